@@ -1,0 +1,45 @@
+import type { Limits, Unit } from "./limits.ts";
+import type { Extent, Size } from "./size.ts";
+
+/** How much of an artifact is durable. */
+export type Saved = "yes" | "local" | "partial" | "no";
+
+/** A stretch of source lines that is not shown. */
+export interface ReceiptCut {
+  fromLine: number;
+  toLine: number;
+  bytes: number;
+}
+
+/** What happened to one output: kept + folded + redacted + omitted = total, in source bytes and in source lines. */
+export interface Receipt {
+  tool: string;
+  session: string | null;
+  call: string | null;
+  strategy: string;
+  total: Extent;
+  kept: Extent;
+  folded: Extent;
+  redacted: Extent;
+  omitted: Extent;
+  /** What the model got, markers included: limits bind this. */
+  shown: Size;
+  /** Units of `shown` that were estimated, not counted. */
+  estimated: Unit[];
+  limits: Limits;
+  cutBy: Unit | null;
+  cuts: ReceiptCut[];
+  /** Cuts beyond those listed. */
+  moreCuts: number;
+  artifact: string | null;
+  /** Of what is stored. */
+  sha256: string | null;
+  /** Null when nothing was held back, so nothing had to be saved. */
+  saved: Saved | null;
+  savedBytes: number;
+  exitCode: number | null;
+  /** The output was binary: described, not shown. */
+  binary?: string;
+  /** Faults of ours or of the source that the agent was spared. */
+  faults?: string[];
+}
