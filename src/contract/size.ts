@@ -15,4 +15,6 @@ export interface Extent {
 /** A whole output as it came: chars are those of its decoded text, an invalid sequence counting as one U+FFFD. */
 export interface Total extends Extent {
   chars: number;
+  /** One less than the lines if the last one has no break. */
+  breaks: number;
 }

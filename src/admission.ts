@@ -1,0 +1,156 @@
+import type { Cut } from "./contract/cut.ts";
+import type { Limits } from "./contract/limits.ts";
+import type { Receipt } from "./contract/receipt.ts";
+import type { Size } from "./contract/size.ts";
+import type { Strategy } from "./contract/strategy.ts";
+import type { TokenCounter } from "./contract/token-counter.ts";
+import { type Clamped, startClamp } from "./stages/clamp/clamp.ts";
+import type { Keeping } from "./stages/mark/access.ts";
+import type { CustomMarker, MarkRequest } from "./stages/mark/forms.ts";
+import { endedEarly, exitLine } from "./stages/mark/texts.ts";
+import { type Marked, writeBinary, writeEmpty, writeMarked } from "./stages/mark/write-marked.ts";
+import { describeBinary } from "./stages/measure/describe-binary.ts";
+import { measureText } from "./stages/measure/measure-text.ts";
+import { NUMBERS } from "./stages/policy/defaults.ts";
+import { writeReceipt } from "./stages/record/write-receipt.ts";
+
+/** How one output is admitted: everything decided, nothing looked up. */
+export interface AdmissionRequest {
+  tool: string;
+  session: string | null;
+  call: string | null;
+  limits: Limits;
+  strategy: Strategy;
+  headShare: number;
+  fold: boolean;
+  counter: TokenCounter;
+  exitCode: number | null;
+  marker?: CustomMarker;
+}
+
+/** One output on its way in: measure, clamp, mark and record side by side, with no store and no wait. */
+export interface Admission {
+  add(bytes: Uint8Array): void;
+  /** True once part of the output will be held back: from here on it has to be spilled, `held` first. */
+  readonly over: boolean;
+  readonly held: Uint8Array;
+  /** `fault` is why the output's source ended early, if it did. */
+  end(fault?: string): Ended;
+}
+
+/** An output that came to its end. */
+export interface Ended {
+  /** True if something will not be shown, and so must be kept. */
+  cut: boolean;
+  write(keeping: Keeping, sha256: string | null, original?: string): Admitted;
+}
+
+/** What a model may see of an output, and what happened to it. */
+export interface Admitted {
+  text: string;
+  receipt: Receipt;
+}
+
+/** Nothing was kept: a filter, or a clamp with no store. */
+export const NOT_KEPT: Keeping = { saved: "no", savedBytes: 0, id: null };
+
+/** Starts the admission of one output. */
+export function startAdmission(request: AdmissionRequest): Admission {
+  const { exitCode, ...rest } = request;
+  const clamp = startClamp(exitCode === null ? rest : { ...rest, exitCode });
+  return {
+    add: (bytes) => clamp.add(bytes),
+    get over() {
+      return clamp.over;
+    },
+    get held() {
+      return clamp.held;
+    },
+    end(fault) {
+      const early = fault === undefined ? [] : [endedEarly(fault)];
+      const closing = exitCode === null ? early : [...early, exitLine(exitCode)];
+      const whole = exitCode === 0 ? early : closing;
+      const clamped = clamp.end(reserveFor(whole, request.counter));
+      return endAdmission(request, clamped, { closing, whole });
+    },
+  };
+}
+
+/** Lines that end a text: `closing` one that was cut or empty, `whole` one that is shown as it came. */
+interface Closings {
+  closing: string[];
+  whole: string[];
+}
+
+function endAdmission(request: AdmissionRequest, clamped: Clamped, { closing, whole }: Closings): Ended {
+  const binary = describeBinary(clamped.sample);
+  const isCut = (clamped.held !== null && clamped.total.bytes > 0) || binary !== null;
+  return {
+    cut: isCut,
+    write(keeping, sha256, original) {
+      const { text, cut } = writeText(request, clamped, binary, { closing, whole }, keeping, original);
+      const { tool, session, call, limits, counter, exitCode, strategy } = request;
+      const facts = {
+        tool,
+        session,
+        call,
+        strategy: strategy.name,
+        shown: measureText(text, counter),
+        estimated: counter.exact ? [] : (["tokens"] as const),
+        limits,
+        artifact: keeping.id,
+        sha256,
+        saved: isCut ? keeping.saved : null,
+        savedBytes: keeping.savedBytes,
+        exitCode,
+        ...(binary === null ? {} : { binary }),
+        ...(closing.length > (exitCode === null ? 0 : 1) ? { faults: [closing[0] as string] } : {}),
+      };
+      return { text, receipt: writeReceipt(facts, cut, NUMBERS.receiptCuts.default) };
+    },
+  };
+}
+
+/** The text for the model, by what became of the output. */
+function writeText(
+  request: AdmissionRequest,
+  { total, within, held, overBy }: Clamped,
+  binary: string | null,
+  { closing, whole }: Closings,
+  keeping: Keeping,
+  original: string | undefined,
+): Marked {
+  const measure = measureWith(request);
+  const style = request.strategy.name === "head" ? "suffix" : "indicators";
+  const { limits, exitCode, marker } = request;
+  const mark: MarkRequest = { limits, style, exitCode, closing, keeping, ...(marker === undefined ? {} : { marker }) };
+  const none = { bytes: 0, lines: 0 };
+  const all = { bytes: total.bytes, lines: total.lines };
+  const shownWhole: Cut = { parts: [], total, kept: all, folded: none, omitted: none, cutBy: null };
+  if (total.bytes === 0) return { text: writeEmpty(mark, measure), cut: shownWhole };
+  if (binary !== null) {
+    return {
+      text: writeBinary(binary, total, mark, measure),
+      cut: { ...shownWhole, kept: none, omitted: all, cutBy: overBy },
+    };
+  }
+  if (held === null) return { text: withClosing(original ?? within ?? "", whole), cut: shownWhole };
+  const { text, cut } = writeMarked(held, total, mark, measure);
+  return { text, cut: cut.omitted.bytes > 0 ? { ...cut, cutBy: cut.cutBy ?? overBy } : cut };
+}
+
+function withClosing(text: string, lines: string[]): string {
+  if (lines.length === 0) return text;
+  return `${text}${text.endsWith("\n") ? "" : "\n"}${lines.join("\n")}`;
+}
+
+function reserveFor(lines: string[], counter: TokenCounter): Size {
+  if (lines.length === 0) return { bytes: 0, chars: 0, lines: 0, tokens: 0 };
+  return { ...measureText(`\n${lines.join("\n")}`, counter), lines: lines.length };
+}
+
+/** Counting tokens costs most, so it is left out while no limit asks for it. */
+function measureWith({ limits, counter }: AdmissionRequest): (text: string) => Size {
+  const free: TokenCounter = { ...counter, count: () => 0 };
+  return (text) => measureText(text, limits.maxTokens === undefined ? free : counter);
+}

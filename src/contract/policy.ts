@@ -1,0 +1,138 @@
+import type { Limits } from "./limits.ts";
+
+/** A named set of built-in numbers. */
+export type ProfileName = "balanced" | "frugal" | "off";
+
+/** What a tool itself is told, beyond limits on its output. */
+export interface ToolOptions {
+  /** Lines shown before and after each match. */
+  showContext?: number;
+  maxDepth?: number;
+  maxFiles?: number;
+  maxMatches?: number;
+}
+
+/** What may be said about a tool for one layer, session or call. What is absent stays as it was. */
+export interface ToolOverride {
+  limits?: Limits | undefined;
+  /** A strategy's name; checked where strategies are known. */
+  strategy?: string | undefined;
+  /** Share of the room that the output's start gets, 0 to 1. */
+  headShare?: number | undefined;
+  /** False for exact content: files, diffs, JSON. */
+  fold?: boolean | undefined;
+  /** Nothing is clamped. */
+  off?: boolean | undefined;
+  /** Summarise by a model, where a summariser is set up. */
+  summarize?: boolean | undefined;
+  options?: ToolOptions | undefined;
+  /** The tool's own word: stronger than a default row, weaker than a row that names the tool. */
+  declared?: boolean | undefined;
+}
+
+/** A row about the tools that its name or pattern matches. */
+export interface PolicyRow extends Omit<ToolOverride, "declared"> {
+  /** The limits of this row hold even where they are over the ceiling. */
+  raisesCeiling?: boolean | undefined;
+}
+
+/** A row and the tools it is about: a name, a family's name, or a pattern with `*`. */
+export interface ToolRule {
+  tool: string;
+  row: PolicyRow;
+}
+
+/** What holds for every tool, whatever its row says: the environment's word. A limit here is the ceiling too. */
+export interface ForcedRow {
+  limits?: Limits | undefined;
+  strategy?: string | undefined;
+  headShare?: number | undefined;
+  summarize?: boolean | undefined;
+}
+
+/** How old results are lightened before a request. */
+export interface PruningPolicy {
+  mode: "adaptive" | "aggressive" | "off";
+  keepLastAssistants: number;
+  softTrimRatio: number;
+  hardClearRatio: number;
+  minPrunableToolChars: number;
+  softTrim: { maxChars: number; headChars: number; tailChars: number };
+  hardClear: { enabled: boolean; placeholder: string };
+  /** Patterns of tool names; deny wins; an empty allow means all. */
+  tools: { allow: string[]; deny: string[] };
+}
+
+/** A part of a pruning policy, as a person or a program gives it. */
+export interface PruningInput extends Partial<Omit<PruningPolicy, "softTrim" | "hardClear" | "tools">> {
+  softTrim?: Partial<PruningPolicy["softTrim"]>;
+  hardClear?: Partial<PruningPolicy["hardClear"]>;
+  tools?: Partial<PruningPolicy["tools"]>;
+}
+
+/** Summarising one output by a model. */
+export interface SummarizationPolicy {
+  enabled: boolean;
+  /** Null until one is named. */
+  model: string | null;
+  maxInputChars: number;
+  /** Only outputs over this are summarised. */
+  triggerChars: number;
+}
+
+/** What a command's output may take in memory; the rest is in the artifact. */
+export interface CommandPolicy {
+  maxChars: number;
+  /** A background command's output that nobody has read yet. */
+  maxPendingChars: number;
+}
+
+/** A model's window as a person stated it. */
+export interface ModelWindow {
+  provider: string;
+  model: string;
+  contextTokens: number;
+}
+
+/** A policy as a program, a file or the environment gives it: any part of it. */
+export interface PolicyInput {
+  profile?: ProfileName | undefined;
+  ceiling?: Limits | undefined;
+  /** For every tool that no row names. */
+  default?: Omit<ToolOverride, "declared"> | undefined;
+  tools?: Record<string, PolicyRow> | readonly ToolRule[] | undefined;
+  force?: ForcedRow | undefined;
+  pruning?: PruningInput | undefined;
+  summarization?: Partial<SummarizationPolicy> | undefined;
+  commands?: Partial<CommandPolicy> | undefined;
+  /** The window where a model's own is not known. */
+  contextTokens?: number | undefined;
+  models?: readonly ModelWindow[] | undefined;
+}
+
+/** Which limits and which strategy apply to which tool: checked and complete. */
+export interface Policy {
+  profile: ProfileName;
+  ceiling: Limits;
+  builtIn: { default: ToolOverride; rules: readonly ToolRule[] };
+  default: ToolOverride;
+  rules: readonly ToolRule[];
+  force: ForcedRow;
+  pruning: PruningPolicy;
+  summarization: SummarizationPolicy;
+  commands: CommandPolicy;
+  contextTokens: number;
+  models: readonly ModelWindow[];
+}
+
+/** What applies to one tool's output. */
+export interface ToolPolicy {
+  /** Under the ceiling; a limit that is absent does not apply. */
+  limits: Limits;
+  strategy: string;
+  headShare: number;
+  fold: boolean;
+  off: boolean;
+  summarize: boolean;
+  options: ToolOptions;
+}

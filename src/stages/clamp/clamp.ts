@@ -1,0 +1,156 @@
+import type { Limits, Unit } from "../../contract/limits.ts";
+import type { Size, Total } from "../../contract/size.ts";
+import type { Held, Sieve, Strategy, StrategyRequest } from "../../contract/strategy.ts";
+import { type Fold, startFold } from "../fold/fold.ts";
+import { SAMPLE_BYTES } from "../measure/describe-binary.ts";
+import { newScan, scanBytes, scannedChars, scannedLines } from "../measure/scan.ts";
+import { budgetOf, capacityBytes, overBudget } from "./budget.ts";
+import { decode } from "./fit.ts";
+
+/** How one output is to be clamped. */
+export interface ClampRequest extends StrategyRequest {
+  strategy: Strategy;
+  /** Drop terminal codes and repeats, should the output be over a limit. */
+  fold: boolean;
+}
+
+/** One output on its way through the clamp. */
+export interface Clamp {
+  /** The bytes are only read during the call. */
+  add(bytes: Uint8Array): void;
+  /** True once the output is known to be over a limit. */
+  readonly over: boolean;
+  /** All bytes so far while the output is not over; a copy of nothing afterwards. */
+  readonly held: Uint8Array;
+  /** `reserve` is what must still fit behind an output that is within its limits (its exit line). */
+  end(reserve: Size): Clamped;
+}
+
+/** What a clamp knows at the end. */
+export interface Clamped {
+  total: Total;
+  /** The output's first bytes, by which binary is known. */
+  sample: Uint8Array;
+  /** The whole output as text, if it is within its limits. */
+  within: string | null;
+  /** Else what to cut it from, and the limit that it was over. */
+  held: Held | null;
+  overBy: Unit | null;
+}
+
+/** Starts a clamp. An output is held whole while it may be within its limits; folding and choosing begin once it is not. */
+export function startClamp(request: ClampRequest): Clamp {
+  return new RunningClamp(request);
+}
+
+class RunningClamp implements Clamp {
+  over = false;
+  readonly #request: ClampRequest;
+  readonly #limits: Limits;
+  readonly #capacity: number;
+  readonly #scan = newScan();
+  #buffer = new Uint8Array(0);
+  #length = 0;
+  #sample = new Uint8Array(0);
+  #sieve: Sieve | null = null;
+  #fold: Fold | null = null;
+
+  constructor(request: ClampRequest) {
+    this.#request = request;
+    this.#limits = request.limits;
+    this.#capacity = capacityBytes(request.limits, request.counter);
+  }
+
+  get held(): Uint8Array {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  add(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    const from = this.#scan.bytes;
+    const line = this.#scan.breaks + 1;
+    if (from < SAMPLE_BYTES) this.#takeSample(bytes.subarray(0, SAMPLE_BYTES - from));
+    scanBytes(this.#scan, bytes);
+    if (!this.over && this.#surelyOver()) this.#goOver();
+    if (this.over) this.#feed(bytes, from, line);
+    else this.#hold(bytes);
+  }
+
+  end(reserve: Size): Clamped {
+    const total: Total = {
+      bytes: this.#scan.bytes,
+      lines: scannedLines(this.#scan),
+      chars: scannedChars(this.#scan),
+      breaks: this.#scan.breaks,
+    };
+    const result = { total, sample: this.#sample };
+    const text = this.over ? null : decode(this.held);
+    const overBy = this.#overBy(total, text, reserve);
+    if (overBy === null) return { ...result, within: text, held: null, overBy };
+    if (!this.over) this.#goOver();
+    this.#fold?.end();
+    return { ...result, within: null, held: (this.#sieve as Sieve).end(total), overBy };
+  }
+
+  /** Cheap and sure; the rest is decided at the end, on what was held. */
+  #surelyOver(): boolean {
+    const { bytes, chars } = this.#scan;
+    const { maxChars, maxLines } = this.#limits;
+    if (bytes > this.#capacity || (maxChars !== undefined && chars > maxChars)) return true;
+    return maxLines !== undefined && scannedLines(this.#scan) > maxLines;
+  }
+
+  #overBy(total: Total, text: string | null, reserve: Size): Unit | null {
+    const { maxTokens } = this.#limits;
+    // An invalid byte is shown as three: what was read may fit where what is shown does not.
+    const shownBytes = text?.includes("\ufffd") ? new TextEncoder().encode(text).length : total.bytes;
+    const tokens = text === null || maxTokens === undefined ? 0 : this.#request.counter.count(text);
+    const size = {
+      bytes: shownBytes + reserve.bytes,
+      chars: total.chars + reserve.chars,
+      lines: total.lines + reserve.lines,
+      tokens: tokens + reserve.tokens,
+    };
+    const overBy = overBudget(size, budgetOf(this.#limits));
+    return overBy ?? (this.over ? "tokens" : null);
+  }
+
+  #goOver(): void {
+    this.over = true;
+    const { strategy, fold } = this.#request;
+    const sieve = strategy.start(this.#request);
+    this.#sieve = sieve;
+    if (fold) this.#fold = startFold((span) => sieve.add(span));
+    if (this.#length > 0) this.#feed(this.held, 0, 1);
+    this.#length = 0;
+    this.#buffer = new Uint8Array(0);
+  }
+
+  #feed(bytes: Uint8Array, from: number, line: number): void {
+    if (this.#fold !== null) this.#fold.add(bytes, from, line);
+    else this.#sieve?.add({ kind: "source", bytes, from, to: from + bytes.length, line, breaks: -1, chars: -1 });
+  }
+
+  #takeSample(bytes: Uint8Array): void {
+    const sample = new Uint8Array(this.#sample.length + bytes.length);
+    sample.set(this.#sample);
+    sample.set(bytes, this.#sample.length);
+    this.#sample = sample;
+  }
+
+  #hold(bytes: Uint8Array): void {
+    this.#buffer = joined(this.#buffer, this.#length, bytes);
+    this.#length += bytes.length;
+  }
+}
+
+/** `buffer` with `bytes` at `length`, grown by doubling where needed. */
+function joined(buffer: Uint8Array<ArrayBuffer>, length: number, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  let target = buffer;
+  if (length + bytes.length > buffer.length) {
+    target = new Uint8Array(length === 0 ? bytes.length : Math.max(length + bytes.length, buffer.length * 2));
+    target.set(buffer.subarray(0, length));
+  }
+  target.set(bytes, length);
+  return target;
+}

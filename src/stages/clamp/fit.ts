@@ -1,0 +1,134 @@
+import type { Unit } from "../../contract/limits.ts";
+import type { Size } from "../../contract/size.ts";
+import type { TokenCounter } from "../../contract/token-counter.ts";
+import { splitsPair } from "../measure/encode-text.ts";
+import { readStep, type Step } from "./boundary.ts";
+import type { Budget } from "./budget.ts";
+
+/** A cut may move to a line's end if it gives up at most this share of what would have fitted. */
+export const NEAR_SHARE = 0.2;
+
+/** Where a fit stops, and the limit that stopped it (null: all of it fitted). */
+export interface Fit {
+  at: number;
+  stoppedBy: Unit | null;
+}
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Bytes as text; what is not UTF-8 becomes U+FFFD. */
+export function decode(bytes: Uint8Array): string {
+  return decoder.decode(bytes);
+}
+
+/** The longest start of bytes[from, to) that fits the budget. */
+export function fitStart(bytes: Uint8Array, from: number, to: number, budget: Budget, counter: TokenCounter): Fit {
+  const step = newStep();
+  const used = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
+  let at = from;
+  let atLineStart = true;
+  let stoppedBy: Unit | null = null;
+  while (at < to) {
+    readStep(bytes, at, to, step);
+    used.bytes += step.bytes;
+    used.chars += step.chars;
+    if (atLineStart) used.lines++;
+    if (used.lines > budget.lines || used.bytes > budget.bytes || used.chars > budget.chars) {
+      stoppedBy = used.lines > budget.lines ? "lines" : used.bytes > budget.bytes ? "bytes" : "chars";
+      break;
+    }
+    at += step.length;
+    atLineStart = step.isBreak;
+  }
+  if (budget.tokens === Number.POSITIVE_INFINITY) return { at, stoppedBy };
+  const text = decode(bytes.subarray(from, at));
+  const chars = fitTokens(text, budget.tokens, "start", counter);
+  return chars === text.length
+    ? { at, stoppedBy }
+    : { at: skipChars(bytes, from, at, chars, false), stoppedBy: "tokens" };
+}
+
+/** The longest end of bytes[from, to) that fits the budget. */
+export function fitEnd(bytes: Uint8Array, from: number, to: number, budget: Budget, counter: TokenCounter): Fit {
+  const step = newStep();
+  const left = measureBytes(bytes, from, to);
+  let at = from;
+  let stoppedBy: Unit | null = null;
+  while (at < to) {
+    if (left.lines <= budget.lines && left.bytes <= budget.bytes && left.chars <= budget.chars) break;
+    stoppedBy = left.lines > budget.lines ? "lines" : left.bytes > budget.bytes ? "bytes" : "chars";
+    readStep(bytes, at, to, step);
+    left.bytes -= step.bytes;
+    left.chars -= step.chars;
+    if (step.isBreak || at + step.length === to) left.lines--;
+    at += step.length;
+  }
+  if (budget.tokens === Number.POSITIVE_INFINITY) return { at, stoppedBy };
+  const text = decode(bytes.subarray(at, to));
+  const chars = fitTokens(text, budget.tokens, "end", counter);
+  return chars === 0 ? { at, stoppedBy } : { at: skipChars(bytes, at, to, chars, true), stoppedBy: "tokens" };
+}
+
+/** The cut moved back to the last line end before it, where that is near. */
+export function alignEnd(bytes: Uint8Array, from: number, at: number, isEnd: boolean): number {
+  if (isEnd || at === from || bytes[at - 1] === 10) return at;
+  const lineStart = bytes.lastIndexOf(10, at - 1) + 1;
+  return lineStart > from && at - lineStart <= (at - from) * NEAR_SHARE ? lineStart : at;
+}
+
+/** The cut moved on to the next line start after it, where that is near. */
+export function alignStart(bytes: Uint8Array, at: number, to: number, isStart: boolean): number {
+  if (isStart || at >= to || bytes[at - 1] === 10) return at;
+  const lineEnd = bytes.indexOf(10, at);
+  return lineEnd !== -1 && lineEnd + 1 < to && lineEnd + 1 - at <= (to - at) * NEAR_SHARE ? lineEnd + 1 : at;
+}
+
+/** What showing bytes[from, to) costs, tokens left out. */
+export function measureBytes(bytes: Uint8Array, from: number, to: number): Size {
+  const step = newStep();
+  const size = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
+  let atLineStart = true;
+  for (let at = from; at < to; at += step.length) {
+    readStep(bytes, at, to, step);
+    size.bytes += step.bytes;
+    size.chars += step.chars;
+    if (atLineStart) size.lines++;
+    atLineStart = step.isBreak;
+  }
+  return size;
+}
+
+function newStep(): Step {
+  return { length: 0, bytes: 0, chars: 0, isBreak: false };
+}
+
+/** The byte position `chars` UTF-16 units after `from`; where that is inside a step, before it or past it. */
+function skipChars(bytes: Uint8Array, from: number, to: number, chars: number, past: boolean): number {
+  const step = newStep();
+  let at = from;
+  let left = chars;
+  while (at < to && left > 0) {
+    readStep(bytes, at, to, step);
+    if (step.chars > left && !past) break;
+    left -= step.chars;
+    at += step.length;
+  }
+  return at;
+}
+
+/** Index at which the longest start (or end) of at most `maxTokens` stops (or begins). */
+export function fitTokens(text: string, maxTokens: number, from: "start" | "end", counter: TokenCounter): number {
+  const slice = (at: number) => (from === "start" ? text.slice(0, at) : text.slice(at));
+  if (counter.fit !== undefined) return counter.fit(text, maxTokens, from);
+  if (counter.count(text) <= maxTokens) return from === "start" ? text.length : 0;
+  let fits = from === "start" ? 0 : text.length;
+  let fails = from === "start" ? text.length : 0;
+  while (Math.abs(fails - fits) > 1) {
+    const middle = (fits + fails) >> 1;
+    const border = splitsPair(text, middle) ? middle + (from === "start" ? -1 : 1) : middle;
+    if (border === fits || border === fails) break;
+    if (counter.count(slice(border)) <= maxTokens) fits = border;
+    else fails = border;
+  }
+  return fits;
+}

@@ -1,0 +1,189 @@
+import type { Cut, Gap, Room } from "../../../contract/cut.ts";
+import type { Unit } from "../../../contract/limits.ts";
+import type { Size, Total } from "../../../contract/size.ts";
+import type { Span } from "../../../contract/span.ts";
+import type { Held, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
+import { accountFor, type Shown } from "../account.ts";
+import { nextCharacter } from "../boundary.ts";
+import { type Budget, budgetOf, capacityBytes, shareOf, spend, UNITS } from "../budget.ts";
+import { alignEnd, alignStart, decode, fitEnd, fitStart, measureBytes } from "../fit.ts";
+import { EndHolder, type HeldSpan, type Region, StartHolder } from "../held-spans.ts";
+
+/** A character that stands half outside what is held must still be seen whole. */
+const LONGEST_CHARACTER = 4;
+
+/** Keeps the start, the end, or both: `share` of the room goes to the start, and what one side leaves the other gets. */
+export function startEdges(request: StrategyRequest, share: number): Sieve {
+  const capacity = capacityBytes(request.limits, request.counter) + LONGEST_CHARACTER;
+  const start = share > 0 ? new StartHolder(capacity) : null;
+  const end = share < 1 ? new EndHolder(capacity) : null;
+  let renderedBytes = 0;
+  return {
+    add(span: Span): void {
+      renderedBytes += span.bytes.length;
+      start?.add(span);
+      end?.add(span);
+    },
+    end(total: Total): Held {
+      const nothing: Region = { bytes: new Uint8Array(0), at: renderedBytes, spans: [] };
+      const regions = { start: start?.region() ?? { ...nothing, at: 0 }, end: end?.region() ?? nothing };
+      return { cut: (room) => cutEdges({ ...request, ...regions, share, renderedBytes, total }, room) };
+    },
+  };
+}
+
+interface Edges extends StrategyRequest {
+  start: Region;
+  end: Region;
+  share: number;
+  renderedBytes: number;
+  total: Total;
+}
+
+function cutEdges(edges: Edges, room: Room): Cut {
+  const { start, end, total, renderedBytes, counter } = edges;
+  const budget = spend(budgetOf(edges.limits), room.fixed);
+  const whole = end.at === 0 && end.bytes.length === renderedBytes ? end : start;
+  if (
+    whole.bytes.length === renderedBytes &&
+    fitStart(whole.bytes, 0, renderedBytes, budget, counter).at === renderedBytes
+  ) {
+    return joinShown(total, [accountFor(whole, 0, renderedBytes, 1, total, new Set())], null, null);
+  }
+  const { startTo, endFrom, stoppedBy } = chooseEdges(edges, spend(budget, room.gap));
+  const seen = new Set<number>();
+  const first = startTo > 0 ? accountFor(start, 0, startTo, 1, total, seen) : null;
+  const endBreaks = sourceBreaks(end, endFrom);
+  const last =
+    endFrom < end.bytes.length
+      ? accountFor(end, endFrom, end.bytes.length, total.breaks + 1 - endBreaks, total, seen)
+      : null;
+  return joinShown(total, [first, last], gapBetween(total, first, last), stoppedBy);
+}
+
+interface Choice {
+  /** Where the kept start stops, in the start region. */
+  startTo: number;
+  /** Where the kept end begins, in the end region. */
+  endFrom: number;
+  stoppedBy: Unit | null;
+}
+
+function chooseEdges(edges: Edges, budget: Budget): Choice {
+  const { start, end, share, renderedBytes, counter } = edges;
+  const stops: (Unit | null)[] = [];
+  const fitFirst = (within: Budget): number => {
+    const fit = fitStart(start.bytes, 0, start.bytes.length, within, counter);
+    stops.push(fit.stoppedBy);
+    return outsideNotes(start, alignEnd(start.bytes, 0, fit.at, fit.at === renderedBytes), "before");
+  };
+  const sync = end.at === 0 ? 0 : nextCharacter(end.bytes, 0, end.bytes.length);
+  const fitLast = (startTo: number, within: Budget): number => {
+    const lowest = Math.max(sync, startTo - end.at);
+    const fit = fitEnd(end.bytes, lowest, end.bytes.length, within, counter);
+    stops.push(fit.stoppedBy);
+    return outsideNotes(end, alignStart(end.bytes, fit.at, end.bytes.length, fit.at + end.at === 0), "after");
+  };
+  if (share >= 1) return { startTo: fitFirst(budget), endFrom: end.bytes.length, stoppedBy: firstOf(stops) };
+  let startTo = share > 0 ? fitFirst(shareOf(budget, share)) : 0;
+  stops.length = 0;
+  const endFrom = fitLast(startTo, spend(budget, sizeOf(start, 0, startTo, edges)));
+  if (share > 0) {
+    const left = spend(budget, sizeOf(end, endFrom, end.bytes.length, edges));
+    const further = fitFirst(left);
+    if (further > startTo && further <= end.at + endFrom) startTo = further;
+  }
+  return { startTo, endFrom, stoppedBy: firstOf(stops) };
+}
+
+/** Of several limits that stopped a side, the one told. */
+function firstOf(stops: (Unit | null)[]): Unit | null {
+  return UNITS.find((unit) => stops.includes(unit)) ?? null;
+}
+
+function sizeOf(region: Region, from: number, to: number, { counter, limits }: Edges): Size {
+  const size = measureBytes(region.bytes, from, to);
+  if (limits.maxTokens !== undefined) size.tokens = counter.count(decode(region.bytes.subarray(from, to)));
+  return size;
+}
+
+/** A note is shown whole or not at all. */
+function outsideNotes(region: Region, at: number, side: "before" | "after"): number {
+  const position = region.at + at;
+  const note = region.spans.find(
+    (span) => span.kind === "note" && span.at < position && position < span.at + span.length,
+  );
+  if (note === undefined) return at;
+  return side === "before" ? Math.max(0, note.at - region.at) : note.at + note.length - region.at;
+}
+
+/** Source line breaks from region byte `from` to the region's end. */
+function sourceBreaks(region: Region, from: number): number {
+  return region.spans.reduce((breaks, span) => breaks + breaksIn(region, span, from), 0);
+}
+
+function breaksIn(region: Region, span: HeldSpan, from: number): number {
+  const start = span.at - region.at;
+  if (start + span.length <= from && !(span.length === 0 && start >= from)) return 0;
+  if (span.kind !== "source" && start >= from) return span.breaks;
+  let breaks = 0;
+  const stop = Math.min(start + span.length, region.bytes.length);
+  for (let at = Math.max(start, from); at < stop; at++) if (region.bytes[at] === 10) breaks++;
+  return breaks;
+}
+
+function gapBetween(total: Total, first: Shown | null, last: Shown | null): Gap {
+  const fromLine = 1 + (first?.consumed.breaks ?? 0);
+  const toLine = last === null ? total.lines : last.piece.lines[0] - (last.piece.startsInside ? 0 : 1);
+  const parts = (first?.piece.endsInside ? 1 : 0) + (last?.piece.startsInside ? 1 : 0);
+  return {
+    fromLine,
+    toLine,
+    lines: Math.max(0, toLine - fromLine + 1 - parts),
+    bytes: total.bytes - (first?.consumed.bytes ?? 0) - (last?.consumed.bytes ?? 0),
+    chars: total.chars - (first?.consumed.chars ?? 0) - (last?.consumed.chars ?? 0),
+  };
+}
+
+function joinShown(total: Total, shown: (Shown | null)[], gap: Gap | null, stoppedBy: Unit | null): Cut {
+  const cut: Cut = {
+    parts: [],
+    total,
+    kept: { bytes: 0, lines: 0 },
+    folded: { bytes: 0, lines: 0 },
+    omitted: { bytes: 0, lines: 0 },
+    cutBy: stoppedBy,
+  };
+  const omit = (omitted: Gap) => {
+    cut.parts.push(omitted);
+    cut.omitted.bytes += omitted.bytes;
+    cut.omitted.lines += omitted.lines;
+  };
+  shown.forEach((part, index) => {
+    if (index === 1 && gap !== null && gap.bytes > 0) omit(gap);
+    if (part === null) return;
+    part.piece.source = sourceRange(part, index, total);
+    cut.parts.push(part.piece);
+    part.noted.forEach(omit);
+    cut.kept.bytes += part.kept.bytes;
+    cut.kept.lines += part.kept.lines;
+    cut.folded.bytes += part.folded.bytes;
+    cut.folded.lines += part.folded.lines;
+  });
+  const [first, last] = shown;
+  if (
+    first &&
+    last &&
+    first.piece.endsInside &&
+    last.piece.startsInside &&
+    first.piece.lines[1] === last.piece.lines[0]
+  ) {
+    cut.kept.lines--;
+  }
+  return cut;
+}
+
+function sourceRange(shown: Shown, index: number, total: Total): [number, number] {
+  const { bytes } = shown.consumed;
+  return index === 0 ? [0, bytes] : [total.bytes - bytes, total.bytes];
+}

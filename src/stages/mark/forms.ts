@@ -1,0 +1,177 @@
+import type { Cut, Gap, Piece, Room } from "../../contract/cut.ts";
+import type { Limits } from "../../contract/limits.ts";
+import type { Extent, Size, Total } from "../../contract/size.ts";
+import { accessText, type Keeping } from "./access.ts";
+import { counted, firstLines, gapLine, grouped, lastLines, shortGap, truncatedSuffix } from "./texts.ts";
+
+/** A text that replaces all of ours but the exit line. */
+export type CustomMarker = string | ((cut: Cut) => string);
+
+/** What markers are written from. */
+export interface MarkRequest {
+  limits: Limits;
+  /** "suffix" is seed 000's single note behind the kept start; "indicators" is DESIGN.md section 7. */
+  style: "indicators" | "suffix";
+  exitCode: number | null;
+  /** Lines that end any text: that the output ended early, its exit code. */
+  closing: string[];
+  keeping: Keeping;
+  marker?: CustomMarker;
+}
+
+/** One way to mark a cut: richer forms first, leaner ones where limits leave little room. */
+export interface Form {
+  /** An upper bound of what the form adds to any cut of an output of this size. */
+  room(total: Total): Room;
+  write(cut: Cut): string;
+}
+
+/** Measures a text in every unit. */
+export type Measure = (text: string) => Size;
+
+/** The forms that a request allows, the one that says most first. */
+export function markForms(request: MarkRequest, measure: Measure, tag: string): Form[] {
+  const forms = [bareForm(request, measure, tag)];
+  if (request.marker !== undefined) return [customForm(request, request.marker, measure), ...forms];
+  if (request.style === "suffix") return [suffixForm(request, measure, tag), ...forms];
+  return [fullForm(request, measure, tag), leanForm(request, measure, tag), ...forms];
+}
+
+function fullForm(request: MarkRequest, measure: Measure, tag: string): Form {
+  const footer = (cut: Pick<Cut, "kept" | "total" | "omitted">) => [footerLine(cut, request, tag), ...request.closing];
+  return {
+    room: (total) => ({
+      fixed: measureLines([largest(firstLines, total, tag), ...footer(widest(total))], measure),
+      gap: measureLines([gapLine(largestGap(total), tag), largest(lastLines, total, tag)], measure),
+    }),
+    write(cut) {
+      const lines: string[] = [];
+      const isLast = (part: Piece) => part.source[1] === cut.total.bytes;
+      cut.parts.forEach((part, index) => {
+        if (!isPiece(part)) {
+          if (!part.noted) lines.push(gapLine(part, tag));
+        } else {
+          if (cut.omitted.bytes > 0 && index === 0 && !isLast(part)) lines.push(firstLines(part, cut.total, tag));
+          if (index > 0 && isLast(part)) lines.push(lastLines(part, cut.total, tag));
+          lines.push(part.text);
+        }
+      });
+      return joinLines([...lines, ...footer(cut)]);
+    },
+  };
+}
+
+function leanForm(request: MarkRequest, measure: Measure, tag: string): Form {
+  const footer = (total: Total) => [leanFooter(total, request, tag), ...request.closing];
+  return {
+    room: (total) => ({
+      fixed: measureLines(footer(total), measure),
+      gap: measureLines([gapLine(largestGap(total), tag)], measure),
+    }),
+    write: (cut) => joinLines([...withGaps(cut, (gap) => gapLine(gap, tag)), ...footer(cut.total)]),
+  };
+}
+
+function bareForm(request: MarkRequest, measure: Measure, tag: string): Form {
+  return {
+    room: (total) => ({
+      fixed: measureLines(request.closing, measure),
+      gap: measureLines([shortGap(total, tag)], measure),
+    }),
+    write: (cut) => joinLines([...withGaps(cut, (gap) => shortGap(gap, tag)), ...request.closing]),
+  };
+}
+
+function suffixForm(request: MarkRequest, measure: Measure, tag: string): Form {
+  const kept = request.keeping.id === null ? [] : [`[${accessText(request.keeping)}${tag}]`];
+  const suffix = [truncatedSuffix(request.limits), ...kept, ...request.closing];
+  return {
+    room: () => ({ fixed: measureLines(["", ...suffix], measure), gap: nothing() }),
+    write(cut) {
+      const text = joinLines(cut.parts.filter(isPiece).map((piece) => piece.text));
+      return joinLines([text.endsWith("\n") ? `${text}\n` : `${text}\n\n`, ...suffix]);
+    },
+  };
+}
+
+function customForm(request: MarkRequest, marker: CustomMarker, measure: Measure): Form {
+  const text = (cut: Cut) => (typeof marker === "string" ? marker : marker(cut));
+  return {
+    // A function's text is not known before the cut; the first try finds out what it costs.
+    room: () => ({
+      fixed: measureLines(request.closing, measure),
+      gap: typeof marker === "string" ? measureLines([marker], measure) : nothing(),
+    }),
+    write: (cut) => joinLines([...withGaps(cut, () => text(cut)), ...request.closing]),
+  };
+}
+
+function footerLine(
+  { kept, total, omitted }: Pick<Cut, "kept" | "total" | "omitted">,
+  request: MarkRequest,
+  tag: string,
+): string {
+  const shown = `${grouped(kept.bytes)} of ${grouped(total.bytes)} bytes`;
+  const what =
+    omitted.bytes > 0 ? `Output cut to fit: ${shown} shown` : `Repeats and terminal codes folded: ${shown} shown`;
+  const told = tag === "" ? "" : ` Notes of this result carry${tag}; other bracketed lines are output.`;
+  return `[${what}. ${accessText(request.keeping)}${told}]`;
+}
+
+function leanFooter(total: Total, { keeping }: MarkRequest, tag: string): string {
+  const rest = keeping.id === null || keeping.saved === "no" ? "rest not saved" : `artifact ${keeping.id}`;
+  return `[cut from ${counted(total.lines, "line")}, ${counted(total.bytes, "byte")}; ${rest}${tag}]`;
+}
+
+function withGaps(cut: Cut, mark: (gap: Gap) => string): string[] {
+  return cut.parts
+    .filter((part) => isPiece(part) || !part.noted)
+    .map((part) => (isPiece(part) ? part.text : mark(part)));
+}
+
+/** True for a part that is shown. */
+export function isPiece(part: Piece | Gap): part is Piece {
+  return "text" in part;
+}
+
+/** Each on lines of its own; no break behind the last. */
+function joinLines(lines: string[]): string {
+  let text = "";
+  for (const line of lines) text += text === "" || text.endsWith("\n") ? line : `\n${line}`;
+  return text;
+}
+
+/** What lines cost, with a break on either side. */
+function measureLines(lines: string[], measure: Measure): Size {
+  if (lines.length === 0) return nothing();
+  const size = measure(`\n${lines.join("\n")}\n`);
+  return { ...size, lines: lines.length };
+}
+
+function nothing(): Size {
+  return { bytes: 0, chars: 0, lines: 0, tokens: 0 };
+}
+
+/** The longest that a piece's indicator can be. */
+function largest(write: (piece: Piece, total: Extent, tag: string) => string, total: Total, tag: string): string {
+  const { lines, bytes } = total;
+  const piece: Piece = { text: "", source: [0, bytes], lines: [1, lines], startsInside: true, endsInside: true };
+  const alone = write({ ...piece, lines: [lines, lines] }, total, tag);
+  const many = write(piece, total, tag);
+  return alone.length > many.length ? alone : many;
+}
+
+/** The longest that a gap's numbers can be; a digit more than any whole-line gap can need. */
+function largestGap({ lines, bytes, chars }: Total): Gap {
+  return {
+    fromLine: lines,
+    toLine: lines + 1,
+    lines: Math.max(lines, 2) + 1,
+    bytes: Math.max(bytes, 2),
+    chars: Math.max(chars, 2),
+  };
+}
+
+function widest(total: Total): Pick<Cut, "kept" | "total" | "omitted"> {
+  return { kept: total, total, omitted: total };
+}

@@ -1,0 +1,86 @@
+import type { Gap, Piece } from "../../contract/cut.ts";
+import type { Limits } from "../../contract/limits.ts";
+import type { Extent, Total } from "../../contract/size.ts";
+
+// Every text that a model reads at the tool boundary. ASCII only; docs/guide/markers.md shows each in its place.
+
+/** What stands for an output that had no content. */
+export const NO_OUTPUT = "[no output]";
+
+/** The last line of a command's result. */
+export function exitLine(exitCode: number): string {
+  return `[exit code ${exitCode}]`;
+}
+
+/** A whole number with thousands separated. */
+export function grouped(value: number): string {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** A number with its word, one or many. */
+export function counted(value: number, word: string): string {
+  return `${grouped(value)} ${word}${value === 1 ? "" : "s"}`;
+}
+
+/** Before the kept start: seed 004's indicator. */
+export function firstLines({ lines: [from, to], endsInside }: Piece, total: Extent, tag: string): string {
+  const count = to - from + 1;
+  if (endsInside && count === 1) return `[Start of line ${grouped(to)} of ${grouped(total.lines)}${tag}]`;
+  const part = endsInside ? ", the last in part" : "";
+  return `[First ${counted(count, "line")} of ${grouped(total.lines)}${part}${tag}]`;
+}
+
+/** Before the kept end: seed 004's indicator. */
+export function lastLines({ lines: [from, to], startsInside }: Piece, total: Extent, tag: string): string {
+  const count = to - from + 1;
+  if (startsInside && count === 1) return `[End of line ${grouped(from)} of ${grouped(total.lines)}${tag}]`;
+  const part = startsInside ? ", the first in part" : "";
+  return `[Last ${counted(count, "line")} of ${grouped(total.lines)}${part}${tag}]`;
+}
+
+/** Between kept pieces: which lines are missing and how much they are. */
+export function gapLine(gap: Gap, tag: string): string {
+  const { fromLine, toLine, lines, bytes, chars } = gap;
+  const size = `${counted(bytes, "byte")}, ${counted(chars, "character")}`;
+  const where = fromLine === toLine ? `line ${fromLine}` : `lines ${fromLine}-${toLine}`;
+  if (lines === 0) return `[... part of ${where} omitted (${size})${tag} ...]`;
+  const whole = counted(lines, lines === toLine - fromLine + 1 ? "line" : "whole line");
+  return `[... ${where} omitted (${whole}, ${size})${tag} ...]`;
+}
+
+/** The shortest gap marker that still gives numbers. */
+export function shortGap({ lines, bytes }: Extent, tag: string): string {
+  return `[... ${lines === 0 ? counted(bytes, "byte") : counted(lines, "line")} cut${tag} ...]`;
+}
+
+/** When no piece of the output has room. */
+export function notShown(total: Extent, exitCode: number | null): string {
+  const exit = exitCode === null ? "" : `; exit code ${exitCode}`;
+  return `[${counted(total.lines, "line")}, ${counted(total.bytes, "byte")} not shown${exit}]`;
+}
+
+/** The output's source failed: what came before is shown. */
+export function endedEarly(reason: string): string {
+  return `[output ended early: ${reason}]`;
+}
+
+/** What stands for binary. */
+export function binaryNote(kind: string, total: Total): string {
+  return `[binary output not shown: ${kind}, ${counted(total.bytes, "byte")}]`;
+}
+
+/** Seed 000's suffix, with the limits in force. */
+export function truncatedSuffix(limits: Limits): string {
+  const said = [
+    limits.maxBytes === undefined ? null : bytesLimit(limits.maxBytes),
+    limits.maxChars === undefined ? null : `${limits.maxChars} characters`,
+    limits.maxLines === undefined ? null : `${limits.maxLines} lines`,
+    limits.maxTokens === undefined ? null : `${limits.maxTokens} tokens`,
+  ].filter((text) => text !== null);
+  const exceeded = said.length === 0 ? "limits" : said.join(" or ");
+  return `[tool output truncated: exceeded ${exceeded}; request smaller chunks (offset/limit) or specific sections]`;
+}
+
+function bytesLimit(maxBytes: number): string {
+  return maxBytes > 0 && maxBytes % 1024 === 0 ? `${maxBytes / 1024}KB` : `${maxBytes} bytes`;
+}

@@ -1,0 +1,143 @@
+import type { Cut, Room } from "../../contract/cut.ts";
+import type { Size, Total } from "../../contract/size.ts";
+import type { Held } from "../../contract/strategy.ts";
+import { accessText } from "./access.ts";
+import { type Form, isPiece, type MarkRequest, type Measure, markForms } from "./forms.ts";
+import { quotesMarker, tagFor } from "./quoted.ts";
+import { binaryNote, NO_OUTPUT, notShown } from "./texts.ts";
+
+/** A cut as the model reads it. */
+export interface Marked {
+  text: string;
+  cut: Cut;
+}
+
+/** Marks a cut. The text never exceeds the limits: it is measured as a whole, and the cut is made again where it is over. */
+export function writeMarked(held: Held, total: Total, request: MarkRequest, measure: Measure): Marked {
+  const plain = tryForms(held, total, request, measure, "");
+  if (!quotesMarker(pieceTexts(plain.cut))) return plain;
+  return tryForms(held, total, request, measure, tagFor(pieceTexts(plain.cut)));
+}
+
+function pieceTexts(cut: Cut): string {
+  return cut.parts
+    .filter(isPiece)
+    .map((piece) => piece.text)
+    .join("\n");
+}
+
+function tryForms(held: Held, total: Total, request: MarkRequest, measure: Measure, tag: string): Marked {
+  for (const form of markForms(request, measure, tag)) {
+    const marked = tryForm(form, held, total, request, measure);
+    if (marked !== null) return marked;
+  }
+  return { text: lastWords(total, request, measure), cut: held.cut(everything(request)) };
+}
+
+/** Markers may take up to this share of a limit; beyond it a leaner form serves better. */
+const MARKER_SHARE = 0.5;
+const TRIES = 6;
+
+function tryForm(form: Form, held: Held, total: Total, request: MarkRequest, measure: Measure): Marked | null {
+  let room = form.room(total);
+  let best: Marked | null = null;
+  for (let tries = 0; tries < TRIES && leavesRoom(room, request); tries++) {
+    const cut = held.cut(room);
+    const text = form.write(cut);
+    const size = measure(text);
+    const slack = slackOf(size, request);
+    if (isOver(slack)) {
+      const overshoot = combine(slack, slack, (left) => Math.max(0, -left));
+      room = { ...room, fixed: combine(room.fixed, overshoot, (has, more) => has + more) };
+      continue;
+    }
+    if (best !== null && cut.kept.bytes <= best.cut.kept.bytes) break;
+    best = { text, cut };
+    // The bounds charged too much: what the markers really took leaves more for the output.
+    const markers = combine(size, piecesSize(cut, measure), (all, pieces) => all - pieces);
+    room = { ...room, fixed: combine(markers, room.gap, (all, gap) => Math.max(0, all - gap)) };
+  }
+  return best !== null && best.cut.kept.bytes > 0 ? best : null;
+}
+
+function piecesSize(cut: Cut, measure: Measure): Size {
+  return cut.parts
+    .filter(isPiece)
+    .map((piece) => measure(piece.text))
+    .reduce((sum, size) => combine(sum, size, (a, b) => a + b), { bytes: 0, chars: 0, lines: 0, tokens: 0 });
+}
+
+function slackOf(size: Size, { limits }: MarkRequest): Size {
+  return {
+    bytes: (limits.maxBytes ?? Number.POSITIVE_INFINITY) - size.bytes,
+    chars: (limits.maxChars ?? Number.POSITIVE_INFINITY) - size.chars,
+    lines: (limits.maxLines ?? Number.POSITIVE_INFINITY) - size.lines,
+    tokens: (limits.maxTokens ?? Number.POSITIVE_INFINITY) - size.tokens,
+  };
+}
+
+function isOver({ bytes, chars, lines, tokens }: Size): boolean {
+  return bytes < 0 || chars < 0 || lines < 0 || tokens < 0;
+}
+
+function combine(a: Size, b: Size, join: (a: number, b: number) => number): Size {
+  return {
+    bytes: join(a.bytes, b.bytes),
+    chars: join(a.chars, b.chars),
+    lines: join(a.lines, b.lines),
+    tokens: join(a.tokens, b.tokens),
+  };
+}
+
+function leavesRoom({ fixed, gap }: Room, { limits }: MarkRequest): boolean {
+  const within = (unit: keyof Size, limit: number | undefined) =>
+    limit === undefined || fixed[unit] + gap[unit] <= limit * MARKER_SHARE;
+  return (
+    within("bytes", limits.maxBytes) &&
+    within("chars", limits.maxChars) &&
+    within("lines", limits.maxLines) &&
+    within("tokens", limits.maxTokens)
+  );
+}
+
+/** Room that leaves nothing, so that the receipt names a limit that is in force. */
+function everything({ limits }: MarkRequest): Room {
+  const all = (limit: number | undefined) => (limit === undefined ? 0 : Number.POSITIVE_INFINITY);
+  const fixed = {
+    bytes: all(limits.maxBytes),
+    chars: all(limits.maxChars),
+    lines: all(limits.maxLines),
+    tokens: all(limits.maxTokens),
+  };
+  return { fixed, gap: { bytes: 0, chars: 0, lines: 0, tokens: 0 } };
+}
+
+/** The least that still says something was held back. */
+const LEAST = ["[cut]", "cut"];
+
+/** Where nothing of the output has room: the first of these that fits, and at last nothing. */
+function lastWords(total: Total, request: MarkRequest, measure: Measure): string {
+  const { exitCode } = request;
+  const exit = exitCode === null ? [] : [`[cut; exit code ${exitCode}]`];
+  return firstFitting([notShown(total, exitCode), ...exit, ...LEAST], request, measure);
+}
+
+/** The first text within the limits; nothing where none is. */
+function firstFitting(texts: string[], request: MarkRequest, measure: Measure): string {
+  return texts.find((text) => !isOver(slackOf(measure(text), request))) ?? "";
+}
+
+/** What the model reads of an output without content: a command's is said, since an empty text tells nothing. */
+export function writeEmpty(request: MarkRequest, measure: Measure): string {
+  const { closing } = request;
+  return closing.length === 0
+    ? ""
+    : firstFitting([[NO_OUTPUT, ...closing].join("\n"), closing.at(-1) ?? ""], request, measure);
+}
+
+/** What the model reads of a binary output. */
+export function writeBinary(kind: string, total: Total, request: MarkRequest, measure: Measure): string {
+  const note = binaryNote(kind, total);
+  const full = [note, `[${accessText(request.keeping)}]`, ...request.closing].join("\n");
+  return firstFitting([full, [note, ...request.closing].join("\n"), note, ...LEAST], request, measure);
+}

@@ -1,0 +1,68 @@
+/** How much of an output's start decides whether it is text. */
+export const SAMPLE_BYTES = 8192;
+
+/** First bytes that name a format. `at` is where they stand. */
+const FORMATS: [name: string, bytes: string, at?: number][] = [
+  ["PNG image", "\x89PNG\r\n\x1a\n"],
+  ["JPEG image", "\xff\xd8\xff"],
+  ["GIF image", "GIF87a"],
+  ["GIF image", "GIF89a"],
+  ["WebP image", "WEBP", 8],
+  ["PDF document", "%PDF-"],
+  ["ZIP archive", "PK\x03\x04"],
+  ["gzip data", "\x1f\x8b"],
+  ["bzip2 data", "BZh"],
+  ["xz data", "\xfd7zXZ\x00"],
+  ["Zstandard data", "\x28\xb5\x2f\xfd"],
+  ["7-Zip archive", "7z\xbc\xaf\x27\x1c"],
+  ["tar archive", "ustar", 257],
+  ["ELF executable", "\x7fELF"],
+  ["Mach-O executable", "\xcf\xfa\xed\xfe"],
+  ["Windows executable", "MZ\x90\x00"],
+  ["WebAssembly module", "\x00asm"],
+  ["Java class", "\xca\xfe\xba\xbe"],
+  ["SQLite database", "SQLite format 3\x00"],
+  ["MP4 media", "ftyp", 4],
+  ["Ogg media", "OggS"],
+  ["WAVE audio", "WAVE", 8],
+  ["WOFF font", "wOF"],
+  ["UTF-16 text", "\xff\xfe"],
+  ["UTF-16 text", "\xfe\xff"],
+];
+
+/** Above this share of bytes that no text has, an output is binary. Names separated by NUL stay below it. */
+const BINARY_SHARE = 0.1;
+
+/** Names what the start of a binary output is, or null if it is text. */
+export function describeBinary(sample: Uint8Array): string | null {
+  const strange = strangeBytes(sample);
+  if (strange === 0) return startsWith(sample, "%PDF-", 0) ? "PDF document" : null;
+  const format = FORMATS.find(([, bytes, at]) => startsWith(sample, bytes, at ?? 0));
+  if (format !== undefined) return format[0];
+  return strange > sample.length * BINARY_SHARE ? "binary data" : null;
+}
+
+function startsWith(sample: Uint8Array, bytes: string, at: number): boolean {
+  if (sample.length < at + bytes.length) return false;
+  for (let i = 0; i < bytes.length; i++) if (sample[at + i] !== bytes.charCodeAt(i)) return false;
+  return true;
+}
+
+/** Control characters that no terminal uses for text, and bytes that are not UTF-8. */
+function strangeBytes(sample: Uint8Array): number {
+  let controls = 0;
+  for (const byte of sample) if (byte < 32 && (byte < 7 || (byte > 13 && byte !== 27))) controls++;
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(sample, { stream: true });
+  let invalid = 0;
+  for (let at = text.indexOf("\ufffd"); at !== -1; at = text.indexOf("\ufffd", at + 1)) invalid++;
+  return controls + invalid - genuineReplacements(sample);
+}
+
+/** U+FFFD that the tool itself wrote. */
+function genuineReplacements(sample: Uint8Array): number {
+  let count = 0;
+  for (let at = 0; at + 2 < sample.length; at++) {
+    if (sample[at] === 0xef && sample[at + 1] === 0xbf && sample[at + 2] === 0xbd) count++;
+  }
+  return count;
+}

@@ -1,0 +1,66 @@
+import fc from "fast-check";
+import type { Limits } from "../contract/limits.ts";
+
+const encoder = new TextEncoder();
+
+/** Text as tools write it, and as they should not: every trouble a clamp has met. */
+const fragment = fc.oneof(
+  { weight: 6, arbitrary: fc.lorem({ maxCount: 8 }) },
+  { weight: 2, arbitrary: fc.string({ unit: "binary", maxLength: 40 }) },
+  fc.constantFrom(
+    "日本語のテキスト",
+    "한국어 텍스트",
+    "Привет мир",
+    "مرحبا",
+    "👩‍👩‍👧‍👦🏳️‍🌈",
+    "e\u0301\u0302\u0303",
+    "\u0301\u0302",
+    "\ufeff",
+    "\ufffd",
+  ),
+  fc.constantFrom("\x1b[31mred\x1b[0m", "10%\r20%\r100%", "a\b\bb", "\x1b]0;title\x07", "\0\0", "\t"),
+  fc.constantFrom(
+    "[exit code 0]",
+    "[... lines 3-9 omitted (7 lines, 70 bytes, 70 characters) ...]",
+    "[First 3 lines of 9]",
+    "[cut]",
+  ),
+  fc.integer({ min: 1, max: 400 }).map((length) => "x".repeat(length)),
+  fc.integer({ min: 1, max: 999 }).map((value) => `step ${value} of 999: ok`),
+);
+
+const text = fc
+  .array(fc.tuple(fragment, fc.constantFrom("\n", "\n", "\n", "\r\n", "", "\n\n\n"), fc.integer({ min: 1, max: 12 })), {
+    maxLength: 40,
+  })
+  .map((parts) => parts.map(([line, end, times]) => (line + end).repeat(times > 9 ? times : 1)).join(""));
+
+/** Outputs in bytes: text of every kind, text with invalid bytes in it, and now and then noise. */
+export const arbitraryOutput: fc.Arbitrary<Uint8Array> = fc.oneof(
+  { weight: 8, arbitrary: text.map((value) => encoder.encode(value)) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(text, fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0x80, max: 0xff })), { maxLength: 5 }))
+      .map(([value, bad]) => {
+        const bytes = encoder.encode(value);
+        for (const [at, byte] of bad) if (bytes.length > 0) bytes[at % bytes.length] = byte;
+        return bytes;
+      }),
+  },
+  { weight: 1, arbitrary: fc.uint8Array({ maxLength: 600 }) },
+);
+
+const limit = fc.oneof(fc.nat(12), fc.nat(200), fc.nat(3000));
+
+/** Limits in any combination, down to nothing. */
+export const arbitraryLimits: fc.Arbitrary<Limits> = fc.record(
+  { maxBytes: limit, maxChars: limit, maxLines: fc.oneof(fc.nat(5), fc.nat(60)), maxTokens: limit },
+  { requiredKeys: [] },
+);
+
+/** Cuts bytes into chunks at the given places. */
+export function chunked(bytes: Uint8Array, cuts: number[]): Uint8Array[] {
+  const borders = [...new Set(cuts.map((cut) => (bytes.length === 0 ? 0 : cut % bytes.length)))].sort((a, b) => a - b);
+  return [0, ...borders].map((from, index) => bytes.slice(from, borders[index] ?? bytes.length));
+}

@@ -1,0 +1,1 @@
+export { type Runner, type SuiteOptions, testStrategy } from "./test-strategy.ts";

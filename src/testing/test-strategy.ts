@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { type Admitted, NOT_KEPT, startAdmission } from "../admission.ts";
+import type { Limits } from "../contract/limits.ts";
+import type { Strategy } from "../contract/strategy.ts";
+import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
+import { measureText } from "../stages/measure/measure-text.ts";
+import { arbitraryLimits, arbitraryOutput, chunked } from "./arbitrary.ts";
+
+/** The two functions of a test runner that a suite needs: vitest's, node:test's, or any like them. */
+export interface Runner {
+  describe(name: string, body: () => void): void;
+  it(name: string, body: () => void | Promise<void>): void;
+}
+
+/** What a suite may be told. */
+export interface SuiteOptions {
+  /** Random outputs tried for each promise. */
+  numRuns?: number;
+}
+
+/** Runs the promises that every strategy keeps, on random outputs under random limits. A failure prints its seed. */
+export function testStrategy(strategy: Strategy, { describe, it }: Runner, { numRuns = 300 }: SuiteOptions = {}): void {
+  const admit = (chunks: Uint8Array[], limits: Limits, fold: boolean, exitCode: number | null = null): Admitted => {
+    const admission = startAdmission({
+      tool: "test",
+      session: null,
+      call: null,
+      limits,
+      strategy,
+      headShare: 0.3,
+      fold,
+      counter: estimateCounter,
+      exitCode,
+    });
+    for (const chunk of chunks) admission.add(chunk);
+    return admission.end().write(NOT_KEPT, null);
+  };
+  const exitCodes = fc.constantFrom(null, null, 0, 1, 137);
+  const check = (body: (output: Uint8Array, limits: Limits, fold: boolean, exitCode: number | null) => void) =>
+    fc.assert(fc.property(arbitraryOutput, arbitraryLimits, fc.boolean(), exitCodes, body), { numRuns });
+  const sizeOf = (value: string) => measureText(value, estimateCounter);
+  const isWithin = (value: string, limits: Limits) => overs(sizeOf(value), limits).length === 0;
+
+  describe(`strategy ${strategy.name}`, () => {
+    it("promise 1, within limits: nothing shown exceeds any limit, markers and exit line included", () => {
+      check((output, limits, fold, exitCode) => {
+        const { text, receipt } = admit([output], limits, fold, exitCode);
+        assert.deepEqual(overs(sizeOf(text), limits), [], `over its limits: ${JSON.stringify(text)}`);
+        assert.deepEqual(receipt.shown, sizeOf(text));
+      });
+    });
+
+    it("promise 2, exact accounting: kept + folded + redacted + omitted = total, in bytes and in lines", () => {
+      check((output, limits, fold, exitCode) => {
+        const { receipt } = admit([output], limits, fold, exitCode);
+        const truth = { bytes: output.length, lines: linesOf(output) };
+        assert.deepEqual(receipt.total, truth);
+        for (const unit of ["bytes", "lines"] as const) {
+          const parts = [receipt.kept, receipt.folded, receipt.redacted, receipt.omitted].map((extent) => extent[unit]);
+          assert.ok(
+            parts.every((part) => part >= 0),
+            `negative ${unit}: ${parts}`,
+          );
+          assert.equal(
+            parts.reduce((sum, part) => sum + part),
+            truth[unit],
+            `${unit}: ${JSON.stringify(receipt)}`,
+          );
+        }
+        if (receipt.binary === undefined) {
+          assert.equal(
+            receipt.cuts.reduce((sum, cut) => sum + cut.bytes, 0),
+            receipt.omitted.bytes,
+            JSON.stringify(receipt),
+          );
+        }
+        assert.equal(
+          receipt.cutBy === null,
+          receipt.omitted.bytes === 0 || (receipt.binary !== undefined && receipt.cutBy === null),
+        );
+      });
+    });
+
+    it("promise 4, well-formed text: no half character, no lone surrogate", () => {
+      check((output, limits, fold) => {
+        const { text } = admit([output], limits, fold);
+        assert.ok(text.isWellFormed());
+        const source = new TextDecoder("utf-8", { ignoreBOM: true }).decode(output);
+        if (!source.includes("\ufffd"))
+          assert.ok(!text.includes("\ufffd"), `half a character: ${JSON.stringify(text)}`);
+      });
+    });
+
+    it("promise 5, never empty: an output with content is shown, or said to be cut", () => {
+      check((output, limits, fold, exitCode) => {
+        const { maxBytes = 8, maxChars = 8, maxLines = 1, maxTokens = 3 } = limits;
+        fc.pre(output.length > 0 && maxBytes >= 8 && maxChars >= 8 && maxLines >= 1 && maxTokens >= 3);
+        const { text, receipt } = admit([output], limits, fold, exitCode);
+        assert.notEqual(text, "");
+        if (receipt.omitted.bytes > 0) assert.match(text, /omitted|cut|truncated|not shown/);
+      });
+    });
+
+    it("promise 6, same in, same out: however the output was chunked", () => {
+      fc.assert(
+        fc.property(
+          arbitraryOutput,
+          arbitraryLimits,
+          fc.boolean(),
+          fc.array(fc.nat(), { maxLength: 12 }),
+          (output, limits, fold, cuts) => {
+            assert.deepEqual(admit(chunked(output, cuts), limits, fold), admit([output], limits, fold));
+          },
+        ),
+        { numRuns },
+      );
+    });
+
+    it("promise 6, clamping twice equals clamping once", () => {
+      check((output, limits, fold) => {
+        const once = admit([output], limits, fold).text;
+        assert.equal(admit([new TextEncoder().encode(once)], limits, fold).text, once);
+      });
+    });
+
+    it("promise 6, within its limits an output passes byte for byte", () => {
+      check((output, limits, fold) => {
+        const source = new TextDecoder("utf-8", { ignoreBOM: true }).decode(output);
+        const { text, receipt } = admit([output], limits, fold);
+        fc.pre(receipt.binary === undefined && isWithin(source, limits));
+        assert.equal(text, source);
+        assert.deepEqual([receipt.cutBy, receipt.saved], [null, null]);
+      });
+    });
+
+    it("shows only what was there: every kept line stands in the output", () => {
+      check((output, limits) => {
+        const source = new TextDecoder("utf-8", { ignoreBOM: true }).decode(output);
+        const { text, receipt } = admit([output], limits, false);
+        fc.pre(receipt.binary === undefined && receipt.omitted.bytes > 0 && !/^\[/m.test(source));
+        for (const line of text.split("\n")) {
+          if (!/^\[.*\]$/.test(line) && line !== "cut")
+            assert.ok(source.includes(line), `not in the output: ${JSON.stringify(line)}`);
+        }
+      });
+    });
+  });
+}
+
+function overs(size: ReturnType<typeof measureText>, limits: Limits): string[] {
+  const over = (value: number, limit: number | undefined, unit: string) =>
+    limit !== undefined && value > limit ? [`${value} > ${limit} ${unit}`] : [];
+  return [
+    ...over(size.bytes, limits.maxBytes, "bytes"),
+    ...over(size.chars, limits.maxChars, "chars"),
+    ...over(size.lines, limits.maxLines, "lines"),
+    ...over(size.tokens, limits.maxTokens, "tokens"),
+  ];
+}
+
+/** Lines as a second implementation counts them. */
+function linesOf(bytes: Uint8Array): number {
+  const breaks = bytes.reduce((count, byte) => count + (byte === 10 ? 1 : 0), 0);
+  return breaks + (bytes.length > 0 && bytes.at(-1) !== 10 ? 1 : 0);
+}
