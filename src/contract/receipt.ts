@@ -9,6 +9,8 @@ export interface ReceiptCut {
   fromLine: number;
   toLine: number;
   bytes: number;
+  /** Which text of a structured result, from 0. */
+  block?: number;
 }
 
 /** What happened to one output: kept + folded + redacted + omitted = total, in source bytes and in source lines. */
@@ -32,6 +34,8 @@ export interface Receipt {
   /** Cuts beyond those listed. */
   moreCuts: number;
   artifact: string | null;
+  /** All of them, where several texts of a structured result were cut. */
+  artifacts?: string[];
   /** Of what is stored. */
   sha256: string | null;
   /** Null when nothing was held back, so nothing had to be saved. */

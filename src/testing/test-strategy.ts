@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type Admitted, NOT_KEPT, startAdmission } from "../admission.ts";
+import { type Admitted, NOT_KEPT, startAdmission } from "../admit/admission.ts";
 import type { Limits } from "../contract/limits.ts";
 import type { Strategy } from "../contract/strategy.ts";
 import { estimateCounter } from "../stages/measure/estimate-tokens.ts";

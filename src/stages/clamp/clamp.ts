@@ -1,11 +1,14 @@
+import type { Cut } from "../../contract/cut.ts";
 import type { Limits, Unit } from "../../contract/limits.ts";
 import type { Size, Total } from "../../contract/size.ts";
+import type { Span } from "../../contract/span.ts";
 import type { Held, Sieve, Strategy, StrategyRequest } from "../../contract/strategy.ts";
 import { type Fold, startFold } from "../fold/fold.ts";
 import { SAMPLE_BYTES } from "../measure/describe-binary.ts";
 import { newScan, scanBytes, scannedChars, scannedLines } from "../measure/scan.ts";
 import { budgetOf, capacityBytes, overBudget } from "./budget.ts";
 import { decode } from "./fit.ts";
+import { headTail } from "./strategies/head-tail.ts";
 
 /** How one output is to be clamped. */
 export interface ClampRequest extends StrategyRequest {
@@ -16,11 +19,14 @@ export interface ClampRequest extends StrategyRequest {
 
 /** One output on its way through the clamp. */
 export interface Clamp {
-  /** The bytes are only read during the call. */
-  add(bytes: Uint8Array): void;
+  /**
+   * The bytes are only read during the call. Returns what must be spilled before them: all that came, on the call
+   * that puts the output over its limits, else nothing.
+   */
+  add(bytes: Uint8Array): Uint8Array;
   /** True once the output is known to be over a limit. */
   readonly over: boolean;
-  /** All bytes so far while the output is not over; a copy of nothing afterwards. */
+  /** All bytes so far while the output is not over; none afterwards. */
   readonly held: Uint8Array;
   /** `reserve` is what must still fit behind an output that is within its limits (its exit line). */
   end(reserve: Size): Clamped;
@@ -36,7 +42,11 @@ export interface Clamped {
   /** Else what to cut it from, and the limit that it was over. */
   held: Held | null;
   overBy: Unit | null;
+  /** Faults of a strategy or of folding: a plain clamp stood in. A later cut may add to them. */
+  faults: string[];
 }
+
+const NOTHING: Uint8Array = new Uint8Array(0);
 
 /** Starts a clamp. An output is held whole while it may be within its limits; folding and choosing begin once it is not. */
 export function startClamp(request: ClampRequest): Clamp {
@@ -54,6 +64,9 @@ class RunningClamp implements Clamp {
   #sample = new Uint8Array(0);
   #sieve: Sieve | null = null;
   #fold: Fold | null = null;
+  /** Sees the source as it comes, and stands in should the strategy or folding fail. */
+  #plain: Sieve | null = null;
+  readonly #faults: string[] = [];
 
   constructor(request: ClampRequest) {
     this.#request = request;
@@ -65,15 +78,20 @@ class RunningClamp implements Clamp {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  add(bytes: Uint8Array): void {
-    if (bytes.length === 0) return;
+  add(bytes: Uint8Array): Uint8Array {
+    if (bytes.length === 0) return NOTHING;
     const from = this.#scan.bytes;
     const line = this.#scan.breaks + 1;
     if (from < SAMPLE_BYTES) this.#takeSample(bytes.subarray(0, SAMPLE_BYTES - from));
     scanBytes(this.#scan, bytes);
-    if (!this.over && this.#surelyOver()) this.#goOver();
+    let before: Uint8Array = NOTHING;
+    if (!this.over && this.#surelyOver()) {
+      before = this.held;
+      this.#goOver();
+    }
     if (this.over) this.#feed(bytes, from, line);
     else this.#hold(bytes);
+    return before;
   }
 
   end(reserve: Size): Clamped {
@@ -83,13 +101,13 @@ class RunningClamp implements Clamp {
       chars: scannedChars(this.#scan),
       breaks: this.#scan.breaks,
     };
-    const result = { total, sample: this.#sample };
+    const result = { total, sample: this.#sample, faults: this.#faults };
     const text = this.over ? null : decode(this.held);
     const overBy = this.#overBy(total, text, reserve);
     if (overBy === null) return { ...result, within: text, held: null, overBy };
     if (!this.over) this.#goOver();
-    this.#fold?.end();
-    return { ...result, within: null, held: (this.#sieve as Sieve).end(total), overBy };
+    this.#attempt(() => this.#fold?.end());
+    return { ...result, within: null, held: this.#endSieves(total), overBy };
   }
 
   /** Cheap and sure; the rest is decided at the end, on what was held. */
@@ -118,17 +136,54 @@ class RunningClamp implements Clamp {
   #goOver(): void {
     this.over = true;
     const { strategy, fold } = this.#request;
-    const sieve = strategy.start(this.#request);
-    this.#sieve = sieve;
-    if (fold) this.#fold = startFold((span) => sieve.add(span));
+    if (fold || strategy !== headTail) this.#plain = headTail.start(this.#request);
+    this.#attempt(() => {
+      const sieve = strategy.start(this.#request);
+      this.#sieve = sieve;
+      if (fold) this.#fold = startFold((span) => sieve.add(span));
+    });
     if (this.#length > 0) this.#feed(this.held, 0, 1);
     this.#length = 0;
     this.#buffer = new Uint8Array(0);
   }
 
   #feed(bytes: Uint8Array, from: number, line: number): void {
-    if (this.#fold !== null) this.#fold.add(bytes, from, line);
-    else this.#sieve?.add({ kind: "source", bytes, from, to: from + bytes.length, line, breaks: -1, chars: -1 });
+    const span: Span = { kind: "source", bytes, from, to: from + bytes.length, line, breaks: -1, chars: -1 };
+    this.#plain?.add(span);
+    this.#attempt(() => {
+      if (this.#fold !== null) this.#fold.add(bytes, from, line);
+      else this.#sieve?.add(span);
+    });
+  }
+
+  #endSieves(total: Total): Held {
+    let held: Held | null = null;
+    this.#attempt(() => {
+      held = this.#sieve?.end(total) ?? null;
+    });
+    const plain = this.#plain?.end(total);
+    return {
+      cut: (room) => {
+        let cut: Cut | null = null;
+        this.#attempt(() => {
+          cut = held?.cut(room) ?? null;
+        });
+        return cut ?? (plain as Held).cut(room);
+      },
+    };
+  }
+
+  /** After a fault the plain clamp goes on alone; without one to stand in the fault is thrown. */
+  #attempt(act: () => void): void {
+    if (this.#faults.length > 0) return;
+    try {
+      act();
+    } catch (error) {
+      if (this.#plain === null) throw error;
+      this.#faults.push(
+        `strategy ${this.#request.strategy.name} failed: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
   }
 
   #takeSample(bytes: Uint8Array): void {

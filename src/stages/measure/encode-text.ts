@@ -2,16 +2,16 @@ const CHUNK_CHARS = 1 << 16;
 const encoder = new TextEncoder();
 
 /**
- * Hands a string on as UTF-8, a bounded chunk at a time. A lone surrogate becomes U+FFFD. The bytes are only valid
- * during the call: they stand in one buffer that the next chunk overwrites.
+ * A string as UTF-8, a bounded chunk at a time. A lone surrogate becomes U+FFFD. Each chunk stands in one buffer that
+ * the next overwrites: use it before asking for more.
  */
-export function encodeText(text: string, take: (bytes: Uint8Array) => void): void {
+export function* encodeText(text: string): Generator<Uint8Array> {
   const buffer = new Uint8Array(Math.min(text.length, CHUNK_CHARS) * 3);
   for (let at = 0; at < text.length; ) {
     let end = Math.min(at + CHUNK_CHARS, text.length);
     if (end < text.length && splitsPair(text, end)) end--;
     const { written } = encoder.encodeInto(at === 0 && end === text.length ? text : text.slice(at, end), buffer);
-    take(buffer.subarray(0, written));
+    yield buffer.subarray(0, written);
     at = end;
   }
 }

@@ -6,6 +6,6 @@ import { newScan, scanBytes, scannedLines } from "./scan.ts";
 /** The size of a text in every unit. */
 export function measureText(text: string, counter: TokenCounter): Size {
   const scan = newScan();
-  encodeText(text, (bytes) => scanBytes(scan, bytes));
+  for (const bytes of encodeText(text)) scanBytes(scan, bytes);
   return { bytes: scan.bytes, chars: text.length, lines: scannedLines(scan), tokens: counter.count(text) };
 }

@@ -1,18 +1,18 @@
-import type { Cut } from "./contract/cut.ts";
-import type { Limits } from "./contract/limits.ts";
-import type { Receipt } from "./contract/receipt.ts";
-import type { Size } from "./contract/size.ts";
-import type { Strategy } from "./contract/strategy.ts";
-import type { TokenCounter } from "./contract/token-counter.ts";
-import { type Clamped, startClamp } from "./stages/clamp/clamp.ts";
-import type { Keeping } from "./stages/mark/access.ts";
-import type { CustomMarker, MarkRequest } from "./stages/mark/forms.ts";
-import { endedEarly, exitLine } from "./stages/mark/texts.ts";
-import { type Marked, writeBinary, writeEmpty, writeMarked } from "./stages/mark/write-marked.ts";
-import { describeBinary } from "./stages/measure/describe-binary.ts";
-import { measureText } from "./stages/measure/measure-text.ts";
-import { NUMBERS } from "./stages/policy/defaults.ts";
-import { writeReceipt } from "./stages/record/write-receipt.ts";
+import type { Cut } from "../contract/cut.ts";
+import type { Limits } from "../contract/limits.ts";
+import type { Receipt } from "../contract/receipt.ts";
+import type { Size } from "../contract/size.ts";
+import type { Strategy } from "../contract/strategy.ts";
+import type { TokenCounter } from "../contract/token-counter.ts";
+import { type Clamped, startClamp } from "../stages/clamp/clamp.ts";
+import type { Keeping } from "../stages/mark/access.ts";
+import type { CustomMarker, MarkRequest } from "../stages/mark/forms.ts";
+import { endedEarly, exitLine } from "../stages/mark/texts.ts";
+import { type Marked, writeBinary, writeEmpty, writeMarked } from "../stages/mark/write-marked.ts";
+import { describeBinary } from "../stages/measure/describe-binary.ts";
+import { measureText } from "../stages/measure/measure-text.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
+import { writeReceipt } from "../stages/record/write-receipt.ts";
 
 /** How one output is admitted: everything decided, nothing looked up. */
 export interface AdmissionRequest {
@@ -25,13 +25,16 @@ export interface AdmissionRequest {
   fold: boolean;
   counter: TokenCounter;
   exitCode: number | null;
+  /** Nothing is held back, binary included. */
+  off?: boolean;
   marker?: CustomMarker;
 }
 
 /** One output on its way in: measure, clamp, mark and record side by side, with no store and no wait. */
 export interface Admission {
-  add(bytes: Uint8Array): void;
-  /** True once part of the output will be held back: from here on it has to be spilled, `held` first. */
+  /** Returns what came before and must now be spilled first. */
+  add(bytes: Uint8Array): Uint8Array;
+  /** True once part of the output will be held back: from here on it has to be spilled. */
   readonly over: boolean;
   readonly held: Uint8Array;
   /** `fault` is why the output's source ended early, if it did. */
@@ -71,25 +74,28 @@ export function startAdmission(request: AdmissionRequest): Admission {
       const closing = exitCode === null ? early : [...early, exitLine(exitCode)];
       const whole = exitCode === 0 ? early : closing;
       const clamped = clamp.end(reserveFor(whole, request.counter));
-      return endAdmission(request, clamped, { closing, whole });
+      return endAdmission(request, clamped, { early, closing, whole });
     },
   };
 }
 
 /** Lines that end a text: `closing` one that was cut or empty, `whole` one that is shown as it came. */
 interface Closings {
+  /** That the output's source failed. */
+  early: string[];
   closing: string[];
   whole: string[];
 }
 
-function endAdmission(request: AdmissionRequest, clamped: Clamped, { closing, whole }: Closings): Ended {
-  const binary = describeBinary(clamped.sample);
+function endAdmission(request: AdmissionRequest, clamped: Clamped, { early, closing, whole }: Closings): Ended {
+  const binary = request.off ? null : describeBinary(clamped.sample);
   const isCut = (clamped.held !== null && clamped.total.bytes > 0) || binary !== null;
   return {
     cut: isCut,
     write(keeping, sha256, original) {
-      const { text, cut } = writeText(request, clamped, binary, { closing, whole }, keeping, original);
+      const { text, cut } = writeText(request, clamped, binary, { early, closing, whole }, keeping, original);
       const { tool, session, call, limits, counter, exitCode, strategy } = request;
+      const faults = [...early, ...clamped.faults];
       const facts = {
         tool,
         session,
@@ -104,7 +110,7 @@ function endAdmission(request: AdmissionRequest, clamped: Clamped, { closing, wh
         savedBytes: keeping.savedBytes,
         exitCode,
         ...(binary === null ? {} : { binary }),
-        ...(closing.length > (exitCode === null ? 0 : 1) ? { faults: [closing[0] as string] } : {}),
+        ...(faults.length > 0 ? { faults } : {}),
       };
       return { text, receipt: writeReceipt(facts, cut, NUMBERS.receiptCuts.default) };
     },

@@ -1,0 +1,67 @@
+import type { Limits } from "../contract/limits.ts";
+import type { Strategy } from "../contract/strategy.ts";
+import type { TokenCounter } from "../contract/token-counter.ts";
+import { SpillwayError } from "../errors.ts";
+import { strategies } from "../stages/clamp/strategies/index.ts";
+import type { CustomMarker } from "../stages/mark/forms.ts";
+import { encodeText } from "../stages/measure/encode-text.ts";
+import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
+import { checkLimits } from "../stages/policy/check-limits.ts";
+import { DEFAULT_STRATEGY, NUMBERS } from "../stages/policy/defaults.ts";
+import { type AdmissionRequest, type Admitted, NOT_KEPT, startAdmission } from "./admission.ts";
+import { admitBlocks } from "./admit-blocks.ts";
+
+/** How a text is clamped where there is no policy. */
+export interface ClampOptions {
+  /** A built-in strategy's name, or a strategy. */
+  strategy?: string | Strategy;
+  headShare?: number;
+  /** Off unless asked for: a text may be exact content. */
+  fold?: boolean;
+  counter?: TokenCounter;
+  exitCode?: number;
+  tool?: string;
+  marker?: CustomMarker;
+}
+
+/** Clamps one text, with no store: markers say that the rest was not saved. */
+export function clampText(text: string, limits: Limits, options: ClampOptions = {}): Admitted {
+  const admission = startAdmission(requestFor(limits, options));
+  for (const bytes of encodeText(text)) admission.add(bytes);
+  return admission.end().write(NOT_KEPT, null, text.toWellFormed());
+}
+
+/** Clamps the texts of a structured result under one budget, with no store. */
+export function clampBlocks<T extends object>(
+  result: T,
+  limits: Limits,
+  options: ClampOptions = {},
+): Admitted & { output: T } {
+  return admitBlocks(requestFor(limits, options), result).write([]);
+}
+
+function requestFor(limits: Limits, options: ClampOptions): AdmissionRequest {
+  const { headShare = NUMBERS.headShare.default, fold = false, counter = estimateCounter, marker } = options;
+  return {
+    tool: options.tool ?? "tool",
+    session: null,
+    call: null,
+    limits: checkLimits(limits, "limits"),
+    strategy: strategyOf(options.strategy ?? DEFAULT_STRATEGY),
+    headShare,
+    fold,
+    counter,
+    exitCode: options.exitCode ?? null,
+    ...(marker === undefined ? {} : { marker }),
+  };
+}
+
+function strategyOf(strategy: string | Strategy): Strategy {
+  if (typeof strategy !== "string") return strategy;
+  const known = strategies.find(({ name }) => name === strategy);
+  if (known !== undefined) return known;
+  throw new SpillwayError(
+    "unknown-strategy",
+    `strategy must be one of ${strategies.map(({ name }) => name).join(", ")}; got "${strategy}"`,
+  );
+}

@@ -1,0 +1,83 @@
+import { ConfigFault, type Position, printable } from "./config-fault.ts";
+
+/** A value in a config file and where it stands, whatever the file's format. */
+export type ConfigNode =
+  | { kind: "map"; at: Position; entries: Map<string, { at: Position; node: ConfigNode }> }
+  | { kind: "list"; at: Position; items: ConfigNode[] }
+  | { kind: "scalar"; at: Position; value: unknown };
+
+/** A step into a config: a key or an index. */
+export type PathStep = string | number;
+
+const MAX_DEPTH = 32;
+const MAX_NODES = 20_000;
+
+/** Watches over a tree while it is read: a YAML alias stands for all it names, so a small file can be a huge tree. */
+export class TreeBounds {
+  #nodes = 0;
+  #depth = 0;
+
+  /** Reads one node inside the bounds. */
+  inside<T>(at: Position, read: () => T): T {
+    if (++this.#nodes > MAX_NODES) {
+      throw new ConfigFault(at, `more than ${MAX_NODES} values (aliases count each time they are used)`);
+    }
+    if (++this.#depth > MAX_DEPTH) throw new ConfigFault(at, `nested more than ${MAX_DEPTH} levels deep`);
+    const result = read();
+    this.#depth--;
+    return result;
+  }
+}
+
+/** Puts a key into a map's entries; a key may stand there once. */
+export function addEntry(
+  entries: Map<string, { at: Position; node: ConfigNode }>,
+  key: string,
+  at: Position,
+  node: ConfigNode,
+): void {
+  if (key === "__proto__") throw new ConfigFault(at, "the key __proto__ is not allowed");
+  const before = entries.get(key);
+  if (before) throw new ConfigFault(at, `the key ${printable(key)} is already on line ${before.at.line}`);
+  entries.set(key, { at, node });
+}
+
+/** The plain value. A key without a value (null) says nothing and is left out; YAML's .inf is our `none`. */
+export function plainValue(node: ConfigNode): unknown {
+  if (node.kind === "scalar") return node.value === Infinity ? "none" : node.value;
+  if (node.kind === "list") return node.items.map(plainValue);
+  const plain: Record<string, unknown> = {};
+  for (const [key, { node: value }] of node.entries) {
+    if (value.kind !== "scalar" || value.value !== null) plain[key] = plainValue(value);
+  }
+  return plain;
+}
+
+/** Where a path's value stands, or its key; the nearest thing above it if the path leads nowhere. */
+export function positionOf(node: ConfigNode, path: readonly PathStep[], which: "key" | "value" = "value"): Position {
+  let at = node.at;
+  let here: ConfigNode | undefined = node;
+  for (const [index, step] of path.entries()) {
+    if (here?.kind === "map") {
+      const entry = here.entries.get(String(step));
+      if (!entry) return at;
+      at = which === "key" && index === path.length - 1 ? entry.at : entry.node.at;
+      here = entry.node;
+    } else {
+      here = here?.kind === "list" ? here.items[Number(step)] : undefined;
+      if (!here) return at;
+      at = here.at;
+    }
+  }
+  return at;
+}
+
+/** Takes a path's entry out of the tree. */
+export function removeEntry(node: ConfigNode, path: readonly PathStep[]): void {
+  let here: ConfigNode | undefined = node;
+  for (const step of path.slice(0, -1)) {
+    if (here?.kind === "map") here = here.entries.get(String(step))?.node;
+    else here = here?.kind === "list" ? here.items[Number(step)] : undefined;
+  }
+  if (here?.kind === "map") here.entries.delete(String(path.at(-1)));
+}

@@ -1,0 +1,1 @@
+export { type ConfigSource, type LoadConfigOptions, type LoadedConfig, loadConfig } from "./load-config.ts";

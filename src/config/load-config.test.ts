@@ -1,0 +1,341 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { SpillwayError } from "../errors.ts";
+import { resolvePolicy } from "../stages/policy/resolve-policy.ts";
+import { resolveToolPolicy } from "../stages/policy/resolve-tool-policy.ts";
+import { type LoadConfigOptions, loadConfig } from "./index.ts";
+
+let top: string;
+let home: string;
+let cwd: string;
+
+beforeEach(async () => {
+  top = await mkdtemp(join(tmpdir(), "spillway-config-"));
+  home = join(top, "home");
+  cwd = join(home, "code", "project", "src");
+  await mkdir(cwd, { recursive: true });
+});
+afterEach(() => rm(top, { recursive: true }));
+
+const USER = "home/.config/spillway/spillway.yaml";
+const PROJECT = "home/code/project/spillway.yaml";
+
+async function put(path: string, text: string): Promise<string> {
+  const full = join(top, path);
+  await mkdir(dirname(full), { recursive: true });
+  await writeFile(full, text);
+  return full;
+}
+const load = (options: LoadConfigOptions = {}) => loadConfig({ cwd, home, env: {}, platform: "linux", ...options });
+async function failure(options: LoadConfigOptions = {}): Promise<string> {
+  const error = await load(options).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(SpillwayError);
+  expect((error as SpillwayError).code).toBe("bad-config");
+  return (error as SpillwayError).message.replaceAll(`${top}/`, "");
+}
+const toolPolicy = async (tool: string) => resolveToolPolicy(resolvePolicy((await load()).policy), tool);
+
+describe("where a config is found", () => {
+  it("nothing anywhere: nothing is said", async () => {
+    expect(await load()).toEqual({ policy: {}, sources: [], warnings: [] });
+  });
+
+  it("a project's, from the working directory upwards, the nearest; then the user's own; then the environment", async () => {
+    await put("home/code/spillway.yaml", "default: { max_lines: 1 }");
+    const project = await put(PROJECT, "default: { max_lines: 2, max_chars: 7 }\ntools: { bash: { max_lines: 20 } }");
+    const user = await put(USER, "default: { max_lines: 3 }\ntools: { bash: { max_lines: 30 } }");
+    const { sources, warnings } = await load({ env: { SPILLWAY_HEAD_SHARE: "0.4" } });
+    expect(sources).toEqual([
+      { kind: "project", path: project },
+      { kind: "user", path: user },
+      { kind: "environment", path: null },
+    ]);
+    expect(warnings).toEqual([]);
+    expect((await toolPolicy("other")).limits).toMatchObject({ maxLines: 3, maxChars: 7 });
+    expect((await toolPolicy("bash")).limits).toMatchObject({ maxLines: 30 });
+  });
+
+  it("home is the last folder looked into", async () => {
+    await put("spillway.yaml", "default: { max_lines: 1 }");
+    expect((await load()).sources).toEqual([]);
+    const inHome = await put("home/spillway.yaml", "default: { max_lines: 1 }");
+    expect((await load()).sources).toEqual([{ kind: "project", path: inHome }]);
+  });
+
+  it("--config and SPILLWAY_CONFIG replace the search, the first winning", async () => {
+    await put(PROJECT, "default: { max_lines: 1 }");
+    await put(USER, "default: { max_lines: 2 }");
+    await put("a.yaml", "profile: off");
+    await put("b.conf", "// a comment\n{ profile: 'frugal' }");
+    const env = { SPILLWAY_CONFIG: join(top, "b.conf") };
+    expect((await load({ env })).policy).toEqual({ profile: "frugal" });
+    expect((await load({ env, file: "../../../../a.yaml" })).policy).toEqual({ profile: "off" });
+    expect(await failure({ file: "gone.yaml" })).toMatch(/^cannot read config .*gone\.yaml: no such file$/);
+    expect(await failure({ file: "." })).toMatch(/it is a folder$/);
+  });
+
+  it("follows the platform's habits", async () => {
+    const xdg = await put("xdg/spillway/spillway.json", "{}");
+    expect((await load({ env: { XDG_CONFIG_HOME: join(top, "xdg") } })).sources).toEqual([{ kind: "user", path: xdg }]);
+    const mac = await put("home/Library/Application Support/spillway/spillway.json5", "{}");
+    expect((await load({ platform: "darwin" })).sources).toEqual([{ kind: "user", path: mac }]);
+    const windows = await put("roaming/spillway/spillway.jsonc", "{}");
+    const env = { APPDATA: join(top, "roaming"), XDG_CONFIG_HOME: "relative" };
+    expect((await load({ platform: "win32", env })).sources).toEqual([{ kind: "user", path: windows }]);
+  });
+
+  it("says which of two files beside each other it does not read; passes over folders", async () => {
+    await put(PROJECT, "profile: frugal");
+    await put("home/code/project/spillway.json", "{}");
+    await mkdir(join(top, "home/code/project/spillway.yml"));
+    expect((await load()).warnings).toEqual([
+      expect.stringMatching(/project\/spillway\.json is not read: .*spillway\.yaml is$/),
+    ]);
+    await symlink("/dev/zero", join(cwd, "spillway.yaml"));
+    expect((await load()).policy.profile).toBe("frugal");
+  });
+});
+
+describe("errors", () => {
+  const cases: [name: string, text: string, message: string][] = [
+    [
+      "a wrong value",
+      "default:\n  max_lines: many",
+      'spillway.yaml:2:14: default.max_lines: expected a whole number of 0 or more, or none; got "many"',
+    ],
+    [
+      "a negative limit",
+      "ceiling: {maxBytes: -1}",
+      "spillway.yaml:1:21: ceiling.maxBytes: expected a whole number of 0 or more, or none; got -1",
+    ],
+    [
+      "half a line",
+      "tools:\n  bash:\n    max_lines: 1.5",
+      "spillway.yaml:3:16: tools.bash.max_lines: expected a whole number of 0 or more, or none; got 1.5",
+    ],
+    [
+      "a typo",
+      "tools:\n  bash:\n    max_line: 5",
+      "spillway.yaml:3:5: unknown key tools.bash.max_line; did you mean max_lines?",
+    ],
+    [
+      "a typo in camelCase",
+      "default: {maxLine: 5}",
+      "spillway.yaml:1:11: unknown key default.maxLine; did you mean maxLines?",
+    ],
+    ["swapped letters", "profiel: frugal", "spillway.yaml:1:1: unknown key profiel; did you mean profile?"],
+    [
+      "a key like no other",
+      "commands: {zebra: 5}",
+      "spillway.yaml:1:12: unknown key commands.zebra; known here: max_chars, max_pending_chars",
+    ],
+    [
+      "a share out of range",
+      "default: {head_share: 30}",
+      "spillway.yaml:1:23: default.head_share: expected a number from 0 to 1; got 30",
+    ],
+    [
+      "a number out of range",
+      "commands: {max_chars: 5}",
+      "spillway.yaml:1:23: commands.max_chars: expected a whole number from 1,000 to 16,777,216; got 5",
+    ],
+    ["a wrong profile", "profile: cheap", 'spillway.yaml:1:10: profile: expected balanced, frugal or off; got "cheap"'],
+    [
+      "a mode nobody knows",
+      "agent: {contextPruning: {mode: soft}}",
+      'spillway.yaml:1:32: agent.contextPruning.mode: expected adaptive, aggressive or off; got "soft"',
+    ],
+    [
+      "a list for a mapping",
+      "tools: [a]",
+      "spillway.yaml:1:8: tools: expected a mapping of keys to values; got a list",
+    ],
+    ["a list for a file", "- a", "spillway.yaml:1:1: expected a mapping of keys to values; got a list"],
+    [
+      "a text for a list",
+      "pruning: {tools: {allow: exec}}",
+      'spillway.yaml:1:26: pruning.tools.allow: expected a list of names; got "exec"',
+    ],
+    [
+      "a blank placeholder",
+      "pruning: {hard_clear: {placeholder: ' '}}",
+      'spillway.yaml:1:37: pruning.hard_clear.placeholder: expected a text that is not blank; got " "',
+    ],
+    [
+      "one thing said twice",
+      "default:\n  max_lines: 1\n  maxLines: 2",
+      "spillway.yaml:3:3: default.maxLines is the same as max_lines; keep one",
+    ],
+    ["a key twice", "profile: frugal\nprofile: off", "spillway.yaml:2:1: the key profile is already on line 1"],
+    ["a key that is no key", "__proto__: {a: 1}", "spillway.yaml:1:1: the key __proto__ is not allowed"],
+    ["an alias without an anchor", "default: *gone", "spillway.yaml:1:10: no anchor &gone stands before this alias"],
+    ["a tag", "profile: !!js/function x", "spillway.yaml:1:10: Unresolved tag: tag:yaml.org,2002:js/function"],
+    [
+      "two documents",
+      "profile: frugal\n---\nprofile: off",
+      "spillway.yaml:2:1: a config file holds one document, without a second `---`",
+    ],
+    ["a pattern that YAML takes for an alias", "tools:\n  *image*: {max_lines: 1}", "; quote a key that begins with *"],
+    ["an old key form", "<<: {a: 1}", "spillway.yaml:1:1: unknown key"],
+  ];
+  it.each(cases)("%s", async (_name, text, message) => {
+    await put(USER, text);
+    expect(await failure()).toContain(message);
+  });
+
+  it("syntax, in both languages", async () => {
+    await put("bad.yaml", "default:\n  max_lines: [1\nprofile: x");
+    expect(await failure({ file: join(top, "bad.yaml") })).toMatch(/^bad\.yaml:\d:\d+: /);
+    await put("bad.json", '{\n  "profile": "frugal",,\n}');
+    expect(await failure({ file: join(top, "bad.json") })).toBe("bad.json:2:23: Unexpected token Comma");
+    await put("bad.json5", "{ profile: 'frugal', profile: 'off' }");
+    expect(await failure({ file: join(top, "bad.json5") })).toBe(
+      "bad.json5:1:22: the key profile is already on line 1",
+    );
+  });
+
+  it("tells all, up to ten, in the file's order", async () => {
+    await put(USER, Array.from({ length: 14 }, (_, index) => `zebra${index}: 1`).join("\n"));
+    const lines = (await failure()).split("\n");
+    expect(lines).toHaveLength(11);
+    expect(lines[0]).toContain(":1:1: unknown key zebra0");
+    expect(lines[10]).toBe("... and 4 more");
+  });
+
+  it("does not pass control characters on", async () => {
+    await put(USER, '"\\e[2Jx\\u202e": 1\nprofile: "\\e[31m"');
+    const message = await failure();
+    expect(message.replaceAll("\n", "")).toMatch(/^[\x20-\x7e]+$/);
+    expect(message).toContain("\\u001b[2Jx\\u202e");
+  });
+});
+
+describe("bounds", () => {
+  it("a billion laughs end in one clear line", async () => {
+    const names = "abcdefghij".split("");
+    const lines = names.map((name, index) => {
+      const before = names[index - 1];
+      return `${name}: &${name} [${Array(9)
+        .fill(before ? `*${before}` : "x")
+        .join(", ")}]`;
+    });
+    await put(USER, lines.join("\n"));
+    expect(await failure()).toMatch(/:\d+:\d+: more than 20000 values \(aliases count each time they are used\)$/);
+  });
+
+  it("an alias inside its own anchor, and deep nesting, are too deep", async () => {
+    await put(USER, "tools: &a\n  x: *a");
+    expect(await failure()).toContain("nested more than 32 levels deep");
+    await put(USER, `a: ${"[".repeat(20_000)}`);
+    expect(await failure()).toMatch(/nested/);
+    await put("deep.json", "[".repeat(100_000));
+    expect(await failure({ file: join(top, "deep.json") })).toContain("nested too deeply");
+  });
+
+  it("1 MiB for the user's own, 64 KiB for a project's", async () => {
+    await put(USER, `#${"x".repeat(1024 * 1024 - 1)}`);
+    expect((await load()).policy).toEqual({});
+    await put(USER, `#${"x".repeat(1024 * 1024)}`);
+    expect(await failure()).toContain("a config file here has at most 1,048,576 bytes");
+    await rm(join(top, USER));
+    await put(PROJECT, `#${"x".repeat(64 * 1024)}`);
+    expect(await failure()).toContain("a config file here has at most 65,536 bytes");
+  });
+
+  it("text that is not UTF-8 is refused; a byte order mark and an empty file are not", async () => {
+    await put("a.yaml", "");
+    await writeFile(join(top, "a.yaml"), new Uint8Array([0x61, 0xff]));
+    expect(await failure({ file: join(top, "a.yaml") })).toBe("a.yaml:1:1: this is not UTF-8 text");
+    await put("b.json", '\ufeff{"profile": "frugal"}');
+    expect((await load({ file: join(top, "b.json") })).policy).toEqual({ profile: "frugal" });
+    await put("c.yaml", "# nothing\n");
+    expect((await load({ file: join(top, "c.yaml") })).policy).toEqual({});
+  });
+});
+
+describe("values", () => {
+  it("both spellings, none, .inf, empty keys and aliases", async () => {
+    await put(
+      USER,
+      "default: &d { maxLines: 5, max_chars: none, head_share: 0.5 }\ntools:\n  bash: *d\n  read: { max_lines: .inf }\npruning:\nceiling: { max_tokens: }",
+    );
+    expect((await load()).policy).toEqual({
+      ceiling: {},
+      default: { limits: { maxLines: 5, maxChars: Infinity }, headShare: 0.5 },
+      tools: [
+        { tool: "bash", row: { limits: { maxLines: 5, maxChars: Infinity }, headShare: 0.5 } },
+        { tool: "read", row: { limits: { maxLines: Infinity } } },
+      ],
+    });
+  });
+
+  it("keys for later versions are known by name", async () => {
+    await put(USER, "store: { path: x }\nredact: model");
+    const { policy, warnings } = await load();
+    expect(policy).toEqual({});
+    expect(warnings.map((warning) => warning.replace(/^.*?:(?=\d)/, ""))).toEqual([
+      "1:1: store is known, but nothing in this version reads it",
+      "2:1: redact is known, but nothing in this version reads it",
+    ]);
+  });
+});
+
+describe("a project's file", () => {
+  it("does not set what is the user's to say; each such key is named", async () => {
+    await put(
+      PROJECT,
+      [
+        "profile: off",
+        "store: { path: /etc }",
+        "summarization: { enabled: true, model: x, trigger_threshold: 9 }",
+        "default: { off: true, max_lines: 10 }",
+        "tools: { bash: { raise_ceiling: true, max_bytes: 900000 }, read: { raiseCeiling: true } }",
+        "agents: { defaults: { contextPruning: { mode: aggressive, hardClear: { placeholder: run rm } } } }",
+        "ceiling: { max_bytes: 900000, max_lines: 50 }",
+        "zebra: 1",
+      ].join("\n"),
+    );
+    const { policy, warnings } = await load();
+    expect(
+      warnings.map((warning) => warning.replace(/^.*?:(?=\d+:)/, "").replace(/:? is ignored.*|; known.*/, "")),
+    ).toEqual([
+      "1:1: profile",
+      "2:1: store",
+      "3:18: summarization.enabled",
+      "3:33: summarization.model",
+      "4:12: default.off",
+      "5:18: tools.bash.raise_ceiling",
+      "5:68: tools.read.raiseCeiling",
+      "6:72: agents.defaults.contextPruning.hardClear.placeholder",
+      "8:1: unknown key zebra",
+    ]);
+    expect(warnings[1]).toContain("store is ignored in a project's file: where things are kept");
+    expect(warnings[1]).toContain("it belongs in your own config");
+    const resolved = resolvePolicy(policy);
+    expect(resolved).toMatchObject({
+      profile: "balanced",
+      ceiling: { maxBytes: 51_200, maxLines: 50 },
+      pruning: { mode: "aggressive", hardClear: { placeholder: "[Old tool result content cleared]" } },
+      summarization: { enabled: false, model: null, triggerChars: 9 },
+    });
+    expect(resolveToolPolicy(resolved, "bash")).toMatchObject({
+      off: false,
+      limits: { maxBytes: 51_200, maxLines: 10 },
+    });
+  });
+
+  it("does not get the right to raise the ceiling from the user's row beside it", async () => {
+    await put(PROJECT, "tools: { bash: { max_lines: 1000000 } }");
+    await put(USER, "tools: { bash: { max_bytes: 100000, raise_ceiling: true } }");
+    expect((await toolPolicy("bash")).limits).toMatchObject({ maxBytes: 100_000, maxLines: 2000 });
+  });
+
+  it("may say that nothing is summarised, and a wrong value in it is an error", async () => {
+    await put(PROJECT, "summarization: { enabled: false }");
+    expect(await load()).toMatchObject({ policy: { summarization: { enabled: false } }, warnings: [] });
+    await put(PROJECT, "default: { max_lines: x }");
+    expect(await failure()).toContain("default.max_lines: expected");
+  });
+});

@@ -1,0 +1,123 @@
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import type { Limits } from "../contract/limits.ts";
+import type { PolicyInput } from "../contract/policy.ts";
+import { SpillwayError } from "../errors.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
+import { mergeInputs } from "../stages/policy/merge-inputs.ts";
+import { type Environment, policyFromEnvironment } from "../stages/policy/policy-from-environment.ts";
+import { ConfigFault, printable } from "./config-fault.ts";
+import { type Found, findProjectConfig, findUserConfig } from "./find-config.ts";
+import { readConfig } from "./read-config.ts";
+
+/** Where to look. Everything defaults to this process. */
+export interface LoadConfigOptions {
+  /** Where the search for a project's file begins. */
+  cwd?: string;
+  /** The one file to read, trusted as the user's own word; no other is searched for. Wins over SPILLWAY_CONFIG. */
+  file?: string | undefined;
+  env?: Environment;
+  home?: string;
+  platform?: string;
+}
+
+/** Something a policy came from. */
+export interface ConfigSource {
+  kind: "project" | "user" | "environment";
+  /** The file; null for the environment. */
+  path: string | null;
+}
+
+/** What the files and variables of a person say together. */
+export interface LoadedConfig {
+  policy: PolicyInput;
+  /** Weakest first. */
+  sources: ConfigSource[];
+  /** What was ignored and why, each with its place. */
+  warnings: string[];
+}
+
+const MAX_USER_BYTES = 1024 * 1024;
+// Parsing costs seconds a megabyte, and a project's file may be hostile.
+const MAX_PROJECT_BYTES = 64 * 1024;
+const MAX_TOLD = 10;
+
+/**
+ * Reads the config: a project's file, then the user's own, then the environment, each winning over the one before.
+ * Throws a SpillwayError "bad-config" that says where and what, if a file cannot be read or is wrong.
+ */
+export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig> {
+  const { cwd = process.cwd(), env = process.env, home = homedir(), platform = process.platform } = options;
+  const loaded: LoadedConfig = { policy: {}, sources: [], warnings: [] };
+  const file = options.file ?? (env.SPILLWAY_CONFIG || undefined);
+  if (file !== undefined) {
+    await addFile(loaded, "user", { path: resolve(cwd, file), passedOver: [] });
+  } else {
+    const project = findProjectConfig(cwd, home);
+    const user = findUserConfig(env, home, platform);
+    if (project && project.path !== user?.path) await addFile(loaded, "project", project);
+    if (user) await addFile(loaded, "user", user);
+  }
+  const environment = policyFromEnvironment(env);
+  if (Object.keys(environment).length > 0) {
+    loaded.policy = mergeInputs(loaded.policy, environment);
+    loaded.sources.push({ kind: "environment", path: null });
+  }
+  return loaded;
+}
+
+async function addFile(loaded: LoadedConfig, kind: "project" | "user", { path, passedOver }: Found): Promise<void> {
+  const told = (fault: ConfigFault) => `${printable(path)}:${fault.at.line}:${fault.at.column}: ${fault.message}`;
+  try {
+    const { policy, ignored } = await readPolicy(path, kind);
+    loaded.policy = mergeInputs(loaded.policy, policy);
+    loaded.warnings.push(...atMost(ignored.map(told)));
+  } catch (error) {
+    if (error instanceof ConfigFault) throw new SpillwayError("bad-config", told(error));
+    if (error instanceof AggregateError) {
+      throw new SpillwayError("bad-config", atMost(error.errors.map(told)).join("\n"));
+    }
+    throw error;
+  }
+  loaded.warnings.push(...passedOver.map((other) => `${printable(other)} is not read: ${printable(path)} is`));
+  loaded.sources.push({ kind, path });
+}
+
+async function readPolicy(
+  path: string,
+  kind: "project" | "user",
+): Promise<{ policy: PolicyInput; ignored: ConfigFault[] }> {
+  const isProject = kind === "project";
+  // Side by side: the validator takes longer to load than a file to read.
+  const [root, { validateConfig }, { toPolicy }, { refuseUntrusted, unusedKeys }] = await Promise.all([
+    readConfig(path, isProject ? MAX_PROJECT_BYTES : MAX_USER_BYTES),
+    import("./validate-config.ts"),
+    import("./to-policy.ts"),
+    import("./project-trust.ts"),
+  ]);
+  const ignored = isProject ? refuseUntrusted(root) : unusedKeys(root);
+  const { config, faults, unknown } = validateConfig(root);
+  // A project's file may be written for a newer version than the one that reads it.
+  const wrong = isProject ? faults : [...unknown, ...faults];
+  if (wrong.length > 0) throw new AggregateError(inOrder(wrong));
+  const policy = toPolicy(config);
+  if (isProject && policy.ceiling) policy.ceiling = lowered(policy.ceiling);
+  return { policy, ignored: inOrder(isProject ? [...ignored, ...unknown] : ignored) };
+}
+
+/** A project may lower the ceiling, not raise it. */
+function lowered(ceiling: Limits): Limits {
+  const under = { ...ceiling };
+  if (under.maxBytes !== undefined) under.maxBytes = Math.min(under.maxBytes, NUMBERS.ceilingBytes.default);
+  if (under.maxLines !== undefined) under.maxLines = Math.min(under.maxLines, NUMBERS.ceilingLines.default);
+  return under;
+}
+
+function inOrder(faults: ConfigFault[]): ConfigFault[] {
+  return faults.toSorted((a, b) => a.at.line - b.at.line || a.at.column - b.at.column);
+}
+
+function atMost(lines: string[]): string[] {
+  if (lines.length <= MAX_TOLD) return lines;
+  return [...lines.slice(0, MAX_TOLD), `... and ${lines.length - MAX_TOLD} more`];
+}

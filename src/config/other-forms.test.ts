@@ -1,0 +1,165 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { resolvePolicy } from "../stages/policy/resolve-policy.ts";
+import { resolveToolPolicy } from "../stages/policy/resolve-tool-policy.ts";
+import { loadConfig } from "./index.ts";
+
+// Configs in forms that are in use already, as they stand there.
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "spillway-forms-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function load(name: string, text: string) {
+  const file = join(folder, name);
+  await writeFile(file, text);
+  const { policy, warnings } = await loadConfig({ file, env: {} });
+  return { policy: resolvePolicy(policy), warnings };
+}
+
+const TOOL_CONFIG = `# 工具输出限制配置
+tool_output_limits:
+  # 全局默认限制
+  default:
+    max_chars: 8000
+    max_lines: 500
+    truncation_strategy: "head_tail"  # head_tail | head_only | summarize
+  
+  # 特定工具的限制
+  tools:
+    repo_map:
+      max_chars: 10000
+      max_lines: 1000
+    
+    read_file:
+      max_chars: 5000
+      max_lines: 200
+    
+    grep_search:
+      max_lines: 100
+      show_context: 2  # 每个匹配显示前后2行
+    
+    get_repo_structure:
+      max_depth: 3
+      max_files: 500
+
+# 智能摘要配置（可选）
+summarization:
+  enabled: false  # 默认关闭，因为有额外成本
+  model: "qwen-turbo"  # 使用便宜的模型
+  max_input_chars: 50000  # 传递给摘要模型的最大字符数
+  trigger_threshold: 20000  # 超过这个长度才触发摘要
+`;
+
+describe("tool_output_limits and summarization", () => {
+  it("reads as it stands", async () => {
+    const { policy, warnings } = await load("tool_config.yaml", TOOL_CONFIG);
+    expect(warnings).toEqual([]);
+    const about = (tool: string) => resolveToolPolicy(policy, tool);
+    expect(about("anything")).toMatchObject({ limits: { maxChars: 8000, maxLines: 500 }, strategy: "head-tail" });
+    expect(about("run_command").limits).toMatchObject({ maxChars: 8000, maxLines: 500 });
+    expect(about("repo_map").limits).toMatchObject({ maxChars: 10_000, maxLines: 1000 });
+    expect(about("read_file").limits).toMatchObject({ maxChars: 5000, maxLines: 200 });
+    expect(about("grep_search")).toMatchObject({
+      limits: { maxChars: 8000, maxLines: 100 },
+      options: { showContext: 2 },
+    });
+    expect(about("get_repo_structure").options).toEqual({ maxDepth: 3, maxFiles: 500 });
+    expect(policy.summarization).toEqual({
+      enabled: false,
+      model: "qwen-turbo",
+      maxInputChars: 50_000,
+      triggerChars: 20_000,
+    });
+  });
+
+  it.each([
+    ["head_tail", "head-tail", false],
+    ["head_only", "head", false],
+    ["summarize", "head-tail", true],
+  ])("takes %s as %s", async (written, strategy, summarize) => {
+    const { policy } = await load("s.yaml", TOOL_CONFIG.replace('"head_tail"', `"${written}"`));
+    expect(resolveToolPolicy(policy, "anything")).toMatchObject({ strategy, summarize });
+  });
+
+  it("yields to our own form in the same file", async () => {
+    const { policy } = await load(
+      "b.yaml",
+      `${TOOL_CONFIG}default: { max_lines: 9 }\ntools: { repo_map: { max_lines: 8 } }\n`,
+    );
+    expect(resolveToolPolicy(policy, "anything").limits).toMatchObject({ maxChars: 8000, maxLines: 9 });
+    expect(resolveToolPolicy(policy, "repo_map").limits).toMatchObject({ maxChars: 10_000, maxLines: 8 });
+  });
+});
+
+describe("contextPruning", () => {
+  it.each([
+    ["adaptive", `{\nagent: {\ncontextPruning: { mode: "adaptive" }\n}\n}\n`],
+    ["off", `{\nagent: {\ncontextPruning: { mode: "off" }\n}\n}\n`],
+    ["aggressive", `{\nagent: {\ncontextPruning: { mode: "aggressive" }\n}\n}\n`],
+  ])("mode %s reads as it stands, the other numbers by default", async (mode, text) => {
+    const { policy, warnings } = await load("spillway.json5", text);
+    expect(warnings).toEqual([]);
+    expect(policy.pruning).toEqual({
+      mode,
+      keepLastAssistants: 3,
+      softTrimRatio: 0.3,
+      hardClearRatio: 0.5,
+      minPrunableToolChars: 50_000,
+      softTrim: { maxChars: 4000, headChars: 1500, tailChars: 1500 },
+      hardClear: { enabled: true, placeholder: "[Old tool result content cleared]" },
+      tools: { allow: [], deny: [] },
+    });
+  });
+
+  it("tools to allow and deny", async () => {
+    const text = `{
+agent: {
+contextPruning: {
+mode: "adaptive",
+tools: { allow: ["exec", "read"], deny: ["*image*"] }
+}
+}
+}
+`;
+    expect((await load("t.json5", text)).policy.pruning.tools).toEqual({ allow: ["exec", "read"], deny: ["*image*"] });
+  });
+
+  it("agents.defaults, contextTokens and models' windows, with comments and trailing commas, in .json too", async () => {
+    const text = `// another program's config
+{
+  agents: {
+    defaults: {
+      contextPruning: { mode: 'aggressive', keepLastAssistants: 5, softTrim: { maxChars: 9000, }, hardClear: { enabled: false }, },
+      contextTokens: 120000,
+      workspace: "~/x",
+    },
+    list: [],
+  },
+  models: { providers: { anthropic: { baseUrl: "https://x", models: [{ id: "m1", contextWindow: 32768, cost: {} }, { id: "m2" }] } } },
+}
+`;
+    const { policy, warnings } = await load("openclaw.json", text);
+    expect(warnings).toEqual([]);
+    expect(policy.pruning).toMatchObject({
+      mode: "aggressive",
+      keepLastAssistants: 5,
+      softTrim: { maxChars: 9000, headChars: 1500 },
+      hardClear: { enabled: false, placeholder: "[Old tool result content cleared]" },
+    });
+    expect(policy.contextTokens).toBe(120_000);
+    expect(policy.models).toEqual([{ provider: "anthropic", model: "m1", contextTokens: 32_768 }]);
+  });
+
+  it("a slip of the pen in another program's section is told", async () => {
+    const file = join(folder, "slip.json5");
+    await writeFile(file, "{ agent: { contextPrunning: { mode: 'off' }, workspace: 1 } }");
+    await expect(loadConfig({ file, env: {} })).rejects.toThrow(
+      "slip.json5:1:12: unknown key agent.contextPrunning; did you mean contextPruning?",
+    );
+  });
+});

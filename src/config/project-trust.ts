@@ -1,0 +1,71 @@
+import { ConfigFault } from "./config-fault.ts";
+import type { ConfigNode, PathStep } from "./config-node.ts";
+import { pathText } from "./validate-config.ts";
+
+// A project's file comes with a clone and may be hostile: it sets limits, strategies, pruning and thresholds. It does
+// not choose where things are kept or sent, what is redacted, or that nothing is clamped.
+
+interface Refusal {
+  path: readonly string[];
+  /** Refused only with this value. */
+  value?: unknown;
+  why: string;
+}
+
+const KEEPING = "where things are kept and what is redacted is the user's to say";
+const SENDING = "what is sent to a model is the user's to say";
+const OPENING = "a project may tighten limits, not lift them";
+const WORDING = "words in place of a result are the user's to choose";
+
+/** Keys that this version knows by name only. */
+const LATER_KEYS = ["store", "ledger", "redact", "events", "runs"];
+
+const ROWS = [["default"], ["tools", "*"], ["tool_output_limits", "default"], ["tool_output_limits", "tools", "*"]];
+const PRUNINGS = [["pruning"], ["agent", "context_pruning"], ["agents", "defaults", "context_pruning"]];
+
+const REFUSALS: readonly Refusal[] = [
+  ...LATER_KEYS.map((key) => ({ path: [key], why: KEEPING })),
+  { path: ["summarization", "model"], why: SENDING },
+  { path: ["summarization", "enabled"], value: true, why: SENDING },
+  { path: ["profile"], value: "off", why: OPENING },
+  ...ROWS.map((row) => ({ path: [...row, "off"], why: OPENING })),
+  ...ROWS.map((row) => ({ path: [...row, "raise_ceiling"], why: OPENING })),
+  ...PRUNINGS.map((pruning) => ({ path: [...pruning, "hard_clear", "placeholder"], why: WORDING })),
+];
+
+/** Takes out of a project's file what a project may not set, and says what that was. */
+export function refuseUntrusted(root: ConfigNode): ConfigFault[] {
+  return REFUSALS.flatMap((refusal) => refuse(root, refusal, []));
+}
+
+/** Says which keys of a user's own file nothing reads yet. */
+export function unusedKeys(root: ConfigNode): ConfigFault[] {
+  if (root.kind !== "map") return [];
+  return LATER_KEYS.flatMap((key) => {
+    const entry = root.entries.get(key);
+    return entry ? [new ConfigFault(entry.at, `${key} is known, but nothing in this version reads it`)] : [];
+  });
+}
+
+function refuse(node: ConfigNode, refusal: Refusal, path: PathStep[]): ConfigFault[] {
+  const step = refusal.path[path.length];
+  if (node.kind !== "map" || step === undefined) return [];
+  const last = path.length === refusal.path.length - 1;
+  const refused: ConfigFault[] = [];
+  for (const [key, { at, node: value }] of node.entries) {
+    if (step !== "*" && bare(key) !== bare(step)) continue;
+    const here = [...path, key];
+    if (!last) refused.push(...refuse(value, refusal, here));
+    else if (!("value" in refusal) || (value.kind === "scalar" && value.value === refusal.value)) {
+      node.entries.delete(key);
+      const what = `${pathText(here)} is ignored in a project's file: ${refusal.why}; it belongs in your own config`;
+      refused.push(new ConfigFault(at, what));
+    }
+  }
+  return refused;
+}
+
+// Both spellings of a key are one.
+function bare(key: string): string {
+  return key.toLowerCase().replaceAll("_", "");
+}

@@ -1,0 +1,59 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { extname } from "node:path";
+import { SpillwayError } from "../errors.ts";
+import { ConfigFault, printable } from "./config-fault.ts";
+import type { ConfigNode } from "./config-node.ts";
+
+/** Reads a config file into a tree. The parser is loaded for the file's format only. */
+export async function readConfig(path: string, maxBytes: number): Promise<ConfigNode> {
+  const text = await readText(path, maxBytes);
+  const extension = extname(path).toLowerCase();
+  const isJson = extension.startsWith(".json") || (!/^\.ya?ml$/.test(extension) && /^\s*(\{|\/[/*])/.test(text));
+  if (isJson) {
+    const { parseJson } = await import("./parse-json.ts");
+    return parseJson(text);
+  }
+  const { parseYaml } = await import("./parse-yaml.ts");
+  return parseYaml(text);
+}
+
+async function readText(path: string, maxBytes: number): Promise<string> {
+  let bytes: Uint8Array;
+  try {
+    const file = await open(path, "r");
+    bytes = await readAtMost(file, maxBytes + 1).finally(() => file.close());
+  } catch (error) {
+    throw new SpillwayError("bad-config", `cannot read config ${printable(path)}: ${reason(error)}`, { cause: error });
+  }
+  if (bytes.length > maxBytes) {
+    throw new ConfigFault(
+      { line: 1, column: 1 },
+      `a config file here has at most ${maxBytes.toLocaleString("en-US")} bytes`,
+    );
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new ConfigFault({ line: 1, column: 1 }, "this is not UTF-8 text");
+  }
+}
+
+// By hand: a config may come through a pipe (`--config <(...)`), whose size nobody knows.
+async function readAtMost(file: FileHandle, maxBytes: number): Promise<Uint8Array> {
+  const buffer = new Uint8Array(maxBytes);
+  let filled = 0;
+  while (filled < maxBytes) {
+    const { bytesRead } = await file.read(buffer, filled, maxBytes - filled, null);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}
+
+function reason(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  if (code === "ENOENT") return "no such file";
+  if (code === "EISDIR") return "it is a folder";
+  if (code === "EACCES" || code === "EPERM") return "no permission";
+  return error instanceof Error ? error.message : String(error);
+}

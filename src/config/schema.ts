@@ -1,0 +1,175 @@
+import * as z from "zod/mini";
+import { describeRange } from "../stages/policy/check-limits.ts";
+import { MAX_PATTERN_CHARS, NUMBERS, type NumberRow } from "../stages/policy/defaults.ts";
+import { PROFILES } from "../stages/policy/profiles.ts";
+import { readStrategy } from "../stages/policy/strategy-name.ts";
+
+// Each leaf's error is what was expected, in words; validate-config.ts says where and what came instead.
+
+type Shape = Record<string, z.ZodMiniType>;
+
+/** `maxLines` as `max_lines`. */
+function snakeCase(key: string): string {
+  return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Both spellings of every key, none of them needed. */
+function bothSpellings(shape: Shape): Shape {
+  const both: Shape = {};
+  for (const [key, schema] of Object.entries(shape)) {
+    both[snakeCase(key)] = z.optional(schema);
+    if (snakeCase(key) !== key) both[key] = z.optional(schema);
+  }
+  return both;
+}
+
+const mapping = { error: "a mapping of keys to values" };
+/** With an id it stands once in the JSON Schema, however often it is used. */
+const section = (description: string, shape: Shape, id?: string) =>
+  z.strictObject(bothSpellings(shape), mapping).check(z.meta(id === undefined ? { description } : { description, id }));
+/** A part of another program's config: keys that are not ours are that program's. */
+const foreign = (about: string, shape: Shape) => z.looseObject(bothSpellings(shape), mapping).check(z.describe(about));
+
+const about = <T extends z.ZodMiniType>(schema: T, text: string): T => schema.check(z.describe(text)) as T;
+const flag = (text: string) => about(z.boolean({ error: "true or false" }), text);
+const text = (words: string) =>
+  about(z.string({ error: "a text" }).check(z.regex(/\S/, { error: "a text that is not blank" })), words);
+
+function number(row: NumberRow, words: string) {
+  const error = describeRange(row);
+  const base = row.ceiling > 1 ? z.int({ error }) : z.number({ error });
+  return about(
+    base.check(z.minimum(row.floor, { error }), z.maximum(row.ceiling, { error })),
+    `${words} Default: ${row.default}.`,
+  );
+}
+
+const limitWords = "a whole number of 0 or more, or none";
+const limit = (words: string) =>
+  about(z.union([z.int().check(z.minimum(0, { error: limitWords })), z.literal("none")], { error: limitWords }), words);
+const count = (words: string) => {
+  const error = "a whole number of 0 or more";
+  return about(z.int({ error }).check(z.minimum(0, { error })), words);
+};
+const strategyError = "a strategy's name such as head-tail, head or tail";
+const strategy = about(
+  z
+    .string({ error: strategyError })
+    .check(z.refine((written) => readStrategy(written) !== undefined, { error: strategyError })),
+  "Which part of an output to keep: head-tail (default), head, tail. head_tail, head_only and summarize are understood.",
+);
+
+const limits: Shape = {
+  maxBytes: limit("Most UTF-8 bytes shown, markers included."),
+  maxChars: limit("Most characters (UTF-16 units) shown, markers included."),
+  maxLines: limit("Most lines shown, markers included."),
+  maxTokens: limit("Most tokens shown, markers included."),
+};
+const defaultRow: Shape = {
+  ...limits,
+  strategy,
+  truncationStrategy: strategy,
+  headShare: number(NUMBERS.headShare, "Share of the room that the output's start gets."),
+  fold: flag("Take out terminal codes, overwritten text and repeats. Default: true, false for files, diffs and JSON."),
+  summarize: flag("Summarise outputs by a model, where summarization is set up. Default: false."),
+  off: flag("Clamp nothing. Not in a project's file. Default: false."),
+  showContext: count("Lines that a search shows before and after each match."),
+  maxDepth: count("How deep a listing goes."),
+  maxFiles: count("Most files a listing shows."),
+  maxMatches: count("Most matches a search shows."),
+};
+const toolRow = section(
+  "One tool, a family of tools, or a pattern with *.",
+  {
+    ...defaultRow,
+    raiseCeiling: flag("Let this row's limits pass the ceiling. Not in a project's file. Default: false."),
+  },
+  "toolRow",
+);
+const toolName = z
+  .string()
+  .check(
+    z.minLength(1, { error: "a tool's name" }),
+    z.maxLength(MAX_PATTERN_CHARS, { error: `a tool's name of at most ${MAX_PATTERN_CHARS} characters` }),
+  );
+const tools = about(z.record(toolName, toolRow, mapping), "A row for each tool, family or pattern.");
+const everyTool = section("Every tool that no row names.", defaultRow, "defaultRow");
+
+const names = (words: string) => about(z.array(z.string({ error: "a text" }), { error: "a list of names" }), words);
+const pruning = section(
+  "How old results are lightened before each request.",
+  {
+    mode: about(
+      z.enum(["adaptive", "aggressive", "off"], { error: "adaptive, aggressive or off" }),
+      "adaptive (default), aggressive or off.",
+    ),
+    keepLastAssistants: number(NUMBERS.pruneKeepLastAssistants, "Assistant messages whose results are left alone."),
+    softTrimRatio: number(NUMBERS.pruneSoftTrimRatio, "Share of the window from which large results are trimmed."),
+    hardClearRatio: number(NUMBERS.pruneHardClearRatio, "Share of the window from which results are cleared."),
+    minPrunableToolChars: number(NUMBERS.pruneMinToolChars, "Nothing is cleared when less than this could be."),
+    softTrim: section("How a result is trimmed.", {
+      maxChars: number(NUMBERS.pruneTrimOverChars, "Only results over this are trimmed."),
+      headChars: number(NUMBERS.pruneTrimHeadChars, "Kept of a result's start."),
+      tailChars: number(NUMBERS.pruneTrimTailChars, "Kept of a result's end."),
+    }),
+    hardClear: section("How a result is cleared.", {
+      enabled: flag("Default: true."),
+      placeholder: text("Shown in place of a cleared result. Not in a project's file."),
+    }),
+    tools: section("Which tools' results may be pruned; deny wins, an empty allow means all.", {
+      allow: names("Names or patterns with *."),
+      deny: names("Names or patterns with *."),
+    }),
+  },
+  "pruning",
+);
+const contextTokens = number(NUMBERS.contextTokens, "The window of a model that nobody stated.");
+const agent = { contextPruning: pruning, contextTokens };
+const later = z.unknown();
+
+/** The whole config file. */
+export const configSchema = section("Spillway's config.", {
+  profile: about(
+    z.enum(Object.keys(PROFILES), { error: "balanced, frugal or off" }),
+    "A set of numbers to begin with: balanced (default), frugal or off.",
+  ),
+  ceiling: section("What no tool's output exceeds unless its row raises it by name.", limits),
+  default: everyTool,
+  tools,
+  pruning,
+  summarization: section("Summarising one output by a model.", {
+    enabled: flag("Default: false."),
+    model: text("The model's name. Not in a project's file."),
+    maxInputChars: number(NUMBERS.summarizeInputChars, "What one call is given at most."),
+    triggerThreshold: number(NUMBERS.summarizeOverChars, "Only outputs over this many characters are summarised."),
+  }),
+  commands: section("What commands' output may take in memory.", {
+    maxChars: number(NUMBERS.commandChars, "One command's output."),
+    maxPendingChars: number(NUMBERS.commandPendingChars, "A background command's output that nobody has read yet."),
+  }),
+  contextTokens,
+  toolOutputLimits: section("The same as default and tools, in another form.", { default: everyTool, tools }),
+  agent: foreign("pruning and contextTokens in another form.", agent),
+  agents: foreign("pruning and contextTokens in another form.", { defaults: foreign("For all agents.", agent) }),
+  models: foreign("Windows of models.", {
+    providers: z.record(
+      z.string(),
+      foreign("One provider.", {
+        models: z.array(
+          foreign("One model.", {
+            id: text("The model's name."),
+            contextWindow: number(NUMBERS.contextTokens, "Tokens."),
+          }),
+          { error: "a list of models" },
+        ),
+      }),
+      mapping,
+    ),
+  }),
+  store: later,
+  ledger: later,
+  redact: later,
+  events: later,
+  runs: later,
+  $schema: z.string({ error: "an address" }),
+});

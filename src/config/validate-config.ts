@@ -1,0 +1,113 @@
+import { describeValue } from "../stages/policy/check-limits.ts";
+import { ConfigFault, printable } from "./config-fault.ts";
+import { type ConfigNode, type PathStep, plainValue, positionOf, removeEntry } from "./config-node.ts";
+import { nearestKey } from "./nearest-key.ts";
+import { configSchema } from "./schema.ts";
+import { isForeign, knownKeys, schemaAt, schemaUnder } from "./schema-walk.ts";
+
+/** A config's values with every key in camelCase. */
+export type PlainConfig = Record<string, unknown>;
+
+/** What checking a file gave: its values, what is wrong with it, and which keys nobody knows. */
+export interface Validated {
+  config: PlainConfig;
+  faults: ConfigFault[];
+  unknown: ConfigFault[];
+}
+
+/** Checks a file's tree against the schema. Unknown keys are taken out of it and told apart from wrong values. */
+export function validateConfig(root: ConfigNode): Validated {
+  if (root.kind === "scalar" && root.value === null) return { config: {}, faults: [], unknown: [] };
+  const faults: ConfigFault[] = [];
+  const unknown: ConfigFault[] = [];
+  for (const issue of configSchema.safeParse(plainValue(root)).error?.issues ?? []) {
+    const path = issue.path as PathStep[];
+    if (issue.code === "unrecognized_keys") {
+      for (const key of issue.keys) {
+        unknown.push(unknownKey(root, [...path, key]));
+        removeEntry(root, [...path, key]);
+      }
+    } else faults.push(wrongValue(root, path, issue));
+  }
+  const config = faults.length === 0 ? camelCased(root, configSchema, [], faults, unknown) : {};
+  return { config: config as PlainConfig, faults, unknown };
+}
+
+function unknownKey(root: ConfigNode, path: PathStep[]): ConfigFault {
+  const known = knownKeys(schemaAt(configSchema, path.slice(0, -1)) ?? configSchema) ?? [];
+  const near = nearestKey(String(path.at(-1)), known);
+  const ours = known.filter((key) => !/[A-Z$]/.test(key));
+  const help = near ? `did you mean ${near}?` : `known here: ${ours.join(", ")}`;
+  return new ConfigFault(positionOf(root, path, "key"), `unknown key ${pathText(path)}; ${help}`);
+}
+
+function wrongValue(root: ConfigNode, path: PathStep[], issue: { code: string; message: string }): ConfigFault {
+  if (issue.code === "invalid_key") {
+    return new ConfigFault(positionOf(root, path, "key"), `${pathText(path)}: this is not a tool's name`);
+  }
+  const got = describeNode(root, path);
+  const name = path.length === 0 ? "" : `${pathText(path)}: `;
+  return new ConfigFault(positionOf(root, path), `${name}expected ${issue.message}; got ${got}`);
+}
+
+function describeNode(root: ConfigNode, path: PathStep[]): string {
+  let here: ConfigNode | undefined = root;
+  for (const step of path) {
+    if (here?.kind === "map") here = here.entries.get(String(step))?.node;
+    else here = here?.kind === "list" ? here.items[Number(step)] : undefined;
+  }
+  if (here?.kind === "map") return "a mapping";
+  if (here?.kind === "list") return "a list";
+  const value = here?.value;
+  return typeof value === "string"
+    ? printable(describeValue(value)).replace(/^"\\"|\\""$/g, '"')
+    : describeValue(value);
+}
+
+/** A path as it is written in a message. */
+export function pathText(path: readonly PathStep[]): string {
+  return path
+    .map((step, index) => (typeof step === "number" ? `[${step}]` : `${index ? "." : ""}${printable(step)}`))
+    .join("");
+}
+
+/** The same value under two names would leave it to chance which one holds. */
+function camelCased(
+  node: ConfigNode,
+  schema: Parameters<typeof knownKeys>[0],
+  path: PathStep[],
+  faults: ConfigFault[],
+  unknown: ConfigFault[],
+): unknown {
+  if (node.kind === "list") {
+    const element = schemaUnder(schema, 0);
+    return element
+      ? node.items.map((item, index) => camelCased(item, element, [...path, index], faults, unknown))
+      : plainValue(node);
+  }
+  if (node.kind === "scalar") return plainValue(node);
+  const known = knownKeys(schema);
+  const plain: Record<string, unknown> = {};
+  const written = new Map<string, string>();
+  for (const [key, { at, node: value }] of node.entries) {
+    if (value.kind === "scalar" && value.value === null) continue;
+    const under = schemaUnder(schema, key);
+    if (!under) {
+      // In another program's section only what looks like a slip of the pen is worth a word.
+      const near = isForeign(schema) && key.length > 3 ? nearestKey(key, known ?? []) : undefined;
+      if (near) unknown.push(new ConfigFault(at, `unknown key ${pathText([...path, key])}; did you mean ${near}?`));
+      continue;
+    }
+    const name = known ? ourName(key) : key;
+    const before = written.get(name);
+    if (before) faults.push(new ConfigFault(at, `${pathText([...path, key])} is the same as ${before}; keep one`));
+    written.set(name, key);
+    plain[name] = camelCased(value, under, [...path, key], faults, unknown);
+  }
+  return plain;
+}
+
+function ourName(key: string): string {
+  const name = key.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+  return name === "truncationStrategy" ? "strategy" : name;
+}

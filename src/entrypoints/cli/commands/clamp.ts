@@ -1,0 +1,59 @@
+import type { Command } from "commander";
+import type { PolicyInput } from "../../../contract/policy.ts";
+import { createSpillway } from "../../../index.ts";
+import { addPolicyFlags, type PolicyFlags, policyFromFlags } from "../policy-flags.ts";
+import { readInput } from "../read-input.ts";
+import { summarize } from "../summarize.ts";
+import { wholeNumber } from "../whole-number.ts";
+
+interface ClampFlags extends PolicyFlags {
+  tool?: string;
+  command?: string;
+  exitCode?: number;
+  json?: boolean;
+  quiet?: boolean;
+}
+
+/** `spillway clamp`: a filter, bounded text out for any input. */
+export function addClampCommand(program: Command): void {
+  const command = program
+    .command("clamp")
+    .description("bring a file or standard input under its limits, and print what a model would see")
+    .argument("[file]", "what to read; standard input without one, or for -");
+  addPolicyFlags(command)
+    .option("--tool <name>", "the tool whose limits apply (run_command, read_file ...)")
+    .option("--command <text>", "the command whose output this is: limits of run_command unless --tool is given")
+    .option(
+      "--exit-code <n>",
+      "how the command ended; said as the last line where it matters",
+      wholeNumber("--exit-code", true),
+    )
+    .option("--json", "print one JSON object, { text, receipt }")
+    .option("-q, --quiet", "no summary on standard error")
+    .addHelpText(
+      "after",
+      `
+Standard output is exactly the text a model would see; a summary goes to standard error.
+Nothing is saved: the text says so where something was cut.
+
+Examples:
+  npm test 2>&1 | spillway clamp --command "npm test" --exit-code 1
+  spillway clamp server.log --max-bytes 20000 --strategy tail
+  spillway clamp notes.txt --max-tokens 2000 --json | jq .receipt`,
+    )
+    .action((file: string | undefined, flags: ClampFlags) => clampInput(file, flags));
+}
+
+async function clampInput(file: string | undefined, flags: ClampFlags): Promise<void> {
+  const { tool = flags.command === undefined ? "clamp" : "run_command", exitCode, fold } = flags;
+  const policy: PolicyInput = await policyFromFlags(flags);
+  const spillway = await createSpillway({ store: null, policy, env: {} });
+  const { text, receipt } = await spillway.admit({
+    tool,
+    output: readInput(file),
+    ...(exitCode !== undefined && { exitCode }),
+    ...(fold !== undefined && { fold }),
+  });
+  process.stdout.write(flags.json ? `${JSON.stringify({ text, receipt })}\n` : text);
+  if (!flags.quiet && !flags.json) process.stderr.write(`${summarize(receipt)}\n`);
+}

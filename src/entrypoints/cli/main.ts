@@ -1,0 +1,36 @@
+#!/usr/bin/env node
+import { Command, CommanderError } from "commander";
+import { addClampCommand } from "./commands/clamp.ts";
+import { tellFault } from "./tell.ts";
+import { VERSION } from "./version.ts";
+
+const program = new Command("spillway")
+  .description("Keeps tool output from flooding a language model's context, without losing what matters.")
+  .version(VERSION, "-V, --version", "print the version")
+  .helpOption("-h, --help", "print this help")
+  .helpCommand(false)
+  .showSuggestionAfterError()
+  .configureOutput({ writeErr: () => {} })
+  .exitOverride()
+  .addHelpText(
+    "after",
+    `
+Examples:
+  npm test 2>&1 | spillway clamp --tool run_command
+  spillway clamp build.log --max-lines 100 --strategy tail
+  spillway clamp --json < response.txt
+
+Run "spillway <command> --help" for more. Configuration: spillway.yaml, see docs/guide/configuration.md.`,
+  );
+addClampCommand(program);
+
+// A reader that closed early (head, a pager) is no fault of ours.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 2));
+
+try {
+  if (process.argv.length <= 2) program.outputHelp();
+  else await program.parseAsync();
+} catch (error) {
+  const isAnswer = error instanceof CommanderError && error.exitCode === 0;
+  if (!isAnswer) process.exitCode = tellFault(error);
+}

@@ -1,0 +1,57 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { Limits } from "../../contract/limits.ts";
+import type { PolicyInput } from "../../contract/policy.ts";
+import { loadConfig } from "../../index.ts";
+import { wholeNumber } from "./whole-number.ts";
+
+/** Flags that say which policy applies. */
+export interface PolicyFlags {
+  maxBytes?: number;
+  maxChars?: number;
+  maxLines?: number;
+  maxTokens?: number;
+  strategy?: string;
+  headShare?: number;
+  fold?: boolean;
+  profile?: string;
+  config?: string | false;
+}
+
+/** Adds them to a command. */
+export function addPolicyFlags(command: Command): Command {
+  return command
+    .option("--max-bytes <n>", "most UTF-8 bytes shown", wholeNumber("--max-bytes"))
+    .option("--max-chars <n>", "most characters (UTF-16 units) shown", wholeNumber("--max-chars"))
+    .option("--max-lines <n>", "most lines shown", wholeNumber("--max-lines"))
+    .option("--max-tokens <n>", "most tokens shown, as estimated", wholeNumber("--max-tokens"))
+    .option("--strategy <name>", "what to keep: head, tail or head-tail")
+    .option("--head-share <share>", "the start's share of the room, 0 to 1 (default 0.3)", readShare)
+    .option("--fold", "drop terminal codes and repeats if the output is over a limit")
+    .option("--no-fold", "never do that")
+    .option("--profile <name>", "built-in numbers: balanced (default), frugal or off")
+    .option("--config <file>", "read this config file and no other");
+}
+
+/** The policy of the config files and the environment, with the flags as the last word: they lower limits and raise them. */
+export async function policyFromFlags(flags: PolicyFlags): Promise<PolicyInput> {
+  const { maxBytes, maxChars, maxLines, maxTokens, strategy, headShare, profile } = flags;
+  const { policy, warnings } = await loadConfig(flags.config ? { file: flags.config } : {});
+  for (const warning of warnings) process.stderr.write(`spillway: ${warning}\n`);
+  const limits: Limits = definedOnly({ maxBytes, maxChars, maxLines, maxTokens });
+  const force = definedOnly({ strategy, headShare });
+  return {
+    ...policy,
+    ...(profile !== undefined && { profile: profile as PolicyInput["profile"] }),
+    force: { ...policy.force, ...force, limits: { ...policy.force?.limits, ...limits } },
+  };
+}
+
+function definedOnly<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as never;
+}
+
+function readShare(text: string): number {
+  const share = Number(text);
+  if (text.trim() !== "" && share >= 0 && share <= 1) return share;
+  throw new InvalidArgumentError("--head-share takes a number from 0 to 1, such as 0.3.");
+}

@@ -1,0 +1,141 @@
+import type { Tokenizer } from "ai-tokenizer";
+import type { TokenCounter } from "../contract/token-counter.ts";
+import { SpillwayError } from "../errors.ts";
+import { nextCut, previousCut } from "./token-cuts.ts";
+
+/** Vocabularies that an exact counter can be loaded for. */
+export type TokenVocabulary = "o200k" | "cl100k" | "claude";
+
+type Encoding = ConstructorParameters<typeof Tokenizer>[0];
+
+const encodings: Record<TokenVocabulary, () => Promise<Encoding>> = {
+  o200k: () => import("ai-tokenizer/encoding/o200k_base"),
+  cl100k: () => import("ai-tokenizer/encoding/cl100k_base"),
+  claude: () => import("ai-tokenizer/encoding/claude"),
+};
+
+/**
+ * The tokenizer remembers pieces of words that it has merged. Its own way to forget them one by one is slow, so it is
+ * made anew after this many characters.
+ */
+const rememberedChars = 1_000_000;
+
+/**
+ * Loads a counter that tokenizes with a real vocabulary (the optional package `ai-tokenizer`). Runs of one kind of
+ * character longer than `maxRunChars` are counted in pieces, at worst one token too many each: whole, they take
+ * quadratic time. Unlike an estimate's, an exact count can fall by a few tokens when the text's last word grows.
+ */
+export async function loadExactCounter(vocabulary: TokenVocabulary = "o200k"): Promise<TokenCounter> {
+  if (!Object.hasOwn(encodings, vocabulary)) {
+    throw new SpillwayError("bad-input", `unknown vocabulary ${String(vocabulary)}: expected o200k, cl100k or claude`);
+  }
+  const [{ Tokenizer: Loaded }, encoding] = await load(vocabulary);
+  // Without special tokens <|endoftext|> is text like any other.
+  const data = { ...encoding, special_tokens: {}, stringEncoder: withoutInherited(encoding.stringEncoder) };
+  let tokenizer = new Loaded(data, {}, Number.POSITIVE_INFINITY);
+  let seenChars = 0;
+  const countPiece = (piece: string): number => {
+    seenChars += piece.length;
+    if (seenChars > rememberedChars) {
+      tokenizer = new Loaded(data, {}, Number.POSITIVE_INFINITY);
+      seenChars = piece.length;
+    }
+    return tokenizer.encode(piece).length;
+  };
+  const count = (text: string): number => {
+    let tokens = 0;
+    for (let from = 0; from < text.length; ) {
+      const to = nextCut(text, from);
+      tokens += countPiece(text.slice(from, to));
+      from = to;
+    }
+    return tokens;
+  };
+  const fit: TokenCounter["fit"] = (text, maxTokens, from) => fitPieces(text, maxTokens, from, count);
+  return { name: vocabulary, exact: true, maxBytesPerToken: longestToken(encoding), count, fit };
+}
+
+async function load(vocabulary: TokenVocabulary): Promise<[{ Tokenizer: typeof Tokenizer }, Encoding]> {
+  try {
+    return await Promise.all([import("ai-tokenizer"), encodings[vocabulary]()]);
+  } catch (cause) {
+    const message =
+      "exact token counts need the package ai-tokenizer, which could not be loaded: npm install ai-tokenizer";
+    throw new SpillwayError("missing-part", message, { cause });
+  }
+}
+
+/** The vocabulary is a plain object: a word like `valueOf` must not be found on its prototype. */
+function withoutInherited(ranks: Record<string, number>): Record<string, number> {
+  const own: Record<string, number> = Object.create(ranks);
+  for (const name of Object.getOwnPropertyNames(Object.prototype)) {
+    if (!Object.hasOwn(ranks, name)) Object.defineProperty(own, name, { value: undefined });
+  }
+  return own;
+}
+
+function longestToken({ decoder }: Encoding): number {
+  const encoder = new TextEncoder();
+  let longest = 1;
+  for (const token of Object.values(decoder)) {
+    // A unit has three bytes at most, so most tokens need not be encoded.
+    if (typeof token !== "string") longest = Math.max(longest, token.length);
+    else if (token.length * 3 > longest) longest = Math.max(longest, encoder.encode(token).length);
+  }
+  return longest;
+}
+
+/**
+ * Counts piece by piece until the room is used up, then searches inside that piece only. The pieces' sum can differ
+ * from the count of the whole by a token or two, so the border is moved until that count confirms it.
+ */
+function fitPieces(text: string, maxTokens: number, from: "start" | "end", count: (text: string) => number): number {
+  const most = maxTokens > 0 ? maxTokens : 0;
+  const forwards = from === "start";
+  const last = forwards ? text.length : 0;
+  let border = text.length - last;
+  for (let left = most; border !== last; ) {
+    const near = border;
+    const far = forwards ? nextCut(text, near) : previousCut(text, near);
+    const countTo = (index: number): number => count(forwards ? text.slice(near, index) : text.slice(index, near));
+    const tokens = countTo(far);
+    if (tokens > left) {
+      border = search(text, near, far, (index) => countTo(index) <= left);
+      break;
+    }
+    left -= tokens;
+    border = far;
+  }
+  for (;;) {
+    const kept = forwards ? text.slice(0, border) : text.slice(border);
+    const excess = count(kept) - most;
+    if (excess <= 0) return border;
+    const back = Math.min(excess, kept.length);
+    border = forwards ? onBorder(text, border - back, -1) : onBorder(text, border + back, 1);
+  }
+}
+
+/** The index farthest from `fitting` on the way to `failing` (not included) that still fits, by halving. */
+function search(text: string, fitting: number, failing: number, fits: (index: number) => boolean): number {
+  const direction = failing > fitting ? 1 : -1;
+  let good = fitting;
+  let bad = failing;
+  for (;;) {
+    const middle = onBorder(text, good + direction * Math.floor(Math.abs(bad - good) / 2), -direction);
+    if (middle !== good) {
+      if (fits(middle)) good = middle;
+      else bad = middle;
+      continue;
+    }
+    // Nothing between but, where the middle was moved back over a pair, one more border.
+    const next = onBorder(text, good + direction, direction);
+    if (next === bad || !fits(next)) return good;
+    good = next;
+  }
+}
+
+/** The index itself, or one further where it would split a surrogate pair. */
+function onBorder(text: string, index: number, direction: number): number {
+  const splits = (text.charCodeAt(index - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(index) & 0xfc00) === 0xdc00;
+  return splits ? index + direction : index;
+}

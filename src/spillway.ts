@@ -1,0 +1,166 @@
+import type { AdmissionRequest } from "./admit/admission.ts";
+import { type AdmittedOutput, admitOutput } from "./admit/admit-output.ts";
+import { type Tool, type WrapOptions, wrapTool, wrapTools } from "./admit/wrap-tool.ts";
+import type { Output } from "./contract/output.ts";
+import type { Policy, PolicyInput, ProfileName, ToolOverride, ToolPolicy } from "./contract/policy.ts";
+import type { Receipt } from "./contract/receipt.ts";
+import type { Store } from "./contract/store.ts";
+import type { Strategy } from "./contract/strategy.ts";
+import type { TokenCounter } from "./contract/token-counter.ts";
+import { SpillwayError } from "./errors.ts";
+import { strategies as builtInStrategies } from "./stages/clamp/strategies/index.ts";
+import { errorForDisplay } from "./stages/display/error-for-display.ts";
+import { forDisplay } from "./stages/display/for-display.ts";
+import type { CustomMarker } from "./stages/mark/forms.ts";
+import { estimateCounter } from "./stages/measure/estimate-tokens.ts";
+import { guardCounter } from "./stages/measure/guard-counter.ts";
+import { type Environment, policyFromEnvironment } from "./stages/policy/policy-from-environment.ts";
+import { resolvePolicy } from "./stages/policy/resolve-policy.ts";
+import { resolveToolPolicy } from "./stages/policy/resolve-tool-policy.ts";
+
+export type { CustomMarker, Tool, WrapOptions };
+
+/** What a Spillway is made of. Everything has a default. */
+export interface SpillwayParts {
+  /** Where whole outputs are kept; null keeps nothing. */
+  store: Store | null;
+  /** Weakest first. */
+  policy?: readonly (PolicyInput | ProfileName | undefined)[];
+  /** Variables such as SPILLWAY_MAX_LINES, stronger than the policy; `{}` for none. */
+  env?: Environment;
+  /** How tokens are counted; without it they are estimated. */
+  counter?: TokenCounter;
+  /** Strategies beside the built-in ones. */
+  strategies?: readonly Strategy[];
+  /** Told of every receipt. What it throws is ignored. */
+  onReceipt?: (receipt: Receipt) => void;
+}
+
+/** What may be said for one output. */
+export interface AdmitOptions {
+  limits?: ToolOverride["limits"];
+  strategy?: string;
+  headShare?: number;
+  fold?: boolean;
+  off?: boolean;
+  /** Replaces our markers; measured like ours. */
+  marker?: CustomMarker;
+}
+
+/** One output to admit. */
+export interface AdmitRequest extends AdmitOptions {
+  /** The tool's name, by which its limits are found. */
+  tool?: string;
+  session?: string;
+  call?: string;
+  output: Output;
+  /** A command's exit code: said where it matters, as the text's last line. */
+  exitCode?: number;
+  /** What the tool itself declares; weaker than a policy row that names it. */
+  declared?: ToolOverride;
+  /** A partial result: clamped, never spilled, no receipt told. */
+  isUpdate?: boolean;
+}
+
+/** An admitted output. `output` has the shape that came in; a stream and bytes become text. */
+export interface Admission<T> {
+  output: T extends string | Uint8Array | ArrayBuffer | AsyncIterable<unknown> | ReadableStream<unknown> ? string : T;
+  text: string;
+  receipt: Receipt;
+}
+
+/** Where outputs pass. */
+export interface Spillway {
+  readonly policy: Policy;
+  readonly store: Store | null;
+  /** Brings one output under its tool's limits and keeps the whole of it. Never throws for what the output is. */
+  admit<T extends Output>(request: AdmitRequest & { output: T }): Promise<Admission<T>>;
+  /** A tool whose results, updates and errors are clamped. The tool itself is not changed. */
+  wrapTool<T extends Tool>(tool: T, options?: WrapOptions): T;
+  /** The same for a list or a record of tools. */
+  wrapTools<T extends readonly Tool[] | Record<string, Tool>>(tools: T, options?: WrapOptions): T;
+  /** What applies to a tool. */
+  resolve(tool: string, ...overrides: (ToolOverride | undefined)[]): ToolPolicy;
+  /** A result as people see it: short texts, no image data. */
+  forDisplay(result: unknown): unknown;
+  /** The first line of an error, for people. */
+  errorForDisplay(error: unknown): string;
+}
+
+/** Puts the parts together. `createSpillway` in index.ts fills in the defaults. */
+export function assembleSpillway(parts: SpillwayParts): Spillway {
+  const { store, onReceipt, env = {} } = parts;
+  const policy = resolvePolicy(...(parts.policy ?? []), policyFromEnvironment(env));
+  const counter = parts.counter === undefined ? estimateCounter : guardCounter(parts.counter);
+  const strategies = new Map(
+    [...builtInStrategies, ...(parts.strategies ?? [])].map((strategy) => [strategy.name, strategy]),
+  );
+  // A policy that names no strategy of ours should fail where it was written, not inside an agent.
+  for (const name of strategyNames(policy)) strategyNamed(name);
+
+  function strategyNamed(name: string): Strategy {
+    const strategy = strategies.get(name);
+    if (strategy !== undefined) return strategy;
+    throw new SpillwayError(
+      "unknown-strategy",
+      `strategy must be one of ${[...strategies.keys()].join(", ")}; got "${name}"`,
+    );
+  }
+
+  function planFor(request: AdmitRequest): AdmissionRequest {
+    const { limits, strategy, headShare, fold, off, marker, exitCode } = request;
+    const tool = request.tool ?? "tool";
+    const rule = resolveToolPolicy(policy, tool, request.declared && { ...request.declared, declared: true }, {
+      limits,
+      strategy,
+      headShare,
+      fold,
+      off,
+    });
+    return {
+      tool,
+      session: request.session ?? null,
+      call: request.call ?? null,
+      limits: rule.limits,
+      strategy: strategyNamed(rule.strategy),
+      headShare: rule.headShare,
+      fold: rule.fold,
+      counter,
+      exitCode: exitCode ?? null,
+      off: rule.off,
+      ...(marker === undefined ? {} : { marker }),
+    };
+  }
+
+  async function admitAny(request: AdmitRequest): Promise<AdmittedOutput> {
+    const plan = planFor(request);
+    const admitted = await admitOutput(plan, request.output, plan.off || request.isUpdate ? null : store);
+    if (!request.isUpdate) tell(admitted.receipt);
+    return admitted;
+  }
+
+  function tell(receipt: Receipt): void {
+    try {
+      onReceipt?.(receipt);
+    } catch {
+      // A listener's fault is not the agent's.
+    }
+  }
+
+  const wrapping = { admit: admitAny, check: (request: AdmitRequest) => void planFor(request) };
+  return {
+    policy,
+    store,
+    admit: admitAny as Spillway["admit"],
+    wrapTool: (tool, options) => wrapTool(tool, wrapping, options),
+    wrapTools: (tools, options) => wrapTools(tools, wrapping, options),
+    resolve: (tool, ...overrides) => resolveToolPolicy(policy, tool, ...overrides),
+    forDisplay,
+    errorForDisplay,
+  };
+}
+
+function strategyNames(policy: Policy): Set<string> {
+  const rows = [policy.default, policy.force, policy.builtIn.default, ...policy.rules.map(({ row }) => row)];
+  return new Set(rows.flatMap(({ strategy }) => strategy ?? []));
+}

@@ -1,0 +1,100 @@
+import { readField } from "../clamp/bound-open.ts";
+import { NUMBERS } from "../policy/defaults.ts";
+import { textStart } from "./display-text.ts";
+
+const UNKNOWN = "unknown error";
+const DOTS = "...";
+/** Errors inside errors beyond this are not followed; ends circles too. */
+const MAX_LEVELS = 5;
+/** Elements looked at in a list of blocks or of errors. */
+const MAX_ELEMENTS = 16;
+/** A longer text is not read as JSON. */
+const MAX_JSON_CHARS: number = NUMBERS.displayTextChars.default;
+
+/**
+ * The first line of an error's message, at most 400 characters, never empty. Takes what was thrown (an Error, a text,
+ * anything) or a result that tells of an error: the `message`, `error` or `reason` of its `details`, then its own, then
+ * its first text.
+ */
+export function errorForDisplay(error: unknown): string {
+  try {
+    return messageOf(error, 0) ?? UNKNOWN;
+  } catch {
+    return UNKNOWN;
+  }
+}
+
+function messageOf(error: unknown, level: number): string | null {
+  if (error === null || error === undefined || typeof error === "function" || level > MAX_LEVELS) return null;
+  if (typeof error !== "object") return firstLine(typeof error === "string" ? error : primitiveText(error));
+  if (Array.isArray(error)) return firstOf(error, level);
+  const field = (name: string) => messageOf(fieldOf(error, name), level + 1);
+  if (error instanceof Error) {
+    return field("message") ?? field("errors") ?? field("cause") ?? nameOf(error);
+  }
+  const own = () => field("message") ?? field("error") ?? field("reason");
+  const details = fieldOf(error, "details");
+  // In a result `details` is the tool's own word; elsewhere it only adds to the message.
+  if (!isObject(details) || fieldOf(error, "content") === undefined) return own() ?? contentMessage(error, level);
+  return messageOf(details, level + 1) ?? own() ?? contentMessage(error, level);
+}
+
+/** What throws when it is read is not there. */
+function fieldOf(holder: object, name: string): unknown {
+  try {
+    const value = (holder as Record<string, unknown>)[name];
+    // A flag or a code (`error: true`, `error: 404`) says that there is an error, not which.
+    return typeof value === "string" || isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function primitiveText(value: unknown): string {
+  if (typeof value === "symbol") return value.description ?? "";
+  // The decimals of a large BigInt take long to find, and nobody throws one.
+  return typeof value === "bigint" ? String(BigInt.asIntN(1024, value)) : String(value);
+}
+
+function firstOf(list: readonly unknown[], level: number): string | null {
+  for (let index = 0; index < Math.min(list.length, MAX_ELEMENTS); index++) {
+    const message = messageOf(readField(list, index), level + 1);
+    if (message !== null) return message;
+  }
+  return null;
+}
+
+/** An empty message still leaves the sort of error, if that says more than "Error". */
+function nameOf(error: Error): string | null {
+  const name = fieldOf(error, "name");
+  return typeof name === "string" && name !== "Error" ? firstLine(name) : null;
+}
+
+function contentMessage(result: object, level: number): string | null {
+  const content = fieldOf(result, "content") ?? fieldOf(result, "text");
+  if (typeof content !== "string") return messageOf(content, level + 1);
+  return jsonMessage(content, level) ?? firstLine(content);
+}
+
+/** Tools often wrap their message in a JSON object. */
+function jsonMessage(text: string, level: number): string | null {
+  if (text.length > MAX_JSON_CHARS || !/^\s*\{/.test(text)) return null;
+  try {
+    return messageOf(JSON.parse(text), level + 1);
+  } catch {
+    return null;
+  }
+}
+
+function firstLine(text: string): string | null {
+  const maxChars = NUMBERS.displayErrorChars.default;
+  const start = text.search(/\S/);
+  if (start < 0) return null;
+  // One more than may be shown, to see whether there is more.
+  const line = text.slice(start, start + maxChars + 1).split(/[\r\n\u2028\u2029]/, 1)[0] as string;
+  return line.length <= maxChars ? line.trimEnd().toWellFormed() : textStart(line, maxChars - DOTS.length) + DOTS;
+}

@@ -1,0 +1,138 @@
+import { readField } from "../clamp/bound-open.ts";
+import { boundValue } from "../clamp/bound-value.ts";
+import { counted } from "../mark/texts.ts";
+import { NUMBERS } from "../policy/defaults.ts";
+import { displayText } from "./display-text.ts";
+import { mediaBytes } from "./media-bytes.ts";
+
+/** Blocks shown of one result, those inside blocks included: the first and the last half, a note between. */
+export const MAX_DISPLAY_BLOCKS = 200;
+/** Fields looked at in one block; further ones are counted. */
+const MAX_FIELDS = 1000;
+/** Blocks and objects inside them; further ones are bounded as data. */
+const MAX_PARTS = 1000;
+/** Blocks inside blocks beyond this are bounded as data. */
+const MAX_LEVELS = 6;
+/** For `details`, for `structuredContent`, and for all unknown fields of one block together. */
+const DATA_BYTES = NUMBERS.detailsBytes.default;
+
+/** Fields whose object is part of the block: its own text and media are shown in the same way. */
+const PARTS = new Set(
+  "source resource inlineData inline_data image_url input_audio image audio video document file media".split(" "),
+);
+/** Fields that hold text, blocks or one block. */
+const CONTENT = new Set(["content", "contents", "parts", "output", "value"]);
+const DATA = new Set(["details", "structuredContent"]);
+
+/**
+ * A result as people see it: texts of at most 8,000 characters with a note of how much is missing, and for images, audio
+ * and files `{ bytes, omitted: true }` (decoded bytes) in place of their data. `details`, `structuredContent` and, taken
+ * together, the other fields of a block are bounded to 8,192 bytes of JSON each (see `boundValue`). At most 200 blocks
+ * are shown. Takes strings, blocks, lists of blocks, results of any format; never throws, never changes what it is given.
+ */
+export function forDisplay(result: unknown): unknown {
+  try {
+    return displayValue(result, null, { blocks: MAX_DISPLAY_BLOCKS, parts: MAX_PARTS, level: 0 });
+  } catch {
+    return boundValue(result, DATA_BYTES).value;
+  }
+}
+
+interface View {
+  /** Blocks that may still be shown. */
+  blocks: number;
+  parts: number;
+  level: number;
+}
+
+function displayValue(value: unknown, field: string | null, view: View): unknown {
+  if (typeof value === "string") return displayText(value);
+  if (!isRecordOrList(value) || view.level >= MAX_LEVELS || view.parts <= 0) return boundValue(value, DATA_BYTES).value;
+  view.level++;
+  view.parts--;
+  try {
+    return Array.isArray(value) ? displayBlocks(value, view) : displayBlock(value, field, view);
+  } finally {
+    view.level--;
+  }
+}
+
+/** Dates, Maps, bytes and the like are data, not blocks. */
+function isRecordOrList(value: unknown): value is object {
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return true;
+  return !ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Object]";
+}
+
+function displayBlocks(blocks: readonly unknown[], view: View): unknown[] {
+  const shown = Math.min(blocks.length, Math.max(0, view.blocks));
+  view.blocks -= shown;
+  const first = shown === blocks.length ? shown : Math.ceil(shown / 2);
+  const displayed: unknown[] = [];
+  for (let index = 0; index < first; index++) displayed.push(displayElement(readField(blocks, index), view));
+  if (shown < blocks.length) {
+    displayed.push({ type: "text", text: `... [${counted(blocks.length - shown, "block")} omitted]` });
+  }
+  for (let index = blocks.length - (shown - first); index < blocks.length; index++) {
+    displayed.push(displayElement(readField(blocks, index), view));
+  }
+  return displayed;
+}
+
+/** In a list, what JSON drops is null. */
+function displayElement(value: unknown, view: View): unknown {
+  return displayValue(value, null, view) ?? null;
+}
+
+function displayBlock(block: object, field: string | null, view: View): unknown {
+  const names = Object.keys(block);
+  const holder = { field, text: (name: string) => textField(block, name) };
+  const shown = new Map<string, unknown>();
+  const unknown: Record<string, unknown> = Object.create(null);
+  let omittedBytes: number | null = null;
+  for (const name of names.slice(0, MAX_FIELDS)) {
+    const value = readField(block, name);
+    const media = mediaBytes(name, value, holder);
+    if (media !== null) omittedBytes = (omittedBytes ?? 0) + media;
+    else if (isText(name, value, holder.text("type"))) shown.set(name, displayText(value as string));
+    else if (isPart(name) && isRecordOrList(value)) shown.set(name, displayValue(value, name, view));
+    else if (DATA.has(name)) shown.set(name, boundValue(value, DATA_BYTES).value);
+    else unknown[name] = value;
+  }
+  if (names.length > MAX_FIELDS) unknown["[omitted]"] = counted(names.length - MAX_FIELDS, "more key");
+  return inOrder(names, shown, boundValue(unknown, DATA_BYTES).value, omittedBytes);
+}
+
+function isPart(name: string): boolean {
+  return CONTENT.has(name) || PARTS.has(name);
+}
+
+/** `text` and `content` anywhere; `data` where the block says that it is text. */
+function isText(name: string, value: unknown, type: string | undefined): boolean {
+  if (typeof value !== "string") return false;
+  return name === "text" || CONTENT.has(name) || (name === "data" && type === "text");
+}
+
+function textField(block: object, name: string): string | undefined {
+  const value = readField(block, name);
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The block's fields as they stood, notes and the bytes left out behind them. */
+function inOrder(
+  names: readonly string[],
+  shown: ReadonlyMap<string, unknown>,
+  unknown: unknown,
+  omittedBytes: number | null,
+): unknown {
+  const rest = new Map(Object.entries(Object(unknown) as Record<string, unknown>));
+  const displayed: [string, unknown][] = [];
+  for (const name of names.slice(0, MAX_FIELDS)) {
+    if (shown.has(name)) displayed.push([name, shown.get(name)]);
+    else if (rest.has(name)) displayed.push([name, rest.get(name)]);
+    rest.delete(name);
+  }
+  displayed.push(...rest);
+  if (omittedBytes !== null) displayed.push(["bytes", omittedBytes], ["omitted", true]);
+  return Object.fromEntries(displayed);
+}

@@ -1,0 +1,101 @@
+// Words that may tell why something failed: a line with one of them is never left out. Deliberately wide, matched anywhere
+// in a word and in any case ("NullPointerException", "errors.py"): a line too many costs little.
+import { isDigit, isLetter, SPACE, TAB } from "./byte-class.ts";
+import { isJoint, isZero, quantityEnd } from "./quantity.ts";
+
+const ANYWHERE =
+  "abort|assert|broken|can't|cannot|caused by|conflict|core dumped|corrupt|could not|couldn't|crash|critical|deadlock|" +
+  "denied|did not|disconnect|error|exception|exceeded|exhausted|expected|fail|fatal|forbidden|illegal|incompatible|" +
+  "incorrect|invalid|kill|leak|mismatch|missing|no such|not allowed|not defined|not found|not ok|not permitted|" +
+  "not supported|out of memory|overflow|panic|refused|reject|segfault|segmentation|severe|sigabrt|sigbus|sigkill|" +
+  "sigsegv|sigterm|stack trace|time out|timed out|timeout|traceback|unable|unauthorized|undefined|unexpected|" +
+  "unhandled|unknown|unreachable|unrecognized|unresolved|unsupported|violation|warn|wrong|✗|✘|✖|❌|💥";
+const WHOLE = "bad|err|errno|ko|nok|oom";
+
+interface FailureWord {
+  bytes: Uint8Array;
+  whole: boolean;
+}
+
+const WORDS_BY_FIRST_BYTE: (FailureWord[] | undefined)[] = (() => {
+  const table: (FailureWord[] | undefined)[] = new Array(256).fill(undefined);
+  const add = (words: string, whole: boolean) => {
+    for (const word of words.split("|")) {
+      const bytes = new TextEncoder().encode(word);
+      const row = table[bytes[0]!] ?? [];
+      row.push({ bytes, whole });
+      table[bytes[0]!] = row;
+    }
+  };
+  add(ANYWHERE, false);
+  add(WHOLE, true);
+  return table;
+})();
+
+/**
+ * True if the text holds a failure word that no zero takes back ("0 errors", "failures: 0" do), or a failing HTTP status.
+ * For two texts of one shape the answer is the same: `compareLines` tells zero from other numbers, and statuses apart.
+ */
+export function hasFailureWord(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at]!;
+    const words = WORDS_BY_FIRST_BYTE[isLetter(byte) ? byte | 0x20 : byte];
+    if (words !== undefined) {
+      for (const word of words) {
+        const wordEnd = at + word.bytes.length;
+        if (!matches(bytes, at, end, word)) continue;
+        if (word.whole && (isLetter(bytes[at - 1]) || (wordEnd < end && isLetter(bytes[wordEnd])))) continue;
+        if (!takenBack(bytes, start, at, wordEnd, end)) return true;
+      }
+    }
+    if ((byte === 0x34 || byte === 0x35) && isFailingStatus(bytes, start, at, end)) return true;
+  }
+  return false;
+}
+
+/** A number from 400 to 599 where HTTP statuses stand: after `" `, `status` or `HTTP/1.1`. */
+export function isFailingStatus(bytes: Uint8Array, start: number, at: number, end: number): boolean {
+  if (bytes[at] !== 0x34 && bytes[at] !== 0x35) return false;
+  if (at + 3 > end || !isDigit(bytes[at + 1]) || !isDigit(bytes[at + 2])) return false;
+  if (at + 3 < end && isNumberByte(bytes[at + 3]!)) return false;
+  let before = at - 1;
+  while (before >= start && isSeparator(bytes[before]!)) before--;
+  if (before < start || before === at - 1) return false;
+  if (bytes[before] === 0x22) return true;
+  if (isDigit(bytes[before])) return before - 3 >= start && bytes[before - 1] === 0x2e && bytes[before - 3] === 0x2f;
+  const word = [0x74, 0x61, 0x74, 0x75, 0x73];
+  return before - 4 >= start && word.every((letter, index) => (bytes[before - 4 + index]! | 0x20) === letter);
+}
+
+function matches(bytes: Uint8Array, at: number, end: number, word: FailureWord): boolean {
+  if (at + word.bytes.length > end) return false;
+  for (let index = 1; index < word.bytes.length; index++) {
+    const byte = bytes[at + index]!;
+    if ((isLetter(byte) ? byte | 0x20 : byte) !== word.bytes[index]) return false;
+  }
+  return true;
+}
+
+/** "0 errors", "errors: 0", "errors=0". */
+function takenBack(bytes: Uint8Array, start: number, wordStart: number, wordEnd: number, end: number): boolean {
+  let after = wordEnd;
+  while (after < end && isLetter(bytes[after])) after++;
+  const gap = after;
+  while (after < end && isSeparator(bytes[after]!)) after++;
+  if (after > gap && after < end && isZero(bytes, after, quantityEnd(bytes, after, end), end)) return true;
+  let before = wordStart - 1;
+  while (before >= start && bytes[before] === SPACE) before--;
+  if (before === wordStart - 1 || before < start || bytes[before] !== 0x30) return false;
+  if (before === start) return true;
+  const joined = bytes[before - 1]!;
+  return !isNumberByte(joined) && !(isJoint(joined) && before - 2 >= start && isDigit(bytes[before - 2]));
+}
+
+function isSeparator(byte: number): boolean {
+  return byte === SPACE || byte === TAB || byte === 0x3a || byte === 0x3d;
+}
+
+/** Digits, letters and what joins them to a longer number: next to one of these, 0 is not a plain zero. */
+function isNumberByte(byte: number): boolean {
+  return isDigit(byte) || isLetter(byte) || byte === 0x2e || byte === 0x25 || byte >= 0x80;
+}

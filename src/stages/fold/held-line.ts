@@ -1,0 +1,61 @@
+/** One line as it would be shown, with where it comes from. Its bytes may lie in a chunk until `hold` copies them. */
+export class HeldLine {
+  bytes: Uint8Array = EMPTY;
+  start = 0;
+  /** With the line break. */
+  end = 0;
+  from = 0;
+  to = 0;
+  number = 0;
+  /** The bytes are not exactly the source's. */
+  rewritten = false;
+  /** UTF-16 units in the source range; -1: not counted yet. */
+  chars = -1;
+  /** Identical to the line before it. */
+  repeats = false;
+  /** Whether it has a failure word, if known. */
+  failure: boolean | undefined = undefined;
+  private own: Uint8Array = EMPTY;
+
+  set(bytes: Uint8Array, start: number, end: number, from: number, to: number, number: number): void {
+    this.bytes = bytes;
+    this.start = start;
+    this.end = end;
+    this.from = from;
+    this.to = to;
+    this.number = number;
+    this.rewritten = false;
+    this.chars = -1;
+    this.repeats = false;
+    this.failure = undefined;
+  }
+
+  get size(): number {
+    return this.end - this.start;
+  }
+
+  get hasBreak(): boolean {
+    return this.end > this.start && this.bytes[this.end - 1] === 0x0a;
+  }
+
+  /** The end without the line feed. */
+  get textEnd(): number {
+    return this.hasBreak ? this.end - 1 : this.end;
+  }
+
+  /** Makes the bytes its own: the buffer they lie in will be used for something else. */
+  hold(): void {
+    if (this.bytes === this.own) return;
+    const size = this.size;
+    if (this.own.length < size || this.own.length > 4 * KEPT_BUFFER_BYTES + size) {
+      this.own = new Uint8Array(Math.max(size, KEPT_BUFFER_BYTES));
+    }
+    this.own.set(this.bytes.subarray(this.start, this.end));
+    this.bytes = this.own;
+    this.start = 0;
+    this.end = size;
+  }
+}
+
+const EMPTY = new Uint8Array(0);
+const KEPT_BUFFER_BYTES = 256;

@@ -1,0 +1,51 @@
+import type { OutputStream } from "../../contract/output.ts";
+
+/** An output that comes in pieces: a Node or web stream, or any AsyncIterable. */
+export function isStream(value: unknown): value is OutputStream {
+  if (typeof value !== "object" || value === null) return false;
+  return Symbol.asyncIterator in value || typeof (value as { getReader?: unknown }).getReader === "function";
+}
+
+/** The chunks of a stream as bytes. Text is encoded with a surrogate pair that two chunks share put together. */
+export async function* readChunks(stream: OutputStream): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  let half = "";
+  for await (const chunk of Symbol.asyncIterator in stream ? stream : readerChunks(stream)) {
+    if (typeof chunk === "string") {
+      const text = half + chunk;
+      half = endsInHalf(text) ? text.slice(-1) : "";
+      yield encoder.encode(half === "" ? text : text.slice(0, -1));
+      continue;
+    }
+    if (half !== "") yield encoder.encode(half);
+    half = "";
+    yield bytesOf(chunk);
+  }
+  if (half !== "") yield encoder.encode(half);
+}
+
+/** The bytes of a value that has some; anything else as its text. */
+export function bytesOf(value: unknown): Uint8Array {
+  if (value instanceof Uint8Array) return value;
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  return new TextEncoder().encode(String(value));
+}
+
+function endsInHalf(text: string): boolean {
+  return (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800;
+}
+
+/** For runtimes whose web streams are not iterable. */
+async function* readerChunks(stream: ReadableStream<unknown>): AsyncGenerator<unknown> {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    reader.releaseLock();
+  }
+}

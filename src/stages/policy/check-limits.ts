@@ -1,0 +1,83 @@
+import type { Limits } from "../../contract/limits.ts";
+import { SpillwayError, type SpillwayErrorCode } from "../../errors.ts";
+import type { NumberRow } from "./defaults.ts";
+
+/** The limits by name, in the order in which ties are told. */
+export const LIMIT_NAMES = [
+  "maxLines",
+  "maxBytes",
+  "maxChars",
+  "maxTokens",
+] as const satisfies readonly (keyof Limits)[];
+
+/** A value in a few words, for an error message. */
+export function describeValue(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}...` : value);
+  if (typeof value === "bigint") return `${value}n`.slice(0, 40);
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "function") return "a function";
+  if (typeof value === "object" && value !== null) return "an object";
+  return String(value);
+}
+
+/**
+ * Limits that a program handed in, checked and copied. `where` begins the message. Infinity means no such limit
+ * (the ceiling still holds); undefined means not said.
+ */
+export function checkLimits(limits: unknown, where?: string): Limits {
+  const begin = where === undefined ? "" : `${where}: `;
+  if (limits === undefined) return {};
+  if (typeof limits !== "object" || limits === null || Array.isArray(limits)) {
+    throw new SpillwayError(
+      "bad-limit",
+      `${begin}limits must be an object such as { maxLines: 200 }; got ${describeValue(limits)}`,
+    );
+  }
+  const checked: Limits = {};
+  for (const [name, value] of Object.entries(limits)) {
+    const known = LIMIT_NAMES.find((limit) => limit === name);
+    if (known === undefined) {
+      throw new SpillwayError(
+        "bad-limit",
+        `${begin}unknown limit ${describeValue(name)}; known are maxBytes, maxChars, maxLines and maxTokens`,
+      );
+    }
+    if (value === undefined) continue;
+    if (!isLimit(value)) {
+      throw new SpillwayError(
+        "bad-limit",
+        `${begin}${known} must be a whole number of 0 or more, or Infinity for no limit; got ${describeValue(value)}`,
+      );
+    }
+    checked[known] = value;
+  }
+  return checked;
+}
+
+/** Whether a value can be a limit: a whole number of 0 or more, or Infinity. */
+function isLimit(value: unknown): value is number {
+  return typeof value === "number" && (value === Infinity || (Number.isSafeInteger(value) && value >= 0));
+}
+
+/** A number inside its row's range, whole where the row's own are. */
+export function checkNumber(
+  value: unknown,
+  row: NumberRow,
+  name: string,
+  code: SpillwayErrorCode = "bad-policy",
+): number {
+  const whole = row.ceiling > 1;
+  const fits =
+    typeof value === "number" &&
+    value >= row.floor &&
+    value <= row.ceiling &&
+    (whole ? Number.isSafeInteger(value) : Number.isFinite(value));
+  if (!fits) throw new SpillwayError(code, `${name} must be ${describeRange(row)}; got ${describeValue(value)}`);
+  return value;
+}
+
+/** A row's range in words. */
+export function describeRange(row: NumberRow): string {
+  const kind = row.ceiling > 1 ? "a whole number" : "a number";
+  return `${kind} from ${row.floor.toLocaleString("en-US")} to ${row.ceiling.toLocaleString("en-US")}`;
+}

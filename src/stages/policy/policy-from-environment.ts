@@ -1,0 +1,102 @@
+import type { Limits } from "../../contract/limits.ts";
+import type { CommandPolicy, ForcedRow, PolicyInput, ProfileName } from "../../contract/policy.ts";
+import { SpillwayError } from "../../errors.ts";
+import { describeRange, describeValue } from "./check-limits.ts";
+import { NUMBERS, type NumberRow } from "./defaults.ts";
+import { PROFILES } from "./profiles.ts";
+import { readStrategy } from "./strategy-name.ts";
+
+/** Environment variables by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const LIMIT_VARIABLES = {
+  SPILLWAY_MAX_BYTES: "maxBytes",
+  SPILLWAY_MAX_CHARS: "maxChars",
+  SPILLWAY_MAX_LINES: "maxLines",
+  SPILLWAY_MAX_TOKENS: "maxTokens",
+} as const satisfies Record<string, keyof Limits>;
+
+const COMMAND_VARIABLES: Record<string, [keyof CommandPolicy, NumberRow]> = {
+  PI_BASH_MAX_OUTPUT_CHARS: ["maxChars", NUMBERS.commandChars],
+  OPENCLAW_BASH_PENDING_MAX_OUTPUT_CHARS: ["maxPendingChars", NUMBERS.commandPendingChars],
+};
+
+/**
+ * What the environment says. `SPILLWAY_MAX_*` hold for every tool: each is that unit's limit and its ceiling, so it
+ * lowers and raises alike. A variable that is unset or blank says nothing.
+ */
+export function policyFromEnvironment(env: Environment): PolicyInput {
+  const input: PolicyInput = {};
+  const force: ForcedRow = {};
+  const limits: Limits = {};
+  for (const [variable, limit] of Object.entries(LIMIT_VARIABLES)) {
+    const text = read(env, variable);
+    if (text !== undefined) limits[limit] = readLimit(variable, text);
+  }
+  if (Object.keys(limits).length > 0) force.limits = limits;
+  const strategy = read(env, "SPILLWAY_STRATEGY");
+  if (strategy !== undefined) Object.assign(force, readStrategyOf(strategy));
+  const headShare = read(env, "SPILLWAY_HEAD_SHARE");
+  if (headShare !== undefined) force.headShare = readShare("SPILLWAY_HEAD_SHARE", headShare);
+  if (Object.keys(force).length > 0) input.force = force;
+
+  const commands: Partial<CommandPolicy> = {};
+  for (const [variable, [name, row]] of Object.entries(COMMAND_VARIABLES)) {
+    const text = read(env, variable);
+    // Another program's variables: a number out of our range is brought into it, as that program does.
+    if (text !== undefined) commands[name] = Math.min(Math.max(readWhole(variable, text), row.floor), row.ceiling);
+  }
+  if (Object.keys(commands).length > 0) input.commands = commands;
+
+  const profile = read(env, "SPILLWAY_PROFILE");
+  if (profile !== undefined) input.profile = readProfile(profile);
+  const off = read(env, "SPILLWAY_OFF");
+  if (off !== undefined && readSwitch("SPILLWAY_OFF", off)) input.profile = "off";
+  return input;
+}
+
+function read(env: Environment, variable: string): string | undefined {
+  const text = env[variable]?.trim();
+  return text === "" ? undefined : text;
+}
+
+function readLimit(variable: string, text: string): number {
+  if (/^(infinity|none)$/i.test(text)) return Infinity;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
+  throw bad(variable, "a whole number of 0 or more, or none", text);
+}
+
+function readWhole(variable: string, text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
+  throw bad(variable, "a whole number of 0 or more", text);
+}
+
+function readShare(variable: string, text: string): number {
+  const value = /^[\d.]+$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= 0 && value <= 1) return value;
+  throw bad(variable, describeRange(NUMBERS.headShare), text);
+}
+
+function readStrategyOf(text: string): ForcedRow {
+  const strategy = readStrategy(text);
+  if (strategy) return strategy;
+  throw bad("SPILLWAY_STRATEGY", "a strategy's name such as head-tail", text);
+}
+
+function readProfile(text: string): ProfileName {
+  const profile = text.toLowerCase();
+  if (Object.hasOwn(PROFILES, profile)) return profile as ProfileName;
+  throw bad("SPILLWAY_PROFILE", "balanced, frugal or off", text);
+}
+
+function readSwitch(variable: string, text: string): boolean {
+  if (/^(1|true|yes|on)$/i.test(text)) return true;
+  if (/^(0|false|no|off)$/i.test(text)) return false;
+  throw bad(variable, "1 or 0", text);
+}
+
+function bad(variable: string, expected: string, text: string): SpillwayError {
+  return new SpillwayError("bad-config", `${variable} must be ${expected}; got ${describeValue(text)}`);
+}

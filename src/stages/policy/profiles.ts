@@ -1,0 +1,71 @@
+import type { Limits } from "../../contract/limits.ts";
+import type { ProfileName, ToolOverride, ToolRule } from "../../contract/policy.ts";
+import { DEFAULT_STRATEGY, NUMBERS } from "./defaults.ts";
+
+/** What a profile says about tools. */
+export interface Profile {
+  default: ToolOverride;
+  rules: readonly ToolRule[];
+}
+
+const limits = (maxChars: { default: number }, maxLines: { default: number }): Limits => ({
+  maxChars: maxChars.default,
+  maxLines: maxLines.default,
+});
+
+const exactContent: ToolRule = { tool: "exact_content", row: { fold: false } };
+
+const balanced: Profile = {
+  default: { strategy: DEFAULT_STRATEGY, headShare: NUMBERS.headShare.default, fold: true },
+  rules: [
+    { tool: "read_file", row: { limits: limits(NUMBERS.readFileChars, NUMBERS.readFileLines), fold: false } },
+    { tool: "run_command", row: { limits: limits(NUMBERS.runCommandChars, NUMBERS.runCommandLines) } },
+    { tool: "list_directory", row: { limits: limits(NUMBERS.listDirectoryChars, NUMBERS.listDirectoryLines) } },
+    { tool: "search_files", row: { limits: limits(NUMBERS.searchFilesChars, NUMBERS.searchFilesLines) } },
+    exactContent,
+  ],
+};
+
+const frugal: Profile = {
+  default: {
+    limits: limits(NUMBERS.frugalChars, NUMBERS.frugalLines),
+    strategy: DEFAULT_STRATEGY,
+    headShare: NUMBERS.frugalHeadShare.default,
+    fold: true,
+  },
+  rules: [
+    { tool: "repo_map", row: { limits: limits(NUMBERS.frugalRepoMapChars, NUMBERS.frugalRepoMapLines) } },
+    {
+      tool: "read_file",
+      row: { limits: limits(NUMBERS.frugalReadFileChars, NUMBERS.frugalReadFileLines), fold: false },
+    },
+    {
+      tool: "search_files",
+      row: {
+        options: { maxMatches: NUMBERS.frugalSearchMatches.default, showContext: NUMBERS.frugalSearchContext.default },
+      },
+    },
+    {
+      tool: "get_repo_structure",
+      row: {
+        options: { maxDepth: NUMBERS.frugalStructureDepth.default, maxFiles: NUMBERS.frugalStructureFiles.default },
+      },
+    },
+    exactContent,
+  ],
+};
+
+/** The profiles by name. */
+export const PROFILES: Record<ProfileName, Profile> = { balanced, frugal, off: balanced };
+
+/** Rows that stand in every profile and that a default row does not touch: these tools have caps of their own. */
+export const SELF_CAPPED_RULES: readonly ToolRule[] = [
+  {
+    tool: "sessions_history",
+    row: {
+      limits: { maxBytes: NUMBERS.sessionsHistoryBytes.default, maxChars: Infinity, maxLines: Infinity },
+      raisesCeiling: true,
+      fold: false,
+    },
+  },
+];

@@ -1,0 +1,72 @@
+import type {
+  ModelWindow,
+  PolicyInput,
+  ProfileName,
+  PruningInput,
+  PruningPolicy,
+  SummarizationPolicy,
+} from "../../contract/policy.ts";
+import { SpillwayError } from "../../errors.ts";
+import { checkNumber, describeValue } from "./check-limits.ts";
+import { CLEARED_PLACEHOLDER, NUMBERS, type NumberRow } from "./defaults.ts";
+
+/** Pruning with every number in place. Under the profile `off` nothing is pruned unless a mode is named. */
+export function resolvePruning(given: PruningInput = {}, profile: ProfileName): PruningPolicy {
+  const number = (value: number | undefined, row: NumberRow, name: string) =>
+    checkNumber(value ?? row.default, row, `pruning.${name}`);
+  const mode = profile === "off" ? "off" : (given.mode ?? "adaptive");
+  if (mode !== "adaptive" && mode !== "aggressive" && mode !== "off") {
+    throw bad(`pruning.mode must be adaptive, aggressive or off; got ${describeValue(mode)}`);
+  }
+  const placeholder = given.hardClear?.placeholder ?? CLEARED_PLACEHOLDER;
+  if (typeof placeholder !== "string" || placeholder.trim() === "") {
+    throw bad(`pruning.hardClear.placeholder must be a text that is not blank; got ${describeValue(placeholder)}`);
+  }
+  return {
+    mode,
+    keepLastAssistants: number(given.keepLastAssistants, NUMBERS.pruneKeepLastAssistants, "keepLastAssistants"),
+    softTrimRatio: number(given.softTrimRatio, NUMBERS.pruneSoftTrimRatio, "softTrimRatio"),
+    hardClearRatio: number(given.hardClearRatio, NUMBERS.pruneHardClearRatio, "hardClearRatio"),
+    minPrunableToolChars: number(given.minPrunableToolChars, NUMBERS.pruneMinToolChars, "minPrunableToolChars"),
+    softTrim: {
+      maxChars: number(given.softTrim?.maxChars, NUMBERS.pruneTrimOverChars, "softTrim.maxChars"),
+      headChars: number(given.softTrim?.headChars, NUMBERS.pruneTrimHeadChars, "softTrim.headChars"),
+      tailChars: number(given.softTrim?.tailChars, NUMBERS.pruneTrimTailChars, "softTrim.tailChars"),
+    },
+    hardClear: { enabled: given.hardClear?.enabled ?? true, placeholder },
+    tools: { allow: [...(given.tools?.allow ?? [])], deny: [...(given.tools?.deny ?? [])] },
+  };
+}
+
+/** Summarising with every number in place; off unless switched on. */
+export function resolveSummarization(given: Partial<SummarizationPolicy> = {}): SummarizationPolicy {
+  const { summarizeInputChars, summarizeOverChars } = NUMBERS;
+  return {
+    enabled: given.enabled ?? false,
+    model: given.model ?? null,
+    maxInputChars: checkNumber(
+      given.maxInputChars ?? summarizeInputChars.default,
+      summarizeInputChars,
+      "summarization.maxInputChars",
+    ),
+    triggerChars: checkNumber(
+      given.triggerChars ?? summarizeOverChars.default,
+      summarizeOverChars,
+      "summarization.triggerChars",
+    ),
+  };
+}
+
+/** The windows that were stated; of two for one model the later holds. */
+export function resolveModels(given: PolicyInput["models"] = []): ModelWindow[] {
+  const byName = new Map<string, ModelWindow>();
+  for (const { provider, model, contextTokens } of given) {
+    const checked = checkNumber(contextTokens, NUMBERS.contextTokens, `the window of ${provider}/${model}`);
+    byName.set(JSON.stringify([provider, model]), { provider, model, contextTokens: checked });
+  }
+  return [...byName.values()];
+}
+
+function bad(message: string): SpillwayError {
+  return new SpillwayError("bad-policy", message);
+}

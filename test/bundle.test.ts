@@ -1,0 +1,64 @@
+import { gzipSync } from "node:zlib";
+import { build, type Metafile } from "esbuild";
+import { describe, expect, it } from "vitest";
+
+const MAX_GZIP_BYTES = 60 * 1024;
+
+/** What `import` of an entry loads at once: its own file and those it imports statically, not what waits behind import(). */
+async function loadedBy(entry: string, platform: "node" | "browser"): Promise<{ inputs: string[]; gzipBytes: number }> {
+  const result = await build({
+    entryPoints: { entry },
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform,
+    target: "es2022",
+    minify: true,
+    metafile: true,
+    write: false,
+    outdir: "bundle",
+    // An optional peer: present here for its tests, absent for most users.
+    external: ["ai-tokenizer"],
+    logLevel: "silent",
+  });
+  const outputs = staticallyLoaded("bundle/entry.js", result.metafile);
+  const files = result.outputFiles.filter(({ path }) => outputs.some((output) => path.endsWith(output)));
+  return {
+    inputs: outputs.flatMap((output) => Object.keys(result.metafile.outputs[output]?.inputs ?? {})).sort(),
+    gzipBytes: files.reduce((sum, file) => sum + gzipSync(file.contents).length, 0),
+  };
+}
+
+function staticallyLoaded(output: string, metafile: Metafile, seen = new Set<string>()): string[] {
+  if (seen.has(output)) return [];
+  seen.add(output);
+  for (const one of metafile.outputs[output]?.imports ?? []) {
+    if (one.kind === "import-statement" && !one.external) staticallyLoaded(one.path, metafile, seen);
+  }
+  return [...seen];
+}
+
+describe("bundle", () => {
+  it("importing the library loads no dependency and stays small", async () => {
+    const { inputs, gzipBytes } = await loadedBy("src/index.ts", "node");
+    expect(inputs).toContain("src/index.ts");
+    expect(inputs.filter((path) => path.includes("node_modules"))).toEqual([]);
+    expect(gzipBytes).toBeGreaterThan(100);
+    expect(gzipBytes).toBeLessThan(MAX_GZIP_BYTES);
+  });
+
+  it("spillway/stages bundles for a browser: no Node module, no dependency", async () => {
+    const { inputs, gzipBytes } = await loadedBy("src/stages.ts", "browser");
+    expect(inputs).toContain("src/stages.ts");
+    expect(inputs.filter((path) => path.includes("node_modules"))).toEqual([]);
+    expect(gzipBytes).toBeLessThan(MAX_GZIP_BYTES);
+  });
+
+  it("the command loads config, storage and parts only when it needs them", async () => {
+    const { inputs } = await loadedBy("src/entrypoints/cli/main.ts", "node");
+    expect(inputs).toContain("src/entrypoints/cli/main.ts");
+    expect(inputs.filter((path) => /^src\/(config|storage|parts)\/|node_modules\/(?!commander\/)/.test(path))).toEqual(
+      [],
+    );
+  });
+});

@@ -1,0 +1,157 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import manifest from "../package.json" with { type: "json" };
+import builds from "../tsdown.config.ts";
+import { readExports } from "./exports/read-exports.ts";
+
+// Any name here is public API: adding one is a decision, removing one is a breaking change.
+const ENTRIES: Record<string, string> = Object.assign({}, ...builds.map((build) => build.entry));
+
+describe("exports", () => {
+  it("the library exports these names", async () => {
+    expect(await namesOf("index")).toMatchInlineSnapshot(`
+      "SpillwayError
+      createSpillway
+      loadConfig
+      loadExactCounter
+      type Admission
+      type AdmitOptions
+      type AdmitRequest
+      type Artifact
+      type ArtifactWriter
+      type ConfigSource
+      type CustomMarker
+      type Cut
+      type Extent
+      type Gap
+      type Held
+      type Limits
+      type LoadConfigOptions
+      type LoadedConfig
+      type Output
+      type OutputStream
+      type Piece
+      type Policy
+      type PolicyInput
+      type PolicyRow
+      type ProfileName
+      type Receipt
+      type ReceiptCut
+      type Room
+      type Saved
+      type Sieve
+      type Size
+      type Span
+      type Spillway
+      type SpillwayErrorCode
+      type SpillwayOptions
+      type SpillwayParts
+      type Store
+      type Strategy
+      type StrategyRequest
+      type TokenCounter
+      type Tool
+      type ToolOptions
+      type ToolOverride
+      type ToolPolicy
+      type Total
+      type Unit
+      type WrapOptions"
+    `);
+  });
+
+  it("spillway/stages exports these names", async () => {
+    expect(await namesOf("stages")).toMatchInlineSnapshot(`
+      "boundValue
+      clampBlocks
+      clampText
+      errorForDisplay
+      estimateCounter
+      forDisplay
+      measureText
+      resolvePolicy
+      resolveToolPolicy
+      strategies
+      type Admitted
+      type ClampOptions
+      type Cut
+      type Extent
+      type Gap
+      type Held
+      type Limits
+      type Piece
+      type Receipt
+      type Room
+      type Sieve
+      type Size
+      type Span
+      type Strategy
+      type StrategyRequest
+      type TokenCounter
+      type Total
+      type Unit"
+    `);
+  });
+
+  it("spillway/testing exports these names", async () => {
+    expect(await namesOf("testing")).toMatchInlineSnapshot(`
+      "testStrategy
+      type Runner
+      type SuiteOptions"
+    `);
+  });
+
+  it("spillway/config exports these names", async () => {
+    expect(await namesOf("config")).toMatchInlineSnapshot(`
+      "loadConfig
+      type ConfigSource
+      type LoadConfigOptions
+      type LoadedConfig"
+    `);
+  });
+
+  it("every subpath and command of package.json is built from an entry, and every entry has one", () => {
+    const promised = [...Object.values(manifest.exports), ...Object.values(manifest.bin)]
+      .map((target) => (typeof target === "string" ? target : target.default))
+      .map((path) => /^(?:\.\/)?dist\/(.+)\.js$/.exec(path)?.[1])
+      .filter((name) => name !== undefined);
+    expect(promised.sort()).toEqual(Object.keys(ENTRIES).sort());
+    expect(Object.values(ENTRIES).filter((path) => !existsSync(path))).toEqual([]);
+  });
+
+  it("every subpath names its types before its code", () => {
+    for (const [subpath, target] of Object.entries(manifest.exports)) {
+      if (typeof target === "string") continue;
+      expect(Object.keys(target), subpath).toEqual(["types", "default"]);
+      expect(target.types, subpath).toBe(target.default.replace(/\.js$/, ".d.ts"));
+    }
+  });
+});
+
+async function namesOf(entry: string): Promise<string> {
+  const path = ENTRIES[entry] ?? "";
+  return readExports(path, await readFile(path, "utf8")).join("\n");
+}
+
+describe("readExports", () => {
+  it("reads every way to export a name, types told apart", () => {
+    const text = `
+      export { a, type B, c as d } from "./x.ts";
+      export type { E } from "./y.ts";
+      export const f = 1, g = 2;
+      export function h() {}
+      export class I {}
+      export interface J {}
+      export type K = 1;
+      const hidden = 3;
+    `;
+    const values = ["I", "a", "d", "f", "g", "h"];
+    const types = ["type B", "type E", "type J", "type K"];
+    expect(readExports("x.ts", text)).toEqual([...values, ...types]);
+  });
+
+  it.each(['export * from "./x.ts";', "export default 1;", "export const { a } = b;"])("refuses %s", (text) => {
+    expect(() => readExports("x.ts", text)).toThrow("x.ts:1: export names one by one");
+  });
+});

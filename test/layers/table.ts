@@ -1,0 +1,132 @@
+/** One row of the direction of imports: which rooms stand here and what they may reach for. */
+export interface Layer {
+  level: number;
+  rooms: string[];
+  /** Rooms that may be imported in any way. */
+  may: string[];
+  /** Rooms that may be imported by `import()` or for their types, so that nobody pays for what is not used. */
+  onUse?: string[];
+  node: boolean;
+  /** "on use": only by `import()` or for types. */
+  packages: "none" | "on use" | "any";
+  note?: string;
+}
+
+const GROUND = ["contract", "errors"];
+const FIRST = ["measure", "policy", "mark", "record", "spill", "redact", "fold", "wire"];
+const CLAMP = ["clamp"];
+const PLANS = ["display", "prune", "guard", "cap", "summarize", "compact"];
+const RECOVER = ["recover"];
+const MEETING = ["admit", "spillway", "stages"];
+const LOADED = ["storage", "parts", "config"];
+const ENTRIES = ["index", "entrypoints"];
+
+/**
+ * The direction of imports. Rooms are folders of src/ (of stages/ for a stage) or its root files; within a room imports
+ * are free, except that each folder of entrypoints/ is a room of its own. Tests may import anything.
+ */
+export const LAYERS: Layer[] = [
+  { level: 0, rooms: GROUND, may: [], node: false, packages: "none", note: "contract is types only" },
+  { level: 1, rooms: FIRST, may: GROUND, node: false, packages: "none" },
+  { level: 2, rooms: CLAMP, may: [...GROUND, ...FIRST], node: false, packages: "none" },
+  {
+    level: 3,
+    rooms: PLANS,
+    may: [...GROUND, ...FIRST, ...CLAMP],
+    node: false,
+    packages: "none",
+    note: "plans; a trim is a clamp with smaller limits",
+  },
+  {
+    level: 4,
+    rooms: RECOVER,
+    may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS],
+    node: false,
+    packages: "none",
+    note: "a rung calls an existing stage",
+  },
+  {
+    level: 5,
+    rooms: ["admit"],
+    may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER],
+    node: false,
+    packages: "none",
+    note: "the stages an output passes, in order; stores are handed in",
+  },
+  {
+    level: 5,
+    rooms: ["stages"],
+    may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER, "admit"],
+    node: false,
+    packages: "none",
+    note: "what a browser gets",
+  },
+  {
+    level: 5,
+    rooms: ["spillway"],
+    may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER, "admit"],
+    node: true,
+    packages: "none",
+    note: "stores and parts are handed in through ports",
+  },
+  { level: 6, rooms: LOADED, may: [...GROUND, "policy"], node: true, packages: "any" },
+  {
+    level: 7,
+    rooms: ENTRIES,
+    may: [...GROUND, "wire", "spillway"],
+    onUse: LOADED,
+    node: true,
+    packages: "on use",
+  },
+  {
+    level: 8,
+    rooms: ["testing"],
+    may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER, ...MEETING, ...LOADED, ...ENTRIES],
+    node: true,
+    packages: "any",
+    note: "suites that outsiders run: fast-check is theirs, their test runner is handed in",
+  },
+  {
+    level: 8,
+    rooms: ["cli"],
+    may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER, ...MEETING, ...ENTRIES],
+    onUse: LOADED,
+    node: true,
+    packages: "any",
+    note: "a command, so it starts fast",
+  },
+];
+
+/** The table as ARCHITECTURE.md shows it. */
+export function printLayers(layers: Layer[]): string {
+  const rows = layers.map((layer) => {
+    const outside = [
+      layer.node ? "Node" : "",
+      { none: "", "on use": "packages by `import()`", any: "packages" }[layer.packages],
+    ];
+    return [
+      layer.level,
+      layer.rooms.join(" "),
+      reach(layer, layers) || "nothing",
+      layer.onUse?.join(" ") ?? "",
+      outside.filter(Boolean).join(", ") || "nothing",
+      layer.note ?? "",
+    ];
+  });
+  const head = ["level", "rooms", "may import", "only by `import()` or as types", "from outside", "note"];
+  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+// Whole levels from 0 up are said as a range; the rest by name.
+function reach(layer: Layer, layers: Layer[]): string {
+  const left = new Set(layer.may);
+  let top = -1;
+  for (let level = 0; level < layer.level; level++) {
+    const rooms = layers.filter((other) => other.level === level).flatMap((other) => other.rooms);
+    if (!rooms.every((room) => left.has(room))) break;
+    for (const room of rooms) left.delete(room);
+    top = level;
+  }
+  const range = top < 0 ? [] : [top === 0 ? "0" : `0-${top}`];
+  return [...range, ...left].join(" ");
+}

@@ -1,0 +1,228 @@
+import { describe, expect, it } from "vitest";
+import type { Limits } from "../src/contract/limits.ts";
+import type { PolicyInput, ProfileName, ToolOptions } from "../src/contract/policy.ts";
+import { CLEARED_PLACEHOLDER, DEFAULT_STRATEGY, NUMBERS } from "../src/stages/policy/defaults.ts";
+import { resolvePolicy } from "../src/stages/policy/resolve-policy.ts";
+import { resolveToolPolicy } from "../src/stages/policy/resolve-tool-policy.ts";
+
+type NumberName = keyof typeof NUMBERS;
+
+/** What each number is promised to be, and the proof that it binds. A new number needs a row here. */
+interface Promised {
+  is: number;
+  proof: (is: number) => void | Promise<void>;
+}
+
+/** A tool's limit is the number, however much more its own word, a session and a call ask for. */
+function limit(name: keyof Limits, tool: string, profile: ProfileName = "balanced") {
+  return (is: number) => {
+    const more = { limits: { [name]: is * 10 } };
+    expect(resolveToolPolicy(resolvePolicy(profile), tool).limits[name]).toBe(is);
+    expect(resolveToolPolicy(resolvePolicy(profile, { tools: { [tool]: more } }), tool, more).limits[name]).toBe(
+      Math.min(is * 10, resolvePolicy(profile).ceiling[name] ?? Infinity),
+    );
+  };
+}
+
+/** Nothing a row, a tool, a session or a call says passes it. */
+function ceiling(name: keyof Limits) {
+  return (is: number) => {
+    const more = { limits: { [name]: is + 1 } };
+    const policy = resolvePolicy({ default: more, tools: { x: more } });
+    for (const tool of ["x", "y"]) {
+      expect(resolveToolPolicy(policy, tool, { ...more, declared: true }, more, more).limits[name]).toBe(is);
+    }
+  };
+}
+
+/** A tool is told the number. */
+function option(name: keyof ToolOptions, tool: string) {
+  return (is: number) => expect(resolveToolPolicy(resolvePolicy("frugal"), tool).options[name]).toBe(is);
+}
+
+/** The policy carries the number to its stage, and refuses one out of its range. */
+function carried(
+  name: NumberName,
+  read: (policy: ReturnType<typeof resolvePolicy>) => number,
+  write: (value: number) => PolicyInput,
+) {
+  return (is: number) => {
+    const { floor, ceiling: most } = NUMBERS[name];
+    expect(read(resolvePolicy())).toBe(is);
+    for (const value of [floor, most]) expect(read(resolvePolicy(write(value)))).toBe(value);
+    for (const value of [floor - 1, most + 1, Number.NaN]) {
+      expect(() => resolvePolicy(write(value)), `${name} ${value}`).toThrow(/must be a (whole )?number from/);
+    }
+  };
+}
+
+const PROMISED: Partial<Record<NumberName, Promised>> = {
+  ceilingBytes: { is: 51_200, proof: ceiling("maxBytes") },
+  ceilingLines: { is: 2000, proof: ceiling("maxLines") },
+  readFileChars: { is: 50_000, proof: limit("maxChars", "read_file") },
+  readFileLines: { is: 500, proof: limit("maxLines", "read_file") },
+  runCommandChars: { is: 20_000, proof: limit("maxChars", "run_command") },
+  runCommandLines: { is: 200, proof: limit("maxLines", "run_command") },
+  listDirectoryChars: { is: 10_000, proof: limit("maxChars", "list_directory") },
+  listDirectoryLines: { is: 100, proof: limit("maxLines", "list_directory") },
+  searchFilesChars: { is: 30_000, proof: limit("maxChars", "search_files") },
+  searchFilesLines: { is: 300, proof: limit("maxLines", "search_files") },
+  frugalChars: { is: 8000, proof: limit("maxChars", "anything", "frugal") },
+  frugalLines: { is: 500, proof: limit("maxLines", "anything", "frugal") },
+  frugalRepoMapChars: { is: 10_000, proof: limit("maxChars", "repo_map", "frugal") },
+  frugalRepoMapLines: { is: 1000, proof: limit("maxLines", "repo_map", "frugal") },
+  frugalReadFileChars: { is: 5000, proof: limit("maxChars", "read_file", "frugal") },
+  frugalReadFileLines: { is: 200, proof: limit("maxLines", "read_file", "frugal") },
+  frugalSearchMatches: { is: 100, proof: option("maxMatches", "grep_search") },
+  frugalSearchContext: { is: 2, proof: option("showContext", "grep_search") },
+  frugalStructureDepth: { is: 3, proof: option("maxDepth", "get_repo_structure") },
+  frugalStructureFiles: { is: 500, proof: option("maxFiles", "get_repo_structure") },
+  headShare: { is: 0.3, proof: (is) => expect(resolveToolPolicy(resolvePolicy(), "x").headShare).toBe(is) },
+  frugalHeadShare: {
+    is: 0.5,
+    proof: (is) => expect(resolveToolPolicy(resolvePolicy("frugal"), "x").headShare).toBe(is),
+  },
+  sessionsHistoryBytes: {
+    is: 81_920,
+    proof: (is) => {
+      const more = { limits: { maxBytes: is + 1 } };
+      expect(resolveToolPolicy(resolvePolicy({ default: more }), "sessions_history", more).limits).toEqual({
+        maxBytes: is,
+      });
+    },
+  },
+  commandChars: {
+    is: 200_000,
+    proof: carried(
+      "commandChars",
+      (policy) => policy.commands.maxChars,
+      (maxChars) => ({ commands: { maxChars } }),
+    ),
+  },
+  commandPendingChars: {
+    is: 200_000,
+    proof: carried(
+      "commandPendingChars",
+      (policy) => policy.commands.maxPendingChars,
+      (maxPendingChars) => ({ commands: { maxPendingChars } }),
+    ),
+  },
+  pruneKeepLastAssistants: {
+    is: 3,
+    proof: carried(
+      "pruneKeepLastAssistants",
+      ({ pruning }) => pruning.keepLastAssistants,
+      (keepLastAssistants) => ({ pruning: { keepLastAssistants } }),
+    ),
+  },
+  pruneSoftTrimRatio: {
+    is: 0.3,
+    proof: carried(
+      "pruneSoftTrimRatio",
+      ({ pruning }) => pruning.softTrimRatio,
+      (softTrimRatio) => ({ pruning: { softTrimRatio } }),
+    ),
+  },
+  pruneHardClearRatio: {
+    is: 0.5,
+    proof: carried(
+      "pruneHardClearRatio",
+      ({ pruning }) => pruning.hardClearRatio,
+      (hardClearRatio) => ({ pruning: { hardClearRatio } }),
+    ),
+  },
+  pruneMinToolChars: {
+    is: 50_000,
+    proof: carried(
+      "pruneMinToolChars",
+      ({ pruning }) => pruning.minPrunableToolChars,
+      (minPrunableToolChars) => ({ pruning: { minPrunableToolChars } }),
+    ),
+  },
+  pruneTrimOverChars: {
+    is: 4000,
+    proof: carried(
+      "pruneTrimOverChars",
+      ({ pruning }) => pruning.softTrim.maxChars,
+      (maxChars) => ({ pruning: { softTrim: { maxChars } } }),
+    ),
+  },
+  pruneTrimHeadChars: {
+    is: 1500,
+    proof: carried(
+      "pruneTrimHeadChars",
+      ({ pruning }) => pruning.softTrim.headChars,
+      (headChars) => ({ pruning: { softTrim: { headChars } } }),
+    ),
+  },
+  pruneTrimTailChars: {
+    is: 1500,
+    proof: carried(
+      "pruneTrimTailChars",
+      ({ pruning }) => pruning.softTrim.tailChars,
+      (tailChars) => ({ pruning: { softTrim: { tailChars } } }),
+    ),
+  },
+  summarizeOverChars: {
+    is: 20_000,
+    proof: carried(
+      "summarizeOverChars",
+      ({ summarization }) => summarization.triggerChars,
+      (triggerChars) => ({ summarization: { triggerChars } }),
+    ),
+  },
+  summarizeInputChars: {
+    is: 50_000,
+    proof: carried(
+      "summarizeInputChars",
+      ({ summarization }) => summarization.maxInputChars,
+      (maxInputChars) => ({ summarization: { maxInputChars } }),
+    ),
+  },
+  contextTokens: {
+    is: 200_000,
+    proof: carried(
+      "contextTokens",
+      (policy) => policy.contextTokens,
+      (contextTokens) => ({ contextTokens }),
+    ),
+  },
+};
+
+/** Numbers whose stage proves them in tests of its own; only their value is held here. */
+const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
+  displayTextChars: 8000,
+  displayErrorChars: 400,
+  detailsBytes: 8192,
+  updateIntervalMs: 100,
+  receiptCuts: 200,
+};
+
+describe("numbers", () => {
+  it("every one is promised here, and none twice", () => {
+    const promised = [...Object.keys(PROMISED), ...Object.keys(PROVED_BY_THEIR_STAGE)];
+    expect(promised.toSorted()).toEqual(Object.keys(NUMBERS).toSorted());
+  });
+
+  it.each(Object.entries(NUMBERS))("%s has a range that holds its default, and a reason", (_name, row) => {
+    expect(row.floor).toBeLessThanOrEqual(row.default);
+    expect(row.default).toBeLessThanOrEqual(row.ceiling);
+    expect(row.ceiling).toBeLessThan(Infinity);
+    expect(row.reason).not.toBe("");
+  });
+
+  it.each(Object.entries(PROMISED) as [NumberName, Promised][])("%s binds", async (name, { is, proof }) => {
+    expect(NUMBERS[name].default).toBe(is);
+    await proof(is);
+  });
+
+  it.each(Object.entries(PROVED_BY_THEIR_STAGE) as [NumberName, number][])("%s is %d", (name, is) => {
+    expect(NUMBERS[name].default).toBe(is);
+  });
+});
+
+it("words that stand beside the numbers", () => {
+  expect(CLEARED_PLACEHOLDER).toBe("[Old tool result content cleared]");
+  expect(DEFAULT_STRATEGY).toBe("head-tail");
+  expect(resolvePolicy().summarization.enabled).toBe(false);
+});
