@@ -38,6 +38,9 @@ function pack() {
   const strays = paths.filter((path) => !ALLOWED.test(path));
   if (strays.length > 0) throw new Error(`files that should not be published: ${strays.join(", ")}`);
   const missing = promisedFiles().filter((path) => !paths.includes(path));
+  missing.push(
+    ...manifest.files.filter((entry) => !paths.some((path) => path === entry || path.startsWith(`${entry}/`))),
+  );
   if (missing.length > 0) throw new Error(`package.json names files that are not packed: ${missing.join(", ")}`);
   if (size > MAX_TARBALL_BYTES) throw new Error(`${size} bytes packed, more than ${MAX_TARBALL_BYTES}`);
   return join(folder, filename);

@@ -1,5 +1,6 @@
 import type { AdmissionRequest } from "./admit/admission.ts";
 import { type AdmittedOutput, admitOutput } from "./admit/admit-output.ts";
+import { OwnTexts } from "./admit/own-texts.ts";
 import { type Tool, type WrapOptions, wrapTool, wrapTools } from "./admit/wrap-tool.ts";
 import type { Output } from "./contract/output.ts";
 import type { Policy, PolicyInput, ProfileName, ToolOverride, ToolPolicy } from "./contract/policy.ts";
@@ -98,6 +99,8 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   // A policy that names no strategy of ours should fail where it was written, not inside an agent.
   for (const name of strategyNames(policy)) strategyNamed(name);
 
+  const own = new OwnTexts();
+
   function strategyNamed(name: string): Strategy {
     const strategy = strategies.get(name);
     if (strategy !== undefined) return strategy;
@@ -134,7 +137,8 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
 
   async function admitAny(request: AdmitRequest): Promise<AdmittedOutput> {
     const plan = planFor(request);
-    const admitted = await admitOutput(plan, request.output, plan.off || request.isUpdate ? null : store);
+    const keeper = { store: plan.off || request.isUpdate ? null : store, own };
+    const admitted = await admitOutput(plan, request.output, keeper);
     if (!request.isUpdate) tell(admitted.receipt);
     return admitted;
   }

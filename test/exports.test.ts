@@ -102,15 +102,6 @@ describe("exports", () => {
     `);
   });
 
-  it("spillway/config exports these names", async () => {
-    expect(await namesOf("config")).toMatchInlineSnapshot(`
-      "loadConfig
-      type ConfigSource
-      type LoadConfigOptions
-      type LoadedConfig"
-    `);
-  });
-
   it("every subpath and command of package.json is built from an entry, and every entry has one", () => {
     const promised = [...Object.values(manifest.exports), ...Object.values(manifest.bin)]
       .map((target) => (typeof target === "string" ? target : target.default))

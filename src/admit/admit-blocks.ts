@@ -20,6 +20,7 @@ import {
 /** One text of a structured result, clamped to its share. */
 export interface AdmittedBlock {
   text: string;
+  request: AdmissionRequest;
   ended: Ended;
 }
 
@@ -27,7 +28,7 @@ export interface AdmittedBlock {
 export interface AdmittedBlocks<T> {
   blocks: AdmittedBlock[];
   /** Takes what became of each block's whole text, in the blocks' order. */
-  write(kept: { keeping: Keeping; sha256: string | null }[]): Admitted & { output: T };
+  write(kept: { keeping: Keeping; sha256: string | null }[]): Admitted & { output: T; texts: string[] };
 }
 
 /** Clamps the texts of a structured result under one budget: small ones whole, large ones in fair shares. */
@@ -40,9 +41,10 @@ export function admitBlocks<T extends object>(request: AdmissionRequest, result:
   const blocks = found.map(({ text }, index) => {
     // Only the last block says how a command ended.
     const exitCode = index === found.length - 1 ? request.exitCode : null;
-    const admission = startAdmission({ ...request, exitCode, limits: shares[index] as Limits });
+    const own = { ...request, exitCode, limits: shares[index] as Limits };
+    const admission = startAdmission(own);
     for (const bytes of encodeText(text)) admission.add(bytes);
-    return { text, ended: admission.end() };
+    return { text, request: own, ended: admission.end() };
   });
   return {
     blocks,
@@ -53,16 +55,24 @@ export function admitBlocks<T extends object>(request: AdmissionRequest, result:
       });
       const texts = found.map(({ path }, index) => ({ path, text: (admitted[index] as Admitted).text }));
       const changed = texts.filter(({ text }, index) => text !== found[index]?.text);
-      const text = texts.map((block) => block.text).join("\n");
+      const text = joinTexts(texts.map((block) => block.text));
       const receipt = joinReceipts(
         request,
         admitted.map((block) => block.receipt),
         measureText(text, request.counter),
       );
       const output = changed.length === 0 ? result : replaceTexts(result, changed);
-      return hasContent ? { output, text, receipt } : { ...boundShape(output, receipt), text };
+      const shown = hasContent ? { output, receipt } : boundShape(output, receipt);
+      return { ...shown, text, texts: texts.map((block) => block.text) };
     },
   };
+}
+
+/** Texts one after another, each from a line of its own. */
+function joinTexts(texts: string[]): string {
+  let joined = "";
+  for (const text of texts) joined += joined === "" || joined.endsWith("\n") || text === "" ? text : `\n${text}`;
+  return joined;
 }
 
 /** An object reaches a model as JSON: what its keys and numbers take is bounded too. */
@@ -128,7 +138,12 @@ function admitTooLarge<T extends object>(request: AdmissionRequest, result: T): 
     write() {
       const admitted = ended.write(NOT_KEPT, null, text);
       const faults = ["the result has too many values to walk: a bounded copy stands for it, the rest was not saved"];
-      return { ...admitted, output: bounded.value as T, receipt: { ...admitted.receipt, saved: "no", faults } };
+      return {
+        ...admitted,
+        texts: [],
+        output: bounded.value as T,
+        receipt: { ...admitted.receipt, saved: "no", faults },
+      };
     },
   };
 }

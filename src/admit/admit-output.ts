@@ -4,36 +4,39 @@ import type { Keeping } from "../stages/mark/access.ts";
 import { encodeText } from "../stages/measure/encode-text.ts";
 import { bytesOf, isStream, readChunks } from "../stages/measure/read-chunks.ts";
 import { startSpill } from "../stages/spill/spill.ts";
-import { type AdmissionRequest, type Admitted, NOT_KEPT, startAdmission } from "./admission.ts";
+import { type AdmissionRequest, type Admitted, type Ended, NOT_KEPT, startAdmission } from "./admission.ts";
 import { admitBlocks } from "./admit-blocks.ts";
+import type { OwnText, OwnTexts } from "./own-texts.ts";
 
 /** What came of an output: its own shape for the caller, its text, and the receipt. */
 export interface AdmittedOutput extends Admitted {
   output: unknown;
 }
 
+/** Where whole outputs are kept, and which texts of ours are known. */
+export interface Keeper {
+  store: Store | null;
+  own: OwnTexts;
+}
+
 /** Admits an output of any shape, spilling what is held back while it comes. */
-export async function admitOutput(
-  request: AdmissionRequest,
-  output: unknown,
-  store: Store | null,
-): Promise<AdmittedOutput> {
+export async function admitOutput(request: AdmissionRequest, output: unknown, keeper: Keeper): Promise<AdmittedOutput> {
   if (typeof output === "string") {
-    const admitted = await admitChunks(request, encodeText(output), store, output.toWellFormed());
+    const admitted = await admitChunks(request, encodeText(output), keeper, output.toWellFormed());
     return { output: admitted.text, ...admitted };
   }
   if (isStream(output)) {
-    const admitted = await admitChunks(request, readChunks(output as OutputStream), store);
+    const admitted = await admitChunks(request, readChunks(output as OutputStream), keeper);
     return { output: admitted.text, ...admitted };
   }
   if (output instanceof ArrayBuffer || ArrayBuffer.isView(output)) {
-    const admitted = await admitChunks(request, [bytesOf(output)], store);
+    const admitted = await admitChunks(request, [bytesOf(output)], keeper);
     return { output: admitted.text, ...admitted };
   }
-  if (typeof output === "object" && output !== null) return admitStructured(request, output, store);
+  if (typeof output === "object" && output !== null) return admitStructured(request, output, keeper);
   // Numbers, booleans and nothing are no larger than themselves.
   const text = output === null || output === undefined ? "" : String(output);
-  return { ...(await admitChunks(request, encodeText(text), store, text)), output };
+  return { ...(await admitChunks(request, encodeText(text), keeper, text)), output };
 }
 
 type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
@@ -41,11 +44,12 @@ type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 async function admitChunks(
   request: AdmissionRequest,
   chunks: Chunks,
-  store: Store | null,
+  { store, own }: Keeper,
   original?: string,
 ): Promise<Admitted> {
   const admission = startAdmission(request);
-  const spill = startSpill(store);
+  const known = original === undefined ? null : own.find(original);
+  const spill = startSpill(known === null ? store : null);
   let fault: string | undefined;
   try {
     for await (const chunk of chunks) {
@@ -59,39 +63,58 @@ async function admitChunks(
   const { held } = admission;
   const ended = admission.end(fault);
   if (!ended.cut) return ended.write(NOT_KEPT, null, original);
+  const again = known === null ? null : await admitAgain(request, known, store);
+  if (known !== null && again !== null) return remembered(again.write(known.keeping, known.sha256), known, own);
   if (held.length > 0) await spill.add(held);
-  return withFault(ended.write, await spill.end());
+  const { artifact, fault: spillFault } = await spill.end();
+  const kept = { keeping: keepingOf(artifact), sha256: artifact?.sha256 ?? null, exitCode: request.exitCode };
+  const admitted = remembered(ended.write(kept.keeping, kept.sha256), kept, own);
+  return spillFault === null ? admitted : { ...admitted, receipt: withFaults(admitted.receipt, [spillFault]) };
+}
+
+/** A text of ours is cut anew from its artifact; null if that is gone. */
+async function admitAgain(request: AdmissionRequest, known: OwnText, store: Store | null): Promise<Ended | null> {
+  const bytes = await store?.read(known.keeping.id ?? "").catch(() => null);
+  if (!bytes) return null;
+  const admission = startAdmission({ ...request, exitCode: request.exitCode ?? known.exitCode });
+  admission.add(bytes);
+  return admission.end();
+}
+
+function remembered(admitted: Admitted, own: OwnText, texts: OwnTexts): Admitted {
+  texts.remember(admitted.text, own);
+  return admitted;
 }
 
 async function admitStructured(
   request: AdmissionRequest,
   result: object,
-  store: Store | null,
+  { store, own }: Keeper,
 ): Promise<AdmittedOutput> {
   const { blocks, write } = admitBlocks(request, result);
   const faults: string[] = [];
-  const kept: { keeping: Keeping; sha256: string | null }[] = [];
-  for (const { text, ended } of blocks) {
-    if (!ended.cut) {
-      kept.push({ keeping: NOT_KEPT, sha256: null });
+  const kept: OwnText[] = [];
+  for (const block of blocks) {
+    const known = block.ended.cut ? own.find(block.text) : null;
+    const again = known === null ? null : await admitAgain(block.request, known, store);
+    if (known !== null && again !== null) {
+      block.ended = again;
+      kept.push(known);
       continue;
     }
-    const spill = startSpill(store);
-    for (const bytes of encodeText(text)) await spill.add(bytes);
+    const spill = startSpill(block.ended.cut ? store : null);
+    for (const bytes of encodeText(block.text)) await spill.add(bytes);
     const { artifact, fault } = await spill.end();
     if (fault !== null) faults.push(fault);
-    kept.push({ keeping: keepingOf(artifact), sha256: artifact?.sha256 ?? null });
+    kept.push({
+      keeping: keepingOf(artifact),
+      sha256: artifact?.sha256 ?? null,
+      exitCode: block.request.exitCode,
+    });
   }
-  const admitted = write(kept);
+  const { texts, ...admitted } = write(kept);
+  texts.forEach((text, index) => own.remember(text, kept[index] as OwnText));
   return faults.length === 0 ? admitted : { ...admitted, receipt: withFaults(admitted.receipt, faults) };
-}
-
-function withFault(
-  write: (keeping: Keeping, sha256: string | null) => Admitted,
-  spilled: { artifact: Artifact | null; fault: string | null },
-): Admitted {
-  const admitted = write(keepingOf(spilled.artifact), spilled.artifact?.sha256 ?? null);
-  return spilled.fault === null ? admitted : { ...admitted, receipt: withFaults(admitted.receipt, [spilled.fault]) };
 }
 
 function withFaults(receipt: Admitted["receipt"], faults: string[]): Admitted["receipt"] {
@@ -105,7 +128,7 @@ function keepingOf(artifact: Artifact | null): Keeping {
 const MAX_FAULT_CHARS = 200;
 
 /** Why a stream failed, on one short line: it is told to the model. */
-export function firstLine(error: unknown): string {
+function firstLine(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const [line = ""] = message.toWellFormed().split(/[\r\n]/, 1);
   return line.length > MAX_FAULT_CHARS

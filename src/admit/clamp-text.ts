@@ -37,7 +37,8 @@ export function clampBlocks<T extends object>(
   limits: Limits,
   options: ClampOptions = {},
 ): Admitted & { output: T } {
-  return admitBlocks(requestFor(limits, options), result).write([]);
+  const { output, text, receipt } = admitBlocks(requestFor(limits, options), result).write([]);
+  return { output, text, receipt };
 }
 
 function requestFor(limits: Limits, options: ClampOptions): AdmissionRequest {

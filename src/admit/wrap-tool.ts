@@ -104,13 +104,14 @@ function declaredBy(tool: object): ToolOverride | undefined {
   return hasLimits ? { limits, ...(strategy !== undefined && { strategy }) } : undefined;
 }
 
+const LIMIT_NAMES = new Set(["maxBytes", "maxChars", "maxLines", "maxTokens"]);
+
 /** Other libraries' tools may have a field of that name that means something else. */
 function isLimits(value: unknown): value is Limits {
-  const names = ["maxBytes", "maxChars", "maxLines", "maxTokens"];
   return (
     typeof value === "object" &&
     value !== null &&
     Object.keys(value).length > 0 &&
-    Object.keys(value).every((key) => names.includes(key))
+    Object.keys(value).every((key) => LIMIT_NAMES.has(key))
   );
 }

@@ -1,6 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { extname } from "node:path";
 import { SpillwayError } from "../errors.ts";
+import { grouped } from "../stages/policy/check-limits.ts";
 import { ConfigFault, printable } from "./config-fault.ts";
 import type { ConfigNode } from "./config-node.ts";
 
@@ -26,10 +27,7 @@ async function readText(path: string, maxBytes: number): Promise<string> {
     throw new SpillwayError("bad-config", `cannot read config ${printable(path)}: ${reason(error)}`, { cause: error });
   }
   if (bytes.length > maxBytes) {
-    throw new ConfigFault(
-      { line: 1, column: 1 },
-      `a config file here has at most ${maxBytes.toLocaleString("en-US")} bytes`,
-    );
+    throw new ConfigFault({ line: 1, column: 1 }, `a config file here has at most ${grouped(maxBytes)} bytes`);
   }
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

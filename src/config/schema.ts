@@ -13,12 +13,21 @@ function snakeCase(key: string): string {
   return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
+/** What editors are told about each part; read when the JSON Schema is written. */
+export const descriptions: z.core.$ZodRegistry<{ description: string; id?: string }> = z.registry();
+
+function about<T extends z.ZodMiniType>(schema: T, description: string, id?: string): T {
+  descriptions.add(schema, id === undefined ? { description } : { description, id });
+  return schema;
+}
+
 /** Both spellings of every key, none of them needed. */
 function bothSpellings(shape: Shape): Shape {
   const both: Shape = {};
   for (const [key, schema] of Object.entries(shape)) {
-    both[snakeCase(key)] = z.optional(schema);
-    if (snakeCase(key) !== key) both[key] = z.optional(schema);
+    const optional = z.optional(schema);
+    both[snakeCase(key)] = optional;
+    both[key] = optional;
   }
   return both;
 }
@@ -26,11 +35,10 @@ function bothSpellings(shape: Shape): Shape {
 const mapping = { error: "a mapping of keys to values" };
 /** With an id it stands once in the JSON Schema, however often it is used. */
 const section = (description: string, shape: Shape, id?: string) =>
-  z.strictObject(bothSpellings(shape), mapping).check(z.meta(id === undefined ? { description } : { description, id }));
+  about(z.strictObject(bothSpellings(shape), mapping), description, id);
 /** A part of another program's config: keys that are not ours are that program's. */
-const foreign = (about: string, shape: Shape) => z.looseObject(bothSpellings(shape), mapping).check(z.describe(about));
+const foreign = (description: string, shape: Shape) => about(z.looseObject(bothSpellings(shape), mapping), description);
 
-const about = <T extends z.ZodMiniType>(schema: T, text: string): T => schema.check(z.describe(text)) as T;
 const flag = (text: string) => about(z.boolean({ error: "true or false" }), text);
 const text = (words: string) =>
   about(z.string({ error: "a text" }).check(z.regex(/\S/, { error: "a text that is not blank" })), words);

@@ -1,12 +1,16 @@
-import { createReadStream, openSync, readSync } from "node:fs";
+import { createReadStream, fstatSync, openSync, readSync } from "node:fs";
 import { SpillwayError } from "../../errors.ts";
 
 /** Large enough that reading costs little, small enough to stay in the processor's cache. */
 const CHUNK_BYTES = 256 * 1024;
 
-/** A file's bytes, or standard input's for no file or "-". A chunk is overwritten by the next. */
-export async function* readInput(file: string | undefined): AsyncGenerator<Uint8Array> {
-  const descriptor = file === undefined || file === "-" ? 0 : openFile(file);
+/** Opens a file, or standard input for no file or "-". Throws at once if it cannot be read. */
+export function openInput(file: string | undefined): AsyncGenerator<Uint8Array> {
+  return readAll(file === undefined || file === "-" ? 0 : openFile(file));
+}
+
+/** The descriptor's bytes. A chunk is overwritten by the next. */
+async function* readAll(descriptor: number): AsyncGenerator<Uint8Array> {
   const buffer = new Uint8Array(CHUNK_BYTES);
   // A blocking read is three times cheaper than a stream; a filter has nothing else to do meanwhile.
   for (;;) {
@@ -32,7 +36,9 @@ function readSome(descriptor: number, buffer: Uint8Array): number | null {
 
 function openFile(file: string): number {
   try {
-    return openSync(file, "r");
+    const descriptor = openSync(file, "r");
+    if (fstatSync(descriptor).isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
+    return descriptor;
   } catch (error) {
     throw new SpillwayError("bad-input", `cannot read ${file}: ${reason(error)}`, { cause: error });
   }

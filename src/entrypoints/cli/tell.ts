@@ -7,6 +7,6 @@ export const EXIT_BAD_INPUT = 2;
 export function tellFault(error: unknown): number {
   const message = error instanceof Error ? error.message : String(error);
   const plain = error instanceof CommanderError ? message.replace(/^error: /, "") : message;
-  process.stderr.write(`spillway: ${plain.trim()}\n`);
+  process.stderr.write(`spillway: ${plain.trim().replaceAll("\n", " ")}\n`);
   return EXIT_BAD_INPUT;
 }

@@ -23,7 +23,7 @@ export interface Walk {
 }
 
 /** Containers inside containers beyond this are not read; a reader would not follow either. */
-export const MAX_DEPTH = 64;
+const MAX_DEPTH = 64;
 
 /** Begins a walk that gives at most `maxBytes` of JSON. */
 export function startWalk(maxBytes: number): Walk {

@@ -11,7 +11,7 @@ export type Opened =
   | { kind: "record"; count: number; entries(): Iterable<Entry> };
 
 /** A record's key and its value; `null` for a key that JSON would not list. */
-export type Entry = readonly [name: string, value: unknown] | null;
+type Entry = readonly [name: string, value: unknown] | null;
 
 type ListOf = Extract<Opened, { kind: "list" }>;
 type RecordOf = Extract<Opened, { kind: "record" }>;
@@ -47,9 +47,10 @@ export function openValue(value: unknown, lists: KeyLists, maxKeys: number): Ope
   if (value === null) return { kind: "plain", json: null };
   try {
     if (Array.isArray(value)) return arrayList(value);
-    return (
-      openBuiltIn(value) ?? (isError(value) ? errorRecord(value, lists, maxKeys) : ownRecord(value, lists, maxKeys))
-    );
+    const sort = sortOf(value);
+    const builtIn = openBuiltIn(value, sort);
+    if (builtIn !== null) return builtIn;
+    return sort === "Error" ? errorRecord(value as Error, lists, maxKeys) : ownRecord(value, lists, maxKeys);
   } catch {
     return { kind: "text", text: UNREADABLE };
   }
@@ -77,35 +78,43 @@ export function readField(holder: object, key: PropertyKey): unknown {
 const sizeOfMap = Object.getOwnPropertyDescriptor(Map.prototype, "size")?.get as (this: unknown) => number;
 const sizeOfSet = Object.getOwnPropertyDescriptor(Set.prototype, "size")?.get as (this: unknown) => number;
 
-/** Null for what is read by its own keys; also for an object that only calls itself a Map, a Date and so on. */
-function openBuiltIn(value: object): Opened | null {
-  if (ArrayBuffer.isView(value)) return bytesRecord(value.byteLength);
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === null || prototype === Object.prototype) return null;
+/** What sort of object it says it is; "" for a plain one. By tag, not by constructor: it may come from another realm. */
+function sortOf(value: object): string {
   try {
-    // By tag, not by constructor: the value may come from another realm.
-    switch (Object.prototype.toString.call(value)) {
-      case "[object Date]":
+    const prototype: unknown = Object.getPrototypeOf(value);
+    if (prototype === null || prototype === Object.prototype) return "";
+    return value instanceof Error ? "Error" : Object.prototype.toString.call(value).slice("[object ".length, -1);
+  } catch {
+    return "";
+  }
+}
+
+/** Null for what is read by its own keys; also for an object that only calls itself a Map, a Date and so on. */
+function openBuiltIn(value: object, sort: string): Opened | null {
+  try {
+    if (ArrayBuffer.isView(value)) return bytesRecord(value.byteLength);
+    switch (sort) {
+      case "Date":
         return openDate(value as Date);
-      case "[object Map]":
+      case "Map":
         return mapRecord(value as Map<unknown, unknown>, sizeOfMap.call(value));
-      case "[object Set]":
+      case "Set":
         return setList(value as Set<unknown>, sizeOfSet.call(value));
-      case "[object URL]":
+      case "URL":
         return { kind: "text", text: (value as URL).href };
-      case "[object ArrayBuffer]":
-      case "[object SharedArrayBuffer]":
+      case "ArrayBuffer":
+      case "SharedArrayBuffer":
         return bytesRecord((value as ArrayBuffer).byteLength);
-      case "[object Blob]":
-      case "[object File]":
+      case "Blob":
+      case "File":
         return bytesRecord((value as Blob).size);
-      case "[object Number]":
+      case "Number":
         return openValue(Number.prototype.valueOf.call(value), new Map(), 0);
-      case "[object String]":
+      case "String":
         return { kind: "text", text: String.prototype.valueOf.call(value) };
-      case "[object Boolean]":
+      case "Boolean":
         return { kind: "plain", json: Boolean.prototype.valueOf.call(value) };
-      case "[object BigInt]":
+      case "BigInt":
         return { kind: "text", text: bigintText(BigInt.prototype.valueOf.call(value)) };
       default:
         return null;
@@ -174,10 +183,6 @@ function ownEntry(value: object, name: PropertyKey): Entry {
     return [name, UNREADABLE];
   }
   return [name, readField(value, name)];
-}
-
-function isError(value: object): value is Error {
-  return value instanceof Error || Object.prototype.toString.call(value) === "[object Error]";
 }
 
 /** Name, message and what else was set on it; the stack is for its owner's log. */

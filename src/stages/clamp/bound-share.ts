@@ -32,7 +32,7 @@ const LEAST_KEY_BYTES = 16;
 const MAX_ROUNDS = 16;
 
 /** A record's mark that it was cut; stands on the outermost one only. */
-export const CUT_KEY = "[cut]";
+const CUT_KEY = "[cut]";
 /** Under this key a record says how many of its keys are not shown. */
 export const OMITTED_KEY = "[omitted]";
 
@@ -105,25 +105,27 @@ function shareRecord(
   let fixed = 2 + markBytes;
   let values = 0;
   let seen = 0;
+  // How far one may go and still have room to say how many keys follow.
+  let safe = { shown: 0, fixed, seen };
   for (const entry of record.entries()) {
     if (--walk.visits < 0) break;
-    if (entry === null || isDropped(entry[1])) {
-      seen++;
-      continue;
+    if (entry !== null && !isDropped(entry[1])) {
+      const name = names.take(shortenJsonText(entry[0], keyBytes));
+      const copy = copyWhole(entry[1], DOTS_BYTES, walk);
+      fixed += jsonTextBytes(name, Infinity) + 2;
+      values += copy?.bytes ?? DOTS_BYTES;
+      if (fixed + values > maxBytes) break;
+      shown.push({ name, value: entry[1], copy });
     }
-    const short = shortenJsonText(entry[0], keyBytes);
-    const copy = copyWhole(entry[1], DOTS_BYTES, walk);
-    // Room for a number behind the name, should it be taken, is asked for before the name is.
-    const needed = jsonTextBytes(short, keyBytes) + NUMBER_BYTES + 2 + (copy?.bytes ?? DOTS_BYTES);
-    if (fixed + values + needed + moreBytes > maxBytes) break;
-    const name = names.take(short);
     seen++;
-    fixed += jsonTextBytes(name, Infinity) + 2;
-    values += copy?.bytes ?? DOTS_BYTES;
-    shown.push({ name, value: entry[1], copy });
+    if (fixed + values + moreBytes <= maxBytes) safe = { shown: shown.length, fixed, seen };
+  }
+  if (seen < record.count) {
+    shown.length = safe.shown;
+    fixed = safe.fixed + moreBytes;
+    seen = safe.seen;
   }
   const left = record.count - seen;
-  if (left > 0) fixed += moreBytes;
   if (shown.length === 0 && (!outermost || fixed > maxBytes)) {
     return noteWithin(`[${counted(record.count, "key")}]`, maxBytes);
   }

@@ -1,7 +1,7 @@
 // Where a text in bytes may be cut: between characters, never inside one, and not between \r and \n.
 
 /** Length of the character at `at`; negative for an invalid stretch, which is shown as one U+FFFD. */
-export function characterLength(bytes: Uint8Array, at: number, end: number): number {
+function characterLength(bytes: Uint8Array, at: number, end: number): number {
   const lead = bytes[at] as number;
   if (lead < 0x80) return 1;
   if (lead < 0xc2 || lead > 0xf4) return -1;

@@ -117,7 +117,7 @@ function skipChars(bytes: Uint8Array, from: number, to: number, chars: number, p
 }
 
 /** Index at which the longest start (or end) of at most `maxTokens` stops (or begins). */
-export function fitTokens(text: string, maxTokens: number, from: "start" | "end", counter: TokenCounter): number {
+function fitTokens(text: string, maxTokens: number, from: "start" | "end", counter: TokenCounter): number {
   const slice = (at: number) => (from === "start" ? text.slice(0, at) : text.slice(at));
   if (counter.fit !== undefined) return counter.fit(text, maxTokens, from);
   if (counter.count(text) <= maxTokens) return from === "start" ? text.length : 0;

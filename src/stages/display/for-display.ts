@@ -1,4 +1,5 @@
 import { readField } from "../clamp/bound-open.ts";
+import { OMITTED_KEY } from "../clamp/bound-share.ts";
 import { boundValue } from "../clamp/bound-value.ts";
 import { counted } from "../mark/texts.ts";
 import { NUMBERS } from "../policy/defaults.ts";
@@ -96,10 +97,10 @@ function displayBlock(block: object, field: string | null, view: View): unknown 
     if (media !== null) omittedBytes = (omittedBytes ?? 0) + media;
     else if (isText(name, value, holder.text("type"))) shown.set(name, displayText(value as string));
     else if (isPart(name) && isRecordOrList(value)) shown.set(name, displayValue(value, name, view));
-    else if (DATA.has(name)) shown.set(name, boundValue(value, DATA_BYTES).value);
+    else if (DATA.has(name) && value !== undefined) shown.set(name, boundValue(value, DATA_BYTES).value);
     else unknown[name] = value;
   }
-  if (names.length > MAX_FIELDS) unknown["[omitted]"] = counted(names.length - MAX_FIELDS, "more key");
+  if (names.length > MAX_FIELDS) unknown[OMITTED_KEY] = counted(names.length - MAX_FIELDS, "more key");
   return inOrder(names, shown, boundValue(unknown, DATA_BYTES).value, omittedBytes);
 }
 
@@ -125,7 +126,7 @@ function inOrder(
   unknown: unknown,
   omittedBytes: number | null,
 ): unknown {
-  const rest = new Map(Object.entries(Object(unknown) as Record<string, unknown>));
+  const rest = new Map(typeof unknown === "object" ? Object.entries(unknown as object) : [[OMITTED_KEY, unknown]]);
   const displayed: [string, unknown][] = [];
   for (const name of names.slice(0, MAX_FIELDS)) {
     if (shown.has(name)) displayed.push([name, shown.get(name)]);

@@ -13,7 +13,7 @@ const MEDIA_FIELDS = new Set(["data", "blob", "url", "image_url", "file_data", "
 const ALWAYS_BASE64 = new Set(["blob", "file_data", "fileData"]);
 
 /** What is known of a block, or of an object inside one, before its fields are shown. */
-export interface Holder {
+interface Holder {
   /** The field under which it stands in its block; null for the block itself. */
   field: string | null;
   /** A field of it that may be text; undefined if it is none. */

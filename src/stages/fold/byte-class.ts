@@ -31,3 +31,23 @@ export function isDigit(byte: number | undefined): boolean {
 export function isLetter(byte: number | undefined): boolean {
   return byte !== undefined && (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
 }
+
+/** What a byte can be in a word or a number, as bits. */
+export const DIGIT = 1;
+export const LETTER = 2;
+export const HEX = 4;
+/** Joins digits to one number or time: `.`, `,` or `:`. */
+export const JOINT = 8;
+export const BLANK = 16;
+
+export const BYTE_KIND: Uint8Array = (() => {
+  const table = new Uint8Array(256);
+  for (let byte = 0x30; byte <= 0x39; byte++) table[byte] = DIGIT | HEX;
+  for (let byte = 0x61; byte <= 0x7a; byte++) {
+    table[byte] = byte <= 0x66 ? LETTER | HEX : LETTER;
+    table[byte - 0x20] = table[byte]!;
+  }
+  for (const byte of [0x2e, 0x2c, 0x3a]) table[byte] = JOINT;
+  table[0x20] = BLANK;
+  return table;
+})();

@@ -33,8 +33,8 @@ const WORDS_BY_FIRST_BYTE: (FailureWord[] | undefined)[] = (() => {
 })();
 
 /**
- * True if the text holds a failure word that no zero takes back ("0 errors", "failures: 0" do), or a failing HTTP status.
- * For two texts of one shape the answer is the same: `compareLines` tells zero from other numbers, and statuses apart.
+ * True if the text holds a failure word that no zero takes back ("0 errors", "failures: 0" do). For two texts of one
+ * shape the answer is the same: `compareLines` tells zero from other numbers.
  */
 export function hasFailureWord(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
@@ -48,23 +48,8 @@ export function hasFailureWord(bytes: Uint8Array, start: number, end: number): b
         if (!takenBack(bytes, start, at, wordEnd, end)) return true;
       }
     }
-    if ((byte === 0x34 || byte === 0x35) && isFailingStatus(bytes, start, at, end)) return true;
   }
   return false;
-}
-
-/** A number from 400 to 599 where HTTP statuses stand: after `" `, `status` or `HTTP/1.1`. */
-export function isFailingStatus(bytes: Uint8Array, start: number, at: number, end: number): boolean {
-  if (bytes[at] !== 0x34 && bytes[at] !== 0x35) return false;
-  if (at + 3 > end || !isDigit(bytes[at + 1]) || !isDigit(bytes[at + 2])) return false;
-  if (at + 3 < end && isNumberByte(bytes[at + 3]!)) return false;
-  let before = at - 1;
-  while (before >= start && isSeparator(bytes[before]!)) before--;
-  if (before < start || before === at - 1) return false;
-  if (bytes[before] === 0x22) return true;
-  if (isDigit(bytes[before])) return before - 3 >= start && bytes[before - 1] === 0x2e && bytes[before - 3] === 0x2f;
-  const word = [0x74, 0x61, 0x74, 0x75, 0x73];
-  return before - 4 >= start && word.every((letter, index) => (bytes[before - 4 + index]! | 0x20) === letter);
 }
 
 function matches(bytes: Uint8Array, at: number, end: number, word: FailureWord): boolean {

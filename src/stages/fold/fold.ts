@@ -102,6 +102,12 @@ class Folding implements Fold {
         at++;
         if (this.carried > 0) this.completeCarried(bytes, at, from);
         else this.addClean(bytes, lineStart, at, from + at);
+        const repeats = this.run.addRepeats(bytes, at);
+        if (repeats > 0) {
+          at += repeats * this.run.repeatSize;
+          this.lineFrom = from + at;
+          this.lineNumber += repeats;
+        }
         lineStart = at;
       } else if (bytes[at] === CARRIAGE_RETURN && (at + 1 === end || bytes[at + 1] === LINE_FEED)) {
         at++;
@@ -116,9 +122,7 @@ class Folding implements Fold {
     if (end - start > MAX_LINE_BYTES) {
       this.run.interrupt();
     } else {
-      const line = this.run.fresh();
-      line.set(bytes, start, end, this.lineFrom, to, this.lineNumber);
-      this.run.add(line);
+      this.run.addClean(bytes, start, end, this.lineFrom, this.lineNumber);
     }
     this.lineFrom = to;
     this.lineNumber++;

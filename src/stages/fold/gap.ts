@@ -37,6 +37,15 @@ export class Gap {
     }
     this.chars += line.chars;
   }
+
+  /** Adds whole clean lines with the same bytes as `line`, right after the last one. */
+  addCopies(line: HeldLine, count: number): void {
+    this.to += count * line.size;
+    this.lines += count;
+    this.breaks += count;
+    this.size += count * line.size;
+    this.chars += count * line.chars;
+  }
 }
 
 /** The note for exact repeats. */

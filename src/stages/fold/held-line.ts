@@ -15,6 +15,8 @@ export class HeldLine {
   repeats = false;
   /** Whether it has a failure word, if known. */
   failure: boolean | undefined = undefined;
+  /** Whether it has an HTTP status, if known. */
+  status: boolean | undefined = undefined;
   private own: Uint8Array = EMPTY;
 
   set(bytes: Uint8Array, start: number, end: number, from: number, to: number, number: number): void {
@@ -28,6 +30,7 @@ export class HeldLine {
     this.chars = -1;
     this.repeats = false;
     this.failure = undefined;
+    this.status = undefined;
   }
 
   get size(): number {
@@ -50,8 +53,11 @@ export class HeldLine {
     if (this.own.length < size || this.own.length > 4 * KEPT_BUFFER_BYTES + size) {
       this.own = new Uint8Array(Math.max(size, KEPT_BUFFER_BYTES));
     }
-    this.own.set(this.bytes.subarray(this.start, this.end));
-    this.bytes = this.own;
+    const { bytes, own, start } = this;
+    // A loop is faster than a view and a call for lines of ordinary length.
+    if (size > 256) own.set(bytes.subarray(start, this.end));
+    else for (let at = 0; at < size; at++) own[at] = bytes[start + at]!;
+    this.bytes = own;
     this.start = 0;
     this.end = size;
   }

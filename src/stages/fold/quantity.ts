@@ -1,28 +1,38 @@
-import { isDigit, isLetter } from "./byte-class.ts";
+import { BYTE_KIND, DIGIT, JOINT, LETTER } from "./byte-class.ts";
 
-const UNITS = new Set("ns us ms s m h d min sec b k kb kib mb mib gb gib tb tib".split(" "));
+/** Units of up to three letters, by their letters' low five bits. */
+const UNITS: Uint8Array = (() => {
+  const table = new Uint8Array(1 << 15);
+  for (const unit of "ns us ms s m h d min sec b k kb kib mb mib gb gib tb tib".split(" ")) {
+    let code = 0;
+    for (const letter of unit) code = (code << 5) | (letter.charCodeAt(0) & 31);
+    table[code] = 1;
+  }
+  return table;
+})();
 
 /** The end of `12`, `1,234.5`, `12:00:01.5`, `300ms`, `1m30s` that starts here; `start` if none does. */
 export function quantityEnd(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
-  while (at < end && isDigit(bytes[at])) {
+  while (at < end && (BYTE_KIND[bytes[at]!]! & DIGIT) !== 0) {
     at++;
-    while (at < end && (isDigit(bytes[at]) || (isJoint(bytes[at]!) && at + 1 < end && isDigit(bytes[at + 1])))) at++;
-    if (at < end && isLetter(bytes[at])) {
-      let unitEnd = at + 1;
-      while (unitEnd < end && unitEnd - at < 4 && isLetter(bytes[unitEnd])) unitEnd++;
-      if (!isUnit(bytes, at, unitEnd)) break;
-      at = unitEnd;
+    while (at < end) {
+      const kind = BYTE_KIND[bytes[at]!]!;
+      if ((kind & DIGIT) === 0) {
+        if ((kind & JOINT) === 0 || at + 1 >= end || (BYTE_KIND[bytes[at + 1]!]! & DIGIT) === 0) break;
+        at++;
+      }
+      at++;
     }
+    let unit = 0;
+    let unitEnd = at;
+    while (unitEnd < end && unitEnd - at < 4 && (BYTE_KIND[bytes[unitEnd]!]! & LETTER) !== 0) {
+      unit = (unit << 5) | (bytes[unitEnd++]! & 31);
+    }
+    if (unitEnd - at > 3 || UNITS[unit] === 0) break;
+    at = unitEnd;
   }
   return at;
-}
-
-function isUnit(bytes: Uint8Array, start: number, end: number): boolean {
-  if (end - start > 3) return false;
-  let unit = "";
-  for (let at = start; at < end; at++) unit += String.fromCharCode(bytes[at]! | 0x20);
-  return UNITS.has(unit);
 }
 
 /** A plain 0: no decimals, no unit, no percent sign. */
@@ -32,5 +42,5 @@ export function isZero(bytes: Uint8Array, start: number, quantity: number, end: 
 
 /** Joins digits to one number or time. */
 export function isJoint(byte: number): boolean {
-  return byte === 0x2e || byte === 0x2c || byte === 0x3a;
+  return (BYTE_KIND[byte]! & JOINT) !== 0;
 }

@@ -1,5 +1,7 @@
 import { MAX_SHAPE_LINE_BYTES, MIN_RUN_LINES } from "./bounds.ts";
+import { LINE_FEED } from "./byte-class.ts";
 import { compareLines, DIFFERENT, IDENTICAL, SAME_SHAPE } from "./compare-lines.ts";
+import { hasFailingStatus, hasStatus } from "./failing-status.ts";
 import { hasFailureWord } from "./failure-words.ts";
 import { Gap, repeatNote, shapeNote } from "./gap.ts";
 import { HeldLine } from "./held-line.ts";
@@ -32,6 +34,45 @@ export class Run {
   /** A line to fill in and `add`. */
   fresh(): HeldLine {
     return this.free.pop() ?? new HeldLine();
+  }
+
+  /** A line without control codes: as `add`, but a line unlike the one before costs next to nothing. */
+  addClean(bytes: Uint8Array, start: number, end: number, from: number, number: number): void {
+    const { previous } = this;
+    const to = from + end - start;
+    if (this.state === NO_RUN && previous !== null && end > start) {
+      const textEnd = bytes[end - 1] === LINE_FEED ? end - 1 : end;
+      const before = previous.textEnd;
+      if (compareLines(previous.bytes, previous.start, before, bytes, start, textEnd) === DIFFERENT) {
+        this.out.shownClean(bytes, start, end, from, number);
+        previous.set(bytes, start, end, from, to, number);
+        return;
+      }
+    }
+    const line = this.fresh();
+    line.set(bytes, start, end, from, to, number);
+    this.add(line);
+  }
+
+  /** In a run of repeats: how many more whole ones follow in the chunk. Takes them all at once. */
+  addRepeats(bytes: Uint8Array, start: number): number {
+    const { previous } = this;
+    if (this.state !== REPEATS || previous === null || previous.rewritten || !previous.hasBreak) return 0;
+    const { bytes: same, start: from, size } = previous;
+    let count = 0;
+    let at = start;
+    for (; at + size <= bytes.length; at += size, count++) {
+      let index = 0;
+      while (index < size && bytes[at + index] === same[from + index]) index++;
+      if (index < size) break;
+    }
+    this.gap.addCopies(previous, count);
+    return count;
+  }
+
+  /** The size of each line of a run of repeats. */
+  get repeatSize(): number {
+    return this.previous!.size;
   }
 
   add(line: HeldLine): void {
@@ -105,14 +146,19 @@ export class Run {
     const relation = compareLines(previous.bytes, previous.start, previous.textEnd, line.bytes, line.start, textEnd);
     if (relation === DIFFERENT) return DIFFERENT;
     line.failure = previous.failure;
+    line.status = previous.status;
     if (relation === IDENTICAL) return IDENTICAL;
     if (line.size > MAX_SHAPE_LINE_BYTES) return DIFFERENT;
     if (this.state === REPEATS) return SAME_SHAPE;
-    if (line.failure === undefined) {
+    // Both are the same for all lines of a shape: looked up once in a run.
+    if (line.failure === undefined || line.status === undefined) {
       line.failure = hasFailureWord(line.bytes, line.start, textEnd);
+      line.status = hasStatus(line.bytes, line.start, textEnd);
       previous.failure = line.failure;
+      previous.status = line.status;
     }
-    return line.failure ? DIFFERENT : SAME_SHAPE;
+    const failing = line.failure || (line.status && hasFailingStatus(line.bytes, line.start, textEnd));
+    return failing ? DIFFERENT : SAME_SHAPE;
   }
 
   private join(line: HeldLine, relation: number): void {

@@ -1,4 +1,4 @@
-import { MAX_COLUMNS } from "./bounds.ts";
+import { MAX_COLUMNS, MAX_LINE_BYTES } from "./bounds.ts";
 import { CARRIAGE_RETURN, SPACE } from "./byte-class.ts";
 import { CellWriter } from "./cell-writer.ts";
 import { Cells } from "./cells.ts";
@@ -36,6 +36,21 @@ export class ScreenLine {
 
   put(byte: number): void {
     this.writer.put(this.top, byte);
+  }
+
+  /** Writes ASCII text up to a byte of another sort, or as far as it can go before the line may be too long. */
+  putPlain(bytes: Uint8Array, start: number, end: number): number {
+    const { top, writer } = this;
+    const stop = Math.min(end, start + MAX_LINE_BYTES + 1 - this.size);
+    let at = start;
+    for (; at < stop; at++) {
+      const byte = bytes[at]!;
+      if (byte < SPACE || byte >= 0x80) break;
+      if (at === start) writer.flush(top);
+      if (byte === SPACE) writer.spaces++;
+      top.put(byte);
+    }
+    return at;
   }
 
   moveTo(column: number): void {

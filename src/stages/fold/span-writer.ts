@@ -45,9 +45,13 @@ export class SpanWriter {
     if (line.rewritten) {
       const bytes = line.bytes.subarray(line.start, line.end);
       this.rewritten(bytes, line.from, line.to, line.number, line.hasBreak ? 1 : 0, line.chars);
-    } else if (line.from < this.chunkFrom) {
-      this.put(line.bytes.subarray(line.start, line.end), line.to, line.number + 1);
+    } else {
+      this.shownClean(line.bytes, line.start, line.end, line.from, line.number);
     }
+  }
+
+  shownClean(bytes: Uint8Array, start: number, end: number, from: number, line: number): void {
+    if (from < this.chunkFrom) this.put(bytes.subarray(start, end), from + end - start, line + 1);
   }
 
   rewritten(bytes: Uint8Array, from: number, to: number, line: number, breaks: number, chars: number): void {

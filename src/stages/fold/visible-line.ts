@@ -56,14 +56,12 @@ export class VisibleLine {
     while (at < end) {
       if (this.sequence.active) {
         at += this.step(bytes[at]!);
-      } else if (!this.onScreen && !this.returned) {
-        at = this.copy(bytes, at, end);
-        if (this.length <= MAX_LINE_BYTES && at < end) this.takeByte(bytes[at++]!);
       } else {
-        this.takeByte(bytes[at++]!);
+        if (!this.returned) at = this.onScreen ? this.screen.putPlain(bytes, at, end) : this.copy(bytes, at, end);
+        if (at < end && !this.full) this.takeByte(bytes[at++]!);
       }
       if (this.state === ENDED) return at;
-      if ((this.onScreen ? this.screen.size : this.length) > MAX_LINE_BYTES) {
+      if (this.full) {
         this.state = TOO_LONG;
         return at;
       }
@@ -83,16 +81,25 @@ export class VisibleLine {
     this.bytes[this.length++] = LINE_FEED;
   }
 
+  private get full(): boolean {
+    return (this.onScreen ? this.screen.size : this.length) > MAX_LINE_BYTES;
+  }
+
+  /** Copies text and skips colours up to the next other code. */
   private copy(bytes: Uint8Array, start: number, end: number): number {
     const { text } = this;
-    const stop = Math.min(end, start + MAX_LINE_BYTES + 1 - this.length);
     let length = this.length;
     let at = start;
-    while (at < stop) {
+    while (at < end && length <= MAX_LINE_BYTES) {
       const byte = bytes[at]!;
-      if (BYTE_CLASS[byte] !== PLAIN) break;
-      text[length++] = byte;
-      at++;
+      if (byte < 0x20 && BYTE_CLASS[byte] !== PLAIN) {
+        const after = afterColour(bytes, at, end);
+        if (after === at) break;
+        at = after;
+      } else {
+        text[length++] = byte;
+        at++;
+      }
     }
     if (at > start) this.endsInReturn = false;
     this.length = length;
@@ -171,4 +178,13 @@ export class VisibleLine {
       this.write().leaveRow();
     }
   }
+}
+
+/** The end of a colour sequence (`ESC [ 1 ; 31 m`) that stands here whole, else `start`: by far the most common code. */
+function afterColour(bytes: Uint8Array, start: number, end: number): number {
+  if (bytes[start] !== ESCAPE || start + 2 >= end || bytes[start + 1] !== 0x5b) return start;
+  const stop = Math.min(end, start + 64);
+  let at = start + 2;
+  while (at < stop && bytes[at]! >= 0x30 && bytes[at]! <= 0x3b) at++;
+  return at < stop && bytes[at] === 0x6d ? at + 1 : start;
 }

@@ -95,14 +95,22 @@ function suffixForm(request: MarkRequest, measure: Measure, tag: string): Form {
 }
 
 function customForm(request: MarkRequest, marker: CustomMarker, measure: Measure): Form {
-  const text = (cut: Cut) => (typeof marker === "string" ? marker : marker(cut));
+  const text = (cut: Cut, gap: Gap) => {
+    try {
+      const said: unknown = typeof marker === "string" ? marker : marker(cut);
+      if (typeof said === "string") return said.toWellFormed();
+    } catch {
+      // ours serves
+    }
+    return gapLine(gap, "");
+  };
   return {
     // A function's text is not known before the cut; the first try finds out what it costs.
     room: () => ({
       fixed: measureLines(request.closing, measure),
       gap: typeof marker === "string" ? measureLines([marker], measure) : nothing(),
     }),
-    write: (cut) => joinLines([...withGaps(cut, () => text(cut)), ...request.closing]),
+    write: (cut) => joinLines([...withGaps(cut, (gap) => text(cut, gap)), ...request.closing]),
   };
 }
 

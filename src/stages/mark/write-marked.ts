@@ -39,7 +39,8 @@ const MARKER_SHARE = 0.5;
 const TRIES = 6;
 
 function tryForm(form: Form, held: Held, total: Total, request: MarkRequest, measure: Measure): Marked | null {
-  let room = form.room(total);
+  const { gap, fixed } = form.room(total);
+  let room = { gap, fixed };
   let best: Marked | null = null;
   for (let tries = 0; tries < TRIES && leavesRoom(room, request); tries++) {
     const cut = held.cut(room);
@@ -48,14 +49,14 @@ function tryForm(form: Form, held: Held, total: Total, request: MarkRequest, mea
     const slack = slackOf(size, request);
     if (isOver(slack)) {
       const overshoot = combine(slack, slack, (left) => Math.max(0, -left));
-      room = { ...room, fixed: combine(room.fixed, overshoot, (has, more) => has + more) };
+      room = { gap, fixed: combine(room.fixed, overshoot, (has, more) => has + more) };
       continue;
     }
     if (best !== null && cut.kept.bytes <= best.cut.kept.bytes) break;
     best = { text, cut };
     // The bounds charged too much: what the markers really took leaves more for the output.
     const markers = combine(size, piecesSize(cut, measure), (all, pieces) => all - pieces);
-    room = { ...room, fixed: combine(markers, room.gap, (all, gap) => Math.max(0, all - gap)) };
+    room = { gap, fixed: combine(markers, gap, (all, part) => Math.max(0, all - part)) };
   }
   return best !== null && best.cut.kept.bytes > 0 ? best : null;
 }

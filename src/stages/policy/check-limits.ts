@@ -79,5 +79,10 @@ export function checkNumber(
 /** A row's range in words. */
 export function describeRange(row: NumberRow): string {
   const kind = row.ceiling > 1 ? "a whole number" : "a number";
-  return `${kind} from ${row.floor.toLocaleString("en-US")} to ${row.ceiling.toLocaleString("en-US")}`;
+  return `${kind} from ${grouped(row.floor)} to ${grouped(row.ceiling)}`;
+}
+
+/** A whole number with its thousands apart: 1,048,576. By hand: the first call of toLocaleString costs 10 ms and more. */
+export function grouped(value: number): string {
+  return String(value).replaceAll(/(?<=\d)(?=(?:\d{3})+$)/g, ",");
 }

@@ -196,6 +196,8 @@ describe("forced limits", () => {
     const policy = resolvePolicy({ force: { limits: { maxLines: 100 } } });
     expect(resolveToolPolicy(policy, "bash", { limits: { maxLines: 5000 } }).limits.maxLines).toBe(100);
     expect(resolveToolPolicy(policy, "bash", { limits: { maxLines: 50 } }).limits.maxLines).toBe(50);
+    const bytes = resolvePolicy({ force: { limits: { maxBytes: 1000 } } });
+    expect(resolveToolPolicy(bytes, "sessions_history", { limits: { maxBytes: 5000 } }).limits.maxBytes).toBe(1000);
   });
 });
 

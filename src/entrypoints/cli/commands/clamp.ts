@@ -2,8 +2,9 @@ import type { Command } from "commander";
 import type { PolicyInput } from "../../../contract/policy.ts";
 import { createSpillway } from "../../../index.ts";
 import { addPolicyFlags, type PolicyFlags, policyFromFlags } from "../policy-flags.ts";
-import { readInput } from "../read-input.ts";
+import { openInput } from "../read-input.ts";
 import { summarize } from "../summarize.ts";
+import { EXIT_BAD_INPUT } from "../tell.ts";
 import { wholeNumber } from "../whole-number.ts";
 
 interface ClampFlags extends PolicyFlags {
@@ -50,10 +51,11 @@ async function clampInput(file: string | undefined, flags: ClampFlags): Promise<
   const spillway = await createSpillway({ store: null, policy, env: {} });
   const { text, receipt } = await spillway.admit({
     tool,
-    output: readInput(file),
+    output: openInput(file),
     ...(exitCode !== undefined && { exitCode }),
     ...(fold !== undefined && { fold }),
   });
   process.stdout.write(flags.json ? `${JSON.stringify({ text, receipt })}\n` : text);
+  if (receipt.faults !== undefined) process.exitCode = EXIT_BAD_INPUT;
   if (!flags.quiet && !flags.json) process.stderr.write(`${summarize(receipt)}\n`);
 }

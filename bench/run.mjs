@@ -1,0 +1,7 @@
+import { benchClamp } from "./clamp.mjs";
+import { runBenches } from "./entry.mjs";
+import { benchStartUp } from "./start-up.mjs";
+import { benchStream } from "./stream.mjs";
+
+// Peers come last: they fill the memory of this process, and starting a child from a large one takes longer.
+await runBenches([benchStream, benchStartUp, benchClamp]);

@@ -1,0 +1,51 @@
+import type { Keeping } from "../stages/mark/access.ts";
+
+/** What we know of a text of ours. */
+export interface OwnText {
+  keeping: Keeping;
+  sha256: string | null;
+  exitCode: number | null;
+}
+
+/** Texts remembered; an agent rarely sends more results than this. */
+const MAX_TEXTS = 10_000;
+/** Our footer stands at a text's end. */
+const FOOTER_CHARS = 1000;
+const ID = /artifact ([a-z2-7]{12})\b/g;
+
+/**
+ * The texts we gave out, known by their artifact's id and only if not one character of them changed. One that comes
+ * back to be made smaller is cut anew from its artifact: its markers are not cut, and its counts stay true.
+ */
+export class OwnTexts {
+  readonly #texts = new Map<string, OwnText>();
+
+  remember(text: string, own: OwnText): void {
+    const { id } = own.keeping;
+    if (id === null) return;
+    const key = `${id}:${fingerprint(text)}`;
+    this.#texts.delete(key);
+    this.#texts.set(key, own);
+    for (const oldest of this.#texts.keys()) {
+      if (this.#texts.size <= MAX_TEXTS) return;
+      this.#texts.delete(oldest);
+    }
+  }
+
+  find(text: string): OwnText | null {
+    const id = [...text.slice(-FOOTER_CHARS).matchAll(ID)].at(-1)?.[1];
+    return id === undefined ? null : (this.#texts.get(`${id}:${fingerprint(text)}`) ?? null);
+  }
+}
+
+/** Two sums of different primes and the length: enough to tell a text from its changed copy. */
+function fingerprint(text: string): string {
+  let one = 0x811c9dc5;
+  let two = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    one = Math.imul(one ^ unit, 0x01000193);
+    two = (Math.imul(two, 31) + unit) | 0;
+  }
+  return `${text.length}:${one}:${two}`;
+}
