@@ -8,7 +8,7 @@ const target = new URL("../src/stages/measure/scan-binary.ts", import.meta.url);
 /** The text of scan-binary.ts for the present scan.wat. */
 export async function compileScan() {
   const { parseWat } = await wabt();
-  const module = parseWat("scan.wat", await readFile(source, "utf8"), { simd: true, multi_value: true });
+  const module = parseWat("scan.wat", await readFile(source, "utf8"), { simd: true, multi_value: false });
   const { buffer } = module.toBinary({});
   const base64 = Buffer.from(buffer).toString("base64");
   return `// Made by scripts/compile-scan.mjs from scan.wat.\nexport const SCAN_BINARY =\n  "${base64}";\n`;

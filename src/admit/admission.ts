@@ -11,6 +11,7 @@ import { endedEarly, exitLine } from "../stages/mark/texts.ts";
 import { type Marked, writeBinary, writeEmpty, writeMarked } from "../stages/mark/write-marked.ts";
 import { describeBinary } from "../stages/measure/describe-binary.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
+import { SAMPLE_BYTES } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { writeReceipt } from "../stages/record/write-receipt.ts";
 
@@ -87,21 +88,21 @@ interface Closings {
   whole: string[];
 }
 
-function endAdmission(request: AdmissionRequest, clamped: Clamped, { early, closing, whole }: Closings): Ended {
+function endAdmission(request: AdmissionRequest, clamped: Clamped, closings: Closings): Ended {
   const binary = request.off ? null : describeBinary(clamped.sample);
   const isCut = (clamped.held !== null && clamped.total.bytes > 0) || binary !== null;
   return {
     cut: isCut,
     write(keeping, sha256, original) {
-      const { text, cut } = writeText(request, clamped, binary, { early, closing, whole }, keeping, original);
+      const written = writeText(request, clamped, binary, closings, keeping, original);
       const { tool, session, call, limits, counter, exitCode, strategy } = request;
-      const faults = [...early, ...clamped.faults];
+      const faults = [...closings.early, ...clamped.faults];
       const facts = {
         tool,
         session,
         call,
         strategy: strategy.name,
-        shown: measureText(text, counter),
+        shown: measureText(written.text, counter),
         estimated: counter.exact ? [] : (["tokens"] as const),
         limits,
         artifact: keeping.id,
@@ -109,12 +110,16 @@ function endAdmission(request: AdmissionRequest, clamped: Clamped, { early, clos
         saved: isCut ? keeping.saved : null,
         savedBytes: keeping.savedBytes,
         exitCode,
-        ...(binary === null ? {} : { binary }),
+        ...(written.binary === null ? {} : { binary: written.binary }),
         ...(faults.length > 0 ? { faults } : {}),
       };
-      return { text, receipt: writeReceipt(facts, cut, NUMBERS.receiptCuts.default) };
+      return { text: written.text, receipt: writeReceipt(facts, written.cut, NUMBERS.receiptCuts.default) };
     },
   };
+}
+
+interface Written extends Marked {
+  binary: string | null;
 }
 
 /** The text for the model, by what became of the output. */
@@ -125,7 +130,7 @@ function writeText(
   { closing, whole }: Closings,
   keeping: Keeping,
   original: string | undefined,
-): Marked {
+): Written {
   const measure = measureWith(request);
   const style = request.strategy.name === "head" ? "suffix" : "indicators";
   const { limits, exitCode, marker } = request;
@@ -133,16 +138,19 @@ function writeText(
   const none = { bytes: 0, lines: 0 };
   const all = { bytes: total.bytes, lines: total.lines };
   const shownWhole: Cut = { parts: [], total, kept: all, folded: none, omitted: none, cutBy: null };
-  if (total.bytes === 0) return { text: writeEmpty(mark, measure), cut: shownWhole };
-  if (binary !== null) {
-    return {
-      text: writeBinary(binary, total, mark, measure),
-      cut: { ...shownWhole, kept: none, omitted: all, cutBy: overBy },
-    };
-  }
-  if (held === null) return { text: withClosing(original ?? within ?? "", whole), cut: shownWhole };
+  const described = (kind: string): Written => ({
+    text: writeBinary(kind, total, mark, measure),
+    cut: { ...shownWhole, kept: none, omitted: all, cutBy: overBy },
+    binary: kind,
+  });
+  if (total.bytes === 0) return { text: writeEmpty(mark, measure), cut: shownWhole, binary };
+  if (binary !== null) return described(binary);
+  if (held === null) return { text: withClosing(original ?? within ?? "", whole), cut: shownWhole, binary };
   const { text, cut } = writeMarked(held, total, mark, measure);
-  return { text, cut: cut.omitted.bytes > 0 ? { ...cut, cutBy: cut.cutBy ?? overBy } : cut };
+  // What is left of a text must not look like binary, or clamping it again would not give the same.
+  const kind = describeBinary(new TextEncoder().encode(text.slice(0, SAMPLE_BYTES)).subarray(0, SAMPLE_BYTES));
+  if (kind !== null) return described(kind);
+  return { text, cut: cut.omitted.bytes > 0 ? { ...cut, cutBy: cut.cutBy ?? overBy } : cut, binary };
 }
 
 function withClosing(text: string, lines: string[]): string {

@@ -6,6 +6,7 @@ import { bytesOf, isStream, readChunks } from "../stages/measure/read-chunks.ts"
 import { startSpill } from "../stages/spill/spill.ts";
 import { type AdmissionRequest, type Admitted, type Ended, NOT_KEPT, startAdmission } from "./admission.ts";
 import { admitBlocks } from "./admit-blocks.ts";
+import { admitWhole } from "./admit-whole.ts";
 import type { OwnText, OwnTexts } from "./own-texts.ts";
 
 /** What came of an output: its own shape for the caller, its text, and the receipt. */
@@ -22,6 +23,8 @@ export interface Keeper {
 /** Admits an output of any shape, spilling what is held back while it comes. */
 export async function admitOutput(request: AdmissionRequest, output: unknown, keeper: Keeper): Promise<AdmittedOutput> {
   if (typeof output === "string") {
+    const whole = admitWhole(output, request);
+    if (whole !== null) return { output: whole.text, ...whole };
     const admitted = await admitChunks(request, encodeText(output), keeper, output.toWellFormed());
     return { output: admitted.text, ...admitted };
   }

@@ -10,6 +10,7 @@ import { checkLimits } from "../stages/policy/check-limits.ts";
 import { DEFAULT_STRATEGY, NUMBERS } from "../stages/policy/defaults.ts";
 import { type AdmissionRequest, type Admitted, NOT_KEPT, startAdmission } from "./admission.ts";
 import { admitBlocks } from "./admit-blocks.ts";
+import { admitWhole } from "./admit-whole.ts";
 
 /** How a text is clamped where there is no policy. */
 export interface ClampOptions {
@@ -26,7 +27,10 @@ export interface ClampOptions {
 
 /** Clamps one text, with no store: markers say that the rest was not saved. */
 export function clampText(text: string, limits: Limits, options: ClampOptions = {}): Admitted {
-  const admission = startAdmission(requestFor(limits, options));
+  const request = requestFor(limits, options);
+  const whole = admitWhole(text, request);
+  if (whole !== null) return whole;
+  const admission = startAdmission(request);
   for (const bytes of encodeText(text)) admission.add(bytes);
   return admission.end().write(NOT_KEPT, null, text.toWellFormed());
 }
@@ -47,7 +51,7 @@ function requestFor(limits: Limits, options: ClampOptions): AdmissionRequest {
     tool: options.tool ?? "tool",
     session: null,
     call: null,
-    limits: checkLimits(limits, "limits"),
+    limits: finiteOnly(checkLimits(limits, "limits")),
     strategy: strategyOf(options.strategy ?? DEFAULT_STRATEGY),
     headShare,
     fold,
@@ -55,6 +59,14 @@ function requestFor(limits: Limits, options: ClampOptions): AdmissionRequest {
     exitCode: options.exitCode ?? null,
     ...(marker === undefined ? {} : { marker }),
   };
+}
+
+/** Infinity says that there is no such limit. */
+function finiteOnly(limits: Limits): Limits {
+  const { maxBytes, maxChars, maxLines, maxTokens } = limits;
+  const none = Number.POSITIVE_INFINITY;
+  if (maxBytes !== none && maxChars !== none && maxLines !== none && maxTokens !== none) return limits;
+  return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== none));
 }
 
 function strategyOf(strategy: string | Strategy): Strategy {

@@ -2,17 +2,13 @@ import type { Unit } from "../../contract/limits.ts";
 import type { Size } from "../../contract/size.ts";
 import type { TokenCounter } from "../../contract/token-counter.ts";
 import { splitsPair } from "../measure/encode-text.ts";
+import { newScan, scanBytes, scannedChars, scannedLines } from "../measure/scan.ts";
 import { readStep, type Step } from "./boundary.ts";
 import type { Budget } from "./budget.ts";
+import { type Fit, fitAsciiEnd, fitAsciiStart, isAscii } from "./fit-ascii.ts";
 
 /** A cut may move to a line's end if it gives up at most this share of what would have fitted. */
 export const NEAR_SHARE = 0.2;
-
-/** Where a fit stops, and the limit that stopped it (null: all of it fitted). */
-export interface Fit {
-  at: number;
-  stoppedBy: Unit | null;
-}
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -23,6 +19,14 @@ export function decode(bytes: Uint8Array): string {
 
 /** The longest start of bytes[from, to) that fits the budget. */
 export function fitStart(bytes: Uint8Array, from: number, to: number, budget: Budget, counter: TokenCounter): Fit {
+  const fit = isAscii(bytes, from, to) ? fitAsciiStart(bytes, from, to, budget) : walkStart(bytes, from, to, budget);
+  if (budget.tokens === Number.POSITIVE_INFINITY) return fit;
+  const text = decode(bytes.subarray(from, fit.at));
+  const chars = fitTokens(text, budget.tokens, "start", counter);
+  return chars === text.length ? fit : { at: skipChars(bytes, from, fit.at, chars, false), stoppedBy: "tokens" };
+}
+
+function walkStart(bytes: Uint8Array, from: number, to: number, budget: Budget): Fit {
   const step = newStep();
   const used = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
   let at = from;
@@ -40,16 +44,19 @@ export function fitStart(bytes: Uint8Array, from: number, to: number, budget: Bu
     at += step.length;
     atLineStart = step.isBreak;
   }
-  if (budget.tokens === Number.POSITIVE_INFINITY) return { at, stoppedBy };
-  const text = decode(bytes.subarray(from, at));
-  const chars = fitTokens(text, budget.tokens, "start", counter);
-  return chars === text.length
-    ? { at, stoppedBy }
-    : { at: skipChars(bytes, from, at, chars, false), stoppedBy: "tokens" };
+  return { at, stoppedBy };
 }
 
 /** The longest end of bytes[from, to) that fits the budget. */
 export function fitEnd(bytes: Uint8Array, from: number, to: number, budget: Budget, counter: TokenCounter): Fit {
+  const fit = isAscii(bytes, from, to) ? fitAsciiEnd(bytes, from, to, budget) : walkEnd(bytes, from, to, budget);
+  if (budget.tokens === Number.POSITIVE_INFINITY) return fit;
+  const text = decode(bytes.subarray(fit.at, to));
+  const chars = fitTokens(text, budget.tokens, "end", counter);
+  return chars === 0 ? fit : { at: skipChars(bytes, fit.at, to, chars, true), stoppedBy: "tokens" };
+}
+
+function walkEnd(bytes: Uint8Array, from: number, to: number, budget: Budget): Fit {
   const step = newStep();
   const left = measureBytes(bytes, from, to);
   let at = from;
@@ -63,10 +70,7 @@ export function fitEnd(bytes: Uint8Array, from: number, to: number, budget: Budg
     if (step.isBreak || at + step.length === to) left.lines--;
     at += step.length;
   }
-  if (budget.tokens === Number.POSITIVE_INFINITY) return { at, stoppedBy };
-  const text = decode(bytes.subarray(at, to));
-  const chars = fitTokens(text, budget.tokens, "end", counter);
-  return chars === 0 ? { at, stoppedBy } : { at: skipChars(bytes, at, to, chars, true), stoppedBy: "tokens" };
+  return { at, stoppedBy };
 }
 
 /** The cut moved back to the last line end before it, where that is near. */
@@ -85,17 +89,22 @@ export function alignStart(bytes: Uint8Array, at: number, to: number, isStart: b
 
 /** What showing bytes[from, to) costs, tokens left out. */
 export function measureBytes(bytes: Uint8Array, from: number, to: number): Size {
+  const region = bytes.subarray(from, to);
+  const scan = newScan();
+  scanBytes(scan, region);
+  const shownBytes = scan.high === 0 ? scan.bytes : shownLength(bytes, from, to);
+  return { bytes: shownBytes, chars: scannedChars(scan), lines: scannedLines(scan), tokens: 0 };
+}
+
+/** Bytes of the text that is shown: an invalid stretch takes the three of U+FFFD. */
+function shownLength(bytes: Uint8Array, from: number, to: number): number {
   const step = newStep();
-  const size = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
-  let atLineStart = true;
+  let length = 0;
   for (let at = from; at < to; at += step.length) {
     readStep(bytes, at, to, step);
-    size.bytes += step.bytes;
-    size.chars += step.chars;
-    if (atLineStart) size.lines++;
-    atLineStart = step.isBreak;
+    length += step.bytes;
   }
-  return size;
+  return length;
 }
 
 function newStep(): Step {

@@ -21,8 +21,10 @@ function hold(span: Span, at: number, last: HeldSpan | undefined): HeldSpan | nu
     last.length += span.bytes.length;
     return null;
   }
-  const { bytes, ...rest } = span;
-  return { ...rest, at, length: bytes.length };
+  const { kind, from, to, line, breaks, chars, counts, bytes } = span;
+  const held: HeldSpan = { kind, from, to, line, breaks, chars, at, length: bytes.length };
+  if (counts !== undefined) held.counts = counts;
+  return held;
 }
 
 /** Holds the first `capacity` bytes. */

@@ -1,7 +1,7 @@
 /** What a byte is to the scanner of lines. */
 export const PLAIN = 0;
-export const BREAK = 1;
-export const CONTROL = 2;
+const BREAK = 1;
+const CONTROL = 2;
 
 /**
  * Tab, form feed and vertical tab are text. So are NUL, DEL and the separators 0x1c to 0x1f: a terminal shows nothing

@@ -6,7 +6,7 @@ export const MORE = 0;
 /** It ended with this byte. */
 export const DONE = 1;
 /** It was none: what it took is text, and the byte was not taken. */
-export const ABANDONED = 2;
+const ABANDONED = 2;
 /** As ABANDONED, and a new sequence began with the escape just before this byte. */
 export const RESTARTED = 3;
 

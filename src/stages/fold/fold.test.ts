@@ -84,6 +84,7 @@ describe("carriage returns, backspaces and the cursor", () => {
       "  0  100    0     0    0     0      0      0 --:--:-- --:--:-- --:--:--     0\r100  100  100   100    0     0   5120      0 --:--:-- --:--:-- --:--:--  5120\n",
       "100  100  100   100    0     0   5120      0 --:--:-- --:--:-- --:--:--  5120\n",
     ],
+    ["progress around a line that is taken back", "Build 10%\ralpha one\r\x1b[2KBuild 99%\n", "Build 99%\n"],
     ["CRLF stays", "a\r\nb\r\n", "a\r\nb\r\n"],
     ["CR CR LF keeps its text", "text\r\r\nmore\n", "text\r\nmore\n"],
     ["real lines that end in CR keep their text", "alpha one\rbeta two\rgamma", "alpha one\rbeta two\rgamma"],

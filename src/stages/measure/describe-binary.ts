@@ -1,5 +1,4 @@
-/** How much of an output's start decides whether it is text. */
-export const SAMPLE_BYTES = 8192;
+import { strangeBytes } from "./scan.ts";
 
 /** First bytes that name a format. `at` is where they stand. */
 const FORMATS: [name: string, bytes: string, at?: number][] = [
@@ -46,23 +45,4 @@ function startsWith(sample: Uint8Array, bytes: string, at: number): boolean {
   if (sample.length < at + bytes.length) return false;
   for (let i = 0; i < bytes.length; i++) if (sample[at + i] !== bytes.charCodeAt(i)) return false;
   return true;
-}
-
-/** Control characters that no terminal uses for text, and bytes that are not UTF-8. */
-function strangeBytes(sample: Uint8Array): number {
-  let controls = 0;
-  for (const byte of sample) if (byte < 32 && (byte < 7 || (byte > 13 && byte !== 27))) controls++;
-  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(sample, { stream: true });
-  let invalid = 0;
-  for (let at = text.indexOf("\ufffd"); at !== -1; at = text.indexOf("\ufffd", at + 1)) invalid++;
-  return controls + invalid - genuineReplacements(sample);
-}
-
-/** U+FFFD that the tool itself wrote. */
-function genuineReplacements(sample: Uint8Array): number {
-  let count = 0;
-  for (let at = 0; at + 2 < sample.length; at++) {
-    if (sample[at] === 0xef && sample[at + 1] === 0xbf && sample[at + 2] === 0xbd) count++;
-  }
-  return count;
 }

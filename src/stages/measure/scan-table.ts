@@ -39,7 +39,7 @@ const CONTINUES: Record<number, [classes: number[], next: number, chars: number]
 
 /** Byte -> class. */
 export const CLASSES: Uint8Array = new Uint8Array(256);
-/** state * 16 + class -> next state, with the UTF-16 units it completes times 16. */
+/** state * 16 + class -> next state, with the UTF-16 units it completes times 16 and the invalid stretches it ends times 64. */
 export const STEPS: Uint8Array = new Uint8Array(STATES * 16);
 
 let byte = 0;
@@ -47,11 +47,17 @@ for (const [last, name] of CLASS_ENDS) while (byte <= last) CLASSES[byte++] = na
 
 for (let state = 0; state < STATES; state++) {
   for (let name = 0; name < 12; name++) {
-    const lead = LEADS[name];
-    const fresh = lead === undefined ? 1 << 4 : lead;
     const continues = CONTINUES[state];
+    const lead = LEADS[name];
+    // A byte that begins nothing is whole (ASCII) or invalid by itself; after a broken-off character one U+FFFD comes first.
+    const fresh = lead ?? (name === 0 ? 16 : 16 | 64);
     if (continues === undefined) STEPS[state * 16 + name] = fresh;
     else if (continues[0].includes(name)) STEPS[state * 16 + name] = (continues[2] << 4) | continues[1];
-    else STEPS[state * 16 + name] = fresh + (1 << 4);
+    else STEPS[state * 16 + name] = fresh + 16 + 64;
   }
 }
+
+/** 1 for control characters that no terminal uses for text. */
+export const CONTROLS: Uint8Array = Uint8Array.from({ length: 32 }, (_, byte) =>
+  byte < 7 || (byte > 13 && byte !== 27) ? 1 : 0,
+);

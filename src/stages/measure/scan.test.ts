@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { compileScan } from "../../../scripts/compile-scan.mjs";
-import { newScan, scanBytes, scannedChars, scannedLines, useNativeScan } from "./scan.ts";
+import { newScan, scanBytes, scannedChars, scannedLines, scanText, strangeBytes, useNativeScan } from "./scan.ts";
 
 const bytes = fc.oneof(
   fc.uint8Array({ maxLength: 300 }),
@@ -52,6 +52,33 @@ describe.each([true, false])("scan, native %s", (wanted) => {
         expect(scannedLines(scan)).toBe(text === "" ? 0 : text.split("\n").length - (text.endsWith("\n") ? 1 : 0));
       }),
       { numRuns: 1000 },
+    );
+  });
+
+  it("counts strange bytes as a second implementation does", () => {
+    useNativeScan(wanted);
+    fc.assert(
+      fc.property(bytes, (input) => {
+        const controls = input.filter((byte) => byte < 32 && (byte < 7 || (byte > 13 && byte !== 27))).length;
+        // A sample may end inside a character: that is not strange.
+        const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(input, { stream: true });
+        const replaced = text.split("\ufffd").length - 1;
+        const genuine = new TextDecoder("latin1").decode(input).split("\xef\xbf\xbd").length - 1;
+        expect(strangeBytes(input)).toBe(controls + replaced - genuine);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("counts a text as its bytes", () => {
+    useNativeScan(wanted);
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {
+        const [ofText, ofBytes] = [newScan(), newScan()];
+        expect(scanText(ofText, text)).toBe(wanted ? strangeBytes(new TextEncoder().encode(text)) : null);
+        scanBytes(ofBytes, new TextEncoder().encode(text));
+        if (wanted) expect(ofText).toEqual(ofBytes);
+      }),
     );
   });
 

@@ -1,12 +1,13 @@
 ;; Counts line breaks and UTF-16 units of UTF-8 bytes, 16 at a time while they are ASCII.
-;; scan-table.ts puts its tables at 0 (byte classes, 256 bytes) and 256 (10 states x 16 classes);
+;; scan-table.ts has the tables that stand at 0 (byte classes, 256 bytes), 256 (10 states x 16 classes) and 416
+;; (control characters, 32 bytes);
 ;; compiled into scan-binary.ts by scripts/compile-scan.mjs.
 (module
-  (memory (export "memory") 3)
+  (memory (export "memory") 5)
   (func (export "scan")
     (param $at i32) (param $end i32) (param $state i32)
-    (result i32 i32 i32)
-    (local $breaks i32) (local $chars i32) (local $stop i32) (local $byte i32) (local $step i32) (local $block v128)
+    (local $breaks i32) (local $chars i32) (local $high i32) (local $stop i32) (local $byte i32) (local $step i32)
+    (local $block v128) (local $controls v128)
     (block $done
       (loop $blocks
         (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
@@ -19,17 +20,65 @@
                 (local.set $breaks (i32.add (local.get $breaks)
                   (i32.popcnt (i8x16.bitmask (i8x16.eq (local.get $block) (i8x16.splat (i32.const 10)))))))
                 (local.set $chars (i32.add (local.get $chars) (i32.const 16)))
+                (local.set $controls (v128.or (local.get $controls)
+                  (i8x16.lt_u (local.get $block) (i8x16.splat (i32.const 7)))))
+                (local.set $controls (v128.or (local.get $controls)
+                  (i8x16.lt_u (i8x16.sub (local.get $block) (i8x16.splat (i32.const 14))) (i8x16.splat (i32.const 18)))))
                 (local.set $at (local.get $stop))
                 (br $blocks)))))
         (if (i32.gt_u (local.get $stop) (local.get $end)) (then (local.set $stop (local.get $end))))
         (loop $bytes
           (local.set $byte (i32.load8_u (local.get $at)))
           (local.set $breaks (i32.add (local.get $breaks) (i32.eq (local.get $byte) (i32.const 10))))
+          (local.set $controls (v128.or (local.get $controls) (i8x16.splat
+            (i32.and (i32.lt_u (local.get $byte) (i32.const 32))
+              (i32.gt_u (i32.sub (local.get $byte) (i32.const 7)) (i32.const 6))))))
+          (local.set $high (i32.add (local.get $high) (i32.shr_u (local.get $byte) (i32.const 7))))
           (local.set $step (i32.load8_u offset=256
             (i32.or (i32.shl (local.get $state) (i32.const 4)) (i32.load8_u (local.get $byte)))))
-          (local.set $chars (i32.add (local.get $chars) (i32.shr_u (local.get $step) (i32.const 4))))
+          (local.set $chars (i32.add (local.get $chars)
+            (i32.and (i32.shr_u (local.get $step) (i32.const 4)) (i32.const 3))))
           (local.set $state (i32.and (local.get $step) (i32.const 15)))
           (local.set $at (i32.add (local.get $at) (i32.const 1)))
           (br_if $bytes (i32.lt_u (local.get $at) (local.get $stop))))
         (br $blocks)))
-    (local.get $breaks) (local.get $chars) (local.get $state)))
+    ;; Results in memory: returned, they would come as a list, which takes longer than a small scan.
+    (i32.store (i32.const 448) (local.get $breaks))
+    (i32.store (i32.const 452) (local.get $chars))
+    (i32.store (i32.const 456) (local.get $state))
+    (i32.store (i32.const 460) (local.get $high))
+    (i32.store (i32.const 464) (v128.any_true (local.get $controls))))
+
+  ;; Counts what no text has: control characters (table at 416) and invalid stretches (bits 6 and 7 of a step).
+  (func (export "strange")
+    (param $at i32) (param $end i32)
+    (result i32)
+    (local $state i32) (local $count i32) (local $stop i32) (local $byte i32) (local $step i32) (local $block v128)
+    (block $done
+      (loop $blocks
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (local.set $stop (i32.add (local.get $at) (i32.const 16)))
+        (if (i32.and (i32.eqz (local.get $state)) (i32.le_u (local.get $stop) (local.get $end)))
+          (then
+            (local.set $block (v128.load (local.get $at)))
+            ;; Every byte is ASCII and either printable or one of 7 to 13, which texts have.
+            (if (i32.and (i32.eqz (i8x16.bitmask (local.get $block)))
+                (i8x16.all_true (v128.or
+                  (i8x16.gt_u (local.get $block) (i8x16.splat (i32.const 31)))
+                  (i8x16.lt_u (i8x16.sub (local.get $block) (i8x16.splat (i32.const 7))) (i8x16.splat (i32.const 7))))))
+              (then
+                (local.set $at (local.get $stop))
+                (br $blocks)))))
+        (if (i32.gt_u (local.get $stop) (local.get $end)) (then (local.set $stop (local.get $end))))
+        (loop $bytes
+          (local.set $byte (i32.load8_u (local.get $at)))
+          (if (i32.lt_u (local.get $byte) (i32.const 32))
+            (then (local.set $count (i32.add (local.get $count) (i32.load8_u offset=416 (local.get $byte))))))
+          (local.set $step (i32.load8_u offset=256
+            (i32.or (i32.shl (local.get $state) (i32.const 4)) (i32.load8_u (local.get $byte)))))
+          (local.set $count (i32.add (local.get $count) (i32.shr_u (local.get $step) (i32.const 6))))
+          (local.set $state (i32.and (local.get $step) (i32.const 15)))
+          (local.set $at (i32.add (local.get $at) (i32.const 1)))
+          (br_if $bytes (i32.lt_u (local.get $at) (local.get $stop))))
+        (br $blocks)))
+    (local.get $count)))

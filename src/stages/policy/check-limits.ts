@@ -34,14 +34,15 @@ export function checkLimits(limits: unknown, where?: string): Limits {
     );
   }
   const checked: Limits = {};
-  for (const [name, value] of Object.entries(limits)) {
-    const known = LIMIT_NAMES.find((limit) => limit === name);
-    if (known === undefined) {
+  for (const name of Object.keys(limits)) {
+    const known = name as keyof Limits;
+    if (!LIMIT_NAMES.includes(known)) {
       throw new SpillwayError(
         "bad-limit",
         `${begin}unknown limit ${describeValue(name)}; known are maxBytes, maxChars, maxLines and maxTokens`,
       );
     }
+    const value: unknown = (limits as Limits)[known];
     if (value === undefined) continue;
     if (!isLimit(value)) {
       throw new SpillwayError(

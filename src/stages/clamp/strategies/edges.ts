@@ -3,6 +3,7 @@ import type { Unit } from "../../../contract/limits.ts";
 import type { Size, Total } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
 import type { Held, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
+import { newScan, scanBytes } from "../../measure/scan.ts";
 import { accountFor, type Shown } from "../account.ts";
 import { nextCharacter } from "../boundary.ts";
 import { type Budget, budgetOf, capacityBytes, shareOf, spend, UNITS } from "../budget.ts";
@@ -126,10 +127,9 @@ function breaksIn(region: Region, span: HeldSpan, from: number): number {
   const start = span.at - region.at;
   if (start + span.length <= from && !(span.length === 0 && start >= from)) return 0;
   if (span.kind !== "source" && start >= from) return span.breaks;
-  let breaks = 0;
-  const stop = Math.min(start + span.length, region.bytes.length);
-  for (let at = Math.max(start, from); at < stop; at++) if (region.bytes[at] === 10) breaks++;
-  return breaks;
+  const scan = newScan();
+  scanBytes(scan, region.bytes.subarray(Math.max(0, start, from), Math.max(0, start + span.length)));
+  return scan.breaks;
 }
 
 function gapBetween(total: Total, first: Shown | null, last: Shown | null): Gap {
