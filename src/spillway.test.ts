@@ -269,6 +269,19 @@ describe("structured results", () => {
     expect(receipt.cuts[0]).toMatchObject({ block: 0 });
   });
 
+  it("have their details bounded where they reach a model, and only there", async () => {
+    const spillway = await make();
+    const result = {
+      content: [{ type: "text", text: "ok" }],
+      structuredContent: { rows: Array.from({ length: 5000 }, (_, id) => ({ id })) },
+    };
+    expect((await spillway.admit({ output: result })).output).toBe(result);
+    const { output } = await spillway.admit({ output: result, boundDetails: true });
+    expect(JSON.stringify(output.structuredContent).length).toBeLessThanOrEqual(8192);
+    expect(output.structuredContent).toHaveProperty("[cut]");
+    expect(output.content).toBe(result.content);
+  });
+
   it("may have a string as content, or be any object with text in it", async () => {
     const spillway = await make();
     const said = await spillway.admit({ output: { success: true, content: lines(9000), metadata: { n: 1 } } });

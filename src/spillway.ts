@@ -46,6 +46,8 @@ export interface AdmitOptions {
   off?: boolean;
   /** Replaces our markers; measured like ours. */
   marker?: CustomMarker;
+  /** Bounds `details` and `structuredContent` too, for results that reach a model or a transcript with them. */
+  boundDetails?: boolean;
 }
 
 /** One output to admit. */
@@ -131,6 +133,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
       counter,
       exitCode: exitCode ?? null,
       off: rule.off,
+      boundDetails: request.boundDetails ?? false,
       ...(marker === undefined ? {} : { marker }),
     };
   }

@@ -14,5 +14,6 @@ export { errorForDisplay } from "./stages/display/error-for-display.ts";
 export { forDisplay } from "./stages/display/for-display.ts";
 export { estimateCounter } from "./stages/measure/estimate-tokens.ts";
 export { measureText } from "./stages/measure/measure-text.ts";
+export { type Measuring, startMeasure } from "./stages/measure/start-measure.ts";
 export { resolvePolicy } from "./stages/policy/resolve-policy.ts";
 export { resolveToolPolicy } from "./stages/policy/resolve-tool-policy.ts";

@@ -28,6 +28,8 @@ export interface AdmissionRequest {
   exitCode: number | null;
   /** Nothing is held back, binary included. */
   off?: boolean;
+  /** A structured result's `details` and `structuredContent` are bounded too. */
+  boundDetails?: boolean;
   marker?: CustomMarker;
 }
 

@@ -61,11 +61,24 @@ export function admitBlocks<T extends object>(request: AdmissionRequest, result:
         admitted.map((block) => block.receipt),
         measureText(text, request.counter),
       );
-      const output = changed.length === 0 ? result : replaceTexts(result, changed);
+      const replaced = changed.length === 0 ? result : replaceTexts(result, changed);
+      const output = request.boundDetails ? withBoundDetails(replaced) : replaced;
       const shown = hasContent ? { output, receipt } : boundShape(output, receipt);
       return { ...shown, text, texts: texts.map((block) => block.text) };
     },
   };
+}
+
+/** Fields beside the content that some hosts send to a model or write to a transcript. */
+const DETAILS = ["details", "structuredContent"];
+
+function withBoundDetails<T extends object>(result: T): T {
+  const large = DETAILS.filter((key) => Object.hasOwn(result, key))
+    .map((key) => [key, boundValue(Reflect.get(result, key), NUMBERS.detailsBytes.default)] as const)
+    .filter(([, { cut }]) => cut);
+  return large.length === 0
+    ? result
+    : { ...result, ...Object.fromEntries(large.map(([key, { value }]) => [key, value])) };
 }
 
 /** Texts one after another, each from a line of its own. */
