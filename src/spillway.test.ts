@@ -335,7 +335,10 @@ describe("structured results", () => {
     const many = { rows: Array.from({ length: 300_000 }, (_, index) => ({ index })) };
     const { output, receipt } = await spillway.admit({ output: many });
     expect(JSON.stringify(output).length).toBeLessThanOrEqual(51_200);
-    expect(receipt.saved).toBe("no");
+    expect(receipt).toMatchObject({ saved: "yes", strategy: "bounded" });
+    const kept = Buffer.from((await spillway.store?.read(receipt.artifact ?? "")) ?? []).toString();
+    expect(JSON.parse(kept)).toEqual(many);
+    expect(receipt.kept.bytes + receipt.omitted.bytes).toBe(kept.length);
   });
 });
 

@@ -98,7 +98,7 @@ async function admitStructured(
   const faults: string[] = [];
   const kept: OwnText[] = [];
   for (const block of blocks) {
-    const known = block.ended.cut ? own.find(block.text) : null;
+    const known = block.ended.cut && block.text !== null ? own.find(block.text) : null;
     const again = known === null ? null : await admitAgain(block.request, known, store);
     if (known !== null && again !== null) {
       block.ended = again;
@@ -106,7 +106,7 @@ async function admitStructured(
       continue;
     }
     const spill = startSpill(block.ended.cut ? store : null);
-    for (const bytes of encodeText(block.text)) await spill.add(bytes);
+    if (block.ended.cut) for (const bytes of block.chunks()) await spill.add(bytes);
     const { artifact, fault } = await spill.end();
     if (fault !== null) faults.push(fault);
     kept.push({

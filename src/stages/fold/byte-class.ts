@@ -23,6 +23,7 @@ export const LINE_FEED = 0x0a;
 export const CARRIAGE_RETURN = 0x0d;
 export const ESCAPE = 0x1b;
 export const SPACE = 0x20;
+export const ZERO = 0x30;
 
 export function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39;

@@ -1,10 +1,18 @@
 // Two lines have one shape if they differ only in numbers (with decimals, times, units), hex ids, and the blanks that
 // align those. Zero and other whole numbers are different shapes: a count that leaves zero is news.
-import { BLANK, BYTE_KIND, DIGIT, HEX, JOINT, LETTER, SPACE } from "./byte-class.ts";
-import { isZero, quantityEnd } from "./quantity.ts";
+import { BLANK, BYTE_KIND, DIGIT, HEX, JOINT, LETTER, SPACE, ZERO } from "./byte-class.ts";
+import { isUnitEnd, isZero, quantityEnd } from "./quantity.ts";
 
-/** Bytes that may stand for one another: digits other than 0. */
-const SHAPE: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => (byte > 0x30 && byte <= 0x39 ? 0x31 : byte));
+/** Digits may stand for one another: the codes of a zero and another digit differ by 1, those of all else by more. */
+const SHAPE: Uint16Array = Uint16Array.from({ length: 256 }, (_, byte) => {
+  if ((BYTE_KIND[byte]! & DIGIT) === 0) return byte << 1;
+  return byte === ZERO ? 0x200 : 0x201;
+});
+
+/** As a text's last byte these may stand for one another: numbers, their units and hex ids end in them. */
+export const END_SHAPE: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
+  (BYTE_KIND[byte]! & HEX) !== 0 || isUnitEnd(byte) ? ZERO : byte,
+);
 
 export const DIFFERENT = 0;
 export const SAME_SHAPE = 1;
@@ -19,63 +27,95 @@ export function compareLines(
   secondStart: number,
   secondEnd: number,
 ): number {
+  if (firstStart === firstEnd || secondStart === secondEnd) {
+    return firstEnd - firstStart === secondEnd - secondStart ? IDENTICAL : DIFFERENT;
+  }
+  if (END_SHAPE[first[firstEnd - 1]!] !== END_SHAPE[second[secondEnd - 1]!]) return DIFFERENT;
+  const shape = SHAPE;
+  const kinds = BYTE_KIND;
   let left = firstStart;
   let right = secondStart;
-  let changed = 0;
-  // Where the stretch begins that is equal in both up to here but for digits in the same places.
+  // The stretch from here on is equal in both but for digits in the same places.
   let equalFrom = left;
+  let changed = 0;
+  let zeros = 0;
   for (;;) {
     const stop = left + Math.min(firstEnd - left, secondEnd - right);
-    while (left < stop) {
+    for (; left < stop; left++, right++) {
       const byte = first[left]!;
       const other = second[right]!;
-      if (SHAPE[byte] !== SHAPE[other]) break;
+      const difference = shape[byte]! ^ shape[other]!;
+      if (difference > 1) break;
+      zeros |= difference;
       changed |= byte ^ other;
-      left++;
-      right++;
     }
-    if (left === firstEnd && right === secondEnd) return changed === 0 ? IDENTICAL : SAME_SHAPE;
-    changed = 1;
-    const before = left > equalFrom ? BYTE_KIND[first[left - 1]!]! : 0;
-    const leftKind = left < firstEnd ? BYTE_KIND[first[left]!]! : 0;
-    const rightKind = right < secondEnd ? BYTE_KIND[second[right]!]! : 0;
-    if ((leftKind & rightKind & before & DIGIT) !== 0) {
-      // A zero inside a longer number is a digit like others.
-      left++;
-      right++;
-      continue;
+    const shift = right - left;
+    if (left === firstEnd && right === secondEnd) {
+      if (changed === 0) return IDENTICAL;
+      return zeros === 0 || zerosAgree(first, equalFrom, left, firstEnd, second, shift, secondEnd)
+        ? SAME_SHAPE
+        : DIFFERENT;
     }
+    const before = left > equalFrom ? kinds[first[left - 1]!]! : 0;
+    const leftKind = left < firstEnd ? kinds[first[left]!]! : 0;
+    const rightKind = right < secondEnd ? kinds[second[right]!]! : 0;
     if ((before & (DIGIT | LETTER)) === 0) {
       // What differs starts here: most lines that are really different are told apart by this.
       if ((leftKind & (HEX | BLANK)) === 0 || (rightKind & (HEX | BLANK)) === 0) return DIFFERENT;
     }
-    const wordStart = backToWord(first, equalFrom, left);
-    const leftHexEnd = hexEnd(first, wordStart, firstStart, firstEnd);
-    if (leftHexEnd > wordStart) {
-      const rightStart = right - (left - wordStart);
-      const rightHexEnd = hexEnd(second, rightStart, secondStart, secondEnd);
-      if (rightHexEnd > rightStart) {
-        equalFrom = left = leftHexEnd;
-        right = rightHexEnd;
-        continue;
+    let partStart = backToWord(first, equalFrom, left);
+    let leftEnd = hexEnd(first, partStart, firstStart, firstEnd);
+    let rightEnd = leftEnd > partStart ? hexEnd(second, partStart + shift, secondStart, secondEnd) : 0;
+    let aligned = false;
+    if (rightEnd <= partStart + shift) {
+      partStart = backToNumber(first, equalFrom, left);
+      const leftStart = afterSpaces(first, partStart, firstEnd);
+      const rightStart = afterSpaces(second, partStart + shift, secondEnd);
+      leftEnd = quantityEnd(first, leftStart, firstEnd);
+      if (leftEnd === leftStart) return DIFFERENT;
+      rightEnd = quantityEnd(second, rightStart, secondEnd);
+      if (rightEnd === rightStart) return DIFFERENT;
+      if (isZero(first, leftStart, leftEnd, firstEnd) !== isZero(second, rightStart, rightEnd, secondEnd)) {
+        return DIFFERENT;
       }
+      aligned = leftEnd < firstEnd && rightEnd < secondEnd && first[leftEnd] === SPACE && second[rightEnd] === SPACE;
     }
-    const back = left - backToNumber(first, equalFrom, left);
-    left = afterSpaces(first, left - back, firstEnd);
-    right = afterSpaces(second, right - back, secondEnd);
-    const leftEnd = quantityEnd(first, left, firstEnd);
-    if (leftEnd === left) return DIFFERENT;
-    const rightEnd = quantityEnd(second, right, secondEnd);
-    if (rightEnd === right) return DIFFERENT;
-    if (isZero(first, left, leftEnd, firstEnd) !== isZero(second, right, rightEnd, secondEnd)) return DIFFERENT;
-    left = leftEnd;
-    right = rightEnd;
-    if (left < firstEnd && right < secondEnd && first[left] === SPACE && second[right] === SPACE) {
-      left = afterSpaces(first, left, firstEnd);
-      right = afterSpaces(second, right, secondEnd);
-    }
+    if (zeros !== 0 && !zerosAgree(first, equalFrom, partStart, firstEnd, second, shift, secondEnd)) return DIFFERENT;
+    left = aligned ? afterSpaces(first, leftEnd, firstEnd) : leftEnd;
+    right = aligned ? afterSpaces(second, rightEnd, secondEnd) : rightEnd;
     equalFrom = left;
+    changed = 1;
+    zeros = 0;
   }
+}
+
+/** False if a zero that is a whole number stands where the other line has another number, in a stretch equal but for digits. */
+function zerosAgree(
+  first: Uint8Array,
+  from: number,
+  to: number,
+  firstEnd: number,
+  second: Uint8Array,
+  shift: number,
+  secondEnd: number,
+): boolean {
+  for (let at = from; at < to; at++) {
+    const byte = first[at]!;
+    const other = second[at + shift]!;
+    if (byte === other || (byte !== ZERO && other !== ZERO)) continue;
+    if (backToNumber(first, from, at) < at) continue;
+    const zero = byte === ZERO;
+    const whole = zero
+      ? isZero(first, at, quantityEnd(first, at, firstEnd), firstEnd)
+      : isZero(second, at + shift, quantityEnd(second, at + shift, secondEnd), secondEnd);
+    if (!whole) continue;
+    const word = backToWord(first, from, at);
+    const bothHex =
+      hexEnd(first, word, from, firstEnd) > word &&
+      hexEnd(second, word + shift, from + shift, secondEnd) > word + shift;
+    if (!bothHex) return false;
+  }
+  return true;
 }
 
 function backToWord(bytes: Uint8Array, floor: number, at: number): number {
@@ -103,7 +143,7 @@ function backToNumber(bytes: Uint8Array, floor: number, at: number): number {
 function hexEnd(bytes: Uint8Array, start: number, floor: number, end: number): number {
   let at = start;
   let digits = 0;
-  if (at + 1 < end && bytes[at] === 0x30 && (bytes[at + 1]! | 0x20) === 0x78) {
+  if (at + 1 < end && bytes[at] === ZERO && (bytes[at + 1]! | 0x20) === 0x78) {
     at += 2;
     digits = 6;
   }

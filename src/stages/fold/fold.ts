@@ -1,10 +1,16 @@
 import type { TakeSpan } from "../../contract/span.ts";
 import { MAX_LINE_BYTES } from "./bounds.ts";
 import { CARRIAGE_RETURN, LINE_FEED } from "./byte-class.ts";
-import { ByteFinder } from "./byte-finder.ts";
+import { Carry } from "./carry.ts";
 import { CharCounter } from "./char-counter.ts";
-import { Run } from "./run.ts";
+import { compareLines, DIFFERENT, IDENTICAL, SAME_SHAPE } from "./compare-lines.ts";
+import { STAYS, UNJUDGED } from "./judge-shape.ts";
+import { LinePasser } from "./line-passer.ts";
+import { NOT_ALONE, Run } from "./run.ts";
+import { afterShortRepeats } from "./short-repeats.ts";
 import { SpanWriter } from "./span-writer.ts";
+import { StopFinder } from "./stop-finder.ts";
+import { colouredLineEnd, stripColours } from "./strip-colours.ts";
 import { VisibleLine } from "./visible-line.ts";
 
 /** One output being folded. */
@@ -35,15 +41,15 @@ class Folding implements Fold {
   private readonly out: SpanWriter;
   private readonly run: Run;
   private readonly counter = new CharCounter();
-  private readonly finder = new ByteFinder();
+  private readonly stops = new StopFinder();
+  private readonly passer = new LinePasser();
   private visible: VisibleLine | null = null;
   private mode = CLEAN;
   /** The line that is being read. */
   private lineFrom = 0;
   private lineNumber = 1;
   /** Its start, if an earlier chunk brought it and it is clean so far. */
-  private carry: Uint8Array = new Uint8Array(256);
-  private carried = 0;
+  private readonly carry = new Carry();
   private chunkEnd = 0;
 
   constructor(take: TakeSpan) {
@@ -54,9 +60,10 @@ class Folding implements Fold {
   add(bytes: Uint8Array, from: number, line: number): void {
     if (bytes.length === 0) return;
     this.out.beginChunk(bytes, from, line);
-    this.finder.begin(bytes);
+    this.stops.begin(bytes);
+    this.passer.begin(bytes);
     this.chunkEnd = from + bytes.length;
-    if (this.mode === CLEAN && this.carried === 0) {
+    if (this.mode === CLEAN && this.carry.length === 0) {
       this.lineFrom = from;
       this.lineNumber = line;
     }
@@ -77,9 +84,9 @@ class Folding implements Fold {
   end(): void {
     // The last chunk's bytes are gone: what is still held lies in buffers of its own.
     this.out.beginChunk(NO_BYTES, this.chunkEnd, this.lineNumber);
-    if (this.mode === CLEAN && this.carried > 0) {
-      if (this.carry[this.carried - 1] === CARRIAGE_RETURN) this.startResolving();
-      else this.addClean(this.carry, 0, this.carried, this.chunkEnd);
+    if (this.mode === CLEAN && this.carry.length > 0) {
+      if (this.carry.endsInReturn) this.startResolving();
+      else this.addClean(this.carry.bytes, 0, this.carry.length, this.chunkEnd);
     }
     if (this.mode === RESOLVING) this.finishResolved(this.visible!, this.chunkEnd);
     this.run.close();
@@ -87,21 +94,56 @@ class Folding implements Fold {
 
   /** Clean lines, from the start of one or from where the last chunk left it. */
   private scan(bytes: Uint8Array, start: number, from: number): number {
+    const { stops, passer } = this;
     const end = bytes.length;
     let at = start;
     let lineStart = start;
     // A CR at the end of the last chunk is part of a line break only if a LF follows.
-    if (this.carried > 0 && this.carry[this.carried - 1] === CARRIAGE_RETURN && bytes[at] !== LINE_FEED) {
+    if (this.carry.endsInReturn && bytes[at] !== LINE_FEED) {
       this.startResolving();
       return start;
     }
+    // Where the line before begins, while no run is open and it need not be held; and what its shape was found to be.
+    let before = -1;
+    let verdict = UNJUDGED;
     for (;;) {
-      at = this.finder.next(at);
-      if (at === end) return end;
+      let nextEnd = 0;
+      if (before >= 0 && at === lineStart && verdict === UNJUDGED) {
+        this.lineNumber += passer.pass(before, lineStart);
+        before = passer.before;
+        at = lineStart = passer.start;
+        nextEnd = passer.nextEnd;
+      }
+      at = nextEnd > 0 ? nextEnd - 1 : stops.next(at);
+      if (at === end) break;
       if (bytes[at] === LINE_FEED) {
         at++;
-        if (this.carried > 0) this.completeCarried(bytes, at, from);
-        else this.addClean(bytes, lineStart, at, from + at);
+        if (before >= 0 && at - lineStart <= MAX_LINE_BYTES) {
+          const relation = compareLines(bytes, before, lineStart - 1, bytes, lineStart, at - 1);
+          if (relation === DIFFERENT || (relation === SAME_SHAPE && verdict === STAYS)) {
+            this.lineNumber++;
+            if (relation === DIFFERENT) verdict = UNJUDGED;
+            before = lineStart;
+            lineStart = at;
+            continue;
+          }
+          const after = relation === IDENTICAL ? afterShortRepeats(bytes, lineStart, at) : 0;
+          if (after > 0) {
+            this.lineNumber += (after - lineStart) / (at - lineStart) + 1;
+            verdict = UNJUDGED;
+            before = after;
+            at = lineStart = stops.next(after) + 1;
+            continue;
+          }
+        }
+        this.catchUp(bytes, before, lineStart, from, verdict);
+        before = -1;
+        if (this.carry.length > 0) {
+          this.completeCarried(bytes, at, from);
+        } else {
+          verdict = this.addClean(bytes, lineStart, at, from + at);
+          if (verdict !== NOT_ALONE) before = lineStart;
+        }
         const repeats = this.run.addRepeats(bytes, at);
         if (repeats > 0) {
           at += repeats * this.run.repeatSize;
@@ -112,40 +154,68 @@ class Folding implements Fold {
       } else if (bytes[at] === CARRIAGE_RETURN && (at + 1 === end || bytes[at + 1] === LINE_FEED)) {
         at++;
       } else {
-        this.startResolving();
-        return lineStart;
+        this.catchUp(bytes, before, lineStart, from, verdict);
+        before = -1;
+        const lineEnd = this.carry.length > 0 ? -1 : colouredLineEnd(bytes, at, stops);
+        if (lineEnd < 0 || lineEnd - lineStart > MAX_LINE_BYTES) {
+          this.startResolving();
+          return lineStart;
+        }
+        this.addColoured(bytes, lineStart, lineEnd, from + lineEnd);
+        at = lineStart = lineEnd;
       }
     }
+    this.catchUp(bytes, before, lineStart, from, verdict);
+    return end;
   }
 
-  private addClean(bytes: Uint8Array, start: number, end: number, to: number): void {
-    if (end - start > MAX_LINE_BYTES) {
-      this.run.interrupt();
-    } else {
-      this.run.addClean(bytes, start, end, this.lineFrom, this.lineNumber);
-    }
+  /** Tells the run of lines that were passed over: the last begins at `before`, the line being read at `lineStart`. */
+  private catchUp(bytes: Uint8Array, before: number, lineStart: number, from: number, verdict: number): void {
+    if (before < 0) return;
+    this.run.setPrevious(bytes, before, lineStart, from + before, this.lineNumber - 1, verdict);
+    this.lineFrom = from + lineStart;
+  }
+
+  /** What is known of the line's shape; NOT_ALONE if it is part of a run or the next line is not to be compared with it. */
+  private addClean(bytes: Uint8Array, start: number, end: number, to: number): number {
+    let verdict = NOT_ALONE;
+    if (end - start > MAX_LINE_BYTES) this.run.interrupt();
+    else verdict = this.run.addClean(bytes, start, end, this.lineFrom, this.lineNumber);
+    this.lineFrom = to;
+    this.lineNumber++;
+    return verdict;
+  }
+
+  private addColoured(bytes: Uint8Array, start: number, end: number, to: number): void {
+    const line = this.run.fresh();
+    const visible = line.room(end - start);
+    line.set(visible, 0, stripColours(bytes, start, end, visible), this.lineFrom, to, this.lineNumber);
+    line.rewritten = true;
+    this.counter.add(bytes, start, end);
+    line.chars = this.counter.end();
+    this.run.add(line);
     this.lineFrom = to;
     this.lineNumber++;
   }
 
   /** The line that earlier chunks began ends before `end` of this one. */
   private completeCarried(bytes: Uint8Array, end: number, from: number): void {
-    const size = this.carried + end;
+    const size = this.carry.length + end;
     if (size > MAX_LINE_BYTES) {
       this.passCarried();
     } else {
-      this.appendToCarry(bytes, 0, end);
-      this.carried = 0;
+      this.carry.append(bytes, 0, end);
+      this.carry.length = 0;
     }
-    this.addClean(this.carry, 0, size, from + end);
+    this.addClean(this.carry.bytes, 0, size, from + end);
   }
 
   private passCarried(): void {
     this.run.interrupt();
-    if (this.carried > 0) {
-      this.out.put(this.carry.subarray(0, this.carried), this.lineFrom + this.carried, this.lineNumber);
+    if (this.carry.length > 0) {
+      this.out.put(this.carry.bytes.subarray(0, this.carry.length), this.lineFrom + this.carry.length, this.lineNumber);
     }
-    this.carried = 0;
+    this.carry.length = 0;
   }
 
   private passIfTooLong(bytes: Uint8Array): void {
@@ -156,27 +226,16 @@ class Folding implements Fold {
   }
 
   private carryOver(bytes: Uint8Array, from: number): void {
-    this.appendToCarry(bytes, Math.max(0, this.lineFrom - from), bytes.length);
-  }
-
-  private appendToCarry(bytes: Uint8Array, start: number, end: number): void {
-    const size = this.carried + end - start;
-    if (size > this.carry.length) {
-      const larger = new Uint8Array(Math.max(size, 2 * this.carry.length));
-      larger.set(this.carry.subarray(0, this.carried));
-      this.carry = larger;
-    }
-    this.carry.set(bytes.subarray(start, end), this.carried);
-    this.carried = size;
+    this.carry.append(bytes, Math.max(0, this.lineFrom - from), bytes.length);
   }
 
   /** The line has control codes: it is read again from its start, or from where this chunk goes on with it. */
   private startResolving(): void {
     this.visible ??= new VisibleLine();
     this.visible.begin();
-    this.visible.feed(this.carry, 0, this.carried);
-    this.counter.add(this.carry, 0, this.carried);
-    this.carried = 0;
+    this.visible.feed(this.carry.bytes, 0, this.carry.length);
+    this.counter.add(this.carry.bytes, 0, this.carry.length);
+    this.carry.length = 0;
     this.mode = RESOLVING;
   }
 

@@ -48,6 +48,9 @@ export class Gap {
   }
 }
 
+/** No note is shorter. */
+export const MIN_NOTE_BYTES = 37;
+
 /** The note for exact repeats. */
 export function repeatNote(lines: number): string {
   return `[previous line repeated ${lines} more ${lines === 1 ? "time" : "times"}]\n`;

@@ -1,3 +1,5 @@
+import { UNJUDGED } from "./judge-shape.ts";
+
 /** One line as it would be shown, with where it comes from. Its bytes may lie in a chunk until `hold` copies them. */
 export class HeldLine {
   bytes: Uint8Array = EMPTY;
@@ -13,10 +15,8 @@ export class HeldLine {
   chars = -1;
   /** Identical to the line before it. */
   repeats = false;
-  /** Whether it has a failure word, if known. */
-  failure: boolean | undefined = undefined;
-  /** Whether it has an HTTP status, if known. */
-  status: boolean | undefined = undefined;
+  /** What may happen to lines of its shape, if known. */
+  verdict: number = UNJUDGED;
   private own: Uint8Array = EMPTY;
 
   set(bytes: Uint8Array, start: number, end: number, from: number, to: number, number: number): void {
@@ -29,8 +29,7 @@ export class HeldLine {
     this.rewritten = false;
     this.chars = -1;
     this.repeats = false;
-    this.failure = undefined;
-    this.status = undefined;
+    this.verdict = UNJUDGED;
   }
 
   get size(): number {
@@ -46,14 +45,24 @@ export class HeldLine {
     return this.hasBreak ? this.end - 1 : this.end;
   }
 
-  /** Makes the bytes its own: the buffer they lie in will be used for something else. */
-  hold(): void {
-    if (this.bytes === this.own) return;
-    const size = this.size;
+  /** The bytes without the line feed. */
+  get text(): Uint8Array {
+    return this.bytes.subarray(this.start, this.textEnd);
+  }
+
+  /** A buffer of its own with room for `size` bytes. */
+  room(size: number): Uint8Array {
     if (this.own.length < size || this.own.length > 4 * KEPT_BUFFER_BYTES + size) {
       this.own = new Uint8Array(Math.max(size, KEPT_BUFFER_BYTES));
     }
-    const { bytes, own, start } = this;
+    return this.own;
+  }
+
+  /** Makes the bytes its own: the buffer they lie in will be used for something else. */
+  hold(): void {
+    if (this.bytes === this.own) return;
+    const { bytes, start, size } = this;
+    const own = this.room(size);
     // A loop is faster than a view and a call for lines of ordinary length.
     if (size > 256) own.set(bytes.subarray(start, this.end));
     else for (let at = 0; at < size; at++) own[at] = bytes[start + at]!;

@@ -1,9 +1,11 @@
 import { BYTE_KIND, DIGIT, JOINT, LETTER } from "./byte-class.ts";
 
+const UNIT_NAMES = "ns us ms s m h d min sec b k kb kib mb mib gb gib tb tib".split(" ");
+
 /** Units of up to three letters, by their letters' low five bits. */
 const UNITS: Uint8Array = (() => {
   const table = new Uint8Array(1 << 15);
-  for (const unit of "ns us ms s m h d min sec b k kb kib mb mib gb gib tb tib".split(" ")) {
+  for (const unit of UNIT_NAMES) {
     let code = 0;
     for (const letter of unit) code = (code << 5) | (letter.charCodeAt(0) & 31);
     table[code] = 1;
@@ -43,4 +45,10 @@ export function isZero(bytes: Uint8Array, start: number, quantity: number, end: 
 /** Joins digits to one number or time. */
 export function isJoint(byte: number): boolean {
   return (BYTE_KIND[byte]! & JOINT) !== 0;
+}
+
+/** The last letter of a unit, in either case. */
+export function isUnitEnd(byte: number): boolean {
+  const letter = String.fromCharCode(byte).toLowerCase();
+  return UNIT_NAMES.some((unit) => unit.endsWith(letter));
 }

@@ -1,11 +1,12 @@
 import { MAX_SHAPE_LINE_BYTES, MIN_RUN_LINES } from "./bounds.ts";
-import { LINE_FEED } from "./byte-class.ts";
 import { compareLines, DIFFERENT, IDENTICAL, SAME_SHAPE } from "./compare-lines.ts";
-import { hasFailingStatus, hasStatus } from "./failing-status.ts";
-import { hasFailureWord } from "./failure-words.ts";
 import { Gap, repeatNote, shapeNote } from "./gap.ts";
 import { HeldLine } from "./held-line.ts";
+import { judgeShape, lineStays, UNJUDGED } from "./judge-shape.ts";
 import type { SpanWriter } from "./span-writer.ts";
+
+/** Stands for a verdict while a run is open. */
+export const NOT_ALONE = -1;
 
 const NO_RUN = 0;
 /** Too short yet to tell what it will be: its lines after the first are held. */
@@ -15,7 +16,8 @@ const SHAPE = 3;
 
 /**
  * Collapses runs of lines. The first line of a run is always shown. Identical lines after it become one note; of lines of
- * the same shape the last is shown too. A line with a failure word is only ever left out as an exact repeat.
+ * the same shape the last is shown too, and only those collapse that show a tick (progress or status): others are data.
+ * A line with a failure word is only ever left out as an exact repeat.
  */
 export class Run {
   private readonly out: SpanWriter;
@@ -36,22 +38,19 @@ export class Run {
     return this.free.pop() ?? new HeldLine();
   }
 
-  /** A line without control codes: as `add`, but a line unlike the one before costs next to nothing. */
-  addClean(bytes: Uint8Array, start: number, end: number, from: number, number: number): void {
-    const { previous } = this;
-    const to = from + end - start;
-    if (this.state === NO_RUN && previous !== null && end > start) {
-      const textEnd = bytes[end - 1] === LINE_FEED ? end - 1 : end;
-      const before = previous.textEnd;
-      if (compareLines(previous.bytes, previous.start, before, bytes, start, textEnd) === DIFFERENT) {
-        this.out.shownClean(bytes, start, end, from, number);
-        previous.set(bytes, start, end, from, to, number);
-        return;
-      }
-    }
+  /** A line without control codes. What is known of its shape, or NOT_ALONE if a run is open now. */
+  addClean(bytes: Uint8Array, start: number, end: number, from: number, number: number): number {
     const line = this.fresh();
-    line.set(bytes, start, end, from, to, number);
+    line.set(bytes, start, end, from, from + end - start, number);
     this.add(line);
+    return this.state === NO_RUN ? line.verdict : NOT_ALONE;
+  }
+
+  /** The line before was this one, and shown; no run is open. */
+  setPrevious(bytes: Uint8Array, start: number, end: number, from: number, number: number, verdict: number): void {
+    this.previous ??= this.fresh();
+    this.previous.set(bytes, start, end, from, from + end - start, number);
+    this.previous.verdict = verdict;
   }
 
   /** In a run of repeats: how many more whole ones follow in the chunk. Takes them all at once. */
@@ -145,20 +144,13 @@ export class Run {
       return DIFFERENT;
     const relation = compareLines(previous.bytes, previous.start, previous.textEnd, line.bytes, line.start, textEnd);
     if (relation === DIFFERENT) return DIFFERENT;
-    line.failure = previous.failure;
-    line.status = previous.status;
+    // The same for all lines of a shape: looked up once in a run.
+    line.verdict = previous.verdict;
     if (relation === IDENTICAL) return IDENTICAL;
     if (line.size > MAX_SHAPE_LINE_BYTES) return DIFFERENT;
     if (this.state === REPEATS) return SAME_SHAPE;
-    // Both are the same for all lines of a shape: looked up once in a run.
-    if (line.failure === undefined || line.status === undefined) {
-      line.failure = hasFailureWord(line.bytes, line.start, textEnd);
-      line.status = hasStatus(line.bytes, line.start, textEnd);
-      previous.failure = line.failure;
-      previous.status = line.status;
-    }
-    const failing = line.failure || (line.status && hasFailingStatus(line.bytes, line.start, textEnd));
-    return failing ? DIFFERENT : SAME_SHAPE;
+    if (line.verdict === UNJUDGED) line.verdict = previous.verdict = judgeShape(previous.text, line.text);
+    return lineStays(line.verdict, line.bytes, line.start, textEnd) ? DIFFERENT : SAME_SHAPE;
   }
 
   private join(line: HeldLine, relation: number): void {

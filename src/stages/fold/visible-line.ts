@@ -2,6 +2,7 @@ import { MAX_LINE_BYTES, MAX_SEQUENCE_BYTES } from "./bounds.ts";
 import { BACKSPACE, BYTE_CLASS, CARRIAGE_RETURN, ESCAPE, LINE_FEED, PLAIN } from "./byte-class.ts";
 import { DONE, EscapeSequence, MORE, RESTARTED } from "./escape-sequence.ts";
 import { ScreenLine } from "./screen-line.ts";
+import { afterColour } from "./strip-colours.ts";
 
 const OPEN = 0;
 const ENDED = 1;
@@ -178,13 +179,4 @@ export class VisibleLine {
       this.write().leaveRow();
     }
   }
-}
-
-/** The end of a colour sequence (`ESC [ 1 ; 31 m`) that stands here whole, else `start`: by far the most common code. */
-function afterColour(bytes: Uint8Array, start: number, end: number): number {
-  if (bytes[start] !== ESCAPE || start + 2 >= end || bytes[start + 1] !== 0x5b) return start;
-  const stop = Math.min(end, start + 64);
-  let at = start + 2;
-  while (at < stop && bytes[at]! >= 0x30 && bytes[at]! <= 0x3b) at++;
-  return at < stop && bytes[at] === 0x6d ? at + 1 : start;
 }

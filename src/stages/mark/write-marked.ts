@@ -47,16 +47,18 @@ function tryForm(form: Form, held: Held, total: Total, request: MarkRequest, mea
     const text = form.write(cut);
     const size = measure(text);
     const slack = slackOf(size, request);
+    const markers = combine(size, piecesSize(cut, measure), (all, pieces) => all - pieces);
+    const charged = combine(markers, gap, (all, part) => Math.max(0, all - part));
     if (isOver(slack)) {
-      const overshoot = combine(slack, slack, (left) => Math.max(0, -left));
-      room = { gap, fixed: combine(room.fixed, overshoot, (has, more) => has + more) };
+      // What the markers really took, and more than was charged before.
+      const overshoot = combine(room.fixed, slack, (has, left) => has + Math.max(0, -left));
+      room = { gap, fixed: combine(charged, overshoot, Math.max) };
       continue;
     }
     if (best !== null && cut.kept.bytes <= best.cut.kept.bytes) break;
     best = { text, cut };
     // The bounds charged too much: what the markers really took leaves more for the output.
-    const markers = combine(size, piecesSize(cut, measure), (all, pieces) => all - pieces);
-    room = { gap, fixed: combine(markers, gap, (all, part) => Math.max(0, all - part)) };
+    room = { gap, fixed: charged };
   }
   return best !== null && best.cut.kept.bytes > 0 ? best : null;
 }

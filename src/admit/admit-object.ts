@@ -1,0 +1,151 @@
+import type { Limits } from "../contract/limits.ts";
+import type { Receipt } from "../contract/receipt.ts";
+import { boundValue } from "../stages/clamp/bound-value.ts";
+import { type FoundText, replaceTexts } from "../stages/clamp/find-texts.ts";
+import { jsonChunks } from "../stages/clamp/json-chunks.ts";
+import { accessText, type Keeping } from "../stages/mark/access.ts";
+import { encodeText } from "../stages/measure/encode-text.ts";
+import { measureText } from "../stages/measure/measure-text.ts";
+import { newScan, scanBytes, scannedLines } from "../stages/measure/scan.ts";
+import type { AdmissionRequest, Admitted } from "./admission.ts";
+import { type AdmittedBlocks, admitTexts } from "./admit-blocks.ts";
+
+/**
+ * Clamps an object that reaches a model as JSON. Its texts are clamped in place while that is enough; where its keys and
+ * numbers are too many, a bounded copy stands for it and all of it is kept as JSON.
+ */
+export function admitObject<T extends object>(
+  request: AdmissionRequest,
+  result: T,
+  texts: FoundText[] | null,
+): AdmittedBlocks<T> {
+  if (texts === null) return boundObject(request, result);
+  const most = mostBytes(request.limits);
+  const emptied = replaceTexts(
+    result,
+    texts.map(({ path }) => ({ path, text: "" })),
+  );
+  const shape = boundValue(emptied, most);
+  if (shape.cut || shape.bytes > most / 2)
+    return isWithin(result, request) ? asItIs(request, result) : boundObject(request, result);
+  // Breaks and quotes take two bytes in JSON: a second try makes room for what the first one met.
+  for (let over = shape.bytes, tries = 0; tries < 3 && over < most; tries++) {
+    const admitted = admitTexts({ ...request, limits: lessBytes(request.limits, over) }, result, texts);
+    const { output } = admitted.write([]);
+    const excess = boundValue(output, Number.POSITIVE_INFINITY).bytes - most;
+    if (excess <= 0) return asJson(request, admitted, shape.bytes);
+    over += excess;
+  }
+  return boundObject(request, result);
+}
+
+function mostBytes({ maxBytes, maxChars }: Limits): number {
+  return Math.min(maxBytes ?? Number.POSITIVE_INFINITY, maxChars ?? Number.POSITIVE_INFINITY);
+}
+
+function lessBytes(limits: Limits, bytes: number): Limits {
+  const less = (limit: number) => Math.max(0, limit - bytes);
+  return {
+    ...limits,
+    ...(limits.maxBytes !== undefined && { maxBytes: less(limits.maxBytes) }),
+    ...(limits.maxChars !== undefined && { maxChars: less(limits.maxChars) }),
+  };
+}
+
+/** Clamped texts in place; what the model gets is their JSON, and the shape around them counts as kept. */
+function asJson<T extends object>(
+  request: AdmissionRequest,
+  admitted: AdmittedBlocks<T>,
+  shapeBytes: number,
+): AdmittedBlocks<T> {
+  return {
+    blocks: admitted.blocks,
+    write(kept) {
+      const written = admitted.write(kept);
+      const text = JSON.stringify(boundValue(written.output, Number.POSITIVE_INFINITY).value) ?? "";
+      const { total, kept: shown } = written.receipt;
+      const receipt: Receipt = {
+        ...written.receipt,
+        total: { ...total, bytes: total.bytes + shapeBytes },
+        kept: { ...shown, bytes: shown.bytes + shapeBytes },
+        shown: measureText(text, request.counter),
+        limits: request.limits,
+      };
+      return { ...written, text, receipt };
+    },
+  };
+}
+
+function isWithin(result: object, { limits, counter }: AdmissionRequest): boolean {
+  const { value, cut } = boundValue(result, mostBytes(limits));
+  return !cut && counter.count(JSON.stringify(value) ?? "") <= (limits.maxTokens ?? Number.POSITIVE_INFINITY);
+}
+
+/** Mostly keys and numbers, and within the limits. */
+function asItIs<T extends object>(request: AdmissionRequest, result: T): AdmittedBlocks<T> {
+  const text = JSON.stringify(boundValue(result, mostBytes(request.limits)).value) ?? "";
+  const { blocks, write } = admitTexts({ ...request, limits: {} }, { content: text }, [{ text, path: ["content"] }]);
+  return { blocks, write: (kept) => ({ ...write(kept), output: result, texts: [] }) };
+}
+
+/** A bounded copy; the whole is kept as JSON, one element or field a line. */
+function boundObject<T extends object>(request: AdmissionRequest, result: T): AdmittedBlocks<T> {
+  const chunks = function* () {
+    for (const chunk of jsonChunks(result)) yield* encodeText(chunk);
+  };
+  const scan = newScan();
+  for (const bytes of chunks()) scanBytes(scan, bytes);
+  const total = { bytes: scan.bytes, lines: scannedLines(scan) };
+  const write = (keeping: Keeping, sha256: string | null): Admitted & { output: unknown } => {
+    const { output, text } = fitted(request, result, `shortened from ${total.bytes} bytes. ${accessText(keeping)}`);
+    const shown = measureText(text, request.counter);
+    const kept = { bytes: Math.min(shown.bytes, total.bytes), lines: Math.min(shown.lines, total.lines) };
+    const omitted = { bytes: total.bytes - kept.bytes, lines: total.lines - kept.lines };
+    const none = { bytes: 0, lines: 0 };
+    const receipt: Receipt = {
+      tool: request.tool,
+      session: request.session,
+      call: request.call,
+      strategy: "bounded",
+      total,
+      kept,
+      folded: none,
+      redacted: none,
+      omitted,
+      shown,
+      estimated: request.counter.exact ? [] : ["tokens"],
+      limits: request.limits,
+      cutBy: "bytes",
+      cuts: [{ fromLine: 1, toLine: total.lines, bytes: omitted.bytes }],
+      moreCuts: 0,
+      artifact: keeping.id,
+      sha256,
+      saved: keeping.saved,
+      savedBytes: keeping.savedBytes,
+      exitCode: request.exitCode,
+    };
+    return { output, text, receipt };
+  };
+  return {
+    blocks: [{ text: null, request, chunks, ended: { cut: true, write } }],
+    write([kept]) {
+      const { keeping, sha256 } = kept ?? {
+        keeping: { saved: "no", savedBytes: 0, id: null } as Keeping,
+        sha256: null,
+      };
+      return { ...write(keeping, sha256), texts: [] } as ReturnType<AdmittedBlocks<T>["write"]>;
+    },
+  };
+}
+
+/** The copy, with our note on it where it is an object, small enough in every unit. */
+function fitted(request: AdmissionRequest, result: object, note: string): { output: unknown; text: string } {
+  const { maxTokens = Number.POSITIVE_INFINITY } = request.limits;
+  for (let most = mostBytes(request.limits); ; most = Math.floor(most / 2)) {
+    const room = note.length + 16 < most / 4 ? note.length + 16 : 0;
+    const { value } = boundValue(result, most - room);
+    if (room > 0 && typeof value === "object" && value !== null && "[cut]" in value) value["[cut]"] = note;
+    const text = JSON.stringify(value) ?? "";
+    if (most < 2 || request.counter.count(text) <= maxTokens) return { output: value, text };
+  }
+}

@@ -1,0 +1,52 @@
+import type { Receipt } from "../contract/receipt.ts";
+import type { Extent, Size } from "../contract/size.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
+import type { AdmissionRequest } from "./admission.ts";
+
+/** One receipt for several texts that shared a budget. */
+export function joinReceipts(request: AdmissionRequest, receipts: readonly Receipt[], shown: Size): Receipt {
+  const cut = receipts.filter((receipt) => receipt.saved !== null);
+  const cuts = receipts.flatMap((receipt, block) => receipt.cuts.map((one) => ({ ...one, block })));
+  const artifacts = cut.flatMap((receipt) => receipt.artifact ?? []);
+  const faults = receipts.flatMap((receipt) => receipt.faults ?? []);
+  const maxCuts = NUMBERS.receiptCuts.default;
+  return {
+    tool: request.tool,
+    session: request.session,
+    call: request.call,
+    strategy: request.strategy.name,
+    total: sum(receipts, "total"),
+    kept: sum(receipts, "kept"),
+    folded: sum(receipts, "folded"),
+    redacted: sum(receipts, "redacted"),
+    omitted: sum(receipts, "omitted"),
+    shown,
+    estimated: request.counter.exact ? [] : ["tokens"],
+    limits: request.limits,
+    cutBy: receipts.find((receipt) => receipt.cutBy !== null)?.cutBy ?? null,
+    cuts: cuts.slice(0, maxCuts),
+    moreCuts: Math.max(0, cuts.length - maxCuts) + receipts.reduce((all, { moreCuts }) => all + moreCuts, 0),
+    artifact: artifacts[0] ?? null,
+    sha256: cut.find((receipt) => receipt.sha256 !== null)?.sha256 ?? null,
+    saved: cut.length === 0 ? null : leastSaved(cut),
+    savedBytes: receipts.reduce((all, receipt) => all + receipt.savedBytes, 0),
+    exitCode: request.exitCode,
+    ...(artifacts.length > 1 ? { artifacts } : {}),
+    ...(faults.length > 0 ? { faults } : {}),
+  };
+}
+
+function sum(receipts: readonly Receipt[], part: "total" | "kept" | "folded" | "redacted" | "omitted"): Extent {
+  const all = { bytes: 0, lines: 0 };
+  for (const receipt of receipts) {
+    all.bytes += receipt[part].bytes;
+    all.lines += receipt[part].lines;
+  }
+  return all;
+}
+
+const SAVED_ORDER = ["no", "partial", "local", "yes"] as const;
+
+function leastSaved(receipts: readonly Receipt[]): Receipt["saved"] {
+  return SAVED_ORDER.find((saved) => receipts.some((receipt) => receipt.saved === saved)) ?? null;
+}

@@ -1,0 +1,71 @@
+import { type KeyLists, type Opened, openValue } from "./bound-open.ts";
+
+const MAX_DEPTH = 64;
+const CHUNK_CHARS = 64 * 1024;
+
+/** A list or an object that is being written. */
+interface Level {
+  value: unknown;
+  /** What comes next: a field's name where there is one, and its value. */
+  next: Iterator<readonly [name: string | null, value: unknown]>;
+  close: string;
+  isEmpty: boolean;
+}
+
+/**
+ * Any value as JSON, in pieces of about 64 KiB: no more of it is ever held. One element or field a line, so that it can be
+ * read back by lines. What JSON cannot say is written as `boundValue` writes it.
+ */
+export function* jsonChunks(value: unknown): Generator<string> {
+  const lists: KeyLists = new Map();
+  const levels: Level[] = [];
+  const ancestors = new Set<unknown>();
+  let chunk = "";
+
+  const write = (item: unknown): void => {
+    const opened = openValue(item, lists, Number.MAX_SAFE_INTEGER);
+    if (opened.kind === "nothing") chunk += "null";
+    else if (opened.kind === "plain") chunk += JSON.stringify(opened.json);
+    else if (opened.kind === "text") chunk += JSON.stringify(opened.text.toWellFormed());
+    else if (ancestors.has(item)) chunk += '"[circular]"';
+    else if (levels.length >= MAX_DEPTH) chunk += '"[too deep]"';
+    else {
+      chunk += opened.kind === "list" ? "[" : "{";
+      levels.push({ value: item, next: parts(opened), close: opened.kind === "list" ? "]" : "}", isEmpty: true });
+      ancestors.add(item);
+    }
+  };
+
+  write(value);
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    const part = level.next.next();
+    if (part.done) {
+      levels.pop();
+      ancestors.delete(level.value);
+      chunk += level.isEmpty ? level.close : `\n${" ".repeat(levels.length)}${level.close}`;
+    } else {
+      const [name, item] = part.value;
+      chunk += `${level.isEmpty ? "" : ","}\n${" ".repeat(levels.length)}`;
+      if (name !== null) chunk += `${JSON.stringify(name.toWellFormed())}: `;
+      level.isEmpty = false;
+      write(item);
+    }
+    if (chunk.length >= CHUNK_CHARS) {
+      yield chunk;
+      chunk = "";
+    }
+  }
+  yield chunk;
+}
+
+function* parts(opened: Extract<Opened, { kind: "list" | "record" }>): Generator<readonly [string | null, unknown]> {
+  if (opened.kind === "list") {
+    for (let index = 0; index < opened.length; index++) yield [null, opened.at(index)];
+    return;
+  }
+  for (const entry of opened.entries()) if (entry !== null && !isNothing(entry[1])) yield entry;
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || typeof value === "function" || typeof value === "symbol";
+}
