@@ -25,3 +25,13 @@ export class SpillwayError extends Error {
     return typeof value === "object" && value !== null && MARK in value;
   }
 }
+
+/** What an error says, whatever was thrown. Never throws itself. */
+export function messageOf(thrown: unknown): string {
+  try {
+    const message: unknown = thrown instanceof Error ? thrown.message : thrown;
+    return typeof message === "string" ? message : String(message);
+  } catch {
+    return "unknown error";
+  }
+}

@@ -2,6 +2,7 @@
 import type { LoadConfigOptions, LoadedConfig } from "./config/index.ts";
 import type { PolicyInput, ProfileName } from "./contract/policy.ts";
 import type { TokenCounter } from "./contract/token-counter.ts";
+import { SpillwayError } from "./errors.ts";
 import { assembleSpillway, type Spillway, type SpillwayParts } from "./spillway.ts";
 
 /** Parts a caller may hand in; what is left out has a default. */
@@ -19,9 +20,17 @@ export async function createSpillway({
   env = process.env,
   ...parts
 }: SpillwayOptions = {}): Promise<Spillway> {
+  const unknown = Object.keys(parts).find((key) => !OPTIONS.has(key));
+  if (unknown !== undefined)
+    throw new SpillwayError(
+      "bad-input",
+      `createSpillway has no option "${unknown}"; known are ${[...OPTIONS].join(", ")}`,
+    );
   const kept = store === undefined ? (await import("./storage/stores/memory.ts")).memoryStore() : store;
   return assembleSpillway({ ...parts, env, store: kept, policy: [policy] });
 }
+
+const OPTIONS = new Set(["store", "policy", "env", "counter", "strategies", "onReceipt"]);
 
 /** Reads the user's and the project's config files and the environment. */
 export async function loadConfig(options?: LoadConfigOptions): Promise<LoadedConfig> {
@@ -50,7 +59,7 @@ export type { Receipt, ReceiptCut, Saved } from "./contract/receipt.ts";
 export type { Extent, Size, Total } from "./contract/size.ts";
 export type { Span } from "./contract/span.ts";
 export type { Artifact, ArtifactWriter, Store } from "./contract/store.ts";
-export type { Held, Sieve, Strategy, StrategyRequest } from "./contract/strategy.ts";
+export type { Held, Sieve, Strategy, StrategyName, StrategyRequest } from "./contract/strategy.ts";
 export type { TokenCounter } from "./contract/token-counter.ts";
 export { SpillwayError, type SpillwayErrorCode } from "./errors.ts";
 export type {

@@ -90,7 +90,7 @@ describe("admit", () => {
     const spillway = await make({ store: halfway });
     const { text, receipt } = await spillway.admit({ tool: "bash", output: lines(50_000) });
     expect(receipt).toMatchObject({ saved: "partial", savedBytes: added });
-    expect(text).toContain(`Only the first ${added} bytes were saved`);
+    expect(text).toContain(`Only the first ${added.toLocaleString("en-US")} bytes were saved`);
   });
 
   it("clamps what came of a stream that fails, and tells the model", async () => {
@@ -157,6 +157,12 @@ describe("admit", () => {
         /maxBytes must be a whole number/,
       );
     }
+    await expect(spillway.admit({ outptu: "x" } as never)).rejects.toThrow(/there was no output/);
+    await expect(spillway.admit({ output: "x", exitCode: Number.NaN })).rejects.toThrow(
+      /exitCode must be a whole number/,
+    );
+    await expect(make({ polciy: "off" } as never)).rejects.toThrow(/no option "polciy"/);
+    await expect(make({ policy: { profil: "off" } as never })).rejects.toThrow(/no key "profil"/);
     await expect(spillway.admit({ output: "x", strategy: "best" })).rejects.toSatisfy(
       (error) => SpillwayError.is(error) && error.code === "unknown-strategy",
     );
@@ -342,6 +348,57 @@ describe("structured results", () => {
   });
 });
 
+describe("outputs of other shapes", () => {
+  it("are read: promises, Blobs, Responses, errors, streams of objects", async () => {
+    const spillway = await make();
+    const text = async (output: unknown) => (await spillway.admit({ output })).text;
+    expect(await text(Promise.resolve("later"))).toBe("later");
+    expect(await text(new Blob(["a blob"]))).toBe("a blob");
+    expect(await text(new Response("a body"))).toBe("a body");
+    expect(await text(new Error("what failed"))).toBe("what failed");
+    expect(await text(Readable.from([{ a: 1 }, { b: 2 }]))).toBe('{"a":1}\n{"b":2}\n');
+    expect(await text({ n: 1 })).toBe('{"n":1}');
+    const error = new RangeError(lines(9000));
+    const { output } = await spillway.admit({ output: error });
+    expect(output).toBeInstanceOf(RangeError);
+    expect(output).not.toBe(error);
+  });
+
+  it("one long line in a block is shown as far as one in a string", async () => {
+    const spillway = await make();
+    const line = "{}".repeat(70_000);
+    const alone = await spillway.admit({ output: line });
+    const block = await spillway.admit({ output: { content: [{ type: "text", text: line }] } });
+    expect(block.receipt.kept.bytes).toBe(alone.receipt.kept.bytes);
+  });
+
+  it("objects with more keys and numbers than text are bounded and kept whole", async () => {
+    const spillway = await make();
+    const rows = Array.from({ length: 5000 }, (_, id) => ({ id, price: id * 3, qty: 7 }));
+    const { output, text, receipt } = await spillway.admit({ output: rows });
+    expect(JSON.stringify(output).length).toBeLessThanOrEqual(51_200);
+    expect(text).toBe(JSON.stringify(output));
+    expect(receipt.shown.bytes).toBe(text.length);
+    const kept = Buffer.from((await spillway.store?.read(receipt.artifact ?? "")) ?? []).toString();
+    expect(JSON.parse(kept)).toEqual(rows);
+  });
+
+  it("wait for an exit code that comes after the output", async () => {
+    const spillway = await make();
+    let ended: (code: number) => void = () => {};
+    const exitCode = new Promise<number>((resolve) => {
+      ended = resolve;
+    });
+    async function* output() {
+      yield "working\n";
+      ended(3);
+    }
+    const { text, receipt } = await spillway.admit({ output: output(), exitCode });
+    expect(text).toBe("working\n[exit code 3]");
+    expect(receipt.exitCode).toBe(3);
+  });
+});
+
 describe("wrapTool", () => {
   const tool = (execute: (...args: never[]) => unknown, more: object = {}) => ({
     name: "bash",
@@ -465,6 +522,52 @@ describe("wrapTool", () => {
     expect(updates.at(-1)?.content[0]?.text).toContain("line 5000");
     for (const { content } of updates) expect(content[0]?.text.split("\n").length).toBeLessThanOrEqual(200);
     expect(receipts).toHaveLength(1);
+  });
+
+  it("wraps again where something else is said", async () => {
+    const spillway = await make();
+    const inner = spillway.wrapTool(
+      tool(() => lines(900)),
+      { limits: { maxLines: 100 } },
+    );
+    const outer = spillway.wrapTool(inner, { limits: { maxLines: 10 } });
+    expect(((await outer.execute()) as string).split("\n")).toHaveLength(10);
+    const frugal = (await make({ policy: "frugal" })).wrapTool({ name: "my_tool", execute: () => "x".repeat(20_000) });
+    expect(((await frugal.execute()) as unknown as string).length).toBeLessThanOrEqual(8000);
+  });
+
+  it("wraps functions, and tools that yield their results", async () => {
+    const spillway = await make();
+    const shout = spillway.wrapTool(async (count: number) => "A".repeat(count));
+    expect((await shout(90_000)).length).toBeLessThanOrEqual(51_200);
+    const yielding = spillway.wrapTool({
+      name: "bash",
+      async *execute() {
+        yield "started";
+        yield lines(9000);
+      },
+    });
+    const results: string[] = [];
+    for await (const result of yielding.execute()) results.push(result);
+    expect(results[0]).toBe("started");
+    expect(results[1]?.split("\n").length).toBeLessThanOrEqual(200);
+  });
+
+  it("clamps what is thrown that is no error", async () => {
+    const spillway = await make();
+    const thrown = (value: unknown) =>
+      (spillway.wrapTool(tool(() => Promise.reject(value))).execute() as Promise<unknown>).catch(
+        (error: unknown) => error,
+      );
+    expect(String(await thrown("s".repeat(90_000))).length).toBeLessThanOrEqual(51_200);
+    expect(JSON.stringify(await thrown({ error: "o".repeat(90_000) })).length).toBeLessThanOrEqual(51_200);
+    const aborted = (await thrown(new DOMException("d".repeat(90_000), "AbortError"))) as DOMException;
+    expect([aborted.name, aborted.code, aborted.message.length < 51_200]).toEqual(["AbortError", 20, true]);
+  });
+
+  it("refuses what is no tool", async () => {
+    const spillway = await make();
+    expect(() => spillway.wrapTool(null as never)).toThrow(/wrapTool takes a tool/);
   });
 
   it("passes an abort on", async () => {

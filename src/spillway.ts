@@ -1,12 +1,14 @@
 import type { AdmissionRequest } from "./admit/admission.ts";
 import { type AdmittedOutput, admitOutput } from "./admit/admit-output.ts";
+import { admitPlainly } from "./admit/admit-plainly.ts";
 import { OwnTexts } from "./admit/own-texts.ts";
 import { type Tool, type WrapOptions, wrapTool, wrapTools } from "./admit/wrap-tool.ts";
+import type { Limits } from "./contract/limits.ts";
 import type { Output } from "./contract/output.ts";
 import type { Policy, PolicyInput, ProfileName, ToolOverride, ToolPolicy } from "./contract/policy.ts";
 import type { Receipt } from "./contract/receipt.ts";
 import type { Store } from "./contract/store.ts";
-import type { Strategy } from "./contract/strategy.ts";
+import type { Strategy, StrategyName } from "./contract/strategy.ts";
 import type { TokenCounter } from "./contract/token-counter.ts";
 import { SpillwayError } from "./errors.ts";
 import { strategies as builtInStrategies } from "./stages/clamp/strategies/index.ts";
@@ -34,35 +36,35 @@ export interface SpillwayParts {
   /** Strategies beside the built-in ones. */
   strategies?: readonly Strategy[];
   /** Told of every receipt. What it throws is ignored. */
-  onReceipt?: (receipt: Receipt) => void;
+  onReceipt?: ((receipt: Receipt) => void) | undefined;
 }
 
 /** What may be said for one output. */
 export interface AdmitOptions {
-  limits?: ToolOverride["limits"];
-  strategy?: string;
-  headShare?: number;
-  fold?: boolean;
-  off?: boolean;
+  limits?: Limits | undefined;
+  strategy?: StrategyName | undefined;
+  headShare?: number | undefined;
+  fold?: boolean | undefined;
+  off?: boolean | undefined;
   /** Replaces our markers; measured like ours. */
-  marker?: CustomMarker;
+  marker?: CustomMarker | undefined;
   /** Bounds `details` and `structuredContent` too, for results that reach a model or a transcript with them. */
-  boundDetails?: boolean;
+  boundDetails?: boolean | undefined;
 }
 
 /** One output to admit. */
 export interface AdmitRequest extends AdmitOptions {
   /** The tool's name, by which its limits are found. */
-  tool?: string;
-  session?: string;
-  call?: string;
+  tool?: string | undefined;
+  session?: string | undefined;
+  call?: string | undefined;
   output: Output;
-  /** A command's exit code: said where it matters, as the text's last line. */
-  exitCode?: number;
+  /** A command's exit code, or a promise of it: said where it matters, as the text's last line. */
+  exitCode?: number | null | PromiseLike<number | null> | undefined;
   /** What the tool itself declares; weaker than a policy row that names it. */
-  declared?: ToolOverride;
+  declared?: ToolOverride | undefined;
   /** A partial result: clamped, never spilled, no receipt told. */
-  isUpdate?: boolean;
+  isUpdate?: boolean | undefined;
 }
 
 /** An admitted output. `output` has the shape that came in; a stream and bytes become text. */
@@ -115,6 +117,12 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   function planFor(request: AdmitRequest): AdmissionRequest {
     const { limits, strategy, headShare, fold, off, marker, exitCode } = request;
     const tool = request.tool ?? "tool";
+    if (!("output" in request))
+      throw new SpillwayError("bad-input", "admit takes { output, ... }; there was no output");
+    if (typeof tool !== "string") throw new SpillwayError("bad-input", `tool must be a name; got ${String(tool)}`);
+    if (typeof exitCode === "number" && !Number.isSafeInteger(exitCode)) {
+      throw new SpillwayError("bad-input", `exitCode must be a whole number; got ${exitCode}`);
+    }
     const rule = resolveToolPolicy(policy, tool, request.declared && { ...request.declared, declared: true }, {
       limits,
       strategy,
@@ -131,7 +139,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
       headShare: rule.headShare,
       fold: rule.fold,
       counter,
-      exitCode: exitCode ?? null,
+      exitCode: typeof exitCode === "number" ? exitCode : null,
       off: rule.off,
       boundDetails: request.boundDetails ?? false,
       ...(marker === undefined ? {} : { marker }),
@@ -140,18 +148,22 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
 
   async function admitAny(request: AdmitRequest): Promise<AdmittedOutput> {
     const plan = planFor(request);
-    const keeper = { store: plan.off || request.isUpdate ? null : store, own };
-    const admitted = await admitOutput(plan, request.output, keeper);
+    const { exitCode: exit } = request;
+    const keeper = {
+      store: plan.off || request.isUpdate ? null : store,
+      own,
+      ...(typeof exit === "object" && exit !== null && { exit }),
+    };
+    const admitted = await admitOutput(plan, request.output, keeper).catch((error: unknown) =>
+      admitPlainly(plan, request.output, error),
+    );
     if (!request.isUpdate) tell(admitted.receipt);
     return admitted;
   }
 
   function tell(receipt: Receipt): void {
-    try {
-      onReceipt?.(receipt);
-    } catch {
-      // A listener's fault is not the agent's.
-    }
+    // A listener's fault is not the agent's, thrown or rejected.
+    void (async () => onReceipt?.(receipt))().catch(() => {});
   }
 
   const wrapping = { admit: admitAny, check: (request: AdmitRequest) => void planFor(request) };

@@ -119,6 +119,7 @@ describe("spillway clamp", () => {
     [["clamp", "--max-line", "5"], /unknown option '--max-line'.*--max-lines/s],
     [["clmp"], /unknown command 'clmp'.*clamp/s],
     [["clamp", "a", "b"], /too many arguments/],
+    [["clamp", "--profile", "off", "--max-lines", "5"], /takes no limits/],
   ])("answers %j with one clear line and exit code 2", (args, message) => {
     const { status, stdout, stderr } = spillway(args, "input");
     expect(status).toBe(2);
@@ -127,8 +128,33 @@ describe("spillway clamp", () => {
     expect(stderr.trim().split("\n")).toHaveLength(1);
   });
 
+  it("does not lose an output because of a file that came with a clone", () => {
+    writeFileSync(join(folder, "spillway.yaml"), "default:\n  max_lines: many\n");
+    const { status, stdout, stderr } = spillway(["clamp"], "kept\n");
+    rmSync(join(folder, "spillway.yaml"));
+    expect([status, stdout]).toEqual([0, "kept\n"]);
+    expect(stderr).toMatch(/spillway\.yaml:2:\d+.*\n.*spillway\.yaml is ignored/);
+  });
+
+  it("says that it cannot write", () => {
+    const child = spawnSync("bash", ["-c", `echo hello | "${process.execPath}" "${CLI}" clamp > /dev/full`], {
+      encoding: "utf8",
+      env,
+    });
+    expect(child.status).toBe(2);
+    expect(child.stderr).toMatch(/cannot write standard output/);
+  });
+
+  it("passes any amount through when it is off, holding none of it", () => {
+    const child = spawnSync("bash", ["-c", `yes | "${process.execPath}" "${CLI}" clamp --profile off | head -2`], {
+      encoding: "utf8",
+      env,
+    });
+    expect(child.stdout).toBe("y\ny\n");
+  });
+
   it("shows help with examples, and its version", () => {
-    for (const args of [[], ["--help"], ["-h"]])
+    for (const args of [[], ["--help"], ["-h"], ["help"]])
       expect(spillway(args)).toMatchObject({ status: 0, stdout: expect.stringContaining("Examples:") });
     expect(spillway(["clamp", "--help"]).stdout).toContain("--max-tokens");
     expect(spillway(["--version"]).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);

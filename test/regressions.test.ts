@@ -86,7 +86,7 @@ describe("a clamp must not", () => {
     const tag = / (#\w{5}) \.\.\.\]$/m.exec(text)?.[1];
     expect(tag).toBeDefined();
     expect(quoted).not.toContain(tag);
-    expect(text).toContain(`Notes of this result carry ${tag}; other bracketed lines are output.`);
+    expect(text).toContain(`Our notes on what is missing carry ${tag}; others like them are output.`);
     expect(text.endsWith("[exit code 1]")).toBe(true);
   });
 

@@ -12,7 +12,7 @@ import { type Marked, writeBinary, writeEmpty, writeMarked } from "../stages/mar
 import { describeBinary } from "../stages/measure/describe-binary.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { SAMPLE_BYTES } from "../stages/measure/scan.ts";
-import { NUMBERS } from "../stages/policy/defaults.ts";
+import { DEFAULT_STRATEGY, NUMBERS } from "../stages/policy/defaults.ts";
 import { writeReceipt } from "../stages/record/write-receipt.ts";
 
 /** How one output is admitted: everything decided, nothing looked up. */
@@ -40,8 +40,8 @@ export interface Admission {
   /** True once part of the output will be held back: from here on it has to be spilled. */
   readonly over: boolean;
   readonly held: Uint8Array;
-  /** `fault` is why the output's source ended early, if it did. */
-  end(fault?: string): Ended;
+  /** `fault` is why the output's source ended early, if it did; `exitCode` is for one that was not known before. */
+  end(fault?: string, exitCode?: number | null): Ended;
 }
 
 /** An output that came to its end. */
@@ -62,8 +62,8 @@ export const NOT_KEPT: Keeping = { saved: "no", savedBytes: 0, id: null };
 
 /** Starts the admission of one output. */
 export function startAdmission(request: AdmissionRequest): Admission {
-  const { exitCode, ...rest } = request;
-  const clamp = startClamp(exitCode === null ? rest : { ...rest, exitCode });
+  const { exitCode: known, ...rest } = request;
+  const clamp = startClamp(known === null ? rest : { ...rest, exitCode: known });
   return {
     add: (bytes) => clamp.add(bytes),
     get over() {
@@ -72,12 +72,12 @@ export function startAdmission(request: AdmissionRequest): Admission {
     get held() {
       return clamp.held;
     },
-    end(fault) {
+    end(fault, exitCode = request.exitCode) {
       const early = fault === undefined ? [] : [endedEarly(fault)];
       const closing = exitCode === null ? early : [...early, exitLine(exitCode)];
       const whole = exitCode === 0 ? early : closing;
-      const clamped = clamp.end(reserveFor(whole, request.counter));
-      return endAdmission(request, clamped, { early, closing, whole });
+      const clamped = clamp.end(whole.length === 0 ? "" : `\n${whole.join("\n")}`);
+      return endAdmission({ ...request, exitCode }, clamped, { early, closing, whole });
     },
   };
 }
@@ -103,7 +103,8 @@ function endAdmission(request: AdmissionRequest, clamped: Clamped, closings: Clo
         tool,
         session,
         call,
-        strategy: strategy.name,
+        // A plain clamp stood in for one that failed.
+        strategy: clamped.faults.length > 0 ? DEFAULT_STRATEGY : strategy.name,
         shown: measureText(written.text, counter),
         estimated: counter.exact ? [] : (["tokens"] as const),
         limits,
@@ -142,7 +143,13 @@ function writeText(
   const shownWhole: Cut = { parts: [], total, kept: all, folded: none, omitted: none, cutBy: null };
   const described = (kind: string): Written => ({
     text: writeBinary(kind, total, mark, measure),
-    cut: { ...shownWhole, kept: none, omitted: all, cutBy: overBy },
+    cut: {
+      ...shownWhole,
+      parts: [{ fromLine: 1, toLine: total.lines, lines: total.lines, bytes: total.bytes, chars: total.chars }],
+      kept: none,
+      omitted: all,
+      cutBy: overBy,
+    },
     binary: kind,
   });
   if (total.bytes === 0) return { text: writeEmpty(mark, measure), cut: shownWhole, binary };
@@ -156,13 +163,10 @@ function writeText(
 }
 
 function withClosing(text: string, lines: string[]): string {
-  if (lines.length === 0) return text;
-  return `${text}${text.endsWith("\n") ? "" : "\n"}${lines.join("\n")}`;
-}
-
-function reserveFor(lines: string[], counter: TokenCounter): Size {
-  if (lines.length === 0) return { bytes: 0, chars: 0, lines: 0, tokens: 0 };
-  return { ...measureText(`\n${lines.join("\n")}`, counter), lines: lines.length };
+  const last = lines.join("\n");
+  // A text that comes a second time has its exit line already.
+  if (last === "" || text === last || text.endsWith(`\n${last}`)) return text;
+  return `${text}${text.endsWith("\n") ? "" : "\n"}${last}`;
 }
 
 /** Counting tokens costs most, so it is left out while no limit asks for it. */

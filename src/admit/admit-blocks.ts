@@ -1,13 +1,16 @@
 import type { Limits } from "../contract/limits.ts";
 import type { Receipt } from "../contract/receipt.ts";
+import type { Size } from "../contract/size.ts";
 import { boundValue } from "../stages/clamp/bound-value.ts";
-import { type FoundText, findTexts, replaceTexts } from "../stages/clamp/find-texts.ts";
+import { type FoundText, findTexts } from "../stages/clamp/find-texts.ts";
+import { replaceTexts } from "../stages/clamp/replace-texts.ts";
 import type { Keeping } from "../stages/mark/access.ts";
+import { exitLine } from "../stages/mark/texts.ts";
 import { encodeText } from "../stages/measure/encode-text.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { type AdmissionRequest, type Admitted, type Ended, NOT_KEPT, startAdmission } from "./admission.ts";
-import { admitObject } from "./admit-object.ts";
+import { admitObject, boundObject } from "./admit-object.ts";
 import { joinReceipts } from "./join-receipts.ts";
 import { shareLimits } from "./share-limits.ts";
 
@@ -41,9 +44,19 @@ export interface AdmittedBlocks<T> {
 export function admitBlocks<T extends object>(request: AdmissionRequest, result: T): AdmittedBlocks<T> {
   const found = findTexts(result);
   if (request.off) return admitTexts(request, result, found?.texts ?? []);
+  const isTooMany =
+    found !== null && found.texts.length > mostTexts(request.limits) && !fitTogether(request, found.texts);
+  if (found?.hasContent && isTooMany) return boundObject(request, result);
   return found?.hasContent
     ? admitTexts(request, result, found.texts)
     : admitObject(request, result, found?.texts ?? null);
+}
+
+/** With more texts than this nothing of each could be shown: some are left out whole. */
+function mostTexts({ maxBytes, maxChars, maxLines, maxTokens }: Limits): number {
+  const none = Number.POSITIVE_INFINITY;
+  const most = Math.min((maxBytes ?? none) / 64, (maxChars ?? none) / 64, maxLines ?? none, (maxTokens ?? none) / 32);
+  return Math.max(1, Math.floor(most));
 }
 
 /** Clamps the texts of a result, each to its share. */
@@ -52,12 +65,11 @@ export function admitTexts<T extends object>(
   result: T,
   found: FoundText[],
 ): AdmittedBlocks<T> {
-  const sizes = found.map(({ text }) => measureText(text, request.counter));
-  const shares = shareLimits(request.limits, sizes, request.exitCode !== null);
+  const exitAt = lastWithText(found);
+  const shares = limitsOf(request, found);
   const blocks = found.map(({ text }, index): AdmittedBlock => {
-    // Only the last block says how a command ended.
-    const exitCode = index === found.length - 1 ? request.exitCode : null;
-    const own = { ...request, exitCode, limits: shares[index] as Limits };
+    // The last text says how a command ended.
+    const own = { ...request, exitCode: index === exitAt ? request.exitCode : null, limits: shares[index] as Limits };
     const admission = startAdmission(own);
     for (const bytes of encodeText(text)) admission.add(bytes);
     return { text, request: own, ended: admission.end(), chunks: () => encodeText(text) };
@@ -80,6 +92,37 @@ export function admitTexts<T extends object>(
       return { output: request.boundDetails ? withBoundDetails(replaced) : replaced, text, texts, receipt };
     },
   };
+}
+
+/** The last text that is not empty, or the last. */
+function lastWithText(found: readonly FoundText[]): number {
+  const last = found.findLastIndex(({ text }) => text !== "");
+  return last === -1 ? found.length - 1 : last;
+}
+
+/** Each text's limits: none where all of them together are within the result's, else its fair share. */
+function limitsOf(request: AdmissionRequest, found: readonly FoundText[]): Limits[] {
+  const { limits, counter, exitCode } = request;
+  if (fitTogether(request, found)) return found.map(() => limits);
+  const sizes = found.map(({ text }) => measureText(text, counter));
+  return shareLimits(limits, sizes, exitCode === null ? null : lastWithText(found));
+}
+
+function fitTogether({ limits, counter, exitCode }: AdmissionRequest, found: readonly FoundText[]): boolean {
+  const chars = found.reduce((sum, { text }) => sum + text.length, 0);
+  if (chars > Math.min(limits.maxBytes ?? chars, limits.maxChars ?? chars)) return false;
+  const exit = exitCode === null || exitCode === 0 ? [] : [exitLine(exitCode)];
+  return isWithin(measureText(joinTexts([...found.map(({ text }) => text), ...exit]), counter), limits);
+}
+
+function isWithin(size: Size, { maxBytes, maxChars, maxLines, maxTokens }: Limits): boolean {
+  const fits = (value: number, limit: number | undefined) => limit === undefined || value <= limit;
+  return (
+    fits(size.bytes, maxBytes) &&
+    fits(size.chars, maxChars) &&
+    fits(size.lines, maxLines) &&
+    fits(size.tokens, maxTokens)
+  );
 }
 
 /** Fields beside the content that some hosts send to a model or write to a transcript. */

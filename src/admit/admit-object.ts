@@ -1,8 +1,9 @@
 import type { Limits } from "../contract/limits.ts";
 import type { Receipt } from "../contract/receipt.ts";
 import { boundValue } from "../stages/clamp/bound-value.ts";
-import { type FoundText, replaceTexts } from "../stages/clamp/find-texts.ts";
+import type { FoundText } from "../stages/clamp/find-texts.ts";
 import { jsonChunks } from "../stages/clamp/json-chunks.ts";
+import { replaceTexts } from "../stages/clamp/replace-texts.ts";
 import { accessText, type Keeping } from "../stages/mark/access.ts";
 import { encodeText } from "../stages/measure/encode-text.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
@@ -89,7 +90,7 @@ function asItIs<T extends object>(request: AdmissionRequest, result: T): Admitte
 }
 
 /** A bounded copy; the whole is kept as JSON, one element or field a line. */
-function boundObject<T extends object>(request: AdmissionRequest, result: T): AdmittedBlocks<T> {
+export function boundObject<T extends object>(request: AdmissionRequest, result: T): AdmittedBlocks<T> {
   const chunks = function* () {
     for (const chunk of jsonChunks(result)) yield* encodeText(chunk);
   };
@@ -138,13 +139,27 @@ function boundObject<T extends object>(request: AdmissionRequest, result: T): Ad
   };
 }
 
+/** Notes that stand for left-out content blocks become blocks themselves. */
+function withTextBlocks(copy: unknown): unknown {
+  if (typeof copy !== "object" || copy === null || !Array.isArray((copy as { content?: unknown }).content)) return copy;
+  const content = (copy as { content: unknown[] }).content;
+  if (!content.some((block) => typeof block === "object")) return copy;
+  return {
+    ...copy,
+    content: content.map((block) => (typeof block === "string" ? { type: "text", text: block } : block)),
+  };
+}
+
 /** The copy, with our note on it where it is an object, small enough in every unit. */
 function fitted(request: AdmissionRequest, result: object, note: string): { output: unknown; text: string } {
   const { maxTokens = Number.POSITIVE_INFINITY } = request.limits;
   for (let most = mostBytes(request.limits); ; most = Math.floor(most / 2)) {
-    const room = note.length + 16 < most / 4 ? note.length + 16 : 0;
-    const { value } = boundValue(result, most - room);
-    if (room > 0 && typeof value === "object" && value !== null && "[cut]" in value) value["[cut]"] = note;
+    // Room for the note, and for what makes a block of one.
+    const room = note.length + 64 < most / 4 ? note.length + 64 : 0;
+    const { value: copy } = boundValue(result, most - room);
+    const value = withTextBlocks(copy);
+    if (room > 0 && typeof value === "object" && value !== null && "[cut]" in value)
+      (value as Record<string, unknown>)["[cut]"] = note;
     const text = JSON.stringify(value) ?? "";
     if (most < 2 || request.counter.count(text) <= maxTokens) return { output: value, text };
   }

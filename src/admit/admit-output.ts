@@ -1,12 +1,15 @@
-import type { OutputStream } from "../contract/output.ts";
 import type { Artifact, Store } from "../contract/store.ts";
+import { messageOf } from "../errors.ts";
 import type { Keeping } from "../stages/mark/access.ts";
 import { encodeText } from "../stages/measure/encode-text.ts";
 import { bytesOf, isStream, readChunks } from "../stages/measure/read-chunks.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
 import { startSpill } from "../stages/spill/spill.ts";
+import { within } from "../stages/spill/within.ts";
 import { type AdmissionRequest, type Admitted, type Ended, NOT_KEPT, startAdmission } from "./admission.ts";
 import { admitBlocks } from "./admit-blocks.ts";
 import { admitWhole } from "./admit-whole.ts";
+import { errorWith } from "./clamp-error.ts";
 import type { OwnText, OwnTexts } from "./own-texts.ts";
 
 /** What came of an output: its own shape for the caller, its text, and the receipt. */
@@ -18,10 +21,16 @@ export interface AdmittedOutput extends Admitted {
 export interface Keeper {
   store: Store | null;
   own: OwnTexts;
+  /** How a command ended, where that is only known once its output has come. */
+  exit?: PromiseLike<number | null>;
 }
 
+/** An output that is read whole because nothing may be cut: beyond this it is cut all the same. */
+const MAX_OFF_BYTES = 256 * 1024 * 1024;
+
 /** Admits an output of any shape, spilling what is held back while it comes. */
-export async function admitOutput(request: AdmissionRequest, output: unknown, keeper: Keeper): Promise<AdmittedOutput> {
+export async function admitOutput(request: AdmissionRequest, given: unknown, keeper: Keeper): Promise<AdmittedOutput> {
+  const output = await readable(given);
   if (typeof output === "string") {
     const whole = admitWhole(output, request);
     if (whole !== null) return { output: whole.text, ...whole };
@@ -29,12 +38,17 @@ export async function admitOutput(request: AdmissionRequest, output: unknown, ke
     return { output: admitted.text, ...admitted };
   }
   if (isStream(output)) {
-    const admitted = await admitChunks(request, readChunks(output as OutputStream), keeper);
+    const limits = request.off ? { maxBytes: MAX_OFF_BYTES } : request.limits;
+    const admitted = await admitChunks({ ...request, limits }, readChunks(output), keeper);
     return { output: admitted.text, ...admitted };
   }
   if (output instanceof ArrayBuffer || ArrayBuffer.isView(output)) {
     const admitted = await admitChunks(request, [bytesOf(output)], keeper);
     return { output: admitted.text, ...admitted };
+  }
+  if (output instanceof Error) {
+    const { text, receipt } = await admitOutput(request, output.message, keeper);
+    return { output: text === output.message ? output : errorWith(output, text), text, receipt };
   }
   if (typeof output === "object" && output !== null) return admitStructured(request, output, keeper);
   // Numbers, booleans and nothing are no larger than themselves.
@@ -42,17 +56,26 @@ export async function admitOutput(request: AdmissionRequest, output: unknown, ke
   return { ...(await admitChunks(request, encodeText(text), keeper, text)), output };
 }
 
+/** What stands behind a promise, a Blob or a Response. */
+async function readable(output: unknown): Promise<unknown> {
+  if (typeof output !== "object" || output === null) return output;
+  if (typeof (output as PromiseLike<unknown>).then === "function")
+    return readable(await (output as PromiseLike<unknown>));
+  if (output instanceof Blob) return output.stream();
+  return output instanceof Response ? (output.body ?? "") : output;
+}
+
 type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 async function admitChunks(
   request: AdmissionRequest,
   chunks: Chunks,
-  { store, own }: Keeper,
+  { store, own, exit }: Keeper,
   original?: string,
 ): Promise<Admitted> {
   const admission = startAdmission(request);
   const known = original === undefined ? null : own.find(original);
-  const spill = startSpill(known === null ? store : null);
+  const spill = startSpill(known === null ? store : null, NUMBERS.spillDeadlineMs.default);
   let fault: string | undefined;
   try {
     for await (const chunk of chunks) {
@@ -64,7 +87,8 @@ async function admitChunks(
     fault = firstLine(error);
   }
   const { held } = admission;
-  const ended = admission.end(fault);
+  const exitCode = await Promise.resolve(exit).catch(() => null);
+  const ended = admission.end(fault, Number.isSafeInteger(exitCode) ? exitCode : request.exitCode);
   if (!ended.cut) return ended.write(NOT_KEPT, null, original);
   const again = known === null ? null : await admitAgain(request, known, store);
   if (known !== null && again !== null) return remembered(again.write(known.keeping, known.sha256), known, own);
@@ -77,15 +101,23 @@ async function admitChunks(
 
 /** A text of ours is cut anew from its artifact; null if that is gone. */
 async function admitAgain(request: AdmissionRequest, known: OwnText, store: Store | null): Promise<Ended | null> {
-  const bytes = await store?.read(known.keeping.id ?? "").catch(() => null);
-  if (!bytes) return null;
+  const { id, saved } = known.keeping;
+  if (store === null || id === null || (saved !== "yes" && saved !== "local")) return null;
+  let bytes: Uint8Array | null = null;
+  try {
+    bytes = await within(Promise.resolve(store.read(id)), NUMBERS.spillDeadlineMs.default, "reading an artifact");
+  } catch {
+    // gone, or the store is: the text we have serves
+  }
+  if (!(bytes instanceof Uint8Array)) return null;
   const admission = startAdmission({ ...request, exitCode: request.exitCode ?? known.exitCode });
   admission.add(bytes);
   return admission.end();
 }
 
 function remembered(admitted: Admitted, own: OwnText, texts: OwnTexts): Admitted {
-  texts.remember(admitted.text, own);
+  // One with a fault says so; cut anew it would not.
+  if (admitted.receipt.faults === undefined) texts.remember(admitted.text, own);
   return admitted;
 }
 
@@ -105,7 +137,7 @@ async function admitStructured(
       kept.push(known);
       continue;
     }
-    const spill = startSpill(block.ended.cut ? store : null);
+    const spill = startSpill(block.ended.cut ? store : null, NUMBERS.spillDeadlineMs.default);
     if (block.ended.cut) for (const bytes of block.chunks()) await spill.add(bytes);
     const { artifact, fault } = await spill.end();
     if (fault !== null) faults.push(fault);
@@ -132,8 +164,9 @@ const MAX_FAULT_CHARS = 200;
 
 /** Why a stream failed, on one short line: it is told to the model. */
 function firstLine(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const [line = ""] = message.toWellFormed().split(/[\r\n]/, 1);
+  const [line = ""] = messageOf(error)
+    .toWellFormed()
+    .split(/[\r\n]/, 1);
   return line.length > MAX_FAULT_CHARS
     ? `${line.slice(0, MAX_FAULT_CHARS).toWellFormed()}...`
     : line || "unknown error";

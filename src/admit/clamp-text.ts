@@ -1,12 +1,13 @@
 import type { Limits } from "../contract/limits.ts";
-import type { Strategy } from "../contract/strategy.ts";
+import type { Strategy, StrategyName } from "../contract/strategy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import { SpillwayError } from "../errors.ts";
 import { strategies } from "../stages/clamp/strategies/index.ts";
 import type { CustomMarker } from "../stages/mark/forms.ts";
 import { encodeText } from "../stages/measure/encode-text.ts";
 import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
-import { checkLimits } from "../stages/policy/check-limits.ts";
+import { guardCounter } from "../stages/measure/guard-counter.ts";
+import { checkLimits, checkNumber } from "../stages/policy/check-limits.ts";
 import { DEFAULT_STRATEGY, NUMBERS } from "../stages/policy/defaults.ts";
 import { type AdmissionRequest, type Admitted, NOT_KEPT, startAdmission } from "./admission.ts";
 import { admitBlocks } from "./admit-blocks.ts";
@@ -15,7 +16,7 @@ import { admitWhole } from "./admit-whole.ts";
 /** How a text is clamped where there is no policy. */
 export interface ClampOptions {
   /** A built-in strategy's name, or a strategy. */
-  strategy?: string | Strategy;
+  strategy?: StrategyName | Strategy;
   headShare?: number;
   /** Off unless asked for: a text may be exact content. */
   fold?: boolean;
@@ -27,6 +28,7 @@ export interface ClampOptions {
 
 /** Clamps one text, with no store: markers say that the rest was not saved. */
 export function clampText(text: string, limits: Limits, options: ClampOptions = {}): Admitted {
+  if (typeof text !== "string") throw new SpillwayError("bad-input", `clampText takes a text; got ${typeof text}`);
   const request = requestFor(limits, options);
   const whole = admitWhole(text, request);
   if (whole !== null) return whole;
@@ -46,14 +48,15 @@ export function clampBlocks<T extends object>(
 }
 
 function requestFor(limits: Limits, options: ClampOptions): AdmissionRequest {
-  const { headShare = NUMBERS.headShare.default, fold = false, counter = estimateCounter, marker } = options;
+  const { headShare = NUMBERS.headShare.default, fold = false, marker } = options;
+  const counter = options.counter === undefined ? estimateCounter : guardCounter(options.counter);
   return {
     tool: options.tool ?? "tool",
     session: null,
     call: null,
     limits: finiteOnly(checkLimits(limits, "limits")),
     strategy: strategyOf(options.strategy ?? DEFAULT_STRATEGY),
-    headShare,
+    headShare: checkNumber(headShare, NUMBERS.headShare, "headShare"),
     fold,
     counter,
     exitCode: options.exitCode ?? null,

@@ -18,6 +18,7 @@ export function relayUpdates(
   const listener = onUpdate as (...args: unknown[]) => unknown;
   let waiting: unknown[] | null = null;
   let timer: ReturnType<typeof setTimeout> | null = null;
+  let ended = false;
   let sentAtMs = Number.NEGATIVE_INFINITY;
   let delivery: Promise<void> = Promise.resolve();
 
@@ -29,15 +30,16 @@ export function relayUpdates(
     sentAtMs = performance.now();
     delivery = delivery.then(async () => {
       const [update, ...rest] = args;
-      // An agent's listener must not break its tool.
+      // An agent's listener must neither break its tool nor hold it up.
       await clamp(update)
-        .then((clamped) => listener(clamped, ...rest))
+        .then((clamped) => void (async () => listener(clamped, ...rest))().catch(() => {}))
         .catch(() => {});
     });
   }
 
   return {
     take(...args) {
+      if (ended) return;
       waiting = args;
       if (timer !== null) return;
       const waitMs = sentAtMs + intervalMs - performance.now();
@@ -46,6 +48,7 @@ export function relayUpdates(
     },
     async end() {
       if (timer !== null) clearTimeout(timer);
+      ended = true;
       deliver();
       await delivery;
     },

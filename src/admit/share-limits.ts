@@ -10,23 +10,23 @@ const JOINT: Size = { bytes: 1, chars: 1, lines: 0, tokens: 1 };
 const LIMIT_OF = { bytes: "maxBytes", chars: "maxChars", lines: "maxLines", tokens: "maxTokens" } as const;
 
 /**
- * The limits of each text under one budget: its fair share in every unit. Joints and the last one's exit line are charged
- * first. What the small ones leave goes to those that will be cut, since their markers need room in every unit.
+ * The limits of each text under one budget: its fair share in every unit. Joints and the exit line of the one at
+ * `exitAt` are charged first. What the small ones leave goes to those that will be cut, since their markers need room in every unit.
  */
-export function shareLimits(limits: Limits, sizes: readonly Size[], hasExit: boolean): Limits[] {
+export function shareLimits(limits: Limits, sizes: readonly Size[], exitAt: number | null): Limits[] {
   const shares: Size[] = sizes.map(() => ({ bytes: 0, chars: 0, lines: 0, tokens: 0 }));
   const left: Partial<Size> = {};
   for (const unit of ["bytes", "chars", "lines", "tokens"] as const) {
     const limit = limits[LIMIT_OF[unit]];
     if (limit === undefined) continue;
-    const exit = hasExit ? Math.min(EXIT_ROOM[unit], limit) : 0;
+    const exit = exitAt === null ? 0 : Math.min(EXIT_ROOM[unit], limit);
     const budget = Math.max(0, limit - Math.max(0, sizes.length - 1) * JOINT[unit] - exit);
     const fair = fairShares(
       sizes.map((size) => size[unit]),
       budget,
     );
     fair.forEach((share, index) => {
-      (shares[index] as Size)[unit] = share + (hasExit && index === fair.length - 1 ? exit : 0);
+      (shares[index] as Size)[unit] = share + (index === exitAt ? exit : 0);
     });
     left[unit] = budget - fair.reduce((sum, share) => sum + share, 0);
   }

@@ -1,12 +1,20 @@
 import type { Limits } from "../contract/limits.ts";
 import type { ToolOverride } from "../contract/policy.ts";
+import type { StrategyName } from "../contract/strategy.ts";
+import { SpillwayError } from "../errors.ts";
 import type { CustomMarker } from "../stages/mark/forms.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { clampError } from "./clamp-error.ts";
 import { relayUpdates } from "./relay-updates.ts";
 
-/** Anything with an `execute`: `execute(id, args, signal, onUpdate)` as agents have it, or any other arguments. */
-export interface Tool {
+/**
+ * Anything with an `execute`: `execute(id, args, signal, onUpdate)` as agents have it, or any other arguments; or a
+ * function that does the same.
+ */
+export type Tool = ToolObject | ((...args: never[]) => unknown);
+
+/** A tool as an object. */
+export interface ToolObject {
   name?: unknown;
   // Methods are compared loosely, so that every framework's own type of tool fits.
   execute?(...args: never[]): unknown;
@@ -15,15 +23,15 @@ export interface Tool {
 /** What may be said when a tool is wrapped. */
 export interface WrapOptions {
   /** The name its limits are found by, if the tool has none. */
-  name?: string;
-  limits?: Limits;
-  strategy?: string;
-  headShare?: number;
-  fold?: boolean;
+  name?: string | undefined;
+  limits?: Limits | undefined;
+  strategy?: StrategyName | undefined;
+  headShare?: number | undefined;
+  fold?: boolean | undefined;
   /** Leaves the tool as it is. */
-  off?: boolean;
-  marker?: CustomMarker;
-  session?: string;
+  off?: boolean | undefined;
+  marker?: CustomMarker | undefined;
+  session?: string | undefined;
 }
 
 /** What wrapping needs of a Spillway. */
@@ -37,44 +45,96 @@ interface WrappedRequest extends Omit<WrapOptions, "name"> {
   tool: string;
   call?: string;
   declared?: ToolOverride;
-  output: object | string;
+  output: unknown;
   /** A partial result: clamped, never spilled, no receipt. */
   isUpdate?: boolean;
 }
 
-const wrapped = new WeakSet<object>();
+/** Which Spillway wrapped a tool, and with nothing else said: doing that again changes nothing. */
+const wrapped = new WeakMap<object, Wrapping>();
 
-/** A copy of a tool whose results, updates and errors are clamped. Wrapping twice is wrapping once. */
+/** A copy of a tool whose results, updates and errors are clamped. A function is wrapped as the tool's `execute` is. */
 export function wrapTool<T extends Tool>(tool: T, wrapping: Wrapping, { name, ...options }: WrapOptions = {}): T {
-  const { execute } = tool;
-  if (options.off || typeof execute !== "function" || wrapped.has(tool)) return tool;
-  const toolName = typeof tool.name === "string" ? tool.name : (name ?? "tool");
+  if ((typeof tool !== "object" && typeof tool !== "function") || tool === null) {
+    throw new SpillwayError(
+      "bad-input",
+      `wrapTool takes a tool, an object with execute() or a function; got ${String(tool)}`,
+    );
+  }
+  const isPlain = Object.keys(options).length === 0;
+  if (options.off || (isPlain && wrapped.get(tool) === wrapping)) return tool;
+  const isFunction = typeof tool === "function";
+  const execute: unknown = isFunction ? tool : tool.execute;
+  // A tool that somebody else runs has none.
+  if (typeof execute !== "function") return tool;
+  const toolName = typeof tool.name === "string" && tool.name !== "" ? tool.name : (name ?? "tool");
   const declared = declaredBy(tool);
   const request = { ...options, tool: toolName, ...(declared && { declared }), output: "" };
   wrapping.check(request);
+  const run = clamped(execute as Execute, tool, (output, more) => wrapping.admit({ ...request, ...more, output }));
+  const copy = isFunction ? (run as unknown as T) : withExecute(tool, run);
+  if (isPlain) wrapped.set(copy, wrapping);
+  return copy;
+}
 
-  async function executeClamped(...args: unknown[]): Promise<unknown> {
-    const call = typeof args[0] === "string" ? { call: args[0] } : {};
-    const admit = async (output: unknown, isUpdate = false) =>
-      (await wrapping.admit({ ...request, ...call, output: output as object, isUpdate })).output;
-    const updates = relayUpdates(args[3], (update) => admit(update, true), NUMBERS.updateIntervalMs.default);
+type Execute = (...args: unknown[]) => unknown;
+type Admit = (output: unknown, more: { call?: string; isUpdate?: boolean }) => Promise<{ output: unknown }>;
+
+/** What a tool does, with what comes of it clamped. One that yields its results keeps yielding them. */
+function clamped(execute: Execute, tool: unknown, admit: Admit): Execute {
+  const callOf = (args: unknown[]) => (typeof args[0] === "string" ? { call: args[0] } : {});
+  const clampThrown = (error: unknown, call: { call?: string }) =>
+    clampError(error, async (thrown) => (await admit(thrown, call)).output);
+  if (execute.constructor.name === "AsyncGeneratorFunction") {
+    return async function* (...args: unknown[]) {
+      const call = callOf(args);
+      try {
+        for await (const value of execute.apply(tool, args) as AsyncIterable<unknown>)
+          yield (await admit(value, call)).output;
+      } catch (error) {
+        throw await clampThrown(error, call);
+      }
+    };
+  }
+  return async (...args: unknown[]) => {
+    const call = callOf(args);
+    const clampUpdate = async (update: unknown) => (await admit(update, { ...call, isUpdate: true })).output;
+    const updates = relayUpdates(args[3], clampUpdate, NUMBERS.updateIntervalMs.default);
     if (updates !== null) args[3] = updates.take;
     try {
-      const result = await (execute as (...args: unknown[]) => unknown).apply(tool, args);
-      return await admit(result);
+      return (await admit(await execute.apply(tool, args), call)).output;
     } catch (error) {
-      throw await clampError(error, async (message) => String(await admit(message)));
+      throw await clampThrown(error, call);
     } finally {
       await updates?.end();
     }
-  }
+  };
+}
 
-  const copy = Object.create(Object.getPrototypeOf(tool), {
+function withExecute<T extends object>(tool: T, execute: Execute): T {
+  const prototype: unknown = Object.getPrototypeOf(tool);
+  // An instance may have private members, which no copy has.
+  if (prototype !== null && prototype !== Object.prototype && !Object.hasOwn(tool, "execute"))
+    return standIn(tool, execute);
+  return Object.create(Object.getPrototypeOf(tool), {
     ...Object.getOwnPropertyDescriptors(tool),
-    execute: { value: executeClamped, writable: true, enumerable: true, configurable: true },
+    execute: { value: execute, writable: true, enumerable: true, configurable: true },
   }) as T;
-  wrapped.add(copy);
-  return copy;
+}
+
+/** Stands before an instance: everything is the instance's own, but for `execute`. */
+function standIn<T extends object>(tool: T, execute: Execute): T {
+  const bound = new Map<unknown, unknown>();
+  return new Proxy(tool, {
+    get(target, key) {
+      if (key === "execute") return execute;
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== "function" || key === "constructor") return value;
+      if (!bound.has(value)) bound.set(value, value.bind(target));
+      return bound.get(value);
+    },
+    set: (target, key, value) => Reflect.set(target, key, value, target),
+  });
 }
 
 /** The same for a list, or for a record, whose keys name the tools that have no name. */

@@ -44,7 +44,8 @@ const MAX_TOLD = 10;
 
 /**
  * Reads the config: a project's file, then the user's own, then the environment, each winning over the one before.
- * Throws a SpillwayError "bad-config" that says where and what, if a file cannot be read or is wrong.
+ * Throws a SpillwayError "bad-config" that says where and what, if the user's own file cannot be read or is wrong; a
+ * project's is ignored then, with a warning.
  */
 export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig> {
   const { cwd = process.cwd(), env = process.env, home = homedir(), platform = process.platform } = options;
@@ -73,11 +74,13 @@ async function addFile(loaded: LoadedConfig, kind: "project" | "user", { path, p
     loaded.policy = mergeInputs(loaded.policy, policy);
     loaded.warnings.push(...atMost(ignored.map(told)));
   } catch (error) {
-    if (error instanceof ConfigFault) throw new SpillwayError("bad-config", told(error));
-    if (error instanceof AggregateError) {
-      throw new SpillwayError("bad-config", atMost(error.errors.map(told)).join("\n"));
-    }
-    throw error;
+    const faults =
+      error instanceof AggregateError ? error.errors.map(told) : error instanceof ConfigFault ? [told(error)] : null;
+    if (faults === null) throw error;
+    // Nobody should lose an output because of a file that came with a clone.
+    if (kind === "user") throw new SpillwayError("bad-config", atMost(faults).join("\n"));
+    loaded.warnings.push(...atMost(faults), `${printable(path)} is ignored`);
+    return;
   }
   loaded.warnings.push(...passedOver.map((other) => `${printable(other)} is not read: ${printable(path)} is`));
   loaded.sources.push({ kind, path });

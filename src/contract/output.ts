@@ -2,7 +2,7 @@
 export type OutputStream = AsyncIterable<unknown> | ReadableStream<unknown>;
 
 /**
- * What a tool emits: text, bytes, a stream of either, or a structured result (`{ content: [...] }`, `{ content: "..." }`,
- * an MCP result, an array of blocks, any object with text in it).
+ * What a tool emits: text, bytes, a stream of either, a Blob, a Response, an Error, a structured result
+ * (`{ content: [...] }`, `{ content: "..." }`, an MCP result, an array of blocks, any object), or a promise of one.
  */
-export type Output = string | Uint8Array | ArrayBuffer | OutputStream | object | null | undefined;
+export type Output = unknown;

@@ -14,7 +14,10 @@ export interface StrategyRequest {
   exitCode?: number;
 }
 
-/** Chooses which part of an output that is over its limits is shown. Add one: a file here, a line in `strategies/index.ts`. */
+/** A built-in strategy's name, or that of one handed in. */
+export type StrategyName = "head" | "tail" | "head-tail" | (string & {});
+
+/** Chooses which part of an output that is over its limits is shown. */
 export interface Strategy {
   name: string;
   start(request: StrategyRequest): Sieve;

@@ -8,7 +8,7 @@ const program = new Command("spillway")
   .description("Keeps tool output from flooding a language model's context, without losing what matters.")
   .version(VERSION, "-V, --version", "print the version")
   .helpOption("-h, --help", "print this help")
-  .helpCommand(false)
+  .helpCommand("help [command]", "print the help of a command")
   .showSuggestionAfterError()
   .configureOutput({ writeErr: () => {} })
   .exitOverride()
@@ -20,12 +20,14 @@ Examples:
   spillway clamp build.log --max-lines 100 --strategy tail
   spillway clamp --json < response.txt
 
-Run "spillway <command> --help" for more. Configuration: spillway.yaml, see docs/guide/configuration.md.`,
+Run "spillway <command> --help" for more. A spillway.yaml here or above sets limits for each tool.`,
   );
 addClampCommand(program);
 
 // A reader that closed early (head, a pager) is no fault of ours.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 2));
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === "EPIPE" ? 0 : tellFault(new Error(`cannot write standard output: ${error.message}`)));
+});
 
 try {
   if (process.argv.length <= 2) program.outputHelp();

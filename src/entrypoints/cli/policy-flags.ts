@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Limits } from "../../contract/limits.ts";
 import type { PolicyInput } from "../../contract/policy.ts";
+import { SpillwayError } from "../../errors.ts";
 import { loadConfig } from "../../index.ts";
 import { wholeNumber } from "./whole-number.ts";
 
@@ -39,6 +40,9 @@ export async function policyFromFlags(flags: PolicyFlags): Promise<PolicyInput> 
   for (const warning of warnings) process.stderr.write(`spillway: ${warning}\n`);
   const limits: Limits = definedOnly({ maxBytes, maxChars, maxLines, maxTokens });
   const force = definedOnly({ strategy, headShare });
+  if (profile === "off" && Object.keys({ ...limits, ...force }).length > 0) {
+    throw new SpillwayError("bad-input", "--profile off shows everything, so it takes no limits and no strategy");
+  }
   return {
     ...policy,
     ...(profile !== undefined && { profile: profile as PolicyInput["profile"] }),

@@ -17,7 +17,8 @@ export interface Shown {
 
 /**
  * Accounts for region bytes [from, to). `firstLine` is the source line in which `from` stands. A rewritten line that is
- * shown in two stretches counts what was folded in it once: `seen` holds the source offsets counted so far.
+ * shown in two stretches counts what was folded in it once: `seen` holds the source offsets counted so far. `isEnd`: it is
+ * the output's end.
  */
 export function accountFor(
   region: Region,
@@ -26,6 +27,7 @@ export function accountFor(
   firstLine: number,
   total: Total,
   seen: Set<number>,
+  isEnd: boolean,
 ): Shown {
   const shown: Shown = {
     piece: {
@@ -59,11 +61,13 @@ export function accountFor(
     shown.consumed.bytes += bytes.length;
     shown.consumed.breaks += scan.breaks;
     if (span.kind === "source") shown.consumed.chars += scannedChars(scan);
-    else countRewritten(shown, span, high - low, scannedChars(scan), total, seen);
+    else countRewritten(shown, span, scannedChars(scan), region, total, seen);
   }
   if (endsOpen) shown.kept.lines++;
   const { lines } = shown.piece;
-  lines[1] = Math.min(total.lines, firstLine + shown.consumed.breaks - (endsInBreak(region, to) ? 1 : 0));
+  lines[1] = isEnd
+    ? total.lines
+    : Math.min(total.lines, firstLine + shown.consumed.breaks - (endsInBreak(region, to) ? 1 : 0));
   return shown;
 }
 
@@ -98,16 +102,26 @@ function countNote(shown: Shown, span: HeldSpan, total: Total): void {
 function countRewritten(
   shown: Shown,
   span: HeldSpan,
-  bytes: number,
   chars: number,
+  region: Region,
   total: Total,
   seen: Set<number>,
 ): void {
   const folded = seen.has(span.from) ? 0 : span.to - span.from - span.length;
+  const foldedChars = seen.has(span.from) ? 0 : foldedCharsOf(span, chars, region);
   seen.add(span.from);
   shown.folded.bytes += folded;
   shown.consumed.bytes += folded;
-  // What was folded is nearly always ASCII; of a line shown whole the chars are exact.
-  shown.consumed.chars += bytes === span.length && folded > 0 ? span.chars : chars + folded;
+  shown.consumed.chars += chars + foldedChars;
   if (span.length === 0) shown.folded.lines += sourceLines(span, total);
+}
+
+/** Chars that were folded in a rewritten line; where part of what it renders to is no longer held, at most that many. */
+function foldedCharsOf(span: HeldSpan, shownChars: number, region: Region): number {
+  const start = span.at - region.at;
+  const isHeld = start >= 0 && start + span.length <= region.bytes.length;
+  if (!isHeld) return Math.max(0, Math.min(span.to - span.from - span.length, span.chars - shownChars));
+  const scan = newScan();
+  scanBytes(scan, region.bytes.subarray(start, start + span.length));
+  return span.chars - scannedChars(scan);
 }

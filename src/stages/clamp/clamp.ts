@@ -1,9 +1,12 @@
 import type { Cut } from "../../contract/cut.ts";
 import type { Limits, Unit } from "../../contract/limits.ts";
-import type { Size, Total } from "../../contract/size.ts";
+import type { Total } from "../../contract/size.ts";
 import type { Span } from "../../contract/span.ts";
 import type { Held, Sieve, Strategy, StrategyRequest } from "../../contract/strategy.ts";
+import type { TokenCounter } from "../../contract/token-counter.ts";
+import { messageOf } from "../../errors.ts";
 import { type Fold, startFold } from "../fold/fold.ts";
+import { measureText } from "../measure/measure-text.ts";
 import { newScan, SAMPLE_BYTES, scanBytes, scannedChars, scannedLines } from "../measure/scan.ts";
 import { budgetOf, capacityBytes, overBudget } from "./budget.ts";
 import { decode } from "./fit.ts";
@@ -27,8 +30,8 @@ export interface Clamp {
   readonly over: boolean;
   /** All bytes so far while the output is not over; none afterwards. */
   readonly held: Uint8Array;
-  /** `reserve` is what must still fit behind an output that is within its limits (its exit line). */
-  end(reserve: Size): Clamped;
+  /** `closing` is what must still fit behind an output that is within its limits (its exit line). */
+  end(closing: string): Clamped;
 }
 
 /** What a clamp knows at the end. */
@@ -93,7 +96,7 @@ class RunningClamp implements Clamp {
     return before;
   }
 
-  end(reserve: Size): Clamped {
+  end(closing: string): Clamped {
     const total: Total = {
       bytes: this.#scan.bytes,
       lines: scannedLines(this.#scan),
@@ -102,7 +105,7 @@ class RunningClamp implements Clamp {
     };
     const result = { total, sample: this.#sample, faults: this.#faults };
     const text = this.over ? null : decode(this.held);
-    const overBy = this.#overBy(total, text, reserve);
+    const overBy = this.#overBy(total, text, closing);
     if (overBy === null) return { ...result, within: text, held: null, overBy };
     if (!this.over) this.#goOver();
     this.#attempt(() => this.#fold?.end());
@@ -117,19 +120,12 @@ class RunningClamp implements Clamp {
     return maxLines !== undefined && scannedLines(this.#scan) > maxLines;
   }
 
-  #overBy(total: Total, text: string | null, reserve: Size): Unit | null {
-    const { maxTokens } = this.#limits;
-    // An invalid byte is shown as three: what was read may fit where what is shown does not.
-    const shownBytes = text?.includes("\ufffd") ? new TextEncoder().encode(text).length : total.bytes;
-    const tokens = text === null || maxTokens === undefined ? 0 : this.#request.counter.count(text);
-    const size = {
-      bytes: shownBytes + reserve.bytes,
-      chars: total.chars + reserve.chars,
-      lines: total.lines + reserve.lines,
-      tokens: tokens + reserve.tokens,
-    };
-    const overBy = overBudget(size, budgetOf(this.#limits));
-    return overBy ?? (this.over ? "tokens" : null);
+  #overBy(total: Total, text: string | null, closing: string): Unit | null {
+    const { limits, counter } = this.#request;
+    if (text === null) return overBudget({ ...total, tokens: 0 }, budgetOf(limits)) ?? "tokens";
+    // An invalid byte is shown as three, and tokens do not add up: what is shown is measured as a whole.
+    const free: TokenCounter = limits.maxTokens === undefined ? { ...counter, count: () => 0 } : counter;
+    return overBudget(measureText(text + closing, free), budgetOf(limits));
   }
 
   #goOver(): void {
@@ -138,6 +134,7 @@ class RunningClamp implements Clamp {
     if (fold || strategy !== headTail) this.#plain = headTail.start(this.#request);
     this.#attempt(() => {
       const sieve = strategy.start(this.#request);
+      if (typeof sieve?.add !== "function") throw new Error("it gave nothing to add to");
       this.#sieve = sieve;
       if (fold) this.#fold = startFold((span) => sieve.add(span));
     });
@@ -165,7 +162,7 @@ class RunningClamp implements Clamp {
       cut: (room) => {
         let cut: Cut | null = null;
         this.#attempt(() => {
-          cut = held?.cut(room) ?? null;
+          cut = held === null ? null : checkCut(held.cut(room), total);
         });
         return cut ?? (plain as Held).cut(room);
       },
@@ -179,9 +176,7 @@ class RunningClamp implements Clamp {
       act();
     } catch (error) {
       if (this.#plain === null) throw error;
-      this.#faults.push(
-        `strategy ${this.#request.strategy.name} failed: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      this.#faults.push(`strategy ${this.#request.strategy.name} failed: ${messageOf(error)}`);
     }
   }
 
@@ -196,6 +191,23 @@ class RunningClamp implements Clamp {
     this.#buffer = joined(this.#buffer, this.#length, bytes);
     this.#length += bytes.length;
   }
+}
+
+/** A cut of a strategy that somebody handed in may be anything: it is believed only if it adds up. */
+function checkCut(cut: Cut, total: Total): Cut {
+  const { kept, folded, omitted, parts } = cut;
+  for (const unit of ["bytes", "lines"] as const) {
+    const all = [kept[unit], folded[unit], omitted[unit]];
+    if (
+      !all.every((part) => Number.isSafeInteger(part) && part >= 0) ||
+      all.reduce((sum, part) => sum + part) !== total[unit]
+    ) {
+      throw new Error(`its cut does not add up: ${all.join(" + ")} ${unit} of ${total[unit]}`);
+    }
+  }
+  for (const part of parts)
+    if ("text" in part && !part.text.isWellFormed()) throw new Error("its cut has half a character");
+  return { ...cut, total };
 }
 
 /** `buffer` with `bytes` at `length`, grown by doubling where needed. */

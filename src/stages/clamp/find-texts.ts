@@ -1,11 +1,10 @@
+import type { Path } from "./replace-texts.ts";
+
 /** A text found in a structured result. */
 export interface FoundText {
   text: string;
   path: Path;
 }
-
-/** Keys that lead from a result to a text in it. */
-export type Path = (string | number)[];
 
 /** The texts of a structured result. */
 export interface FoundTexts {
@@ -16,15 +15,46 @@ export interface FoundTexts {
 
 const MAX_NODES = 20_000;
 const MAX_DEPTH = 64;
+/** Strings of a block other than its text that are shorter are names, ids and the like: kept as they are. */
+const SHORT_CHARS = 256;
+/** Blocks whose long strings are not text. */
+const MEDIA =
+  /^(?:image|audio|video|file|document|media|input_image|input_audio|input_file|image_url|resource_link|redacted_thinking)$/;
+/** Fields that hold media or are checked by somebody else, in whatever block they stand. */
+const KEPT_FIELDS = new Set([
+  "data",
+  "blob",
+  "inlineData",
+  "inline_data",
+  "image_url",
+  "signature",
+  "thoughtSignature",
+]);
 
-/** Finds the texts of a structured result, in order. Null if there are more values than anyone should walk. */
+/** Finds the texts of a structured result, in order. Null if it is larger or deeper than anyone should walk. */
 export function findTexts(result: object): FoundTexts | null {
+  const content = Array.isArray(result) ? result : readField(result, "content");
+  const path: Path = Array.isArray(result) ? [] : ["content"];
+  const hasContent =
+    typeof content === "string" || (Array.isArray(content) && isContent(content, Array.isArray(result)));
   const walk = new Walk();
-  const hasContent = "content" in result || (Array.isArray(result) && result.some(isBlock));
-  if (!hasContent) walk.visitAny(result, []);
-  else if ("content" in result) walk.visitContent(readField(result, "content"), ["content"]);
-  else walk.visitContent(result, []);
+  if (hasContent) walk.visitContent(content, path);
+  else walk.visitAny(result, [], 0);
   return walk.left < 0 ? null : { texts: walk.found, hasContent };
+}
+
+/** A list of blocks; a bare list only if all of it looks like blocks, since any list may have objects with a `type`. */
+function isContent(list: readonly unknown[], isBare: boolean): boolean {
+  if (list.length === 0 || list.length > MAX_NODES) return list.length > 0 && !isBare;
+  const blocks = list.filter(
+    (item) =>
+      isPlain(item) &&
+      typeof readField(item, "type") === "string" &&
+      ("text" in item || MEDIA.test(String(readField(item, "type")))),
+  );
+  return isBare
+    ? blocks.length === list.length
+    : blocks.length > 0 || list.some((item) => typeof item === "string" || Array.isArray(item));
 }
 
 /** A bounded walk through a result. */
@@ -33,40 +63,38 @@ class Walk {
   left = MAX_NODES;
   readonly #ancestors = new Set<object>();
 
-  /** A content string, or a list of blocks: the text of each that has some; other blocks stay as they are. */
+  /** A content string, or a list of blocks. */
   visitContent(value: unknown, path: Path): void {
     if (typeof value === "string") this.#take(value, path);
-    else if (Array.isArray(value))
-      this.#enter(value, path, () => this.#each(value, path, (item, at) => this.#visitBlock(item, at)));
-    else this.visitAny(value, path);
+    else if (Array.isArray(value)) this.#each(value, path, (item, at) => this.#visitBlock(item, at));
+    else this.visitAny(value, path, 0);
   }
 
-  /** Every string in any value. */
-  visitAny(value: unknown, path: Path): void {
-    if (typeof value === "string") this.#take(value, path);
-    else if (Array.isArray(value))
-      this.#enter(value, path, () => this.#each(value, path, (item, at) => this.visitAny(item, at)));
-    else if (isPlain(value)) {
-      this.#enter(value, path, () => {
-        for (const key in value) {
-          if (--this.left < 0) return;
-          if (Object.hasOwn(value, key)) this.visitAny(readField(value, key), [...path, key]);
-        }
-      });
-    }
+  /** Every string in any value that has at least `shortest` characters. */
+  visitAny(value: unknown, path: Path, shortest: number): void {
+    if (typeof value === "string") {
+      if (value.length >= shortest) this.#take(value, path);
+    } else if (Array.isArray(value)) this.#each(value, path, (item, at) => this.visitAny(item, at, shortest));
+    else if (isPlain(value)) this.#fields(value, path, (item, at) => this.visitAny(item, at, shortest));
   }
 
   #visitBlock(block: unknown, path: Path): void {
-    if (typeof block === "string") return this.#take(block, path);
+    if (typeof block === "string" || Array.isArray(block)) return this.visitContent(block, path);
     if (!isPlain(block)) return;
-    const text = readField(block, "text");
-    const resource = readField(block, "resource");
-    const content = readField(block, "content");
-    if (typeof text === "string") this.#take(text, [...path, "text"]);
-    else if (isPlain(resource)) {
-      const inner = readField(resource, "text");
-      if (typeof inner === "string") this.#take(inner, [...path, "resource", "text"]);
-    } else if (content !== undefined) this.#enter(block, path, () => this.visitContent(content, [...path, "content"]));
+    if (MEDIA.test(String(readField(block, "type")))) return;
+    this.#fields(block, path, (item, at) => {
+      const key = at.at(-1);
+      if (KEPT_FIELDS.has(String(key))) return;
+      if (key === "text" || key === "content" || key === "resource") this.#visitText(item, at);
+      else this.visitAny(item, at, SHORT_CHARS);
+    });
+  }
+
+  /** The text of a block, of a resource in it, or blocks inside it. */
+  #visitText(value: unknown, path: Path): void {
+    if (typeof value === "string") this.#take(value, path);
+    else if (Array.isArray(value)) this.visitContent(value, path);
+    else if (isPlain(value)) this.#visitBlock(value, path);
   }
 
   #take(text: string, path: Path): void {
@@ -75,49 +103,31 @@ class Walk {
 
   #each(list: unknown[], path: Path, visit: (item: unknown, path: Path) => void): void {
     if (list.length > this.left) this.left = -1;
-    for (let index = 0; index < list.length && this.left >= 0; index++) {
-      this.left--;
-      visit(readField(list, index), [...path, index]);
-    }
+    this.#enter(list, path, () => {
+      for (let index = 0; index < list.length && this.left >= 0; index++) {
+        this.left--;
+        visit(readField(list, index), [...path, index]);
+      }
+    });
   }
 
-  /** Guards against cycles and depth. */
+  #fields(value: object, path: Path, visit: (item: unknown, path: Path) => void): void {
+    this.#enter(value, path, () => {
+      for (const key in value) {
+        if (--this.left < 0) return;
+        if (Object.hasOwn(value, key)) visit(readField(value, key), [...path, key]);
+      }
+    });
+  }
+
+  /** Guards against cycles; too deep is too large. */
   #enter(value: object, path: Path, visit: () => void): void {
-    if (this.left < 0 || path.length > MAX_DEPTH || this.#ancestors.has(value)) return;
+    if (path.length > MAX_DEPTH) this.left = -1;
+    if (this.left < 0 || this.#ancestors.has(value)) return;
     this.#ancestors.add(value);
     visit();
     this.#ancestors.delete(value);
   }
-}
-
-function isBlock(value: unknown): boolean {
-  return isPlain(value) && typeof readField(value, "type") === "string";
-}
-
-/** The result with other texts in place; only what leads to them is copied. */
-export function replaceTexts<T extends object>(result: T, texts: readonly { path: Path; text: string }[]): T {
-  const copies = new Map<object, object>();
-  const copyOf = (value: object): Record<string | number, unknown> => {
-    let copy = copies.get(value);
-    if (copy === undefined) {
-      copy = Array.isArray(value) ? value.slice() : Object.create(Object.getPrototypeOf(value), ownFields(value));
-      copies.set(value, copy as object);
-    }
-    return copy as Record<string | number, unknown>;
-  };
-  const root = copyOf(result);
-  for (const { path, text } of texts) {
-    let original: object = result;
-    let copy = root;
-    for (const key of path.slice(0, -1)) {
-      original = readField(original, key) as object;
-      const inner = copyOf(original);
-      setField(copy, key, inner);
-      copy = inner;
-    }
-    setField(copy, path.at(-1) as string | number, text);
-  }
-  return root as T;
 }
 
 /** Instances with a state of their own (dates, buffers, maps) are not walked. */
@@ -132,12 +142,4 @@ function readField(value: object, key: string | number): unknown {
   } catch {
     return undefined; // a getter that throws has nothing to show
   }
-}
-
-function ownFields(value: object): PropertyDescriptorMap {
-  return Object.getOwnPropertyDescriptors(value);
-}
-
-function setField(target: object, key: string | number, value: unknown): void {
-  Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
 }

@@ -1,11 +1,11 @@
 import type { Cut, Gap, Piece, Room } from "../../contract/cut.ts";
 import type { Limits } from "../../contract/limits.ts";
 import type { Extent, Size, Total } from "../../contract/size.ts";
-import { accessText, type Keeping } from "./access.ts";
+import { accessText, type Keeping, keptText } from "./access.ts";
 import { counted, firstLines, gapLine, grouped, lastLines, shortGap, truncatedSuffix } from "./texts.ts";
 
 /** A text that replaces all of ours but the exit line. */
-export type CustomMarker = string | ((cut: Cut) => string);
+export type CustomMarker = string | ((cut: Cut, kept: { artifact: string | null; saved: Keeping["saved"] }) => string);
 
 /** What markers are written from. */
 export interface MarkRequest {
@@ -88,6 +88,8 @@ function suffixForm(request: MarkRequest, measure: Measure, tag: string): Form {
   return {
     room: () => ({ fixed: measureLines(["", ...suffix], measure), gap: nothing() }),
     write(cut) {
+      if (cut.omitted.bytes === 0)
+        return joinLines([...withGaps(cut, () => ""), footerLine(cut, request, tag), ...request.closing]);
       const text = joinLines(cut.parts.filter(isPiece).map((piece) => piece.text));
       return joinLines([text.endsWith("\n") ? `${text}\n` : `${text}\n\n`, ...suffix]);
     },
@@ -97,7 +99,10 @@ function suffixForm(request: MarkRequest, measure: Measure, tag: string): Form {
 function customForm(request: MarkRequest, marker: CustomMarker, measure: Measure): Form {
   const text = (cut: Cut, gap: Gap) => {
     try {
-      const said: unknown = typeof marker === "string" ? marker : marker(cut);
+      const said: unknown =
+        typeof marker === "string"
+          ? marker
+          : marker(structuredClone(cut), { artifact: request.keeping.id, saved: request.keeping.saved });
       if (typeof said === "string") return said.toWellFormed();
     } catch {
       // ours serves
@@ -122,8 +127,9 @@ function footerLine(
   const shown = `${grouped(kept.bytes)} of ${grouped(total.bytes)} bytes`;
   const what =
     omitted.bytes > 0 ? `Output cut to fit: ${shown} shown` : `Repeats and terminal codes folded: ${shown} shown`;
-  const told = tag === "" ? "" : ` Notes of this result carry${tag}; other bracketed lines are output.`;
-  return `[${what}. ${accessText(request.keeping)}${told}]`;
+  const told = tag === "" ? "" : ` Our notes on what is missing carry${tag}; others like them are output.`;
+  const rest = omitted.bytes > 0 ? accessText(request.keeping) : keptText(request.keeping);
+  return `[${`${what}. ${rest}`.trimEnd()}${told}]`;
 }
 
 function leanFooter(total: Total, { keeping }: MarkRequest, tag: string): string {

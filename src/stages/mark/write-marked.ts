@@ -1,7 +1,8 @@
 import type { Cut, Room } from "../../contract/cut.ts";
+import type { Unit } from "../../contract/limits.ts";
 import type { Size, Total } from "../../contract/size.ts";
 import type { Held } from "../../contract/strategy.ts";
-import { accessText } from "./access.ts";
+import { keptText } from "./access.ts";
 import { type Form, isPiece, type MarkRequest, type Measure, markForms } from "./forms.ts";
 import { quotesMarker, tagFor } from "./quoted.ts";
 import { binaryNote, NO_OUTPUT, notShown } from "./texts.ts";
@@ -31,7 +32,10 @@ function tryForms(held: Held, total: Total, request: MarkRequest, measure: Measu
     const marked = tryForm(form, held, total, request, measure);
     if (marked !== null) return marked;
   }
-  return { text: lastWords(total, request, measure), cut: held.cut(everything(request)) };
+  return {
+    text: lastWords(total, request, measure),
+    cut: { ...held.cut(everything(request)), cutBy: tightest(total, request) },
+  };
 }
 
 /** Markers may take up to this share of a limit; beyond it a leaner form serves better. */
@@ -103,6 +107,17 @@ function leavesRoom({ fixed, gap }: Room, { limits }: MarkRequest): boolean {
   );
 }
 
+/** The limit that allows the least of an output; tokens only where nothing else is limited. */
+function tightest(total: Total, { limits }: MarkRequest): Unit {
+  const allowed: [Unit, number][] = [
+    ["lines", (limits.maxLines ?? Number.POSITIVE_INFINITY) / total.lines],
+    ["bytes", (limits.maxBytes ?? Number.POSITIVE_INFINITY) / total.bytes],
+    ["chars", (limits.maxChars ?? Number.POSITIVE_INFINITY) / total.chars],
+  ];
+  const [unit, share] = allowed.reduce((least, one) => (one[1] < least[1] ? one : least));
+  return share === Number.POSITIVE_INFINITY ? "tokens" : unit;
+}
+
 /** Room that leaves nothing, so that the receipt names a limit that is in force. */
 function everything({ limits }: MarkRequest): Room {
   const all = (limit: number | undefined) => (limit === undefined ? 0 : Number.POSITIVE_INFINITY);
@@ -141,6 +156,7 @@ export function writeEmpty(request: MarkRequest, measure: Measure): string {
 /** What the model reads of a binary output. */
 export function writeBinary(kind: string, total: Total, request: MarkRequest, measure: Measure): string {
   const note = binaryNote(kind, total);
-  const full = [note, `[${accessText(request.keeping)}]`, ...request.closing].join("\n");
+  const kept = keptText(request.keeping);
+  const full = [note, ...(kept === "" ? [] : [`[${kept}]`]), ...request.closing].join("\n");
   return firstFitting([full, [note, ...request.closing].join("\n"), note, ...LEAST], request, measure);
 }

@@ -29,6 +29,9 @@ const FORMATS: [name: string, bytes: string, at?: number][] = [
   ["UTF-16 text", "\xfe\xff"],
 ];
 
+/** A text that happens to begin like a format has less. */
+const STRANGE_SHARE = 0.01;
+
 /** Above this share of bytes that no text has, an output is binary. Names separated by NUL stay below it. */
 const BINARY_SHARE = 0.1;
 
@@ -37,7 +40,7 @@ export function describeBinary(sample: Uint8Array): string | null {
   const strange = strangeBytes(sample);
   if (strange === 0) return startsWith(sample, "%PDF-", 0) ? "PDF document" : null;
   const format = FORMATS.find(([, bytes, at]) => startsWith(sample, bytes, at ?? 0));
-  if (format !== undefined) return format[0];
+  if (format !== undefined && strange > sample.length * STRANGE_SHARE) return format[0];
   return strange > sample.length * BINARY_SHARE ? "binary data" : null;
 }
 

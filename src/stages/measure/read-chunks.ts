@@ -29,7 +29,17 @@ export function bytesOf(value: unknown): Uint8Array {
   if (value instanceof Uint8Array) return value;
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
-  return new TextEncoder().encode(String(value));
+  return new TextEncoder().encode(textOf(value));
+}
+
+/** Streams of objects are shown as JSON lines. */
+function textOf(value: unknown): string {
+  try {
+    if (typeof value === "object" && value !== null) return `${JSON.stringify(value)}\n`;
+  } catch {
+    // a cycle, a getter that throws
+  }
+  return String(value);
 }
 
 function endsInHalf(text: string): boolean {

@@ -60,6 +60,7 @@ export const NUMBERS = {
   displayErrorChars: chars(400, "people's view: the first line of an error"),
   detailsBytes: row(8 * KIB, 0, MOST_BYTES, "details and structuredContent where they reach a model or a transcript"),
   updateIntervalMs: row(100, 0, 60_000, "partial updates within it are coalesced to the latest"),
+  spillDeadlineMs: row(5000, 10, 600_000, "a store that takes longer must not hold an agent up"),
   receiptCuts: row(200, 0, 100_000, "cuts listed on a receipt; the others are counted"),
 
   pruneKeepLastAssistants: row(3, 0, 100_000, "results after these assistant messages are in use"),

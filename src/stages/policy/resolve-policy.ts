@@ -14,6 +14,7 @@ import { resolveModels, resolvePruning, resolveSummarization } from "./resolve-p
  * A profile's name stands for an input that sets only the profile.
  */
 export function resolvePolicy(...inputs: readonly (PolicyInput | ProfileName | undefined)[]): Policy {
+  for (const input of inputs) if (typeof input === "object") checkKeys(input);
   const given = mergeInputs(...inputs.map((input) => (typeof input === "string" ? { profile: input } : input)));
   const profile = checkProfile(given.profile ?? "balanced");
   const force = checkForce(given.force);
@@ -34,6 +35,28 @@ export function resolvePolicy(...inputs: readonly (PolicyInput | ProfileName | u
     ),
     models: resolveModels(given.models),
   };
+}
+
+const KEYS = new Set([
+  "profile",
+  "ceiling",
+  "default",
+  "tools",
+  "force",
+  "pruning",
+  "summarization",
+  "commands",
+  "contextTokens",
+  "models",
+] satisfies (keyof PolicyInput)[]) as ReadonlySet<string>;
+
+function checkKeys(input: PolicyInput): void {
+  const unknown = Object.keys(input).find((key) => !KEYS.has(key));
+  if (unknown === undefined) return;
+  throw new SpillwayError(
+    "bad-policy",
+    `a policy has no key ${describeValue(unknown)}; known are ${[...KEYS].join(", ")}`,
+  );
 }
 
 /** The ceiling in each unit. Bytes always have one: what is held in memory grows with it. */

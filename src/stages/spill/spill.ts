@@ -1,4 +1,6 @@
 import type { Artifact, ArtifactWriter, Store } from "../../contract/store.ts";
+import { messageOf } from "../../errors.ts";
+import { within } from "./within.ts";
 
 /** One output on its way into a store. Never throws: what goes wrong is in `fault`, and the clamp holds all the same. */
 export interface Spill {
@@ -13,7 +15,7 @@ export interface Spilled {
 }
 
 /** Starts keeping one output. Without a store nothing is kept. */
-export function startSpill(store: Store | null): Spill {
+export function startSpill(store: Store | null, deadlineMs: number): Spill {
   let writer: ArtifactWriter | null = null;
   let fault: string | null = null;
   let added = 0;
@@ -22,14 +24,14 @@ export function startSpill(store: Store | null): Spill {
     try {
       await act();
     } catch (error) {
-      fault = `spill failed after ${added} bytes: ${error instanceof Error ? error.message : String(error)}`;
+      fault = `spill failed after ${added} bytes: ${messageOf(error)}`;
     }
   };
   return {
     add: (bytes) =>
       attempt(async () => {
-        writer ??= (await store?.create()) ?? null;
-        await writer?.add(bytes);
+        writer ??= (await within(Promise.resolve(store?.create()), deadlineMs, "opening the store")) ?? null;
+        await within(Promise.resolve(writer?.add(bytes)), deadlineMs, "writing");
         added += bytes.length;
       }),
     async end() {
@@ -39,10 +41,19 @@ export function startSpill(store: Store | null): Spill {
       // After a fault the writer still holds what came before it.
       await attempt(async () => {
         if (writer === null || (failed !== null && added === 0)) return;
-        const kept = await writer.end();
+        const kept = await within(Promise.resolve(writer.end()), deadlineMs, "saving");
+        if (!isArtifact(kept)) throw new Error("the store gave no artifact");
         artifact = failed === null ? kept : { ...kept, saved: "partial" };
       });
       return { artifact, fault: failed ?? fault };
     },
   };
+}
+
+/** A store may be anybody's: what it says goes into a marker. */
+function isArtifact(value: unknown): value is Artifact {
+  const { id, bytes, sha256 } = (value ?? {}) as Partial<Artifact>;
+  return (
+    typeof id === "string" && /^[\w.-]{1,128}$/.test(id) && typeof bytes === "number" && typeof sha256 === "string"
+  );
 }

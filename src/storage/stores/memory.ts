@@ -35,23 +35,29 @@ export function memoryStore({
 
   return {
     async create(): Promise<ArtifactWriter> {
-      const chunks: Uint8Array[] = [];
       const most = Math.min(maxBytes, maxArtifactBytes);
       const hash = createHash("sha256");
+      let held = Buffer.alloc(0);
       let length = 0;
       let isWhole = true;
       return {
         add(bytes) {
-          const kept = bytes.slice(0, most - length);
+          const kept = bytes.subarray(0, most - length);
           if (kept.length < bytes.length) isWhole = false;
+          if (kept.length === 0) return;
+          if (length + kept.length > held.length) {
+            const larger = Buffer.alloc(Math.min(most, Math.max(length + kept.length, held.length * 2)));
+            held.copy(larger, 0, 0, length);
+            held = larger;
+          }
+          held.set(kept, length);
           hash.update(kept);
-          chunks.push(kept);
           length += kept.length;
         },
         async end(): Promise<Artifact> {
           const sha256 = hash.digest("hex");
           const id = artifactId(secret, scope, sha256);
-          keep(id, Buffer.concat(chunks, length));
+          keep(id, Buffer.from(held.subarray(0, length)));
           return { id, bytes: length, sha256, saved: isWhole ? "yes" : "partial" };
         },
       };

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { PolicyInput } from "../../../contract/policy.ts";
 import { createSpillway } from "../../../index.ts";
+import { resolvePolicy } from "../../../stages/policy/resolve-policy.ts";
 import { addPolicyFlags, type PolicyFlags, policyFromFlags } from "../policy-flags.ts";
 import { openInput } from "../read-input.ts";
 import { summarize } from "../summarize.ts";
@@ -48,6 +49,7 @@ Examples:
 async function clampInput(file: string | undefined, flags: ClampFlags): Promise<void> {
   const { tool = flags.command === undefined ? "clamp" : "run_command", exitCode, fold } = flags;
   const policy: PolicyInput = await policyFromFlags(flags);
+  if (resolvePolicy(policy).profile === "off" && !flags.json) return passThrough(file);
   const spillway = await createSpillway({ store: null, policy, env: {} });
   const { text, receipt } = await spillway.admit({
     tool,
@@ -57,5 +59,14 @@ async function clampInput(file: string | undefined, flags: ClampFlags): Promise<
   });
   process.stdout.write(flags.json ? `${JSON.stringify({ text, receipt })}\n` : text);
   if (receipt.faults !== undefined) process.exitCode = EXIT_BAD_INPUT;
+  // On a terminal the text's last line has no break of its own.
+  if (process.stdout.isTTY && !flags.json && !text.endsWith("\n")) process.stderr.write("\n");
   if (!flags.quiet && !flags.json) process.stderr.write(`${summarize(receipt)}\n`);
+}
+
+/** Off: every byte as it comes, none of them held. */
+async function passThrough(file: string | undefined): Promise<void> {
+  for await (const chunk of openInput(file)) {
+    await new Promise<void>((resolve) => process.stdout.write(chunk, () => setImmediate(resolve)));
+  }
 }

@@ -44,20 +44,20 @@ interface Edges extends StrategyRequest {
 function cutEdges(edges: Edges, room: Room): Cut {
   const { start, end, total, renderedBytes, counter } = edges;
   const budget = spend(budgetOf(edges.limits), room.fixed);
-  const whole = end.at === 0 && end.bytes.length === renderedBytes ? end : start;
+  const whole = edges.share < 1 && end.at === 0 ? end : start;
   if (
     whole.bytes.length === renderedBytes &&
     fitStart(whole.bytes, 0, renderedBytes, budget, counter).at === renderedBytes
   ) {
-    return joinShown(total, [accountFor(whole, 0, renderedBytes, 1, total, new Set())], null, null);
+    return joinShown(total, [accountFor(whole, 0, renderedBytes, 1, total, new Set(), true)], null, null);
   }
   const { startTo, endFrom, stoppedBy } = chooseEdges(edges, spend(budget, room.gap));
   const seen = new Set<number>();
-  const first = startTo > 0 ? accountFor(start, 0, startTo, 1, total, seen) : null;
+  const first = startTo > 0 ? accountFor(start, 0, startTo, 1, total, seen, startTo === renderedBytes) : null;
   const endBreaks = sourceBreaks(end, endFrom);
   const last =
     endFrom < end.bytes.length
-      ? accountFor(end, endFrom, end.bytes.length, total.breaks + 1 - endBreaks, total, seen)
+      ? accountFor(end, endFrom, end.bytes.length, total.breaks + 1 - endBreaks, total, seen, true)
       : null;
   return joinShown(total, [first, last], gapBetween(total, first, last), stoppedBy);
 }
@@ -141,7 +141,7 @@ function gapBetween(total: Total, first: Shown | null, last: Shown | null): Gap 
     toLine,
     lines: Math.max(0, toLine - fromLine + 1 - parts),
     bytes: total.bytes - (first?.consumed.bytes ?? 0) - (last?.consumed.bytes ?? 0),
-    chars: total.chars - (first?.consumed.chars ?? 0) - (last?.consumed.chars ?? 0),
+    chars: Math.max(0, total.chars - (first?.consumed.chars ?? 0) - (last?.consumed.chars ?? 0)),
   };
 }
 
