@@ -9,7 +9,7 @@ import { encodeText } from "../stages/measure/encode-text.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { newScan, scanBytes, scannedLines } from "../stages/measure/scan.ts";
 import type { AdmissionRequest, Admitted } from "./admission.ts";
-import { type AdmittedBlocks, admitTexts } from "./admit-blocks.ts";
+import { type AdmittedBlocks, admitTexts } from "./admit-texts.ts";
 
 /**
  * Clamps an object that reaches a model as JSON. Its texts are clamped in place while that is enough; where its keys and

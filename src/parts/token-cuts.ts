@@ -8,7 +8,7 @@ const longestPieceChars = 4 * pieceChars;
  * Longest run of one kind that is counted whole. Vocabularies hold runs of 2, 4, 8 ... equal characters and groups of
  * three digits: this is a multiple of both, so that a cut run mostly counts the same.
  */
-export const maxRunChars = 384;
+const maxRunChars = 384;
 
 const letter = 1;
 const digit = 2;

@@ -32,6 +32,30 @@ export class CellWriter {
     }
   }
 
+  /** Writes printable ASCII up to a byte of another sort or to `end`; returns where it stopped. */
+  putPlain(cells: Cells, bytes: Uint8Array, start: number, end: number): number {
+    let at = start;
+    while (at < end && isPrintable(bytes[at]!)) {
+      this.flush(cells);
+      // Nearly always text is written at the row's end, where there is nothing to take care of.
+      const { values } = cells;
+      let column = cells.cursor;
+      const stop = column === cells.length ? Math.min(end, at + values.length - column) : at;
+      let spaces = 0;
+      while (at < stop) {
+        const byte = bytes[at]!;
+        if (!isPrintable(byte)) break;
+        if (byte === SPACE) spaces++;
+        values[column++] = byte;
+        at++;
+      }
+      this.spaces += spaces;
+      if (column > cells.cursor) cells.length = cells.cursor = column;
+      else this.put(cells, bytes[at++]!);
+    }
+    return at;
+  }
+
   putAll(cells: Cells, bytes: Uint8Array, start: number, end: number): void {
     for (let at = start; at < end; at++) this.put(cells, bytes[at]!);
     this.flush(cells);
@@ -47,4 +71,8 @@ export class CellWriter {
     this.spaces = 0;
     this.missing = 0;
   }
+}
+
+function isPrintable(byte: number): boolean {
+  return byte >= SPACE && byte < 0x80;
 }

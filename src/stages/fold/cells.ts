@@ -2,6 +2,7 @@
 // byte highest), or an invalid byte as it is, or one of the values below, which no bytes can give.
 import { MAX_COLUMNS } from "./bounds.ts";
 import { SPACE, TAB } from "./byte-class.ts";
+import { Look } from "./look.ts";
 
 /** Nothing was written here: what lies underneath shows through. */
 const UNTOUCHED = 0xffffffff;
@@ -22,6 +23,10 @@ export class Cells {
   overwritten = false;
   /** Everything underneath from this column on was erased. */
   clearFrom: number = Number.POSITIVE_INFINITY;
+  /** Every column has a code point in it that hides what lies underneath. */
+  private solid = true;
+  private readonly lookOfAll = new Look();
+  private lookedAt = -1;
 
   reset(): void {
     this.values.fill(UNTOUCHED, 0, this.length);
@@ -30,11 +35,16 @@ export class Cells {
     this.erased = false;
     this.overwritten = false;
     this.clearFrom = Number.POSITIVE_INFINITY;
+    this.solid = true;
+    this.lookedAt = -1;
   }
 
   put(value: number): void {
     const at = this.cursor++;
-    if (at >= this.length) this.grow(at + 1);
+    if (at >= this.length) {
+      if (at > this.length) this.solid = false;
+      this.grow(at + 1);
+    }
     const old = this.values[at]!;
     if (old !== UNTOUCHED) {
       this.overwritten = true;
@@ -45,6 +55,7 @@ export class Cells {
   }
 
   tab(): void {
+    this.solid = false;
     const stop = this.cursor - (this.cursor % 8) + 8;
     const fresh = this.cursor >= this.length || this.values[this.cursor] === UNTOUCHED;
     if (fresh) {
@@ -79,6 +90,7 @@ export class Cells {
 
   erase(from: number, to: number): void {
     this.erased = true;
+    this.solid = false;
     if (to > this.length) this.grow(to);
     this.values.fill(ERASED, from, to);
   }
@@ -93,11 +105,31 @@ export class Cells {
 
   insertHere(count: number): void {
     if (this.cursor >= this.length || this.length > MAX_EDIT_CELLS) return;
+    this.solid = false;
     const room = Math.min(count, MAX_COLUMNS);
     const end = this.length;
     this.grow(end + room);
     this.values.copyWithin(this.cursor + room, this.cursor, end);
     this.values.fill(ERASED, this.cursor, this.cursor + room);
+  }
+
+  /** True if this row, laid over `base`, leaves nothing of it to be seen. */
+  hides(base: Cells): boolean {
+    return this.solid && Math.min(base.width(), this.clearFrom) <= this.length;
+  }
+
+  /** As the row would be after it was laid over one that it hides. */
+  trim(): void {
+    this.overwritten = true;
+    const width = this.width();
+    if (width < this.length) this.truncate(width);
+  }
+
+  /** Its first `width` columns, which must be all up to the last visible one, in short. */
+  look(width: number): Look {
+    if (this.lookedAt !== width) this.lookOfAll.take(this.values, width);
+    this.lookedAt = width;
+    return this.lookOfAll;
   }
 
   /** Lays `top` over this row, as if it had been written after a carriage return. */
@@ -112,6 +144,7 @@ export class Cells {
       this.put(value);
     }
     this.erased = top.erased;
+    this.lookedAt = -1;
     // Blanks at the end go: what was written over is shown without them, and `width` stays cheap.
     const width = this.width();
     if (width < this.length) this.truncate(width);

@@ -38,23 +38,30 @@ export function compareLines(
   // The stretch from here on is equal in both but for digits in the same places.
   let equalFrom = left;
   let changed = 0;
+  /** 1 if a number of one digit is zero in one of the lines only. */
   let zeros = 0;
   for (;;) {
     const stop = left + Math.min(firstEnd - left, secondEnd - right);
+    // Without branches on digits, whose outcome could not be foreseen.
+    let afterDigit = 0;
+    let lonelyZero = 0;
     for (; left < stop; left++, right++) {
       const byte = first[left]!;
       const other = second[right]!;
-      const difference = shape[byte]! ^ shape[other]!;
+      const code = shape[byte]!;
+      const difference = code ^ shape[other]!;
       if (difference > 1) break;
-      zeros |= difference;
       changed |= byte ^ other;
+      const digit = code >> 9;
+      zeros |= lonelyZero & ~digit;
+      lonelyZero = difference & ~afterDigit;
+      afterDigit = digit;
     }
     const shift = right - left;
     if (left === firstEnd && right === secondEnd) {
       if (changed === 0) return IDENTICAL;
-      return zeros === 0 || zerosAgree(first, equalFrom, left, firstEnd, second, shift, secondEnd)
-        ? SAME_SHAPE
-        : DIFFERENT;
+      if ((zeros | lonelyZero) === 0) return SAME_SHAPE;
+      return zerosAgree(first, equalFrom, left, firstEnd, second, shift, secondEnd) ? SAME_SHAPE : DIFFERENT;
     }
     const before = left > equalFrom ? kinds[first[left - 1]!]! : 0;
     const leftKind = left < firstEnd ? kinds[first[left]!]! : 0;
@@ -63,10 +70,25 @@ export function compareLines(
       // What differs starts here: most lines that are really different are told apart by this.
       if ((leftKind & (HEX | BLANK)) === 0 || (rightKind & (HEX | BLANK)) === 0) return DIFFERENT;
     }
-    let partStart = backToWord(first, equalFrom, left);
-    let leftEnd = hexEnd(first, partStart, firstStart, firstEnd);
-    let rightEnd = leftEnd > partStart ? hexEnd(second, partStart + shift, secondStart, secondEnd) : 0;
-    let aligned = false;
+    let partStart = left;
+    let leftEnd = left;
+    let rightEnd = right;
+    if ((before & DIGIT) !== 0) {
+      partStart = backToDigits(first, equalFrom, left);
+      leftEnd = afterDigits(first, left, firstEnd);
+      rightEnd = afterDigits(second, right, secondEnd);
+    }
+    const leftAfter = leftEnd < firstEnd ? kinds[first[leftEnd]!]! : 0;
+    const rightAfter = rightEnd < secondEnd ? kinds[second[rightEnd]!]! : 0;
+    let aligned = (leftAfter & rightAfter & BLANK) !== 0;
+    const mayBeZero = left - partStart === 1 && (first[partStart] === ZERO || second[partStart + shift] === ZERO);
+    // Whole numbers, one of them longer, are what most lines of one shape differ in: no need to look any closer.
+    if (leftEnd + rightEnd === left + right || mayBeZero || ((leftAfter | rightAfter) & (LETTER | JOINT)) !== 0) {
+      partStart = backToWord(first, equalFrom, left);
+      leftEnd = hexEnd(first, partStart, firstStart, firstEnd);
+      rightEnd = leftEnd > partStart ? hexEnd(second, partStart + shift, secondStart, secondEnd) : 0;
+      aligned = false;
+    }
     if (rightEnd <= partStart + shift) {
       partStart = backToNumber(first, equalFrom, left);
       const leftStart = afterSpaces(first, partStart, firstEnd);
@@ -103,6 +125,8 @@ function zerosAgree(
     const byte = first[at]!;
     const other = second[at + shift]!;
     if (byte === other || (byte !== ZERO && other !== ZERO)) continue;
+    // A zero inside a longer number is a digit like others.
+    if (at + 1 < to && (BYTE_KIND[first[at + 1]!]! & DIGIT) !== 0) continue;
     if (backToNumber(first, from, at) < at) continue;
     const zero = byte === ZERO;
     const whole = zero
@@ -116,6 +140,18 @@ function zerosAgree(
     if (!bothHex) return false;
   }
   return true;
+}
+
+function backToDigits(bytes: Uint8Array, floor: number, at: number): number {
+  let start = at;
+  while (start > floor && (BYTE_KIND[bytes[start - 1]!]! & DIGIT) !== 0) start--;
+  return start;
+}
+
+function afterDigits(bytes: Uint8Array, start: number, end: number): number {
+  let at = start;
+  while (at < end && (BYTE_KIND[bytes[at]!]! & DIGIT) !== 0) at++;
+  return at;
 }
 
 function backToWord(bytes: Uint8Array, floor: number, at: number): number {

@@ -22,9 +22,12 @@ const WORDS_BY_FIRST_BYTE: (FailureWord[] | undefined)[] = (() => {
   const add = (words: string, whole: boolean) => {
     for (const word of words.split("|")) {
       const bytes = new TextEncoder().encode(word);
-      const row = table[bytes[0]!] ?? [];
-      row.push({ bytes, whole });
-      table[bytes[0]!] = row;
+      const first = bytes[0]!;
+      for (const byte of isLetter(first) ? [first, first - 0x20] : [first]) {
+        const row = table[byte] ?? [];
+        row.push({ bytes, whole });
+        table[byte] = row;
+      }
     }
   };
   add(ANYWHERE, false);
@@ -38,8 +41,7 @@ const WORDS_BY_FIRST_BYTE: (FailureWord[] | undefined)[] = (() => {
  */
 export function hasFailureWord(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
-    const byte = bytes[at]!;
-    const words = WORDS_BY_FIRST_BYTE[isLetter(byte) ? byte | 0x20 : byte];
+    const words = WORDS_BY_FIRST_BYTE[bytes[at]!];
     if (words !== undefined) {
       for (const word of words) {
         const wordEnd = at + word.bytes.length;

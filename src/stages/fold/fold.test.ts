@@ -221,6 +221,20 @@ describe("runs of one shape", () => {
     expect(fold(numbered(12, line).join(""))).toContain("[10 lines like these omitted: lines 2-11]\n");
   });
 
+  it.each([
+    ["a counter", (index: number) => `line ${index}`],
+    ["bare numbers", (index: number) => `${index * 7919}`],
+    ["rows of numbers", (index: number) => `${index},${index * 17},${index}.5,${index * 3}`],
+    ["a table", (index: number) => `user ${index} balance ${index * 100} items ${index % 7}`],
+    ["dates in rows of numbers", (index: number) => `2024-05-${10 + index},${index * 100},${index}.25`],
+    ["addresses", (index: number) => `10.0.${index}.0/24 via 10.0.0.${index}`],
+    ["places in files", (index: number) => `src/a.ts:${index + 10}:${index + 20}: const x`],
+  ])("do not collapse %s: that is data", (_, line) => {
+    const lines = numbered(60, line).join("");
+    expect(fold(lines)).toBe(lines);
+    expect(fold(lines, 100)).toBe(lines);
+  });
+
   it("never leave out a failure word", () => {
     const failing = numbered(30, (index) => `test ${index} failed in module ${index}`).join("");
     expect(fold(failing)).toBe(failing);
@@ -230,9 +244,9 @@ describe("runs of one shape", () => {
 
   it.each([
     ["a count", (count: number) => `batch: ok, failures: ${count}`, 0, 2],
-    ["a count before the word", (count: number) => `batch: ${count} errors, fine otherwise`, 0, 3],
-    ["an exit code", (count: number) => `job ended with exit code ${count}`, 0, 1],
-    ["an HTTP status", (count: number) => `10.0.0.1 "GET /index.html HTTP/1.1" ${count} 1234`, 200, 503],
+    ["a count before the word", (count: number) => `batch done: ${count} errors, fine otherwise`, 0, 3],
+    ["an exit code", (count: number) => `job finished with exit code ${count}`, 0, 1],
+    ["an HTTP status", (count: number) => `12:00:01 "GET /index.html HTTP/1.1" ${count} 1234`, 200, 503],
   ])("keep the line where %s goes bad", (_, line, fine, bad) => {
     const lines = numbered(100, (index) => `${index + 10}: ${line(index === 50 ? bad : fine)}`);
     const shown = fold(lines.join(""));

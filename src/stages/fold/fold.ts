@@ -189,10 +189,11 @@ class Folding implements Fold {
   private addColoured(bytes: Uint8Array, start: number, end: number, to: number): void {
     const line = this.run.fresh();
     const visible = line.room(end - start);
-    line.set(visible, 0, stripColours(bytes, start, end, visible), this.lineFrom, to, this.lineNumber);
+    const length = stripColours(bytes, start, end, visible);
+    line.set(visible, 0, Math.abs(length), this.lineFrom, to, this.lineNumber);
     line.rewritten = true;
-    this.counter.add(bytes, start, end);
-    line.chars = this.counter.end();
+    if (length < 0) this.counter.add(bytes, start, end);
+    line.chars = length < 0 ? this.counter.end() : end - start;
     this.run.add(line);
     this.lineFrom = to;
     this.lineNumber++;

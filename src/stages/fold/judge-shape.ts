@@ -7,9 +7,9 @@ export const UNJUDGED = 0;
 /** Lines of this shape are data or tell of failures: none is left out. */
 export const STAYS = 1;
 /** Lines of this shape are progress or status noise. */
-export const COLLAPSES = 2;
+const COLLAPSES = 2;
 /** As COLLAPSES, but for lines whose HTTP status is a failing one. */
-export const HAS_STATUS = 3;
+const HAS_STATUS = 3;
 
 const decoder = new TextDecoder();
 

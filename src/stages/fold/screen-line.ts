@@ -40,17 +40,7 @@ export class ScreenLine {
 
   /** Writes ASCII text up to a byte of another sort, or as far as it can go before the line may be too long. */
   putPlain(bytes: Uint8Array, start: number, end: number): number {
-    const { top, writer } = this;
-    const stop = Math.min(end, start + MAX_LINE_BYTES + 1 - this.size);
-    let at = start;
-    for (; at < stop; at++) {
-      const byte = bytes[at]!;
-      if (byte < SPACE || byte >= 0x80) break;
-      if (at === start) writer.flush(top);
-      if (byte === SPACE) writer.spaces++;
-      top.put(byte);
-    }
-    return at;
+    return this.writer.putPlain(this.top, bytes, start, Math.min(end, start + MAX_LINE_BYTES + 1 - this.size));
   }
 
   moveTo(column: number): void {
@@ -109,11 +99,20 @@ export class ScreenLine {
     this.writer.flush(this.top);
     if (this.base.length > 0) {
       if (overwrites(this.base, this.top)) {
-        this.base.overlay(this.top);
+        if (this.top.hides(this.base)) {
+          this.swap();
+          this.base.trim();
+        } else {
+          this.base.overlay(this.top);
+        }
         return;
       }
       if (this.keep()) this.bytes[this.kept++] = CARRIAGE_RETURN;
     }
+    this.swap();
+  }
+
+  private swap(): void {
     const { base } = this;
     this.base = this.top;
     this.top = base;

@@ -24,19 +24,21 @@ export function colouredLineEnd(bytes: Uint8Array, stop: number, stops: StopFind
   return -1;
 }
 
-/** Copies such a line without its colours to `out`; returns how long it is then. */
+/** Copies such a line without its colours to `out`. Returns how long it is then, as a negative number if it is not ASCII. */
 export function stripColours(bytes: Uint8Array, start: number, end: number, out: Uint8Array): number {
   let length = 0;
+  let high = 0;
   for (let at = start; at < end; ) {
     const byte = bytes[at]!;
     if (byte === ESCAPE) {
       at = afterColour(bytes, at, end);
     } else {
+      high |= byte;
       out[length++] = byte;
       at++;
     }
   }
-  return length;
+  return high < 0x80 ? length : -length;
 }
 
 /** The end of a colour sequence (`ESC [ 1 ; 31 m`) that stands here whole, else `start`: by far the most common code. */

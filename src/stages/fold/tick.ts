@@ -10,7 +10,7 @@ const STAMP =
   /(?<!\d)\d\d?:\d\d:\d\d(?![\d:])|(?<![\w:.])\d\d:\d\d(?![\w:])|(?<!\d)\d{4}([-/])\d\d\1\d\d(?!\d)|(?<!\w)(?:0x[\da-f]+|(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{6,})(?!\w)/i;
 
 /** A stamp counts only beside a word: rows of nothing but stamps and numbers are data. */
-const WORD = /(?<!\w)[a-z]{2,}(?!\w)|[^\x00-\x7f]/i;
+const WORD = /(?<!\w)[a-z]{2,}(?!\w)|[\u0080-\uffff]/i;
 
 /** What a step says of itself, as a whole word. Words that are as often nouns (`build 7`, `process 12`) are not here. */
 const STATUS =

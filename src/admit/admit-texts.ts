@@ -1,0 +1,122 @@
+import type { Limits } from "../contract/limits.ts";
+import type { Receipt } from "../contract/receipt.ts";
+import type { Size } from "../contract/size.ts";
+import { boundValue } from "../stages/clamp/bound-value.ts";
+import type { FoundText } from "../stages/clamp/find-texts.ts";
+import { replaceTexts } from "../stages/clamp/replace-texts.ts";
+import type { Keeping } from "../stages/mark/access.ts";
+import { exitLine } from "../stages/mark/texts.ts";
+import { encodeText } from "../stages/measure/encode-text.ts";
+import { measureText } from "../stages/measure/measure-text.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
+import { type AdmissionRequest, type Admitted, type Ended, NOT_KEPT, startAdmission } from "./admission.ts";
+import { joinReceipts } from "./join-receipts.ts";
+import { shareLimits } from "./share-limits.ts";
+
+/** One text of a structured result, clamped to its share. */
+export interface AdmittedBlock {
+  /** Null if it is not a text of the result itself, but all of it as JSON. */
+  text: string | null;
+  request: AdmissionRequest;
+  ended: Ended;
+  /** What has to be kept of it, if it was cut. */
+  chunks(): Iterable<Uint8Array>;
+}
+
+/** What became of a block's whole text. */
+export interface Kept {
+  keeping: Keeping;
+  sha256: string | null;
+}
+
+/** A structured result whose texts share one budget. */
+export interface AdmittedBlocks<T> {
+  blocks: AdmittedBlock[];
+  /** Takes what became of each block, in their order. */
+  write(kept: readonly Kept[]): Admitted & { output: T; texts: string[] };
+}
+
+/** Clamps the texts of a result, each to its share. */
+export function admitTexts<T extends object>(
+  request: AdmissionRequest,
+  result: T,
+  found: FoundText[],
+): AdmittedBlocks<T> {
+  const exitAt = lastWithText(found);
+  const shares = limitsOf(request, found);
+  const blocks = found.map(({ text }, index): AdmittedBlock => {
+    // The last text says how a command ended.
+    const own = { ...request, exitCode: index === exitAt ? request.exitCode : null, limits: shares[index] as Limits };
+    const admission = startAdmission(own);
+    for (const bytes of encodeText(text)) admission.add(bytes);
+    return { text, request: own, ended: admission.end(), chunks: () => encodeText(text) };
+  });
+  return {
+    blocks,
+    write(kept) {
+      const admitted = blocks.map(({ text, ended }, index) => {
+        const { keeping, sha256 } = kept[index] ?? { keeping: NOT_KEPT, sha256: null };
+        return ended.write(keeping, sha256, text?.toWellFormed());
+      });
+      const texts = admitted.map((block) => block.text);
+      const changed = found
+        .map(({ path }, index) => ({ path, text: texts[index] as string }))
+        .filter(({ text }, index) => text !== found[index]?.text);
+      const replaced = changed.length === 0 ? result : replaceTexts(result, changed);
+      const text = joinTexts(texts);
+      const receipts: Receipt[] = admitted.map((block) => block.receipt);
+      const receipt = joinReceipts(request, receipts, measureText(text, request.counter));
+      return { output: request.boundDetails ? withBoundDetails(replaced) : replaced, text, texts, receipt };
+    },
+  };
+}
+
+/** The last text that is not empty, or the last. */
+function lastWithText(found: readonly FoundText[]): number {
+  const last = found.findLastIndex(({ text }) => text !== "");
+  return last === -1 ? found.length - 1 : last;
+}
+
+/** Each text's limits: none where all of them together are within the result's, else its fair share. */
+function limitsOf(request: AdmissionRequest, found: readonly FoundText[]): Limits[] {
+  const { limits, counter, exitCode } = request;
+  if (fitTogether(request, found)) return found.map(() => limits);
+  const sizes = found.map(({ text }) => measureText(text, counter));
+  return shareLimits(limits, sizes, exitCode === null ? null : lastWithText(found));
+}
+
+/** True if all texts joined, with the exit line, are within the limits. */
+export function fitTogether({ limits, counter, exitCode }: AdmissionRequest, found: readonly FoundText[]): boolean {
+  const chars = found.reduce((sum, { text }) => sum + text.length, 0);
+  if (chars > Math.min(limits.maxBytes ?? chars, limits.maxChars ?? chars)) return false;
+  const exit = exitCode === null || exitCode === 0 ? [] : [exitLine(exitCode)];
+  return isWithin(measureText(joinTexts([...found.map(({ text }) => text), ...exit]), counter), limits);
+}
+
+function isWithin(size: Size, { maxBytes, maxChars, maxLines, maxTokens }: Limits): boolean {
+  const fits = (value: number, limit: number | undefined) => limit === undefined || value <= limit;
+  return (
+    fits(size.bytes, maxBytes) &&
+    fits(size.chars, maxChars) &&
+    fits(size.lines, maxLines) &&
+    fits(size.tokens, maxTokens)
+  );
+}
+
+/** Fields beside the content that some hosts send to a model or write to a transcript. */
+const DETAILS = ["details", "structuredContent"];
+
+function withBoundDetails<T extends object>(result: T): T {
+  const large = DETAILS.filter((key) => Object.hasOwn(result, key))
+    .map((key) => [key, boundValue(Reflect.get(result, key), NUMBERS.detailsBytes.default)] as const)
+    .filter(([, { cut }]) => cut);
+  if (large.length === 0) return result;
+  return { ...result, ...Object.fromEntries(large.map(([key, { value }]) => [key, value])) };
+}
+
+/** Texts one after another, each from a line of its own. */
+function joinTexts(texts: readonly string[]): string {
+  let joined = "";
+  for (const text of texts) joined += joined === "" || joined.endsWith("\n") || text === "" ? text : `\n${text}`;
+  return joined;
+}
