@@ -226,6 +226,16 @@ describe("admit", () => {
     expect(quoted.receipt.artifact).not.toBe(once.receipt.artifact);
   });
 
+  it("lists at most 200 cuts on a receipt and counts the others", async () => {
+    const spillway = await make();
+    const step = (index: number) => `${"abcdefghijklmnop"[index % 16]} unlike the others ${"x".repeat(index % 13)}\n`;
+    const ticks = (count: number) => Array.from({ length: count }, (_, index) => `downloaded ${index + 1}%\n`).join("");
+    const output = Array.from({ length: 400 }, (_, index) => step(index) + ticks(40)).join("");
+    const { receipt } = await spillway.admit({ output, limits: { maxLines: 1900 } });
+    expect(receipt.cuts.length).toBeLessThanOrEqual(200);
+    expect(receipt.cuts.length + receipt.moreCuts).toBeGreaterThan(200);
+  });
+
   it("tells of every receipt", async () => {
     const receipts: Receipt[] = [];
     const spillway = await make({

@@ -49,6 +49,7 @@ describe("exports", () => {
       type SpillwayParts
       type Store
       type Strategy
+      type StrategyName
       type StrategyRequest
       type TokenCounter
       type Tool
@@ -72,6 +73,7 @@ describe("exports", () => {
       measureText
       resolvePolicy
       resolveToolPolicy
+      startMeasure
       strategies
       type Admitted
       type ClampOptions
@@ -80,6 +82,7 @@ describe("exports", () => {
       type Gap
       type Held
       type Limits
+      type Measuring
       type Piece
       type Receipt
       type Room

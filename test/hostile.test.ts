@@ -1,5 +1,5 @@
 // Outputs, tools, stores, strategies and listeners that mean no good.
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createSpillway, type Store, type Strategy } from "../src/index.ts";
 import { clampBlocks, clampText } from "../src/stages.ts";
 
@@ -169,6 +169,15 @@ describe("parts that misbehave", () => {
       expect(receipt).toMatchObject({ saved: "no", artifact: null, total: { bytes: big.length } });
       expect(receipt.faults?.[0]).toContain("spill failed");
     }
+  });
+
+  it("a store that never answers is waited for five seconds, no longer", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const hanging = { create: () => new Promise<never>(() => {}), read: async () => null };
+    const admitting = (await make({ store: hanging })).admit({ output: big });
+    await vi.advanceTimersByTimeAsync(5000);
+    vi.useRealTimers();
+    expect((await admitting).receipt.faults?.[0]).toContain("opening the store took longer than 5000 ms");
   });
 
   it("a strategy whose cut does not add up is not believed", async () => {
