@@ -32,10 +32,9 @@ function tryForms(held: Held, total: Total, request: MarkRequest, measure: Measu
     const marked = tryForm(form, held, total, request, measure);
     if (marked !== null) return marked;
   }
-  return {
-    text: lastWords(total, request, measure),
-    cut: { ...held.cut(everything(request)), cutBy: tightest(total, request) },
-  };
+  const cut = held.cut(everything(request));
+  const cutBy = cut.omitted.bytes > 0 ? tightest(total, request) : null;
+  return { text: lastWords(total, request, measure), cut: { ...cut, cutBy } };
 }
 
 /** Markers may take up to this share of a limit; beyond it a leaner form serves better. */
