@@ -6,8 +6,10 @@ import type { FoundText } from "../stages/clamp/find-texts.ts";
 import { replaceTexts } from "../stages/clamp/replace-texts.ts";
 import type { Keeping } from "../stages/mark/access.ts";
 import { exitLine } from "../stages/mark/texts.ts";
+import { describeBinary } from "../stages/measure/describe-binary.ts";
 import { encodeText } from "../stages/measure/encode-text.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
+import { SAMPLE_BYTES } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { type AdmissionRequest, type Admitted, type Ended, NOT_KEPT, startAdmission } from "./admission.ts";
 import { joinReceipts } from "./join-receipts.ts";
@@ -89,6 +91,9 @@ function limitsOf(request: AdmissionRequest, found: readonly FoundText[]): Limit
 export function fitTogether({ limits, counter, exitCode }: AdmissionRequest, found: readonly FoundText[]): boolean {
   const chars = found.reduce((sum, { text }) => sum + text.length, 0);
   if (chars > Math.min(limits.maxBytes ?? chars, limits.maxChars ?? chars)) return false;
+  // Binary is described in words of ours, which may be longer than it.
+  if (found.some(({ text }) => describeBinary(new TextEncoder().encode(text.slice(0, SAMPLE_BYTES))) !== null))
+    return false;
   const exit = exitCode === null || exitCode === 0 ? [] : [exitLine(exitCode)];
   return isWithin(measureText(joinTexts([...found.map(({ text }) => text), ...exit]), counter), limits);
 }
