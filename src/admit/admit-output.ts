@@ -61,8 +61,10 @@ async function readable(output: unknown): Promise<unknown> {
   if (typeof output !== "object" || output === null) return output;
   if (typeof (output as PromiseLike<unknown>).then === "function")
     return readable(await (output as PromiseLike<unknown>));
-  if (output instanceof Blob) return output.stream();
-  return output instanceof Response ? (output.body ?? "") : output;
+  // By tag: naming the global Response makes Node load all of fetch, which takes longer than most calls.
+  const tag = Object.prototype.toString.call(output);
+  if (tag === "[object Blob]" || tag === "[object File]") return (output as Blob).stream();
+  return tag === "[object Response]" ? ((output as Response).body ?? "") : output;
 }
 
 type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
