@@ -8,7 +8,8 @@ import { join, resolve } from "node:path";
 import { build } from "esbuild";
 
 const MAX_TARBALL_BYTES = 1024 * 1024;
-const ALLOWED = /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/.+\.(js|js\.map|d\.ts|txt)|schema\/.+\.json|docs\/guide\/.+\.md)$/;
+const ALLOWED =
+  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/.+\.(js|js\.map|d\.ts|txt)|schema\/.+\.json|docs\/guide\/.+\.md)$/;
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8"));
 const folder = mkdtempSync(join(tmpdir(), "spillway-package-"));
