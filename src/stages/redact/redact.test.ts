@@ -1,0 +1,132 @@
+import { describe, expect, it } from "vitest";
+import { BEHIND_BYTES, MAX_SECRET_BYTES } from "./bounds.ts";
+import { defaultRules } from "./default-rules.ts";
+import { startRedact } from "./redact.ts";
+import { redactAll, redactChunks } from "./redact-chunks.ts";
+
+const encode = (text: string) => new TextEncoder().encode(text);
+const redact = (text: string) => redactAll(defaultRules, encode(text)).text;
+const GITHUB = `ghp_${"a1B2".repeat(9)}`;
+
+describe("redaction", () => {
+  it.each([
+    [`GH=${GITHUB} next`, "GH=[redacted:github-token] next"],
+    [`{"token":"${GITHUB}","n":1}`, '{"token":"[redacted:github-token]","n":1}'],
+    ["postgres://app:s3cr3t@db/x", "postgres://app:[redacted:url-password]@db/x"],
+    ["redis://:p@ss@cache:6379", "redis://:[redacted:url-password]@cache:6379"],
+    ["DB_PASSWORD=hunter22;x", "DB_PASSWORD=[redacted:assigned-secret];x".replace(";x", "")],
+    ["password: Tr0ub4dor, user: bob", "password: [redacted:assigned-secret], user: bob"],
+    ['password="a1 b\\"c2d3" x', 'password="[redacted:assigned-secret]" x'],
+    ["curl -H 'Authorization: Bearer abcdefgh12'", "curl -H 'Authorization: Bearer [redacted:authorization]'"],
+    ["PASSWORD=a1b2,c3&d4;e5 # prod", "PASSWORD=[redacted:assigned-secret] # prod"],
+    ["Pwd=abc123;Server=x", "Pwd=[redacted:assigned-secret];Server=x"],
+  ])("%s", (input, output) => {
+    expect(redact(input)).toBe(output);
+  });
+
+  it.each([
+    "commit 9fceb02d0ae598e95dc970b74767f19372d61af8",
+    "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    '"integrity": "sha512-5hHPMkT3m0Y1Q2hJYkXJm1zqk5Q0yq0l9T9bQ8y1sWw3c4kQ0o7l7mM8zA0pR9wYbWn0l5vV0yqk5Q0yq0l9Tg=="',
+    "id 550e8400-e29b-41d4-a716-446655440000",
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4",
+    "password: string; secret?: boolean; token = null",
+    "const token = parser.nextToken(stream1)",
+    "password=$DB_PASSWORD token=${{ secrets.TOKEN1 }} secret={{ vault.key1 }}",
+    "password: ********** token: <your-token-1>",
+    "api_key=your-api-key-123 secret=changeme-please-1",
+    "max_tokens: 4096, tokens: 12345678, token_count=1234567890",
+    "password: process.env.PASSWORD token: os.environ['TOKEN1']",
+    "PWD=/home/user1/project secret: /run/secrets/db1",
+    "PublicKeyToken=b77a5c561934e089, Version=4.0.0.0",
+    "risk-management-of-long-words-and-more sk-learn-is-a-library-for-all",
+    "https://example.com:8080/@scope/name https://host/a:b@c",
+    "if 'BEGIN PRIVATE KEY' in text and '-----BEGIN RSA PRIVATE KEY-----' in text:\n    return parse(text)\n",
+    "-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ\n-----END CERTIFICATE-----",
+    "passed 12345678 tests; passwords: 3; tokenizer=cl100k_base",
+    "token: 2024-05-01T10:00 password: v1.2.3",
+    "[redacted:github-token] password=[redacted:assigned-secret]",
+  ])("leaves alone: %s", (text) => {
+    expect(redact(text)).toBe(text);
+  });
+
+  it("counts secrets and their source bytes; what overlaps is one", () => {
+    expect(redactAll(defaultRules, encode(`a ${GITHUB} b token=${GITHUB}`))).toEqual({
+      text: "a [redacted:github-token] b token=[redacted:github-token]",
+      count: 2,
+      bytes: 80,
+    });
+  });
+
+  it("hands on the very bytes that came where there is nothing to replace", () => {
+    const got: Uint8Array[] = [];
+    const bytes = encode("plain text\n".repeat(100));
+    const running = startRedact(defaultRules, (part) => got.push(part));
+    running.add(bytes);
+    expect(got).toEqual([bytes]);
+    expect(got[0]).toBe(bytes);
+    expect(running.end()).toEqual({ count: 0, bytes: 0 });
+  });
+
+  it("does nothing without rules", () => {
+    const got: Uint8Array[] = [];
+    const running = startRedact([], (part) => got.push(part));
+    running.add(encode(GITHUB));
+    expect(running.end()).toEqual({ count: 0, bytes: 0 });
+    expect(got).toEqual([encode(GITHUB)]);
+  });
+
+  it.each([MAX_SECRET_BYTES - 50, MAX_SECRET_BYTES, MAX_SECRET_BYTES + 1, 100_000, 700_000])(
+    "covers a secret of %d bytes to its end, in any chunks",
+    (length) => {
+      const body = "a1B2c3D4".repeat(length / 8);
+      for (const [before, after] of [
+        ["ghp_", " end"],
+        ['password="', '" end'],
+        ["password=", "\nend"],
+        ["Authorization: Basic ", "' end"],
+        [`eyJ${"a1".repeat(20)}.eyJ${"b2".repeat(20)}.`, "\r\nend"],
+      ] as const) {
+        const bytes = encode(`x ${before}${body}${after}`);
+        const all = redactAll(defaultRules, bytes);
+        expect(all.text).not.toContain("c3D4");
+        expect(all.text.endsWith(after)).toBe(true);
+        expect(all.count).toBe(1);
+        for (const step of [1000, 65_536, 40_001]) {
+          const ends = Array.from({ length: Math.floor(bytes.length / step) }, (_, index) => (index + 1) * step);
+          expect(redactChunks(defaultRules, bytes, ends)).toEqual(all);
+        }
+      }
+    },
+  );
+
+  it("holds back no more than it needs to tell: bounded, whatever comes", () => {
+    for (const piece of ["a".repeat(99), "password=a1,b2;", "sk-", "-----BEGIN PRIVATE KEY-----", "k3Y/", "://a:b"]) {
+      let out = 0;
+      const running = startRedact(defaultRules, (part) => {
+        out += part.length;
+      });
+      let added = 0;
+      let most = 0;
+      const chunk = encode(piece.repeat(Math.ceil(1000 / piece.length)));
+      for (let round = 0; round < 200; round++) {
+        running.add(chunk);
+        added += chunk.length;
+        most = Math.max(most, added - out);
+      }
+      const { count, bytes } = running.end();
+      // What is replaced is not held: only plain bytes can be compared.
+      if (count === 0) expect(most).toBeLessThanOrEqual(MAX_SECRET_BYTES + chunk.length + BEHIND_BYTES);
+      expect(bytes).toBeLessThanOrEqual(added);
+    }
+  });
+
+  it("ends a key block that was cut off, and goes on with what follows", () => {
+    const key = "MIIEpAIBAAKCAQEA7bq3".repeat(3);
+    const text = `-----BEGIN RSA PRIVATE KEY-----\n${key}\n${key}\nerror: the file ends here, line 12\nall done with it\n`;
+    expect(redact(text)).toBe(
+      "-----BEGIN RSA PRIVATE KEY-----\n[redacted:private-key]\n[redacted:private-key]\n" +
+        "error: the file ends here, line [redacted:private-key]\nall done with it\n",
+    );
+  });
+});

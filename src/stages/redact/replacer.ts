@@ -1,0 +1,158 @@
+import { BEHIND_BYTES } from "./bounds.ts";
+import type { ByteSet } from "./byte-set.ts";
+import type { Found } from "./redaction-rule.ts";
+import type { View } from "./view.ts";
+
+interface Pending {
+  from: number;
+  to: number;
+  name: string;
+  rank: number;
+  goesOn: ByteSet | null;
+}
+
+const OUT_BYTES = 64 * 1024;
+const encoder = new TextEncoder();
+const marks = new Map<string, Uint8Array>();
+
+/** Hands bytes on with what was found replaced. Overlapping finds are one; the first to begin gives the name. */
+export class Replacer {
+  count = 0;
+  bytes = 0;
+  private readonly view: View;
+  private readonly take: (bytes: Uint8Array) => void;
+  /** By place, then by rank. */
+  private pending: Pending[] = [];
+  /** What is replaced last reaches the view's end and goes on with bytes of any of these sets. */
+  private goesOn: ByteSet[] = [];
+  /** Up to here bytes are replaced already. */
+  private coveredTo = 0;
+  /** The furthest end of what was found to begin before the place looked at, and what was found to begin later. */
+  private passedTo = -BEHIND_BYTES;
+  private ahead: { from: number; to: number }[] = [];
+  private out: Uint8Array | null = null;
+  private outLength = 0;
+
+  constructor(view: View, take: (bytes: Uint8Array) => void) {
+    this.view = view;
+    this.take = take;
+  }
+
+  found({ from, to, goesOn = undefined }: Found, name: string, rank: number): void {
+    if (to === from) return;
+    const { pending } = this;
+    let index = pending.length;
+    for (let before = pending[index - 1]; before !== undefined; before = pending[index - 1]) {
+      if (before.from < from || (before.from === from && before.rank <= rank)) break;
+      index--;
+    }
+    pending.splice(index, 0, { from, to, name, rank, goesOn: goesOn ?? null });
+    this.ahead.push({ from, to });
+  }
+
+  /** Tells the view what is context for a place: only what follows the last secret before it. Places only grow. */
+  lookFrom(place: number): void {
+    if (this.ahead.length > 0) {
+      this.ahead = this.ahead.filter((find) => {
+        if (find.from < place) this.passedTo = Math.max(this.passedTo, find.to);
+        return find.from >= place;
+      });
+    }
+    this.view.contextFrom = Math.min(this.passedTo, place);
+  }
+
+  /** New bytes came: what went on to the end of the old ones goes on in them. */
+  extend(): void {
+    const { view } = this;
+    if (this.goesOn.length > 0) {
+      const from = this.coveredTo;
+      this.goesOn = this.goesOn.filter((set) => {
+        const to = runEnd(view, set, from);
+        this.coveredTo = Math.max(this.coveredTo, to);
+        return to === view.end;
+      });
+      this.bytes += this.coveredTo - from;
+      this.passedTo = Math.max(this.passedTo, this.coveredTo);
+    }
+    let lastSet: ByteSet | null = null;
+    let lastFrom = 0;
+    let lastTo = 0;
+    for (const find of this.pending) {
+      if (find.goesOn === null) continue;
+      // Many finds within one stretch go on together: it is read once.
+      if (lastSet !== find.goesOn || lastFrom !== find.to) {
+        lastSet = find.goesOn;
+        lastFrom = find.to;
+        lastTo = runEnd(view, lastSet, lastFrom);
+      }
+      find.to = lastTo;
+      this.passedTo = Math.max(this.passedTo, find.to);
+      if (find.to < view.end) find.goesOn = null;
+    }
+  }
+
+  /** Hands on everything before `limit`; all finds that begin there are known. */
+  handOn(limit: number): void {
+    const { view, pending } = this;
+    let at = Math.min(Math.max(this.coveredTo, 0), limit);
+    let next = 0;
+    for (let find = pending[0]; find !== undefined && find.from < limit; find = pending[++next]) {
+      if (find.from >= this.coveredTo) {
+        this.write(view.bytes.subarray(at, find.from));
+        this.write(markOf(find.name));
+        this.count++;
+        this.bytes += find.to - find.from;
+        this.coveredTo = find.to;
+      } else if (find.to > this.coveredTo) {
+        this.bytes += find.to - this.coveredTo;
+        this.coveredTo = find.to;
+      }
+      if (find.goesOn !== null && !this.goesOn.includes(find.goesOn)) this.goesOn.push(find.goesOn);
+      at = Math.min(this.coveredTo, limit);
+    }
+    if (next > 0) this.pending = pending.slice(next);
+    if (this.outLength > 0) this.write(view.bytes.subarray(at, limit));
+    else if (limit > at) this.take(at === 0 && limit === view.end ? view.bytes : view.bytes.subarray(at, limit));
+    this.flush();
+  }
+
+  drop(count: number): void {
+    this.coveredTo = Math.max(this.coveredTo - count, 0);
+    this.passedTo = Math.max(this.passedTo - count, -BEHIND_BYTES);
+    for (const list of [this.pending, this.ahead]) {
+      for (const find of list) {
+        find.from -= count;
+        find.to -= count;
+      }
+    }
+  }
+
+  /** Gathers small pieces: many secrets in a row are not many calls. */
+  private write(piece: Uint8Array): void {
+    if (this.outLength + piece.length > OUT_BYTES) this.flush();
+    if (piece.length > OUT_BYTES) return this.take(piece);
+    this.out ??= new Uint8Array(OUT_BYTES);
+    this.out.set(piece, this.outLength);
+    this.outLength += piece.length;
+  }
+
+  private flush(): void {
+    if (this.outLength > 0) this.take((this.out as Uint8Array).subarray(0, this.outLength));
+    this.outLength = 0;
+  }
+}
+
+function runEnd(view: View, set: ByteSet, from: number): number {
+  let at = from;
+  while (at < view.end && set[view.bytes[at] as number] === 1) at++;
+  return at;
+}
+
+function markOf(name: string): Uint8Array {
+  let mark = marks.get(name);
+  if (mark === undefined) {
+    mark = encoder.encode(`[redacted:${name}]`);
+    marks.set(name, mark);
+  }
+  return mark;
+}
