@@ -5,7 +5,11 @@ export type SpillwayErrorCode =
   | "bad-config"
   | "bad-input"
   | "unknown-strategy"
-  | "missing-part";
+  | "unknown-artifact"
+  | "missing-part"
+  | "store-full"
+  | "store-damaged"
+  | "store-unavailable";
 
 const MARK = Symbol.for("spillway.error");
 

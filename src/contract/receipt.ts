@@ -42,6 +42,8 @@ export interface Receipt {
   saved: Saved | null;
   savedBytes: number;
   exitCode: number | null;
+  /** Secrets replaced in the artifact; what the model got has none replaced unless `redacted` says so. */
+  storedRedactions?: { count: number; bytes: number };
   /** The output was binary: described, not shown. */
   binary?: string;
   /** Faults of ours or of the source that the agent was spared. */

@@ -1,24 +1,72 @@
 import type { Saved } from "./receipt.ts";
 
-/** Keeps artifacts. Contract: ids cannot be guessed; the same bytes give the same id. */
-export interface Store {
-  /** Begins an artifact. The bytes handed to `add` are only valid until it resolves. */
-  create(): Promise<ArtifactWriter>;
-  /** The bytes of an artifact, or null if there is none of that id. */
-  read(id: string): Promise<Uint8Array | null>;
+/** Who may read an artifact. The local user's own is "local". */
+export type Scope = string;
+
+/** What is known of an output when it begins to be kept. */
+export interface ArtifactAbout {
+  scope: Scope;
+  /** Groups statistics and retention; says nothing about who may read. */
+  session: string | null;
+  tool: string;
+  call: string | null;
+}
+
+/** A kept output. */
+export interface Artifact extends ArtifactAbout {
+  /** Cannot be guessed; the same bytes in the same scope have the same id, in another scope another. */
+  id: string;
+  /** Of what is stored: after redaction, if that is on. */
+  bytes: number;
+  lines: number;
+  sha256: string;
+  saved: Saved;
+  createdAtMs: number;
+  /** Secrets that were replaced before storing. */
+  redactions: { count: number; bytes: number };
 }
 
 /** An artifact on its way into a store. Nothing of it can be read before `end` resolves. */
 export interface ArtifactWriter {
+  /** The bytes are only valid until this resolves. Waits where the disk is slower than the tool. */
   add(bytes: Uint8Array): Promise<void> | void;
-  end(): Promise<Artifact>;
+  /** Durable once it resolves. `redactions` as the spill counted them. */
+  end(redactions?: Artifact["redactions"]): Promise<Artifact>;
+  /** Forgets what was added. */
+  abandon(): Promise<void>;
 }
 
-/** A kept output. */
-export interface Artifact {
-  id: string;
-  /** Of what is stored. */
-  bytes: number;
-  sha256: string;
-  saved: Saved;
+/** Part of an artifact, in bytes: from the first to before the last. */
+export interface ByteRange {
+  from: number;
+  to: number;
+}
+
+/** Which artifacts to list, newest first. */
+export interface ArtifactQuery {
+  scope: Scope;
+  session?: string;
+  /** Only those created before; pages on from the last one seen. */
+  beforeMs?: number;
+  max?: number;
+}
+
+/**
+ * Keeps artifacts. Contract: a reader of another scope learns nothing, not even that an artifact exists; nothing
+ * half-written is visible; any number of processes may use the same place at once.
+ */
+export interface Store {
+  readonly name: string;
+  begin(about: ArtifactAbout): Promise<ArtifactWriter>;
+  /** Null if there is none of that id in that scope. */
+  find(id: string, scope: Scope): Promise<Artifact | null>;
+  /** The bytes of a range (clipped to the artifact), without reading the rest. */
+  read(id: string, scope: Scope, range: ByteRange): Promise<Uint8Array | null>;
+  /** Where lines `from` to `to` (1-based, both included, clipped) stand, without reading the rest. */
+  locate(id: string, scope: Scope, lines: [from: number, to: number]): Promise<ByteRange | null>;
+  /** A plain file with exactly the artifact's bytes, where the store has one: a searcher can run on it. */
+  file(id: string, scope: Scope): Promise<string | null>;
+  list(query: ArtifactQuery): Promise<Artifact[]>;
+  remove(id: string, scope: Scope): Promise<boolean>;
+  close(): Promise<void>;
 }

@@ -23,6 +23,7 @@ export interface SuiteOptions {
 export function testStrategy(strategy: Strategy, { describe, it }: Runner, { numRuns = 300 }: SuiteOptions = {}): void {
   const admit = (chunks: Uint8Array[], limits: Limits, fold: boolean, exitCode: number | null = null): Admitted => {
     const admission = startAdmission({
+      scope: "local",
       tool: "test",
       session: null,
       call: null,

@@ -1,5 +1,10 @@
-import { createHash, createHmac, randomBytes } from "node:crypto";
-import type { Artifact, ArtifactWriter, Store } from "../../contract/store.ts";
+import { createHash, randomBytes } from "node:crypto";
+import type { Artifact, ArtifactAbout, ArtifactWriter, ByteRange, Store } from "../../contract/store.ts";
+import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { artifactId, artifactKey } from "../local/artifact-key.ts";
+import { afterBreak } from "../local/count-breaks.ts";
+import { startLineIndex } from "../local/line-index.ts";
+import { storedName } from "../stored-name.ts";
 
 /** Bounds of a memory store. */
 export interface MemoryStoreOptions {
@@ -7,71 +12,136 @@ export interface MemoryStoreOptions {
   maxBytes?: number;
   /** One artifact; the rest of a larger output is not kept, and its receipt says `partial`. */
   maxArtifactBytes?: number;
-  scope?: string;
 }
 
-const MIB = 1024 * 1024;
+const MAX_LISTED = 1000;
+
+interface Kept {
+  artifact: Artifact;
+  sessions: Set<string | null>;
+  data: Uint8Array;
+}
 
 /** Keeps artifacts in this process's memory, for tests and for agents that end with their process. */
 export function memoryStore({
-  maxBytes = 64 * MIB,
-  maxArtifactBytes = 16 * MIB,
-  scope = "local",
+  maxBytes = NUMBERS.memoryStoreBytes.default,
+  maxArtifactBytes = NUMBERS.memoryArtifactBytes.default,
 }: MemoryStoreOptions = {}): Store {
   const secret = randomBytes(32);
-  const artifacts = new Map<string, Uint8Array>();
+  // In the order in which they were last kept.
+  const byId = new Map<string, Kept>();
   let heldBytes = 0;
+  let lastMs = 0;
 
-  function keep(id: string, bytes: Uint8Array): void {
-    if (artifacts.has(id)) return;
-    artifacts.set(id, bytes);
-    heldBytes += bytes.length;
-    for (const [oldest, old] of artifacts) {
-      if (heldBytes <= maxBytes || oldest === id) return;
-      artifacts.delete(oldest);
-      heldBytes -= old.length;
+  const find = (id: string, scope: string): Kept | null => {
+    const kept = byId.get(id);
+    return kept?.artifact.scope === (storedName(scope) ?? "") ? kept : null;
+  };
+  const drop = (id: string): void => {
+    heldBytes -= byId.get(id)?.data.length ?? 0;
+    byId.delete(id);
+  };
+  const keep = (artifact: Artifact, data: Uint8Array): Artifact => {
+    const before = byId.get(artifact.id);
+    const sessions = new Set(before?.sessions).add(artifact.session);
+    drop(artifact.id);
+    byId.set(artifact.id, { artifact, sessions, data });
+    heldBytes += data.length;
+    for (const oldest of byId.keys()) {
+      if (heldBytes <= maxBytes || oldest === artifact.id) break;
+      drop(oldest);
     }
-  }
+    return { ...artifact };
+  };
+  // Pages are told apart by their times, so no two artifacts have the same.
+  const nextMs = (): number => {
+    lastMs = Math.max(Date.now(), lastMs + 1);
+    return lastMs;
+  };
 
   return {
-    async create(): Promise<ArtifactWriter> {
-      const most = Math.min(maxBytes, maxArtifactBytes);
-      const hash = createHash("sha256");
-      let held = Buffer.alloc(0);
-      let length = 0;
-      let isWhole = true;
-      return {
-        add(bytes) {
-          const kept = bytes.subarray(0, most - length);
-          if (kept.length < bytes.length) isWhole = false;
-          if (kept.length === 0) return;
-          if (length + kept.length > held.length) {
-            const larger = Buffer.alloc(Math.min(most, Math.max(length + kept.length, held.length * 2)));
-            held.copy(larger, 0, 0, length);
-            held = larger;
-          }
-          held.set(kept, length);
-          hash.update(kept);
-          length += kept.length;
-        },
-        async end(): Promise<Artifact> {
-          const sha256 = hash.digest("hex");
-          const id = artifactId(secret, scope, sha256);
-          keep(id, Buffer.from(held.subarray(0, length)));
-          return { id, bytes: length, sha256, saved: isWhole ? "yes" : "partial" };
-        },
+    name: "memory",
+    async begin({ scope, session, tool, call }) {
+      const about: ArtifactAbout = {
+        scope: storedName(scope) ?? "",
+        session: storedName(session),
+        tool: storedName(tool) ?? "",
+        call: storedName(call),
       };
+      return startWriter(Math.min(maxBytes, maxArtifactBytes), (facts, data) => {
+        const id = artifactId(artifactKey(secret, about.scope, facts.sha256));
+        return keep({ ...about, ...facts, id, createdAtMs: nextMs() }, data);
+      });
     },
-    async read(id) {
-      return artifacts.get(id)?.slice() ?? null;
+    async find(id, scope) {
+      const kept = find(id, scope);
+      return kept && { ...kept.artifact };
+    },
+    async read(id, scope, range) {
+      return find(id, scope)?.data.slice(Math.max(0, range.from), Math.max(0, range.to)) ?? null;
+    },
+    async locate(id, scope, lines) {
+      const kept = find(id, scope);
+      return kept && locateIn(kept.data, kept.artifact.lines, lines);
+    },
+    async file() {
+      return null;
+    },
+    async list({ scope, session, beforeMs = Infinity, max = MAX_LISTED }) {
+      const isAsked = ({ artifact, sessions }: Kept): boolean =>
+        artifact.scope === (storedName(scope) ?? "") &&
+        artifact.createdAtMs < beforeMs &&
+        (session === undefined || sessions.has(storedName(session)));
+      return [...byId.values()]
+        .filter(isAsked)
+        .reverse()
+        .slice(0, Math.min(max, MAX_LISTED))
+        .map(({ artifact }) => ({ ...artifact }));
+    },
+    async remove(id, scope) {
+      if (find(id, scope) === null) return false;
+      drop(id);
+      return true;
+    },
+    async close() {},
+  };
+}
+
+type Facts = Pick<Artifact, "bytes" | "lines" | "sha256" | "saved" | "redactions">;
+
+function startWriter(maxBytes: number, keep: (facts: Facts, data: Uint8Array) => Artifact): ArtifactWriter {
+  const chunks: Uint8Array[] = [];
+  const hash = createHash("sha256");
+  const index = startLineIndex();
+  let bytes = 0;
+  let isWhole = true;
+  return {
+    add(added) {
+      const kept = added.slice(0, maxBytes - bytes);
+      if (kept.length < added.length) isWhole = false;
+      hash.update(kept);
+      index.add(kept);
+      chunks.push(kept);
+      bytes += kept.length;
+    },
+    async end(redactions = { count: 0, bytes: 0 }) {
+      const saved = isWhole ? "yes" : "partial";
+      const facts: Facts = { bytes, lines: index.end().lines, sha256: hash.digest("hex"), saved, redactions };
+      return keep(facts, Buffer.concat(chunks, bytes));
+    },
+    async abandon() {
+      chunks.length = 0;
     },
   };
 }
 
-const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
+function locateIn(data: Uint8Array, lineCount: number, [first, last]: [from: number, to: number]): ByteRange {
+  const from = startOfLine(data, lineCount, Math.max(1, first));
+  return { from, to: Math.max(from, startOfLine(data, lineCount, Math.max(0, Math.min(last, lineCount)) + 1)) };
+}
 
-/** 12 base32 characters: the same bytes in the same scope give the same id, and nobody without the secret can name it. */
-function artifactId(secret: Uint8Array, scope: string, sha256: string): string {
-  const digest = createHmac("sha256", secret).update(`${scope}\0${sha256}`).digest();
-  return Array.from(digest.subarray(0, 12), (byte) => ALPHABET[byte & 31]).join("");
+/** Where a line begins; the end of the data for a line after the last. */
+function startOfLine(data: Uint8Array, lineCount: number, line: number): number {
+  if (line > lineCount) return data.length;
+  return line === 1 ? 0 : afterBreak(data, line - 1);
 }

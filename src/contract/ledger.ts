@@ -1,0 +1,74 @@
+import type { EventKind, RecordedEvent, SpillwayEvent } from "./event.ts";
+
+/** Which events, oldest first. */
+export interface EventQuery {
+  /** Only those after this id: how a follower goes on. */
+  afterId?: number;
+  session?: string;
+  tool?: string;
+  kinds?: EventKind[];
+  sinceMs?: number;
+  max?: number;
+}
+
+/** Sums for one tool, one session, or all. Kept as roll-ups by hour, tool and session, written with each event. */
+export interface Totals {
+  calls: number;
+  /** Calls of which something was cut. */
+  cutCalls: number;
+  bytesIn: number;
+  bytesShown: number;
+  tokensShown: number;
+  /** What the whole outputs would have taken, by the same measure of bytes a token. */
+  tokensIn: number;
+  recalls: number;
+  recalledBytes: number;
+  recalledTokens: number;
+}
+
+/** One row of statistics. */
+export interface StatRow extends Totals {
+  tool: string | null;
+  session: string | null;
+}
+
+/** Which statistics. */
+export interface StatQuery {
+  by: "tool" | "session" | "all";
+  session?: string;
+  sinceMs?: number;
+}
+
+/** A session as the ledger knows it. */
+export interface SessionRow extends Totals {
+  session: string;
+  firstSeenMs: number;
+  lastSeenMs: number;
+  pinned: boolean;
+}
+
+/** The frozen form in which a result is shown. */
+export interface Projection {
+  key: string;
+  text: string;
+  /** Larger is shorter: forms only shrink. */
+  step: number;
+  /** Whose it is: goes when the session is removed. */
+  session?: string | null;
+}
+
+/** Keeps events, sums, sessions and projections. Contract: what `record` resolved for survives the process. */
+export interface Ledger {
+  readonly name: string;
+  record(event: SpillwayEvent): Promise<void>;
+  events(query?: EventQuery): Promise<RecordedEvent[]>;
+  stats(query: StatQuery): Promise<StatRow[]>;
+  sessions(max?: number): Promise<SessionRow[]>;
+  pin(session: string, pinned: boolean): Promise<void>;
+  /** Deletes everything of a session; returns how many events that were. */
+  removeSession(session: string): Promise<number>;
+  projection(key: string): Promise<Projection | null>;
+  /** Keeps the shorter of what is there and what comes. */
+  saveProjection(projection: Projection): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,206 @@
+import { execFile } from "node:child_process";
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { promisify } from "node:util";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { writeChildModule } from "../../../test/child-module.ts";
+import type { Artifact, Store } from "../../contract/store.ts";
+import { arbitraryText, eventOf, HOSTILE_NAMES } from "../../testing/arbitrary-event.ts";
+import { fileEvents } from "./file-events.ts";
+import { removeFromEventFile } from "./remove-from-event-file.ts";
+import { copyOutput, outputPath, removeRun, runDirectory, runPath } from "./run-directory.ts";
+import { safeFileName } from "./safe-file-name.ts";
+
+const run = promisify(execFile);
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "spillway-events-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+const freshFolder = () => mkdtemp(join(folder, "f-"));
+const linesOf = async (path: string) => {
+  const text = await readFile(path, "utf8");
+  return text.split("\n").filter(Boolean);
+};
+const sessionsIn = async (path: string) => (await linesOf(path)).map((line) => JSON.parse(line).session);
+
+/** A store of given bytes; `plain` names a file that has them too. */
+function storeOf(outputs: Record<string, Uint8Array>, plain: Record<string, string> = {}): Store {
+  const find = (id: string): Artifact | null => {
+    const bytes = outputs[id]?.length;
+    if (bytes === undefined) return null;
+    const sums = { sha256: "", saved: "yes", createdAtMs: 0, redactions: { count: 0, bytes: 0 } } as const;
+    return { id, scope: "local", session: null, tool: "stored", call: null, bytes, lines: 1, ...sums };
+  };
+  return {
+    find: async (id: string) => find(id),
+    read: async (id: string, _scope: string, { from, to }: { from: number; to: number }) =>
+      outputs[id]?.slice(from, to) ?? null,
+    file: async (id: string) => plain[id] ?? null,
+  } as unknown as Store;
+}
+
+describe("safe file names", () => {
+  it("leave plain names as they are", () => {
+    for (const name of ["run_command", "s1", "2024-01-02.log"]) expect(safeFileName(name)).toBe(name);
+  });
+
+  it("are one path segment, short, and unlike for unlike names, also without regard to case", () => {
+    const names = fc.uniqueArray(fc.oneof(arbitraryText, fc.constantFrom(...HOSTILE_NAMES)));
+    fc.assert(
+      fc.property(names, (values) => {
+        const safe = values.map(safeFileName);
+        for (const name of safe) {
+          expect(name).toMatch(/^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/);
+          expect(name).not.toMatch(/\.\.|\.$|^(con|nul|aux|prn)(\.|$)/i);
+        }
+        expect(new Set(safe.map((name) => name.toLowerCase())).size).toBe(values.length);
+        // A name that was made from another is not taken over by somebody who is called like it.
+        for (const [at, name] of safe.entries()) if (name !== values[at]) expect(safeFileName(name)).not.toBe(name);
+      }),
+    );
+  });
+});
+
+describe("an event log", () => {
+  it("has one line for each event, for its owner only, in a folder that is made", async () => {
+    const path = join(await freshFolder(), "logs", "events.jsonl");
+    const listen = fileEvents(path);
+    await listen(eventOf({ session: "a\nb", more: { text: "x\ny\u2028" } }));
+    await listen(eventOf({ session: "c", more: { big: "x".repeat(1_000_000) } }));
+    const lines = await linesOf(path);
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      eventOf({ session: "a\nb", more: { text: "x\ny\u2028" } }),
+      eventOf({ session: "c", more: { omittedEntries: 1 } }),
+    ]);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  it("begins a new line after one that was broken off", async () => {
+    const path = join(await freshFolder(), "events.jsonl");
+    await writeFile(path, '{"half');
+    await fileEvents(path)(eventOf({ session: "s" }));
+    const lines = await linesOf(path);
+    expect([lines[0], JSON.parse(lines[1] ?? "").session]).toEqual(['{"half', "s"]);
+  });
+
+  it("goes on in a new file when somebody moves it away", async () => {
+    const path = join(await freshFolder(), "events.jsonl");
+    const listen = fileEvents(path);
+    await listen(eventOf({ session: "before" }));
+    await rm(path);
+    await listen(eventOf({ session: "after" }));
+    expect(await sessionsIn(path)).toEqual(["after"]);
+  });
+
+  it("is not mixed up by several processes, and loses a session's lines while they write", async () => {
+    const dir = await freshFolder();
+    const child = join(dir, "child.mjs");
+    const path = join(dir, "events.jsonl");
+    await writeChildModule(
+      `import { fileEvents } from "./src/storage/event-files/file-events.ts";
+      import { eventOf } from "./src/testing/arbitrary-event.ts";
+      const [path = "", session = ""] = process.argv.slice(2);
+      const listen = fileEvents(path);
+      for (let at = 0; at < 300; at += 1) await listen(eventOf({ session, call: "c" + at, more: { fill: "x".repeat(at * 20) } }));`,
+      child,
+    );
+    await fileEvents(path)(eventOf({ session: "gone" }));
+    const writers = Promise.all(["a", "b", "c"].map((name) => run(process.execPath, [child, path, name])));
+    const removed = [];
+    for (let at = 0; at < 3; at += 1) removed.push(await removeFromEventFile(path, "gone"));
+    await writers;
+    expect(removed).toEqual([1, 0, 0]);
+    const sessions = await sessionsIn(path);
+    for (const name of ["a", "b", "c"]) expect(sessions.filter((session) => session === name)).toHaveLength(300);
+    expect(sessions).toHaveLength(900);
+    expect(await readdir(dir)).toEqual(["child.mjs", "events.jsonl"]);
+  });
+
+  it("keeps what is not the session's: other events, foreign lines, a half one", async () => {
+    const path = join(await freshFolder(), "events.jsonl");
+    const listen = fileEvents(path);
+    await appendFile(path, "a foreign line\n");
+    for (const session of ["x", "y", null, "x"]) await listen(eventOf({ session }));
+    await appendFile(path, '{"half');
+    expect(await removeFromEventFile(path, "x")).toBe(2);
+    const lines = await linesOf(path);
+    expect([lines[0], lines[3]]).toEqual(["a foreign line", '{"half']);
+    expect(lines.slice(1, 3).map((line) => JSON.parse(line).session)).toEqual(["y", null]);
+    expect(await removeFromEventFile(join(folder, "nowhere.jsonl"), "x")).toBe(0);
+  });
+});
+
+describe("a run directory", () => {
+  const bytes = Uint8Array.from({ length: 3_000_000 }, (_, at) => at % 251);
+  const spilled = (session: string | null, tool: string, artifact: string) =>
+    eventOf({ kind: "artifact-spilled", session, tool, artifact });
+
+  it("has each session's events and outputs as plain files, from a read and from the store's file", async () => {
+    const dir = await freshFolder();
+    const plain = join(dir, "plain");
+    await writeFile(plain, bytes, { mode: 0o644 });
+    const runs = join(dir, "runs");
+    const store = storeOf(
+      { aaaaaaaaaaaa: bytes, bbbbbbbbbbbb: bytes, empty: new Uint8Array() },
+      { bbbbbbbbbbbb: plain },
+    );
+    const listen = runDirectory(runs, store);
+    await listen(spilled("s1", "bash", "aaaaaaaaaaaa"));
+    await listen(spilled("s1", "bash", "bbbbbbbbbbbb"));
+    await listen(spilled("s1", "bash", "bbbbbbbbbbbb"));
+    await listen(spilled(null, "bash", "empty"));
+    await listen(spilled(null, "bash", "missing"));
+    expect(await readdir(runs)).toEqual(["_no-session", "s1"]);
+    const made = ["bash-aaaaaaaaaaaa.txt", "bash-bbbbbbbbbbbb.txt", "events.jsonl"];
+    expect(await readdir(join(runs, "s1"))).toEqual(made);
+    for (const name of made.slice(0, 2)) {
+      expect(Buffer.compare(await readFile(join(runs, "s1", name)), bytes)).toBe(0);
+      expect((await stat(join(runs, "s1", name))).mode & 0o777).toBe(0o600);
+    }
+    expect(await sessionsIn(join(runs, "s1", "events.jsonl"))).toEqual(["s1", "s1", "s1"]);
+    expect(await readdir(join(runs, "_no-session"))).toEqual(["bash-empty.txt", "events.jsonl"]);
+    await removeRun(runs, "s1");
+    expect(await readdir(runs)).toEqual(["_no-session"]);
+  });
+
+  it("falls back to reading when the store's file has gone or changed", async () => {
+    const dir = await freshFolder();
+    await writeFile(join(dir, "other"), "not it");
+    const store = storeOf({ a: bytes, b: bytes }, { a: join(dir, "nowhere"), b: join(dir, "other") });
+    for (const id of ["a", "b"]) {
+      const path = await copyOutput(dir, store, id, "local", "s", "bash");
+      expect(path).toBe(outputPath(dir, { session: "s", tool: "bash", id }));
+      expect(Buffer.compare(await readFile(path ?? ""), bytes)).toBe(0);
+    }
+    expect(await readdir(runPath(dir, "s"))).toEqual(["bash-a.txt", "bash-b.txt"]);
+  });
+
+  it("stays inside its folder, whatever sessions and tools are called", async () => {
+    const dir = join(await freshFolder(), "runs");
+    const listen = runDirectory(dir, storeOf({ a: new Uint8Array([1]) }));
+    for (const name of HOSTILE_NAMES) await listen(spilled(name, name, "a"));
+    expect(await readdir(dirname(dir))).toEqual(["runs"]);
+    expect(await readdir(dir)).toHaveLength(HOSTILE_NAMES.length);
+    for (const name of HOSTILE_NAMES) {
+      expect(dirname(runPath(dir, name))).toBe(dir);
+      expect(await readdir(runPath(dir, name))).toHaveLength(2);
+      expect(basename(outputPath(dir, { session: name, tool: name, id: "../x" }))).not.toContain("/");
+    }
+  });
+
+  it("writes through no link", async () => {
+    const dir = await freshFolder();
+    const elsewhere = join(dir, "elsewhere");
+    await mkdir(elsewhere);
+    await symlink(elsewhere, join(dir, "linked"));
+    const listen = runDirectory(dir, storeOf({}));
+    await expect(listen(spilled("linked", "t", "a"))).rejects.toMatchObject({ code: "store-unavailable" });
+    await mkdir(join(dir, "s"));
+    await symlink(join(elsewhere, "file"), join(dir, "s", "events.jsonl"));
+    await expect(listen(spilled("s", "t", "a"))).rejects.toThrow(/ELOOP/);
+    expect(await readdir(elsewhere)).toEqual([]);
+  });
+});

@@ -1,0 +1,119 @@
+import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { copyFile, lstat, mkdir, open, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Artifact, Scope, Store } from "../../contract/store.ts";
+import { SpillwayError } from "../../errors.ts";
+import { eventLine } from "../ledgers/event-form.ts";
+import { appendLine, type EventListener } from "./file-events.ts";
+import { safeFileName } from "./safe-file-name.ts";
+
+/** What a run directory may be told. */
+export interface RunDirectoryOptions {
+  /** Whose artifacts are copied. */
+  scope?: Scope;
+}
+
+// No safe name begins with an underscore.
+const NO_SESSION = "_no-session";
+const EVENTS_FILE = "events.jsonl";
+const CHUNK_BYTES = 1024 * 1024;
+
+/** The folder of a session's run under `dir`. */
+export function runPath(dir: string, session: string | null): string {
+  return join(dir, session === null || session === "" ? NO_SESSION : safeFileName(session));
+}
+
+/** Where an artifact's plain copy stands in its run. */
+export function outputPath(dir: string, { session, tool, id }: Pick<Artifact, "session" | "tool" | "id">): string {
+  return join(runPath(dir, session), `${safeFileName(tool)}-${safeFileName(id)}.txt`);
+}
+
+/**
+ * Keeps a folder for each session under `dir`: its events as lines of JSON and each spilled output as a plain file, which
+ * is what `runs: DIR` asks for. An artifact that is gone again is passed over: the event says what it was.
+ */
+export function runDirectory(dir: string, store: Store, { scope = "local" }: RunDirectoryOptions = {}): EventListener {
+  return async (event) => {
+    const session = event.session ?? event.receipt?.session ?? null;
+    const run = await makeRun(dir, session);
+    appendLine(join(run, EVENTS_FILE), eventLine(event), constants.O_NOFOLLOW ?? 0);
+    if (event.kind !== "artifact-spilled" && event.kind !== "output-clamped") return;
+    const ids = new Set([event.artifact, ...(event.receipt?.artifacts ?? [])]);
+    for (const id of ids) if (id !== null) await copyOutput(dir, store, id, scope, session, event.tool);
+  };
+}
+
+/** The plain copy of an artifact in its session's run, made if it is not there; null if there is no such artifact. */
+export async function copyOutput(
+  dir: string,
+  store: Store,
+  id: string,
+  scope: Scope,
+  session: string | null,
+  tool: string | null,
+): Promise<string | null> {
+  const artifact = await store.find(id, scope);
+  if (artifact === null) return null;
+  const path = outputPath(dir, { session, tool: tool ?? artifact.tool, id: artifact.id });
+  const found = await lstat(path).catch(() => null);
+  if (found?.isFile() && found.size === artifact.bytes) return path;
+  const run = await makeRun(dir, session);
+  const temporary = join(run, `.${randomBytes(8).toString("hex")}.tmp`);
+  try {
+    if (!(await copyPlain(store, artifact, temporary)) && !(await copyRead(store, artifact, temporary))) return null;
+    await rename(temporary, path);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+  return path;
+}
+
+/** Deletes a session's run with all its files. */
+export async function removeRun(dir: string, session: string): Promise<void> {
+  await rm(runPath(dir, session), { recursive: true, force: true });
+}
+
+async function makeRun(dir: string, session: string | null): Promise<string> {
+  const run = runPath(dir, session);
+  await mkdir(run, { recursive: true, mode: 0o700 });
+  if (!(await lstat(run)).isDirectory()) {
+    throw new SpillwayError("store-unavailable", `${run} is a link; nothing is written through it. Remove it.`);
+  }
+  return run;
+}
+
+/** By a copy of the store's own file, which most file systems make without moving a byte. */
+async function copyPlain(store: Store, { id, scope, bytes }: Artifact, to: string): Promise<boolean> {
+  const file = await store.file(id, scope);
+  if (file === null) return false;
+  try {
+    await copyFile(file, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    const copy = await open(to, "r+");
+    try {
+      await copy.chmod(0o600);
+      if ((await copy.stat()).size === bytes) return true;
+    } finally {
+      await copy.close();
+    }
+  } catch {
+    // Compressed or collected in between: what can be read is read below.
+  }
+  await rm(to, { force: true });
+  return false;
+}
+
+async function copyRead(store: Store, { id, scope, bytes }: Artifact, to: string): Promise<boolean> {
+  const copy = await open(to, "wx", 0o600);
+  try {
+    for (let from = 0; from < bytes; ) {
+      const chunk = await store.read(id, scope, { from, to: Math.min(from + CHUNK_BYTES, bytes) });
+      if (chunk === null || chunk.length === 0) return false;
+      await copy.writeFile(chunk);
+      from += chunk.length;
+    }
+    return true;
+  } finally {
+    await copy.close();
+  }
+}

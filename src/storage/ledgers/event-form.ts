@@ -1,0 +1,107 @@
+import type { EventKind, RecordedEvent, SpillwayEvent } from "../../contract/event.ts";
+import type { Totals } from "../../contract/ledger.ts";
+import type { Receipt } from "../../contract/receipt.ts";
+import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { storedName } from "../stored-name.ts";
+import { eventSums } from "./event-sums.ts";
+
+/** An event as every ledger keeps it: bounded, and read off the caller's object once. */
+export interface EventForm {
+  kind: string;
+  atMs: number;
+  session: string | null;
+  tool: string | null;
+  call: string | null;
+  artifact: string | null;
+  /** JSON. */
+  receipt: string | null;
+  more: string | null;
+  sums: Totals;
+}
+
+const LISTED = 100;
+const FAULT_CHARS = 400;
+const encoder = new TextEncoder();
+
+/** The form in which an event is kept. What JSON cannot say (circles, bigints) is left out. */
+export function eventForm(event: SpillwayEvent): EventForm {
+  const { receipt } = event;
+  return {
+    kind: storedName(event.kind) ?? "unknown",
+    atMs: Number.isSafeInteger(event.atMs) ? event.atMs : Math.trunc(Date.now()),
+    session: storedName(event.session ?? receipt?.session),
+    tool: storedName(event.tool ?? receipt?.tool),
+    call: storedName(event.call ?? receipt?.call),
+    artifact: storedName(event.artifact ?? receipt?.artifact),
+    receipt: receipt === null ? null : receiptJson(receipt),
+    more: event.more === null ? null : moreJson(event.more),
+    sums: eventSums(event),
+  };
+}
+
+/** The event as it is given back. */
+export function readEventForm(id: number, form: Omit<EventForm, "sums">): RecordedEvent {
+  const { kind, atMs, session, tool, call, artifact } = form;
+  const receipt = form.receipt === null ? null : (JSON.parse(form.receipt) as Receipt);
+  const more = form.more === null ? null : (JSON.parse(form.more) as Record<string, unknown>);
+  return { id, kind: kind as EventKind, atMs, session, tool, call, artifact, receipt, more };
+}
+
+/** The event as one line of JSON, without a break. */
+export function eventLine(event: SpillwayEvent): string {
+  const { sums: _sums, receipt, more, ...about } = eventForm(event);
+  const start = JSON.stringify(about).slice(0, -1);
+  return `${start},"receipt":${receipt ?? "null"},"more":${more ?? "null"}}`;
+}
+
+function receiptJson(receipt: Receipt): string | null {
+  const { tool, session, call } = receipt;
+  const named = { ...receipt, tool: storedName(tool) ?? "", session: storedName(session), call: storedName(call) };
+  const json = jsonOf(named);
+  if (json === null || fits(json, NUMBERS.eventReceiptBytes.default)) return json;
+  const { cuts, artifacts, faults } = receipt;
+  const shortened = jsonOf({
+    ...named,
+    cuts: cuts.slice(0, LISTED),
+    moreCuts: receipt.moreCuts + Math.max(0, cuts.length - LISTED),
+    ...(artifacts && { artifacts: artifacts.slice(0, LISTED) }),
+    ...(faults && { faults: faults.slice(0, LISTED).map((fault) => fault.slice(0, FAULT_CHARS).toWellFormed()) }),
+  });
+  return shortened !== null && fits(shortened, NUMBERS.eventReceiptBytes.default) ? shortened : null;
+}
+
+/** Keeps entries while they fit, and says how many did not. */
+function moreJson(more: Record<string, unknown>): string {
+  const maxBytes = NUMBERS.eventMoreBytes.default;
+  const whole = jsonOf(more);
+  if (whole !== null && fits(whole, maxBytes)) return whole;
+  const kept: string[] = [];
+  const countRoom = encoder.encode('"omittedEntries":9999999999,{}').length;
+  let bytes = countRoom;
+  let omitted = 0;
+  for (const [name, value] of Object.entries(more)) {
+    const json = jsonOf(value);
+    const entry = json === null ? null : `${JSON.stringify(name)}:${json}`;
+    const entryBytes = entry === null ? Infinity : encoder.encode(entry).length + 1;
+    if (entry === null || bytes + entryBytes > maxBytes) {
+      omitted += 1;
+    } else {
+      bytes += entryBytes;
+      kept.push(entry);
+    }
+  }
+  return `{${[...kept, `"omittedEntries":${omitted}`].join()}}`;
+}
+
+function fits(json: string, maxBytes: number): boolean {
+  return json.length <= maxBytes && (json.length * 3 <= maxBytes || encoder.encode(json).length <= maxBytes);
+}
+
+/** Null for what JSON cannot say: circles, functions, bigints. */
+function jsonOf(value: unknown): string | null {
+  try {
+    return JSON.stringify(value) ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,149 @@
+import type { RecordedEvent } from "../../contract/event.ts";
+import type { EventQuery, Ledger, Projection, SessionRow, StatQuery, StatRow, Totals } from "../../contract/ledger.ts";
+import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { storedName } from "../stored-name.ts";
+import { type EventForm, eventForm, readEventForm } from "./event-form.ts";
+import { addTotals, NO_TOTALS } from "./event-sums.ts";
+import { hourOf, pageSize } from "./hours-and-pages.ts";
+
+/** Bounds of a ledger in memory. */
+export interface MemoryLedgerOptions {
+  /** Events held, and as many sums, sessions and projections; the oldest go first. */
+  maxEvents?: number;
+}
+
+interface Rollup {
+  hourMs: number;
+  tool: string | null;
+  session: string | null;
+  totals: Totals;
+}
+type Seen = Pick<SessionRow, "session" | "firstSeenMs" | "lastSeenMs" | "pinned">;
+
+/** Keeps events in this process's memory, for tests and for agents that end with their process. */
+export function memoryLedger({ maxEvents = NUMBERS.memoryLedgerEvents.default }: MemoryLedgerOptions = {}): Ledger {
+  const events = new Map<number, EventForm>();
+  const rollups = new Map<string, Rollup>();
+  const sessions = new Map<string, Seen>();
+  const projections = new Map<string, Projection>();
+  let lastId = 0;
+
+  function addSums({ atMs, tool, session, sums }: EventForm): void {
+    const hourMs = hourOf(atMs);
+    const key = JSON.stringify([hourMs, tool, session]);
+    const before = rollups.get(key)?.totals ?? NO_TOTALS;
+    rollups.set(key, { hourMs, tool, session, totals: addTotals(before, sums) });
+    bound(rollups, maxEvents);
+  }
+
+  function see(session: string, atMs: number): void {
+    const { firstSeenMs = atMs, lastSeenMs = atMs, pinned = false } = sessions.get(session) ?? {};
+    // Set anew, so that the first in the map is the one not seen longest.
+    sessions.delete(session);
+    sessions.set(session, {
+      session,
+      firstSeenMs: Math.min(firstSeenMs, atMs),
+      lastSeenMs: Math.max(lastSeenMs, atMs),
+      pinned,
+    });
+    bound(sessions, maxEvents, ({ pinned }) => !pinned);
+  }
+
+  function statsBy({ by, sinceMs, session }: StatQuery): StatRow[] {
+    const about = session === undefined ? undefined : storedName(session);
+    const rows = new Map<string | null, Totals>(by === "all" ? [[null, NO_TOTALS]] : []);
+    for (const rollup of rollups.values()) {
+      if (sinceMs !== undefined && rollup.hourMs < hourOf(sinceMs)) continue;
+      if (about !== undefined && rollup.session !== about) continue;
+      const name = by === "all" ? null : rollup[by];
+      rows.set(name, addTotals(rows.get(name) ?? NO_TOTALS, rollup.totals));
+    }
+    return [...rows]
+      .map(([name, totals]) => ({
+        tool: by === "tool" ? name : null,
+        session: by === "session" ? name : (about ?? null),
+        ...totals,
+      }))
+      .sort((a, b) => b.calls - a.calls || compare(a.tool ?? a.session ?? "", b.tool ?? b.session ?? ""))
+      .slice(0, NUMBERS.ledgerPage.ceiling);
+  }
+
+  return {
+    name: "memory",
+    async record(event) {
+      const form = eventForm(event);
+      lastId += 1;
+      events.set(lastId, form);
+      bound(events, maxEvents);
+      if (Object.values(form.sums).some((sum) => sum !== 0)) addSums(form);
+      if (form.session !== null) see(form.session, form.atMs);
+    },
+    async events(query = {}) {
+      const max = pageSize(query.max);
+      const page: RecordedEvent[] = [];
+      for (const [id, form] of events) {
+        if (page.length >= max) break;
+        if (matches(id, form, query)) page.push(readEventForm(id, form));
+      }
+      return page;
+    },
+    stats: async (query) => statsBy(query),
+    async sessions(max) {
+      const sums = new Map(statsBy({ by: "session" }).map(({ tool: _tool, session, ...totals }) => [session, totals]));
+      return [...sessions.values()]
+        .sort((a, b) => b.lastSeenMs - a.lastSeenMs || compare(a.session, b.session))
+        .slice(0, pageSize(max))
+        .map((seen) => ({ ...NO_TOTALS, ...sums.get(seen.session), ...seen }));
+    },
+    async pin(session, pinned) {
+      const name = storedName(session);
+      if (name === null) return;
+      if (!sessions.has(name)) see(name, Date.now());
+      const seen = sessions.get(name);
+      if (seen) sessions.set(name, { ...seen, pinned });
+    },
+    async removeSession(session) {
+      const name = storedName(session);
+      if (name === null) return 0;
+      const before = events.size;
+      for (const map of [events, rollups, sessions, projections] as Map<unknown, { session?: string | null }>[]) {
+        for (const [key, value] of map) if (value.session === name) map.delete(key);
+      }
+      return before - events.size;
+    },
+    async projection(key) {
+      const found = projections.get(key);
+      return found === undefined ? null : { ...found };
+    },
+    async saveProjection({ key, text, step, session }) {
+      const before = projections.get(key);
+      if (before !== undefined && before.step >= step) return;
+      projections.set(key, { key, text, step, session: before?.session ?? storedName(session) });
+      bound(projections, maxEvents);
+    },
+    async close() {},
+  };
+}
+
+function matches(id: number, form: EventForm, query: EventQuery): boolean {
+  const { afterId = 0, session, tool, kinds, sinceMs = -Infinity } = query;
+  if (id <= afterId || form.atMs < sinceMs) return false;
+  if (session !== undefined && form.session !== storedName(session)) return false;
+  if (tool !== undefined && form.tool !== storedName(tool)) return false;
+  return kinds === undefined || (kinds as string[]).includes(form.kind);
+}
+
+function bound<Key, Value>(map: Map<Key, Value>, max: number, mayGo: (value: Value) => boolean = () => true): void {
+  if (map.size <= max) return;
+  for (const [key, value] of map) {
+    if (mayGo(value)) {
+      map.delete(key);
+      return;
+    }
+  }
+}
+
+// By code units, as SQLite's binary order does for most names.
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

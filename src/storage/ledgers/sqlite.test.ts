@@ -1,0 +1,138 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { writeChildModule } from "../../../test/child-module.ts";
+import { eventOf } from "../../testing/arbitrary-event.ts";
+import { testLedger } from "../../testing/test-ledger.ts";
+import { openDatabase } from "../local/open-database.ts";
+import { pruneEvents } from "./prune-events.ts";
+import { sqliteLedger } from "./sqlite.ts";
+
+const run = promisify(execFile);
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "spillway-ledger-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+const freshFolder = () => mkdtemp(join(folder, "db-"));
+
+testLedger(
+  async () => {
+    const dir = await freshFolder();
+    const first = await openDatabase(dir);
+    return {
+      ledger: sqliteLedger(first),
+      async reopen() {
+        await first.close();
+        const database = await openDatabase(dir);
+        const ledger = sqliteLedger(database);
+        return { ...ledger, close: () => database.close() };
+      },
+      discard: () => first.close(),
+    };
+  },
+  { describe, it },
+  // Each run makes a database of its own.
+  { numRuns: 10 },
+);
+
+async function withLedger(
+  body: (ledger: ReturnType<typeof sqliteLedger>, database: Awaited<ReturnType<typeof openDatabase>>) => Promise<void>,
+): Promise<void> {
+  const database = await openDatabase(await freshFolder());
+  try {
+    await body(sqliteLedger(database), database);
+  } finally {
+    await database.close();
+  }
+}
+
+describe("sqlite ledger", () => {
+  it("takes events of several processes at once, from the first open on: none lost, none refused", async () => {
+    const dir = await freshFolder();
+    const child = join(dir, "child.mjs");
+    await writeChildModule(
+      `import { openDatabase } from "./src/storage/local/open-database.ts";
+      import { sqliteLedger } from "./src/storage/ledgers/sqlite.ts";
+      import { eventOf } from "./src/testing/arbitrary-event.ts";
+      const [dir = "", name = ""] = process.argv.slice(2);
+      const ledger = sqliteLedger(await openDatabase(dir));
+      for (let at = 0; at < 150; at += 1) await ledger.record(eventOf({ session: "shared", tool: name, call: name + at }));`,
+      child,
+    );
+    const names = ["a", "b", "c", "d"];
+    await Promise.all(names.map((name) => run(process.execPath, [child, join(dir, "data"), name])));
+    const database = await openDatabase(join(dir, "data"));
+    const ledger = sqliteLedger(database);
+    const calls = (await ledger.events({ max: 10_000 })).map(({ call }) => call);
+    expect(new Set(calls).size).toBe(600);
+    expect(calls).toHaveLength(600);
+    expect((await ledger.stats({ by: "tool" })).map(({ tool, calls }) => [tool, calls])).toEqual(
+      names.map((name) => [name, 150]),
+    );
+    await database.close();
+  });
+
+  it("writes an event, its sums and its session together or not at all", async () => {
+    await withLedger(async (ledger, database) => {
+      database.raw.exec("create trigger refuse before insert on sessions begin select raise(abort, 'no room'); end");
+      await expect(ledger.record(eventOf({}))).rejects.toThrow("no room");
+      expect(await ledger.events()).toEqual([]);
+      expect((await ledger.stats({ by: "all" }))[0]?.calls).toBe(0);
+      database.raw.exec("drop trigger refuse");
+      await ledger.record(eventOf({}));
+      expect((await ledger.stats({ by: "all" }))[0]?.calls).toBe(1);
+    });
+  });
+
+  it("leaves it to the store which artifacts a removed session had", async () => {
+    await withLedger(async (ledger, { raw }) => {
+      const add = raw.prepare("insert into artifact_sessions (key, session) values (?, ?)");
+      for (const session of ["a", "b"]) add.run("k", session);
+      await ledger.removeSession("a");
+      expect(raw.prepare("select session from artifact_sessions").all()).toEqual([{ session: "a" }, { session: "b" }]);
+    });
+  });
+
+  it("prunes old events and projections, but not pinned sessions and not the sums", async () => {
+    await withLedger(async (ledger, database) => {
+      for (const [session, atMs] of [
+        ["a", 100],
+        ["pinned", 100],
+        ["a", 900],
+        [null, 100],
+      ] as const) {
+        await ledger.record(eventOf({ session, atMs }));
+      }
+      await ledger.saveProjection({ key: "k", text: "t", step: 0 });
+      await ledger.pin("pinned", true);
+      const options = { nowMs: 1000, olderThanMs: 500 };
+      const expected = { events: 2, projections: 0, sums: 0, sessions: 0 };
+      expect(await pruneEvents(database, { ...options, isDryRun: true })).toEqual(expected);
+      expect(await ledger.events()).toHaveLength(4);
+      expect(await pruneEvents(database, options)).toEqual(expected);
+      expect((await ledger.events()).map(({ session, atMs }) => [session, atMs])).toEqual([
+        ["pinned", 100],
+        ["a", 900],
+      ]);
+      expect((await ledger.stats({ by: "all" }))[0]?.calls).toBe(4);
+      const late = { nowMs: Date.now() + 1000, olderThanMs: 0, sumsOlderThanMs: 0 };
+      expect(await pruneEvents(database, late)).toEqual({ events: 1, projections: 1, sums: 2, sessions: 1 });
+      expect((await ledger.sessions()).map(({ session, calls }) => [session, calls])).toEqual([["pinned", 1]]);
+    });
+  });
+
+  it("gives room back to the disk after pruning", async () => {
+    await withLedger(async (ledger, database) => {
+      const more = { words: "x".repeat(4000) };
+      await Promise.all(Array.from({ length: 3000 }, () => ledger.record(eventOf({ atMs: 1, more }))));
+      const pages = () => database.raw.prepare<{ page_count: number }>("pragma page_count").get()?.page_count ?? 0;
+      const before = pages();
+      await pruneEvents(database, { olderThanMs: 0 });
+      expect(pages()).toBeLessThan(before / 4);
+    });
+  });
+});

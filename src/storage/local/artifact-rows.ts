@@ -1,0 +1,105 @@
+import type { Artifact } from "../../contract/store.ts";
+import type { Database } from "./open-database.ts";
+import type { ArtifactTable } from "./schema.ts";
+
+/** A row before its time is known. */
+export type NewRow = Omit<ArtifactTable, "created_ms">;
+
+/** Where two artifacts of a scope would have the same time, the later one is put after: lists page by time. */
+const SPREAD_MS = 60_000;
+const NO_SESSION = "";
+
+/** The artifacts' rows. */
+export type ArtifactRows = ReturnType<typeof openRows>;
+
+/** Prepares what the store asks of its database. */
+export function openRows(database: Database) {
+  const { raw, transaction } = database;
+  const byId = raw.prepare<ArtifactTable>("select * from artifacts where scope = ? and id = ?");
+  const byKey = raw.prepare<ArtifactTable>("select * from artifacts where key = ?");
+  const small = raw.prepare<{ data: Uint8Array }>("select data from small where key = ?");
+  const latest = raw.prepare<{ at: number | null }>(
+    "select max(created_ms) as at from artifacts where scope = ? and created_ms >= ? and created_ms < ?",
+  );
+  const insert = raw.prepare(
+    `insert into artifacts (key, id, scope, session, tool, call, bytes, lines, sha256, saved, created_ms,
+       redaction_count, redaction_bytes, form) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     on conflict (key) do update set session = excluded.session, tool = excluded.tool, call = excluded.call,
+       created_ms = excluded.created_ms, form = excluded.form, redaction_count = excluded.redaction_count,
+       redaction_bytes = excluded.redaction_bytes,
+       saved = case when artifacts.saved = 'yes' then 'yes' else excluded.saved end`,
+  );
+  const putSmall = raw.prepare(
+    "insert into small (key, data) values (?, ?) on conflict (key) do update set data = excluded.data",
+  );
+  const dropSmall = raw.prepare("delete from small where key = ?");
+  const tie = raw.prepare("insert into artifact_sessions (key, session) values (?, ?) on conflict do nothing");
+  const seen = raw.prepare(
+    `insert into sessions (session, first_seen_ms, last_seen_ms, pinned) values (?, ?, ?, 0)
+     on conflict (session) do update set last_seen_ms = max(sessions.last_seen_ms, excluded.last_seen_ms)`,
+  );
+  const dropRow = raw.prepare("delete from artifacts where key = ?");
+  const dropTies = raw.prepare("delete from artifact_sessions where key = ?");
+  const setForm = raw.prepare("update artifacts set form = ? where key = ? and form = ?");
+  const sum = raw.prepare<{ total: number | null }>("select sum(bytes) as total from artifacts");
+
+  /** The row, its bytes and ties, if it is still there. */
+  const drop = (key: string): boolean => {
+    if (dropRow.run(key).changes === 0) return false;
+    dropTies.run(key);
+    dropSmall.run(key);
+    return true;
+  };
+
+  return {
+    transaction,
+    drop,
+    find: (id: string, scope: string) => byId.get(scope, id) ?? null,
+    findByKey: (key: string) => byKey.get(key) ?? null,
+    smallData: (key: string) => small.get(key)?.data ?? null,
+    totalBytes: () => sum.get()?.total ?? 0,
+    /** In a transaction: true if the row was of the one form and is now of the other. */
+    changeForm: (key: string, from: ArtifactTable["form"], to: ArtifactTable["form"]) =>
+      setForm.run(to, key, from).changes > 0,
+
+    /** Keeps a row with its bytes or its file in one transaction. `place` puts the file where the row says; it may be called again. */
+    save(row: NewRow, nowMs: number, data: Uint8Array | null, place: () => void): ArtifactTable {
+      return transaction(() => {
+        place();
+        const last = latest.get(row.scope, nowMs, nowMs + SPREAD_MS)?.at ?? null;
+        const createdMs = last === null ? nowMs : last + 1;
+        const { redaction_count: count, redaction_bytes: bytes } = row;
+        const about = [row.session, row.tool, row.call, row.bytes, row.lines, row.sha256, row.saved] as const;
+        insert.run(row.key, row.id, row.scope, ...about, createdMs, count, bytes, row.form);
+        if (data === null) dropSmall.run(row.key);
+        else putSmall.run(row.key, data);
+        tie.run(row.key, row.session ?? NO_SESSION);
+        if (row.session !== null) seen.run(row.session, nowMs, nowMs);
+        return byKey.get(row.key) ?? { ...row, created_ms: createdMs };
+      });
+    },
+
+    remove: (id: string, scope: string): string | null =>
+      transaction(() => {
+        const row = byId.get(scope, id);
+        return row !== undefined && drop(row.key) ? row.key : null;
+      }),
+  };
+}
+
+/** A row as readers get it. */
+export function toArtifact(row: ArtifactTable): Artifact {
+  return {
+    id: row.id,
+    scope: row.scope,
+    session: row.session,
+    tool: row.tool,
+    call: row.call,
+    bytes: row.bytes,
+    lines: row.lines,
+    sha256: row.sha256,
+    saved: row.saved as Artifact["saved"],
+    createdAtMs: row.created_ms,
+    redactions: { count: row.redaction_count, bytes: row.redaction_bytes },
+  };
+}

@@ -1,0 +1,154 @@
+import { createHash } from "node:crypto";
+import { unlink } from "node:fs/promises";
+import type { Artifact, ArtifactAbout, ArtifactWriter } from "../../contract/store.ts";
+import { SpillwayError } from "../../errors.ts";
+import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { storedName } from "../stored-name.ts";
+import type { ArtifactFiles, FileKind } from "./artifact-files.ts";
+import { artifactId, artifactKey } from "./artifact-key.ts";
+import { type ArtifactRows, toArtifact } from "./artifact-rows.ts";
+import { encodeLineIndex, startLineIndex } from "./line-index.ts";
+import type { Quota } from "./quota.ts";
+import { SpoolPart } from "./spool-part.ts";
+
+/** What a writer works with. */
+export interface WriterPlace {
+  secret: Uint8Array;
+  rows: ArtifactRows;
+  files: ArtifactFiles;
+  quota: Quota;
+  now: () => number;
+  /** Makes what was committed survive a power cut. */
+  syncLog: () => Promise<void>;
+}
+
+type Facts = Pick<Artifact, "bytes" | "lines" | "sha256" | "saved">;
+
+const SMALL_BYTES = NUMBERS.smallArtifactBytes.default;
+const NOT_REDACTED: Artifact["redactions"] = { count: 0, bytes: 0 };
+
+/** One artifact on its way: held in memory while it is small, then in the spool. */
+export class LocalWriter implements ArtifactWriter {
+  readonly #place: WriterPlace;
+  readonly #about: ArtifactAbout;
+  #held: Uint8Array[] = [];
+  #heldBytes = 0;
+  #part: SpoolPart | null = null;
+  #isPartial = false;
+  /** What add is still doing when its caller has given up waiting. */
+  #adding: Promise<void> | null = null;
+  #ending: Promise<Artifact> | null = null;
+  #isAbandoned = false;
+
+  constructor(place: WriterPlace, about: ArtifactAbout) {
+    this.#place = place;
+    this.#about = about;
+  }
+
+  add(bytes: Uint8Array): Promise<void> | void {
+    if (this.#ending !== null || this.#isAbandoned) throw new SpillwayError("bad-input", "add() after end or abandon");
+    if (this.#part === null && this.#heldBytes + bytes.length <= SMALL_BYTES && !this.#isPartial) {
+      this.#held.push(bytes.slice());
+      this.#heldBytes += bytes.length;
+      return;
+    }
+    const added = this.#part === null ? this.#toSpool(bytes.slice()) : this.#part.add(bytes);
+    if (added === undefined) return;
+    this.#adding = added.catch(() => {});
+    return added;
+  }
+
+  async #toSpool(bytes: Uint8Array): Promise<void> {
+    try {
+      const part = await SpoolPart.open(this.#place.files.folders.spool, this.#place.quota);
+      for (const held of this.#held) await part.add(held);
+      this.#part = part;
+      this.#held = [];
+    } catch (error) {
+      this.#isPartial = true;
+      throw error;
+    }
+    await this.#part.add(bytes);
+  }
+
+  end(redactions: Artifact["redactions"] = NOT_REDACTED): Promise<Artifact> {
+    if (this.#isAbandoned) return Promise.reject(new SpillwayError("bad-input", "end() after abandon()"));
+    this.#ending ??= this.#end(redactions);
+    return this.#ending;
+  }
+
+  async #end(redactions: Artifact["redactions"]): Promise<Artifact> {
+    await this.#adding;
+    const kept = this.#part === null ? this.#keepRow(redactions) : await this.#keepFile(this.#part, redactions);
+    await this.#place.syncLog();
+    return kept;
+  }
+
+  #keepRow(redactions: Artifact["redactions"]): Artifact {
+    const data = Buffer.concat(this.#held, this.#heldBytes);
+    const index = startLineIndex();
+    index.add(data);
+    const { bytes, lines } = index.end();
+    const sha256 = createHash("sha256").update(data).digest("hex");
+    return this.#save({ bytes, lines, sha256, saved: this.#isPartial ? "partial" : "yes" }, redactions, data, {});
+  }
+
+  async #keepFile(part: SpoolPart, redactions: Artifact["redactions"]): Promise<Artifact> {
+    const { path, sha256, index, isPartial } = await part.end();
+    const facts: Facts = { bytes: index.bytes, lines: index.lines, sha256, saved: isPartial ? "partial" : "yes" };
+    let indexPart: string | null = null;
+    try {
+      indexPart = await this.#place.files.writeSpool(encodeLineIndex(index));
+      return this.#save(facts, redactions, null, { plain: path, index: indexPart });
+    } catch (error) {
+      await unlink(path).catch(() => {});
+      if (indexPart !== null) await unlink(indexPart).catch(() => {});
+      throw error;
+    }
+  }
+
+  #save(
+    facts: Facts,
+    redactions: Artifact["redactions"],
+    data: Uint8Array | null,
+    parts: Partial<Record<FileKind, string>>,
+  ): Artifact {
+    const { rows, files, secret, now } = this.#place;
+    const scope = storedName(this.#about.scope) ?? "";
+    const key = artifactKey(secret, scope, facts.sha256);
+    let isPlaced = false;
+    const row = rows.save(
+      {
+        ...facts,
+        key,
+        id: artifactId(key),
+        scope,
+        session: storedName(this.#about.session),
+        tool: storedName(this.#about.tool) ?? "",
+        call: storedName(this.#about.call),
+        redaction_count: redactions.count,
+        redaction_bytes: redactions.bytes,
+        form: data === null ? "plain" : "row",
+      },
+      now(),
+      data,
+      () => {
+        // The transaction may be tried again after the files were moved.
+        if (data === null && !isPlaced) files.place(key, parts);
+        isPlaced = true;
+      },
+    );
+    // The same bytes may have been there in another form.
+    if (row.form === "plain") files.tidy(key);
+    return { ...toArtifact(row), saved: facts.saved };
+  }
+
+  async abandon(): Promise<void> {
+    // Too late to forget it once it is being kept.
+    if (this.#ending !== null) return void (await this.#ending.catch(() => {}));
+    this.#isAbandoned = true;
+    await this.#adding;
+    this.#held = [];
+    await this.#part?.abandon();
+  }
+}

@@ -1,0 +1,155 @@
+import { createHash } from "node:crypto";
+import type { FileHandle } from "node:fs/promises";
+import { promisify } from "node:util";
+import { brotliCompress, brotliDecompress, constants } from "node:zlib";
+import { SpillwayError } from "../../errors.ts";
+import { type ArtifactBytes, openNoFollow, readAt } from "./plain-file.ts";
+import { readWide, writeWide } from "./wide-number.ts";
+
+// docs/reference/on-disk-format.md describes the file. Brotli is in every Node that may read the store; zstd is not.
+
+const MAGIC = "SPWBLOK1";
+const END_MAGIC = "SPWBEND1";
+const HEADER_BYTES = 16;
+const ENTRY_BYTES = 32;
+const FOOTER_BYTES = 64;
+const SUMMED_FOOTER_BYTES = 24;
+const CHECK_BYTES = 16;
+const AS_IT_IS = 0;
+const BROTLI = 1;
+/** Blocks worked on at once, by Node's own threads. */
+const AT_ONCE = 4;
+
+/** Compressed by itself, so that any range can be read alone. */
+const COMPRESSED_BLOCK_BYTES = 262_144;
+
+const compress = promisify(brotliCompress);
+const decompress = promisify(brotliDecompress);
+const check = (block: Uint8Array) => createHash("sha256").update(block).digest().subarray(0, CHECK_BYTES);
+
+/** Writes an artifact's compressed form to an empty open file; `seen` gets every plain block in order. */
+export async function writeBlocks(
+  source: ArtifactBytes,
+  target: FileHandle,
+  seen: (block: Uint8Array) => void,
+): Promise<void> {
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.write(MAGIC, 0, "latin1");
+  header.writeUInt32LE(COMPRESSED_BLOCK_BYTES, 8);
+  await target.appendFile(header);
+  const count = Math.ceil(source.bytes / COMPRESSED_BLOCK_BYTES);
+  const index = Buffer.alloc(count * ENTRY_BYTES);
+  let offset = HEADER_BYTES;
+  for (let first = 0; first < count; first += AT_ONCE) {
+    const numbers = Array.from({ length: Math.min(AT_ONCE, count - first) }, (_none, at) => first + at);
+    const stored = await Promise.all(numbers.map((number) => storeBlock(source, number)));
+    for (const [at, block] of stored.entries()) {
+      seen(block.plain);
+      const entry = (first + at) * ENTRY_BYTES;
+      writeWide(index, offset, entry);
+      index.writeUInt32LE(block.data.length, entry + 8);
+      index.writeUInt32LE(block.codec, entry + 12);
+      index.set(check(block.plain), entry + 16);
+      offset += block.data.length;
+      await target.appendFile(block.data);
+    }
+  }
+  const footer = Buffer.alloc(FOOTER_BYTES);
+  writeWide(footer, source.bytes, 0);
+  writeWide(footer, offset, 8);
+  footer.writeUInt32LE(count, 16);
+  footer.writeUInt32LE(COMPRESSED_BLOCK_BYTES, 20);
+  footer.set(sumOf(index, footer), SUMMED_FOOTER_BYTES);
+  footer.write(END_MAGIC, FOOTER_BYTES - 8, "latin1");
+  await target.appendFile(Buffer.concat([index, footer]));
+}
+
+async function storeBlock(source: ArtifactBytes, number: number) {
+  const from = number * COMPRESSED_BLOCK_BYTES;
+  const plain = await source.read(from, Math.min(source.bytes, from + COMPRESSED_BLOCK_BYTES));
+  const packed = await compress(plain, {
+    params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_SIZE_HINT]: plain.length },
+  });
+  return packed.length < plain.length
+    ? { plain, data: packed, codec: BROTLI }
+    : { plain, data: plain, codec: AS_IT_IS };
+}
+
+function sumOf(index: Uint8Array, footer: Uint8Array): Buffer {
+  return createHash("sha256").update(index).update(footer.subarray(0, SUMMED_FOOTER_BYTES)).digest();
+}
+
+/** Opens a compressed artifact; null if its file is not there. */
+export async function openBlocks(path: string, bytes: number): Promise<ArtifactBytes | null> {
+  const handle = await openNoFollow(path);
+  if (handle === null) return null;
+  try {
+    const index = await readIndex(handle, path, bytes);
+    return { bytes, read: (from, to) => readRange(handle, path, index, bytes, from, to), close: () => handle.close() };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+async function readIndex(handle: FileHandle, path: string, bytes: number): Promise<Buffer> {
+  const { size } = await handle.stat();
+  const count = Math.ceil(bytes / COMPRESSED_BLOCK_BYTES);
+  const indexAt = size - FOOTER_BYTES - count * ENTRY_BYTES;
+  if (indexAt < HEADER_BYTES) throw damaged(path, "its index");
+  const tail = await readAt(handle, path, indexAt, size);
+  const [index, footer] = [tail.subarray(0, -FOOTER_BYTES), tail.subarray(-FOOTER_BYTES)];
+  const isWhole =
+    footer.toString("latin1", FOOTER_BYTES - 8) === END_MAGIC &&
+    readWide(footer, 0) === bytes &&
+    readWide(footer, 8) === indexAt &&
+    sumOf(index, footer).equals(footer.subarray(SUMMED_FOOTER_BYTES, FOOTER_BYTES - 8));
+  if (!isWhole) throw damaged(path, "its index");
+  return index;
+}
+
+async function readRange(
+  handle: FileHandle,
+  path: string,
+  index: Buffer,
+  bytes: number,
+  from: number,
+  to: number,
+): Promise<Uint8Array> {
+  const range = Buffer.allocUnsafeSlow(to - from);
+  const last = Math.ceil(to / COMPRESSED_BLOCK_BYTES);
+  for (let number = Math.floor(from / COMPRESSED_BLOCK_BYTES); number < last; number += AT_ONCE) {
+    const numbers = Array.from({ length: Math.min(AT_ONCE, last - number) }, (_none, at) => number + at);
+    await Promise.all(
+      numbers.map(async (each) => {
+        const start = each * COMPRESSED_BLOCK_BYTES;
+        const block = await readBlock(handle, path, index, each, Math.min(COMPRESSED_BLOCK_BYTES, bytes - start));
+        const part = block.subarray(Math.max(0, from - start), to - start);
+        range.set(part, Math.max(0, start - from));
+      }),
+    );
+  }
+  return range;
+}
+
+async function readBlock(handle: FileHandle, path: string, index: Buffer, number: number, plainBytes: number) {
+  const entry = number * ENTRY_BYTES;
+  const offset = readWide(index, entry);
+  const stored = await readAt(handle, path, offset, offset + index.readUInt32LE(entry + 8));
+  const where = `bytes ${number * COMPRESSED_BLOCK_BYTES}-${number * COMPRESSED_BLOCK_BYTES + plainBytes}`;
+  let block: Uint8Array = stored;
+  if (index.readUInt32LE(entry + 12) === BROTLI) {
+    try {
+      // A damaged block must not unpack to more than it was.
+      block = await decompress(stored, { maxOutputLength: plainBytes });
+    } catch (error) {
+      throw damaged(path, where, error);
+    }
+  }
+  if (!check(block).equals(index.subarray(entry + 16, entry + ENTRY_BYTES))) throw damaged(path, where);
+  return block;
+}
+
+function damaged(path: string, what: string, cause?: unknown): SpillwayError {
+  return new SpillwayError("store-damaged", `${path} is damaged: ${what}. Run: spillway verify`, { cause });
+}

@@ -1,0 +1,99 @@
+import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
+import { open, stat, unlink } from "node:fs/promises";
+import { NUMBERS } from "../../stages/policy/defaults.ts";
+import type { ArtifactFiles } from "./artifact-files.ts";
+import type { ArtifactRows } from "./artifact-rows.ts";
+import { writeBlocks } from "./block-file.ts";
+import type { Database } from "./open-database.ts";
+import type { ArtifactTable } from "./schema.ts";
+import { reasonOf } from "./store-folders.ts";
+
+/** Which artifacts to compress. */
+export interface CompressOptions {
+  nowMs?: number;
+  /** Kept and last searched longer ago than this. */
+  olderThanMs?: number;
+  /** At most so many. */
+  max?: number;
+}
+
+/** What compressing gave. */
+export interface CompressReport {
+  compressed: number;
+  bytesBefore: number;
+  bytesAfter: number;
+  /** What could not be read whole, and why. It stays as it is. */
+  failed: { id: string; reason: string }[];
+}
+
+const PAGE = 100;
+
+/** Compresses artifacts that nobody uses. Readers may go on all the while. */
+export async function compressIdle(
+  database: Database,
+  rows: ArtifactRows,
+  files: ArtifactFiles,
+  { nowMs = Date.now(), olderThanMs = NUMBERS.compressAfterMs.default, max = Infinity }: CompressOptions = {},
+): Promise<CompressReport> {
+  const report: CompressReport = { compressed: 0, bytesBefore: 0, bytesAfter: 0, failed: [] };
+  const beforeMs = nowMs - olderThanMs;
+  const idle = database.raw.prepare<ArtifactTable>(
+    "select * from artifacts where form = 'plain' and created_ms <= ? and key > ? order by key limit ?",
+  );
+  for (let after = ""; ; ) {
+    const page = idle.all(beforeMs, after, PAGE);
+    for (const row of page) {
+      if (report.compressed >= max) return report;
+      after = row.key;
+      try {
+        const bytesAfter = await compressOne(rows, files, row, beforeMs);
+        if (bytesAfter === null) continue;
+        report.compressed += 1;
+        report.bytesBefore += row.bytes;
+        report.bytesAfter += bytesAfter;
+      } catch (error) {
+        report.failed.push({ id: row.id, reason: reasonOf(error) });
+      }
+    }
+    if (page.length < PAGE) return report;
+  }
+}
+
+async function compressOne(
+  rows: ArtifactRows,
+  files: ArtifactFiles,
+  { key, sha256 }: ArtifactTable,
+  beforeMs: number,
+): Promise<number | null> {
+  const plain = files.pathOf(key, "plain");
+  if ((await stat(plain)).mtimeMs > beforeMs) return null;
+  const opened = await files.openBytes(key);
+  if (opened === null || opened.bytes === null || opened.row.form !== "plain") return null;
+  const part = await files.writeSpool(new Uint8Array());
+  try {
+    const target = await open(part, "r+");
+    try {
+      const hash = createHash("sha256");
+      await writeBlocks(opened.bytes, target, (block) => hash.update(block));
+      // Damage must not be packed as if it were the artifact.
+      if (hash.digest("hex") !== sha256) throw new Error("its bytes are not those that were kept");
+      await target.sync();
+    } finally {
+      await target.close();
+      await opened.bytes.close();
+    }
+    const { size } = await stat(part);
+    const isSwitched = rows.transaction(() => {
+      // A searcher may have been given the plain file meanwhile.
+      const isIdle = (statSync(plain, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) <= beforeMs;
+      if (!isIdle || !rows.changeForm(key, "plain", "blocks")) return false;
+      files.place(key, { blocks: part });
+      return true;
+    });
+    if (isSwitched) files.tidy(key);
+    return isSwitched ? size : null;
+  } finally {
+    await unlink(part).catch(() => {});
+  }
+}

@@ -1,0 +1,24 @@
+import { homedir } from "node:os";
+import path from "node:path";
+
+/** Where the question is asked; what is absent is this process's own. */
+export interface DataFolderOptions {
+  env?: Record<string, string | undefined>;
+  platform?: NodeJS.Platform;
+  home?: string;
+}
+
+/** The folder in which this user's artifacts and events are kept when nobody names another. */
+export function dataFolder({
+  env = process.env,
+  platform = process.platform,
+  home = homedir(),
+}: DataFolderOptions = {}): string {
+  const { join, isAbsolute, resolve } = platform === "win32" ? path.win32 : path.posix;
+  if (env["SPILLWAY_DIR"]) return resolve(env["SPILLWAY_DIR"]);
+  if (platform === "win32") return join(env["LOCALAPPDATA"] || join(home, "AppData", "Local"), "spillway");
+  if (platform === "darwin") return join(home, "Library", "Application Support", "spillway");
+  // The XDG rules say that a path that is not absolute must be ignored.
+  const xdg = env["XDG_DATA_HOME"];
+  return join(xdg && isAbsolute(xdg) ? xdg : join(home, ".local", "share"), "spillway");
+}

@@ -1,0 +1,53 @@
+import { SpillwayError } from "../../errors.ts";
+
+// SQLite's primary result codes: https://sqlite.org/rescode.html
+const BUSY = new Set([5, 6]);
+const DAMAGED = new Set([11, 26]);
+const FULL = 13;
+const UNWRITABLE = new Set([3, 8, 10, 14, 23]);
+const UNWRITABLE_SYSTEM = new Set(["EACCES", "EPERM", "EROFS", "ENOTDIR", "EISDIR", "EEXIST", "ENOENT"]);
+const FULL_SYSTEM = new Set(["ENOSPC", "EDQUOT"]);
+
+/** Another process or connection is writing just now. */
+export function isBusy(error: unknown): boolean {
+  return BUSY.has(primaryCode(error));
+}
+
+/** A driver's or the system's error in words that say what to do. Anything else comes back as it is. */
+export function databaseFault(error: unknown, path: string): unknown {
+  if (SpillwayError.is(error)) return error;
+  const code = primaryCode(error);
+  const system = systemCode(error);
+  const reason = error instanceof Error ? error.message : String(error);
+  const fault = (name: "store-damaged" | "store-full" | "store-unavailable", message: string) =>
+    new SpillwayError(name, message, { cause: error });
+  if (DAMAGED.has(code)) {
+    return fault(
+      "store-damaged",
+      `database ${path} is damaged: ${reason}. Move it away, with its -wal and -shm files; a new one is made at the ` +
+        "next start. Artifacts kept as files stay readable.",
+    );
+  }
+  if (code === FULL || FULL_SYSTEM.has(system)) {
+    return fault("store-full", `database ${path} cannot grow: ${reason}. Make room on the disk or run: spillway gc`);
+  }
+  if (BUSY.has(code)) {
+    return fault("store-unavailable", `database ${path} is held by another process: ${reason}. Try again.`);
+  }
+  if (UNWRITABLE.has(code) || UNWRITABLE_SYSTEM.has(system)) {
+    return fault(
+      "store-unavailable",
+      `database ${path} cannot be opened or written: ${reason}. Check who owns the folder and its free space, or ` +
+        "choose another with --dir or SPILLWAY_DIR.",
+    );
+  }
+  return error;
+}
+
+function primaryCode(error: unknown): number {
+  return error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode & 0xff : 0;
+}
+
+function systemCode(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}

@@ -1,0 +1,48 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { countDense, countSparse } from "./count-breaks.ts";
+import { decodeLineIndex, encodeLineIndex, startLineIndex } from "./line-index.ts";
+
+const bytesWithBreaks = fc
+  .uint8Array({ maxLength: 3000 })
+  .map((bytes) => bytes.map((byte) => (byte % 5 === 0 ? 10 : byte)));
+
+function indexOf(bytes: Uint8Array) {
+  const builder = startLineIndex();
+  builder.add(bytes);
+  return builder.end();
+}
+
+describe("counting breaks", () => {
+  it("both ways count the same, wherever the bytes begin in memory", () => {
+    fc.assert(
+      fc.property(bytesWithBreaks, fc.nat(9), fc.nat(9), (bytes, from, short) => {
+        const part = bytes.subarray(from, Math.max(from, bytes.length - short));
+        const truth = part.filter((byte) => byte === 10).length;
+        expect([countDense(part), countSparse(part)]).toEqual([truth, truth]);
+      }),
+    );
+  });
+});
+
+describe("the line index's file", () => {
+  const bytes = new Uint8Array(200_000).map((_zero, at) => (at % 71 === 0 ? 10 : 65));
+  const index = indexOf(bytes);
+  const file = encodeLineIndex(index);
+
+  it("gives back what was written", () => {
+    expect(decodeLineIndex(file, index)).toEqual(index);
+  });
+
+  it("is refused when any byte of it is another, when it is short, and for another artifact", () => {
+    fc.assert(
+      fc.property(fc.nat(file.length - 1), fc.integer({ min: 1, max: 255 }), (at, change) => {
+        const damaged = Uint8Array.from(file);
+        damaged[at] = (damaged[at] ?? 0) ^ change;
+        expect(decodeLineIndex(damaged, index)).toBeNull();
+        expect(decodeLineIndex(file.subarray(0, at), index)).toBeNull();
+      }),
+    );
+    expect(decodeLineIndex(file, { ...index, bytes: index.bytes + 1 })).toBeNull();
+  });
+});

@@ -1,0 +1,99 @@
+import { createHash } from "node:crypto";
+import { afterBreak, countDense, countSparse } from "./count-breaks.ts";
+import { readWide, writeWide } from "./wide-number.ts";
+
+// docs/reference/on-disk-format.md describes the file.
+
+const MAGIC = "SPWLINE1";
+const HEADER_BYTES = 32;
+const SUM_BYTES = 32;
+
+/** Lines are found by their block, then inside it. */
+const INDEX_BLOCK_BYTES = 65_536;
+
+/** Where the lines of an artifact stand: line breaks up to the end of each block. */
+export interface LineIndex {
+  bytes: number;
+  lines: number;
+  breaks: number;
+  ends: Float64Array;
+}
+
+/** A line index on its way. */
+export interface LineIndexBuilder {
+  add(bytes: Uint8Array): void;
+  end(): LineIndex;
+}
+
+/** Starts counting lines, block by block, however the bytes are chunked. */
+export function startLineIndex(): LineIndexBuilder {
+  const ends: number[] = [];
+  let bytes = 0;
+  let breaks = 0;
+  let lastByte = 10;
+  let isDense = false;
+  return {
+    add(chunk) {
+      for (let from = 0; from < chunk.length; ) {
+        const to = Math.min(chunk.length, from + INDEX_BLOCK_BYTES - (bytes % INDEX_BLOCK_BYTES));
+        const part = chunk.subarray(from, to);
+        const found = isDense ? countDense(part) : countSparse(part);
+        // Jumping from break to break is the faster way until lines are shorter than this.
+        isDense = found * 64 > part.length;
+        breaks += found;
+        bytes += part.length;
+        from = to;
+        if (bytes % INDEX_BLOCK_BYTES === 0) ends.push(breaks);
+      }
+      lastByte = chunk.at(-1) ?? lastByte;
+    },
+    end() {
+      if (bytes % INDEX_BLOCK_BYTES > 0) ends.push(breaks);
+      return { bytes, breaks, lines: breaks + (lastByte === 10 ? 0 : 1), ends: Float64Array.from(ends) };
+    },
+  };
+}
+
+/** The index as a file. */
+export function encodeLineIndex(index: LineIndex): Uint8Array {
+  const body = Buffer.alloc(HEADER_BYTES + index.ends.length * 8);
+  body.write(MAGIC, 0, "latin1");
+  body.writeUInt32LE(INDEX_BLOCK_BYTES, 8);
+  writeWide(body, index.bytes, 16);
+  writeWide(body, index.breaks, 24);
+  index.ends.forEach((end, block) => writeWide(body, end, HEADER_BYTES + block * 8));
+  return Buffer.concat([body, createHash("sha256").update(body).digest()]);
+}
+
+/** The index in a file's bytes; null if it is damaged or another artifact's. */
+export function decodeLineIndex(file: Uint8Array, artifact: { bytes: number; lines: number }): LineIndex | null {
+  const blocks = Math.ceil(artifact.bytes / INDEX_BLOCK_BYTES);
+  if (file.length !== HEADER_BYTES + blocks * 8 + SUM_BYTES) return null;
+  const body = Buffer.from(file.buffer, file.byteOffset, file.length - SUM_BYTES);
+  if (!createHash("sha256").update(body).digest().equals(file.subarray(body.length))) return null;
+  if (body.toString("latin1", 0, 8) !== MAGIC || body.readUInt32LE(8) !== INDEX_BLOCK_BYTES) return null;
+  if (readWide(body, 16) !== artifact.bytes) return null;
+  const ends = Float64Array.from({ length: blocks }, (_none, block) => readWide(body, HEADER_BYTES + block * 8));
+  return { bytes: artifact.bytes, lines: artifact.lines, breaks: readWide(body, 24), ends };
+}
+
+/** Where the byte after the n-th break stands (n from 0); reads one block at most. */
+export async function findAfterBreak(
+  index: LineIndex,
+  n: number,
+  read: (from: number, to: number) => Promise<Uint8Array>,
+): Promise<number> {
+  if (n <= 0) return 0;
+  if (n > index.breaks) return index.bytes;
+  let low = 0;
+  let high = index.ends.length - 1;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((index.ends[middle] ?? 0) >= n) high = middle;
+    else low = middle + 1;
+  }
+  const from = low * INDEX_BLOCK_BYTES;
+  const block = await read(from, Math.min(index.bytes, from + INDEX_BLOCK_BYTES));
+  const after = afterBreak(block, n - (index.ends[low - 1] ?? 0));
+  return after === -1 ? from + block.length : from + after;
+}

@@ -1,0 +1,101 @@
+import { type Compilable, type Kysely, sql } from "kysely";
+import type { Schema } from "./schema.ts";
+
+/** Column types in which engines differ. */
+export interface EngineTypes {
+  /** A number that grows with each row and is never given twice. */
+  growingId: string;
+  bytes: "blob" | "bytea";
+  /** After a table whose rows are reached by its primary key: spares a second tree. */
+  keyed: string;
+}
+
+/** One step from a version of the schema to the next. Never changed once released: add another. */
+export type Migration = (schema: Kysely<Schema>["schema"], types: EngineTypes) => Compilable[];
+
+const SUMS = [
+  "calls",
+  "cut_calls",
+  "bytes_in",
+  "bytes_shown",
+  "tokens_in",
+  "tokens_shown",
+  "recalls",
+  "recalled_bytes",
+  "recalled_tokens",
+] as const;
+
+const first: Migration = (schema, { growingId, bytes, keyed }) => {
+  const rollups = schema
+    .createTable("rollups")
+    .addColumn("session", "text", (column) => column.notNull())
+    .addColumn("hour_ms", "bigint", (column) => column.notNull())
+    .addColumn("tool", "text", (column) => column.notNull());
+  return [
+    schema
+      .createTable("artifacts")
+      .addColumn("key", "text", (column) => column.primaryKey().notNull())
+      .addColumn("id", "text", (column) => column.notNull())
+      .addColumn("scope", "text", (column) => column.notNull())
+      .addColumn("session", "text")
+      .addColumn("tool", "text", (column) => column.notNull())
+      .addColumn("call", "text")
+      .addColumn("bytes", "bigint", (column) => column.notNull())
+      .addColumn("lines", "bigint", (column) => column.notNull())
+      .addColumn("sha256", "text", (column) => column.notNull())
+      .addColumn("saved", "text", (column) => column.notNull())
+      .addColumn("created_ms", "bigint", (column) => column.notNull())
+      .addColumn("redaction_count", "bigint", (column) => column.notNull())
+      .addColumn("redaction_bytes", "bigint", (column) => column.notNull())
+      .addColumn("form", "text", (column) => column.notNull()),
+    schema.createIndex("artifacts_by_id").on("artifacts").columns(["scope", "id"]),
+    schema.createIndex("artifacts_by_age").on("artifacts").columns(["scope", "created_ms"]),
+    schema
+      .createTable("artifact_sessions")
+      .addColumn("key", "text", (column) => column.notNull())
+      .addColumn("session", "text", (column) => column.notNull())
+      .addPrimaryKeyConstraint("artifact_sessions_key", ["key", "session"])
+      .modifyEnd(sql.raw(keyed)),
+    schema.createIndex("artifact_sessions_by_session").on("artifact_sessions").columns(["session"]),
+    schema
+      .createTable("small")
+      .addColumn("key", "text", (column) => column.primaryKey().notNull())
+      .addColumn("data", bytes, (column) => column.notNull()),
+    schema
+      .createTable("events")
+      .addColumn("id", sql.raw(growingId))
+      .addColumn("kind", "text", (column) => column.notNull())
+      .addColumn("at_ms", "bigint", (column) => column.notNull())
+      .addColumn("session", "text")
+      .addColumn("tool", "text")
+      .addColumn("call", "text")
+      .addColumn("artifact", "text")
+      .addColumn("receipt", "text")
+      .addColumn("more", "text"),
+    schema.createIndex("events_by_session").on("events").columns(["session"]),
+    schema.createIndex("events_by_age").on("events").columns(["at_ms"]),
+    SUMS.reduce((table, sum) => table.addColumn(sum, "bigint", (column) => column.notNull()), rollups)
+      .addPrimaryKeyConstraint("rollups_key", ["session", "hour_ms", "tool"])
+      .modifyEnd(sql.raw(keyed)),
+    schema.createIndex("rollups_by_hour").on("rollups").columns(["hour_ms"]),
+    schema
+      .createTable("sessions")
+      .addColumn("session", "text", (column) => column.primaryKey().notNull())
+      .addColumn("first_seen_ms", "bigint", (column) => column.notNull())
+      .addColumn("last_seen_ms", "bigint", (column) => column.notNull())
+      .addColumn("pinned", "bigint", (column) => column.notNull())
+      .modifyEnd(sql.raw(keyed)),
+    schema
+      .createTable("projections")
+      .addColumn("key", "text", (column) => column.primaryKey().notNull())
+      .addColumn("session", "text")
+      .addColumn("at_ms", "bigint", (column) => column.notNull())
+      .addColumn("text", "text", (column) => column.notNull())
+      .addColumn("step", "bigint", (column) => column.notNull()),
+    schema.createIndex("projections_by_session").on("projections").columns(["session"]),
+    schema.createIndex("projections_by_age").on("projections").columns(["at_ms"]),
+  ];
+};
+
+/** In order: the first leads from nothing to version 1. */
+export const MIGRATIONS: readonly Migration[] = [first];

@@ -1,0 +1,88 @@
+import { chmod, lstat, mkdir, open } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { Kysely } from "kysely";
+import { SpillwayError } from "../../errors.ts";
+import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { databaseFault } from "./database-fault.ts";
+import { migrate } from "./migrate.ts";
+import type { Schema } from "./schema.ts";
+import { openConnection, type RawSql, retryBusy, type SqliteConnection } from "./sqlite-connection.ts";
+import { sqliteDialect } from "./sqlite-dialect.ts";
+import { loadDriver } from "./sqlite-driver.ts";
+
+/** The database of a local folder: artifacts' facts, small artifacts, events, sums, sessions, projections. */
+export interface Database {
+  readonly path: string;
+  /** Typed queries, each whole in itself. */
+  readonly kysely: Kysely<Schema>;
+  /** Prepared statements without a promise between. */
+  readonly raw: RawSql;
+  /** All of it or nothing, on `raw`; see SqliteConnection. */
+  transaction<T>(act: () => T): T;
+  /** May be called again. */
+  close(): Promise<void>;
+}
+
+const DATABASE_FILE = "spillway.db";
+const CHECKPOINT_PAGES = 4000;
+const WAL_BYTES = 64 * 1024 * 1024;
+
+/** Opens the database in a folder, making both where they are missing. Several processes may have it open. */
+export async function openDatabase(dir: string): Promise<Database> {
+  const path = join(resolve(dir), DATABASE_FILE);
+  const driver = await loadDriver();
+  try {
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    await makePrivate(path);
+  } catch (error) {
+    throw databaseFault(error, path);
+  }
+  const connection = openConnection(driver, path);
+  try {
+    retryBusy(() => prepareFile(connection));
+    const kysely = new Kysely<Schema>({ dialect: sqliteDialect(connection) });
+    migrate(connection, kysely);
+    return {
+      path,
+      kysely,
+      raw: { prepare: connection.prepare, exec: connection.exec },
+      transaction: connection.transaction,
+      close: async () => connection.close(),
+    };
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+/**
+ * Write-ahead log: readers never wait, and a commit is one append. synchronous=normal writes to the file system at each
+ * commit and syncs at checkpoints, so what was committed survives the end of the process by any means; after a power cut
+ * the last commits may be gone, but the database is whole. A sync at each commit would cost milliseconds on many disks.
+ */
+function prepareFile(connection: SqliteConnection): void {
+  connection.exec(`pragma busy_timeout = ${NUMBERS.databaseBusyMs.default}`);
+  // Only heeded before the first table is made: lets gc give room back to the disk.
+  connection.exec("pragma auto_vacuum = incremental");
+  connection.exec("pragma journal_mode = wal");
+  connection.exec("pragma synchronous = normal");
+  // A checkpoint syncs twice: rarer ones make each event cheaper, and the log stays at some 16 MiB.
+  connection.exec(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  connection.exec(`pragma journal_size_limit = ${WAL_BYTES}`);
+  connection.exec("pragma trusted_schema = off");
+}
+
+/** SQLite gives its other files the mode of the first one. */
+async function makePrivate(path: string): Promise<void> {
+  // An existing database is never opened here: closing it again would drop every lock this process holds on it.
+  const made = await open(path, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+    return null;
+  });
+  if (made !== null) return made.close();
+  const found = await lstat(path);
+  if (found.isSymbolicLink()) {
+    throw new SpillwayError("store-unavailable", `${path} is a link; the database is not opened through one.`);
+  }
+  if ((found.mode & 0o077) !== 0 && process.platform !== "win32") await chmod(path, 0o600);
+}

@@ -1,0 +1,159 @@
+import { NUMBERS } from "../../stages/policy/defaults.ts";
+import type { ArtifactFiles } from "./artifact-files.ts";
+import type { ArtifactRows } from "./artifact-rows.ts";
+import type { Database } from "./open-database.ts";
+import { sweepFiles } from "./sweep-files.ts";
+
+/** What may stay. What is absent is the built-in number. */
+export interface CollectOptions {
+  /** The time it is taken to be. */
+  nowMs?: number;
+  maxAgeMs?: number;
+  /** All artifacts together, as they came: compressing makes no room here. */
+  maxBytes?: number;
+  maxSessionBytes?: number;
+  /** Nothing goes that was kept within this, or belongs to a session seen within it. */
+  retainMs?: number;
+  /** Files without an owner go after this. */
+  staleMs?: number;
+  /** Says what would go, and removes nothing. */
+  dryRun?: boolean;
+}
+
+/** Why an artifact went. */
+export type CollectReason = "age" | "session-bytes" | "total-bytes";
+
+/** What went, or would go. */
+export interface CollectReport {
+  dryRun: boolean;
+  removed: number;
+  removedBytes: number;
+  /** The first of them. */
+  artifacts: { id: string; bytes: number; createdAtMs: number; reason: CollectReason }[];
+  /** Files that belonged to nothing, by their paths inside the store's folder. */
+  files: string[];
+  remaining: number;
+  remainingBytes: number;
+}
+
+interface Candidate {
+  key: string;
+  id: string;
+  bytes: number;
+  created_ms: number;
+}
+
+const PAGE = 200;
+const LISTED = 1000;
+
+// An artifact in use: kept just now, or of a session that is pinned or was seen just now.
+const IN_USE = `(a.created_ms > ? or exists (select 1 from artifact_sessions t join sessions s on s.session = t.session
+  where t.key = a.key and (s.pinned <> 0 or s.last_seen_ms > ?)))`;
+const COLUMNS = "a.key, a.id, a.bytes, a.created_ms";
+const PAGED = "and (a.created_ms > ? or (a.created_ms = ? and a.key > ?)) order by a.created_ms, a.key limit ?";
+const OLDEST = `select ${COLUMNS} from artifacts a where not ${IN_USE} ${PAGED}`;
+const OLDEST_OF_SESSION = `select ${COLUMNS} from artifacts a join artifact_sessions o on o.key = a.key
+  where o.session = ? and not ${IN_USE} ${PAGED}`;
+const LARGE_SESSIONS = `select o.session, sum(a.bytes) as bytes from artifact_sessions o join artifacts a on a.key = o.key
+  where o.session <> '' group by o.session having sum(a.bytes) > ?`;
+
+/** Removes what is too old or too much, oldest first, and never what is in use. */
+export async function collect(
+  database: Database,
+  rows: ArtifactRows,
+  files: ArtifactFiles,
+  options: CollectOptions = {},
+): Promise<CollectReport> {
+  const {
+    nowMs = Date.now(),
+    maxAgeMs = NUMBERS.retainAgeMs.default,
+    maxBytes = NUMBERS.retainTotalBytes.default,
+    maxSessionBytes = NUMBERS.retainSessionBytes.default,
+    retainMs = NUMBERS.retainSeenMs.default,
+    staleMs = NUMBERS.staleSpoolMs.default,
+    dryRun = false,
+  } = options;
+  const { raw } = database;
+  const heldMs = nowMs - retainMs;
+  const gone = new Set<string>();
+  const report: CollectReport = {
+    dryRun,
+    removed: 0,
+    removedBytes: 0,
+    artifacts: [],
+    files: [],
+    remaining: 0,
+    remainingBytes: 0,
+  };
+  const isInUse = raw.prepare(`select 1 from artifacts a where a.key = ? and ${IN_USE}`);
+
+  function remove(page: Candidate[], reason: CollectReason): void {
+    const removed = rows.transaction(() =>
+      // Looked at again under the lock: it may have been kept again since.
+      page.filter(({ key }) => isInUse.get(key, heldMs, heldMs) === undefined && (dryRun || rows.drop(key))),
+    );
+    for (const { key, id, bytes, created_ms: createdAtMs } of removed) {
+      gone.add(key);
+      report.removed += 1;
+      report.removedBytes += bytes;
+      if (report.artifacts.length < LISTED) report.artifacts.push({ id, bytes, createdAtMs, reason });
+      if (!dryRun) files.tidy(key);
+    }
+  }
+
+  /** Oldest first; `wants` is asked about each and may end it. */
+  async function pass(sql: string, first: string[], reason: CollectReason, wants: (row: Candidate) => boolean) {
+    const statement = raw.prepare<Candidate>(sql);
+    let at: Pick<Candidate, "created_ms" | "key"> = { created_ms: -1e15, key: "" };
+    for (let isDone = false; !isDone; ) {
+      const page = statement.all(...first, heldMs, heldMs, at.created_ms, at.created_ms, at.key, PAGE);
+      const chosen: Candidate[] = [];
+      for (const row of page) {
+        if (gone.has(row.key)) continue;
+        if (!wants(row)) {
+          isDone = true;
+          break;
+        }
+        chosen.push(row);
+      }
+      remove(chosen, reason);
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE) return;
+      at = last;
+      // Others want the database, and this thread, too.
+      await new Promise(setImmediate);
+    }
+  }
+
+  await pass(OLDEST, [], "age", (row) => row.created_ms < nowMs - maxAgeMs);
+  for (const { session, bytes } of raw
+    .prepare<{ session: string; bytes: number }>(LARGE_SESSIONS)
+    .all(maxSessionBytes)) {
+    let over = bytes - maxSessionBytes;
+    for (const key of gone) if (dryRun && isOf(key, session)) over -= rows.findByKey(key)?.bytes ?? 0;
+    await pass(OLDEST_OF_SESSION, [session], "session-bytes", (row) => {
+      const isOver = over > 0;
+      if (isOver) over -= row.bytes;
+      return isOver;
+    });
+  }
+  let totalOver = rows.totalBytes() - (dryRun ? report.removedBytes : 0) - maxBytes;
+  await pass(OLDEST, [], "total-bytes", (row) => {
+    const isOver = totalOver > 0;
+    if (isOver) totalOver -= row.bytes;
+    return isOver;
+  });
+  report.files = await sweepFiles(rows, files, { nowMs, staleMs, dryRun });
+  // Gives the room back to the disk, not only to the next rows.
+  if (!dryRun && report.removed > 0) raw.exec("pragma incremental_vacuum");
+  const left = raw
+    .prepare<{ count: number; bytes: number | null }>("select count(*) as count, sum(bytes) as bytes from artifacts")
+    .get();
+  report.remaining = (left?.count ?? 0) - (dryRun ? report.removed : 0);
+  report.remainingBytes = (left?.bytes ?? 0) - (dryRun ? report.removedBytes : 0);
+  return report;
+
+  function isOf(key: string, session: string): boolean {
+    return raw.prepare("select 1 from artifact_sessions where key = ? and session = ?").get(key, session) !== undefined;
+  }
+}

@@ -1,0 +1,54 @@
+import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { link, open, readFile, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { SpillwayError } from "../../errors.ts";
+import { codeOf, PRIVATE_FILE, type StoreFolders, syncFolder } from "./store-folders.ts";
+
+const SECRET_BYTES = 32;
+
+/** The store's secret, made on first use. Of two processes that make it at once, both get the first one's. */
+export async function readSecret(folders: StoreFolders): Promise<Uint8Array> {
+  const path = join(folders.dir, "secret");
+  const found = (await readExisting(path)) ?? (await makeSecret(path, folders));
+  if (found.length !== SECRET_BYTES) {
+    throw new SpillwayError(
+      "store-damaged",
+      `${path} should hold ${SECRET_BYTES} bytes and holds ${found.length}. Restore it from a backup, or remove it: ` +
+        "what is stored stays readable, but the same bytes kept again get a new id.",
+    );
+  }
+  return found;
+}
+
+async function readExisting(path: string): Promise<Uint8Array | null> {
+  try {
+    return await readFile(path, { flag: constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) });
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw new SpillwayError("store-unavailable", `${path} cannot be read: ${String(error)}`, { cause: error });
+  }
+}
+
+/** Written whole under another name first: nobody ever reads half a secret. */
+async function makeSecret(path: string, folders: StoreFolders): Promise<Uint8Array> {
+  const part = join(folders.spool, `${randomBytes(12).toString("hex")}.part`);
+  try {
+    const handle = await open(part, "wx", PRIVATE_FILE);
+    try {
+      await handle.writeFile(randomBytes(SECRET_BYTES));
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await link(part, path).catch((error: unknown) => {
+      if (codeOf(error) !== "EEXIST") throw error;
+    });
+    syncFolder(folders.dir);
+  } catch (error) {
+    throw new SpillwayError("store-unavailable", `${path} cannot be made: ${String(error)}`, { cause: error });
+  } finally {
+    await unlink(part).catch(() => {});
+  }
+  return (await readExisting(path)) ?? new Uint8Array();
+}

@@ -1,0 +1,161 @@
+import { SpillwayError } from "../../errors.ts";
+import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { databaseFault, isBusy } from "./database-fault.ts";
+import type { Driver, DriverConnection, DriverStatement, SqlValue } from "./sqlite-driver.ts";
+
+/** A prepared statement. Holds its connection: a driver crashes if a statement is all that is left of one. */
+export interface Statement<Row> {
+  run(...values: SqlValue[]): { changes: number; lastId: number };
+  get(...values: SqlValue[]): Row | undefined;
+  all(...values: SqlValue[]): Row[];
+  /** Gives rows, so it is a query or has a RETURNING. */
+  readonly isQuery: boolean;
+}
+
+/** SQL without a promise between: for hot paths and transactions. */
+export interface RawSql {
+  /** The same SQL gives the same statement for as long as it is among the most used ones. */
+  prepare<Row = unknown>(sql: string): Statement<Row>;
+  /** One or more statements without values or results. */
+  exec(sql: string): void;
+}
+
+/** One open SQLite file. Every call throws a SpillwayError that says what to do. */
+export interface SqliteConnection extends RawSql {
+  readonly path: string;
+  /**
+   * All of `act` or nothing. Takes the write lock first, waiting for other processes; `act` may run again, so it changes
+   * nothing but the database, and it does not wait for anything.
+   */
+  transaction<T>(act: () => T): T;
+  /** May be called again. */
+  close(): void;
+}
+
+const BUSY_ATTEMPTS = 5;
+
+/** Opens a file that several processes may use at once. */
+export function openConnection({ DatabaseSync }: Driver, path: string): SqliteConnection {
+  const guarded = <T>(act: () => T): T => {
+    try {
+      return act();
+    } catch (error) {
+      throw databaseFault(error, path);
+    }
+  };
+  const connection = guarded(() => new DatabaseSync(path));
+  const statements = new Map<string, Statement<unknown>>();
+  let isOpen = true;
+  let isInside = false;
+
+  const checkOpen = (): void => {
+    if (!isOpen) throw new SpillwayError("bad-input", `database ${path} is closed`);
+  };
+  const use = <T>(values: readonly SqlValue[], act: () => T): T => {
+    checkOpen();
+    for (const value of values) refuseNul(value);
+    return guarded(act);
+  };
+
+  function wrap(statement: DriverStatement): Statement<unknown> {
+    return {
+      isQuery: statement.columns().length > 0,
+      run: (...values) =>
+        use(values, () => {
+          const { changes, lastInsertRowid } = statement.run(...values);
+          return { changes: Number(changes), lastId: Number(lastInsertRowid) };
+        }),
+      get: (...values) => use(values, () => statement.get(...values)),
+      all: (...values) => use(values, () => statement.all(...values)),
+    };
+  }
+
+  function prepare<Row>(sql: string): Statement<Row> {
+    checkOpen();
+    const found = statements.get(sql) ?? guarded(() => wrap(connection.prepare(sql)));
+    // Asked for again: the newest, so that the one to go is the one not asked for longest.
+    statements.delete(sql);
+    statements.set(sql, found);
+    for (const oldest of statements.keys()) {
+      if (statements.size <= NUMBERS.databaseStatements.default) break;
+      statements.delete(oldest);
+    }
+    return found as Statement<Row>;
+  }
+
+  function exec(sql: string): void {
+    checkOpen();
+    guarded(() => connection.exec(sql));
+  }
+
+  function attempt<T>(act: () => T): T {
+    prepare("begin immediate").run();
+    isInside = true;
+    try {
+      const result = act();
+      if (isPromise(result)) throw new SpillwayError("bad-input", "a transaction must not wait for a promise");
+      prepare("commit").run();
+      return result;
+    } catch (error) {
+      // SQLite has rolled back by itself after some faults, a full disk among them.
+      try {
+        connection.exec("rollback");
+      } catch {}
+      throw error;
+    } finally {
+      isInside = false;
+    }
+  }
+
+  return {
+    path,
+    prepare,
+    exec,
+    transaction(act) {
+      checkOpen();
+      if (isInside) throw new SpillwayError("bad-input", "a transaction inside a transaction");
+      return guarded(() => retryBusy(() => attempt(act)));
+    },
+    close() {
+      if (!isOpen) return;
+      isOpen = false;
+      statements.clear();
+      guarded(() => {
+        moveLogIn(connection);
+        connection.close();
+      });
+    },
+  };
+}
+
+/** One driver really closes when its statements are collected: so that the file is whole before that, its log is moved in. */
+function moveLogIn(connection: DriverConnection): void {
+  try {
+    connection.exec("pragma busy_timeout = 0; pragma wal_checkpoint(truncate)");
+  } catch {
+    // Somebody else is writing, or the disk is full: the log stays, and the next who opens the file reads it.
+  }
+}
+
+/** Tries again while another process holds the file. Each attempt has waited for the busy timeout already. */
+export function retryBusy<T>(act: () => T): T {
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return act();
+    } catch (error) {
+      const cause = SpillwayError.is(error) ? error.cause : error;
+      if (!isBusy(cause) || attempts >= BUSY_ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** Drivers end a text at a NUL without a word, which would make two names one. */
+function refuseNul(value: SqlValue): void {
+  if (typeof value === "string" && value.includes("\0")) {
+    throw new SpillwayError("bad-input", "a text with a NUL cannot be kept in the database as it is");
+  }
+}
+
+function isPromise(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+}

@@ -1,0 +1,50 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from "kysely";
+import { SpillwayError } from "../../errors.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
+import type { SqlValue } from "./sqlite-driver.ts";
+
+/** Kysely on a connection of ours. Each query is whole in itself: a transaction across promises would hold up everyone. */
+export function sqliteDialect(connection: SqliteConnection): Dialect {
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => driverOn(connection),
+    createIntrospector: (kysely) => new SqliteIntrospector(kysely),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  };
+}
+
+function driverOn(connection: SqliteConnection): Driver {
+  const session: DatabaseConnection = {
+    async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+      const statement = connection.prepare<Row>(sql);
+      const values = parameters as SqlValue[];
+      if (statement.isQuery) return { rows: statement.all(...values) };
+      const { changes, lastId } = statement.run(...values);
+      return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastId) };
+    },
+    streamQuery() {
+      throw new SpillwayError("bad-input", "rows are read in pages, not streamed");
+    },
+  };
+  const refuse = async () => {
+    throw new SpillwayError("bad-input", "use the database's own transaction()");
+  };
+  return {
+    init: async () => {},
+    acquireConnection: async () => session,
+    beginTransaction: refuse,
+    commitTransaction: refuse,
+    rollbackTransaction: refuse,
+    releaseConnection: async () => {},
+    destroy: async () => connection.close(),
+  };
+}

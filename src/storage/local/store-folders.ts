@@ -1,0 +1,94 @@
+import { closeSync, constants, fsyncSync, lstatSync, mkdirSync, openSync } from "node:fs";
+import { chmod, lstat, mkdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { SpillwayError } from "../../errors.ts";
+
+const PRIVATE_FOLDER = 0o700;
+/** Files are readable by their owner only. */
+export const PRIVATE_FILE = 0o600;
+
+/** Where a local store keeps what. Made private when they are opened. */
+export interface StoreFolders {
+  dir: string;
+  artifacts: string;
+  spool: string;
+}
+
+/** Makes the folders of a local store, or says why this place cannot be one. */
+export async function openFolders(dir: string): Promise<StoreFolders> {
+  const folders = { dir, artifacts: join(dir, "artifacts"), spool: join(dir, "spool") };
+  try {
+    await mkdir(dir, { recursive: true, mode: PRIVATE_FOLDER });
+    const { mode } = await stat(dir);
+    if (process.platform !== "win32" && (mode & 0o022) !== 0) {
+      throw new SpillwayError(
+        "store-unavailable",
+        `${dir} can be written by other users, who could plant files in it. Run: chmod go-w ${dir}`,
+      );
+    }
+    for (const folder of [folders.artifacts, folders.spool]) {
+      await mkdir(folder, { mode: PRIVATE_FOLDER }).catch(ignoreExisting);
+      const found = await lstat(folder);
+      if (!found.isDirectory()) throw notAFolder(folder);
+      if (process.platform !== "win32" && (found.mode & 0o077) !== 0) await chmod(folder, PRIVATE_FOLDER);
+    }
+  } catch (error) {
+    if (SpillwayError.is(error)) throw error;
+    throw new SpillwayError("store-unavailable", `the store in ${dir} cannot be opened: ${reasonOf(error)}`, {
+      cause: error,
+    });
+  }
+  return folders;
+}
+
+/** The folder of a key's files; refused if it is a link to somewhere else. */
+export function artifactFolder(folders: StoreFolders, key: string): string {
+  const folder = join(folders.artifacts, key.slice(0, 2));
+  const found = lstatSync(folder, { throwIfNoEntry: false });
+  if (found && !found.isDirectory()) throw notAFolder(folder);
+  return folder;
+}
+
+/** The same, made if it is not there. */
+export function makeArtifactFolder(folders: StoreFolders, key: string): string {
+  const folder = artifactFolder(folders, key);
+  try {
+    mkdirSync(folder, { mode: PRIVATE_FOLDER });
+    syncFolder(folders.artifacts);
+  } catch (error) {
+    ignoreExisting(error);
+  }
+  return folder;
+}
+
+/** Makes a rename in a folder survive a power cut. Windows has no such call, and keeps its own journal. */
+export function syncFolder(folder: string): void {
+  if (process.platform === "win32") return;
+  const descriptor = openSync(folder, constants.O_RDONLY);
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** A system error in words for a person. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** A system error's code, as ENOENT. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+function ignoreExisting(error: unknown): void {
+  if (codeOf(error) !== "EEXIST") throw error;
+}
+
+function notAFolder(folder: string): SpillwayError {
+  return new SpillwayError(
+    "store-damaged",
+    `${folder} is not a folder but a link or a file; nothing is read or written through it. Remove it and try again.`,
+  );
+}

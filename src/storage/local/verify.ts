@@ -1,0 +1,78 @@
+import { createHash } from "node:crypto";
+import { relative } from "node:path";
+import { type ArtifactFiles, pieces } from "./artifact-files.ts";
+import { artifactId, artifactKey } from "./artifact-key.ts";
+import type { ArtifactRows } from "./artifact-rows.ts";
+import type { Database } from "./open-database.ts";
+import type { ArtifactTable } from "./schema.ts";
+import { reasonOf } from "./store-folders.ts";
+import { findOrphans } from "./sweep-files.ts";
+
+/** What is wrong with an artifact. */
+export interface Defect {
+  id: string;
+  scope: string;
+  reason: string;
+}
+
+/** What a look at every byte of a store found. */
+export interface VerifyReport {
+  checked: number;
+  checkedBytes: number;
+  /** Its bytes are not those that were kept. */
+  damaged: Defect[];
+  /** Its bytes are gone. */
+  missing: Defect[];
+  /** Paths, inside the store's folder, of files that belong to nothing; `gc` removes them after a while. */
+  orphaned: string[];
+}
+
+const PAGE = 100;
+
+/** Reads every artifact and compares its hash; changes nothing. */
+export async function verify(
+  database: Database,
+  rows: ArtifactRows,
+  files: ArtifactFiles,
+  secret: Uint8Array,
+): Promise<VerifyReport> {
+  const report: VerifyReport = { checked: 0, checkedBytes: 0, damaged: [], missing: [], orphaned: [] };
+  const all = database.raw.prepare<ArtifactTable>("select * from artifacts where key > ? order by key limit ?");
+  for (let after = ""; ; ) {
+    const page = all.all(after, PAGE);
+    for (const row of page) {
+      after = row.key;
+      const fault = await check(row);
+      // Removed meanwhile: nothing to say about it.
+      if (fault !== null && rows.findByKey(row.key) === null) continue;
+      report.checked += 1;
+      report.checkedBytes += row.bytes;
+      if (fault === null) continue;
+      const { id, scope } = row;
+      report[fault.isMissing ? "missing" : "damaged"].push({ id, scope, reason: fault.reason });
+    }
+    if (page.length < PAGE) break;
+  }
+  report.orphaned = (await findOrphans(rows, files)).map(({ path }) => relative(files.folders.dir, path));
+  return report;
+
+  async function check(row: ArtifactTable): Promise<{ isMissing: boolean; reason: string } | null> {
+    const bad = (reason: string) => ({ isMissing: false, reason });
+    if (artifactId(row.key) !== row.id) return bad("its id is not that of its key");
+    if (artifactKey(secret, row.scope, row.sha256) !== row.key) return bad("its key is not that of its hash");
+    try {
+      const opened = await files.openBytes(row.key);
+      if (opened === null) return null;
+      if (opened.bytes === null) return { isMissing: true, reason: "its bytes are gone" };
+      const hash = createHash("sha256");
+      try {
+        for await (const piece of pieces(opened.bytes)) hash.update(piece);
+      } finally {
+        await opened.bytes.close();
+      }
+      return hash.digest("hex") === row.sha256 ? null : bad("its bytes are not those that were kept");
+    } catch (error) {
+      return bad(reasonOf(error));
+    }
+  }
+}

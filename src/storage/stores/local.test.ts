@@ -1,0 +1,95 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import type { Store } from "../../contract/store.ts";
+import { testStore } from "../../testing/index.ts";
+import { openDatabase } from "../local/open-database.ts";
+import { localStore } from "./local.ts";
+
+const base = await mkdtemp(join(tmpdir(), "spillway-local-"));
+afterAll(() => rm(base, { recursive: true }));
+let made = 0;
+
+async function makeStore() {
+  const dir = join(base, String((made += 1)));
+  const database = await openDatabase(dir);
+  const store = await localStore({ dir, database });
+  return { ...store, close: () => database.close() };
+}
+
+describe("localStore", () => {
+  testStore(makeStore, { describe, it });
+});
+
+describe("a writer", () => {
+  const about = { scope: "local", session: null, tool: "x", call: null };
+  const files = () =>
+    readdir(join(base, String(made)), { recursive: true }).then((all) =>
+      all.filter((path) => /part$|[0-9a-f]{64}/.test(path)),
+    );
+
+  it("leaves no file behind when it is abandoned, small or large, before or after its first bytes", async () => {
+    const store = await makeStore();
+    for (const bytes of [0, 100, 70_000, 5_000_000]) {
+      const writer = await store.begin(about);
+      await writer.add(new Uint8Array(bytes));
+      await writer.abandon();
+      expect(() => writer.add(new Uint8Array(1))).toThrow(/abandon/);
+      await expect(writer.end()).rejects.toThrow(/abandon/);
+    }
+    expect(await files()).toEqual([]);
+    await store.close();
+  });
+
+  it("keeps what it was told to keep even if its caller then gives up waiting", async () => {
+    const store = await makeStore();
+    const writer = await store.begin(about);
+    // Nobody waits for this one.
+    void writer.add(new Uint8Array(5_000_000).fill(10));
+    const ending = writer.end();
+    await writer.abandon();
+    expect(await ending).toMatchObject({ bytes: 5_000_000, lines: 5_000_000, saved: "yes" });
+    expect((await store.list({ scope: "local" })).length).toBe(1);
+    expect(await files()).toHaveLength(2);
+    await store.close();
+  });
+
+  it("is one of many: a thousand sessions at once", async () => {
+    const store = await makeStore();
+    const kept = await Promise.all(
+      Array.from({ length: 1000 }, async (_none, at) => {
+        const writer = await store.begin({ ...about, session: `s${at}` });
+        const output = Buffer.alloc(at % 10 === 0 ? 70_000 : 200, `session ${at}\n`);
+        for (let from = 0; from < output.length; from += 30_000) await writer.add(output.subarray(from, from + 30_000));
+        return writer.end();
+      }),
+    );
+    expect(new Set(kept.map(({ id }) => id)).size).toBe(1000);
+    expect(await store.verify()).toMatchObject({ checked: 1000, damaged: [], missing: [], orphaned: [] });
+    await store.close();
+  });
+});
+
+describe("localStore with everything compressed", () => {
+  // Each artifact is compressed as soon as it is kept: readers must not notice.
+  const makeCompressed = async (): Promise<Store> => {
+    const store = await makeStore();
+    return {
+      ...store,
+      async begin(about) {
+        const writer = await store.begin(about);
+        return {
+          add: (bytes) => writer.add(bytes),
+          abandon: () => writer.abandon(),
+          async end(redactions) {
+            const artifact = await writer.end(redactions);
+            await store.compressIdle({ nowMs: Date.now() + 86_400_000 });
+            return artifact;
+          },
+        };
+      },
+    };
+  };
+  testStore(makeCompressed, { describe, it }, { numRuns: 15 });
+});

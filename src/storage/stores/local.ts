@@ -1,0 +1,178 @@
+import { open } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Artifact, ByteRange, Scope, Store } from "../../contract/store.ts";
+import { SpillwayError } from "../../errors.ts";
+import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { type ArtifactFiles, openFiles } from "../local/artifact-files.ts";
+import { isArtifactId, isIdPrefix } from "../local/artifact-key.ts";
+import { openRows, toArtifact } from "../local/artifact-rows.ts";
+import { LocalWriter } from "../local/artifact-writer.ts";
+import { type CompressOptions, type CompressReport, compressIdle } from "../local/compress-idle.ts";
+import { findAfterBreak } from "../local/line-index.ts";
+import type { Database } from "../local/open-database.ts";
+import type { ArtifactBytes } from "../local/plain-file.ts";
+import { openQuota, type StoreLimits } from "../local/quota.ts";
+import { type RemovedSession, removeSession } from "../local/remove-session.ts";
+import { type CollectOptions, type CollectReport, collect } from "../local/retention.ts";
+import type { ArtifactTable } from "../local/schema.ts";
+import { readSecret } from "../local/secret.ts";
+import { openFolders } from "../local/store-folders.ts";
+import { type VerifyReport, verify } from "../local/verify.ts";
+import { storedName } from "../stored-name.ts";
+
+/** What a local store is made of. */
+export interface LocalStoreOptions {
+  dir: string;
+  /** Of the same folder; it is not closed with the store. */
+  database: Database;
+  limits?: StoreLimits;
+  /** The clock, for tests. */
+  now?: () => number;
+}
+
+/** A store in a folder of this machine, with what its keeper may do beyond what readers may. */
+export interface LocalStore extends Store {
+  collect(options?: CollectOptions): Promise<CollectReport>;
+  compressIdle(options?: CompressOptions): Promise<CompressReport>;
+  verify(): Promise<VerifyReport>;
+  removeSession(session: string): Promise<RemovedSession>;
+  /** Ids that begin with 6 or more characters: for the person at the command line, never for a model. */
+  resolvePrefix(prefix: string, scope: Scope): Promise<string[]>;
+}
+
+const MAX_LISTED = 1000;
+const MAX_RESOLVED = 10;
+
+/** Keeps artifacts in files and, up to 64 KiB, in rows. Several processes may use the same folder. */
+export async function localStore(options: LocalStoreOptions): Promise<LocalStore> {
+  const { database, limits = {}, now = Date.now } = options;
+  const folders = await openFolders(resolve(options.dir));
+  const secret = await readSecret(folders);
+  const rows = openRows(database);
+  const files = openFiles(folders, rows);
+  const maxBytes = limits.maxBytes ?? NUMBERS.retainTotalBytes.default;
+  const quota = openQuota(folders.dir, limits, rows.totalBytes, () =>
+    collect(database, rows, files, { nowMs: now(), maxBytes }),
+  );
+  const place = { secret, rows, files, quota, now, syncLog: logSyncer(`${database.path}-wal`) };
+  const find = (id: string, scope: Scope): ArtifactTable | null =>
+    isArtifactId(id) ? rows.find(id, storedName(scope) ?? "") : null;
+
+  async function reading<T>(id: string, scope: Scope, act: (row: ArtifactTable, bytes: ArtifactBytes) => Promise<T>) {
+    const found = find(id, scope);
+    const opened = found && (await files.openBytes(found.key));
+    if (opened === null) return null;
+    const { row, bytes } = opened;
+    if (bytes === null) {
+      throw new SpillwayError(
+        "store-damaged",
+        `the bytes of artifact ${id} are gone from ${folders.dir}: somebody removed them. Run: spillway verify`,
+      );
+    }
+    try {
+      return await act(row, bytes);
+    } finally {
+      await bytes.close();
+    }
+  }
+
+  return {
+    name: "local",
+    async begin(about) {
+      await quota.glance();
+      return new LocalWriter(place, about);
+    },
+    async find(id, scope) {
+      const row = find(id, scope);
+      return row && toArtifact(row);
+    },
+    read: (id, scope, range) =>
+      reading(id, scope, async ({ bytes: total }, bytes) => {
+        const from = Math.min(total, Math.max(0, range.from));
+        const to = Math.min(total, Math.max(from, range.to));
+        return bytes.read(from, to);
+      }),
+    locate: (id, scope, lines) => reading(id, scope, (row, bytes) => locateLines(files, row, bytes, lines)),
+    async file(id, scope) {
+      const row = find(id, scope);
+      return row && files.plainFile(row.key);
+    },
+    async list({ scope, session, beforeMs, max = MAX_LISTED }): Promise<Artifact[]> {
+      let query = database.kysely
+        .selectFrom("artifacts")
+        .selectAll()
+        .where("scope", "=", storedName(scope) ?? "")
+        .orderBy("created_ms", "desc")
+        .limit(Math.max(0, Math.min(max, MAX_LISTED)));
+      if (beforeMs !== undefined) query = query.where("created_ms", "<", beforeMs);
+      if (session !== undefined) {
+        query = query.where("key", "in", (ties) =>
+          ties
+            .selectFrom("artifact_sessions")
+            .select("key")
+            .where("session", "=", storedName(session) ?? ""),
+        );
+      }
+      return (await query.execute()).map(toArtifact);
+    },
+    async remove(id, scope) {
+      const key = isArtifactId(id) ? rows.remove(id, storedName(scope) ?? "") : null;
+      if (key !== null) files.tidy(key);
+      return key !== null;
+    },
+    async close() {},
+    collect: (given) => collect(database, rows, files, { nowMs: now(), maxBytes, ...given }),
+    compressIdle: (given) => compressIdle(database, rows, files, { nowMs: now(), ...given }),
+    verify: () => verify(database, rows, files, secret),
+    removeSession: (session) => removeSession(database, rows, files, session),
+    async resolvePrefix(prefix, scope) {
+      if (!isIdPrefix(prefix)) return [];
+      const found = await database.kysely
+        .selectFrom("artifacts")
+        .select("id")
+        .where("scope", "=", storedName(scope) ?? "")
+        .where("id", ">=", prefix)
+        .where("id", "<", `${prefix}{`)
+        .orderBy("id")
+        .limit(MAX_RESOLVED)
+        .execute();
+      return found.map(({ id }) => id);
+    },
+  };
+}
+
+async function locateLines(
+  files: ArtifactFiles,
+  row: ArtifactTable,
+  bytes: ArtifactBytes,
+  [first, last]: [from: number, to: number],
+): Promise<ByteRange> {
+  const index = await files.readIndex(row, bytes);
+  const startOf = (line: number) =>
+    line > row.lines ? row.bytes : findAfterBreak(index, line - 1, (from, to) => bytes.read(from, to));
+  const from = await startOf(Math.max(1, first));
+  const to = await startOf(Math.max(0, Math.min(last, row.lines)) + 1);
+  return { from, to: Math.max(from, to) };
+}
+
+/**
+ * The database writes a commit to its log without waiting for the disk. An artifact is promised to be durable, so the
+ * log is flushed here, off this thread; writers that end at the same time share a flush.
+ */
+function logSyncer(path: string): () => Promise<void> {
+  let next: Promise<void> | null = null;
+  let running: Promise<unknown> = Promise.resolve();
+  const flush = async (): Promise<void> => {
+    const log = await open(path, "r+").catch(() => null);
+    await log?.sync().finally(() => log.close());
+  };
+  return () => {
+    next ??= running.then(() => {
+      next = null;
+      const flushed = flush();
+      running = flushed.catch(() => {});
+      return flushed;
+    });
+    return next;
+  };
+}

@@ -1,0 +1,289 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import type { Artifact, Store } from "../contract/store.ts";
+import { chunked } from "./arbitrary.ts";
+import {
+  ABOUT,
+  assertBytes,
+  assertUnknown,
+  HOSTILE_IDS,
+  ids,
+  keep,
+  large,
+  lineStarts,
+  outputOf,
+  sample,
+  text,
+} from "./store-samples.ts";
+import type { Runner, SuiteOptions } from "./test-strategy.ts";
+
+/** Runs what every store promises. `makeStore` gives a new, empty store each time. A failure prints its seed. */
+export function testStore(
+  makeStore: () => Promise<Store> | Store,
+  { describe, it }: Runner,
+  { numRuns = 40 }: SuiteOptions = {},
+): void {
+  const withStore = (body: (store: Store) => Promise<void>) => async () => {
+    const store = await makeStore();
+    try {
+      await body(store);
+    } finally {
+      await store.close();
+    }
+  };
+
+  describe("store", () => {
+    it(
+      "keeps every byte, however it was chunked, and says what it kept",
+      withStore(async (store) => {
+        await fc.assert(
+          fc.asyncProperty(sample, fc.array(fc.nat(), { maxLength: 12 }), async (given, cuts) => {
+            const output = outputOf(given);
+            const artifact = await keep(store, chunked(output, cuts));
+            const { id, createdAtMs, ...rest } = artifact;
+            assert.match(id, /^[a-z2-7]{12}$/);
+            assert.ok(Math.abs(createdAtMs - Date.now()) < 3_600_000, `created at ${createdAtMs}`);
+            const sha256 = createHash("sha256").update(output).digest("hex");
+            const facts = { bytes: output.length, lines: lineStarts(output).length, sha256, saved: "yes" };
+            assert.deepEqual(rest, { ...ABOUT, ...facts, redactions: { count: 0, bytes: 0 } });
+            assert.deepEqual(await store.find(id, "local"), artifact);
+            assertBytes(await store.read(id, "local", { from: 0, to: output.length }), output);
+          }),
+          { numRuns },
+        );
+      }),
+    );
+
+    it(
+      "reads any range, clipped to the artifact",
+      withStore(async (store) => {
+        const place = fc.oneof(fc.integer({ min: -5, max: 700 }), fc.integer({ min: -5, max: 600_000 }));
+        await fc.assert(
+          fc.asyncProperty(sample, fc.array(fc.tuple(place, place), { maxLength: 8 }), async (given, ranges) => {
+            const output = outputOf(given);
+            const { id } = await keep(store, [output]);
+            for (const [from, to] of ranges) {
+              const truth = output.slice(Math.max(0, from), Math.max(0, from, to));
+              assertBytes(await store.read(id, "local", { from, to }), truth);
+            }
+          }),
+          { numRuns },
+        );
+      }),
+    );
+
+    it(
+      "finds any lines, breaks included, as a second implementation does",
+      withStore(async (store) => {
+        const line = fc.integer({ min: -2, max: 80 });
+        await fc.assert(
+          fc.asyncProperty(sample, fc.array(fc.tuple(line, line), { maxLength: 8 }), async (given, asked) => {
+            const output = outputOf(given);
+            const { id, lines } = await keep(store, [output]);
+            const starts = [...lineStarts(output), output.length];
+            const far: [number, number][] = [
+              [1, lines],
+              [lines, lines],
+              [lines >> 1, (lines >> 1) + 3],
+              [lines + 1, lines + 9],
+            ];
+            for (const [first, last] of [...asked, ...far]) {
+              const from = starts[Math.min(Math.max(1, first), lines + 1) - 1] ?? 0;
+              const to = starts[Math.min(Math.max(0, last), lines)] ?? 0;
+              const found = await store.locate(id, "local", [first, last]);
+              assert.deepEqual(found, { from, to: Math.max(from, to) }, `lines ${first}-${last} of ${lines}`);
+            }
+          }),
+          { numRuns },
+        );
+      }),
+    );
+
+    it(
+      "gives the same bytes the same id, other bytes another",
+      withStore(async (store) => {
+        const first = await keep(store, [text("same")]);
+        const again = await keep(store, [text("sa"), text("me")], { ...ABOUT, session: "s2", call: "c2" });
+        const other = await keep(store, [text("other")]);
+        assert.equal(again.id, first.id);
+        assert.notEqual(other.id, first.id);
+        assert.deepEqual(await ids(store, { scope: "local" }), [other.id, first.id]);
+        for (const session of ["s1", "s2"]) {
+          assert.ok((await ids(store, { scope: "local", session })).includes(first.id), `not in ${session}`);
+        }
+      }),
+    );
+
+    it(
+      "keeps scopes apart: the same bytes have two ids, and neither reader learns of the other",
+      withStore(async (store) => {
+        for (const bytes of [text("shared secret\n"), large(text("shared and large\n"))]) {
+          const mine = await keep(store, [bytes], { ...ABOUT, scope: "mine" });
+          const theirs = await keep(store, [bytes], { ...ABOUT, scope: "theirs" });
+          assert.notEqual(mine.id, theirs.id);
+          await assertUnknown(store, mine.id, "theirs");
+          await assertUnknown(store, theirs.id, "mine");
+          await assertUnknown(store, mine.id, "");
+          assert.ok(!(await ids(store, { scope: "mine", session: "s1" })).includes(theirs.id));
+          assert.equal(await store.remove(mine.id, "mine"), true);
+          assertBytes(await store.read(theirs.id, "theirs", { from: 0, to: bytes.length }), bytes);
+        }
+      }),
+    );
+
+    it(
+      "knows no id that it did not give",
+      withStore(async (store) => {
+        const { id } = await keep(store, [text("here")]);
+        for (const hostile of [...HOSTILE_IDS, id.slice(0, 6), id.toUpperCase(), `${id}.idx`, `./${id}`, `${id} `]) {
+          await assertUnknown(store, hostile, "local");
+        }
+        assert.notEqual(await store.find(id, "local"), null);
+      }),
+    );
+
+    it(
+      "takes any name for scope, session, tool and call",
+      withStore(async (store) => {
+        const names = [
+          "../../x",
+          "a\0b",
+          "a\0c",
+          "\ud800",
+          "\ud801",
+          "' or 1=1 --",
+          "x".repeat(10_000),
+          "\n",
+          "日本語",
+        ];
+        const seen = new Set<string>();
+        for (const name of names) {
+          const about = { scope: name, session: name, tool: name, call: name };
+          const { id } = await keep(store, [text("same bytes")], about);
+          assert.ok(!seen.has(id), `two scopes became one: ${JSON.stringify(name)}`);
+          seen.add(id);
+          assert.notEqual(await store.find(id, name), null);
+          assert.deepEqual(await ids(store, { scope: name, session: name }), [id]);
+        }
+      }),
+    );
+
+    it(
+      "shows nothing of an artifact before its end, and nothing at all of an abandoned one",
+      withStore(async (store) => {
+        for (const bytes of [text("small\n"), large(text("large\n"))]) {
+          const known = await keep(store, [bytes]);
+          await store.remove(known.id, "local");
+          const writer = await store.begin(ABOUT);
+          await writer.add(bytes);
+          await assertUnknown(store, known.id, "local");
+          assert.deepEqual(await ids(store, { scope: "local" }), []);
+          await writer.abandon();
+          await writer.abandon();
+          await assertUnknown(store, known.id, "local");
+        }
+      }),
+    );
+
+    it(
+      "takes writers of the same and of different bytes at once",
+      withStore(async (store) => {
+        const outputs = Array.from({ length: 24 }, (_none, at) =>
+          at % 3 === 0 ? large(text(`large ${at % 4}\n`)) : text(`small ${at % 4}\n`),
+        );
+        const kept = await Promise.all(
+          outputs.map((output, at) =>
+            keep(store, chunked(output, [7, 70_000, at * 1000]), { ...ABOUT, call: `c${at}` }),
+          ),
+        );
+        const byHash = new Map(kept.map(({ sha256, id }) => [sha256, id]));
+        for (const [at, { id, sha256 }] of kept.entries()) {
+          assert.equal(byHash.get(sha256), id);
+          const output = outputs[at] ?? new Uint8Array();
+          assertBytes(await store.read(id, "local", { from: 0, to: output.length }), output);
+        }
+        assert.equal((await ids(store, { scope: "local" })).length, new Set(byHash.values()).size);
+      }),
+    );
+
+    it(
+      "copies what it is given: a buffer may be used again once add has resolved",
+      withStore(async (store) => {
+        const writer = await store.begin(ABOUT);
+        const buffer = new Uint8Array(50_000);
+        for (let round = 1; round <= 40; round += 1) {
+          buffer.fill(64 + round);
+          await writer.add(buffer);
+        }
+        buffer.fill(0);
+        const { id } = await writer.end();
+        const bytes = await store.read(id, "local", { from: 0, to: 2_000_000 });
+        assert.ok(bytes?.every((byte, at) => byte === 65 + Math.floor(at / 50_000)));
+      }),
+    );
+
+    it(
+      "lists newest first, page by page, each once",
+      withStore(async (store) => {
+        const order: string[] = [];
+        for (let at = 0; at < 23; at += 1) {
+          const about = { ...ABOUT, session: at % 2 === 0 ? "even" : "odd" };
+          order.unshift((await keep(store, [text(`artifact ${at}`)], about)).id);
+        }
+        const pages: string[] = [];
+        for (let beforeMs: number | undefined; ; ) {
+          const page: Artifact[] = await store.list({ scope: "local", max: 5, ...(beforeMs && { beforeMs }) });
+          pages.push(...page.map(({ id }) => id));
+          beforeMs = page.at(-1)?.createdAtMs;
+          if (page.length < 5) break;
+        }
+        assert.deepEqual(pages, order);
+        assert.deepEqual(
+          await ids(store, { scope: "local", session: "odd" }),
+          order.filter((_id, at) => at % 2 === 1),
+        );
+        assert.deepEqual(await ids(store, { scope: "local", session: "none" }), []);
+        assert.deepEqual(await ids(store, { scope: "local", max: 0 }), []);
+      }),
+    );
+
+    it(
+      "removes what it is told to, once, and takes it again",
+      withStore(async (store) => {
+        for (const bytes of [text("to go\n"), large(text("to go, large\n")), new Uint8Array()]) {
+          const { id } = await keep(store, [bytes]);
+          assert.equal(await store.remove(id, "local"), true);
+          assert.equal(await store.remove(id, "local"), false);
+          await assertUnknown(store, id, "local");
+          assert.equal((await keep(store, [bytes])).id, id);
+          assertBytes(await store.read(id, "local", { from: 0, to: bytes.length }), bytes);
+        }
+      }),
+    );
+
+    it(
+      "keeps the count of redactions",
+      withStore(async (store) => {
+        const writer = await store.begin(ABOUT);
+        await writer.add(text("key=[redacted]"));
+        const { id, redactions } = await writer.end({ count: 2, bytes: 33 });
+        assert.deepEqual(redactions, { count: 2, bytes: 33 });
+        assert.deepEqual((await store.find(id, "local"))?.redactions, redactions);
+      }),
+    );
+
+    it(
+      "gives a plain file only if it holds exactly the artifact's bytes",
+      withStore(async (store) => {
+        const { readFile } = await import("node:fs/promises");
+        for (const bytes of [text("small\n"), large(text("line\n"))]) {
+          const { id } = await keep(store, [bytes]);
+          const path = await store.file(id, "local");
+          if (path !== null) assertBytes(await readFile(path), bytes);
+          assert.equal(await store.file(id, "other"), null);
+        }
+      }),
+    );
+  });
+}
