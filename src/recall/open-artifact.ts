@@ -1,0 +1,73 @@
+import type { SearchSource } from "../contract/searcher.ts";
+import type { Artifact, ByteRange, Scope, Store } from "../contract/store.ts";
+import { SpillwayError } from "../errors.ts";
+import { malformedId, unknownArtifact } from "../stages/mark/recall-texts.ts";
+
+const ID = /^[a-z2-7]{12}$/;
+/** Small reads near each other are served from one read of this size, a quarter of it before what is asked for. */
+const NEAR_BYTES = 16_384;
+/** Such reads held at once: enough for the hits of a page. */
+const MOST_NEAR = 64;
+
+/** An artifact that its reader may read. What vanishes meanwhile is told as if it had never been there. */
+export interface OpenArtifact {
+  artifact: Artifact;
+  /** The bytes of a range, clipped to the artifact. */
+  read(range: ByteRange): Promise<Uint8Array>;
+  /** Where lines stand, their breaks included. */
+  locate(lines: [from: number, to: number]): Promise<ByteRange>;
+  /** The line in which a byte stands. */
+  lineAt(byte: number): Promise<number>;
+  /** For a searcher. */
+  source(): Promise<SearchSource>;
+}
+
+/** Checks an id before any store sees it, then finds its artifact. */
+export async function openArtifact(store: Store, id: string, scope: Scope): Promise<OpenArtifact> {
+  if (typeof id !== "string" || !ID.test(id)) throw new SpillwayError("bad-input", malformedId(id));
+  const there = <T>(value: T | null): T => {
+    if (value === null) throw new SpillwayError("unknown-artifact", unknownArtifact(id));
+    return value;
+  };
+  const artifact = there(await store.find(id, scope));
+  const locate = async (lines: [number, number]) => there(await store.locate(id, scope, lines));
+  const near: { from: number; bytes: Uint8Array }[] = [];
+
+  async function read(range: ByteRange): Promise<Uint8Array> {
+    const from = Math.max(0, range.from);
+    const to = Math.min(range.to, artifact.bytes);
+    if (to <= from) return new Uint8Array(0);
+    if (to - from > NEAR_BYTES / 2) return there(await store.read(id, scope, { from, to }));
+    let held = near.find((other) => other.from <= from && to <= other.from + other.bytes.length);
+    if (held === undefined) {
+      const start = Math.max(0, from - NEAR_BYTES / 4);
+      const end = Math.min(start + NEAR_BYTES, artifact.bytes);
+      held = { from: start, bytes: there(await store.read(id, scope, { from: start, to: end })) };
+      if (near.push(held) > MOST_NEAR) near.shift();
+    }
+    return held.bytes.subarray(from - held.from, to - held.from);
+  }
+
+  // Halving alone would ask up to 30 times; guesses by proportion in between come close at once where lines are alike.
+  async function lineAt(byte: number): Promise<number> {
+    const low = { line: 1, byte: 0 };
+    const high = { line: Math.max(1, artifact.lines), byte: artifact.bytes };
+    for (let tries = 0; low.line < high.line; tries++) {
+      const share = tries % 2 === 0 ? (byte - low.byte) / (high.byte - low.byte) : 0.5;
+      const middle = Math.min(low.line + Math.floor(share * (high.line - low.line + 1)), high.line);
+      const { from, to } = await locate([middle, middle]);
+      if (byte >= from && byte < to) return middle;
+      if (byte < from) Object.assign(high, { line: Math.max(middle - 1, low.line), byte: from });
+      else Object.assign(low, { line: Math.min(middle + 1, high.line), byte: to });
+    }
+    return low.line;
+  }
+
+  return {
+    artifact,
+    locate,
+    lineAt,
+    read,
+    source: async () => ({ file: await store.file(id, scope), bytes: artifact.bytes, read }),
+  };
+}

@@ -1,0 +1,96 @@
+import type { Extent } from "../contract/size.ts";
+import { SpillwayError } from "../errors.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
+
+/** What to find where one reads around a match. */
+export interface AroundPattern {
+  pattern: string;
+  literal?: boolean;
+  ignoreCase?: boolean;
+  /** The first match at or after this line. */
+  from?: number;
+  context?: number;
+}
+
+/**
+ * Which part to read. Lines count from 1, both included; bytes from 0, the last not included. A character belongs to the
+ * range in which its first byte stands.
+ */
+export type RecallWant =
+  | { lines: [from: number, to: number] }
+  | { bytes: [from: number, to: number] }
+  | { head: number }
+  | { tail: number }
+  | { around: { line: number; context?: number } | AroundPattern };
+
+/** A want as places in the artifact. `keep` says which part stays where it does not fit. */
+export type Target =
+  | { lines: [from: number, to: number]; keep: "start" }
+  | { lines: [from: number, to: number]; keep: "end" }
+  | { lines: [from: number, to: number]; keep: "around"; line: number; column: number }
+  | { bytes: [from: number, to: number] }
+  | { outside: { lines: [number, number] } | { bytes: [number, number] } };
+
+/** Where the first match stands. */
+export interface FoundPlace {
+  line: number;
+  column: number;
+}
+
+/** Checks what was asked and clips it to the artifact. */
+export function aim(want: Exclude<RecallWant, { around: AroundPattern }>, total: Extent): Target {
+  if ("lines" in want) {
+    const [from, to] = pair("lines", want.lines, 1);
+    if (from > total.lines) return { outside: { lines: [from, to] } };
+    return { lines: [from, Math.min(to, total.lines)], keep: "start" };
+  }
+  if ("bytes" in want) {
+    const [from, to] = pair("bytes", want.bytes, 0);
+    if (from >= total.bytes) return { outside: { bytes: [from, to] } };
+    return { bytes: [from, Math.min(to, total.bytes)] };
+  }
+  if ("head" in want) return { lines: [1, Math.min(whole("head", want.head, 0), total.lines)], keep: "start" };
+  if ("tail" in want) {
+    return { lines: [Math.max(1, total.lines - whole("tail", want.tail, 0) + 1), total.lines], keep: "end" };
+  }
+  if ("around" in want && "line" in want.around) {
+    const line = whole("line", want.around.line, 1);
+    if (line > total.lines) return { outside: { lines: [line, line] } };
+    return aimAround({ line, column: 0 }, want.around.context, total);
+  }
+  throw new SpillwayError("bad-input", "Ask for one of lines, bytes, head, tail or around.");
+}
+
+/** The lines around a place. */
+export function aimAround({ line, column }: FoundPlace, context: number | undefined, total: Extent): Target {
+  const wide = whole("context", context ?? NUMBERS.recallContext.default, 0);
+  return {
+    lines: [Math.max(1, line - wide), Math.min(line + wide, total.lines)],
+    keep: "around",
+    line,
+    column,
+  };
+}
+
+/** True where a pattern has to be found first. */
+export function isAroundPattern(want: RecallWant): want is { around: AroundPattern } {
+  return "around" in want && typeof want.around === "object" && want.around !== null && "pattern" in want.around;
+}
+
+function pair(name: string, value: unknown, least: number): [number, number] {
+  if (!Array.isArray(value) || value.length !== 2) throw bad(`${name} must be two numbers, first and last`);
+  const from = whole(name, value[0], least);
+  const to = whole(name, value[1], least);
+  if (to < from) throw bad(`${name} must go from the smaller number to the larger; got ${from}-${to}`);
+  return [from, to];
+}
+
+function whole(name: string, value: unknown, least: number): number {
+  if (value === Number.POSITIVE_INFINITY) return Number.MAX_SAFE_INTEGER;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return value;
+  throw bad(`${name} must be a whole number from ${least}; got ${String(value).slice(0, 40)}`);
+}
+
+function bad(message: string): SpillwayError {
+  return new SpillwayError("bad-input", message);
+}
