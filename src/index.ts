@@ -1,36 +1,76 @@
 // The public surface. Anything added here is public API: named exports only.
 import type { LoadConfigOptions, LoadedConfig } from "./config/index.ts";
+import type { Ledger } from "./contract/ledger.ts";
 import type { PolicyInput, ProfileName } from "./contract/policy.ts";
+import type { Store } from "./contract/store.ts";
 import type { TokenCounter } from "./contract/token-counter.ts";
 import { SpillwayError } from "./errors.ts";
-import { assembleSpillway, type Spillway, type SpillwayParts } from "./spillway.ts";
+import { assembleSpillway, loadRedactor, type Spillway, type SpillwayParts } from "./spillway.ts";
 
 /** Parts a caller may hand in; what is left out has a default. */
-export interface SpillwayOptions extends Partial<Omit<SpillwayParts, "policy">> {
+export interface SpillwayOptions extends Partial<Omit<SpillwayParts, "policy" | "searcher">> {
   policy?: PolicyInput | ProfileName;
+  /** The folder for artifacts and events; the user's data folder, or SPILLWAY_DIR, by default. */
+  dir?: string | undefined;
 }
 
 /**
- * A Spillway that works at once: balanced limits, artifacts in memory, environment variables (SPILLWAY_MAX_LINES,
- * SPILLWAY_OFF ...) honoured. Reads no config file: hand in `(await loadConfig()).policy` for that.
+ * A Spillway that works at once: balanced limits, artifacts and events kept on this machine, environment variables
+ * (SPILLWAY_MAX_LINES, SPILLWAY_OFF ...) honoured. Reads no config file: hand in `(await loadConfig()).policy` for that.
  */
-export async function createSpillway({
-  store,
-  policy,
-  env = process.env,
-  ...parts
-}: SpillwayOptions = {}): Promise<Spillway> {
+export async function createSpillway(options: SpillwayOptions = {}): Promise<Spillway> {
+  const { policy, dir, env = process.env, ...parts } = options;
   const unknown = Object.keys(parts).find((key) => !OPTIONS.has(key));
-  if (unknown !== undefined)
+  if (unknown !== undefined) {
     throw new SpillwayError(
       "bad-input",
       `createSpillway has no option "${unknown}"; known are ${[...OPTIONS].join(", ")}`,
     );
-  const kept = store === undefined ? (await import("./storage/stores/memory.ts")).memoryStore() : store;
-  return assembleSpillway({ ...parts, env, store: kept, policy: [policy] });
+  }
+  // A wrong rule should show here, not with the first output.
+  if (typeof parts.redact === "object") await loadRedactor(parts.redact);
+  const local =
+    parts.store === undefined
+      ? await openPlace(dir ?? (env.SPILLWAY_DIR || undefined))
+      : { store: parts.store, ledger: null };
+  const searcher = async () => (await import("./parts/searcher.ts")).loadSearcher();
+  return assembleSpillway({
+    ...parts,
+    ...local,
+    ...(parts.ledger !== undefined && { ledger: parts.ledger }),
+    searcher,
+    env,
+    policy: [policy],
+  });
 }
 
-const OPTIONS = new Set(["store", "policy", "env", "counter", "strategies", "onReceipt"]);
+const OPTIONS = new Set([
+  "store",
+  "ledger",
+  "dir",
+  "policy",
+  "env",
+  "counter",
+  "strategies",
+  "scope",
+  "reader",
+  "redact",
+  "onReceipt",
+  "onEvent",
+]);
+
+/** This machine's folder; memory where it cannot be had, since an agent must go on. */
+async function openPlace(dir: string | undefined): Promise<{ store: Store; ledger: Ledger }> {
+  try {
+    const { openLocal } = await import("./storage/local/open-local.ts");
+    return await openLocal(dir);
+  } catch (error) {
+    if (dir !== undefined) throw error; // somebody named it: they should know
+    const { memoryStore } = await import("./storage/stores/memory.ts");
+    const { memoryLedger } = await import("./storage/ledgers/memory.ts");
+    return { store: memoryStore(), ledger: memoryLedger() };
+  }
+}
 
 /** Reads the user's and the project's config files and the environment. */
 export async function loadConfig(options?: LoadConfigOptions): Promise<LoadedConfig> {
@@ -44,6 +84,8 @@ export async function loadExactCounter(vocabulary?: "o200k" | "cl100k" | "claude
 
 export type { ConfigSource, LoadConfigOptions, LoadedConfig } from "./config/index.ts";
 export type { Cut, Gap, Piece, Room } from "./contract/cut.ts";
+export type { EventKind, RecordedEvent, SpillwayEvent } from "./contract/event.ts";
+export type { EventQuery, Ledger, Projection, SessionRow, StatQuery, StatRow, Totals } from "./contract/ledger.ts";
 export type { Limits, Unit } from "./contract/limits.ts";
 export type { Output, OutputStream } from "./contract/output.ts";
 export type {
@@ -58,15 +100,24 @@ export type {
 export type { Receipt, ReceiptCut, Saved } from "./contract/receipt.ts";
 export type { Extent, Size, Total } from "./contract/size.ts";
 export type { Span } from "./contract/span.ts";
-export type { Artifact, ArtifactWriter, Store } from "./contract/store.ts";
+export type { Artifact, ArtifactAbout, ArtifactQuery, ArtifactWriter, ByteRange, Store } from "./contract/store.ts";
 export type { Held, Sieve, Strategy, StrategyName, StrategyRequest } from "./contract/strategy.ts";
 export type { TokenCounter } from "./contract/token-counter.ts";
 export { SpillwayError, type SpillwayErrorCode } from "./errors.ts";
 export type {
+  Access,
   Admission,
   AdmitOptions,
   AdmitRequest,
   CustomMarker,
+  RecallOptions,
+  RecallPage,
+  RecallWant,
+  RuleInput,
+  SearchMatch,
+  SearchOptions,
+  SearchPage,
+  SearchQuery,
   Spillway,
   SpillwayParts,
   Tool,

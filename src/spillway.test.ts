@@ -1,12 +1,19 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Readable } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Store } from "./contract/store.ts";
-import { createSpillway, type Receipt, SpillwayError } from "./index.ts";
+import { createSpillway, type Receipt, type Spillway, SpillwayError } from "./index.ts";
+import { memoryStore } from "./storage/stores/memory.ts";
 import { arbitraryOutput, chunked } from "./testing/arbitrary.ts";
 
 const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join("");
-const make = (options: Parameters<typeof createSpillway>[0] = {}) => createSpillway({ env: {}, ...options });
+const make = (options: Parameters<typeof createSpillway>[0] = {}) =>
+  createSpillway({ env: {}, store: memoryStore(), ...options });
+const wholeOf = async ({ store }: Spillway, id: string | null) =>
+  Buffer.from((await store?.read(id ?? "", "local", { from: 0, to: Number.MAX_SAFE_INTEGER })) ?? []).toString();
 
 describe("admit", () => {
   it("needs no arguments and passes a small output as it came", async () => {
@@ -56,19 +63,18 @@ describe("admit", () => {
     });
     expect(receipt).toMatchObject({ saved: "yes", savedBytes: output.length, cutBy: "lines" });
     expect(text).toContain(`artifact ${receipt.artifact}`);
-    const kept = await spillway.store?.read(receipt.artifact ?? "");
-    expect(Buffer.from(kept ?? []).toString()).toBe(output);
+    expect(await wholeOf(spillway, receipt.artifact)).toBe(output);
   });
 
   it("clamps all the same when the store fails, and says so", async () => {
-    const failing: Store = {
-      create: async () => ({
+    const failing = {
+      begin: async () => ({
         add: () => Promise.reject(new Error("disk full")),
         end: () => Promise.reject(new Error("gone")),
       }),
       read: async () => null,
     };
-    const spillway = await make({ store: failing });
+    const spillway = await make({ store: failing as unknown as Store });
     const { text, receipt } = await spillway.admit({ tool: "bash", output: lines(5000) });
     expect(receipt).toMatchObject({ saved: "no", artifact: null });
     expect(receipt.faults?.[0]).toMatch(/spill failed after 0 bytes: disk full/);
@@ -77,17 +83,23 @@ describe("admit", () => {
 
   it("says how much was saved when the store fails half-way", async () => {
     let added = 0;
-    const halfway: Store = {
-      create: async () => ({
-        add(bytes) {
+    const halfway = {
+      begin: async () => ({
+        add(bytes: Uint8Array) {
           if (added > 0) throw new Error("disk full");
           added += bytes.length;
         },
-        end: async () => ({ id: "abcdefghijkl", bytes: added, sha256: "0", saved: "yes" }),
+        end: async () => ({
+          id: "abcdefghijkl",
+          bytes: added,
+          sha256: "0",
+          saved: "yes",
+          redactions: { count: 0, bytes: 0 },
+        }),
       }),
       read: async () => null,
     };
-    const spillway = await make({ store: halfway });
+    const spillway = await make({ store: halfway as unknown as Store });
     const { text, receipt } = await spillway.admit({ tool: "bash", output: lines(50_000) });
     expect(receipt).toMatchObject({ saved: "partial", savedBytes: added });
     expect(text).toContain(`Only the first ${added.toLocaleString("en-US")} bytes were saved`);
@@ -352,7 +364,7 @@ describe("structured results", () => {
     const { output, receipt } = await spillway.admit({ output: many });
     expect(JSON.stringify(output).length).toBeLessThanOrEqual(51_200);
     expect(receipt).toMatchObject({ saved: "yes", strategy: "bounded" });
-    const kept = Buffer.from((await spillway.store?.read(receipt.artifact ?? "")) ?? []).toString();
+    const kept = await wholeOf(spillway, receipt.artifact);
     expect(JSON.parse(kept)).toEqual(many);
     expect(receipt.kept.bytes + receipt.omitted.bytes).toBe(kept.length);
   });
@@ -389,7 +401,7 @@ describe("outputs of other shapes", () => {
     expect(JSON.stringify(output).length).toBeLessThanOrEqual(51_200);
     expect(text).toBe(JSON.stringify(output));
     expect(receipt.shown.bytes).toBe(text.length);
-    const kept = Buffer.from((await spillway.store?.read(receipt.artifact ?? "")) ?? []).toString();
+    const kept = await wholeOf(spillway, receipt.artifact);
     expect(JSON.parse(kept)).toEqual(rows);
   });
 
@@ -592,5 +604,47 @@ describe("wrapTool", () => {
     const running = wrapped.execute(...(["c", {}, controller.signal] as never[]));
     controller.abort(new Error("stopped"));
     await expect(running).rejects.toThrow("stopped");
+  });
+});
+
+describe("what is kept", () => {
+  it("has its secrets replaced, in every chunking, and the receipt says so; the model's view has not", async () => {
+    const secret = `ghp_${"a1B2c3D4e5F6g7H8".repeat(3).slice(0, 36)}`;
+    const output = `${lines(3000)}token is ${secret} here\n${lines(3000)}last ${secret}\n`;
+    for (const size of [7, 1000, 100_000]) {
+      const spillway = await make();
+      const chunks = Array.from({ length: Math.ceil(output.length / size) }, (_, index) =>
+        Buffer.from(output.slice(index * size, (index + 1) * size)),
+      );
+      const { text, receipt } = await spillway.admit({ tool: "bash", output: Readable.from(chunks) });
+      const whole = await wholeOf(spillway, receipt.artifact);
+      expect(whole).not.toContain(secret.slice(0, 12));
+      expect(whole.split("\n").length).toBe(output.split("\n").length);
+      expect(receipt.storedRedactions).toEqual({ count: 2, bytes: 2 * secret.length });
+      expect(text).toContain(secret);
+    }
+  });
+
+  it("can be read back and searched, and each time is an event", async () => {
+    const events: string[] = [];
+    const spillway = await make({ onEvent: ({ kind }) => events.push(kind) });
+    const { receipt } = await spillway.admit({ tool: "bash", session: "s", output: lines(5000) });
+    const page = await spillway.recall(receipt.artifact ?? "", { lines: [2500, 2502] });
+    expect(page.text).toBe("line 2500\nline 2501\nline 2502\n");
+    const found = await spillway.search(receipt.artifact ?? "", { pattern: "line 42\\d\\d$" });
+    expect([found.total, found.matches[0]?.line]).toEqual([100, 4200]);
+    expect(events).toEqual(["output-clamped", "artifact-spilled", "artifact-recalled", "artifact-searched"]);
+    await expect(spillway.recall("abcdefghijkl")).rejects.toThrow(/artifact/);
+  });
+
+  it("is on this machine by default, and counted by tool", async () => {
+    const dir = await mkdtemp(join(tmpdir(), "spillway-"));
+    const spillway = await createSpillway({ dir, env: {} });
+    const { receipt } = await spillway.admit({ tool: "bash", session: "s1", output: lines(5000) });
+    await spillway.admit({ tool: "bash", session: "s1", output: "small" });
+    const again = await createSpillway({ dir, env: {} });
+    expect(await wholeOf(again, receipt.artifact)).toBe(lines(5000));
+    expect(await again.ledger?.stats({ by: "tool" })).toMatchObject([{ tool: "bash", calls: 2, cutCalls: 1 }]);
+    await rm(dir, { recursive: true });
   });
 });

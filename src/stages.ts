@@ -17,3 +17,7 @@ export { measureText } from "./stages/measure/measure-text.ts";
 export { type Measuring, startMeasure } from "./stages/measure/start-measure.ts";
 export { resolvePolicy } from "./stages/policy/resolve-policy.ts";
 export { resolveToolPolicy } from "./stages/policy/resolve-tool-policy.ts";
+export { compileRules } from "./stages/redact/compile-rules.ts";
+export { defaultRules } from "./stages/redact/default-rules.ts";
+export { type Redact, startRedact } from "./stages/redact/redact.ts";
+export type { RedactionRule, RuleInput } from "./stages/redact/redaction-rule.ts";

@@ -17,6 +17,8 @@ import { writeReceipt } from "../stages/record/write-receipt.ts";
 
 /** How one output is admitted: everything decided, nothing looked up. */
 export interface AdmissionRequest {
+  /** Who may read what is kept. */
+  scope: string;
   tool: string;
   session: string | null;
   call: string | null;
@@ -58,7 +60,13 @@ export interface Admitted {
 }
 
 /** Nothing was kept: a filter, or a clamp with no store. */
-export const NOT_KEPT: Keeping = { saved: "no", savedBytes: 0, id: null };
+export const NOT_KEPT: Keeping = {
+  saved: "no",
+  savedBytes: 0,
+  id: null,
+  access: { by: "operator" },
+  redactions: { count: 0, bytes: 0 },
+};
 
 /** Starts the admission of one output. */
 export function startAdmission(request: AdmissionRequest): Admission {
@@ -113,6 +121,7 @@ function endAdmission(request: AdmissionRequest, clamped: Clamped, closings: Clo
         saved: isCut ? keeping.saved : null,
         savedBytes: keeping.savedBytes,
         exitCode,
+        ...(keeping.redactions.count > 0 ? { storedRedactions: keeping.redactions } : {}),
         ...(written.binary === null ? {} : { binary: written.binary }),
         ...(faults.length > 0 ? { faults } : {}),
       };

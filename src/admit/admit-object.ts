@@ -8,7 +8,7 @@ import { accessText, type Keeping } from "../stages/mark/access.ts";
 import { encodeText } from "../stages/measure/encode-text.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { newScan, scanBytes, scannedLines } from "../stages/measure/scan.ts";
-import type { AdmissionRequest, Admitted } from "./admission.ts";
+import { type AdmissionRequest, type Admitted, NOT_KEPT } from "./admission.ts";
 import { type AdmittedBlocks, admitTexts } from "./admit-texts.ts";
 
 /**
@@ -131,7 +131,7 @@ export function boundObject<T extends object>(request: AdmissionRequest, result:
     blocks: [{ text: null, request, chunks, ended: { cut: true, write } }],
     write([kept]) {
       const { keeping, sha256 } = kept ?? {
-        keeping: { saved: "no", savedBytes: 0, id: null } as Keeping,
+        keeping: NOT_KEPT,
         sha256: null,
       };
       return { ...write(keeping, sha256), texts: [] } as ReturnType<AdmittedBlocks<T>["write"]>;

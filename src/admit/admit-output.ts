@@ -1,10 +1,10 @@
 import type { Artifact, Store } from "../contract/store.ts";
 import { messageOf } from "../errors.ts";
-import type { Keeping } from "../stages/mark/access.ts";
+import type { Access } from "../stages/mark/access.ts";
 import { encodeText } from "../stages/measure/encode-text.ts";
 import { bytesOf, isStream, readChunks } from "../stages/measure/read-chunks.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { startSpill } from "../stages/spill/spill.ts";
+import { type SpillPlace, startSpill } from "../stages/spill/spill.ts";
 import { within } from "../stages/spill/within.ts";
 import { type AdmissionRequest, type Admitted, type Ended, NOT_KEPT, startAdmission } from "./admission.ts";
 import { admitBlocks } from "./admit-blocks.ts";
@@ -17,9 +17,10 @@ export interface AdmittedOutput extends Admitted {
   output: unknown;
 }
 
-/** Where whole outputs are kept, and which texts of ours are known. */
+/** Where whole outputs are kept, how a reader gets at them, and which texts of ours are known. */
 export interface Keeper {
-  store: Store | null;
+  place: SpillPlace;
+  access: Access;
   own: OwnTexts;
   /** How a command ended, where that is only known once its output has come. */
   exit?: PromiseLike<number | null>;
@@ -72,12 +73,12 @@ type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 async function admitChunks(
   request: AdmissionRequest,
   chunks: Chunks,
-  { store, own, exit }: Keeper,
+  { place, access, own, exit }: Keeper,
   original?: string,
 ): Promise<Admitted> {
   const admission = startAdmission(request);
   const known = original === undefined ? null : own.find(original);
-  const spill = startSpill(known === null ? store : null, NUMBERS.spillDeadlineMs.default);
+  const spill = startSpill(known === null ? place : { ...place, store: null }, request);
   let fault: string | undefined;
   try {
     for await (const chunk of chunks) {
@@ -92,29 +93,36 @@ async function admitChunks(
   const exitCode = await Promise.resolve(exit).catch(() => null);
   const ended = admission.end(fault, Number.isSafeInteger(exitCode) ? exitCode : request.exitCode);
   if (!ended.cut) return ended.write(NOT_KEPT, null, original);
-  const again = known === null ? null : await admitAgain(request, known, store);
+  const again = known === null ? null : await admitAgain(request, known, place.store);
   if (known !== null && again !== null) return remembered(again.write(known.keeping, known.sha256), known, own);
   if (held.length > 0) await spill.add(held);
   const { artifact, fault: spillFault } = await spill.end();
-  const kept = { keeping: keepingOf(artifact), sha256: artifact?.sha256 ?? null, exitCode: request.exitCode };
+  const kept = ownText(artifact, access, request.exitCode);
   const admitted = remembered(ended.write(kept.keeping, kept.sha256), kept, own);
   return spillFault === null ? admitted : { ...admitted, receipt: withFaults(admitted.receipt, [spillFault]) };
 }
 
-/** A text of ours is cut anew from its artifact; null if that is gone. */
+/** Read at a time from an artifact. */
+const READ_BYTES = 1024 * 1024;
+
+/** A text of ours is cut anew from its artifact; null if that is gone, or not whole. */
 async function admitAgain(request: AdmissionRequest, known: OwnText, store: Store | null): Promise<Ended | null> {
   const { id, saved } = known.keeping;
   if (store === null || id === null || (saved !== "yes" && saved !== "local")) return null;
-  let bytes: Uint8Array | null = null;
+  const wait = <T>(promise: Promise<T>) => within(promise, NUMBERS.spillDeadlineMs.default, "reading an artifact");
   try {
-    bytes = await within(Promise.resolve(store.read(id)), NUMBERS.spillDeadlineMs.default, "reading an artifact");
+    const artifact = await wait(store.find(id, request.scope));
+    if (artifact === null) return null;
+    const admission = startAdmission({ ...request, exitCode: request.exitCode ?? known.exitCode });
+    for (let from = 0; from < artifact.bytes; from += READ_BYTES) {
+      const bytes = await wait(store.read(id, request.scope, { from, to: from + READ_BYTES }));
+      if (!(bytes instanceof Uint8Array) || bytes.length === 0) return null;
+      admission.add(bytes);
+    }
+    return admission.end();
   } catch {
-    // gone, or the store is: the text we have serves
+    return null; // the store is out of reach: the text we have serves
   }
-  if (!(bytes instanceof Uint8Array)) return null;
-  const admission = startAdmission({ ...request, exitCode: request.exitCode ?? known.exitCode });
-  admission.add(bytes);
-  return admission.end();
 }
 
 function remembered(admitted: Admitted, own: OwnText, texts: OwnTexts): Admitted {
@@ -126,28 +134,24 @@ function remembered(admitted: Admitted, own: OwnText, texts: OwnTexts): Admitted
 async function admitStructured(
   request: AdmissionRequest,
   result: object,
-  { store, own }: Keeper,
+  { place, access, own }: Keeper,
 ): Promise<AdmittedOutput> {
   const { blocks, write } = admitBlocks(request, result);
   const faults: string[] = [];
   const kept: OwnText[] = [];
   for (const block of blocks) {
     const known = block.ended.cut && block.text !== null ? own.find(block.text) : null;
-    const again = known === null ? null : await admitAgain(block.request, known, store);
+    const again = known === null ? null : await admitAgain(block.request, known, place.store);
     if (known !== null && again !== null) {
       block.ended = again;
       kept.push(known);
       continue;
     }
-    const spill = startSpill(block.ended.cut ? store : null, NUMBERS.spillDeadlineMs.default);
+    const spill = startSpill(block.ended.cut ? place : { ...place, store: null }, request);
     if (block.ended.cut) for (const bytes of block.chunks()) await spill.add(bytes);
     const { artifact, fault } = await spill.end();
     if (fault !== null) faults.push(fault);
-    kept.push({
-      keeping: keepingOf(artifact),
-      sha256: artifact?.sha256 ?? null,
-      exitCode: block.request.exitCode,
-    });
+    kept.push(ownText(artifact, access, block.request.exitCode));
   }
   const { texts, ...admitted } = write(kept);
   texts.forEach((text, index) => own.remember(text, kept[index] as OwnText));
@@ -158,8 +162,10 @@ function withFaults(receipt: Admitted["receipt"], faults: string[]): Admitted["r
   return { ...receipt, faults: [...(receipt.faults ?? []), ...faults] };
 }
 
-function keepingOf(artifact: Artifact | null): Keeping {
-  return artifact === null ? NOT_KEPT : { saved: artifact.saved, savedBytes: artifact.bytes, id: artifact.id };
+function ownText(artifact: Artifact | null, access: Access, exitCode: number | null): OwnText {
+  if (artifact === null) return { keeping: NOT_KEPT, sha256: null, exitCode };
+  const { id, bytes, saved, sha256, redactions } = artifact;
+  return { keeping: { saved, savedBytes: bytes, id, access, redactions }, sha256, exitCode };
 }
 
 const MAX_FAULT_CHARS = 200;

@@ -17,6 +17,7 @@ it("gives what the long way gives, or nothing", () => {
       (bytes, limits, exitCode) => {
         const [strategy] = strategies as [never];
         const request: AdmissionRequest = {
+          scope: "local",
           tool: "t",
           session: null,
           call: null,

@@ -51,6 +51,7 @@ function requestFor(limits: Limits, options: ClampOptions): AdmissionRequest {
   const { headShare = NUMBERS.headShare.default, fold = false, marker } = options;
   const counter = options.counter === undefined ? estimateCounter : guardCounter(options.counter);
   return {
+    scope: "local",
     tool: options.tool ?? "tool",
     session: null,
     call: null,

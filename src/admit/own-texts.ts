@@ -11,7 +11,7 @@ export interface OwnText {
 const MAX_TEXTS = 10_000;
 /** Our footer stands at a text's end. */
 const FOOTER_CHARS = 1000;
-const ID = /artifact ([a-z2-7]{12})\b/g;
+const ID = /\b[a-z2-7]{12}\b/g;
 
 /**
  * The texts we gave out, known by their artifact's id and only if not one character of them changed. One that comes
@@ -33,8 +33,14 @@ export class OwnTexts {
   }
 
   find(text: string): OwnText | null {
-    const id = [...text.slice(-FOOTER_CHARS).matchAll(ID)].at(-1)?.[1];
-    return id === undefined ? null : (this.#texts.get(`${id}:${fingerprint(text)}`) ?? null);
+    const named = text.slice(-FOOTER_CHARS).match(ID);
+    if (named === null) return null;
+    const print = fingerprint(text);
+    for (const id of named) {
+      const own = this.#texts.get(`${id}:${print}`);
+      if (own !== undefined) return own;
+    }
+    return null;
   }
 }
 

@@ -10,6 +10,8 @@ export interface NumberRow {
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
+const DAY_MS = 86_400_000;
 // What a clamp holds in memory grows with its limits, so none may be set over these.
 const MOST_BYTES = 64 * MIB;
 const MOST_CHARS = 64 * MIB;
@@ -60,6 +62,8 @@ export const NUMBERS = {
   displayErrorChars: chars(400, "people's view: the first line of an error"),
   detailsBytes: row(8 * KIB, 0, MOST_BYTES, "details and structuredContent where they reach a model or a transcript"),
   updateIntervalMs: row(100, 0, 60_000, "partial updates within it are coalesced to the latest"),
+  breakerFailures: row(3, 1, 1000, "in a row, then a store or ledger is left alone for a while"),
+  breakerPauseMs: row(30_000, 0, 3_600_000, "as above"),
   spillDeadlineMs: row(5000, 10, 600_000, "a store that takes longer must not hold an agent up"),
   receiptCuts: row(200, 0, 100_000, "cuts listed on a receipt; the others are counted"),
 
@@ -74,6 +78,42 @@ export const NUMBERS = {
   summarizeOverChars: row(20_000, 0, 1_000_000_000, "a shorter output is not worth a model's call"),
   summarizeInputChars: row(50_000, 1, 100_000_000, "what one call of the summarising model is given"),
   contextTokens: row(200_000, 1, 1_000_000_000, "the window of a model that nobody stated"),
+
+  smallArtifactBytes: row(64 * KIB, 0, MIB, "up to this an artifact is a row in the database, over it a file"),
+  memoryStoreBytes: row(64 * MIB, 0, 1024 * GIB, "all artifacts of a store in memory; the oldest make room"),
+  memoryArtifactBytes: row(16 * MIB, 0, 1024 * GIB, "one artifact in memory; the rest of a larger output is not kept"),
+  retainAgeMs: row(7 * DAY_MS, 0, 36_500 * DAY_MS, "artifacts older than this are collected"),
+  retainTotalBytes: row(
+    10 * GIB,
+    0,
+    1024 * 1024 * GIB,
+    "the oldest artifacts over this are collected; nothing is kept beyond it",
+  ),
+  retainSessionBytes: row(GIB, 0, 1024 * 1024 * GIB, "a session's oldest artifacts over this are collected"),
+  retainSeenMs: row(DAY_MS / 24, 0, 36_500 * DAY_MS, "nothing is collected of a session that was seen within this"),
+  staleSpoolMs: row(DAY_MS / 24, 60_000, 365 * DAY_MS, "files that nobody has owned for this long are removed"),
+  compressAfterMs: row(DAY_MS / 24, 0, 36_500 * DAY_MS, "artifacts not used for this long may be compressed"),
+  freeReserveBytes: row(64 * MIB, 0, 1024 * GIB, "left free on the disk, so that ledger and agent can go on"),
+
+  truncationFlagShare: share(0.5, "a tool of which more calls are cut needs other limits: `stats` flags it"),
+  eventMoreBytes: row(8 * KIB, 0, MIB, "an event's own words, as JSON"),
+  eventReceiptBytes: row(64 * KIB, KIB, MIB, "a receipt in an event, as JSON; its lists are shortened first"),
+  nameChars: row(256, 64, 4096, "a longer session, tool or call name is kept shortened, with its hash"),
+  ledgerPage: row(1000, 1, 10_000, "events or sessions that a ledger gives at once"),
+  memoryLedgerEvents: row(10_000, 1, 10_000_000, "events that a ledger in memory holds; the oldest go first"),
+  databaseBusyMs: row(2000, 0, 60_000, "one wait for another process's write; there are five"),
+  databaseStatements: row(64, 1, 10_000, "prepared statements that a connection holds"),
+
+  recallChars: chars(20_000, "one page read back, its note included"),
+  recallLines: lines(400, "as above"),
+  recallContext: row(20, 0, 100_000, "lines before and after the one that is read around"),
+  searchMatches: row(50, 0, 10_000, "matching lines given at once"),
+  searchChars: chars(8000, "what they take with their context, line numbers and note"),
+  searchContext: row(2, 0, 1000, "lines before and after a match"),
+  searchLineChars: row(400, 40, 100_000, "a longer line is shortened to the part around its match"),
+  searchPatternChars: row(1000, 1, 10_000, "a longer pattern is refused"),
+  searchDeadlineMs: row(10_000, 1, 600_000, "then a search stops and says how far it came"),
+  searchesAtOnce: row(4, 1, 256, "further searches wait for one of these to end"),
 } as const satisfies Record<string, NumberRow>;
 
 /** Shown in place of a cleared result. */

@@ -1,5 +1,6 @@
-import type { Artifact, ArtifactWriter, Store } from "../../contract/store.ts";
+import type { Artifact, ArtifactAbout, ArtifactWriter, Store } from "../../contract/store.ts";
 import { messageOf } from "../../errors.ts";
+import type { Breaker } from "./breaker.ts";
 import { within } from "./within.ts";
 
 /** One output on its way into a store. Never throws: what goes wrong is in `fault`, and the clamp holds all the same. */
@@ -14,40 +15,130 @@ export interface Spilled {
   fault: string | null;
 }
 
-/** Starts keeping one output. Without a store nothing is kept. */
-export function startSpill(store: Store | null, deadlineMs: number): Spill {
-  let writer: ArtifactWriter | null = null;
-  let fault: string | null = null;
-  let added = 0;
-  const attempt = async (act: () => Promise<void>): Promise<void> => {
-    if (store === null || fault !== null) return;
+/** Takes secrets out of bytes on their way into a store. Hands on what is certain, through `take`. */
+export interface Redactor {
+  add(bytes: Uint8Array): void;
+  end(): Artifact["redactions"];
+}
+
+/** Where and how outputs are kept. */
+export interface SpillPlace {
+  /** Null keeps nothing. */
+  store: Store | null;
+  breaker: Breaker;
+  /** The longest wait for the store, each time. */
+  deadlineMs: number;
+  /** Loaded when the first output is kept. Null stores outputs as they are. */
+  loadRedactor: (() => Promise<StartRedactor>) | null;
+}
+
+/** Starts taking secrets out of one output; `take` gets what is certain. */
+export type StartRedactor = (take: (bytes: Uint8Array) => void) => Redactor;
+
+const NOT_REDACTED: Artifact["redactions"] = { count: 0, bytes: 0 };
+
+/** Starts keeping one output. */
+export function startSpill(place: SpillPlace, about: ArtifactAbout): Spill {
+  const { store, breaker, deadlineMs } = place;
+  if (store === null) return { add: async () => {}, end: async () => ({ artifact: null, fault: null }) };
+  if (!breaker.allows()) {
+    const fault = "spill failed: the store failed several times in a row and is not tried for a while";
+    return { add: async () => {}, end: async () => ({ artifact: null, fault }) };
+  }
+  return new RunningSpill(store, breaker, deadlineMs, place.loadRedactor, about);
+}
+
+class RunningSpill implements Spill {
+  readonly #store: Store;
+  readonly #breaker: Breaker;
+  readonly #deadlineMs: number;
+  readonly #about: ArtifactAbout;
+  readonly #loadRedactor: SpillPlace["loadRedactor"];
+  #redactor: Redactor | null = null;
+  #writer: ArtifactWriter | null = null;
+  /** Bytes that redaction let go and the store has not got yet. */
+  #certain: Uint8Array[] = [];
+  #chunk: Uint8Array | null = null;
+  #addedBytes = 0;
+  #fault: string | null = null;
+
+  constructor(
+    store: Store,
+    breaker: Breaker,
+    deadlineMs: number,
+    loadRedactor: SpillPlace["loadRedactor"],
+    about: ArtifactAbout,
+  ) {
+    this.#store = store;
+    this.#breaker = breaker;
+    this.#deadlineMs = deadlineMs;
+    this.#about = about;
+    this.#loadRedactor = loadRedactor;
+  }
+
+  async add(bytes: Uint8Array): Promise<void> {
+    this.#chunk = bytes;
+    await this.#attempt(async () => {
+      if (this.#loadRedactor === null) this.#certain.push(bytes);
+      else (this.#redactor ??= await this.#startRedactor(this.#loadRedactor)).add(bytes);
+      await this.#write();
+    });
+  }
+
+  async end(): Promise<Spilled> {
+    let redactions = NOT_REDACTED;
+    this.#chunk = null;
+    await this.#attempt(async () => {
+      redactions = this.#redactor?.end() ?? NOT_REDACTED;
+      await this.#write();
+    });
+    const failed = this.#fault;
+    let artifact: Artifact | null = null;
+    this.#fault = null;
+    // After a fault the writer still has what came before it.
+    await this.#attempt(async () => {
+      if (failed !== null && this.#addedBytes === 0) return;
+      this.#writer ??= await this.#wait(this.#store.begin(this.#about), "opening the store");
+      const kept = await this.#wait(this.#writer.end(redactions), "saving");
+      if (!isArtifact(kept)) throw new Error("the store gave no artifact");
+      artifact = failed === null ? kept : { ...kept, saved: "partial" };
+    });
+    const fault = failed ?? this.#fault;
+    if (fault === null) this.#breaker.succeeded();
+    else this.#breaker.failed();
+    if (artifact === null) void (async () => this.#writer?.abandon())().catch(() => {});
+    return { artifact, fault };
+  }
+
+  async #startRedactor(load: () => Promise<StartRedactor>): Promise<Redactor> {
+    const start = await load();
+    // What redaction lets go is only valid while it says so, unless it is the chunk itself.
+    return start((bytes) => void this.#certain.push(bytes === this.#chunk ? bytes : bytes.slice()));
+  }
+
+  async #write(): Promise<void> {
+    const certain = this.#certain;
+    this.#certain = [];
+    for (const bytes of certain) {
+      this.#writer ??= await this.#wait(this.#store.begin(this.#about), "opening the store");
+      const added = this.#writer.add(bytes);
+      if (added !== undefined) await this.#wait(added, "writing");
+      this.#addedBytes += bytes.length;
+    }
+  }
+
+  #wait<T>(promise: Promise<T>, what: string): Promise<T> {
+    return within(Promise.resolve(promise), this.#deadlineMs, what);
+  }
+
+  async #attempt(act: () => Promise<void>): Promise<void> {
+    if (this.#fault !== null) return;
     try {
       await act();
     } catch (error) {
-      fault = `spill failed after ${added} bytes: ${messageOf(error)}`;
+      this.#fault = `spill failed after ${this.#addedBytes} bytes: ${messageOf(error)}`;
     }
-  };
-  return {
-    add: (bytes) =>
-      attempt(async () => {
-        writer ??= (await within(Promise.resolve(store?.create()), deadlineMs, "opening the store")) ?? null;
-        await within(Promise.resolve(writer?.add(bytes)), deadlineMs, "writing");
-        added += bytes.length;
-      }),
-    async end() {
-      let artifact: Artifact | null = null;
-      const failed = fault;
-      fault = null;
-      // After a fault the writer still holds what came before it.
-      await attempt(async () => {
-        if (writer === null || (failed !== null && added === 0)) return;
-        const kept = await within(Promise.resolve(writer.end()), deadlineMs, "saving");
-        if (!isArtifact(kept)) throw new Error("the store gave no artifact");
-        artifact = failed === null ? kept : { ...kept, saved: "partial" };
-      });
-      return { artifact, fault: failed ?? fault };
-    },
-  };
+  }
 }
 
 /** A store may be anybody's: what it says goes into a marker. */
