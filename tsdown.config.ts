@@ -39,8 +39,13 @@ const cli = {
   entry: { cli: "src/entrypoints/cli/main.ts" },
   dts: false,
   minify: true,
-  // ai-tokenizer is the user's to install (an optional peer, megabytes of tables); momoa's package has no license file to pass on.
-  deps: { alwaysBundle: /./, neverBundle: [/^ai-tokenizer(\/|$)/, "@humanwhocodes/momoa"], onlyBundle: false },
+  // ai-tokenizer is the user's to install (an optional peer, megabytes of tables); momoa's package has no license file to
+  // pass on; the last two find their machine code beside themselves.
+  deps: {
+    alwaysBundle: /./,
+    neverBundle: [/^ai-tokenizer(\/|$)/, "@humanwhocodes/momoa", "@photostructure/sqlite", "@vscode/ripgrep"],
+    onlyBundle: false,
+  },
   outputOptions: {
     chunkFileNames: "cli/[name].js",
     // What every start needs, the search for a config file included, in as few files as can be: each costs a millisecond.

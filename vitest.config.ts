@@ -1,8 +1,18 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+
+// One folder a run: its name is known to the setup that removes it.
+process.env.SPILLWAY_TEST_DIR ??= mkdtempSync(join(tmpdir(), "spillway-test-"));
+const testFolder = process.env.SPILLWAY_TEST_DIR;
 
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     testTimeout: 60_000,
+    // Tests never touch the folder of the user who runs them.
+    env: { SPILLWAY_DIR: testFolder },
+    globalSetup: "test/remove-folder.ts",
   },
 });

@@ -43,7 +43,7 @@ title("3. The receipt says where every byte went");
 console.log(JSON.stringify(receipt, null, 2));
 
 title("4. And the whole output is kept");
-const kept = await spillway.store.read(receipt.artifact);
+const kept = await spillway.store.read(receipt.artifact, "local", { from: 0, to: whole.length });
 console.log(
   `artifact ${receipt.artifact}: ${kept.length.toLocaleString("en-US")} bytes, equal to what the tool wrote: ${Buffer.from(kept).equals(whole)}`,
 );

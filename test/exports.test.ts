@@ -15,17 +15,24 @@ describe("exports", () => {
       createSpillway
       loadConfig
       loadExactCounter
+      type Access
       type Admission
       type AdmitOptions
       type AdmitRequest
       type Artifact
+      type ArtifactAbout
+      type ArtifactQuery
       type ArtifactWriter
+      type ByteRange
       type ConfigSource
       type CustomMarker
       type Cut
+      type EventKind
+      type EventQuery
       type Extent
       type Gap
       type Held
+      type Ledger
       type Limits
       type LoadConfigOptions
       type LoadedConfig
@@ -36,17 +43,31 @@ describe("exports", () => {
       type PolicyInput
       type PolicyRow
       type ProfileName
+      type Projection
+      type RecallOptions
+      type RecallPage
+      type RecallWant
       type Receipt
       type ReceiptCut
+      type RecordedEvent
       type Room
+      type RuleInput
       type Saved
+      type SearchMatch
+      type SearchOptions
+      type SearchPage
+      type SearchQuery
+      type SessionRow
       type Sieve
       type Size
       type Span
       type Spillway
       type SpillwayErrorCode
+      type SpillwayEvent
       type SpillwayOptions
       type SpillwayParts
+      type StatQuery
+      type StatRow
       type Store
       type Strategy
       type StrategyName
@@ -57,6 +78,7 @@ describe("exports", () => {
       type ToolOverride
       type ToolPolicy
       type Total
+      type Totals
       type Unit
       type WrapOptions"
     `);
@@ -67,6 +89,8 @@ describe("exports", () => {
       "boundValue
       clampBlocks
       clampText
+      compileRules
+      defaultRules
       errorForDisplay
       estimateCounter
       forDisplay
@@ -74,6 +98,7 @@ describe("exports", () => {
       resolvePolicy
       resolveToolPolicy
       startMeasure
+      startRedact
       strategies
       type Admitted
       type ClampOptions
@@ -85,7 +110,10 @@ describe("exports", () => {
       type Measuring
       type Piece
       type Receipt
+      type Redact
+      type RedactionRule
       type Room
+      type RuleInput
       type Sieve
       type Size
       type Span
@@ -99,7 +127,10 @@ describe("exports", () => {
 
   it("spillway/testing exports these names", async () => {
     expect(await namesOf("testing")).toMatchInlineSnapshot(`
-      "testStrategy
+      "testLedger
+      testStore
+      testStrategy
+      type LedgerUnderTest
       type Runner
       type SuiteOptions"
     `);

@@ -2,9 +2,10 @@
 import { describe, expect, it, vi } from "vitest";
 import { createSpillway, type Store, type Strategy } from "../src/index.ts";
 import { clampBlocks, clampText } from "../src/stages.ts";
+import { memoryStore } from "../src/storage/stores/memory.ts";
 
 const big = Array.from({ length: 60_000 }, (_, index) => `record ${index * 7919} of many\n`).join("");
-const make = (options: object = {}) => createSpillway({ env: {}, ...options });
+const make = (options: object = {}) => createSpillway({ env: {}, store: memoryStore(), ...options });
 const jsonBytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 
 describe("structured results", () => {
@@ -154,10 +155,10 @@ describe("parts that misbehave", () => {
   it("a store that hangs, or gives nonsense, holds nobody up and is not believed", async () => {
     const never = new Promise<never>(() => {});
     const stores = [
-      { create: async () => ({ add: () => {}, end: async () => undefined }) },
-      { create: async () => ({ add: () => {}, end: async () => ({ id: "x\ny", bytes: 1, sha256: "0" }) }) },
+      { begin: async () => ({ add: () => {}, end: async () => undefined }) },
+      { begin: async () => ({ add: () => {}, end: async () => ({ id: "x\ny", bytes: 1, sha256: "0" }) }) },
       {
-        create: () => {
+        begin: () => {
           throw Object.create(null);
         },
       },
@@ -173,8 +174,8 @@ describe("parts that misbehave", () => {
 
   it("a store that never answers is waited for five seconds, no longer", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    const hanging = { create: () => new Promise<never>(() => {}), read: async () => null };
-    const admitting = (await make({ store: hanging })).admit({ output: big });
+    const hanging = { begin: () => new Promise<never>(() => {}), read: async () => null };
+    const admitting = (await make({ store: hanging as unknown as Store })).admit({ output: big });
     await vi.advanceTimersByTimeAsync(5000);
     vi.useRealTimers();
     expect((await admitting).receipt.faults?.[0]).toContain("opening the store took longer than 5000 ms");

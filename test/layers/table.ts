@@ -17,7 +17,7 @@ const FIRST = ["measure", "policy", "mark", "record", "spill", "redact", "fold",
 const CLAMP = ["clamp"];
 const PLANS = ["display", "prune", "guard", "cap", "summarize", "compact"];
 const RECOVER = ["recover"];
-const MEETING = ["admit", "spillway", "stages"];
+const MEETING = ["admit", "recall", "spillway", "stages"];
 const LOADED = ["storage", "parts", "config"];
 const ENTRIES = ["index", "entrypoints"];
 
@@ -55,6 +55,14 @@ export const LAYERS: Layer[] = [
   },
   {
     level: 5,
+    rooms: ["recall"],
+    may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER],
+    node: false,
+    packages: "none",
+    note: "reads back and finds; store and searcher are handed in",
+  },
+  {
+    level: 5,
     rooms: ["stages"],
     may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER, "admit"],
     node: false,
@@ -64,7 +72,7 @@ export const LAYERS: Layer[] = [
   {
     level: 5,
     rooms: ["spillway"],
-    may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER, "admit"],
+    may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER, "admit", "recall"],
     node: true,
     packages: "none",
     note: "stores and parts are handed in through ports",

@@ -3,10 +3,28 @@ import { CommanderError } from "commander";
 /** The exit code for a mistake in what we were asked. */
 export const EXIT_BAD_INPUT = 2;
 
+/** A fault that ends with an exit code of its own. */
+export class FaultWithCode extends Error {
+  readonly exitCode: number;
+
+  constructor(cause: unknown, exitCode: number) {
+    super(plainMessage(cause), { cause });
+    this.exitCode = exitCode;
+  }
+}
+
 /** Tells a person what went wrong, on one line, and gives the exit code for it. */
 export function tellFault(error: unknown): number {
+  tell(plainMessage(error));
+  return error instanceof FaultWithCode ? error.exitCode : EXIT_BAD_INPUT;
+}
+
+/** Says something to a person, on one line of standard error. */
+export function tell(message: string): void {
+  process.stderr.write(`spillway: ${message.trim().replaceAll("\n", " ")}\n`);
+}
+
+function plainMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  const plain = error instanceof CommanderError ? message.replace(/^error: /, "") : message;
-  process.stderr.write(`spillway: ${plain.trim().replaceAll("\n", " ")}\n`);
-  return EXIT_BAD_INPUT;
+  return error instanceof CommanderError ? message.replace(/^error: /, "") : message;
 }

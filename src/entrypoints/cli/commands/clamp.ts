@@ -2,16 +2,20 @@ import type { Command } from "commander";
 import type { PolicyInput } from "../../../contract/policy.ts";
 import { createSpillway } from "../../../index.ts";
 import { resolvePolicy } from "../../../stages/policy/resolve-policy.ts";
+import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
 import { addPolicyFlags, type PolicyFlags, policyFromFlags } from "../policy-flags.ts";
 import { openInput } from "../read-input.ts";
 import { summarize } from "../summarize.ts";
 import { EXIT_BAD_INPUT } from "../tell.ts";
 import { wholeNumber } from "../whole-number.ts";
 
-interface ClampFlags extends PolicyFlags {
+interface ClampFlags extends PolicyFlags, PlaceFlags {
   tool?: string;
   command?: string;
   exitCode?: number;
+  session?: string;
+  save?: boolean;
+  redact: boolean;
   json?: boolean;
   quiet?: boolean;
 }
@@ -22,7 +26,7 @@ export function addClampCommand(program: Command): void {
     .command("clamp")
     .description("bring a file or standard input under its limits, and print what a model would see")
     .argument("[file]", "what to read; standard input without one, or for -");
-  addPolicyFlags(command)
+  addPlaceFlag(addPolicyFlags(command))
     .option("--tool <name>", "the tool whose limits apply (run_command, read_file ...)")
     .option("--command <text>", "the command whose output this is: limits of run_command unless --tool is given")
     .option(
@@ -30,17 +34,21 @@ export function addClampCommand(program: Command): void {
       "how the command ended; said as the last line where it matters",
       wholeNumber("--exit-code", true),
     )
+    .option("--save", "save the whole where something was cut, for spillway recall and spillway search")
+    .option("--session <name>", "with --save: the session that the output belongs to")
+    .option("--no-redact", "with --save: save secrets as they are")
     .option("--json", "print one JSON object, { text, receipt }")
     .option("-q, --quiet", "no summary on standard error")
     .addHelpText(
       "after",
       `
 Standard output is exactly the text a model would see; a summary goes to standard error.
-Nothing is saved: the text says so where something was cut.
+Nothing is saved without --save: the text says so where something was cut.
 
 Examples:
   npm test 2>&1 | spillway clamp --command "npm test" --exit-code 1
   spillway clamp server.log --max-bytes 20000 --strategy tail
+  spillway clamp --save --session s1 < crawl.html
   spillway clamp notes.txt --max-tokens 2000 --json | jq .receipt`,
     )
     .action((file: string | undefined, flags: ClampFlags) => clampInput(file, flags));
@@ -50,13 +58,24 @@ async function clampInput(file: string | undefined, flags: ClampFlags): Promise<
   const { tool = flags.command === undefined ? "clamp" : "run_command", exitCode, fold } = flags;
   const policy: PolicyInput = await policyFromFlags(flags);
   if (resolvePolicy(policy).profile === "off" && !flags.json) return passThrough(file);
-  const spillway = await createSpillway({ store: null, policy, env: {} });
+  const output = openInput(file);
+  const place = flags.save ? await openPlace(flags) : null;
+  const spillway = await createSpillway({
+    store: place?.store ?? null,
+    ledger: place?.ledger ?? null,
+    policy,
+    env: {},
+    reader: { by: place === null ? "operator" : "shell" },
+    ...(!flags.redact && { redact: "off" as const }),
+  });
   const { text, receipt } = await spillway.admit({
     tool,
-    output: openInput(file),
+    output,
+    ...(flags.session !== undefined && { session: flags.session }),
     ...(exitCode !== undefined && { exitCode }),
     ...(fold !== undefined && { fold }),
   });
+  await place?.close();
   process.stdout.write(flags.json ? `${JSON.stringify({ text, receipt })}\n` : text);
   if (receipt.faults !== undefined) process.exitCode = EXIT_BAD_INPUT;
   // On a terminal the text's last line has no break of its own.

@@ -1,0 +1,40 @@
+import { InvalidArgumentError } from "commander";
+
+const BYTES: Record<string, number> = { "": 1, b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3, t: 1024 ** 4 };
+const MILLISECONDS: Record<string, number> = {
+  "": 1000,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+/** Reads a size such as 500, 64KiB, 2G. */
+export function readBytes(text: string): number {
+  const [, digits, unit] = /^(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?$/i.exec(text.trim()) ?? [];
+  const bytes = Math.round(Number(digits) * (BYTES[(unit ?? "").toLowerCase()] ?? Number.NaN));
+  if (Number.isSafeInteger(bytes)) return bytes;
+  throw new InvalidArgumentError(`a size is a number with a unit, such as 500MiB or 10GiB; got "${text}"`);
+}
+
+/** Reads a time such as 30s, 12h, 7d, in milliseconds; a number alone is seconds. */
+export function readDuration(text: string): number {
+  const [, digits, unit] = /^(\d+(?:\.\d+)?)\s*([smhdw]?)$/i.exec(text.trim()) ?? [];
+  const milliseconds = Math.round(Number(digits) * (MILLISECONDS[(unit ?? "").toLowerCase()] ?? Number.NaN));
+  if (Number.isSafeInteger(milliseconds)) return milliseconds;
+  throw new InvalidArgumentError(`a time is a number with a unit, such as 30s, 12h or 7d; got "${text}"`);
+}
+
+/** A size for people. */
+export function sizeText(bytes: number): string {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  const step = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, Math.abs(bytes))) / 10)));
+  return step === 0 ? `${bytes} B` : `${(bytes / 1024 ** step).toFixed(1)} ${units[step]}`;
+}
+
+/** A time for people, in their own zone, to the second. */
+export function timeText(atMs: number): string {
+  const shifted = new Date(atMs - new Date(atMs).getTimezoneOffset() * 60_000);
+  return shifted.toISOString().slice(0, 19).replace("T", " ");
+}

@@ -1,0 +1,69 @@
+import type { Command } from "commander";
+import { counted, grouped } from "../../../stages/mark/texts.ts";
+import { NUMBERS } from "../../../stages/policy/defaults.ts";
+import type { Local } from "../../../storage/local/open-local.ts";
+import { readBytes, readDuration, sizeText, timeText } from "../amounts.ts";
+import { addPlaceFlag, type PlaceFlags, withPlace } from "../open-place.ts";
+import { alignTable } from "../table.ts";
+import { writeJson, writeOut } from "../write-out.ts";
+
+interface GcFlags extends PlaceFlags {
+  dryRun?: boolean;
+  maxAge?: number;
+  maxBytes?: number;
+  maxSessionBytes?: number;
+  retain?: number;
+  json?: boolean;
+}
+
+const WHY = { age: "too old", "session-bytes": "its session has too much", "total-bytes": "too much in all" };
+
+/** `spillway gc`: removes what is old or too much, and compresses what nobody uses. */
+export function addGcCommand(program: Command): void {
+  addPlaceFlag(program.command("gc").description("remove what is old or too much, compress what is idle"))
+    .option("--dry-run", "say what would be done, and do nothing")
+    .option("--max-age <time>", "remove what is older (default 7d)", readDuration)
+    .option("--max-bytes <size>", "remove the oldest beyond this, in all (default 10GiB)", readBytes)
+    .option("--max-session-bytes <size>", "remove a session's oldest beyond this (default 1GiB)", readBytes)
+    .option("--retain <time>", "nothing of a session that was seen within this goes (default 1h)", readDuration)
+    .option("--json", "print one JSON object, { collected, compressed, pruned }")
+    .addHelpText("after", "\nExamples:\n  spillway gc --dry-run\n  spillway gc --max-age 2d --max-bytes 1GiB")
+    .action((flags: GcFlags) => withPlace(flags, (place) => collect(place, flags)));
+}
+
+async function collect({ store, database, dir }: Local, flags: GcFlags): Promise<void> {
+  const { dryRun = false, maxAge, maxBytes, maxSessionBytes, retain } = flags;
+  const { pruneEvents } = await import("../../../storage/ledgers/prune-events.ts");
+  const collected = await store.collect({
+    dryRun,
+    ...(maxAge !== undefined && { maxAgeMs: maxAge }),
+    ...(maxBytes !== undefined && { maxBytes }),
+    ...(maxSessionBytes !== undefined && { maxSessionBytes }),
+    ...(retain !== undefined && { retainMs: retain }),
+  });
+  const compressed = dryRun ? null : await store.compressIdle();
+  const olderThanMs = maxAge ?? NUMBERS.retainAgeMs.default;
+  const pruned = await pruneEvents(database, { olderThanMs, isDryRun: dryRun });
+  if (flags.json) return writeJson({ dryRun, collected, compressed, pruned });
+  const would = dryRun ? "would be " : "";
+  const rows = collected.artifacts.map(({ id, bytes, createdAtMs, reason }) => [
+    id,
+    timeText(createdAtMs),
+    sizeText(bytes),
+    WHY[reason],
+  ]);
+  await writeOut(alignTable(rows, new Set([2])));
+  const lines = [
+    `${counted(collected.removed, "artifact")} ${would}removed (${sizeText(collected.removedBytes)}); ${grouped(collected.remaining)} (${sizeText(collected.remainingBytes)}) stay in ${dir}`,
+    `${counted(collected.files.length, "file")} without an owner ${would}removed`,
+    `${counted(pruned.events, "event")} and ${counted(pruned.projections, "projection")} ${would}removed`,
+  ];
+  if (compressed !== null) {
+    const { bytesBefore, bytesAfter, failed } = compressed;
+    lines.push(
+      `${counted(compressed.compressed, "artifact")} compressed: ${sizeText(bytesBefore)} -> ${sizeText(bytesAfter)}`,
+    );
+    for (const { id, reason } of failed) lines.push(`${id} was not compressed: ${reason}`);
+  }
+  await writeOut(lines.map((line) => `${line}\n`).join(""));
+}

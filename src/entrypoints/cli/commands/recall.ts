@@ -1,0 +1,102 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { SpillwayError } from "../../../errors.ts";
+import { createSpillway } from "../../../index.ts";
+import { type RecallWant, recallText } from "../../../recall/index.ts";
+import type { Local } from "../../../storage/local/open-local.ts";
+import { addPlaceFlag, type PlaceFlags, resolveId, SCOPE, withPlace } from "../open-place.ts";
+import { wholeNumber } from "../whole-number.ts";
+import { writeJson, writeOut, writeText } from "../write-out.ts";
+
+interface RecallFlags extends PlaceFlags {
+  lines?: [number, number];
+  bytes?: [number, number];
+  head?: number;
+  tail?: number;
+  raw?: boolean;
+  json?: boolean;
+}
+
+const CHUNK_BYTES = 1024 * 1024;
+
+/** `spillway recall`: reads part of an artifact back. */
+export function addRecallCommand(program: Command): void {
+  const command = program
+    .command("recall")
+    .description("read part of a saved output")
+    .argument("<id>", "the artifact, as the marker names it; its first 6 characters may do");
+  addPlaceFlag(command)
+    .option("--lines <a-b>", "these lines, from 1, both included (also 120 or 120-)", readRange("--lines"))
+    .option("--bytes <a-b>", "these bytes, from 0, the last not included", readRange("--bytes"))
+    .option("--head <n>", "the first lines", wholeNumber("--head"))
+    .option("--tail <n>", "the last lines", wholeNumber("--tail"))
+    .option("--raw", "exactly the bytes that are saved, without bound or note")
+    .option("--json", "print one JSON object, { text, lines, bytes, total, next, note ... }")
+    .addHelpText(
+      "after",
+      `
+A page is bounded; its last line says which part it is and how to go on. --raw is not bounded, and takes --lines and
+the like too.
+
+Examples:
+  spillway recall k3v7q2m4x5ya --lines 120-180
+  spillway recall k3v7q2 --tail 50
+  spillway recall k3v7q2 --raw | sort | uniq -c`,
+    )
+    .action((id: string, flags: RecallFlags) => withPlace(flags, (place) => recallPart(place, id, flags)));
+}
+
+async function recallPart(place: Local, typed: string, flags: RecallFlags): Promise<void> {
+  const wants = wantsOf(flags);
+  if (wants.length > 1) {
+    throw new SpillwayError("bad-input", "--lines, --bytes, --head and --tail exclude each other: give one");
+  }
+  if (flags.raw && flags.json) throw new SpillwayError("bad-input", "--raw and --json exclude each other: give one");
+  const id = await resolveId(place, typed);
+  if (flags.raw) return writeRaw(place, id, wants[0]);
+  const { store, ledger } = place;
+  const page = await (await createSpillway({ store, ledger, env: {} })).recall(id, wants[0]);
+  await (flags.json ? writeJson(page) : writeText(recallText(page)));
+}
+
+function wantsOf({ lines, bytes, head, tail }: RecallFlags): RecallWant[] {
+  return [
+    ...(lines === undefined ? [] : [{ lines }]),
+    ...(bytes === undefined ? [] : [{ bytes }]),
+    ...(head === undefined ? [] : [{ head }]),
+    ...(tail === undefined ? [] : [{ tail }]),
+  ];
+}
+
+async function writeRaw({ store }: Local, id: string, want: RecallWant | undefined): Promise<void> {
+  const artifact = await store.find(id, SCOPE);
+  const lines = artifact?.lines ?? 0;
+  let range = { from: 0, to: artifact?.bytes ?? 0 };
+  if (want !== undefined && "bytes" in want) range = { from: want.bytes[0], to: Math.min(want.bytes[1], range.to) };
+  else if (want !== undefined) {
+    const span: [number, number] =
+      "lines" in want
+        ? want.lines
+        : "head" in want
+          ? [1, want.head]
+          : [Math.max(1, lines - ("tail" in want ? want.tail : 0) + 1), lines];
+    range = span[1] < span[0] ? { from: 0, to: 0 } : ((await store.locate(id, SCOPE, span)) ?? range);
+  }
+  for (let { from } = range; from < range.to; ) {
+    const chunk = await store.read(id, SCOPE, { from, to: Math.min(from + CHUNK_BYTES, range.to) });
+    if (chunk === null || chunk.length === 0) {
+      throw new SpillwayError("unknown-artifact", `artifact ${id} was removed while it was read`);
+    }
+    await writeOut(chunk);
+    from += chunk.length;
+  }
+}
+
+function readRange(flag: string): (text: string) => [number, number] {
+  return (text) => {
+    const [, first = "", dash = "", last = ""] = /^(\d{1,15})\s*([-:,]?)\s*(\d{0,15})$/.exec(text.trim()) ?? [];
+    if (first === "") throw new InvalidArgumentError(`${flag} takes two numbers, such as 120-180; got "${text}".`);
+    const from = Number(first);
+    if (dash === "") return [from, flag === "--bytes" ? from + 1 : from];
+    return [from, last === "" ? Number.MAX_SAFE_INTEGER : Number(last)];
+  };
+}

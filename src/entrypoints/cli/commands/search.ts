@@ -1,0 +1,63 @@
+import type { Command } from "commander";
+import { createSpillway } from "../../../index.ts";
+import { searchText } from "../../../recall/index.ts";
+import type { Local } from "../../../storage/local/open-local.ts";
+import { addPlaceFlag, type PlaceFlags, resolveId, withPlace } from "../open-place.ts";
+import { wholeNumber } from "../whole-number.ts";
+import { writeJson, writeText } from "../write-out.ts";
+
+interface SearchFlags extends PlaceFlags {
+  context?: number;
+  ignoreCase?: boolean;
+  fixedStrings?: boolean;
+  max?: number;
+  from?: number;
+  json?: boolean;
+}
+
+/** As grep says that nothing matched. */
+const EXIT_NOT_FOUND = 1;
+
+/** `spillway search`: finds in an artifact. */
+export function addSearchCommand(program: Command): void {
+  const command = program
+    .command("search")
+    .description("find a pattern in a saved output")
+    .argument("<id>", "the artifact, as the marker names it; its first 6 characters may do")
+    .argument("<pattern>", "a regular expression; after -- if it begins with a dash");
+  addPlaceFlag(command)
+    .option("-C, --context <n>", "lines before and after each match", wholeNumber("--context"))
+    .option("-i, --ignore-case", "take capitals and small letters as the same")
+    .option("-F, --fixed-strings", "the pattern is the text itself")
+    .option("--max <n>", "matching lines shown at most; the count is of all of them", wholeNumber("--max"))
+    .option("--from <line>", "matches from this line on", wholeNumber("--from"))
+    .option("--json", "print one JSON object, { total, matches, next }")
+    .addHelpText(
+      "after",
+      `
+Ends with 0 if something was found, with 1 if not.
+
+Examples:
+  spillway search k3v7q2m4x5ya "error|warning" -C 2
+  spillway search k3v7q2 -F "a[0]" --max 10
+  spillway search k3v7q2 timeout --json | jq .total`,
+    )
+    .action((id: string, pattern: string, flags: SearchFlags) =>
+      withPlace(flags, (place) => searchArtifact(place, id, pattern, flags)),
+    );
+}
+
+async function searchArtifact(place: Local, typed: string, pattern: string, flags: SearchFlags): Promise<void> {
+  const { context, max, from, ignoreCase = false, fixedStrings: literal = false } = flags;
+  const { store, ledger } = place;
+  const page = await (await createSpillway({ store, ledger, env: {} })).search(await resolveId(place, typed), {
+    pattern,
+    literal,
+    ignoreCase,
+    ...(context !== undefined && { context }),
+    ...(max !== undefined && { max }),
+    ...(from !== undefined && { from }),
+  });
+  await (flags.json ? writeJson(page) : writeText(searchText(page)));
+  if (page.total === 0) process.exitCode = EXIT_NOT_FOUND;
+}

@@ -1,0 +1,43 @@
+import type { Command } from "commander";
+import { SpillwayError } from "../../../errors.ts";
+import { counted } from "../../../stages/mark/texts.ts";
+import type { Local } from "../../../storage/local/open-local.ts";
+import { sizeText, timeText } from "../amounts.ts";
+import { addPlaceFlag, type PlaceFlags, resolveId, SCOPE, withPlace } from "../open-place.ts";
+import { alignTable, cell } from "../table.ts";
+import { writeJson, writeOut } from "../write-out.ts";
+
+interface ShowFlags extends PlaceFlags {
+  json?: boolean;
+}
+
+/** `spillway show`: what is known of an artifact. */
+export function addShowCommand(program: Command): void {
+  addPlaceFlag(program.command("show").description("say what is known of a saved output"))
+    .argument("<id>", "the artifact; its first 6 characters may do")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", "\nExample:\n  spillway show k3v7q2")
+    .action((id: string, flags: ShowFlags) => withPlace(flags, (place) => show(place, id, flags)));
+}
+
+async function show(place: Local, typed: string, { json }: ShowFlags): Promise<void> {
+  const id = await resolveId(place, typed);
+  const artifact = await place.store.find(id, SCOPE);
+  if (artifact === null) throw new SpillwayError("unknown-artifact", `artifact ${id} was removed just now`);
+  const file = await place.store.file(id, SCOPE);
+  if (json) return writeJson({ ...artifact, file });
+  const { count, bytes } = artifact.redactions;
+  const rows = [
+    ["id", artifact.id],
+    ["saved", artifact.saved === "partial" ? "in part" : "whole"],
+    ["saved at", timeText(artifact.createdAtMs)],
+    ["size", `${counted(artifact.bytes, "byte")} (${sizeText(artifact.bytes)}), ${counted(artifact.lines, "line")}`],
+    ["sha256", artifact.sha256],
+    ["tool", cell(artifact.tool)],
+    ["session", cell(artifact.session)],
+    ["call", cell(artifact.call)],
+    ["redacted", count === 0 ? "nothing" : `${counted(count, "secret")}, ${counted(bytes, "byte")}`],
+    ["file", file ?? "none of its own: it is compressed, or a row of the database"],
+  ];
+  await writeOut(alignTable(rows, new Set()));
+}

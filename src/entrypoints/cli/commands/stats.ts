@@ -1,0 +1,75 @@
+import type { Command } from "commander";
+import { Option } from "commander";
+import type { StatQuery, StatRow } from "../../../contract/ledger.ts";
+import { grouped } from "../../../stages/mark/texts.ts";
+import { NUMBERS } from "../../../stages/policy/defaults.ts";
+import { deriveRates } from "../../../stages/record/derive-rates.ts";
+import type { Local } from "../../../storage/local/open-local.ts";
+import { readDuration, sizeText } from "../amounts.ts";
+import { addPlaceFlag, type PlaceFlags, withPlace } from "../open-place.ts";
+import { alignTable, cell } from "../table.ts";
+import { writeJson, writeOut } from "../write-out.ts";
+
+interface StatsFlags extends PlaceFlags {
+  by: "tool" | "session";
+  session?: string;
+  since?: number;
+  json?: boolean;
+}
+
+const NUMBER_COLUMNS = new Set([1, 2, 3, 4, 5, 6, 7]);
+const HEAD = ["CALLS", "CUT", "BYTES IN", "SHOWN", "TOKENS SAVED", "CUT RATE", "RECALLS"];
+
+/** `spillway stats`: sums for each tool or session. */
+export function addStatsCommand(program: Command): void {
+  addPlaceFlag(program.command("stats").description("print how much came, was shown and was saved"))
+    .addOption(new Option("--by <what>", "a row for each").choices(["tool", "session"]).default("tool"))
+    .option("--session <name>", "only of this session")
+    .option("--since <time>", "only of this long ago until now, by the hour (1d, 12h)", readDuration)
+    .option("--json", "print one JSON object, { rows, all }")
+    .addHelpText(
+      "after",
+      `
+A rate with ! is above ${NUMBERS.truncationFlagShare.default * 100} %: the limits of that tool deserve a look. What was read back is taken off the tokens saved.
+
+Examples:
+  spillway stats
+  spillway stats --by session --since 1d --json`,
+    )
+    .action((flags: StatsFlags) => withPlace(flags, (place) => printStats(place, flags)));
+}
+
+async function printStats({ ledger }: Local, { by, session, since, json }: StatsFlags): Promise<void> {
+  const query: Omit<StatQuery, "by"> = {
+    ...(session !== undefined && { session }),
+    ...(since !== undefined && { sinceMs: Date.now() - since }),
+  };
+  const rows = (await ledger.stats({ ...query, by })).map(withRates);
+  const all = (await ledger.stats({ ...query, by: "all" })).map(withRates)[0] ?? null;
+  if (json) return writeJson({ by, rows, all });
+  if (rows.length === 0) process.stderr.write("spillway: nothing is recorded yet\n");
+  else {
+    const table = [[by.toUpperCase(), ...HEAD], ...rows.map((row) => columns(cell(row[by]), row))];
+    if (all !== null) table.push(columns("all", all));
+    await writeOut(alignTable(table, NUMBER_COLUMNS));
+  }
+}
+
+type RatedRow = ReturnType<typeof withRates>;
+
+function withRates(row: StatRow) {
+  return { ...row, ...deriveRates(row, NUMBERS.truncationFlagShare.default) };
+}
+
+function columns(name: string, row: RatedRow): string[] {
+  return [
+    name,
+    grouped(row.calls),
+    grouped(row.cutCalls),
+    sizeText(row.bytesIn),
+    sizeText(row.bytesShown),
+    grouped(row.tokensSaved),
+    `${(row.truncationRate * 100).toFixed(1)} %${row.cutsTooOften ? " !" : "  "}`,
+    grouped(row.recalls),
+  ];
+}

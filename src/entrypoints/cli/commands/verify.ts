@@ -1,0 +1,34 @@
+import type { Command } from "commander";
+import { counted } from "../../../stages/mark/texts.ts";
+import type { Local } from "../../../storage/local/open-local.ts";
+import { sizeText } from "../amounts.ts";
+import { addPlaceFlag, type PlaceFlags, withPlace } from "../open-place.ts";
+import { writeJson, writeOut } from "../write-out.ts";
+
+interface VerifyFlags extends PlaceFlags {
+  json?: boolean;
+}
+
+/** Something saved is not as it was. */
+const EXIT_DAMAGED = 1;
+
+/** `spillway verify`: reads every saved byte and compares hashes. */
+export function addVerifyCommand(program: Command): void {
+  addPlaceFlag(program.command("verify").description("read every saved byte and compare it with its hash"))
+    .option("--json", "print one JSON object, { checked, damaged, missing, orphaned ... }")
+    .addHelpText("after", "\nEnds with 1 if something is damaged or missing.\n\nExample:\n  spillway verify")
+    .action((flags: VerifyFlags) => withPlace(flags, (place) => verify(place, flags)));
+}
+
+async function verify({ store }: Local, { json }: VerifyFlags): Promise<void> {
+  const report = await store.verify();
+  const bad = [...report.damaged, ...report.missing];
+  if (bad.length > 0) process.exitCode = EXIT_DAMAGED;
+  if (json) return writeJson(report);
+  const lines = [
+    ...bad.map(({ id, reason }) => `${id}: ${reason}`),
+    ...report.orphaned.map((path) => `${path}: belongs to nothing; gc removes it after a while`),
+    `${counted(report.checked, "artifact")}, ${sizeText(report.checkedBytes)}: ${bad.length === 0 ? "all as they were saved" : `${bad.length} damaged or missing`}`,
+  ];
+  await writeOut(lines.map((line) => `${line}\n`).join(""));
+}

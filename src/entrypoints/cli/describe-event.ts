@@ -1,0 +1,19 @@
+import type { RecordedEvent } from "../../contract/event.ts";
+import { counted } from "../../stages/mark/texts.ts";
+import { sizeText, timeText } from "./amounts.ts";
+import { cell } from "./table.ts";
+
+/** An event on one line, for people. */
+export function describeEvent(event: RecordedEvent): string {
+  const { receipt, artifact, more } = event;
+  const what: string[] = [];
+  if (receipt !== null) {
+    what.push(`${sizeText(receipt.total.bytes)}, ${counted(receipt.total.lines, "line")}`);
+    if (receipt.cutBy !== null) what.push(`cut by ${receipt.cutBy} to ${sizeText(receipt.shown.bytes)}`);
+    if (receipt.exitCode !== null) what.push(`exit code ${receipt.exitCode}`);
+  } else if (typeof more?.["bytes"] === "number") what.push(sizeText(more["bytes"]));
+  if (typeof more?.["reason"] === "string") what.push(cell(more["reason"]));
+  if (artifact !== null) what.push(`artifact ${artifact}`);
+  const names = [event.session, event.tool].map(cell).join("  ");
+  return `${timeText(event.atMs)}  ${event.kind.padEnd(17)}  ${names}  ${what.join("; ")}`.trimEnd().concat("\n");
+}

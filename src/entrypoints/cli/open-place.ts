@@ -1,0 +1,57 @@
+import type { Command } from "commander";
+import { SpillwayError } from "../../errors.ts";
+import type { Local } from "../../storage/local/open-local.ts";
+
+/** Whose artifacts the command line reads: those of this machine's user. */
+export const SCOPE = "local";
+
+/** The flag that names the folder. */
+export interface PlaceFlags {
+  dir?: string;
+}
+
+/** Adds it to a command. */
+export function addPlaceFlag(command: Command): Command {
+  return command.option(
+    "--dir <folder>",
+    "where artifacts and events are kept (default: SPILLWAY_DIR, or your data folder)",
+  );
+}
+
+/** Opens the folder. */
+export async function openPlace({ dir }: PlaceFlags): Promise<Local> {
+  const { openLocal } = await import("../../storage/local/open-local.ts");
+  return dir === undefined ? openLocal() : openLocal(dir);
+}
+
+/** Does something with the folder, and closes it. */
+export async function withPlace<T>(flags: PlaceFlags, act: (place: Local) => Promise<T>): Promise<T> {
+  const place = await openPlace(flags);
+  try {
+    return await act(place);
+  } finally {
+    await place.close();
+  }
+}
+
+/** The whole id of what a person typed: an id, or its first 6 characters or more. */
+export async function resolveId({ store, dir }: Local, typed: string): Promise<string> {
+  const wanted = typed.trim().toLowerCase();
+  const found = await store.resolvePrefix(wanted, SCOPE);
+  const [id] = found;
+  if (id !== undefined && (found.length === 1 || found.includes(wanted))) return found.length === 1 ? id : wanted;
+  const name = JSON.stringify(typed.slice(0, 40));
+  if (id !== undefined) {
+    throw new SpillwayError("bad-input", `${name} begins several ids: ${found.join(", ")}; type more of it`);
+  }
+  if (!/^[a-z2-7]{6,12}$/.test(wanted)) {
+    throw new SpillwayError(
+      "bad-input",
+      `${name} is no artifact's id: those have 12 letters a-z and digits 2-7, and 6 of them may do`,
+    );
+  }
+  throw new SpillwayError(
+    "unknown-artifact",
+    `there is no artifact ${name} in ${dir}: it was removed or is kept elsewhere; "spillway ls" lists what there is`,
+  );
+}

@@ -1,0 +1,27 @@
+/** Lines of columns that stand under one another. Numbers (`right`) end at the same place. */
+export function alignTable(rows: readonly (readonly string[])[], right: ReadonlySet<number>): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) =>
+          right.has(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+        )
+        .join("  ")
+        .trimEnd(),
+    )
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+/** A name as one cell: control characters, which could fool a terminal, are written out. */
+export function cell(name: string | null): string {
+  return name === null || name === ""
+    ? "-"
+    : name
+        .replaceAll(
+          /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+          (char) => `\\u${char.codePointAt(0)?.toString(16).padStart(4, "0")}`,
+        )
+        .slice(0, 60);
+}

@@ -1,0 +1,108 @@
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+
+const CLI = new URL("../dist/cli.js", import.meta.url).pathname;
+const folder = mkdtempSync(join(tmpdir(), "spillway-cli-run-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const env = { PATH: process.env["PATH"], HOME: folder, SPILLWAY_DIR: join(folder, "place") };
+const run = (args: string[], input = "") =>
+  spawnSync(process.execPath, [CLI, "run", ...args], {
+    input,
+    cwd: folder,
+    encoding: "utf8",
+    env,
+    maxBuffer: 1e9,
+    timeout: 30_000,
+    killSignal: "SIGKILL",
+  });
+
+describe("spillway run", () => {
+  it("shows both streams in true order, ends with the command's code, and names a command that reads the rest", () => {
+    const script = "for i in $(seq 1 300); do echo out $i; echo err $i >&2; done; exit 2";
+    const { stdout, stderr, status } = run(["--max-lines", "40", "--", "sh", "-c", script]);
+    expect(status).toBe(2);
+    expect(stdout).toContain("out 1\nerr 1\n");
+    expect(stdout.endsWith("[exit code 2]")).toBe(true);
+    expect(stderr).toMatch(/^spillway: cut by lines: 600 lines/);
+    const [, way = "", id = ""] = /(spillway recall ([a-z2-7]{12}) --lines )FROM-TO/.exec(stdout) ?? [];
+    expect(way).not.toBe("");
+    const back = spawnSync(process.execPath, [CLI, "recall", id, "--raw"], { encoding: "utf8", env });
+    const whole = Array.from({ length: 300 }, (_, index) => `out ${index + 1}\nerr ${index + 1}\n`).join("");
+    expect(back.stdout).toBe(whole);
+  });
+
+  it("passes standard input and options after the command, and writes what is within limits as it is", () => {
+    expect(run(["-q", "--", "cat"], "one\ntwo")).toMatchObject({ stdout: "one\ntwo", stderr: "", status: 0 });
+    expect(run(["-q", "echo", "--json", "-q"]).stdout).toBe("--json -q\n");
+    expect(run(["-q", "--", "sh", "-c", "echo a >/dev/stderr; echo b >/dev/stdout"]).stdout).toBe("a\nb\n");
+  });
+
+  it("says what could not be run as timeout does, and never with 2 for a fault of its own", () => {
+    writeFileSync(join(folder, "plain"), "", { mode: 0o600 });
+    expect(run(["--", "no-such-command-here"])).toMatchObject({ status: 127 });
+    expect(run(["--", "no-such-command-here"]).stdout).toContain("no such command");
+    expect(run(["--", join(folder, "plain")]).status).toBe(126);
+    expect(run(["--no-such-flag", "--", "true"])).toMatchObject({ status: 125, stdout: "" });
+    expect(run(["--strategy", "none", "--", "true"])).toMatchObject({ status: 125, stdout: "" });
+    expect(run([]).status).toBe(125);
+    expect(run(["--", "sh", "-c", "kill -9 $$"]).status).toBe(137);
+  });
+
+  it("ends the whole group when time is up", () => {
+    const { stdout, status } = run(["--timeout", "0.3", "--", "sh", "-c", "sleep 60 & echo $!; sleep 60"]);
+    expect(status).toBe(124);
+    // Ended, whether or not its new parent has taken notice (Z).
+    const state = spawnSync("ps", ["-o", "stat=", "-p", String(Number.parseInt(stdout, 10))], { encoding: "utf8" });
+    expect(state.stdout.trim()).toMatch(/^(Z.*)?$/);
+  });
+
+  it("is not held up by a child that keeps the pipe open", () => {
+    const { stdout, status } = run(["-q", "--", "sh", "-c", "sleep 30 & echo $!"]);
+    expect(status).toBe(0);
+    process.kill(Number.parseInt(stdout, 10), "SIGKILL");
+  });
+
+  it("passes signals on", async () => {
+    const script = "trap 'exit 9' TERM; echo up; while :; do sleep 0.05; done";
+    const child = spawn(process.execPath, [CLI, "run", "-q", "--raw", "--", "sh", "-c", script], {
+      env,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    // It has come through us, so both the trap and our own handlers are set.
+    child.stdout.once("data", () => child.kill("SIGTERM"));
+    expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(9);
+  });
+
+  it("passes every byte with --raw and saves what is over its limits", () => {
+    const { stdout, stderr, status } = run(["--raw", "--max-lines", "5", "--", "seq", "1", "50000"]);
+    expect(status).toBe(0);
+    expect(stdout.length).toBe(288_894);
+    expect(stderr).toContain("cut by lines");
+  });
+
+  it("ends with one object for --json", () => {
+    const { text, receipt, exitCode } = JSON.parse(
+      run(["--json", "--session", "s1", "--", "sh", "-c", "echo x; exit 4"]).stdout,
+    );
+    expect({ text, exitCode }).toEqual({ text: "x\n[exit code 4]", exitCode: 4 });
+    expect(receipt).toMatchObject({ tool: "run_command", session: "s1", exitCode: 4 });
+  });
+
+  it("marks lines of standard error where asked, and says that the order is approximate", () => {
+    const { stdout, stderr } = run(["--mark-stderr", "--", "sh", "-c", "echo a; echo b >&2"]);
+    expect(stdout.split("\n").toSorted()).toEqual(["", "a", "stderr: b"]);
+    expect(stderr).toContain("approximate");
+  });
+
+  it("runs and clamps though nothing can be saved", () => {
+    writeFileSync(join(folder, "file"), "");
+    const { stdout, stderr, status } = run(["--dir", join(folder, "file"), "--max-lines", "20", "--", "seq", "99"]);
+    expect(status).toBe(0);
+    expect(stdout).toContain("not saved");
+    expect(stderr).toContain("nothing will be saved");
+  });
+});
