@@ -53,7 +53,7 @@ const cli = {
       groups: [
         {
           name: "base",
-          test: /rolldown|commander|src\/(?!config\/(?!index|load-config|find-config|config-fault)|storage\/|parts\/|entrypoints\/cli\/main)/,
+          test: /rolldown|commander|src\/(?!config\/(?!index|load-config|find-config|config-fault)|storage\/|parts\/|recall\/|stages\/redact\/|entrypoints\/cli\/(main|run\/))/,
         },
       ],
     },

@@ -28,6 +28,8 @@ export function checkLayers(sources: Sources, layers: Layer[]): string[] {
 
 function crossing(path: string, one: Import, layer: Layer, sources: Sources): string | null {
   const target = resolve(path, one.specifier);
+  // The manifest is data of the package, in no room.
+  if (target === "package.json") return null;
   if (!(target in sources)) return "no such file";
   if (isTest(target)) return "only tests import tests";
   const from = roomOf(path);

@@ -1,29 +1,9 @@
 import type { Command } from "commander";
-import { messageOf } from "../../../errors.ts";
-import { createSpillway } from "../../../index.ts";
-import { NUMBERS } from "../../../stages/policy/defaults.ts";
-import { within } from "../../../stages/spill/within.ts";
-import type { Local } from "../../../storage/local/open-local.ts";
 import { readDuration } from "../amounts.ts";
-import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
-import { addPolicyFlags, type PolicyFlags, policyFromFlags } from "../policy-flags.ts";
-import { guardCommand } from "../run/guard-command.ts";
-import { readOutput } from "../run/read-output.ts";
-import { type StartedCommand, startCommand } from "../run/start-command.ts";
-import { summarize } from "../summarize.ts";
-import { FaultWithCode, tell } from "../tell.ts";
-import { writeJson, writeOut, writeText } from "../write-out.ts";
-
-interface RunFlags extends PolicyFlags, PlaceFlags {
-  tool?: string;
-  session?: string;
-  timeout?: number;
-  raw?: boolean;
-  json?: boolean;
-  quiet?: boolean;
-  markStderr?: boolean;
-  redact: boolean;
-}
+import { addPlaceFlag } from "../open-place.ts";
+import { addPolicyFlags } from "../policy-flags.ts";
+import type { RunFlags } from "../run/run-command.ts";
+import { FaultWithCode } from "../tell.ts";
 
 /** Our own failure, as `timeout` and `env` say it: 2 may be the command's. */
 const EXIT_OWN_FAULT = 125;
@@ -60,77 +40,11 @@ Examples:
     )
     .action(async (words: string[], flags: RunFlags) => {
       try {
+        // Starting processes takes Node modules that no other command needs.
+        const { runCommand } = await import("../run/run-command.ts");
         process.exitCode = await runCommand(words, flags);
       } catch (error) {
         throw new FaultWithCode(error, EXIT_OWN_FAULT);
       }
     });
-}
-
-async function runCommand(words: string[], flags: RunFlags): Promise<number> {
-  const { tool = "run_command", session, fold } = flags;
-  const policy = await policyFromFlags(flags);
-  // Flags are wrong before anything has run, or never.
-  (await createSpillway({ store: null, policy, env: {} })).resolve(tool);
-  const opening = within(openPlace(flags), NUMBERS.spillDeadlineMs.default, "opening the store").catch(
-    (error: unknown) => {
-      tell(`nothing will be saved: ${messageOf(error)}`);
-      return null;
-    },
-  );
-  const command = startCommand(words, flags.markStderr ?? false);
-  const guard = guardCommand(command, flags.timeout);
-  if (!command.isTrueOrder && !flags.quiet)
-    tell("standard output and standard error come through two pipes: their order is approximate");
-  let place: Local | null = null;
-  try {
-    place = await opening;
-    const spillway = await createSpillway({
-      policy,
-      env: {},
-      store: place?.store ?? null,
-      ledger: place?.ledger ?? null,
-      reader: { by: "shell" },
-      ...(!flags.redact && { redact: "off" as const }),
-    });
-    const { text, receipt } = await spillway.admit({
-      tool,
-      output: passed(command, flags.raw ?? false),
-      exitCode: guard.exitCode,
-      ...(session !== undefined && { session }),
-      ...(fold !== undefined && { fold }),
-    });
-    const exitCode = await guard.exitCode;
-    if (flags.json) await writeJson({ text, receipt, exitCode });
-    else if (!flags.raw) await writeText(text);
-    if (guard.isTimedOut()) tell(`its time was up after ${(flags.timeout ?? 0) / 1000} s`);
-    if (!flags.quiet && !flags.json) process.stderr.write(`${summarize(receipt)}\n`);
-    return exitCode;
-  } finally {
-    guard.end();
-    command.letGo();
-    await place?.close();
-  }
-}
-
-/** The output, passed on as it comes if that is asked for. */
-async function* passed(command: StartedCommand, isRaw: boolean): AsyncGenerator<Uint8Array> {
-  const fault = await command.fault;
-  if (fault !== null) {
-    // A model has to learn of it; among raw bytes it would be taken for output.
-    if (isRaw) tell(fault);
-    else yield Buffer.from(`spillway: ${fault}\n`);
-    return;
-  }
-  let isRead = true;
-  if (isRaw) {
-    // Whoever reads us may stop; the command goes on and is saved.
-    process.stdout.removeAllListeners("error").on("error", () => {
-      isRead = false;
-    });
-  }
-  for await (const chunk of readOutput(command.output, command.exitCode)) {
-    if (isRaw && isRead) await writeOut(chunk);
-    yield chunk;
-  }
 }
