@@ -1,7 +1,7 @@
 import type { Tokenizer } from "ai-tokenizer";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import { SpillwayError } from "../errors.ts";
-import { nextCut, previousCut } from "./token-cuts.ts";
+import { isRunPiece, MAX_RUN_PIECES, nextCut, previousCut } from "./token-cuts.ts";
 
 /** Vocabularies that an exact counter can be loaded for. */
 export type TokenVocabulary = "o200k" | "cl100k" | "claude";
@@ -23,7 +23,7 @@ const rememberedChars = 1_000_000;
 /**
  * Loads a counter that tokenizes with a real vocabulary (the optional package `ai-tokenizer`). Runs of one kind of
  * character longer than `maxRunChars` are counted in pieces, at worst one token too many each: whole, they take
- * quadratic time. Unlike an estimate's, an exact count can fall by a few tokens when the text's last word grows.
+ * quadratic time. Beyond 192 KiB of one run its pieces count as those before did. Unlike an estimate's, an exact count can fall by a few tokens when the text's last word grows.
  */
 export async function loadExactCounter(vocabulary: TokenVocabulary = "o200k"): Promise<TokenCounter> {
   if (!Object.hasOwn(encodings, vocabulary)) {
@@ -44,9 +44,19 @@ export async function loadExactCounter(vocabulary: TokenVocabulary = "o200k"): P
   };
   const count = (text: string): number => {
     let tokens = 0;
+    // Pieces of one unbroken run so far, and their tokens.
+    let runPieces = 0;
+    let runTokens = 0;
     for (let from = 0; from < text.length; ) {
       const to = nextCut(text, from);
-      tokens += countPiece(text.slice(from, to));
+      const isRun = isRunPiece(from, to, text.length);
+      if (!isRun) runPieces = runTokens = 0;
+      if (runPieces < MAX_RUN_PIECES) {
+        const counted = countPiece(text.slice(from, to));
+        tokens += counted;
+        runPieces += 1;
+        runTokens += counted;
+      } else tokens += Math.ceil(runTokens / runPieces);
       from = to;
     }
     return tokens;

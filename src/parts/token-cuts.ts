@@ -55,6 +55,14 @@ export function nextCut(text: string, from: number): number {
   return until === text.length ? until : wholeCharacters(text, until);
 }
 
+/** Run pieces that are counted one by one; no text that anyone reads has as long a run. */
+export const MAX_RUN_PIECES = 512;
+
+/** True for a piece that was cut because its run is too long. */
+export function isRunPiece(from: number, to: number, end: number): boolean {
+  return to - from <= maxRunChars && to < end;
+}
+
 /** A place before `to` from which the text's end can be counted on its own. */
 export function previousCut(text: string, to: number): number {
   const table = unitKinds();

@@ -69,19 +69,28 @@ async function compressOne(
   const plain = files.pathOf(key, "plain");
   if ((await stat(plain)).mtimeMs > beforeMs) return null;
   const opened = await files.openBytes(key);
-  if (opened === null || opened.bytes === null || opened.row.form !== "plain") return null;
-  const part = await files.writeSpool(new Uint8Array());
+  if (opened === null || opened.bytes === null) return null;
+  const { bytes } = opened;
+  if (opened.row.form !== "plain") {
+    // Another process was faster.
+    await bytes.close();
+    return null;
+  }
+  const part = await files.writeSpool(new Uint8Array()).catch(async (error: unknown) => {
+    await bytes.close();
+    throw error;
+  });
   try {
     const target = await open(part, "r+");
     try {
       const hash = createHash("sha256");
-      await writeBlocks(opened.bytes, target, (block) => hash.update(block));
+      await writeBlocks(bytes, target, (block) => hash.update(block));
       // Damage must not be packed as if it were the artifact.
       if (hash.digest("hex") !== sha256) throw new Error("its bytes are not those that were kept");
       await target.sync();
     } finally {
       await target.close();
-      await opened.bytes.close();
+      await bytes.close();
     }
     const { size } = await stat(part);
     const isSwitched = rows.transaction(() => {

@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import type { Command } from "commander";
 import type { EventQuery } from "../../../contract/ledger.ts";
 import type { Local } from "../../../storage/local/open-local.ts";
@@ -49,6 +48,7 @@ async function printEvents(place: Local, flags: EventsFlags): Promise<void> {
     }
     if (events.length > 0) continue;
     if (!follow) return;
+    const { setTimeout } = await import("node:timers/promises");
     await setTimeout(LOOK_MS, null, { signal: wait.signal }).catch(() => {});
   }
 }

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { SpillwayError } from "../../../errors.ts";
 import { createSpillway } from "../../../index.ts";
-import { type RecallWant, recallText } from "../../../recall/index.ts";
+import type { RecallWant } from "../../../recall/index.ts";
 import type { Local } from "../../../storage/local/open-local.ts";
 import { addPlaceFlag, type PlaceFlags, resolveId, SCOPE, withPlace } from "../open-place.ts";
 import { wholeNumber } from "../whole-number.ts";
@@ -55,6 +55,7 @@ async function recallPart(place: Local, typed: string, flags: RecallFlags): Prom
   if (flags.raw) return writeRaw(place, id, wants[0]);
   const { store, ledger } = place;
   const page = await (await createSpillway({ store, ledger, env: {} })).recall(id, wants[0]);
+  const { recallText } = await import("../../../recall/index.ts");
   await (flags.json ? writeJson(page) : writeText(recallText(page)));
 }
 

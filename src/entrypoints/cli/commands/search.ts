@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { createSpillway } from "../../../index.ts";
-import { searchText } from "../../../recall/index.ts";
 import type { Local } from "../../../storage/local/open-local.ts";
 import { addPlaceFlag, type PlaceFlags, resolveId, withPlace } from "../open-place.ts";
 import { wholeNumber } from "../whole-number.ts";
@@ -58,6 +57,7 @@ async function searchArtifact(place: Local, typed: string, pattern: string, flag
     ...(max !== undefined && { max }),
     ...(from !== undefined && { from }),
   });
+  const { searchText } = await import("../../../recall/index.ts");
   await (flags.json ? writeJson(page) : writeText(searchText(page)));
   if (page.total === 0) process.exitCode = EXIT_NOT_FOUND;
 }
