@@ -4,8 +4,8 @@ import { fairShares } from "../stages/clamp/fair-shares.ts";
 
 /** What an exit line takes, at most. */
 const EXIT_ROOM: Size = { bytes: 32, chars: 32, lines: 1, tokens: 16 };
-/** What joining two texts takes. */
-const JOINT: Size = { bytes: 1, chars: 1, lines: 0, tokens: 1 };
+/** What joining two texts takes, at most: tokens do not add up. */
+const JOINT: Size = { bytes: 1, chars: 1, lines: 0, tokens: 4 };
 
 const LIMIT_OF = { bytes: "maxBytes", chars: "maxChars", lines: "maxLines", tokens: "maxTokens" } as const;
 
