@@ -6,13 +6,12 @@ import { newRecorder } from "./admit/recorder.ts";
 import { type Tool, type WrapOptions, wrapTool, wrapTools } from "./admit/wrap-tool.ts";
 import type { EventKind, SpillwayEvent } from "./contract/event.ts";
 import type { Ledger } from "./contract/ledger.ts";
-import type { Limits } from "./contract/limits.ts";
 import type { Output } from "./contract/output.ts";
 import type { Policy, PolicyInput, ProfileName, ToolOverride, ToolPolicy } from "./contract/policy.ts";
 import type { Receipt } from "./contract/receipt.ts";
 import type { Searcher } from "./contract/searcher.ts";
 import type { Store } from "./contract/store.ts";
-import type { Strategy, StrategyName } from "./contract/strategy.ts";
+import type { Strategy } from "./contract/strategy.ts";
 import type { TokenCounter } from "./contract/token-counter.ts";
 import { SpillwayError } from "./errors.ts";
 import type {
@@ -84,14 +83,7 @@ export interface SpillwayParts {
 }
 
 /** What may be said for one output. */
-export interface AdmitOptions {
-  limits?: Limits | undefined;
-  strategy?: StrategyName | undefined;
-  headShare?: number | undefined;
-  fold?: boolean | undefined;
-  off?: boolean | undefined;
-  /** Replaces our markers; measured like ours. */
-  marker?: CustomMarker | undefined;
+export interface AdmitOptions extends Omit<WrapOptions, "name" | "session"> {
   /** Bounds `details` and `structuredContent` too, for results that reach a model or a transcript with them. */
   boundDetails?: boolean | undefined;
 }

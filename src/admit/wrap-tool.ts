@@ -28,8 +28,9 @@ export interface WrapOptions {
   strategy?: StrategyName | undefined;
   headShare?: number | undefined;
   fold?: boolean | undefined;
-  /** Leaves the tool as it is. */
+  /** Nothing is held back. */
   off?: boolean | undefined;
+  /** Replaces our markers; measured like ours. */
   marker?: CustomMarker | undefined;
   session?: string | undefined;
 }
