@@ -1,0 +1,68 @@
+/** Who speaks in a message. A message of results only is "result"; "other" is passed through and never changed. */
+export type WireRole = "system" | "user" | "assistant" | "result" | "other";
+
+/** A call that an assistant made, in place. */
+export interface WireCall {
+  id: string | null;
+  tool: string;
+  /** As it came: an object, or text of JSON. */
+  input: unknown;
+}
+
+/** A tool's result, where it stands in its message. */
+export interface WireResult {
+  /** Names the place within its message; only its wire can read it. */
+  at: string;
+  /** The id of the call it answers. Ids may repeat in a conversation: pair by occurrence. */
+  id: string | null;
+  /** The tool's name where the message says it; else it comes from the call. */
+  tool: string | null;
+  isError: boolean;
+  /** What the model reads as text, in order. */
+  texts: string[];
+  /** Images, audio and files: how many, and about how many bytes of the request they take. */
+  media: { count: number; bytes: number };
+  /** The provider ran this tool itself, or the result is otherwise not ours to change. */
+  fixed: boolean;
+}
+
+/** One message as its wire reads it. A pure function of the message, so it may be kept by the message's identity. */
+export interface WireMessage {
+  role: WireRole;
+  /** The message's own id where the format has one. */
+  id: string | null;
+  calls: WireCall[];
+  results: WireResult[];
+  /** UTF-16 units a model reads here outside results: texts, thinking, calls and their input. */
+  chars: number;
+  /** Media outside results. */
+  media: { count: number; bytes: number };
+  /** The first text, where there is one; a conversation is known by its first user's. */
+  text: string | null;
+  /** An assistant's turn that was broken off: its calls get no results. */
+  aborted: boolean;
+  /** Parts that could not be read; they come back as they were. */
+  malformed: number;
+}
+
+/** New content for one result. */
+export interface WireEdit {
+  at: string;
+  /** As many texts as there were, each in its place; or one, which stands where the first stood and for all of them. */
+  texts?: string[];
+  /** Said in place of each image, audio or file. */
+  mediaText?: string;
+}
+
+/** A foreign message format: a lens that finds calls and results in place and changes only what results hold. */
+export interface Wire {
+  readonly name: string;
+  /** How surely `messages` are in this format, 0 to 1; looks at a bounded number of them. */
+  detect(messages: readonly unknown[]): number;
+  /** Never throws: what is malformed is counted and passed through. */
+  read(message: unknown): WireMessage;
+  /** A copy of the message with those results changed; everything else is the same object or the same bytes. */
+  write(message: unknown, edits: readonly WireEdit[]): unknown;
+  /** A message, clearly marked as an error, that answers calls which got no result; null where the format has none. */
+  missing(calls: readonly WireCall[], text: string): unknown;
+}
