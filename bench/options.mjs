@@ -17,7 +17,7 @@ export function readOptions() {
       write: { type: "string" },
       mb: { type: "string" },
       text: { type: "string", multiple: true, default: [] },
-      cli: { type: "string", default: `${DIST}cli.js` },
+      cli: { type: "string", default: `${DIST}cli.cjs` },
       stages: { type: "string", default: `${DIST}stages.js` },
       index: { type: "string", default: `${DIST}index.js` },
     },

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 
-const CLI = new URL("../dist/cli.js", import.meta.url).pathname;
+const CLI = new URL("../dist/cli.cjs", import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), "spillway-cli-run-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -72,10 +72,10 @@ describe("docs", () => {
 });
 
 async function builtAfterLastChange(): Promise<boolean> {
-  if (!existsSync("dist/cli.js")) return false;
+  if (!existsSync("dist/cli.cjs")) return false;
   const sources = (await readTree("src")).filter((path) => !path.endsWith(".test.ts"));
   const lastChange = Math.max(...sources.map((path) => statSync(path).mtimeMs));
-  return statSync("dist/cli.js").mtimeMs >= lastChange;
+  return statSync("dist/cli.cjs").mtimeMs >= lastChange;
 }
 
 describe("the checks of the docs", () => {

@@ -8,7 +8,6 @@ import { mergeInputs } from "../stages/policy/merge-inputs.ts";
 import { type Environment, policyFromEnvironment } from "../stages/policy/policy-from-environment.ts";
 import { ConfigFault, printable } from "./config-fault.ts";
 import { type Found, findProjectConfig, findUserConfig } from "./find-config.ts";
-import { readConfig } from "./read-config.ts";
 
 /** Where to look. Everything defaults to this process. */
 export interface LoadConfigOptions {
@@ -93,7 +92,9 @@ async function readPolicy(
   const isProject = kind === "project";
   // Side by side: the validator takes longer to load than a file to read.
   const [root, { validateConfig }, { toPolicy }, { refuseUntrusted, unusedKeys }] = await Promise.all([
-    readConfig(path, isProject ? MAX_PROJECT_BYTES : MAX_USER_BYTES),
+    import("./read-config.ts").then(({ readConfig }) =>
+      readConfig(path, isProject ? MAX_PROJECT_BYTES : MAX_USER_BYTES),
+    ),
     import("./validate-config.ts"),
     import("./to-policy.ts"),
     import("./project-trust.ts"),

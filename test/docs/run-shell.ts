@@ -19,7 +19,7 @@ export function runShell(page: Page): string[] {
     const bin = join(folder, "node_modules", ".bin");
     mkdirSync(bin, { recursive: true });
     symlinkSync(resolve("."), join(folder, "node_modules", "spillway"), "dir");
-    symlinkSync(resolve("dist/cli.js"), join(bin, "spillway"));
+    symlinkSync(resolve("dist/cli.cjs"), join(bin, "spillway"));
     const env = {
       PATH: `${bin}${delimiter}${process.env["PATH"]}`,
       HOME: folder,

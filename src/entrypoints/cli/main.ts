@@ -1,19 +1,23 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from "commander";
-import { addClampCommand } from "./commands/clamp.ts";
-import { addEventsCommand } from "./commands/events.ts";
-import { addExportCommand } from "./commands/export.ts";
-import { addGcCommand } from "./commands/gc.ts";
-import { addLsCommand } from "./commands/ls.ts";
-import { addRecallCommand } from "./commands/recall.ts";
-import { addRmCommand } from "./commands/rm.ts";
-import { addRunCommand } from "./commands/run.ts";
-import { addSearchCommand } from "./commands/search.ts";
-import { addShowCommand } from "./commands/show.ts";
-import { addStatsCommand } from "./commands/stats.ts";
-import { addVerifyCommand } from "./commands/verify.ts";
 import { tellFault } from "./tell.ts";
 import { VERSION } from "./version.ts";
+
+/** Each adds a command to the program. Only the one that was asked for is loaded, since reading twelve takes as long as Node itself. */
+const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
+  run: async () => (await import("./commands/run.ts")).addRunCommand,
+  clamp: async () => (await import("./commands/clamp.ts")).addClampCommand,
+  recall: async () => (await import("./commands/recall.ts")).addRecallCommand,
+  search: async () => (await import("./commands/search.ts")).addSearchCommand,
+  ls: async () => (await import("./commands/ls.ts")).addLsCommand,
+  show: async () => (await import("./commands/show.ts")).addShowCommand,
+  rm: async () => (await import("./commands/rm.ts")).addRmCommand,
+  gc: async () => (await import("./commands/gc.ts")).addGcCommand,
+  verify: async () => (await import("./commands/verify.ts")).addVerifyCommand,
+  events: async () => (await import("./commands/events.ts")).addEventsCommand,
+  stats: async () => (await import("./commands/stats.ts")).addStatsCommand,
+  export: async () => (await import("./commands/export.ts")).addExportCommand,
+};
 
 const program = new Command("spillway")
   .description("Keeps tool output from flooding a language model's context, without losing what matters.")
@@ -36,28 +40,23 @@ Examples:
 
 Run "spillway <command> --help" for more. A spillway.yaml here or above sets limits for each tool.`,
   );
-addRunCommand(program);
-addClampCommand(program);
-addRecallCommand(program);
-addSearchCommand(program);
-addLsCommand(program);
-addShowCommand(program);
-addRmCommand(program);
-addGcCommand(program);
-addVerifyCommand(program);
-addEventsCommand(program);
-addStatsCommand(program);
-addExportCommand(program);
 
 // A reader that closed early (head, a pager) is no fault of ours.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(error.code === "EPIPE" ? 0 : tellFault(new Error(`cannot write standard output: ${error.message}`)));
 });
 
-try {
-  if (process.argv.length <= 2) program.outputHelp();
-  else await program.parseAsync();
-} catch (error) {
-  const isAnswer = error instanceof CommanderError && error.exitCode === 0;
-  if (!isAnswer) process.exitCode = tellFault(error);
+async function main(): Promise<void> {
+  const [asked = ""] = process.argv.slice(2);
+  const wanted = Object.hasOwn(COMMANDS, asked) ? [asked] : Object.keys(COMMANDS);
+  try {
+    for (const name of wanted) (await COMMANDS[name]?.())?.(program);
+    if (asked === "") program.outputHelp();
+    else await program.parseAsync();
+  } catch (error) {
+    const isAnswer = error instanceof CommanderError && error.exitCode === 0;
+    if (!isAnswer) process.exitCode = tellFault(error);
+  }
 }
+
+void main();
