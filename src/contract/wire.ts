@@ -7,6 +7,8 @@ export interface WireCall {
   tool: string;
   /** As it came: an object, or text of JSON. */
   input: unknown;
+  /** The sort of call, where its wire answers sorts differently. */
+  kind?: string;
 }
 
 /** A tool's result, where it stands in its message. */
@@ -63,6 +65,9 @@ export interface Wire {
   read(message: unknown): WireMessage;
   /** A copy of the message with those results changed; everything else is the same object or the same bytes. */
   write(message: unknown, edits: readonly WireEdit[]): unknown;
-  /** A message, clearly marked as an error, that answers calls which got no result; null where the format has none. */
+  /**
+   * A message, clearly marked as an error, that answers calls which got no result; null where the format has none. Where a
+   * message holds one result it answers the first: `missingMessages` answers them all.
+   */
   missing(calls: readonly WireCall[], text: string): unknown;
 }

@@ -1,0 +1,235 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { Wire, WireEdit, WireMessage } from "../contract/wire.ts";
+import type { Path, WireFixture } from "../wire/fixtures/fixture.ts";
+import { missingMessages } from "../wire/missing-messages.ts";
+import { pairResults } from "../wire/pair-results.ts";
+import { arbitraryJunk, hostileMessages } from "./hostile-messages.ts";
+import type { Runner, SuiteOptions } from "./test-strategy.ts";
+import {
+  assertSameOutside,
+  assertWellFormed,
+  deepFreeze,
+  type Found,
+  outline,
+  pathsOf,
+  putAt,
+  readFixture,
+  valueAt,
+} from "./wire-checks.ts";
+
+/**
+ * Runs the promises that every wire keeps, on conversations in its format and on random damage to them. A failure prints its
+ * seed. The fixtures are frozen: who writes to a caller's object, throws.
+ */
+export function testWire(
+  wire: Wire,
+  fixtures: readonly WireFixture[],
+  { describe, it }: Runner,
+  { numRuns = 200 }: SuiteOptions = {},
+): void {
+  deepFreeze(fixtures);
+  const each = (body: (found: Found, fixture: WireFixture) => void) => {
+    for (const fixture of fixtures) for (const found of readFixture(wire, fixture)) body(found, fixture);
+  };
+  const eachOurs = (body: (found: Found) => void) => each((found) => found.expected.fixed || body(found));
+  const edited = ({ message, pair }: Found, edit: Omit<WireEdit, "at">) => {
+    const written = wire.write(message, [{ at: pair.result.at, ...edit }]);
+    const result = wire.read(written).results.find(({ at }) => at === pair.result.at);
+    assert.ok(result !== undefined, "an edited result is a result still");
+    return { written, result };
+  };
+
+  describe(`wire ${wire.name}`, () => {
+    it("finds every result with its call, its error flag, its texts and its media", () => {
+      each(({ expected, pair: { result, tool, callMessage, message } }) => {
+        const { places: _places, json: _json, ...facts } = { media: 0, isError: false, fixed: false, ...expected };
+        const { id, texts, media, isError, fixed } = result;
+        assert.deepEqual({ message, id, tool, callMessage, texts, media: media.count, isError, fixed }, facts);
+        assert.equal(media.bytes > 0, media.count > 0);
+      });
+    });
+
+    it("reads a fixture without finding anything malformed", () => {
+      for (const { messages } of fixtures) {
+        for (const message of messages) {
+          const view = wire.read(message);
+          assertWellFormed(view);
+          assert.equal(view.malformed, 0, JSON.stringify(message));
+        }
+      }
+    });
+
+    it("knows its format, and messages alone that hold calls or results", () => {
+      for (const { messages, name } of fixtures) {
+        assert.ok(wire.detect(messages) >= 0.5, name);
+        for (const message of messages) {
+          const { calls, results } = wire.read(message);
+          if (calls.length + results.length > 0) assert.ok(wire.detect([message]) >= 0.3, JSON.stringify(message));
+        }
+      }
+    });
+
+    it("round trip: no edit, the same texts or an unknown place give the same object", () => {
+      each(({ message, pair: { result } }) => {
+        assert.equal(wire.write(message, []), message);
+        assert.equal(wire.write(message, [{ at: result.at }]), message);
+        assert.equal(wire.write(message, [{ at: result.at, texts: result.texts }]), message);
+        assert.equal(wire.write(message, [{ at: "nowhere", texts: ["x"], mediaText: "y" }]), message);
+      });
+    });
+
+    it("an edit changes one result's texts, each in its place, and nothing else", () => {
+      eachOurs((found) => {
+        const texts = found.expected.texts.map((_text, at) => `new ${at}`);
+        const { written, result } = edited(found, { texts });
+        assert.deepEqual(result, { ...found.pair.result, texts });
+        assert.deepEqual(outline(wire.read(written)), outline(found.view));
+        assertSameOutside(found.message, written, found.expected.places);
+      });
+    });
+
+    it("an edit undone gives the same bytes: fields in a result's content survive too", () => {
+      eachOurs((found) => {
+        if (found.expected.json) return;
+        const { written } = edited(found, { texts: found.expected.texts.map(() => "other") });
+        const undone = wire.write(written, [{ at: found.pair.result.at, texts: [...found.expected.texts] }]);
+        assert.equal(JSON.stringify(undone), JSON.stringify(found.message));
+      });
+    });
+
+    it("one text stands for all, media and cache breakpoints stay", () => {
+      eachOurs((found) => {
+        const { written, result } = edited(found, { texts: ["one for all"] });
+        assert.deepEqual(
+          result.texts.filter((text) => text !== ""),
+          ["one for all"],
+        );
+        assert.deepEqual(result.media, found.pair.result.media);
+        assertSameOutside(found.message, written, found.expected.places);
+        const content = (root: unknown) => JSON.stringify(found.expected.places.map((place) => valueAt(root, place)));
+        for (const mark of ["cache_control", "cacheControl"]) {
+          if (content(found.message).includes(mark)) assert.ok(content(written).includes(mark), `${mark} lost`);
+        }
+      });
+    });
+
+    it("text stands in place of media when told so", () => {
+      eachOurs((found) => {
+        const { written, result } = edited(found, { mediaText: "[image]" });
+        const said = result.texts.join("\n").split("[image]").length - 1;
+        assert.deepEqual([result.media.count, said], [0, found.expected.media ?? 0]);
+        assert.ok(found.expected.texts.every((text) => result.texts.join("\n").includes(text)));
+        assertSameOutside(found.message, written, found.expected.places);
+      });
+    });
+
+    it("what the provider ran is never changed", () => {
+      each(({ expected, message, pair: { result } }) => {
+        if (expected.fixed)
+          assert.equal(wire.write(message, [{ at: result.at, texts: ["x"], mediaText: "y" }]), message);
+      });
+    });
+
+    it("pairs by occurrence: a conversation held twice, ids and all, pairs twice", () => {
+      for (const { messages } of fixtures) {
+        const once = pairResults(messages.map((message) => wire.read(message)));
+        const twice = pairResults([...messages, ...messages].map((message) => wire.read(message)));
+        const keyOf = ({ result, tool }: (typeof once)[number]) => result.id ?? tool;
+        const moved = once.map((pair) => ({
+          ...pair,
+          message: pair.message + messages.length,
+          callMessage: pair.callMessage === null ? null : pair.callMessage + messages.length,
+          occurrence: pair.occurrence + once.filter((other) => keyOf(other) === keyOf(pair)).length,
+        }));
+        assert.deepEqual(twice, [...once, ...moved]);
+      }
+    });
+
+    it("answers calls that got no result with a result of its own format, or not at all", () => {
+      for (const { messages } of fixtures) {
+        const made = messages.map((message) => wire.read(message)).flatMap((view) => view.calls);
+        const calls = made.filter((call) => wire.missing([call], "none") !== null);
+        const answers = missingMessages(wire, calls, "Error: no result.").map((message) => wire.read(message));
+        const results = answers.flatMap((view) => view.results);
+        assert.equal(results.length, calls.length);
+        for (const [at, result] of results.entries()) {
+          assert.deepEqual([result.id, result.texts], [calls[at]?.id ?? null, ["Error: no result."]]);
+        }
+        assert.ok(answers.every((view) => view.role === "result" && view.malformed === 0));
+        assert.equal(wire.missing([], "none"), null);
+      }
+    });
+
+    it("a number where content should be is counted and comes back", () => {
+      eachOurs(({ message, expected, pair: { result } }) => {
+        for (const junk of [7, true]) {
+          const bad = putAt(message, expected.places[0] ?? [], junk);
+          assert.ok(wire.read(bad).malformed > 0, JSON.stringify(bad));
+          assert.equal(wire.write(bad, [{ at: result.at, texts: ["x"], mediaText: "y" }]), bad);
+        }
+      });
+    });
+
+    it("malformed messages pass through: nothing is thrown", () => {
+      for (const message of hostileMessages()) {
+        const view = wire.read(message);
+        assertWellFormed(view);
+        if (typeof message !== "object" || message === null) assert.equal(view.malformed, 1);
+        if (view.results.length === 0) assert.equal(wire.write(message, [{ at: "0", texts: ["x"] }]), message);
+        for (const { at } of view.results) wire.write(message, [{ at, texts: ["x"], mediaText: "y" }]);
+        assert.ok(wire.detect([message]) <= 1);
+      }
+    });
+
+    it("random damage: nothing is thrown, nothing outside results changes", () => {
+      const cases = fixtures.flatMap(({ messages, results }) =>
+        messages.map((message, at) => ({ message, places: results.filter((one) => one.message === at) })),
+      );
+      const damage = fc.constantFrom(...cases).chain(({ message, places }) =>
+        fc.record({
+          message: fc.constant(message),
+          places: fc.constant(places.flatMap((one) => one.places)),
+          path: fc.constantFrom(...pathsOf(message).filter((path) => path.length > 0)),
+          junk: arbitraryJunk,
+          text: fc.string(),
+        }),
+      );
+      fc.assert(
+        fc.property(damage, ({ message, places, path, junk, text }) => {
+          const bad = putAt(message, path, junk);
+          const view = wire.read(bad);
+          assertWellFormed(view);
+          const written = wire.write(
+            bad,
+            view.results.map(({ at }) => ({ at, texts: [text], mediaText: text })),
+          );
+          assert.deepEqual(outline(wire.read(written)), outline(view));
+          // Damage may make a result of something else: then its place is not known.
+          if (placesIn(view) !== placesIn(wire.read(message))) return;
+          if (!places.some((place) => isOnWay(path, place) || isOnWay(place, path)) && isPlain(junk)) {
+            assertSameOutside(bad, written, places);
+          }
+        }),
+        { numRuns },
+      );
+    });
+  });
+}
+
+function placesIn({ results }: WireMessage): string {
+  return results.map(({ at }) => at).join();
+}
+
+function isOnWay(path: Path, place: Path): boolean {
+  return path.every((step, at) => step === place[at]);
+}
+
+function isPlain(junk: unknown): boolean {
+  try {
+    JSON.stringify(junk);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import type { Wire, WireMessage } from "../contract/wire.ts";
+import type { ExpectedResult, Path, WireFixture } from "../wire/fixtures/fixture.ts";
+import { type PairedResult, pairResults } from "../wire/pair-results.ts";
+
+// What testWire asks of wires, and how it compares.
+
+/** The value at the end of a path. */
+export function valueAt(root: unknown, path: Path): unknown {
+  let value = root;
+  for (const step of path) value = (value as Record<string | number, unknown> | null | undefined)?.[step];
+  return value;
+}
+
+/** A copy in which another value stands at the end of a path. */
+export function putAt(root: unknown, path: Path, value: unknown): unknown {
+  const [step, ...rest] = path;
+  if (step === undefined) return value;
+  const copy: unknown = Array.isArray(root) ? root.slice() : { ...(root as object) };
+  (copy as Record<string | number, unknown>)[step] = putAt(valueAt(root, [step]), rest, value);
+  return copy;
+}
+
+/** Every way into a value. */
+export function pathsOf(root: unknown, path: Path = []): Path[] {
+  if (typeof root !== "object" || root === null) return [path];
+  return [path, ...Object.entries(root).flatMap(([key, value]) => pathsOf(value, [...path, stepOf(root, key)]))];
+}
+
+function stepOf(root: object, key: string): string | number {
+  return Array.isArray(root) ? Number(key) : key;
+}
+
+/** Freezes a value to its depths: who writes to it, throws. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const field of Object.values(value)) deepFreeze(field);
+  }
+  return value;
+}
+
+/** Outside those places both are the same bytes, and what was not on the way to them is the same object. */
+export function assertSameOutside(before: unknown, after: unknown, places: readonly Path[]): void {
+  assert.equal(JSON.stringify(mask(after, places)), JSON.stringify(mask(before, places)));
+  assertShared(before, after, places);
+}
+
+function mask(root: unknown, places: readonly Path[]): unknown {
+  return places.reduce((masked, place) => putAt(masked, place, null), root);
+}
+
+function assertShared(before: unknown, after: unknown, places: readonly Path[]): void {
+  if (places.length === 0) assert.equal(after, before);
+  else if (places.every((place) => place.length > 0) && typeof before === "object" && before !== null) {
+    for (const key of Object.keys(before)) {
+      const below = places.filter(([step]) => String(step) === key).map((place) => place.slice(1));
+      assertShared(valueAt(before, [key]), valueAt(after, [key]), below);
+    }
+  }
+}
+
+/** All but the texts and media of results. */
+export function outline(view: WireMessage): unknown {
+  const { results, ...rest } = view;
+  return { ...rest, results: results.map(({ texts: _texts, media: _media, ...result }) => result) };
+}
+
+/** A result as it was expected, and as a wire read it. */
+export interface Found {
+  expected: ExpectedResult;
+  message: unknown;
+  view: WireMessage;
+  pair: PairedResult;
+}
+
+/** Reads a fixture and pairs its results. */
+export function readFixture(wire: Wire, { messages, results }: WireFixture): Found[] {
+  const views = messages.map((message) => wire.read(message));
+  const pairs = pairResults(views);
+  assert.equal(pairs.length, results.length, `${pairs.length} results found, not ${results.length}`);
+  return pairs.map((pair, at) => {
+    const [expected, view] = [results[at], views[pair.message]];
+    assert.ok(expected !== undefined && view !== undefined);
+    return { expected, message: messages[pair.message], view, pair };
+  });
+}
+
+/** A view whose every field has its type, whatever the message was. */
+export function assertWellFormed(view: WireMessage): void {
+  assert.ok(["system", "user", "assistant", "result", "other"].includes(view.role), `role ${view.role}`);
+  assert.ok(Number.isFinite(view.chars) && view.chars >= 0, `chars ${view.chars}`);
+  assert.ok(Number.isSafeInteger(view.malformed) && view.malformed >= 0, `malformed ${view.malformed}`);
+  assert.ok(view.id === null || typeof view.id === "string");
+  assert.ok(view.text === null || typeof view.text === "string");
+  assert.equal(typeof view.aborted, "boolean");
+  for (const call of view.calls) {
+    assert.ok(call.id === null || typeof call.id === "string");
+    assert.equal(typeof call.tool, "string");
+  }
+  for (const { id, tool, texts, media, isError, fixed } of view.results) {
+    assert.ok(id === null || typeof id === "string");
+    assert.ok(tool === null || typeof tool === "string");
+    assert.ok(texts.every((text) => typeof text === "string"));
+    assert.ok(Number.isFinite(media.bytes) && media.bytes >= 0 && media.count >= 0);
+    assert.deepEqual([typeof isError, typeof fixed], ["boolean", "boolean"]);
+  }
+  assert.equal(new Set(view.results.map(({ at }) => at)).size, view.results.length, "two results at one place");
+}

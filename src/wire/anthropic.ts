@@ -1,0 +1,142 @@
+import type { Wire, WireCall, WireMessage } from "../contract/wire.ts";
+import {
+  addCall,
+  addHostedCall,
+  addMedia,
+  addResult,
+  addText,
+  readBlocks,
+  settleHosted,
+  settleRole,
+  writeBlocks,
+} from "./blocks.ts";
+import { type ContentShape, typedShape, writeContent } from "./content.ts";
+import { jsonChars, jsonText } from "./json-text.ts";
+import { emptyView, makeWire } from "./make-wire.ts";
+import { idOf, isRecord, type JsonRecord, textOrNull, withField } from "./record.ts";
+
+const plain = typedShape(mediaBytesOf, "cache_control");
+
+const resultShape: ContentShape = {
+  ...plain,
+  look(block) {
+    if (block.type === "search_result") return { text: searchText(block) };
+    const document = textDocument(block);
+    return document === null ? plain.look(block) : { text: document };
+  },
+  // A search result is read as text; changed, it becomes plain text.
+  put(block, text) {
+    if (block.type === "text") return { ...block, text };
+    if (block.type === "document") return { ...block, source: { ...(block.source as JsonRecord), data: text } };
+    const said = { type: "text", text };
+    return block.cache_control === undefined ? said : { ...said, cache_control: block.cache_control };
+  },
+};
+
+/** What a server tool found: blocks we do not know stand as their JSON. */
+const serverShape: ContentShape = {
+  ...plain,
+  look(block) {
+    const part = plain.look(block);
+    return part === "other" ? { text: jsonText(block) ?? "" } : part;
+  },
+};
+
+/** Anthropic messages. */
+export const anthropic: Wire = makeWire({
+  name: "anthropic",
+  sign,
+  read(message) {
+    const view = emptyView(roleOf(message.role));
+    const { content } = message;
+    view.id = idOf(message.id);
+    if (typeof content === "string") addText(view, content);
+    else if (Array.isArray(content)) readContentBlocks(view, content);
+    else view.malformed += 1;
+    return settleRole(view);
+  },
+  write(message, edits) {
+    if (!Array.isArray(message.content)) return message;
+    const blocks = writeBlocks(message.content, edits, (block, edit) =>
+      block.type === "tool_result"
+        ? withField(block, "content", writeContent(block.content, edit, resultShape))
+        : block,
+    );
+    return withField(message, "content", blocks);
+  },
+  missing(calls, text) {
+    const content = calls
+      .filter(({ id }) => id !== null)
+      .map(({ id }) => ({ type: "tool_result", tool_use_id: id, is_error: true, content: text }));
+    return content.length === 0 ? null : { role: "user", content };
+  },
+});
+
+function readContentBlocks(view: WireMessage, content: readonly unknown[]): void {
+  const hosted: WireCall[] = [];
+  readBlocks(view, content, (block, at) => readBlock(view, hosted, block, at));
+  settleHosted(view, hosted);
+}
+
+function readBlock(view: WireMessage, hosted: WireCall[], block: JsonRecord, index: number): void {
+  const { type } = block;
+  const at = String(index);
+  if (type === "text") addText(view, block.text);
+  else if (type === "tool_result") {
+    const result = { at, id: idOf(block.tool_use_id), tool: null, isError: block.is_error === true, fixed: false };
+    addResult(view, result, block.content, resultShape);
+  } else if (type === "tool_use") addCall(view, idOf(block.id), block.name, block.input);
+  else if (type === "server_tool_use" || type === "mcp_tool_use") {
+    addHostedCall(view, hosted, idOf(block.id), block.name, block.input);
+  } else if (typeof type === "string" && type.endsWith("_tool_result")) {
+    const isError = block.is_error === true || String(isRecord(block.content) && block.content.type).endsWith("_error");
+    const result = { at, id: idOf(block.tool_use_id), tool: null, isError, fixed: true };
+    addResult(view, result, block.content, serverShape);
+  } else if (typeof type !== "string") view.malformed += 1;
+  else {
+    const bytes = mediaBytesOf(block);
+    if (bytes !== null) addMedia(view, bytes);
+    else view.chars += jsonChars(typeof block.thinking === "string" ? block.thinking : block);
+  }
+}
+
+function mediaBytesOf(block: JsonRecord): number | null {
+  return block.type === "image" || block.type === "document" ? jsonChars(block.source) : null;
+}
+
+function textDocument({ type, source }: JsonRecord): string | null {
+  if (type !== "document" || !isRecord(source) || source.type !== "text") return null;
+  return textOrNull(source.data);
+}
+
+function searchText(block: JsonRecord): string {
+  const content = Array.isArray(block.content) ? block.content : [];
+  const texts = content.map((inner) => (isRecord(inner) ? textOrNull(inner.text) : null));
+  return [block.title, block.source, ...texts].filter((text) => typeof text === "string").join("\n");
+}
+
+function roleOf(role: unknown): WireMessage["role"] {
+  return role === "user" || role === "assistant" || role === "system" ? role : "other";
+}
+
+function sign({ role, content, parts }: JsonRecord): number {
+  if ((role !== "user" && role !== "assistant" && role !== "system") || parts !== undefined) return -1;
+  if (typeof content === "string") return 0.3;
+  if (!Array.isArray(content)) return -1;
+  let strength = 0.3;
+  for (const block of content.slice(0, 16)) {
+    if (!isRecord(block)) continue;
+    if (typeof block.type !== "string") return -1;
+    const isCall = /^(server_|mcp_)?tool_use$|tool_result$/.test(block.type);
+    if (isCall && (typeof block.tool_use_id === "string" || typeof block.id === "string")) strength = 0.95;
+    else if (block.type === "image" || block.type === "document") {
+      if (!isRecord(block.source)) return -1;
+      strength = Math.max(strength, 0.8);
+    } else if (block.type === "thinking" && "signature" in block) strength = Math.max(strength, 0.8);
+    else if (block.type === "redacted_thinking") strength = Math.max(strength, 0.8);
+    else if (block.type === "text" && isRecord(block.cache_control)) strength = Math.max(strength, 0.45);
+    else if (block.type !== "text" && !/^[a-z]+(_[a-z]+)*$/.test(block.type)) return -1;
+    else if (/^(image_url|input_\w+|output_\w+|function_call|file|reasoning)$/.test(block.type)) return -1;
+  }
+  return strength;
+}

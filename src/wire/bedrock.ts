@@ -1,0 +1,104 @@
+import type { Wire, WireCall, WireMessage } from "../contract/wire.ts";
+import {
+  addCall,
+  addHostedCall,
+  addMedia,
+  addResult,
+  addText,
+  readBlocks,
+  settleHosted,
+  settleRole,
+  writeBlocks,
+} from "./blocks.ts";
+import { type ContentShape, writeContent } from "./content.ts";
+import { jsonChars, jsonText } from "./json-text.ts";
+import { emptyView, makeWire } from "./make-wire.ts";
+import { idOf, isRecord, type JsonRecord, textOrNull, withField } from "./record.ts";
+
+const MEDIA = ["image", "document", "video", "audio"];
+const KNOWN = ["text", "toolUse", "toolResult", "cachePoint", "reasoningContent", "guardContent", "searchResult"];
+
+const shape: ContentShape = {
+  look(block) {
+    if ("text" in block) return typeof block.text === "string" ? { text: block.text } : "malformed";
+    if ("json" in block) return { text: jsonText(block.json) ?? "" };
+    if (isRecord(block.searchResult)) return { text: searchText(block.searchResult) };
+    const media = mediaIn(block);
+    return media === undefined ? "other" : { mediaBytes: sourceBytes(media) };
+  },
+  put: (block, text) => ("text" in block ? { ...block, text } : { text }),
+  say: (text) => ({ text }),
+};
+
+/** Bedrock Converse messages. */
+export const bedrock: Wire = makeWire({
+  name: "bedrock",
+  sign,
+  read(message) {
+    const view = emptyView(message.role === "user" || message.role === "assistant" ? message.role : "other");
+    if (Array.isArray(message.content)) readContentBlocks(view, message.content);
+    else view.malformed += 1;
+    return settleRole(view);
+  },
+  write(message, edits) {
+    // A result in an assistant's message is of a tool that the provider ran.
+    if (!Array.isArray(message.content) || message.role === "assistant") return message;
+    const blocks = writeBlocks(message.content, edits, (block, edit) => {
+      const result = block.toolResult;
+      if (!isRecord(result)) return block;
+      return withField(block, "toolResult", withField(result, "content", writeContent(result.content, edit, shape)));
+    });
+    return withField(message, "content", blocks);
+  },
+  missing(calls, text) {
+    const content = calls
+      .filter(({ id }) => id !== null)
+      .map(({ id }) => ({ toolResult: { toolUseId: id, content: [{ text }], status: "error" } }));
+    return content.length === 0 ? null : { role: "user", content };
+  },
+});
+
+function readContentBlocks(view: WireMessage, content: readonly unknown[]): void {
+  const hosted: WireCall[] = [];
+  readBlocks(view, content, (block, at) => readBlock(view, hosted, block, at));
+  settleHosted(view, hosted);
+}
+
+function readBlock(view: WireMessage, hosted: WireCall[], block: JsonRecord, at: number): void {
+  const { toolUse, toolResult } = block;
+  const media = mediaIn(block);
+  if ("text" in block) addText(view, block.text);
+  else if (isRecord(toolUse)) {
+    const { toolUseId, name, input, type } = toolUse;
+    if (type === "server_tool_use") addHostedCall(view, hosted, idOf(toolUseId), name, input);
+    else addCall(view, idOf(toolUseId), name, input);
+  } else if (isRecord(toolResult)) {
+    const isError = toolResult.status === "error";
+    const result = { at: String(at), id: idOf(toolResult.toolUseId), tool: null, isError };
+    addResult(view, { ...result, fixed: view.role === "assistant" }, toolResult.content, shape);
+  } else if (toolUse !== undefined || toolResult !== undefined) view.malformed += 1;
+  else if (media !== undefined) addMedia(view, sourceBytes(media));
+  else if (!("cachePoint" in block)) view.chars += jsonChars(block);
+}
+
+function mediaIn(block: JsonRecord): unknown {
+  return MEDIA.map((kind) => block[kind]).find((value) => value !== undefined);
+}
+
+function sourceBytes(media: unknown): number {
+  return jsonChars(isRecord(media) && isRecord(media.source) ? (media.source.bytes ?? media.source) : media);
+}
+
+function searchText(result: JsonRecord): string {
+  const content = Array.isArray(result.content) ? result.content : [];
+  const texts = content.map((inner) => (isRecord(inner) ? textOrNull(inner.text) : null));
+  return [result.title, result.source, ...texts].filter((text) => typeof text === "string").join("\n");
+}
+
+function sign({ role, content }: JsonRecord): number {
+  if ((role !== "user" && role !== "assistant") || !Array.isArray(content)) return -1;
+  const blocks = content.slice(0, 16).filter(isRecord);
+  if (blocks.some((block) => typeof block.type === "string")) return -1;
+  if (blocks.some((block) => isRecord(block.toolUse) || isRecord(block.toolResult))) return 0.95;
+  return blocks.some((block) => KNOWN.some((key) => key in block) || mediaIn(block) !== undefined) ? 0.85 : 0;
+}

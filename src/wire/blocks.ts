@@ -1,0 +1,107 @@
+import type { WireCall, WireEdit, WireMessage, WireResult } from "../contract/wire.ts";
+import { type ContentShape, readContent } from "./content.ts";
+import { jsonChars } from "./json-text.ts";
+import { isRecord, type JsonRecord } from "./record.ts";
+
+// Formats in which a message is a list of blocks and some of them are calls or results.
+
+/** Reads each block; one that cannot be read is counted and leaves the others readable. */
+export function readBlocks(
+  view: WireMessage,
+  blocks: readonly unknown[],
+  readOne: (block: JsonRecord, at: number) => void,
+): void {
+  for (let at = 0; at < blocks.length; at += 1) {
+    const block = blocks[at];
+    try {
+      if (isRecord(block)) readOne(block, at);
+      else view.malformed += 1;
+    } catch {
+      view.malformed += 1;
+    }
+  }
+}
+
+/** The blocks with those results changed; the same list if no edit changed one. */
+export function writeBlocks(
+  blocks: readonly unknown[],
+  edits: readonly WireEdit[],
+  writeOne: (block: JsonRecord, edit: WireEdit) => JsonRecord,
+): readonly unknown[] {
+  let changed: unknown[] | null = null;
+  for (const edit of edits) {
+    const at = Number(edit.at);
+    const block = (changed ?? blocks)[at];
+    if (!isRecord(block) || String(at) !== edit.at) continue;
+    const written = writeOne(block, edit);
+    if (written === block) continue;
+    changed ??= blocks.slice();
+    changed[at] = written;
+  }
+  return changed ?? blocks;
+}
+
+/** Text outside results. */
+export function addText(view: WireMessage, text: unknown): void {
+  if (typeof text !== "string") view.malformed += 1;
+  else {
+    view.chars += text.length;
+    view.text ??= text;
+  }
+}
+
+/** Media outside results. */
+export function addMedia(view: WireMessage, bytes: number): void {
+  view.media.count += 1;
+  view.media.bytes += bytes;
+}
+
+/** A call, and what a model reads of it. */
+export function addCall(view: WireMessage, id: string | null, tool: unknown, input: unknown): void {
+  if (typeof tool !== "string") {
+    view.malformed += 1;
+    return;
+  }
+  view.calls.push({ id, tool, input });
+  view.chars += tool.length + jsonChars(input);
+}
+
+/** A call that the provider answers itself, mostly in the same message. Until then nobody else may: it is not listed. */
+export function addHostedCall(
+  view: WireMessage,
+  hosted: WireCall[],
+  id: string | null,
+  tool: unknown,
+  input: unknown,
+): void {
+  const before = view.calls.length;
+  addCall(view, id, tool, input);
+  hosted.push(...view.calls.splice(before));
+}
+
+/** Lists the hosted calls that have their result in this message. */
+export function settleHosted(view: WireMessage, hosted: readonly WireCall[]): void {
+  if (hosted.length === 0) return;
+  const answered = new Set(view.results.map(({ id, tool }) => id ?? `tool ${tool}`));
+  for (const call of hosted) if (answered.has(call.id ?? `tool ${call.tool}`)) view.calls.push(call);
+}
+
+/** A result whose content has a shape. */
+export function addResult(
+  view: WireMessage,
+  result: Pick<WireResult, "at" | "id" | "tool" | "isError" | "fixed">,
+  content: unknown,
+  shape: ContentShape,
+): void {
+  const { texts, media, otherChars, malformed } = readContent(content, shape);
+  view.results.push({ ...result, texts, media });
+  view.chars += otherChars;
+  view.malformed += malformed;
+}
+
+/** A message in which nothing but results stands is theirs. */
+export function settleRole(view: WireMessage): WireMessage {
+  const isOnly = view.text === null && view.calls.length === 0 && view.media.count === 0;
+  if (view.results.length > 0 && isOnly && view.role !== "assistant") view.role = "result";
+  return view;
+}

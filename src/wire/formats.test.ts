@@ -1,0 +1,214 @@
+import { describe, expect, it } from "vitest";
+import { anthropic } from "./anthropic.ts";
+import { gemini } from "./gemini.ts";
+import { langchain } from "./langchain.ts";
+import { mcp } from "./mcp.ts";
+import { openaiChat } from "./openai-chat.ts";
+import { openaiResponses } from "./openai-responses.ts";
+import { pi } from "./pi.ts";
+
+// What one format has and others do not. What all share is in testWire.
+
+describe("roles", () => {
+  it("a message of results only is theirs; with words beside them it is the user's", () => {
+    const result = { type: "tool_result", tool_use_id: "1", content: "x" };
+    expect(anthropic.read({ role: "user", content: [result] }).role).toBe("result");
+    expect(anthropic.read({ role: "user", content: [result, { type: "text", text: "and?" }] }).role).toBe("user");
+    expect(gemini.read({ role: "model", parts: [{ text: "hi" }] }).role).toBe("assistant");
+    expect(openaiChat.read({ role: "developer", content: "hi" }).role).toBe("system");
+    expect(openaiChat.read({ role: "critic", content: "hi" }).role).toBe("other");
+  });
+
+  it("says the first text, and how much a model reads outside results", () => {
+    const view = anthropic.read({
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "abc", signature: "s" },
+        { type: "text", text: "hello" },
+        { type: "text", text: "you" },
+        { type: "tool_use", id: "1", name: "read", input: { path: "a" } },
+      ],
+    });
+    expect(view.text).toBe("hello");
+    expect(view.chars).toBeGreaterThanOrEqual("abchelloyouread".length + '{"path":"a"}'.length);
+    expect(view.chars).toBeLessThan(40);
+  });
+});
+
+describe("pi", () => {
+  it.each([
+    ["aborted", true],
+    ["error", true],
+    ["toolUse", false],
+    ["stop", false],
+    ["deferred", false],
+    [undefined, false],
+  ])("a turn that ended with %s is broken off: %s", (stopReason, aborted) => {
+    const message = {
+      role: "assistant",
+      content: [{ type: "toolCall", id: "1", name: "a", arguments: {} }],
+      stopReason,
+    };
+    expect(pi.read(message).aborted).toBe(aborted);
+    expect(pi.read({ type: "message", id: "e1", parentId: null, message })).toMatchObject({ id: "e1", aborted });
+  });
+
+  it.each(["toolCallId", "tool_call_id", "toolUseId", "tool_use_id", "callId", "call_id"])(
+    "reads ids under %s",
+    (field) => {
+      expect(pi.read({ role: "tool", [field]: "x1", content: "y" }).results[0]).toMatchObject({
+        id: "x1",
+        texts: ["y"],
+      });
+    },
+  );
+
+  it.each(["toolCall", "toolUse", "functionCall", "tool_call", "tool_use", "function_call"])(
+    "reads calls named %s",
+    (type) => {
+      const content = [{ type, id: "1", name: "read", input: { path: "a" } }];
+      expect(pi.read({ role: "assistant", content }).calls).toEqual([{ id: "1", tool: "read", input: { path: "a" } }]);
+    },
+  );
+
+  it("a command that is kept out of the context says nothing to a model", () => {
+    const run = { role: "bashExecution", command: "ls", output: "a b c", exitCode: 0 };
+    expect(pi.read(run)).toMatchObject({ role: "user", text: "ls", chars: 7 });
+    expect(pi.read({ ...run, excludeFromContext: true })).toMatchObject({ role: "other", chars: 0 });
+  });
+
+  it("lines of a transcript that hold no message are passed by", () => {
+    const header = { type: "session", version: 3, id: "s1", timestamp: "t", cwd: "/" };
+    expect(pi.read(header)).toMatchObject({ role: "other", id: "s1", malformed: 0 });
+    expect(pi.read({ type: "message", id: "m1", message: null })).toMatchObject({ role: "other", malformed: 1 });
+    expect(pi.read({ type: "custom_message", id: "c1", content: "note" })).toMatchObject({
+      role: "user",
+      text: "note",
+    });
+  });
+});
+
+describe("openai-responses", () => {
+  it.each([
+    ["function_call", { call_id: "1", name: "a", arguments: "{}" }, "function_call_output"],
+    ["custom_tool_call", { call_id: "1", name: "a", input: "x" }, "custom_tool_call_output"],
+    ["shell_call", { call_id: "1", action: { commands: ["ls"] } }, "shell_call_output"],
+    ["local_shell_call", { call_id: "1", id: "l1", action: { command: ["ls"] } }, "local_shell_call_output"],
+    ["apply_patch_call", { call_id: "1", operation: {} }, "apply_patch_call_output"],
+    ["function_call", { callId: "1", name: "a", arguments: "{}" }, "function_call_result"],
+    ["computer_call", { call_id: "1", action: {} }, null],
+  ])("answers a %s in its own way", (type, fields, answer) => {
+    const { calls } = openaiResponses.read({ type, ...fields });
+    expect(calls).toHaveLength(1);
+    const missing = openaiResponses.missing(calls, "Error: none.") as { type: string } | null;
+    expect(missing?.type ?? null).toBe(answer);
+    if (missing !== null)
+      expect(openaiResponses.read(missing).results[0]).toMatchObject({ id: "1", texts: ["Error: none."] });
+  });
+
+  it("a search for tools is the provider's, or answered by an item that is not a result", () => {
+    const search = { type: "tool_search_call", call_id: "t1", execution: "client", arguments: {} };
+    expect(openaiResponses.read(search).calls).toEqual([]);
+  });
+
+  it("a hosted call without a result is nobody's to answer", () => {
+    const view = openaiResponses.read({
+      type: "web_search_call",
+      id: "ws_1",
+      status: "completed",
+      action: { query: "x" },
+    });
+    expect(view).toMatchObject({ role: "assistant", calls: [], results: [] });
+    expect(view.chars).toBeGreaterThan(0);
+  });
+
+  it("one text for several commands leaves every exit status in place", () => {
+    const outcome = { type: "exit", exit_code: 3 };
+    const output = [
+      { stdout: "a", stderr: "b", outcome },
+      { stdout: "c", stderr: "", outcome },
+    ];
+    const item = { type: "shell_call_output", call_id: "1", output };
+    expect(openaiResponses.read(item).results[0]?.texts).toEqual(["a\nb", "c"]);
+    expect(openaiResponses.write(item, [{ at: "output", texts: ["short"] }])).toEqual({
+      ...item,
+      output: [
+        { stdout: "short", stderr: "", outcome },
+        { stdout: "", stderr: "", outcome },
+      ],
+    });
+  });
+});
+
+describe("anthropic", () => {
+  it("a server tool without its result yet is not listed as a call", () => {
+    const call = { type: "server_tool_use", id: "s1", name: "web_search", input: {} };
+    const found = {
+      type: "web_search_tool_result",
+      tool_use_id: "s1",
+      content: { type: "web_search_tool_result_error" },
+    };
+    expect(anthropic.read({ role: "assistant", content: [call] }).calls).toEqual([]);
+    const view = anthropic.read({ role: "assistant", content: [call, found] });
+    expect(view.calls).toHaveLength(1);
+    expect(view.results[0]).toMatchObject({ isError: true, fixed: true });
+  });
+
+  it("a cache breakpoint on a block that goes stands on the one that stays", () => {
+    const content = [
+      { type: "text", text: "a" },
+      { type: "text", text: "b", cache_control: { type: "ephemeral" } },
+    ];
+    const message = { role: "user", content: [{ type: "tool_result", tool_use_id: "1", content }] };
+    expect(anthropic.write(message, [{ at: "0", texts: ["c"] }])).toEqual({
+      role: "user",
+      content: [
+        {
+          type: "tool_result",
+          tool_use_id: "1",
+          content: [{ type: "text", text: "c", cache_control: { type: "ephemeral" } }],
+        },
+      ],
+    });
+  });
+});
+
+describe("gemini", () => {
+  it("what is said of media joins the text, and an error stays one", () => {
+    const parts = [{ inlineData: { mimeType: "image/png", data: "AA" } }, { fileData: { fileUri: "gs://a" } }];
+    const message = { role: "user", parts: [{ functionResponse: { name: "a", response: { error: "no" }, parts } }] };
+    expect(gemini.write(message, [{ at: "0", texts: ["cut"], mediaText: "[image]" }])).toEqual({
+      role: "user",
+      parts: [{ functionResponse: { name: "a", response: { error: "cut\n[image]\n[image]" }, parts: [] } }],
+    });
+  });
+});
+
+describe("mcp", () => {
+  it("a structure that stood for missing text gives way to text; beside text it stays", () => {
+    const structuredContent = { rows: [1, 2] };
+    expect(mcp.write({ content: [], structuredContent }, [{ at: "content", texts: ["cut"] }])).toEqual({
+      content: [{ type: "text", text: "cut" }],
+    });
+    const both = { content: [{ type: "text", text: "[1,2]" }], structuredContent };
+    expect(mcp.write(both, [{ at: "content", texts: ["cut"] }])).toEqual({
+      content: [{ type: "text", text: "cut" }],
+      structuredContent,
+    });
+  });
+});
+
+describe("langchain", () => {
+  it("an instance stays an instance", () => {
+    class ToolMessage {
+      type = "tool";
+      content = "long";
+      tool_call_id = "1";
+    }
+    const message = Object.freeze(new ToolMessage());
+    const written = langchain.write(message, [{ at: "content", texts: ["short"] }]);
+    expect(written).toBeInstanceOf(ToolMessage);
+    expect(written).toMatchObject({ content: "short", tool_call_id: "1" });
+    expect(message.content).toBe("long");
+  });
+});

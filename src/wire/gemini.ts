@@ -1,0 +1,148 @@
+import type { Wire, WireCall, WireEdit, WireMessage } from "../contract/wire.ts";
+import {
+  addCall,
+  addHostedCall,
+  addMedia,
+  addText,
+  readBlocks,
+  settleHosted,
+  settleRole,
+  writeBlocks,
+} from "./blocks.ts";
+import { jsonChars, jsonText } from "./json-text.ts";
+import { emptyView, makeWire } from "./make-wire.ts";
+import { idOf, isRecord, type JsonRecord, textOrNull, withField } from "./record.ts";
+
+// Field names come in camel case from the SDK and in snake case from some clients of the REST API: both are read.
+
+const CODE = "code_execution";
+
+/** Gemini contents. */
+export const gemini: Wire = makeWire({
+  name: "gemini",
+  sign,
+  read(content) {
+    const view = emptyView(roleOf(content.role));
+    if (Array.isArray(content.parts)) readParts(view, content.parts);
+    else view.malformed += 1;
+    return settleRole(view);
+  },
+  write(content, edits) {
+    if (!Array.isArray(content.parts)) return content;
+    const parts = writeBlocks(content.parts, edits, (part, edit) => {
+      const field = "functionResponse" in part ? "functionResponse" : "function_response";
+      const answer = part[field];
+      return isRecord(answer) ? withField(part, field, writeAnswer(answer, edit)) : part;
+    });
+    return withField(content, "parts", parts);
+  },
+  missing(calls, text) {
+    if (calls.length === 0) return null;
+    const parts = calls.map(({ id, tool }) => ({
+      functionResponse: { ...(id === null ? {} : { id }), name: tool, response: { error: text } },
+    }));
+    return { role: "user", parts };
+  },
+});
+
+function readParts(view: WireMessage, parts: readonly unknown[]): void {
+  const hosted: WireCall[] = [];
+  readBlocks(view, parts, (part, at) => readPart(view, hosted, part, at));
+  settleHosted(view, hosted);
+}
+
+function readPart(view: WireMessage, hosted: WireCall[], part: JsonRecord, at: number): void {
+  const call = part.functionCall ?? part.function_call;
+  const answer = part.functionResponse ?? part.function_response;
+  const media = mediaOf(part);
+  const code = part.executableCode ?? part.executable_code;
+  const ran = part.codeExecutionResult ?? part.code_execution_result;
+  if (answer !== undefined) readAnswer(view, answer, at);
+  else if (isRecord(call)) addCall(view, idOf(call.id), call.name, call.args);
+  else if (media !== undefined) addMedia(view, jsonChars(media));
+  else if (isRecord(code)) addHostedCall(view, hosted, idOf(code.id), CODE, code.code);
+  else if (isRecord(ran)) {
+    const isError = ran.outcome !== undefined && ran.outcome !== "OUTCOME_OK";
+    const texts = typeof ran.output === "string" ? [ran.output] : [];
+    const media = { count: 0, bytes: 0 };
+    view.results.push({ at: String(at), id: idOf(ran.id), tool: CODE, isError, texts, media, fixed: true });
+  } else if (part.thought === true && typeof part.text === "string") view.chars += part.text.length;
+  else if ("text" in part) addText(view, part.text);
+  else view.chars += jsonChars(part);
+}
+
+function readAnswer(view: WireMessage, answer: unknown, at: number): void {
+  if (!isRecord(answer)) {
+    view.malformed += 1;
+    return;
+  }
+  const { response } = answer;
+  const media = { count: 0, bytes: 0 };
+  for (const data of mediaIn(answer)) {
+    media.count += 1;
+    media.bytes += jsonChars(data);
+  }
+  if (!isRecord(response)) view.malformed += 1;
+  const texts = textsOf(response);
+  const isError = isRecord(response) && isFault(response);
+  const id = idOf(answer.id);
+  view.results.push({ at: String(at), id, tool: textOrNull(answer.name), isError, texts, media, fixed: false });
+}
+
+/** Text where the response is nothing else; else its JSON, which is what the model reads. */
+function textsOf(response: unknown): string[] {
+  if (!isRecord(response)) return [];
+  const [only, ...more] = Object.keys(response);
+  if (only === undefined) return [];
+  const value = response[only];
+  if (more.length === 0 && (only === "output" || only === "error") && typeof value === "string") return [value];
+  return [jsonText(response) ?? ""];
+}
+
+// A response must be an object, and the parts beside it hold media only: what is said in their place joins the text.
+function writeAnswer(answer: JsonRecord, edit: WireEdit): JsonRecord {
+  const { response } = answer;
+  if (!isRecord(response)) return answer;
+  const before = textsOf(response);
+  const count = mediaIn(answer).length;
+  const said = edit.mediaText === undefined ? [] : Array.from({ length: count }, () => edit.mediaText ?? "");
+  const texts = edit.texts !== undefined && edit.texts.length > 0 ? edit.texts : before;
+  const text = [...texts, ...said].join("\n");
+  const changed =
+    text === before.join("\n")
+      ? answer
+      : withField(answer, "response", isFault(response) ? { error: text } : { output: text });
+  if (said.length === 0 || !Array.isArray(answer.parts)) return changed;
+  return withField(
+    changed,
+    "parts",
+    answer.parts.filter((part) => !isRecord(part) || mediaOf(part) === undefined),
+  );
+}
+
+function isFault(response: JsonRecord): boolean {
+  return response.error !== undefined && response.error !== null;
+}
+
+function mediaIn({ parts }: JsonRecord): unknown[] {
+  if (!Array.isArray(parts)) return [];
+  return parts.map((part) => (isRecord(part) ? mediaOf(part) : undefined)).filter((data) => data !== undefined);
+}
+
+function mediaOf(part: JsonRecord): unknown {
+  return part.inlineData ?? part.inline_data ?? part.fileData ?? part.file_data;
+}
+
+function roleOf(role: unknown): WireMessage["role"] {
+  if (role === "model") return "assistant";
+  if (role === "system") return "system";
+  // A content without a role is the user's, and "function" is what older clients wrote beside responses.
+  return role === undefined || role === "user" || role === "function" ? "user" : "other";
+}
+
+function sign({ role, parts }: JsonRecord): number {
+  if (!Array.isArray(parts)) return -1;
+  const first = parts.find(isRecord);
+  if (first !== undefined && typeof first.type === "string") return -1;
+  return role === undefined || ["user", "model", "function", "system"].includes(String(role)) ? 0.95 : -1;
+}

@@ -1,0 +1,76 @@
+import type { Wire, WireCall, WireEdit, WireMessage, WireRole } from "../contract/wire.ts";
+import { isRecord, type JsonRecord } from "./record.ts";
+
+const MAX_SAMPLE = 64;
+
+/** A format as its codec writes it down: records only, and free to throw on what is malformed. */
+export interface WireParts {
+  name: string;
+  /** How surely one message is in this format, 0 to 1; below 0 it cannot be. */
+  sign(message: JsonRecord): number;
+  read(message: JsonRecord): WireMessage;
+  write(message: JsonRecord, edits: readonly WireEdit[]): JsonRecord;
+  missing(calls: readonly WireCall[], text: string): unknown;
+}
+
+/** Makes a wire that keeps its word on any input: what throws inside passes through and is counted. */
+export function makeWire(parts: WireParts): Wire {
+  return {
+    name: parts.name,
+    detect: (messages) => judge(messages, parts.sign),
+    read(message) {
+      try {
+        if (isRecord(message)) return parts.read(message);
+      } catch {}
+      return { ...emptyView("other"), malformed: 1 };
+    },
+    write(message, edits) {
+      try {
+        if (isRecord(message) && edits.length > 0) return parts.write(message, edits);
+      } catch {}
+      return message;
+    },
+    missing: parts.missing,
+  };
+}
+
+/** A view with nothing in it yet. */
+export function emptyView(role: WireRole): WireMessage {
+  return {
+    role,
+    id: null,
+    calls: [],
+    results: [],
+    chars: 0,
+    media: { count: 0, bytes: 0 },
+    text: null,
+    aborted: false,
+    malformed: 0,
+  };
+}
+
+// The strongest sign counts, less the share of messages that cannot be in this format.
+function judge(messages: readonly unknown[], sign: WireParts["sign"]): number {
+  let [strongest, seen, refused] = [0, 0, 0];
+  for (const message of sampleOf(messages)) {
+    if (!isRecord(message)) continue;
+    seen += 1;
+    const strength = attempt(() => sign(message)) ?? 0;
+    if (strength < 0) refused += 1;
+    else strongest = Math.max(strongest, strength);
+  }
+  return seen === 0 ? 0 : strongest * (1 - refused / seen) ** 2;
+}
+
+function sampleOf(messages: readonly unknown[]): readonly unknown[] {
+  if (messages.length <= MAX_SAMPLE) return messages;
+  return [...messages.slice(0, MAX_SAMPLE / 2), ...messages.slice(-MAX_SAMPLE / 2)];
+}
+
+function attempt<T>(body: () => T): T | null {
+  try {
+    return body();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,107 @@
+import type { Wire, WireEdit, WireMessage } from "../contract/wire.ts";
+import { addCall, addResult } from "./blocks.ts";
+import { type ContentShape, readContent, typedShape, writeContent } from "./content.ts";
+import { jsonChars, jsonText } from "./json-text.ts";
+import { emptyView, makeWire } from "./make-wire.ts";
+import { idOf, isRecord, type JsonRecord, withField } from "./record.ts";
+
+// Results of tools/call, alone or in the JSON-RPC message that carries them. A call is the request of tools/call.
+
+const AT = "content";
+const plain = typedShape(mediaBytesOf);
+
+const shape: ContentShape = {
+  ...plain,
+  look(block) {
+    const { resource } = block;
+    if (block.type !== "resource") return plain.look(block);
+    if (!isRecord(resource)) return "malformed";
+    return typeof resource.text === "string" ? { text: resource.text } : { mediaBytes: jsonChars(resource.blob ?? "") };
+  },
+  put(block, text) {
+    return isRecord(block.resource) ? { ...block, resource: { ...block.resource, text } } : { ...block, text };
+  },
+};
+
+/** MCP tool results. */
+export const mcp: Wire = makeWire({
+  name: "mcp",
+  sign,
+  read(message) {
+    if (message.jsonrpc === undefined) return readResult(emptyView("result"), message, null);
+    const view = emptyView("other");
+    const { id, method, params, result } = message;
+    view.id = idOf(id);
+    if (method === "tools/call" && isRecord(params)) {
+      view.role = "assistant";
+      addCall(view, view.id, params.name, params.arguments);
+    }
+    return isRecord(result) && isToolResult(result) ? readResult({ ...view, role: "result" }, result, view.id) : view;
+  },
+  write(message, edits) {
+    const edit = edits.find(({ at }) => at === AT);
+    if (edit === undefined) return message;
+    if (message.jsonrpc === undefined) return writeResult(message, edit);
+    const { result } = message;
+    return isRecord(result) && isToolResult(result) ? withField(message, "result", writeResult(result, edit)) : message;
+  },
+  missing(calls, text) {
+    const [call] = calls;
+    if (call === undefined) return null;
+    const result = { content: [{ type: "text", text }], isError: true };
+    return call.id === null ? result : { jsonrpc: "2.0", id: call.id, result };
+  },
+});
+
+function readResult(view: WireMessage, result: JsonRecord, id: string | null): WireMessage {
+  const about = { at: AT, id, tool: null, isError: result.isError === true, fixed: false };
+  addResult(view, about, result.content, shape);
+  if (result.content === undefined && !isStructured(result)) view.malformed += 1;
+  // Where nothing is said in text, a model is shown the structure.
+  if (view.results[0]?.texts.length === 0 && isStructured(result) && isListed(result)) {
+    const text = jsonText(result.structuredContent);
+    if (text !== null) view.results[0].texts.push(text);
+  }
+  return view;
+}
+
+function writeResult(result: JsonRecord, edit: WireEdit): JsonRecord {
+  const { structuredContent, ...rest } = result;
+  if (result.content === undefined && !isStructured(result)) return result;
+  const isText = readContent(result.content, shape).texts.length > 0;
+  const isShown =
+    !isText && isStructured(result) && isListed(result) && edit.texts !== undefined && edit.texts.length > 0;
+  if (isShown && edit.texts?.join("\n") === jsonText(structuredContent)) {
+    return withField(result, AT, writeContent(result.content, { at: AT, ...mediaOf(edit) }, shape));
+  }
+  return withField(isShown ? rest : result, AT, writeContent(result.content, edit, shape));
+}
+
+function mediaOf({ mediaText }: WireEdit): { mediaText?: string } {
+  return mediaText === undefined ? {} : { mediaText };
+}
+
+function isStructured(result: JsonRecord): boolean {
+  return isRecord(result.structuredContent) || Array.isArray(result.structuredContent);
+}
+
+function isListed({ content }: JsonRecord): boolean {
+  return content === undefined || Array.isArray(content);
+}
+
+// What a client answers to sampling has content too, and a role.
+function isToolResult(result: JsonRecord): boolean {
+  return (result.content !== undefined && result.role === undefined) || isStructured(result);
+}
+
+function mediaBytesOf(block: JsonRecord): number | null {
+  return block.type === "image" || block.type === "audio" ? jsonChars(block.data) : null;
+}
+
+function sign(message: JsonRecord): number {
+  if (message.jsonrpc === "2.0") return 0.95;
+  if (message.role !== undefined || message.type !== undefined || message.parts !== undefined) return -1;
+  if (!isToolResult(message)) return -1;
+  const hasOwn = "isError" in message || "structuredContent" in message || "_meta" in message;
+  return hasOwn ? 0.9 : 0.75;
+}

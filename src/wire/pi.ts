@@ -1,0 +1,140 @@
+import type { Wire, WireEdit, WireMessage, WireRole } from "../contract/wire.ts";
+import { addCall, addMedia, addResult, addText, readBlocks, settleRole, writeBlocks } from "./blocks.ts";
+import { typedShape, writeContent } from "./content.ts";
+import { jsonChars } from "./json-text.ts";
+import { emptyView, makeWire } from "./make-wire.ts";
+import { signPi } from "./pi-sign.ts";
+import { idOf, isRecord, type JsonRecord, textOrNull, withField } from "./record.ts";
+
+// Messages of pi and OpenClaw sessions, and the lines of their transcripts, which hold such messages. Older sessions, other
+// harnesses and hand-made ones use other names for the same: all are read.
+
+const AT = "content";
+const shape = { ...typedShape(mediaBytesOf), needed: true };
+
+const ROLES = new Map<unknown, WireRole>([
+  ["system", "system"],
+  ["user", "user"],
+  ["custom", "user"],
+  ["hookMessage", "user"],
+  ["branchSummary", "user"],
+  ["compactionSummary", "user"],
+  ["bashExecution", "user"],
+  ["assistant", "assistant"],
+  ["toolResult", "result"],
+  ["tool_result", "result"],
+  ["tool", "result"],
+  ["function", "result"],
+]);
+
+const CALL_TYPES = new Set(["toolCall", "toolUse", "functionCall", "tool_call", "tool_use", "function_call"]);
+const RESULT_TYPES = new Set(["toolResult", "tool_result", "functionResult", "function_result"]);
+const BROKEN_OFF = new Set<unknown>(["aborted", "error"]);
+
+/** Session messages of pi and OpenClaw, and their transcripts' entries. */
+export const pi: Wire = makeWire({
+  name: "pi",
+  sign: signPi,
+  read(entry) {
+    if (isRecord(entry.message) && entry.role === undefined) {
+      const view = readMessage(entry.message);
+      return { ...view, id: idOf(entry.id) ?? view.id };
+    }
+    return typeof entry.role === "string" ? readMessage(entry) : readOtherEntry(entry);
+  },
+  write(entry, edits) {
+    if (isRecord(entry.message) && entry.role === undefined) {
+      return withField(entry, "message", writeMessage(entry.message, edits));
+    }
+    return typeof entry.role === "string" ? writeMessage(entry, edits) : entry;
+  },
+  missing(calls, text) {
+    const [call] = calls;
+    if (call === undefined || call.id === null) return null;
+    const content = [{ type: "text", text }];
+    return { role: "toolResult", toolCallId: call.id, toolName: call.tool, content, isError: true };
+  },
+});
+
+function readMessage(message: JsonRecord): WireMessage {
+  const view = emptyView(ROLES.get(message.role) ?? "other");
+  view.id = idOf(message.id) ?? (isRecord(message.__openclaw) ? idOf(message.__openclaw.id) : null);
+  view.aborted = view.role === "assistant" && BROKEN_OFF.has(message.stopReason);
+  const { content } = message;
+  if (view.role === "result") {
+    addResult(view, { at: AT, ...resultOf(message) }, content, shape);
+    return view;
+  }
+  if (message.role === "bashExecution") return readCommand(view, message);
+  if (typeof message.summary === "string") addText(view, message.summary);
+  else if (typeof content === "string") addText(view, content);
+  else if (Array.isArray(content)) readBlocks(view, content, (block, at) => readBlock(view, block, at));
+  else view.malformed += 1;
+  return settleRole(view);
+}
+
+function readBlock(view: WireMessage, block: JsonRecord, at: number): void {
+  const type = String(block.type);
+  if (type === "text") addText(view, block.text);
+  else if (CALL_TYPES.has(type)) {
+    const input = block.arguments ?? block.input ?? block.args ?? block.partialJson;
+    addCall(view, idOf(block.id) ?? callIdOf(block), block.name ?? block.toolName, input);
+  } else if (RESULT_TYPES.has(type)) addResult(view, { at: String(at), ...resultOf(block) }, block.content, shape);
+  else if (typeof block.type !== "string") view.malformed += 1;
+  else {
+    const bytes = mediaBytesOf(block);
+    if (bytes !== null) addMedia(view, bytes);
+    else view.chars += jsonChars(typeof block.thinking === "string" ? block.thinking : block);
+  }
+}
+
+/** A command that a person ran: the model reads it as that person's words. */
+function readCommand(view: WireMessage, { command, output, excludeFromContext }: JsonRecord): WireMessage {
+  if (excludeFromContext === true) return { ...view, role: "other" };
+  addText(view, command);
+  addText(view, output);
+  return view;
+}
+
+function readOtherEntry(entry: JsonRecord): WireMessage {
+  if (typeof entry.type !== "string") return { ...emptyView("other"), malformed: 1 };
+  const view =
+    entry.type === "custom_message" ? readMessage({ role: "custom", content: entry.content }) : emptyView("other");
+  if (typeof entry.summary === "string") addText(view, entry.summary);
+  view.id = idOf(entry.id);
+  if (entry.type === "message") view.malformed += 1;
+  return view;
+}
+
+function writeMessage(message: JsonRecord, edits: readonly WireEdit[]): JsonRecord {
+  const whole = edits.find(({ at }) => at === AT);
+  if (ROLES.get(message.role) === "result") {
+    return whole === undefined ? message : withField(message, "content", writeContent(message.content, whole, shape));
+  }
+  if (!Array.isArray(message.content)) return message;
+  const blocks = writeBlocks(message.content, edits, (block, edit) =>
+    RESULT_TYPES.has(String(block.type))
+      ? withField(block, "content", writeContent(block.content, edit, shape))
+      : block,
+  );
+  return withField(message, "content", blocks);
+}
+
+function resultOf(record: JsonRecord): { id: string | null; tool: string | null; isError: boolean; fixed: boolean } {
+  return {
+    id: callIdOf(record),
+    tool: textOrNull(record.toolName) ?? textOrNull(record.tool_name) ?? textOrNull(record.name),
+    isError: record.isError === true || record.is_error === true,
+    fixed: false,
+  };
+}
+
+function callIdOf(record: JsonRecord): string | null {
+  const { toolCallId, tool_call_id, toolUseId, tool_use_id, callId, call_id } = record;
+  return idOf(toolCallId ?? tool_call_id ?? toolUseId ?? tool_use_id ?? callId ?? call_id);
+}
+
+function mediaBytesOf(block: JsonRecord): number | null {
+  if (block.type !== "image" && block.type !== "audio" && block.type !== "file") return null;
+  return jsonChars(block.data ?? block.source ?? block.url ?? "");
+}

@@ -1,0 +1,43 @@
+import type { Wire } from "../contract/wire.ts";
+import { aiSdk } from "./ai-sdk.ts";
+import { anthropic } from "./anthropic.ts";
+import { bedrock } from "./bedrock.ts";
+import { gemini } from "./gemini.ts";
+import { langchain } from "./langchain.ts";
+import { mcp } from "./mcp.ts";
+import { openaiChat } from "./openai-chat.ts";
+import { openaiResponses } from "./openai-responses.ts";
+import { pi } from "./pi.ts";
+
+const MIN_SCORE = 0.5;
+const MIN_LEAD = 0.1;
+
+/** Every message format we read. */
+export const wires: readonly Wire[] = [
+  anthropic,
+  openaiChat,
+  openaiResponses,
+  gemini,
+  bedrock,
+  aiSdk,
+  langchain,
+  mcp,
+  pi,
+];
+
+/** The format of that name, or null. */
+export function wireNamed(name: string): Wire | null {
+  return wires.find((wire) => wire.name === name) ?? null;
+}
+
+/** The format that messages are in, where one is clearly likelier than every other; else null. */
+export function detectWire(messages: readonly unknown[]): Wire | null {
+  let best: Wire | null = null;
+  let [first, second] = [0, 0];
+  for (const wire of wires) {
+    const score = wire.detect(messages);
+    if (score > first) [best, first, second] = [wire, score, first];
+    else if (score > second) second = score;
+  }
+  return first >= MIN_SCORE && first - second >= MIN_LEAD ? best : null;
+}
