@@ -1,0 +1,188 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { NUMBERS } from "../policy/defaults.ts";
+import { classify } from "./classify.ts";
+import { classifyResponse } from "./classify-response.ts";
+
+const TOO_LONG = "prompt is too long: 205668 tokens > 200000 maximum";
+
+describe("classify", () => {
+  it("never throws, whatever it is given", () => {
+    const hostile = new Proxy(
+      {},
+      {
+        get: () => {
+          throw new Error("no");
+        },
+        ownKeys: () => {
+          throw new Error("no");
+        },
+      },
+    );
+    const cycle: Record<string, unknown> = { message: "x" };
+    cycle.cause = cycle;
+    for (const subject of [null, undefined, 0, "", Symbol("x"), () => 1, hostile, cycle, [[[]]], { error: hostile }]) {
+      expect(classify(subject).kind).toBe("other");
+    }
+    fc.assert(
+      fc.property(fc.anything({ withNullPrototype: true }), (subject) => {
+        expect(typeof classify(subject).kind).toBe("string");
+      }),
+    );
+  });
+
+  it("looks through wrappers as far as they go in life, and no further", () => {
+    const wrap = (depth: number): Error =>
+      depth === 0 ? new Error(TOO_LONG) : new Error("outer", { cause: wrap(depth - 1) });
+    expect(classify(wrap(5)).kind).toBe("context-overflow");
+    expect(classify(wrap(50)).kind).toBe("other");
+  });
+
+  it("reads no content: whatever a message, a request or an answer holds is not evidence", () => {
+    const holders = [
+      (text: string) => ({ role: "user", content: text }),
+      (text: string) => ({ choices: [{ message: { role: "assistant", content: text }, finish_reason: "stop" }] }),
+      (text: string) => ({ content: [{ type: "text", text }], stop_reason: "end_turn" }),
+      (text: string) => ({ candidates: [{ content: { parts: [{ text }] }, finishReason: "STOP" }] }),
+      (text: string) => ({ type: "response.output_text.delta", delta: text }),
+      (text: string) => ({ model: "llama", response: text, done: true }),
+      (text: string) => ({ role: "user", message: text }),
+      (text: string) => ({
+        output: [{ type: "message", content: [{ type: "output_text", text }] }],
+        status: "completed",
+      }),
+      (text: string) =>
+        Object.assign(new Error("Connection error."), {
+          request: { body: text },
+          requestBodyValues: { text },
+          config: { data: text },
+        }),
+    ];
+    const quotes = [
+      TOO_LONG,
+      "context_length_exceeded",
+      "413 Request Entity Too Large",
+      "上下文过长",
+      JSON.stringify({ error: { message: TOO_LONG } }),
+    ];
+    for (const hold of holders) {
+      for (const quote of quotes) expect(classify(hold(quote)), quote).toMatchObject({ kind: "other", rule: null });
+    }
+  });
+
+  it("reads a stretch of a stream by its events, and never as text", () => {
+    const said = `data: ${JSON.stringify({ choices: [{ delta: { content: TOO_LONG } }] })}\n\n`;
+    const failed = `event: error\ndata: ${JSON.stringify({ error: { message: TOO_LONG } })}\n\n`;
+    expect(classify(said).kind).toBe("other");
+    expect(classify(said + said).kind).toBe("other");
+    expect(classify(`${said}data: {"choices":[{"delta":{"content":"${TOO_LONG}`).kind).toBe("other");
+    expect(classify({ status: 200, body: said + said }).kind).toBe("other");
+    expect(classify(`{"choices":[{"message":{"content":"${TOO_LONG}`).kind).toBe("other");
+    expect(classify({ status: 400, body: `{"error":{"message":"${TOO_LONG}` }).kind).toBe("context-overflow");
+    expect(classify(said + failed).kind).toBe("context-overflow");
+  });
+
+  it("says what decided, in few words", () => {
+    expect(classify(new Error(`400 ${TOO_LONG}`)).evidence).toBe(TOO_LONG);
+    expect(classify({ status: 413 }).evidence).toBe("HTTP 413");
+    expect(classify(new Error("x".repeat(100_000))).evidence.length).toBeLessThanOrEqual(300);
+  });
+
+  it("knows the provider by its address, the caller's word first", () => {
+    const error = { status: 400, message: TOO_LONG };
+    expect(classify(error, { url: "https://api.githubcopilot.com/chat/completions" }).provider).toBe("copilot");
+    expect(classify({ ...error, url: "https://api.githubcopilot.com/v1" }).provider).toBe("copilot");
+    expect(classify(error, { url: "https://evil-githubcopilot.com/" }).provider).toBe("anthropic");
+    expect(classify(error, { url: "not an address" }).provider).toBe("anthropic");
+    expect(classify(error, { url: "https://api.githubcopilot.com/", provider: "mine" }).provider).toBe("mine");
+  });
+});
+
+describe("an overflow nobody reported", () => {
+  const window = 100_000;
+  const usage = (input_tokens: number, output_tokens: number, stop_reason: string) => ({
+    usage: { input_tokens, output_tokens },
+    stop_reason,
+  });
+
+  it("is usage over the window, and not usage of all of it", () => {
+    expect(classify(usage(window + 1, 5, "end_turn"), { window })).toMatchObject({
+      rule: "usage-over-window",
+      observedTokens: window + 1,
+      limitTokens: window,
+    });
+    expect(classify(usage(window, 5, "end_turn"), { window }).kind).toBe("other");
+    expect(classify(usage(window + 1, 5, "end_turn")).kind).toBe("other");
+  });
+
+  it("is an empty answer with the window full, from fullWindowShare on", () => {
+    const full = NUMBERS.fullWindowShare.default * window;
+    expect(classify(usage(full, 0, "max_tokens"), { window }).rule).toBe("empty-at-full-window");
+    expect(classify(usage(full - 1, 0, "max_tokens"), { window }).rule).toBe("answer-cut-off");
+    expect(classify(usage(full, 1, "max_tokens"), { window }).rule).toBe("answer-cut-off");
+    expect(classify(usage(full, 0, "end_turn"), { window }).kind).toBe("other");
+  });
+
+  it("is a provider that read less than truncatedShare of what was sent", () => {
+    const sent = 10_000;
+    const least = NUMBERS.truncatedShare.default * sent;
+    expect(classify(usage(least - 1, 5, "end_turn"), { estimatedTokens: sent })).toMatchObject({
+      rule: "truncated-by-server",
+      observedTokens: sent,
+      limitTokens: least - 1,
+    });
+    expect(classify(usage(least, 5, "end_turn"), { estimatedTokens: sent }).kind).toBe("other");
+    expect(classify(usage(0, 5, "end_turn"), { estimatedTokens: sent }).kind).toBe("other");
+  });
+
+  it.each([
+    { input_tokens: 1, cache_read_input_tokens: 100_000 },
+    { prompt_tokens: 100_001 },
+    { promptTokenCount: 100_001 },
+    { inputTokens: 100_001 },
+    { inputTokens: { total: 100_001, noCache: 5 } },
+    { input: 1, cacheRead: 100_000, output: 3 },
+    { prompt_eval_count: 100_001 },
+  ])("is read in every form of usage: %o", (form) => {
+    expect(classify(form, { window }).rule).toBe("usage-over-window");
+    expect(classify({ usage: form }, { window }).rule).toBe("usage-over-window");
+  });
+});
+
+describe("classifyResponse", () => {
+  it("leaves the body to the caller, and a stream alone", async () => {
+    const stream = new Response(`data: {"error":{"message":"${TOO_LONG}"}}\n\n`, {
+      headers: { "content-type": "text/event-stream" },
+    });
+    expect((await classifyResponse(stream)).kind).toBe("other");
+    expect(await stream.text()).toContain(TOO_LONG);
+  });
+
+  it("reads an answer's usage", async () => {
+    const body = JSON.stringify({ usage: { prompt_tokens: 300 }, choices: [{ message: { content: TOO_LONG } }] });
+    const answer = new Response(body, { headers: { "content-type": "application/json" } });
+    expect((await classifyResponse(answer, { window: 200 })).rule).toBe("usage-over-window");
+  });
+
+  it("does with what it can get: a body that was read, one that breaks, one without end", async () => {
+    const read = new Response(TOO_LONG, { status: 413 });
+    await read.text();
+    expect((await classifyResponse(read)).rule).toBe("bare-413");
+    let pulls = 0;
+    const broken = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          if (pulls++ > 0) controller.error(new Error("reset"));
+          else controller.enqueue(new TextEncoder().encode(TOO_LONG));
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    expect((await classifyResponse(new Response(broken, { status: 400 }))).kind).toBe("context-overflow");
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(65_536).fill(97)),
+    });
+    expect((await classifyResponse(new Response(endless, { status: 413 }))).rule).toBe("bare-413");
+    expect((await classifyResponse(new Response(null, { status: 429 }))).kind).toBe("rate-limit");
+  });
+});

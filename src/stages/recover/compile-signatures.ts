@@ -1,0 +1,82 @@
+import type { Signature, SignatureInput, VerdictKind } from "../../contract/verdict.ts";
+import { SpillwayError } from "../../errors.ts";
+import { compilePattern, type TextPattern } from "./text-pattern.ts";
+
+/** What one provider's refusals look like. */
+export interface ProviderSignatures {
+  /** Null where anybody says it. */
+  provider: string | null;
+  /** Ends of host names that are this provider's. */
+  hosts?: readonly string[];
+  signatures: readonly Signature[];
+}
+
+/** A signature made ready to match. */
+export interface Rule {
+  readonly signature: Signature;
+  readonly provider: string | null;
+  readonly codes: ReadonlySet<string>;
+  readonly stops: ReadonlySet<string>;
+  readonly text: readonly TextPattern[];
+  readonly not: readonly TextPattern[];
+  readonly notCodes: ReadonlySet<string>;
+}
+
+const NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+const MAX_NAME_CHARS = 60;
+const MAX_RULES = 200;
+const MAX_TEXTS = 100;
+const MAX_TEXT_CHARS = 500;
+const KINDS: ReadonlySet<string> = new Set<VerdictKind>([
+  "context-overflow",
+  "payload-too-large",
+  "request-ceiling",
+  "rate-limit",
+  "output-limit",
+  "compaction-failure",
+  "other",
+]);
+
+/** Makes ready what a person wrote. Throws a SpillwayError "bad-policy" that names the rule and says what is wrong with it. */
+export function compileSignatures(inputs: readonly SignatureInput[]): Rule[] {
+  if (inputs.length > MAX_RULES) throw new SpillwayError("bad-policy", `overflow: over ${MAX_RULES} rules`);
+  return inputs.map((input, index) => {
+    try {
+      return compileRule(input, input.provider ?? null);
+    } catch (error) {
+      const name = typeof input?.rule === "string" ? `"${input.rule}"` : String(index + 1);
+      throw new SpillwayError("bad-policy", `overflow rule ${name}: ${error instanceof Error ? error.message : error}`);
+    }
+  });
+}
+
+/** Makes one ready. Throws an Error that says what is wrong with it. */
+export function compileRule(signature: Signature, provider: string | null): Rule {
+  const { rule, kind, status = [], code = [], stop = [], text = [], not = [], named, empty } = signature;
+  if (typeof rule !== "string" || !NAME.test(rule) || rule.length > MAX_NAME_CHARS)
+    throw new Error(`its name must be lower-case words with "-" between them, at most ${MAX_NAME_CHARS} characters`);
+  if (!KINDS.has(kind)) throw new Error(`its kind must be one of ${[...KINDS].join(", ")}`);
+  for (const list of [code, stop, text, not]) {
+    if (!Array.isArray(list) || list.length > MAX_TEXTS || list.some((one) => typeof one !== "string"))
+      throw new Error(`code, stop, text and not are lists of at most ${MAX_TEXTS} texts`);
+    if (list.some((one) => one.length > MAX_TEXT_CHARS)) throw new Error(`a text is over ${MAX_TEXT_CHARS} characters`);
+  }
+  if (!Array.isArray(status) || status.some((one) => !Number.isInteger(one) || one < 400 || one > 599))
+    throw new Error("status is a list of numbers from 400 to 599");
+  if (named === true && provider === null) throw new Error('"named" needs a provider');
+  if (status.length + code.length + stop.length + text.length === 0 && !empty)
+    throw new Error("it needs a status, a code, a stop or a text");
+  return {
+    signature,
+    provider,
+    codes: lower(code),
+    stops: lower(stop),
+    text: text.map(compilePattern),
+    not: not.map(compilePattern),
+    notCodes: lower(not),
+  };
+}
+
+function lower(words: readonly string[]): Set<string> {
+  return new Set(words.map((word) => word.toLowerCase()));
+}

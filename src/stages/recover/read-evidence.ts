@@ -1,0 +1,186 @@
+import { fieldOf } from "./field-of.ts";
+import { readUsage, type Usage } from "./read-usage.ts";
+import { normalize } from "./text-pattern.ts";
+
+/** Everything the provider's error channel says, gathered from wrappers and causes alike. */
+export interface Evidence {
+  statuses: Set<number>;
+  /** Codes, types, status words and names, in lower case. */
+  codes: Set<string>;
+  /** Messages in their normal form. */
+  texts: string[];
+  /** Numeric fields of the errors, by name. */
+  numbers: Map<string, number>;
+  /** Why the answer ended, in lower case. */
+  stops: Set<string>;
+  usage: Usage | null;
+  url: string | null;
+}
+
+const MAX_DEPTH = 8;
+const MAX_TEXTS = 32;
+const MAX_TEXT_CHARS = 16 * 1024;
+
+// The error channel. Whatever is not named here is never read: requests, contents, choices and parts stay closed.
+const MESSAGES = ["message", "error_message", "detail", "details", "msg"];
+const CODES = ["code", "type", "__type", "name", "errorType", "errorCode", "error_code", "lc_error_code"];
+const STATUSES = ["status", "statusCode", "httpStatusCode", "status_code"];
+const INSIDE = ["errorMessage", "error", "lastError", "cause", "raw", "metadata", "$metadata"];
+// These may hold an error or an answer: a text in them counts only once it is known to be a refusal.
+const EITHER = ["responseBody", "body", "data"];
+const STREAM_ERRORS = [
+  "validationException",
+  "modelStreamErrorException",
+  "throttlingException",
+  "serviceUnavailableException",
+  "internalServerException",
+];
+const STOPS = ["stop_reason", "finish_reason", "finishReason", "stopReason", "done_reason", "incomplete_details"];
+const USAGES = ["usage", "usageMetadata", "usage_metadata"];
+const ANSWERS = ["choices", "candidates", "delta"];
+
+/** Reads what was thrown, a body, a stream's event or an answer's usage. Never throws, never looks at content. */
+export function readEvidence(subject: unknown): Evidence {
+  const evidence: Evidence = {
+    statuses: new Set(),
+    codes: new Set(),
+    texts: [],
+    numbers: new Map(),
+    stops: new Set(),
+    usage: null,
+    url: null,
+  };
+  try {
+    new Reader(evidence).read(subject, 0);
+  } catch {
+    // A foreign object that throws when it is looked at: what was read before still counts.
+  }
+  return evidence;
+}
+
+class Reader {
+  private readonly evidence: Evidence;
+  private readonly seen = new Set<object>();
+
+  constructor(evidence: Evidence) {
+    this.evidence = evidence;
+  }
+
+  read(value: unknown, depth: number): void {
+    if (depth > MAX_DEPTH) return;
+    if (typeof value === "string") this.text(value, depth);
+    else if (Array.isArray(value)) for (const one of value.slice(0, MAX_DEPTH)) this.read(one, depth + 1);
+    else if (typeof value === "object" && value !== null && !this.seen.has(value)) {
+      this.seen.add(value);
+      this.object(value, depth);
+    }
+  }
+
+  private object(value: object, depth: number): void {
+    const { evidence } = this;
+    for (const name of STATUSES) this.code(fieldOf(value, name));
+    for (const name of CODES) this.code(fieldOf(value, name));
+    for (const [name, field] of entries(value)) {
+      if (typeof field === "number" && Number.isFinite(field)) evidence.numbers.set(name, field);
+    }
+    const url = fieldOf(value, "url");
+    if (typeof url === "string") evidence.url ??= url;
+    // What somebody says in a conversation may be called a message too.
+    if (typeof fieldOf(value, "role") !== "string") {
+      for (const name of MESSAGES) this.read(fieldOf(value, name), depth + 1);
+    }
+    for (const name of INSIDE) this.read(fieldOf(value, name), depth + 1);
+    const response = fieldOf(value, "response");
+    if (typeof response === "object") this.read(response, depth + 1);
+    for (const name of EITHER) {
+      const inside = fieldOf(value, name);
+      if (typeof inside !== "string" || evidence.statuses.size > 0) this.read(inside, depth + 1);
+      else this.read(parseJson(inside) ?? parseEvents(inside), depth + 1);
+    }
+    // Several tries: the last one counts.
+    const errors = fieldOf(value, "errors");
+    if (Array.isArray(errors)) this.read(errors.at(-1), depth + 1);
+    for (const name of STREAM_ERRORS) {
+      const error = fieldOf(value, name);
+      if (error !== undefined) this.code(name);
+      this.read(error, depth + 1);
+    }
+    this.answer(value, depth);
+  }
+
+  /** Why an answer ended and what it cost; its content is not looked at. */
+  private answer(value: object, depth: number): void {
+    const { evidence } = this;
+    for (const name of STOPS) {
+      const stop = fieldOf(value, name);
+      for (const word of typeof stop === "object" && stop !== null ? entries(stop).map(([, word]) => word) : [stop]) {
+        if (typeof word === "string") evidence.stops.add(word.toLowerCase());
+      }
+    }
+    evidence.usage ??=
+      USAGES.map((name) => readUsage(fieldOf(value, name))).find((usage) => usage !== null) ?? readUsage(value);
+    for (const name of ANSWERS) {
+      const inside = fieldOf(value, name);
+      const answer: unknown = Array.isArray(inside) ? inside[0] : inside;
+      if (typeof answer === "object" && answer !== null && depth < MAX_DEPTH) this.answer(answer, depth + 1);
+    }
+  }
+
+  private code(value: unknown): void {
+    const { statuses, codes } = this.evidence;
+    if (typeof value !== "string" && typeof value !== "number") return;
+    const word = String(value);
+    codes.add(word.toLowerCase());
+    if (/^[45]\d\d$/.test(word)) statuses.add(Number(word));
+  }
+
+  private text(value: string, depth: number): void {
+    const { texts, statuses } = this.evidence;
+    const events = parseEvents(value);
+    if (events !== null) return this.read(events, depth + 1);
+    const parsed = parseJson(value);
+    const known = texts.length;
+    if (parsed !== null) this.read(parsed, depth + 1);
+    // A refusal in no form we know is taken as text; an answer never is, nor the first part of one.
+    const isBody = parsed !== null || /^\s*\[?\s*\{\s*"/.test(value);
+    if (isBody && (texts.length > known || statuses.size === 0)) return;
+    const text = normalize(value.slice(0, MAX_TEXT_CHARS));
+    if (text === "" || texts.length >= MAX_TEXTS || texts.includes(text)) return;
+    texts.push(text);
+    const status = STATUS_FIRST.exec(text)?.[1];
+    if (status !== undefined) statuses.add(Number(status));
+    // "400 {...}": what a client made of a body.
+    const open = value.indexOf("{");
+    if (open > 0) this.read(parseJson(value.slice(open, value.lastIndexOf("}") + 1)), depth + 1);
+  }
+}
+
+/** "413 Request Entity Too Large", "Error code: 413 - ...", "... API error (413): ...". */
+const STATUS_FIRST = /^(?:[a-z. ]{0,24}error:? )?(?:error code: |http |status(?: code)?:? |\()?([45]\d\d)\b/;
+
+function parseJson(text: string): object | null {
+  const trimmed = text.trim();
+  if (!/^[{[]/.test(trimmed) || !/[}\]]$/.test(trimmed)) return null;
+  try {
+    const parsed: unknown = JSON.parse(trimmed);
+    return typeof parsed === "object" ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A stream's events as they stand on the wire, the first few; null where it is no such text. */
+function parseEvents(text: string): (object | null)[] | null {
+  if (!/^(event|data|id|retry):/.test(text)) return null;
+  const events = text.split(/\r?\n\r?\n/, MAX_DEPTH);
+  return events.map((one) => parseJson([...one.matchAll(/^data: ?(.*)$/gm)].map((line) => line[1]).join("\n")));
+}
+
+// A foreign object may answer with anything, even by throwing.
+function entries(value: object): [string, unknown][] {
+  try {
+    return Object.entries(value).slice(0, 64);
+  } catch {
+    return [];
+  }
+}

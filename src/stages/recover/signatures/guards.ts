@@ -1,0 +1,42 @@
+import type { ProviderSignatures } from "../compile-signatures.ts";
+
+const BILLING = ["billing", "insufficient_quota", "insufficient credit", "insufficient balance", "more credits"];
+
+/** Words that sound like size and are about something else. Asked after the providers' own and before the last. */
+export const guards: ProviderSignatures = {
+  provider: null,
+  signatures: [
+    {
+      rule: "not-size-billing",
+      kind: "other",
+      text: BILLING,
+    },
+    { rule: "not-size-payment", kind: "other", status: [402], not: BILLING },
+    {
+      rule: "not-size-rate",
+      kind: "rate-limit",
+      text: [
+        "rate limit",
+        "rate_limit",
+        "ratelimit",
+        "too many requests",
+        "requests per minute",
+        "requests per hour",
+        "requests per day",
+        "tokens per minute",
+        "tokens per day",
+        "tokens per min (tpm)",
+        "quota",
+        "throttl",
+      ],
+      not: BILLING,
+    },
+    { rule: "not-size-template", kind: "other", text: ["prompt template"] },
+    {
+      rule: "not-size-small-window",
+      kind: "other",
+      text: ["context window too small", "context window ... minimum is"],
+    },
+    { rule: "not-size-reasoning", kind: "other", text: ["reasoning is mandatory", "reasoning is required"] },
+  ],
+};

@@ -1,0 +1,13 @@
+import type { ProviderSignatures } from "../compile-signatures.ts";
+
+export const kimi: ProviderSignatures = {
+  provider: "kimi",
+  hosts: ["moonshot.ai", "moonshot.cn", "kimi.com"],
+  signatures: [
+    {
+      rule: "kimi-token-limit",
+      kind: "context-overflow",
+      text: ["exceeded model token limit: {limit} (requested: {observed})", "exceeded model token limit"],
+    },
+  ],
+};

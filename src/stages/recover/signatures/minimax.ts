@@ -1,0 +1,10 @@
+import type { ProviderSignatures } from "../compile-signatures.ts";
+
+export const minimax: ProviderSignatures = {
+  provider: "minimax",
+  hosts: ["minimax.io", "minimaxi.com", "minimax.chat"],
+  signatures: [
+    // The number after it, "(2013)", is the error's own code and no size.
+    { rule: "minimax-context-window", kind: "context-overflow", text: ["context window exceeds limit"] },
+  ],
+};

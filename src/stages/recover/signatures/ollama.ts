@@ -1,0 +1,22 @@
+import type { ProviderSignatures } from "../compile-signatures.ts";
+
+/** Most of its servers drop the start of a long prompt without a word: see the silent rules. */
+export const ollama: ProviderSignatures = {
+  provider: "ollama",
+  hosts: ["ollama.com"],
+  signatures: [
+    {
+      rule: "ollama-prompt-too-long",
+      kind: "context-overflow",
+      text: [
+        "prompt too long; exceeded max context length by {number} tokens",
+        "prompt too long; exceeded max context length",
+      ],
+    },
+    {
+      rule: "ollama-context-length",
+      kind: "context-overflow",
+      text: ["ollama error: context length exceeded", "ollama error: ... context length exceeded"],
+    },
+  ],
+};

@@ -1,0 +1,40 @@
+import type { ProviderSignatures } from "../compile-signatures.ts";
+
+export const vllm: ProviderSignatures = {
+  provider: "vllm",
+  signatures: [
+    {
+      rule: "vllm-requested-tokens",
+      kind: "context-overflow",
+      code: ["badrequesterror"],
+      text: [
+        "maximum context length is {limit} tokens. however, you requested {observed} tokens ({number} in the messages, {output} in the completion)",
+        "maximum context length is {limit} tokens. however, you requested {observed} tokens",
+      ],
+      not: ["context_length_exceeded"],
+    },
+    {
+      rule: "vllm-input-tokens",
+      kind: "context-overflow",
+      text: [
+        "maximum context length is {limit} tokens. however, your request has {observed} input tokens",
+        "maximum context length is {limit} tokens. however, you requested {output} output tokens and your prompt contains at least {number} input tokens, for a total of at least {observed} tokens",
+        "maximum context length is {limit} tokens and your request has {input} input tokens ({output} > ",
+        "maximum context length is {limit} tokens and your request has {input} input tokens",
+      ],
+    },
+    {
+      rule: "vllm-prompt-length",
+      kind: "context-overflow",
+      text: [
+        "the prompt (total length {observed}) is too long to fit into the model (context length {limit})",
+        "input prompt ({observed} tokens) is too long and exceeds limit of {limit}",
+      ],
+    },
+    {
+      rule: "vllm-negative-max-tokens",
+      kind: "context-overflow",
+      text: ["max_tokens must be at least 1, got -{number}"],
+    },
+  ],
+};

@@ -1,0 +1,36 @@
+import type { Verdict, VerdictContext } from "../../contract/verdict.ts";
+import { NUMBERS } from "../policy/defaults.ts";
+import type { Evidence } from "./read-evidence.ts";
+
+const CUT_OFF = ["length", "max_tokens", "max_output_tokens", "max-tokens"];
+
+/**
+ * An answer that came with no error and is still no answer: the provider took more than the window and lost part of it, had
+ * no room left to answer, or dropped the start of what it was sent.
+ */
+export function silentOverflow({ usage, stops }: Evidence, context: VerdictContext): Omit<Verdict, "provider"> | null {
+  const cutOff = CUT_OFF.some((stop) => stops.has(stop));
+  if (usage !== null) {
+    const { inputTokens, outputTokens } = usage;
+    const { window, estimatedTokens } = context;
+    if (window !== undefined && inputTokens > window)
+      return silent("usage-over-window", inputTokens, window, `usage of ${inputTokens}, window of ${window}`);
+    if (window !== undefined && cutOff && outputTokens === 0 && inputTokens >= window * FULL)
+      return silent("empty-at-full-window", inputTokens, window, `no answer, ${inputTokens} of ${window} used`);
+    if (estimatedTokens !== undefined && inputTokens > 0 && inputTokens < estimatedTokens * LOST)
+      return silent(
+        "truncated-by-server",
+        estimatedTokens,
+        inputTokens,
+        `${inputTokens} read of about ${estimatedTokens}`,
+      );
+  }
+  return cutOff ? { kind: "output-limit", rule: "answer-cut-off", evidence: [...stops].join(", ") } : null;
+}
+
+const FULL = NUMBERS.fullWindowShare.default;
+const LOST = NUMBERS.truncatedShare.default;
+
+function silent(rule: string, observedTokens: number, limitTokens: number, evidence: string) {
+  return { kind: "context-overflow" as const, rule, observedTokens, limitTokens, evidence };
+}
