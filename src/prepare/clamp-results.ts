@@ -1,0 +1,85 @@
+import type { Limits } from "../contract/limits.ts";
+import type { TokenCounter } from "../contract/token-counter.ts";
+import { planBatch } from "../stages/prune/plan-batch.ts";
+import { STEP } from "../stages/prune/prune-item.ts";
+import { joinTexts } from "../stages/prune/trim-text.ts";
+import type { Conversation, Item } from "./conversation.ts";
+import type { Form } from "./form.ts";
+import type { ClampRequest } from "./parts.ts";
+import type { Preparation } from "./preparation.ts";
+
+/**
+ * Second insurance: a result over its tool's limits that no `admit` has seen is clamped here, saved first. It is told as a
+ * warning, since the place where tools run is where that belongs.
+ */
+export async function insureResults(conversation: Conversation, preparation: Preparation): Promise<void> {
+  const { parts, pruning } = preparation;
+  for (const item of conversation.items.slice(conversation.lookedUp)) {
+    if (item.isInsured || !pruning.insure) continue;
+    item.isInsured = true;
+    const { limits, off } = parts.resolve(item.tool);
+    if (item.form !== null || off || isWithin(item, limits, parts.counter)) continue;
+    if (item.result.texts.some((text) => parts.own.find(text) !== null)) continue;
+    const form = await clampItem(item, preparation);
+    if (form === null) continue;
+    preparation.change(item, "insured", form);
+    const { chars } = item.read.texts;
+    preparation.warn(
+      `a result of ${item.tool} (${chars} characters) was over its limits and had not come through admit; it was clamped to ${form.weight.chars}`,
+    );
+  }
+}
+
+/** Brings results that no model has seen yet under one budget. */
+export async function budgetBatch(conversation: Conversation, preparation: Preparation): Promise<void> {
+  const { pruning, windowTokens, parts } = preparation;
+  const newest = conversation.newest().map((item) => {
+    const isOurs = !item.result.fixed && !preparation.isRecall(item.tool) && !parts.resolve(item.tool).off;
+    // Media stay: a share is of the texts beside them.
+    const shown = item.form?.weight ?? item.read.texts;
+    return { ...item, shown, untouchable: !isOurs || item.result.texts.length === 0, item };
+  });
+  for (const { item, maxChars } of planBatch(newest, pruning, windowTokens)) {
+    const form = await clampItem(item.item, preparation, { maxChars });
+    if (form !== null && form.weight.chars < item.shown.chars) preparation.change(item.item, "batched", form);
+  }
+}
+
+async function clampItem(item: Item, { parts, session, reader }: Preparation, limits?: Limits): Promise<Form | null> {
+  const { texts } = item.result;
+  const request: ClampRequest = {
+    tool: item.tool,
+    session: session ?? undefined,
+    call: item.call ?? undefined,
+    output: texts.length === 1 ? texts[0] : { content: texts.map((text) => ({ type: "text", text })) },
+    ...(limits?.maxChars !== undefined && { limits: { maxChars: limits.maxChars } }),
+  };
+  const { output, text, receipt } = await parts.admit(request);
+  const clamped = typeof output === "string" ? [output] : textsOf(output, texts.length, text);
+  if (joinTexts(clamped) === joinTexts(texts)) return null;
+  const { artifact, saved, savedBytes } = receipt;
+  const kept = artifact === null || saved === null ? null : { id: artifact, saved, savedBytes };
+  return { step: STEP.clamped, texts: clamped, kept, weight: reader.weigh(clamped) };
+}
+
+/** Each text in its place; all in one where some were left out. */
+function textsOf(output: unknown, count: number, joined: string): string[] {
+  const { content } = output as { content?: { text?: unknown }[] };
+  const texts = Array.isArray(content) ? content.map((block) => block?.text) : [];
+  return texts.length === count && texts.every((text) => typeof text === "string") ? (texts as string[]) : [joined];
+}
+
+function isWithin({ read, result }: Item, limits: Limits, counter: TokenCounter): boolean {
+  const { maxBytes, maxChars, maxLines, maxTokens } = limits;
+  const { chars, bytes, lines } = read.texts;
+  const fits = (value: number, limit: number | undefined) => limit === undefined || value <= limit;
+  // Texts are joined here by breaks that no limit charges for.
+  const joints = result.texts.length - 1;
+  return (
+    fits(chars - joints, maxChars) &&
+    fits(bytes - joints, maxBytes) &&
+    fits(lines, maxLines) &&
+    // Weighed by samples so far; a limit is held to the count.
+    (maxTokens === undefined || counter.count(joinTexts(result.texts)) <= maxTokens)
+  );
+}

@@ -1,0 +1,121 @@
+import type { WireCall, WireResult } from "../contract/wire.ts";
+import { type PruneItem, STEP } from "../stages/prune/prune-item.ts";
+import { type FileRead, fileReadBy, supersedes } from "../stages/prune/superseded.ts";
+import { add, NO_WEIGHT, subtract, type Weight } from "../stages/prune/weight.ts";
+import { startPairing } from "../wire/pair-results.ts";
+import type { Form } from "./form.ts";
+import { isUnchanged, type ReadMessage, type ReadResult } from "./read-message.ts";
+
+/** A result in a conversation, with the form it is shown in. */
+export interface Item extends PruneItem {
+  read: ReadResult;
+  result: WireResult;
+  /** Which of the message's results. */
+  at: number;
+  call: string | null;
+  occurrence: number;
+  form: Form | null;
+  /** Looked at for limits already. */
+  isInsured: boolean;
+}
+
+/** Reads of one file that a later one is compared with. */
+const MAX_READS = 64;
+
+/** A conversation as far as it was read; messages are added at its end only. */
+export class Conversation {
+  readonly messages: ReadMessage[] = [];
+  readonly items: Item[] = [];
+  readonly assistants: number[] = [];
+  firstUser: number | null = null;
+  firstCall: WireCall | null = null;
+  /** What it is known by, once that cannot change any more. */
+  key: string | null = null;
+  malformed = 0;
+  total: Weight = NO_WEIGHT;
+  /** Items whose projections were looked up. */
+  lookedUp = 0;
+  /** Messages of which a result is in another form, in no order. */
+  readonly edited = new Map<number, Item[]>();
+  /** Those of them that were written in their latest form. */
+  readonly written = new Map<number, unknown>();
+  /** Results in another form than their own. */
+  formed = 0;
+  readonly #pairing = startPairing();
+  readonly #reads = new Map<string, { item: Item; read: FileRead }[]>();
+
+  /** Whether these messages begin with the ones that were read. */
+  isStartOf(messages: readonly unknown[]): boolean {
+    const { length } = this.messages;
+    if (length > messages.length) return false;
+    for (let at = 0; at < length; at++) if (!isUnchanged(this.messages[at] as ReadMessage, messages[at])) return false;
+    return true;
+  }
+
+  add(message: ReadMessage): void {
+    const index = this.messages.length;
+    const { view } = message;
+    this.messages.push(message);
+    this.total = add(this.total, message.outside);
+    this.malformed += view.malformed;
+    if (view.role === "user") this.firstUser ??= index;
+    if (view.role === "assistant") this.assistants.push(index);
+    this.firstCall ??= view.calls[0] ?? null;
+    const pairs = this.#pairing.add(view);
+    for (const [at, { result, tool, occurrence, call }] of pairs.entries()) {
+      const read = message.results[at] as ReadResult;
+      const { isError, media, fixed } = result;
+      const item: Item = {
+        message: index,
+        tool,
+        isError,
+        untouchable: fixed || media.count > 0,
+        superseded: false,
+        shown: read.weight,
+        step: STEP.whole,
+        read,
+        result,
+        at,
+        call: result.id,
+        occurrence,
+        form: null,
+        isInsured: fixed,
+      };
+      if (read.weight.bytes > 0) this.total = add(this.total, read.weight);
+      this.items.push(item);
+      this.#supersede(item, call);
+    }
+  }
+
+  /** Results that no assistant has answered yet. */
+  newest(): Item[] {
+    const last = this.assistants.at(-1) ?? -1;
+    const from = this.items.findLastIndex(({ message }) => message <= last) + 1;
+    return this.items.slice(from);
+  }
+
+  show(item: Item, form: Form): void {
+    const media = subtract(item.read.weight, item.read.texts);
+    const shown = add(form.weight, media);
+    this.total = add(subtract(this.total, item.shown), shown);
+    item.shown = shown;
+    item.step = form.step;
+    this.written.delete(item.message);
+    if (item.form === null) {
+      this.formed++;
+      const others = this.edited.get(item.message);
+      if (others === undefined) this.edited.set(item.message, [item]);
+      else others.push(item);
+    }
+    item.form = form;
+  }
+
+  #supersede(item: Item, call: WireCall | null): void {
+    const read = fileReadBy(item.tool, call);
+    if (read === null || item.isError) return;
+    const earlier = this.#reads.get(read.path) ?? [];
+    for (const one of earlier) one.item.superseded ||= supersedes(read, one.read);
+    const left = earlier.filter((one) => !one.item.superseded).slice(-MAX_READS);
+    this.#reads.set(read.path, [...left, { item, read }]);
+  }
+}

@@ -1,0 +1,88 @@
+import { recallLine } from "../stages/mark/access.ts";
+import { encodeText } from "../stages/measure/encode-text.ts";
+import { type PruneCut, type PruneFrame, STEP } from "../stages/prune/prune-item.ts";
+import { trimmedChars, trimText } from "../stages/prune/trim-text.ts";
+import type { Weight } from "../stages/prune/weight.ts";
+import { startSpill } from "../stages/spill/spill.ts";
+import type { Item } from "./conversation.ts";
+import { type KeptResult, keepingOf } from "./form.ts";
+import { type Preparation, shownText, textOf } from "./preparation.ts";
+
+/** Results saved side by side: a store then flushes once for many. */
+const SPILLS_AT_ONCE = 64;
+
+/** The request as the plans see it. */
+export function frameOf(preparation: Preparation): PruneFrame<Item> {
+  const { conversation, pruning, windowTokens, parts, reader } = preparation;
+  const { items, assistants, firstUser, messages, total } = conversation;
+  const sample = parts.place.store === null ? null : { id: "a".repeat(12), saved: "yes" as const, savedBytes: 0 };
+  const line = recallLine(keepingOf(sample, parts.access));
+  const cleared = reader.weigh([withLine(pruning.hardClear.placeholder, line)]);
+  const note = reader.weigh([
+    withLine("\n...\n\n\n[Tool result trimmed: kept first 1500 chars and last 1500 chars of 100000 chars.]", line),
+  ]);
+  return {
+    items,
+    assistants,
+    firstUser,
+    messages: messages.length,
+    total,
+    windowTokens,
+    afterTrim({ shown }: Item): Weight | null {
+      const chars = trimmedChars(shown.chars, pruning.softTrim);
+      if (chars === null) return null;
+      const share = (pruning.softTrim.headChars + pruning.softTrim.tailChars) / shown.chars;
+      return {
+        chars: line === "" ? chars : chars + 1 + line.length,
+        tokens: Math.ceil(shown.tokens * share) + note.tokens,
+        bytes: Math.ceil(shown.bytes * share) + note.bytes,
+      };
+    },
+    afterClear: () => cleared,
+  };
+}
+
+/** Saves what is about to go, then shows each result in its new form. Without a store the texts are exactly the seed's. */
+export async function cutResults(
+  cuts: readonly PruneCut<Item>[],
+  preparation: Preparation,
+  forced: boolean,
+): Promise<void> {
+  const { parts, pruning, reader } = preparation;
+  const hasStore = parts.place.store !== null;
+  for (let from = 0; from < cuts.length; from += SPILLS_AT_ONCE) {
+    const some = cuts.slice(from, from + SPILLS_AT_ONCE);
+    const kept = hasStore ? await Promise.all(some.map(({ item }) => keep(item, preparation))) : [];
+    some.forEach(({ item, to }, at) => {
+      const saved = kept[at] ?? null;
+      // What could not be saved stays, unless the request would be refused with it.
+      if (hasStore && saved === null && !forced && !preparation.isRecall(item.tool)) return;
+      const line = recallLine(keepingOf(saved, parts.access));
+      const text = to === "cleared" ? pruning.hardClear.placeholder : trimText(shownText(item), pruning.softTrim);
+      if (text === null) return;
+      const texts = [withLine(text, line)];
+      preparation.change(item, to, { step: STEP[to], texts, kept: saved, weight: reader.weigh(texts) });
+    });
+  }
+}
+
+/** What is kept of a result: by its admission, by an earlier form, or now. */
+async function keep(item: Item, preparation: Preparation): Promise<KeptResult | null> {
+  const { parts, session } = preparation;
+  if (item.form?.kept) return item.form.kept;
+  if (preparation.isRecall(item.tool)) return null;
+  const { texts } = item.result;
+  const known = texts.length === 1 ? parts.own.find(texts[0] as string)?.keeping : undefined;
+  if (known && known.id !== null) return { id: known.id, saved: known.saved, savedBytes: known.savedBytes };
+  const about = { scope: parts.scope, session, tool: item.tool, call: item.call };
+  const spill = startSpill(parts.place, about);
+  for (const bytes of encodeText(textOf(item))) await spill.add(bytes);
+  const { artifact, fault } = await spill.end();
+  if (fault !== null) preparation.fault(fault);
+  if (artifact === null || artifact.saved === "no") return null;
+  return { id: artifact.id, saved: artifact.saved, savedBytes: artifact.bytes };
+}
+
+function withLine(text: string, line: string): string {
+  return line === "" ? text : `${text}\n${line}`;
+}

@@ -1,0 +1,51 @@
+import type { AdmittedOutput } from "../admit/admit-output.ts";
+import type { OwnTexts } from "../admit/own-texts.ts";
+import type { Recorder } from "../admit/recorder.ts";
+import type { Ledger } from "../contract/ledger.ts";
+import type { Policy, PruningInput, ToolPolicy } from "../contract/policy.ts";
+import type { TokenCounter } from "../contract/token-counter.ts";
+import type { Access } from "../stages/mark/access.ts";
+import type { Breaker } from "../stages/spill/breaker.ts";
+import type { SpillPlace } from "../stages/spill/spill.ts";
+
+/** What may be said for one request. */
+export interface PrepareOptions {
+  /** The message format's name; it is found out where it is not said. */
+  wire?: string | undefined;
+  session?: string | undefined;
+  /** The model's context in tokens: beats every other word on it. */
+  window?: number | undefined;
+  /** The model's name, by which its window is found. */
+  model?: string | undefined;
+  /** Stronger than the policy's. */
+  pruning?: PruningInput | undefined;
+}
+
+/** One result to be brought under limits, as `admit` takes it. */
+export interface ClampRequest {
+  tool: string;
+  session: string | undefined;
+  call: string | undefined;
+  output: unknown;
+  limits?: { maxChars: number };
+}
+
+/** What preparing works with; nothing is looked up. */
+export interface PrepareParts {
+  policy: Policy;
+  counter: TokenCounter;
+  scope: string;
+  /** How the reader of a marker gets at the rest. */
+  access: Access;
+  place: SpillPlace;
+  own: OwnTexts;
+  ledger: Ledger | null;
+  /** Of the ledger. */
+  breaker: Breaker;
+  deadlineMs: number;
+  recorder: Recorder;
+  resolve(tool: string): ToolPolicy;
+  admit(request: ClampRequest): Promise<AdmittedOutput>;
+  sha256(text: string): string;
+  now(): number;
+}

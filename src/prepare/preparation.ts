@@ -1,0 +1,77 @@
+import type { PruningPolicy } from "../contract/policy.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
+import { joinTexts } from "../stages/prune/trim-text.ts";
+import type { Conversation, Item } from "./conversation.ts";
+import type { Form } from "./form.ts";
+import type { PrepareParts } from "./parts.ts";
+import type { MessageReader } from "./read-message.ts";
+import type { PruneChange } from "./report.ts";
+
+/** What one call of prepare works with, and what it did so far. */
+export class Preparation {
+  readonly parts: PrepareParts;
+  readonly reader: MessageReader;
+  readonly conversation: Conversation;
+  readonly pruning: PruningPolicy;
+  readonly windowTokens: number;
+  readonly session: string | null;
+  /** New forms, to be kept before they are shown; the last of an item counts. */
+  readonly shown = new Map<Item, PruneChange["to"]>();
+  readonly changes: PruneChange[] = [];
+  readonly warnings: string[] = [];
+  readonly faults: string[] = [];
+
+  constructor(
+    parts: PrepareParts,
+    reader: MessageReader,
+    conversation: Conversation,
+    options: { pruning: PruningPolicy; windowTokens: number; session: string | null },
+  ) {
+    this.parts = parts;
+    this.reader = reader;
+    this.conversation = conversation;
+    this.pruning = options.pruning;
+    this.windowTokens = options.windowTokens;
+    this.session = options.session;
+  }
+
+  change(item: Item, to: PruneChange["to"], form: Form): void {
+    const fromChars = item.shown.chars;
+    this.conversation.show(item, form);
+    this.shown.set(item, to);
+    const { message, tool, call } = item;
+    this.changes.push({
+      message,
+      tool,
+      call,
+      to,
+      fromChars,
+      toChars: item.shown.chars,
+      artifact: form.kept?.id ?? null,
+    });
+  }
+
+  warn(text: string): void {
+    if (this.warnings.length < NUMBERS.pruneReportChanges.default) this.warnings.push(text);
+  }
+
+  fault(text: string): void {
+    if (this.faults.length < NUMBERS.pruneReportChanges.default && !this.faults.includes(text)) this.faults.push(text);
+  }
+
+  /** Pages of an artifact are never saved as another. */
+  isRecall(tool: string): boolean {
+    const { access } = this.parts;
+    return access.by === "tool" && (tool === access.recall || tool === access.search);
+  }
+}
+
+/** A result's text as it came. */
+export function textOf({ result }: Item): string {
+  return joinTexts(result.texts);
+}
+
+/** A result's text as it is shown now. */
+export function shownText({ form, result }: Item): string {
+  return joinTexts(form?.texts ?? result.texts);
+}

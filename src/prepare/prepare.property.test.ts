@@ -1,0 +1,148 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { createSpillway } from "../index.ts";
+import { memoryLedger } from "../storage/ledgers/memory.ts";
+import { memoryStore } from "../storage/stores/memory.ts";
+
+interface Result {
+  type: "tool_result";
+  tool_use_id: string;
+  content: string | { type: string; [key: string]: unknown }[];
+  is_error?: boolean;
+  cache_control?: object;
+}
+type Message = { role: string; content: unknown };
+
+const call = fc.record({
+  // Few ids, so that some repeat.
+  id: fc.nat(12).map((id) => `c${id}`),
+  name: fc.constantFrom("read", "bash", "lookup", "grep"),
+  path: fc.constantFrom("a.ts", "b.ts"),
+  chars: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 400 }), fc.integer({ min: 1000, max: 19_000 })),
+  unit: fc.constantFrom("word ", "日本", "😀", "x\n", '{"a":1},'),
+  isError: fc.boolean(),
+  shape: fc.constantFrom("text", "blocks", "image"),
+});
+type Call = typeof call extends fc.Arbitrary<infer T> ? T : never;
+const turns = fc.array(fc.array(call, { maxLength: 3 }), { minLength: 1, maxLength: 14 });
+
+function resultOf({ id, chars, unit, isError, shape }: Call): Result {
+  const text = unit.repeat(Math.ceil(chars / unit.length));
+  const block = { type: "text", text };
+  const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
+  const content = { text, blocks: [block, { ...block, cache_control: { type: "ephemeral" } }], image: [block, image] };
+  return { type: "tool_result", tool_use_id: id, content: content[shape], ...(isError && { is_error: true }) };
+}
+
+const windows = fc.integer({ min: 2000, max: 60_000 });
+
+/** The requests of a conversation, each with one turn more than the one before. */
+function requestsOf(made: readonly (readonly Call[])[]): Message[][] {
+  const messages: Message[] = [{ role: "user", content: "go" }];
+  return made.map((calls, at) => {
+    const uses = calls.map(({ id, name, path }) => ({ type: "tool_use", id, name, input: { path } }));
+    messages.push(freeze({ role: "assistant", content: [{ type: "text", text: `turn ${at}` }, ...uses] }));
+    messages.push(freeze({ role: "user", content: calls.length === 0 ? "on" : calls.map(resultOf) }));
+    return messages.slice();
+  });
+}
+
+/** Writing to a frozen object throws. */
+function freeze<T>(value: T): T {
+  if (typeof value !== "object" || value === null) return value;
+  Object.values(value).forEach(freeze);
+  return Object.freeze(value);
+}
+
+const resultsOf = (message: Message): Result[] =>
+  Array.isArray(message.content) ? message.content.filter(({ type }) => type === "tool_result") : [];
+const texts = ({ content }: Result): string =>
+  typeof content === "string" ? content : content.map(({ text }) => text ?? "").join("\n");
+
+it("only results change, in place; ids, flags, media and order stay; forms only shrink, and only when the report says so", async () => {
+  await fc.assert(
+    fc.asyncProperty(turns, windows, fc.boolean(), fc.nat(30_000), async (made, window, hasStore, least) => {
+      const pruning = { minPrunableToolChars: least };
+      const store = hasStore ? memoryStore() : null;
+      const spillway = await createSpillway({ store, ledger: memoryLedger(), env: {} });
+      let before: Message[] = [];
+      for (const messages of requestsOf(made)) {
+        const { messages: sent, report } = await spillway.prepare(messages, { wire: "anthropic", window, pruning });
+        expect(report.faults).toEqual([]);
+        expect(sent).toHaveLength(messages.length);
+        const changed = new Set(report.changes.map(({ message }) => message));
+        sent.forEach((message, at) => {
+          const source = messages[at] as Message;
+          if (message === source) return;
+          const [now, then] = [resultsOf(message), resultsOf(source)];
+          expect(now.length).toBe(then.length);
+          expect({ ...message, content: null }).toEqual({ ...source, content: null });
+          now.forEach((result, index) => {
+            const whole = then[index] as Result;
+            expect({ ...result, content: null }).toEqual({ ...whole, content: null });
+            const media = ({ content }: Result) =>
+              typeof content === "string" ? [] : content.filter(({ type }) => type !== "text");
+            expect(media(result)).toEqual(media(whole));
+            if (texts(whole) !== "") expect(texts(result)).not.toBe("");
+            expect(texts(result).isWellFormed()).toBe(true);
+          });
+        });
+        before.forEach((message, at) => {
+          if (!changed.has(at)) expect(sent[at]).toBe(message);
+          const [was, is] = [resultsOf(message), resultsOf(sent[at] as Message)];
+          is.forEach((result, index) => {
+            expect(texts(result).length).toBeLessThanOrEqual(texts(was[index] as Result).length);
+          });
+        });
+        if (report.ratio < 0.3 && report.changes.length === 0 && report.results.replayed === 0) {
+          expect(sent === messages).toBe(true);
+        }
+        before = sent;
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+it("the same requests give the same, and a restart at any point changes nothing", async () => {
+  await fc.assert(
+    fc.asyncProperty(turns, fc.integer({ min: 2000, max: 30_000 }), fc.nat(), async (made, window, restart) => {
+      const requests = requestsOf(made);
+      const ledger = memoryLedger();
+      const open = () => createSpillway({ store: null, ledger, env: {} });
+      const steady = await createSpillway({ store: null, ledger: null, env: {} });
+      let spillway = await open();
+      for (const [at, messages] of requests.entries()) {
+        const isRestart = at === restart % requests.length;
+        if (isRestart) spillway = await open();
+        const one = await steady.prepare(messages, { wire: "anthropic", window });
+        const two = await spillway.prepare(isRestart ? structuredClone(messages) : messages, {
+          wire: "anthropic",
+          window,
+        });
+        expect(two.messages).toEqual(one.messages);
+      }
+    }),
+    { numRuns: 25 },
+  );
+});
+
+it("a step frees what it must", async () => {
+  await fc.assert(
+    fc.asyncProperty(turns, fc.integer({ min: 8000, max: 60_000 }), async (made, window) => {
+      const spillway = await createSpillway({ store: null, ledger: null, env: {} });
+      const pruning = { insure: false, minPrunableToolChars: 0 };
+      for (const messages of requestsOf(made)) {
+        const { report } = await spillway.prepare(messages, { wire: "anthropic", window, pruning });
+        const { before, after, results } = report;
+        if (results.batched > 0 || results.trimmed + results.cleared === 0) continue;
+        const ratio = before.tokens / window;
+        expect(ratio).toBeGreaterThanOrEqual(0.3);
+        // What a trim frees is estimated when it is planned.
+        const least = Math.min(12_500, window / 3) * (ratio < 0.85 ? 1 : 0.5);
+        expect(before.tokens - after.tokens).toBeGreaterThanOrEqual(least * 0.7);
+      }
+    }),
+    { numRuns: 40 },
+  );
+});

@@ -1,0 +1,210 @@
+import type { Policy, PruningInput, PruningPolicy } from "../contract/policy.ts";
+import type { Wire } from "../contract/wire.ts";
+import { messageOf, SpillwayError } from "../errors.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
+import { mergeInputs } from "../stages/policy/merge-inputs.ts";
+import { resolvePruning } from "../stages/policy/resolve-parts.ts";
+import { planSeed } from "../stages/prune/plan-seed.ts";
+import { planSteps, type StepPlan, type Triggers } from "../stages/prune/plan-steps.ts";
+import { STEP } from "../stages/prune/prune-item.ts";
+import { type ResolvedWindow, resolveWindow } from "../stages/prune/resolve-window.ts";
+import { detectWire, wireNamed, wires } from "../wire/index.ts";
+import { budgetBatch, insureResults } from "./clamp-results.ts";
+import { Conversation, type Item } from "./conversation.ts";
+import { conversationKey } from "./conversation-key.ts";
+import { cutResults, frameOf } from "./cut-results.ts";
+import type { PrepareOptions, PrepareParts } from "./parts.ts";
+import { Preparation, textOf } from "./preparation.ts";
+import { Projections } from "./projections.ts";
+import { MessageReader } from "./read-message.ts";
+import type { Prepared } from "./report.ts";
+import { writeMessages } from "./write-messages.ts";
+import { aboutOf, emptyReport, reportOf } from "./write-report.ts";
+
+/** Tools whose policy is remembered. */
+const MAX_TOOLS = 10_000;
+
+/** Prepares requests. Never throws for what the messages are: then they come back as they were, with the fault told. */
+export type Prepare = <Message>(messages: readonly Message[], options?: PrepareOptions) => Promise<Prepared<Message>>;
+
+/** Makes the function that prepares requests; it remembers what it read and what it showed. */
+export function newPrepare(parts: PrepareParts): Prepare {
+  const preparer = new Preparer(parts);
+  return async (messages, options = {}) => {
+    const { window, pruning } = settle(parts.policy, options);
+    try {
+      return await preparer.prepare(messages, options, window, pruning);
+    } catch (error) {
+      const fault = `preparing failed, the messages were left as they came: ${messageOf(error)}`;
+      const report = { ...emptyReport(pruning, window, fault), faults: [fault] };
+      await tell(parts, options, { fault }).catch(() => {});
+      return { messages: messages as never[], report };
+    }
+  };
+}
+
+/** Options are a programmer's: what is wrong with them is thrown. */
+function settle(policy: Policy, options: PrepareOptions): { window: ResolvedWindow; pruning: PruningPolicy } {
+  if (options.wire !== undefined && wireNamed(options.wire) === null) {
+    const known = wires.map(({ name }) => name).join(", ");
+    throw new SpillwayError("bad-input", `wire must be one of ${known}; got "${options.wire}"`);
+  }
+  const given = mergeInputs({ pruning: policy.pruning as PruningInput }, { pruning: options.pruning });
+  return {
+    window: resolveWindow(policy, options),
+    pruning: options.pruning === undefined ? policy.pruning : resolvePruning(given.pruning, policy.profile),
+  };
+}
+
+class Preparer {
+  readonly #parts: PrepareParts;
+  readonly #reader: MessageReader;
+  readonly #projections: Projections;
+  readonly #known = new WeakMap<object, { wire: Wire; conversation: Conversation }>();
+  /** One request of a conversation at a time. */
+  readonly #turns = new WeakMap<object, Promise<unknown>>();
+
+  constructor(parts: PrepareParts) {
+    const { ledger, breaker, deadlineMs } = parts;
+    this.#parts = { ...parts, resolve: remembered(parts.resolve) };
+    this.#reader = new MessageReader(parts.counter);
+    this.#projections = new Projections({
+      ledger,
+      breaker,
+      deadlineMs,
+      sha256: parts.sha256,
+      weigh: (texts) => this.#reader.weigh(texts),
+      maxConversations: NUMBERS.pruneConversations.default,
+      maxChars: NUMBERS.pruneProjectionChars.default,
+    });
+  }
+
+  async prepare<Message>(
+    messages: readonly Message[],
+    options: PrepareOptions,
+    window: ResolvedWindow,
+    pruning: PruningPolicy,
+  ): Promise<Prepared<Message>> {
+    if (!Array.isArray(messages)) throw new SpillwayError("bad-input", "prepare takes a list of messages");
+    const first: unknown = messages[0];
+    const run = () => this.#prepare(messages as readonly Message[], options, window, pruning);
+    if (typeof first !== "object" || first === null) return run();
+    const turn = (this.#turns.get(first) ?? Promise.resolve()).then(run);
+    this.#turns.set(
+      first,
+      turn.catch(() => {}),
+    );
+    return turn;
+  }
+
+  async #prepare<Message>(
+    messages: readonly Message[],
+    options: PrepareOptions,
+    window: ResolvedWindow,
+    pruning: PruningPolicy,
+  ): Promise<Prepared<Message>> {
+    const wire = this.#wireOf(messages, options);
+    const off = this.#parts.policy.profile === "off";
+    if (wire === null || off) {
+      const why = off ? "the profile is off" : "the message format is not known: name it with `wire`";
+      return { messages: messages as Message[], report: emptyReport(pruning, window, why) };
+    }
+    const conversation = this.#read(wire, messages, pruning.sticky);
+    const session = options.session ?? null;
+    const preparation = new Preparation(this.#parts, this.#reader, conversation, {
+      pruning,
+      windowTokens: window.tokens,
+      session,
+    });
+    const plan = pruning.sticky ? await this.#steps(preparation) : await this.#seed(preparation);
+    const { before, replayed } = plan;
+    const report = reportOf(preparation, wire, window, before, replayed, plan.plan);
+    if (preparation.changes.length > 0) await tell(this.#parts, options, aboutOf(report));
+    return { messages: writeMessages(wire, messages, conversation), report };
+  }
+
+  async #steps(preparation: Preparation) {
+    const { conversation, parts, session } = preparation;
+    const { items } = conversation;
+    const key = conversationKey(conversation, parts.scope, parts.sha256);
+    const memory = await this.#projections.of(key);
+    for (const item of items.slice(conversation.lookedUp)) {
+      const form = memory.forms.size === 0 ? null : this.#projections.find(memory, item, () => textOf(item));
+      if (form !== null) conversation.show(item, form);
+    }
+    const before = conversation.total;
+    const replayed = conversation.formed;
+    await insureResults(conversation, preparation);
+    conversation.lookedUp = items.length;
+    await budgetBatch(conversation, preparation);
+    const nowMs = parts.now();
+    const idleMs = memory.lastMs === null ? null : nowMs - memory.lastMs;
+    memory.lastMs = nowMs;
+    const plan = planSteps(frameOf(preparation), preparation.pruning, { idleMs });
+    await cutResults(plan.cuts, preparation, plan.forced);
+    const shown = [...preparation.shown.keys()].flatMap((item) =>
+      item.form === null ? [] : { item, text: () => textOf(item), form: item.form },
+    );
+    if (shown.length > 0 && !(await this.#projections.save(key, session, shown)) && parts.ledger !== null) {
+      preparation.fault("the ledger could not keep the projections: memory has them");
+    }
+    return { before, replayed, plan };
+  }
+
+  async #seed(preparation: Preparation) {
+    const { conversation, pruning } = preparation;
+    for (const item of conversation.items) {
+      if (textOf(item) === pruning.hardClear.placeholder) item.step = STEP.cleared;
+    }
+    // The seed knows nothing of limits; with its own estimate it is held to the letter.
+    if (pruning.estimate !== "chars/4") await insureResults(conversation, preparation);
+    const before = conversation.total;
+    const { cuts, why } = planSeed(frameOf(preparation), pruning);
+    await cutResults(cuts, preparation, false);
+    const trigger = { active: cuts.length > 0, why };
+    const stateless = { active: false, why: "sticky is false" };
+    const triggers: Triggers = { pressure: trigger, bytes: stateless, age: stateless, idle: stateless };
+    const plan: StepPlan<Item> = { cuts, why, triggers, forced: false };
+    return { before, replayed: 0, plan };
+  }
+
+  #wireOf(messages: readonly unknown[], { wire }: PrepareOptions): Wire | null {
+    if (wire !== undefined) return wireNamed(wire);
+    const first = messages[0];
+    const known = typeof first === "object" && first !== null ? this.#known.get(first)?.wire : undefined;
+    return known ?? detectWire(messages);
+  }
+
+  /** What is known of these messages, with those read that are new. */
+  #read(wire: Wire, messages: readonly unknown[], isSticky: boolean): Conversation {
+    const first = messages[0];
+    const isObject = typeof first === "object" && first !== null;
+    const known = isObject && isSticky ? this.#known.get(first) : undefined;
+    const isLonger = known?.wire === wire && known.conversation.isStartOf(messages);
+    const conversation = isLonger ? known.conversation : new Conversation();
+    for (let at = conversation.messages.length; at < messages.length; at++) {
+      conversation.add(this.#reader.read(wire, messages[at]));
+    }
+    if (isObject && isSticky) this.#known.set(first, { wire, conversation });
+    return conversation;
+  }
+}
+
+/** The same answer for the same tool, found once. */
+function remembered(resolve: PrepareParts["resolve"]): PrepareParts["resolve"] {
+  const known = new Map<string, ReturnType<typeof resolve>>();
+  return (tool) => {
+    const found = known.get(tool) ?? resolve(tool);
+    if (known.size < MAX_TOOLS) known.set(tool, found);
+    return found;
+  };
+}
+
+async function tell(
+  parts: PrepareParts,
+  { session = null }: { session?: string | null | undefined },
+  more: Record<string, unknown>,
+) {
+  const about = { tool: null, call: null, artifact: null, receipt: null };
+  await parts.recorder.event({ kind: "request-pruned", atMs: parts.now(), session, ...about, more });
+}

@@ -1,0 +1,76 @@
+import type { PruningPolicy } from "../contract/policy.ts";
+import type { Wire } from "../contract/wire.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
+import type { StepPlan } from "../stages/prune/plan-steps.ts";
+import type { ResolvedWindow } from "../stages/prune/resolve-window.ts";
+import { NO_WEIGHT } from "../stages/prune/weight.ts";
+import type { Item } from "./conversation.ts";
+import type { Preparation } from "./preparation.ts";
+import type { PruneReport } from "./report.ts";
+
+/** What a preparation did. */
+export function reportOf(
+  { conversation, changes, shown, warnings, faults, pruning }: Preparation,
+  wire: Wire,
+  window: ResolvedWindow,
+  before: PruneReport["before"],
+  replayed: number,
+  { why, triggers }: StepPlan<Item>,
+): PruneReport {
+  const counts = { insured: 0, batched: 0, trimmed: 0, cleared: 0 };
+  for (const to of shown.values()) counts[to]++;
+  const max = NUMBERS.pruneReportChanges.default;
+  const { total, malformed, items } = conversation;
+  return {
+    wire: wire.name,
+    mode: pruning.mode,
+    window,
+    before,
+    after: total,
+    ratio: pruning.estimate === "chars/4" ? total.chars / (window.tokens * 4) : total.tokens / window.tokens,
+    why,
+    triggers,
+    results: { total: items.length, replayed, ...counts },
+    changes: changes.slice(0, max),
+    moreChanges: Math.max(0, changes.length - max),
+    malformed,
+    warnings,
+    faults,
+  };
+}
+
+/** A report on messages that were left as they came. */
+export function emptyReport({ mode }: PruningPolicy, window: ResolvedWindow, why: string): PruneReport {
+  const trigger = { active: false, why };
+  return {
+    wire: null,
+    mode,
+    window,
+    before: NO_WEIGHT,
+    after: NO_WEIGHT,
+    ratio: 0,
+    why,
+    triggers: { pressure: trigger, bytes: trigger, age: trigger, idle: trigger },
+    results: { total: 0, replayed: 0, insured: 0, batched: 0, trimmed: 0, cleared: 0 },
+    changes: [],
+    moreChanges: 0,
+    malformed: 0,
+    warnings: [],
+    faults: [],
+  };
+}
+
+/** The part of a report that an event carries. */
+export function aboutOf({
+  wire,
+  window,
+  before,
+  after,
+  why,
+  results,
+  warnings,
+  faults,
+}: PruneReport): Record<string, unknown> {
+  const few = (texts: string[]) => texts.slice(0, 5);
+  return { wire, window, before, after, why, results, warnings: few(warnings), faults: few(faults) };
+}

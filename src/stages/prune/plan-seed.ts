@@ -1,0 +1,55 @@
+import type { PruningPolicy } from "../../contract/policy.ts";
+import { type PruneCut, type PruneFrame, type PruneItem, STEP } from "./prune-item.ts";
+import { selectItems } from "./select-items.ts";
+import type { Weight } from "./weight.ts";
+
+/** What to cut, and in words why or why not. */
+export interface PrunePlan<Item extends PruneItem = PruneItem> {
+  cuts: PruneCut<Item>[];
+  why: string;
+}
+
+/** A request's weight against its window, in the policy's unit. */
+export function measureAgainst({ windowTokens }: { windowTokens: number }, { estimate }: PruningPolicy) {
+  return estimate === "chars/4"
+    ? { capacity: windowTokens * 4, weigh: ({ chars }: Weight) => chars }
+    : { capacity: windowTokens, weigh: ({ tokens }: Weight) => tokens };
+}
+
+/** Seed 002 as it stands: looks at this request alone, so the next one may be cut elsewhere. */
+export function planSeed<Item extends PruneItem>(frame: PruneFrame<Item>, policy: PruningPolicy): PrunePlan<Item> {
+  const { softTrimRatio, hardClearRatio, hardClear, minPrunableToolChars } = policy;
+  if (policy.mode === "off") return { cuts: [], why: "mode is off" };
+  const { items, why } = selectItems(frame, policy);
+  if (why !== null) return { cuts: [], why };
+  const left = items.filter(({ step }) => step < STEP.cleared);
+  if (policy.mode === "aggressive") {
+    return { cuts: left.map((item) => ({ item, to: "cleared" })), why: "mode is aggressive" };
+  }
+  const { capacity, weigh } = measureAgainst(frame, policy);
+  let used = weigh(frame.total);
+  if (used / capacity < softTrimRatio) return { cuts: [], why: `the request is under ${softTrimRatio} of the window` };
+
+  const cuts = new Map<Item, PruneCut<Item>>();
+  let prunableChars = 0;
+  const after = new Map<Item, Weight>();
+  for (const item of left) {
+    const trimmed = item.step < STEP.trimmed ? frame.afterTrim(item) : null;
+    if (trimmed !== null) {
+      cuts.set(item, { item, to: "trimmed" });
+      used += weigh(trimmed) - weigh(item.shown);
+    }
+    after.set(item, trimmed ?? item.shown);
+    prunableChars += (trimmed ?? item.shown).chars;
+  }
+  const trimmed = `the request is at ${softTrimRatio} of the window or over`;
+  if (used / capacity < hardClearRatio || !hardClear.enabled || prunableChars < minPrunableToolChars) {
+    return { cuts: [...cuts.values()], why: trimmed };
+  }
+  for (const item of left) {
+    if (used / capacity < hardClearRatio) break;
+    used += weigh(frame.afterClear(item)) - weigh(after.get(item) as Weight);
+    cuts.set(item, { item, to: "cleared" });
+  }
+  return { cuts: [...cuts.values()], why: `trimmed, the request is still at ${hardClearRatio} of the window or over` };
+}

@@ -1,0 +1,55 @@
+import type { WireCall } from "../../contract/wire.ts";
+import { lastSegment } from "../policy/match-tool.ts";
+import { familyOf } from "../policy/tool-families.ts";
+
+const PATHS = ["path", "file_path", "filePath", "file", "filename", "target_file", "absolute_path", "uri"];
+const RANGES = /offset|limit|line|start|end|range|page|cursor|from|to$/i;
+/** Longer input is no read of a file. */
+const MAX_INPUT_CHARS = 4096;
+
+/** What a read asked for. */
+export interface FileRead {
+  path: string;
+  /** All of the file, as far as the call says. */
+  isWhole: boolean;
+  /** Two reads with the same input are the same. */
+  input: string;
+}
+
+/** The file that a call reads; null if it is no read. */
+export function fileReadBy(tool: string, call: WireCall | null): FileRead | null {
+  if (call === null || !isReadTool(tool)) return null;
+  try {
+    return readOf(call.input);
+  } catch {
+    return null; // no JSON
+  }
+}
+
+const readTools = new Map<string, boolean>();
+const MAX_TOOLS = 1000;
+
+function isReadTool(tool: string): boolean {
+  const known = readTools.get(tool);
+  if (known !== undefined) return known;
+  const isRead = familyOf(lastSegment(tool.toLowerCase()))?.keys.includes("read_file") ?? false;
+  if (readTools.size < MAX_TOOLS) readTools.set(tool, isRead);
+  return isRead;
+}
+
+function readOf(input: unknown): FileRead | null {
+  if (typeof input === "string" && input.length > MAX_INPUT_CHARS) return null;
+  const asked: unknown = typeof input === "string" ? JSON.parse(input) : input;
+  if (typeof asked !== "object" || asked === null || Array.isArray(asked)) return null;
+  const fields = asked as Record<string, unknown>;
+  const path = PATHS.map((key) => fields[key]).find((value) => typeof value === "string" && value !== "");
+  if (typeof path !== "string") return null;
+  const others = Object.entries(fields).filter(([, value]) => value !== path);
+  const isWhole = !others.some(([key, value]) => RANGES.test(key) && value !== null && value !== undefined);
+  return { path, isWhole, input: JSON.stringify(others.sort(([a], [b]) => (a < b ? -1 : 1))) };
+}
+
+/** Whether a later read shows all that an earlier one of the same file did. */
+export function supersedes(later: FileRead, earlier: FileRead): boolean {
+  return later.path === earlier.path && (later.isWhole || later.input === earlier.input);
+}
