@@ -21,11 +21,13 @@ const library = {
   entry: {
     index: "src/index.ts",
     stages: "src/stages.ts",
+    overflow: "src/overflow.ts",
     testing: "src/testing/index.ts",
+    wire: "src/wire/index.ts",
   },
   dts: true,
   sourcemap: true,
-  deps: { neverBundle: ["fast-check"], onlyBundle: [] },
+  deps: { neverBundle: ["fast-check", /^gpt-tokenizer(\/|$)/], onlyBundle: [] },
   outputOptions: { chunkFileNames: "chunks/[name]-[hash].js" },
 } satisfies UserConfig;
 
@@ -54,7 +56,7 @@ const cli = {
       groups: [
         {
           name: "base",
-          test: /rolldown|commander|src\/(?!config\/(?!index|load-config|find-config|config-fault)|storage\/|parts\/|recall\/|stages\/redact\/|entrypoints\/cli\/(main|run\/|commands\/(?!clamp)))/,
+          test: /rolldown|commander|src\/(?!config\/(?!index|load-config|find-config|config-fault)|storage\/|parts\/|recall\/|stages\/redact\/|entrypoints\/cli\/(main|run\/|transcripts\/|commands\/(?!clamp)))/,
         },
       ],
     },

@@ -15,6 +15,7 @@ export function readOptions() {
       smoke: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
       write: { type: "string" },
+      docs: { type: "boolean", default: false },
       mb: { type: "string" },
       text: { type: "string", multiple: true, default: [] },
       cli: { type: "string", default: `${DIST}cli.cjs` },

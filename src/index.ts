@@ -8,7 +8,8 @@ import { SpillwayError } from "./errors.ts";
 import { assembleSpillway, loadRedactor, type Spillway, type SpillwayParts } from "./spillway.ts";
 
 /** Parts a caller may hand in; what is left out has a default. */
-export interface SpillwayOptions extends Partial<Omit<SpillwayParts, "policy" | "searcher">> {
+export interface SpillwayOptions
+  extends Partial<Omit<SpillwayParts, "policy" | "searcher" | "histories" | "redactor">> {
   policy?: PolicyInput | ProfileName;
   /** The folder for artifacts and events; the user's data folder, or SPILLWAY_DIR, by default. */
   dir?: string | undefined;
@@ -28,17 +29,23 @@ export async function createSpillway(options: SpillwayOptions = {}): Promise<Spi
     );
   }
   // A wrong rule should show here, not with the first output.
-  if (typeof parts.redact === "object") await loadRedactor(parts.redact);
-  const local =
+  const checked = typeof parts.redact === "object" ? await loadRedactor(parts.redact) : null;
+  const [{ newHistories }, local, redactor] = await Promise.all([
+    import("./persist/index.ts"),
     parts.store === undefined
-      ? await openPlace(dir ?? (env.SPILLWAY_DIR || undefined))
-      : { store: parts.store, ledger: null };
+      ? openPlace(dir ?? (env.SPILLWAY_DIR || undefined))
+      : { store: parts.store, ledger: null },
+    // Where secrets are taken out, guardSync cannot wait for it to be loaded.
+    parts.store === undefined && parts.redact === undefined ? loadRedactor(undefined) : checked,
+  ]);
   const searcher = async () => (await import("./parts/searcher.ts")).loadSearcher();
   return assembleSpillway({
     ...parts,
     ...local,
     ...(parts.ledger !== undefined && { ledger: parts.ledger }),
     searcher,
+    histories: newHistories,
+    redactor,
     env,
     policy: [policy],
   });
@@ -57,6 +64,7 @@ const OPTIONS = new Set([
   "redact",
   "onReceipt",
   "onEvent",
+  "now",
 ]);
 
 /** This machine's folder; memory where it cannot be had, since an agent must go on. */
@@ -105,11 +113,26 @@ export type { Held, Sieve, Strategy, StrategyName, StrategyRequest } from "./con
 export type { TokenCounter } from "./contract/token-counter.ts";
 export { SpillwayError, type SpillwayErrorCode } from "./errors.ts";
 export type {
+  CapOptions,
+  CappedHistory,
+  GuardedSession,
+  GuardOptions,
+  GuardSessionOptions,
+  MessageSource,
+  PersistAbout,
+  PersistHook,
+  SessionManager,
+} from "./persist/histories.ts";
+export type {
   Access,
   Admission,
   AdmitOptions,
   AdmitRequest,
   CustomMarker,
+  Prepared,
+  PrepareOptions,
+  PruneChange,
+  PruneReport,
   RecallOptions,
   RecallPage,
   RecallWant,

@@ -1,6 +1,7 @@
 import type { AdmissionRequest } from "./admit/admission.ts";
 import { type AdmittedOutput, admitOutput } from "./admit/admit-output.ts";
 import { admitPlainly } from "./admit/admit-plainly.ts";
+import type { Admission, AdmitOptions, AdmitRequest } from "./admit/admit-request.ts";
 import { OwnTexts } from "./admit/own-texts.ts";
 import { newRecorder } from "./admit/recorder.ts";
 import { type Tool, type WrapOptions, wrapTool, wrapTools } from "./admit/wrap-tool.ts";
@@ -14,6 +15,11 @@ import type { Store } from "./contract/store.ts";
 import type { Strategy } from "./contract/strategy.ts";
 import type { TokenCounter } from "./contract/token-counter.ts";
 import { SpillwayError } from "./errors.ts";
+import type { GuardParts } from "./persist/guarding.ts";
+import type { Histories } from "./persist/histories.ts";
+import type { PrepareOptions } from "./prepare/parts.ts";
+import type { Prepare } from "./prepare/prepare.ts";
+import type { Prepared, PruneChange, PruneReport } from "./prepare/report.ts";
 import type {
   RecallOptions,
   RecallPage,
@@ -41,7 +47,14 @@ import type { SpillPlace, StartRedactor } from "./stages/spill/spill.ts";
 
 export type {
   Access,
+  Admission,
+  AdmitOptions,
+  AdmitRequest,
   CustomMarker,
+  Prepared,
+  PrepareOptions,
+  PruneChange,
+  PruneReport,
   RecallOptions,
   RecallPage,
   RecallWant,
@@ -62,6 +75,10 @@ export interface SpillwayParts {
   ledger: Ledger | null;
   /** Finds in artifacts. */
   searcher: () => Promise<Searcher>;
+  /** Guards and caps messages. */
+  histories: (parts: GuardParts) => Histories;
+  /** Takes secrets out, where it is loaded already. */
+  redactor?: StartRedactor | null;
   /** Who may read what is kept; the local user by default. */
   scope?: string | undefined;
   /** How the reader of a marker gets at the rest; nothing is named that it does not have. */
@@ -80,38 +97,12 @@ export interface SpillwayParts {
   strategies?: readonly Strategy[];
   /** Told of every receipt. What it throws is ignored. */
   onReceipt?: ((receipt: Receipt) => void) | undefined;
-}
-
-/** What may be said for one output. */
-export interface AdmitOptions extends Omit<WrapOptions, "name" | "session"> {
-  /** Bounds `details` and `structuredContent` too, for results that reach a model or a transcript with them. */
-  boundDetails?: boolean | undefined;
-}
-
-/** One output to admit. */
-export interface AdmitRequest extends AdmitOptions {
-  /** The tool's name, by which its limits are found. */
-  tool?: string | undefined;
-  session?: string | undefined;
-  call?: string | undefined;
-  output: Output;
-  /** A command's exit code, or a promise of it: said where it matters, as the text's last line. */
-  exitCode?: number | null | PromiseLike<number | null> | undefined;
-  /** What the tool itself declares; weaker than a policy row that names it. */
-  declared?: ToolOverride | undefined;
-  /** A partial result: clamped, never spilled, no receipt told. */
-  isUpdate?: boolean | undefined;
-}
-
-/** An admitted output. `output` has the shape that came in; a stream and bytes become text. */
-export interface Admission<T> {
-  output: T extends string | Uint8Array | ArrayBuffer | AsyncIterable<unknown> | ReadableStream<unknown> ? string : T;
-  text: string;
-  receipt: Receipt;
+  /** The clock, in milliseconds; the machine's by default. */
+  now?: (() => number) | undefined;
 }
 
 /** Where outputs pass. */
-export interface Spillway {
+export interface Spillway extends Histories {
   readonly policy: Policy;
   readonly store: Store | null;
   readonly ledger: Ledger | null;
@@ -121,6 +112,11 @@ export interface Spillway {
   wrapTool<T extends Tool>(tool: T, options?: WrapOptions): T;
   /** The same for a list or a record of tools. */
   wrapTools<T extends readonly Tool[] | Record<string, Tool>>(tools: T, options?: WrapOptions): T;
+  /**
+   * Messages as they should be sent: old results lightened under pressure, new ones within their limits and one budget. The
+   * messages that came are not changed. What is wrong with them is never thrown.
+   */
+  prepare<Message>(messages: readonly Message[], options?: PrepareOptions): Promise<Prepared<Message>>;
   /** Reads back part of an artifact: bounded, and never spilled again. */
   recall(id: string, want?: RecallWant, options?: RecallOptions): Promise<RecallPage>;
   /** Finds in an artifact: the count is always true, the hits come in pages. */
@@ -135,7 +131,7 @@ export interface Spillway {
 
 /** Puts the parts together. `createSpillway` in index.ts fills in the defaults. */
 export function assembleSpillway(parts: SpillwayParts): Spillway {
-  const { store, ledger, env = {}, scope = "local" } = parts;
+  const { store, ledger, env = {}, scope = "local", now = () => Date.now() } = parts;
   const policy = resolvePolicy(...(parts.policy ?? []), policyFromEnvironment(env));
   const counter = parts.counter === undefined ? estimateCounter : guardCounter(parts.counter);
   const strategies = new Map(
@@ -145,14 +141,16 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   for (const name of strategyNames(policy)) strategyNamed(name);
 
   const own = new OwnTexts();
+  let redactor: StartRedactor | null = parts.redactor ?? null;
   const place: SpillPlace = {
     store,
-    breaker: newBreaker(NUMBERS.breakerFailures.default, NUMBERS.breakerPauseMs.default, Date.now),
+    breaker: newBreaker(NUMBERS.breakerFailures.default, NUMBERS.breakerPauseMs.default, now),
     deadlineMs: NUMBERS.spillDeadlineMs.default,
-    loadRedactor: parts.redact === "off" ? null : () => loadRedactor(parts.redact),
+    loadRedactor: parts.redact === "off" ? null : async () => (redactor ??= await loadRedactor(parts.redact)),
+    loadedRedactor: () => redactor,
   };
-  const recording = newBreaker(NUMBERS.breakerFailures.default, NUMBERS.breakerPauseMs.default, Date.now);
-  const recorder = newRecorder(ledger, parts, recording, NUMBERS.spillDeadlineMs.default, Date.now);
+  const recording = newBreaker(NUMBERS.breakerFailures.default, NUMBERS.breakerPauseMs.default, now);
+  const recorder = newRecorder(ledger, parts, recording, NUMBERS.spillDeadlineMs.default, now);
 
   function strategyNamed(name: string): Strategy {
     const strategy = strategies.get(name);
@@ -217,7 +215,35 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     const about = await store?.find(id, scope).catch(() => null);
     const { session = null, tool = null, call = null } = about ?? {};
     const more = { bytes: measureText(text).bytes, tokens: counter.count(text) };
-    await recorder.event({ kind, atMs: Date.now(), session, tool, call, artifact: id, receipt: null, more });
+    await recorder.event({ kind, atMs: now(), session, tool, call, artifact: id, receipt: null, more });
+  }
+
+  const histories = parts.histories({
+    planFor: (tool, call, session, limits) => planFor({ tool, session, call: call ?? undefined, limits, output: null }),
+    keeper: { place, access: parts.reader ?? { by: "operator" }, own },
+    recorder,
+    now,
+  });
+
+  let preparing: Promise<Prepare> | undefined;
+  async function loadPrepare(): Promise<Prepare> {
+    const [{ newPrepare }, { createHash }] = await Promise.all([import("./prepare/prepare.ts"), import("node:crypto")]);
+    return newPrepare({
+      policy,
+      counter,
+      scope,
+      access: parts.reader ?? { by: "operator" },
+      place,
+      own,
+      ledger,
+      breaker: recording,
+      deadlineMs: NUMBERS.spillDeadlineMs.default,
+      recorder,
+      resolve: (tool) => resolveToolPolicy(policy, tool),
+      admit: admitAny,
+      sha256: (text) => createHash("sha256").update(text).digest("hex"),
+      now,
+    });
   }
 
   const wrapping = { admit: admitAny, check: (request: AdmitRequest) => void planFor(request) };
@@ -225,6 +251,10 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     policy,
     store,
     ledger,
+    async prepare(messages, options) {
+      preparing ??= loadPrepare();
+      return (await preparing)(messages, options);
+    },
     async recall(id, want, options) {
       const { recall, recallText } = await import("./recall/index.ts");
       const page = await recall(kept(store), id, scope, want, { searcher: await parts.searcher(), ...options });
@@ -240,6 +270,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     admit: admitAny as Spillway["admit"],
     wrapTool: (tool, options) => wrapTool(tool, wrapping, options),
     wrapTools: (tools, options) => wrapTools(tools, wrapping, options),
+    ...histories,
     resolve: (tool, ...overrides) => resolveToolPolicy(policy, tool, ...overrides),
     forDisplay,
     errorForDisplay,

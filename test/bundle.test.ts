@@ -54,6 +54,24 @@ describe("bundle", () => {
     expect(gzipBytes).toBeLessThan(MAX_GZIP_BYTES);
   });
 
+  it("spillway/wire bundles for a browser: no Node module, no dependency, and nothing of the rest", async () => {
+    const { inputs, gzipBytes } = await loadedBy("src/wire/index.ts", "browser");
+    expect(inputs.filter((path) => !path.startsWith("src/wire/"))).toEqual([]);
+    expect(gzipBytes).toBeLessThan(MAX_GZIP_BYTES / 4);
+  });
+
+  it("spillway/overflow bundles for a browser: no Node module, no dependency, and little of the rest", async () => {
+    const { inputs, gzipBytes } = await loadedBy("src/overflow.ts", "browser");
+    expect(inputs.filter((path) => path.includes("node_modules"))).toEqual([]);
+    expect(gzipBytes).toBeLessThan(MAX_GZIP_BYTES / 4);
+  });
+
+  it("spillway/testing loads no tokenizer until a fake provider is started", async () => {
+    const { inputs } = await loadedBy("src/testing/index.ts", "node");
+    expect(inputs).toContain("src/testing/fake-provider/start-fake-provider.ts");
+    expect(inputs.filter((path) => path.includes("tokenizer/"))).toEqual([]);
+  });
+
   it("the command loads config, storage and parts only when it needs them", async () => {
     const { inputs } = await loadedBy("src/entrypoints/cli/main.ts", "node");
     expect(inputs).toContain("src/entrypoints/cli/main.ts");

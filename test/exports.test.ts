@@ -24,6 +24,8 @@ describe("exports", () => {
       type ArtifactQuery
       type ArtifactWriter
       type ByteRange
+      type CapOptions
+      type CappedHistory
       type ConfigSource
       type CustomMarker
       type Cut
@@ -31,19 +33,29 @@ describe("exports", () => {
       type EventQuery
       type Extent
       type Gap
+      type GuardOptions
+      type GuardSessionOptions
+      type GuardedSession
       type Held
       type Ledger
       type Limits
       type LoadConfigOptions
       type LoadedConfig
+      type MessageSource
       type Output
       type OutputStream
+      type PersistAbout
+      type PersistHook
       type Piece
       type Policy
       type PolicyInput
       type PolicyRow
+      type PrepareOptions
+      type Prepared
       type ProfileName
       type Projection
+      type PruneChange
+      type PruneReport
       type RecallOptions
       type RecallPage
       type RecallWant
@@ -57,6 +69,7 @@ describe("exports", () => {
       type SearchOptions
       type SearchPage
       type SearchQuery
+      type SessionManager
       type SessionRow
       type Sieve
       type Size
@@ -125,21 +138,71 @@ describe("exports", () => {
     `);
   });
 
+  it("spillway/overflow exports these names", async () => {
+    expect(await namesOf("overflow")).toMatchInlineSnapshot(`
+      "classify
+      classifyResponse
+      compileSignatures
+      type ClassifyOptions
+      type Rule
+      type Signature
+      type SignatureInput
+      type Verdict
+      type VerdictContext
+      type VerdictKind"
+    `);
+  });
+
   it("spillway/testing exports these names", async () => {
     expect(await namesOf("testing")).toMatchInlineSnapshot(`
-      "testLedger
+      "startFakeProvider
+      testLedger
       testStore
       testStrategy
+      testWire
+      type ExpectedResult
+      type FakeCall
+      type FakeMinute
+      type FakeProvider
+      type FakeProviderOptions
+      type FakeRefusal
+      type FakeReply
+      type FakeRequest
+      type FakeScript
+      type FakeSizes
       type LedgerUnderTest
+      type Path
       type Runner
-      type SuiteOptions"
+      type Speaks
+      type SpeaksAs
+      type SuiteOptions
+      type WireFixture"
+    `);
+  });
+
+  it("spillway/wire exports these names", async () => {
+    expect(await namesOf("wire")).toMatchInlineSnapshot(`
+      "detectWire
+      missingMessages
+      pairResults
+      readRequest
+      type PairedResult
+      type RequestMessages
+      type Wire
+      type WireCall
+      type WireEdit
+      type WireMessage
+      type WireResult
+      type WireRole
+      wireNamed
+      wires"
     `);
   });
 
   it("every subpath and command of package.json is built from an entry, and every entry has one", () => {
     const promised = [...Object.values(manifest.exports), ...Object.values(manifest.bin)]
       .map((target) => (typeof target === "string" ? target : target.default))
-      .map((path) => /^(?:\.\/)?dist\/(.+)\.js$/.exec(path)?.[1])
+      .map((path) => /^(?:\.\/)?dist\/(.+)\.c?js$/.exec(path)?.[1])
       .filter((name) => name !== undefined);
     expect(promised.sort()).toEqual(Object.keys(ENTRIES).sort());
     expect(Object.values(ENTRIES).filter((path) => !existsSync(path))).toEqual([]);

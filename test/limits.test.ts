@@ -163,6 +163,86 @@ const PROMISED: Partial<Record<NumberName, Promised>> = {
       (tailChars) => ({ pruning: { softTrim: { tailChars } } }),
     ),
   },
+  pruneClearAtLeastTokens: {
+    is: 12_500,
+    proof: carried(
+      "pruneClearAtLeastTokens",
+      ({ pruning }) => pruning.clearAtLeastTokens,
+      (clearAtLeastTokens) => ({ pruning: { clearAtLeastTokens } }),
+    ),
+  },
+  pruneClearAtLeastShare: {
+    is: 0.05,
+    proof: carried(
+      "pruneClearAtLeastShare",
+      ({ pruning }) => pruning.clearAtLeastShare,
+      (clearAtLeastShare) => ({ pruning: { clearAtLeastShare } }),
+    ),
+  },
+  pruneLowWatermark: {
+    is: 0.5,
+    proof: carried(
+      "pruneLowWatermark",
+      ({ pruning }) => pruning.lowWatermark,
+      (lowWatermark) => ({ pruning: { lowWatermark } }),
+    ),
+  },
+  pruneForceRatio: {
+    is: 0.85,
+    proof: carried(
+      "pruneForceRatio",
+      ({ pruning }) => pruning.forceRatio,
+      (forceRatio) => ({ pruning: { forceRatio } }),
+    ),
+  },
+  pruneCacheTtlMs: {
+    is: 300_000,
+    proof: carried(
+      "pruneCacheTtlMs",
+      ({ pruning }) => pruning.cacheTtlMs,
+      (cacheTtlMs) => ({ pruning: { cacheTtlMs } }),
+    ),
+  },
+  pruneAgeTurns: {
+    is: 0,
+    proof: carried(
+      "pruneAgeTurns",
+      ({ pruning }) => pruning.ageTurns,
+      (ageTurns) => ({ pruning: { ageTurns } }),
+    ),
+  },
+  pruneRequestBytes: {
+    is: 30_000_000,
+    proof: carried(
+      "pruneRequestBytes",
+      ({ pruning }) => pruning.maxRequestBytes,
+      (maxRequestBytes) => ({ pruning: { maxRequestBytes } }),
+    ),
+  },
+  pruneBatchShare: {
+    is: 0.5,
+    proof: carried(
+      "pruneBatchShare",
+      ({ pruning }) => pruning.batch.windowShare,
+      (windowShare) => ({ pruning: { batch: { windowShare } } }),
+    ),
+  },
+  pruneBatchChars: {
+    is: 200_000,
+    proof: carried(
+      "pruneBatchChars",
+      ({ pruning }) => pruning.batch.maxChars,
+      (maxChars) => ({ pruning: { batch: { maxChars } } }),
+    ),
+  },
+  pruneBatchFloorChars: {
+    is: 2000,
+    proof: carried(
+      "pruneBatchFloorChars",
+      ({ pruning }) => pruning.batch.floorChars,
+      (floorChars) => ({ pruning: { batch: { floorChars } } }),
+    ),
+  },
   summarizeOverChars: {
     is: 20_000,
     proof: carried(
@@ -192,6 +272,14 @@ const PROMISED: Partial<Record<NumberName, Promised>> = {
 /** Numbers whose stage proves them in tests of its own; only their value is held here. */
 // Proved where they bind: for-display.test.ts, spillway.test.ts (details, updates, receipts), hostile.test.ts (deadline).
 const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
+  capBytes: 81_920,
+  capFieldChars: 4000,
+  guardChars: 400_000,
+  guardFloorChars: 2000,
+  guardWindowShare: 0.3,
+  transcriptLines: 400,
+  transcriptLineBytes: 67_108_864,
+  transcriptFileBytes: 268_435_456,
   breakerFailures: 3,
   breakerPauseMs: 30_000,
   spillDeadlineMs: 5000,
@@ -228,6 +316,11 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   searchPatternChars: 1000,
   searchDeadlineMs: 10_000,
   searchesAtOnce: 4,
+  fullWindowShare: 0.99,
+  truncatedShare: 0.5,
+  pruneConversations: 64,
+  pruneProjectionChars: 4_194_304,
+  pruneReportChanges: 200,
 };
 
 describe("numbers", () => {

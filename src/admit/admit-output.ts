@@ -5,9 +5,11 @@ import { encodeText } from "../stages/measure/encode-text.ts";
 import { bytesOf, isStream, readChunks } from "../stages/measure/read-chunks.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { type SpillPlace, startSpill } from "../stages/spill/spill.ts";
+import { spillNow } from "../stages/spill/spill-now.ts";
 import { within } from "../stages/spill/within.ts";
 import { type AdmissionRequest, type Admitted, type Ended, NOT_KEPT, startAdmission } from "./admission.ts";
 import { admitBlocks } from "./admit-blocks.ts";
+import type { AdmittedBlocks } from "./admit-texts.ts";
 import { admitWhole } from "./admit-whole.ts";
 import { errorWith } from "./clamp-error.ts";
 import type { OwnText, OwnTexts } from "./own-texts.ts";
@@ -16,6 +18,8 @@ import type { OwnText, OwnTexts } from "./own-texts.ts";
 export interface AdmittedOutput extends Admitted {
   output: unknown;
 }
+
+type AdmitParts = (request: AdmissionRequest, result: object) => AdmittedBlocks<object>;
 
 /** Where whole outputs are kept, how a reader gets at them, and which texts of ours are known. */
 export interface Keeper {
@@ -131,12 +135,14 @@ function remembered(admitted: Admitted, own: OwnText, texts: OwnTexts): Admitted
   return admitted;
 }
 
-async function admitStructured(
+/** Admits a structured result; `admit` says how its parts share the limits. */
+export async function admitStructured(
   request: AdmissionRequest,
   result: object,
   { place, access, own }: Keeper,
+  admit: AdmitParts = admitBlocks,
 ): Promise<AdmittedOutput> {
-  const { blocks, write } = admitBlocks(request, result);
+  const { blocks, write } = admit(request, result);
   const faults: string[] = [];
   const kept: OwnText[] = [];
   for (const block of blocks) {
@@ -155,6 +161,24 @@ async function admitStructured(
   }
   const { texts, ...admitted } = write(kept);
   texts.forEach((text, index) => own.remember(text, kept[index] as OwnText));
+  return faults.length === 0 ? admitted : { ...admitted, receipt: withFaults(admitted.receipt, faults) };
+}
+
+/** The same before it returns, for hosts that cannot wait: what the store cannot save at once is marked as not saved. */
+export function admitStructuredNow(
+  request: AdmissionRequest,
+  result: object,
+  { place, access, own }: Keeper,
+  admit: AdmitParts = admitBlocks,
+): AdmittedOutput {
+  const { blocks, write } = admit(request, result);
+  const spills = blocks.map(({ ended, chunks }) =>
+    spillNow(ended.cut ? place : { ...place, store: null }, request, ended.cut ? chunks() : []),
+  );
+  const kept = blocks.map((block, index) => ownText(spills[index]?.artifact ?? null, access, block.request.exitCode));
+  const { texts, ...admitted } = write(kept);
+  texts.forEach((text, index) => own.remember(text, kept[index] as OwnText));
+  const faults = spills.flatMap(({ fault }) => fault ?? []);
   return faults.length === 0 ? admitted : { ...admitted, receipt: withFaults(admitted.receipt, faults) };
 }
 

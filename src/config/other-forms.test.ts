@@ -113,7 +113,26 @@ describe("contextPruning", () => {
       softTrim: { maxChars: 4000, headChars: 1500, tailChars: 1500 },
       hardClear: { enabled: true, placeholder: "[Old tool result content cleared]" },
       tools: { allow: [], deny: [] },
+      sticky: true,
+      estimate: "tokens",
+      clearAtLeastTokens: 12_500,
+      clearAtLeastShare: 0.05,
+      lowWatermark: 0.5,
+      forceRatio: 0.85,
+      cacheTtlMs: 300_000,
+      ageTurns: 0,
+      maxRequestBytes: 30_000_000,
+      batch: { windowShare: 0.5, maxChars: 200_000, floorChars: 2000 },
+      insure: true,
     });
+  });
+
+  it("what is beyond the seed, in either spelling", async () => {
+    const text = "pruning:\n  sticky: false\n  estimate: chars/4\n  cache_ttl_ms: 0\n  batch:\n    floor_chars: 10\n";
+    const { policy, warnings } = await load("spillway.yaml", text);
+    expect(warnings).toEqual([]);
+    expect(policy.pruning).toMatchObject({ sticky: false, estimate: "chars/4", cacheTtlMs: 0 });
+    expect(policy.pruning?.batch?.floorChars).toBe(10);
   });
 
   it("tools to allow and deny", async () => {

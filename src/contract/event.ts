@@ -11,6 +11,7 @@ export type EventKind =
   | "request-pruned"
   | "overflow-detected"
   | "overflow-recovered"
+  | "history-guarded"
   | "history-capped";
 
 /** One thing that happened. Carries an artifact's id, never its bytes. */

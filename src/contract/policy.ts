@@ -61,13 +61,35 @@ export interface PruningPolicy {
   hardClear: { enabled: boolean; placeholder: string };
   /** Patterns of tool names; deny wins; an empty allow means all. */
   tools: { allow: string[]; deny: string[] };
+  /** A result once trimmed or cleared keeps that form, and new cuts come in rare, large steps. */
+  sticky: boolean;
+  /** How a request is weighed against the window: by the token counter, or a quarter of its characters. */
+  estimate: "tokens" | "chars/4";
+  /** A step frees at least this, or that share of the window, whichever is more; never more than a third of it. */
+  clearAtLeastTokens: number;
+  clearAtLeastShare: number;
+  /** A step goes on until the request is at this share of the ratio that set it off. */
+  lowWatermark: number;
+  /** From this share of the window half a step is enough. */
+  forceRatio: number;
+  /** How long a provider keeps a prompt cache: after a longer pause a step of any size costs nothing. */
+  cacheTtlMs: number;
+  /** Results older than this many assistant messages are cleared whatever the pressure; 0 for never. */
+  ageTurns: number;
+  /** The request's estimated size from which old results are cleared: providers refuse bytes apart from tokens. */
+  maxRequestBytes: number;
+  /** What all results that no model has seen yet may take together, and what each of them keeps in any case. */
+  batch: { windowShare: number; maxChars: number; floorChars: number };
+  /** Clamp results over their tool's limits that did not come through `admit`. */
+  insure: boolean;
 }
 
 /** A part of a pruning policy, as a person or a program gives it. */
-export interface PruningInput extends Partial<Omit<PruningPolicy, "softTrim" | "hardClear" | "tools">> {
+export interface PruningInput extends Partial<Omit<PruningPolicy, "softTrim" | "hardClear" | "tools" | "batch">> {
   softTrim?: Partial<PruningPolicy["softTrim"]>;
   hardClear?: Partial<PruningPolicy["hardClear"]>;
   tools?: Partial<PruningPolicy["tools"]>;
+  batch?: Partial<PruningPolicy["batch"]>;
 }
 
 /** Summarising one output by a model. */

@@ -58,6 +58,11 @@ export interface ArtifactQuery {
 export interface Store {
   readonly name: string;
   begin(about: ArtifactAbout): Promise<ArtifactWriter>;
+  /**
+   * Keeps a whole output before it returns, for hosts that cannot wait; only where the store can. Throws what `begin` and
+   * `end` would reject with.
+   */
+  keepNow?(about: ArtifactAbout, bytes: Uint8Array, redactions: Artifact["redactions"]): Artifact;
   /** Null if there is none of that id in that scope. */
   find(id: string, scope: Scope): Promise<Artifact | null>;
   /** The bytes of a range (clipped to the artifact), without reading the rest. */

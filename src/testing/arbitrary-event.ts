@@ -67,6 +67,7 @@ const KINDS: EventKind[] = [
   "artifact-searched",
   "spill-failed",
   "request-pruned",
+  "history-guarded",
 ];
 
 /** Text with what breaks texts: NULs, breaks, half characters. */

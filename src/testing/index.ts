@@ -1,3 +1,19 @@
+export type { ExpectedResult, Path, WireFixture } from "../wire/fixtures/fixture.ts";
+export type {
+  FakeCall,
+  FakeMinute,
+  FakeProvider,
+  FakeProviderOptions,
+  FakeRefusal,
+  FakeReply,
+  FakeRequest,
+  FakeScript,
+  FakeSizes,
+  Speaks,
+  SpeaksAs,
+} from "./fake-provider/fake-provider.ts";
+export { startFakeProvider } from "./fake-provider/start-fake-provider.ts";
 export { type LedgerUnderTest, testLedger } from "./test-ledger.ts";
 export { testStore } from "./test-store.ts";
 export { type Runner, type SuiteOptions, testStrategy } from "./test-strategy.ts";
+export { testWire } from "./test-wire.ts";

@@ -274,6 +274,17 @@ export function testStore(
     );
 
     it(
+      "keeps without waiting, where it can, what waiting keeps",
+      withStore(async (store) => {
+        for (const bytes of store.keepNow === undefined ? [] : [text("now\n"), large(text("now, large\n"))]) {
+          const kept = store.keepNow?.(ABOUT, bytes, { count: 1, bytes: 3 });
+          assertBytes(await store.read(kept?.id ?? "", "local", { from: 0, to: bytes.length }), bytes);
+          assert.equal((await keep(store, [bytes])).id, kept?.id);
+        }
+      }),
+    );
+
+    it(
       "gives a plain file only if it holds exactly the artifact's bytes",
       withStore(async (store) => {
         const { readFile } = await import("node:fs/promises");

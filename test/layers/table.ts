@@ -17,7 +17,7 @@ const FIRST = ["measure", "policy", "mark", "record", "spill", "redact", "fold",
 const CLAMP = ["clamp"];
 const PLANS = ["display", "prune", "guard", "cap", "summarize", "compact"];
 const RECOVER = ["recover"];
-const MEETING = ["admit", "recall", "spillway", "stages"];
+const MEETING = ["admit", "persist", "recall", "prepare", "spillway", "stages", "overflow"];
 const LOADED = ["storage", "parts", "config"];
 const ENTRIES = ["index", "entrypoints"];
 
@@ -55,11 +55,27 @@ export const LAYERS: Layer[] = [
   },
   {
     level: 5,
+    rooms: ["persist"],
+    may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER, "admit"],
+    node: false,
+    packages: "none",
+    note: "messages on their way into a transcript; stores are handed in",
+  },
+  {
+    level: 5,
     rooms: ["recall"],
     may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER],
     node: false,
     packages: "none",
     note: "reads back and finds; store and searcher are handed in",
+  },
+  {
+    level: 5,
+    rooms: ["prepare"],
+    may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER, "admit"],
+    node: false,
+    packages: "none",
+    note: "a request through prune, in order; store, ledger, clock and hasher are handed in",
   },
   {
     level: 5,
@@ -71,8 +87,16 @@ export const LAYERS: Layer[] = [
   },
   {
     level: 5,
+    rooms: ["overflow"],
+    may: [...GROUND, ...RECOVER],
+    node: false,
+    packages: "none",
+    note: "the verdict by itself",
+  },
+  {
+    level: 5,
     rooms: ["spillway"],
-    may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER, "admit", "recall"],
+    may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER, "admit", "persist", "recall", "prepare"],
     node: true,
     packages: "none",
     note: "stores and parts are handed in through ports",
@@ -82,7 +106,7 @@ export const LAYERS: Layer[] = [
     level: 7,
     rooms: ENTRIES,
     may: [...GROUND, "wire", "spillway"],
-    onUse: LOADED,
+    onUse: [...LOADED, "persist"],
     node: true,
     packages: "on use",
   },

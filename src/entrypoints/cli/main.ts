@@ -17,6 +17,11 @@ const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
   events: async () => (await import("./commands/events.ts")).addEventsCommand,
   stats: async () => (await import("./commands/stats.ts")).addStatsCommand,
   export: async () => (await import("./commands/export.ts")).addExportCommand,
+  guard: async () => (await import("./commands/guard.ts")).addGuardCommand,
+  prune: async () => (await import("./commands/prune.ts")).addPruneCommand,
+  cap: async () => (await import("./commands/cap.ts")).addCapCommand,
+  compact: async () => (await import("./commands/compact.ts")).addCompactCommand,
+  replay: async () => (await import("./commands/replay.ts")).addReplayCommand,
 };
 
 const program = new Command("spillway")

@@ -2,9 +2,9 @@ import { readField } from "../clamp/bound-open.ts";
 import { OMITTED_KEY } from "../clamp/bound-share.ts";
 import { boundValue } from "../clamp/bound-value.ts";
 import { counted } from "../mark/texts.ts";
+import { mediaBytes } from "../measure/media-bytes.ts";
 import { NUMBERS } from "../policy/defaults.ts";
 import { displayText } from "./display-text.ts";
-import { mediaBytes } from "./media-bytes.ts";
 
 /** Blocks shown of one result, those inside blocks included: the first and the last half, a note between. */
 export const MAX_DISPLAY_BLOCKS = 200;

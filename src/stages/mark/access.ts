@@ -48,3 +48,19 @@ function wayTo(id: string, access: Access): string {
       return `The whole is saved as artifact ${id}, which the operator can read; narrow the call to see more.`;
   }
 }
+
+/** One line for a result that is no longer shown whole: where it is. Empty if nobody kept it. */
+export function recallLine({ saved, savedBytes, id, access }: Omit<Keeping, "redactions">): string {
+  if (saved === "no" || id === null) return "";
+  const part = saved === "partial" ? ` (only its first ${grouped(savedBytes)} bytes)` : "";
+  switch (access.by) {
+    case "tool":
+      return `[Read it again with ${access.recall}({"id":"${id}"})${part}]`;
+    case "shell":
+      return `[Read it again with: spillway recall ${id}${part}]`;
+    case "file":
+      return `[It is in ${access.path}, artifact ${id}${part}]`;
+    case "operator":
+      return `[Saved as artifact ${id}${part}, which the operator can read]`;
+  }
+}

@@ -7,6 +7,9 @@ import type { Extent, Total } from "../../contract/size.ts";
 /** What stands for an output that had no content. */
 export const NO_OUTPUT = "[no output]";
 
+/** What stands for the result of a call that never got one. */
+export const LOST_RESULT = "[result lost: this call has no result in the history; this error was put in its place]";
+
 /** The last line of a command's result. */
 export function exitLine(exitCode: number): string {
   return `[exit code ${exitCode}]`;

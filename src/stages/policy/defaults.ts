@@ -74,6 +74,34 @@ export const NUMBERS = {
   pruneTrimOverChars: chars(4000, "only results over this are trimmed"),
   pruneTrimHeadChars: chars(1500, "kept of the start of a trimmed result"),
   pruneTrimTailChars: chars(1500, "kept of the end of a trimmed result"),
+  pruneClearAtLeastTokens: row(12_500, 0, 1_000_000_000, "a step that frees less is not worth a cold prompt cache"),
+  pruneClearAtLeastShare: share(0.05, "as above, as a share of the window"),
+  pruneLowWatermark: share(0.5, "a step goes on to this share of the ratio that set it off, so that steps are rare"),
+  pruneForceRatio: share(0.85, "from here on a request that is refused costs more than a cold prompt cache"),
+  pruneCacheTtlMs: row(300_000, 0, 86_400_000, "after a longer pause providers have dropped the prompt cache anyway"),
+  pruneAgeTurns: row(0, 0, 100_000, "results older than this many assistant messages are cleared; 0 for never"),
+  pruneRequestBytes: row(30_000_000, 1000, 1_000_000_000, "providers refuse requests over 32 MB, some proxies over 30"),
+  pruneBatchShare: share(0.5, "share of the window that results which no model has seen yet take together"),
+  pruneBatchChars: chars(200_000, "as above, in characters"),
+  pruneBatchFloorChars: chars(2000, "what each of them keeps however many they are"),
+  pruneConversations: row(64, 1, 10_000, "conversations whose projections are held in memory; the oldest go first"),
+  pruneProjectionChars: row(4 * MIB, 0, 1024 * MIB, "what the projections of one of them take in memory"),
+  pruneReportChanges: row(200, 0, 100_000, "changes listed on a report; the others are counted"),
+
+  capBytes: row(80 * KIB, 128, MOST_BYTES, "a history handed to another agent, as JSON"),
+  capFieldChars: chars(4000, "a text, thinking or partialJson in it; the marker comes on top"),
+
+  guardChars: chars(400_000, "one persisted result, where a policy raised its ceiling"),
+  guardFloorChars: chars(2000, "what a share of a small window leaves a result; limits are stronger"),
+  transcriptLines: row(400, 1, 100_000_000, "what `compact` leaves of a transcript, its header included"),
+  transcriptLineBytes: row(64 * MIB, KIB, 256 * MIB, "a longer line of a transcript is kept as it is, unread"),
+  transcriptFileBytes: row(
+    256 * MIB,
+    KIB,
+    512 * MIB,
+    "a JSON file that is no JSON lines is read whole; a larger one is refused",
+  ),
+  guardWindowShare: share(0.3, "one persisted result's share of the window, where that is stated"),
 
   summarizeOverChars: row(20_000, 0, 1_000_000_000, "a shorter output is not worth a model's call"),
   summarizeInputChars: row(50_000, 1, 100_000_000, "what one call of the summarising model is given"),
@@ -114,6 +142,9 @@ export const NUMBERS = {
   searchPatternChars: row(1000, 1, 10_000, "a longer pattern is refused"),
   searchDeadlineMs: row(10_000, 1, 600_000, "then a search stops and says how far it came"),
   searchesAtOnce: row(4, 1, 256, "further searches wait for one of these to end"),
+
+  fullWindowShare: share(0.99, "an empty answer with this much of the window in use is an overflow nobody reported"),
+  truncatedShare: share(0.5, "a provider that read less than this of what was sent has dropped part of it"),
 } as const satisfies Record<string, NumberRow>;
 
 /** Shown in place of a cleared result. */

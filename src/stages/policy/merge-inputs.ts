@@ -26,10 +26,11 @@ function asRules(tools: PolicyInput["tools"]): readonly ToolRule[] {
 }
 
 function mergePruning(before: PruningInput | undefined, after: PruningInput): PruningInput {
-  const { softTrim, hardClear, tools, ...plain } = after;
+  const { softTrim, hardClear, tools, batch, ...plain } = after;
   const merged: PruningInput = { ...before, ...definedOnly(plain) };
   if (softTrim) merged.softTrim = { ...before?.softTrim, ...definedOnly(softTrim) };
   if (hardClear) merged.hardClear = { ...before?.hardClear, ...definedOnly(hardClear) };
   if (tools) merged.tools = { ...before?.tools, ...definedOnly(tools) };
+  if (batch) merged.batch = { ...before?.batch, ...definedOnly(batch) };
   return merged;
 }

@@ -35,7 +35,27 @@ export function resolvePruning(given: PruningInput = {}, profile: ProfileName): 
     },
     hardClear: { enabled: given.hardClear?.enabled ?? true, placeholder },
     tools: { allow: [...(given.tools?.allow ?? [])], deny: [...(given.tools?.deny ?? [])] },
+    sticky: given.sticky ?? true,
+    estimate: checkEstimate(given.estimate ?? "tokens"),
+    clearAtLeastTokens: number(given.clearAtLeastTokens, NUMBERS.pruneClearAtLeastTokens, "clearAtLeastTokens"),
+    clearAtLeastShare: number(given.clearAtLeastShare, NUMBERS.pruneClearAtLeastShare, "clearAtLeastShare"),
+    lowWatermark: number(given.lowWatermark, NUMBERS.pruneLowWatermark, "lowWatermark"),
+    forceRatio: number(given.forceRatio, NUMBERS.pruneForceRatio, "forceRatio"),
+    cacheTtlMs: number(given.cacheTtlMs, NUMBERS.pruneCacheTtlMs, "cacheTtlMs"),
+    ageTurns: number(given.ageTurns, NUMBERS.pruneAgeTurns, "ageTurns"),
+    maxRequestBytes: number(given.maxRequestBytes, NUMBERS.pruneRequestBytes, "maxRequestBytes"),
+    batch: {
+      windowShare: number(given.batch?.windowShare, NUMBERS.pruneBatchShare, "batch.windowShare"),
+      maxChars: number(given.batch?.maxChars, NUMBERS.pruneBatchChars, "batch.maxChars"),
+      floorChars: number(given.batch?.floorChars, NUMBERS.pruneBatchFloorChars, "batch.floorChars"),
+    },
+    insure: given.insure ?? true,
   };
+}
+
+function checkEstimate(estimate: unknown): PruningPolicy["estimate"] {
+  if (estimate === "tokens" || estimate === "chars/4") return estimate;
+  throw bad(`pruning.estimate must be tokens or chars/4; got ${describeValue(estimate)}`);
 }
 
 /** Summarising with every number in place; off unless switched on. */

@@ -30,12 +30,15 @@ export interface SpillPlace {
   deadlineMs: number;
   /** Loaded when the first output is kept. Null stores outputs as they are. */
   loadRedactor: (() => Promise<StartRedactor>) | null;
+  /** What `loadRedactor` gave, once it did: for those who cannot wait. */
+  loadedRedactor?: () => StartRedactor | null;
 }
 
 /** Starts taking secrets out of one output; `take` gets what is certain. */
 export type StartRedactor = (take: (bytes: Uint8Array) => void) => Redactor;
 
-const NOT_REDACTED: Artifact["redactions"] = { count: 0, bytes: 0 };
+/** No secret was replaced. */
+export const NOT_REDACTED: Artifact["redactions"] = { count: 0, bytes: 0 };
 
 /** Starts keeping one output. */
 export function startSpill(place: SpillPlace, about: ArtifactAbout): Spill {
@@ -142,7 +145,7 @@ class RunningSpill implements Spill {
 }
 
 /** A store may be anybody's: what it says goes into a marker. */
-function isArtifact(value: unknown): value is Artifact {
+export function isArtifact(value: unknown): value is Artifact {
   const { id, bytes, sha256 } = (value ?? {}) as Partial<Artifact>;
   return (
     typeof id === "string" && /^[\w.-]{1,128}$/.test(id) && typeof bytes === "number" && typeof sha256 === "string"

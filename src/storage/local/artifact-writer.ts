@@ -3,26 +3,17 @@ import { unlink } from "node:fs/promises";
 import type { Artifact, ArtifactAbout, ArtifactWriter } from "../../contract/store.ts";
 import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
-import { storedName } from "../stored-name.ts";
-import type { ArtifactFiles, FileKind } from "./artifact-files.ts";
-import { artifactId, artifactKey } from "./artifact-key.ts";
-import { type ArtifactRows, toArtifact } from "./artifact-rows.ts";
 import { encodeLineIndex, startLineIndex } from "./line-index.ts";
 import type { Quota } from "./quota.ts";
+import { type Facts, type SavePlace, saveArtifact } from "./save-artifact.ts";
 import { SpoolPart } from "./spool-part.ts";
 
 /** What a writer works with. */
-export interface WriterPlace {
-  secret: Uint8Array;
-  rows: ArtifactRows;
-  files: ArtifactFiles;
+export interface WriterPlace extends SavePlace {
   quota: Quota;
-  now: () => number;
   /** Makes what was committed survive a power cut. */
   syncLog: () => Promise<void>;
 }
-
-type Facts = Pick<Artifact, "bytes" | "lines" | "sha256" | "saved">;
 
 const SMALL_BYTES = NUMBERS.smallArtifactBytes.default;
 const NOT_REDACTED: Artifact["redactions"] = { count: 0, bytes: 0 };
@@ -90,7 +81,8 @@ export class LocalWriter implements ArtifactWriter {
     index.add(data);
     const { bytes, lines } = index.end();
     const sha256 = createHash("sha256").update(data).digest("hex");
-    return this.#save({ bytes, lines, sha256, saved: this.#isPartial ? "partial" : "yes" }, redactions, data, {});
+    const facts: Facts = { bytes, lines, sha256, saved: this.#isPartial ? "partial" : "yes" };
+    return saveArtifact(this.#place, this.#about, facts, redactions, data, {});
   }
 
   async #keepFile(part: SpoolPart, redactions: Artifact["redactions"]): Promise<Artifact> {
@@ -99,48 +91,12 @@ export class LocalWriter implements ArtifactWriter {
     let indexPart: string | null = null;
     try {
       indexPart = await this.#place.files.writeSpool(encodeLineIndex(index));
-      return this.#save(facts, redactions, null, { plain: path, index: indexPart });
+      return saveArtifact(this.#place, this.#about, facts, redactions, null, { plain: path, index: indexPart });
     } catch (error) {
       await unlink(path).catch(() => {});
       if (indexPart !== null) await unlink(indexPart).catch(() => {});
       throw error;
     }
-  }
-
-  #save(
-    facts: Facts,
-    redactions: Artifact["redactions"],
-    data: Uint8Array | null,
-    parts: Partial<Record<FileKind, string>>,
-  ): Artifact {
-    const { rows, files, secret, now } = this.#place;
-    const scope = storedName(this.#about.scope) ?? "";
-    const key = artifactKey(secret, scope, facts.sha256);
-    let isPlaced = false;
-    const row = rows.save(
-      {
-        ...facts,
-        key,
-        id: artifactId(key),
-        scope,
-        session: storedName(this.#about.session),
-        tool: storedName(this.#about.tool) ?? "",
-        call: storedName(this.#about.call),
-        redaction_count: redactions.count,
-        redaction_bytes: redactions.bytes,
-        form: data === null ? "plain" : "row",
-      },
-      now(),
-      data,
-      () => {
-        // The transaction may be tried again after the files were moved.
-        if (data === null && !isPlaced) files.place(key, parts);
-        isPlaced = true;
-      },
-    );
-    // The same bytes may have been there in another form.
-    if (row.form === "plain") files.tidy(key);
-    return { ...toArtifact(row), saved: facts.saved };
   }
 
   async abandon(): Promise<void> {

@@ -1,3 +1,4 @@
+import { statfsSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
@@ -19,6 +20,8 @@ export interface Quota {
   require(heldBytes: number): Promise<void>;
   /** The same for a small artifact, at most once a second: asking must not cost more than keeping. */
   glance(): Promise<void>;
+  /** The same as `require` for a caller that cannot wait, so nothing makes room first. */
+  requireNow(bytes: number): void;
 }
 
 /** `makeRoom` may remove what retention allows; it is called before anything is refused. */
@@ -41,7 +44,9 @@ export function openQuota(
       madeRoomMs = performance.now();
       await makeRoom();
     }
-    const freeBytes = await free();
+    refuse(await free(), heldBytes);
+  };
+  const refuse = (freeBytes: number, heldBytes: number): void => {
     if (freeBytes < freeReserveBytes) {
       throw new SpillwayError(
         "store-full",
@@ -58,6 +63,10 @@ export function openQuota(
   };
   return {
     require,
+    requireNow(bytes) {
+      const disk = statfsSync(dir);
+      refuse(disk.bavail * disk.bsize, bytes);
+    },
     async glance() {
       if (performance.now() - glancedMs > GLANCE_EVERY_MS) {
         glancedMs = performance.now();

@@ -176,7 +176,7 @@ export class SpoolPart {
 }
 
 /** Why bytes could not be written, in words for a person. */
-function writeFault(error: unknown): SpillwayError {
+export function writeFault(error: unknown): SpillwayError {
   if (SpillwayError.is(error)) return error;
   const code = codeOf(error);
   if (code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG") {

@@ -93,3 +93,32 @@ describe("localStore with everything compressed", () => {
   };
   testStore(makeCompressed, { describe, it }, { numRuns: 15 });
 });
+
+describe("keepNow", () => {
+  const about = { scope: "local", session: "s", tool: "x", call: null };
+  const none = { count: 0, bytes: 0 };
+
+  it.each([0, 100, 70_000, 3_000_000])("keeps %d bytes at once, under the id that waiting gives", async (size) => {
+    const store = await makeStore();
+    const bytes = new Uint8Array(size).map((_, index) => (index % 80 === 79 ? 10 : 97 + (index % 26)));
+    const kept = store.keepNow?.(about, bytes, none);
+    expect(kept).toMatchObject({ bytes: size, saved: "yes", session: "s" });
+    const read = await store.read(kept?.id ?? "", "local", { from: 0, to: size });
+    expect(Buffer.compare(read ?? Buffer.of(1), bytes)).toBe(0);
+    expect((await store.locate(kept?.id ?? "", "local", [2, 2]))?.from).toBe(Math.min(80, size));
+    const writer = await store.begin(about);
+    await writer.add(bytes);
+    expect((await writer.end()).id).toBe(kept?.id);
+    expect((await store.verify()).damaged).toEqual([]);
+    await store.close();
+  });
+
+  it("refuses what has no room, leaving no file", async () => {
+    const dir = join(base, String((made += 1)));
+    const database = await openDatabase(dir);
+    const store = await localStore({ dir, database, limits: { maxBytes: 100_000 } });
+    expect(() => store.keepNow?.(about, new Uint8Array(200_000), none)).toThrow(/holds 200000 of 100000/);
+    expect(await readdir(join(dir, "spool"))).toEqual([]);
+    await database.close();
+  });
+});

@@ -8,6 +8,7 @@ import { isArtifactId, isIdPrefix } from "../local/artifact-key.ts";
 import { openRows, toArtifact } from "../local/artifact-rows.ts";
 import { LocalWriter } from "../local/artifact-writer.ts";
 import { type CompressOptions, type CompressReport, compressIdle } from "../local/compress-idle.ts";
+import { keepNow } from "../local/keep-now.ts";
 import { findAfterBreak } from "../local/line-index.ts";
 import type { Database } from "../local/open-database.ts";
 import type { ArtifactBytes } from "../local/plain-file.ts";
@@ -54,7 +55,8 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
   const quota = openQuota(folders.dir, limits, rows.totalBytes, () =>
     collect(database, rows, files, { nowMs: now(), maxBytes }),
   );
-  const place = { secret, rows, files, quota, now, syncLog: logSyncer(`${database.path}-wal`) };
+  const logPath = `${database.path}-wal`;
+  const place = { secret, rows, files, quota, now, logPath, syncLog: logSyncer(logPath) };
   const find = (id: string, scope: Scope): ArtifactTable | null =>
     isArtifactId(id) ? rows.find(id, storedName(scope) ?? "") : null;
 
@@ -82,6 +84,7 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
       await quota.glance();
       return new LocalWriter(place, about);
     },
+    keepNow: (about, bytes, redactions) => keepNow(place, about, bytes, redactions),
     async find(id, scope) {
       const row = find(id, scope);
       return row && toArtifact(row);

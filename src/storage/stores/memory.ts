@@ -1,17 +1,19 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { Artifact, ArtifactAbout, ArtifactWriter, ByteRange, Store } from "../../contract/store.ts";
+import type { Artifact, ArtifactAbout, ByteRange, Store } from "../../contract/store.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { artifactId, artifactKey } from "../local/artifact-key.ts";
 import { afterBreak } from "../local/count-breaks.ts";
 import { startLineIndex } from "../local/line-index.ts";
 import { storedName } from "../stored-name.ts";
 
-/** Bounds of a memory store. */
+/** Bounds of a memory store, and its secret. */
 export interface MemoryStoreOptions {
   /** All artifacts together; the oldest make room for new ones. */
   maxBytes?: number;
   /** One artifact; the rest of a larger output is not kept, and its receipt says `partial`. */
   maxArtifactBytes?: number;
+  /** What ids are made with; random by default, so that nobody can guess them. */
+  secret?: Uint8Array;
 }
 
 const MAX_LISTED = 1000;
@@ -26,8 +28,8 @@ interface Kept {
 export function memoryStore({
   maxBytes = NUMBERS.memoryStoreBytes.default,
   maxArtifactBytes = NUMBERS.memoryArtifactBytes.default,
+  secret = randomBytes(32),
 }: MemoryStoreOptions = {}): Store {
-  const secret = randomBytes(32);
   // In the order in which they were last kept.
   const byId = new Map<string, Kept>();
   let heldBytes = 0;
@@ -59,19 +61,29 @@ export function memoryStore({
     return lastMs;
   };
 
+  const begin = ({ scope, session, tool, call }: ArtifactAbout): MemoryWriter => {
+    const about: ArtifactAbout = {
+      scope: storedName(scope) ?? "",
+      session: storedName(session),
+      tool: storedName(tool) ?? "",
+      call: storedName(call),
+    };
+    return startWriter(Math.min(maxBytes, maxArtifactBytes), (facts, data) => {
+      const id = artifactId(artifactKey(secret, about.scope, facts.sha256));
+      return keep({ ...about, ...facts, id, createdAtMs: nextMs() }, data);
+    });
+  };
+
   return {
     name: "memory",
-    async begin({ scope, session, tool, call }) {
-      const about: ArtifactAbout = {
-        scope: storedName(scope) ?? "",
-        session: storedName(session),
-        tool: storedName(tool) ?? "",
-        call: storedName(call),
-      };
-      return startWriter(Math.min(maxBytes, maxArtifactBytes), (facts, data) => {
-        const id = artifactId(artifactKey(secret, about.scope, facts.sha256));
-        return keep({ ...about, ...facts, id, createdAtMs: nextMs() }, data);
-      });
+    async begin(about) {
+      const { add, endNow } = begin(about);
+      return { add, end: async (redactions) => endNow(redactions), abandon: async () => {} };
+    },
+    keepNow(about, bytes, redactions) {
+      const writer = begin(about);
+      writer.add(bytes);
+      return writer.endNow(redactions);
     },
     async find(id, scope) {
       const kept = find(id, scope);
@@ -109,7 +121,12 @@ export function memoryStore({
 
 type Facts = Pick<Artifact, "bytes" | "lines" | "sha256" | "saved" | "redactions">;
 
-function startWriter(maxBytes: number, keep: (facts: Facts, data: Uint8Array) => Artifact): ArtifactWriter {
+interface MemoryWriter {
+  add(bytes: Uint8Array): void;
+  endNow(redactions?: Artifact["redactions"]): Artifact;
+}
+
+function startWriter(maxBytes: number, keep: (facts: Facts, data: Uint8Array) => Artifact): MemoryWriter {
   const chunks: Uint8Array[] = [];
   const hash = createHash("sha256");
   const index = startLineIndex();
@@ -124,13 +141,10 @@ function startWriter(maxBytes: number, keep: (facts: Facts, data: Uint8Array) =>
       chunks.push(kept);
       bytes += kept.length;
     },
-    async end(redactions = { count: 0, bytes: 0 }) {
+    endNow(redactions = { count: 0, bytes: 0 }) {
       const saved = isWhole ? "yes" : "partial";
       const facts: Facts = { bytes, lines: index.end().lines, sha256: hash.digest("hex"), saved, redactions };
       return keep(facts, Buffer.concat(chunks, bytes));
-    },
-    async abandon() {
-      chunks.length = 0;
     },
   };
 }

@@ -26,6 +26,8 @@ export function mediaBytes(name: string, value: unknown, holder: Holder): number
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return value.byteLength;
   if (typeof value !== "string") return null;
   if (isDataUrl(value) || ALWAYS_BASE64.has(name)) return decodedBytes(value);
+  // Bedrock's bytes, once they were written as JSON.
+  if (name === "bytes" && holder.field === "source") return decodedBytes(value);
   if (name === "data" && holdsMedia(holder)) return decodedBytes(value);
   if (name === "image" && holder.text("type") === "image" && !/^[a-z][a-z0-9+.-]*:/i.test(value.slice(0, 32))) {
     return decodedBytes(value);

@@ -1,0 +1,61 @@
+import type { Command } from "commander";
+import { SpillwayError } from "../../../errors.ts";
+import { counted, grouped } from "../../../stages/mark/texts.ts";
+import { NUMBERS } from "../../../stages/policy/defaults.ts";
+import { sizeText } from "../amounts.ts";
+import { toldEnd } from "../transcript-flags.ts";
+import { wholeNumber } from "../whole-number.ts";
+import { writeJson, writeOut } from "../write-out.ts";
+
+interface CompactFlags {
+  maxLines: number;
+  wire?: string;
+  dryRun?: boolean;
+  json?: boolean;
+}
+
+/** `spillway compact`: shortens a transcript to its last lines. */
+export function addCompactCommand(program: Command): void {
+  const { default: most, floor } = NUMBERS.transcriptLines;
+  program
+    .command("compact")
+    .description("shorten a transcript to its header and its last lines, keeping the old one as a .bak")
+    .argument("<file>", "JSON lines of a pi or OpenClaw session, or JSON of any message format")
+    .option("--max-lines <n>", "lines that stay, the header included", wholeNumber("--max-lines"), most)
+    .option("--wire <name>", "the message format, where it cannot be told (anthropic, openai-chat, gemini ...)")
+    .option("--dry-run", "say what would be done, and do nothing")
+    .option("--json", "print one JSON object")
+    .addHelpText(
+      "after",
+      `
+A result whose call goes, goes with it. Parents and other references are set to what is still there. In a JSON file that
+is a list, messages are counted, and a system message at its start stays.
+
+Examples:
+  spillway compact session.jsonl
+  spillway compact session.jsonl --max-lines 100 --dry-run`,
+    )
+    .action((file: string, flags: CompactFlags) => {
+      if (flags.maxLines >= floor) return compactTranscript(file, flags);
+      throw new SpillwayError("bad-input", `--max-lines must be ${floor} or more; got ${flags.maxLines}`);
+    });
+}
+
+async function compactTranscript(file: string, flags: CompactFlags): Promise<void> {
+  const [{ openTranscript }, { compactFile }] = await Promise.all([
+    import("../transcripts/open-transcript.ts"),
+    import("../transcripts/compact-file.ts"),
+  ]);
+  const dryRun = flags.dryRun ?? false;
+  const report = await compactFile(openTranscript(file, flags.wire), { maxLines: flags.maxLines, dryRun });
+  if (flags.json) return writeJson({ file, dryRun, ...report });
+  const { before, after, droppedResults, repaired, bytesBefore, bytesAfter } = report;
+  const would = dryRun ? "would stay" : "stay";
+  const lines = [
+    `${grouped(after)} of ${counted(before, "line")} ${would}: ${sizeText(bytesBefore)} -> ${sizeText(bytesAfter)}`,
+    ...(droppedResults > 0 ? [`${counted(droppedResults, "result")} went with their calls`] : []),
+    ...(repaired > 0 ? [`references set anew in ${counted(repaired, "line")}`] : []),
+    ...toldEnd(report),
+  ];
+  await writeOut(lines.map((line) => `${line}\n`).join(""));
+}

@@ -1,0 +1,69 @@
+import type { Command } from "commander";
+import { createSpillway } from "../../../index.ts";
+import { counted } from "../../../stages/mark/texts.ts";
+import { sizeText } from "../amounts.ts";
+import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
+import { addPolicyFlags, type PolicyFlags, policyFromFlags } from "../policy-flags.ts";
+import { addTranscriptFlags, type TranscriptFlags, toldEnd, wayOf } from "../transcript-flags.ts";
+import { writeJson, writeOut } from "../write-out.ts";
+
+interface GuardFlags extends PolicyFlags, PlaceFlags, TranscriptFlags {
+  redact: boolean;
+  session?: string;
+}
+
+/** `spillway guard`: brings the results in a transcript under the limits. */
+export function addGuardCommand(program: Command): void {
+  const command = program
+    .command("guard")
+    .description("bring the results in a transcript under the limits, saving the whole of each first")
+    .argument("<file>", "JSON lines of a pi or OpenClaw session, or JSON of any message format");
+  addTranscriptFlags(addPlaceFlag(addPolicyFlags(command)))
+    .option("--session <name>", "the session that saved outputs belong to")
+    .option("--no-redact", "save secrets as they are")
+    .addHelpText(
+      "after",
+      `
+Results over 50 KiB or 2000 lines are cut, details over 8,192 bytes too, calls without a result get one that says so, and
+broken characters are repaired. All else stays byte for byte. The file is replaced at once and kept as a .bak; a pi session
+that knows context_edit gets such records instead, and no line of it is changed.
+
+Examples:
+  spillway guard session.jsonl --dry-run
+  spillway guard session.jsonl
+  spillway guard messages.json --wire anthropic --max-bytes 20000 --json`,
+    )
+    .action((file: string, flags: GuardFlags) => guardTranscript(file, flags));
+}
+
+async function guardTranscript(file: string, flags: GuardFlags): Promise<void> {
+  const [{ openTranscript }, { guardFile }] = await Promise.all([
+    import("../transcripts/open-transcript.ts"),
+    import("../transcripts/guard-file.ts"),
+  ]);
+  const transcript = openTranscript(file, flags.wire);
+  const policy = await policyFromFlags(flags);
+  // Nothing is saved for a look.
+  const place = flags.dryRun ? null : await openPlace(flags);
+  const spillway = await createSpillway({
+    store: place?.store ?? null,
+    ledger: place?.ledger ?? null,
+    policy,
+    env: {},
+    ...(!flags.redact && { redact: "off" as const }),
+  });
+  const report = await guardFile(transcript, spillway, {
+    by: wayOf(flags),
+    dryRun: flags.dryRun ?? false,
+    session: flags.session,
+  }).finally(() => place?.close());
+  if (flags.json) return writeJson({ file, dryRun: flags.dryRun ?? false, ...report });
+  const would = flags.dryRun ? "would be " : "";
+  const sizes = `${sizeText(report.bytesBefore)} -> ${sizeText(report.bytesAfter)}`;
+  const lines = [
+    `${counted(report.changed, "message")} ${would}cut or repaired, ${counted(report.filled, "missing result")} ${would}filled in: ${sizes}`,
+    ...(report.unread > 0 ? [`${counted(report.unread, "line")} could not be read, and stay as they are`] : []),
+    ...toldEnd(report),
+  ];
+  await writeOut(lines.map((line) => `${line}\n`).join(""));
+}

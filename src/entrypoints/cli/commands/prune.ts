@@ -1,0 +1,89 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { createSpillway } from "../../../index.ts";
+import { counted, grouped } from "../../../stages/mark/texts.ts";
+import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
+import { addPolicyFlags, type PolicyFlags, policyFromFlags } from "../policy-flags.ts";
+import { addTranscriptFlags, type TranscriptFlags, toldEnd, wayOf } from "../transcript-flags.ts";
+import { wholeNumber } from "../whole-number.ts";
+import { writeJson, writeOut } from "../write-out.ts";
+
+interface PruneFlags extends PolicyFlags, PlaceFlags, TranscriptFlags {
+  request?: number;
+  window?: number;
+  model?: string;
+  mode?: Mode;
+  session?: string;
+}
+
+type Mode = "adaptive" | "aggressive" | "off";
+
+/** `spillway prune`: lightens old results. */
+export function addPruneCommand(program: Command): void {
+  const command = program
+    .command("prune")
+    .description("lighten the old results of a transcript, as its next request would show them")
+    .argument("<file>", "JSON lines of a pi or OpenClaw session, or JSON of any message format");
+  addTranscriptFlags(addPlaceFlag(addPolicyFlags(command)))
+    .option("--request <n>", "print the n-th request as it would be sent, and change nothing", wholeNumber("--request"))
+    .option("--window <tokens>", "the model's context in tokens", wholeNumber("--window"))
+    .option("--model <name>", "the model, by which its window is found")
+    .option("--mode <name>", "adaptive (default), aggressive or off", readMode)
+    .option("--session <name>", "the session that saved outputs belong to")
+    .addHelpText(
+      "after",
+      `
+The file is replaced at once and kept as a .bak; a pi session that knows context_edit gets such records instead, and no
+line of it is changed.
+
+Examples:
+  spillway prune session.jsonl --dry-run
+  spillway prune session.jsonl --mode aggressive
+  spillway prune session.jsonl --request 12 --window 32000 --json | jq .report.why`,
+    )
+    .action((file: string, flags: PruneFlags) => pruneTranscript(file, flags));
+}
+
+async function pruneTranscript(file: string, flags: PruneFlags): Promise<void> {
+  const [{ openTranscript }, { pruneFile, pruneRequest }] = await Promise.all([
+    import("../transcripts/open-transcript.ts"),
+    import("../transcripts/prune-file.ts"),
+  ]);
+  const transcript = openTranscript(file, flags.wire);
+  const policy = await policyFromFlags(flags);
+  const isLook = flags.dryRun === true || flags.request !== undefined;
+  const place = isLook ? null : await openPlace(flags);
+  const spillway = await createSpillway({
+    store: place?.store ?? null,
+    ledger: place?.ledger ?? null,
+    policy,
+    env: {},
+  });
+  const options = {
+    window: flags.window,
+    model: flags.model,
+    session: flags.session,
+    ...(flags.mode !== undefined && { pruning: { mode: flags.mode } }),
+  };
+  if (flags.request !== undefined) {
+    const prepared = await pruneRequest(transcript, spillway, options, flags.request);
+    return writeJson(flags.json ? prepared : prepared.messages);
+  }
+  const dryRun = flags.dryRun ?? false;
+  const pruned = await pruneFile(transcript, spillway, { ...options, by: wayOf(flags), dryRun }).finally(() =>
+    place?.close(),
+  );
+  if (flags.json) return writeJson({ file, dryRun, ...pruned });
+  const { report } = pruned;
+  const sizes = `${grouped(report.before.tokens)} -> ${grouped(report.after.tokens)} tokens`;
+  const lines = [
+    `${counted(pruned.changed, "message")} ${dryRun ? "would be " : ""}lightened: ${sizes}`,
+    report.why,
+    ...toldEnd(pruned),
+  ];
+  await writeOut(lines.map((line) => `${line}\n`).join(""));
+}
+
+function readMode(text: string): Mode {
+  if (text === "adaptive" || text === "aggressive" || text === "off") return text;
+  throw new InvalidArgumentError(`--mode takes adaptive, aggressive or off; got "${text}"`);
+}

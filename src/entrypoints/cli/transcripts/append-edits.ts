@@ -1,0 +1,68 @@
+import { closeSync, fstatSync, fsyncSync, openSync, writeSync } from "node:fs";
+import { SpillwayError } from "../../../errors.ts";
+import { freeId, type Survey, surveyEntries } from "./entries.ts";
+import { lockFile } from "./file-lock.ts";
+import type { Snapshot } from "./rewrite-file.ts";
+
+/** New content for one entry. */
+export interface Edit {
+  targetId: string;
+  content: unknown;
+}
+
+const MAX_ATTEMPTS = 3;
+/** Edits are held until all are known, so that none is written behind a message that came meanwhile. */
+const MAX_HELD_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Appends context_edit records to a session, which changes what a model is sent and no line that is there. They follow the
+ * leaf: should another process append meanwhile, they are made anew behind what it wrote.
+ */
+export async function appendEdits(
+  path: string,
+  dryRun: boolean,
+  edits: (old: Snapshot, survey: Survey) => AsyncIterable<Edit>,
+): Promise<{ bytesBefore: number; bytesAfter: number }> {
+  const unlock = dryRun ? () => {} : lockFile(path);
+  const descriptor = openSync(path, dryRun ? "r" : "a+");
+  try {
+    for (let attempt = 1; ; attempt++) {
+      const { size } = fstatSync(descriptor);
+      const old = { descriptor, bytes: size };
+      const survey = surveyEntries(old);
+      const lines = await linesOf(edits(old, survey), survey);
+      if (dryRun || lines.length === 0) return { bytesBefore: size, bytesAfter: size + lines.length };
+      if (fstatSync(descriptor).size === size) {
+        for (let at = 0; at < lines.length; ) at += writeSync(descriptor, lines, at);
+        fsyncSync(descriptor);
+        return { bytesBefore: size, bytesAfter: size + lines.length };
+      }
+      if (attempt === MAX_ATTEMPTS) {
+        throw new SpillwayError("bad-input", `${path} is being appended to all the time; nothing was done`);
+      }
+    }
+  } finally {
+    closeSync(descriptor);
+    unlock();
+  }
+}
+
+async function linesOf(edits: AsyncIterable<Edit>, { ids, leaf, isComplete }: Survey): Promise<Buffer> {
+  const lines: Buffer[] = [];
+  let bytes = 0;
+  let parentId = leaf;
+  for await (const { targetId, content } of edits) {
+    const id = freeId(ids);
+    const timestamp = new Date().toISOString();
+    const edit = { type: "context_edit", id, parentId, timestamp, targetId, replacement: { content } };
+    // A last line that was cut off stays a line of its own.
+    const begin = lines.length === 0 && !isComplete ? "\n" : "";
+    lines.push(Buffer.from(`${begin}${JSON.stringify(edit)}\n`));
+    bytes += lines.at(-1)?.length ?? 0;
+    if (bytes > MAX_HELD_BYTES) {
+      throw new SpillwayError("bad-input", "there are too many results to edit; use --rewrite");
+    }
+    parentId = id;
+  }
+  return Buffer.concat(lines, bytes);
+}

@@ -1,0 +1,149 @@
+import { type WireMessage } from "../../../contract/wire.ts";
+import { pairResults } from "../../../wire/pair-results.ts";
+import { startCompact } from "./compact-entries.ts";
+import { isHeader } from "./entries.ts";
+import { readDocument, type Transcript, tryOut } from "./open-transcript.ts";
+import { isBlank, type Line, parseLine, readLines } from "./read-lines.ts";
+import { rewriteFile, type Sink, type Snapshot } from "./rewrite-file.ts";
+
+/** What shortening a transcript did, or would do. */
+export interface CompactReport {
+  /** Lines, or messages of a JSON file, before and after. */
+  before: number;
+  after: number;
+  /** Results that went because their call did. */
+  droppedResults: number;
+  /** Entries whose parent or other reference had to be set anew. */
+  repaired: number;
+  bytesBefore: number;
+  bytesAfter: number;
+  backup: string | null;
+  appendedBytes: number;
+}
+
+type Counts = Omit<CompactReport, "backup" | "appendedBytes">;
+
+/** Shortens a transcript to its header and its last lines. */
+export async function compactFile(
+  transcript: Transcript,
+  { maxLines, dryRun }: { maxLines: number; dryRun: boolean },
+): Promise<CompactReport> {
+  let counts: Counts | null = null;
+  const make = async (old: Snapshot, sink: Sink): Promise<boolean> => {
+    counts =
+      transcript.kind === "document"
+        ? compactDocument(transcript, old, sink, maxLines)
+        : compactLines(transcript, old, sink, maxLines);
+    return counts.after < counts.before;
+  };
+  const done = dryRun ? await tryOut(transcript.path, make) : await rewriteFile(transcript.path, make);
+  const made = counts as Counts | null;
+  if (made === null) throw new Error("the transcript was not read");
+  return { ...made, ...done, bytesAfter: made.bytesAfter + done.appendedBytes };
+}
+
+function compactDocument({ path, wire }: Transcript, old: Snapshot, sink: Sink, maxLines: number): Counts {
+  const document = readDocument(path, old, wire);
+  const views = document.messages.map((message) => wire.read(message));
+  const border = borderOf(views.length, maxLines, views[0]?.role === "system");
+  const isKept = (index: number) => (border.hasHeader && index === 0) || index >= border.from;
+  const crossing = new Set(crossed(views, border.from));
+  const kept = document.messages.filter((_, index) => isKept(index) && !crossing.has(index));
+  const text = document.text(kept);
+  sink.write(text);
+  return {
+    before: views.length,
+    after: kept.length,
+    droppedResults: crossing.size,
+    repaired: 0,
+    bytesBefore: old.bytes,
+    bytesAfter: Buffer.byteLength(text),
+  };
+}
+
+/** From which one of `total` on everything is kept. */
+function borderOf(total: number, maxLines: number, hasHeader: boolean): { from: number; hasHeader: boolean } {
+  const header = hasHeader && maxLines > 0 ? 1 : 0;
+  return { from: total <= maxLines ? 0 : total - (maxLines - header), hasHeader: header === 1 };
+}
+
+/** Messages behind the border whose calls stand before it. */
+function crossed(views: readonly WireMessage[], border: number): number[] {
+  return pairResults(views)
+    .filter(({ message, callMessage }) => message >= border && callMessage !== null && callMessage < border)
+    .map(({ message }) => message);
+}
+
+function compactLines({ kind, wire }: Transcript, old: Snapshot, sink: Sink, maxLines: number): Counts {
+  const { descriptor, bytes } = old;
+  const lines = function* (): Generator<[index: number, line: Line]> {
+    let index = 0;
+    for (const line of readLines(descriptor, 0, bytes)) if (!isBlank(line)) yield [index++, line];
+  };
+  let before = 0;
+  let hasHeader = false;
+  for (const [index, line] of lines()) {
+    before = index + 1;
+    if (index > 0) continue;
+    const first = parseLine(line);
+    hasHeader = kind === "entries" ? isHeader(first) : wire.read(first).role === "system";
+  }
+  const border = borderOf(before, maxLines, hasHeader);
+  const counts: Counts = {
+    before,
+    after: before,
+    droppedResults: 0,
+    repaired: 0,
+    bytesBefore: bytes,
+    bytesAfter: bytes,
+  };
+  if (border.from === 0) return counts;
+
+  // Results behind the border without a call there: those whose call stands before it go with it.
+  const open = new Map<string, number>();
+  const orphans = new Map<number, string[]>();
+  for (const [index, line] of lines()) {
+    if (index < border.from) continue;
+    const view = wire.read(parseLine(line));
+    for (const { id } of view.calls) if (id !== null) open.set(id, (open.get(id) ?? 0) + 1);
+    for (const { id } of view.results) {
+      if (id === null) continue;
+      if ((open.get(id) ?? 0) > 0) open.set(id, (open.get(id) ?? 0) - 1);
+      else orphans.set(index, [...(orphans.get(index) ?? []), id]);
+    }
+  }
+  const called = new Set<string>();
+  const wanted = new Set([...orphans.values()].flat());
+  for (const [index, line] of lines()) {
+    if (index >= border.from || wanted.size === 0) break;
+    if (line.bytes === null || ![...wanted].some((id) => Buffer.from(line.bytes as Uint8Array).includes(id))) continue;
+    for (const { id } of wire.read(parseLine(line)).calls) if (id !== null && wanted.has(id)) called.add(id);
+  }
+
+  const compact = startCompact(border.from - (border.hasHeader ? 1 : 0));
+  counts.after = 0;
+  counts.bytesAfter = 0;
+  for (const [index, line] of lines()) {
+    const isTop = border.hasHeader && index === 0;
+    if (!isTop && index < border.from) continue;
+    const value = isTop ? undefined : parseLine(line);
+    if (orphans.get(index)?.some((id) => called.has(id))) {
+      counts.droppedResults++;
+      compact.drop(value);
+      continue;
+    }
+    const made = kind === "entries" ? compact.keep(value) : "same";
+    if (made === "dropped") continue;
+    counts.after++;
+    if (made === "same") {
+      sink.copy(line.from, line.to);
+      counts.bytesAfter += line.to - line.from;
+    } else {
+      const text = `${JSON.stringify(made)}${line.hasBreak ? "\n" : ""}`;
+      sink.write(text);
+      counts.repaired++;
+      counts.bytesAfter += Buffer.byteLength(text);
+    }
+  }
+  return counts;
+}

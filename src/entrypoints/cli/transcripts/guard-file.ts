@@ -1,0 +1,229 @@
+import type { GuardedSession, SessionManager, Spillway } from "../../../index.ts";
+import { appendEdits } from "./append-edits.ts";
+import { type Entry, freeId, isEntry, isPlainEntry, type Survey, surveyEntries } from "./entries.ts";
+import { readDocument, readSnapshot, type Transcript, tryOut } from "./open-transcript.ts";
+import { isBlank, type Line, parseLine, readLines } from "./read-lines.ts";
+import { rewriteFile, type Sink, type Snapshot } from "./rewrite-file.ts";
+
+/** How a transcript is guarded. */
+export interface GuardFileOptions {
+  /** "edits" appends context_edit records, "rewrite" writes the file anew; without it what the session's writer knows. */
+  by?: "edits" | "rewrite" | undefined;
+  dryRun: boolean;
+  session?: string | undefined;
+}
+
+/** What guarding a transcript did, or would do. */
+export interface GuardReport {
+  by: "edits" | "rewrite";
+  /** Messages that were changed. */
+  changed: number;
+  /** Results that were filled in for calls without one. */
+  filled: number;
+  /** Lines that are no JSON, or too long to be read: kept as they were. */
+  unread: number;
+  bytesBefore: number;
+  bytesAfter: number;
+  backup: string | null;
+  appendedBytes: number;
+}
+
+type Counts = Pick<GuardReport, "changed" | "filled" | "unread">;
+
+/** Brings every result in a transcript under the limits. */
+export async function guardFile(
+  transcript: Transcript,
+  spillway: Spillway,
+  options: GuardFileOptions,
+): Promise<GuardReport> {
+  const { path, kind } = transcript;
+  const survey = kind === "entries" ? readSnapshot(path, surveyEntries) : null;
+  const by = options.by ?? (survey?.hasEdits ? "edits" : "rewrite");
+  let counts: Counts = { changed: 0, filled: 0, unread: 0 };
+  let [bytesBefore, bytesAfter] = [0, 0];
+  if (by === "edits" && survey !== null) {
+    const appended = await appendEdits(path, options.dryRun, (old, tree) =>
+      editSteps(old, tree, spillway, options, counts),
+    );
+    return { by, ...counts, backup: null, appendedBytes: 0, ...appended };
+  }
+  const make = async (old: Snapshot, sink: Sink): Promise<boolean> => {
+    counts = { changed: 0, filled: 0, unread: 0 };
+    bytesBefore = old.bytes;
+    const counting = countBytes(sink);
+    if (kind === "document") await guardDocument(transcript, old, counting, spillway, options, counts);
+    else if (kind === "messages") await guardMessages(transcript, old, counting, spillway, options, counts);
+    else await guardEntries(old, counting, spillway, options, counts);
+    bytesAfter = counting.bytes;
+    return counts.changed + counts.filled > 0;
+  };
+  const done = options.dryRun ? await tryOut(path, make) : await rewriteFile(path, make);
+  return { by: "rewrite", ...counts, bytesBefore, bytesAfter: bytesAfter + done.appendedBytes, ...done };
+}
+
+function countBytes(sink: Sink): Sink & { bytes: number } {
+  return {
+    bytes: 0,
+    write(bytes) {
+      this.bytes += Buffer.byteLength(bytes);
+      sink.write(bytes);
+    },
+    copy(from, to) {
+      this.bytes += to - from;
+      sink.copy(from, to);
+    },
+  };
+}
+
+/** A guarded session that hands back what it would have persisted. */
+class Chain {
+  readonly #guarded: GuardedSession<SessionManager>;
+  #taken: unknown[] = [];
+
+  constructor(spillway: Spillway, wire: string, session: string | undefined, fillMissing: boolean) {
+    const manager = { appendMessage: (message: unknown) => void this.#taken.push(message) };
+    this.#guarded = spillway.guardSession(manager as SessionManager, { async: true, wire, session, fillMissing });
+  }
+
+  /** The message as it should be, behind what has to be written before it. */
+  async take(message: unknown): Promise<{ before: unknown[]; message: unknown }> {
+    this.#taken = [];
+    await (this.#guarded.session.appendMessage as (message: unknown) => unknown)(message);
+    return { before: this.#taken.slice(0, -1), message: this.#taken.at(-1) };
+  }
+}
+
+async function guardDocument(
+  { path, wire }: Transcript,
+  old: Snapshot,
+  sink: Sink,
+  spillway: Spillway,
+  { session }: GuardFileOptions,
+  counts: Counts,
+): Promise<void> {
+  const document = readDocument(path, old, wire);
+  const chain = new Chain(spillway, wire.name, session, true);
+  const messages: unknown[] = [];
+  for (const message of document.messages) {
+    const taken = await chain.take(message);
+    counts.filled += taken.before.length;
+    if (taken.message !== message) counts.changed++;
+    messages.push(...taken.before, taken.message);
+  }
+  sink.write(document.text(messages));
+}
+
+async function guardMessages(
+  { wire }: Transcript,
+  old: Snapshot,
+  sink: Sink,
+  spillway: Spillway,
+  { session }: GuardFileOptions,
+  counts: Counts,
+): Promise<void> {
+  const chain = new Chain(spillway, wire.name, session, true);
+  for (const line of readLines(old.descriptor, 0, old.bytes)) {
+    const message = readable(line, counts);
+    if (message === undefined) sink.copy(line.from, line.to);
+    else {
+      const taken = await chain.take(message);
+      counts.filled += taken.before.length;
+      for (const lost of taken.before) sink.write(`${JSON.stringify(lost)}\n`);
+      if (taken.message === message) sink.copy(line.from, line.to);
+      else writeLine(sink, taken.message, line, counts);
+    }
+  }
+}
+
+async function guardEntries(
+  old: Snapshot,
+  sink: Sink,
+  spillway: Spillway,
+  { session }: GuardFileOptions,
+  counts: Counts,
+): Promise<void> {
+  const { ids } = surveyEntries(old);
+  let chain = new Chain(spillway, "pi", session, true);
+  let last: string | null = null;
+  for (const line of readLines(old.descriptor, 0, old.bytes)) {
+    const entry = readable(line, counts);
+    if (!isEntry(entry)) {
+      await guardPlain(entry, line, sink, chain, counts);
+      continue;
+    }
+    // Another branch: what was left open there is none of ours.
+    if (entry.parentId !== last) chain = new Chain(spillway, "pi", session, true);
+    last = entry.id;
+    const taken = entry.type === "message" ? await chain.take(entry.message) : { before: [], message: entry.message };
+    const [parent, lines] = fillers(taken.before, entry, ids);
+    counts.filled += lines.length;
+    for (const filler of lines) sink.write(filler);
+    if (taken.message === entry.message && lines.length === 0) sink.copy(line.from, line.to);
+    else {
+      const changed = taken.message === entry.message ? entry : { ...entry, message: taken.message };
+      if (changed === entry) writeLine(sink, { ...entry, parentId: parent }, line, null);
+      else writeLine(sink, { ...changed, parentId: parent }, line, counts);
+    }
+  }
+}
+
+/** A line that is no part of a tree: of the oldest sessions, which are plain lists, its message is guarded all the same. */
+async function guardPlain(entry: unknown, line: Line, sink: Sink, chain: Chain, counts: Counts): Promise<void> {
+  if (!isPlainEntry(entry)) return sink.copy(line.from, line.to);
+  const { before, message } = await chain.take(entry.message);
+  counts.filled += before.length;
+  for (const lost of before) {
+    sink.write(`${JSON.stringify({ type: "message", timestamp: entry.timestamp, message: lost })}\n`);
+  }
+  if (message === entry.message) sink.copy(line.from, line.to);
+  else writeLine(sink, { ...entry, message }, line, counts);
+}
+
+/** Entries for what has to stand before one, and the one's new parent. */
+function fillers(
+  messages: readonly unknown[],
+  entry: Entry,
+  ids: Set<string>,
+): [parent: string | null, lines: string[]] {
+  let parent = entry.parentId;
+  const lines = messages.map((message) => {
+    const id = freeId(ids);
+    const line = JSON.stringify({ type: "message", id, parentId: parent, timestamp: entry.timestamp, message });
+    parent = id;
+    return `${line}\n`;
+  });
+  return [parent, lines];
+}
+
+/** Edits for the results of the branch that are over the limits, one at a time. */
+async function* editSteps(
+  { descriptor, bytes }: Snapshot,
+  { branch, edited }: Survey,
+  spillway: Spillway,
+  { session }: GuardFileOptions,
+  counts: Counts,
+): AsyncGenerator<{ targetId: string; content: unknown }> {
+  const chain = new Chain(spillway, "pi", session, false);
+  for (const line of readLines(descriptor, 0, bytes)) {
+    const entry = readable(line, counts);
+    if (!isEntry(entry) || entry.type !== "message" || !branch.has(entry.id) || edited.has(entry.id)) continue;
+    const { message } = await chain.take(entry.message);
+    const content = (message as { content?: unknown } | null)?.content;
+    if (content === (entry.message as { content?: unknown } | null)?.content) continue;
+    counts.changed++;
+    yield { targetId: entry.id, content };
+  }
+}
+
+/** A line's value; undefined if it is to be kept as it is. */
+function readable(line: Line, counts: Counts): unknown {
+  if (isBlank(line)) return undefined;
+  const value = parseLine(line);
+  if (value === undefined) counts.unread++;
+  return value;
+}
+
+function writeLine(sink: Sink, value: unknown, line: Line, counts: Counts | null): void {
+  if (counts !== null) counts.changed++;
+  sink.write(`${JSON.stringify(value)}${line.hasBreak ? "\n" : ""}`);
+}

@@ -1,0 +1,104 @@
+import { SpillwayError } from "../../../errors.ts";
+import type { PrepareOptions, PruneReport, Spillway } from "../../../index.ts";
+import { appendEdits } from "./append-edits.ts";
+import { isEntry, isPlainEntry, surveyEntries } from "./entries.ts";
+import { readDocument, readSnapshot, type Transcript, tryOut } from "./open-transcript.ts";
+import { type Context, readContext } from "./read-context.ts";
+import { parseLine, readLines } from "./read-lines.ts";
+import { rewriteFile, type Sink, type Snapshot } from "./rewrite-file.ts";
+
+/** What pruning a transcript did, or would do. */
+export interface PruneFileReport {
+  by: "edits" | "rewrite";
+  changed: number;
+  report: PruneReport;
+  backup: string | null;
+  appendedBytes: number;
+}
+
+/** One request of a transcript as it would be sent: the messages before its n-th assistant message. */
+export async function pruneRequest(
+  transcript: Transcript,
+  spillway: Spillway,
+  options: PrepareOptions,
+  request: number,
+): Promise<{ messages: unknown[]; report: PruneReport }> {
+  const { messages } = readSnapshot(transcript.path, (snapshot) => readContext(transcript, snapshot));
+  const ends = messages.flatMap((message, index) =>
+    transcript.wire.read(message).role === "assistant" ? [index] : [],
+  );
+  // The one after the last answer has not been sent yet.
+  const end = request === ends.length + 1 ? messages.length : ends[request - 1];
+  if (end === undefined) {
+    throw new SpillwayError("bad-input", `--request takes 1 to ${ends.length + 1} here; got ${request}`);
+  }
+  return spillway.prepare(messages.slice(0, end), { ...options, wire: transcript.wire.name });
+}
+
+/** Lightens the old results of a transcript as its next request would show them. */
+export async function pruneFile(
+  transcript: Transcript,
+  spillway: Spillway,
+  options: PrepareOptions & { by?: "edits" | "rewrite" | undefined; dryRun: boolean },
+): Promise<PruneFileReport> {
+  const { by, dryRun, ...prepare } = options;
+  const { path, kind, wire } = transcript;
+  let made: Pruned | null = null;
+  const prune = async (old: Snapshot): Promise<Pruned> => {
+    const context = readContext(transcript, old);
+    const { messages, report } = await spillway.prepare(context.messages, { ...prepare, wire: wire.name });
+    made = { context, messages, report, changes: changesOf(context, messages) };
+    return made;
+  };
+  const usesEdits =
+    kind === "entries" && (by ?? (readSnapshot(path, surveyEntries).hasEdits ? "edits" : "rewrite")) === "edits";
+  let done: { backup: string | null; appendedBytes: number } = { backup: null, appendedBytes: 0 };
+  if (usesEdits) {
+    await appendEdits(path, dryRun, async function* (old) {
+      for (const [targetId, message] of (await prune(old)).changes) {
+        yield { targetId: String(targetId), content: (message as { content?: unknown }).content };
+      }
+    });
+  } else {
+    const make = async (old: Snapshot, sink: Sink): Promise<boolean> => {
+      const pruned = await prune(old);
+      if (kind === "document") sink.write(readDocument(path, old, wire).text(pruned.messages));
+      else writeLines(old, sink, pruned.changes);
+      return pruned.changes.size > 0;
+    };
+    done = dryRun ? await tryOut(path, make) : await rewriteFile(path, make);
+  }
+  const pruned = made as Pruned | null;
+  if (pruned === null) throw new Error("the transcript was not read");
+  return { by: usesEdits ? "edits" : "rewrite", changed: pruned.changes.size, report: pruned.report, ...done };
+}
+
+interface Pruned {
+  context: Context;
+  messages: unknown[];
+  report: PruneReport;
+  changes: Map<string | number, unknown>;
+}
+
+/** Messages that changed, by where they come from. */
+function changesOf({ messages, sources }: Context, prepared: readonly unknown[]): Map<string | number, unknown> {
+  const changes = new Map<string | number, unknown>();
+  for (const [index, source] of sources.entries()) {
+    if (source !== null && prepared[index] !== messages[index]) changes.set(source, prepared[index]);
+  }
+  return changes;
+}
+
+function writeLines({ descriptor, bytes }: Snapshot, sink: Sink, changes: ReadonlyMap<string | number, unknown>): void {
+  for (const line of readLines(descriptor, 0, bytes)) {
+    const value = parseLine(line);
+    const message = changes.get(isEntry(value) ? value.id : line.from);
+    if (message === undefined) sink.copy(line.from, line.to);
+    else {
+      const isWrapped = isEntry(value) || isPlainEntry(value);
+      sink.write(
+        `${JSON.stringify(isWrapped ? { ...(value as object), message } : message)}${line.hasBreak ? "\n" : ""}`,
+      );
+    }
+  }
+}

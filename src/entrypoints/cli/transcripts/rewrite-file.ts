@@ -1,0 +1,174 @@
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { SpillwayError } from "../../../errors.ts";
+import { lockFile } from "./file-lock.ts";
+
+const COPY_BYTES = 1024 * 1024;
+/** A writer that appends faster than we read is let be: what it appended last is copied as it is. */
+const MAX_ATTEMPTS = 3;
+
+/** A file that is read while it may grow: its bytes when it was opened. */
+export interface Snapshot {
+  descriptor: number;
+  bytes: number;
+}
+
+/** Takes what the new file consists of. */
+export interface Sink {
+  write(bytes: string | Uint8Array): void;
+  /** Bytes of the old file, as they are. */
+  copy(from: number, to: number): void;
+}
+
+/** What became of the file. */
+export interface Rewritten {
+  /** The file as it was; null if nothing was changed. */
+  backup: string | null;
+  /** Bytes that somebody appended meanwhile; they are in the new file as they came. */
+  appendedBytes: number;
+}
+
+/**
+ * Writes a file anew: to a file beside it, flushed, then renamed over it, the old one kept as a backup. `make` may be called
+ * again if the file grew meanwhile; it returns false if there is nothing to change. Nothing that another process
+ * appends is lost: it goes into the new file, or stays in the backup.
+ */
+export async function rewriteFile(
+  path: string,
+  make: (old: Snapshot, sink: Sink) => Promise<boolean>,
+): Promise<Rewritten> {
+  const unlock = lockFile(path);
+  const source = openSync(path, "r");
+  const part = `${path}.${randomBytes(6).toString("hex")}.part`;
+  try {
+    for (let attempt = 1; ; attempt++) {
+      const before = fstatSync(source);
+      const target = openSync(part, "wx", 0o600);
+      try {
+        fchmodSync(target, before.mode & 0o777);
+        const sink = new FileSink(source, target);
+        const isChanged = await make({ descriptor: source, bytes: before.size }, sink);
+        if (!isChanged) return { backup: null, appendedBytes: 0 };
+        const now = unchangedBefore(path, source, before);
+        const hasGrown = now.size > before.size;
+        if (!hasGrown || attempt === MAX_ATTEMPTS) {
+          sink.copy(before.size, now.size);
+          sink.flush();
+          fsyncSync(target);
+          const backup = replace(path, part);
+          return { backup, appendedBytes: now.size - before.size + copyLate(source, now.size, path) };
+        }
+      } finally {
+        closeSync(target);
+        rmSync(part, { force: true });
+      }
+    }
+  } finally {
+    closeSync(source);
+    unlock();
+  }
+}
+
+/** Where the file is now; refuses to go on if it is not the one that was read, or was changed other than by appending. */
+function unchangedBefore(path: string, source: number, before: Stats): Stats {
+  const now = fstatSync(source);
+  const named = statSync(path, { throwIfNoEntry: false });
+  const isSame = named?.ino === before.ino && named.dev === before.dev;
+  const isEdited = now.size < before.size || (now.size === before.size && now.mtimeMs !== before.mtimeMs);
+  if (isSame && !isEdited) return now;
+  throw new SpillwayError("bad-input", `${path} was changed by another process meanwhile; nothing was done`);
+}
+
+function replace(path: string, part: string): string {
+  const backup = freeName(path);
+  try {
+    linkSync(path, backup);
+  } catch {
+    // Some file systems have no links.
+    copyFileSync(path, backup, constants.COPYFILE_EXCL);
+  }
+  renameSync(part, path);
+  if (process.platform !== "win32") {
+    const folder = openSync(dirname(path), "r");
+    fsyncSync(folder);
+    closeSync(folder);
+  }
+  return backup;
+}
+
+function freeName(path: string): string {
+  const stamp = new Date().toISOString().replace(/[-:]/g, "").slice(0, 15);
+  for (let repeat = 1; ; repeat++) {
+    const name = `${path}.${stamp}${repeat === 1 ? "" : `-${repeat}`}.bak`;
+    if (statSync(name, { throwIfNoEntry: false }) === undefined) return name;
+  }
+}
+
+/** What reached the old file between the last look at it and its replacement. */
+function copyLate(source: number, from: number, path: string): number {
+  const { size } = fstatSync(source);
+  if (size <= from) return 0;
+  const target = openSync(path, "a");
+  try {
+    const sink = new FileSink(source, target);
+    sink.copy(from, size);
+    sink.flush();
+    fsyncSync(target);
+  } finally {
+    closeSync(target);
+  }
+  return size - from;
+}
+
+/** Writes in large pieces. */
+class FileSink implements Sink {
+  readonly #source: number;
+  readonly #target: number;
+  #held: Uint8Array[] = [];
+  #heldBytes = 0;
+
+  constructor(source: number, target: number) {
+    this.#source = source;
+    this.#target = target;
+  }
+
+  write(bytes: string | Uint8Array): void {
+    const piece = typeof bytes === "string" ? Buffer.from(bytes) : Buffer.from(bytes);
+    this.#held.push(piece);
+    this.#heldBytes += piece.length;
+    if (this.#heldBytes >= COPY_BYTES) this.flush();
+  }
+
+  copy(from: number, to: number): void {
+    const buffer = Buffer.allocUnsafe(Math.min(COPY_BYTES, Math.max(0, to - from)));
+    for (let at = from; at < to; ) {
+      const length = readSync(this.#source, buffer, 0, Math.min(buffer.length, to - at), at);
+      if (length === 0) return;
+      this.write(buffer.subarray(0, length));
+      at += length;
+    }
+  }
+
+  flush(): void {
+    const bytes = Buffer.concat(this.#held, this.#heldBytes);
+    this.#held = [];
+    this.#heldBytes = 0;
+    for (let at = 0; at < bytes.length; ) at += writeSync(this.#target, bytes, at);
+  }
+}

@@ -1,0 +1,189 @@
+import { type AdmissionRequest } from "../admit/admission.ts";
+import { boundObject } from "../admit/admit-object.ts";
+import { type AdmittedOutput, admitStructured, admitStructuredNow, type Keeper } from "../admit/admit-output.ts";
+import { admitPlainly } from "../admit/admit-plainly.ts";
+import { fitTogether } from "../admit/admit-texts.ts";
+import type { Receipt } from "../contract/receipt.ts";
+import type { Wire, WireResult } from "../contract/wire.ts";
+import { messageOf } from "../errors.ts";
+import { boundValue } from "../stages/clamp/bound-value.ts";
+import { repairText } from "../stages/guard/repair-text.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
+
+/** What a hook is told of the message it may change. */
+export interface PersistAbout {
+  tool: string | null;
+  call: string | null;
+  /** We wrote the message, in place of a result that never came. */
+  isSynthetic: boolean;
+}
+
+/** Sees a message with a result before it is persisted. What it returns is persisted; undefined leaves it as it is. */
+export type PersistHook = (message: unknown, about: PersistAbout) => unknown;
+
+/** How one message is guarded: everything decided, nothing looked up. */
+export interface GuardRequest {
+  /** Null if the message's format is not known: then only its text is repaired. */
+  wire: Wire | null;
+  toolOf(result: WireResult): string;
+  /** A tool's limits and strategy; its `off` leaves a result as it is. */
+  planFor(tool: string, call: string | null): AdmissionRequest;
+  keeper: Keeper;
+  isSynthetic: boolean;
+  before?: PersistHook | undefined;
+  after?: PersistHook | undefined;
+}
+
+/** What is to be persisted, and what happened to it. */
+export interface GuardedMessage {
+  message: unknown;
+  /** One for each text or detail that was cut. */
+  receipts: Receipt[];
+  faults: string[];
+}
+
+type Step =
+  | { does: "hook"; hook: PersistHook; message: unknown; about: PersistAbout }
+  | { does: "admit"; plan: AdmissionRequest; output: object; asData: boolean };
+
+/** Guards a message. Never throws. */
+export async function guardMessage(message: unknown, request: GuardRequest): Promise<GuardedMessage> {
+  const guarded: GuardedMessage = { message, receipts: [], faults: [] };
+  try {
+    const steps = guardSteps(message, request, guarded);
+    let step = steps.next();
+    while (!step.done)
+      step = steps.next(
+        await act(step.value, request.keeper).catch((error) => standIn(step.value as Step, error, guarded)),
+      );
+    guarded.message = step.value;
+  } catch (error) {
+    guarded.faults.push(messageOf(error));
+  }
+  return guarded;
+}
+
+/** The same before it returns. A hook that answers with a promise is not waited for: the message stays as it was. */
+export function guardMessageNow(message: unknown, request: GuardRequest): GuardedMessage {
+  const guarded: GuardedMessage = { message, receipts: [], faults: [] };
+  try {
+    const steps = guardSteps(message, request, guarded);
+    let step = steps.next();
+    while (!step.done) step = steps.next(actNow(step.value, request.keeper, guarded));
+    guarded.message = step.value;
+  } catch (error) {
+    guarded.faults.push(messageOf(error));
+  }
+  return guarded;
+}
+
+async function act(step: Step, keeper: Keeper): Promise<unknown> {
+  if (step.does === "hook") return step.hook(step.message, step.about);
+  return admitStructured(step.plan, step.output, keeper, step.asData ? boundObject : undefined);
+}
+
+function actNow(step: Step, keeper: Keeper, guarded: GuardedMessage): unknown {
+  try {
+    if (step.does === "admit")
+      return admitStructuredNow(step.plan, step.output, keeper, step.asData ? boundObject : undefined);
+    const answer = step.hook(step.message, step.about);
+    if (!(answer instanceof Promise)) return answer;
+    answer.catch(() => {});
+    throw new Error("it gave a promise, which guardSync cannot wait for");
+  } catch (error) {
+    return standIn(step, error, guarded);
+  }
+}
+
+/** A hook that failed changes nothing; a fault of ours leaves a plain clamp. */
+function standIn(step: Step, error: unknown, guarded: GuardedMessage): unknown {
+  if (step.does === "admit") return admitPlainly(step.plan, step.output, error);
+  guarded.faults.push(`a hook failed: ${messageOf(error)}`);
+  return undefined;
+}
+
+function* guardSteps(
+  message: unknown,
+  request: GuardRequest,
+  guarded: GuardedMessage,
+): Generator<Step, unknown, unknown> {
+  const [result] = request.wire?.read(message).results ?? [];
+  if (result === undefined) return repairText(message);
+  const about = { tool: request.toolOf(result), call: result.id, isSynthetic: request.isSynthetic };
+  const { before, after } = request;
+  const first = before && (yield { does: "hook", hook: before, message, about });
+  const bounded = yield* boundSteps(first ?? message, request, guarded);
+  const last = after && (yield { does: "hook", hook: after, message: bounded, about });
+  // What a hook wrote is bound by the same limits.
+  return last === undefined || last === bounded ? bounded : yield* boundSteps(last, request, guarded);
+}
+
+function* boundSteps(
+  message: unknown,
+  request: GuardRequest,
+  guarded: GuardedMessage,
+): Generator<Step, unknown, unknown> {
+  const { wire } = request;
+  const results = wire?.read(message).results.filter(({ fixed }) => !fixed) ?? [];
+  const edits: { at: string; texts: string[] }[] = [];
+  let last: AdmissionRequest | null = null;
+  for (const result of results) {
+    const plan = request.planFor(request.toolOf(result), result.id);
+    if (plan.off) continue;
+    last = plan;
+    const blocks = result.texts.map((text) => ({ type: "text", text }));
+    if (
+      fitTogether(
+        plan,
+        result.texts.map((text) => ({ text, path: [] })),
+      )
+    )
+      continue;
+    const admitted = (yield { does: "admit", plan, output: { content: blocks }, asData: false }) as AdmittedOutput;
+    guarded.receipts.push(admitted.receipt);
+    edits.push({ at: result.at, texts: textsOf(admitted, blocks.length) });
+  }
+  const written = edits.length === 0 ? message : wire?.write(message, edits);
+  return repairText(last === null ? written : yield* detailSteps(written, last, guarded));
+}
+
+/** As many texts as there were; one where a bounded copy has fewer. */
+function textsOf({ output, text }: AdmittedOutput, count: number): string[] {
+  const content: unknown = (output as { content?: unknown }).content;
+  const texts = Array.isArray(content) ? content.map((block) => (block as { text?: unknown }).text) : [];
+  return texts.length === count && texts.every((one) => typeof one === "string") ? texts : [text];
+}
+
+/** Fields beside the content that are persisted with it, and where a message is kept inside another object. */
+const DETAILS = ["details", "structuredContent", "artifact"];
+const HOLDERS = ["message", "kwargs"];
+
+function* detailSteps(
+  message: unknown,
+  plan: AdmissionRequest,
+  guarded: GuardedMessage,
+): Generator<Step, unknown, unknown> {
+  if (typeof message !== "object" || message === null) return message;
+  const bounded: Record<string, unknown> = {};
+  const maxBytes = NUMBERS.detailsBytes.default;
+  for (const name of "role" in message ? [] : HOLDERS) {
+    const inner: unknown = Object.hasOwn(message, name) ? Reflect.get(message, name) : undefined;
+    const changed = yield* detailSteps(inner, plan, guarded);
+    if (changed !== inner) bounded[name] = changed;
+  }
+  for (const name of DETAILS) {
+    const value: unknown = Object.hasOwn(message, name) ? Reflect.get(message, name) : undefined;
+    const short = boundValue(value, maxBytes);
+    if (!short.cut) continue;
+    const output = typeof value === "object" && value !== null ? value : { [name]: value };
+    const admitted = (yield {
+      does: "admit",
+      plan: { ...plan, limits: { maxBytes } },
+      output,
+      asData: true,
+    }) as AdmittedOutput;
+    guarded.receipts.push(admitted.receipt);
+    bounded[name] = output === value ? admitted.output : short.value;
+  }
+  return Object.keys(bounded).length === 0 ? message : { ...message, ...bounded };
+}

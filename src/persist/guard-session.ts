@@ -1,0 +1,122 @@
+import type { Wire, WireCall } from "../contract/wire.ts";
+import { PendingCalls } from "../stages/guard/pending-calls.ts";
+import { LOST_RESULT } from "../stages/mark/texts.ts";
+import { missingMessages } from "../wire/missing-messages.ts";
+
+/** What a host persists messages with. */
+export interface SessionManager {
+  appendMessage(message: never, ...more: never[]): unknown;
+}
+
+/** A session whose messages are guarded. */
+export interface GuardedSession<T> {
+  /** Stands for the manager: hand this one to the agent. The manager itself is not changed. */
+  session: T;
+  /** Calls that have no result yet. */
+  pending(): WireCall[];
+  /** Writes an error for each of them: for the end of a session. Returns what `appendMessage` returned. */
+  flush(): unknown[] | Promise<unknown[]>;
+}
+
+/** How a session's messages are guarded. */
+export interface SessionPorts {
+  /** The message's format; null if it is not known. */
+  wireOf(message: unknown): Wire | null;
+  guardNow(message: unknown, pending: PendingCalls, isSynthetic: boolean): unknown;
+  guard(message: unknown, pending: PendingCalls, isSynthetic: boolean): Promise<unknown>;
+  /** The host awaits appendMessage, so the store is awaited too. */
+  isAsync: boolean;
+  fillMissing: boolean;
+  /** Told how many results were filled in. */
+  tellLost(calls: readonly WireCall[]): void;
+  now(): number;
+}
+
+type Append = (...given: unknown[]) => unknown;
+
+/** A session manager that guards what it appends, and answers calls that the conversation left behind. */
+export function guardSession<T extends SessionManager>(manager: T, ports: SessionPorts): GuardedSession<T> {
+  const pending = new PendingCalls();
+  const append: Append = (...given) => Reflect.apply(manager.appendMessage, manager, given);
+  let stamped = false;
+  let wire: Wire | null = null;
+  let queue: Promise<unknown> = Promise.resolve();
+
+  /** What has to be written before a message, and takes note of the message. */
+  function prepare(message: unknown): unknown[] {
+    wire = ports.wireOf(message) ?? wire;
+    stamped ||= isStamped(message);
+    const view = wire?.read(message);
+    return view === undefined ? [] : fill(pending.lostBefore(view));
+  }
+
+  function fill(calls: WireCall[]): unknown[] {
+    if (wire === null || calls.length === 0 || !ports.fillMissing) return [];
+    const messages = missingMessages(wire, calls, LOST_RESULT);
+    if (messages.length > 0) ports.tellLost(calls);
+    // Where messages carry a time, ours does too.
+    return stamped ? messages.map((message) => ({ ...(message as object), timestamp: ports.now() })) : messages;
+  }
+
+  const note = (message: unknown) => {
+    if (wire !== null) pending.see(wire.read(message));
+  };
+
+  const appendNow: Append = (message, ...more) => {
+    for (const lost of prepare(message)) append(ports.guardNow(lost, pending, true));
+    const guarded = ports.guardNow(message, pending, false);
+    note(message);
+    return append(guarded, ...more);
+  };
+
+  const appendLater = async (message: unknown, more: unknown[]): Promise<unknown> => {
+    for (const lost of prepare(message)) await append(await ports.guard(lost, pending, true));
+    const guarded = await ports.guard(message, pending, false);
+    note(message);
+    return append(guarded, ...more);
+  };
+
+  /** One after another, in the order in which they came. */
+  function inTurn<R>(act: () => Promise<R>): Promise<R> {
+    const turn = queue.then(act);
+    queue = turn.catch(() => {});
+    return turn;
+  }
+
+  const appendMessage: Append = ports.isAsync
+    ? (message, ...more) => inTurn(() => appendLater(message, more))
+    : appendNow;
+  return {
+    session: standFor(manager, appendMessage),
+    pending: () => [...pending.calls],
+    flush() {
+      if (!ports.isAsync) return fill(pending.close()).map((lost) => append(ports.guardNow(lost, pending, true)));
+      return inTurn(async () => {
+        const returned: unknown[] = [];
+        for (const lost of fill(pending.close())) returned.push(await append(await ports.guard(lost, pending, true)));
+        return returned;
+      });
+    },
+  };
+}
+
+function isStamped(message: unknown): boolean {
+  try {
+    return typeof (message as { timestamp?: unknown } | null)?.timestamp === "number";
+  } catch {
+    return false; // a message that cannot be read
+  }
+}
+
+/** The manager with another appendMessage. Its own methods see the manager itself: they may use private fields. */
+function standFor<T extends SessionManager>(manager: T, appendMessage: Append): T {
+  // Over an object of its own: a frozen manager's fields could not be given another value.
+  return new Proxy(Object.create(manager) as T, {
+    get(_target, name) {
+      if (name === "appendMessage") return appendMessage;
+      const value: unknown = Reflect.get(manager, name, manager);
+      return typeof value === "function" ? value.bind(manager) : value;
+    },
+    set: (_target, name, value) => Reflect.set(manager, name, value, manager),
+  });
+}

@@ -1,0 +1,151 @@
+import type { AdmissionRequest } from "../admit/admission.ts";
+import type { Keeper } from "../admit/admit-output.ts";
+import type { Recorder } from "../admit/recorder.ts";
+import type { Limits } from "../contract/limits.ts";
+import type { Wire } from "../contract/wire.ts";
+import { SpillwayError } from "../errors.ts";
+import { guardLimits } from "../stages/guard/guard-limits.ts";
+import type { PendingCalls } from "../stages/guard/pending-calls.ts";
+import { detectWire, wireNamed, wires } from "../wire/index.ts";
+import {
+  type GuardedMessage,
+  type GuardRequest,
+  guardMessage,
+  guardMessageNow,
+  type PersistHook,
+} from "./guard-message.ts";
+import { type GuardedSession, guardSession, type SessionManager } from "./guard-session.ts";
+
+/** What may be said for one message that is to be persisted. */
+export interface GuardOptions {
+  /** The message format's name; it is found out where it is not said. */
+  wire?: string | undefined;
+  session?: string | undefined;
+  /** The tool, where neither the message nor a call says it. */
+  tool?: string | undefined;
+  /** The model's context in tokens: one result gets at most 0.3 of it. */
+  window?: number | undefined;
+  /** Sees a message with a result as it came. */
+  before?: PersistHook | undefined;
+  /** Sees it as it will be persisted; what it changes is bound by the same limits. */
+  after?: PersistHook | undefined;
+}
+
+/** What may be said for a session. */
+export interface GuardSessionOptions extends Omit<GuardOptions, "tool"> {
+  /** The host awaits what appendMessage returns, so the store is awaited too. */
+  async?: boolean | undefined;
+  /** False leaves calls without a result as they are. */
+  fillMissing?: boolean | undefined;
+}
+
+/** What guarding works with; nothing is looked up. */
+export interface GuardParts {
+  /** How a tool's output is admitted under these limits and the ceiling. */
+  planFor(tool: string, call: string | null, session: string | undefined, limits: Limits): AdmissionRequest;
+  keeper: Keeper;
+  recorder: Recorder;
+  now(): number;
+}
+
+/** Messages on their way into a transcript. */
+export interface Guarding {
+  /** A message as it should be persisted: results and their details within the ceiling, the whole saved first. */
+  guard(message: unknown, options?: GuardOptions): Promise<unknown>;
+  /** The same for a host that cannot wait: saved where the store can do so at once, else marked as not saved. */
+  guardSync(message: unknown, options?: GuardOptions): unknown;
+  /** A session manager that guards what it appends, and answers calls that never got a result. */
+  guardSession<T extends SessionManager>(manager: T, options?: GuardSessionOptions): GuardedSession<T>;
+}
+
+/** No limit but the ceiling: what was admitted under limits of a call's own is not cut again. */
+const NO_OWN_LIMITS: Required<Limits> = {
+  maxBytes: Infinity,
+  maxChars: Infinity,
+  maxLines: Infinity,
+  maxTokens: Infinity,
+};
+
+/** Puts guarding together. */
+export function newGuarding({ planFor, keeper, recorder, now }: GuardParts): Guarding {
+  function requestOf(
+    wire: Wire | null,
+    options: GuardOptions,
+    pending?: PendingCalls,
+    isSynthetic = false,
+  ): GuardRequest {
+    const { tool = "tool", session, window, before, after } = options;
+    return {
+      wire,
+      keeper,
+      isSynthetic,
+      before,
+      after,
+      toolOf: (result) => pending?.toolOf(result) ?? result.tool ?? tool,
+      planFor(name, call) {
+        const plan = planFor(name, call, session, NO_OWN_LIMITS);
+        return { ...plan, limits: guardLimits(plan.limits, window ?? null) };
+      },
+    };
+  }
+
+  async function told({ receipts, faults }: GuardedMessage, session: string | undefined): Promise<void> {
+    for (const receipt of receipts) await recorder.receipt(receipt);
+    if (faults.length > 0) await tell(session, { faults });
+  }
+
+  async function guardAndTell(message: unknown, request: GuardRequest, session: string | undefined): Promise<unknown> {
+    const guarded = await guardMessage(message, request);
+    await told(guarded, session);
+    return guarded.message;
+  }
+
+  function guardAndTellNow(message: unknown, request: GuardRequest, session: string | undefined): unknown {
+    const guarded = guardMessageNow(message, request);
+    void told(guarded, session);
+    return guarded.message;
+  }
+
+  function tell(session: string | undefined, more: Record<string, unknown>): Promise<void> {
+    const event = { kind: "history-guarded" as const, atMs: now(), session: session ?? null, tool: null, call: null };
+    return recorder.event({ ...event, artifact: null, receipt: null, more });
+  }
+
+  return {
+    async guard(message, options = {}) {
+      return guardAndTell(message, requestOf(wireOf(message, options.wire), options), options.session);
+    },
+    guardSync: (message, options = {}) =>
+      guardAndTellNow(message, requestOf(wireOf(message, options.wire), options), options.session),
+    guardSession(manager, options = {}) {
+      if (typeof manager?.appendMessage !== "function")
+        throw new SpillwayError("bad-input", "guardSession takes a session manager with an appendMessage");
+      const { wire: name, session } = options;
+      const named = name === undefined ? null : wireOf(null, name);
+      // One that cannot wait later needs it at hand.
+      void keeper.place.loadRedactor?.().catch(() => {});
+      const sure = (message: unknown) => named ?? detectWire([message]);
+      let known: Wire | null = named;
+      const wireAt = (message: unknown) => (known = sure(message) ?? known);
+      return guardSession(manager, {
+        wireOf: sure,
+        isAsync: options.async ?? false,
+        fillMissing: options.fillMissing ?? true,
+        now,
+        guardNow: (message, pending, isSynthetic) =>
+          guardAndTellNow(message, requestOf(wireAt(message), options, pending, isSynthetic), session),
+        guard: (message, pending, isSynthetic) =>
+          guardAndTell(message, requestOf(wireAt(message), options, pending, isSynthetic), session),
+        tellLost: (calls) => void tell(session, { lost: calls.map(({ id, tool }) => ({ id, tool })).slice(0, 50) }),
+      });
+    },
+  };
+}
+
+function wireOf(message: unknown, name: string | undefined): Wire | null {
+  if (name === undefined) return detectWire([message]);
+  const wire = wireNamed(name);
+  if (wire !== null) return wire;
+  const known = wires.map((one) => one.name).join(", ");
+  throw new SpillwayError("bad-input", `wire must be one of ${known}; got ${JSON.stringify(name)}`);
+}

@@ -1,0 +1,1 @@
+export { newHistories } from "./histories.ts";
