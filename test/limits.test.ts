@@ -200,6 +200,7 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   detailsBytes: 8192,
   updateIntervalMs: 100,
   receiptCuts: 200,
+  runCopyBytes: 1_073_741_824,
   truncationFlagShare: 0.5,
   eventMoreBytes: 8192,
   eventReceiptBytes: 65_536,
