@@ -4,19 +4,14 @@ import { admitPlainly } from "./admit/admit-plainly.ts";
 import type { Admission, AdmitOptions, AdmitRequest } from "./admit/admit-request.ts";
 import { OwnTexts } from "./admit/own-texts.ts";
 import { newRecorder } from "./admit/recorder.ts";
+import { type Redact, type Redaction, redactionOf } from "./admit/redaction.ts";
+import { safeNames } from "./admit/safe-names.ts";
 import { type Tool, type WrapOptions, wrapTool, wrapTools } from "./admit/wrap-tool.ts";
-import type { EventKind, SpillwayEvent } from "./contract/event.ts";
-import type { Ledger } from "./contract/ledger.ts";
-import type { Output } from "./contract/output.ts";
-import type { Policy, PolicyInput, ProfileName, ToolOverride, ToolPolicy } from "./contract/policy.ts";
-import type { Receipt } from "./contract/receipt.ts";
-import type { Searcher } from "./contract/searcher.ts";
-import type { Store } from "./contract/store.ts";
+import type { EventKind } from "./contract/event.ts";
+import type { Policy } from "./contract/policy.ts";
+import type { Artifact, Store } from "./contract/store.ts";
 import type { Strategy } from "./contract/strategy.ts";
-import type { TokenCounter } from "./contract/token-counter.ts";
 import { SpillwayError } from "./errors.ts";
-import type { GuardParts } from "./persist/guarding.ts";
-import type { Histories } from "./persist/histories.ts";
 import type { PrepareOptions } from "./prepare/parts.ts";
 import type { Prepare } from "./prepare/prepare.ts";
 import type { Prepared, PruneChange, PruneReport } from "./prepare/report.ts";
@@ -29,6 +24,7 @@ import type {
   SearchPage,
   SearchQuery,
 } from "./recall/index.ts";
+import type { Reader, Spillway, SpillwayParts } from "./spillway/parts.ts";
 import { strategies as builtInStrategies } from "./stages/clamp/strategies/index.ts";
 import { errorForDisplay } from "./stages/display/error-for-display.ts";
 import { forDisplay } from "./stages/display/for-display.ts";
@@ -37,101 +33,51 @@ import type { CustomMarker } from "./stages/mark/forms.ts";
 import { estimateCounter } from "./stages/measure/estimate-tokens.ts";
 import { guardCounter } from "./stages/measure/guard-counter.ts";
 import { measureText } from "./stages/measure/measure-text.ts";
+import { checkLimits } from "./stages/policy/check-limits.ts";
 import { NUMBERS } from "./stages/policy/defaults.ts";
-import { type Environment, policyFromEnvironment } from "./stages/policy/policy-from-environment.ts";
+import { policyFromEnvironment } from "./stages/policy/policy-from-environment.ts";
 import { resolvePolicy } from "./stages/policy/resolve-policy.ts";
 import { resolveToolPolicy } from "./stages/policy/resolve-tool-policy.ts";
+import { hostTokens } from "./stages/record/host-tokens.ts";
+import { type CutFields, type Logger, logCut } from "./stages/record/log-cut.ts";
+import { isCut } from "./stages/record/receipt-events.ts";
 import type { RuleInput } from "./stages/redact/redaction-rule.ts";
 import { newBreaker } from "./stages/spill/breaker.ts";
-import type { SpillPlace, StartRedactor } from "./stages/spill/spill.ts";
+import type { SpillPlace } from "./stages/spill/spill.ts";
+import { within } from "./stages/spill/within.ts";
 
 export type {
-  Access,
   Admission,
   AdmitOptions,
   AdmitRequest,
   CustomMarker,
+  CutFields,
+  Logger,
   Prepared,
   PrepareOptions,
   PruneChange,
   PruneReport,
+  Reader,
   RecallOptions,
   RecallPage,
   RecallWant,
+  Redact,
   RuleInput,
   SearchMatch,
   SearchOptions,
   SearchPage,
   SearchQuery,
+  Spillway,
+  SpillwayParts,
   Tool,
   WrapOptions,
 };
 
-/** What a Spillway is made of. Everything has a default. */
-export interface SpillwayParts {
-  /** Where whole outputs are kept; null keeps nothing. */
-  store: Store | null;
-  /** Where events, sums and projections are kept; null keeps none. */
-  ledger: Ledger | null;
-  /** Finds in artifacts. */
-  searcher: () => Promise<Searcher>;
-  /** Guards and caps messages. */
-  histories: (parts: GuardParts) => Histories;
-  /** Takes secrets out, where it is loaded already. */
-  redactor?: StartRedactor | null;
-  /** Who may read what is kept; the local user by default. */
-  scope?: string | undefined;
-  /** How the reader of a marker gets at the rest; nothing is named that it does not have. */
-  reader?: Access | undefined;
-  /** Secrets in what is stored: replaced unless "off". More rules beside the well-known ones. */
-  redact?: "off" | { rules: readonly RuleInput[] } | undefined;
-  /** Told of every event. What it throws is ignored. */
-  onEvent?: ((event: SpillwayEvent) => unknown) | undefined;
-  /** Weakest first. */
-  policy?: readonly (PolicyInput | ProfileName | undefined)[];
-  /** Variables such as SPILLWAY_MAX_LINES, stronger than the policy; `{}` for none. */
-  env?: Environment;
-  /** How tokens are counted; without it they are estimated. */
-  counter?: TokenCounter;
-  /** Strategies beside the built-in ones. */
-  strategies?: readonly Strategy[];
-  /** Told of every receipt. What it throws is ignored. */
-  onReceipt?: ((receipt: Receipt) => void) | undefined;
-  /** The clock, in milliseconds; the machine's by default. */
-  now?: (() => number) | undefined;
-}
-
-/** Where outputs pass. */
-export interface Spillway extends Histories {
-  readonly policy: Policy;
-  readonly store: Store | null;
-  readonly ledger: Ledger | null;
-  /** Brings one output under its tool's limits and keeps the whole of it. Never throws for what the output is. */
-  admit<T extends Output>(request: AdmitRequest & { output: T }): Promise<Admission<T>>;
-  /** A tool whose results, updates and errors are clamped. The tool itself is not changed. */
-  wrapTool<T extends Tool>(tool: T, options?: WrapOptions): T;
-  /** The same for a list or a record of tools. */
-  wrapTools<T extends readonly Tool[] | Record<string, Tool>>(tools: T, options?: WrapOptions): T;
-  /**
-   * Messages as they should be sent: old results lightened under pressure, new ones within their limits and one budget. The
-   * messages that came are not changed. What is wrong with them is never thrown.
-   */
-  prepare<Message>(messages: readonly Message[], options?: PrepareOptions): Promise<Prepared<Message>>;
-  /** Reads back part of an artifact: bounded, and never spilled again. */
-  recall(id: string, want?: RecallWant, options?: RecallOptions): Promise<RecallPage>;
-  /** Finds in an artifact: the count is always true, the hits come in pages. */
-  search(id: string, query: SearchQuery, options?: SearchOptions): Promise<SearchPage>;
-  /** What applies to a tool. */
-  resolve(tool: string, ...overrides: (ToolOverride | undefined)[]): ToolPolicy;
-  /** A result as people see it: short texts, no image data. */
-  forDisplay(result: unknown): unknown;
-  /** The first line of an error, for people. */
-  errorForDisplay(error: unknown): string;
-}
-
 /** Puts the parts together. `createSpillway` in index.ts fills in the defaults. */
 export function assembleSpillway(parts: SpillwayParts): Spillway {
-  const { store, ledger, env = {}, scope = "local", now = () => Date.now() } = parts;
+  const { store, ledger, redaction, env = {}, scope = "local", now = () => Date.now() } = parts;
+  const { reader = { by: "operator" } } = parts;
+  const staticAccess: Access = reader.by === "file" ? { by: "operator" } : reader;
   const policy = resolvePolicy(...(parts.policy ?? []), policyFromEnvironment(env));
   const counter = parts.counter === undefined ? estimateCounter : guardCounter(parts.counter);
   const strategies = new Map(
@@ -141,16 +87,28 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   for (const name of strategyNames(policy)) strategyNamed(name);
 
   const own = new OwnTexts();
-  let redactor: StartRedactor | null = parts.redactor ?? null;
+  const breaker = () => newBreaker(NUMBERS.breakerFailures.default, NUMBERS.breakerPauseMs.default, now);
+  const deadlineMs = NUMBERS.spillDeadlineMs.default;
+  const loadRedactor = redaction === null ? null : () => redaction.loadRedactor();
   const place: SpillPlace = {
     store,
-    breaker: newBreaker(NUMBERS.breakerFailures.default, NUMBERS.breakerPauseMs.default, now),
-    deadlineMs: NUMBERS.spillDeadlineMs.default,
-    loadRedactor: parts.redact === "off" ? null : async () => (redactor ??= await loadRedactor(parts.redact)),
-    loadedRedactor: () => redactor,
+    breaker: breaker(),
+    deadlineMs,
+    loadRedactor,
+    loadedRedactor: () => redaction?.loadedRedactor() ?? null,
   };
-  const recording = newBreaker(NUMBERS.breakerFailures.default, NUMBERS.breakerPauseMs.default, now);
-  const recorder = newRecorder(ledger, parts, recording, NUMBERS.spillDeadlineMs.default, now);
+  const { logs = [] } = parts;
+  const recorder = newRecorder({
+    ledger,
+    logs,
+    listeners: parts,
+    redaction,
+    newBreaker: breaker,
+    deadlineMs,
+    now,
+  });
+  const safeName = safeNames(redaction);
+  checkLimits(parts.hostLimits ?? {}, "hostLimits");
 
   function strategyNamed(name: string): Strategy {
     const strategy = strategies.get(name);
@@ -170,6 +128,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     if (typeof exitCode === "number" && !Number.isSafeInteger(exitCode)) {
       throw new SpillwayError("bad-input", `exitCode must be a whole number; got ${exitCode}`);
     }
+    if (request.hostLimits !== undefined) checkLimits(request.hostLimits, "hostLimits");
     const rule = resolveToolPolicy(policy, tool, request.declared && { ...request.declared, declared: true }, {
       limits,
       strategy,
@@ -194,20 +153,44 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     };
   }
 
-  async function admitAny(request: AdmitRequest): Promise<AdmittedOutput> {
+  async function admitAny(request: AdmitRequest): Promise<Omit<AdmittedOutput, "totalChars">> {
     const plan = planFor(request);
-    const { exitCode: exit } = request;
+    const { exitCode: exit, isUpdate } = request;
+    const { session, call } = plan;
+    const host = request.hostLimits ?? parts.hostLimits;
+    const tool = await safeName(plan.tool);
     const keeper = {
-      place: plan.off || request.isUpdate ? { ...place, store: null } : place,
-      access: parts.reader ?? { by: "operator" as const },
+      place: plan.off || isUpdate ? { ...place, store: null } : place,
+      about: { scope, session, tool, call },
+      access: accessTo,
       own,
+      loadView: redaction?.loadView ?? null,
       ...(typeof exit === "object" && exit !== null && { exit }),
     };
-    const admitted = await admitOutput(plan, request.output, keeper).catch((error: unknown) =>
-      admitPlainly(plan, request.output, error),
+    const { totalChars, ...admitted } = await admitOutput(plan, request.output, keeper).catch((error: unknown) =>
+      standIn(plan, request.output, error),
     );
-    if (!request.isUpdate) await recorder.receipt(admitted.receipt);
+    if (isUpdate) return admitted;
+    const { receipt } = admitted;
+    if (isCut(receipt))
+      logCut(parts.logger, "info", { tool, beforeChars: totalChars, afterChars: receipt.shown.chars });
+    await recorder.receipt(receipt, host === undefined ? null : { hostTokens: hostTokens(receipt, totalChars, host) });
     return admitted;
+  }
+
+  async function standIn(plan: AdmissionRequest, output: unknown, error: unknown): Promise<AdmittedOutput> {
+    if (plan.off || !redaction?.loadView) return admitPlainly(plan, output, error);
+    const view = await redaction.loadView().catch(() => null);
+    // What cannot be redacted is not shown.
+    return view === null ? admitPlainly(plan, "", error) : admitPlainly(plan, output, error, view);
+  }
+
+  /** A file is named only once it is there. */
+  async function accessTo(artifact: Artifact): Promise<Access> {
+    if (reader.by !== "file") return reader;
+    const copying = (async () => parts.copyOut?.(artifact) ?? null)();
+    const path = await within(copying, deadlineMs, "copying").catch(() => null);
+    return path === null ? { by: "operator" } : { by: "file", path };
   }
 
   async function tellReadBack(kind: EventKind, id: string, text: string): Promise<void> {
@@ -220,7 +203,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
 
   const histories = parts.histories({
     planFor: (tool, call, session, limits) => planFor({ tool, session, call: call ?? undefined, limits, output: null }),
-    keeper: { place, access: parts.reader ?? { by: "operator" }, own },
+    keeper: { place, access: accessTo, accessNow: staticAccess, own },
     recorder,
     now,
   });
@@ -232,12 +215,12 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
       policy,
       counter,
       scope,
-      access: parts.reader ?? { by: "operator" },
+      access: staticAccess,
       place,
       own,
       ledger,
-      breaker: recording,
-      deadlineMs: NUMBERS.spillDeadlineMs.default,
+      breaker: breaker(),
+      deadlineMs,
       recorder,
       resolve: (tool) => resolveToolPolicy(policy, tool),
       admit: admitAny,
@@ -282,15 +265,18 @@ function kept(store: Store | null): Store {
   throw new SpillwayError("missing-part", "nothing is kept here: this Spillway was made with store: null");
 }
 
-/** What takes secrets out, loaded on first use. Throws if a rule that was handed in is wrong. */
-export async function loadRedactor(redact: SpillwayParts["redact"]): Promise<StartRedactor> {
-  const [{ startRedact }, { defaultRules }, { compileRules }] = await Promise.all([
-    import("./stages/redact/redact.ts"),
-    import("./stages/redact/default-rules.ts"),
-    import("./stages/redact/compile-rules.ts"),
-  ]);
-  const rules = typeof redact === "object" ? [...defaultRules, ...compileRules(redact.rules)] : defaultRules;
-  return (take) => startRedact(rules, take);
+/** What replaces secrets. Throws if what is said about it is wrong, rules included: that should show before the first output. */
+export async function openRedaction(redact: Redact | undefined, preload = false): Promise<Redaction | null> {
+  const hasRules = typeof redact === "object" && Array.isArray(redact?.rules);
+  if (!hasRules && redact !== undefined && !["off", "on", "model"].includes(redact as string)) {
+    throw new SpillwayError(
+      "bad-input",
+      `redact must be "off", "on", "model" or { rules, model }; got ${String(redact)}`,
+    );
+  }
+  const redaction = redactionOf(redact);
+  if (preload || hasRules) await redaction?.loadRedactor();
+  return redaction;
 }
 
 function strategyNames(policy: Policy): Set<string> {

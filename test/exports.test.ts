@@ -15,7 +15,6 @@ describe("exports", () => {
       createSpillway
       loadConfig
       loadExactCounter
-      type Access
       type Admission
       type AdmitOptions
       type AdmitRequest
@@ -29,6 +28,7 @@ describe("exports", () => {
       type ConfigSource
       type CustomMarker
       type Cut
+      type CutFields
       type EventKind
       type EventQuery
       type Extent
@@ -41,6 +41,7 @@ describe("exports", () => {
       type Limits
       type LoadConfigOptions
       type LoadedConfig
+      type Logger
       type MessageSource
       type Output
       type OutputStream
@@ -56,12 +57,14 @@ describe("exports", () => {
       type Projection
       type PruneChange
       type PruneReport
+      type Reader
       type RecallOptions
       type RecallPage
       type RecallWant
       type Receipt
       type ReceiptCut
       type RecordedEvent
+      type Redact
       type Room
       type RuleInput
       type Saved

@@ -33,6 +33,8 @@ export interface WrapOptions {
   /** Replaces our markers; measured like ours. */
   marker?: CustomMarker | undefined;
   session?: string | undefined;
+  /** What the host would cut it to without us: that much is not counted as saved. */
+  hostLimits?: Limits | undefined;
 }
 
 /** What wrapping needs of a Spillway. */

@@ -8,6 +8,7 @@ import type { Wire, WireResult } from "../contract/wire.ts";
 import { messageOf } from "../errors.ts";
 import { boundValue } from "../stages/clamp/bound-value.ts";
 import { repairText } from "../stages/guard/repair-text.ts";
+import type { Access } from "../stages/mark/access.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 
 /** What a hook is told of the message it may change. */
@@ -21,6 +22,11 @@ export interface PersistAbout {
 /** Sees a message with a result before it is persisted. What it returns is persisted; undefined leaves it as it is. */
 export type PersistHook = (message: unknown, about: PersistAbout) => unknown;
 
+/** Where whole results are kept, and how a reader gets at them: found out, or said at once where nobody can wait. */
+export interface GuardKeeper extends Pick<Keeper, "place" | "access" | "own"> {
+  accessNow: Access;
+}
+
 /** How one message is guarded: everything decided, nothing looked up. */
 export interface GuardRequest {
   /** Null if the message's format is not known: then only its text is repaired. */
@@ -28,7 +34,7 @@ export interface GuardRequest {
   toolOf(result: WireResult): string;
   /** A tool's limits and strategy; its `off` leaves a result as it is. */
   planFor(tool: string, call: string | null): AdmissionRequest;
-  keeper: Keeper;
+  keeper: GuardKeeper;
   isSynthetic: boolean;
   before?: PersistHook | undefined;
   after?: PersistHook | undefined;
@@ -77,15 +83,22 @@ export function guardMessageNow(message: unknown, request: GuardRequest): Guarde
   return guarded;
 }
 
-async function act(step: Step, keeper: Keeper): Promise<unknown> {
+async function act(step: Step, keeper: GuardKeeper): Promise<unknown> {
   if (step.does === "hook") return step.hook(step.message, step.about);
-  return admitStructured(step.plan, step.output, keeper, step.asData ? boundObject : undefined);
+  const { plan, output, asData } = step;
+  return admitStructured(plan, output, { ...keeper, about: plan }, null, asData ? boundObject : undefined);
 }
 
-function actNow(step: Step, keeper: Keeper, guarded: GuardedMessage): unknown {
+function actNow(step: Step, keeper: GuardKeeper, guarded: GuardedMessage): unknown {
   try {
     if (step.does === "admit")
-      return admitStructuredNow(step.plan, step.output, keeper, step.asData ? boundObject : undefined);
+      return admitStructuredNow(
+        step.plan,
+        step.output,
+        { ...keeper, about: step.plan },
+        keeper.accessNow,
+        step.asData ? boundObject : undefined,
+      );
     const answer = step.hook(step.message, step.about);
     if (!(answer instanceof Promise)) return answer;
     answer.catch(() => {});

@@ -1,5 +1,4 @@
 import type { AdmissionRequest } from "../admit/admission.ts";
-import type { Keeper } from "../admit/admit-output.ts";
 import type { Recorder } from "../admit/recorder.ts";
 import type { Limits } from "../contract/limits.ts";
 import type { Wire } from "../contract/wire.ts";
@@ -9,6 +8,7 @@ import type { PendingCalls } from "../stages/guard/pending-calls.ts";
 import { detectWire, wireNamed, wires } from "../wire/index.ts";
 import {
   type GuardedMessage,
+  type GuardKeeper,
   type GuardRequest,
   guardMessage,
   guardMessageNow,
@@ -43,7 +43,7 @@ export interface GuardSessionOptions extends Omit<GuardOptions, "tool"> {
 export interface GuardParts {
   /** How a tool's output is admitted under these limits and the ceiling. */
   planFor(tool: string, call: string | null, session: string | undefined, limits: Limits): AdmissionRequest;
-  keeper: Keeper;
+  keeper: GuardKeeper;
   recorder: Recorder;
   now(): number;
 }
@@ -90,7 +90,7 @@ export function newGuarding({ planFor, keeper, recorder, now }: GuardParts): Gua
   }
 
   async function told({ receipts, faults }: GuardedMessage, session: string | undefined): Promise<void> {
-    for (const receipt of receipts) await recorder.receipt(receipt);
+    for (const receipt of receipts) await recorder.receipt(receipt, null);
     if (faults.length > 0) await tell(session, { faults });
   }
 

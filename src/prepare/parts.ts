@@ -45,7 +45,7 @@ export interface PrepareParts {
   deadlineMs: number;
   recorder: Recorder;
   resolve(tool: string): ToolPolicy;
-  admit(request: ClampRequest): Promise<AdmittedOutput>;
+  admit(request: ClampRequest): Promise<Omit<AdmittedOutput, "totalChars">>;
   sha256(text: string): string;
   now(): number;
 }

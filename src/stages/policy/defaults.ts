@@ -105,6 +105,29 @@ export const NUMBERS = {
 
   summarizeOverChars: row(20_000, 0, 1_000_000_000, "a shorter output is not worth a model's call"),
   summarizeInputChars: row(50_000, 1, 100_000_000, "what one call of the summarising model is given"),
+  summarizeCalls: row(40, 1, 10_000, "calls for one output; one that would need more is clamped"),
+  summarizeLeastChars: row(200, 1, 100_000, "with less room than this a clamp says more than a summary"),
+  summarizeDeadlineMs: row(120_000, 1, 3_600_000, "an agent waits no longer for the summary of one output"),
+  summarizeCached: row(256, 0, 100_000, "summaries held in memory, so that the same output is not paid for twice"),
+  modelTimeoutMs: row(60_000, 1, 3_600_000, "one call of the summarising model"),
+  modelConcurrent: row(4, 1, 256, "its calls at once; the others wait"),
+  modelAnswerTokens: row(16_384, 64, 1_000_000, "the longest answer it is asked for"),
+  modelCallsPerHour: row(1000, 0, 1_000_000_000, "a loop must not cost more than this"),
+  modelCharsPerHour: row(
+    20_000_000,
+    0,
+    1_000_000_000_000,
+    "as above: what is sent and received, some 5 million tokens",
+  ),
+
+  compactKeepTurns: row(3, 1, 1000, "newest assistant turns kept as they are, while they fit"),
+  compactKeepTokens: row(20_000, 0, 1_000_000_000, "what the kept turns take at most; the newest is kept in any case"),
+  compactSummaryChars: row(16_000, 1000, 1_000_000, "the summary of a conversation"),
+  compactResultChars: row(2000, 200, 1_000_000, "of each tool result the summarising model reads its start and end"),
+  compactTextChars: row(20_000, 200, 10_000_000, "as above, of each message's own text"),
+  compactCalls: row(20, 1, 1000, "calls for one conversation; for a longer one each message is read in a shorter form"),
+  compactIdentifiers: row(12, 0, 1000, "names, paths and ids that a summary must have; those it lacks are added"),
+  compactQuoteChars: row(2000, 0, 100_000, "of the user's latest request that stands in the summary word for word"),
   contextTokens: row(200_000, 1, 1_000_000_000, "the window of a model that nobody stated"),
 
   smallArtifactBytes: row(64 * KIB, 0, MIB, "up to this an artifact is a row in the database, over it a file"),
@@ -122,6 +145,8 @@ export const NUMBERS = {
   staleSpoolMs: row(DAY_MS / 24, 60_000, 365 * DAY_MS, "files that nobody has owned for this long are removed"),
   compressAfterMs: row(DAY_MS / 24, 0, 36_500 * DAY_MS, "artifacts not used for this long may be compressed"),
   freeReserveBytes: row(64 * MIB, 0, 1024 * GIB, "left free on the disk, so that ledger and agent can go on"),
+
+  runCopyBytes: row(GIB, 0, 1024 * GIB, "a larger output is not copied into a run directory"),
 
   truncationFlagShare: share(0.5, "a tool of which more calls are cut needs other limits: `stats` flags it"),
   eventMoreBytes: row(8 * KIB, 0, MIB, "an event's own words, as JSON"),

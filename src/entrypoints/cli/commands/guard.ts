@@ -3,7 +3,7 @@ import { createSpillway } from "../../../index.ts";
 import { counted } from "../../../stages/mark/texts.ts";
 import { sizeText } from "../amounts.ts";
 import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
-import { addPolicyFlags, type PolicyFlags, policyFromFlags } from "../policy-flags.ts";
+import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "../policy-flags.ts";
 import { addTranscriptFlags, type TranscriptFlags, toldEnd, wayOf } from "../transcript-flags.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
@@ -42,15 +42,15 @@ async function guardTranscript(file: string, flags: GuardFlags): Promise<void> {
     import("../transcripts/guard-file.ts"),
   ]);
   const transcript = openTranscript(file, flags.wire);
-  const policy = await policyFromFlags(flags);
+  const { policy, dir: _dir, ...keeping } = await optionsFromFlags(flags);
   // Nothing is saved for a look.
   const place = flags.dryRun ? null : await openPlace(flags);
   const spillway = await createSpillway({
+    ...(place === null ? {} : keeping),
     store: place?.store ?? null,
     ledger: place?.ledger ?? null,
     policy,
     env: {},
-    ...(!flags.redact && { redact: "off" as const }),
   });
   const report = await guardFile(transcript, spillway, {
     by: wayOf(flags),

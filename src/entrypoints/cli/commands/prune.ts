@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { createSpillway } from "../../../index.ts";
 import { counted, grouped } from "../../../stages/mark/texts.ts";
 import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
-import { addPolicyFlags, type PolicyFlags, policyFromFlags } from "../policy-flags.ts";
+import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "../policy-flags.ts";
 import { addTranscriptFlags, type TranscriptFlags, toldEnd, wayOf } from "../transcript-flags.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { writeJson, writeOut } from "../write-out.ts";
@@ -49,10 +49,11 @@ async function pruneTranscript(file: string, flags: PruneFlags): Promise<void> {
     import("../transcripts/prune-file.ts"),
   ]);
   const transcript = openTranscript(file, flags.wire);
-  const policy = await policyFromFlags(flags);
+  const { policy, dir: _dir, ...keeping } = await optionsFromFlags(flags);
   const isLook = flags.dryRun === true || flags.request !== undefined;
   const place = isLook ? null : await openPlace(flags);
   const spillway = await createSpillway({
+    ...(place === null ? {} : keeping),
     store: place?.store ?? null,
     ledger: place?.ledger ?? null,
     policy,
