@@ -40,10 +40,8 @@ function wayTo(id: string, access: Access): string {
   switch (access.by) {
     case "tool":
       return `Read it with ${access.recall}({"id":"${id}","lines":[from,to]}) or find in it with ${access.search}({"id":"${id}","pattern":"..."}).`;
-    case "shell": {
-      const dir = access.dir === undefined ? "" : ` --dir ${shellWord(access.dir)}`;
-      return `Read it with: spillway recall ${id}${dir} --lines FROM-TO   or find in it with: spillway search ${id}${dir} PATTERN`;
-    }
+    case "shell":
+      return `Read it with: spillway recall ${inShell(id, access)} --lines FROM-TO   or find in it with: spillway search ${inShell(id, access)} PATTERN`;
     case "file":
       return `The whole is in ${access.path} (artifact ${id}): read the lines you need.`;
     case "operator":
@@ -59,12 +57,16 @@ export function recallLine({ saved, savedBytes, id, access }: Omit<Keeping, "red
     case "tool":
       return `[Read it again with ${access.recall}({"id":"${id}"})${part}]`;
     case "shell":
-      return `[Read it again with: spillway recall ${id}${part}]`;
+      return `[Read it again with: spillway recall ${inShell(id, access)}${part}]`;
     case "file":
       return `[It is in ${access.path}, artifact ${id}${part}]`;
     case "operator":
       return `[Saved as artifact ${id}${part}, which the operator can read]`;
   }
+}
+
+function inShell(id: string, { dir }: { dir?: string | undefined }): string {
+  return dir === undefined ? id : `${id} --dir ${shellWord(dir)}`;
 }
 
 /** A word that a shell reads back as it is. */
