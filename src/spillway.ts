@@ -3,7 +3,7 @@ import { type AdmittedOutput, admitOutput } from "./admit/admit-output.ts";
 import { admitPlainly } from "./admit/admit-plainly.ts";
 import { OwnTexts } from "./admit/own-texts.ts";
 import { newRecorder } from "./admit/recorder.ts";
-import { type Tool, type WrapOptions, wrapTool, wrapTools } from "./admit/wrap-tool.ts";
+import { type CallOptions, type Tool, type WrapOptions, wrapTool, wrapTools } from "./admit/wrap-tool.ts";
 import type { EventKind, SpillwayEvent } from "./contract/event.ts";
 import type { Ledger } from "./contract/ledger.ts";
 import type { Output } from "./contract/output.ts";
@@ -23,6 +23,7 @@ import type {
   SearchPage,
   SearchQuery,
 } from "./recall/index.ts";
+import { compileFocus } from "./stages/clamp/focus/compile-focus.ts";
 import { strategies as builtInStrategies } from "./stages/clamp/strategies/index.ts";
 import { errorForDisplay } from "./stages/display/error-for-display.ts";
 import { forDisplay } from "./stages/display/for-display.ts";
@@ -31,16 +32,18 @@ import type { CustomMarker } from "./stages/mark/forms.ts";
 import { estimateCounter } from "./stages/measure/estimate-tokens.ts";
 import { guardCounter } from "./stages/measure/guard-counter.ts";
 import { measureText } from "./stages/measure/measure-text.ts";
+import { checkLimits } from "./stages/policy/check-limits.ts";
 import { NUMBERS } from "./stages/policy/defaults.ts";
 import { type Environment, policyFromEnvironment } from "./stages/policy/policy-from-environment.ts";
 import { resolvePolicy } from "./stages/policy/resolve-policy.ts";
-import { resolveToolPolicy } from "./stages/policy/resolve-tool-policy.ts";
+import { resolveToolPolicy, smallerLimits } from "./stages/policy/resolve-tool-policy.ts";
 import type { RuleInput } from "./stages/redact/redaction-rule.ts";
 import { newBreaker } from "./stages/spill/breaker.ts";
 import type { SpillPlace, StartRedactor } from "./stages/spill/spill.ts";
 
 export type {
   Access,
+  CallOptions,
   CustomMarker,
   RecallOptions,
   RecallPage,
@@ -83,7 +86,9 @@ export interface SpillwayParts {
 }
 
 /** What may be said for one output. */
-export interface AdmitOptions extends Omit<WrapOptions, "name" | "session"> {
+export interface AdmitOptions extends Omit<WrapOptions, "name" | "session" | "ask"> {
+  /** The receipt says why each part of a text is shown or not. */
+  explain?: boolean | undefined;
   /** Bounds `details` and `structuredContent` too, for results that reach a model or a transcript with them. */
   boundDetails?: boolean | undefined;
 }
@@ -97,6 +102,8 @@ export interface AdmitRequest extends AdmitOptions {
   output: Output;
   /** A command's exit code, or a promise of it: said where it matters, as the text's last line. */
   exitCode?: number | null | PromiseLike<number | null> | undefined;
+  /** The command whose output it is: helps to tell what sort of output it is. */
+  command?: string | undefined;
   /** What the tool itself declares; weaker than a policy row that names it. */
   declared?: ToolOverride | undefined;
   /** A partial result: clamped, never spilled, no receipt told. */
@@ -164,7 +171,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   }
 
   function planFor(request: AdmitRequest): AdmissionRequest {
-    const { limits, strategy, headShare, fold, off, marker, exitCode } = request;
+    const { limits, strategy, headShare, fold, off, marker, exitCode, keep, focus, size, command } = request;
     const tool = request.tool ?? "tool";
     if (!("output" in request))
       throw new SpillwayError("bad-input", "admit takes { output, ... }; there was no output");
@@ -184,15 +191,18 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
       tool,
       session: request.session ?? null,
       call: request.call ?? null,
-      limits: rule.limits,
-      strategy: strategyNamed(rule.strategy),
+      limits: size === undefined ? rule.limits : smallerLimits(rule.limits, checkLimits(size, "size")),
+      strategy: strategyNamed(keep ?? rule.strategy),
       headShare: rule.headShare,
       fold: rule.fold,
       counter,
       exitCode: typeof exitCode === "number" ? exitCode : null,
       off: rule.off,
       boundDetails: request.boundDetails ?? false,
+      explain: request.explain ?? false,
       ...(marker === undefined ? {} : { marker }),
+      ...(typeof command === "string" && command !== "" && { command }),
+      ...(focus !== undefined && { focus: compileFocus(focus) }),
     };
   }
 

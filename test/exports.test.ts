@@ -24,12 +24,15 @@ describe("exports", () => {
       type ArtifactQuery
       type ArtifactWriter
       type ByteRange
+      type CallOptions
+      type Choice
       type ConfigSource
       type CustomMarker
       type Cut
       type EventKind
       type EventQuery
       type Extent
+      type Focus
       type Gap
       type Held
       type Ledger
@@ -101,9 +104,11 @@ describe("exports", () => {
       startRedact
       strategies
       type Admitted
+      type Choice
       type ClampOptions
       type Cut
       type Extent
+      type Focus
       type Gap
       type Held
       type Limits

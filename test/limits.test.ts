@@ -200,6 +200,7 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   detailsBytes: 8192,
   updateIntervalMs: 100,
   receiptCuts: 200,
+  signalFullBytes: 33_554_432,
   truncationFlagShare: 0.5,
   eventMoreBytes: 8192,
   eventReceiptBytes: 65_536,
@@ -222,6 +223,8 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   recallLines: 400,
   recallContext: 20,
   searchMatches: 50,
+  focusChars: 1000,
+  kindScanBytes: 4_194_304,
   searchChars: 8000,
   searchContext: 2,
   searchLineChars: 400,
@@ -255,6 +258,6 @@ describe("numbers", () => {
 
 it("words that stand beside the numbers", () => {
   expect(CLEARED_PLACEHOLDER).toBe("[Old tool result content cleared]");
-  expect(DEFAULT_STRATEGY).toBe("head-tail");
+  expect(DEFAULT_STRATEGY).toBe("auto");
   expect(resolvePolicy().summarization.enabled).toBe(false);
 });

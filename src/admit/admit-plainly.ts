@@ -16,7 +16,11 @@ export function admitPlainly(
   const { value } = boundValue(output, limits.maxBytes ?? NUMBERS.ceilingBytes.default);
   const readable = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   const whole = readable === "" || readable === "{}" ? `[output lost: ${reason}]` : readable;
-  const { text, receipt } = clampText(whole, limits, { tool, ...(exitCode !== null && { exitCode }) });
+  const { text, receipt } = clampText(whole, limits, {
+    tool,
+    strategy: "head-tail",
+    ...(exitCode !== null && { exitCode }),
+  });
   return {
     output: typeof output === "object" && typeof value === "object" && value !== null ? value : text,
     text,

@@ -2,6 +2,7 @@ import type { Limits } from "../contract/limits.ts";
 import type { Strategy, StrategyName } from "../contract/strategy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import { SpillwayError } from "../errors.ts";
+import { compileFocus } from "../stages/clamp/focus/compile-focus.ts";
 import { strategies } from "../stages/clamp/strategies/index.ts";
 import type { CustomMarker } from "../stages/mark/forms.ts";
 import { encodeText } from "../stages/measure/encode-text.ts";
@@ -23,6 +24,10 @@ export interface ClampOptions {
   counter?: TokenCounter;
   exitCode?: number;
   tool?: string;
+  /** The command whose output it is. */
+  command?: string;
+  /** Words, or a pattern: what matches is kept before what does not. */
+  focus?: string | RegExp;
   marker?: CustomMarker;
 }
 
@@ -48,7 +53,7 @@ export function clampBlocks<T extends object>(
 }
 
 function requestFor(limits: Limits, options: ClampOptions): AdmissionRequest {
-  const { headShare = NUMBERS.headShare.default, fold = false, marker } = options;
+  const { headShare = NUMBERS.headShare.default, fold = false, marker, command, focus } = options;
   const counter = options.counter === undefined ? estimateCounter : guardCounter(options.counter);
   return {
     scope: "local",
@@ -62,6 +67,8 @@ function requestFor(limits: Limits, options: ClampOptions): AdmissionRequest {
     counter,
     exitCode: options.exitCode ?? null,
     ...(marker === undefined ? {} : { marker }),
+    ...(command !== undefined && { command }),
+    ...(focus !== undefined && { focus: compileFocus(focus) }),
   };
 }
 

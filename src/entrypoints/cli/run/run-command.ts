@@ -3,6 +3,7 @@ import { createSpillway } from "../../../index.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { within } from "../../../stages/spill/within.ts";
 import type { Local } from "../../../storage/local/open-local.ts";
+import { type CallFlags, callOptions } from "../call-flags.ts";
 import { openPlace, type PlaceFlags } from "../open-place.ts";
 import { type PolicyFlags, policyFromFlags } from "../policy-flags.ts";
 import { summarize } from "../summarize.ts";
@@ -13,7 +14,7 @@ import { readOutput } from "./read-output.ts";
 import { type StartedCommand, startCommand } from "./start-command.ts";
 
 /** What `spillway run` may be told. */
-export interface RunFlags extends PolicyFlags, PlaceFlags {
+export interface RunFlags extends PolicyFlags, PlaceFlags, CallFlags {
   tool?: string;
   session?: string;
   timeout?: number;
@@ -29,7 +30,7 @@ export async function runCommand(words: string[], flags: RunFlags): Promise<numb
   const { tool = "run_command", session, fold } = flags;
   const policy = await policyFromFlags(flags);
   // Flags are wrong before anything has run, or never.
-  (await createSpillway({ store: null, policy, env: {} })).resolve(tool);
+  await (await createSpillway({ store: null, policy, env: {} })).admit({ tool, output: "", ...callOptions(flags) });
   const opening = within(openPlace(flags), NUMBERS.spillDeadlineMs.default, "opening the store").catch(
     (error: unknown) => {
       tell(`nothing will be saved: ${messageOf(error)}`);
@@ -55,6 +56,8 @@ export async function runCommand(words: string[], flags: RunFlags): Promise<numb
       tool,
       output: passed(command, flags.raw ?? false),
       exitCode: guard.exitCode,
+      command: words.join(" "),
+      ...callOptions(flags),
       ...(session !== undefined && { session }),
       ...(fold !== undefined && { fold }),
     });
