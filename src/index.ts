@@ -5,22 +5,26 @@ import type { PolicyInput, ProfileName } from "./contract/policy.ts";
 import type { Store } from "./contract/store.ts";
 import type { TokenCounter } from "./contract/token-counter.ts";
 import { SpillwayError } from "./errors.ts";
-import { assembleSpillway, loadRedactor, type Spillway, type SpillwayParts } from "./spillway.ts";
+import { assembleSpillway, checkRedact, type Spillway, type SpillwayParts } from "./spillway.ts";
 
 /** Parts a caller may hand in; what is left out has a default. */
-export interface SpillwayOptions extends Partial<Omit<SpillwayParts, "policy" | "searcher">> {
+export interface SpillwayOptions extends Partial<Omit<SpillwayParts, "policy" | "searcher" | "logs" | "copyOut">> {
   policy?: PolicyInput | ProfileName;
+  /** A file to which every event is added as a line of JSON. */
+  events?: string | undefined;
+  /** A folder with a run for each session: its events, and each kept output as a plain file. */
+  runs?: string | undefined;
   /** The folder for artifacts and events; the user's data folder, or SPILLWAY_DIR, by default. */
   dir?: string | undefined;
 }
 
 /**
  * A Spillway that works at once: balanced limits, artifacts and events kept on this machine, environment variables
- * (SPILLWAY_MAX_LINES, SPILLWAY_OFF ...) honoured. Reads no config file: hand in `(await loadConfig()).policy` for that.
+ * (SPILLWAY_MAX_LINES, SPILLWAY_OFF ...) honoured. Reads no config file: hand in `(await loadConfig()).options` for that.
  */
 export async function createSpillway(options: SpillwayOptions = {}): Promise<Spillway> {
-  const { policy, dir, env = process.env, ...parts } = options;
-  const unknown = Object.keys(parts).find((key) => !OPTIONS.has(key));
+  const { policy, dir, events, runs, env = process.env, ...parts } = options;
+  const unknown = Object.keys(options).find((key) => !OPTIONS.has(key));
   if (unknown !== undefined) {
     throw new SpillwayError(
       "bad-input",
@@ -28,16 +32,31 @@ export async function createSpillway(options: SpillwayOptions = {}): Promise<Spi
     );
   }
   // A wrong rule should show here, not with the first output.
-  if (typeof parts.redact === "object") await loadRedactor(parts.redact);
+  await checkRedact(parts.redact);
+  if (parts.reader?.by === "file" && runs === undefined) {
+    throw new SpillwayError(
+      "missing-part",
+      'reader: { by: "file" } needs runs, the folder in which its copies are made',
+    );
+  }
   const local =
     parts.store === undefined
       ? await openPlace(dir ?? (env.SPILLWAY_DIR || undefined))
       : { store: parts.store, ledger: null };
+  const kept = { ...local, ...(parts.ledger !== undefined && { ledger: parts.ledger }) };
+  const files =
+    (events ?? runs) === undefined
+      ? {}
+      : (await import("./storage/event-files/open-event-files.ts")).openEventFiles(
+          { events, runs },
+          kept.store,
+          parts.scope,
+        );
   const searcher = async () => (await import("./parts/searcher.ts")).loadSearcher();
   return assembleSpillway({
     ...parts,
-    ...local,
-    ...(parts.ledger !== undefined && { ledger: parts.ledger }),
+    ...kept,
+    ...files,
     searcher,
     env,
     policy: [policy],
@@ -55,6 +74,10 @@ const OPTIONS = new Set([
   "scope",
   "reader",
   "redact",
+  "events",
+  "runs",
+  "logger",
+  "hostLimits",
   "onReceipt",
   "onEvent",
 ]);
@@ -105,15 +128,18 @@ export type { Choice, Focus, Held, Sieve, Strategy, StrategyName, StrategyReques
 export type { TokenCounter } from "./contract/token-counter.ts";
 export { SpillwayError, type SpillwayErrorCode } from "./errors.ts";
 export type {
-  Access,
   Admission,
   AdmitOptions,
   AdmitRequest,
   CallOptions,
   CustomMarker,
+  CutFields,
+  Logger,
+  Reader,
   RecallOptions,
   RecallPage,
   RecallWant,
+  Redact,
   RuleInput,
   SearchMatch,
   SearchOptions,

@@ -1,16 +1,20 @@
 import type { AdmissionRequest } from "./admit/admission.ts";
 import { type AdmittedOutput, admitOutput } from "./admit/admit-output.ts";
 import { admitPlainly } from "./admit/admit-plainly.ts";
+import type { Admission, AdmitOptions, AdmitRequest } from "./admit/admit-request.ts";
 import { OwnTexts } from "./admit/own-texts.ts";
-import { newRecorder } from "./admit/recorder.ts";
+import { type EventLog, newRecorder } from "./admit/recorder.ts";
+import { type Redact, redactionOf } from "./admit/redaction.ts";
+import { safeNames } from "./admit/safe-names.ts";
 import { type CallOptions, type Tool, type WrapOptions, wrapTool, wrapTools } from "./admit/wrap-tool.ts";
 import type { EventKind, SpillwayEvent } from "./contract/event.ts";
 import type { Ledger } from "./contract/ledger.ts";
+import type { Limits } from "./contract/limits.ts";
 import type { Output } from "./contract/output.ts";
 import type { Policy, PolicyInput, ProfileName, ToolOverride, ToolPolicy } from "./contract/policy.ts";
 import type { Receipt } from "./contract/receipt.ts";
 import type { Searcher } from "./contract/searcher.ts";
-import type { Store } from "./contract/store.ts";
+import type { Artifact, Store } from "./contract/store.ts";
 import type { Strategy } from "./contract/strategy.ts";
 import type { TokenCounter } from "./contract/token-counter.ts";
 import { SpillwayError } from "./errors.ts";
@@ -37,17 +41,26 @@ import { NUMBERS } from "./stages/policy/defaults.ts";
 import { type Environment, policyFromEnvironment } from "./stages/policy/policy-from-environment.ts";
 import { resolvePolicy } from "./stages/policy/resolve-policy.ts";
 import { resolveToolPolicy, smallerLimits } from "./stages/policy/resolve-tool-policy.ts";
+import { hostTokens } from "./stages/record/host-tokens.ts";
+import { type CutFields, type Logger, logCut } from "./stages/record/log-cut.ts";
+import { isCut } from "./stages/record/receipt-events.ts";
 import type { RuleInput } from "./stages/redact/redaction-rule.ts";
 import { newBreaker } from "./stages/spill/breaker.ts";
-import type { SpillPlace, StartRedactor } from "./stages/spill/spill.ts";
+import type { SpillPlace } from "./stages/spill/spill.ts";
+import { within } from "./stages/spill/within.ts";
 
 export type {
-  Access,
+  Admission,
+  AdmitOptions,
+  AdmitRequest,
   CallOptions,
   CustomMarker,
+  CutFields,
+  Logger,
   RecallOptions,
   RecallPage,
   RecallWant,
+  Redact,
   RuleInput,
   SearchMatch,
   SearchOptions,
@@ -56,6 +69,9 @@ export type {
   Tool,
   WrapOptions,
 };
+
+/** How the reader of a marker gets at the rest. "file": a plain copy is made for it in the run directory. */
+export type Reader = Exclude<Access, { by: "file" }> | { by: "file" };
 
 /** What a Spillway is made of. Everything has a default. */
 export interface SpillwayParts {
@@ -68,9 +84,17 @@ export interface SpillwayParts {
   /** Who may read what is kept; the local user by default. */
   scope?: string | undefined;
   /** How the reader of a marker gets at the rest; nothing is named that it does not have. */
-  reader?: Access | undefined;
-  /** Secrets in what is stored: replaced unless "off". More rules beside the well-known ones. */
-  redact?: "off" | { rules: readonly RuleInput[] } | undefined;
+  reader?: Reader | undefined;
+  /** Makes the copy for a reader that only has a file tool; null if there can be none. */
+  copyOut?: ((artifact: Artifact) => Promise<string | null>) | undefined;
+  /** Where secrets are replaced; "on" by default: in what is stored and logged. */
+  redact?: Redact | undefined;
+  /** Logs of events beside the ledger. */
+  logs?: readonly EventLog[];
+  /** Told what was cut. What it throws is ignored. */
+  logger?: Logger | undefined;
+  /** What the host would cut every output to without us, so that it is not counted as saved. */
+  hostLimits?: Limits | undefined;
   /** Told of every event. What it throws is ignored. */
   onEvent?: ((event: SpillwayEvent) => unknown) | undefined;
   /** Weakest first. */
@@ -83,38 +107,6 @@ export interface SpillwayParts {
   strategies?: readonly Strategy[];
   /** Told of every receipt. What it throws is ignored. */
   onReceipt?: ((receipt: Receipt) => void) | undefined;
-}
-
-/** What may be said for one output. */
-export interface AdmitOptions extends Omit<WrapOptions, "name" | "session" | "ask"> {
-  /** The receipt says why each part of a text is shown or not. */
-  explain?: boolean | undefined;
-  /** Bounds `details` and `structuredContent` too, for results that reach a model or a transcript with them. */
-  boundDetails?: boolean | undefined;
-}
-
-/** One output to admit. */
-export interface AdmitRequest extends AdmitOptions {
-  /** The tool's name, by which its limits are found. */
-  tool?: string | undefined;
-  session?: string | undefined;
-  call?: string | undefined;
-  output: Output;
-  /** A command's exit code, or a promise of it: said where it matters, as the text's last line. */
-  exitCode?: number | null | PromiseLike<number | null> | undefined;
-  /** The command whose output it is: helps to tell what sort of output it is. */
-  command?: string | undefined;
-  /** What the tool itself declares; weaker than a policy row that names it. */
-  declared?: ToolOverride | undefined;
-  /** A partial result: clamped, never spilled, no receipt told. */
-  isUpdate?: boolean | undefined;
-}
-
-/** An admitted output. `output` has the shape that came in; a stream and bytes become text. */
-export interface Admission<T> {
-  output: T extends string | Uint8Array | ArrayBuffer | AsyncIterable<unknown> | ReadableStream<unknown> ? string : T;
-  text: string;
-  receipt: Receipt;
 }
 
 /** Where outputs pass. */
@@ -142,7 +134,7 @@ export interface Spillway {
 
 /** Puts the parts together. `createSpillway` in index.ts fills in the defaults. */
 export function assembleSpillway(parts: SpillwayParts): Spillway {
-  const { store, ledger, env = {}, scope = "local" } = parts;
+  const { store, ledger, env = {}, scope = "local", reader = { by: "operator" } } = parts;
   const policy = resolvePolicy(...(parts.policy ?? []), policyFromEnvironment(env));
   const counter = parts.counter === undefined ? estimateCounter : guardCounter(parts.counter);
   const strategies = new Map(
@@ -152,14 +144,23 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   for (const name of strategyNames(policy)) strategyNamed(name);
 
   const own = new OwnTexts();
-  const place: SpillPlace = {
-    store,
-    breaker: newBreaker(NUMBERS.breakerFailures.default, NUMBERS.breakerPauseMs.default, Date.now),
-    deadlineMs: NUMBERS.spillDeadlineMs.default,
-    loadRedactor: parts.redact === "off" ? null : () => loadRedactor(parts.redact),
-  };
-  const recording = newBreaker(NUMBERS.breakerFailures.default, NUMBERS.breakerPauseMs.default, Date.now);
-  const recorder = newRecorder(ledger, parts, recording, NUMBERS.spillDeadlineMs.default, Date.now);
+  const redaction = redactionOf(parts.redact);
+  const breaker = () => newBreaker(NUMBERS.breakerFailures.default, NUMBERS.breakerPauseMs.default, Date.now);
+  const deadlineMs = NUMBERS.spillDeadlineMs.default;
+  const loadRedactor = redaction === null ? null : () => redaction.loadRedactor();
+  const place: SpillPlace = { store, breaker: breaker(), deadlineMs, loadRedactor };
+  const { logs = [] } = parts;
+  const recorder = newRecorder({
+    ledger,
+    logs,
+    listeners: parts,
+    redaction,
+    newBreaker: breaker,
+    deadlineMs,
+    now: Date.now,
+  });
+  const safeName = safeNames(redaction);
+  checkLimits(parts.hostLimits ?? {}, "hostLimits");
 
   function strategyNamed(name: string): Strategy {
     const strategy = strategies.get(name);
@@ -179,6 +180,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     if (typeof exitCode === "number" && !Number.isSafeInteger(exitCode)) {
       throw new SpillwayError("bad-input", `exitCode must be a whole number; got ${exitCode}`);
     }
+    if (request.hostLimits !== undefined) checkLimits(request.hostLimits, "hostLimits");
     const rule = resolveToolPolicy(policy, tool, request.declared && { ...request.declared, declared: true }, {
       limits,
       strategy,
@@ -206,20 +208,44 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     };
   }
 
-  async function admitAny(request: AdmitRequest): Promise<AdmittedOutput> {
+  async function admitAny(request: AdmitRequest): Promise<Omit<AdmittedOutput, "totalChars">> {
     const plan = planFor(request);
-    const { exitCode: exit } = request;
+    const { exitCode: exit, isUpdate } = request;
+    const { session, call } = plan;
+    const host = request.hostLimits ?? parts.hostLimits;
+    const tool = await safeName(plan.tool);
     const keeper = {
-      place: plan.off || request.isUpdate ? { ...place, store: null } : place,
-      access: parts.reader ?? { by: "operator" as const },
+      place: plan.off || isUpdate ? { ...place, store: null } : place,
+      about: { scope, session, tool, call },
+      access: accessTo,
       own,
+      loadView: redaction?.loadView ?? null,
       ...(typeof exit === "object" && exit !== null && { exit }),
     };
-    const admitted = await admitOutput(plan, request.output, keeper).catch((error: unknown) =>
-      admitPlainly(plan, request.output, error),
+    const { totalChars, ...admitted } = await admitOutput(plan, request.output, keeper).catch((error: unknown) =>
+      standIn(plan, request.output, error),
     );
-    if (!request.isUpdate) await recorder.receipt(admitted.receipt);
+    if (isUpdate) return admitted;
+    const { receipt } = admitted;
+    if (isCut(receipt))
+      logCut(parts.logger, "info", { tool, beforeChars: totalChars, afterChars: receipt.shown.chars });
+    await recorder.receipt(receipt, host === undefined ? null : { hostTokens: hostTokens(receipt, totalChars, host) });
     return admitted;
+  }
+
+  async function standIn(plan: AdmissionRequest, output: unknown, error: unknown): Promise<AdmittedOutput> {
+    if (plan.off || !redaction?.loadView) return admitPlainly(plan, output, error);
+    const view = await redaction.loadView().catch(() => null);
+    // What cannot be redacted is not shown.
+    return view === null ? admitPlainly(plan, "", error) : admitPlainly(plan, output, error, view);
+  }
+
+  /** A file is named only once it is there. */
+  async function accessTo(artifact: Artifact): Promise<Access> {
+    if (reader.by !== "file") return reader;
+    const copying = (async () => parts.copyOut?.(artifact) ?? null)();
+    const path = await within(copying, deadlineMs, "copying").catch(() => null);
+    return path === null ? { by: "operator" } : { by: "file", path };
   }
 
   async function tellReadBack(kind: EventKind, id: string, text: string): Promise<void> {
@@ -261,15 +287,15 @@ function kept(store: Store | null): Store {
   throw new SpillwayError("missing-part", "nothing is kept here: this Spillway was made with store: null");
 }
 
-/** What takes secrets out, loaded on first use. Throws if a rule that was handed in is wrong. */
-export async function loadRedactor(redact: SpillwayParts["redact"]): Promise<StartRedactor> {
-  const [{ startRedact }, { defaultRules }, { compileRules }] = await Promise.all([
-    import("./stages/redact/redact.ts"),
-    import("./stages/redact/default-rules.ts"),
-    import("./stages/redact/compile-rules.ts"),
-  ]);
-  const rules = typeof redact === "object" ? [...defaultRules, ...compileRules(redact.rules)] : defaultRules;
-  return (take) => startRedact(rules, take);
+/** Throws if what is said about redaction is wrong, rules included: that should show before the first output. */
+export async function checkRedact(redact: Redact | undefined): Promise<void> {
+  if (redact === undefined || redact === "off" || redact === "on" || redact === "model") return;
+  if (typeof redact === "object" && Array.isArray(redact?.rules))
+    return void (await redactionOf(redact)?.loadRedactor());
+  throw new SpillwayError(
+    "bad-input",
+    `redact must be "off", "on", "model" or { rules, model }; got ${String(redact)}`,
+  );
 }
 
 function strategyNames(policy: Policy): Set<string> {

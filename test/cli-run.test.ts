@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -77,11 +78,77 @@ describe("spillway run", () => {
     expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(9);
   });
 
-  it("passes every byte with --raw and saves what is over its limits", () => {
-    const { stdout, stderr, status } = run(["--raw", "--max-lines", "5", "--", "seq", "1", "50000"]);
-    expect(status).toBe(0);
-    expect(stdout.length).toBe(288_894);
-    expect(stderr).toContain("cut by lines");
+  it("passes every byte with --raw and saves every byte, over limits, within them or with none", () => {
+    for (const [flags, last] of [
+      [["--max-lines", "5"], 50_000],
+      [[], 3],
+      [["--profile", "off"], 300_000],
+    ] as const) {
+      const { stdout, stderr, status } = run(["--raw", ...flags, "--", "seq", "1", String(last)]);
+      expect(status).toBe(0);
+      expect(stdout).toBe(Array.from({ length: last }, (_, index) => `${index + 1}\n`).join(""));
+      const [, id = ""] = /: saved as ([a-z2-7]{12})\n$/.exec(stderr) ?? [];
+      const back = spawnSync(process.execPath, [CLI, "recall", id, "--raw"], { encoding: "utf8", env, maxBuffer: 1e9 });
+      expect(back.stdout).toBe(stdout);
+    }
+    expect(run(["--raw", "--", "true"]).stderr).toContain("nothing to save");
+  });
+
+  it("names the folder in its marker where the command after could not know it", () => {
+    const place = join(folder, "an other's place");
+    for (const { stdout } of [
+      run(["--dir", place, "--max-lines", "30", "--", "seq", "999"]),
+      spawnSync(process.execPath, [CLI, "clamp", "--save", "--dir", "an other's place", "--max-lines", "30", "-q"], {
+        input: Array.from({ length: 999 }, (_, index) => `${index + 1}\n`).join(""),
+        cwd: folder,
+        encoding: "utf8",
+        env,
+      }),
+    ]) {
+      const [, words = ""] = /Read it with: spillway (recall .*) --lines FROM-TO/.exec(stdout) ?? [];
+      const back = spawnSync("sh", ["-c", `"$NODE" "$CLI" ${words} --lines 500-500 --raw`], {
+        cwd: tmpdir(),
+        encoding: "utf8",
+        env: { ...env, NODE: process.execPath, CLI },
+      });
+      expect(back).toMatchObject({ stdout: "500\n", status: 0 });
+    }
+    expect(run(["--max-lines", "30", "--", "seq", "999"]).stdout).not.toContain("--dir");
+  });
+
+  it("passes Ctrl-C of a terminal on to the command", async () => {
+    const script = "trap 'echo got it; exit 7' INT; echo up; while :; do sleep 0.05; done";
+    // A session of its own with us in the foreground, as a terminal has it; the whole group gets the signal.
+    const child = spawn(process.execPath, [CLI, "run", "-q", "--raw", "--", "sh", "-c", script], {
+      env,
+      detached: true,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    let text = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      if (text === "" && child.pid !== undefined) process.kill(-child.pid, "SIGINT");
+      text += String(chunk);
+    });
+    expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(7);
+    expect(text).toBe("up\ngot it\n");
+  });
+
+  it("saves a long output whole, hashed and indexed, and reads it back", () => {
+    const script = "seq 1 5000000; echo end >&2";
+    const { text, receipt } = JSON.parse(run(["--json", "--no-redact", "--", "sh", "-c", script]).stdout);
+    expect(text).toContain("end");
+    const whole = spawnSync("sh", ["-c", `{ ${script}; } 2>&1`], { maxBuffer: 1e9 }).stdout;
+    expect(receipt).toMatchObject({ saved: "yes", savedBytes: whole.length, total: { lines: 5_000_001 } });
+    expect(receipt.sha256).toBe(createHash("sha256").update(whole).digest("hex"));
+    const lines = spawnSync(
+      process.execPath,
+      [CLI, "recall", receipt.artifact, "--raw", "--lines", "4000000-4000001"],
+      {
+        encoding: "utf8",
+        env,
+      },
+    );
+    expect(lines.stdout).toBe("4000000\n4000001\n");
   });
 
   it("ends with one object for --json", () => {
@@ -101,6 +168,13 @@ describe("spillway run", () => {
   it("runs and clamps though nothing can be saved", () => {
     writeFileSync(join(folder, "file"), "");
     const { stdout, stderr, status } = run(["--dir", join(folder, "file"), "--max-lines", "20", "--", "seq", "99"]);
+    expect(status).toBe(0);
+    expect(stdout).toContain("not saved");
+    expect(stderr).toContain("nothing will be saved");
+  });
+
+  it.runIf(process.platform === "linux")("does so in a folder that takes none, too", () => {
+    const { stdout, stderr, status } = run(["--dir", "/proc/nope/deeper", "--max-lines", "20", "--", "seq", "99"]);
     expect(status).toBe(0);
     expect(stdout).toContain("not saved");
     expect(stderr).toContain("nothing will be saved");

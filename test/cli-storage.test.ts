@@ -1,5 +1,5 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -62,7 +62,10 @@ describe("what the command line does with saved outputs", () => {
   });
 
   it("lists, shows, verifies, counts and exports", () => {
-    expect(JSON.parse(spillway(["ls", "--session", "s1", "--json"]).stdout)).toMatchObject({ id, session: "s1" });
+    expect(JSON.parse(spillway(["ls", "--session", "s1", "--json"]).stdout)).toMatchObject({
+      artifacts: [{ id, session: "s1" }],
+      next: null,
+    });
     expect(spillway(["ls", "--session", "other"]).stdout).toBe("");
     expect(spillway(["show", id]).stdout).toContain("5,000 lines");
     expect(spillway(["verify"])).toMatchObject({ status: 0, stdout: expect.stringMatching(/^1 artifact, /) });
@@ -78,6 +81,102 @@ describe("what the command line does with saved outputs", () => {
       .split("\n")
       .map((line) => JSON.parse(line));
     expect(events.filter((event) => event.text === text)).toHaveLength(1);
+  });
+
+  it("lists page after page", async () => {
+    const { openLocal } = await import("../src/storage/local/open-local.ts");
+    const dir = join(folder, "many");
+    const { store, close } = await openLocal(dir);
+    const about = { scope: "local", session: null, tool: "x", call: null };
+    const ids: string[] = [];
+    for (let index = 0; index < 1203; index += 1) {
+      const writer = await store.begin(about);
+      await writer.add(Buffer.from(`output ${index}`));
+      ids.unshift((await writer.end()).id);
+    }
+    await close();
+    const page = (...flags: string[]) => JSON.parse(spillway(["ls", "--dir", dir, "--json", ...flags]).stdout);
+    const idsOf = (listed: { artifacts: { id: string }[] }) => listed.artifacts.map((each) => each.id);
+    const first = page();
+    expect(idsOf(first)).toEqual(ids.slice(0, 1000));
+    const second = page("--before", String(first.next));
+    expect([idsOf(second), second.next]).toEqual([ids.slice(1000), null]);
+    expect(idsOf(page("--limit", "1203"))).toEqual(ids);
+    const { stderr } = spillway(["ls", "--dir", dir, "--limit", "2"]);
+    expect(stderr).toMatch(/^spillway: there are more: --before \d+\n$/);
+    expect(spillway(["ls", "--dir", dir, "--before", "1999-12-31"]).stderr).toContain("nothing is saved here");
+    // With so many there are two whose ids begin alike; a shorter beginning than 6 is never taken.
+    expect(spillway(["show", "--dir", dir, (ids[0] ?? "").slice(0, 5)])).toMatchObject({ status: 2 });
+  });
+
+  it("asks for more of an id that begins several", async () => {
+    const { openLocal } = await import("../src/storage/local/open-local.ts");
+    const dir = join(folder, "alike");
+    const { store, database, close } = await openLocal(dir);
+    const ids: string[] = [];
+    for (const word of ["one", "two"]) {
+      const writer = await store.begin({ scope: "local", session: null, tool: "x", call: null });
+      await writer.add(Buffer.from(word));
+      ids.push((await writer.end()).id);
+    }
+    // Ids cannot be chosen, so their rows are changed.
+    const alike = ["aaaaaaaaaaa2", "aaaaaaaaaaa3"];
+    for (const [index, id] of ids.entries())
+      database.raw.prepare("update artifacts set id = ? where id = ?").run(alike[index] ?? "", id);
+    await close();
+    const { status, stderr, stdout } = spillway(["recall", "aaaaaa", "--dir", dir]);
+    expect([status, stdout]).toEqual([2, ""]);
+    expect(stderr).toBe(`spillway: "aaaaaa" begins several ids: ${alike.join(", ")}; type more of it\n`);
+    expect(spillway(["recall", "aaaaaaaaaaa3", "--dir", dir, "--raw"]).stdout).toBe("two");
+  });
+
+  it("follows events as they happen, also those of another process, until it is interrupted", async () => {
+    const follower = spawn(process.execPath, [CLI, "events", "--follow", "--json"], {
+      cwd: folder,
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+      timeout: 30_000,
+    });
+    const ended = new Promise((resolve) => follower.once("exit", (code) => resolve(code)));
+    let seen = "";
+    const told = new Promise<void>((resolve) => {
+      follower.stdout.setEncoding("utf8").on("data", (more: string) => {
+        if (seen === "") spillway(["clamp", "--save", "--session", "later", "--max-lines", "9", "-q"], `${text}later`);
+        seen += more;
+        if (/"session":"later"/.test(seen)) resolve();
+      });
+    });
+    await Promise.race([told, ended]);
+    follower.kill("SIGINT");
+    expect(await ended).toBe(0);
+    const sessions = seen
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).session);
+    expect(sessions.at(-1)).toBe("later");
+    expect(sessions).toContain("s1");
+    spillway(["rm", "--session", "later"]);
+  });
+
+  it("says in a dry run what would be compressed", async () => {
+    const { openLocal } = await import("../src/storage/local/open-local.ts");
+    const dir = join(folder, "idle");
+    const { store, database, close } = await openLocal(dir);
+    const writer = await store.begin({ scope: "local", session: null, tool: "x", call: null });
+    await writer.add(Buffer.alloc(200_000, "line\n"));
+    const { id } = await writer.end();
+    const file = (await store.file(id, "local")) ?? "";
+    const dayAgo = Date.now() - 2 * 86_400_000;
+    database.raw.prepare("update artifacts set created_ms = ?").run(dayAgo);
+    utimesSync(file, dayAgo / 1000, dayAgo / 1000);
+    await close();
+    const gc = (...flags: string[]) => JSON.parse(spillway(["gc", "--dir", dir, "--json", ...flags]).stdout).compressed;
+    expect(gc("--dry-run")).toEqual({ compressed: 1, bytesBefore: 200_000, bytesAfter: null, failed: [] });
+    expect(gc("--dry-run", "--max-age", "0", "--retain", "0")).toMatchObject({ compressed: 0 });
+    expect(existsSync(file)).toBe(true);
+    expect(spillway(["gc", "--dir", dir, "--dry-run"]).stdout).toContain("1 artifact would be compressed: 195.3 KiB\n");
+    expect(gc()).toMatchObject({ compressed: 1, bytesBefore: 200_000 });
+    expect(existsSync(file)).toBe(false);
   });
 
   it("collects and removes, a dry run nothing", () => {

@@ -15,7 +15,6 @@ describe("exports", () => {
       createSpillway
       loadConfig
       loadExactCounter
-      type Access
       type Admission
       type AdmitOptions
       type AdmitRequest
@@ -29,6 +28,7 @@ describe("exports", () => {
       type ConfigSource
       type CustomMarker
       type Cut
+      type CutFields
       type EventKind
       type EventQuery
       type Extent
@@ -39,6 +39,7 @@ describe("exports", () => {
       type Limits
       type LoadConfigOptions
       type LoadedConfig
+      type Logger
       type Output
       type OutputStream
       type Piece
@@ -47,12 +48,14 @@ describe("exports", () => {
       type PolicyRow
       type ProfileName
       type Projection
+      type Reader
       type RecallOptions
       type RecallPage
       type RecallWant
       type Receipt
       type ReceiptCut
       type RecordedEvent
+      type Redact
       type Room
       type RuleInput
       type Saved
@@ -144,7 +147,7 @@ describe("exports", () => {
   it("every subpath and command of package.json is built from an entry, and every entry has one", () => {
     const promised = [...Object.values(manifest.exports), ...Object.values(manifest.bin)]
       .map((target) => (typeof target === "string" ? target : target.default))
-      .map((path) => /^(?:\.\/)?dist\/(.+)\.js$/.exec(path)?.[1])
+      .map((path) => /^(?:\.\/)?dist\/(.+)\.c?js$/.exec(path)?.[1])
       .filter((name) => name !== undefined);
     expect(promised.sort()).toEqual(Object.keys(ENTRIES).sort());
     expect(Object.values(ENTRIES).filter((path) => !existsSync(path))).toEqual([]);

@@ -201,6 +201,7 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   updateIntervalMs: 100,
   receiptCuts: 200,
   signalFullBytes: 33_554_432,
+  runCopyBytes: 1_073_741_824,
   truncationFlagShare: 0.5,
   eventMoreBytes: 8192,
   eventReceiptBytes: 65_536,

@@ -1,7 +1,7 @@
 import type { Cut } from "../contract/cut.ts";
 import type { Limits } from "../contract/limits.ts";
 import type { Receipt } from "../contract/receipt.ts";
-import type { Size } from "../contract/size.ts";
+import type { Extent, Size } from "../contract/size.ts";
 import type { Focus, Strategy } from "../contract/strategy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import { type Clamped, startClamp } from "../stages/clamp/clamp.ts";
@@ -39,6 +39,20 @@ export interface AdmissionRequest {
   marker?: CustomMarker;
   /** The receipt says why each part is shown or not. */
   explain?: boolean;
+  /** Secrets were replaced in what is admitted: tells a cut of it in bytes and lines of the source. */
+  source?: SourceAccount | undefined;
+}
+
+/** A cut in units of the source, with what was replaced in it. */
+export interface SourceCut extends Cut {
+  redacted: Extent;
+}
+
+/** Knows where an output's source and what is admitted of it differ. */
+export interface SourceAccount {
+  account(cut: Cut): SourceCut;
+  /** How many secrets were replaced, and how many source bytes they had. */
+  readonly redactions: { count: number; bytes: number };
 }
 
 /** One output on its way in: measure, clamp, mark and record side by side, with no store and no wait. */
@@ -63,6 +77,8 @@ export interface Ended {
 export interface Admitted {
   text: string;
   receipt: Receipt;
+  /** UTF-16 units of the whole output, which a receipt does not tell. */
+  totalChars: number;
 }
 
 /** Nothing was kept: a filter, or a clamp with no store. */
@@ -135,7 +151,9 @@ function endAdmission(request: AdmissionRequest, clamped: Clamped, closings: Clo
           : {}),
         ...(faults.length > 0 ? { faults } : {}),
       };
-      return { text: written.text, receipt: writeReceipt(facts, written.cut, NUMBERS.receiptCuts.default) };
+      const cut = request.source?.account(written.cut) ?? written.cut;
+      const receipt = writeReceipt(facts, cut, NUMBERS.receiptCuts.default);
+      return { text: written.text, receipt, totalChars: cut.total.chars };
     },
   };
 }

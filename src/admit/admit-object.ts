@@ -1,15 +1,16 @@
+import type { Cut } from "../contract/cut.ts";
 import type { Limits } from "../contract/limits.ts";
 import type { Receipt } from "../contract/receipt.ts";
 import { boundValue } from "../stages/clamp/bound-value.ts";
-import type { FoundText } from "../stages/clamp/find-texts.ts";
 import { jsonChunks } from "../stages/clamp/json-chunks.ts";
 import { replaceTexts } from "../stages/clamp/replace-texts.ts";
 import { accessText, type Keeping } from "../stages/mark/access.ts";
 import { encodeText } from "../stages/measure/encode-text.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
-import { newScan, scanBytes, scannedLines } from "../stages/measure/scan.ts";
+import { newScan, scanBytes, scannedChars, scannedLines } from "../stages/measure/scan.ts";
+import { type ReceiptFacts, writeReceipt } from "../stages/record/write-receipt.ts";
 import { type AdmissionRequest, type Admitted, NOT_KEPT } from "./admission.ts";
-import { type AdmittedBlocks, admitTexts } from "./admit-texts.ts";
+import { type AdmittedBlocks, admitTexts, type SourceText } from "./admit-texts.ts";
 
 /**
  * Clamps an object that reaches a model as JSON. Its texts are clamped in place while that is enough; where its keys and
@@ -18,7 +19,7 @@ import { type AdmittedBlocks, admitTexts } from "./admit-texts.ts";
 export function admitObject<T extends object>(
   request: AdmissionRequest,
   result: T,
-  texts: FoundText[] | null,
+  texts: SourceText[] | null,
 ): AdmittedBlocks<T> {
   if (texts === null) return boundObject(request, result);
   const most = mostBytes(request.limits);
@@ -72,7 +73,7 @@ function asJson<T extends object>(
         shown: measureText(text, request.counter),
         limits: request.limits,
       };
-      return { ...written, text, receipt };
+      return { ...written, text, receipt, totalChars: written.totalChars + shapeBytes };
     },
   };
 }
@@ -89,43 +90,43 @@ function asItIs<T extends object>(request: AdmissionRequest, result: T): Admitte
   return { blocks, write: (kept) => ({ ...write(kept), output: result, texts: [] }) };
 }
 
-/** A bounded copy; the whole is kept as JSON, one element or field a line. */
-export function boundObject<T extends object>(request: AdmissionRequest, result: T): AdmittedBlocks<T> {
+/** A bounded copy, of `seen` if not of the result itself; the whole is kept as JSON, one element or field a line. */
+export function boundObject<T extends object>(
+  request: AdmissionRequest,
+  result: T,
+  seen: object = result,
+): AdmittedBlocks<T> {
   const chunks = function* () {
     for (const chunk of jsonChunks(result)) yield* encodeText(chunk);
   };
   const scan = newScan();
   for (const bytes of chunks()) scanBytes(scan, bytes);
-  const total = { bytes: scan.bytes, lines: scannedLines(scan) };
+  const total = { bytes: scan.bytes, lines: scannedLines(scan), chars: scannedChars(scan), breaks: scan.breaks };
   const write = (keeping: Keeping, sha256: string | null): Admitted & { output: unknown } => {
-    const { output, text } = fitted(request, result, `shortened from ${total.bytes} bytes. ${accessText(keeping)}`);
+    const { output, text } = fitted(request, seen, `shortened from ${total.bytes} bytes. ${accessText(keeping)}`);
     const shown = measureText(text, request.counter);
     const kept = { bytes: Math.min(shown.bytes, total.bytes), lines: Math.min(shown.lines, total.lines) };
     const omitted = { bytes: total.bytes - kept.bytes, lines: total.lines - kept.lines };
-    const none = { bytes: 0, lines: 0 };
-    const receipt: Receipt = {
-      tool: request.tool,
-      session: request.session,
-      call: request.call,
+    const gap = { fromLine: 1, toLine: total.lines, lines: omitted.lines, bytes: omitted.bytes, chars: total.chars };
+    const cut: Cut = { parts: [gap], total, kept, folded: { bytes: 0, lines: 0 }, omitted, cutBy: "bytes" };
+    const { tool, session, call, limits, counter, exitCode } = request;
+    const facts: ReceiptFacts = {
+      tool,
+      session,
+      call,
       strategy: "bounded",
-      total,
-      kept,
-      folded: none,
-      redacted: none,
-      omitted,
       shown,
-      estimated: request.counter.exact ? [] : ["tokens"],
-      limits: request.limits,
-      cutBy: "bytes",
-      cuts: [{ fromLine: 1, toLine: total.lines, bytes: omitted.bytes }],
-      moreCuts: 0,
+      estimated: counter.exact ? [] : ["tokens"],
+      limits,
       artifact: keeping.id,
       sha256,
       saved: keeping.saved,
       savedBytes: keeping.savedBytes,
-      exitCode: request.exitCode,
+      exitCode,
+      ...(keeping.redactions.count > 0 ? { storedRedactions: keeping.redactions } : {}),
     };
-    return { output, text, receipt };
+    const receipt = writeReceipt(facts, request.source?.account(cut) ?? cut, 1);
+    return { output, text, receipt, totalChars: total.chars };
   };
   return {
     blocks: [{ text: null, request, chunks, ended: { cut: true, write } }],

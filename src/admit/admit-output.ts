@@ -1,15 +1,26 @@
-import type { Artifact, Store } from "../contract/store.ts";
+import type { Artifact, ArtifactAbout, Store } from "../contract/store.ts";
 import { messageOf } from "../errors.ts";
 import type { Access } from "../stages/mark/access.ts";
 import { encodeText } from "../stages/measure/encode-text.ts";
 import { bytesOf, isStream, readChunks } from "../stages/measure/read-chunks.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { type SpillPlace, startSpill } from "../stages/spill/spill.ts";
+import { type SpillPlace, type StartRedactor, startSpill } from "../stages/spill/spill.ts";
 import { within } from "../stages/spill/within.ts";
-import { type AdmissionRequest, type Admitted, type Ended, NOT_KEPT, startAdmission } from "./admission.ts";
+import {
+  type AdmissionRequest,
+  type Admitted,
+  type Ended,
+  NOT_KEPT,
+  type SourceAccount,
+  startAdmission,
+} from "./admission.ts";
 import { admitBlocks } from "./admit-blocks.ts";
+import { boundObject } from "./admit-object.ts";
+import type { AdmittedBlocks } from "./admit-texts.ts";
 import { admitWhole } from "./admit-whole.ts";
 import { errorWith } from "./clamp-error.ts";
+import { addRedactions } from "./join-receipts.ts";
+import type { ModelView } from "./model-view.ts";
 import type { OwnText, OwnTexts } from "./own-texts.ts";
 
 /** What came of an output: its own shape for the caller, its text, and the receipt. */
@@ -20,8 +31,13 @@ export interface AdmittedOutput extends Admitted {
 /** Where whole outputs are kept, how a reader gets at them, and which texts of ours are known. */
 export interface Keeper {
   place: SpillPlace;
-  access: Access;
+  /** What a store is told of the output. */
+  about: ArtifactAbout;
+  /** How the marker's reader gets at an artifact. */
+  access: (artifact: Artifact) => Access | Promise<Access>;
   own: OwnTexts;
+  /** Replaces secrets in what the model reads, if that is asked for. */
+  loadView: (() => Promise<ModelView>) | null;
   /** How a command ended, where that is only known once its output has come. */
   exit?: PromiseLike<number | null>;
 }
@@ -32,26 +48,34 @@ const MAX_OFF_BYTES = 256 * 1024 * 1024;
 /** Admits an output of any shape, spilling what is held back while it comes. */
 export async function admitOutput(request: AdmissionRequest, given: unknown, keeper: Keeper): Promise<AdmittedOutput> {
   const output = await readable(given);
+  const view = keeper.loadView === null || request.off ? null : await keeper.loadView();
   if (typeof output === "string") {
+    const source = view === null || keeper.own.find(output) !== null ? null : view.source();
+    const text = source === null ? output : source.readText(output);
+    if (source !== null && source.redactions.count > 0) {
+      const shown = { ...request, source };
+      const admitted = await admitChunks(shown, encodeText(text), keeper, text);
+      return { output: admitted.text, ...admitted };
+    }
     const whole = admitWhole(output, request);
     if (whole !== null) return { output: whole.text, ...whole };
     const admitted = await admitChunks(request, encodeText(output), keeper, output.toWellFormed());
     return { output: admitted.text, ...admitted };
   }
-  if (isStream(output)) {
-    const limits = request.off ? { maxBytes: MAX_OFF_BYTES } : request.limits;
-    const admitted = await admitChunks({ ...request, limits }, readChunks(output), keeper);
-    return { output: admitted.text, ...admitted };
-  }
-  if (output instanceof ArrayBuffer || ArrayBuffer.isView(output)) {
-    const admitted = await admitChunks(request, [bytesOf(output)], keeper);
+  const isBytes = output instanceof ArrayBuffer || ArrayBuffer.isView(output);
+  if (isBytes || isStream(output)) {
+    const limits = request.off && !isBytes ? { maxBytes: MAX_OFF_BYTES } : request.limits;
+    const chunks = isBytes ? [bytesOf(output)] : readChunks(output);
+    const source = view?.source();
+    const admitted = await admitChunks({ ...request, limits, source }, source?.read(chunks) ?? chunks, keeper);
     return { output: admitted.text, ...admitted };
   }
   if (output instanceof Error) {
-    const { text, receipt } = await admitOutput(request, output.message, keeper);
-    return { output: text === output.message ? output : errorWith(output, text), text, receipt };
+    const admitted = await admitOutput(request, output.message, keeper);
+    const { text } = admitted;
+    return { ...admitted, output: text === output.message ? output : errorWith(output, text) };
   }
-  if (typeof output === "object" && output !== null) return admitStructured(request, output, keeper);
+  if (typeof output === "object" && output !== null) return admitStructured(request, output, keeper, view);
   // Numbers, booleans and nothing are no larger than themselves.
   const text = output === null || output === undefined ? "" : String(output);
   return { ...(await admitChunks(request, encodeText(text), keeper, text)), output };
@@ -73,12 +97,12 @@ type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 async function admitChunks(
   request: AdmissionRequest,
   chunks: Chunks,
-  { place, access, own, exit }: Keeper,
+  { place, about, access, own, exit }: Keeper,
   original?: string,
 ): Promise<Admitted> {
   const admission = startAdmission(request);
   const known = original === undefined ? null : own.find(original);
-  const spill = startSpill(known === null ? place : { ...place, store: null }, request);
+  const spill = startSpill(known === null ? redactedPlace(place, request.source) : { ...place, store: null }, about);
   let fault: string | undefined;
   try {
     for await (const chunk of chunks) {
@@ -97,7 +121,7 @@ async function admitChunks(
   if (known !== null && again !== null) return remembered(again.write(known.keeping, known.sha256), known, own);
   if (held.length > 0) await spill.add(held);
   const { artifact, fault: spillFault } = await spill.end();
-  const kept = ownText(artifact, access, request.exitCode);
+  const kept = await ownText(artifact, access, request.exitCode);
   const admitted = remembered(ended.write(kept.keeping, kept.sha256), kept, own);
   return spillFault === null ? admitted : { ...admitted, receipt: withFaults(admitted.receipt, [spillFault]) };
 }
@@ -113,7 +137,9 @@ async function admitAgain(request: AdmissionRequest, known: OwnText, store: Stor
   try {
     const artifact = await wait(store.find(id, request.scope));
     if (artifact === null) return null;
-    const admission = startAdmission({ ...request, exitCode: request.exitCode ?? known.exitCode });
+    const exitCode = request.exitCode ?? known.exitCode;
+    // What is stored is what it is cut from now.
+    const admission = startAdmission({ ...request, exitCode, source: undefined });
     for (let from = 0; from < artifact.bytes; from += READ_BYTES) {
       const bytes = await wait(store.read(id, request.scope, { from, to: from + READ_BYTES }));
       if (!(bytes instanceof Uint8Array) || bytes.length === 0) return null;
@@ -134,9 +160,10 @@ function remembered(admitted: Admitted, own: OwnText, texts: OwnTexts): Admitted
 async function admitStructured(
   request: AdmissionRequest,
   result: object,
-  { place, access, own }: Keeper,
+  { place, about, access, own }: Keeper,
+  view: ModelView | null,
 ): Promise<AdmittedOutput> {
-  const { blocks, write } = admitBlocks(request, result);
+  const { blocks, write } = view === null ? admitBlocks(request, result) : admitRedacted(request, result, view);
   const faults: string[] = [];
   const kept: OwnText[] = [];
   for (const block of blocks) {
@@ -147,25 +174,52 @@ async function admitStructured(
       kept.push(known);
       continue;
     }
-    const spill = startSpill(block.ended.cut ? place : { ...place, store: null }, request);
+    const redacted = redactedPlace(place, block.request.source, block.text === null);
+    const spill = startSpill(block.ended.cut ? redacted : { ...place, store: null }, about);
     if (block.ended.cut) for (const bytes of block.chunks()) await spill.add(bytes);
     const { artifact, fault } = await spill.end();
     if (fault !== null) faults.push(fault);
-    kept.push(ownText(artifact, access, block.request.exitCode));
+    kept.push(await ownText(artifact, access, block.request.exitCode));
   }
   const { texts, ...admitted } = write(kept);
   texts.forEach((text, index) => own.remember(text, kept[index] as OwnText));
   return faults.length === 0 ? admitted : { ...admitted, receipt: withFaults(admitted.receipt, faults) };
 }
 
+/** Secrets are replaced before anything is measured or chosen, so that no cut leaves half of one. */
+function admitRedacted(request: AdmissionRequest, given: object, view: ModelView): AdmittedBlocks<object> {
+  const maxBytes = request.limits.maxBytes ?? request.limits.maxChars ?? NUMBERS.ceilingBytes.default;
+  const result = request.boundDetails ? view.details(given, NUMBERS.detailsBytes.default) : given;
+  const redacted = view.result(result);
+  // Cut at twice the size that will be shown, so that what a cut left of a secret is not.
+  if (redacted === null) return boundObject(request, result, view.copy(result, 2 * maxBytes));
+  return admitBlocks({ ...request, source: view.sum(redacted.sources) }, redacted.result, redacted.sources);
+}
+
+/** Secrets were replaced already; `again` where what is stored has more in it than was looked at. */
+function redactedPlace(place: SpillPlace, source: SourceAccount | undefined, again = false): SpillPlace {
+  const { loadRedactor } = place;
+  if (source === undefined || loadRedactor === null) return place;
+  return {
+    ...place,
+    async loadRedactor() {
+      const start: StartRedactor | null = again ? await loadRedactor() : null;
+      return (take) => {
+        const more = start?.(take) ?? { add: take, end: () => ({ count: 0, bytes: 0 }) };
+        return { add: (bytes) => more.add(bytes), end: () => addRedactions(source.redactions, more.end()) };
+      };
+    },
+  };
+}
+
 function withFaults(receipt: Admitted["receipt"], faults: string[]): Admitted["receipt"] {
   return { ...receipt, faults: [...(receipt.faults ?? []), ...faults] };
 }
 
-function ownText(artifact: Artifact | null, access: Access, exitCode: number | null): OwnText {
+async function ownText(artifact: Artifact | null, access: Keeper["access"], exitCode: number | null): Promise<OwnText> {
   if (artifact === null) return { keeping: NOT_KEPT, sha256: null, exitCode };
   const { id, bytes, saved, sha256, redactions } = artifact;
-  return { keeping: { saved, savedBytes: bytes, id, access, redactions }, sha256, exitCode };
+  return { keeping: { saved, savedBytes: bytes, id, access: await access(artifact), redactions }, sha256, exitCode };
 }
 
 const MAX_FAULT_CHARS = 200;

@@ -4,26 +4,33 @@ import { NUMBERS } from "../stages/policy/defaults.ts";
 import type { AdmissionRequest } from "./admission.ts";
 import type { AdmittedOutput } from "./admit-output.ts";
 import { clampText } from "./clamp-text.ts";
+import type { ModelView } from "./model-view.ts";
 
-/** What stands in should admitting fail by a fault of ours: a plain clamp of what can still be read, and the reason. */
+/**
+ * What stands in should admitting fail by a fault of ours: a plain clamp of what can still be read, and the reason. With a
+ * `view` secrets are replaced in it.
+ */
 export function admitPlainly(
   { tool, limits, exitCode }: AdmissionRequest,
   output: unknown,
   error: unknown,
+  view: ModelView | null = null,
 ): AdmittedOutput {
   const reason = messageOf(error);
   const faults = [`admitting failed, a plain clamp stood in: ${reason}`];
-  const { value } = boundValue(output, limits.maxBytes ?? NUMBERS.ceilingBytes.default);
+  const { value: copy } = boundValue(output, limits.maxBytes ?? NUMBERS.ceilingBytes.default);
+  const value = view === null ? copy : redacted(copy, view);
   const readable = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   const whole = readable === "" || readable === "{}" ? `[output lost: ${reason}]` : readable;
-  const { text, receipt } = clampText(whole, limits, {
-    tool,
-    strategy: "head-tail",
-    ...(exitCode !== null && { exitCode }),
-  });
+  const admitted = clampText(whole, limits, { tool, strategy: "head-tail", ...(exitCode !== null && { exitCode }) });
   return {
-    output: typeof output === "object" && typeof value === "object" && value !== null ? value : text,
-    text,
-    receipt: { ...receipt, faults },
+    ...admitted,
+    output: typeof output === "object" && typeof value === "object" && value !== null ? value : admitted.text,
+    receipt: { ...admitted.receipt, faults },
   };
+}
+
+function redacted(value: unknown, view: ModelView): unknown {
+  if (typeof value === "string") return view.source().readText(value);
+  return typeof value === "object" && value !== null ? (view.result(value)?.result ?? {}) : value;
 }

@@ -11,7 +11,14 @@ import { encodeText } from "../stages/measure/encode-text.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { SAMPLE_BYTES } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { type AdmissionRequest, type Admitted, type Ended, NOT_KEPT, startAdmission } from "./admission.ts";
+import {
+  type AdmissionRequest,
+  type Admitted,
+  type Ended,
+  NOT_KEPT,
+  type SourceAccount,
+  startAdmission,
+} from "./admission.ts";
 import { joinReceipts } from "./join-receipts.ts";
 import { shareLimits } from "./share-limits.ts";
 
@@ -38,17 +45,23 @@ export interface AdmittedBlocks<T> {
   write(kept: readonly Kept[]): Admitted & { output: T; texts: string[] };
 }
 
+/** A text of a result, and its source if secrets were replaced in it. */
+export interface SourceText extends FoundText {
+  source?: SourceAccount | undefined;
+}
+
 /** Clamps the texts of a result, each to its share. */
 export function admitTexts<T extends object>(
   request: AdmissionRequest,
   result: T,
-  found: FoundText[],
+  found: SourceText[],
 ): AdmittedBlocks<T> {
   const exitAt = lastWithText(found);
   const shares = limitsOf(request, found);
-  const blocks = found.map(({ text }, index): AdmittedBlock => {
+  const blocks = found.map(({ text, source = request.source }, index): AdmittedBlock => {
     // The last text says how a command ended.
-    const own = { ...request, exitCode: index === exitAt ? request.exitCode : null, limits: shares[index] as Limits };
+    const exitCode = index === exitAt ? request.exitCode : null;
+    const own = { ...request, exitCode, limits: shares[index] as Limits, source };
     const admission = startAdmission(own);
     for (const bytes of encodeText(text)) admission.add(bytes);
     return { text, request: own, ended: admission.end(), chunks: () => encodeText(text) };
@@ -68,7 +81,9 @@ export function admitTexts<T extends object>(
       const text = joinTexts(texts);
       const receipts: Receipt[] = admitted.map((block) => block.receipt);
       const receipt = joinReceipts(request, receipts, measureText(text, request.counter));
-      return { output: request.boundDetails ? withBoundDetails(replaced) : replaced, text, texts, receipt };
+      const totalChars = admitted.reduce((sum, block) => sum + block.totalChars, 0);
+      const output = request.boundDetails ? withBoundDetails(replaced) : replaced;
+      return { output, text, texts, receipt, totalChars };
     },
   };
 }
@@ -109,7 +124,7 @@ function isWithin(size: Size, { maxBytes, maxChars, maxLines, maxTokens }: Limit
 }
 
 /** Fields beside the content that some hosts send to a model or write to a transcript. */
-const DETAILS = ["details", "structuredContent"];
+export const DETAILS: readonly string[] = ["details", "structuredContent"];
 
 function withBoundDetails<T extends object>(result: T): T {
   const large = DETAILS.filter((key) => Object.hasOwn(result, key))

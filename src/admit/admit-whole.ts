@@ -45,5 +45,6 @@ export function admitWhole(text: string, request: AdmissionRequest): Admitted | 
       savedBytes: 0,
       exitCode,
     },
+    totalChars: length,
   };
 }

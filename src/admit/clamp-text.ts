@@ -48,8 +48,8 @@ export function clampBlocks<T extends object>(
   limits: Limits,
   options: ClampOptions = {},
 ): Admitted & { output: T } {
-  const { output, text, receipt } = admitBlocks(requestFor(limits, options), result).write([]);
-  return { output, text, receipt };
+  const { texts: _texts, ...admitted } = admitBlocks(requestFor(limits, options), result).write([]);
+  return admitted;
 }
 
 function requestFor(limits: Limits, options: ClampOptions): AdmissionRequest {

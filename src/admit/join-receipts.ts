@@ -9,6 +9,7 @@ export function joinReceipts(request: AdmissionRequest, receipts: readonly Recei
   const cuts = receipts.flatMap((receipt, block) => receipt.cuts.map((one) => ({ ...one, block })));
   const artifacts = cut.flatMap((receipt) => receipt.artifact ?? []);
   const faults = receipts.flatMap((receipt) => receipt.faults ?? []);
+  const redactions = receipts.flatMap((receipt) => receipt.storedRedactions ?? []);
   const maxCuts = NUMBERS.receiptCuts.default;
   return {
     tool: request.tool,
@@ -31,10 +32,18 @@ export function joinReceipts(request: AdmissionRequest, receipts: readonly Recei
     saved: cut.length === 0 ? null : leastSaved(cut),
     savedBytes: receipts.reduce((all, receipt) => all + receipt.savedBytes, 0),
     exitCode: request.exitCode,
+    ...(redactions.length > 0 ? { storedRedactions: redactions.reduce(addRedactions) } : {}),
     ...(artifacts.length > 1 ? { artifacts } : {}),
     ...(faults.length > 0 ? { faults } : {}),
   };
 }
+
+/** Both counts together. */
+export function addRedactions(one: Redactions, other: Redactions): Redactions {
+  return { count: one.count + other.count, bytes: one.bytes + other.bytes };
+}
+
+type Redactions = NonNullable<Receipt["storedRedactions"]>;
 
 function sum(receipts: readonly Receipt[], part: "total" | "kept" | "folded" | "redacted" | "omitted"): Extent {
   const all = { bytes: 0, lines: 0 };

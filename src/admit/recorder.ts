@@ -2,8 +2,10 @@ import type { SpillwayEvent } from "../contract/event.ts";
 import type { Ledger } from "../contract/ledger.ts";
 import type { Receipt } from "../contract/receipt.ts";
 import { receiptEvents } from "../stages/record/receipt-events.ts";
-import { type Breaker } from "../stages/spill/breaker.ts";
+import { eventMayHoldSecret, redactEvent } from "../stages/record/redact-event.ts";
+import type { Breaker } from "../stages/spill/breaker.ts";
 import { within } from "../stages/spill/within.ts";
+import type { Redaction } from "./redaction.ts";
 
 /** Who is told what happened. */
 export interface Listeners {
@@ -11,35 +13,71 @@ export interface Listeners {
   onEvent?: ((event: SpillwayEvent) => unknown) | undefined;
 }
 
-/** Tells ledger and listeners what happened. Nothing that goes wrong there reaches an agent. */
+/** Keeps events; waited for. */
+export type EventLog = (event: SpillwayEvent) => Promise<void>;
+
+/** What a recorder is made of. */
+export interface RecorderParts {
+  ledger: Ledger | null;
+  /** Logs beside the ledger. */
+  logs: readonly EventLog[];
+  listeners: Listeners;
+  /** Takes secrets out of what is recorded; null leaves them. */
+  redaction: Redaction | null;
+  newBreaker(): Breaker;
+  /** The longest wait for each of them. */
+  deadlineMs: number;
+  /** The clock. */
+  now(): number;
+}
+
+/** Tells ledger, logs and listeners what happened. Nothing that goes wrong there reaches an agent. */
 export interface Recorder {
-  receipt(receipt: Receipt): Promise<void>;
+  /** `more` goes with the event of the output itself. */
+  receipt(receipt: Receipt, more: SpillwayEvent["more"]): Promise<void>;
   event(event: SpillwayEvent): Promise<void>;
 }
 
-/** A recorder; `now` is the clock. */
-export function newRecorder(
-  ledger: Ledger | null,
-  listeners: Listeners,
-  breaker: Breaker,
-  deadlineMs: number,
-  now: () => number,
-): Recorder {
-  async function record(events: SpillwayEvent[]): Promise<void> {
+/** A recorder. */
+export function newRecorder(parts: RecorderParts): Recorder {
+  const { ledger, listeners, redaction, deadlineMs } = parts;
+  const logs: ((events: SpillwayEvent[]) => Promise<unknown>)[] = parts.logs.map((log) => async (events) => {
+    for (const event of events) await log(event);
+  });
+  if (ledger !== null) logs.unshift((events) => Promise.all(events.map((event) => ledger.record(event))));
+  // One that fails must not keep events from the others.
+  const kept = logs.map((log) => ({ log, breaker: parts.newBreaker() }));
+
+  async function record(given: SpillwayEvent[]): Promise<void> {
+    if (kept.length === 0 && listeners.onEvent === undefined) return;
+    // Nothing is recorded that could not be redacted.
+    const events = await redacted(given, redaction).catch(() => []);
     for (const event of events) void (async () => listeners.onEvent?.(event))().catch(() => {});
-    if (ledger === null || !breaker.allows()) return;
-    try {
-      await within(Promise.all(events.map((event) => ledger.record(event))), deadlineMs, "recording");
-      breaker.succeeded();
-    } catch {
-      breaker.failed();
-    }
+    await Promise.all(
+      kept.map(async ({ log, breaker }) => {
+        if (!breaker.allows()) return;
+        try {
+          await within(log(events), deadlineMs, "recording");
+          breaker.succeeded();
+        } catch {
+          breaker.failed();
+        }
+      }),
+    );
   }
+
   return {
     event: (event) => record([event]),
-    async receipt(receipt) {
+    async receipt(receipt, more) {
       void (async () => listeners.onReceipt?.(receipt))().catch(() => {});
-      await record(receiptEvents(receipt, now()));
+      await record(receiptEvents(receipt, parts.now(), more));
     },
   };
+}
+
+async function redacted(events: SpillwayEvent[], redaction: Redaction | null): Promise<SpillwayEvent[]> {
+  if (redaction === null) return events;
+  if (!events.some((event) => eventMayHoldSecret(event, redaction.hasOwnRules))) return events;
+  const redact = await redaction.loadText();
+  return events.map((event) => redactEvent(event, redact));
 }

@@ -48,6 +48,8 @@ export interface WrapOptions extends CallOptions {
    * that a model's mistake stops no tool.
    */
   ask?: ((args: readonly unknown[]) => CallOptions | null | undefined) | undefined;
+  /** What the host would cut it to without us: that much is not counted as saved. */
+  hostLimits?: Limits | undefined;
 }
 
 /** What wrapping needs of a Spillway. */

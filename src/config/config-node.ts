@@ -72,12 +72,18 @@ export function positionOf(node: ConfigNode, path: readonly PathStep[], which: "
   return at;
 }
 
-/** Takes a path's entry out of the tree. */
-export function removeEntry(node: ConfigNode, path: readonly PathStep[]): void {
+/** What stands at a path. */
+export function nodeAt(node: ConfigNode, path: readonly PathStep[]): ConfigNode | undefined {
   let here: ConfigNode | undefined = node;
-  for (const step of path.slice(0, -1)) {
+  for (const step of path) {
     if (here?.kind === "map") here = here.entries.get(String(step))?.node;
     else here = here?.kind === "list" ? here.items[Number(step)] : undefined;
   }
+  return here;
+}
+
+/** Takes a path's entry out of the tree. */
+export function removeEntry(node: ConfigNode, path: readonly PathStep[]): void {
+  const here = nodeAt(node, path.slice(0, -1));
   if (here?.kind === "map") here.entries.delete(String(path.at(-1)));
 }

@@ -39,7 +39,7 @@ const toolPolicy = async (tool: string) => resolveToolPolicy(resolvePolicy((awai
 
 describe("where a config is found", () => {
   it("nothing anywhere: nothing is said", async () => {
-    expect(await load()).toEqual({ policy: {}, sources: [], warnings: [] });
+    expect(await load()).toEqual({ policy: {}, options: { policy: {} }, sources: [], warnings: [] });
   });
 
   it("a project's, from the working directory upwards, the nearest; then the user's own; then the environment", async () => {
@@ -272,13 +272,73 @@ describe("values", () => {
   });
 
   it("keys for later versions are known by name", async () => {
-    await put(USER, "store: { path: x }\nredact: model");
+    await put(USER, "store: { path: x }");
     const { policy, warnings } = await load();
     expect(policy).toEqual({});
     expect(warnings.map((warning) => warning.replace(/^.*?:(?=\d)/, ""))).toEqual([
       "1:1: store is known, but nothing in this version reads it",
-      "2:1: redact is known, but nothing in this version reads it",
     ]);
+  });
+});
+
+describe("where things are kept and what is redacted", () => {
+  it("comes from the user's own file, paths from its folder or from home", async () => {
+    await put(USER, "dir: /srv/spill\nevents: ~/log/events.jsonl\nruns: runs\nredact: model\nprofile: frugal");
+    const { options, warnings } = await load();
+    expect(options).toEqual({
+      policy: { profile: "frugal" },
+      dir: "/srv/spill",
+      events: join(home, "log/events.jsonl"),
+      runs: join(top, "home/.config/spillway/runs"),
+      redact: "model",
+    });
+    expect(warnings).toEqual([]);
+    expect((await load({ env: { SPILLWAY_DIR: "/elsewhere" } })).options.dir).toBeUndefined();
+  });
+
+  it.each([
+    ["off", "off"],
+    ["on", "on"],
+    ["false", "off"],
+    ["true", "on"],
+    ["{ model: true }", { rules: [], model: true }],
+    [
+      "{ rules: [{ name: a, pattern: 'x{9}', ignore_case: true }, { name: b, literal: heron }] }",
+      {
+        rules: [
+          { name: "a", pattern: "x{9}", ignoreCase: true },
+          { name: "b", literal: "heron" },
+        ],
+      },
+    ],
+  ])("redact: %s", async (written, redact) => {
+    await put(USER, `redact: ${written}`);
+    expect((await load()).options.redact).toEqual(redact);
+  });
+
+  it.each([
+    ["redact: loud", '1:9: redact: expected off, on, model, or a mapping with rules; got "loud"'],
+    ["redact: { rules: yes please }", '1:18: redact.rules: expected a list of rules; got "yes please"'],
+    [
+      "redact:\n  rules:\n    - name: a",
+      "3:7: redact.rules[0]: expected a rule: a name, and either a pattern or a literal; got a mapping",
+    ],
+    ["redact: { rulez: [] }", "1:11: unknown key redact.rulez; did you mean rules?"],
+    ["redact: { rules: [{ name: a, patern: x }] }", "1:30: unknown key redact.rules[0].patern; did you mean pattern?"],
+    ["redact: { model: often }", '1:18: redact.model: expected true or false; got "often"'],
+    ["events: 3", "1:9: events: expected a text; got 3"],
+    ['runs: " "', '1:7: runs: expected a text that is not blank; got " "'],
+  ])("%s is told to be wrong", async (written, message) => {
+    await put(USER, written);
+    expect(await failure()).toContain(message);
+  });
+
+  it("never comes from a project's", async () => {
+    await put(PROJECT, "dir: /etc\nevents: /etc/passwd\nruns: .\nredact: off\ndefault: { max_lines: 5 }");
+    const { options, warnings } = await load();
+    expect(options).toEqual({ policy: { default: { limits: { maxLines: 5 } } } });
+    expect(warnings.length).toBe(4);
+    expect((await load({ ownOnly: true })).sources).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { Limits } from "../contract/limits.ts";
 import type { PolicyInput } from "../contract/policy.ts";
 import { SpillwayError } from "../errors.ts";
@@ -8,6 +8,7 @@ import { mergeInputs } from "../stages/policy/merge-inputs.ts";
 import { type Environment, policyFromEnvironment } from "../stages/policy/policy-from-environment.ts";
 import { ConfigFault, printable } from "./config-fault.ts";
 import { type Found, findProjectConfig, findUserConfig } from "./find-config.ts";
+import type { KeepingOptions } from "./to-keeping.ts";
 
 /** Where to look. Everything defaults to this process. */
 export interface LoadConfigOptions {
@@ -15,6 +16,8 @@ export interface LoadConfigOptions {
   cwd?: string;
   /** The one file to read, trusted as the user's own word; no other is searched for. Wins over SPILLWAY_CONFIG. */
   file?: string | undefined;
+  /** Only the user's own file, and no project's. */
+  ownOnly?: boolean;
   env?: Environment;
   home?: string;
   platform?: string;
@@ -30,6 +33,8 @@ export interface ConfigSource {
 /** What the files and variables of a person say together. */
 export interface LoadedConfig {
   policy: PolicyInput;
+  /** All that `createSpillway` takes of it: the policy, and where the user's own file says things are kept. */
+  options: KeepingOptions & { policy: PolicyInput };
   /** Weakest first. */
   sources: ConfigSource[];
   /** What was ignored and why, each with its place. */
@@ -48,12 +53,12 @@ const MAX_TOLD = 10;
  */
 export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig> {
   const { cwd = process.cwd(), env = process.env, home = homedir(), platform = process.platform } = options;
-  const loaded: LoadedConfig = { policy: {}, sources: [], warnings: [] };
+  const loaded: Loaded = { policy: {}, keeping: {}, home, sources: [], warnings: [] };
   const file = options.file ?? (env.SPILLWAY_CONFIG || undefined);
   if (file !== undefined) {
     await addFile(loaded, "user", { path: resolve(cwd, file), passedOver: [] });
   } else {
-    const project = findProjectConfig(cwd, home);
+    const project = options.ownOnly ? undefined : findProjectConfig(cwd, home);
     const user = findUserConfig(env, home, platform);
     if (project && project.path !== user?.path) await addFile(loaded, "project", project);
     if (user) await addFile(loaded, "user", user);
@@ -63,14 +68,24 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     loaded.policy = mergeInputs(loaded.policy, environment);
     loaded.sources.push({ kind: "environment", path: null });
   }
-  return loaded;
+  const { policy, keeping, sources, warnings } = loaded;
+  // The variable, which whoever opens the folder reads, wins over a file.
+  if (env.SPILLWAY_DIR) delete keeping.dir;
+  return { policy, options: { policy, ...keeping }, sources, warnings };
 }
 
-async function addFile(loaded: LoadedConfig, kind: "project" | "user", { path, passedOver }: Found): Promise<void> {
+/** What was read so far. */
+interface Loaded extends Omit<LoadedConfig, "options"> {
+  keeping: KeepingOptions;
+  home: string;
+}
+
+async function addFile(loaded: Loaded, kind: "project" | "user", { path, passedOver }: Found): Promise<void> {
   const told = (fault: ConfigFault) => `${printable(path)}:${fault.at.line}:${fault.at.column}: ${fault.message}`;
   try {
-    const { policy, ignored } = await readPolicy(path, kind);
+    const { policy, keeping, ignored } = await readPolicy(path, kind, loaded.home);
     loaded.policy = mergeInputs(loaded.policy, policy);
+    loaded.keeping = { ...loaded.keeping, ...keeping };
     loaded.warnings.push(...atMost(ignored.map(told)));
   } catch (error) {
     const faults =
@@ -88,15 +103,17 @@ async function addFile(loaded: LoadedConfig, kind: "project" | "user", { path, p
 async function readPolicy(
   path: string,
   kind: "project" | "user",
-): Promise<{ policy: PolicyInput; ignored: ConfigFault[] }> {
+  home: string,
+): Promise<{ policy: PolicyInput; keeping: KeepingOptions; ignored: ConfigFault[] }> {
   const isProject = kind === "project";
   // Side by side: the validator takes longer to load than a file to read.
-  const [root, { validateConfig }, { toPolicy }, { refuseUntrusted, unusedKeys }] = await Promise.all([
+  const [root, { validateConfig }, { toPolicy }, { toKeeping }, { refuseUntrusted, unusedKeys }] = await Promise.all([
     import("./read-config.ts").then(({ readConfig }) =>
       readConfig(path, isProject ? MAX_PROJECT_BYTES : MAX_USER_BYTES),
     ),
     import("./validate-config.ts"),
     import("./to-policy.ts"),
+    import("./to-keeping.ts"),
     import("./project-trust.ts"),
   ]);
   const ignored = isProject ? refuseUntrusted(root) : unusedKeys(root);
@@ -106,7 +123,9 @@ async function readPolicy(
   if (wrong.length > 0) throw new AggregateError(inOrder(wrong));
   const policy = toPolicy(config);
   if (isProject && policy.ceiling) policy.ceiling = lowered(policy.ceiling);
-  return { policy, ignored: inOrder(isProject ? [...ignored, ...unknown] : ignored) };
+  // A project's has none of it: that was refused above.
+  const keeping = toKeeping(config, dirname(path), home);
+  return { policy, keeping, ignored: inOrder(isProject ? [...ignored, ...unknown] : ignored) };
 }
 
 /** A project may lower the ceiling, not raise it. */

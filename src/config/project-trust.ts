@@ -18,13 +18,14 @@ const OPENING = "a project may tighten limits, not lift them";
 const WORDING = "words in place of a result are the user's to choose";
 
 /** Keys that this version knows by name only. */
-const LATER_KEYS = ["store", "ledger", "redact", "events", "runs"];
+const LATER_KEYS = ["store", "ledger"];
+const KEEPING_KEYS = [...LATER_KEYS, "dir", "redact", "events", "runs"];
 
 const ROWS = [["default"], ["tools", "*"], ["tool_output_limits", "default"], ["tool_output_limits", "tools", "*"]];
 const PRUNINGS = [["pruning"], ["agent", "context_pruning"], ["agents", "defaults", "context_pruning"]];
 
 const REFUSALS: readonly Refusal[] = [
-  ...LATER_KEYS.map((key) => ({ path: [key], why: KEEPING })),
+  ...KEEPING_KEYS.map((key) => ({ path: [key], why: KEEPING })),
   { path: ["summarization", "model"], why: SENDING },
   { path: ["summarization", "enabled"], value: true, why: SENDING },
   { path: ["profile"], value: "off", why: OPENING },

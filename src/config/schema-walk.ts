@@ -11,11 +11,14 @@ interface Definition {
   valueType?: Schema;
   element?: Schema;
   innerType?: Schema;
+  options?: Schema[];
 }
 
 function definitionOf(schema: Schema): Definition {
   const definition = schema._zod.def as unknown as Definition;
-  return definition.type === "optional" && definition.innerType ? definitionOf(definition.innerType) : definition;
+  if (definition.type === "optional" && definition.innerType) return definitionOf(definition.innerType);
+  // Of several forms only a section leads further.
+  return definition.options?.map(definitionOf).find(({ shape }) => shape !== undefined) ?? definition;
 }
 
 /** The keys that a section knows; undefined for anything that is not a section. */

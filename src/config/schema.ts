@@ -135,6 +135,32 @@ const contextTokens = number(NUMBERS.contextTokens, "The window of a model that 
 const agent = { contextPruning: pruning, contextTokens };
 const later = z.unknown();
 
+const ruleWords = "a rule: a name, and either a pattern or a literal";
+const rule = section("One shape of secrets.", {
+  name: text("Stands in the secret's place."),
+  pattern: text("A regular expression of the subset that takes linear time."),
+  literal: text("A text, taken as it is."),
+  ignoreCase: flag("Default: false."),
+}).check(
+  z.refine((value) => "name" in value && "pattern" in value !== "literal" in value, { error: ruleWords, abort: true }),
+);
+const redact = about(
+  z.union(
+    [
+      z.enum(["off", "on", "model"]),
+      z.boolean(),
+      section("Rules of your own beside the well-known ones.", {
+        rules: z.array(rule, { error: "a list of rules" }),
+        model: flag("Replace secrets in what the model reads too. Default: false."),
+      }),
+    ],
+    { error: "off, on, model, or a mapping with rules" },
+  ),
+  "Where secrets are replaced: on (default) in what is stored and logged, model also in what the model reads, off nowhere. Not in a project's file.",
+);
+const path = (words: string) =>
+  text(`${words} ~/ is your home; otherwise from this file's folder. Not in a project's file.`);
+
 /** The whole config file. */
 export const configSchema = section("Spillway's config.", {
   profile: about(
@@ -176,8 +202,9 @@ export const configSchema = section("Spillway's config.", {
   }),
   store: later,
   ledger: later,
-  redact: later,
-  events: later,
-  runs: later,
+  redact,
+  dir: path("The folder in which artifacts and events are kept."),
+  events: path("A file to which every event is added as a line of JSON."),
+  runs: path("A folder with a run for each session: its events, and each kept output as a plain file."),
   $schema: z.string({ error: "an address" }),
 });

@@ -1,6 +1,7 @@
+import type * as z from "zod/mini";
 import { describeValue } from "../stages/policy/check-limits.ts";
 import { ConfigFault, printable } from "./config-fault.ts";
-import { type ConfigNode, type PathStep, plainValue, positionOf, removeEntry } from "./config-node.ts";
+import { type ConfigNode, nodeAt, type PathStep, plainValue, positionOf, removeEntry } from "./config-node.ts";
 import { nearestKey } from "./nearest-key.ts";
 import { configSchema } from "./schema.ts";
 import { isForeign, knownKeys, schemaAt, schemaUnder } from "./schema-walk.ts";
@@ -20,9 +21,9 @@ export function validateConfig(root: ConfigNode): Validated {
   if (root.kind === "scalar" && root.value === null) return { config: {}, faults: [], unknown: [] };
   const faults: ConfigFault[] = [];
   const unknown: ConfigFault[] = [];
-  for (const issue of configSchema.safeParse(plainValue(root)).error?.issues ?? []) {
-    const path = issue.path as PathStep[];
-    if (issue.code === "unrecognized_keys") {
+  const issues = configSchema.safeParse(plainValue(root)).error?.issues ?? [];
+  for (const { path, issue } of issues.flatMap((each) => meantIssues(root, each, []))) {
+    if (issue.code === UNKNOWN) {
       for (const key of issue.keys) {
         unknown.push(unknownKey(root, [...path, key]));
         removeEntry(root, [...path, key]);
@@ -32,6 +33,23 @@ export function validateConfig(root: ConfigNode): Validated {
   const config = faults.length === 0 ? camelCased(root, configSchema, [], faults, unknown) : {};
   return { config: config as PlainConfig, faults, unknown };
 }
+
+/** Where a value has several forms and a mapping was written, what is wrong with the mapping says more. */
+function meantIssues(root: ConfigNode, issue: z.core.$ZodIssue, above: PathStep[]): Meant[] {
+  const path = [...above, ...(issue.path as PathStep[])];
+  if (issue.code !== "invalid_union" || nodeAt(root, path)?.kind !== "map") return [{ path, issue }];
+  const inside = issue.errors.find((issues) =>
+    issues.every(({ code, path: { length } }) => length > 0 || code === UNKNOWN),
+  );
+  return inside?.flatMap((each) => meantIssues(root, each, path)) ?? [{ path, issue }];
+}
+
+interface Meant {
+  path: PathStep[];
+  issue: z.core.$ZodIssue;
+}
+
+const UNKNOWN = "unrecognized_keys";
 
 function unknownKey(root: ConfigNode, path: PathStep[]): ConfigFault {
   const known = knownKeys(schemaAt(configSchema, path.slice(0, -1)) ?? configSchema) ?? [];
@@ -51,11 +69,7 @@ function wrongValue(root: ConfigNode, path: PathStep[], issue: { code: string; m
 }
 
 function describeNode(root: ConfigNode, path: PathStep[]): string {
-  let here: ConfigNode | undefined = root;
-  for (const step of path) {
-    if (here?.kind === "map") here = here.entries.get(String(step))?.node;
-    else here = here?.kind === "list" ? here.items[Number(step)] : undefined;
-  }
+  const here = nodeAt(root, path);
   if (here?.kind === "map") return "a mapping";
   if (here?.kind === "list") return "a list";
   const value = here?.value;

@@ -2,7 +2,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { brotliDecompressSync } from "node:zlib";
+import { inflateRawSync } from "node:zlib";
 import { DatabaseSync } from "@photostructure/sqlite";
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
@@ -132,7 +132,7 @@ function readBlocks(file) {
     const entry = index.subarray(number * 32, number * 32 + 32);
     const offset = Number(entry.readBigUInt64LE(0));
     const stored = file.subarray(offset, offset + entry.readUInt32LE(8));
-    const plain = entry.readUInt32LE(12) === 1 ? brotliDecompressSync(stored) : stored;
+    const plain = entry.readUInt32LE(12) === 1 ? inflateRawSync(stored) : stored;
     const check = createHash("sha256").update(plain).digest().subarray(0, 16);
     if (!check.equals(entry.subarray(16))) throw new Error(`block ${number} is damaged`);
     return plain;

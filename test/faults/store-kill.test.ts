@@ -12,6 +12,8 @@ import { checkStore, filesOf } from "./check-store.mjs";
 
 const ROUNDS = Number(process.env["SPILLWAY_ROUNDS"] ?? 8);
 const ROUNDS_PER_STORE = 4;
+/** Printed with the test's name; with SPILLWAY_SEED the same rounds come again. */
+const SEED = Number(process.env["SPILLWAY_SEED"] ?? Date.now() % 1_000_000);
 const base = await mkdtemp(join(tmpdir(), "spillway-kill-"));
 const child = join(base, "child.mjs");
 const source = `import { keepUntilKilled } from "./test/faults/store-child.ts"; await keepUntilKilled(...process.argv.slice(2));`;
@@ -84,12 +86,11 @@ async function killOver(dir: string, first: number, rounds: number): Promise<num
 }
 
 it(
-  `keeps every acknowledged byte through kill -9 at any moment, and shows nothing half-written (${ROUNDS} rounds)`,
+  `keeps every acknowledged byte through kill -9 at any moment, and shows nothing half-written (SPILLWAY_SEED=${SEED} SPILLWAY_ROUNDS=${ROUNDS})`,
   async () => {
-    const first = Number(process.env["SPILLWAY_SEED"] ?? Date.now() % 1_000_000);
     let kept = 0;
     for (let round = 0; round < ROUNDS; round += ROUNDS_PER_STORE) {
-      kept += await killOver(join(base, String(round)), first + round, Math.min(ROUNDS_PER_STORE, ROUNDS - round));
+      kept += await killOver(join(base, String(round)), SEED + round, Math.min(ROUNDS_PER_STORE, ROUNDS - round));
     }
     expect(kept).toBeGreaterThan(ROUNDS);
   },

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { KeepingOptions } from "../../config/index.ts";
 import { SpillwayError } from "../../errors.ts";
 import type { Local } from "../../storage/local/open-local.ts";
 
@@ -8,24 +9,43 @@ export const SCOPE = "local";
 /** The flag that names the folder. */
 export interface PlaceFlags {
   dir?: string;
+  /** The config file to read instead of the user's own, where a command has that flag. */
+  config?: string | false;
+}
+
+/** The folder, and what else the user's own config says of keeping: options for `createSpillway`, weaker than flags. */
+export interface Place extends Local {
+  options: Omit<KeepingOptions, "dir">;
 }
 
 /** Adds it to a command. */
 export function addPlaceFlag(command: Command): Command {
   return command.option(
     "--dir <folder>",
-    "where artifacts and events are kept (default: SPILLWAY_DIR, or your data folder)",
+    "where artifacts and events are kept (default: SPILLWAY_DIR, your config, or your data folder)",
   );
 }
 
 /** Opens the folder. */
-export async function openPlace({ dir }: PlaceFlags): Promise<Local> {
-  const { openLocal } = await import("../../storage/local/open-local.ts");
-  return dir === undefined ? openLocal() : openLocal(dir);
+export async function openPlace({ dir, config }: PlaceFlags): Promise<Place> {
+  const [{ dir: configured, ...options }, { openLocal }] = await Promise.all([
+    loadKeeping(config),
+    import("../../storage/local/open-local.ts"),
+  ]);
+  const local = await openLocal(dir ?? configured);
+  return { ...local, options };
+}
+
+/** What the user's own config says of keeping. A project's file has no say in it and is not read. */
+async function loadKeeping(config: PlaceFlags["config"]): Promise<KeepingOptions> {
+  const { loadConfig } = await import("../../config/index.ts");
+  const { policy: _policy, ...keeping } = (await loadConfig({ ownOnly: true, ...(config && { file: config }) }))
+    .options;
+  return keeping;
 }
 
 /** Does something with the folder, and closes it. */
-export async function withPlace<T>(flags: PlaceFlags, act: (place: Local) => Promise<T>): Promise<T> {
+export async function withPlace<T>(flags: PlaceFlags, act: (place: Place) => Promise<T>): Promise<T> {
   const place = await openPlace(flags);
   try {
     return await act(place);

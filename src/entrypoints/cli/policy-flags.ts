@@ -2,7 +2,8 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { Limits } from "../../contract/limits.ts";
 import type { PolicyInput } from "../../contract/policy.ts";
 import { SpillwayError } from "../../errors.ts";
-import { loadConfig } from "../../index.ts";
+import { type LoadedConfig, loadConfig } from "../../index.ts";
+import { checkRedact } from "../../spillway.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 /** Flags that say which policy applies. */
@@ -36,20 +37,30 @@ export function addPolicyFlags(command: Command): Command {
     .option("--config <file>", "read this config file and no other");
 }
 
-/** The policy of the config files and the environment, with the flags as the last word: they lower limits and raise them. */
-export async function policyFromFlags(flags: PolicyFlags): Promise<PolicyInput> {
+/**
+ * What the config files and the environment say, with the flags as the last word: they lower limits and raise them;
+ * `redact: false` is the flag --no-redact.
+ */
+export async function optionsFromFlags(flags: PolicyFlags & { redact?: boolean }): Promise<LoadedConfig["options"]> {
   const { maxBytes, maxChars, maxLines, maxTokens, strategy, headShare, profile } = flags;
-  const { policy, warnings } = await loadConfig(flags.config ? { file: flags.config } : {});
+  const { options, warnings } = await loadConfig(flags.config ? { file: flags.config } : {});
+  const { policy } = options;
   for (const warning of warnings) process.stderr.write(`spillway: ${warning}\n`);
   const limits: Limits = definedOnly({ maxBytes, maxChars, maxLines, maxTokens });
   const force = definedOnly({ strategy, headShare });
   if (profile === "off" && Object.keys({ ...limits, ...force }).length > 0) {
     throw new SpillwayError("bad-input", "--profile off shows everything, so it takes no limits and no strategy");
   }
+  // A wrong rule shows before anything runs.
+  if (typeof options.redact === "object") await checkRedact(options.redact);
   return {
-    ...policy,
-    ...(profile !== undefined && { profile: profile as PolicyInput["profile"] }),
-    force: { ...policy.force, ...force, limits: { ...policy.force?.limits, ...limits } },
+    ...options,
+    ...(flags.redact === false && { redact: "off" }),
+    policy: {
+      ...policy,
+      ...(profile !== undefined && { profile: profile as PolicyInput["profile"] }),
+      force: { ...policy.force, ...force, limits: { ...policy.force?.limits, ...limits } },
+    },
   };
 }
 

@@ -14,6 +14,15 @@ export function summarize(receipt: Receipt): string {
   return `spillway: ${left}: ${size} -> ${sizeOf(shown)}, ${estimate}${grouped(shown.tokens)} tokens${early}`;
 }
 
+/** The same where everything was passed on: what was saved. */
+export function summarizeKept({ total, artifact, saved, savedBytes, faults = [] }: Receipt): string {
+  const early = faults.length === 0 ? "" : ` (${faults.join("; ")})`;
+  if (artifact === null)
+    return `spillway: passed ${sizeOf(total)}: ${total.bytes === 0 ? "nothing to save" : "not saved"}${early}`;
+  const part = saved === "partial" ? `, the first ${counted(savedBytes, "byte")} only` : "";
+  return `spillway: passed ${sizeOf(total)}: saved as ${artifact}${part}${early}`;
+}
+
 function sizeOf({ lines, bytes }: Extent): string {
   return `${counted(lines, "line")}, ${counted(bytes, "byte")}`;
 }

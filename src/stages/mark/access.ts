@@ -6,8 +6,8 @@ export type Access =
   | { by: "operator" }
   /** Our recall and search are among its tools, by these names. */
   | { by: "tool"; recall: string; search: string }
-  /** It has a shell on this machine. */
-  | { by: "shell" }
+  /** It has a shell on this machine; `dir` is the folder where that is not the one a command finds by itself. */
+  | { by: "shell"; dir?: string }
   /** It has a file tool, and the whole output stands in this file. */
   | { by: "file"; path: string };
 
@@ -40,11 +40,18 @@ function wayTo(id: string, access: Access): string {
   switch (access.by) {
     case "tool":
       return `Read it with ${access.recall}({"id":"${id}","lines":[from,to]}) or find in it with ${access.search}({"id":"${id}","pattern":"..."}).`;
-    case "shell":
-      return `Read it with: spillway recall ${id} --lines FROM-TO   or find in it with: spillway search ${id} PATTERN`;
+    case "shell": {
+      const dir = access.dir === undefined ? "" : ` --dir ${shellWord(access.dir)}`;
+      return `Read it with: spillway recall ${id}${dir} --lines FROM-TO   or find in it with: spillway search ${id}${dir} PATTERN`;
+    }
     case "file":
       return `The whole is in ${access.path} (artifact ${id}): read the lines you need.`;
     case "operator":
       return `The whole is saved as artifact ${id}, which the operator can read; narrow the call to see more.`;
   }
+}
+
+/** A word that a shell reads back as it is. */
+function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

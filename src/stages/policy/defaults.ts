@@ -102,6 +102,8 @@ export const NUMBERS = {
   compressAfterMs: row(DAY_MS / 24, 0, 36_500 * DAY_MS, "artifacts not used for this long may be compressed"),
   freeReserveBytes: row(64 * MIB, 0, 1024 * GIB, "left free on the disk, so that ledger and agent can go on"),
 
+  runCopyBytes: row(GIB, 0, 1024 * GIB, "a larger output is not copied into a run directory"),
+
   truncationFlagShare: share(0.5, "a tool of which more calls are cut needs other limits: `stats` flags it"),
   eventMoreBytes: row(8 * KIB, 0, MIB, "an event's own words, as JSON"),
   eventReceiptBytes: row(64 * KIB, KIB, MIB, "a receipt in an event, as JSON; its lists are shortened first"),

@@ -1,14 +1,15 @@
 import type { Cut, Gap } from "../../contract/cut.ts";
 import type { Unit } from "../../contract/limits.ts";
 import type { Receipt, ReceiptCut } from "../../contract/receipt.ts";
+import type { Extent } from "../../contract/size.ts";
 
 /** Everything on a receipt that is not read off the cut. */
 export type ReceiptFacts = Omit<Receipt, keyof Cut | "redacted" | "cuts" | "moreCuts" | "estimated"> & {
   estimated: readonly Unit[];
 };
 
-/** A receipt for a cut, listing at most `maxCuts` gaps. */
-export function writeReceipt(facts: ReceiptFacts, cut: Cut, maxCuts: number): Receipt {
+/** A receipt for a cut, listing at most `maxCuts` gaps. `redacted` is there if secrets were replaced in what is shown. */
+export function writeReceipt(facts: ReceiptFacts, cut: Cut & { redacted?: Extent }, maxCuts: number): Receipt {
   const gaps = cut.parts.filter((part): part is Gap => !("text" in part));
   const { tool, session, call, strategy, shown, estimated, limits, ...rest } = facts;
   return {
@@ -19,7 +20,7 @@ export function writeReceipt(facts: ReceiptFacts, cut: Cut, maxCuts: number): Re
     total: { bytes: cut.total.bytes, lines: cut.total.lines },
     kept: cut.kept,
     folded: cut.folded,
-    redacted: { bytes: 0, lines: 0 },
+    redacted: cut.redacted ?? { bytes: 0, lines: 0 },
     omitted: cut.omitted,
     shown,
     estimated: [...estimated],

@@ -4,6 +4,7 @@ import { KeyBlock } from "./key-block.ts";
 import { look } from "./look.ts";
 import { type Entry, prefilterOf } from "./prefilter.ts";
 import type { Found, RedactionRule } from "./redaction-rule.ts";
+import type { Replacements } from "./replacements.ts";
 import { Replacer } from "./replacer.ts";
 import { Tail } from "./tail.ts";
 import { View } from "./view.ts";
@@ -18,13 +19,18 @@ export interface Redact {
 
 /**
  * Replaces secrets by `[redacted:name]`. Line breaks stay where they are, so every line keeps its number; without a
- * match the very bytes that came are handed on. What `take` is handed is only valid during the call.
+ * match the very bytes that came are handed on. What `take` is handed is only valid during the call. `seen` is told
+ * where something was replaced.
  */
-export function startRedact(rules: readonly RedactionRule[], take: (bytes: Uint8Array) => void): Redact {
+export function startRedact(
+  rules: readonly RedactionRule[],
+  take: (bytes: Uint8Array) => void,
+  seen?: Replacements,
+): Redact {
   if (rules.length === 0) return { add: take, end: () => ({ count: 0, bytes: 0 }) };
   const prefilter = prefilterOf(rules);
   const view = new View(prefilter.slots);
-  const replacer = new Replacer(view, take);
+  const replacer = new Replacer(view, take, seen);
   const block = new KeyBlock();
   const tail = new Tail();
   /** Places where a rule could begin, from the stream's first byte; those before `next` were looked at. */
@@ -101,6 +107,7 @@ export function startRedact(rules: readonly RedactionRule[], take: (bytes: Uint8
     end() {
       view.final = true;
       step(new Uint8Array(0));
+      seen?.end();
       return { count: replacer.count, bytes: replacer.bytes };
     },
   };

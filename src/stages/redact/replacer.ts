@@ -1,6 +1,7 @@
 import { BEHIND_BYTES } from "./bounds.ts";
 import type { ByteSet } from "./byte-set.ts";
 import type { Found } from "./redaction-rule.ts";
+import type { Replacements } from "./replacements.ts";
 import type { View } from "./view.ts";
 
 interface Pending {
@@ -21,6 +22,7 @@ export class Replacer {
   bytes = 0;
   private readonly view: View;
   private readonly take: (bytes: Uint8Array) => void;
+  private readonly seen: Replacements | undefined;
   /** By place, then by rank. */
   private pending: Pending[] = [];
   /** What is replaced last reaches the view's end and goes on with bytes of any of these sets. */
@@ -33,9 +35,10 @@ export class Replacer {
   private out: Uint8Array | null = null;
   private outLength = 0;
 
-  constructor(view: View, take: (bytes: Uint8Array) => void) {
+  constructor(view: View, take: (bytes: Uint8Array) => void, seen?: Replacements) {
     this.view = view;
     this.take = take;
+    this.seen = seen;
   }
 
   found({ from, to, goesOn = undefined }: Found, name: string, rank: number): void {
@@ -71,7 +74,7 @@ export class Replacer {
         this.coveredTo = Math.max(this.coveredTo, to);
         return to === view.end;
       });
-      this.bytes += this.coveredTo - from;
+      this.cover(this.coveredTo - from);
       this.passedTo = Math.max(this.passedTo, this.coveredTo);
     }
     let lastSet: ByteSet | null = null;
@@ -98,21 +101,24 @@ export class Replacer {
     let next = 0;
     for (let find = pending[0]; find !== undefined && find.from < limit; find = pending[++next]) {
       if (find.from >= this.coveredTo) {
-        this.write(view.bytes.subarray(at, find.from));
-        this.write(markOf(find.name));
-        this.count++;
-        this.bytes += find.to - find.from;
+        this.pass(view.bytes.subarray(at, find.from));
+        this.mark(markOf(find.name));
+        this.cover(find.to - find.from);
         this.coveredTo = find.to;
       } else if (find.to > this.coveredTo) {
-        this.bytes += find.to - this.coveredTo;
+        this.cover(find.to - this.coveredTo);
         this.coveredTo = find.to;
       }
       if (find.goesOn !== null && !this.goesOn.includes(find.goesOn)) this.goesOn.push(find.goesOn);
       at = Math.min(this.coveredTo, limit);
     }
     if (next > 0) this.pending = pending.slice(next);
-    if (this.outLength > 0) this.write(view.bytes.subarray(at, limit));
-    else if (limit > at) this.take(at === 0 && limit === view.end ? view.bytes : view.bytes.subarray(at, limit));
+    const rest = at === 0 && limit === view.end ? view.bytes : view.bytes.subarray(at, limit);
+    if (this.outLength > 0) this.pass(rest);
+    else if (limit > at) {
+      this.seen?.passed(rest);
+      this.take(rest);
+    }
     this.flush();
   }
 
@@ -125,6 +131,22 @@ export class Replacer {
         find.to -= count;
       }
     }
+  }
+
+  private pass(piece: Uint8Array): void {
+    this.seen?.passed(piece);
+    this.write(piece);
+  }
+
+  private mark(mark: Uint8Array): void {
+    this.count++;
+    this.seen?.mark(mark.length);
+    this.write(mark);
+  }
+
+  private cover(bytes: number): void {
+    this.bytes += bytes;
+    this.seen?.covered(bytes);
   }
 
   /** Gathers small pieces: many secrets in a row are not many calls. */

@@ -113,7 +113,7 @@ class RunningSpill implements Spill {
   async #startRedactor(load: () => Promise<StartRedactor>): Promise<Redactor> {
     const start = await load();
     // What redaction lets go is only valid while it says so, unless it is the chunk itself.
-    return start((bytes) => void this.#certain.push(bytes === this.#chunk ? bytes : bytes.slice()));
+    return start((bytes) => void this.#certain.push(bytes === this.#chunk ? bytes : new Uint8Array(bytes)));
   }
 
   async #write(): Promise<void> {

@@ -31,10 +31,17 @@ export function appendLine(path: string, line: string, extraFlags = 0): void {
 function openToAppend(path: string, extraFlags: number): number {
   const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDWR, O_WRONLY } = constants;
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  if (found === undefined) makeFolder(dirname(path));
   // A pipe that nobody reads is an error, not a wait without end.
   if (found && !found.isFile()) return openSync(path, O_APPEND | O_WRONLY | (O_NONBLOCK ?? 0) | extraFlags);
   return openSync(path, O_APPEND | O_CREAT | O_RDWR | extraFlags, 0o600);
+}
+
+/** By hand: Node's own way never ends under a folder that takes no others, as /proc does. */
+function makeFolder(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false }) !== undefined) return;
+  if (dirname(folder) !== folder) makeFolder(dirname(folder));
+  mkdirSync(folder, { mode: 0o700 });
 }
 
 /** True after a write that a full disk broke off. */

@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { copyFile, lstat, mkdir, open, rename, rm } from "node:fs/promises";
+import { copyFile, lstat, open, rename, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Artifact, Scope, Store } from "../../contract/store.ts";
 import { SpillwayError } from "../../errors.ts";
+import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { eventLine } from "../ledgers/event-form.ts";
+import { makeFolder } from "../local/store-folders.ts";
 import { appendLine, type EventListener } from "./file-events.ts";
 import { safeFileName } from "./safe-file-name.ts";
 
@@ -33,18 +35,22 @@ export function outputPath(dir: string, { session, tool, id }: Pick<Artifact, "s
  * Keeps a folder for each session under `dir`: its events as lines of JSON and each spilled output as a plain file, which
  * is what `runs: DIR` asks for. An artifact that is gone again is passed over: the event says what it was.
  */
-export function runDirectory(dir: string, store: Store, { scope = "local" }: RunDirectoryOptions = {}): EventListener {
+export function runDirectory(
+  dir: string,
+  store: Store | null,
+  { scope = "local" }: RunDirectoryOptions = {},
+): EventListener {
   return async (event) => {
     const session = event.session ?? event.receipt?.session ?? null;
     const run = await makeRun(dir, session);
     appendLine(join(run, EVENTS_FILE), eventLine(event), constants.O_NOFOLLOW ?? 0);
-    if (event.kind !== "artifact-spilled" && event.kind !== "output-clamped") return;
+    if (store === null || (event.kind !== "artifact-spilled" && event.kind !== "output-clamped")) return;
     const ids = new Set([event.artifact, ...(event.receipt?.artifacts ?? [])]);
     for (const id of ids) if (id !== null) await copyOutput(dir, store, id, scope, session, event.tool);
   };
 }
 
-/** The plain copy of an artifact in its session's run, made if it is not there; null if there is no such artifact. */
+/** The plain copy of an artifact in its session's run, made if it is not there; null if there can be none. */
 export async function copyOutput(
   dir: string,
   store: Store,
@@ -54,11 +60,12 @@ export async function copyOutput(
   tool: string | null,
 ): Promise<string | null> {
   const artifact = await store.find(id, scope);
-  if (artifact === null) return null;
+  if (artifact === null || artifact.bytes > NUMBERS.runCopyBytes.default) return null;
   const path = outputPath(dir, { session, tool: tool ?? artifact.tool, id: artifact.id });
   const found = await lstat(path).catch(() => null);
   if (found?.isFile() && found.size === artifact.bytes) return path;
   const run = await makeRun(dir, session);
+  if (!(await hasRoom(run, artifact.bytes))) return null;
   const temporary = join(run, `.${randomBytes(8).toString("hex")}.tmp`);
   try {
     if (!(await copyPlain(store, artifact, temporary)) && !(await copyRead(store, artifact, temporary))) return null;
@@ -69,6 +76,12 @@ export async function copyOutput(
   return path;
 }
 
+/** True if a copy leaves the reserve on the disk; also where nobody can tell. */
+async function hasRoom(run: string, bytes: number): Promise<boolean> {
+  const disk = await statfs(run).catch(() => null);
+  return disk === null || disk.bavail * disk.bsize - bytes >= NUMBERS.freeReserveBytes.default;
+}
+
 /** Deletes a session's run with all its files. */
 export async function removeRun(dir: string, session: string): Promise<void> {
   await rm(runPath(dir, session), { recursive: true, force: true });
@@ -76,7 +89,7 @@ export async function removeRun(dir: string, session: string): Promise<void> {
 
 async function makeRun(dir: string, session: string | null): Promise<string> {
   const run = runPath(dir, session);
-  await mkdir(run, { recursive: true, mode: 0o700 });
+  await makeFolder(run);
   if (!(await lstat(run)).isDirectory()) {
     throw new SpillwayError("store-unavailable", `${run} is a link; nothing is written through it. Remove it.`);
   }

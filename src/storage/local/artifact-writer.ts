@@ -48,11 +48,12 @@ export class LocalWriter implements ArtifactWriter {
   add(bytes: Uint8Array): Promise<void> | void {
     if (this.#ending !== null || this.#isAbandoned) throw new SpillwayError("bad-input", "add() after end or abandon");
     if (this.#part === null && this.#heldBytes + bytes.length <= SMALL_BYTES && !this.#isPartial) {
-      this.#held.push(bytes.slice());
+      // Not slice(): of a Buffer that is no copy.
+      this.#held.push(new Uint8Array(bytes));
       this.#heldBytes += bytes.length;
       return;
     }
-    const added = this.#part === null ? this.#toSpool(bytes.slice()) : this.#part.add(bytes);
+    const added = this.#part === null ? this.#toSpool(new Uint8Array(bytes)) : this.#part.add(bytes);
     if (added === undefined) return;
     this.#adding = added.catch(() => {});
     return added;

@@ -16,13 +16,18 @@ export interface CompressOptions {
   olderThanMs?: number;
   /** At most so many. */
   max?: number;
+  /** Only tells what would be compressed. */
+  dryRun?: boolean;
+  /** Not these: ids. */
+  except?: ReadonlySet<string>;
 }
 
 /** What compressing gave. */
 export interface CompressReport {
   compressed: number;
   bytesBefore: number;
-  bytesAfter: number;
+  /** Null after a dry run. */
+  bytesAfter: number | null;
   /** What could not be read whole, and why. It stays as it is. */
   failed: { id: string; reason: string }[];
 }
@@ -34,9 +39,10 @@ export async function compressIdle(
   database: Database,
   rows: ArtifactRows,
   files: ArtifactFiles,
-  { nowMs = Date.now(), olderThanMs = NUMBERS.compressAfterMs.default, max = Infinity }: CompressOptions = {},
+  options: CompressOptions = {},
 ): Promise<CompressReport> {
-  const report: CompressReport = { compressed: 0, bytesBefore: 0, bytesAfter: 0, failed: [] };
+  const { nowMs = Date.now(), olderThanMs = NUMBERS.compressAfterMs.default, max = Infinity, dryRun = false } = options;
+  const report: CompressReport = { compressed: 0, bytesBefore: 0, bytesAfter: dryRun ? null : 0, failed: [] };
   const beforeMs = nowMs - olderThanMs;
   const idle = database.raw.prepare<ArtifactTable>(
     "select * from artifacts where form = 'plain' and created_ms <= ? and key > ? order by key limit ?",
@@ -46,18 +52,27 @@ export async function compressIdle(
     for (const row of page) {
       if (report.compressed >= max) return report;
       after = row.key;
+      if (options.except?.has(row.id)) continue;
       try {
-        const bytesAfter = await compressOne(rows, files, row, beforeMs);
+        const bytesAfter = dryRun
+          ? await idleBytes(files, row, beforeMs)
+          : await compressOne(rows, files, row, beforeMs);
         if (bytesAfter === null) continue;
         report.compressed += 1;
         report.bytesBefore += row.bytes;
-        report.bytesAfter += bytesAfter;
+        if (report.bytesAfter !== null) report.bytesAfter += bytesAfter;
       } catch (error) {
         report.failed.push({ id: row.id, reason: reasonOf(error) });
       }
     }
     if (page.length < PAGE) return report;
   }
+}
+
+/** What compressing would begin with; null if it would not. */
+async function idleBytes(files: ArtifactFiles, { key }: ArtifactTable, beforeMs: number): Promise<number | null> {
+  const { mtimeMs, size } = await stat(files.pathOf(key, "plain"));
+  return mtimeMs > beforeMs ? null : size;
 }
 
 async function compressOne(

@@ -1,4 +1,4 @@
-import { chmod, lstat, mkdir, open } from "node:fs/promises";
+import { chmod, lstat, open } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { Kysely } from "kysely";
 import { SpillwayError } from "../../errors.ts";
@@ -9,6 +9,7 @@ import type { Schema } from "./schema.ts";
 import { openConnection, type RawSql, retryBusy, type SqliteConnection } from "./sqlite-connection.ts";
 import { sqliteDialect } from "./sqlite-dialect.ts";
 import { loadDriver } from "./sqlite-driver.ts";
+import { makeFolder } from "./store-folders.ts";
 
 /** The database of a local folder: artifacts' facts, small artifacts, events, sums, sessions, projections. */
 export interface Database {
@@ -32,7 +33,7 @@ export async function openDatabase(dir: string): Promise<Database> {
   const path = join(resolve(dir), DATABASE_FILE);
   const driver = await loadDriver();
   try {
-    await mkdir(dir, { recursive: true, mode: 0o700 });
+    await makeFolder(dir);
     await makePrivate(path);
   } catch (error) {
     throw databaseFault(error, path);

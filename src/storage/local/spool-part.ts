@@ -5,12 +5,17 @@ import { SpillwayError } from "../../errors.ts";
 import { type LineIndex, startLineIndex } from "./line-index.ts";
 import { readAt } from "./plain-file.ts";
 import type { Quota } from "./quota.ts";
+import { SpoolThread } from "./spool-thread.ts";
 import { codeOf, PRIVATE_FILE, reasonOf } from "./store-folders.ts";
 
 const KIB = 1024;
 const FIRST_BATCH_BYTES = 128 * KIB;
 const LAST_BATCH_BYTES = 1024 * KIB;
 const QUOTA_EVERY_BYTES = 16 * 1024 * KIB;
+/** From here on a thread pays for itself. */
+const THREAD_FROM_BYTES = 16 * 1024 * KIB;
+/** What the disk has to do is done side by side, not left for the end. */
+const SYNC_EVERY_BYTES = 64 * 1024 * KIB;
 /** A writer that waits for its tool shows by this that it is still there. */
 const TOUCH_EVERY_MS = 10 * 60_000;
 
@@ -29,9 +34,10 @@ export class SpoolPart {
   readonly #handle: FileHandle;
   readonly #quota: Quota;
   readonly #hash = createHash("sha256");
+  #thread: SpoolThread | null = null;
   readonly #index = startLineIndex();
   readonly #touch: NodeJS.Timeout;
-  #batch: Buffer = Buffer.allocUnsafeSlow(FIRST_BATCH_BYTES);
+  #batch = sharedBytes(FIRST_BATCH_BYTES);
   /** The batch before: used again once it is written. */
   #free: Buffer | null = null;
   #filled = 0;
@@ -39,6 +45,10 @@ export class SpoolPart {
   /** Bytes that certainly are in the file. */
   #written = 0;
   #allowed: number;
+  #syncing: Promise<void> | null = null;
+  #synced = 0;
+  /** The disk says only once that it failed. */
+  #syncFault: unknown = null;
   #fault: Error | null = null;
 
   private constructor(path: string, handle: FileHandle, quota: Quota) {
@@ -75,7 +85,7 @@ export class SpoolPart {
     this.#batch.set(bytes.subarray(0, taken), this.#filled);
     this.#filled = this.#batch.length;
     // Copied before the first wait: a caller that gives up waiting may use its buffer again.
-    return this.#addRest(bytes.slice(taken));
+    return this.#addRest(new Uint8Array(bytes.subarray(taken)));
   }
 
   async #addRest(rest: Uint8Array): Promise<void> {
@@ -99,22 +109,34 @@ export class SpoolPart {
       this.#allowed = at + QUOTA_EVERY_BYTES;
     }
     const bytes = Math.min(LAST_BATCH_BYTES, this.#batch.length * 2);
-    const next = this.#free?.length === bytes ? this.#free : Buffer.allocUnsafeSlow(bytes);
+    const next = this.#free?.length === bytes ? this.#free : sharedBytes(bytes);
     this.#free = this.#batch;
     this.#batch = next;
     this.#filled = 0;
+    if (at >= THREAD_FROM_BYTES) this.#thread ??= startThread(this.#handle.fd);
     this.#writing = this.#write(full, at);
     this.#writing.catch(() => {});
-    this.#hash.update(full);
+    if (this.#thread === null) this.#hash.update(full);
     this.#index.add(full);
   }
 
   async #write(full: Uint8Array, at: number): Promise<void> {
-    for (let from = 0; from < full.length; ) {
+    if (this.#thread !== null) await this.#thread.write(full, at);
+    for (let from = 0; this.#thread === null && from < full.length; ) {
       const { bytesWritten } = await this.#handle.write(full, from, full.length - from, at + from);
       from += bytesWritten;
     }
     this.#written = at + full.length;
+    if (this.#syncing === null && this.#written - this.#synced >= SYNC_EVERY_BYTES) this.#syncing = this.#sync();
+  }
+
+  /** Hurries the disk; whether all is on it is asked at the end. */
+  async #sync(): Promise<void> {
+    this.#synced = this.#written;
+    await this.#handle.datasync().catch((error: unknown) => {
+      this.#syncFault ??= error;
+    });
+    this.#syncing = null;
   }
 
   async #settle(): Promise<void> {
@@ -141,14 +163,24 @@ export class SpoolPart {
     try {
       const isPartial = this.#fault !== null;
       if (isPartial) await this.#handle.truncate(this.#written);
-      const [sha256, index] = isPartial ? await this.#readBack() : [this.#hash.digest("hex"), this.#index.end()];
-      await this.#handle.sync();
+      await this.#syncing;
+      if (this.#syncFault !== null) throw this.#syncFault;
+      // Side by side: the one waits for the disk, the other for a processor.
+      const [[sha256, index]] = await Promise.all([
+        isPartial ? this.#readBack() : this.#finishHash(),
+        this.#handle.sync(),
+      ]);
       await this.#close();
       return { path: this.path, sha256, index, isPartial };
     } catch (error) {
       await this.abandon();
       throw writeFault(error);
     }
+  }
+
+  async #finishHash(): Promise<[string, LineIndex]> {
+    const sha256 = this.#thread === null ? this.#hash.digest("hex") : await this.#thread.digest();
+    return [sha256, this.#index.end()];
   }
 
   async #readBack(): Promise<[string, LineIndex]> {
@@ -164,6 +196,8 @@ export class SpoolPart {
 
   async #close(): Promise<void> {
     clearInterval(this.#touch);
+    await this.#thread?.end();
+    await this.#syncing;
     await this.#handle.close();
   }
 
@@ -172,6 +206,20 @@ export class SpoolPart {
     await this.#writing?.catch(() => {});
     await this.#close().catch(() => {});
     await unlink(this.path).catch(() => {});
+  }
+}
+
+/** Memory that a thread can read too. */
+function sharedBytes(length: number): Buffer {
+  return Buffer.from(new SharedArrayBuffer(length));
+}
+
+/** Null where no thread can be had: then the hash is taken here. */
+function startThread(descriptor: number): SpoolThread | null {
+  try {
+    return new SpoolThread(descriptor);
+  } catch {
+    return null;
   }
 }
 

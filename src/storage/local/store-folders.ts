@@ -1,6 +1,6 @@
 import { closeSync, constants, fsyncSync, lstatSync, mkdirSync, openSync } from "node:fs";
 import { chmod, lstat, mkdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { SpillwayError } from "../../errors.ts";
 
 const PRIVATE_FOLDER = 0o700;
@@ -18,7 +18,7 @@ export interface StoreFolders {
 export async function openFolders(dir: string): Promise<StoreFolders> {
   const folders = { dir, artifacts: join(dir, "artifacts"), spool: join(dir, "spool") };
   try {
-    await mkdir(dir, { recursive: true, mode: PRIVATE_FOLDER });
+    await makeFolder(dir);
     const { mode } = await stat(dir);
     if (process.platform !== "win32" && (mode & 0o022) !== 0) {
       throw new SpillwayError(
@@ -39,6 +39,36 @@ export async function openFolders(dir: string): Promise<StoreFolders> {
     });
   }
   return folders;
+}
+
+/**
+ * Makes a folder and what is missing above it, private. Node's own way of doing so never ends where a folder exists but
+ * takes no others, as /proc does.
+ */
+export async function makeFolder(folder: string): Promise<void> {
+  const missing = [resolve(folder)];
+  for (let at = missing[0] as string; !(await isThere(at)); ) {
+    const parent = dirname(at);
+    if (parent === at) break;
+    missing.push(parent);
+    at = parent;
+  }
+  for (const each of missing.toReversed()) {
+    await mkdir(each, { mode: PRIVATE_FOLDER }).catch((error: unknown) => {
+      if (codeOf(error) !== "EEXIST") throw error;
+    });
+  }
+  if (!(await stat(folder)).isDirectory()) throw new Error(`${folder} is not a folder`);
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return false;
+    throw error;
+  }
 }
 
 /** The folder of a key's files; refused if it is a link to somewhere else. */

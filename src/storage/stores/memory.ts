@@ -117,7 +117,7 @@ function startWriter(maxBytes: number, keep: (facts: Facts, data: Uint8Array) =>
   let isWhole = true;
   return {
     add(added) {
-      const kept = added.slice(0, maxBytes - bytes);
+      const kept = new Uint8Array(added.subarray(0, maxBytes - bytes));
       if (kept.length < added.length) isWhole = false;
       hash.update(kept);
       index.add(kept);

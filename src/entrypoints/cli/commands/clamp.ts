@@ -1,12 +1,12 @@
 import type { Command } from "commander";
-import type { PolicyInput } from "../../../contract/policy.ts";
 import { createSpillway } from "../../../index.ts";
 import { resolvePolicy } from "../../../stages/policy/resolve-policy.ts";
 import { addCallFlags, type CallFlags, callOptions } from "../call-flags.ts";
 import { explainText } from "../explain-text.ts";
 import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
-import { addPolicyFlags, type PolicyFlags, policyFromFlags } from "../policy-flags.ts";
+import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "../policy-flags.ts";
 import { openInput } from "../read-input.ts";
+import { shellReader } from "../shell-reader.ts";
 import { summarize } from "../summarize.ts";
 import { EXIT_BAD_INPUT } from "../tell.ts";
 import { wholeNumber } from "../whole-number.ts";
@@ -60,17 +60,17 @@ Examples:
 
 async function clampInput(file: string | undefined, flags: ClampFlags): Promise<void> {
   const { tool = flags.command === undefined ? "clamp" : "run_command", exitCode, fold } = flags;
-  const policy: PolicyInput = await policyFromFlags(flags);
+  const { policy, dir: _dir, ...keeping } = await optionsFromFlags(flags);
   if (resolvePolicy(policy).profile === "off" && !flags.json) return passThrough(file);
   const output = openInput(file);
   const place = flags.save ? await openPlace(flags) : null;
   const spillway = await createSpillway({
+    ...(place === null ? { redact: keeping.redact } : keeping),
     store: place?.store ?? null,
     ledger: place?.ledger ?? null,
     policy,
     env: {},
-    reader: { by: place === null ? "operator" : "shell" },
-    ...(!flags.redact && { redact: "off" as const }),
+    reader: place === null ? { by: "operator" } : shellReader(flags),
   });
   const { text, receipt } = await spillway.admit({
     tool,

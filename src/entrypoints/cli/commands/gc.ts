@@ -41,7 +41,8 @@ async function collect({ store, database, dir }: Local, flags: GcFlags): Promise
     ...(maxSessionBytes !== undefined && { maxSessionBytes }),
     ...(retain !== undefined && { retainMs: retain }),
   });
-  const compressed = dryRun ? null : await store.compressIdle();
+  const going = new Set(collected.artifacts.map(({ id }) => id));
+  const compressed = await store.compressIdle({ dryRun, except: dryRun ? going : new Set() });
   const olderThanMs = maxAge ?? NUMBERS.retainAgeMs.default;
   const pruned = await pruneEvents(database, { olderThanMs, isDryRun: dryRun });
   if (flags.json) return writeJson({ dryRun, collected, compressed, pruned });
@@ -58,12 +59,9 @@ async function collect({ store, database, dir }: Local, flags: GcFlags): Promise
     `${counted(collected.files.length, "file")} without an owner ${would}removed`,
     `${counted(pruned.events, "event")} and ${counted(pruned.projections, "projection")} ${would}removed`,
   ];
-  if (compressed !== null) {
-    const { bytesBefore, bytesAfter, failed } = compressed;
-    lines.push(
-      `${counted(compressed.compressed, "artifact")} compressed: ${sizeText(bytesBefore)} -> ${sizeText(bytesAfter)}`,
-    );
-    for (const { id, reason } of failed) lines.push(`${id} was not compressed: ${reason}`);
-  }
+  const { bytesBefore, bytesAfter, failed } = compressed;
+  const gain = bytesAfter === null ? sizeText(bytesBefore) : `${sizeText(bytesBefore)} -> ${sizeText(bytesAfter)}`;
+  lines.push(`${counted(compressed.compressed, "artifact")} ${would}compressed: ${gain}`);
+  for (const { id, reason } of failed) lines.push(`${id} was not compressed: ${reason}`);
   await writeOut(lines.map((line) => `${line}\n`).join(""));
 }

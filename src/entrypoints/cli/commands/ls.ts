@@ -1,37 +1,57 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import type { Artifact } from "../../../contract/store.ts";
 import type { Local } from "../../../storage/local/open-local.ts";
 import { sizeText, timeText } from "../amounts.ts";
 import { addPlaceFlag, type PlaceFlags, SCOPE, withPlace } from "../open-place.ts";
 import { alignTable, cell } from "../table.ts";
+import { tell } from "../tell.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
 interface LsFlags extends PlaceFlags {
   session?: string;
-  max?: number;
+  limit?: number;
+  before?: number;
   json?: boolean;
 }
+
+/** As many as the store gives at once. */
+const PAGE = 1000;
 
 /** `spillway ls`: what is saved. */
 export function addLsCommand(program: Command): void {
   addPlaceFlag(program.command("ls").description("list saved outputs, newest first"))
     .option("--session <name>", "only those of this session")
-    .option("--max <n>", "at most so many (default 1000)", wholeNumber("--max"))
-    .option("--json", "print one JSON object for each line")
-    .addHelpText("after", "\nExamples:\n  spillway ls\n  spillway ls --session s1 --json | jq -r .id")
+    .option("--limit <n>", "at most so many (default 1000)", wholeNumber("--limit"))
+    .option("--before <time>", "only those saved before: a date, or `next` of the page before", readTime)
+    .option("--json", "print one JSON object, { artifacts, next }")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  spillway ls\n  spillway ls --session s1 --json | jq -r '.artifacts[].id'\n  spillway ls --limit 50 --before 2026-03-01",
+    )
     .action((flags: LsFlags) => withPlace(flags, (place) => list(place, flags)));
 }
 
-async function list({ store }: Local, { session, max, json }: LsFlags): Promise<void> {
-  const artifacts = await store.list({
-    scope: SCOPE,
-    ...(session !== undefined && { session }),
-    ...(max !== undefined && { max }),
-  });
-  if (json) for (const artifact of artifacts) await writeJson(artifact);
-  else if (artifacts.length === 0) process.stderr.write("spillway: nothing is saved here\n");
-  else await writeOut(alignTable([HEAD, ...artifacts.map(rowOf)], new Set([2, 3])));
+async function list({ store }: Local, { session, limit = PAGE, before, json }: LsFlags): Promise<void> {
+  const artifacts: Artifact[] = [];
+  // One more tells whether there is a next page.
+  for (let beforeMs = before; artifacts.length <= limit; beforeMs = artifacts.at(-1)?.createdAtMs) {
+    const max = Math.min(PAGE, limit + 1 - artifacts.length);
+    const page = await store.list({
+      scope: SCOPE,
+      max,
+      ...(session !== undefined && { session }),
+      ...(beforeMs !== undefined && { beforeMs }),
+    });
+    artifacts.push(...page);
+    if (page.length < max) break;
+  }
+  const shown = artifacts.slice(0, limit);
+  const next = artifacts.length > limit ? (shown.at(-1)?.createdAtMs ?? before ?? null) : null;
+  if (json) return writeJson({ artifacts: shown, next });
+  if (artifacts.length === 0) return tell("nothing is saved here");
+  await writeOut(alignTable([HEAD, ...shown.map(rowOf)], new Set([2, 3])));
+  if (next !== null) tell(`there are more: --before ${next}`);
 }
 
 const HEAD = ["ID", "SAVED AT", "SIZE", "LINES", "TOOL", "SESSION"];
@@ -39,4 +59,11 @@ const HEAD = ["ID", "SAVED AT", "SIZE", "LINES", "TOOL", "SESSION"];
 function rowOf({ id, createdAtMs, bytes, lines, tool, session, saved }: Artifact): string[] {
   const part = saved === "partial" ? " (in part)" : "";
   return [id, timeText(createdAtMs), sizeText(bytes), String(lines), cell(tool), `${cell(session)}${part}`];
+}
+
+/** Milliseconds as `next` gives them, or a date. */
+function readTime(text: string): number {
+  const atMs = /^\d{12,15}$/.test(text) ? Number(text) : Date.parse(text);
+  if (Number.isFinite(atMs)) return atMs;
+  throw new InvalidArgumentError(`--before takes a date, such as 2026-03-01 or 2026-03-01T12:30; got "${text}".`);
 }

@@ -3,7 +3,7 @@ import { SpillwayError } from "../../../errors.ts";
 import { createSpillway } from "../../../index.ts";
 import type { RecallWant } from "../../../recall/index.ts";
 import type { Local } from "../../../storage/local/open-local.ts";
-import { addPlaceFlag, type PlaceFlags, resolveId, SCOPE, withPlace } from "../open-place.ts";
+import { addPlaceFlag, type Place, type PlaceFlags, resolveId, SCOPE, withPlace } from "../open-place.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { writeJson, writeOut, writeText } from "../write-out.ts";
 
@@ -45,7 +45,7 @@ Examples:
     .action((id: string, flags: RecallFlags) => withPlace(flags, (place) => recallPart(place, id, flags)));
 }
 
-async function recallPart(place: Local, typed: string, flags: RecallFlags): Promise<void> {
+async function recallPart(place: Place, typed: string, flags: RecallFlags): Promise<void> {
   const wants = wantsOf(flags);
   if (wants.length > 1) {
     throw new SpillwayError("bad-input", "--lines, --bytes, --head and --tail exclude each other: give one");
@@ -53,8 +53,8 @@ async function recallPart(place: Local, typed: string, flags: RecallFlags): Prom
   if (flags.raw && flags.json) throw new SpillwayError("bad-input", "--raw and --json exclude each other: give one");
   const id = await resolveId(place, typed);
   if (flags.raw) return writeRaw(place, id, wants[0]);
-  const { store, ledger } = place;
-  const page = await (await createSpillway({ store, ledger, env: {} })).recall(id, wants[0]);
+  const { store, ledger, options } = place;
+  const page = await (await createSpillway({ ...options, store, ledger, env: {} })).recall(id, wants[0]);
   const { recallText } = await import("../../../recall/index.ts");
   await (flags.json ? writeJson(page) : writeText(recallText(page)));
 }

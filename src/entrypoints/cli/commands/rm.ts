@@ -3,7 +3,7 @@ import { SpillwayError } from "../../../errors.ts";
 import { counted } from "../../../stages/mark/texts.ts";
 import type { Local } from "../../../storage/local/open-local.ts";
 import { sizeText } from "../amounts.ts";
-import { addPlaceFlag, type PlaceFlags, resolveId, SCOPE, withPlace } from "../open-place.ts";
+import { addPlaceFlag, type Place, type PlaceFlags, resolveId, SCOPE, withPlace } from "../open-place.ts";
 import { tell } from "../tell.ts";
 import { writeJson } from "../write-out.ts";
 
@@ -20,8 +20,8 @@ export function addRmCommand(program: Command): void {
   addPlaceFlag(program.command("rm").description("remove saved outputs, or everything of a session"))
     .argument("[ids...]", "artifacts; their first 6 characters may do")
     .option("--session <name>", "its artifacts, events and sums; what other sessions have too stays")
-    .option("--runs <folder>", "with --session: remove its run from this folder of runs too")
-    .option("--events <file>", "with --session: take its lines out of this event log too")
+    .option("--runs <folder>", "with --session: remove its run from this folder of runs too (default: your config's)")
+    .option("--events <file>", "with --session: take its lines out of this event log too (default: your config's)")
     .option("--json", "print one JSON object, { artifacts, bytes, events }")
     .option("-q, --quiet", "say nothing")
     .addHelpText("after", "\nExamples:\n  spillway rm k3v7q2 m4x5ya\n  spillway rm --session s1 --runs ./runs")
@@ -36,7 +36,7 @@ export function addRmCommand(program: Command): void {
     });
 }
 
-async function remove(place: Local, typed: string[], flags: RmFlags): Promise<void> {
+async function remove(place: Place, typed: string[], flags: RmFlags): Promise<void> {
   const gone =
     flags.session === undefined ? await removeIds(place, typed) : await removeSession(place, flags, flags.session);
   if (flags.json) return writeJson(gone);
@@ -65,7 +65,8 @@ async function removeIds(place: Local, typed: string[]): Promise<Gone> {
   return gone;
 }
 
-async function removeSession({ store, ledger }: Local, { runs, events }: RmFlags, session: string): Promise<Gone> {
+async function removeSession({ store, ledger, options }: Place, flags: RmFlags, session: string): Promise<Gone> {
+  const { runs = options.runs, events = options.events } = flags;
   const { removed, removedBytes } = await store.removeSession(session);
   const recorded = await ledger.removeSession(session);
   if (runs !== undefined)

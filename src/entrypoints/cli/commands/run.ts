@@ -23,7 +23,7 @@ export function addRunCommand(program: Command): void {
     .option("--tool <name>", "the tool whose limits apply (default run_command)")
     .option("--session <name>", "the session that the output belongs to")
     .option("--timeout <seconds>", "end the command and its children after this long (also 5m, 1h)", readDuration)
-    .option("--raw", "pass every byte on as it comes; what is over its limits is saved all the same")
+    .option("--raw", "pass every byte on as it comes, and save every byte")
     .option("--mark-stderr", 'begin lines of standard error with "stderr: " (their order is then approximate)')
     .option("--no-redact", "save secrets as they are")
     .option("--json", "end with one JSON object, { text, receipt, exitCode }")

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { createSpillway } from "../../../index.ts";
-import type { Local } from "../../../storage/local/open-local.ts";
-import { addPlaceFlag, type PlaceFlags, resolveId, withPlace } from "../open-place.ts";
+import { addPlaceFlag, type Place, type PlaceFlags, resolveId, withPlace } from "../open-place.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { writeJson, writeText } from "../write-out.ts";
 
@@ -46,17 +45,20 @@ Examples:
     );
 }
 
-async function searchArtifact(place: Local, typed: string, pattern: string, flags: SearchFlags): Promise<void> {
+async function searchArtifact(place: Place, typed: string, pattern: string, flags: SearchFlags): Promise<void> {
   const { context, max, from, ignoreCase = false, fixedStrings: literal = false } = flags;
-  const { store, ledger } = place;
-  const page = await (await createSpillway({ store, ledger, env: {} })).search(await resolveId(place, typed), {
-    pattern,
-    literal,
-    ignoreCase,
-    ...(context !== undefined && { context }),
-    ...(max !== undefined && { max }),
-    ...(from !== undefined && { from }),
-  });
+  const { store, ledger, options } = place;
+  const page = await (await createSpillway({ ...options, store, ledger, env: {} })).search(
+    await resolveId(place, typed),
+    {
+      pattern,
+      literal,
+      ignoreCase,
+      ...(context !== undefined && { context }),
+      ...(max !== undefined && { max }),
+      ...(from !== undefined && { from }),
+    },
+  );
   const { searchText } = await import("../../../recall/index.ts");
   await (flags.json ? writeJson(page) : writeText(searchText(page)));
   if (page.total === 0) process.exitCode = EXIT_NOT_FOUND;

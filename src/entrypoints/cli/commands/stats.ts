@@ -30,7 +30,7 @@ export function addStatsCommand(program: Command): void {
     .addHelpText(
       "after",
       `
-A rate with ! is above ${NUMBERS.truncationFlagShare.default * 100} %: the limits of that tool deserve a look. What was read back is taken off the tokens saved.
+A rate with ! is above ${NUMBERS.truncationFlagShare.default * 100} %: the limits of that tool deserve a look. TOKENS SAVED is net: what was read back is taken off, and what the host would have cut anyway is not counted.
 
 Examples:
   spillway stats

@@ -1,4 +1,4 @@
-import type { Readable } from "node:stream";
+import type { CommandOutput } from "./pipe-reader.ts";
 
 /** How long a pipe may stay open after its command has ended: a background child has it still. */
 const LINGER_MS = 1000;
@@ -7,7 +7,7 @@ const LOOK_MS = 20;
 const LEFT_BYTES = 1024 * 1024;
 
 /** A command's output, until it ends or the command has ended and only children that it left behind could add to it. */
-export async function* readOutput(output: Readable, exited: Promise<unknown>): AsyncGenerator<Uint8Array> {
+export async function* readOutput(output: CommandOutput, exited: Promise<unknown>): AsyncGenerator<Uint8Array> {
   let isWaiting = false;
   let looks = 0;
   let lateBytes = 0;
@@ -28,7 +28,7 @@ export async function* readOutput(output: Readable, exited: Promise<unknown>): A
   });
   try {
     isWaiting = true;
-    for await (const chunk of output as AsyncIterable<Uint8Array>) {
+    for await (const chunk of output) {
       isWaiting = false;
       looks = 0;
       if (isLate) lateBytes += chunk.length;

@@ -2,14 +2,15 @@ import { messageOf } from "../../../errors.ts";
 import { createSpillway } from "../../../index.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { within } from "../../../stages/spill/within.ts";
-import type { Local } from "../../../storage/local/open-local.ts";
 import { type CallFlags, callOptions } from "../call-flags.ts";
-import { openPlace, type PlaceFlags } from "../open-place.ts";
-import { type PolicyFlags, policyFromFlags } from "../policy-flags.ts";
-import { summarize } from "../summarize.ts";
+import { openPlace, type Place, type PlaceFlags } from "../open-place.ts";
+import { optionsFromFlags, type PolicyFlags } from "../policy-flags.ts";
+import { shellReader } from "../shell-reader.ts";
+import { summarize, summarizeKept } from "../summarize.ts";
 import { tell } from "../tell.ts";
 import { writeJson, writeOut, writeText } from "../write-out.ts";
 import { guardCommand } from "./guard-command.ts";
+import { HeldOutput, MAX_HELD_BYTES } from "./keep-whole.ts";
 import { readOutput } from "./read-output.ts";
 import { type StartedCommand, startCommand } from "./start-command.ts";
 
@@ -28,9 +29,12 @@ export interface RunFlags extends PolicyFlags, PlaceFlags, CallFlags {
 /** Runs a command through a Spillway and gives its exit code. */
 export async function runCommand(words: string[], flags: RunFlags): Promise<number> {
   const { tool = "run_command", session, fold } = flags;
-  const policy = await policyFromFlags(flags);
+  const { policy, dir: _dir, ...keeping } = await optionsFromFlags(flags);
   // Flags are wrong before anything has run, or never.
-  await (await createSpillway({ store: null, policy, env: {} })).admit({ tool, output: "", ...callOptions(flags) });
+  const checking = await createSpillway({ store: null, policy, env: {} });
+  await checking.admit({ tool, output: "", ...callOptions(flags) });
+  const { limits, off } = checking.resolve(tool);
+  const held = flags.raw ? new HeldOutput() : null;
   const opening = within(openPlace(flags), NUMBERS.spillDeadlineMs.default, "opening the store").catch(
     (error: unknown) => {
       tell(`nothing will be saved: ${messageOf(error)}`);
@@ -41,31 +45,36 @@ export async function runCommand(words: string[], flags: RunFlags): Promise<numb
   const guard = guardCommand(command, flags.timeout);
   if (!command.isTrueOrder && !flags.quiet)
     tell("standard output and standard error come through two pipes: their order is approximate");
-  let place: Local | null = null;
+  let place: Place | null = null;
   try {
     place = await opening;
     const spillway = await createSpillway({
-      policy,
+      ...(place === null ? { redact: keeping.redact } : keeping),
+      // Raw, nothing is held back from anybody: what is over these limits is saved on the way, the rest at the end.
+      policy: held !== null && off ? {} : policy,
       env: {},
       store: place?.store ?? null,
       ledger: place?.ledger ?? null,
-      reader: { by: "shell" },
-      ...(!flags.redact && { redact: "off" as const }),
+      reader: shellReader(flags),
     });
-    const { text, receipt } = await spillway.admit({
+    const admitted = await spillway.admit({
       tool,
-      output: passed(command, flags.raw ?? false),
+      output: passed(command, held),
       exitCode: guard.exitCode,
       command: words.join(" "),
       ...callOptions(flags),
       ...(session !== undefined && { session }),
       ...(fold !== undefined && { fold }),
+      ...(held !== null && { limits: { ...limits, maxBytes: Math.min(limits.maxBytes ?? Infinity, MAX_HELD_BYTES) } }),
     });
+    const { text } = admitted;
+    const receipt = held && place ? await held.keep(place, admitted.receipt, keeping.redact) : admitted.receipt;
     const exitCode = await guard.exitCode;
     if (flags.json) await writeJson({ text, receipt, exitCode });
     else if (!flags.raw) await writeText(text);
     if (guard.isTimedOut()) tell(`its time was up after ${(flags.timeout ?? 0) / 1000} s`);
-    if (!flags.quiet && !flags.json) process.stderr.write(`${summarize(receipt)}\n`);
+    if (!flags.quiet && !flags.json)
+      process.stderr.write(`${held === null ? summarize(receipt) : summarizeKept(receipt)}\n`);
     return exitCode;
   } finally {
     guard.end();
@@ -74,8 +83,9 @@ export async function runCommand(words: string[], flags: RunFlags): Promise<numb
   }
 }
 
-/** The output, passed on as it comes if that is asked for. */
-async function* passed(command: StartedCommand, isRaw: boolean): AsyncGenerator<Uint8Array> {
+/** The output; raw, it is passed on as it comes, and held. */
+async function* passed(command: StartedCommand, held: HeldOutput | null): AsyncGenerator<Uint8Array> {
+  const isRaw = held !== null;
   const fault = await command.fault;
   if (fault !== null) {
     // A model has to learn of it; among raw bytes it would be taken for output.
@@ -91,6 +101,7 @@ async function* passed(command: StartedCommand, isRaw: boolean): AsyncGenerator<
     });
   }
   for await (const chunk of readOutput(command.output, command.exitCode)) {
+    held?.add(chunk);
     if (isRaw && isRead) await writeOut(chunk);
     yield chunk;
   }

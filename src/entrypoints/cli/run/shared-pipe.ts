@@ -1,14 +1,13 @@
 import { spawnSync } from "node:child_process";
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
-import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Readable } from "node:stream";
+import { PipeReader } from "./pipe-reader.ts";
 
 /** A pipe whose one writing end several streams of a child can share. */
 export interface SharedPipe {
   write: number;
-  output: Readable;
+  output: PipeReader;
 }
 
 /**
@@ -24,7 +23,7 @@ export function openSharedPipe(): SharedPipe | null {
     if (spawnSync("mkfifo", ["-m", "600", path], { stdio: "ignore" }).status !== 0) return null;
     read = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const write = openSync(path, constants.O_WRONLY);
-    return { write, output: new Socket({ fd: read, readable: true, writable: false }) };
+    return { write, output: new PipeReader(read) };
   } catch {
     if (read !== null) closeSync(read);
     return null;

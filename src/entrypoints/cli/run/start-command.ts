@@ -4,12 +4,13 @@ import { constants } from "node:os";
 import type { Readable } from "node:stream";
 import { messageOf } from "../../../errors.ts";
 import { joinStreams } from "./join-streams.ts";
+import type { CommandOutput } from "./pipe-reader.ts";
 import { openSharedPipe } from "./shared-pipe.ts";
 
 /** A command that was started, or could not be. */
 export interface StartedCommand {
   /** What it writes, both its streams in one. */
-  output: Readable;
+  output: CommandOutput;
   /** As a shell gives it: 128 + n after a signal, 127 for no such command, 126 for one that cannot be run. */
   exitCode: Promise<number>;
   /** Why it could not be started; null if it was. Settles with it. */
@@ -35,7 +36,8 @@ export function startCommand([file = "", ...args]: string[], markStderr: boolean
     // The pipe ends when the last one who writes has closed it: that must not be us.
     if (pipe !== null) closeSync(pipe.write);
   }
-  const output = pipe?.output ?? joinStreams(child.stdout as Readable, child.stderr as Readable, markStderr);
+  const output: CommandOutput =
+    pipe?.output ?? joinStreams(child.stdout as Readable, child.stderr as Readable, markStderr);
   const fault = new Promise<string | null>((resolve) => {
     child.once("spawn", () => resolve(null));
     child.once("error", (error) => resolve(reason(file, error)));

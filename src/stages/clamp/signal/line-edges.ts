@@ -1,13 +1,19 @@
-import { CLASS, DIGIT } from "./byte-kinds.ts";
+import { CLASS, DIGIT, LOWER, OTHER, UPPER } from "./byte-kinds.ts";
 import { CALLED, CAPS, CONCEPT_AT, PLAIN } from "./line-features.ts";
 import type { LineLook } from "./line-look.ts";
 import {
   AT,
   BUILD,
   ERROR,
+  F_ARROW,
+  F_BACKTICK,
+  F_CALL,
   F_CARET,
   F_COLON_END,
+  F_COLONS,
   F_CROSS,
+  F_DOTTED,
+  F_EQUALS,
   F_EXIT_FAILED,
   F_EXIT_GOOD,
   F_FILE_LINE,
@@ -19,12 +25,15 @@ import {
   F_MINUS,
   F_NUMBERED_DOT,
   F_NUMBERED_PAREN,
+  F_PATH,
+  F_PERCENT,
   F_PLUS,
   F_PROMPT,
   F_QUOTE,
   F_RULE,
   F_STARS,
   F_TAG,
+  F_URL,
   FAIL,
   FILE,
   MAKE,
@@ -93,4 +102,55 @@ export function lookAtEdges(
     has(F_NUMBERED_PAREN) ||
     (last === 58 && (plain(FAIL) || plain(ERROR)));
   if (scan.isHeader) scan.put(F_HEADER);
+}
+
+/** What a punctuation mark at `at` tells. */
+export function lookAtMark(
+  scan: LineLook,
+  bytes: Uint8Array,
+  at: number,
+  stop: number,
+  byte: number,
+  previous: number,
+): void {
+  switch (byte) {
+    case 37:
+      if (CLASS[previous] === DIGIT) scan.put(F_PERCENT);
+      break;
+    case 58:
+      if (previous === 58) scan.put(F_COLONS);
+      else if (at + 2 < stop && bytes[at + 1] === 47 && bytes[at + 2] === 47) scan.put(F_URL);
+      break;
+    case 42:
+      if (previous === 42 && at + 1 < stop && bytes[at + 1] === 42) scan.put(F_STARS);
+      break;
+    case 34:
+    case 39:
+      scan.put(F_QUOTE);
+      break;
+    case 96:
+      scan.put(F_BACKTICK);
+      break;
+    case 62:
+      if (previous === 45 || previous === 61) scan.put(F_ARROW);
+      break;
+    case 40:
+      if (CLASS[previous] === LOWER || CLASS[previous] === UPPER) scan.put(F_CALL);
+      break;
+    case 61:
+      if (previous !== 61) scan.put(F_EQUALS);
+      break;
+    case 47:
+      if (CLASS[previous] === LOWER && at + 1 < stop && CLASS[bytes[at + 1] as number] === LOWER) scan.put(F_PATH);
+      break;
+    case 46:
+      if (
+        CLASS[previous] === LOWER &&
+        at + 1 < stop &&
+        (CLASS[bytes[at + 1] as number] as number) <= UPPER &&
+        CLASS[bytes[at + 1] as number] !== OTHER
+      )
+        scan.put(F_DOTTED);
+      break;
+  }
 }

@@ -8,14 +8,13 @@ import {
   highMark,
   LOWER,
   lengthBin,
-  OTHER,
   onlyJoints,
   pastEscape,
   pastTimestamp,
   shareBin,
   UPPER,
 } from "./byte-kinds.ts";
-import { lookAtEdges } from "./line-edges.ts";
+import { lookAtEdges, lookAtMark } from "./line-edges.ts";
 import {
   CALLED,
   CAPITALS_AT,
@@ -39,28 +38,7 @@ import {
   ZERO,
 } from "./line-features.ts";
 import { LineLook } from "./line-look.ts";
-import {
-  ERROR,
-  EXIT,
-  F_ARROW,
-  F_BACKTICK,
-  F_CALL,
-  F_COLONS,
-  F_CROSS,
-  F_DOTTED,
-  F_EQUALS,
-  F_FILE_LINE,
-  F_PATH,
-  F_PERCENT,
-  F_QUOTE,
-  F_STARS,
-  F_TICK,
-  F_URL,
-  FAIL,
-  LINE,
-  NOT,
-  W,
-} from "./line-marks.ts";
+import { ERROR, EXIT, F_CROSS, F_FILE_LINE, F_TICK, FAIL, LINE, NOT, W } from "./line-marks.ts";
 import { addLetter, conceptOf, WORD_SEED } from "./word-table.ts";
 
 /** Beyond this a line's text tells nothing new about it. */
@@ -248,47 +226,7 @@ export class LineScan extends LineLook {
         } else {
           marks++;
           if (byte !== 40) afterNumber = 0;
-          switch (byte) {
-            case 37:
-              if (CLASS[previous] === DIGIT) this.put(F_PERCENT);
-              break;
-            case 58:
-              if (previous === 58) this.put(F_COLONS);
-              else if (at + 2 < stop && bytes[at + 1] === 47 && bytes[at + 2] === 47) this.put(F_URL);
-              break;
-            case 42:
-              if (previous === 42 && at + 1 < stop && bytes[at + 1] === 42) this.put(F_STARS);
-              break;
-            case 34:
-            case 39:
-              this.put(F_QUOTE);
-              break;
-            case 96:
-              this.put(F_BACKTICK);
-              break;
-            case 62:
-              if (previous === 45 || previous === 61) this.put(F_ARROW);
-              break;
-            case 40:
-              if (CLASS[previous] === LOWER || CLASS[previous] === UPPER) this.put(F_CALL);
-              break;
-            case 61:
-              if (previous !== 61) this.put(F_EQUALS);
-              break;
-            case 47:
-              if (CLASS[previous] === LOWER && at + 1 < stop && CLASS[bytes[at + 1] as number] === LOWER)
-                this.put(F_PATH);
-              break;
-            case 46:
-              if (
-                CLASS[previous] === LOWER &&
-                at + 1 < stop &&
-                (CLASS[bytes[at + 1] as number] as number) <= UPPER &&
-                CLASS[bytes[at + 1] as number] !== OTHER
-              )
-                this.put(F_DOTTED);
-              break;
-          }
+          lookAtMark(this, bytes, at, stop, byte, previous);
         }
         shape = Math.imul(shape ^ byte, 0x01000193);
       }

@@ -1,0 +1,36 @@
+import type { Output } from "../contract/output.ts";
+import type { ToolOverride } from "../contract/policy.ts";
+import type { Receipt } from "../contract/receipt.ts";
+import type { WrapOptions } from "./wrap-tool.ts";
+
+/** What may be said for one output. */
+export interface AdmitOptions extends Omit<WrapOptions, "name" | "session" | "ask"> {
+  /** The receipt says why each part of a text is shown or not. */
+  explain?: boolean | undefined;
+  /** Bounds `details` and `structuredContent` too, for results that reach a model or a transcript with them. */
+  boundDetails?: boolean | undefined;
+}
+
+/** One output to admit. */
+export interface AdmitRequest extends AdmitOptions {
+  /** The tool's name, by which its limits are found. */
+  tool?: string | undefined;
+  session?: string | undefined;
+  call?: string | undefined;
+  output: Output;
+  /** A command's exit code, or a promise of it: said where it matters, as the text's last line. */
+  exitCode?: number | null | PromiseLike<number | null> | undefined;
+  /** The command whose output it is: helps to tell what sort of output it is. */
+  command?: string | undefined;
+  /** What the tool itself declares; weaker than a policy row that names it. */
+  declared?: ToolOverride | undefined;
+  /** A partial result: clamped, never spilled, no receipt told. */
+  isUpdate?: boolean | undefined;
+}
+
+/** An admitted output. `output` has the shape that came in; a stream and bytes become text. */
+export interface Admission<T> {
+  output: T extends string | Uint8Array | ArrayBuffer | AsyncIterable<unknown> | ReadableStream<unknown> ? string : T;
+  text: string;
+  receipt: Receipt;
+}

@@ -1,0 +1,54 @@
+import type { RedactionRule, RuleInput } from "../stages/redact/redaction-rule.ts";
+import type { StartRedactor } from "../stages/spill/spill.ts";
+import type { ModelView } from "./model-view.ts";
+
+/**
+ * Where secrets are replaced: "off" nowhere, "on" in what is stored and logged, "model" also in what the model reads.
+ * `rules` stand beside the well-known ones; `model: true` is "model" with them.
+ */
+export type Redact = "off" | "on" | "model" | { rules: readonly RuleInput[]; model?: boolean | undefined };
+
+/** What replaces secrets, each part loaded on first use. */
+export interface Redaction {
+  /** In what is stored. */
+  loadRedactor(): Promise<StartRedactor>;
+  /** In a short text that is logged. */
+  loadText(): Promise<(text: string) => string>;
+  /** In what the model reads; null shows it as it came. */
+  loadView: (() => Promise<ModelView>) | null;
+  /** With rules of one's own any text may hold a secret, else a short plain word cannot. */
+  hasOwnRules: boolean;
+}
+
+/** Null if nothing is replaced. Throws nothing before it is loaded: a wrong rule shows then. */
+export function redactionOf(redact: Redact = "on"): Redaction | null {
+  if (redact === "off") return null;
+  const own = typeof redact === "object" ? redact.rules : [];
+  const isModel = redact === "model" || (typeof redact === "object" && redact.model === true);
+  let rules: Promise<readonly RedactionRule[]> | null = null;
+  const load = () => (rules ??= loadRules(own));
+  const loadView = async () => {
+    const [{ modelView }, loaded] = await Promise.all([import("./model-view.ts"), load()]);
+    return modelView(loaded);
+  };
+  return {
+    async loadRedactor() {
+      const [{ startRedact }, loaded] = await Promise.all([import("../stages/redact/redact.ts"), load()]);
+      return (take) => startRedact(loaded, take);
+    },
+    async loadText() {
+      const { source } = await loadView();
+      return (text) => source().readText(text);
+    },
+    loadView: isModel ? loadView : null,
+    hasOwnRules: own.length > 0,
+  };
+}
+
+async function loadRules(own: readonly RuleInput[]): Promise<readonly RedactionRule[]> {
+  const [{ defaultRules }, { compileRules }] = await Promise.all([
+    import("../stages/redact/default-rules.ts"),
+    import("../stages/redact/compile-rules.ts"),
+  ]);
+  return own.length === 0 ? defaultRules : [...defaultRules, ...compileRules(own)];
+}

@@ -1,0 +1,44 @@
+import { resolve } from "node:path";
+import { definedOnly } from "../stages/policy/merge-rows.ts";
+import type { PlainConfig } from "./validate-config.ts";
+
+/** Where things are kept and what is redacted, as the user's own config says. */
+export interface KeepingOptions {
+  dir?: string;
+  events?: string;
+  runs?: string;
+  redact?: "off" | "on" | "model" | { rules: ConfigRule[]; model?: boolean };
+}
+
+/** A rule as a config has it. */
+type ConfigRule = { name: string; ignoreCase?: boolean } & (
+  | { pattern: string; literal?: never }
+  | { literal: string; pattern?: never }
+);
+
+/** A checked config: what the schema lets through. */
+interface Plain {
+  dir?: string;
+  events?: string;
+  runs?: string;
+  redact?: "off" | "on" | "model" | boolean | { rules?: ConfigRule[]; model?: boolean };
+}
+
+/** Reads it off a checked config. Paths are taken from the config's folder. */
+export function toKeeping(config: PlainConfig, folder: string, home: string): KeepingOptions {
+  const { dir, events, runs, redact } = config as Plain;
+  const at = (path: string | undefined) =>
+    path &&
+    resolve(
+      folder,
+      path.replace(/^~(?=$|[/\\])/, () => home),
+    );
+  return definedOnly({ dir: at(dir), events: at(events), runs: at(runs), redact: toRedact(redact) }) as KeepingOptions;
+}
+
+function toRedact(redact: Plain["redact"]): KeepingOptions["redact"] {
+  // YAML of old reads on and off as true and false, and so do people.
+  if (typeof redact === "boolean") return redact ? "on" : "off";
+  if (typeof redact !== "object") return redact;
+  return { ...redact, rules: redact.rules ?? [] };
+}

@@ -1,0 +1,47 @@
+import { resolve } from "node:path";
+import type { Artifact, Scope, Store } from "../../contract/store.ts";
+import { SpillwayError } from "../../errors.ts";
+import { type EventListener, fileEvents } from "./file-events.ts";
+import { copyOutput, runDirectory } from "./run-directory.ts";
+
+/** Where events are written beside the ledger. */
+export interface EventPlaces {
+  /** A log of all events. */
+  events?: string | undefined;
+  /** A folder with a run for each session. */
+  runs?: string | undefined;
+}
+
+/** What writes there. */
+export interface EventFiles {
+  logs: EventListener[];
+  /** The plain copy of an artifact in its session's run; null if there can be none. */
+  copyOut?: (artifact: Artifact) => Promise<string | null>;
+}
+
+/** Opens the log and the folder of runs, whichever is named. */
+export function openEventFiles(places: EventPlaces, store: Store | null, scope: Scope = "local"): EventFiles {
+  const logs: EventListener[] = [];
+  const events = checked(places.events, "events");
+  if (events !== undefined) logs.push(fileEvents(events));
+  const runs = checked(places.runs, "runs");
+  if (runs === undefined) return { logs };
+  logs.push(runDirectory(runs, store, { scope }));
+  if (store === null) return { logs };
+  return {
+    logs,
+    async copyOut({ id, session, tool }) {
+      const path = await copyOutput(runs, store, id, scope, session, tool);
+      // A marker is one line: a path that would break it cannot be named.
+      return path === null || CONTROL.test(path) ? null : path;
+    },
+  };
+}
+
+const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
+
+function checked(path: unknown, name: string): string | undefined {
+  if (path === undefined) return undefined;
+  if (typeof path === "string" && path.trim() !== "") return resolve(path);
+  throw new SpillwayError("bad-input", `${name} must be a path; got ${JSON.stringify(path) ?? String(path)}`);
+}

@@ -1,0 +1,70 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const CLI = new URL("../dist/cli.cjs", import.meta.url).pathname;
+const home = mkdtempSync(join(tmpdir(), "spillway-cli-config-"));
+const project = join(home, "project");
+const config = join(home, ".config", "spillway");
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+const env = { PATH: process.env["PATH"], HOME: home };
+const spillway = (args: string[], more: Record<string, string> = {}) =>
+  spawnSync(process.execPath, [CLI, ...args], {
+    cwd: project,
+    encoding: "utf8",
+    env: { ...env, ...more },
+    timeout: 20_000,
+  });
+const run = (session: string) =>
+  spillway(["run", "-q", "--json", "--session", session, "--max-lines", "9", "--", "seq", "5000"]);
+const linesOf = (path: string) => readFileSync(path, "utf8").trim().split("\n");
+
+describe("what the user's own config says of keeping", () => {
+  beforeAll(() => {
+    mkdirSync(project);
+    mkdirSync(config, { recursive: true });
+    writeFileSync(
+      join(config, "spillway.yaml"),
+      "dir: ~/place\nevents: ~/events.jsonl\nruns: ~/runs\nredact: { rules: [{ name: number, literal: '4999' }], model: true }\n",
+    );
+    writeFileSync(join(project, "spillway.yaml"), "dir: ./here\nevents: ./here.jsonl\nruns: ./runs\nredact: off\n");
+  });
+
+  it("holds for run, and nothing of it comes from a project's file", () => {
+    const { text, receipt } = JSON.parse(run("s1").stdout);
+    run("s2");
+    expect(text).toContain("[redacted:number]");
+    expect(receipt.redacted.bytes).toBe(4);
+    expect(existsSync(join(home, "place"))).toBe(true);
+    expect(linesOf(join(home, "events.jsonl")).length).toBe(4);
+    expect(readdirSync(join(home, "runs", "s1")).toSorted()).toEqual([
+      "events.jsonl",
+      `run_command-${receipt.artifact}.txt`,
+    ]);
+    expect(spillway(["recall", receipt.artifact, "--raw", "--lines", "4999-4999"]).stdout).toBe("[redacted:number]\n");
+    expect(readdirSync(project)).toEqual(["spillway.yaml"]);
+  });
+
+  it("yields to flags and variables", () => {
+    const elsewhere = join(home, "elsewhere");
+    expect(spillway(["ls", "--dir", elsewhere]).stdout).toBe("");
+    expect(spillway(["ls"], { SPILLWAY_DIR: elsewhere }).stdout).toBe("");
+    expect(spillway(["ls"]).stdout).not.toBe("");
+    const { text } = JSON.parse(
+      spillway(["run", "-q", "--json", "--no-redact", "--max-lines", "9", "--", "seq", "5000"]).stdout,
+    );
+    expect(text).toContain("\n4999\n");
+  });
+
+  it("tells rm where runs and logs are", () => {
+    expect(spillway(["rm", "--session", "s1"]).status).toBe(0);
+    expect(existsSync(join(home, "runs", "s1"))).toBe(false);
+    expect(existsSync(join(home, "runs", "s2"))).toBe(true);
+    const sessions = linesOf(join(home, "events.jsonl")).map((line) => JSON.parse(line).session);
+    expect(sessions).not.toContain("s1");
+    expect(sessions).toContain("s2");
+  });
+});
