@@ -28,7 +28,7 @@ import type {
   SearchQuery,
 } from "./recall/index.ts";
 import { compileFocus } from "./stages/clamp/focus/compile-focus.ts";
-import { strategies as builtInStrategies } from "./stages/clamp/strategies/index.ts";
+import { STRATEGY_NAMES, strategyAtHand } from "./stages/clamp/strategies/on-use.ts";
 import { errorForDisplay } from "./stages/display/error-for-display.ts";
 import { forDisplay } from "./stages/display/for-display.ts";
 import type { Access } from "./stages/mark/access.ts";
@@ -137,9 +137,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   const { store, ledger, env = {}, scope = "local", reader = { by: "operator" } } = parts;
   const policy = resolvePolicy(...(parts.policy ?? []), policyFromEnvironment(env));
   const counter = parts.counter === undefined ? estimateCounter : guardCounter(parts.counter);
-  const strategies = new Map(
-    [...builtInStrategies, ...(parts.strategies ?? [])].map((strategy) => [strategy.name, strategy]),
-  );
+  const ownStrategies = new Map((parts.strategies ?? []).map((strategy) => [strategy.name, strategy]));
   // A policy that names no strategy of ours should fail where it was written, not inside an agent.
   for (const name of strategyNames(policy)) strategyNamed(name);
 
@@ -163,11 +161,11 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   checkLimits(parts.hostLimits ?? {}, "hostLimits");
 
   function strategyNamed(name: string): Strategy {
-    const strategy = strategies.get(name);
+    const strategy = ownStrategies.get(name) ?? strategyAtHand(name);
     if (strategy !== undefined) return strategy;
     throw new SpillwayError(
       "unknown-strategy",
-      `strategy must be one of ${[...strategies.keys()].join(", ")}; got "${name}"`,
+      `strategy must be one of ${[...STRATEGY_NAMES, ...ownStrategies.keys()].join(", ")}; got "${name}"`,
     );
   }
 
