@@ -133,7 +133,7 @@ export type { Receipt, ReceiptCut, Saved } from "./contract/receipt.ts";
 export type { Extent, Size, Total } from "./contract/size.ts";
 export type { Span } from "./contract/span.ts";
 export type { Artifact, ArtifactAbout, ArtifactQuery, ArtifactWriter, ByteRange, Store } from "./contract/store.ts";
-export type { Held, Sieve, Strategy, StrategyName, StrategyRequest } from "./contract/strategy.ts";
+export type { Choice, Focus, Held, Sieve, Strategy, StrategyName, StrategyRequest } from "./contract/strategy.ts";
 export type { TokenCounter } from "./contract/token-counter.ts";
 export { SpillwayError, type SpillwayErrorCode } from "./errors.ts";
 export type {
@@ -151,6 +151,7 @@ export type {
   Admission,
   AdmitOptions,
   AdmitRequest,
+  CallOptions,
   CustomMarker,
   CutFields,
   Logger,

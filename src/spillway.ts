@@ -6,7 +6,7 @@ import { OwnTexts } from "./admit/own-texts.ts";
 import { newRecorder } from "./admit/recorder.ts";
 import { type Redact, type Redaction, redactionOf } from "./admit/redaction.ts";
 import { safeNames } from "./admit/safe-names.ts";
-import { type Tool, type WrapOptions, wrapTool, wrapTools } from "./admit/wrap-tool.ts";
+import { type CallOptions, type Tool, type WrapOptions, wrapTool, wrapTools } from "./admit/wrap-tool.ts";
 import type { EventKind } from "./contract/event.ts";
 import type { Policy } from "./contract/policy.ts";
 import type { Artifact, Store } from "./contract/store.ts";
@@ -25,7 +25,8 @@ import type {
   SearchQuery,
 } from "./recall/index.ts";
 import type { Reader, Spillway, SpillwayParts } from "./spillway/parts.ts";
-import { strategies as builtInStrategies } from "./stages/clamp/strategies/index.ts";
+import { compileFocus } from "./stages/clamp/focus/compile-focus.ts";
+import { STRATEGY_NAMES, strategyAtHand } from "./stages/clamp/strategies/on-use.ts";
 import { errorForDisplay } from "./stages/display/error-for-display.ts";
 import { forDisplay } from "./stages/display/for-display.ts";
 import type { Access } from "./stages/mark/access.ts";
@@ -37,7 +38,7 @@ import { checkLimits } from "./stages/policy/check-limits.ts";
 import { NUMBERS } from "./stages/policy/defaults.ts";
 import { policyFromEnvironment } from "./stages/policy/policy-from-environment.ts";
 import { resolvePolicy } from "./stages/policy/resolve-policy.ts";
-import { resolveToolPolicy } from "./stages/policy/resolve-tool-policy.ts";
+import { resolveToolPolicy, smallerLimits } from "./stages/policy/resolve-tool-policy.ts";
 import { hostTokens } from "./stages/record/host-tokens.ts";
 import { type CutFields, type Logger, logCut } from "./stages/record/log-cut.ts";
 import { isCut } from "./stages/record/receipt-events.ts";
@@ -50,6 +51,7 @@ export type {
   Admission,
   AdmitOptions,
   AdmitRequest,
+  CallOptions,
   CustomMarker,
   CutFields,
   Logger,
@@ -80,9 +82,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   const staticAccess: Access = reader.by === "file" ? { by: "operator" } : reader;
   const policy = resolvePolicy(...(parts.policy ?? []), policyFromEnvironment(env));
   const counter = parts.counter === undefined ? estimateCounter : guardCounter(parts.counter);
-  const strategies = new Map(
-    [...builtInStrategies, ...(parts.strategies ?? [])].map((strategy) => [strategy.name, strategy]),
-  );
+  const ownStrategies = new Map((parts.strategies ?? []).map((strategy) => [strategy.name, strategy]));
   // A policy that names no strategy of ours should fail where it was written, not inside an agent.
   for (const name of strategyNames(policy)) strategyNamed(name);
 
@@ -111,16 +111,16 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   checkLimits(parts.hostLimits ?? {}, "hostLimits");
 
   function strategyNamed(name: string): Strategy {
-    const strategy = strategies.get(name);
+    const strategy = ownStrategies.get(name) ?? strategyAtHand(name);
     if (strategy !== undefined) return strategy;
     throw new SpillwayError(
       "unknown-strategy",
-      `strategy must be one of ${[...strategies.keys()].join(", ")}; got "${name}"`,
+      `strategy must be one of ${[...STRATEGY_NAMES, ...ownStrategies.keys()].join(", ")}; got "${name}"`,
     );
   }
 
   function planFor(request: AdmitRequest): AdmissionRequest {
-    const { limits, strategy, headShare, fold, off, marker, exitCode } = request;
+    const { limits, strategy, headShare, fold, off, marker, exitCode, keep, focus, size, command } = request;
     const tool = request.tool ?? "tool";
     if (!("output" in request))
       throw new SpillwayError("bad-input", "admit takes { output, ... }; there was no output");
@@ -141,15 +141,18 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
       tool,
       session: request.session ?? null,
       call: request.call ?? null,
-      limits: rule.limits,
-      strategy: strategyNamed(rule.strategy),
+      limits: size === undefined ? rule.limits : smallerLimits(rule.limits, checkLimits(size, "size")),
+      strategy: strategyNamed(keep ?? rule.strategy),
       headShare: rule.headShare,
       fold: rule.fold,
       counter,
       exitCode: typeof exitCode === "number" ? exitCode : null,
       off: rule.off,
       boundDetails: request.boundDetails ?? false,
+      explain: request.explain ?? false,
       ...(marker === undefined ? {} : { marker }),
+      ...(typeof command === "string" && command !== "" && { command }),
+      ...(focus !== undefined && { focus: compileFocus(focus) }),
     };
   }
 

@@ -111,7 +111,10 @@ describe("spillway clamp", () => {
     [["clamp", "--max-bytes", "NaN"], /--max-bytes takes a whole number/],
     [["clamp", "--max-tokens", ""], /--max-tokens takes a whole number/],
     [["clamp", "--head-share", "2"], /--head-share takes a number from 0 to 1/],
-    [["clamp", "--strategy", "best"], /strategy must be one of head, tail, head-tail; got "best"/],
+    [
+      ["clamp", "--strategy", "best"],
+      /strategy must be one of auto, signal, json, .*head, tail, head-tail; got "best"/,
+    ],
     [["clamp", "--profile", "wild"], /profile must be balanced, frugal or off/],
     [["clamp", "--exit-code", "abc"], /--exit-code takes a whole number/],
     [["clamp", "no-such-file"], /cannot read no-such-file: no such file/],

@@ -23,8 +23,10 @@ describe("exports", () => {
       type ArtifactQuery
       type ArtifactWriter
       type ByteRange
+      type CallOptions
       type CapOptions
       type CappedHistory
+      type Choice
       type ConfigSource
       type CustomMarker
       type Cut
@@ -32,6 +34,7 @@ describe("exports", () => {
       type EventKind
       type EventQuery
       type Extent
+      type Focus
       type Gap
       type GuardOptions
       type GuardSessionOptions
@@ -117,9 +120,11 @@ describe("exports", () => {
       startRedact
       strategies
       type Admitted
+      type Choice
       type ClampOptions
       type Cut
       type Extent
+      type Focus
       type Gap
       type Held
       type Limits

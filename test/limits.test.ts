@@ -288,6 +288,7 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   detailsBytes: 8192,
   updateIntervalMs: 100,
   receiptCuts: 200,
+  signalFullBytes: 33_554_432,
   runCopyBytes: 1_073_741_824,
   truncationFlagShare: 0.5,
   eventMoreBytes: 8192,
@@ -311,6 +312,8 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   recallLines: 400,
   recallContext: 20,
   searchMatches: 50,
+  focusChars: 1000,
+  kindScanBytes: 4_194_304,
   searchChars: 8000,
   searchContext: 2,
   searchLineChars: 400,
@@ -366,6 +369,6 @@ describe("numbers", () => {
 
 it("words that stand beside the numbers", () => {
   expect(CLEARED_PLACEHOLDER).toBe("[Old tool result content cleared]");
-  expect(DEFAULT_STRATEGY).toBe("head-tail");
+  expect(DEFAULT_STRATEGY).toBe("auto");
   expect(resolvePolicy().summarization.enabled).toBe(false);
 });

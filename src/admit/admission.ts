@@ -2,7 +2,7 @@ import type { Cut } from "../contract/cut.ts";
 import type { Limits } from "../contract/limits.ts";
 import type { Receipt } from "../contract/receipt.ts";
 import type { Extent, Size } from "../contract/size.ts";
-import type { Strategy } from "../contract/strategy.ts";
+import type { Focus, Strategy } from "../contract/strategy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import { type Clamped, startClamp } from "../stages/clamp/clamp.ts";
 import type { Keeping } from "../stages/mark/access.ts";
@@ -12,7 +12,7 @@ import { type Marked, writeBinary, writeEmpty, writeMarked } from "../stages/mar
 import { describeBinary } from "../stages/measure/describe-binary.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { SAMPLE_BYTES } from "../stages/measure/scan.ts";
-import { DEFAULT_STRATEGY, NUMBERS } from "../stages/policy/defaults.ts";
+import { NUMBERS, PLAIN_STRATEGY } from "../stages/policy/defaults.ts";
 import { writeReceipt } from "../stages/record/write-receipt.ts";
 
 /** How one output is admitted: everything decided, nothing looked up. */
@@ -28,11 +28,17 @@ export interface AdmissionRequest {
   fold: boolean;
   counter: TokenCounter;
   exitCode: number | null;
+  /** The command whose output it is, where known. */
+  command?: string;
+  /** What somebody is after in it. */
+  focus?: Focus;
   /** Nothing is held back, binary included. */
   off?: boolean;
   /** A structured result's `details` and `structuredContent` are bounded too. */
   boundDetails?: boolean;
   marker?: CustomMarker;
+  /** The receipt says why each part is shown or not. */
+  explain?: boolean;
   /** Secrets were replaced in what is admitted: tells a cut of it in bytes and lines of the source. */
   source?: SourceAccount | undefined;
 }
@@ -100,7 +106,7 @@ export function startAdmission(request: AdmissionRequest): Admission {
       const early = fault === undefined ? [] : [endedEarly(fault)];
       const closing = exitCode === null ? early : [...early, exitLine(exitCode)];
       const whole = exitCode === 0 ? early : closing;
-      const clamped = clamp.end(whole.length === 0 ? "" : `\n${whole.join("\n")}`);
+      const clamped = clamp.end(whole.length === 0 ? "" : `\n${whole.join("\n")}`, exitCode ?? undefined);
       return endAdmission({ ...request, exitCode }, clamped, { early, closing, whole });
     },
   };
@@ -121,14 +127,15 @@ function endAdmission(request: AdmissionRequest, clamped: Clamped, closings: Clo
     cut: isCut,
     write(keeping, sha256, original) {
       const written = writeText(request, clamped, binary, closings, keeping, original);
-      const { tool, session, call, limits, counter, exitCode, strategy } = request;
+      const { tool, session, call, limits, counter, exitCode } = request;
       const faults = [...closings.early, ...clamped.faults];
       const facts = {
         tool,
         session,
         call,
         // A plain clamp stood in for one that failed.
-        strategy: clamped.faults.length > 0 ? DEFAULT_STRATEGY : strategy.name,
+        strategy: clamped.faults.length > 0 ? PLAIN_STRATEGY : clamped.strategy,
+        ...(clamped.kind === null ? {} : { kind: clamped.kind }),
         shown: measureText(written.text, counter),
         estimated: counter.exact ? [] : (["tokens"] as const),
         limits,
@@ -139,6 +146,9 @@ function endAdmission(request: AdmissionRequest, clamped: Clamped, closings: Clo
         exitCode,
         ...(keeping.redactions.count > 0 ? { storedRedactions: keeping.redactions } : {}),
         ...(written.binary === null ? {} : { binary: written.binary }),
+        ...(request.explain && clamped.held !== null && written.binary === null
+          ? { explained: clamped.held.explain?.(written.cut).slice(0, NUMBERS.receiptCuts.default) ?? [] }
+          : {}),
         ...(faults.length > 0 ? { faults } : {}),
       };
       const cut = request.source?.account(written.cut) ?? written.cut;

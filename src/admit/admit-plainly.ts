@@ -1,9 +1,10 @@
 import { messageOf } from "../errors.ts";
 import { boundValue } from "../stages/clamp/bound-value.ts";
+import { headTail } from "../stages/clamp/strategies/head-tail.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import type { AdmissionRequest } from "./admission.ts";
 import type { AdmittedOutput } from "./admit-output.ts";
-import { clampText } from "./clamp-text.ts";
+import { clampWith } from "./clamp-with.ts";
 import type { ModelView } from "./model-view.ts";
 
 /**
@@ -22,7 +23,7 @@ export function admitPlainly(
   const value = view === null ? copy : redacted(copy, view);
   const readable = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   const whole = readable === "" || readable === "{}" ? `[output lost: ${reason}]` : readable;
-  const admitted = clampText(whole, limits, { tool, ...(exitCode !== null && { exitCode }) });
+  const admitted = clampWith(headTail, whole, limits, { tool, ...(exitCode !== null && { exitCode }) });
   return {
     ...admitted,
     output: typeof output === "object" && typeof value === "object" && value !== null ? value : admitted.text,

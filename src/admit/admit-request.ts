@@ -4,7 +4,9 @@ import type { Receipt } from "../contract/receipt.ts";
 import type { WrapOptions } from "./wrap-tool.ts";
 
 /** What may be said for one output. */
-export interface AdmitOptions extends Omit<WrapOptions, "name" | "session"> {
+export interface AdmitOptions extends Omit<WrapOptions, "name" | "session" | "ask"> {
+  /** The receipt says why each part of a text is shown or not. */
+  explain?: boolean | undefined;
   /** Bounds `details` and `structuredContent` too, for results that reach a model or a transcript with them. */
   boundDetails?: boolean | undefined;
 }
@@ -18,6 +20,8 @@ export interface AdmitRequest extends AdmitOptions {
   output: Output;
   /** A command's exit code, or a promise of it: said where it matters, as the text's last line. */
   exitCode?: number | null | PromiseLike<number | null> | undefined;
+  /** The command whose output it is: helps to tell what sort of output it is. */
+  command?: string | undefined;
   /** What the tool itself declares; weaker than a policy row that names it. */
   declared?: ToolOverride | undefined;
   /** A partial result: clamped, never spilled, no receipt told. */

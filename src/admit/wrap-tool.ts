@@ -20,8 +20,18 @@ export interface ToolObject {
   execute?(...args: never[]): unknown;
 }
 
+/** What one call may ask for: by its caller, or by the model that made it. */
+export interface CallOptions {
+  /** What to keep: a strategy's name (head, tail, signal ...). */
+  keep?: StrategyName | undefined;
+  /** Words, or a pattern (`/timed out after \d+/i`): what matches is kept before what does not. */
+  focus?: string | RegExp | undefined;
+  /** A smaller size; never more than the policy allows. */
+  size?: Limits | undefined;
+}
+
 /** What may be said when a tool is wrapped. */
-export interface WrapOptions {
+export interface WrapOptions extends CallOptions {
   /** The name its limits are found by, if the tool has none. */
   name?: string | undefined;
   limits?: Limits | undefined;
@@ -33,6 +43,11 @@ export interface WrapOptions {
   /** Replaces our markers; measured like ours. */
   marker?: CustomMarker | undefined;
   session?: string | undefined;
+  /**
+   * Reads off a call's arguments what the model asks for: `(args) => args[1].output`. What is wrong in it is left out, so
+   * that a model's mistake stops no tool.
+   */
+  ask?: ((args: readonly unknown[]) => CallOptions | null | undefined) | undefined;
   /** What the host would cut it to without us: that much is not counted as saved. */
   hostLimits?: Limits | undefined;
 }
@@ -44,7 +59,7 @@ export interface Wrapping {
   check(request: WrappedRequest): void;
 }
 
-interface WrappedRequest extends Omit<WrapOptions, "name"> {
+interface WrappedRequest extends Omit<WrapOptions, "name" | "ask"> {
   tool: string;
   call?: string;
   declared?: ToolOverride;
@@ -57,14 +72,14 @@ interface WrappedRequest extends Omit<WrapOptions, "name"> {
 const wrapped = new WeakMap<object, Wrapping>();
 
 /** A copy of a tool whose results, updates and errors are clamped. A function is wrapped as the tool's `execute` is. */
-export function wrapTool<T extends Tool>(tool: T, wrapping: Wrapping, { name, ...options }: WrapOptions = {}): T {
+export function wrapTool<T extends Tool>(tool: T, wrapping: Wrapping, { name, ask, ...options }: WrapOptions = {}): T {
   if ((typeof tool !== "object" && typeof tool !== "function") || tool === null) {
     throw new SpillwayError(
       "bad-input",
       `wrapTool takes a tool, an object with execute() or a function; got ${String(tool)}`,
     );
   }
-  const isPlain = Object.keys(options).length === 0;
+  const isPlain = Object.keys(options).length === 0 && ask === undefined;
   if (options.off || (isPlain && wrapped.get(tool) === wrapping)) return tool;
   const isFunction = typeof tool === "function";
   const execute: unknown = isFunction ? tool : tool.execute;
@@ -74,19 +89,31 @@ export function wrapTool<T extends Tool>(tool: T, wrapping: Wrapping, { name, ..
   const declared = declaredBy(tool);
   const request = { ...options, tool: toolName, ...(declared && { declared }), output: "" };
   wrapping.check(request);
-  const run = clamped(execute as Execute, tool, (output, more) => wrapping.admit({ ...request, ...more, output }));
+  const asked = (args: readonly unknown[]) => askedBy(args, ask, (part) => wrapping.check({ ...request, ...part }));
+  const admit: Admit = (output, more) => wrapping.admit({ ...request, ...more, output });
+  const run = clamped(execute as Execute, tool, admit, asked);
   const copy = isFunction ? (run as unknown as T) : withExecute(tool, run);
   if (isPlain) wrapped.set(copy, wrapping);
   return copy;
 }
 
 type Execute = (...args: unknown[]) => unknown;
-type Admit = (output: unknown, more: { call?: string; isUpdate?: boolean }) => Promise<{ output: unknown }>;
+type Admit = (output: unknown, more: Call & { isUpdate?: boolean }) => Promise<{ output: unknown }>;
+
+/** What is known of one call. */
+interface Call extends CallOptions {
+  call?: string;
+}
 
 /** What a tool does, with what comes of it clamped. One that yields its results keeps yielding them. */
-function clamped(execute: Execute, tool: unknown, admit: Admit): Execute {
-  const callOf = (args: unknown[]) => (typeof args[0] === "string" ? { call: args[0] } : {});
-  const clampThrown = (error: unknown, call: { call?: string }) =>
+function clamped(
+  execute: Execute,
+  tool: unknown,
+  admit: Admit,
+  asked: (args: readonly unknown[]) => CallOptions,
+): Execute {
+  const callOf = (args: unknown[]): Call => ({ ...asked(args), ...(typeof args[0] === "string" && { call: args[0] }) });
+  const clampThrown = (error: unknown, call: Call) =>
     clampError(error, async (thrown) => (await admit(thrown, call)).output);
   if (execute.constructor.name === "AsyncGeneratorFunction") {
     return async function* (...args: unknown[]) {
@@ -112,6 +139,25 @@ function clamped(execute: Execute, tool: unknown, admit: Admit): Execute {
       await updates?.end();
     }
   };
+}
+
+/** What a call asks for, part by part: one that is wrong is left out. */
+function askedBy(args: readonly unknown[], ask: WrapOptions["ask"], check: (part: CallOptions) => void): CallOptions {
+  const asked: CallOptions = {};
+  try {
+    const { keep, focus, size } = ask?.(args) ?? {};
+    for (const part of [{ keep }, { focus }, { size }]) {
+      try {
+        check(part);
+        Object.assign(asked, part);
+      } catch {
+        // the model's mistake: the policy serves
+      }
+    }
+  } catch {
+    // the caller's
+  }
+  return asked;
 }
 
 function withExecute<T extends object>(tool: T, execute: Execute): T {

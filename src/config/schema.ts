@@ -59,12 +59,12 @@ const count = (words: string) => {
   const error = "a whole number of 0 or more";
   return about(z.int({ error }).check(z.minimum(0, { error })), words);
 };
-const strategyError = "a strategy's name such as head-tail, head or tail";
+const strategyError = "a strategy's name such as auto, head-tail, head or tail";
 const strategy = about(
   z
     .string({ error: strategyError })
     .check(z.refine((written) => readStrategy(written) !== undefined, { error: strategyError })),
-  "Which part of an output to keep: head-tail (default), head, tail. head_tail, head_only and summarize are understood.",
+  "Which part of an output to keep: auto (default), signal, json, table, diff, matches, listing, outline, head-tail, head, tail. head_tail, head_only and summarize are understood.",
 );
 
 const limits: Shape = {

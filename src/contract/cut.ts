@@ -35,6 +35,10 @@ export interface Cut {
   omitted: Extent;
   /** The limit that bound; null when nothing was omitted. */
   cutBy: Unit | null;
+  /** What a strategy only took a quick look at, because there was so much. */
+  unscanned?: Extent;
+  /** A strategy wrote notes into a piece, and the source has a text like them: they should carry a tag. */
+  isQuoting?: boolean;
 }
 
 /** Room that markers take: upper bounds, charged by the clamp before it keeps anything. */
@@ -43,4 +47,21 @@ export interface Room {
   fixed: Size;
   /** Each gap. */
   gap: Size;
+  /** What a strategy's own notes carry, so that they are told from the source's; nothing unless the source quotes us. */
+  tag?: string;
+}
+
+/** A stretch of lines with the reason why it is shown or not. */
+export interface ExplainedBlock {
+  fromLine: number;
+  toLine: number;
+  shown: boolean;
+  /** What the stretch is to the strategy: failure, step, frames, edge ... */
+  kind: string;
+  /** The highest score in it; natural logarithm of a line's worth. */
+  score: number;
+  /** What spoke most for that line, and against it. */
+  features: string[];
+  /** The line itself, shortened. */
+  line: string;
 }

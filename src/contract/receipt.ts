@@ -1,3 +1,4 @@
+import type { ExplainedBlock } from "./cut.ts";
 import type { Limits, Unit } from "./limits.ts";
 import type { Extent, Size } from "./size.ts";
 
@@ -19,6 +20,8 @@ export interface Receipt {
   session: string | null;
   call: string | null;
   strategy: string;
+  /** What sort of output the strategy was chosen for, where it was chosen. */
+  kind?: string;
   total: Extent;
   kept: Extent;
   folded: Extent;
@@ -46,6 +49,10 @@ export interface Receipt {
   storedRedactions?: { count: number; bytes: number };
   /** The output was binary: described, not shown. */
   binary?: string;
+  /** Of what is omitted, how much the strategy only took a quick look at, because there was so much. */
+  unscanned?: Extent;
+  /** What was kept and dropped and why, if that was asked for. */
+  explained?: ExplainedBlock[];
   /** Faults of ours or of the source that the agent was spared. */
   faults?: string[];
 }

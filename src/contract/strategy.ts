@@ -1,4 +1,4 @@
-import type { Cut, Room } from "./cut.ts";
+import type { Cut, ExplainedBlock, Room } from "./cut.ts";
 import type { Limits } from "./limits.ts";
 import type { Total } from "./size.ts";
 import type { Span } from "./span.ts";
@@ -12,24 +12,60 @@ export interface StrategyRequest {
   counter: TokenCounter;
   /** A command's exit code, where known from the start. */
   exitCode?: number;
+  /** The tool whose output it is, and the command where that is known. */
+  tool?: string;
+  command?: string;
+  /** What somebody is after in this output: what matches is kept before what does not. */
+  focus?: Focus;
+}
+
+/** Knows the lines that somebody is after. Time is linear in the line. */
+export interface Focus {
+  /** `line` is without its break. */
+  matches(line: Uint8Array): boolean;
 }
 
 /** A built-in strategy's name, or that of one handed in. */
-export type StrategyName = "head" | "tail" | "head-tail" | (string & {});
+export type StrategyName =
+  | "auto"
+  | "signal"
+  | "json"
+  | "table"
+  | "diff"
+  | "matches"
+  | "listing"
+  | "outline"
+  | "head"
+  | "tail"
+  | "head-tail"
+  | (string & {});
 
 /** Chooses which part of an output that is over its limits is shown. */
 export interface Strategy {
   name: string;
+  /** Takes the source as it is: nothing is folded before it. */
+  exact?: boolean;
+  /** The strategy that takes an output which begins so, for one that stands for others. `sample` is the first 8 KiB. */
+  choose?(sample: Uint8Array, request: StrategyRequest): Choice;
   start(request: StrategyRequest): Sieve;
+}
+
+/** A strategy for one output, and the kind of output that it was chosen for. */
+export interface Choice {
+  strategy: Strategy;
+  kind: string;
 }
 
 /** One output passing through a strategy. Memory stays O(limits). */
 export interface Sieve {
   add(span: Span): void;
-  end(total: Total): Held;
+  /** `exitCode` is the command's, where it became known only with the end. */
+  end(total: Total, exitCode?: number): Held;
 }
 
 /** What a sieve held on to. `cut` may be called again with other room: it decides anew and changes nothing. */
 export interface Held {
   cut(room: Room): Cut;
+  /** Why each part of a cut that it gave is shown or not. */
+  explain?(cut: Cut): ExplainedBlock[];
 }

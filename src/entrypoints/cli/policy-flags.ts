@@ -26,7 +26,10 @@ export function addPolicyFlags(command: Command): Command {
     .option("--max-chars <n>", "most characters (UTF-16 units) shown", wholeNumber("--max-chars"))
     .option("--max-lines <n>", "most lines shown", wholeNumber("--max-lines"))
     .option("--max-tokens <n>", "most tokens shown, as estimated", wholeNumber("--max-tokens"))
-    .option("--strategy <name>", "what to keep: head, tail or head-tail")
+    .option(
+      "--strategy <name>",
+      "what to keep: auto (default), signal, json, table, diff, matches, listing, outline, head, tail, head-tail",
+    )
     .option("--head-share <share>", "the start's share of the room, 0 to 1 (default 0.3)", readShare)
     .option("--fold", "drop terminal codes and repeats if the output is over a limit")
     .option("--no-fold", "never do that")

@@ -1,4 +1,4 @@
-import type { Cut } from "../../contract/cut.ts";
+import type { Cut, ExplainedBlock } from "../../contract/cut.ts";
 import type { Limits, Unit } from "../../contract/limits.ts";
 import type { Total } from "../../contract/size.ts";
 import type { Span } from "../../contract/span.ts";
@@ -31,7 +31,7 @@ export interface Clamp {
   /** All bytes so far while the output is not over; none afterwards. */
   readonly held: Uint8Array;
   /** `closing` is what must still fit behind an output that is within its limits (its exit line). */
-  end(closing: string): Clamped;
+  end(closing: string, exitCode?: number): Clamped;
 }
 
 /** What a clamp knows at the end. */
@@ -44,6 +44,9 @@ export interface Clamped {
   /** Else what to cut it from, and the limit that it was over. */
   held: Held | null;
   overBy: Unit | null;
+  /** The strategy that took it, and the kind of output that it was chosen for, if it was. */
+  strategy: string;
+  kind: string | null;
   /** Faults of a strategy or of folding: a plain clamp stood in. A later cut may add to them. */
   faults: string[];
 }
@@ -64,6 +67,9 @@ class RunningClamp implements Clamp {
   #buffer = new Uint8Array(0);
   #length = 0;
   #sample = new Uint8Array(0);
+  #strategy: Strategy;
+  #kind: string | null = null;
+  #isStarted = false;
   #sieve: Sieve | null = null;
   #fold: Fold | null = null;
   /** Sees the source as it comes, and stands in should the strategy or folding fail. */
@@ -72,6 +78,7 @@ class RunningClamp implements Clamp {
 
   constructor(request: ClampRequest) {
     this.#request = request;
+    this.#strategy = request.strategy;
     this.#limits = request.limits;
     this.#capacity = capacityBytes(request.limits, request.counter);
   }
@@ -89,27 +96,35 @@ class RunningClamp implements Clamp {
     let before: Uint8Array = NOTHING;
     if (!this.over && this.#surelyOver()) {
       before = this.held;
-      this.#goOver();
+      this.over = true;
     }
-    if (this.over) this.#feed(bytes, from, line);
+    if (this.over && !this.#isStarted && this.#isSampled()) this.#start();
+    if (this.#isStarted) this.#feed(bytes, from, line);
     else this.#hold(bytes);
     return before;
   }
 
-  end(closing: string): Clamped {
+  end(closing: string, exitCode = this.#request.exitCode): Clamped {
     const total: Total = {
       bytes: this.#scan.bytes,
       lines: scannedLines(this.#scan),
       chars: scannedChars(this.#scan),
       breaks: this.#scan.breaks,
     };
-    const result = { total, sample: this.#sample, faults: this.#faults };
+    const result = { total, sample: this.#sample, strategy: this.#strategy.name, kind: null, faults: this.#faults };
     const text = this.over ? null : decode(this.held);
     const overBy = this.#overBy(total, text, closing);
     if (overBy === null) return { ...result, within: text, held: null, overBy };
-    if (!this.over) this.#goOver();
+    this.over = true;
+    if (!this.#isStarted) this.#start();
     this.#attempt(() => this.#fold?.end());
-    return { ...result, within: null, held: this.#endSieves(total), overBy };
+    const held = this.#endSieves(total, exitCode);
+    return { ...result, within: null, held, overBy, strategy: this.#strategy.name, kind: this.#kind };
+  }
+
+  /** A strategy that chooses by the sample must see all of it, however the output was chunked. */
+  #isSampled(): boolean {
+    return this.#strategy.choose === undefined || this.#scan.bytes >= SAMPLE_BYTES;
   }
 
   /** Cheap and sure; the rest is decided at the end, on what was held. */
@@ -128,15 +143,19 @@ class RunningClamp implements Clamp {
     return overBudget(measureText(text + closing, free), budgetOf(limits));
   }
 
-  #goOver(): void {
-    this.over = true;
-    const { strategy, fold } = this.#request;
+  #start(): void {
+    this.#isStarted = true;
+    const { strategy, fold, focus } = this.#request;
     if (fold || strategy !== headTail) this.#plain = headTail.start(this.#request);
     this.#attempt(() => {
-      const sieve = strategy.start(this.#request);
+      const choice = strategy.choose?.(this.#sample, this.#request);
+      this.#strategy = choice?.strategy ?? strategy;
+      this.#kind = choice?.kind ?? null;
+      const sieve = this.#strategy.start(this.#request);
       if (typeof sieve?.add !== "function") throw new Error("it gave nothing to add to");
       this.#sieve = sieve;
-      if (fold) this.#fold = startFold((span) => sieve.add(span));
+      // A fold of many lines could hide the one that somebody is after.
+      if (fold && !this.#strategy.exact && focus === undefined) this.#fold = startFold((span) => sieve.add(span));
     });
     if (this.#length > 0) this.#feed(this.held, 0, 1);
     this.#length = 0;
@@ -152,10 +171,10 @@ class RunningClamp implements Clamp {
     });
   }
 
-  #endSieves(total: Total): Held {
+  #endSieves(total: Total, exitCode: number | undefined): Held {
     let held: Held | null = null;
     this.#attempt(() => {
-      held = this.#sieve?.end(total) ?? null;
+      held = this.#sieve?.end(total, exitCode) ?? null;
     });
     const plain = this.#plain?.end(total);
     return {
@@ -165,6 +184,13 @@ class RunningClamp implements Clamp {
           cut = held === null ? null : checkCut(held.cut(room), total);
         });
         return cut ?? (plain as Held).cut(room);
+      },
+      explain: (cut) => {
+        let blocks: ExplainedBlock[] | null = null;
+        this.#attempt(() => {
+          blocks = held?.explain?.(cut) ?? null;
+        });
+        return blocks ?? explainPlainly(cut, this.#strategy.name);
       },
     };
   }
@@ -176,7 +202,7 @@ class RunningClamp implements Clamp {
       act();
     } catch (error) {
       if (this.#plain === null) throw error;
-      this.#faults.push(`strategy ${this.#request.strategy.name} failed: ${messageOf(error)}`);
+      this.#faults.push(`strategy ${this.#strategy.name} failed: ${messageOf(error)}`);
     }
   }
 
@@ -191,6 +217,15 @@ class RunningClamp implements Clamp {
     this.#buffer = joined(this.#buffer, this.#length, bytes);
     this.#length += bytes.length;
   }
+}
+
+/** For strategies that do not explain themselves: what is shown and what is not. */
+function explainPlainly(cut: Cut, kind: string): ExplainedBlock[] {
+  return cut.parts.map((part) => {
+    const shown = "text" in part;
+    const [fromLine, toLine] = shown ? part.lines : [part.fromLine, part.toLine];
+    return { fromLine, toLine, shown, kind, score: 0, features: [], line: "" };
+  });
 }
 
 /** A cut of a strategy that somebody handed in may be anything: it is believed only if it adds up. */

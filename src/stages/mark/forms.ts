@@ -2,7 +2,7 @@ import type { Cut, Gap, Piece, Room } from "../../contract/cut.ts";
 import type { Limits } from "../../contract/limits.ts";
 import type { Extent, Size, Total } from "../../contract/size.ts";
 import { accessText, type Keeping, keptText } from "./access.ts";
-import { counted, firstLines, gapLine, grouped, lastLines, shortGap, truncatedSuffix } from "./texts.ts";
+import { briefGap, counted, firstLines, gapLine, grouped, lastLines, shortGap, truncatedSuffix } from "./texts.ts";
 
 /** A text that replaces all of ours but the exit line. */
 export type CustomMarker = string | ((cut: Cut, kept: { artifact: string | null; saved: Keeping["saved"] }) => string);
@@ -40,19 +40,23 @@ export function markForms(request: MarkRequest, measure: Measure, tag: string): 
 function fullForm(request: MarkRequest, measure: Measure, tag: string): Form {
   const footer = (cut: Pick<Cut, "kept" | "total" | "omitted">) => [footerLine(cut, request, tag), ...request.closing];
   return {
-    room: (total) => ({
-      fixed: measureLines([largest(firstLines, total, tag), ...footer(widest(total))], measure),
-      gap: measureLines([gapLine(largestGap(total), tag), largest(lastLines, total, tag)], measure),
-    }),
+    room: (total) => {
+      const standing = [largest(firstLines, total, tag), largest(lastLines, total, tag), ...footer(widest(total))];
+      return gapsRoom(measureLines(standing, measure), total, measure, tag);
+    },
     write(cut) {
       const lines: string[] = [];
+      const mark = gapMarker(cut, tag);
+      // Several gaps say by their numbers which lines are shown.
+      const indicates = hasOneGap(cut);
       const isLast = (part: Piece) => part.source[1] === cut.total.bytes;
       cut.parts.forEach((part, index) => {
         if (!isPiece(part)) {
-          if (!part.noted) lines.push(gapLine(part, tag));
+          if (!part.noted) lines.push(mark(part));
         } else {
-          if (cut.omitted.bytes > 0 && index === 0 && !isLast(part)) lines.push(firstLines(part, cut.total, tag));
-          if (index > 0 && isLast(part)) lines.push(lastLines(part, cut.total, tag));
+          if (indicates && cut.omitted.bytes > 0 && index === 0 && !isLast(part))
+            lines.push(firstLines(part, cut.total, tag));
+          if (indicates && index > 0 && isLast(part)) lines.push(lastLines(part, cut.total, tag));
           lines.push(part.text);
         }
       });
@@ -64,12 +68,32 @@ function fullForm(request: MarkRequest, measure: Measure, tag: string): Form {
 function leanForm(request: MarkRequest, measure: Measure, tag: string): Form {
   const footer = (total: Total) => [leanFooter(total, request, tag), ...request.closing];
   return {
-    room: (total) => ({
-      fixed: measureLines(footer(total), measure),
-      gap: measureLines([gapLine(largestGap(total), tag)], measure),
-    }),
-    write: (cut) => joinLines([...withGaps(cut, (gap) => gapLine(gap, tag)), ...footer(cut.total)]),
+    room: (total) => gapsRoom(measureLines(footer(total), measure), total, measure, tag),
+    write: (cut) => joinLines([...withGaps(cut, gapMarker(cut, tag)), ...footer(cut.total)]),
   };
+}
+
+function hasOneGap(cut: Cut): boolean {
+  return cut.parts.filter((part) => !isPiece(part) && !part.noted).length < 2;
+}
+
+/** A gap that is alone says how large it is; of several each says only where it is. */
+function gapMarker(cut: Cut, tag: string): (gap: Gap) => string {
+  const isAlone = hasOneGap(cut);
+  return (gap) => (isAlone ? gapLine(gap, tag) : briefGap(gap, tag));
+}
+
+/** Room for brief gaps; what one that is alone says more stands with the fixed part. */
+function gapsRoom(standing: Size, total: Total, measure: Measure, tag: string): Room {
+  const gap = measureLines([briefGap(largestGap(total), tag)], measure);
+  const alone = measureLines([gapLine(largestGap(total), tag)], measure);
+  const fixed = {
+    bytes: standing.bytes + alone.bytes - gap.bytes,
+    chars: standing.chars + alone.chars - gap.chars,
+    lines: standing.lines,
+    tokens: standing.tokens + Math.max(0, alone.tokens - gap.tokens),
+  };
+  return { fixed, gap };
 }
 
 function bareForm(request: MarkRequest, measure: Measure, tag: string): Form {

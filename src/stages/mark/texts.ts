@@ -51,6 +51,12 @@ export function gapLine(gap: Gap, tag: string): string {
   return `[... ${where} omitted (${whole}, ${size})${tag} ...]`;
 }
 
+/** One of several gaps: where to recall it from; the footer says how much is missing in all. */
+export function briefGap({ fromLine, toLine, lines }: Gap, tag: string): string {
+  const where = fromLine === toLine ? `line ${fromLine}` : `lines ${fromLine}-${toLine}`;
+  return `[... ${lines === 0 ? "part of " : ""}${where} omitted${tag} ...]`;
+}
+
 /** The shortest gap marker that still gives numbers. */
 export function shortGap({ lines, bytes }: Extent, tag: string): string {
   return `[... ${lines === 0 ? counted(bytes, "byte") : counted(lines, "line")} cut${tag} ...]`;

@@ -16,7 +16,7 @@ export interface Marked {
 /** Marks a cut. The text never exceeds the limits: it is measured as a whole, and the cut is made again where it is over. */
 export function writeMarked(held: Held, total: Total, request: MarkRequest, measure: Measure): Marked {
   const plain = tryForms(held, total, request, measure, "");
-  if (!quotesMarker(pieceTexts(plain.cut))) return plain;
+  if (!plain.cut.isQuoting && !quotesMarker(pieceTexts(plain.cut))) return plain;
   return tryForms(held, total, request, measure, tagFor(pieceTexts(plain.cut)));
 }
 
@@ -29,7 +29,7 @@ function pieceTexts(cut: Cut): string {
 
 function tryForms(held: Held, total: Total, request: MarkRequest, measure: Measure, tag: string): Marked {
   for (const form of markForms(request, measure, tag)) {
-    const marked = tryForm(form, held, total, request, measure);
+    const marked = tryForm(form, held, total, request, measure, tag);
     if (marked !== null) return marked;
   }
   const cut = held.cut(everything(request));
@@ -41,9 +41,16 @@ function tryForms(held: Held, total: Total, request: MarkRequest, measure: Measu
 const MARKER_SHARE = 0.5;
 const TRIES = 6;
 
-function tryForm(form: Form, held: Held, total: Total, request: MarkRequest, measure: Measure): Marked | null {
+function tryForm(
+  form: Form,
+  held: Held,
+  total: Total,
+  request: MarkRequest,
+  measure: Measure,
+  tag: string,
+): Marked | null {
   const { gap, fixed } = form.room(total);
-  let room = { gap, fixed };
+  let room: Room = { gap, fixed, tag };
   let best: Marked | null = null;
   for (let tries = 0; tries < TRIES && leavesRoom(room, request); tries++) {
     const cut = held.cut(room);
@@ -51,17 +58,18 @@ function tryForm(form: Form, held: Held, total: Total, request: MarkRequest, mea
     const size = measure(text);
     const slack = slackOf(size, request);
     const markers = combine(size, piecesSize(cut, measure), (all, pieces) => all - pieces);
-    const charged = combine(markers, gap, (all, part) => Math.max(0, all - part));
+    const gaps = Math.max(1, cut.parts.filter((part) => !isPiece(part) && !part.noted).length);
+    const charged = combine(markers, gap, (all, part) => Math.max(0, all - gaps * part));
     if (isOver(slack)) {
       // What the markers really took, and more than was charged before.
       const overshoot = combine(room.fixed, slack, (has, left) => has + Math.max(0, -left));
-      room = { gap, fixed: combine(charged, overshoot, Math.max) };
+      room = { gap, fixed: combine(charged, overshoot, Math.max), tag };
       continue;
     }
     if (best !== null && cut.kept.bytes <= best.cut.kept.bytes) break;
     best = { text, cut };
     // The bounds charged too much: what the markers really took leaves more for the output.
-    room = { gap, fixed: charged };
+    room = { gap, fixed: charged, tag };
   }
   return best !== null && best.cut.kept.bytes > 0 ? best : null;
 }

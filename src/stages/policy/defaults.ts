@@ -56,6 +56,13 @@ export const NUMBERS = {
   frugalHeadShare: share(0.5, "frugal: both ends alike"),
   sessionsHistoryBytes: row(80 * KIB, 0, MOST_BYTES, "has a cap of its own, which must not be cut again"),
 
+  signalFullBytes: row(
+    32 * MIB,
+    MIB,
+    GIB,
+    "signal judges every line of so much; beyond it a quick look finds the lines to judge",
+  ),
+
   commandChars: row(200_000, 1000, 16 * MIB, "a command's output held in memory; the rest is in the artifact"),
   commandPendingChars: row(200_000, 1000, 16 * MIB, "a background command's output that nobody has read yet"),
   displayTextChars: chars(8000, "people's view: one text block"),
@@ -157,6 +164,9 @@ export const NUMBERS = {
   databaseBusyMs: row(2000, 0, 60_000, "one wait for another process's write; there are five"),
   databaseStatements: row(64, 1, 10_000, "prepared statements that a connection holds"),
 
+  focusChars: row(1000, 1, 10_000, "a longer focus of one call is refused"),
+  kindScanBytes: row(4 * MIB, MIB, 1024 * GIB, "of tables, diffs and the like this much is looked at, and the end"),
+
   recallChars: chars(20_000, "one page read back, its note included"),
   recallLines: lines(400, "as above"),
   recallContext: row(20, 0, 100_000, "lines before and after the one that is read around"),
@@ -176,7 +186,10 @@ export const NUMBERS = {
 export const CLEARED_PLACEHOLDER = "[Old tool result content cleared]";
 
 /** The strategy where no row names one. */
-export const DEFAULT_STRATEGY = "head-tail";
+export const DEFAULT_STRATEGY = "auto";
+
+/** The strategy that stands in for one that failed. */
+export const PLAIN_STRATEGY = "head-tail";
 
 /** The longest name or pattern a rule may have; keeps matching linear in the tool's name. */
 export const MAX_PATTERN_CHARS = 256;

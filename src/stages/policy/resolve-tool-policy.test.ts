@@ -14,7 +14,7 @@ describe("profiles", () => {
     const policy = resolvePolicy();
     expect(resolveToolPolicy(policy, "anything")).toEqual({
       limits: { maxBytes: 51_200, maxLines: 2000 },
-      strategy: "head-tail",
+      strategy: "auto",
       headShare: 0.3,
       fold: true,
       off: false,

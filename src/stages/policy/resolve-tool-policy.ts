@@ -24,7 +24,7 @@ export function resolveToolPolicy(
   const merged = mergeRows(...base, policy.default, ...declared, ...named, policy.force, ...last);
   const off = policy.profile === "off" || merged.off === true;
   return {
-    limits: off ? {} : underCeiling(merged.limits ?? {}, toolCeiling(policy, named)),
+    limits: off ? {} : smallerLimits(merged.limits ?? {}, toolCeiling(policy, named)),
     strategy: merged.strategy ?? DEFAULT_STRATEGY,
     headShare: merged.headShare ?? NUMBERS.headShare.default,
     fold: merged.fold ?? true,
@@ -48,7 +48,8 @@ function toolCeiling(policy: Policy, named: readonly PolicyRow[]): Limits {
   return ceiling;
 }
 
-function underCeiling(limits: Limits, ceiling: Limits): Limits {
+/** Of two sets of limits, the smaller of each. */
+export function smallerLimits(limits: Limits, ceiling: Limits): Limits {
   const under: Limits = {};
   for (const name of LIMIT_NAMES) {
     const value = Math.min(limits[name] ?? Infinity, ceiling[name] ?? Infinity);

@@ -28,6 +28,7 @@ export function writeReceipt(facts: ReceiptFacts, cut: Cut & { redacted?: Extent
     cutBy: cut.cutBy,
     cuts: gaps.slice(0, maxCuts).map(listed),
     moreCuts: Math.max(0, gaps.length - maxCuts),
+    ...(cut.unscanned === undefined ? {} : { unscanned: cut.unscanned }),
     ...rest,
   };
 }

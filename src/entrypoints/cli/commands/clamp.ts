@@ -1,6 +1,8 @@
 import type { Command } from "commander";
 import { createSpillway } from "../../../index.ts";
 import { resolvePolicy } from "../../../stages/policy/resolve-policy.ts";
+import { addCallFlags, type CallFlags, callOptions } from "../call-flags.ts";
+import { explainText } from "../explain-text.ts";
 import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
 import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "../policy-flags.ts";
 import { openInput } from "../read-input.ts";
@@ -9,7 +11,7 @@ import { summarize } from "../summarize.ts";
 import { EXIT_BAD_INPUT } from "../tell.ts";
 import { wholeNumber } from "../whole-number.ts";
 
-interface ClampFlags extends PolicyFlags, PlaceFlags {
+interface ClampFlags extends PolicyFlags, PlaceFlags, CallFlags {
   tool?: string;
   command?: string;
   exitCode?: number;
@@ -17,6 +19,7 @@ interface ClampFlags extends PolicyFlags, PlaceFlags {
   save?: boolean;
   redact: boolean;
   json?: boolean;
+  explain?: boolean;
   quiet?: boolean;
 }
 
@@ -26,7 +29,7 @@ export function addClampCommand(program: Command): void {
     .command("clamp")
     .description("bring a file or standard input under its limits, and print what a model would see")
     .argument("[file]", "what to read; standard input without one, or for -");
-  addPlaceFlag(addPolicyFlags(command))
+  addPlaceFlag(addCallFlags(addPolicyFlags(command)))
     .option("--tool <name>", "the tool whose limits apply (run_command, read_file ...)")
     .option("--command <text>", "the command whose output this is: limits of run_command unless --tool is given")
     .option(
@@ -38,6 +41,7 @@ export function addClampCommand(program: Command): void {
     .option("--session <name>", "with --save: the session that the output belongs to")
     .option("--no-redact", "with --save: save secrets as they are")
     .option("--json", "print one JSON object, { text, receipt }")
+    .option("--explain", "say why each part is kept or omitted: on standard error, or in the receipt with --json")
     .option("-q, --quiet", "no summary on standard error")
     .addHelpText(
       "after",
@@ -71,15 +75,19 @@ async function clampInput(file: string | undefined, flags: ClampFlags): Promise<
   const { text, receipt } = await spillway.admit({
     tool,
     output,
+    ...callOptions(flags),
+    ...(flags.command !== undefined && { command: flags.command }),
     ...(flags.session !== undefined && { session: flags.session }),
     ...(exitCode !== undefined && { exitCode }),
     ...(fold !== undefined && { fold }),
+    ...(flags.explain && { explain: true }),
   });
   await place?.close();
   process.stdout.write(flags.json ? `${JSON.stringify({ text, receipt })}\n` : text);
   if (receipt.faults !== undefined) process.exitCode = EXIT_BAD_INPUT;
   // On a terminal the text's last line has no break of its own.
   if (process.stdout.isTTY && !flags.json && !text.endsWith("\n")) process.stderr.write("\n");
+  if (flags.explain && !flags.json) process.stderr.write(explainText(receipt.explained ?? []));
   if (!flags.quiet && !flags.json) process.stderr.write(`${summarize(receipt)}\n`);
 }
 

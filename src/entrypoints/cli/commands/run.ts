@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { readDuration } from "../amounts.ts";
+import { addCallFlags } from "../call-flags.ts";
 import { addPlaceFlag } from "../open-place.ts";
 import { addPolicyFlags } from "../policy-flags.ts";
 import type { RunFlags } from "../run/run-command.ts";
@@ -18,7 +19,7 @@ export function addRunCommand(program: Command): void {
     .exitOverride((error) => {
       throw error.exitCode === 0 ? error : new FaultWithCode(error, EXIT_OWN_FAULT);
     });
-  addPlaceFlag(addPolicyFlags(command))
+  addPlaceFlag(addCallFlags(addPolicyFlags(command)))
     .option("--tool <name>", "the tool whose limits apply (default run_command)")
     .option("--session <name>", "the session that the output belongs to")
     .option("--timeout <seconds>", "end the command and its children after this long (also 5m, 1h)", readDuration)

@@ -2,6 +2,7 @@ import { messageOf } from "../../../errors.ts";
 import { createSpillway } from "../../../index.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { within } from "../../../stages/spill/within.ts";
+import { type CallFlags, callOptions } from "../call-flags.ts";
 import { openPlace, type Place, type PlaceFlags } from "../open-place.ts";
 import { optionsFromFlags, type PolicyFlags } from "../policy-flags.ts";
 import { shellReader } from "../shell-reader.ts";
@@ -14,7 +15,7 @@ import { readOutput } from "./read-output.ts";
 import { type StartedCommand, startCommand } from "./start-command.ts";
 
 /** What `spillway run` may be told. */
-export interface RunFlags extends PolicyFlags, PlaceFlags {
+export interface RunFlags extends PolicyFlags, PlaceFlags, CallFlags {
   tool?: string;
   session?: string;
   timeout?: number;
@@ -30,7 +31,9 @@ export async function runCommand(words: string[], flags: RunFlags): Promise<numb
   const { tool = "run_command", session, fold } = flags;
   const { policy, dir: _dir, ...keeping } = await optionsFromFlags(flags);
   // Flags are wrong before anything has run, or never.
-  const { limits, off } = (await createSpillway({ store: null, policy, env: {} })).resolve(tool);
+  const checking = await createSpillway({ store: null, policy, env: {} });
+  await checking.admit({ tool, output: "", ...callOptions(flags) });
+  const { limits, off } = checking.resolve(tool);
   const held = flags.raw ? new HeldOutput() : null;
   const opening = within(openPlace(flags), NUMBERS.spillDeadlineMs.default, "opening the store").catch(
     (error: unknown) => {
@@ -58,6 +61,8 @@ export async function runCommand(words: string[], flags: RunFlags): Promise<numb
       tool,
       output: passed(command, held),
       exitCode: guard.exitCode,
+      command: words.join(" "),
+      ...callOptions(flags),
       ...(session !== undefined && { session }),
       ...(fold !== undefined && { fold }),
       ...(held !== null && { limits: { ...limits, maxBytes: Math.min(limits.maxBytes ?? Infinity, MAX_HELD_BYTES) } }),

@@ -1,0 +1,85 @@
+// Real outputs with ground truth, read from SPILLWAY_CORPUS (default ../shared/corpus beside the project), and how a
+// text made from one is scored. The corpus is data: it is no part of the package.
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const folder = process.env.SPILLWAY_CORPUS ?? `${root}../shared/corpus`;
+
+/** True if the corpus is there. */
+export const hasCorpus = existsSync(folder);
+
+/** The cases of a set: { id, group, match, truth, raw() }. */
+export function readCases(set) {
+  const lines = readFileSync(`${folder}/${set}/cases.jsonl`, "utf8").trim().split("\n");
+  return lines.map((line) => {
+    const { id, group, file, match, truth } = JSON.parse(line);
+    return {
+      id,
+      group,
+      match,
+      truth: truth.map(plain),
+      raw: () => gunzipSync(readFileSync(`${folder}/${set}/${file}`)),
+    };
+  });
+}
+
+const ESCAPE = String.fromCharCode(27);
+const BELL = String.fromCharCode(7);
+const CODES = new RegExp(
+  [
+    String.raw`\[[0-?]*[ -/]*[@-~]`,
+    String.raw`\][^${BELL}${ESCAPE}]*(?:${BELL}|${ESCAPE}\\)?`,
+    String.raw`[@-Z\\^_]`,
+    "[()][0-9A-B]",
+  ]
+    .map((code) => ESCAPE + code)
+    .join("|"),
+  "g",
+);
+const BREAK = /\r\n|\n|\r/;
+
+/** A line without terminal codes and outer blanks, as truth is compared. */
+export function plain(line) {
+  return line.replace(CODES, "").trim();
+}
+
+/** A text's lines as truth is compared with them. */
+export function plainLines(text) {
+  return text.split(BREAK).map(plain);
+}
+
+/** About what a terminal would show: no codes, no text that a carriage return took back. */
+export function cleanText(text) {
+  return text
+    .replace(CODES, "")
+    .split("\n")
+    .map((line) => {
+      const pieces = line.replace(/\r+$/, "").split("\r");
+      // What is longer than all that came after it is still to be seen.
+      const seen = [];
+      let covered = 0;
+      for (const piece of pieces.reverse()) {
+        if (piece.length <= covered) continue;
+        covered = piece.length;
+        seen.unshift(piece);
+      }
+      return seen.join("\n");
+    })
+    .join("\n");
+}
+
+/** Share of the truth that the text still has. */
+export function shareKept({ match, truth }, text) {
+  if (truth.length === 0) return 1;
+  if (match === "substring") return truth.filter((name) => text.includes(name)).length / truth.length;
+  const lines = new Set(plainLines(text));
+  return truth.filter((line) => lines.has(line)).length / truth.length;
+}
+
+/** Means over scored cases: the share kept, and the share of cases with all of it. */
+export function summarize(shares) {
+  const mean = (values) => (100 * values.reduce((sum, value) => sum + value, 0)) / values.length;
+  return { mean: mean(shares), all: mean(shares.map((share) => (share === 1 ? 1 : 0))) };
+}

@@ -1,0 +1,165 @@
+// How much of what explains a failure is still there after an output was cut: every way to cut beside every other, on
+// real logs with known truth (see corpus.mjs for the scoring). `npm run bench:retention`
+//   --set NAME      only this set (logchunks, cidiff, bugswarm); may be repeated
+//   --split I/N     only groups of which this is the I-th of N parts, from 0
+//   --every N       only every N-th case: a quick look
+//   --strategy NAME also this strategy of Spillway's
+//   --json          figures as JSON
+//   --write         also into docs/reference/retention.md, between its markers
+// The weights of `signal` were learned from these logs: each log is scored with weights that were learned without its
+// group (signal-folds.json). The other sets were not learned from.
+import { readFileSync, writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { cleanText, hasCorpus, readCases, shareKept, summarize } from "./corpus.mjs";
+import { peerCalls } from "./peers.mjs";
+import { baselines } from "./retention-baselines.mjs";
+import { code } from "./signal-training.mjs";
+
+const BUDGETS = [4000, 8000, 20_000, 50_000];
+const SETS = ["logchunks", "cidiff", "bugswarm"];
+const PAGE = new URL("../docs/reference/retention.md", import.meta.url);
+
+const { values: options } = parseArgs({
+  options: {
+    set: { type: "string", multiple: true, default: SETS },
+    split: { type: "string", default: "0/1" },
+    every: { type: "string", default: "1" },
+    strategy: { type: "string", multiple: true, default: [] },
+    json: { type: "boolean", default: false },
+    write: { type: "boolean", default: false },
+  },
+});
+if (!hasCorpus) {
+  console.error("no corpus: set SPILLWAY_CORPUS");
+  process.exit(2);
+}
+
+const folds = JSON.parse(readFileSync(new URL("./signal-folds.json", import.meta.url), "utf8"));
+const shipped = { line: [...code.LINE_WEIGHTS], levels: [...code.LEVELS], context: [...code.CONTEXT_WEIGHTS] };
+function useWeights({ line, levels, context }, scale) {
+  code.LINE_WEIGHTS.set(line.map((weight) => weight * scale));
+  code.LEVELS.set(levels.map((level) => level * scale));
+  code.CONTEXT_WEIGHTS.set(context.map((weight) => weight * scale));
+}
+
+/** What a model would get from Spillway, folded as by default. */
+function clamp(raw, limits, strategy) {
+  const admission = code.startAdmission({
+    scope: "local",
+    tool: "run_command",
+    session: null,
+    call: null,
+    limits,
+    strategy,
+    headShare: 0.3,
+    fold: true,
+    counter: code.estimateCounter,
+    exitCode: null,
+  });
+  admission.add(raw);
+  const { text, receipt } = admission.end().write(code.NOT_KEPT, null);
+  if (receipt.faults !== undefined) throw new Error(`${strategy.name}: ${receipt.faults}`);
+  if (text.length > limits.maxChars) throw new Error(`${strategy.name} gave ${text.length} of ${limits.maxChars}`);
+  return text;
+}
+
+const named = (name) => {
+  const strategy = code.strategies.find((one) => one.name === name);
+  if (strategy === undefined) throw new Error(`no strategy ${name}`);
+  return strategy;
+};
+const own = ["signal", "head-tail", ...options.strategy].map((name) => ({
+  name: `spillway ${name}`,
+  cut: (_, maxChars, one) => clamp(one.bytes, { maxChars }, named(name)),
+}));
+const peers = await Promise.all(
+  peerCalls
+    .filter(({ installed }) => installed)
+    .map(async ({ label, load }) => {
+      const call = await load("/tmp");
+      return {
+        name: label,
+        cut: async (text, maxChars) => (await call(text, { maxBytes: maxChars, maxLines: 1_000_000 })).text,
+      };
+    }),
+);
+const ways = [...own, ...baselines, ...peers];
+/** What `spillway run` does without any setting. */
+const defaults = [
+  { name: "spillway run, as shipped", cut: (_, one) => clamp(one.bytes, SHIPPED, named("auto")) },
+  { name: "head-tail, same limits", cut: (_, one) => clamp(one.bytes, SHIPPED, named("head-tail")) },
+  { name: "tail, same limits", cut: (text) => text.split("\n").slice(-200).join("\n").slice(-20_000) },
+].filter(({ name }) => name !== "spillway run, as shipped" || code.strategies.some((one) => one.name === "auto"));
+const SHIPPED = { maxChars: 20_000, maxLines: 200 };
+
+const [part, parts] = options.split.split("/").map(Number);
+const results = [];
+for (const set of options.set) {
+  const all = readCases(set).filter((_, index) => index % Number(options.every) === 0);
+  const groups = [...new Set(all.map(({ group }) => group))].sort();
+  const cases = all.filter(({ group }) => groups.indexOf(group) % parts === part);
+  const shares = new Map();
+  const note = (way, budget, fold, share) => {
+    const key = `${way}|${budget}`;
+    if (!shares.has(key)) shares.set(key, []);
+    shares.get(key).push({ share, fold });
+  };
+  for (const one of cases) {
+    const fold = folds.findIndex((each) => each.groups.includes(one.group));
+    if (fold === -1) useWeights(shipped, 1);
+    else useWeights(folds[fold], 0.01);
+    one.bytes = one.raw();
+    const text = cleanText(one.bytes.toString());
+    for (const { name, cut, fixed } of ways) {
+      for (const budget of fixed === undefined ? BUDGETS : [fixed]) {
+        note(name, budget, fold, shareKept(one, await cut(text, budget, one)));
+      }
+    }
+    for (const { name, cut } of defaults) note(name, "shipped", fold, shareKept(one, await cut(text, one)));
+    one.bytes = null;
+  }
+  for (const [key, scored] of shares) {
+    const [way, budget] = key.split("|");
+    const byFold = folds.map((_, fold) => scored.filter((one) => one.fold === fold).map(({ share }) => share));
+    results.push({
+      set,
+      cases: cases.length,
+      groups: new Set(cases.map(({ group }) => group)).size,
+      way,
+      budget,
+      ...summarize(scored.map(({ share }) => share)),
+      folds: byFold.filter((one) => one.length > 0).map(summarize),
+    });
+  }
+  process.stderr.write(`${set}: ${cases.length} logs\n`);
+}
+
+const cell = (found) => (found === undefined ? "" : `${found.mean.toFixed(1)} / ${found.all.toFixed(1)}`);
+const find = (set, way, budget) =>
+  results.find((one) => one.set === set && one.way === way && one.budget === String(budget));
+const table = (columns, rows) => {
+  const line = (cells) => `| ${cells.join(" | ")} |`;
+  return [line(columns), line(columns.map(() => "---")), ...rows.map(line)].join("\n");
+};
+const sections = options.set.map((set) => {
+  const { cases, groups } = results.find((one) => one.set === set);
+  const rows = ways.map(({ name }) => [name, ...BUDGETS.map((budget) => cell(find(set, name, budget)))]);
+  const split = find(set, "spillway signal", 8000).folds;
+  const bySplit =
+    split.length > 1 ? `\n\n\`signal\` at 8,000 characters by part of the groups: ${split.map(cell).join(", ")}.` : "";
+  return `### ${set}: ${cases} logs of ${groups} groups\n\n${table(
+    ["", ...BUDGETS.map((budget) => `${budget / 1000}k characters`)],
+    rows,
+  )}${bySplit}`;
+});
+const shippedRows = defaults.map(({ name }) => [name, ...options.set.map((set) => cell(find(set, name, "shipped")))]);
+sections.push(`### As shipped: 20,000 characters and 200 lines\n\n${table(["", ...options.set], shippedRows)}`);
+const page = `${sections.join("\n\n")}\n`;
+process.stdout.write(options.json ? `${JSON.stringify(results, null, 2)}\n` : page);
+if (options.write) {
+  const text = readFileSync(PAGE, "utf8");
+  const [start, end] = ["<!-- retention:start -->\n", "<!-- retention:end -->"];
+  const from = text.indexOf(start) + start.length;
+  writeFileSync(PAGE, `${text.slice(0, from)}\n${page}\n${text.slice(text.indexOf(end))}`);
+}
+process.exit(0);

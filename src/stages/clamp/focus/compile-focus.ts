@@ -1,0 +1,37 @@
+import type { Focus } from "../../../contract/strategy.ts";
+import { messageOf, SpillwayError } from "../../../errors.ts";
+import { NUMBERS } from "../../policy/defaults.ts";
+import { patternMatcher } from "./match-pattern.ts";
+
+/** A longer line is looked at in its first bytes. */
+const MAX_LINE_BYTES = 4096;
+
+/**
+ * What a caller or a model is after: words, any of which may stand in a line in either case ("quoted words" stand
+ * together), or a pattern, `/timed out after \d+/i`. Throws a SpillwayError "bad-input" that says what is wrong.
+ */
+export function compileFocus(focus: string | RegExp): Focus {
+  const text = focus instanceof RegExp ? `/${focus.source}/${focus.flags}` : focus;
+  if (typeof text !== "string")
+    throw new SpillwayError("bad-input", `focus must be words or a pattern; got ${typeof text}`);
+  const most = NUMBERS.focusChars.default;
+  if (text.length > most) throw new SpillwayError("bad-input", `focus is over ${most} characters`);
+  const pattern = /^\/(.+)\/([a-z]*)$/s.exec(text);
+  const matches = pattern === null ? wordsMatcher(text) : checkedMatcher(pattern[1] as string, pattern[2] as string);
+  return { matches: (line) => matches(line.length > MAX_LINE_BYTES ? line.subarray(0, MAX_LINE_BYTES) : line) };
+}
+
+function checkedMatcher(pattern: string, flags: string): (line: Uint8Array) => boolean {
+  try {
+    return patternMatcher(pattern, flags.includes("i"));
+  } catch (error) {
+    throw new SpillwayError("bad-input", `focus pattern: ${messageOf(error)}`);
+  }
+}
+
+function wordsMatcher(text: string): (line: Uint8Array) => boolean {
+  const words = [...text.matchAll(/"([^"]+)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "");
+  if (words.length === 0) throw new SpillwayError("bad-input", "focus has no words");
+  const literal = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|");
+  return checkedMatcher(literal, "i");
+}

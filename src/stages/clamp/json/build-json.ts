@@ -1,0 +1,256 @@
+import type { Extent } from "../../../contract/size.ts";
+import type { Focus } from "../../../contract/strategy.ts";
+import {
+  GONE_SIZE,
+  groupSize,
+  heldBytes,
+  isGroup,
+  isMember,
+  isWhole,
+  type JsonGroup,
+  type JsonMember,
+  type JsonNode,
+  type JsonText,
+} from "./json-node.ts";
+import type { JsonToken } from "./json-token.ts";
+import { JsonLexer, type JsonListener } from "./lex-json.ts";
+import { addSkip, planJson } from "./plan-json.ts";
+import { RareElements } from "./rare-elements.ts";
+import { shortenText } from "./shorten-text.ts";
+import { SkimmedEntries } from "./skimmed-entries.ts";
+import { trimEntries } from "./trim-entries.ts";
+
+/** Values deeper than this are held as one that is not shown. */
+const MAX_DEPTH = 200;
+const NOTHING = new Uint8Array(0);
+
+/**
+ * Holds a document as a tree of bounded size: once it is twice as large as `mostBytes` it is planned down to that, as
+ * it would be to be shown.
+ */
+export class JsonBuilder implements JsonListener {
+  root: JsonGroup;
+  /** What was passed over and is not held. */
+  readonly unscanned: Extent = { bytes: 0, lines: 0 };
+  readonly #mostBytes: number;
+  readonly #focus: Focus | undefined;
+  #stack: JsonGroup[];
+  #rares: (RareElements | null)[] = [new RareElements()];
+  #key: JsonMember["key"] = null;
+  #keyIsWanted = false;
+  /** The key is longer than what is held of it, so it cannot be shown. */
+  #keyIsLost = false;
+  /** Groups open below the deepest one that is held, and the values in them. */
+  #deep = 0;
+  #heldBytes = 0;
+  /** For each open group: what was held outside it, and whether it was trimmed. */
+  #levels: Level[] = [{ outside: 0, isLong: false }];
+  readonly #scanBytes: number;
+
+  /** Past `scanBytes` of the source the entries of long groups are passed over. */
+  constructor(mostBytes: number, scanBytes: number, focus: Focus | undefined) {
+    this.#mostBytes = mostBytes;
+    this.#scanBytes = scanBytes;
+    this.#focus = focus;
+    this.root = newGroup("lines", 0, 1);
+    this.#stack = [this.root];
+  }
+
+  open(kind: "array" | "object", at: number, line: number): void {
+    if (this.#deep > 0 || this.#stack.length > MAX_DEPTH || this.#keyIsLost) {
+      if (this.#deep++ === 0) this.#add(gone(kind, at, at, line));
+      return;
+    }
+    const group = newGroup(kind, at, line);
+    this.#levels.push({ outside: this.#heldBytes, isLong: false });
+    this.#add(group);
+    this.#stack.push(group);
+    this.#rares.push(kind === "array" ? new RareElements() : null);
+  }
+
+  close(to: number, line: number): void {
+    if (this.#deep > 0) {
+      this.#deep--;
+      const last = this.#top.entries.at(-1);
+      const gone = last !== undefined && isMember(last) ? last.node : last;
+      if (gone !== undefined && "toLine" in gone) Object.assign(gone, { to, toLine: line });
+      return;
+    }
+    const group = this.#stack.pop() as JsonGroup;
+    this.#rares.pop();
+    this.#levels.pop();
+    group.isOpen = false;
+    group.to = to;
+    group.toLine = line;
+    group.isWhole = group.entries.every((entry) => isMember(entry) && isWhole(entry.node));
+    group.size = groupSize(group);
+    this.#finished(group);
+  }
+
+  key(token: JsonToken): void {
+    if (this.#deep > 0) return;
+    const whole = token.whole();
+    this.#key = { bytes: whole ?? NOTHING, from: token.from, line: token.line };
+    this.#keyIsLost = whole === null;
+    this.#keyIsWanted = this.#focus?.matches(this.#key.bytes.subarray(1, -1)) ?? false;
+  }
+
+  text(token: JsonToken): void {
+    if (this.#deep > 0) return;
+    const whole = token.whole();
+    const { head, tail } = whole === null ? token.ends() : { head: whole, tail: null };
+    const isWanted = this.#matches(head) || (tail !== null && this.#matches(tail));
+    const node: JsonText = { kind: "text", head, tail, ...placed(token), isWanted };
+    // The ends were cut anywhere: now between characters.
+    this.#addLeaf(tail === null ? node : shortenText(node, head.length + tail.length));
+  }
+
+  scalar(token: JsonToken): void {
+    if (this.#deep > 0) return;
+    const bytes = token.whole() as Uint8Array;
+    this.#addLeaf({ kind: "scalar", bytes, ...placed(token), isWanted: this.#matches(bytes) });
+  }
+
+  get #top(): JsonGroup {
+    return this.#stack.at(-1) as JsonGroup;
+  }
+
+  #matches(bytes: Uint8Array): boolean {
+    return this.#focus?.matches(bytes) ?? false;
+  }
+
+  #addLeaf(node: JsonNode): void {
+    this.#add(node);
+    this.#finished(node);
+  }
+
+  #add(node: JsonNode): void {
+    const group = this.#top;
+    if (this.#keyIsWanted) node.isWanted = true;
+    const member: JsonMember = { index: group.count++, key: this.#key, node, isRare: false };
+    if (this.#keyIsLost) addSkip(group.entries, member);
+    else {
+      group.entries.push(member);
+      this.#heldBytes += heldBytes(node) + (this.#key?.bytes.length ?? 0);
+    }
+    this.#key = null;
+    this.#keyIsWanted = false;
+    this.#keyIsLost = false;
+  }
+
+  /** A value is complete: its group learns of it, and the tree is made smaller where it has grown too large. */
+  #finished(node: JsonNode): void {
+    const parent = this.#top;
+    if (node.isWanted) parent.isWanted = true;
+    const member = parent.entries.at(-1);
+    if (member !== undefined && isMember(member) && (this.#rares.at(-1)?.add(node) ?? false)) member.isRare = true;
+    const level = this.#levels.at(-1) as Level;
+    if (this.#heldBytes - level.outside > this.#mostBytes / 2) this.#trim(parent, level);
+    if (this.#heldBytes > this.#mostBytes * 2) this.#shrink();
+  }
+
+  /** A group that has grown long keeps its first, last and special entries. */
+  #trim(group: JsonGroup, level: Level): void {
+    const freed = trimEntries(group, this.#mostBytes / 8);
+    this.#heldBytes -= freed;
+    if (freed === 0) level.outside = this.#heldBytes;
+    else level.isLong = true;
+  }
+
+  skim(at: number, line: number, depth: number): SkimmedEntries | null {
+    // The group that asks is the innermost: long ones further out are asked at their own next entry.
+    if (at < this.#scanBytes || depth !== this.#stack.length - 1 || !this.#levels.at(-1)?.isLong) return null;
+    return new SkimmedEntries(this.#mostBytes >> 2, at, line);
+  }
+
+  skimEnd(entries: SkimmedEntries, at: number, line: number): boolean {
+    const group = this.#top;
+    // Outside any group each entry has its border behind it; within one the last has none.
+    const count = entries.count + (group.kind === "lines" ? 0 : 1);
+    const held = entries.held();
+    const skipped = held?.count ?? count;
+    const to = held?.at ?? at;
+    if (skipped > 0) {
+      const skip = {
+        index: group.count,
+        count: skipped,
+        from: entries.from,
+        to,
+        line: entries.line,
+        toLine: held?.line ?? line,
+      };
+      addSkip(group.entries, skip);
+      this.unscanned.bytes += to - entries.from;
+      this.unscanned.lines += skip.toLine - entries.line;
+    }
+    const index = group.count + skipped;
+    group.count += count;
+    if (held === null || skipped === count) return true;
+    const members = this.#read(group.kind, held.bytes, held.at, held.line);
+    if (members === null || members.length !== count - skipped) return false;
+    for (const member of members) group.entries.push({ ...member, index: index + member.index });
+    this.#heldBytes += members.reduce((sum, { node }) => sum + heldBytes(node), 0);
+    return true;
+  }
+
+  /** Entries of which the bytes are held, as members; null if they are not right. */
+  #read(kind: JsonGroup["kind"], bytes: Uint8Array, at: number, line: number): JsonMember[] | null {
+    const builder = new JsonBuilder(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, this.#focus);
+    const lexer = new JsonLexer(builder, this.#mostBytes >> 3, kind === "lines" ? at : at - 1, line);
+    // The comma before the first entry, where there is one, gives way to the group's bracket.
+    if (kind !== "lines") lexer.add(Uint8Array.of(kind === "object" ? 0x7b : 0x5b));
+    lexer.add(kind !== "lines" && bytes[0] === 0x2c ? Uint8Array.of(32, ...bytes.subarray(1)) : bytes);
+    lexer.add(Uint8Array.of(32));
+    if (lexer.failed) return null;
+    const [first] = builder.root.entries;
+    const group = kind === "lines" ? builder.root : first !== undefined && isMember(first) ? first.node : null;
+    return group !== null && isGroup(group) && group.entries.every(isMember) ? (group.entries as JsonMember[]) : null;
+  }
+
+  #shrink(): void {
+    // Small values cost more to hold than to write: the tree shrinks until what it holds is little enough.
+    for (let budget = this.#mostBytes; this.#heldBytes > this.#mostBytes && budget > 0; budget >>= 1) {
+      this.root = planJson(this.root, budget) as JsonGroup;
+      this.#heldBytes = heldBytes(this.root);
+    }
+    const stack = [this.root];
+    while (stack.length < this.#stack.length) {
+      const last = stack.at(-1)?.entries.at(-1);
+      stack.push((last as JsonMember).node as JsonGroup);
+    }
+    this.#stack = stack;
+    this.#levels.forEach((level, depth) => {
+      level.outside = this.#heldBytes - heldBytes(stack[depth] as JsonGroup);
+    });
+  }
+}
+
+interface Level {
+  outside: number;
+  isLong: boolean;
+}
+
+function newGroup(kind: JsonGroup["kind"], at: number, line: number): JsonGroup {
+  return {
+    kind,
+    entries: [],
+    count: 0,
+    from: at,
+    to: at,
+    line,
+    toLine: line,
+    size: 2,
+    isOpen: true,
+    isWhole: true,
+    isWanted: false,
+  };
+}
+
+/** A value that is not shown. */
+function gone(what: "array" | "object", from: number, to: number, line: number): JsonNode {
+  return { kind: "gone", what, count: 0, from, to, line, toLine: line, size: GONE_SIZE, isWanted: false };
+}
+
+function placed({ from, length, line }: JsonToken) {
+  return { from, to: from + length, line, size: length };
+}

@@ -1,0 +1,253 @@
+import { JsonToken } from "./json-token.ts";
+import { JsonSkimmer } from "./skim-json.ts";
+import type { SkimmedEntries } from "./skimmed-entries.ts";
+import { textOf } from "./text-of.ts";
+
+/** Told of a document's tokens in order. Positions are in source bytes. */
+export interface JsonListener {
+  open(kind: "array" | "object", at: number, line: number): void;
+  /** `to` is after the bracket. */
+  close(to: number, line: number): void;
+  /** The token is only valid during the call; a string has its quotes. */
+  key(token: JsonToken): void;
+  text(token: JsonToken): void;
+  /** A number, true, false or null. */
+  scalar(token: JsonToken): void;
+  /** Asked before each entry of a group but its first: what takes it and the others, if they are to be passed over. */
+  skim?(at: number, line: number, depth: number): SkimmedEntries | null;
+  /** They came to their end. False if what is held of them is not right. */
+  skimEnd?(entries: SkimmedEntries, at: number, line: number): boolean;
+}
+
+/** Deeper documents are taken as plain text. */
+const MAX_DEPTH = 10_000;
+/** A longer number is not looked at. */
+const MAX_NUMBER_BYTES = 4096;
+
+const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+const LITERALS = new Set(["true", "false", "null"]);
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+/** Some programs begin their output with it. */
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+
+/** What may come next. */
+type Want = "value" | "value-or-end" | "key" | "key-or-end" | "colon" | "comma-or-end";
+
+/** Reads JSON objects and arrays, one or many, as their bytes come. Anything else ends it: `failed`. */
+export class JsonLexer {
+  failed = false;
+  /** Complete values outside any other. */
+  values = 0;
+  readonly #listener: JsonListener;
+  readonly #token: JsonToken;
+  readonly #kinds: ("array" | "object")[] = [];
+  #want: Want = "value";
+  #inside: "none" | "string" | "scalar" = "none";
+  #isKey = false;
+  /** How far into an escape: 0 outside, 1 after the backslash, 2 to 5 before that hexadecimal digit. */
+  #escape = 0;
+  #line: number;
+  #at: number;
+  #skimmer: JsonSkimmer | null = null;
+  #skimmed: SkimmedEntries | null = null;
+
+  /** `tokenBytes` is what is held of either end of one token. */
+  constructor(listener: JsonListener, tokenBytes: number, at = 0, line = 1) {
+    this.#listener = listener;
+    this.#at = at;
+    this.#line = line;
+    this.#token = new JsonToken(tokenBytes);
+  }
+
+  get depth(): number {
+    return this.#kinds.length;
+  }
+
+  add(bytes: Uint8Array): void {
+    let at = 0;
+    while (at < bytes.length && !this.failed) {
+      if (this.#skimmer !== null) at = this.#skim(bytes, at, this.#skimmer);
+      else if (this.#inside === "string") at = this.#readString(bytes, at);
+      else if (this.#inside === "scalar") at = this.#readScalar(bytes, at);
+      else at = this.#readStructure(bytes, at);
+    }
+    this.#at += bytes.length;
+  }
+
+  /** True if what came is one or more whole values. */
+  end(): boolean {
+    if (this.#skimmer !== null && this.#kinds.length === 0 && this.#skimmer.isBetween) this.#endSkim(this.#at);
+    return !this.failed && this.#kinds.length === 0 && this.values > 0;
+  }
+
+  #readStructure(bytes: Uint8Array, from: number): number {
+    let at = from;
+    for (; at < bytes.length; at++) {
+      const byte = bytes[at] as number;
+      if (byte === 10) this.#line++;
+      else if (byte !== 32 && byte !== 13 && byte !== 9 && byte !== BYTE_ORDER_MARK[this.#at + at]) {
+        if (this.#startsSkim(this.#at + at)) return at;
+        if (!this.#take(byte, this.#at + at)) this.failed = true;
+        if (this.failed) return at;
+        // What begins here is read by its own loop: a string after its quote, anything else from its first byte.
+        if (this.#inside === "string") return this.#begin(bytes, at, 1);
+        if (this.#inside === "scalar") return this.#begin(bytes, at, 0);
+      }
+    }
+    return at;
+  }
+
+  /** Asked where an entry begins that is not its group's first. */
+  #startsSkim(at: number): boolean {
+    if (this.#want !== (this.#kinds.at(-1) === "object" ? "key" : "value")) return false;
+    const entries = this.#listener.skim?.(at, this.#line, this.#kinds.length) ?? null;
+    if (entries === null) return false;
+    this.#skimmed = entries;
+    this.#skimmer = new JsonSkimmer(entries, this.#line, this.#kinds.length === 0);
+    return true;
+  }
+
+  #skim(bytes: Uint8Array, from: number, skimmer: JsonSkimmer): number {
+    const at = skimmer.add(bytes, from, this.#at);
+    if (skimmer.isDone) this.#endSkim(this.#at + at);
+    return at;
+  }
+
+  #endSkim(at: number): void {
+    this.#line = this.#skimmer?.line ?? this.#line;
+    const isRight = this.#listener.skimEnd?.(this.#skimmed as SkimmedEntries, at, this.#line) ?? true;
+    this.#skimmer = null;
+    this.#skimmed = null;
+    if (!isRight) this.failed = true;
+    if (this.#kinds.length > 0) this.#want = "comma-or-end";
+  }
+
+  #begin(bytes: Uint8Array, at: number, taken: number): number {
+    this.#token.start(this.#at + at, this.#line);
+    if (taken > 0) this.#token.add(bytes, at, at + taken);
+    return at + taken;
+  }
+
+  #take(byte: number, at: number): boolean {
+    const want = this.#want;
+    switch (byte) {
+      case 0x7b:
+      case 0x5b:
+        return (want === "value" || want === "value-or-end") && this.#open(byte === 0x7b ? "object" : "array", at);
+      case 0x7d:
+        return (want === "key-or-end" || want === "comma-or-end") && this.#close("object", at + 1);
+      case 0x5d:
+        return (want === "value-or-end" || want === "comma-or-end") && this.#close("array", at + 1);
+      case 0x2c:
+        if (want !== "comma-or-end" || this.#kinds.length === 0) return false;
+        this.#want = this.#kinds.at(-1) === "object" ? "key" : "value";
+        return true;
+      case 0x3a:
+        if (want !== "colon") return false;
+        this.#want = "value";
+        return true;
+      case QUOTE:
+        if (want === "colon" || want === "comma-or-end" || this.#kinds.length === 0) return false;
+        this.#isKey = want === "key" || want === "key-or-end";
+        this.#inside = "string";
+        return true;
+      default:
+        if ((want !== "value" && want !== "value-or-end") || this.#kinds.length === 0) return false;
+        this.#inside = "scalar";
+        return true;
+    }
+  }
+
+  #open(kind: "array" | "object", at: number): boolean {
+    if (this.#kinds.length >= MAX_DEPTH) return false;
+    this.#listener.open(kind, at, this.#line);
+    this.#kinds.push(kind);
+    this.#want = kind === "object" ? "key-or-end" : "value-or-end";
+    return true;
+  }
+
+  #close(kind: "array" | "object", to: number): boolean {
+    if (this.#kinds.at(-1) !== kind) return false;
+    this.#kinds.pop();
+    this.#listener.close(to, this.#line);
+    this.#afterValue();
+    return true;
+  }
+
+  #afterValue(): void {
+    if (this.#kinds.length > 0) this.#want = "comma-or-end";
+    else {
+      this.#want = "value";
+      this.values++;
+    }
+  }
+
+  #readString(bytes: Uint8Array, from: number): number {
+    let at = from;
+    for (; at < bytes.length; at++) {
+      const byte = bytes[at] as number;
+      if (this.#escape > 0) {
+        if (!this.#takeEscaped(byte)) {
+          this.failed = true;
+          return at;
+        }
+      } else if (byte === QUOTE) {
+        this.#token.add(bytes, from, at + 1);
+        this.#endString();
+        return at + 1;
+      } else if (byte === BACKSLASH) this.#escape = 1;
+      else if (byte < 32) {
+        this.failed = true;
+        return at;
+      }
+    }
+    this.#token.add(bytes, from, at);
+    return at;
+  }
+
+  #takeEscaped(byte: number): boolean {
+    if (this.#escape === 1) {
+      const isUnicode = byte === 0x75;
+      this.#escape = isUnicode ? 2 : 0;
+      return isUnicode || ESCAPED.has(byte);
+    }
+    this.#escape = this.#escape === 5 ? 0 : this.#escape + 1;
+    return (byte >= 48 && byte <= 57) || (byte >= 65 && byte <= 70) || (byte >= 97 && byte <= 102);
+  }
+
+  #endString(): void {
+    this.#inside = "none";
+    if (this.#isKey) {
+      this.#listener.key(this.#token);
+      this.#want = "colon";
+      return;
+    }
+    this.#listener.text(this.#token);
+    this.#afterValue();
+  }
+
+  #readScalar(bytes: Uint8Array, from: number): number {
+    let at = from;
+    while (at < bytes.length && !ENDS_SCALAR.has(bytes[at] as number)) at++;
+    this.#token.add(bytes, from, at);
+    if (at < bytes.length) this.#endScalar();
+    return at;
+  }
+
+  #endScalar(): void {
+    this.#inside = "none";
+    const whole = this.#token.length > MAX_NUMBER_BYTES ? null : this.#token.whole();
+    const text = whole === null ? "" : textOf(whole);
+    if (whole === null || !(LITERALS.has(text) || NUMBER.test(text))) {
+      this.failed = true;
+      return;
+    }
+    this.#listener.scalar(this.#token);
+    this.#afterValue();
+  }
+}
+
+const ESCAPED = new Set([34, 92, 47, 98, 102, 110, 114, 116]);
+const ENDS_SCALAR = new Set([10, 13, 9, 32, 0x2c, 0x5d, 0x7d, 0x3a, 0x7b, 0x5b, QUOTE]);

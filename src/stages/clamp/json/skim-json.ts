@@ -1,0 +1,100 @@
+/** Told of the values in a group that are passed over. Positions are in source bytes. */
+export interface SkimListener {
+  /** Bytes that are passed over. */
+  skimmed(bytes: Uint8Array): void;
+  /** An entry ended: `at` is where its comma stands, or after it where there are none. */
+  border(at: number, line: number): void;
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const NONE = 0;
+const BREAK = 1;
+const COMMA = 2;
+const OPEN = 3;
+const CLOSE = 4;
+const STRING = 5;
+
+const MEANS = new Uint8Array(256);
+MEANS[10] = BREAK;
+MEANS[0x2c] = COMMA;
+MEANS[0x7b] = OPEN;
+MEANS[0x5b] = OPEN;
+MEANS[0x7d] = CLOSE;
+MEANS[0x5d] = CLOSE;
+MEANS[QUOTE] = STRING;
+
+/** Passes over the entries of one group, telling only where each ends. What they are is not checked. */
+export class JsonSkimmer {
+  line: number;
+  /** The group's closing bracket was met: it is not passed over. */
+  isDone = false;
+  readonly #listener: SkimListener;
+  readonly #isLines: boolean;
+  #nest = 0;
+  #isString = false;
+  #isEscaped = false;
+
+  /** `isLines`: the entries stand one after another, outside any group. */
+  constructor(listener: SkimListener, line: number, isLines: boolean) {
+    this.#listener = listener;
+    this.line = line;
+    this.#isLines = isLines;
+  }
+
+  /** True between two entries. */
+  get isBetween(): boolean {
+    return this.#nest === 0 && !this.#isString;
+  }
+
+  /** Passes over bytes from `from` on, the first of which stands at `at` + `from`; gives where it stopped. */
+  add(bytes: Uint8Array, from: number, at: number): number {
+    const isLines = this.#isLines;
+    const borderMeans = isLines ? CLOSE : COMMA;
+    const end = bytes.length;
+    // Locals: this loop sees every byte of what is passed over.
+    let nest = this.#nest;
+    let line = this.line;
+    let next = this.#isString ? this.#string(bytes, from) : from;
+    while (next < end) {
+      const means = MEANS[bytes[next] as number] as number;
+      next++;
+      if (means === NONE) continue;
+      if (means === STRING) {
+        next = this.#string(bytes, next);
+        continue;
+      }
+      if (means === BREAK) line++;
+      else if (means === OPEN) nest++;
+      else if (means === CLOSE && --nest < 0) {
+        nest = 0;
+        next--;
+        this.isDone = true;
+        break;
+      }
+      if (nest === 0 && means === borderMeans) this.#listener.border(at + (isLines ? next : next - 1), line);
+    }
+    this.#nest = nest;
+    this.line = line;
+    this.#listener.skimmed(bytes.subarray(from, next));
+    return next;
+  }
+
+  /** Where a string ends that `from` is in; it may go on in the next bytes. */
+  #string(bytes: Uint8Array, from: number): number {
+    const end = bytes.length;
+    let at = this.#isEscaped ? from + 1 : from;
+    this.#isEscaped = false;
+    for (; at < end; at++) {
+      const byte = bytes[at] as number;
+      if (byte === QUOTE) {
+        this.#isString = false;
+        return at + 1;
+      }
+      if (byte === BACKSLASH) at++;
+    }
+    this.#isString = true;
+    this.#isEscaped = at > end;
+    return end;
+  }
+}

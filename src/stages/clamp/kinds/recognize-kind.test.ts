@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import type { Kind } from "./kind.ts";
+import { recognizeKind } from "./recognize-kind.ts";
+
+const repeated = (count: number, line: (n: number) => string) =>
+  Array.from({ length: count }, (_, n) => line(n)).join("\n");
+const kindOf = (text: string, about: { tool?: string; command?: string; exitCode?: number } = {}) =>
+  recognizeKind(new TextEncoder().encode(text), about);
+
+const SAMPLES: [name: string, Kind, text: string][] = [
+  ["an array", "json", `[${repeated(300, (n) => `{"id":${n}},`)}`],
+  ["JSON lines", "json", repeated(300, (n) => `{"id":${n},"level":"info"}`)],
+  ["a page", "html", `<!DOCTYPE html>\n<html><body>${repeated(50, (n) => `<p>${n}</p>`)}`],
+  ["a diff", "diff", `diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,3 +1,40 @@\n${repeated(40, (n) => `+line ${n}`)}`],
+  [
+    "a commit",
+    "diff",
+    `commit 0123456789abcdef\nAuthor: A\n\n    Say why\n\ndiff --git a/x b/x\n@@ -1 +1,40 @@\n${repeated(40, (n) => `-line ${n}`)}`,
+  ],
+  ["search results", "matches", repeated(60, (n) => `src/a${n % 7}.ts:${n}:  call(${n});`)],
+  ["a tree", "listing", `.\n${repeated(40, (n) => `${n % 4 === 0 ? "├── " : "│   ├── "}file${n}.ts`)}`],
+  ["ls -l", "listing", `total 12\n${repeated(40, (n) => `-rw-r--r-- 1 a a ${n} Jan  1 00:00 f${n}`)}`],
+  ["find", "listing", repeated(60, (n) => `./src/dir${n % 5}/file${n}.ts`)],
+  ["comma separated", "table", `id,name,mail\n${repeated(60, (n) => `${n},"a, b",x@y.z`)}`],
+  ["tab separated", "table", `id\tname\n${repeated(60, (n) => `${n}\tname ${n}`)}`],
+  [
+    "columns",
+    "table",
+    `NAME        READY   STATUS\n${repeated(30, (n) => `pod-${String(n).padEnd(8)}1/1     Running`)}`,
+  ],
+  ["a log with levels", "log", repeated(60, (n) => `12:00:${n} INFO request ${n} took ${n} ms`)],
+  [
+    "a traceback",
+    "log",
+    `starting\nTraceback (most recent call last):\n  File "a.py", line 3, in <module>\nValueError: no`,
+  ],
+  ["a test run", "log", repeated(60, (n) => `ok ${n} - does thing ${n}`)],
+  ["compiler messages", "unknown", repeated(60, (n) => `src/a.c:${n}:3: warning: unused variable 'x${n}'`)],
+  [
+    "a source file",
+    "source",
+    `import a from "a";\n${repeated(40, (n) => `export function f${n}() {\n  return ${n};\n}`)}`,
+  ],
+  ["text for people", "prose", `# Title\n\n${repeated(40, (n) => `This is sentence ${n}. It goes on for a while.`)}`],
+  ["nothing in particular", "unknown", repeated(60, (n) => `lorem ${n} ipsum`)],
+  ["one long line", "unknown", "x".repeat(9000)],
+  ["almost JSON", "unknown", `[INFO${"x ".repeat(300)}`],
+];
+
+describe("recognizeKind", () => {
+  it.each(SAMPLES)("%s is %s", (_name, kind, text) => {
+    expect(kindOf(text)).toBe(kind);
+  });
+
+  it("takes what a command wrote for a log where it is nothing else, but not what a command only shows", () => {
+    const text = repeated(60, (n) => `lorem ${n} ipsum`);
+    expect(kindOf(text, { tool: "bash" })).toBe("log");
+    expect(kindOf(text, { exitCode: 1 })).toBe("log");
+    expect(kindOf(text, { tool: "bash", command: "cd /srv && cat notes.txt" })).toBe("unknown");
+    expect(kindOf(text, { tool: "bash", command: "cat notes.txt | ./check" })).toBe("log");
+    expect(kindOf(text, { tool: "read_file" })).toBe("prose");
+  });
+
+  it("takes a file with numbered lines for what it is", () => {
+    expect(
+      kindOf(
+        repeated(40, (n) => `${String(n).padStart(6)}\treturn x${n};`),
+        { tool: "bash", command: "nl -ba a.ts" },
+      ),
+    ).toBe("source");
+  });
+
+  it("knows compiler messages by a command for what they are", () => {
+    expect(
+      kindOf(SAMPLES.find(([name]) => name === "compiler messages")?.[2] ?? "", { tool: "bash", exitCode: 2 }),
+    ).toBe("log");
+  });
+});

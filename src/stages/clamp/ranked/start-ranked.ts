@@ -1,0 +1,120 @@
+import type { Cut, Room } from "../../../contract/cut.ts";
+import type { Extent, Size, Total } from "../../../contract/size.ts";
+import type { Span } from "../../../contract/span.ts";
+import type { Held, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
+import { NUMBERS } from "../../policy/defaults.ts";
+import { budgetOf, capacityBytes, spend } from "../budget.ts";
+import { decode, measureBytes } from "../fit.ts";
+import { EndHolder } from "../held-spans.ts";
+import { startEdges } from "../strategies/edges.ts";
+import { chooseLines, type RankClass } from "./choose-lines.ts";
+import { cutLines } from "./cut-lines.ts";
+import { LineSplitter, type SourceLine } from "./line-splitter.ts";
+import { type HeldLine, RankedLines } from "./ranked-lines.ts";
+
+/** Says how much each line of an output matters. Made anew for each output. */
+export interface LineRanker {
+  /** From 0, kept first, to `ranks` - 1. Called for every line in order; the line is without its break. */
+  rank(line: Uint8Array, number: number): number;
+  ranks: number;
+  /** Of the room, what lines up to this rank may take; all of it where not said. */
+  share?(rank: number): number;
+  /** Of a rank that is shown in part, how much is its start. */
+  headShare: number;
+}
+
+const MOST_HELD_BYTES = 4 * 1024 * 1024;
+
+/** Keeps whole lines by rank. Where not even one has room, both ends are kept plainly. */
+export function startRanked(request: StrategyRequest, ranker: LineRanker): Sieve {
+  const capacity = Math.min(capacityBytes(request.limits, request.counter), MOST_HELD_BYTES);
+  const scanBytes = NUMBERS.kindScanBytes.default;
+  const classes = Array.from({ length: ranker.ranks }, () => new RankedLines(capacity));
+  const take = (line: SourceLine): void => {
+    if (line.bytes === null) return;
+    const held = line as HeldLine;
+    const rank = request.focus?.matches(withoutBreak(held.bytes)) ? 0 : Number.POSITIVE_INFINITY;
+    const own = ranker.rank(withoutBreak(held.bytes), line.line);
+    classes[Math.min(rank, own, ranker.ranks - 1)]?.add(held);
+  };
+  const splitter = new LineSplitter(capacity, take);
+  const plain = startEdges(request, request.headShare);
+  // Past what is looked at, only the end is held.
+  let rest: EndHolder | null = null;
+  return {
+    add(span: Span): void {
+      plain.add(span);
+      const left = Math.max(0, scanBytes - splitter.at);
+      if (left > 0) splitter.add(span.bytes.subarray(0, left));
+      if (span.bytes.length <= left) return;
+      rest ??= new EndHolder(capacity);
+      const from = span.from + left;
+      rest.add({ ...span, bytes: span.bytes.subarray(left), from });
+    },
+    end(total: Total): Held {
+      const held = plain.end(total);
+      if (rest === null) splitter.end();
+      const ranked = classes.map(
+        (lines, rank): RankClass => ({
+          lines: lines.lines(),
+          share: ranker.share?.(rank) ?? 1,
+          headShare: ranker.headShare,
+        }),
+      );
+      const unscanned = rest === null ? null : addRest(ranked, rest.region().bytes, total, splitter);
+      return {
+        cut: (room) => {
+          const cut = cutRanked(request, ranked, total, held, room);
+          return unscanned === null ? cut : { ...cut, unscanned };
+        },
+      };
+    },
+  };
+}
+
+/** Adds the lines of an output's end that were not looked at: as good as the least. Gives what is between. */
+function addRest(ranked: RankClass[], bytes: Uint8Array, total: Total, { line, from }: LineSplitter): Extent {
+  const first = bytes.indexOf(10);
+  if (first === -1) return { bytes: total.bytes - from, lines: total.lines - line + 1 };
+  const tail = bytes.subarray(first + 1);
+  const size = measureBytes(tail, 0, tail.length);
+  const breaks = size.lines - (tail.at(-1) === 10 || tail.length === 0 ? 0 : 1);
+  const lines: HeldLine[] = [];
+  const splitter = new LineSplitter(tail.length, (line) => {
+    lines.push({
+      ...line,
+      bytes: (line.bytes as Uint8Array).slice(),
+      line: line.line + total.breaks - breaks,
+      from: line.from + total.bytes - tail.length,
+      to: line.to + total.bytes - tail.length,
+      charsBefore: line.charsBefore + total.chars - size.chars,
+    });
+  });
+  splitter.add(tail);
+  splitter.end();
+  const least = ranked.at(-1);
+  if (least !== undefined) least.lines = [...least.lines, ...lines];
+  return { bytes: total.bytes - tail.length - from, lines: total.breaks - breaks - line + 1 };
+}
+
+function withoutBreak(line: Uint8Array): Uint8Array {
+  if (line.at(-1) !== 10) return line;
+  return line.subarray(0, line.at(-2) === 13 ? -2 : -1);
+}
+
+function cutRanked(request: StrategyRequest, ranked: RankClass[], total: Total, plain: Held, room: Room): Cut {
+  const budget = spend(budgetOf(request.limits), room.fixed);
+  const { counter, limits } = request;
+  const sizes = new Map<HeldLine, Size>();
+  const measure = (line: HeldLine): Size => {
+    let size = sizes.get(line);
+    if (size === undefined) {
+      size = measureBytes(line.bytes, 0, line.bytes.length);
+      if (limits.maxTokens !== undefined) size.tokens = counter.count(decode(line.bytes));
+      sizes.set(line, size);
+    }
+    return size;
+  };
+  const { lines, stoppedBy } = chooseLines(ranked, budget, room.gap, total.lines, measure);
+  return lines.length === 0 ? plain.cut(room) : cutLines(lines, total, stoppedBy);
+}

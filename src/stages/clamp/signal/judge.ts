@@ -1,0 +1,52 @@
+import { LateContext } from "./late-context.ts";
+import type { SignalReader } from "./signal-reader.ts";
+import { smoothed } from "./smooth.ts";
+import { IS_WARNING, type UnitStore, WARNING_GAIN } from "./unit-store.ts";
+
+/** Where nothing failed a line's own score says less, and its surroundings nothing. */
+const PASSING_SHARE = 0.5;
+/** What a copy of a better line loses of its score. */
+const REPEAT_COST = 0.7;
+
+/** An output's lines with what each is worth. */
+export interface Judged {
+  store: UnitStore;
+  /** Final scores: natural logarithms of a line's own value. */
+  scores: Float32Array;
+  values: Float64Array;
+  units: number;
+  isFailure: boolean;
+}
+
+/** Judges every line that is held, now that the whole is known. */
+export function judge(reader: SignalReader, exitCode: number | undefined): Judged {
+  const whole = reader.end();
+  const { store } = reader;
+  const late = new LateContext(whole);
+  const isFailure = exitCode === undefined ? reader.tellsFailure : exitCode !== 0;
+  const scores = new Float32Array(store.length);
+  for (let row = 0; row < store.length; row++) {
+    const gain = ((store.flags[row] as number) & IS_WARNING) !== 0 ? WARNING_GAIN : 0;
+    scores[row] = isFailure
+      ? (store.score[row] as number) - gain + late.look(store, row)
+      : PASSING_SHARE * (store.lineScore[row] as number) + 2 * gain;
+  }
+  repeatsDown(store, scores);
+  const values = smoothed(store, scores, 0, store.length);
+  return { store, scores, values, units: whole.units, isFailure };
+}
+
+/** A line that comes again tells nothing new: all but the best of its copies are worth less. */
+function repeatsDown(store: UnitStore, scores: Float32Array): void {
+  const best = new Map<number, number>();
+  for (let row = 0; row < store.length; row++) {
+    const text = store.textHash[row] as number;
+    if (text === 0) continue;
+    const other = best.get(text);
+    if (other === undefined) best.set(text, row);
+    else if ((scores[row] as number) > (scores[other] as number)) {
+      scores[other] = (scores[other] as number) - REPEAT_COST;
+      best.set(text, row);
+    } else scores[row] = (scores[row] as number) - REPEAT_COST;
+  }
+}

@@ -1,0 +1,27 @@
+import { newScan, scanBytes, scannedChars } from "../../measure/scan.ts";
+import { LEVELS } from "./weights.ts";
+
+/** The level that a score reaches. */
+export function levelOf(score: number): number {
+  let low = 0;
+  let high = 31;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (score >= (LEVELS[middle] as number)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** For short stretches a loop is faster than a view and a call. */
+export function copyBytes(source: Uint8Array, start: number, end: number, target: Uint8Array, at: number): void {
+  if (end - start > 64) target.set(source.subarray(start, end), at);
+  else for (let from = start, to = at; from < end; ) target[to++] = source[from++] as number;
+}
+
+/** UTF-16 units of a stretch. */
+export function charsIn(bytes: Uint8Array, start: number, end: number): number {
+  const scan = newScan();
+  scanBytes(scan, bytes.subarray(start, end));
+  return scannedChars(scan);
+}

@@ -1,0 +1,253 @@
+import {
+  BLANK,
+  CLASS,
+  DIGIT,
+  EDGE,
+  ESCAPE,
+  HIGH,
+  highMark,
+  LOWER,
+  lengthBin,
+  onlyJoints,
+  pastEscape,
+  pastTimestamp,
+  shareBin,
+  UPPER,
+} from "./byte-kinds.ts";
+import { lookAtEdges, lookAtMark } from "./line-edges.ts";
+import {
+  CALLED,
+  CAPITALS_AT,
+  CAPS,
+  CONCEPT_AT,
+  DIGITS_AT,
+  FIRST,
+  FIRST_AT,
+  INDENT_AT,
+  LAST_AT,
+  LENGTH_AT,
+  MARKS_AT,
+  NEGATED,
+  PART,
+  PATH,
+  PLAIN,
+  SOME,
+  THEN_SOME,
+  THEN_ZERO,
+  WORDS_AT,
+  ZERO,
+} from "./line-features.ts";
+import { LineLook } from "./line-look.ts";
+import { ERROR, EXIT, F_CROSS, F_FILE_LINE, F_TICK, FAIL, LINE, NOT, W } from "./line-marks.ts";
+import { addLetter, conceptOf, WORD_SEED } from "./word-table.ts";
+
+/** Beyond this a line's text tells nothing new about it. */
+const MAX_SCANNED = 400;
+
+/** "t" of "can't": the only letter that is a word. */
+const T_HASH = addLetter(WORD_SEED, 116);
+
+/** Looks at lines, one after another. */
+export class LineScan extends LineLook {
+  /** Looks at bytes[start, end): a line without its break. */
+  scan(bytes: Uint8Array, start: number, end: number): void {
+    this.begin();
+    let last = end;
+    while (last > start && CLASS[bytes[last - 1] as number] === BLANK) last--;
+    let at = start;
+    let indent = 0;
+    for (; at < last; at++) {
+      const byte = bytes[at] as number;
+      if (byte === 32) indent++;
+      else if (byte === 9) indent += 4;
+      else if (byte === 27) at = pastEscape(bytes, at, last) - 1;
+      else if (CLASS[byte] !== BLANK) break;
+    }
+    if (at >= last) {
+      this.blank = true;
+      this.shape = this.startShape = this.textHash = 0;
+      return;
+    }
+    const stamped = pastTimestamp(bytes, at, last);
+    if (stamped > at) {
+      at = stamped;
+      indent = 0;
+      while (at < last && (bytes[at] === 32 || bytes[at] === 9)) {
+        at++;
+        indent++;
+      }
+      if (at >= last) {
+        this.blank = true;
+        this.shape = this.startShape = this.textHash = 0;
+        return;
+      }
+    }
+    this.indent = indent;
+    this.#walk(bytes, at, last, indent);
+  }
+
+  #walk(bytes: Uint8Array, start: number, end: number, indent: number): void {
+    const stop = Math.min(end, start + MAX_SCANNED);
+    const first = bytes[start] as number;
+    let digits = 0;
+    let uppers = 0;
+    let letters = 0;
+    let marks = 0;
+    let words = 0;
+    let shape = 0x811c9dc5 | 0;
+    let numbers = 0;
+    let startShape = 0;
+    let tokens = 0;
+    let previous = 32;
+    let isPart = false;
+    let lastConcept = -1;
+    let lastConceptEnd = -1;
+    let afterNumber = 0; // 1 zero, 2 other: the last number with only blanks since
+    let negated = false;
+    let extensionEnd = -1;
+    let firstConcept = -1;
+    let exitAt = -1;
+    let at = start;
+    while (at < stop) {
+      const byte = bytes[at] as number;
+      const kind = CLASS[byte] as number;
+      if (kind === ESCAPE) {
+        at = pastEscape(bytes, at, stop);
+        continue;
+      }
+      if (kind === LOWER || kind === UPPER) {
+        const wordStart = at;
+        let hash = WORD_SEED;
+        let wordUppers = 0;
+        let isLower = false;
+        let next = byte;
+        for (;;) {
+          if (next >= 97 && next <= 122) {
+            isLower = true;
+            hash = addLetter(hash, next);
+          } else if (next >= 65 && next <= 90 && !isLower) {
+            wordUppers++;
+            hash = addLetter(hash, next | 32);
+          } else break;
+          at++;
+          if (at === stop) {
+            next = 32;
+            break;
+          }
+          next = bytes[at] as number;
+        }
+        const wordLength = at - wordStart;
+        shape = Math.imul(shape ^ hash, 0x01000193);
+        letters += wordLength;
+        uppers += wordUppers;
+        words++;
+        const splits = next >= 65 && next <= 90;
+        const number = wordLength > 1 || hash === T_HASH ? conceptOf(hash) : -1;
+        if (number !== -1) {
+          const base = CONCEPT_AT + number * W;
+          if (isPart || splits) this.put(base + PART);
+          else if (
+            previous === 47 ||
+            previous === 46 ||
+            previous === 95 ||
+            previous === 92 ||
+            next === 47 ||
+            next === 95 ||
+            next === 92 ||
+            (next === 46 && at + 1 < stop && CLASS[bytes[at + 1] as number] === LOWER)
+          )
+            this.put(base + PATH);
+          else {
+            this.put(base + PLAIN);
+            if (wordUppers === wordLength) {
+              this.put(base + CAPS);
+              if (number === FAIL) this.tellsFailure = true;
+            }
+            if (next === 58 || next === 33) this.put(base + CALLED);
+            if (words === 1) {
+              this.put(base + FIRST);
+              firstConcept = number;
+            }
+            if (afterNumber === 2) {
+              this.put(base + SOME);
+              if (number === FAIL || number === ERROR) this.tellsFailure = true;
+            } else if (afterNumber === 1) this.put(base + ZERO);
+            if (negated) this.put(base + NEGATED);
+            if (number === EXIT) exitAt = at;
+          }
+          lastConcept = number;
+          lastConceptEnd = at;
+        }
+        negated = number === NOT;
+        if (previous === 46 && wordLength <= 5) extensionEnd = at;
+        afterNumber = 0;
+        isPart = splits;
+        previous = 97;
+        continue;
+      }
+      isPart = false;
+      if (kind === DIGIT) {
+        shape = Math.imul(shape ^ 48, 0x01000193);
+        // The whole number at once.
+        let value = 0;
+        let to = at;
+        while (to < stop && CLASS[bytes[to] as number] === DIGIT)
+          value = Math.min(9999, value * 10 + (bytes[to++] as number) - 48);
+        if ((previous === 58 || previous === 40) && extensionEnd === at - 1) this.put(F_FILE_LINE);
+        numbers = (Math.imul(numbers, 31) + value) | 0;
+        const zero = value === 0;
+        if (lastConcept !== -1 && onlyJoints(bytes, lastConceptEnd, at)) {
+          this.put(CONCEPT_AT + lastConcept * W + (zero ? THEN_ZERO : THEN_SOME));
+          if (!zero && (lastConcept === FAIL || (lastConcept === ERROR && bytes[lastConceptEnd] !== 32)))
+            this.tellsFailure = true;
+          if (lastConcept === LINE && !zero) this.put(F_FILE_LINE);
+        }
+        if (exitAt !== -1 && at - exitAt < 24) {
+          const next = to < stop ? (bytes[to] as number) : 32;
+          if (CLASS[next] !== LOWER && CLASS[next] !== UPPER) {
+            this.exit = zero ? 2 : 1;
+            exitAt = -1;
+          }
+        }
+        afterNumber = CLASS[previous] === LOWER || previous === 46 ? 0 : zero ? 1 : 2;
+        digits += to - at;
+        at = to - 1;
+      } else if (kind === BLANK) {
+        if (previous !== 32) {
+          shape = Math.imul(shape ^ 32, 0x01000193);
+          if (++tokens === 2) startShape = shape;
+        }
+      } else {
+        if (kind === HIGH) {
+          this.wide = true;
+          const wide = highMark(bytes, at, stop);
+          if (wide === 1) this.put(F_CROSS);
+          else if (wide === 2) this.put(F_TICK);
+        } else {
+          marks++;
+          if (byte !== 40) afterNumber = 0;
+          lookAtMark(this, bytes, at, stop, byte, previous);
+        }
+        shape = Math.imul(shape ^ byte, 0x01000193);
+      }
+      previous = kind === BLANK ? 32 : byte;
+      at++;
+    }
+    for (let rest = stop; rest < end && !this.wide; rest++) this.wide = (bytes[rest] as number) >= 0x80;
+    this.shape = shape;
+    this.startShape = tokens >= 2 ? startShape : shape;
+    this.textHash = shape ^ Math.imul(numbers, 0x9e3779b1) ^ (end - start);
+    const length = end - start;
+    const lastByte = bytes[end - 1] as number;
+    lookAtEdges(this, bytes, start, stop, first, lastByte, letters + digits, firstConcept);
+    const scanned = stop - start;
+    this.put(INDENT_AT + (indent === 0 ? 0 : indent < 3 ? 1 : indent < 5 ? 2 : indent < 9 ? 3 : indent < 17 ? 4 : 5));
+    this.put(LENGTH_AT + lengthBin(length));
+    this.put(DIGITS_AT + shareBin(digits, scanned));
+    this.put(CAPITALS_AT + shareBin(uppers, letters));
+    this.put(MARKS_AT + shareBin(marks, scanned));
+    this.put(WORDS_AT + (words < 3 ? words : words < 5 ? 3 : words < 9 ? 4 : words < 16 ? 5 : 6));
+    this.put(FIRST_AT + (EDGE[first] as number));
+    this.put(LAST_AT + (EDGE[lastByte] as number));
+  }
+}

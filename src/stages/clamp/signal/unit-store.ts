@@ -1,0 +1,156 @@
+/** What a unit is: a line of the source, one that folding changed, or our words for lines that are not shown. */
+export const SOURCE = 0;
+export const REWRITTEN = 1;
+export const NOTE_FOLDED = 2;
+export const NOTE_OMITTED = 3;
+
+export const IS_BLANK = 1;
+export const IS_FRAME = 2;
+export const IS_HEADER = 4;
+export const IS_COMMAND = 8;
+export const FAILED_STEP = 16;
+export const GOOD_STEP = 32;
+export const STARTS_INSIDE = 64;
+export const ENDS_INSIDE = 128;
+/** A warning of a shape that is rare so far. */
+export const IS_WARNING = 256;
+/** What a warning gains where nothing failed; until that is known it must not be let go. */
+export const WARNING_GAIN = 2;
+
+const FIRST_UNITS = 1024;
+
+/** Lines (or parts of very long ones) that may be shown, in order; each is a row of these columns. */
+export class UnitStore {
+  length = 0;
+  bytes = new Uint8Array(16_384);
+  bytesLength = 0;
+  /** Rendered characters held. */
+  chars = 0;
+  sequence = new Int32Array(FIRST_UNITS);
+  byteAt = new Int32Array(FIRST_UNITS);
+  byteLength = new Int32Array(FIRST_UNITS);
+  /** Source range in bytes, its first line and its breaks. */
+  from = new Float64Array(FIRST_UNITS);
+  to = new Float64Array(FIRST_UNITS);
+  line = new Float64Array(FIRST_UNITS);
+  breaks = new Int32Array(FIRST_UNITS);
+  /** Source characters before it, and its own. */
+  sourceCharsBefore = new Float64Array(FIRST_UNITS);
+  sourceChars = new Int32Array(FIRST_UNITS);
+  /** Characters that showing it takes. */
+  shownChars = new Int32Array(FIRST_UNITS);
+  /** Characters rendered before it. */
+  charsBefore = new Float64Array(FIRST_UNITS);
+  kind = new Uint8Array(FIRST_UNITS);
+  flags = new Uint16Array(FIRST_UNITS);
+  level = new Uint8Array(FIRST_UNITS);
+  indent = new Uint8Array(FIRST_UNITS);
+  shapeSlot = new Uint16Array(FIRST_UNITS);
+  startSlot = new Uint16Array(FIRST_UNITS);
+  textHash = new Int32Array(FIRST_UNITS);
+  failedBefore = new Uint8Array(FIRST_UNITS);
+  /** Strong lines before it. */
+  strongBefore = new Int32Array(FIRST_UNITS);
+  lineScore = new Float32Array(FIRST_UNITS);
+  /** The score without what is only known at the end. */
+  score = new Float32Array(FIRST_UNITS);
+
+  /** Makes room for one more unit of `byteLength` bytes; it is then row `length - 1`. */
+  push(byteLength: number): number {
+    if (this.length === this.sequence.length) this.#grow();
+    const needed = this.bytesLength + byteLength;
+    if (needed > this.bytes.length) {
+      const larger = new Uint8Array(Math.max(needed, Math.ceil(this.bytes.length * 1.5)));
+      larger.set(this.bytes.subarray(0, this.bytesLength));
+      this.bytes = larger;
+    }
+    const row = this.length++;
+    this.byteAt[row] = this.bytesLength;
+    this.byteLength[row] = byteLength;
+    this.bytesLength = needed;
+    return row;
+  }
+
+  /** Keeps only the rows for which `keeps` says so. */
+  retain(keeps: Uint8Array): void {
+    const rows = new Int32Array(this.length);
+    let count = 0;
+    let bytesTo = 0;
+    for (let row = 0; row < this.length; row++) {
+      if (keeps[row] === 0) {
+        this.chars -= this.shownChars[row] as number;
+        continue;
+      }
+      const at = this.byteAt[row] as number;
+      const length = this.byteLength[row] as number;
+      if (at !== bytesTo) this.bytes.copyWithin(bytesTo, at, at + length);
+      this.byteAt[row] = bytesTo;
+      bytesTo += length;
+      rows[count++] = row;
+    }
+    // One loop for each type of column: a loop over mixed types is many times slower.
+    moveInt32(
+      [this.sequence, this.byteAt, this.byteLength, this.breaks, this.sourceChars, this.shownChars],
+      rows,
+      count,
+    );
+    moveInt32([this.textHash, this.strongBefore], rows, count);
+    moveFloat64([this.from, this.to, this.line, this.sourceCharsBefore, this.charsBefore], rows, count);
+    moveUint8([this.kind, this.level, this.indent, this.failedBefore], rows, count);
+    moveUint16([this.flags, this.shapeSlot, this.startSlot], rows, count);
+    moveFloat32([this.lineScore, this.score], rows, count);
+    this.length = count;
+    this.bytesLength = bytesTo;
+  }
+
+  #grow(): void {
+    const size = this.sequence.length * 2;
+    const larger = <T extends { set(from: T): void }>(make: new (size: number) => T, column: T): T => {
+      const grown = new make(size);
+      grown.set(column);
+      return grown;
+    };
+    this.sequence = larger(Int32Array, this.sequence);
+    this.byteAt = larger(Int32Array, this.byteAt);
+    this.byteLength = larger(Int32Array, this.byteLength);
+    this.from = larger(Float64Array, this.from);
+    this.to = larger(Float64Array, this.to);
+    this.line = larger(Float64Array, this.line);
+    this.breaks = larger(Int32Array, this.breaks);
+    this.sourceCharsBefore = larger(Float64Array, this.sourceCharsBefore);
+    this.sourceChars = larger(Int32Array, this.sourceChars);
+    this.shownChars = larger(Int32Array, this.shownChars);
+    this.charsBefore = larger(Float64Array, this.charsBefore);
+    this.kind = larger(Uint8Array, this.kind);
+    this.flags = larger(Uint16Array, this.flags);
+    this.level = larger(Uint8Array, this.level);
+    this.indent = larger(Uint8Array, this.indent);
+    this.shapeSlot = larger(Uint16Array, this.shapeSlot);
+    this.startSlot = larger(Uint16Array, this.startSlot);
+    this.textHash = larger(Int32Array, this.textHash);
+    this.strongBefore = larger(Int32Array, this.strongBefore);
+    this.failedBefore = larger(Uint8Array, this.failedBefore);
+    this.lineScore = larger(Float32Array, this.lineScore);
+    this.score = larger(Float32Array, this.score);
+  }
+}
+
+function moveInt32(columns: Int32Array[], rows: Int32Array, count: number): void {
+  for (const column of columns) for (let to = 0; to < count; to++) column[to] = column[rows[to] as number] as number;
+}
+
+function moveFloat64(columns: Float64Array[], rows: Int32Array, count: number): void {
+  for (const column of columns) for (let to = 0; to < count; to++) column[to] = column[rows[to] as number] as number;
+}
+
+function moveUint8(columns: Uint8Array[], rows: Int32Array, count: number): void {
+  for (const column of columns) for (let to = 0; to < count; to++) column[to] = column[rows[to] as number] as number;
+}
+
+function moveUint16(columns: Uint16Array[], rows: Int32Array, count: number): void {
+  for (const column of columns) for (let to = 0; to < count; to++) column[to] = column[rows[to] as number] as number;
+}
+
+function moveFloat32(columns: Float32Array[], rows: Int32Array, count: number): void {
+  for (const column of columns) for (let to = 0; to < count; to++) column[to] = column[rows[to] as number] as number;
+}

@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+import { clampText } from "../../../admit/clamp-text.ts";
+
+const lines = (count: number, line: (n: number) => string) =>
+  Array.from({ length: count }, (_, n) => `${line(n)}\n`).join("");
+const LIMITS = { maxChars: 3000, maxLines: 80 };
+
+describe("strategies for kinds", () => {
+  it("auto says which strategy it chose and for what, and leaves an output within its limits alone", () => {
+    const { receipt } = clampText(JSON.stringify(Array.from({ length: 900 }, (_, id) => ({ id }))), LIMITS);
+    expect(receipt).toMatchObject({ strategy: "json", kind: "json" });
+    expect(clampText("[1,  2]", LIMITS)).toMatchObject({ text: "[1,  2]", receipt: { strategy: "auto" } });
+  });
+
+  it("table keeps the header, the first and the last rows", () => {
+    const { text, receipt } = clampText(`id,name,state\n${lines(900, (n) => `${n},name ${n},ok`)}`, LIMITS);
+    expect(receipt).toMatchObject({ strategy: "table", kind: "table" });
+    expect(text).toContain("id,name,state\n0,name 0,ok\n1,name 1,ok\n");
+    expect(text).toContain("899,name 899,ok\n[Output cut");
+    expect(text).toMatch(/\[\.\.\. lines \d+-\d+ omitted \(\d+ lines/);
+  });
+
+  it("diff names every file and hunk before it shows bodies", () => {
+    const file = (n: number) =>
+      `diff --git a/f${n} b/f${n}\n--- a/f${n}\n+++ b/f${n}\n@@ -1,0 +1,60 @@ part ${n}\n${lines(60, (at) => (at === 3 ? "+-- a/not-a-header" : `+line ${at} of ${n}`))}`;
+    const source = Array.from({ length: 8 }, (_, n) => file(n)).join("");
+    const { text, receipt } = clampText(source, LIMITS);
+    expect(receipt.strategy).toBe("diff");
+    for (let n = 0; n < 8; n++) {
+      expect(text).toContain(`+++ b/f${n}\n`);
+      expect(text).toContain(`@@ -1,0 +1,60 @@ part ${n}\n+line 0 of ${n}\n`);
+    }
+  });
+
+  it("matches names every file before it goes deep in one, and keeps the form", () => {
+    const source = Array.from({ length: 20 }, (_, file) => lines(40, (n) => `src/f${file}.ts:${n}: call(${n})`)).join(
+      "",
+    );
+    const { text, receipt } = clampText(source, LIMITS);
+    expect(receipt.strategy).toBe("matches");
+    for (let file = 0; file < 20; file++) expect(text).toContain(`src/f${file}.ts:0: call(0)\n`);
+    for (const line of text.split("\n")) expect(line).toMatch(/^(?:src\/f\d+\.ts:\d+: call\(\d+\)|\[.*\])$/);
+  });
+
+  it("listing shows what is higher before what is deeper", () => {
+    const source = Array.from(
+      { length: 30 },
+      (_, dir) => `./d${dir}/\n${lines(30, (n) => `./d${dir}/sub/deep/file${n}.ts`)}`,
+    ).join("");
+    const { text, receipt } = clampText(source, LIMITS, { tool: "find" });
+    expect(receipt.strategy).toBe("listing");
+    for (let dir = 0; dir < 30; dir++) expect(text).toContain(`./d${dir}/\n`);
+  });
+
+  it("outline keeps both ends of a source file and the definitions between them, with their line numbers", () => {
+    const source = Array.from(
+      { length: 20 },
+      (_, f) => `export function f${f}() {\n${lines(30, (n) => `  step(${n});`)}}\n`,
+    ).join("");
+    const { text, receipt } = clampText(source, { maxChars: 5000 }, { tool: "read_file" });
+    expect(receipt).toMatchObject({ strategy: "outline", kind: "source" });
+    expect(text).toContain("export function f0() {\n  step(0);\n");
+    expect(text).toContain("[... lines 290-320 omitted ...]\nexport function f10() {\n");
+    expect(text).toContain("  step(29);\n}\n[Output cut");
+  });
+
+  it("keeps what a call is after", () => {
+    const source = lines(900, (n) => `${n},name ${n},${n === 456 ? "needle" : "hay"}`);
+    expect(clampText(`id,name,state\n${source}`, LIMITS).text).not.toContain("needle");
+    expect(clampText(`id,name,state\n${source}`, LIMITS, { focus: "NEEDLE" }).text).toContain("456,name 456,needle\n");
+    const list = JSON.stringify(
+      Array.from({ length: 900 }, (_, id) => ({ id, text: id === 456 ? "a needle" : `hay ${id}` })),
+    );
+    expect(clampText(list, LIMITS, { focus: "/needle$/" }).text).not.toContain("needle");
+    expect(clampText(list, LIMITS, { focus: "/needle/" }).text).toContain('{"id":456,"text":"a needle"}');
+  });
+
+  it("takes no longer to look at an output than it is told to, and still shows its end", () => {
+    const source = `id,name,state\n${lines(300_000, (n) => `${n},name ${n},ok`)}`;
+    const { text, receipt } = clampText(source, LIMITS);
+    expect(receipt.strategy).toBe("table");
+    expect(text).toContain("299999,name 299999,ok\n[Output cut");
+    expect(text).toContain("id,name,state\n0,name 0,ok\n");
+    expect(receipt.kept.lines + receipt.omitted.lines).toBe(300_001);
+    expect(receipt.unscanned?.bytes).toBeGreaterThan(receipt.total.bytes - 4_194_304 - 20_000);
+    expect(receipt.unscanned?.bytes).toBeLessThan(receipt.total.bytes - 4_194_304);
+    const list = `[${Array.from({ length: 200_000 }, (_, id) => `{"id":${id},"name":"name ${id}"}`).join(",\n")}]`;
+    const { text: shown, receipt: told } = clampText(list, LIMITS);
+    expect(shown).toContain('{"id":199999,"name":"name 199999"}');
+    expect(told.unscanned?.bytes).toBeGreaterThan(0);
+    expect(told.kept.bytes + told.folded.bytes + told.omitted.bytes).toBe(told.total.bytes);
+  });
+});

@@ -1,0 +1,32 @@
+import type { Strategy } from "../../../contract/strategy.ts";
+import { decode } from "../fit.ts";
+import { listedDepth } from "../kinds/listed-depth.ts";
+import { startRanked } from "../ranked/start-ranked.ts";
+
+const RANKS = 12;
+const LOOK_BYTES = 1000;
+/** Files of one folder in the first step of its depth; each further step has twice as many. */
+const FIRST_FILES = 4;
+
+/** Keeps a listing or a tree: what is higher before what is deeper, some of every folder before all of one. */
+export const listing: Strategy = {
+  name: "listing",
+  exact: true,
+  start: (request) => {
+    let base = Number.POSITIVE_INFINITY;
+    let folder = "";
+    let inFolder = 0;
+    return startRanked(request, {
+      ranks: RANKS,
+      headShare: 0.6,
+      rank(bytes) {
+        const { depth, parent } = listedDepth(decode(bytes.subarray(0, LOOK_BYTES)));
+        base = Math.min(base, depth);
+        if (parent !== folder) inFolder = 0;
+        folder = parent;
+        const step = Math.floor(Math.log2(1 + inFolder++ / FIRST_FILES));
+        return Math.min(RANKS - 1, depth - base + step);
+      },
+    });
+  },
+};

@@ -1,0 +1,31 @@
+import type { Strategy } from "../../../contract/strategy.ts";
+import { decode } from "../fit.ts";
+import { matchedFile } from "../kinds/matched-file.ts";
+import { startRanked } from "../ranked/start-ranked.ts";
+
+const RANKS = 14;
+/** Longer paths are told apart by their first bytes. */
+const LOOK_BYTES = 400;
+
+/** Keeps search results: every file's first match, then every file's second, and so on; each line as it is. */
+export const matches: Strategy = {
+  name: "matches",
+  exact: true,
+  start: (request) => {
+    let file: string | null = null;
+    let depth = 0;
+    return startRanked(request, {
+      ranks: RANKS,
+      headShare: 0.6,
+      rank(bytes) {
+        const found = matchedFile(decode(bytes.subarray(0, LOOK_BYTES)));
+        // Results come file by file: what has no name belongs to the one before.
+        if (found !== null && found !== file) {
+          file = found;
+          depth = 0;
+        }
+        return Math.min(RANKS - 1, Math.floor(Math.log2(1 + depth++)));
+      },
+    });
+  },
+};

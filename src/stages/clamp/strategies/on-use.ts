@@ -1,0 +1,30 @@
+import type { Strategy } from "../../../contract/strategy.ts";
+import { head } from "./head.ts";
+import { headTail } from "./head-tail.ts";
+import { tail } from "./tail.ts";
+
+/** Strategies whose code is read in when the first output needs them; most outputs are within their limits. */
+const LARGE = ["auto", "signal", "json", "table", "diff", "matches", "listing", "outline"];
+
+/** The names of all strategies that come with Spillway. */
+export const STRATEGY_NAMES: readonly string[] = [...LARGE, head.name, tail.name, headTail.name];
+
+let loaded: readonly Strategy[] | null = null;
+
+/** A strategy as it is at hand: until it is loaded both ends stand in under its name, for those who cannot wait. */
+export function strategyAtHand(name: string): Strategy | undefined {
+  const known = [...(loaded ?? []), head, tail, headTail].find((strategy) => strategy.name === name);
+  return known ?? (LARGE.includes(name) ? { ...headTail, name } : undefined);
+}
+
+/** True for one that is not loaded yet. */
+export function isStandIn({ name, start }: Strategy): boolean {
+  return start === headTail.start && LARGE.includes(name);
+}
+
+/** The strategy itself; one that somebody handed in is as it is. */
+export async function loadStrategy(strategy: Strategy): Promise<Strategy> {
+  if (!isStandIn(strategy)) return strategy;
+  loaded ??= (await import("./index.ts")).strategies;
+  return loaded.find(({ name }) => name === strategy.name) ?? strategy;
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { clampText } from "../../../admit/clamp-text.ts";
+
+const passing = (count: number) =>
+  Array.from({ length: count }, (_, test) => `ok ${test + 1} - test number ${test + 1} works`);
+const failure = [
+  "FAIL src/parse.test.ts",
+  "  1) reads a nested list",
+  "     AssertionError: expected 3 to equal 4",
+  "      at Context.<anonymous> (src/parse.test.ts:41:12)",
+  "      at processImmediate (node:internal/timers:478:21)",
+];
+
+describe("signal", () => {
+  it("keeps a failure in the middle whole, where both ends would lose it", () => {
+    const log = ["$ npm test", ...passing(900), "", ...failure, "", ...passing(900), "1 failed, 1800 passed"].join(
+      "\n",
+    );
+    const { text, receipt } = clampText(log, { maxChars: 4000 }, { strategy: "signal" });
+    expect(text).toContain(failure.join("\n"));
+    expect(text).toContain("1 failed, 1800 passed");
+    expect(receipt.strategy).toBe("signal");
+    expect(clampText(log, { maxChars: 4000 }, { strategy: "head-tail" }).text).not.toContain("AssertionError");
+  });
+
+  it("says of each gap which lines are missing", () => {
+    const log = [
+      ...passing(500),
+      ...failure,
+      ...passing(500),
+      ...failure.map((line) => `${line}!`),
+      ...passing(500),
+    ].join("\n");
+    const { text, receipt } = clampText(log, { maxChars: 3000 }, { strategy: "signal" });
+    const gaps = [...text.matchAll(/^\[\.\.\. lines? (\d+)(?:-(\d+))? omitted/gm)];
+    expect(gaps.map(([, from]) => Number(from))).toEqual(receipt.cuts.map(({ fromLine }) => fromLine));
+    expect(gaps.length).toBeGreaterThan(1);
+  });
+
+  it("keeps within a limit on lines, and a passing log's warnings and summary", () => {
+    const log = [
+      ...passing(700),
+      "warning: 'sprintf' is deprecated [-Wdeprecated]",
+      ...passing(700),
+      "All 1400 tests passed",
+    ].join("\n");
+    const { text } = clampText(log, { maxChars: 20_000, maxLines: 60 }, { strategy: "signal", exitCode: 0 });
+    expect(text.split("\n").length).toBeLessThanOrEqual(60);
+    expect(text).toContain("warning: 'sprintf' is deprecated");
+    expect(text).toContain("All 1400 tests passed");
+  });
+});

@@ -1,0 +1,70 @@
+import type { Cut, Room } from "../../../contract/cut.ts";
+import type { Total } from "../../../contract/size.ts";
+import type { Span } from "../../../contract/span.ts";
+import type { Held, Sieve, Strategy, StrategyRequest } from "../../../contract/strategy.ts";
+import { NUMBERS } from "../../policy/defaults.ts";
+import { type Budget, budgetOf, spend, UNITS } from "../budget.ts";
+import { explainCut } from "../signal/explain.ts";
+import { type Judged, judge } from "../signal/judge.ts";
+import { pinEdges } from "../signal/pin-edges.ts";
+import { selectRows } from "../signal/select-rows.ts";
+import { SignalReader } from "../signal/signal-reader.ts";
+import { UnitCosts } from "../signal/unit-costs.ts";
+import { writeCut } from "../signal/write-cut.ts";
+import { startEdges } from "./edges.ts";
+
+/** Room for less than this is too little for choosing: both ends are shown. */
+const LEAST: Budget = { bytes: 600, chars: 600, lines: 8, tokens: 200 };
+
+/** Keeps what tells why something failed, and both ends. */
+export const signal: Strategy = { name: "signal", start: startSignal };
+
+function startSignal(request: StrategyRequest): Sieve {
+  const reader = new SignalReader({
+    roomChars: roomChars(request),
+    fullBytes: NUMBERS.signalFullBytes.default,
+    focus: request.focus,
+  });
+  const edges = startEdges(request, request.headShare);
+  return {
+    add(span: Span): void {
+      edges.add(span);
+      reader.add(span);
+    },
+    end(total: Total, exitCode = request.exitCode): Held {
+      const plain = edges.end(total);
+      const judged = judge(reader, exitCode);
+      const costs = new UnitCosts(reader.store, request.counter, request.limits.maxTokens !== undefined);
+      const unscanned = reader.unscanned.bytes > 0 ? { unscanned: { ...reader.unscanned } } : {};
+      return {
+        cut: (room) => ({ ...cutSignal(request, judged, costs, total, plain, room), ...unscanned }),
+        explain: (cut) => explainCut(cut, judged),
+      };
+    },
+  };
+}
+
+/** About how many characters can be shown. */
+function roomChars({ limits, counter }: StrategyRequest): number {
+  const { bytes, chars, lines, tokens } = budgetOf(limits);
+  return Math.max(2000, Math.min(bytes, chars, lines * 200, tokens * Math.min(counter.maxBytesPerToken, 6)));
+}
+
+function cutSignal(
+  request: StrategyRequest,
+  { store, values, units, isFailure }: Judged,
+  costs: UnitCosts,
+  total: Total,
+  plain: Held,
+  room: Room,
+): Cut {
+  const budget = spend(budgetOf(request.limits), room.fixed);
+  if (store.length === 0 || UNITS.some((unit) => budget[unit] < LEAST[unit])) return plain.cut(room);
+  const pinned = pinEdges(store, costs, budget, isFailure);
+  const kept = selectRows({ store, values, costs, budget, gap: room.gap, units, pinned });
+  const shown = plain.cut(room);
+  // Folded it may fit whole.
+  if (shown.omitted.bytes === 0 || !kept.includes(1)) return shown;
+  const limited = UNITS.find((unit) => budget[unit] !== Number.POSITIVE_INFINITY);
+  return writeCut(store, kept, total, limited ?? null);
+}
