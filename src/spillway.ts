@@ -101,6 +101,8 @@ export interface AdmitRequest extends AdmitOptions {
   declared?: ToolOverride | undefined;
   /** A partial result: clamped, never spilled, no receipt told. */
   isUpdate?: boolean | undefined;
+  /** How the reader of this output's marker gets at the rest, where that is not as for the others. */
+  reader?: Access | undefined;
 }
 
 /** An admitted output. `output` has the shape that came in; a stream and bytes become text. */
@@ -201,7 +203,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     const { exitCode: exit } = request;
     const keeper = {
       place: plan.off || request.isUpdate ? { ...place, store: null } : place,
-      access: parts.reader ?? { by: "operator" as const },
+      access: request.reader ?? parts.reader ?? { by: "operator" as const },
       own,
       ...(typeof exit === "object" && exit !== null && { exit }),
     };

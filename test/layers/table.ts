@@ -81,7 +81,7 @@ export const LAYERS: Layer[] = [
   {
     level: 7,
     rooms: ENTRIES,
-    may: [...GROUND, "wire", "spillway"],
+    may: [...GROUND, "wire", "recall", "spillway"],
     onUse: LOADED,
     node: true,
     packages: "on use",

@@ -17,6 +17,7 @@ const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
   events: async () => (await import("./commands/events.ts")).addEventsCommand,
   stats: async () => (await import("./commands/stats.ts")).addStatsCommand,
   export: async () => (await import("./commands/export.ts")).addExportCommand,
+  mcp: async () => (await import("./commands/mcp.ts")).addMcpCommand,
 };
 
 const program = new Command("spillway")

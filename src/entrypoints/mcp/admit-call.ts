@@ -1,0 +1,50 @@
+import type { Spillway } from "../../spillway.ts";
+import type { Message } from "./json-rpc.ts";
+import type { ToolNames } from "./offer-tools.ts";
+
+/** Where the receipt stands in a result. */
+const RECEIPT_KEY = "spillway/receipt";
+
+/** A tool's result as the model should get it. */
+export async function admitCallResult(
+  spillway: Spillway,
+  session: string,
+  tool: string,
+  message: Message,
+  result: Record<string, unknown>,
+  names: ToolNames,
+): Promise<Message | null> {
+  // A result that asks the client for input is no output yet.
+  if (result.content === undefined && result.structuredContent === undefined) return null;
+  const { output, receipt } = await spillway.admit({
+    tool,
+    session,
+    call: String(message.id),
+    output: result,
+    boundDetails: true,
+    reader: { by: "tool", ...names },
+  });
+  if (output === result) return null;
+  const meta = (output as { _meta?: object })._meta;
+  return { ...message, result: { ...output, _meta: { ...meta, [RECEIPT_KEY]: receipt } } };
+}
+
+/** An error of the protocol, whose words reach the model too. */
+export async function admitCallError(
+  spillway: Spillway,
+  session: string,
+  tool: string,
+  message: Message,
+  error: Record<string, unknown>,
+): Promise<Message | null> {
+  if (typeof error.message !== "string") return null;
+  const { text } = await spillway.admit({ tool, session, call: String(message.id), output: error.message });
+  const { data, ...rest } = error;
+  if (text === error.message && data === undefined) return null;
+  const bounded = data === undefined ? {} : { data: await boundData(spillway, session, tool, data) };
+  return { ...message, error: { ...rest, message: text, ...bounded } };
+}
+
+async function boundData(spillway: Spillway, session: string, tool: string, data: unknown): Promise<unknown> {
+  return (await spillway.admit({ tool, session, output: data })).output;
+}
