@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import type { Rolldown, UserConfig } from "tsdown";
 
 const LICENSE_FILE = "THIRD-PARTY-LICENSES.txt";
@@ -51,16 +51,22 @@ const cli = {
     chunkFileNames: "cli/[name].cjs",
     // What every start needs, the search for a config file included, in as few files as can be: each costs a millisecond.
     codeSplitting: {
-      groups: [
-        {
-          name: "base",
-          test: /rolldown|commander|src\/(?!config\/(?!index|load-config|find-config|config-fault)|storage\/|parts\/|recall\/|stages\/redact\/|entrypoints\/cli\/(main|run\/|commands\/(?!clamp)))/,
-        },
-      ],
+      groups: [{ name: "base", test: isNeededAtStart }],
     },
   },
   plugins: [collectLicenses(), withoutChildren()],
 } satisfies UserConfig;
+
+/** Rooms that only some commands need. */
+const LATER =
+  /^src\/(config\/(?!(index|load-config|find-config|config-fault)\.ts)|storage\/|parts\/|recall\/|stages\/redact\/|entrypoints\/(?!cli\/)|entrypoints\/cli\/(main\.ts|run\/|commands\/(?!clamp\.ts)))/;
+
+/** What every start needs. */
+function isNeededAtStart(id: string): boolean {
+  if (/rolldown|\/commander\//.test(id)) return true;
+  const path = relative(import.meta.dirname, id).replaceAll("\\", "/");
+  return path.startsWith("src/") && !LATER.test(path);
+}
 
 /** commander can start programs for commands, which ours never does; loading what that takes costs 4 ms of each start. */
 function withoutChildren(): Rolldown.Plugin {

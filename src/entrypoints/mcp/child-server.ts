@@ -2,24 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../errors.ts";
 import { newLineFrames } from "./line-frames.ts";
+import type { ServerHandlers, Upstream } from "./upstream.ts";
 import { writeLine } from "./write-line.ts";
-
-/** Whom a server's words go to. */
-export interface ServerHandlers {
-  message(bytes: Uint8Array): Promise<void>;
-  tooLong(start: Uint8Array, bytes: number): Promise<void>;
-  /** It ended by itself; it is started anew. */
-  gone(reason: string): Promise<void>;
-  /** What one that was started anew must be told first. */
-  greeting(): readonly string[];
-}
-
-/** A server behind the proxy. */
-export interface Upstream {
-  /** Rejects, with the reason in words, while the server is down. */
-  send(message: Uint8Array | string): Promise<void>;
-  stop(): Promise<void>;
-}
 
 /** A line may not be longer than what Node can hold as one text. */
 const MAX_LINE_BYTES = 500 * 1024 * 1024;

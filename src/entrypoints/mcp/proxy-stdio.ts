@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { messageOf } from "../../errors.ts";
 import type { Spillway } from "../../spillway.ts";
-import { type ServerHandlers, type Upstream } from "./child-server.ts";
 import { newLineFrames } from "./line-frames.ts";
 import { startRelay } from "./relay.ts";
+import type { ServerHandlers, Upstream } from "./upstream.ts";
 import { writeLine } from "./write-line.ts";
 
 /** How a proxy is set up. */

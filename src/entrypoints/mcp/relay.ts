@@ -27,8 +27,8 @@ export interface RelayEnds {
 
 /** One client's connection through the proxy. */
 export interface Relay {
-  fromClient(message: Uint8Array): Promise<void>;
-  fromServer(message: Uint8Array): Promise<void>;
+  fromClient(message: Uint8Array | Message): Promise<void>;
+  fromServer(message: Uint8Array | Message): Promise<void>;
   /** The server is gone: everything that waits for it is answered. */
   serverGone(reason: string): Promise<void>;
   /** Answers the call that a message too long to read was for. */
@@ -158,7 +158,8 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds)
     async fromServer(bytes) {
       const parsed = parse(bytes);
       if (parsed === null) {
-        ends.warn(`the server wrote something that is no message: ${Buffer.from(bytes.subarray(0, 200)).toString()}`);
+        const start = bytes instanceof Uint8Array ? Buffer.from(bytes.subarray(0, 200)).toString() : "";
+        ends.warn(`the server wrote something that is no message: ${start}`);
         return;
       }
       await pass(parsed, bytes, oneFromServer, ends.toClient);
@@ -182,7 +183,8 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds)
   };
 }
 
-function parse(bytes: Uint8Array): Message | Message[] | null {
+function parse(bytes: Uint8Array | Message): Message | Message[] | null {
+  if (!(bytes instanceof Uint8Array)) return bytes;
   try {
     const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
     return Array.isArray(value) || isRecord(value) ? (value as Message | Message[]) : null;
@@ -194,13 +196,13 @@ function parse(bytes: Uint8Array): Message | Message[] | null {
 /** Passes a message on: as it came if it stays as it is. Older clients send several in an array. */
 async function pass(
   parsed: Message | Message[],
-  bytes: Uint8Array,
+  raw: Uint8Array | Message,
   one: (message: Message) => Promise<Message | null>,
   send: (message: Uint8Array | string) => Promise<void> | void,
 ): Promise<void> {
   if (!Array.isArray(parsed)) {
     const next = await one(parsed);
-    if (next !== null) await send(next === parsed ? bytes : JSON.stringify(next));
+    if (next !== null) await send(next === parsed && raw instanceof Uint8Array ? raw : JSON.stringify(next));
     return;
   }
   const kept: unknown[] = [];
@@ -209,5 +211,5 @@ async function pass(
     if (next !== null) kept.push(next);
   }
   const isSame = kept.length === parsed.length && kept.every((each, index) => each === parsed[index]);
-  if (kept.length > 0) await send(isSame ? bytes : JSON.stringify(kept));
+  if (kept.length > 0) await send(isSame && raw instanceof Uint8Array ? raw : JSON.stringify(kept));
 }
