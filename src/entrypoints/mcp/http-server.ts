@@ -1,4 +1,4 @@
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { messageOf } from "../../errors.ts";
 import { isRecord, type Message } from "./json-rpc.ts";
 import type { ServerHandlers, Upstream } from "./upstream.ts";
@@ -12,11 +12,19 @@ export interface HttpServerOptions {
 
 type Outgoing = Parameters<StreamableHTTPClientTransport["send"]>[0];
 
-/** Connects to a server over streamable HTTP. */
-export function connectHttpServer({ url, headers }: HttpServerOptions, handlers: ServerHandlers): Upstream {
-  const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers } });
+/** What connects to a server over streamable HTTP. */
+export async function loadHttpServer({
+  url,
+  headers,
+}: HttpServerOptions): Promise<(handlers: ServerHandlers) => Upstream> {
+  const { StreamableHTTPClientTransport: Transport } = await import("@modelcontextprotocol/client");
+  return (handlers) => connect(new Transport(url, { requestInit: { headers } }), url, handlers);
+}
+
+function connect(transport: StreamableHTTPClientTransport, url: URL, handlers: ServerHandlers): Upstream {
   // One after another, so that what the server says keeps its order.
   let last: Promise<void> = transport.start();
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no event target
   transport.onmessage = (message) => {
     noteVersion(message as Message);
     last = last.then(() => handlers.message(message as Message)).catch(() => {});

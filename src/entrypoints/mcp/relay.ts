@@ -165,7 +165,7 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds)
       await pass(parsed, bytes, oneFromServer, ends.toClient);
     },
     async serverGone(reason) {
-      for (const request of [...waiting.values()]) await fail(request, reason);
+      for (const request of waiting.values()) await fail(request, reason);
     },
     async tooLong(start, bytes) {
       const [, quoted, number] =

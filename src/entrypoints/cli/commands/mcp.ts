@@ -86,8 +86,8 @@ async function upstreamOf(words: string[], { url, header }: McpFlags): Promise<(
   if (!URL.canParse(url) || !/^https?:\/\//i.test(url)) {
     throw new SpillwayError("bad-input", `--url takes an address that begins with http:// or https://; got "${url}"`);
   }
-  const { connectHttpServer } = await import("../../mcp/http-server.ts");
-  return (handlers) => connectHttpServer({ url: new URL(url), headers: header }, handlers);
+  const { loadHttpServer } = await import("../../mcp/http-server.ts");
+  return loadHttpServer({ url: new URL(url), headers: header });
 }
 
 function readHeader(line: string, before: Record<string, string>): Record<string, string> {
