@@ -18,6 +18,8 @@ const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
   stats: async () => (await import("./commands/stats.ts")).addStatsCommand,
   export: async () => (await import("./commands/export.ts")).addExportCommand,
   mcp: async () => (await import("./commands/mcp.ts")).addMcpCommand,
+  hook: async () => (await import("./commands/hook.ts")).addHookCommand,
+  init: async () => (await import("./commands/init.ts")).addInitCommand,
 };
 
 const program = new Command("spillway")
