@@ -19,6 +19,7 @@ const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
   export: async () => (await import("./commands/export.ts")).addExportCommand,
   mcp: async () => (await import("./commands/mcp.ts")).addMcpCommand,
   hook: async () => (await import("./commands/hook.ts")).addHookCommand,
+  tools: async () => (await import("./commands/tools.ts")).addToolsCommand,
   init: async () => (await import("./commands/init.ts")).addInitCommand,
 };
 

@@ -1,17 +1,11 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { SpillwayError } from "../../../errors.ts";
-import { createSpillway } from "../../../index.ts";
 import type { ServerHandlers, Upstream } from "../../mcp/upstream.ts";
-import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
-import { addPolicyFlags, type PolicyFlags, policyFromFlags } from "../policy-flags.ts";
-import { tell } from "../tell.ts";
+import { addServeFlags, type ServeFlags, serveMcp } from "../serve-mcp.ts";
 
-interface McpFlags extends PolicyFlags, PlaceFlags {
+interface McpFlags extends ServeFlags {
   url?: string;
   header: Record<string, string>;
-  listen?: { host: string; port: number };
-  session?: string;
-  redact: boolean;
 }
 
 /** `spillway mcp`: a proxy before any MCP server. */
@@ -21,7 +15,7 @@ export function addMcpCommand(program: Command): void {
     .description("stand before an MCP server: clamp what its tools return, keep the whole, and add recall and search")
     .argument("[command...]", "the server to run, after --")
     .passThroughOptions();
-  addPlaceFlag(addPolicyFlags(command))
+  addServeFlags(command)
     .option("--url <address>", "the server to reach over streamable HTTP, in place of a command")
     .option(
       "--header <line>",
@@ -29,9 +23,6 @@ export function addMcpCommand(program: Command): void {
       readHeader,
       {},
     )
-    .option("--listen <port>", "serve clients over HTTP, on 127.0.0.1 unless a host is given (host:port)", readAddress)
-    .option("--session <name>", "the session that the outputs belong to (default: a new one)")
-    .option("--no-redact", "save secrets as they are")
     .addHelpText(
       "after",
       `
@@ -48,30 +39,7 @@ Examples:
 }
 
 async function runProxy(words: string[], flags: McpFlags): Promise<void> {
-  const policy = await policyFromFlags(flags);
-  const upstream = await upstreamOf(words, flags);
-  const place = await openPlace(flags);
-  try {
-    const { store, ledger } = place;
-    const redact = flags.redact ? {} : { redact: "off" as const };
-    const spillway = await createSpillway({ store, ledger, policy, env: {}, ...redact });
-    const isStopped = new Promise<void>((resolve) => {
-      for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
-    });
-    if (flags.listen !== undefined) {
-      const { startHttpFront } = await import("../../mcp/http-front.ts");
-      const front = await startHttpFront({ spillway, ...flags.listen, upstream, warn: tell });
-      tell(`MCP at ${front.url}`);
-      await isStopped;
-      return await front.stop();
-    }
-    const { proxyStdio } = await import("../../mcp/proxy-stdio.ts");
-    void isStopped.then(() => process.stdin.destroy());
-    const streams = { input: process.stdin, output: process.stdout };
-    await proxyStdio({ spillway, session: flags.session, upstream, warn: tell }, streams);
-  } finally {
-    await place.close();
-  }
+  await serveMcp(flags, () => upstreamOf(words, flags));
 }
 
 async function upstreamOf(words: string[], { url, header }: McpFlags): Promise<(handlers: ServerHandlers) => Upstream> {
@@ -94,12 +62,4 @@ function readHeader(line: string, before: Record<string, string>): Record<string
   const [, name, value] = /^([\w-]+)\s*:\s*(.*)$/.exec(line) ?? [];
   if (name === undefined) throw new InvalidArgumentError("--header takes a name, a colon and a value.");
   return { ...before, [name]: value ?? "" };
-}
-
-function readAddress(text: string): { host: string; port: number } {
-  const [, host = "127.0.0.1", port] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
-  if (port === undefined || Number(port) > 65_535) {
-    throw new InvalidArgumentError("--listen takes a port, or a host and a port, such as 8808 or 0.0.0.0:8808.");
-  }
-  return { host: host.replace(/^\[|\]$/g, ""), port: Number(port) };
 }

@@ -1,0 +1,54 @@
+import type { Command } from "commander";
+import { SpillwayError } from "../../../errors.ts";
+import { addServeFlags, type ServeFlags, serveMcp } from "../serve-mcp.ts";
+import { VERSION } from "../version.ts";
+
+interface ToolsFlags extends ServeFlags {
+  only?: string;
+}
+
+/** `spillway tools`: an MCP server of bounded tools. */
+export function addToolsCommand(program: Command): void {
+  const command = program
+    .command("tools")
+    .description("serve tools over MCP that bound their output at the source: read, list, search, recall")
+    .argument("[folder...]", "the folders they may read (default: this one)");
+  addServeFlags(command)
+    .option("--only <names>", "only these tools, separated by commas, such as recall,search")
+    .addHelpText(
+      "after",
+      `
+The tools read only: nothing outside the folders is reached, by no link and no "..".
+
+Examples:
+  spillway tools .
+  spillway tools src docs --only read_file,search_files,recall,search
+  spillway tools --listen 8808`,
+    )
+    .action(serveTools);
+}
+
+async function serveTools(folders: string[], flags: ToolsFlags): Promise<void> {
+  const { boundedTools, openRoots } = await import("../../tools/index.ts");
+  const { startToolServer } = await import("../../mcp/tool-server.ts");
+  const roots = await openRoots(folders.length === 0 ? ["."] : folders).catch((error: Error) => {
+    throw new SpillwayError("bad-input", `a folder cannot be read: ${error.message}`);
+  });
+  await serveMcp(flags, async (spillway) => {
+    const all = boundedTools({ spillway, roots, session: flags.session });
+    // The proxy adds these two itself.
+    const tools = chosen(all, flags.only).filter(({ name }) => name !== "recall" && name !== "search");
+    return (handlers) => startToolServer(tools, { name: "spillway", version: VERSION }, handlers);
+  });
+}
+
+function chosen<T extends { name: string }>(tools: T[], only: string | undefined): T[] {
+  if (only === undefined) return tools;
+  const names = only.split(",").map((name) => name.trim());
+  const unknown = names.find((name) => !tools.some((tool) => tool.name === name));
+  if (unknown !== undefined) {
+    const known = tools.map(({ name }) => name).join(", ");
+    throw new SpillwayError("bad-input", `--only: there is no tool "${unknown}"; known are ${known}`);
+  }
+  return tools.filter(({ name }) => names.includes(name));
+}

@@ -1,0 +1,26 @@
+import { READ_BACK_TOOLS } from "../../recall/index.ts";
+import type { BoundedTool, ToolPlace } from "./bounded-tool.ts";
+import { listDirectoryTool, repoStructureTool } from "./list-files.ts";
+import { readFileTool } from "./read-file.ts";
+import { searchFilesTool } from "./search-files.ts";
+
+export type { BoundedTool, ToolAnswer, ToolPlace } from "./bounded-tool.ts";
+export { openRoots, type Roots } from "./roots.ts";
+
+/** Tools that control their output at the source: what a model asks for comes bounded, and the rest can be read back. */
+export function boundedTools(place: ToolPlace): BoundedTool[] {
+  const readBack = READ_BACK_TOOLS.map(({ name, description, inputSchema, call }) => ({
+    name,
+    description,
+    inputSchema,
+    call: (args: unknown) => call(place.spillway, args),
+  }));
+  return [
+    readFileTool(place),
+    listDirectoryTool(place),
+    repoStructureTool(place),
+    searchFilesTool(place, "search_files"),
+    searchFilesTool(place, "grep_search"),
+    ...readBack,
+  ];
+}
