@@ -41,7 +41,7 @@ const cli = {
   dts: false,
   minify: true,
   // ai-tokenizer is the user's to install (an optional peer, megabytes of tables); momoa's package has no license file to
-  // pass on; the last two find their machine code beside themselves.
+  // pass on; the last three find their machine code beside themselves.
   deps: {
     alwaysBundle: /./,
     neverBundle: [/^ai-tokenizer(\/|$)/, "@humanwhocodes/momoa", "@photostructure/sqlite", "@vscode/ripgrep"],

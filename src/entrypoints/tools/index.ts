@@ -2,6 +2,7 @@ import { READ_BACK_TOOLS } from "../../recall/index.ts";
 import type { BoundedTool, ToolPlace } from "./bounded-tool.ts";
 import { listDirectoryTool, repoStructureTool } from "./list-files.ts";
 import { readFileTool } from "./read-file.ts";
+import { repoMapTool } from "./repo-map.ts";
 import { searchFilesTool } from "./search-files.ts";
 
 export type { BoundedTool, ToolAnswer, ToolPlace } from "./bounded-tool.ts";
@@ -21,6 +22,7 @@ export function boundedTools(place: ToolPlace): BoundedTool[] {
     repoStructureTool(place),
     searchFilesTool(place, "search_files"),
     searchFilesTool(place, "grep_search"),
+    repoMapTool(place),
     ...readBack,
   ];
 }
