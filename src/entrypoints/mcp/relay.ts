@@ -46,7 +46,7 @@ interface Waiting {
 /** Requests that may wait for one server. */
 const MAX_WAITING = 10_000;
 /** The id under which a greeting is said again; its answer is nobody's. */
-export const GREETING_ID = "spillway-greeting";
+const GREETING_ID = "spillway-greeting";
 
 /** Starts a relay for one client. */
 export function startRelay(spillway: Spillway, session: string, ends: RelayEnds): Relay {
