@@ -1,6 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { createSpillway } from "../../index.ts";
 import type { Spillway } from "../../spillway.ts";
+import type { ProxyOptions } from "../mcp/proxy-stdio.ts";
+import type { RelayRules } from "../mcp/relay.ts";
 import type { ServerHandlers, Upstream } from "../mcp/upstream.ts";
 import { addPlaceFlag, openPlace, type PlaceFlags } from "./open-place.ts";
 import { addPolicyFlags, type PolicyFlags, policyFromFlags } from "./policy-flags.ts";
@@ -21,14 +23,17 @@ export function addServeFlags(command: Command): Command {
     .option("--no-redact", "save secrets as they are");
 }
 
-/** What starts a server behind the proxy, for one client. */
-export type StartUpstream = (handlers: ServerHandlers) => Upstream;
+/** The servers behind the proxy. */
+export interface Servers {
+  /** Starts one, for one client. */
+  start(handlers: ServerHandlers): Upstream;
+  rules?: RelayRules;
+  /** Ends what all of them share. */
+  stop?: (() => Promise<void>) | undefined;
+}
 
 /** Serves MCP on standard input and output, or over HTTP, until the client or a signal ends it. */
-export async function serveMcp(
-  flags: ServeFlags,
-  upstreamFor: (spillway: Spillway) => Promise<StartUpstream>,
-): Promise<void> {
+export async function serveMcp(flags: ServeFlags, serversFor: (spillway: Spillway) => Promise<Servers>): Promise<void> {
   const policy = await policyFromFlags(flags);
   const place = await openPlace(flags);
   try {
@@ -36,24 +41,37 @@ export async function serveMcp(
     const redact = flags.redact ? {} : { redact: "off" as const };
     const reader = { by: "tool" as const, recall: "recall", search: "search" };
     const spillway = await createSpillway({ store, ledger, policy, env: {}, reader, ...redact });
-    const upstream = await upstreamFor(spillway);
-    const isStopped = new Promise<void>((resolve) => {
-      for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
-    });
-    if (flags.listen !== undefined) {
-      const { startHttpFront } = await import("../mcp/http-front.ts");
-      const front = await startHttpFront({ spillway, ...flags.listen, upstream, warn: tell });
-      tell(`MCP at ${front.url}`);
-      await isStopped;
-      return await front.stop();
+    const servers = await serversFor(spillway);
+    try {
+      await serve(flags, {
+        spillway,
+        session: flags.session,
+        upstream: servers.start,
+        rules: servers.rules,
+        warn: tell,
+      });
+    } finally {
+      await servers.stop?.();
     }
-    const { proxyStdio } = await import("../mcp/proxy-stdio.ts");
-    void isStopped.then(() => process.stdin.destroy());
-    const streams = { input: process.stdin, output: process.stdout };
-    await proxyStdio({ spillway, session: flags.session, upstream, warn: tell }, streams);
   } finally {
     await place.close();
   }
+}
+
+async function serve({ listen }: ServeFlags, proxy: ProxyOptions): Promise<void> {
+  const isStopped = new Promise<void>((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
+  });
+  if (listen !== undefined) {
+    const { startHttpFront } = await import("../mcp/http-front.ts");
+    const front = await startHttpFront({ ...proxy, ...listen });
+    tell(`MCP at ${front.url}`);
+    await isStopped;
+    return front.stop();
+  }
+  const { proxyStdio } = await import("../mcp/proxy-stdio.ts");
+  void isStopped.then(() => process.stdin.destroy());
+  await proxyStdio(proxy, { input: process.stdin, output: process.stdout });
 }
 
 function readAddress(text: string): { host: string; port: number } {

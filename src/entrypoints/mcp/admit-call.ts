@@ -1,30 +1,38 @@
 import type { Spillway } from "../../spillway.ts";
+import { boundMedia } from "./bound-media.ts";
 import type { Message } from "./json-rpc.ts";
 import type { ToolNames } from "./offer-tools.ts";
 
 /** Where the receipt stands in a result. */
 const RECEIPT_KEY = "spillway/receipt";
 
-/** A tool's result as the model should get it. */
+/** A call and how its result is to be treated. */
+export interface Call {
+  spillway: Spillway;
+  session: string;
+  tool: string;
+  names: ToolNames;
+  rules: { maxMediaBytes?: number | undefined };
+}
+
+/** A tool's result as the model should get it; null if that is as it came. */
 export async function admitCallResult(
-  spillway: Spillway,
-  session: string,
-  tool: string,
+  { spillway, session, tool, names, rules }: Call,
   message: Message,
-  result: Record<string, unknown>,
-  names: ToolNames,
+  came: Record<string, unknown>,
 ): Promise<Message | null> {
   // A result that asks the client for input is no output yet.
-  if (result.content === undefined && result.structuredContent === undefined) return null;
+  if (came.content === undefined && came.structuredContent === undefined) return null;
+  const about = { tool, session, call: String(message.id) };
+  const { maxMediaBytes } = rules;
+  const result = maxMediaBytes === undefined ? came : await boundMedia(spillway, about, came, maxMediaBytes);
   const { output, receipt } = await spillway.admit({
-    tool,
-    session,
-    call: String(message.id),
+    ...about,
     output: result,
     boundDetails: true,
     reader: { by: "tool", ...names },
   });
-  if (output === result) return null;
+  if (output === came) return null;
   const meta = (output as { _meta?: object })._meta;
   return { ...message, result: { ...output, _meta: { ...meta, [RECEIPT_KEY]: receipt } } };
 }

@@ -1,11 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { messageOf } from "../../errors.ts";
-import type { Spillway } from "../../spillway.ts";
 import { hasId, isAsking, isRecord, keyOf, type Message, type MessageId } from "./json-rpc.ts";
-import { newSessionName } from "./proxy-stdio.ts";
-import { startRelay } from "./relay.ts";
-import type { ServerHandlers, Upstream } from "./upstream.ts";
+import { newSessionName, type ProxyOptions } from "./proxy-stdio.ts";
+import { type RelayEnds, startRelay } from "./relay.ts";
 
 /** One client's messages over HTTP: several requests at a time, and a stream for what the server says of its own accord. */
 export interface FrontSession {
@@ -35,11 +33,13 @@ interface Due {
 const MAX_KEPT = 100;
 
 /** Opens a session with a server of its own. */
-export function newFrontSession(
-  spillway: Spillway,
-  upstream: (handlers: ServerHandlers) => Upstream,
-  warn: (text: string) => void,
-): FrontSession {
+export function newFrontSession({
+  spillway,
+  session = newSessionName(),
+  upstream,
+  warn,
+  rules,
+}: ProxyOptions): FrontSession {
   const due = new Map<string, Due>();
   let stream: ServerResponse | null = null;
   let kept: string[] = [];
@@ -85,11 +85,12 @@ export function newFrontSession(
       : { ...message, params: { ...message.params, requestId: key.slice("string:".length) } };
   }
 
-  const relay = startRelay(spillway, newSessionName(), {
+  const ends: RelayEnds = {
     toClient,
     toServer: (message) => server.send(message).catch((error: unknown) => relay.serverGone(messageOf(error))),
     warn,
-  });
+  };
+  const relay = startRelay(spillway, session, ends, rules);
   const server = upstream({
     message: relay.fromServer,
     tooLong: relay.tooLong,

@@ -1,17 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { messageOf } from "../../errors.ts";
-import type { Spillway } from "../../spillway.ts";
 import { type FrontSession, newFrontSession } from "./front-session.ts";
 import { ERROR_CODES, hasId, isAsking, isRecord, type Message, refuse } from "./json-rpc.ts";
-import type { ServerHandlers, Upstream } from "./upstream.ts";
+import type { ProxyOptions } from "./proxy-stdio.ts";
 
 /** How clients reach a proxy over HTTP. */
-export interface FrontOptions {
-  spillway: Spillway;
+export interface FrontOptions extends ProxyOptions {
   host: string;
   port: number;
-  upstream: (handlers: ServerHandlers) => Upstream;
-  warn: (text: string) => void;
 }
 
 /** A proxy that listens. */
@@ -26,10 +22,11 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const MAX_SESSIONS = 100;
 
 /** Listens for clients. Each session of the older protocol has a server of its own; all others share one. */
-export async function startHttpFront({ spillway, host, port, upstream, warn }: FrontOptions): Promise<Front> {
+export async function startHttpFront({ host, port, ...proxy }: FrontOptions): Promise<Front> {
   const sessions = new Map<string, FrontSession>();
   let shared: FrontSession | null = null;
-  const open = () => newFrontSession(spillway, upstream, warn);
+  const { warn } = proxy;
+  const open = () => newFrontSession(proxy);
 
   async function post(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request);

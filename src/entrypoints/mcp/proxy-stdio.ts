@@ -3,7 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { messageOf } from "../../errors.ts";
 import type { Spillway } from "../../spillway.ts";
 import { newLineFrames } from "./line-frames.ts";
-import { startRelay } from "./relay.ts";
+import { type RelayEnds, type RelayRules, startRelay } from "./relay.ts";
 import type { ServerHandlers, Upstream } from "./upstream.ts";
 import { writeLine } from "./write-line.ts";
 
@@ -14,6 +14,7 @@ export interface ProxyOptions {
   session?: string | undefined;
   /** Starts the server that stands behind the proxy. */
   upstream: (handlers: ServerHandlers) => Upstream;
+  rules?: RelayRules | undefined;
   /** Told what a person should know. */
   warn: (text: string) => void;
 }
@@ -33,7 +34,7 @@ export function newSessionName(): string {
 
 /** Stands between a client on standard input and output and a server, until the client is gone. */
 export async function proxyStdio(
-  { spillway, session = newSessionName(), upstream, warn }: ProxyOptions,
+  { spillway, session = newSessionName(), upstream, warn, rules }: ProxyOptions,
   { input, output }: ClientStreams,
 ): Promise<void> {
   let isGone = false;
@@ -41,12 +42,13 @@ export async function proxyStdio(
     isGone = true;
     input.destroy();
   });
-  const relay = startRelay(spillway, session, {
+  const ends: RelayEnds = {
     toClient: (message) => (isGone ? undefined : writeLine(output, message)),
     // A server that is down: what waits for it is told so.
     toServer: (message) => server.send(message).catch((error: unknown) => relay.serverGone(messageOf(error))),
     warn,
-  });
+  };
+  const relay = startRelay(spillway, session, ends, rules);
   const server = upstream({
     message: relay.fromServer,
     tooLong: relay.tooLong,

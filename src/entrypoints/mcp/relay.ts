@@ -25,6 +25,14 @@ export interface RelayEnds {
   warn(text: string): void;
 }
 
+/** How results are brought under their limits. */
+export interface RelayRules {
+  /** The server's results are within their limits already. */
+  isBounded?: boolean | undefined;
+  /** Images, sounds and files of one result together; without it they all pass. */
+  maxMediaBytes?: number | undefined;
+}
+
 /** One client's connection through the proxy. */
 export interface Relay {
   fromClient(message: Uint8Array | Message): Promise<void>;
@@ -49,7 +57,7 @@ const MAX_WAITING = 10_000;
 const GREETING_ID = "spillway-greeting";
 
 /** Starts a relay for one client. */
-export function startRelay(spillway: Spillway, session: string, ends: RelayEnds): Relay {
+export function startRelay(spillway: Spillway, session: string, ends: RelayEnds, rules: RelayRules = {}): Relay {
   const waiting = new Map<string, Waiting>();
   const names: ToolNames = { recall: "recall", search: "search" };
   let hasResources = false;
@@ -87,11 +95,12 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds)
   /** The server's answer as the client should get it; null to pass it on as it came. */
   async function answered(message: Message, { method, tool }: Waiting): Promise<unknown> {
     const { result, error } = message;
+    if (method === "tools/call" && rules.isBounded) return null;
     if (isRecord(error)) {
       return method === "tools/call" ? admitCallError(spillway, session, tool, message, error) : null;
     }
     if (!isRecord(result)) return null;
-    if (method === "tools/call") return admitCallResult(spillway, session, tool, message, result, names);
+    if (method === "tools/call") return admitCallResult({ spillway, session, tool, names, rules }, message, result);
     if (method === "tools/list") return { ...message, result: offerTools(spillway, result, names) };
     if (method === "initialize" || method === "server/discover") {
       const capabilities = isRecord(result.capabilities) ? result.capabilities : {};

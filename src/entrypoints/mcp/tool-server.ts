@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { answer, hasId, isAsking, isRecord, type Message, type MessageId, refuse } from "./json-rpc.ts";
 import type { ServerHandlers, Upstream } from "./upstream.ts";
 
@@ -6,11 +7,16 @@ export interface ServedTool {
   name: string;
   description: string;
   inputSchema: object;
+  /** Without them it only reads. */
+  annotations?: Record<string, boolean>;
   call(args: unknown, signal?: AbortSignal): Promise<{ text: string; isError: boolean }>;
 }
 
 /** Protocols that know tools as they are served here; the newest first. */
 const VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+const READS_ONLY = { readOnlyHint: true, openWorldHint: false };
+/** Calls that are asked to end get this long: a command may have to be ended by force. */
+const STOP_WAIT_MS = 5000;
 const NO_METHOD = -32601;
 const NO_TOOL = -32602;
 
@@ -21,6 +27,7 @@ export function startToolServer(
   handlers: ServerHandlers,
 ): Upstream {
   const running = new Map<MessageId, AbortController>();
+  const calls = new Set<Promise<void>>();
   const say = (message: unknown) => handlers.message(message as Message);
 
   async function callTool(id: MessageId, { name, arguments: args }: Record<string, unknown>): Promise<void> {
@@ -47,11 +54,20 @@ export function startToolServer(
     }
     if (method === "ping") return say(answer(id, {}));
     if (method === "tools/list") {
-      return say(
-        answer(id, { tools: tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })) }),
-      );
+      const listed = tools.map(({ name, description, inputSchema, annotations = READS_ONLY }) => ({
+        name,
+        description,
+        inputSchema,
+        annotations,
+      }));
+      return say(answer(id, { tools: listed }));
     }
-    if (method === "tools/call") return void callTool(id, params).catch(() => {});
+    if (method === "tools/call") {
+      // Not waited for: a long call must not hold up the next one.
+      const call = callTool(id, params).catch(() => {});
+      calls.add(call);
+      return void call.then(() => calls.delete(call));
+    }
     return say(refuse(id, NO_METHOD, `there is no method ${method.slice(0, 200)}`));
   }
 
@@ -62,6 +78,7 @@ export function startToolServer(
     },
     async stop() {
       for (const abort of running.values()) abort.abort();
+      await Promise.race([Promise.all(calls), sleep(STOP_WAIT_MS, undefined, { ref: false })]);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { messageOf } from "../../errors.ts";
 import type { Spillway } from "../../spillway.ts";
+import type { Commands } from "./commands.ts";
 import type { Roots } from "./roots.ts";
 
 /** A tool whose output is bounded at its source, in no framework's form. */
@@ -8,6 +9,8 @@ export interface BoundedTool {
   description: string;
   /** JSON Schema of its arguments. */
   inputSchema: { type: "object"; properties: Record<string, unknown>; required?: string[] };
+  /** MCP's hints about what it does; without them it only reads. */
+  annotations?: Record<string, boolean>;
   /** What the model reads. Never throws: what went wrong is told in words. */
   call(args: unknown, signal?: AbortSignal): Promise<ToolAnswer>;
 }
@@ -23,6 +26,8 @@ export interface ToolPlace {
   spillway: Spillway;
   roots: Roots;
   session?: string | undefined;
+  /** Lets tools run commands; without it they only read. */
+  commands?: Commands | undefined;
 }
 
 /** Arguments as a model gave them, checked one by one. */
@@ -32,6 +37,8 @@ export interface Arguments {
   count(name: string, usual: number, most: number): number;
   flag(name: string): boolean;
 }
+
+const MAX_FAULT_CHARS = 1000;
 
 /** Makes a tool of a function; what the function throws becomes an answer. */
 export function boundedTool(
@@ -45,7 +52,7 @@ export function boundedTool(
         const answer = await run(readArguments(args), signal);
         return typeof answer === "string" ? { text: answer, isError: false } : answer;
       } catch (error) {
-        return { text: messageOf(error), isError: true };
+        return { text: messageOf(error).slice(0, MAX_FAULT_CHARS).toWellFormed(), isError: true };
       }
     },
   };

@@ -1,11 +1,15 @@
 import { READ_BACK_TOOLS } from "../../recall/index.ts";
 import type { BoundedTool, ToolPlace } from "./bounded-tool.ts";
+import { commandOutputTool } from "./command-output.ts";
 import { listDirectoryTool, repoStructureTool } from "./list-files.ts";
 import { readFileTool } from "./read-file.ts";
 import { repoMapTool } from "./repo-map.ts";
+import { runCommandTool } from "./run-command.ts";
 import { searchFilesTool } from "./search-files.ts";
 
 export type { BoundedTool, ToolAnswer, ToolPlace } from "./bounded-tool.ts";
+export type { CommandRunner, RunningCommand } from "./command-runner.ts";
+export { type BackgroundCommand, type CommandEnd, type Commands, openCommands } from "./commands.ts";
 export { openRoots, type Roots } from "./roots.ts";
 
 /** Tools that control their output at the source: what a model asks for comes bounded, and the rest can be read back. */
@@ -23,6 +27,12 @@ export function boundedTools(place: ToolPlace): BoundedTool[] {
     searchFilesTool(place, "search_files"),
     searchFilesTool(place, "grep_search"),
     repoMapTool(place),
+    ...commandTools(place),
     ...readBack,
   ];
+}
+
+function commandTools(place: ToolPlace): BoundedTool[] {
+  const { commands } = place;
+  return commands === undefined ? [] : [runCommandTool(place, commands), commandOutputTool(place, commands)];
 }

@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { READ_BACK_TOOLS } from "../../recall/index.ts";
+import { admitWithNote } from "./admit-with-note.ts";
 import { type BoundedTool, boundedTool, type ToolPlace } from "./bounded-tool.ts";
 
 const CHUNK_BYTES = 256 * 1024;
@@ -40,10 +41,12 @@ export function readFileTool(place: ToolPlace): BoundedTool {
         const about = { tool: "read_file", session };
         if (isWhole) return (await spillway.admit({ ...about, output: chunksOf(file) })).text;
         const range = { from, to, lines: 0 };
-        const { text } = await spillway.admit({ ...about, output: linesOf(file, range) });
-        const last = Math.min(to, range.lines);
-        if (last < from) return `[the file has ${range.lines} lines; asked for ${from}-${to}]`;
-        return `${text}${text.endsWith("\n") ? "" : "\n"}[lines ${from}-${last} of ${range.lines}]`;
+        return await admitWithNote(place, { ...about, output: linesOf(file, range) }, () => {
+          const last = Math.min(to, range.lines);
+          return last < from
+            ? `[the file has ${range.lines} lines; asked for ${from}-${to}]`
+            : `[lines ${from}-${last} of ${range.lines}]`;
+        });
       } finally {
         await file.close();
       }

@@ -2,10 +2,12 @@ import { type Command, InvalidArgumentError } from "commander";
 import { SpillwayError } from "../../../errors.ts";
 import type { ServerHandlers, Upstream } from "../../mcp/upstream.ts";
 import { addServeFlags, type ServeFlags, serveMcp } from "../serve-mcp.ts";
+import { wholeNumber } from "../whole-number.ts";
 
 interface McpFlags extends ServeFlags {
   url?: string;
   header: Record<string, string>;
+  maxMediaBytes?: number;
 }
 
 /** `spillway mcp`: a proxy before any MCP server. */
@@ -23,6 +25,11 @@ export function addMcpCommand(program: Command): void {
       readHeader,
       {},
     )
+    .option(
+      "--max-media-bytes <n>",
+      "images, sounds and files of one result together; those beyond it are saved and named (default: all pass)",
+      wholeNumber("--max-media-bytes"),
+    )
     .addHelpText(
       "after",
       `
@@ -39,7 +46,8 @@ Examples:
 }
 
 async function runProxy(words: string[], flags: McpFlags): Promise<void> {
-  await serveMcp(flags, () => upstreamOf(words, flags));
+  const { maxMediaBytes } = flags;
+  await serveMcp(flags, async () => ({ start: await upstreamOf(words, flags), rules: { maxMediaBytes } }));
 }
 
 async function upstreamOf(words: string[], { url, header }: McpFlags): Promise<(handlers: ServerHandlers) => Upstream> {
