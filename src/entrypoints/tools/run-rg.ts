@@ -12,7 +12,7 @@ export async function runRg(
   onLine: (line: string) => void,
 ): Promise<void> {
   const { rgPath } = await import("@vscode/ripgrep");
-  const child = spawn(rgPath, ["--no-config", "--color=never", ...args], {
+  const child = spawn(rgPath, ["--no-config", "--no-require-git", "--color=never", ...args], {
     cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],
     windowsHide: true,
