@@ -2,6 +2,7 @@ import { messageOf } from "../../errors.ts";
 import type { Spillway } from "../../spillway.ts";
 import type { Commands } from "./commands.ts";
 import type { Roots } from "./roots.ts";
+import type { SessionHistories } from "./session-histories.ts";
 
 /** A tool whose output is bounded at its source, in no framework's form. */
 export interface BoundedTool {
@@ -28,6 +29,8 @@ export interface ToolPlace {
   session?: string | undefined;
   /** Lets tools run commands; without it they only read. */
   commands?: Commands | undefined;
+  /** Lets a tool read other sessions' transcripts. */
+  histories?: SessionHistories | undefined;
 }
 
 /** Arguments as a model gave them, checked one by one. */

@@ -6,11 +6,13 @@ import { readFileTool } from "./read-file.ts";
 import { repoMapTool } from "./repo-map.ts";
 import { runCommandTool } from "./run-command.ts";
 import { searchFilesTool } from "./search-files.ts";
+import { sessionsHistoryTool } from "./sessions-history.ts";
 
 export type { BoundedTool, ToolAnswer, ToolPlace } from "./bounded-tool.ts";
 export type { CommandRunner, RunningCommand } from "./command-runner.ts";
 export { type BackgroundCommand, type CommandEnd, type Commands, openCommands } from "./commands.ts";
 export { openRoots, type Roots } from "./roots.ts";
+export type { HistoryWant, SessionHistories, SessionHistory } from "./session-histories.ts";
 
 /** Tools that control their output at the source: what a model asks for comes bounded, and the rest can be read back. */
 export function boundedTools(place: ToolPlace): BoundedTool[] {
@@ -28,6 +30,7 @@ export function boundedTools(place: ToolPlace): BoundedTool[] {
     searchFilesTool(place, "grep_search"),
     repoMapTool(place),
     ...commandTools(place),
+    ...(place.histories === undefined ? [] : [sessionsHistoryTool(place, place.histories)]),
     ...readBack,
   ];
 }
