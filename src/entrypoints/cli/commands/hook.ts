@@ -5,7 +5,10 @@ import { createSpillway } from "../../../index.ts";
 import type { PostToolUse } from "../../hook/post-tool-use.ts";
 import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
 import { addPolicyFlags, type PolicyFlags, policyFromFlags } from "../policy-flags.ts";
-import { tell } from "../tell.ts";
+import { FaultWithCode, tell } from "../tell.ts";
+
+/** Told to the user. 2, as elsewhere, would stop the agent's tool. */
+const EXIT_WRONG_FLAG = 1;
 
 interface HookFlags extends PolicyFlags, PlaceFlags {
   redact: boolean;
@@ -15,7 +18,10 @@ interface HookFlags extends PolicyFlags, PlaceFlags {
 export function addHookCommand(program: Command): void {
   const command = program
     .command("hook")
-    .description("answer a hook of Claude Code, or of another agent with the same hooks: JSON in, JSON out");
+    .description("answer a hook of Claude Code, or of another agent with the same hooks: JSON in, JSON out")
+    .exitOverride((error) => {
+      throw error.exitCode === 0 ? error : new FaultWithCode(error, EXIT_WRONG_FLAG);
+    });
   addPlaceFlag(addPolicyFlags(command))
     .option("--no-redact", "save secrets as they are")
     .addHelpText(
@@ -32,13 +38,25 @@ Examples:
     )
     .action(async (flags: HookFlags) => {
       try {
-        const answer = await answerHook(JSON.parse(readFileSync(0, "utf8")), flags);
+        const answer = await answerHook(JSON.parse(await readInput()), flags);
         if (answer !== null) process.stdout.write(JSON.stringify(answer));
       } catch (error) {
         // A hook that fails must not cost the agent its result.
         tell(messageOf(error));
       }
     });
+}
+
+async function readInput(): Promise<string> {
+  try {
+    return readFileSync(0, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+  }
+  // The agent handed over a pipe that does not wait for what is still to come.
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
 }
 
 async function answerHook(event: unknown, flags: HookFlags): Promise<object | null> {
