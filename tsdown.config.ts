@@ -21,6 +21,7 @@ const library = {
   entry: {
     index: "src/index.ts",
     stages: "src/stages.ts",
+    tools: "src/entrypoints/tools/index.ts",
     testing: "src/testing/index.ts",
   },
   dts: true,

@@ -125,6 +125,30 @@ describe("exports", () => {
     `);
   });
 
+  it("spillway/tools exports these names", async () => {
+    expect(await namesOf("tools")).toMatchInlineSnapshot(`
+      "boundedTools
+      openCommands
+      openRoots
+      toAiSdkTools
+      toLangChainTools
+      type AiSdkTool
+      type BackgroundCommand
+      type BoundedTool
+      type CommandEnd
+      type CommandRunner
+      type Commands
+      type HistoryWant
+      type MakeLangChainTool
+      type Roots
+      type RunningCommand
+      type SessionHistories
+      type SessionHistory
+      type ToolAnswer
+      type ToolPlace"
+    `);
+  });
+
   it("spillway/testing exports these names", async () => {
     expect(await namesOf("testing")).toMatchInlineSnapshot(`
       "testLedger
@@ -139,7 +163,7 @@ describe("exports", () => {
   it("every subpath and command of package.json is built from an entry, and every entry has one", () => {
     const promised = [...Object.values(manifest.exports), ...Object.values(manifest.bin)]
       .map((target) => (typeof target === "string" ? target : target.default))
-      .map((path) => /^(?:\.\/)?dist\/(.+)\.js$/.exec(path)?.[1])
+      .map((path) => /^(?:\.\/)?dist\/(.+)\.c?js$/.exec(path)?.[1])
       .filter((name) => name !== undefined);
     expect(promised.sort()).toEqual(Object.keys(ENTRIES).sort());
     expect(Object.values(ENTRIES).filter((path) => !existsSync(path))).toEqual([]);

@@ -13,6 +13,8 @@ export type { CommandRunner, RunningCommand } from "./command-runner.ts";
 export { type BackgroundCommand, type CommandEnd, type Commands, openCommands } from "./commands.ts";
 export { openRoots, type Roots } from "./roots.ts";
 export type { HistoryWant, SessionHistories, SessionHistory } from "./session-histories.ts";
+export { type AiSdkTool, toAiSdkTools } from "./to-ai-sdk-tools.ts";
+export { type MakeLangChainTool, toLangChainTools } from "./to-lang-chain-tools.ts";
 
 /** Tools that control their output at the source: what a model asks for comes bounded, and the rest can be read back. */
 export function boundedTools(place: ToolPlace): BoundedTool[] {
