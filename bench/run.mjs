@@ -1,7 +1,8 @@
 import { benchClamp } from "./clamp.mjs";
 import { runBenches } from "./entry.mjs";
+import { benchMcp } from "./mcp.mjs";
 import { benchStartUp } from "./start-up.mjs";
 import { benchStream } from "./stream.mjs";
 
 // Peers come last: they fill the memory of this process, and starting a child from a large one takes longer.
-await runBenches([benchStream, benchStartUp, benchClamp]);
+await runBenches([benchStream, benchStartUp, benchMcp, benchClamp]);
