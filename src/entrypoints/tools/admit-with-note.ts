@@ -1,33 +1,63 @@
 import type { Limits } from "../../contract/limits.ts";
+import type { Receipt } from "../../contract/receipt.ts";
 import type { AdmitRequest, Spillway } from "../../spillway.ts";
 
-/** Room for a line of our own behind an output. */
-const NOTE_CHARS = 240;
-const NOTE_LINES = 2;
-const NOTE_TOKENS = 120;
+/** What a note of ours behind an output may take. */
+export interface NoteRoom {
+  chars: number;
+  lines: number;
+  tokens: number;
+}
 
-/** Admits an output with room for a line behind it, so that both together are within the tool's limits. */
+/** One line. */
+export const LINE_ROOM: NoteRoom = { chars: 240, lines: 1, tokens: 120 };
+/** A note never takes more than this of the limits: the output is what was asked for. */
+const MAX_SHARE = 0.25;
+/** Of the words of a note: no fewer, so that it is not taken for shorter than it is. */
+const CHARS_A_TOKEN = 2;
+
+/** Admits an output with room for a note behind it: both together are within the tool's limits. One without room is left out. */
 export async function admitWithNote(
   { spillway, session }: { spillway: Spillway; session?: string | undefined },
   request: AdmitRequest & { tool: string },
-  note: () => string,
+  note: (receipt: Receipt, room: NoteRoom) => string,
+  wanted: NoteRoom = LINE_ROOM,
 ): Promise<string> {
-  const limits = withRoomForNote(spillway.resolve(request.tool).limits);
-  const { text } = await spillway.admit({ session, limits, ...request });
-  const line = note().slice(0, NOTE_CHARS).toWellFormed();
-  if (line === "") return text;
-  return `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}${line}`;
+  const { limits } = spillway.resolve(request.tool);
+  const room = roomWithin(limits, wanted);
+  const { text, receipt } = await spillway.admit({ session, ...request, limits: withRoom(limits, room) });
+  return withNote(text, note(receipt, room), room);
 }
 
-/** Limits with room for a line of our own. */
-export function withRoomForNote({ maxBytes, maxChars, maxLines, maxTokens }: Limits): Limits {
-  const less = (limit: number | undefined, room: number) =>
-    limit === undefined ? undefined : Math.max(0, limit - room);
-  const smaller = {
-    maxBytes: less(maxBytes, NOTE_CHARS),
-    maxChars: less(maxChars, NOTE_CHARS),
-    maxLines: less(maxLines, NOTE_LINES),
-    maxTokens: less(maxTokens, NOTE_TOKENS),
+/** A text with a note behind it, if there is room for it. */
+export function withNote(text: string, note: string, room: NoteRoom): string {
+  const isRoom =
+    note.length < room.chars &&
+    note.split("\n").length <= room.lines &&
+    Math.ceil(note.length / CHARS_A_TOKEN) <= room.tokens;
+  if (note === "" || !isRoom) return text;
+  return `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}${note}`;
+}
+
+/** The room that limits leave a note. */
+export function roomWithin({ maxBytes, maxChars, maxLines, maxTokens }: Limits, wanted: NoteRoom): NoteRoom {
+  const share = (most: number, ...limits: (number | undefined)[]) =>
+    Math.floor(Math.min(most, ...limits.map((limit) => (limit ?? Infinity) * MAX_SHARE)));
+  return {
+    // A note is ASCII but for names in it, which are few.
+    chars: share(wanted.chars, maxBytes, maxChars),
+    lines: share(wanted.lines, maxLines),
+    tokens: share(wanted.tokens, maxTokens),
   };
-  return Object.fromEntries(Object.entries(smaller).filter(([, limit]) => limit !== undefined));
+}
+
+/** Limits without a note's room. */
+export function withRoom(limits: Limits, room: NoteRoom): Limits {
+  const { maxBytes, maxChars, maxLines, maxTokens } = limits;
+  return {
+    ...(maxBytes !== undefined && { maxBytes: maxBytes - room.chars }),
+    ...(maxChars !== undefined && { maxChars: maxChars - room.chars }),
+    ...(maxLines !== undefined && { maxLines: maxLines - room.lines }),
+    ...(maxTokens !== undefined && { maxTokens: maxTokens - room.tokens }),
+  };
 }

@@ -1,4 +1,4 @@
-import { admitWithNote } from "./admit-with-note.ts";
+import { admitWithNote, LINE_ROOM, roomWithin, withNote } from "./admit-with-note.ts";
 import { type BoundedTool, boundedTool, type ToolPlace } from "./bounded-tool.ts";
 import type { BackgroundCommand, Commands } from "./commands.ts";
 
@@ -45,7 +45,10 @@ export async function commandReport(place: ToolPlace, command: BackgroundCommand
   const { text, droppedChars } = command.unread.take();
   if (end !== null) commands.forget(id);
   // A reader who has missed some of it gets all of it, clamped, with the way to the rest.
-  if (end !== null && droppedChars > 0) return `${end.text}\n${endNote(command)}`;
+  if (end !== null && droppedChars > 0) {
+    const room = roomWithin(place.spillway.resolve("run_command").limits, LINE_ROOM);
+    return withNote(end.text, endNote(command), room);
+  }
   return admitWithNote(place, { tool: "run_command", output: text }, () =>
     end === null ? runNote(id, droppedChars) : endNote(command),
   );

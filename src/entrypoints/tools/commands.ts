@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Spillway } from "../../spillway.ts";
-import { withRoomForNote } from "./admit-with-note.ts";
+import { LINE_ROOM, roomWithin, withRoom } from "./admit-with-note.ts";
 import type { CommandRunner, RunningCommand } from "./command-runner.ts";
 import { newUnreadText, type UnreadText } from "./unread-text.ts";
 import { type WatchedCommand, watchCommand } from "./watched-command.ts";
@@ -60,7 +60,8 @@ export function openCommands(spillway: Spillway, start: CommandRunner, session?:
     const output = heard(command.output, (chunk) => unread.add(chunk));
     try {
       const tool = "run_command";
-      const about = { tool, session, limits: withRoomForNote(spillway.resolve(tool).limits) };
+      const { limits } = spillway.resolve(tool);
+      const about = { tool, session, limits: withRoom(limits, roomWithin(limits, LINE_ROOM)) };
       const { text, receipt } = await spillway.admit({ ...about, output, exitCode: watch.exitCode });
       const exitCode = await watch.exitCode;
       return { exitCode, isTimedOut: watch.isTimedOut(), text, artifact: receipt.artifact };

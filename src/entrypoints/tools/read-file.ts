@@ -1,11 +1,16 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import type { Limits } from "../../contract/limits.ts";
 import { READ_BACK_TOOLS } from "../../recall/index.ts";
-import { admitWithNote } from "./admit-with-note.ts";
+import { admitWithNote, LINE_ROOM, type NoteRoom } from "./admit-with-note.ts";
 import { type BoundedTool, boundedTool, type ToolPlace } from "./bounded-tool.ts";
+import { OUTLINE_ROOM, type OutlineRow, outlineNote, readOutline } from "./outline.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 const LINE_BREAK = 10;
+/** A larger source file is machine-made as a rule. */
+const MAX_OUTLINE_BYTES = 512 * 1024;
+const NO_ROOM: NoteRoom = { chars: 0, lines: 0, tokens: 0 };
 
 /** `read_file`: a file or some of its lines; an artifact too. */
 export function readFileTool(place: ToolPlace): BoundedTool {
@@ -13,7 +18,7 @@ export function readFileTool(place: ToolPlace): BoundedTool {
     {
       name: "read_file",
       description:
-        "Reads a text file, or only lines start_line to end_line (from 1, both included). A long file is shortened; the text says which lines are left out. With id instead of path: a saved tool output.",
+        "Reads a text file, or only lines start_line to end_line (from 1, both included). A long file is shortened; the text says which lines are left out and what a source file defines there. With id instead of path: a saved tool output.",
       inputSchema: {
         type: "object",
         properties: {
@@ -37,21 +42,44 @@ export function readFileTool(place: ToolPlace): BoundedTool {
       const path = await place.roots.find(args.requiredText("path"));
       const file = await openFile(path);
       try {
-        const { spillway, session } = place;
-        const about = { tool: "read_file", session };
-        if (isWhole) return (await spillway.admit({ ...about, output: chunksOf(file) })).text;
+        const { limits } = place.spillway.resolve("read_file");
+        const rows = await outlineIfLong(file, path, limits);
         const range = { from, to, lines: 0 };
-        return await admitWithNote(place, { ...about, output: linesOf(file, range) }, () => {
-          const last = Math.min(to, range.lines);
-          return last < from
-            ? `[the file has ${range.lines} lines; asked for ${from}-${to}]`
-            : `[lines ${from}-${last} of ${range.lines}]`;
-        });
+        const output = isWhole ? chunksOf(file) : linesOf(file, range);
+        return await admitWithNote(
+          place,
+          { tool: "read_file", output },
+          ({ cuts }, room) => {
+            const which = isWhole ? "" : rangeNote(range);
+            const { length } = which;
+            const left = { chars: room.chars - length - 1, lines: room.lines - 1, tokens: room.tokens - length };
+            return [outlineNote(rows, cuts, from - 1, left), which].filter((note) => note !== "").join("\n");
+          },
+          rows.length > 0 ? OUTLINE_ROOM : isWhole ? NO_ROOM : LINE_ROOM,
+        );
       } finally {
         await file.close();
       }
     },
   );
+}
+
+function rangeNote({ from, to, lines }: { from: number; to: number; lines: number }): string {
+  const last = Math.min(to, lines);
+  return last < from ? `[the file has ${lines} lines; asked for ${from}-${to}]` : `[lines ${from}-${last} of ${lines}]`;
+}
+
+/** What a source file defines, if it is too long to be shown whole. */
+async function outlineIfLong(file: FileHandle, path: string, limits: Limits): Promise<OutlineRow[]> {
+  const { maxBytes = Infinity, maxChars = Infinity, maxLines = Infinity } = limits;
+  const { size } = await file.stat();
+  // One with no more bytes than lines allowed cannot be too long.
+  if (size > MAX_OUTLINE_BYTES || size <= Math.min(maxBytes, maxChars, maxLines)) return [];
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of chunksOf(file)) chunks.push(chunk);
+  const source = Buffer.concat(chunks).toString();
+  const isLong = size > maxBytes || source.length > maxChars || source.split("\n").length > maxLines;
+  return isLong ? readOutline(path, source) : [];
 }
 
 /** Only a plain file is opened: a pipe or a device would never end, or do something when it is read. */

@@ -168,6 +168,45 @@ describe("read_file", () => {
     expect(shown.endsWith(`[lines 2-2900 of ${LINES}]`)).toBe(true);
   });
 
+  test("a long source file is cut, and says what the lines left out define", async () => {
+    const one = (i: number) => `export function step${i}() {\n  return ${i};\n}\n`;
+    writeFileSync(join(inside, "steps.ts"), Array.from({ length: 400 }, (_, i) => one(i)).join(""));
+    const shown = await text("read_file", { path: "steps.ts" });
+    expect(shown.split("\n").length).toBeLessThanOrEqual(500);
+    expect(shown.length).toBeLessThanOrEqual(50_000);
+    const [outline = ""] = /\[defined in the lines left out:\n[^]*$/.exec(shown) ?? [];
+    const rows = outline.split("\n").slice(1, -1);
+    expect(rows.length).toBeGreaterThan(20);
+    for (const row of rows) {
+      const [, line, number] = /^ {2}(\d+): export function step(\d+)\(\) \{$/.exec(row) ?? [];
+      expect(Number(line)).toBe(Number(number) * 3 + 1);
+      expect(shown.split("\n")).not.toContain(`export function step${number}() {`);
+    }
+    expect(outline).toMatch(/\n {2}and \d+ more\]$/);
+    const part = await text("read_file", { path: "steps.ts", start_line: 301, end_line: 1200 });
+    expect(part).toMatch(/\[lines 301-1200 of 1200\]$/);
+    const [, line, number] = / {2}(\d+): export function step(\d+)/.exec(part.slice(part.indexOf("[defined"))) ?? [];
+    expect(Number(line)).toBe(Number(number) * 3 + 1);
+  });
+
+  test("limits smaller than a note hold all the same", async () => {
+    for (const limits of [{ maxChars: 100 }, { maxLines: 3 }, { maxBytes: 9 }, { maxTokens: 10 }, { maxChars: 0 }]) {
+      const policy = { tools: { read_file: { limits } } };
+      const small = await createSpillway({ store: null, ledger: null, env: {}, policy });
+      const [readFile] = boundedTools({ spillway: small, roots });
+      for (const args of [
+        { path: "a/one.ts" },
+        { path: "long.txt", start_line: 2, end_line: 900 },
+        { path: "steps.ts" },
+      ]) {
+        const shown = (await readFile?.call(args))?.text ?? "";
+        expect(shown.length).toBeLessThanOrEqual(limits.maxChars ?? limits.maxBytes ?? Infinity);
+        expect(shown.trimEnd().split("\n").length).toBeLessThanOrEqual(limits.maxLines ?? Infinity);
+        expect(shown.length).toBeLessThanOrEqual((limits.maxTokens ?? Infinity) * 8);
+      }
+    }
+  });
+
   test("a long file is cut; the marker's id, given as id, reads the rest", async () => {
     const shown = await text("read_file", { path: "long.txt" });
     expect(shown.split("\n").length).toBeLessThanOrEqual(500);

@@ -23,6 +23,8 @@ export interface FileNames {
 /** Reads the names of files; null for a file in no known language. */
 export interface NameReader {
   read(path: string, shown: string): Promise<FileNames | null>;
+  /** The same for a text that was read already. */
+  readText(source: string, shown: string): Promise<FileNames | null>;
 }
 
 const MAX_FILE_BYTES = 512 * 1024;
@@ -38,8 +40,15 @@ function languageOf(path: string): Language | undefined {
   return LANGUAGES.find(({ extensions }) => extensions.includes(extension));
 }
 
-/** Loads the parser; grammars are loaded as files need them. */
-export async function loadNameReader(): Promise<NameReader> {
+let reader: Promise<NameReader> | null = null;
+
+/** Loads the parser, once: what it takes of machine memory is not given back. Grammars are loaded as files need them. */
+export function loadNameReader(): Promise<NameReader> {
+  reader ??= openNameReader();
+  return reader;
+}
+
+async function openNameReader(): Promise<NameReader> {
   const require = createRequire(import.meta.url);
   const { Language: Grammar, Parser, Query } = require("@vscode/tree-sitter-wasm") as typeof TreeSitter;
   const folder = dirname(require.resolve("@vscode/tree-sitter-wasm"));
@@ -51,15 +60,18 @@ export async function loadNameReader(): Promise<NameReader> {
     parser.setLanguage(language);
     return { parser, query: new Query(language, query) };
   };
+  async function readText(source: string, shown: string): Promise<FileNames | null> {
+    const language = languageOf(shown);
+    if (language === undefined || source.length > MAX_FILE_BYTES) return null;
+    if (!loaded.has(language)) loaded.set(language, load(language));
+    const { parser, query } = await (loaded.get(language) as ReturnType<typeof load>);
+    return namesOf(parser, query, source, shown);
+  }
   return {
+    readText,
     async read(path, shown) {
-      const language = languageOf(path);
-      if (language === undefined) return null;
-      const source = await readFile(path, "utf8").catch(() => null);
-      if (source === null || source.length > MAX_FILE_BYTES) return null;
-      if (!loaded.has(language)) loaded.set(language, load(language));
-      const { parser, query } = await (loaded.get(language) as ReturnType<typeof load>);
-      return namesOf(parser, query, source, shown);
+      const source = isKnownFile(path) ? await readFile(path, "utf8").catch(() => null) : null;
+      return source === null ? null : readText(source, shown);
     },
   };
 }
