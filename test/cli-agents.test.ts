@@ -196,6 +196,12 @@ describe("the plugin for Claude Code", () => {
 });
 
 describe("spillway tools", () => {
+  it("does not run commands for whoever can reach a port", () => {
+    const { status, stderr } = spillway(["tools", "--allow-commands", "--listen", "0"]);
+    expect(status).toBe(2);
+    expect(stderr).toContain("--allow-commands and --listen exclude each other");
+  });
+
   it("runs commands only where that is allowed, ends them with itself, and reads nothing of its own input for them", async () => {
     const ask = (id: number, name: string, args = {}) =>
       `${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } })}\n`;

@@ -33,6 +33,10 @@ Examples:
 }
 
 async function serveTools(folders: string[], flags: ToolsFlags): Promise<void> {
+  if (flags.allowCommands && flags.listen !== undefined) {
+    const reason = "nobody asks who a client is, so any user of this machine could run commands as you";
+    throw new SpillwayError("bad-input", `--allow-commands and --listen exclude each other: ${reason}`);
+  }
   const { boundedTools, openCommands, openRoots } = await import("../../tools/index.ts");
   const { startToolServer } = await import("../../mcp/tool-server.ts");
   const roots = await openRoots(folders.length === 0 ? ["."] : folders).catch((error: Error) => {
