@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import type { Rolldown, UserConfig } from "tsdown";
 
 const LICENSE_FILE = "THIRD-PARTY-LICENSES.txt";
@@ -22,6 +22,7 @@ const library = {
     index: "src/index.ts",
     stages: "src/stages.ts",
     overflow: "src/overflow.ts",
+    tools: "src/entrypoints/tools/index.ts",
     testing: "src/testing/index.ts",
     wire: "src/wire/index.ts",
   },
@@ -43,7 +44,7 @@ const cli = {
   dts: false,
   minify: true,
   // ai-tokenizer is the user's to install (an optional peer, megabytes of tables); momoa's package has no license file to
-  // pass on; the last two find their machine code beside themselves.
+  // pass on; the last three find their machine code beside themselves.
   deps: {
     alwaysBundle: /./,
     neverBundle: [/^ai-tokenizer(\/|$)/, "@humanwhocodes/momoa", "@photostructure/sqlite", "@vscode/ripgrep"],
@@ -53,16 +54,29 @@ const cli = {
     chunkFileNames: "cli/[name].cjs",
     // What every start needs, the search for a config file included, in as few files as can be: each costs a millisecond.
     codeSplitting: {
-      groups: [
-        {
-          name: "base",
-          test: /rolldown|commander|src\/(?!config\/(?!index|load-config|find-config|config-fault)|storage\/|parts\/|recall\/|stages\/redact\/|stages\/clamp\/(strategies\/(?!head|tail|on-use)|signal|json|kinds|ranked|focus)|entrypoints\/cli\/(main|run\/|commands\/(?!clamp)))/,
-        },
-      ],
+      groups: [{ name: "base", test: isNeededAtStart }],
     },
   },
   plugins: [collectLicenses(), withoutChildren()],
 } satisfies UserConfig;
+
+/** Rooms and files that only some commands need, or only outputs over their limits. */
+const LATER = [
+  /^config\/(?!(index|load-config|find-config|config-fault)\.ts)/,
+  /^(storage|parts|recall|prepare|persist|wire|call)\//,
+  /^stages\/(redact|prune|guard|cap|recover|summarize|compact)\//,
+  /^stages\/clamp\/(signal|json|kinds|ranked)\//,
+  /^stages\/clamp\/strategies\/(?!(head|tail|head-tail|edges|on-use)\.ts)/,
+  /^entrypoints\/(?!cli\/)/,
+  /^entrypoints\/cli\/(main\.ts|(run|transcripts)\/|commands\/(?!clamp\.ts))/,
+];
+
+/** What every start needs. */
+function isNeededAtStart(id: string): boolean {
+  if (/rolldown|\/commander\//.test(id)) return true;
+  const path = relative(join(import.meta.dirname, "src"), id).replaceAll("\\", "/");
+  return !path.startsWith("..") && !LATER.some((pattern) => pattern.test(path));
+}
 
 /** commander can start programs for commands, which ours never does; loading what that takes costs 4 ms of each start. */
 function withoutChildren(): Rolldown.Plugin {

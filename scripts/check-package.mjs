@@ -9,7 +9,7 @@ import { build } from "esbuild";
 
 const MAX_TARBALL_BYTES = 1024 * 1024;
 const ALLOWED =
-  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/.+\.(js|js\.map|d\.ts|txt)|schema\/.+\.json|docs\/guide\/.+\.md)$/;
+  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/.+\.(c?js|js\.map|d\.ts|txt)|schema\/.+\.json|docs\/guide\/.+\.md|plugins\/.+\.(json|md))$/;
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8"));
 const folder = mkdtempSync(join(tmpdir(), "spillway-package-"));
@@ -76,7 +76,11 @@ async function namesWhatItImports() {
     metafile: true,
     logLevel: "error",
   });
-  const named = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
+  const named = Object.keys({
+    ...manifest.dependencies,
+    ...manifest.optionalDependencies,
+    ...manifest.peerDependencies,
+  });
   for (const [file, { imports }] of Object.entries(metafile.inputs)) {
     for (const { path, external } of imports) {
       if (!external || isBuiltin(path) || named.some((name) => path === name || path.startsWith(`${name}/`))) continue;
@@ -91,7 +95,7 @@ function worksWithoutDependencies(tarball) {
   mkdirSync(home, { recursive: true });
   execFileSync("tar", ["-xzf", tarball, "--strip-components=1", "-C", home]);
 
-  for (const subpath of ["spillway", "spillway/stages"]) {
+  for (const subpath of ["spillway", "spillway/stages", "spillway/tools"]) {
     writeFileSync(
       join(folder, "load.mjs"),
       `if (Object.keys(await import("${subpath}")).length === 0) process.exit(1);`,

@@ -1,10 +1,11 @@
-// Prints the count of a test run from vitest's JSON report: `N passed, M failed`.
-// Usage: node scripts/count-tests.mjs <report.json> [failures outside the test run]
+// Prints the count of test runs from vitest's JSON reports: `N passed, M failed`.
+// Usage: node scripts/count-tests.mjs <failures outside the test runs> <report.json>...
 import { readFileSync } from "node:fs";
 
-const [, , path, others = "0"] = process.argv;
-const { passed, failed } = count(path);
-console.log(`${passed} passed, ${failed + Number(others)} failed`);
+const [, , others, ...paths] = process.argv;
+const counts = paths.map(count);
+const sum = (key) => counts.reduce((all, each) => all + each[key], 0);
+console.log(`${sum("passed")} passed, ${sum("failed") + Number(others)} failed`);
 
 /** A test file that could not be loaded has no tests: it counts as one failure. Without a report something must have failed. */
 function count(file) {

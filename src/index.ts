@@ -1,107 +1,16 @@
 // The public surface. Anything added here is public API: named exports only.
 import type { LoadConfigOptions, LoadedConfig } from "./config/index.ts";
-import type { Ledger } from "./contract/ledger.ts";
-import type { PolicyInput, ProfileName } from "./contract/policy.ts";
-import type { Store } from "./contract/store.ts";
 import type { TokenCounter } from "./contract/token-counter.ts";
-import { SpillwayError } from "./errors.ts";
-import { assembleSpillway, openRedaction, type Redact, type Spillway, type SpillwayParts } from "./spillway.ts";
-
-/** Parts a caller may hand in; what is left out has a default. */
-export interface SpillwayOptions
-  extends Partial<Omit<SpillwayParts, "policy" | "searcher" | "histories" | "redaction" | "logs" | "copyOut">> {
-  /** Where secrets are replaced; "on" by default: in what is stored and logged. */
-  redact?: Redact | undefined;
-  policy?: PolicyInput | ProfileName;
-  /** A file to which every event is added as a line of JSON. */
-  events?: string | undefined;
-  /** A folder with a run for each session: its events, and each kept output as a plain file. */
-  runs?: string | undefined;
-  /** The folder for artifacts and events; the user's data folder, or SPILLWAY_DIR, by default. */
-  dir?: string | undefined;
-}
+import { openSpillway, type SpillwayOptions } from "./open-spillway.ts";
+import type { Spillway } from "./spillway.ts";
 
 /**
  * A Spillway that works at once: balanced limits, artifacts and events kept on this machine, environment variables
  * (SPILLWAY_MAX_LINES, SPILLWAY_OFF ...) honoured. Reads no config file: hand in `(await loadConfig()).options` for that.
  */
 export async function createSpillway(options: SpillwayOptions = {}): Promise<Spillway> {
-  const { policy, dir, events, runs, redact, env = process.env, ...parts } = options;
-  const unknown = Object.keys(options).find((key) => !OPTIONS.has(key));
-  if (unknown !== undefined) {
-    throw new SpillwayError(
-      "bad-input",
-      `createSpillway has no option "${unknown}"; known are ${[...OPTIONS].join(", ")}`,
-    );
-  }
-  // A wrong rule should show here, not with the first output.
-  if (parts.reader?.by === "file" && runs === undefined) {
-    throw new SpillwayError(
-      "missing-part",
-      'reader: { by: "file" } needs runs, the folder in which its copies are made',
-    );
-  }
-  const [redaction, { newHistories }, local] = await Promise.all([
-    // Where outputs are saved by default, guardSync must not have to wait for it.
-    openRedaction(redact, parts.store === undefined),
-    import("./persist/index.ts"),
-    parts.store === undefined
-      ? openPlace(dir ?? (env.SPILLWAY_DIR || undefined))
-      : { store: parts.store, ledger: null },
-  ]);
-  const kept = { ...local, ...(parts.ledger !== undefined && { ledger: parts.ledger }) };
-  const files =
-    (events ?? runs) === undefined
-      ? {}
-      : (await import("./storage/event-files/open-event-files.ts")).openEventFiles(
-          { events, runs },
-          kept.store,
-          parts.scope,
-        );
-  const searcher = async () => (await import("./parts/searcher.ts")).loadSearcher();
-  return assembleSpillway({
-    ...parts,
-    ...kept,
-    ...files,
-    searcher,
-    histories: newHistories,
-    redaction,
-    env,
-    policy: [policy],
-  });
-}
-
-const OPTIONS = new Set([
-  "store",
-  "ledger",
-  "dir",
-  "policy",
-  "env",
-  "counter",
-  "strategies",
-  "scope",
-  "reader",
-  "redact",
-  "events",
-  "runs",
-  "logger",
-  "hostLimits",
-  "onReceipt",
-  "onEvent",
-  "now",
-]);
-
-/** This machine's folder; memory where it cannot be had, since an agent must go on. */
-async function openPlace(dir: string | undefined): Promise<{ store: Store; ledger: Ledger }> {
-  try {
-    const { openLocal } = await import("./storage/local/open-local.ts");
-    return await openLocal(dir);
-  } catch (error) {
-    if (dir !== undefined) throw error; // somebody named it: they should know
-    const { memoryStore } = await import("./storage/stores/memory.ts");
-    const { memoryLedger } = await import("./storage/ledgers/memory.ts");
-    return { store: memoryStore(), ledger: memoryLedger() };
-  }
+  const { newHistories } = await import("./persist/index.ts");
+  return openSpillway(options, newHistories);
 }
 
 /** Reads the user's and the project's config files and the environment. */
@@ -114,6 +23,7 @@ export async function loadExactCounter(vocabulary?: "o200k" | "cl100k" | "claude
   return (await import("./parts/exact-token-counter.ts")).loadExactCounter(vocabulary);
 }
 
+export type { SpillwayOptions } from "./open-spillway.ts";
 export type { ConfigSource, LoadConfigOptions, LoadedConfig } from "./config/index.ts";
 export type { Cut, Gap, Piece, Room } from "./contract/cut.ts";
 export type { EventKind, RecordedEvent, SpillwayEvent } from "./contract/event.ts";

@@ -12,6 +12,7 @@ import type { Policy } from "./contract/policy.ts";
 import type { Artifact, Store } from "./contract/store.ts";
 import type { Strategy } from "./contract/strategy.ts";
 import { SpillwayError } from "./errors.ts";
+import type { Histories } from "./persist/histories.ts";
 import type { PrepareOptions } from "./prepare/parts.ts";
 import type { Prepare } from "./prepare/prepare.ts";
 import type { Prepared, PruneChange, PruneReport } from "./prepare/report.ts";
@@ -165,7 +166,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     const keeper = {
       place: plan.off || isUpdate ? { ...place, store: null } : place,
       about: { scope, session, tool, call },
-      access: accessTo,
+      access: (artifact: Artifact) => request.reader ?? accessTo(artifact),
       own,
       loadView: redaction?.loadView ?? null,
       ...(typeof exit === "object" && exit !== null && { exit }),
@@ -204,7 +205,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     await recorder.event({ kind, atMs: now(), session, tool, call, artifact: id, receipt: null, more });
   }
 
-  const histories = parts.histories({
+  const histories = parts.histories?.({
     planFor: (tool, call, session, limits) => planFor({ tool, session, call: call ?? undefined, limits, output: null }),
     keeper: { place, access: accessTo, accessNow: staticAccess, own },
     recorder,
@@ -256,7 +257,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     admit: admitAny as Spillway["admit"],
     wrapTool: (tool, options) => wrapTool(tool, wrapping, options),
     wrapTools: (tools, options) => wrapTools(tools, wrapping, options),
-    ...histories,
+    ...(histories as Histories),
     resolve: (tool, ...overrides) => resolveToolPolicy(policy, tool, ...overrides),
     forDisplay,
     errorForDisplay,

@@ -161,6 +161,30 @@ describe("exports", () => {
     `);
   });
 
+  it("spillway/tools exports these names", async () => {
+    expect(await namesOf("tools")).toMatchInlineSnapshot(`
+      "boundedTools
+      openCommands
+      openRoots
+      toAiSdkTools
+      toLangChainTools
+      type AiSdkTool
+      type BackgroundCommand
+      type BoundedTool
+      type CommandEnd
+      type CommandRunner
+      type Commands
+      type HistoryWant
+      type MakeLangChainTool
+      type Roots
+      type RunningCommand
+      type SessionHistories
+      type SessionHistory
+      type ToolAnswer
+      type ToolPlace"
+    `);
+  });
+
   it("spillway/testing exports these names", async () => {
     expect(await namesOf("testing")).toMatchInlineSnapshot(`
       "startFakeProvider

@@ -1,6 +1,7 @@
 import type { Output } from "../contract/output.ts";
 import type { ToolOverride } from "../contract/policy.ts";
 import type { Receipt } from "../contract/receipt.ts";
+import type { Access } from "../stages/mark/access.ts";
 import type { WrapOptions } from "./wrap-tool.ts";
 
 /** What may be said for one output. */
@@ -26,6 +27,8 @@ export interface AdmitRequest extends AdmitOptions {
   declared?: ToolOverride | undefined;
   /** A partial result: clamped, never spilled, no receipt told. */
   isUpdate?: boolean | undefined;
+  /** How the reader of this output's marker gets at the rest, where that is not as for the others. */
+  reader?: Exclude<Access, { by: "file" }> | undefined;
 }
 
 /** An admitted output. `output` has the shape that came in; a stream and bytes become text. */

@@ -32,8 +32,8 @@ export interface SpillwayParts {
   ledger: Ledger | null;
   /** Finds in artifacts. */
   searcher: () => Promise<Searcher>;
-  /** Guards and caps messages. */
-  histories: (parts: GuardParts) => Histories;
+  /** Guards and caps messages; without it a Spillway does neither. */
+  histories?: ((parts: GuardParts) => Histories) | undefined;
   /** Who may read what is kept; the local user by default. */
   scope?: string | undefined;
   /** How the reader of a marker gets at the rest; nothing is named that it does not have. */

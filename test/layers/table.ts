@@ -19,7 +19,7 @@ const PLANS = ["display", "prune", "guard", "cap", "summarize", "compact"];
 const RECOVER = ["recover"];
 const MEETING = ["admit", "persist", "recall", "prepare", "spillway", "stages", "overflow"];
 const LOADED = ["storage", "parts", "config"];
-const ENTRIES = ["index", "entrypoints"];
+const ENTRIES = ["index", "open-spillway", "entrypoints"];
 
 /**
  * The direction of imports. Rooms are folders of src/ (of stages/ for a stage) or its root files; within a room imports
@@ -105,7 +105,7 @@ export const LAYERS: Layer[] = [
   {
     level: 7,
     rooms: ENTRIES,
-    may: [...GROUND, "wire", "spillway"],
+    may: [...GROUND, "wire", "recall", "spillway", "open-spillway"],
     onUse: [...LOADED, "persist"],
     node: true,
     packages: "on use",

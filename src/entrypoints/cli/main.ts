@@ -22,6 +22,10 @@ const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
   cap: async () => (await import("./commands/cap.ts")).addCapCommand,
   compact: async () => (await import("./commands/compact.ts")).addCompactCommand,
   replay: async () => (await import("./commands/replay.ts")).addReplayCommand,
+  mcp: async () => (await import("./commands/mcp.ts")).addMcpCommand,
+  hook: async () => (await import("./commands/hook.ts")).addHookCommand,
+  tools: async () => (await import("./commands/tools.ts")).addToolsCommand,
+  init: async () => (await import("./commands/init.ts")).addInitCommand,
 };
 
 const program = new Command("spillway")

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { createSpillway } from "../../../index.ts";
+import { openSpillway } from "../../../open-spillway.ts";
 import { resolvePolicy } from "../../../stages/policy/resolve-policy.ts";
 import { addCallFlags, type CallFlags, callOptions } from "../call-flags.ts";
 import { explainText } from "../explain-text.ts";
@@ -64,7 +64,7 @@ async function clampInput(file: string | undefined, flags: ClampFlags): Promise<
   if (resolvePolicy(policy).profile === "off" && !flags.json) return passThrough(file);
   const output = openInput(file);
   const place = flags.save ? await openPlace(flags) : null;
-  const spillway = await createSpillway({
+  const spillway = await openSpillway({
     ...(place === null ? { redact: keeping.redact } : keeping),
     store: place?.store ?? null,
     ledger: place?.ledger ?? null,

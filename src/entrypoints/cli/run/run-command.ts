@@ -1,5 +1,5 @@
 import { messageOf } from "../../../errors.ts";
-import { createSpillway } from "../../../index.ts";
+import { openSpillway } from "../../../open-spillway.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { within } from "../../../stages/spill/within.ts";
 import { type CallFlags, callOptions } from "../call-flags.ts";
@@ -31,7 +31,7 @@ export async function runCommand(words: string[], flags: RunFlags): Promise<numb
   const { tool = "run_command", session, fold } = flags;
   const { policy, dir: _dir, ...keeping } = await optionsFromFlags(flags);
   // Flags are wrong before anything has run, or never.
-  const checking = await createSpillway({ store: null, policy, env: {} });
+  const checking = await openSpillway({ store: null, policy, env: {} });
   await checking.admit({ tool, output: "", ...callOptions(flags) });
   const { limits, off } = checking.resolve(tool);
   const held = flags.raw ? new HeldOutput() : null;
@@ -48,7 +48,7 @@ export async function runCommand(words: string[], flags: RunFlags): Promise<numb
   let place: Place | null = null;
   try {
     place = await opening;
-    const spillway = await createSpillway({
+    const spillway = await openSpillway({
       ...(place === null ? { redact: keeping.redact } : keeping),
       // Raw, nothing is held back from anybody: what is over these limits is saved on the way, the rest at the end.
       policy: held !== null && off ? {} : policy,

@@ -1,0 +1,84 @@
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { messageOf } from "../../../errors.ts";
+import { createSpillway } from "../../../index.ts";
+import type { PostToolUse } from "../../hook/post-tool-use.ts";
+import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
+import { addPolicyFlags, type PolicyFlags, policyFromFlags } from "../policy-flags.ts";
+import { FaultWithCode, tell } from "../tell.ts";
+
+/** Told to the user. 2, as elsewhere, would stop the agent's tool. */
+const EXIT_WRONG_FLAG = 1;
+
+interface HookFlags extends PolicyFlags, PlaceFlags {
+  redact: boolean;
+}
+
+/** `spillway hook`: answers an agent's hooks. */
+export function addHookCommand(program: Command): void {
+  const command = program
+    .command("hook")
+    .description("answer a hook of Claude Code, or of another agent with the same hooks: JSON in, JSON out")
+    .exitOverride((error) => {
+      throw error.exitCode === 0 ? error : new FaultWithCode(error, EXIT_WRONG_FLAG);
+    });
+  addPlaceFlag(addPolicyFlags(command))
+    .option("--no-redact", "save secrets as they are")
+    .addHelpText(
+      "after",
+      `
+Reads one event from standard input. PostToolUse: a result over its limits is answered with what the model should see
+instead, in the same shape; the whole is saved. PreToolUse: a Bash command is put under "spillway run", which keeps all
+that it prints. Whatever goes wrong, the tool call goes on as it was: the exit code is 0 and nothing is printed.
+
+"spillway init claude-code" sets it up.
+
+Examples:
+  echo '{"hook_event_name":"PostToolUse","tool_name":"Bash","tool_response":{"stdout":"..."}}' | spillway hook`,
+    )
+    .action(async (flags: HookFlags) => {
+      try {
+        const answer = await answerHook(JSON.parse(await readInput()), flags);
+        if (answer !== null) process.stdout.write(JSON.stringify(answer));
+      } catch (error) {
+        // A hook that fails must not cost the agent its result.
+        tell(messageOf(error));
+      }
+    });
+}
+
+async function readInput(): Promise<string> {
+  try {
+    return readFileSync(0, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+  }
+  // The agent handed over a pipe that does not wait for what is still to come.
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+async function answerHook(event: unknown, flags: HookFlags): Promise<object | null> {
+  if (typeof event !== "object" || event === null) return null;
+  const { hook_event_name: name } = event as { hook_event_name?: unknown };
+  if (name === "PreToolUse") {
+    const { answerPreToolUse } = await import("../../hook/pre-tool-use.ts");
+    return answerPreToolUse(event, "spillway");
+  }
+  if (name !== "PostToolUse") return null;
+  const policy = await policyFromFlags(flags);
+  const { answerPostToolUse } = await import("../../hook/post-tool-use.ts");
+  // Most results are within their limits, and opening a database takes as long as all the rest.
+  const filter = await createSpillway({ store: null, ledger: null, policy, env: {} });
+  if ((await answerPostToolUse(filter, event as PostToolUse)) === null) return null;
+  const place = await openPlace(flags);
+  try {
+    const { store, ledger } = place;
+    const redact = flags.redact ? {} : { redact: "off" as const };
+    const spillway = await createSpillway({ store, ledger, policy, env: {}, reader: { by: "shell" }, ...redact });
+    return await answerPostToolUse(spillway, event as PostToolUse);
+  } finally {
+    await place.close();
+  }
+}

@@ -1,0 +1,110 @@
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline/promises";
+import type { Command } from "commander";
+import { messageOf, SpillwayError } from "../../../errors.ts";
+import { tell } from "../tell.ts";
+
+interface InitFlags {
+  user?: boolean;
+  wrapCommands?: boolean;
+  remove?: boolean;
+  yes?: boolean;
+  dryRun?: boolean;
+}
+
+const AGENTS = ["claude-code"];
+
+/** `spillway init`: writes an agent's config. */
+export function addInitCommand(program: Command): void {
+  program
+    .command("init")
+    .description("set Spillway up in an agent: shows the change, asks, and writes it")
+    .argument("<agent>", `which agent: ${AGENTS.join(", ")}`)
+    .option("--user", "for all your projects (~/.claude/settings.json), not only this one (.claude/settings.json)")
+    .option("--wrap-commands", 'also put Bash commands under "spillway run": keeps what the agent itself would cut')
+    .option("--remove", "take out what was put in")
+    .option("--dry-run", "only show the change")
+    .option("-y, --yes", "do not ask")
+    .addHelpText(
+      "after",
+      `
+What was in the file stays; the file as it was is kept beside it, as settings.json.before-spillway.
+
+Examples:
+  spillway init claude-code
+  spillway init claude-code --user --wrap-commands --yes
+  spillway init claude-code --remove`,
+    )
+    .action(setUp);
+}
+
+async function setUp(agent: string, flags: InitFlags): Promise<void> {
+  if (!AGENTS.includes(agent)) {
+    throw new SpillwayError("bad-input", `there is no set-up for "${agent}"; known are ${AGENTS.join(", ")}`);
+  }
+  const { withHooks, withoutHooks } = await import("../../hook/claude-settings.ts");
+  const path = join(flags.user ? homedir() : process.cwd(), ".claude", "settings.json");
+  const before = existsSync(path) ? readFileSync(path, "utf8") : "";
+  const settings = readSettings(path, before);
+  const changed = flags.remove
+    ? withoutHooks(settings)
+    : withHooks(settings, { wrapCommands: flags.wrapCommands ?? false });
+  const after = `${JSON.stringify(changed, null, 2)}\n`;
+  if (JSON.stringify(changed) === JSON.stringify(settings)) return tell(`${path} is as it should be`);
+  process.stdout.write(`${path}\n${lineChange(before, after)}`);
+  if (flags.dryRun) return;
+  if (!flags.yes && !(await isAgreed())) return tell("nothing was changed");
+  write(path, before, after);
+  tell(`${path} is written${before === "" ? "" : `; as it was: ${path}.before-spillway`}`);
+}
+
+function readSettings(path: string, text: string): Record<string, unknown> {
+  if (text.trim() === "") return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    throw new Error("it holds no object");
+  } catch (error) {
+    throw new SpillwayError("bad-input", `${path} is not read and not changed: ${messageOf(error)}`);
+  }
+}
+
+async function isAgreed(): Promise<boolean> {
+  if (!process.stdin.isTTY) {
+    throw new SpillwayError(
+      "bad-input",
+      "nobody is there to ask: add --yes to write this, or --dry-run to only see it",
+    );
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const reply = await terminal.question("Write this? [y/N] ");
+  terminal.close();
+  return /^y(es)?$/i.test(reply.trim());
+}
+
+function write(path: string, before: string, after: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  if (before !== "") copyFileSync(path, `${path}.before-spillway`);
+  const temporary = `${path}.${process.pid}.tmp`;
+  writeFileSync(temporary, after);
+  renameSync(temporary, path);
+}
+
+/** The lines that go and come, those at both ends left out that stay. */
+function lineChange(before: string, after: string): string {
+  const [old, fresh] = [before, after].map((text) => text.split("\n").slice(0, text === "" ? 0 : undefined)) as [
+    string[],
+    string[],
+  ];
+  let start = 0;
+  while (start < old.length && old[start] === fresh[start]) start++;
+  let end = 0;
+  while (end < Math.min(old.length, fresh.length) - start && old.at(-1 - end) === fresh.at(-1 - end)) end++;
+  const rows = [
+    ...old.slice(start, old.length - end).map((line) => `- ${line}`),
+    ...fresh.slice(start, fresh.length - end).map((line) => `+ ${line}`),
+  ];
+  return `${rows.join("\n")}\n`;
+}

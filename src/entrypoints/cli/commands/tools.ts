@@ -1,0 +1,71 @@
+import type { Command } from "commander";
+import { SpillwayError } from "../../../errors.ts";
+import { addServeFlags, type ServeFlags, serveMcp } from "../serve-mcp.ts";
+import { VERSION } from "../version.ts";
+
+interface ToolsFlags extends ServeFlags {
+  only?: string;
+  allowCommands?: boolean;
+}
+
+/** `spillway tools`: an MCP server of bounded tools. */
+export function addToolsCommand(program: Command): void {
+  const command = program
+    .command("tools")
+    .description("serve tools over MCP that bound their output at the source: read, list, search, recall")
+    .argument("[folder...]", "the folders they may read (default: this one)");
+  addServeFlags(command)
+    .option("--only <names>", "only these tools, separated by commas, such as recall,search")
+    .option("--allow-commands", "also serve run_command and command_output, which can do all that you can")
+    .addHelpText(
+      "after",
+      `
+The tools only read, and nothing outside the folders is reached, by no link and no "..". With --allow-commands a model
+may run any command as you: the folders then bound where a command starts, not what it does.
+
+Examples:
+  spillway tools .
+  spillway tools src docs --only read_file,search_files,recall,search
+  spillway tools --allow-commands
+  spillway tools --listen 8808`,
+    )
+    .action(serveTools);
+}
+
+async function serveTools(folders: string[], flags: ToolsFlags): Promise<void> {
+  if (flags.allowCommands && flags.listen !== undefined) {
+    const reason = "nobody asks who a client is, so any user of this machine could run commands as you";
+    throw new SpillwayError("bad-input", `--allow-commands and --listen exclude each other: ${reason}`);
+  }
+  const { boundedTools, openCommands, openRoots } = await import("../../tools/index.ts");
+  const { startToolServer } = await import("../../mcp/tool-server.ts");
+  const roots = await openRoots(folders.length === 0 ? ["."] : folders).catch((error: Error) => {
+    throw new SpillwayError("bad-input", `a folder cannot be read: ${error.message}`);
+  });
+  const { newSessionName } = await import("../../mcp/proxy-stdio.ts");
+  const start = flags.allowCommands ? (await import("../run/run-for-tools.ts")).runForTools : null;
+  // One for all of them: what a tool saved is listed for who called it.
+  const { session = newSessionName() } = flags;
+  await serveMcp({ ...flags, session }, async (spillway) => {
+    const commands = start === null ? undefined : openCommands(spillway, start, session);
+    const all = boundedTools({ spillway, roots, session, commands });
+    // The proxy adds these two itself.
+    const tools = chosen(all, flags.only).filter(({ name }) => name !== "recall" && name !== "search");
+    return {
+      start: (handlers) => startToolServer(tools, { name: "spillway", version: VERSION }, handlers),
+      rules: { isBounded: true },
+      stop: commands?.stop,
+    };
+  });
+}
+
+function chosen<T extends { name: string }>(tools: T[], only: string | undefined): T[] {
+  if (only === undefined) return tools;
+  const names = only.split(",").map((name) => name.trim());
+  const unknown = names.find((name) => !tools.some((tool) => tool.name === name));
+  if (unknown !== undefined) {
+    const known = tools.map(({ name }) => name).join(", ");
+    throw new SpillwayError("bad-input", `--only: there is no tool "${unknown}"; known are ${known}`);
+  }
+  return tools.filter(({ name }) => names.includes(name));
+}

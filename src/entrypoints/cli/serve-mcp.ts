@@ -1,0 +1,83 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { createSpillway } from "../../index.ts";
+import type { Spillway } from "../../spillway.ts";
+import type { ProxyOptions } from "../mcp/proxy-stdio.ts";
+import type { RelayRules } from "../mcp/relay.ts";
+import type { ServerHandlers, Upstream } from "../mcp/upstream.ts";
+import { addPlaceFlag, openPlace, type PlaceFlags } from "./open-place.ts";
+import { addPolicyFlags, type PolicyFlags, policyFromFlags } from "./policy-flags.ts";
+import { tell } from "./tell.ts";
+
+/** Flags of what serves MCP. */
+export interface ServeFlags extends PolicyFlags, PlaceFlags {
+  listen?: { host: string; port: number };
+  session?: string;
+  redact: boolean;
+}
+
+/** Adds them to a command. */
+export function addServeFlags(command: Command): Command {
+  return addPlaceFlag(addPolicyFlags(command))
+    .option("--listen <port>", "serve clients over HTTP, on 127.0.0.1 unless a host is given (host:port)", readAddress)
+    .option("--session <name>", "the session that the outputs belong to (default: a new one)")
+    .option("--no-redact", "save secrets as they are");
+}
+
+/** The servers behind the proxy. */
+export interface Servers {
+  /** Starts one, for one client. */
+  start(handlers: ServerHandlers): Upstream;
+  rules?: RelayRules;
+  /** Ends what all of them share. */
+  stop?: (() => Promise<void>) | undefined;
+}
+
+/** Serves MCP on standard input and output, or over HTTP, until the client or a signal ends it. */
+export async function serveMcp(flags: ServeFlags, serversFor: (spillway: Spillway) => Promise<Servers>): Promise<void> {
+  const policy = await policyFromFlags(flags);
+  const place = await openPlace(flags);
+  try {
+    const { store, ledger } = place;
+    const redact = flags.redact ? {} : { redact: "off" as const };
+    const reader = { by: "tool" as const, recall: "recall", search: "search" };
+    const spillway = await createSpillway({ store, ledger, policy, env: {}, reader, ...redact });
+    const servers = await serversFor(spillway);
+    try {
+      await serve(flags, {
+        spillway,
+        session: flags.session,
+        upstream: servers.start,
+        rules: servers.rules,
+        warn: tell,
+      });
+    } finally {
+      await servers.stop?.();
+    }
+  } finally {
+    await place.close();
+  }
+}
+
+async function serve({ listen }: ServeFlags, proxy: ProxyOptions): Promise<void> {
+  const isStopped = new Promise<void>((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
+  });
+  if (listen !== undefined) {
+    const { startHttpFront } = await import("../mcp/http-front.ts");
+    const front = await startHttpFront({ ...proxy, ...listen });
+    tell(`MCP at ${front.url}`);
+    await isStopped;
+    return front.stop();
+  }
+  const { proxyStdio } = await import("../mcp/proxy-stdio.ts");
+  void isStopped.then(() => process.stdin.destroy());
+  await proxyStdio(proxy, { input: process.stdin, output: process.stdout });
+}
+
+function readAddress(text: string): { host: string; port: number } {
+  const [, host = "127.0.0.1", port] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
+  if (port === undefined || Number(port) > 65_535) {
+    throw new InvalidArgumentError("--listen takes a port, or a host and a port, such as 8808 or 0.0.0.0:8808.");
+  }
+  return { host: host.replace(/^\[|\]$/g, ""), port: Number(port) };
+}

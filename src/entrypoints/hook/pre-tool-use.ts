@@ -1,0 +1,29 @@
+/** What an agent tells a hook before a tool runs. */
+export interface PreToolUse {
+  tool_name?: unknown;
+  tool_input?: unknown;
+}
+
+/** Said to the model, so that the change is no secret. */
+const NOTE = "Spillway runs this command as `spillway run -- ...`: long output is cut to what matters and saved whole.";
+
+/** Puts a shell command under `spillway run`, so that every byte of it is kept; null to leave the call as it is. */
+export function answerPreToolUse({ tool_name: tool, tool_input: input }: PreToolUse, spillway: string): object | null {
+  if (tool !== "Bash" || typeof input !== "object" || input === null) return null;
+  const { command, run_in_background: isBackground } = input as Record<string, unknown>;
+  // One that runs on is read by the agent while it runs.
+  if (typeof command !== "string" || command.trim() === "" || isBackground === true) return null;
+  if (/^\s*(spillway|cd)\b/.test(command)) return null;
+  const wrapped = `${spillway} run --tool Bash -- bash -c ${quoteForShell(command)}`;
+  return {
+    hookSpecificOutput: {
+      hookEventName: "PreToolUse",
+      updatedInput: { ...input, command: wrapped },
+      additionalContext: NOTE,
+    },
+  };
+}
+
+function quoteForShell(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

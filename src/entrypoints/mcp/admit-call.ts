@@ -1,0 +1,58 @@
+import type { Spillway } from "../../spillway.ts";
+import { boundMedia } from "./bound-media.ts";
+import type { Message } from "./json-rpc.ts";
+import type { ToolNames } from "./offer-tools.ts";
+
+/** Where the receipt stands in a result. */
+const RECEIPT_KEY = "spillway/receipt";
+
+/** A call and how its result is to be treated. */
+export interface Call {
+  spillway: Spillway;
+  session: string;
+  tool: string;
+  names: ToolNames;
+  rules: { maxMediaBytes?: number | undefined };
+}
+
+/** A tool's result as the model should get it; null if that is as it came. */
+export async function admitCallResult(
+  { spillway, session, tool, names, rules }: Call,
+  message: Message,
+  came: Record<string, unknown>,
+): Promise<Message | null> {
+  // A result that asks the client for input is no output yet.
+  if (came.content === undefined && came.structuredContent === undefined) return null;
+  const about = { tool, session, call: String(message.id) };
+  const { maxMediaBytes } = rules;
+  const result = maxMediaBytes === undefined ? came : await boundMedia(spillway, about, came, maxMediaBytes);
+  const { output, receipt } = await spillway.admit({
+    ...about,
+    output: result,
+    boundDetails: true,
+    reader: { by: "tool", ...names },
+  });
+  if (output === came) return null;
+  const meta = (output as { _meta?: object })._meta;
+  return { ...message, result: { ...output, _meta: { ...meta, [RECEIPT_KEY]: receipt } } };
+}
+
+/** An error of the protocol, whose words reach the model too. */
+export async function admitCallError(
+  spillway: Spillway,
+  session: string,
+  tool: string,
+  message: Message,
+  error: Record<string, unknown>,
+): Promise<Message | null> {
+  if (typeof error.message !== "string") return null;
+  const { text } = await spillway.admit({ tool, session, call: String(message.id), output: error.message });
+  const { data, ...rest } = error;
+  if (text === error.message && data === undefined) return null;
+  const bounded = data === undefined ? {} : { data: await boundData(spillway, session, tool, data) };
+  return { ...message, error: { ...rest, message: text, ...bounded } };
+}
+
+async function boundData(spillway: Spillway, session: string, tool: string, data: unknown): Promise<unknown> {
+  return (await spillway.admit({ tool, session, output: data })).output;
+}

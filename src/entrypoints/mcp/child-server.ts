@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { messageOf } from "../../errors.ts";
+import { newLineFrames } from "./line-frames.ts";
+import type { ServerHandlers, Upstream } from "./upstream.ts";
+import { writeLine } from "./write-line.ts";
+
+/** A line may not be longer than what Node can hold as one text. */
+const MAX_LINE_BYTES = 500 * 1024 * 1024;
+const FIRST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 30_000;
+/** A server that held out this long starts at once when it fails again. */
+const SOUND_AFTER_MS = 60_000;
+/** A caller waits this long for a server to come back. */
+const MAX_WAIT_MS = 1000;
+const STOP_AFTER_MS = 2000;
+const IS_WINDOWS = process.platform === "win32";
+
+/** Starts a server as a child and keeps it alive. */
+export function startChildServer([file = "", ...args]: readonly string[], handlers: ServerHandlers): Upstream {
+  let child: ChildProcess | null = null;
+  let isStopped = false;
+  let failures = 0;
+  let lastReason = "";
+  let restart: Promise<void> | null = null;
+  let restartAtMs = 0;
+
+  function start(): void {
+    const startedAtMs = Date.now();
+    // npx and its like are scripts on Windows, which only a shell runs there. Elsewhere a group of its own ends as one.
+    const started = spawn(file, args, {
+      stdio: ["pipe", "pipe", "inherit"],
+      detached: !IS_WINDOWS,
+      shell: IS_WINDOWS,
+      windowsHide: true,
+    });
+    child = started;
+    let isEnded = false;
+    const end = (reason: string) => {
+      if (isEnded) return;
+      isEnded = true;
+      child = null;
+      if (isStopped) return;
+      if (Date.now() - startedAtMs > SOUND_AFTER_MS) failures = 0;
+      lastReason = reason;
+      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** failures++, MAX_PAUSE_MS);
+      restartAtMs = Date.now() + pauseMs;
+      void handlers.gone(`${reason} It is started again.`).catch(() => {});
+      restart = again(pauseMs);
+    };
+    started.once("error", (error) => end(`The MCP server "${file}" cannot be run: ${messageOf(error)}.`));
+    started.once("exit", (code, signal) =>
+      end(`The MCP server "${file}" ended (${signal ?? `exit code ${code}`}) before it answered.`),
+    );
+    started.stdin?.on("error", () => {}); // told by its end
+    void read(started);
+  }
+
+  async function again(pauseMs: number): Promise<void> {
+    await sleep(pauseMs, undefined, { ref: false });
+    restart = null;
+    if (isStopped) return;
+    start();
+    for (const line of handlers.greeting()) await send(line).catch(() => {});
+  }
+
+  async function read({ stdout }: ChildProcess): Promise<void> {
+    let tooLong: [Uint8Array, number] | null = null;
+    const frames = newLineFrames(MAX_LINE_BYTES, (...told) => {
+      tooLong = told;
+    });
+    try {
+      for await (const chunk of stdout ?? []) {
+        for (const line of frames.add(chunk as Uint8Array)) await handlers.message(line);
+        if (tooLong !== null) await handlers.tooLong(...(tooLong as [Uint8Array, number]));
+        tooLong = null;
+      }
+    } catch {
+      // Broken off with the server: its end tells.
+    }
+  }
+
+  async function send(message: Uint8Array | string): Promise<void> {
+    if (restart !== null && restartAtMs - Date.now() <= MAX_WAIT_MS) await restart;
+    const stdin = child?.stdin;
+    if (!stdin) throw new Error(lastReason || `The MCP server "${file}" is not running.`);
+    await writeLine(stdin, message);
+  }
+
+  start();
+  return {
+    send,
+    async stop() {
+      isStopped = true;
+      const ending = child;
+      if (ending === null) return;
+      const ended = new Promise<void>((resolve) => ending.once("exit", () => resolve()));
+      // Closed input is how MCP asks a server to end; those that do not are ended.
+      ending.stdin?.end();
+      for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+        const isDone = await Promise.race([ended.then(() => true), sleep(STOP_AFTER_MS, false, { ref: false })]);
+        if (isDone) break;
+        end(ending, signal);
+      }
+      await Promise.race([ended, sleep(STOP_AFTER_MS, undefined, { ref: false })]);
+      // What the server started itself.
+      end(ending, "SIGKILL");
+    },
+  };
+}
+
+function end({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(IS_WINDOWS ? pid : -pid, signal);
+  } catch {
+    // All of them have ended.
+  }
+}

@@ -1,0 +1,135 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { messageOf } from "../../errors.ts";
+import { type FrontSession, newFrontSession } from "./front-session.ts";
+import { ERROR_CODES, hasId, isAsking, isRecord, type Message, refuse } from "./json-rpc.ts";
+import type { ProxyOptions } from "./proxy-stdio.ts";
+
+/** How clients reach a proxy over HTTP. */
+export interface FrontOptions extends ProxyOptions {
+  host: string;
+  port: number;
+}
+
+/** A proxy that listens. */
+export interface Front {
+  url: string;
+  stop(): Promise<void>;
+}
+
+const PATH = "/mcp";
+const SESSION_HEADER = "mcp-session-id";
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+const MAX_SESSIONS = 100;
+
+/** Listens for clients. Each session of the older protocol has a server of its own; all others share one. */
+export async function startHttpFront({ host, port, ...proxy }: FrontOptions): Promise<Front> {
+  const sessions = new Map<string, FrontSession>();
+  let shared: FrontSession | null = null;
+  const { warn } = proxy;
+  const open = () => newFrontSession(proxy);
+
+  async function post(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readBody(request);
+    if (body === null) return end(response, 413, refuse(null, ERROR_CODES.gone, "this request is too large"));
+    const messages = parse(body);
+    if (messages === null) return end(response, 400, refuse(null, ERROR_CODES.parse, "this is no JSON message"));
+    const session = sessionFor(request, messages);
+    if (typeof session === "number")
+      return end(response, session, refuse(null, ERROR_CODES.gone, REASONS[session] ?? ""));
+    response.setHeader(SESSION_HEADER, session.id);
+    if (session === shared) response.removeHeader(SESSION_HEADER);
+    if (!messages.some((message) => isAsking(message) && hasId(message))) response.writeHead(202).end();
+    await session.take(messages, response.headersSent ? null : response);
+  }
+
+  function sessionFor(request: IncomingMessage, messages: Message[]): FrontSession | number {
+    const id = request.headers[SESSION_HEADER];
+    if (typeof id === "string") return sessions.get(id) ?? 404;
+    if (!messages.some(({ method }) => method === "initialize")) {
+      shared ??= open();
+      return shared;
+    }
+    if (sessions.size >= MAX_SESSIONS) return 503;
+    const session = open();
+    sessions.set(session.id, session);
+    return session;
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname } = new URL(request.url ?? "/", "http://localhost");
+    if (!isOwn(request)) return end(response, 403, { error: "only pages of this machine may use this" });
+    if (pathname !== PATH) return end(response, 404, { error: `MCP is served at ${PATH}` });
+    if (request.method === "POST") return post(request, response);
+    const session = sessions.get(String(request.headers[SESSION_HEADER]));
+    if (session === undefined) return end(response, request.method === "GET" ? 405 : 404, { error: "no such session" });
+    if (request.method === "GET") return session.listen(response);
+    if (request.method !== "DELETE") return end(response, 405, { error: "POST, GET or DELETE" });
+    sessions.delete(session.id);
+    await session.stop();
+    response.writeHead(200).end();
+  }
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      warn(messageOf(error));
+      if (!response.headersSent) end(response, 500, refuse(null, ERROR_CODES.gone, messageOf(error)));
+      else response.end();
+    });
+  });
+  await listen(server, host, port);
+  const address = server.address();
+  const bound = typeof address === "object" && address !== null ? address.port : port;
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}${PATH}`,
+    async stop() {
+      server.close();
+      await Promise.all([...sessions.values(), ...(shared === null ? [] : [shared])].map((each) => each.stop()));
+      server.closeAllConnections();
+    },
+  };
+}
+
+const REASONS: Record<number, string> = { 404: "no such session: initialize again", 503: "too many sessions" };
+
+/** A page from elsewhere must not reach a server on this machine through the user's browser. */
+function isOwn({ headers }: IncomingMessage): boolean {
+  const { origin } = headers;
+  if (origin === undefined) return true;
+  try {
+    return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(origin).hostname);
+  } catch {
+    return false;
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > MAX_BODY_BYTES) return null;
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks);
+}
+
+function parse(body: Buffer): Message[] | null {
+  try {
+    const value: unknown = JSON.parse(body.toString());
+    const messages = Array.isArray(value) ? value : [value];
+    return messages.length > 0 && messages.every(isRecord) ? (messages as Message[]) : null;
+  } catch {
+    return null;
+  }
+}
+
+function end(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => resolve());
+  });
+}

@@ -1,0 +1,49 @@
+/** A call that names an answer's place. */
+export type MessageId = string | number;
+
+/** One message of JSON-RPC, as far as a proxy must know it; all other fields stay. */
+export interface Message {
+  id?: MessageId | null;
+  method?: unknown;
+  params?: Record<string, unknown>;
+  result?: Record<string, unknown>;
+  error?: Record<string, unknown>;
+}
+
+/** The numbers JSON-RPC and MCP give to errors. */
+export const ERROR_CODES = { parse: -32700, gone: -32000, notFound: -32002 } as const;
+
+/** A request or a notification. */
+export function isAsking(message: Message): message is Message & { method: string } {
+  return typeof message.method === "string";
+}
+
+/** A message has an id that can be answered. */
+export function hasId(message: Message): message is Message & { id: MessageId } {
+  return typeof message.id === "string" || typeof message.id === "number";
+}
+
+/** 1 and "1" are two ids. */
+export function keyOf(id: MessageId): string {
+  return `${typeof id}:${id}`;
+}
+
+/** Answers with a result. */
+export function answer(id: MessageId, result: unknown): unknown {
+  return { jsonrpc: "2.0", id, result };
+}
+
+/** Answers with an error. */
+export function refuse(id: MessageId | null, code: number, message: string): unknown {
+  return { jsonrpc: "2.0", id, error: { code, message } };
+}
+
+/** A tool's result that says what went wrong: the model can act on it, which on an error of the protocol it cannot. */
+export function toolFault(id: MessageId, text: string): unknown {
+  return answer(id, { content: [{ type: "text", text }], isError: true });
+}
+
+/** An object, and no array. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

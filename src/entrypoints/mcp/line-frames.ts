@@ -1,0 +1,56 @@
+/** One JSON message a line, as MCP has it on standard input and output. The SDKs stop at 10 MiB; a result may be larger. */
+export interface LineFrames {
+  /** Takes what was read, which must not change later; gives whole lines, without their break. */
+  add(chunk: Uint8Array): Uint8Array[];
+}
+
+/** Told of a line that is too long: its first bytes, and all of its size. */
+export type TellTooLong = (start: Uint8Array, bytes: number) => void;
+
+const START_BYTES = 4096;
+const LINE_BREAK = 10;
+
+/** Splits a stream into lines of at most `maxBytes`. */
+export function newLineFrames(maxBytes: number, tellTooLong: TellTooLong): LineFrames {
+  let parts: Uint8Array[] = [];
+  let heldBytes = 0;
+  let isDropping = false;
+
+  function hold(part: Uint8Array): void {
+    heldBytes += part.length;
+    if (!isDropping && heldBytes > maxBytes) {
+      isDropping = true;
+      parts = [Buffer.concat(parts).subarray(0, START_BYTES)];
+    }
+    if (!isDropping && part.length > 0) parts.push(part);
+  }
+
+  function take(): Uint8Array | null {
+    const line = parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts);
+    const [wasDropping, bytes] = [isDropping, heldBytes];
+    parts = [];
+    heldBytes = 0;
+    isDropping = false;
+    if (wasDropping) tellTooLong(line, bytes);
+    return wasDropping || line.every(isBlank) ? null : line;
+  }
+
+  return {
+    add(chunk) {
+      const lines: Uint8Array[] = [];
+      let from = 0;
+      for (let to = chunk.indexOf(LINE_BREAK); to !== -1; to = chunk.indexOf(LINE_BREAK, from)) {
+        hold(chunk.subarray(from, to));
+        from = to + 1;
+        const line = take();
+        if (line !== null) lines.push(line);
+      }
+      hold(chunk.subarray(from));
+      return lines;
+    },
+  };
+}
+
+function isBlank(byte: number): boolean {
+  return byte === 32 || byte === 9 || byte === 13;
+}

@@ -1,0 +1,71 @@
+import { randomBytes } from "node:crypto";
+import type { Readable, Writable } from "node:stream";
+import { messageOf } from "../../errors.ts";
+import type { Spillway } from "../../spillway.ts";
+import { newLineFrames } from "./line-frames.ts";
+import { type RelayEnds, type RelayRules, startRelay } from "./relay.ts";
+import type { ServerHandlers, Upstream } from "./upstream.ts";
+import { writeLine } from "./write-line.ts";
+
+/** How a proxy is set up. */
+export interface ProxyOptions {
+  spillway: Spillway;
+  /** Groups what passes, in statistics and retention; made up if there is none. */
+  session?: string | undefined;
+  /** Starts the server that stands behind the proxy. */
+  upstream: (handlers: ServerHandlers) => Upstream;
+  rules?: RelayRules | undefined;
+  /** Told what a person should know. */
+  warn: (text: string) => void;
+}
+
+/** The client's side of a proxy. */
+export interface ClientStreams {
+  input: Readable;
+  output: Writable;
+}
+
+const MAX_LINE_BYTES = 500 * 1024 * 1024;
+
+/** A name for what passes through one connection. */
+export function newSessionName(): string {
+  return `mcp-${randomBytes(5).toString("hex")}`;
+}
+
+/** Stands between a client on standard input and output and a server, until the client is gone. */
+export async function proxyStdio(
+  { spillway, session = newSessionName(), upstream, warn, rules }: ProxyOptions,
+  { input, output }: ClientStreams,
+): Promise<void> {
+  let isGone = false;
+  output.on("error", () => {
+    isGone = true;
+    input.destroy();
+  });
+  const ends: RelayEnds = {
+    toClient: (message) => (isGone ? undefined : writeLine(output, message)),
+    // A server that is down: what waits for it is told so.
+    toServer: (message) => server.send(message).catch((error: unknown) => relay.serverGone(messageOf(error))),
+    warn,
+  };
+  const relay = startRelay(spillway, session, ends, rules);
+  const server = upstream({
+    message: relay.fromServer,
+    tooLong: relay.tooLong,
+    gone: relay.serverGone,
+    greeting: () => relay.greeting,
+  });
+  const frames = newLineFrames(MAX_LINE_BYTES, (_, bytes) =>
+    warn(`the client sent a message of ${bytes} bytes; it is left out`),
+  );
+  try {
+    for await (const chunk of input) {
+      for (const line of frames.add(chunk as Uint8Array)) await relay.fromClient(line);
+    }
+  } catch (error) {
+    const isEnded = isGone || (error as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE";
+    if (!isEnded) warn(`the client's input broke off: ${messageOf(error)}`);
+  } finally {
+    await server.stop();
+  }
+}

@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { answer, hasId, isAsking, isRecord, type Message, type MessageId, refuse } from "./json-rpc.ts";
+import type { ServerHandlers, Upstream } from "./upstream.ts";
+
+/** A tool that is served. */
+export interface ServedTool {
+  name: string;
+  description: string;
+  inputSchema: object;
+  /** Without them it only reads. */
+  annotations?: Record<string, boolean>;
+  call(args: unknown, signal?: AbortSignal): Promise<{ text: string; isError: boolean }>;
+}
+
+/** Protocols that know tools as they are served here; the newest first. */
+const VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+const READS_ONLY = { readOnlyHint: true, openWorldHint: false };
+/** Calls that are asked to end get this long: a command may have to be ended by force. */
+const STOP_WAIT_MS = 5000;
+const NO_METHOD = -32601;
+const NO_TOOL = -32602;
+
+/** A server of tools within this process. It stands behind the proxy as any other does. */
+export function startToolServer(
+  tools: readonly ServedTool[],
+  serverInfo: { name: string; version: string },
+  handlers: ServerHandlers,
+): Upstream {
+  const running = new Map<MessageId, AbortController>();
+  const calls = new Set<Promise<void>>();
+  const say = (message: unknown) => handlers.message(message as Message);
+
+  async function callTool(id: MessageId, { name, arguments: args }: Record<string, unknown>): Promise<void> {
+    const tool = tools.find((each) => each.name === name);
+    if (tool === undefined) return say(refuse(id, NO_TOOL, `there is no tool ${JSON.stringify(name)?.slice(0, 200)}`));
+    const abort = new AbortController();
+    running.set(id, abort);
+    const { text, isError } = await tool.call(args, abort.signal);
+    running.delete(id);
+    if (!abort.signal.aborted) await say(answer(id, { content: [{ type: "text", text }], isError }));
+  }
+
+  async function take(message: Message): Promise<void> {
+    if (!isAsking(message)) return;
+    const { method, params = {} } = message;
+    if (!hasId(message)) {
+      if (method === "notifications/cancelled") running.get(params.requestId as MessageId)?.abort();
+      return;
+    }
+    const { id } = message;
+    if (method === "initialize") {
+      const protocolVersion = VERSIONS.find((version) => version === params.protocolVersion) ?? VERSIONS[0];
+      return say(answer(id, { protocolVersion, capabilities: { tools: {} }, serverInfo }));
+    }
+    if (method === "ping") return say(answer(id, {}));
+    if (method === "tools/list") {
+      const listed = tools.map(({ name, description, inputSchema, annotations = READS_ONLY }) => ({
+        name,
+        description,
+        inputSchema,
+        annotations,
+      }));
+      return say(answer(id, { tools: listed }));
+    }
+    if (method === "tools/call") {
+      // Not waited for: a long call must not hold up the next one.
+      const call = callTool(id, params).catch(() => {});
+      calls.add(call);
+      return void call.then(() => calls.delete(call));
+    }
+    return say(refuse(id, NO_METHOD, `there is no method ${method.slice(0, 200)}`));
+  }
+
+  return {
+    async send(message) {
+      const parsed: unknown = JSON.parse(message.toString());
+      for (const each of Array.isArray(parsed) ? parsed : [parsed]) if (isRecord(each)) await take(each);
+    },
+    async stop() {
+      for (const abort of running.values()) abort.abort();
+      await Promise.race([Promise.all(calls), sleep(STOP_WAIT_MS, undefined, { ref: false })]);
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Spillway } from "../../spillway.ts";
+import { LINE_ROOM, roomWithin, withRoom } from "./admit-with-note.ts";
+import type { CommandRunner, RunningCommand } from "./command-runner.ts";
+import { newUnreadText, type UnreadText } from "./unread-text.ts";
+import { type WatchedCommand, watchCommand } from "./watched-command.ts";
+
+/** Commands that run, and ended ones whose end nobody has read. */
+const MAX_COMMANDS = 16;
+
+/** How a command in the background came out. */
+export interface CommandEnd {
+  exitCode: number;
+  isTimedOut: boolean;
+  /** All it wrote, clamped: for a reader who has missed some of it. */
+  text: string;
+  artifact: string | null;
+}
+
+/** A command in the background. */
+export interface BackgroundCommand {
+  id: string;
+  unread: UnreadText;
+  /** Null while it runs. */
+  end: CommandEnd | null;
+  stop(): void;
+  /** Waits for its end, but no longer than this. */
+  wait(ms: number): Promise<void>;
+}
+
+/** What lets tools run commands. */
+export interface Commands {
+  /** Starts one that its caller waits for. */
+  start: CommandRunner;
+  /** Starts one in the background. */
+  startInBackground(command: string, folder: string, timeoutMs: number): BackgroundCommand;
+  find(id: string): BackgroundCommand;
+  /** Forgets one whose end was read. */
+  forget(id: string): void;
+  /** Ends all that run in the background. */
+  stop(): Promise<void>;
+}
+
+/** Lets tools run commands by `start`; all that one in the background writes goes through `spillway` into the store. */
+export function openCommands(spillway: Spillway, start: CommandRunner, session?: string): Commands {
+  const commands = new Map<string, BackgroundCommand>();
+  const maxChars = spillway.policy.commands.maxPendingChars;
+  let started = 0;
+
+  function makeRoom(): void {
+    if (commands.size < MAX_COMMANDS) return;
+    const ended = [...commands.values()].find(({ end }) => end !== null);
+    if (ended === undefined) {
+      throw new Error(`${MAX_COMMANDS} commands run in the background already: stop one with command_output first`);
+    }
+    commands.delete(ended.id);
+  }
+
+  async function follow(command: RunningCommand, watch: WatchedCommand, unread: UnreadText): Promise<CommandEnd> {
+    const output = heard(command.output, (chunk) => unread.add(chunk));
+    try {
+      const tool = "run_command";
+      const { limits } = spillway.resolve(tool);
+      const about = { tool, session, limits: withRoom(limits, roomWithin(limits, LINE_ROOM)) };
+      const { text, receipt } = await spillway.admit({ ...about, output, exitCode: watch.exitCode });
+      const exitCode = await watch.exitCode;
+      return { exitCode, isTimedOut: watch.isTimedOut(), text, artifact: receipt.artifact };
+    } finally {
+      watch.end();
+    }
+  }
+
+  return {
+    start,
+    startInBackground(line, folder, timeoutMs) {
+      makeRoom();
+      const running = start(line, folder);
+      const watch = watchCommand(running, timeoutMs);
+      const unread = newUnreadText(maxChars);
+      const ended = follow(running, watch, unread);
+      const command: BackgroundCommand = {
+        id: `command-${++started}`,
+        unread,
+        end: null,
+        stop: watch.stop,
+        async wait(ms) {
+          const abort = new AbortController();
+          const time = sleep(ms, undefined, { signal: abort.signal }).catch(() => {});
+          await Promise.race([ended, time]);
+          abort.abort();
+        },
+      };
+      void ended.then((end) => {
+        command.end = end;
+      });
+      commands.set(command.id, command);
+      return command;
+    },
+    find(id) {
+      const command = commands.get(id);
+      if (command !== undefined) return command;
+      const known = [...commands.keys()].join(", ") || "none";
+      throw new Error(`no command has the id ${JSON.stringify(id.slice(0, 100))}; there are: ${known}`);
+    },
+    forget: (id) => void commands.delete(id),
+    async stop() {
+      const running = [...commands.values()].filter(({ end }) => end === null);
+      for (const command of running) command.stop();
+      await Promise.all(running.map((command) => command.wait(STOP_WAIT_MS)));
+    },
+  };
+}
+
+/** Longer than the pause before commands are ended by force. */
+const STOP_WAIT_MS = 5000;
+
+async function* heard(
+  output: AsyncIterable<Uint8Array>,
+  hear: (chunk: Uint8Array) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of output) {
+    hear(chunk);
+    yield chunk;
+  }
+}

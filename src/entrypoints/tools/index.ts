@@ -1,0 +1,43 @@
+import { READ_BACK_TOOLS } from "../../recall/index.ts";
+import type { BoundedTool, ToolPlace } from "./bounded-tool.ts";
+import { commandOutputTool } from "./command-output.ts";
+import { listDirectoryTool, repoStructureTool } from "./list-files.ts";
+import { readFileTool } from "./read-file.ts";
+import { repoMapTool } from "./repo-map.ts";
+import { runCommandTool } from "./run-command.ts";
+import { searchFilesTool } from "./search-files.ts";
+import { sessionsHistoryTool } from "./sessions-history.ts";
+
+export type { BoundedTool, ToolAnswer, ToolPlace } from "./bounded-tool.ts";
+export type { CommandRunner, RunningCommand } from "./command-runner.ts";
+export { type BackgroundCommand, type CommandEnd, type Commands, openCommands } from "./commands.ts";
+export { openRoots, type Roots } from "./roots.ts";
+export type { HistoryWant, SessionHistories, SessionHistory } from "./session-histories.ts";
+export { type AiSdkTool, toAiSdkTools } from "./to-ai-sdk-tools.ts";
+export { type MakeLangChainTool, toLangChainTools } from "./to-lang-chain-tools.ts";
+
+/** Tools that control their output at the source: what a model asks for comes bounded, and the rest can be read back. */
+export function boundedTools(place: ToolPlace): BoundedTool[] {
+  const readBack = READ_BACK_TOOLS.map(({ name, description, inputSchema, call }) => ({
+    name,
+    description,
+    inputSchema,
+    call: (args: unknown) => call(place.spillway, args),
+  }));
+  return [
+    readFileTool(place),
+    listDirectoryTool(place),
+    repoStructureTool(place),
+    searchFilesTool(place, "search_files"),
+    searchFilesTool(place, "grep_search"),
+    repoMapTool(place),
+    ...commandTools(place),
+    ...(place.histories === undefined ? [] : [sessionsHistoryTool(place, place.histories)]),
+    ...readBack,
+  ];
+}
+
+function commandTools(place: ToolPlace): BoundedTool[] {
+  const { commands } = place;
+  return commands === undefined ? [] : [runCommandTool(place, commands), commandOutputTool(place, commands)];
+}

@@ -1,0 +1,41 @@
+import { spawn } from "node:child_process";
+import { StringDecoder } from "node:string_decoder";
+
+const MAX_LINE_CHARS = 1024 * 1024;
+const MAX_COMPLAINT_CHARS = 500;
+
+/** Runs ripgrep in a folder, a line at a time; 1 means that nothing was found. */
+export async function runRg(
+  args: readonly string[],
+  folder: string,
+  signal: AbortSignal | undefined,
+  onLine: (line: string) => void,
+): Promise<void> {
+  const { rgPath } = await import("@vscode/ripgrep");
+  const child = spawn(rgPath, ["--no-config", "--no-require-git", "--color=never", ...args], {
+    cwd: folder,
+    stdio: ["ignore", "pipe", "pipe"],
+    windowsHide: true,
+    ...(signal && { signal }),
+  });
+  let complaint = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    complaint = (complaint + text).slice(0, MAX_COMPLAINT_CHARS);
+  });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", resolve);
+  });
+  ended.catch(() => {}); // told below, once the output is read
+  const decoder = new StringDecoder("utf8");
+  let rest = "";
+  for await (const chunk of child.stdout) {
+    const lines = (rest + decoder.write(chunk as Buffer)).split("\n");
+    rest = (lines.pop() ?? "").slice(0, MAX_LINE_CHARS);
+    for (const line of lines) onLine(line.endsWith("\r") ? line.slice(0, -1) : line);
+  }
+  if (rest !== "") onLine(rest);
+  const code = await ended;
+  // Files that may not be read give 2 as well; what was found stands.
+  if (code === 2 && /regex|glob|error parsing/.test(complaint)) throw new Error(complaint.trim());
+}

@@ -1,0 +1,96 @@
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, extname, join } from "node:path";
+import type * as TreeSitter from "@vscode/tree-sitter-wasm";
+import { LANGUAGES, type Language } from "./languages.ts";
+
+/** A name that a file defines. */
+export interface Definition {
+  name: string;
+  line: number;
+  /** Its source line, trimmed. */
+  text: string;
+}
+
+/** The names of one file. */
+export interface FileNames {
+  path: string;
+  definitions: Definition[];
+  /** How often it uses each name. */
+  references: Map<string, number>;
+}
+
+/** Reads the names of files; null for a file in no known language. */
+export interface NameReader {
+  read(path: string, shown: string): Promise<FileNames | null>;
+  /** The same for a text that was read already. */
+  readText(source: string, shown: string): Promise<FileNames | null>;
+}
+
+const MAX_FILE_BYTES = 512 * 1024;
+const MAX_TEXT_CHARS = 160;
+
+/** True for a file whose language is known. */
+export function isKnownFile(path: string): boolean {
+  return languageOf(path) !== undefined;
+}
+
+function languageOf(path: string): Language | undefined {
+  const extension = extname(path).toLowerCase();
+  return LANGUAGES.find(({ extensions }) => extensions.includes(extension));
+}
+
+let reader: Promise<NameReader> | null = null;
+
+/** Loads the parser, once: what it takes of machine memory is not given back. Grammars are loaded as files need them. */
+export function loadNameReader(): Promise<NameReader> {
+  reader ??= openNameReader();
+  return reader;
+}
+
+async function openNameReader(): Promise<NameReader> {
+  const require = createRequire(import.meta.url);
+  const { Language: Grammar, Parser, Query } = require("@vscode/tree-sitter-wasm") as typeof TreeSitter;
+  const folder = dirname(require.resolve("@vscode/tree-sitter-wasm"));
+  await Parser.init();
+  const loaded = new Map<Language, Promise<{ parser: TreeSitter.Parser; query: TreeSitter.Query }>>();
+  const load = async ({ grammar, query }: Language) => {
+    const language = await Grammar.load(await readFile(join(folder, grammar)));
+    const parser = new Parser();
+    parser.setLanguage(language);
+    return { parser, query: new Query(language, query) };
+  };
+  async function readText(source: string, shown: string): Promise<FileNames | null> {
+    const language = languageOf(shown);
+    if (language === undefined || source.length > MAX_FILE_BYTES) return null;
+    if (!loaded.has(language)) loaded.set(language, load(language));
+    const { parser, query } = await (loaded.get(language) as ReturnType<typeof load>);
+    return namesOf(parser, query, source, shown);
+  }
+  return {
+    readText,
+    async read(path, shown) {
+      const source = isKnownFile(path) ? await readFile(path, "utf8").catch(() => null) : null;
+      return source === null ? null : readText(source, shown);
+    },
+  };
+}
+
+function namesOf(parser: TreeSitter.Parser, query: TreeSitter.Query, source: string, path: string): FileNames {
+  const names: FileNames = { path, definitions: [], references: new Map() };
+  const tree = parser.parse(source);
+  if (tree === null) return names;
+  const lines = source.split("\n");
+  for (const { name: role, node } of query.captures(tree.rootNode)) {
+    if (role === "reference") {
+      names.references.set(node.text, (names.references.get(node.text) ?? 0) + 1);
+      continue;
+    }
+    const { row } = node.startPosition;
+    const text = (lines[row] ?? "").trim().slice(0, MAX_TEXT_CHARS).toWellFormed();
+    names.definitions.push({ name: node.text, line: row + 1, text });
+  }
+  // Machine memory of the parser's own, which nobody else frees.
+  tree.delete();
+  return names;
+}

@@ -1,0 +1,101 @@
+import { messageOf } from "../errors.ts";
+import type { SearchQuery } from "./check-query.ts";
+import { type RecallPage, recallText } from "./recall.ts";
+import type { RecallWant } from "./recall-want.ts";
+import { type SearchPage, searchText } from "./search.ts";
+
+/** What reads back. A Spillway is one. */
+export interface ReadsBack {
+  recall(id: string, want?: RecallWant): Promise<RecallPage>;
+  search(id: string, query: SearchQuery): Promise<SearchPage>;
+}
+
+/** A tool that a model reads artifacts with, in no framework's form. */
+export interface ReadBackTool {
+  name: "recall" | "search";
+  description: string;
+  /** JSON Schema of its arguments. */
+  inputSchema: { type: "object"; properties: Record<string, unknown>; required: string[] };
+  /** What the model reads. Never throws: bad arguments are told in words. */
+  call(from: ReadsBack, args: unknown): Promise<{ text: string; isError: boolean }>;
+}
+
+const ID = { type: "string", description: "the artifact's id, from the marker" };
+const PAIR = { type: "array", items: { type: "integer" }, minItems: 2, maxItems: 2 };
+
+/** The two tools, by the names that markers use. */
+export const READ_BACK_TOOLS: readonly ReadBackTool[] = [
+  {
+    name: "recall",
+    description: "Reads part of a saved tool output, in bounded pages. Lines count from 1.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        id: ID,
+        lines: { ...PAIR, description: "first and last line" },
+        bytes: { ...PAIR, description: "from this byte to before that one" },
+        head: { type: "integer", description: "the first lines" },
+        tail: { type: "integer", description: "the last lines" },
+        around: { type: ["integer", "string"], description: "the lines around this line, or around the first match" },
+      },
+      required: ["id"],
+    },
+    call: (from, args) =>
+      told(async () => {
+        const { id, ...rest } = fields(args);
+        return recallText(await from.recall(id as string, wantOf(rest)));
+      }),
+  },
+  {
+    name: "search",
+    description: "Finds a regular expression in a saved tool output; the count is of all matches.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        id: ID,
+        pattern: { type: "string" },
+        literal: { type: "boolean", description: "the pattern is the text itself" },
+        ignoreCase: { type: "boolean" },
+        context: { type: "integer", description: "lines before and after each match" },
+        max: { type: "integer" },
+        from: { type: "integer", description: "matches from this line on" },
+      },
+      required: ["id", "pattern"],
+    },
+    call: (from, args) =>
+      told(async () => {
+        const { id, ...query } = fields(args);
+        return searchText(await from.search(id as string, query as unknown as SearchQuery));
+      }),
+  },
+];
+
+function wantOf({ lines, bytes, head, tail, around }: Record<string, unknown>): RecallWant | undefined {
+  const wants: object[] = [];
+  if (lines !== undefined) wants.push({ lines: pair(lines) });
+  if (bytes !== undefined) wants.push({ bytes: pair(bytes) });
+  if (head !== undefined) wants.push({ head: Number(head) });
+  if (tail !== undefined) wants.push({ tail: Number(tail) });
+  if (around !== undefined) wants.push({ around: typeof around === "number" ? { line: around } : { pattern: around } });
+  if (wants.length > 1) throw new Error("Ask for one of lines, bytes, head, tail or around, not for several.");
+  return wants[0] as RecallWant | undefined;
+}
+
+/** Models write ranges as [120, 180], "120-180" or one number. */
+function pair(value: unknown): unknown {
+  if (typeof value === "number") return [value, value];
+  const [, from, to] = typeof value === "string" ? (/^\[?\s*(\d+)\s*[-,:]\s*(\d+)\s*\]?$/.exec(value) ?? []) : [];
+  return from === undefined ? value : [Number(from), Number(to)];
+}
+
+function fields(args: unknown): Record<string, unknown> {
+  return typeof args === "object" && args !== null ? { ...args } : {};
+}
+
+async function told(read: () => Promise<string>): Promise<{ text: string; isError: boolean }> {
+  try {
+    return { text: await read(), isError: false };
+  } catch (error) {
+    return { text: messageOf(error), isError: true };
+  }
+}

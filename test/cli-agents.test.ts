@@ -1,0 +1,231 @@
+import { spawn, spawnSync } from "node:child_process";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, describe, expect, it } from "vitest";
+import manifest from "../package.json" with { type: "json" };
+
+const CLI = new URL("../dist/cli.cjs", import.meta.url).pathname;
+const folder = mkdtempSync(join(tmpdir(), "spillway-agents-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const env = { PATH: process.env.PATH, HOME: folder, SPILLWAY_DIR: join(folder, "data") };
+
+function spillway(args: string[], input: string | Buffer = "", cwd = folder) {
+  return spawnSync(process.execPath, [CLI, ...args], {
+    input,
+    cwd,
+    env,
+    encoding: "utf8",
+    timeout: 50_000,
+    maxBuffer: 1e9,
+  });
+}
+
+const log = Array.from({ length: 5000 }, (_, i) => `line ${i + 1} of a log`).join("\n");
+const after = (tool_name: unknown, tool_response: unknown) =>
+  JSON.stringify({ hook_event_name: "PostToolUse", session_id: "s", tool_use_id: "t", tool_name, tool_response });
+
+describe("spillway hook", () => {
+  const deep: unknown = JSON.parse(`${'{"a":'.repeat(3000)}1${"}".repeat(3000)}`);
+  it.each<[string, string | Buffer]>([
+    ["nothing", ""],
+    ["garbage", "this is no JSON {"],
+    ["bytes that are no text", Buffer.from([0xff, 0xfe, 0, 1, 2])],
+    ["half an event", after("Bash", { stdout: log }).slice(0, -10)],
+    ["null", "null"],
+    ["a list", "[]"],
+    ["another event", JSON.stringify({ hook_event_name: "Stop" })],
+    ["an event without a result", JSON.stringify({ hook_event_name: "PostToolUse" })],
+    ["odd types", JSON.stringify({ hook_event_name: "PostToolUse", tool_name: 5, session_id: [], tool_response: 7 })],
+    ["a result that is deep", after("Bash", deep)],
+    ["a small result", after("Bash", { stdout: "ok\n", stderr: "", interrupted: false })],
+    ["20 MB of garbage", "x".repeat(20_000_000)],
+  ])("%s: exit code 0 and no answer", (_name, input) => {
+    const { status, stdout } = spillway(["hook"], input);
+    expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
+  });
+
+  it("answers a long result in its shape, and the marker's command reads the rest", () => {
+    const { status, stdout } = spillway(["hook"], after("Bash", { stdout: log, stderr: "", interrupted: false }));
+    expect(status).toBe(0);
+    const { updatedToolOutput } = JSON.parse(stdout).hookSpecificOutput;
+    expect(updatedToolOutput).toMatchObject({ stderr: "", interrupted: false });
+    expect(updatedToolOutput.stdout.length).toBeLessThanOrEqual(20_000);
+    const id = /spillway recall (\w+) --lines/.exec(updatedToolOutput.stdout)?.[1] ?? "";
+    expect(spillway(["recall", id, "--lines", "2500-2500"]).stdout).toContain("line 2500 of a log");
+  });
+
+  it("a result of 50 MB is answered", () => {
+    const { status, stdout } = spillway(["hook"], after("Bash", { stdout: `${log}\n`.repeat(500), stderr: "" }));
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout).hookSpecificOutput.updatedToolOutput.stdout.length).toBeLessThanOrEqual(20_000);
+  });
+
+  it("a store that cannot be opened, a wrong config and a wrong flag stop no tool", () => {
+    const blocked = join(folder, "blocked");
+    writeFileSync(blocked, "a file, no folder");
+    const input = after("Bash", { stdout: log });
+    expect(spillway(["hook", "--dir", blocked], input).status).toBe(0);
+    const project = join(folder, "wrong");
+    mkdirSync(project);
+    writeFileSync(join(project, "spillway.yaml"), "default: [");
+    expect(spillway(["hook"], input, project).status).toBe(0);
+    // 2 would stop the tool; 1 is shown to the user only.
+    expect(spillway(["hook", "--no-such-flag"], input).status).toBe(1);
+  });
+
+  it("waits on a pipe that does not wait itself", async () => {
+    const path = join(folder, "pipe");
+    expect(spawnSync("mkfifo", [path]).status).toBe(0);
+    const read = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const write = openSync(path, constants.O_WRONLY);
+    const child = spawn(process.execPath, [CLI, "hook"], {
+      stdio: [read, "pipe", "ignore"],
+      env,
+      cwd: folder,
+      timeout: 50_000,
+    });
+    closeSync(read);
+    await sleep(300);
+    writeSync(
+      write,
+      JSON.stringify({ hook_event_name: "PreToolUse", tool_name: "Bash", tool_input: { command: "make" } }),
+    );
+    closeSync(write);
+    let stdout = "";
+    for await (const chunk of child.stdout ?? []) stdout += String(chunk);
+    expect(JSON.parse(stdout).hookSpecificOutput.updatedInput.command).toBe(
+      "spillway run --tool Bash -- bash -c 'make'",
+    );
+  });
+});
+
+describe("spillway init", () => {
+  const project = join(folder, "project");
+  const path = join(project, ".claude", "settings.json");
+  const settings = () => JSON.parse(readFileSync(path, "utf8"));
+  mkdirSync(project);
+
+  it("shows the change, writes nothing unasked, and asks nobody who is not there", () => {
+    const dry = spillway(["init", "claude-code", "--dry-run"], "", project);
+    expect(dry.status).toBe(0);
+    expect(dry.stdout).toContain('"command": "spillway hook"');
+    const unasked = spillway(["init", "claude-code"], "y\n", project);
+    expect(unasked.status).not.toBe(0);
+    expect(unasked.stderr).toContain("--yes");
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it("writes, keeps what was there, is done once, and undoes it", () => {
+    const before = {
+      model: "x",
+      hooks: { PostToolUse: [{ matcher: "Edit", hooks: [{ type: "command", command: "fmt" }] }] },
+    };
+    mkdirSync(join(project, ".claude"));
+    writeFileSync(path, JSON.stringify(before));
+    expect(spillway(["init", "claude-code", "--yes", "--wrap-commands"], "", project).status).toBe(0);
+    expect(settings().model).toBe("x");
+    expect(settings().hooks.PostToolUse).toHaveLength(2);
+    expect(settings().hooks.PreToolUse).toHaveLength(1);
+    const written = readFileSync(path, "utf8");
+    const again = spillway(["init", "claude-code", "--yes", "--wrap-commands"], "", project);
+    expect(again.stderr).toContain("is as it should be");
+    expect(readFileSync(path, "utf8")).toBe(written);
+    expect(spillway(["init", "claude-code", "--remove", "--yes"], "", project).status).toBe(0);
+    expect(settings()).toEqual(before);
+  });
+
+  it("a file that is no JSON and an agent it does not know are refused, and nothing is changed", () => {
+    writeFileSync(path, "{ // a comment\n}");
+    const { status, stderr } = spillway(["init", "claude-code", "--yes"], "", project);
+    expect(status).not.toBe(0);
+    expect(stderr).toContain("not read and not changed");
+    expect(readFileSync(path, "utf8")).toBe("{ // a comment\n}");
+    expect(spillway(["init", "some-agent"], "", project).stderr).toContain("claude-code");
+  });
+});
+
+describe("the plugin for Claude Code", () => {
+  const read = (name: string) => JSON.parse(readFileSync(join("plugins/claude-code", name), "utf8"));
+  const commandNames = () => spillway(["--help"]).stdout;
+
+  it("is shipped, with the package's version", () => {
+    expect(manifest.files).toContain("plugins");
+    expect(read(".claude-plugin/plugin.json")).toMatchObject({ name: "spillway", version: manifest.version });
+  });
+
+  it("its hook is the one that init sets, and runs", () => {
+    const { hooks } = read("hooks/hooks.json");
+    const project = join(folder, "compared");
+    mkdirSync(project);
+    spillway(["init", "claude-code", "--yes"], "", project);
+    expect(hooks).toEqual(JSON.parse(readFileSync(join(project, ".claude", "settings.json"), "utf8")).hooks);
+    const [, ...args] = hooks.PostToolUse[0].hooks[0].command.split(" ");
+    expect(commandNames()).toContain("hook");
+    expect(spillway(args, after("Bash", { stdout: log })).stdout).toContain("updatedToolOutput");
+  });
+
+  it("its server offers recall and search, and nothing else", () => {
+    const { command, args } = read(".mcp.json").mcpServers.spillway;
+    expect(command).toBe("spillway");
+    const ask = (id: number, method: string, params = {}) =>
+      `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`;
+    const { stdout, status } = spillway(
+      args,
+      ask(1, "initialize", { protocolVersion: "2025-06-18" }) + ask(2, "tools/list"),
+    );
+    expect(status).toBe(0);
+    const [, listed] = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(listed.result.tools.map(({ name }: { name: string }) => name)).toEqual(["recall", "search"]);
+  });
+});
+
+describe("spillway tools", () => {
+  it("does not run commands for whoever can reach a port", () => {
+    const { status, stderr } = spillway(["tools", "--allow-commands", "--listen", "0"]);
+    expect(status).toBe(2);
+    expect(stderr).toContain("--allow-commands and --listen exclude each other");
+  });
+
+  it("runs commands only where that is allowed, ends them with itself, and reads nothing of its own input for them", async () => {
+    const ask = (id: number, name: string, args = {}) =>
+      `${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } })}\n`;
+    const refused = spillway(["tools"], ask(1, "run_command", { command: "echo hi" }));
+    expect(refused.stdout).toContain("there is no tool");
+    const child = spawn(process.execPath, [CLI, "tools", "--allow-commands"], {
+      stdio: ["pipe", "pipe", "ignore"],
+      env,
+      cwd: folder,
+      timeout: 50_000,
+    });
+    let stdout = "";
+    child.stdout.on("data", (chunk) => {
+      stdout += String(chunk);
+    });
+    child.stdin.write(ask(1, "run_command", { command: "cat; echo $$ > fore; exec sleep 50" }));
+    child.stdin.write(ask(2, "run_command", { command: "echo $$ > back; exec sleep 50", background: true }));
+    child.stdin.write(ask(3, "list_directory"));
+    while (!/"id":3/.test(stdout) || !["fore", "back"].every((name) => existsSync(join(folder, name)))) await sleep(20);
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    child.stdin.end();
+    expect(await ended).toBe(0);
+    for (const name of ["fore", "back"]) {
+      expect(() => process.kill(Number(readFileSync(join(folder, name), "utf8")), 0), name).toThrow("ESRCH");
+    }
+  });
+});

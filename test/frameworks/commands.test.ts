@@ -1,0 +1,25 @@
+import { afterEach, expect, test } from "vitest";
+import { type AnyClient, CLI, connect } from "./mcp-clients.ts";
+
+let client: AnyClient | null = null;
+afterEach(async () => {
+  await client?.close();
+  client = null;
+});
+
+test.each(["v1", "v2"] as const)(
+  "with the %s client: a command, its long output read back, one in the background",
+  async (sdk) => {
+    client = await connect(sdk, { args: [CLI, "tools", "--allow-commands", new URL(".", import.meta.url).pathname] });
+    const call = async (name: string, args: object) => (await client?.call(name, args))?.content[0]?.text ?? "";
+    expect(await call("run_command", { command: "echo hello; exit 4" })).toBe("hello\n[exit code 4]");
+    const long = await call("run_command", { command: "seq 1 50000" });
+    expect(long.split("\n").length).toBeLessThanOrEqual(200);
+    const asked = JSON.parse(/recall\((\{.*?\})\)/.exec(long)?.[1]?.replace("[from,to]", "[25000,25000]") ?? "");
+    expect(await call("recall", asked)).toContain("25000\n");
+    const begun = await call("run_command", { command: "echo up; sleep 60", background: true });
+    expect(begun).toMatch(/^up\n\[still running/);
+    const id = /"id":"([^"]+)"/.exec(begun)?.[1];
+    expect(await call("command_output", { id, stop: true })).toBe("[ended: exit code 143]");
+  },
+);

@@ -1,0 +1,163 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type AnyClient, CLI, connect, type Target } from "./mcp-clients.ts";
+
+const at = (path: string) => new URL(path, import.meta.url).pathname;
+const EVERYTHING = at("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
+const FILES = at("node_modules/@modelcontextprotocol/server-filesystem/dist/index.js");
+const BIG = at("big-server.mjs");
+const proxied = (...server: string[]) => [CLI, "mcp", "--", process.execPath, ...server];
+
+const children: ChildProcess[] = [];
+const urls = { everything: "", front: "", both: "" };
+let client: AnyClient | null = null;
+
+beforeAll(async () => {
+  const [everything, front, both] = (await Promise.all([freePort(), freePort(), freePort()])) as [
+    number,
+    number,
+    number,
+  ];
+  urls.everything = `http://127.0.0.1:${everything}/mcp`;
+  urls.front = `http://127.0.0.1:${front}/mcp`;
+  urls.both = `http://127.0.0.1:${both}/mcp`;
+  const start = (args: string[], port: number) =>
+    children.push(spawn(process.execPath, args, { stdio: "ignore", env: { ...process.env, PORT: String(port) } }));
+  start([EVERYTHING, "streamableHttp"], everything);
+  start([CLI, "mcp", "--listen", String(front), "--", process.execPath, EVERYTHING], front);
+  start([CLI, "mcp", "--listen", String(both), "--url", urls.everything], both);
+  await Promise.all(Object.values(urls).map(answers));
+});
+afterEach(async () => {
+  await client?.close();
+  client = null;
+});
+afterAll(async () => {
+  await Promise.all(children.map((child) => new Promise((resolve) => child.once("exit", resolve) && child.kill())));
+});
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+async function answers(url: string): Promise<void> {
+  for (let tries = 0; tries < 100; tries++) {
+    if (
+      await fetch(url).then(
+        (response) => response.arrayBuffer().then(() => true),
+        () => false,
+      )
+    )
+      return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`${url} does not answer`);
+}
+
+const WAYS: [way: string, target: () => Target][] = [
+  ["stdio to stdio", () => ({ args: proxied(EVERYTHING) })],
+  ["stdio to HTTP", () => ({ args: [CLI, "mcp", "--url", urls.everything] })],
+  ["HTTP to stdio", () => ({ url: urls.front })],
+  ["HTTP to HTTP", () => ({ url: urls.both })],
+];
+const SDKS = ["v1", "v2", "v2 auto"] as const;
+
+describe.each(WAYS)("%s", (_, target) => {
+  test.each(SDKS)("with the %s client: tools, a long result, recall, progress, resources", async (sdk) => {
+    client = await connect(sdk, target());
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(["echo", "recall", "search"]));
+    const message = Array.from({ length: 5000 }, (__, i) => `line ${i + 1} of it all`).join("\n");
+    const { text } = (await client.call("echo", { message })).content[0] as { text: string };
+    expect(text.length).toBeLessThanOrEqual(51_200);
+    const asked = /recall\((\{.*?\})\)/.exec(text)?.[1]?.replace("[from,to]", "[2500,2501]") ?? "";
+    const page = (await client.call("recall", JSON.parse(asked))).content[0]?.text;
+    expect(page).toContain("line 2500 of it all\nline 2501 of it all\n");
+    const found = /search\((\{.*?\})\)/.exec(text)?.[1]?.replace("...", "line 4321 ") ?? "";
+    expect((await client.call("search", JSON.parse(found))).content[0]?.text).toContain("4321:line 4321 of it all");
+    const steps: number[] = [];
+    await client.call("trigger-long-running-operation", { duration: 0.3, steps: 3 }, (step) => steps.push(step));
+    expect(steps).toContain(1);
+    expect((await client.listResources()).resources.some(({ uri }) => uri.startsWith("spillway://"))).toBe(true);
+  });
+});
+
+test("the filesystem server's own files come through", async () => {
+  client = await connect("v1", { args: proxied(FILES, at(".")) });
+  const text = (await client.call("read_text_file", { path: at("package-lock.json") })).content[0]?.text ?? "";
+  expect(text).toContain('"name": "spillway-frameworks"');
+  expect(text).toMatch(/\[Output cut to fit/);
+});
+
+test("the inspector's command line sees the tools and a clamped result", () => {
+  const inspect = (...args: string[]) =>
+    JSON.parse(
+      execFileSync(
+        process.execPath,
+        [
+          at("node_modules/@modelcontextprotocol/inspector-cli/build/cli.js"),
+          "--cli",
+          // It takes the "--" for its own.
+          ...[process.execPath, CLI, "mcp", process.execPath, BIG],
+          ...args,
+        ],
+        { encoding: "utf8", timeout: 60_000, stdio: ["ignore", "pipe", "ignore"] },
+      ),
+    );
+  const { tools } = inspect("--method", "tools/list");
+  expect(tools.map(({ name }: { name: string }) => name)).toContain("recall");
+  const { content } = inspect("--method", "tools/call", "--tool-name", "log", "--tool-arg", "lines=9000");
+  expect(content[0].text.length).toBeLessThanOrEqual(51_200);
+});
+
+test("results of 20 and 100 MB pass, clamped, in bounded memory", async () => {
+  client = await connect("v1", { args: proxied(BIG) });
+  const peakMb = () =>
+    Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${client?.pid}/status`, "utf8"))?.[1] ?? Number.NaN) / 1024;
+  for (const [lines, mostMb] of [
+    [400_000, 250],
+    [2_000_000, 600],
+  ] as const) {
+    const { content } = await client.call("log", { lines });
+    expect(content[0]?.text.length).toBeLessThanOrEqual(51_200);
+    if (process.platform === "linux") expect(peakMb()).toBeLessThan(mostMb);
+  }
+});
+
+test("a server that fails answers with a clear tool error and is there again", async () => {
+  client = await connect("v2", { args: proxied(BIG) });
+  const broken = await client.call("crash");
+  expect(broken.isError).toBe(true);
+  expect(broken.content[0]?.text).toMatch(/ended \(exit code 3\) before it answered/);
+  expect((await client.call("log", { lines: 1 })).content[0]?.text).toContain("line 1 of a log");
+});
+
+test("garbage and a server that never answers do not stop the others", async () => {
+  client = await connect("v1", { args: proxied(BIG) });
+  const { tools } = await client.listTools();
+  expect(tools.find(({ name }) => name === "log")?.outputSchema).toBeUndefined();
+  const silent = client.call("silent").catch(() => null);
+  expect((await client.call("garbage", { lines: 2 })).content[0]?.text).toContain("line 2 of a log");
+  await client.close();
+  client = null;
+  await silent;
+});
+
+test("spillway tools: bounded tools, confined to their folder", async () => {
+  client = await connect("v2", { args: [CLI, "tools", at(".")] });
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(["read_file", "list_directory", "get_repo_structure", "search_files", "repo_map", "recall"]),
+  );
+  expect((await client.call("read_file", { path: "package.json" })).content[0]?.text).toContain("spillway-frameworks");
+  expect((await client.call("read_file", { path: "../../package.json" })).isError).toBe(true);
+  const map = (await client.call("repo_map", { max_tokens: 500 })).content[0]?.text ?? "";
+  expect(map).toContain("mcp-clients.ts:");
+});
