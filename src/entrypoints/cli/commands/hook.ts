@@ -7,6 +7,8 @@ import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
 import { addPolicyFlags, type PolicyFlags, policyFromFlags } from "../policy-flags.ts";
 import { FaultWithCode, tell } from "../tell.ts";
 
+/** No limit lets so much pass, as a rule: it is not clamped once more only to know that. */
+const SURELY_LONG_CHARS = 256 * 1024;
 /** Told to the user. 2, as elsewhere, would stop the agent's tool. */
 const EXIT_WRONG_FLAG = 1;
 
@@ -38,7 +40,8 @@ Examples:
     )
     .action(async (flags: HookFlags) => {
       try {
-        const answer = await answerHook(JSON.parse(await readInput()), flags);
+        const input = await readInput();
+        const answer = await answerHook(JSON.parse(input), flags, input.length > SURELY_LONG_CHARS);
         if (answer !== null) process.stdout.write(JSON.stringify(answer));
       } catch (error) {
         // A hook that fails must not cost the agent its result.
@@ -59,7 +62,7 @@ async function readInput(): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-async function answerHook(event: unknown, flags: HookFlags): Promise<object | null> {
+async function answerHook(event: unknown, flags: HookFlags, isSurelyLong: boolean): Promise<object | null> {
   if (typeof event !== "object" || event === null) return null;
   const { hook_event_name: name } = event as { hook_event_name?: unknown };
   if (name === "PreToolUse") {
@@ -70,8 +73,10 @@ async function answerHook(event: unknown, flags: HookFlags): Promise<object | nu
   const policy = await policyFromFlags(flags);
   const { answerPostToolUse } = await import("../../hook/post-tool-use.ts");
   // Most results are within their limits, and opening a database takes as long as all the rest.
-  const filter = await createSpillway({ store: null, ledger: null, policy, env: {} });
-  if ((await answerPostToolUse(filter, event as PostToolUse)) === null) return null;
+  if (!isSurelyLong) {
+    const filter = await createSpillway({ store: null, ledger: null, policy, env: {} });
+    if ((await answerPostToolUse(filter, event as PostToolUse)) === null) return null;
+  }
   const place = await openPlace(flags);
   try {
     const { store, ledger } = place;
