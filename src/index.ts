@@ -23,7 +23,6 @@ export async function loadExactCounter(vocabulary?: "o200k" | "cl100k" | "claude
   return (await import("./parts/exact-token-counter.ts")).loadExactCounter(vocabulary);
 }
 
-export type { SpillwayOptions } from "./open-spillway.ts";
 export type { ConfigSource, LoadConfigOptions, LoadedConfig } from "./config/index.ts";
 export type { Cut, Gap, Piece, Room } from "./contract/cut.ts";
 export type { EventKind, RecordedEvent, SpillwayEvent } from "./contract/event.ts";
@@ -46,6 +45,7 @@ export type { Artifact, ArtifactAbout, ArtifactQuery, ArtifactWriter, ByteRange,
 export type { Choice, Focus, Held, Sieve, Strategy, StrategyName, StrategyRequest } from "./contract/strategy.ts";
 export type { TokenCounter } from "./contract/token-counter.ts";
 export { SpillwayError, type SpillwayErrorCode } from "./errors.ts";
+export type { SpillwayOptions } from "./open-spillway.ts";
 export type {
   CapOptions,
   CappedHistory,

@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { assembleSpillway } from "../spillway.ts";
 
-const spillway = assembleSpillway({ store: null, ledger: null, searcher: () => Promise.reject(new Error("none")) });
+const spillway = assembleSpillway({
+  store: null,
+  ledger: null,
+  redaction: null,
+  searcher: () => Promise.reject(new Error("none")),
+});
 const output = Array.from({ length: 900 }, (_, n) => `line ${n} of it`).join("\n");
 
 describe("what one call asks for", () => {

@@ -5,7 +5,7 @@ import type { ProxyOptions } from "../mcp/proxy-stdio.ts";
 import type { RelayRules } from "../mcp/relay.ts";
 import type { ServerHandlers, Upstream } from "../mcp/upstream.ts";
 import { addPlaceFlag, openPlace, type PlaceFlags } from "./open-place.ts";
-import { addPolicyFlags, type PolicyFlags, policyFromFlags } from "./policy-flags.ts";
+import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "./policy-flags.ts";
 import { tell } from "./tell.ts";
 
 /** Flags of what serves MCP. */
@@ -34,13 +34,12 @@ export interface Servers {
 
 /** Serves MCP on standard input and output, or over HTTP, until the client or a signal ends it. */
 export async function serveMcp(flags: ServeFlags, serversFor: (spillway: Spillway) => Promise<Servers>): Promise<void> {
-  const policy = await policyFromFlags(flags);
+  const { policy, dir: _dir, ...keeping } = await optionsFromFlags(flags);
   const place = await openPlace(flags);
   try {
     const { store, ledger } = place;
-    const redact = flags.redact ? {} : { redact: "off" as const };
     const reader = { by: "tool" as const, recall: "recall", search: "search" };
-    const spillway = await createSpillway({ store, ledger, policy, env: {}, reader, ...redact });
+    const spillway = await createSpillway({ ...keeping, store, ledger, policy, env: {}, reader });
     const servers = await serversFor(spillway);
     try {
       await serve(flags, {

@@ -10,7 +10,7 @@ export interface PostToolUse {
 }
 
 /** What the agent should show its model instead; null to leave the result as it is. */
-export async function answerPostToolUse(spillway: Spillway, event: PostToolUse): Promise<object | null> {
+export async function answerPostToolUse(spillway: Pick<Spillway, "admit">, event: PostToolUse): Promise<object | null> {
   const { tool_response: response } = event;
   const about = {
     tool: textOr(event.tool_name, "tool"),
@@ -24,7 +24,7 @@ export async function answerPostToolUse(spillway: Spillway, event: PostToolUse):
 
 /** The same shape as came, since the agent drops any other; null if nothing had to be cut. */
 async function clampResponse(
-  spillway: Spillway,
+  spillway: Pick<Spillway, "admit">,
   about: { tool: string; session?: string | undefined; call?: string | undefined },
   response: unknown,
 ): Promise<unknown> {

@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { messageOf } from "../../../errors.ts";
-import { createSpillway } from "../../../index.ts";
+import { openSpillway } from "../../../open-spillway.ts";
 import type { PostToolUse } from "../../hook/post-tool-use.ts";
 import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
-import { addPolicyFlags, type PolicyFlags, policyFromFlags } from "../policy-flags.ts";
+import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "../policy-flags.ts";
+import { shellReader } from "../shell-reader.ts";
 import { FaultWithCode, tell } from "../tell.ts";
 
 /** No limit lets so much pass, as a rule: it is not clamped once more only to know that. */
@@ -70,18 +71,17 @@ async function answerHook(event: unknown, flags: HookFlags, isSurelyLong: boolea
     return answerPreToolUse(event, "spillway");
   }
   if (name !== "PostToolUse") return null;
-  const policy = await policyFromFlags(flags);
+  const { policy, dir: _dir, ...keeping } = await optionsFromFlags(flags);
   const { answerPostToolUse } = await import("../../hook/post-tool-use.ts");
   // Most results are within their limits, and opening a database takes as long as all the rest.
   if (!isSurelyLong) {
-    const filter = await createSpillway({ store: null, ledger: null, policy, env: {} });
+    const filter = await openSpillway({ store: null, ledger: null, policy, env: {}, redact: keeping.redact });
     if ((await answerPostToolUse(filter, event as PostToolUse)) === null) return null;
   }
   const place = await openPlace(flags);
   try {
     const { store, ledger } = place;
-    const redact = flags.redact ? {} : { redact: "off" as const };
-    const spillway = await createSpillway({ store, ledger, policy, env: {}, reader: { by: "shell" }, ...redact });
+    const spillway = await openSpillway({ ...keeping, store, ledger, policy, env: {}, reader: shellReader(flags) });
     return await answerPostToolUse(spillway, event as PostToolUse);
   } finally {
     await place.close();
