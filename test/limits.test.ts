@@ -188,7 +188,7 @@ const PROMISED: Partial<Record<NumberName, Promised>> = {
     ),
   },
   pruneForceRatio: {
-    is: 0.85,
+    is: 0.9,
     proof: carried(
       "pruneForceRatio",
       ({ pruning }) => pruning.forceRatio,

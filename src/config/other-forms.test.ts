@@ -118,7 +118,7 @@ describe("contextPruning", () => {
       clearAtLeastTokens: 12_500,
       clearAtLeastShare: 0.05,
       lowWatermark: 0.5,
-      forceRatio: 0.85,
+      forceRatio: 0.9,
       cacheTtlMs: 300_000,
       ageTurns: 0,
       maxRequestBytes: 30_000_000,

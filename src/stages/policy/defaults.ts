@@ -84,7 +84,7 @@ export const NUMBERS = {
   pruneClearAtLeastTokens: row(12_500, 0, 1_000_000_000, "a step that frees less is not worth a cold prompt cache"),
   pruneClearAtLeastShare: share(0.05, "as above, as a share of the window"),
   pruneLowWatermark: share(0.5, "a step goes on to this share of the ratio that set it off, so that steps are rare"),
-  pruneForceRatio: share(0.85, "from here on a request that is refused costs more than a cold prompt cache"),
+  pruneForceRatio: share(0.9, "from here on a request that is refused costs more than a cold prompt cache"),
   pruneCacheTtlMs: row(300_000, 0, 86_400_000, "after a longer pause providers have dropped the prompt cache anyway"),
   pruneAgeTurns: row(0, 0, 100_000, "results older than this many assistant messages are cleared; 0 for never"),
   pruneRequestBytes: row(30_000_000, 1000, 1_000_000_000, "providers refuse requests over 32 MB, some proxies over 30"),

@@ -1,0 +1,163 @@
+import { writeFileSync } from "node:fs";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { createSpillway } from "../../../index.ts";
+import { counted, grouped } from "../../../stages/mark/texts.ts";
+import { estimateCounter } from "../../../stages/measure/estimate-tokens.ts";
+import { NUMBERS } from "../../../stages/policy/defaults.ts";
+import { PRICES, type Prices, policies, type Replayed, replay, type Totals, writePage } from "../../replay/index.ts";
+import { readDuration } from "../amounts.ts";
+import { alignTable, cell } from "../table.ts";
+import { wholeNumber } from "../whole-number.ts";
+import { writeJson, writeOut } from "../write-out.ts";
+
+interface ReplayFlags {
+  policy?: string[];
+  window: number;
+  prices: string;
+  inputPrice?: number;
+  cacheReadPrice?: number;
+  cacheWritePrice?: number;
+  minCacheTokens?: number;
+  cacheTtl?: number;
+  wire?: string;
+  html?: string;
+  json?: boolean;
+}
+
+const POLICIES = policies.map(({ name }) => name);
+const HEAD = ["POLICY", "TOKENS", "SAVED", "NET", "CACHE READ", "CACHE WRITE", "COST", "OVER", "MISSED", "UNCHANGED"];
+const NUMBER_COLUMNS = new Set(HEAD.slice(1).map((_, at) => at + 1));
+
+/** The same ids every time, so that the figures are. */
+const NO_SECRET = new Uint8Array(32);
+
+/** `spillway replay`: what a conversation would have taken under other policies. */
+export function addReplayCommand(program: Command): void {
+  program
+    .command("replay")
+    .description(
+      "play recorded conversations under several pruning policies, and compare tokens, cost and what was missed",
+    )
+    .argument("<file...>", "JSON or JSON lines of any message format; a run with its messages, or a list of runs")
+    .option(
+      "--policy <name>",
+      `one to compare with none, may be repeated (default: all): ${POLICIES.join(", ")}`,
+      addPolicy,
+    )
+    .option("--window <tokens>", "the model's context in tokens", readWindow, NUMBERS.contextTokens.default)
+    .addOption(
+      new Option("--prices <name>", "of input tokens and prompt cache")
+        .choices(PRICES.map(({ name }) => name))
+        .default("anthropic"),
+    )
+    .option("--input-price <dollars>", "a million input tokens", readPrice)
+    .option("--cache-read-price <dollars>", "a million read from the prompt cache", readPrice)
+    .option("--cache-write-price <dollars>", "a million written to it", readPrice)
+    .option("--min-cache-tokens <n>", "a shorter prefix is not cached", wholeNumber("--min-cache-tokens"))
+    .option("--cache-ttl <time>", "the cache is cold after such a pause (5m, 1h), where messages say when", readTtl)
+    .option("--wire <name>", "the message format, where it cannot be told (anthropic, openai-chat, gemini ...)")
+    .option("--html <file>", "write a page with charts too")
+    .option("--json", "print one JSON object, with each request of each conversation")
+    .addHelpText(
+      "after",
+      `
+NET takes off what reading back would cost where an answer missed something. UNCHANGED is the share of a request's bytes with
+which the next one begins too: as far as that, the prompt cache serves.
+
+Examples:
+  spillway replay session.jsonl --window 64000
+  spillway replay runs/*.json --policy ours --policy seed --html replay.html
+  spillway replay session.jsonl --json | jq '.totals[] | {policy, cost, misses}'`,
+    )
+    .action((files: string[], flags: ReplayFlags) => replayFiles(files, flags));
+}
+
+async function replayFiles(files: string[], flags: ReplayFlags): Promise<void> {
+  const [{ readRecorded }, { memoryStore }] = await Promise.all([
+    import("../read-recorded.ts"),
+    import("../../../storage/stores/memory.ts"),
+  ]);
+  const asked = new Set(["none", ...(flags.policy ?? POLICIES)]);
+  const replayed = await replay(conversations(), {
+    policies: policies.filter(({ name }) => asked.has(name)),
+    windowTokens: flags.window,
+    prices: pricesOf(flags),
+    counter: estimateCounter,
+    // Nothing of a replay is kept, so there are no secrets to take out.
+    makeSpillway: ({ keeps, ...parts }) =>
+      createSpillway({
+        ...parts,
+        store: keeps ? memoryStore({ secret: NO_SECRET }) : null,
+        ledger: null,
+        env: {},
+        redact: "off",
+      }),
+  });
+  if (flags.html !== undefined) writeFileSync(flags.html, writePage(replayed));
+  if (flags.json) return writeJson(replayed);
+  await writeOut(told(replayed));
+
+  function* conversations() {
+    for (const file of files) yield* readRecorded(file, flags.wire);
+  }
+}
+
+function told({ totals, conversations, windowTokens, prices }: Replayed): string {
+  const requests = totals[0]?.requests ?? 0;
+  const about = `${counted(conversations.length, "conversation")}, ${counted(requests, "request")}, window ${grouped(windowTokens)}, prices ${prices.name} (${prices.source})`;
+  return `${about}\n\n${alignTable([HEAD, ...totals.map((one) => columns(one, totals[0] as Totals))], NUMBER_COLUMNS)}`;
+}
+
+function columns(one: Totals, none: Totals): string[] {
+  const share = (of: number | null, digits: number) => (of === null ? "-" : `${(of * 100).toFixed(digits)} %`);
+  const saved = (tokens: number) => share(none.tokens === 0 ? null : 1 - tokens / none.tokens, 1);
+  return [
+    cell(one.policy),
+    grouped(one.tokens),
+    saved(one.tokens),
+    saved(one.tokens + one.recallTokens),
+    grouped(one.cacheRead),
+    grouped(one.cacheWrite),
+    `$${one.cost.toFixed(3)}`,
+    grouped(one.overflows),
+    grouped(one.misses),
+    share(one.unchangedShare, 2),
+  ];
+}
+
+function pricesOf(flags: ReplayFlags): Prices {
+  const named = PRICES.find(({ name }) => name === flags.prices) as Prices;
+  const given = {
+    input: flags.inputPrice,
+    cacheRead: flags.cacheReadPrice,
+    cacheWrite: flags.cacheWritePrice,
+    minCacheTokens: flags.minCacheTokens,
+    cacheTtlMs: flags.cacheTtl,
+  };
+  const stated = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  if (Object.keys(stated).length === 0) return named;
+  return { ...named, ...stated, name: `${named.name}, changed`, source: `${named.source}; changed by flags` };
+}
+
+function readTtl(text: string): number {
+  const most = NUMBERS.pruneCacheTtlMs.ceiling;
+  const ttlMs = readDuration(text);
+  if (ttlMs <= most) return ttlMs;
+  throw new InvalidArgumentError(`--cache-ttl takes at most ${most / 3_600_000}h; got "${text}"`);
+}
+
+function readWindow(text: string): number {
+  const tokens = wholeNumber("--window")(text);
+  if (tokens >= 1) return tokens;
+  throw new InvalidArgumentError("--window takes a whole number of 1 or more, such as 64000.");
+}
+
+function addPolicy(name: string, others: string[] = []): string[] {
+  if (POLICIES.includes(name)) return [...others, name];
+  throw new InvalidArgumentError(`--policy takes one of ${POLICIES.join(", ")}; got "${name}"`);
+}
+
+function readPrice(text: string): number {
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
+  throw new InvalidArgumentError(`a price is a number of dollars, such as 3 or 0.25; got "${text}"`);
+}

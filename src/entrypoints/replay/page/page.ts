@@ -1,0 +1,94 @@
+import { ours } from "../policies/spillway.ts";
+import type { Replayed, ReplayedConversation } from "../replay.ts";
+import type { Totals } from "../totals.ts";
+import { drawBars, drawLines } from "./chart.ts";
+import { escaped, grouped, percent } from "./html.ts";
+
+/** Told apart without red against green. */
+const COLORS = ["#7a7a7a", "#0072b2", "#e69f00", "#56b4e9", "#cc79a7", "#009e73", "#d55e00", "#9467bd"];
+/** Pages with more charts than this are slow on a phone. */
+const MAX_CHARTS = 12;
+
+const STYLE = `
+:root{color-scheme:light dark;--text:#1b1b1b;--soft:#666;--line:#ddd;--page:#fff}
+@media (prefers-color-scheme:dark){:root{--text:#eee;--soft:#aaa;--line:#444;--page:#161616}}
+body{margin:0 auto;padding:1rem;max-width:46rem;font:16px/1.45 system-ui,sans-serif;color:var(--text);background:var(--page)}
+h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem;overflow-wrap:anywhere}
+svg{width:100%;height:auto;display:block}svg text{font:11px system-ui,sans-serif;fill:var(--text)}
+.grid{stroke:var(--line)}.window{stroke:var(--text);stroke-dasharray:4 3}
+.keys{display:flex;flex-wrap:wrap;gap:.25rem 1rem;padding:0;list-style:none}
+.keys span{display:inline-block;width:.8em;height:.8em;margin-right:.35em}
+.wide{overflow-x:auto}table{border-collapse:collapse;white-space:nowrap;font-size:.9rem}
+th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid var(--line)}
+th:first-child,td:first-child{text-align:left;position:sticky;left:0;background:var(--page)}
+p,li{color:var(--soft)}b{color:var(--text)}`;
+
+/** What a replay gave as a page of its own: no script, nothing loaded from elsewhere. */
+export function writePage(replayed: Replayed): string {
+  const { totals, windowTokens, prices, conversations, policies } = replayed;
+  const shown = conversations.toSorted((a, b) => weightOf(b) - weightOf(a)).slice(0, MAX_CHARTS);
+  const left = conversations.length - shown.length;
+  const bars = totals.map(({ policy, cost, misses }, at) => ({
+    name: policy,
+    color: colorAt(at),
+    value: cost,
+    label: `$${cost.toFixed(2)}, ${grouped(misses)} missed`,
+  }));
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<title>Spillway replay</title><style>${STYLE}</style></head><body>
+<h1>Replay of ${grouped(conversations.length)} ${conversations.length === 1 ? "conversation" : "conversations"}</h1>
+<p>Window <b>${grouped(windowTokens)}</b> tokens. Prices <b>${escaped(prices.name)}</b>: $${prices.input} for a million input
+tokens, $${prices.cacheRead} read from the prompt cache, $${prices.cacheWrite} written to it. ${escaped(prices.source)}.</p>
+<h2>Cost of input, and answers that missed something</h2>
+${drawBars("Cost of input by policy", bars)}
+<h2>All figures</h2>
+<div class="wide">${tableOf(totals)}</div>
+<ul class="keys">${totals.map(({ policy }, at) => `<li><span style="background:${colorAt(at)}"></span>${escaped(policy)}</li>`).join("")}</ul>
+<p>Below: tokens sent with each request. Dashed: the window. Dots: the answer held something that only a cleared or trimmed
+result could have told.</p>
+${shown.map((one) => chartOf(one, windowTokens)).join("\n")}
+${left > 0 ? `<p>The ${grouped(shown.length)} largest are shown; ${grouped(left)} more are in the sums.</p>` : ""}
+<h2>The policies</h2>
+<ul>${policies.map(({ name, rule, source }) => `<li><b>${escaped(name)}</b>: ${escaped(rule)} (${escaped(source)})</li>`).join("\n")}</ul>
+</body></html>
+`;
+}
+
+function chartOf({ name, played }: ReplayedConversation, windowTokens: number): string {
+  const lines = played.map(({ policy, requests }, at) => ({
+    name: policy,
+    color: colorAt(at),
+    isMain: policy === ours.name,
+    values: requests.map(({ tokens }) => tokens),
+    marked: requests.flatMap(({ missed }, index) => (missed.length > 0 ? [index] : [])),
+  }));
+  return `<h2>${escaped(name)}</h2>${drawLines(`Tokens sent with each request of ${name}`, lines, windowTokens)}`;
+}
+
+function tableOf(totals: readonly Totals[]): string {
+  const whole = totals[0]?.tokens ?? 0;
+  const head = ["policy", "tokens", "saved", "net", "cache read", "cache write", "cost", "over", "missed", "unchanged"];
+  const rows = totals.map((one) => [
+    escaped(one.policy),
+    grouped(one.tokens),
+    percent(whole === 0 ? null : 1 - one.tokens / whole),
+    percent(whole === 0 ? null : 1 - (one.tokens + one.recallTokens) / whole),
+    grouped(one.cacheRead),
+    grouped(one.cacheWrite),
+    `$${one.cost.toFixed(3)}`,
+    grouped(one.overflows),
+    grouped(one.misses),
+    percent(one.unchangedShare, 2),
+  ]);
+  const body = rows.map((cells) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`).join("");
+  return `<table><thead><tr>${head.map((cell) => `<th>${cell}</th>`).join("")}</tr></thead><tbody>${body}</tbody></table>`;
+}
+
+function weightOf({ played }: ReplayedConversation): number {
+  return played[0]?.requests.reduce((sum, { tokens }) => sum + tokens, 0) ?? 0;
+}
+
+function colorAt(index: number): string {
+  return COLORS[index % COLORS.length] as string;
+}

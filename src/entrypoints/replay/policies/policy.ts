@@ -1,0 +1,33 @@
+import type { Spillway, SpillwayParts } from "../../../spillway.ts";
+import type { Recorded } from "../recorded.ts";
+import type { Rendered, Renderer } from "../render.ts";
+
+/** Makes a Spillway that keeps what it holds back in memory, or nothing, and goes by a clock that is handed in. */
+export type MakeSpillway = (
+  parts: Pick<SpillwayParts, "reader"> & { keeps: boolean; now: () => number },
+) => Promise<Spillway>;
+
+/** What a policy may work with. */
+export interface PolicyParts {
+  recorded: Recorded;
+  renderer: Renderer;
+  /** The whole conversation, message by message. */
+  rendered: readonly Rendered[];
+  windowTokens: number;
+  /** How long the provider keeps a prompt cache. */
+  cacheTtlMs: number;
+  makeSpillway: MakeSpillway;
+}
+
+/** Gives a request's messages as they would be sent: those before `end`. Asked in order. */
+export type Pruner = (end: number, atMs: number | null) => Promise<readonly unknown[]>;
+
+/** A way to lighten requests. */
+export interface ReplayPolicy {
+  name: string;
+  /** The rule, in a sentence or two. */
+  rule: string;
+  /** Where it is published. */
+  source: string;
+  start(parts: PolicyParts): Promise<Pruner>;
+}

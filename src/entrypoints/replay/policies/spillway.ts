@@ -1,0 +1,39 @@
+import type { PruningInput } from "../../../contract/policy.ts";
+import type { PolicyParts, Pruner, ReplayPolicy } from "./policy.ts";
+
+/** `prepare` with its defaults. */
+export const ours: ReplayPolicy = {
+  name: "ours",
+  rule: "spillway.prepare: old results are trimmed, then cleared, in rare large steps, each saved and named with its recall line",
+  source: "docs/guide/pruning.md",
+  // The recorded results are what the host let through when they were new.
+  start: (parts) => startPrepare(parts, true, { insure: false, cacheTtlMs: parts.cacheTtlMs }),
+};
+
+/** Seed 002 to the letter: each request by itself, by a quarter of its characters, without a store. */
+export const seed: ReplayPolicy = {
+  name: "seed",
+  rule: "over 0.3 of the window results over 4,000 characters are trimmed, over 0.5 the oldest are cleared, for each request anew",
+  source: "openclaw docs/concepts/session-pruning.md, 2026-01",
+  start: (parts) => startPrepare(parts, false, { sticky: false, estimate: "chars/4", insure: false }),
+};
+
+async function startPrepare(parts: PolicyParts, keeps: boolean, pruning: PruningInput): Promise<Pruner> {
+  const { recorded, windowTokens, makeSpillway } = parts;
+  let nowMs = 0;
+  const spillway = await makeSpillway({
+    keeps,
+    reader: { by: "tool", recall: "recall", search: "search" },
+    now: () => nowMs,
+  });
+  return async (end, atMs) => {
+    nowMs = atMs ?? nowMs;
+    const { messages, report } = await spillway.prepare(recorded.messages.slice(0, end), {
+      wire: recorded.wire.name,
+      window: windowTokens,
+      pruning,
+    });
+    if (report.faults.length > 0) throw new Error(report.faults.join("; "));
+    return messages;
+  };
+}

@@ -1,0 +1,83 @@
+import type { TokenCounter } from "../../contract/token-counter.ts";
+import type { Wire, WireMessage } from "../../contract/wire.ts";
+
+/** A message as a model reads it. */
+export interface Rendered {
+  view: WireMessage;
+  /** All of it; two requests share a prompt cache as far as these are the same. */
+  text: string;
+  bytes: number;
+  tokens: number;
+  /** What stands outside results, one text each. */
+  outside: string[];
+  /** Each result's text. */
+  results: string[];
+}
+
+/** What one image, audio or file counts, as `prepare` weighs it. */
+const MEDIA_TOKENS = 2000;
+/** Fields that no model reads: names of things, what things cost, and data that is not text. */
+const UNREAD = new Set(
+  (
+    "id type role call_id tool_call_id toolCallId tool_use_id toolUseId parentId timestamp usage cost model provider api " +
+    "stopReason stop_reason details signature thinkingSignature thoughtSignature textSignature encrypted_content data " +
+    "cache_control status mimeType media_type response_metadata providerMetadata providerOptions metadata artifact"
+  ).split(" "),
+);
+
+/** Renders messages, each object once. */
+export class Renderer {
+  readonly #wire: Wire;
+  readonly #counter: TokenCounter;
+  readonly #known = new WeakMap<object, Rendered>();
+  /** Messages that are no objects, by what they are. */
+  readonly #odd = new Map<unknown, Rendered>();
+
+  constructor(wire: Wire, counter: TokenCounter) {
+    this.#wire = wire;
+    this.#counter = counter;
+  }
+
+  render(message: unknown): Rendered {
+    if (typeof message !== "object" || message === null) {
+      const odd = this.#odd.get(message) ?? this.#render(message);
+      this.#odd.set(message, odd);
+      return odd;
+    }
+    const known = this.#known.get(message) ?? this.#render(message);
+    this.#known.set(message, known);
+    return known;
+  }
+
+  count(text: string): number {
+    return this.#counter.count(text);
+  }
+
+  #render(message: unknown): Rendered {
+    const view = this.#wire.read(message);
+    const results = view.results.map(({ texts }) => texts.join("\n"));
+    const emptied = view.results.filter(({ fixed }) => !fixed).map(({ at }) => ({ at, texts: [""] }));
+    const outside: string[] = [];
+    collect(emptied.length === 0 ? message : this.#wire.write(message, emptied), outside);
+    const text = [view.role, ...outside, ...results, ""].join("\n");
+    const media = view.results.reduce((sum, result) => sum + result.media.count, view.media.count);
+    return {
+      view,
+      text,
+      bytes: Buffer.byteLength(text),
+      tokens: this.#counter.count(text) + media * MEDIA_TOKENS,
+      outside,
+      results,
+    };
+  }
+}
+
+function collect(value: unknown, into: string[]): void {
+  if (typeof value === "string") {
+    if (value !== "") into.push(value);
+  } else if (typeof value === "number" || typeof value === "boolean") into.push(String(value));
+  else if (Array.isArray(value)) for (const each of value) collect(each, into);
+  else if (typeof value === "object" && value !== null) {
+    for (const [key, each] of Object.entries(value)) if (!UNREAD.has(key)) collect(each, into);
+  }
+}

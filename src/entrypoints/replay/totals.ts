@@ -1,0 +1,67 @@
+import type { Played } from "./play.ts";
+
+/** A policy's figures over any number of conversations. */
+export interface Totals {
+  policy: string;
+  conversations: number;
+  /** Of them, those in which results were changed. */
+  fired: number;
+  requests: number;
+  tokens: number;
+  cacheRead: number;
+  cacheWrite: number;
+  uncached: number;
+  cost: number;
+  /** Requests over the window. */
+  overflows: number;
+  /** Answers that held something which only cleared or trimmed results could have told. */
+  misses: number;
+  /** Such lines and identifiers. */
+  missedTexts: number;
+  recallTokens: number;
+  recallCost: number;
+  /**
+   * Share of a request's bytes with which the next one begins too: on average over the requests of a conversation, then over
+   * conversations. Null without any.
+   */
+  unchangedShare: number | null;
+  /** The same over those in which results were changed. */
+  unchangedShareFired: number | null;
+}
+
+/** Adds up what a policy gave. */
+export function totalsOf(policy: string, played: readonly Played[]): Totals {
+  const requests = played.flatMap((one) => one.requests);
+  const sum = (of: (request: (typeof requests)[number]) => number) =>
+    requests.reduce((total, one) => total + of(one), 0);
+  const fired = played.filter((one) => one.fired);
+  return {
+    policy,
+    conversations: played.length,
+    fired: fired.length,
+    requests: requests.length,
+    tokens: sum(({ tokens }) => tokens),
+    cacheRead: sum(({ cacheRead }) => cacheRead),
+    cacheWrite: sum(({ cacheWrite }) => cacheWrite),
+    uncached: sum(({ uncached }) => uncached),
+    cost: sum(({ cost }) => cost),
+    overflows: sum(({ isOver }) => (isOver ? 1 : 0)),
+    misses: sum(({ missed }) => (missed.length > 0 ? 1 : 0)),
+    missedTexts: sum(({ missed }) => missed.length),
+    recallTokens: sum(({ recallTokens }) => recallTokens),
+    recallCost: sum(({ recallCost }) => recallCost),
+    unchangedShare: meanOf(played),
+    unchangedShareFired: meanOf(fired),
+  };
+}
+
+function meanOf(played: readonly Played[]): number | null {
+  const shares = played.flatMap((one) => unchangedShareOf(one) ?? []);
+  return shares.length === 0 ? null : shares.reduce((sum, share) => sum + share, 0) / shares.length;
+}
+
+/** Null for a conversation of one request. */
+function unchangedShareOf({ requests }: Played): number | null {
+  const shares = requests.slice(1).map(({ unchangedBytes, previousBytes }) => unchangedBytes / previousBytes);
+  return shares.length === 0 ? null : shares.reduce((sum, share) => sum + share, 0) / shares.length;
+}
