@@ -105,7 +105,11 @@ test("the inspector's command line sees the tools and a clamped result", () => {
           at("node_modules/@modelcontextprotocol/inspector-cli/build/cli.js"),
           "--cli",
           // It takes the "--" for its own.
-          ...[process.execPath, CLI, "mcp", process.execPath, BIG],
+          process.execPath,
+          CLI,
+          "mcp",
+          process.execPath,
+          BIG,
           ...args,
         ],
         { encoding: "utf8", timeout: 60_000, stdio: ["ignore", "pipe", "ignore"] },
