@@ -22,30 +22,39 @@ export interface Keeping {
 }
 
 /** Says where the whole is, for a reader who misses nothing. Empty if nobody kept it. */
-export function keptText({ saved, id, access }: Keeping): string {
-  return saved === "no" || id === null ? "" : wayTo(id, access);
+export function keptText({ saved, savedBytes, id, access }: Keeping): string {
+  if (saved === "no" || id === null) return "";
+  if (saved === "partial") return `Only the first ${grouped(savedBytes)} bytes were saved. ${wayTo(id, access, true)}`;
+  return wayTo(id, access, false);
 }
 
 /** Says where the rest is. Only ways that the reader has are named (promise 12). */
 export function accessText(keeping: Keeping): string {
   const { saved, id } = keeping;
   if (saved === "no" || id === null) return "The rest was not saved: do not guess it, narrow the call to see more.";
-  const way = wayTo(id, keeping.access);
+  const way = wayTo(id, keeping.access, saved === "partial");
   if (saved === "partial")
     return `Only the first ${grouped(keeping.savedBytes)} bytes were saved: do not guess the rest. ${way}`;
   return `Do not guess the rest. ${way}`;
 }
 
-function wayTo(id: string, access: Access): string {
+/** The same in the fewest words. */
+export function restWords({ saved, id }: Keeping): string {
+  if (saved === "no" || id === null) return "rest not saved";
+  return saved === "partial" ? `part saved as artifact ${id}` : `artifact ${id}`;
+}
+
+function wayTo(id: string, access: Access, isPart: boolean): string {
+  const read = isPart ? "Read what was saved with" : "Read it with";
   switch (access.by) {
     case "tool":
-      return `Read it with ${access.recall}({"id":"${id}","lines":[from,to]}) or find in it with ${access.search}({"id":"${id}","pattern":"..."}).`;
+      return `${read} ${access.recall}({"id":"${id}","lines":[from,to]}) or find in it with ${access.search}({"id":"${id}","pattern":"..."}).`;
     case "shell":
-      return `Read it with: spillway recall ${inShell(id, access)} --lines FROM-TO   or find in it with: spillway search ${inShell(id, access)} PATTERN`;
+      return `${read}: spillway recall ${inShell(id, access)} --lines FROM-TO   or find in it with: spillway search ${inShell(id, access)} PATTERN`;
     case "file":
-      return `The whole is in ${access.path} (artifact ${id}): read the lines you need.`;
+      return `${isPart ? "What was saved" : "The whole"} is in ${access.path} (artifact ${id}): read the lines you need.`;
     case "operator":
-      return `The whole is saved as artifact ${id}, which the operator can read; narrow the call to see more.`;
+      return `${isPart ? "That part" : "The whole"} is saved as artifact ${id}, which the operator can read; narrow the call to see more.`;
   }
 }
 

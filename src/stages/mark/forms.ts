@@ -1,7 +1,7 @@
 import type { Cut, Gap, Piece, Room } from "../../contract/cut.ts";
 import type { Limits } from "../../contract/limits.ts";
 import type { Extent, Size, Total } from "../../contract/size.ts";
-import { accessText, type Keeping, keptText } from "./access.ts";
+import { accessText, type Keeping, keptText, restWords } from "./access.ts";
 import { briefGap, counted, firstLines, gapLine, grouped, lastLines, shortGap, truncatedSuffix } from "./texts.ts";
 
 /** A text that replaces all of ours but the exit line. */
@@ -34,7 +34,7 @@ export function markForms(request: MarkRequest, measure: Measure, tag: string): 
   const forms = [bareForm(request, measure, tag)];
   if (request.marker !== undefined) return [customForm(request, request.marker, measure), ...forms];
   if (request.style === "suffix") return [suffixForm(request, measure, tag), ...forms];
-  return [fullForm(request, measure, tag), leanForm(request, measure, tag), ...forms];
+  return [fullForm(request, measure, tag), leanForm(request, measure, tag), terseForm(request, measure, tag), ...forms];
 }
 
 function fullForm(request: MarkRequest, measure: Measure, tag: string): Form {
@@ -94,6 +94,25 @@ function gapsRoom(standing: Size, total: Total, measure: Measure, tag: string): 
     tokens: standing.tokens + Math.max(0, alone.tokens - gap.tokens),
   };
   return { fixed, gap };
+}
+
+/** Takes no line more than the bare form: its first gap says where the rest is. */
+function terseForm(request: MarkRequest, measure: Measure, tag: string): Form {
+  const bare = bareForm(request, measure, tag);
+  const rest = `; ${restWords(request.keeping)}`;
+  return {
+    room(total) {
+      const { fixed, gap } = bare.room(total);
+      const { bytes, chars, tokens } = measure(rest);
+      const all = { bytes: fixed.bytes + bytes, chars: fixed.chars + chars, tokens: fixed.tokens + tokens };
+      return { fixed: { ...all, lines: fixed.lines }, gap };
+    },
+    write(cut) {
+      const first = cut.parts.find((part) => !isPiece(part) && !part.noted);
+      const marked = withGaps(cut, (gap) => shortGap(gap, gap === first ? rest + tag : tag));
+      return joinLines([...marked, ...request.closing]);
+    },
+  };
 }
 
 function bareForm(request: MarkRequest, measure: Measure, tag: string): Form {
@@ -157,8 +176,7 @@ function footerLine(
 }
 
 function leanFooter(total: Total, { keeping }: MarkRequest, tag: string): string {
-  const rest = keeping.id === null || keeping.saved === "no" ? "rest not saved" : `artifact ${keeping.id}`;
-  return `[cut from ${counted(total.lines, "line")}, ${counted(total.bytes, "byte")}; ${rest}${tag}]`;
+  return `[cut from ${counted(total.lines, "line")}, ${counted(total.bytes, "byte")}; ${restWords(keeping)}${tag}]`;
 }
 
 function withGaps(cut: Cut, mark: (gap: Gap) => string): string[] {

@@ -2,7 +2,7 @@ import type { Cut, Room } from "../../contract/cut.ts";
 import type { Unit } from "../../contract/limits.ts";
 import type { Size, Total } from "../../contract/size.ts";
 import type { Held } from "../../contract/strategy.ts";
-import { keptText } from "./access.ts";
+import { keptText, restWords } from "./access.ts";
 import { type Form, isPiece, type MarkRequest, type Measure, markForms } from "./forms.ts";
 import { quotesMarker, tagFor } from "./quoted.ts";
 import { binaryNote, NO_OUTPUT, notShown } from "./texts.ts";
@@ -142,9 +142,14 @@ const LEAST = ["[cut]", "cut"];
 
 /** Where nothing of the output has room: the first of these that fits, and at last nothing. */
 function lastWords(total: Total, request: MarkRequest, measure: Measure): string {
-  const { exitCode } = request;
-  const exit = exitCode === null ? [] : [`[cut; exit code ${exitCode}]`];
-  return firstFitting([notShown(total, exitCode), ...exit, ...LEAST], request, measure);
+  const { exitCode, keeping } = request;
+  const rest = restWords(keeping);
+  const exit = exitCode === null ? "" : `; exit code ${exitCode}`;
+  const full = notShown(total, exitCode);
+  const brief = [`[cut${exit}; ${rest}]`, `[cut; ${rest}]`];
+  // A way to the rest is worth more than how much it is; that there is none is not.
+  const others = keeping.id === null ? [full, ...brief] : [...brief, full];
+  return firstFitting([`${full.slice(0, -1)}; ${rest}]`, ...others, `[cut${exit}]`, ...LEAST], request, measure);
 }
 
 /** The first text within the limits; nothing where none is. */
