@@ -64,7 +64,7 @@ const cli = {
 const LATER = [
   /^config\/(?!(index|load-config|find-config|config-fault)\.ts)/,
   /^(storage|parts|recall|prepare|persist|wire|call)\//,
-  /^stages\/(redact|prune|guard|cap|recover|summarize|compact)\//,
+  /^stages\/(fold|redact|prune|guard|cap|recover|summarize|compact)\//,
   /^stages\/clamp\/(signal|json|kinds|ranked)\//,
   /^stages\/clamp\/strategies\/(?!(head|tail|head-tail|edges|on-use)\.ts)/,
   /^entrypoints\/(?!cli\/)/,

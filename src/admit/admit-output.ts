@@ -1,7 +1,5 @@
-import type { Limits } from "../contract/limits.ts";
 import type { Artifact, ArtifactAbout, Store } from "../contract/store.ts";
 import { messageOf } from "../errors.ts";
-import { isStandIn, loadStrategy } from "../stages/clamp/strategies/on-use.ts";
 import type { Access } from "../stages/mark/access.ts";
 import { encodeText } from "../stages/measure/encode-text.ts";
 import { bytesOf, isStream, readChunks } from "../stages/measure/read-chunks.ts";
@@ -23,8 +21,10 @@ import type { AdmittedBlocks } from "./admit-texts.ts";
 import { admitWhole } from "./admit-whole.ts";
 import { errorWith } from "./clamp-error.ts";
 import { addRedactions } from "./join-receipts.ts";
+import { isLoaded, loadFor } from "./load-on-use.ts";
 import type { ModelView } from "./model-view.ts";
 import type { OwnText, OwnTexts } from "./own-texts.ts";
+import { type Chunks, leastBytes, peek } from "./peek-output.ts";
 
 /** What came of an output: its own shape for the caller, its text, and the receipt. */
 export interface AdmittedOutput extends Admitted {
@@ -97,19 +97,16 @@ async function readable(output: unknown): Promise<unknown> {
   return tag === "[object Response]" ? ((output as Response).body ?? "") : output;
 }
 
-type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-
 async function admitChunks(
   given: AdmissionRequest,
   source: Chunks,
   { place, about, access, own, exit }: Keeper,
   original?: string,
 ): Promise<Admitted> {
-  const isKnown = !isStandIn(given.strategy);
-  const { chunks, isSmall } = isKnown
+  const { chunks, isSmall } = isLoaded(given)
     ? { chunks: source, isSmall: false }
     : await peek(source, leastBytes(given.limits));
-  const request = isSmall ? given : await withStrategy(given);
+  const request = isSmall ? given : await loadFor(given);
   const admission = startAdmission(request);
   const known = original === undefined ? null : own.find(original);
   const spill = startSpill(known === null ? redactedPlace(place, request.source) : { ...place, store: null }, about);
@@ -134,50 +131,6 @@ async function admitChunks(
   const kept = await ownText(artifact, access, request.exitCode);
   const admitted = remembered(ended.write(kept.keeping, kept.sha256), kept, own);
   return spillFault === null ? admitted : { ...admitted, receipt: withFaults(admitted.receipt, [spillFault]) };
-}
-
-/** With the strategy itself, for an output that may need it. */
-async function withStrategy(request: AdmissionRequest): Promise<AdmissionRequest> {
-  return { ...request, strategy: await loadStrategy(request.strategy) };
-}
-
-/** Held to know whether a strategy has to be loaded. */
-const MAX_PEEK_BYTES = 64 * 1024;
-
-/** An output of so few bytes is within every limit: a character, a line or a token has at least one. */
-function leastBytes({
-  maxBytes = Infinity,
-  maxChars = Infinity,
-  maxLines = Infinity,
-  maxTokens = Infinity,
-}: Limits): number {
-  return Math.min(maxBytes, maxChars, maxLines, maxTokens, MAX_PEEK_BYTES);
-}
-
-/** Tells whether an output has at most `maxBytes`, which are all that is held for it. */
-async function peek(source: Chunks, maxBytes: number): Promise<{ chunks: Chunks; isSmall: boolean }> {
-  const iterator = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
-  const held: Uint8Array[] = [];
-  let bytes = 0;
-  let fault: { error: unknown } | null = null;
-  let isSmall = false;
-  try {
-    while (!isSmall && bytes <= maxBytes) {
-      const next = await iterator.next();
-      if (next.done) isSmall = true;
-      // What was read may be overwritten by the next read; the last chunk is still as it came.
-      else if ((bytes += next.value.length) > maxBytes) held.push(next.value);
-      else held.push(Uint8Array.from(next.value));
-    }
-  } catch (error) {
-    fault = { error };
-  }
-  async function* chunks(): AsyncGenerator<Uint8Array> {
-    yield* held;
-    if (fault !== null) throw fault.error;
-    if (!isSmall) yield* { [Symbol.asyncIterator]: () => iterator as AsyncIterator<Uint8Array> };
-  }
-  return { chunks: chunks(), isSmall };
 }
 
 /** Read at a time from an artifact. */
@@ -219,7 +172,7 @@ export async function admitStructured(
   view: ModelView | null,
   admit: AdmitParts = admitBlocks,
 ): Promise<AdmittedOutput> {
-  const request = await withStrategy(given);
+  const request = await loadFor(given);
   const { blocks, write } = view === null ? admit(request, result) : admitRedacted(request, result, view);
   const faults: string[] = [];
   const kept: OwnText[] = [];

@@ -2,6 +2,7 @@ import type { Limits } from "../contract/limits.ts";
 import type { Strategy, StrategyName } from "../contract/strategy.ts";
 import { SpillwayError } from "../errors.ts";
 import { strategies } from "../stages/clamp/strategies/index.ts";
+import { startFold } from "../stages/fold/fold.ts";
 import { DEFAULT_STRATEGY } from "../stages/policy/defaults.ts";
 import type { Admitted } from "./admission.ts";
 import { admitBlocks } from "./admit-blocks.ts";
@@ -11,12 +12,15 @@ import { clampWith, type PlainOptions, requestFor } from "./clamp-with.ts";
 export interface ClampOptions extends PlainOptions {
   /** A built-in strategy's name, or a strategy. */
   strategy?: StrategyName | Strategy;
+  /** Off unless asked for: a text may be exact content. */
+  fold?: boolean;
 }
 
 /** Clamps one text, with no store: markers say that the rest was not saved. */
 export function clampText(text: string, limits: Limits, options: ClampOptions = {}): Admitted {
   if (typeof text !== "string") throw new SpillwayError("bad-input", `clampText takes a text; got ${typeof text}`);
-  return clampWith(strategyOf(options.strategy ?? DEFAULT_STRATEGY), text, limits, options);
+  const strategy = strategyOf(options.strategy ?? DEFAULT_STRATEGY);
+  return clampWith(strategy, text, limits, options, options.fold ? startFold : false);
 }
 
 /** Clamps the texts of a structured result under one budget, with no store. */
@@ -25,7 +29,12 @@ export function clampBlocks<T extends object>(
   limits: Limits,
   options: ClampOptions = {},
 ): Admitted & { output: T } {
-  const request = requestFor(strategyOf(options.strategy ?? DEFAULT_STRATEGY), limits, options);
+  const request = requestFor(
+    strategyOf(options.strategy ?? DEFAULT_STRATEGY),
+    limits,
+    options,
+    options.fold ? startFold : false,
+  );
   const { texts: _texts, ...admitted } = admitBlocks(request, result).write([]);
   return admitted;
 }

@@ -1,6 +1,7 @@
 import type { Limits } from "../contract/limits.ts";
 import type { Strategy } from "../contract/strategy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
+import type { FoldChoice } from "../stages/clamp/clamp.ts";
 import { compileFocus } from "../stages/clamp/focus/compile-focus.ts";
 import type { CustomMarker } from "../stages/mark/forms.ts";
 import { encodeText } from "../stages/measure/encode-text.ts";
@@ -14,8 +15,6 @@ import { admitWhole } from "./admit-whole.ts";
 /** How a text is clamped where there is no policy. */
 export interface PlainOptions {
   headShare?: number;
-  /** Off unless asked for: a text may be exact content. */
-  fold?: boolean;
   counter?: TokenCounter;
   exitCode?: number;
   tool?: string;
@@ -27,8 +26,14 @@ export interface PlainOptions {
 }
 
 /** Clamps one text by a strategy that is at hand, with no store. */
-export function clampWith(strategy: Strategy, text: string, limits: Limits, options: PlainOptions = {}): Admitted {
-  const request = requestFor(strategy, limits, options);
+export function clampWith(
+  strategy: Strategy,
+  text: string,
+  limits: Limits,
+  options: PlainOptions = {},
+  fold: FoldChoice = false,
+): Admitted {
+  const request = requestFor(strategy, limits, options, fold);
   const whole = admitWhole(text, request);
   if (whole !== null) return whole;
   const admission = startAdmission(request);
@@ -37,8 +42,13 @@ export function clampWith(strategy: Strategy, text: string, limits: Limits, opti
 }
 
 /** How something is admitted where there is no policy. */
-export function requestFor(strategy: Strategy, limits: Limits, options: PlainOptions): AdmissionRequest {
-  const { headShare = NUMBERS.headShare.default, fold = false, marker, command, focus } = options;
+export function requestFor(
+  strategy: Strategy,
+  limits: Limits,
+  options: PlainOptions,
+  fold: FoldChoice,
+): AdmissionRequest {
+  const { headShare = NUMBERS.headShare.default, marker, command, focus } = options;
   const counter = options.counter === undefined ? estimateCounter : guardCounter(options.counter);
   return {
     scope: "local",

@@ -162,7 +162,7 @@ describe("guard", () => {
       }),
     });
     expect(seen).toEqual([{ tool: "bash", call: "c1", isSynthetic: false }]);
-    expect(textOf(guarded)).toMatch(/^\[First \d+ lines of 9,?000\]\nfrom the hook/);
+    expect(textOf(guarded)).toMatch(/^\[First [\d,]+ lines of 9,?000\]\nfrom the hook/);
     expect(textOf(guarded).length).toBeLessThan(52_000);
     const failing = {
       before: () => Promise.reject(new Error("no")),

@@ -26,11 +26,7 @@ export function testStore(
 ): void {
   const withStore = (body: (store: Store) => Promise<void>) => async () => {
     const store = await makeStore();
-    try {
-      await body(store);
-    } finally {
-      await store.close();
-    }
+    await body(store).finally(() => store.close());
   };
 
   describe("store", () => {

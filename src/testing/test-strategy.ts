@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { type Admitted, NOT_KEPT, startAdmission } from "../admit/admission.ts";
 import type { Limits } from "../contract/limits.ts";
 import type { Strategy } from "../contract/strategy.ts";
+import { startFold } from "../stages/fold/fold.ts";
 import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { arbitraryLimits, arbitraryOutput, chunked } from "./arbitrary.ts";
@@ -30,7 +31,7 @@ export function testStrategy(strategy: Strategy, { describe, it }: Runner, { num
       limits,
       strategy,
       headShare: 0.3,
-      fold,
+      fold: fold && startFold,
       counter: estimateCounter,
       exitCode,
     });

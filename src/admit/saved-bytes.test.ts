@@ -1,0 +1,36 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { openSpillway } from "../open-spillway.ts";
+import { memoryStore } from "../storage/stores/memory.ts";
+
+test("what is saved is exactly the source, whatever its size, its limits, its chunks and the strategy", async () => {
+  const spillway = await openSpillway({ store: memoryStore(), ledger: null, env: {}, redact: "off" });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 0, max: 20_000 }),
+      fc.integer({ min: 1, max: 9000 }),
+      fc.record({ maxBytes: fc.nat(10_000), maxLines: fc.nat(300) }, { requiredKeys: [] }),
+      fc.constantFrom("auto", "signal", "json", "head-tail"),
+      async (bytes, chunkBytes, limits, strategy) => {
+        const source = Buffer.from(Array.from({ length: bytes }, (_, i) => (i % 37 === 36 ? 10 : 97 + (i % 26))));
+        async function* output() {
+          const buffer = Buffer.alloc(chunkBytes);
+          // A source that reads into the same memory over and over.
+          for (let from = 0; from < bytes; from += chunkBytes) {
+            const length = source.copy(buffer, 0, from);
+            yield buffer.subarray(0, length);
+          }
+        }
+        const { receipt } = await spillway.admit({ tool: "t", output: output(), limits, strategy });
+        expect(receipt.total.bytes).toBe(bytes);
+        if (receipt.artifact === null) {
+          expect(receipt.omitted.bytes).toBe(0);
+          return;
+        }
+        const saved = await spillway.store?.read(receipt.artifact, "local", { from: 0, to: Infinity });
+        expect(Buffer.from(saved ?? []).equals(source)).toBe(true);
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
