@@ -165,6 +165,24 @@ describe("spillway run", () => {
     expect(stderr).toContain("approximate");
   });
 
+  it.runIf(process.platform === "linux").each([
+    ["| true", ""],
+    ["| true", "--raw"],
+    [">/dev/full", ""],
+    [">/dev/full", "--json"],
+    ["2>/dev/full", ""],
+    ["2> >(true)", "--mark-stderr"],
+    [">&- 2>&-", ""],
+  ])("ends with the command's own code whoever reads it: %s %s", (where, flag) => {
+    const command = `"${process.execPath}" "${CLI}" run ${flag} -- bash -c 'seq 1 10000; exit 6' ${where}`;
+    const child = spawnSync("bash", ["-c", `${command}; exit \${PIPESTATUS[0]}`], {
+      cwd: folder,
+      env,
+      timeout: 30_000,
+    });
+    expect(child.status).toBe(6);
+  });
+
   it("runs and clamps though nothing can be saved", () => {
     writeFileSync(join(folder, "file"), "");
     const { stdout, stderr, status } = run(["--dir", join(folder, "file"), "--max-lines", "20", "--", "seq", "99"]);

@@ -54,6 +54,8 @@ Run "spillway <command> --help" for more. A spillway.yaml here or above sets lim
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(error.code === "EPIPE" ? 0 : tellFault(new Error(`cannot write standard output: ${error.message}`)));
 });
+// Nobody reads what we say: that changes nothing of what we do.
+process.stderr.on("error", () => {});
 
 async function main(): Promise<void> {
   const [asked = ""] = process.argv.slice(2);

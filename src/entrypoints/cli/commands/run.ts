@@ -40,6 +40,8 @@ Examples:
   spillway run --json -- pytest -q | jq .receipt.artifact`,
     )
     .action(async (words: string[], flags: RunFlags) => {
+      // Whoever reads us may stop: the command goes on, is saved, and gives its own exit code.
+      process.stdout.removeAllListeners("error").on("error", () => {});
       try {
         // Starting processes takes Node modules that no other command needs.
         const { runCommand } = await import("../run/run-command.ts");

@@ -79,7 +79,7 @@ export async function runCommand(words: string[], flags: RunFlags): Promise<numb
   } finally {
     guard.end();
     command.letGo();
-    await place?.close();
+    await place?.close().catch((error: unknown) => tell(messageOf(error)));
   }
 }
 
@@ -94,12 +94,9 @@ async function* passed(command: StartedCommand, held: HeldOutput | null): AsyncG
     return;
   }
   let isRead = true;
-  if (isRaw) {
-    // Whoever reads us may stop; the command goes on and is saved.
-    process.stdout.removeAllListeners("error").on("error", () => {
-      isRead = false;
-    });
-  }
+  process.stdout.once("error", () => {
+    isRead = false;
+  });
   for await (const chunk of readOutput(command.output, command.exitCode)) {
     held?.add(chunk);
     if (isRaw && isRead) await writeOut(chunk);
