@@ -59,12 +59,16 @@ function findValue(view: View, nameAt: number, nameEnd: number): Look {
     quote === undefined
       ? plainValue(view, nameAt, separated)
       : quotedValue(view, nameAt, at + 1, quote, at - separated);
+  // Within a value that is known to be a secret: covered already.
+  if (quote === undefined && view.isKnown(found.from, found.to)) return "none";
   // "p" or "P" begins the names of passwords, and of private keys, which are long anyway.
   const first = view.bytes[nameAt] as number;
   const password = (first | 32) === 112 && ((view.bytes[nameAt + 1] as number) | 32) !== 114;
   const known = Math.min(found.to, nameAt + MAX_SECRET_BYTES);
   const isSecret = likelySecret(view.bytes, found.from, known, { password, quoted: quote !== undefined });
-  return isSecret ? found : "none";
+  if (!isSecret) return "none";
+  if (quote === undefined) view.know(found.from, found.to);
+  return found;
 }
 
 /** Where the value begins: after `=`, `:`, `=>`, `"]: ` and the like; -1 if none is given. */
@@ -150,5 +154,6 @@ function trimmed(view: View, from: number, to: number): number {
 
 /** Known to be a secret by its first 16 KiB: the rest is covered as far as it goes on. */
 function ending(view: View, found: Found, set: ByteSet): Found {
-  return found.to === view.end && !view.final ? { ...found, goesOn: set } : found;
+  if (found.to === view.end && !view.final) found.goesOn = set;
+  return found;
 }

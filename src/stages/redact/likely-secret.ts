@@ -1,4 +1,4 @@
-import { WORD } from "./byte-set.ts";
+import { type ByteSet, byteSet, WORD } from "./byte-set.ts";
 
 /** What is known of a value from where it stands. */
 export interface ValueAbout {
@@ -16,7 +16,7 @@ const PLACEHOLDER =
 const VERSION_OR_DATE = /^v?\d+(?:[.:/-]\d+)+\S{0,4}$|^\d{4}-\d\d-\d\d[T ]/;
 const CODE = /^[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)*[([]|^(?:new|await|function|async)\b/;
 const LETTERS_PATH = /^[A-Za-z_$]+(?:(?:\.|::|->|\/|-)[A-Za-z_$]+)*$/;
-const ODD = /[!#$%&*+=?@^~|]/;
+const ODD: ByteSet = byteSet("!#$%&*+=?@^~|");
 
 /** Whether a value assigned to a name such as `password` or `token` is one, not a placeholder, a variable or code. */
 export function likelySecret(bytes: Uint8Array, from: number, to: number, about: ValueAbout): boolean {
@@ -24,10 +24,13 @@ export function likelySecret(bytes: Uint8Array, from: number, to: number, about:
   if (length < (about.password ? 6 : 10)) return false;
   const end = Math.min(to, from + MAX_LOOKED_AT);
   const traits = traitsOf(bytes, from, end);
-  if (traits.distinct < 5 || traits.blanks > 2 || traits.letters + traits.digits === 0) return false;
+  if (traits.distinct < 5 || traits.blanks > 2 || !hasTraits(end - from, traits, about)) return false;
+  // Reading it as text costs the most: only what may be one is.
   let text = "";
   for (let at = from; at < end; at++) text += String.fromCharCode(bytes[at] as number);
-  return hasTraits(text, traits, about) && !isReference(text, about);
+  const isOddOnly = traits.digits === 0 && !turnsOften(text.length, traits, about);
+  if (isOddOnly && ((!about.quoted && LETTERS_PATH.test(text)) || /[(){}]/.test(text))) return false;
+  return !isReference(text, about);
 }
 
 function isReference(text: string, { quoted }: ValueAbout): boolean {
@@ -35,11 +38,18 @@ function isReference(text: string, { quoted }: ValueAbout): boolean {
   return !quoted && CODE.test(text);
 }
 
-function hasTraits(text: string, traits: Traits, about: ValueAbout): boolean {
-  if (traits.letters === 0) return about.password && traits.digits >= 6 && traits.digits === text.length;
-  if (traits.digits === 0) return withoutDigits(text, traits, about);
+function hasTraits(length: number, traits: Traits, about: ValueAbout): boolean {
+  const { letters, digits, blanks, turns, odd } = traits;
+  if (letters === 0) return about.password && digits >= 6 && digits === length;
+  // Words have no digits either: it takes odd characters or a case that changes too often for a name.
+  if (digits === 0)
+    return blanks === 0 && (turnsOften(length, traits, about) || (about.password && length >= 8 && odd > 0));
   if (about.password) return true;
-  return traits.blanks === 0 && (traits.turns >= 2 || (text.length >= 16 && traits.digits >= 3));
+  return blanks === 0 && (turns >= 2 || (length >= 16 && digits >= 3));
+}
+
+function turnsOften(length: number, { caseTurns }: Traits, { password }: ValueAbout): boolean {
+  return length >= (password ? 8 : 16) && caseTurns * 3 >= length;
 }
 
 interface Traits {
@@ -51,6 +61,8 @@ interface Traits {
   turns: number;
   /** Changes between upper and lower case. */
   caseTurns: number;
+  /** Characters that hardly stand in names, words and code. */
+  odd: number;
 }
 
 const DIGITS = 1;
@@ -61,30 +73,34 @@ const seenIn = new Int32Array(256);
 let look = 0;
 
 function traitsOf(bytes: Uint8Array, from: number, to: number): Traits {
-  const traits: Traits = { letters: 0, digits: 0, blanks: 0, distinct: 0, turns: 0, caseTurns: 0 };
+  let letters = 0;
+  let digits = 0;
+  let blanks = 0;
+  let distinct = 0;
+  let turns = 0;
+  let caseTurns = 0;
+  let odd = 0;
   look = (look + 1) | 0;
   let last = 0;
   for (let at = from; at < to; at++) {
     const byte = bytes[at] as number;
-    if (seenIn[byte] !== look) traits.distinct++;
-    seenIn[byte] = look;
-    if (byte === 32 || byte === 9) traits.blanks++;
-    if (WORD[byte] === 0 || byte === 95) continue;
+    if (seenIn[byte] !== look) {
+      seenIn[byte] = look;
+      distinct++;
+    }
+    if (WORD[byte] === 0 || byte === 95) {
+      if (byte === 32 || byte === 9) blanks++;
+      odd += ODD[byte] as number;
+      continue;
+    }
     const now = byte < 58 ? DIGITS : byte < 97 ? UPPER : LOWER;
-    if (now === DIGITS) traits.digits++;
-    else traits.letters++;
+    if (now === DIGITS) digits++;
+    else letters++;
     if (last !== 0 && last !== now) {
-      if (last === DIGITS || now === DIGITS) traits.turns++;
-      else traits.caseTurns++;
+      if (last === DIGITS || now === DIGITS) turns++;
+      else caseTurns++;
     }
     last = now;
   }
-  return traits;
-}
-
-// Words have no digits either: it takes odd characters or a case that changes too often for a name.
-function withoutDigits(text: string, { caseTurns, blanks }: Traits, { password, quoted }: ValueAbout): boolean {
-  if (blanks > 0) return false;
-  if (text.length >= (password ? 8 : 16) && caseTurns * 3 >= text.length) return true;
-  return password && text.length >= 8 && ODD.test(text) && (quoted || !LETTERS_PATH.test(text)) && !/[(){}]/.test(text);
+  return { letters, digits, blanks, distinct, turns, caseTurns, odd };
 }

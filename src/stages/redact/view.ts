@@ -21,6 +21,8 @@ export class View {
   private behindLength = 0;
   private walkedFrom = 0;
   private walked = -1;
+  private knownFrom = 0;
+  private knownTo = -1;
   private readonly runFrom: Int32Array;
   private readonly runTo: Int32Array;
 
@@ -67,6 +69,17 @@ export class View {
     this.walked = at;
   }
 
+  /** Remembers that these bytes are replaced. */
+  know(from: number, to: number): void {
+    this.knownFrom = from;
+    this.knownTo = to;
+  }
+
+  /** True if the last bytes that were known hold these: nested values cost no second judgement. */
+  isKnown(from: number, to: number): boolean {
+    return from >= this.knownFrom && to <= this.knownTo;
+  }
+
   /** True if no word goes on at `at`: an escape, a percent code or a terminal code before it is not part of a word. */
   wordStarts(at: number): boolean {
     const last = this.byteAt(at - 1);
@@ -104,6 +117,8 @@ export class View {
     }
     this.walkedFrom = Math.max(this.walkedFrom - count, -1);
     this.walked = Math.max(this.walked - count, -2);
+    this.knownFrom = Math.max(this.knownFrom - count, -1);
+    this.knownTo = Math.max(this.knownTo - count, -2);
     this.contextFrom = Math.max(this.contextFrom - count, -BEHIND_BYTES);
   }
 }
