@@ -36,6 +36,16 @@ export interface ArtifactWriter {
   abandon(): Promise<void>;
 }
 
+/** How much of what was kept may stay, and for how long. What is absent is the built-in number. */
+export interface Retention {
+  maxAgeMs?: number | undefined;
+  /** All artifacts together, as they came: compressing makes no room here. */
+  maxBytes?: number | undefined;
+  maxSessionBytes?: number | undefined;
+  /** Nothing goes that was kept within this, or belongs to a session seen within it. */
+  retainMs?: number | undefined;
+}
+
 /** Part of an artifact, in bytes: from the first to before the last. */
 export interface ByteRange {
   from: number;

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { NUMBERS } from "../../stages/policy/defaults.ts";
 import type { Database } from "../local/open-database.ts";
 
 /** What `pruneEvents` is told. */
@@ -7,7 +8,11 @@ export interface PruneEventsOptions {
   olderThanMs: number;
   /** Sums and sessions of before this long ago go too; without it they stay, being small. */
   sumsOlderThanMs?: number;
+  /** Nothing goes of a session that was seen within this. */
+  retainMs?: number;
   nowMs?: number;
+  /** Stops early. */
+  signal?: AbortSignal | undefined;
   /** Counts only. */
   isDryRun?: boolean;
 }
@@ -23,25 +28,26 @@ export interface PrunedEvents {
 // Other processes write in between: each step holds the lock for some milliseconds.
 const ROWS_A_STEP = 2000;
 const PAGES_A_STEP = 2000;
-const NOT_PINNED = "(session is null or session not in (select session from sessions where pinned <> 0))";
+const NOT_IN_USE =
+  "(session is null or session not in (select session from sessions where pinned <> 0 or last_seen_ms > ?))";
 
-/** Deletes old events, except those of pinned sessions, and gives their room back to the disk. Sums stay. */
-export async function pruneEvents(
-  { raw, transaction }: Database,
-  { olderThanMs, sumsOlderThanMs = Infinity, nowMs = Date.now(), isDryRun = false }: PruneEventsOptions,
-): Promise<PrunedEvents> {
+/** Deletes old events, except those of sessions that are pinned or in use, and gives their room back to the disk. Sums stay. */
+export async function pruneEvents({ raw, transaction }: Database, options: PruneEventsOptions): Promise<PrunedEvents> {
+  const { olderThanMs, sumsOlderThanMs = Infinity, nowMs = Date.now(), isDryRun = false, signal } = options;
+  const heldMs = nowMs - (options.retainMs ?? NUMBERS.retainSeenMs.default);
   async function prune(table: string, key: string, condition: string, olderThan: number): Promise<number> {
     if (!Number.isFinite(olderThan)) return 0;
     const beforeMs = nowMs - olderThan;
     if (isDryRun) {
-      const sql = `select count(*) as rows from ${table} where ${condition} and ${NOT_PINNED}`;
-      return raw.prepare<{ rows: number }>(sql).get(beforeMs)?.rows ?? 0;
+      const sql = `select count(*) as rows from ${table} where ${condition} and ${NOT_IN_USE}`;
+      return raw.prepare<{ rows: number }>(sql).get(beforeMs, heldMs)?.rows ?? 0;
     }
     const step = raw.prepare(
-      `delete from ${table} where (${key}) in (select ${key} from ${table} where ${condition} and ${NOT_PINNED} limit ${ROWS_A_STEP})`,
+      `delete from ${table} where (${key}) in (select ${key} from ${table} where ${condition} and ${NOT_IN_USE} limit ${ROWS_A_STEP})`,
     );
     for (let removed = 0; ; await setImmediate()) {
-      const { changes } = transaction(() => step.run(beforeMs));
+      if (signal?.aborted) return removed;
+      const { changes } = transaction(() => step.run(beforeMs, heldMs));
       removed += changes;
       if (changes < ROWS_A_STEP) return removed;
     }
@@ -63,7 +69,7 @@ export async function pruneEvents(
 
   async function giveRoomBack(): Promise<void> {
     const free = raw.prepare<{ freelist_count: number }>("pragma freelist_count");
-    for (let pages = free.get()?.freelist_count ?? 0; pages > 0; pages -= PAGES_A_STEP) {
+    for (let pages = free.get()?.freelist_count ?? 0; pages > 0 && !signal?.aborted; pages -= PAGES_A_STEP) {
       raw.exec(`pragma incremental_vacuum(${PAGES_A_STEP})`);
       await setImmediate();
     }

@@ -97,30 +97,34 @@ describe("sqlite ledger", () => {
     });
   });
 
-  it("prunes old events and projections, but not pinned sessions and not the sums", async () => {
+  it("prunes old events and projections, but not of sessions that are pinned or in use, and not the sums", async () => {
     await withLedger(async (ledger, database) => {
       for (const [session, atMs] of [
         ["a", 100],
         ["pinned", 100],
         ["a", 900],
         [null, 100],
+        ["live", 100],
+        ["live", 990],
       ] as const) {
         await ledger.record(eventOf({ session, atMs }));
       }
       await ledger.saveProjection({ key: "k", text: "t", step: 0 });
       await ledger.pin("pinned", true);
-      const options = { nowMs: 1000, olderThanMs: 500 };
+      const options = { nowMs: 1000, olderThanMs: 500, retainMs: 50 };
       const expected = { events: 2, projections: 0, sums: 0, sessions: 0 };
       expect(await pruneEvents(database, { ...options, isDryRun: true })).toEqual(expected);
-      expect(await ledger.events()).toHaveLength(4);
+      expect(await ledger.events()).toHaveLength(6);
       expect(await pruneEvents(database, options)).toEqual(expected);
       expect((await ledger.events()).map(({ session, atMs }) => [session, atMs])).toEqual([
         ["pinned", 100],
         ["a", 900],
+        ["live", 100],
+        ["live", 990],
       ]);
-      expect((await ledger.stats({ by: "all" }))[0]?.calls).toBe(4);
+      expect((await ledger.stats({ by: "all" }))[0]?.calls).toBe(6);
       const late = { nowMs: Date.now() + 1000, olderThanMs: 0, sumsOlderThanMs: 0 };
-      expect(await pruneEvents(database, late)).toEqual({ events: 1, projections: 1, sums: 2, sessions: 1 });
+      expect(await pruneEvents(database, late)).toEqual({ events: 3, projections: 1, sums: 3, sessions: 2 });
       expect((await ledger.sessions()).map(({ session, calls }) => [session, calls])).toEqual([["pinned", 1]]);
     });
   });

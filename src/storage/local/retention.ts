@@ -1,3 +1,4 @@
+import type { Retention } from "../../contract/store.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import type { ArtifactFiles } from "./artifact-files.ts";
 import type { ArtifactRows } from "./artifact-rows.ts";
@@ -5,15 +6,11 @@ import type { Database } from "./open-database.ts";
 import { sweepFiles } from "./sweep-files.ts";
 
 /** What may stay. What is absent is the built-in number. */
-export interface CollectOptions {
+export interface CollectOptions extends Retention {
   /** The time it is taken to be. */
   nowMs?: number;
-  maxAgeMs?: number;
-  /** All artifacts together, as they came: compressing makes no room here. */
-  maxBytes?: number;
-  maxSessionBytes?: number;
-  /** Nothing goes that was kept within this, or belongs to a session seen within it. */
-  retainMs?: number;
+  /** Stops early. */
+  signal?: AbortSignal | undefined;
   /** Files without an owner go after this. */
   staleMs?: number;
   /** Says what would go, and removes nothing. */
@@ -72,6 +69,7 @@ export async function collect(
     retainMs = NUMBERS.retainSeenMs.default,
     staleMs = NUMBERS.staleSpoolMs.default,
     dryRun = false,
+    signal,
   } = options;
   const { raw } = database;
   const heldMs = nowMs - retainMs;
@@ -105,7 +103,7 @@ export async function collect(
   async function pass(sql: string, first: string[], reason: CollectReason, wants: (row: Candidate) => boolean) {
     const statement = raw.prepare<Candidate>(sql);
     let at: Pick<Candidate, "created_ms" | "key"> = { created_ms: -1e15, key: "" };
-    for (let isDone = false; !isDone; ) {
+    for (let isDone = false; !isDone && !signal?.aborted; ) {
       const page = statement.all(...first, heldMs, heldMs, at.created_ms, at.created_ms, at.key, PAGE);
       const chosen: Candidate[] = [];
       for (const row of page) {
@@ -143,7 +141,7 @@ export async function collect(
     if (isOver) totalOver -= row.bytes;
     return isOver;
   });
-  report.files = await sweepFiles(rows, files, { nowMs, staleMs, dryRun });
+  if (!signal?.aborted) report.files = await sweepFiles(rows, files, { nowMs, staleMs, dryRun });
   // Gives the room back to the disk, not only to the next rows.
   if (!dryRun && report.removed > 0) raw.exec("pragma incremental_vacuum");
   const left = raw
