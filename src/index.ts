@@ -41,7 +41,15 @@ export type {
 export type { Receipt, ReceiptCut, Saved } from "./contract/receipt.ts";
 export type { Extent, Size, Total } from "./contract/size.ts";
 export type { Span } from "./contract/span.ts";
-export type { Artifact, ArtifactAbout, ArtifactQuery, ArtifactWriter, ByteRange, Store } from "./contract/store.ts";
+export type {
+  Artifact,
+  ArtifactAbout,
+  ArtifactQuery,
+  ArtifactWriter,
+  ByteRange,
+  Retention,
+  Store,
+} from "./contract/store.ts";
 export type { Choice, Focus, Held, Sieve, Strategy, StrategyName, StrategyRequest } from "./contract/strategy.ts";
 export type { TokenCounter } from "./contract/token-counter.ts";
 export { SpillwayError, type SpillwayErrorCode } from "./errors.ts";
@@ -64,6 +72,7 @@ export type {
   CallOptions,
   CustomMarker,
   CutFields,
+  FaultFields,
   Logger,
   Prepared,
   PrepareOptions,

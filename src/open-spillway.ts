@@ -1,13 +1,24 @@
-import type { Ledger } from "./contract/ledger.ts";
+import { resolve } from "node:path";
 import type { PolicyInput, ProfileName } from "./contract/policy.ts";
-import type { Store } from "./contract/store.ts";
-import { SpillwayError } from "./errors.ts";
+import type { Retention } from "./contract/store.ts";
+import { messageOf } from "./errors.ts";
 import type { Histories } from "./persist/histories.ts";
-import { assembleSpillway, openRedaction, type Redact, type Spillway, type SpillwayParts } from "./spillway.ts";
+import { checkOptions } from "./spillway/check-options.ts";
+import {
+  assembleSpillway,
+  logFault,
+  openRedaction,
+  type Reader,
+  type Redact,
+  type Spillway,
+  type SpillwayParts,
+} from "./spillway.ts";
 
 /** Parts a caller may hand in; what is left out has a default. */
 export interface SpillwayOptions
-  extends Partial<Omit<SpillwayParts, "policy" | "searcher" | "histories" | "redaction" | "logs" | "copyOut">> {
+  extends Partial<
+    Omit<SpillwayParts, "policy" | "searcher" | "histories" | "redaction" | "logs" | "copyOut" | "placeFaults">
+  > {
   /** Where secrets are replaced; "on" by default: in what is stored and logged. */
   redact?: Redact | undefined;
   policy?: PolicyInput | ProfileName;
@@ -15,8 +26,13 @@ export interface SpillwayOptions
   events?: string | undefined;
   /** A folder with a run for each session: its events, and each kept output as a plain file. */
   runs?: string | undefined;
-  /** The folder for artifacts and events; the user's data folder, or SPILLWAY_DIR, by default. */
+  /**
+   * The folder for artifacts and events; the user's data folder, or SPILLWAY_DIR, by default. One that is named here and
+   * cannot be used is an error; the others are done without, and told of.
+   */
   dir?: string | undefined;
+  /** How long and how much is kept in that folder; "off" keeps everything. Applied once an hour, in the background. */
+  retention?: Retention | "off" | undefined;
 }
 
 /** Guards and caps messages, where that is needed. */
@@ -26,28 +42,16 @@ type NewHistories = NonNullable<SpillwayParts["histories"]>;
 export async function openSpillway(options: SpillwayOptions, histories: NewHistories): Promise<Spillway>;
 export async function openSpillway(options: SpillwayOptions): Promise<Omit<Spillway, keyof Histories>>;
 export async function openSpillway(options: SpillwayOptions, histories?: NewHistories): Promise<Spillway> {
-  const { policy, dir, events, runs, redact, env = process.env, ...parts } = options;
-  const unknown = Object.keys(options).find((key) => !OPTIONS.has(key));
-  if (unknown !== undefined) {
-    throw new SpillwayError(
-      "bad-input",
-      `createSpillway has no option "${unknown}"; known are ${[...OPTIONS].join(", ")}`,
-    );
-  }
-  if (parts.reader?.by === "file" && runs === undefined) {
-    throw new SpillwayError(
-      "missing-part",
-      'reader: { by: "file" } needs runs, the folder in which its copies are made',
-    );
-  }
+  const { policy, dir, events, runs, redact, retention, env = process.env, ...parts } = options;
+  checkOptions(options);
   const [redaction, local] = await Promise.all([
     // Where outputs are saved by default, guardSync must not have to wait for it.
     openRedaction(redact, parts.store === undefined),
     parts.store === undefined
-      ? openPlace(dir ?? (env.SPILLWAY_DIR || undefined))
+      ? openPlace(dir, env.SPILLWAY_DIR || undefined, { ...parts, retention })
       : { store: parts.store, ledger: null },
   ]);
-  const kept = { ...local, ...(parts.ledger !== undefined && { ledger: parts.ledger }) };
+  const kept: Kept = { ...local, ...(parts.ledger !== undefined && { ledger: parts.ledger }) };
   const files =
     (events ?? runs) === undefined
       ? {}
@@ -66,38 +70,40 @@ export async function openSpillway(options: SpillwayOptions, histories?: NewHist
     redaction,
     env,
     policy: [policy],
+    reader: namedReader(parts.reader, dir ?? (env === process.env ? undefined : env.SPILLWAY_DIR)),
   });
 }
 
-const OPTIONS = new Set([
-  "store",
-  "ledger",
-  "dir",
-  "policy",
-  "env",
-  "counter",
-  "strategies",
-  "scope",
-  "reader",
-  "redact",
-  "events",
-  "runs",
-  "logger",
-  "hostLimits",
-  "onReceipt",
-  "onEvent",
-  "now",
-]);
+type Kept = Pick<SpillwayParts, "store" | "ledger" | "placeFaults">;
 
-/** This machine's folder; memory where it cannot be had, since an agent must go on. */
-async function openPlace(dir: string | undefined): Promise<{ store: Store; ledger: Ledger }> {
+/** This machine's folder. Where it cannot be had an agent must go on, unless its own code named the folder. */
+async function openPlace(
+  named: string | undefined,
+  fromEnvironment: string | undefined,
+  { reader, logger, retention }: Pick<SpillwayOptions, "reader" | "logger" | "retention">,
+): Promise<Kept> {
+  const open = async () =>
+    (await import("./storage/local/open-local.ts")).openLocal(named ?? fromEnvironment, { collects: true, retention });
   try {
-    const { openLocal } = await import("./storage/local/open-local.ts");
-    return await openLocal(dir);
+    return await open();
   } catch (error) {
-    if (dir !== undefined) throw error; // somebody named it: they should know
+    if (named !== undefined) throw error;
+    const fault = messageOf(error);
+    // Only a reader whose tools run in this process can read back what is kept in its memory.
+    if (reader?.by !== "tool") {
+      logFault(logger, `outputs cannot be saved: ${fault}`);
+      return (await import("./storage/local/open-later.ts")).openLater(open);
+    }
+    const inMemory = `outputs are kept in this process's memory only: ${fault}`;
+    logFault(logger, inMemory);
     const { memoryStore } = await import("./storage/stores/memory.ts");
     const { memoryLedger } = await import("./storage/ledgers/memory.ts");
-    return { store: memoryStore(), ledger: memoryLedger() };
+    return { store: memoryStore(), ledger: memoryLedger(), placeFaults: [inMemory] };
   }
+}
+
+/** A shell finds the folder by itself, unless it was named here only. */
+function namedReader(reader: Reader | undefined, dir: string | undefined): Reader | undefined {
+  if (reader?.by !== "shell" || reader.dir !== undefined || !dir) return reader;
+  return { ...reader, dir: resolve(dir) };
 }

@@ -6,6 +6,7 @@ import { OwnTexts } from "./admit/own-texts.ts";
 import { newRecorder } from "./admit/recorder.ts";
 import { type Redact, type Redaction, redactionOf } from "./admit/redaction.ts";
 import { safeNames } from "./admit/safe-names.ts";
+import { withFaults } from "./admit/with-faults.ts";
 import { type CallOptions, type Tool, type WrapOptions, wrapTool, wrapTools } from "./admit/wrap-tool.ts";
 import type { EventKind } from "./contract/event.ts";
 import type { Policy } from "./contract/policy.ts";
@@ -25,6 +26,7 @@ import type {
   SearchPage,
   SearchQuery,
 } from "./recall/index.ts";
+import { checkReader } from "./spillway/check-options.ts";
 import type { Reader, Spillway, SpillwayParts } from "./spillway/parts.ts";
 import { compileFocus } from "./stages/clamp/focus/compile-focus.ts";
 import { STRATEGY_NAMES, strategyAtHand } from "./stages/clamp/strategies/on-use.ts";
@@ -41,7 +43,7 @@ import { policyFromEnvironment } from "./stages/policy/policy-from-environment.t
 import { resolvePolicy } from "./stages/policy/resolve-policy.ts";
 import { resolveToolPolicy, smallerLimits } from "./stages/policy/resolve-tool-policy.ts";
 import { hostTokens } from "./stages/record/host-tokens.ts";
-import { type CutFields, type Logger, logCut } from "./stages/record/log-cut.ts";
+import { type CutFields, type FaultFields, type Logger, logCut, logFault } from "./stages/record/log-cut.ts";
 import { isCut } from "./stages/record/receipt-events.ts";
 import type { RuleInput } from "./stages/redact/redaction-rule.ts";
 import { newBreaker } from "./stages/spill/breaker.ts";
@@ -55,6 +57,7 @@ export type {
   CallOptions,
   CustomMarker,
   CutFields,
+  FaultFields,
   Logger,
   Prepared,
   PrepareOptions,
@@ -75,6 +78,7 @@ export type {
   Tool,
   WrapOptions,
 };
+export { logFault };
 
 /** Puts the parts together. `createSpillway` in index.ts fills in the defaults. */
 export function assembleSpillway(parts: SpillwayParts): Spillway {
@@ -98,7 +102,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     loadRedactor,
     loadedRedactor: () => redaction?.loadedRedactor() ?? null,
   };
-  const { logs = [] } = parts;
+  const { logs = [], placeFaults = [] } = parts;
   const recorder = newRecorder({
     ledger,
     logs,
@@ -129,6 +133,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     if (typeof exitCode === "number" && !Number.isSafeInteger(exitCode)) {
       throw new SpillwayError("bad-input", `exitCode must be a whole number; got ${exitCode}`);
     }
+    if (request.reader !== undefined) checkReader(request.reader, "reader");
     if (request.hostLimits !== undefined) checkLimits(request.hostLimits, "hostLimits");
     const rule = resolveToolPolicy(policy, tool, request.declared && { ...request.declared, declared: true }, {
       limits,
@@ -157,7 +162,10 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     };
   }
 
-  async function admitAny(request: AdmitRequest): Promise<Omit<AdmittedOutput, "totalChars">> {
+  async function admitAny(
+    request: AdmitRequest,
+    level: "info" | "warn" = "info",
+  ): Promise<Omit<AdmittedOutput, "totalChars">> {
     const plan = planFor(request);
     const { exitCode: exit, isUpdate } = request;
     const { session, call } = plan;
@@ -175,11 +183,10 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
       standIn(plan, request.output, error),
     );
     if (isUpdate) return admitted;
-    const { receipt } = admitted;
-    if (isCut(receipt))
-      logCut(parts.logger, "info", { tool, beforeChars: totalChars, afterChars: receipt.shown.chars });
-    await recorder.receipt(receipt, host === undefined ? null : { hostTokens: hostTokens(receipt, totalChars, host) });
-    return admitted;
+    const receipt = withFaults(admitted.receipt, admitted.receipt.artifact === null ? [] : placeFaults);
+    if (isCut(receipt)) logCut(parts.logger, level, { tool, beforeChars: totalChars, afterChars: receipt.shown.chars });
+    const more = host === undefined ? null : { hostTokens: hostTokens(receipt, totalChars, host) };
+    return { ...admitted, receipt: withFaults(receipt, await recorder.receipt(receipt, more)) };
   }
 
   async function standIn(plan: AdmissionRequest, output: unknown, error: unknown): Promise<AdmittedOutput> {
@@ -227,13 +234,16 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
       deadlineMs,
       recorder,
       resolve: (tool) => resolveToolPolicy(policy, tool),
-      admit: admitAny,
+      admit: (request) => admitAny(request, "warn"),
       sha256: (text) => createHash("sha256").update(text).digest("hex"),
       now,
     });
   }
 
-  const wrapping = { admit: admitAny, check: (request: AdmitRequest) => void planFor(request) };
+  const wrapping = {
+    admit: (request: AdmitRequest) => admitAny(request),
+    check: (request: AdmitRequest) => void planFor(request),
+  };
   return {
     policy,
     store,
@@ -254,7 +264,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
       await tellReadBack("artifact-searched", id, searchText(page));
       return page;
     },
-    admit: admitAny as Spillway["admit"],
+    admit: ((request) => admitAny(request)) as Spillway["admit"],
     wrapTool: (tool, options) => wrapTool(tool, wrapping, options),
     wrapTools: (tools, options) => wrapTools(tools, wrapping, options),
     ...(histories as Histories),

@@ -1,6 +1,8 @@
 import type { SpillwayEvent } from "../contract/event.ts";
 import type { Ledger } from "../contract/ledger.ts";
 import type { Receipt } from "../contract/receipt.ts";
+import { messageOf } from "../errors.ts";
+import { type Logger, logFault } from "../stages/record/log-cut.ts";
 import { receiptEvents } from "../stages/record/receipt-events.ts";
 import { eventMayHoldSecret, redactEvent } from "../stages/record/redact-event.ts";
 import type { Breaker } from "../stages/spill/breaker.ts";
@@ -11,6 +13,7 @@ import type { Redaction } from "./redaction.ts";
 export interface Listeners {
   onReceipt?: ((receipt: Receipt) => void) | undefined;
   onEvent?: ((event: SpillwayEvent) => unknown) | undefined;
+  logger?: Logger | undefined;
 }
 
 /** Keeps events; waited for. */
@@ -33,8 +36,8 @@ export interface RecorderParts {
 
 /** Tells ledger, logs and listeners what happened. Nothing that goes wrong there reaches an agent. */
 export interface Recorder {
-  /** `more` goes with the event of the output itself. */
-  receipt(receipt: Receipt, more: SpillwayEvent["more"]): Promise<void>;
+  /** `more` goes with the event of the output itself. Gives what could not be recorded, and why. */
+  receipt(receipt: Receipt, more: SpillwayEvent["more"]): Promise<string[]>;
   event(event: SpillwayEvent): Promise<void>;
 }
 
@@ -46,31 +49,39 @@ export function newRecorder(parts: RecorderParts): Recorder {
   });
   if (ledger !== null) logs.unshift((events) => Promise.all(events.map((event) => ledger.record(event))));
   // One that fails must not keep events from the others.
-  const kept = logs.map((log) => ({ log, breaker: parts.newBreaker() }));
+  const kept = logs.map((log) => ({ log, breaker: parts.newBreaker(), fault: null as string | null }));
 
-  async function record(given: SpillwayEvent[]): Promise<void> {
-    if (kept.length === 0 && listeners.onEvent === undefined) return;
+  async function record(given: SpillwayEvent[]): Promise<string[]> {
+    if (kept.length === 0 && listeners.onEvent === undefined) return [];
     // Nothing is recorded that could not be redacted.
     const events = await redacted(given, redaction).catch(() => []);
     for (const event of events) void (async () => listeners.onEvent?.(event))().catch(() => {});
     await Promise.all(
-      kept.map(async ({ log, breaker }) => {
-        if (!breaker.allows()) return;
+      kept.map(async (each) => {
+        if (!each.breaker.allows()) return;
         try {
-          await within(log(events), deadlineMs, "recording");
-          breaker.succeeded();
-        } catch {
-          breaker.failed();
+          await within(each.log(events), deadlineMs, "recording");
+          each.breaker.succeeded();
+          each.fault = null;
+        } catch (error) {
+          each.breaker.failed();
+          const fault = `not recorded: ${messageOf(error)}`;
+          // Once for each reason: a log that cannot be written would fill another one.
+          if (each.fault !== fault) logFault(listeners.logger, fault);
+          each.fault = fault;
         }
       }),
     );
+    return kept.flatMap(({ fault }) => fault ?? []);
   }
 
   return {
-    event: (event) => record([event]),
+    async event(event) {
+      await record([event]);
+    },
     async receipt(receipt, more) {
       void (async () => listeners.onReceipt?.(receipt))().catch(() => {});
-      await record(receiptEvents(receipt, parts.now(), more));
+      return record(receiptEvents(receipt, parts.now(), more));
     },
   };
 }

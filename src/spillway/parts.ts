@@ -42,9 +42,11 @@ export interface SpillwayParts {
   copyOut?: ((artifact: Artifact) => Promise<string | null>) | undefined;
   /** Where secrets are replaced, as `openRedaction` gives it; null nowhere. */
   redaction: Redaction | null;
+  /** What is wrong with the store from the start: told on each receipt of an output that it took. */
+  placeFaults?: readonly string[];
   /** Logs of events beside the ledger. */
   logs?: readonly EventLog[];
-  /** Told what was cut. What it throws is ignored. */
+  /** Told what was cut, and what went wrong. What it throws is ignored. */
   logger?: Logger | undefined;
   /** What the host would cut every output to without us, so that it is not counted as saved. */
   hostLimits?: Limits | undefined;

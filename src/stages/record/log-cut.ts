@@ -1,7 +1,12 @@
-/** Told in a program's own log what was cut. What it throws is ignored. */
+/** Told in a program's own log what was cut, and what went wrong that an agent was spared. What it throws is ignored. */
 export interface Logger {
   info(message: string, fields: CutFields): unknown;
-  warn(message: string, fields: CutFields): unknown;
+  warn(message: string, fields: CutFields | FaultFields): unknown;
+}
+
+/** What went wrong. */
+export interface FaultFields {
+  fault: string;
 }
 
 /** How much was cut of a tool's output; chars are UTF-16 units. */
@@ -23,4 +28,9 @@ export function logCut(
   const reducedPercent = Math.round((1 - afterChars / beforeChars) * 1000) / 10;
   const message = `${tool} output cut: ${beforeChars} -> ${afterChars} chars (${reducedPercent.toFixed(1)} % less)`;
   void (async () => logger[level](message, { tool, beforeChars, afterChars, reducedPercent }))().catch(() => {});
+}
+
+/** Logs a fault that nobody else is told of. */
+export function logFault(logger: Logger | undefined, fault: string): void {
+  void (async () => logger?.warn(fault, { fault }))().catch(() => {});
 }

@@ -38,7 +38,7 @@ export function databaseFault(error: unknown, path: string): unknown {
     return fault(
       "store-unavailable",
       `database ${path} cannot be opened or written: ${reason}. Check who owns the folder and its free space, or ` +
-        "choose another with --dir or SPILLWAY_DIR.",
+        "choose another folder.",
     );
   }
   return error;

@@ -1,0 +1,79 @@
+import { SpillwayError } from "../errors.ts";
+import type { Reader } from "./parts.ts";
+
+const OPTIONS = new Set([
+  "store",
+  "ledger",
+  "dir",
+  "policy",
+  "env",
+  "counter",
+  "strategies",
+  "scope",
+  "reader",
+  "redact",
+  "events",
+  "runs",
+  "retention",
+  "logger",
+  "hostLimits",
+  "onReceipt",
+  "onEvent",
+  "now",
+]);
+
+const READERS: readonly Reader["by"][] = ["operator", "tool", "shell", "file"];
+
+/** Throws for options that would only show later, inside an agent, to be wrong. */
+export function checkOptions(options: object): void {
+  const unknown = Object.keys(options).find((key) => !OPTIONS.has(key));
+  if (unknown !== undefined) {
+    throw bad(`createSpillway has no option "${unknown}"; known are ${[...OPTIONS].join(", ")}`);
+  }
+  const { dir, reader, logger, runs } = options as { [name: string]: unknown };
+  if (dir !== undefined && (typeof dir !== "string" || dir.trim() === "")) {
+    throw bad(`dir must be a folder's path; got ${shown(dir)}`);
+  }
+  if (reader !== undefined) checkReader(reader, "reader");
+  if ((reader as Reader | undefined)?.by === "file" && runs === undefined) {
+    throw new SpillwayError(
+      "missing-part",
+      'reader: { by: "file" } needs runs, the folder in which its copies are made',
+    );
+  }
+  if (logger !== undefined && !(hasMethod(logger, "info") && hasMethod(logger, "warn"))) {
+    throw bad(`logger must have the methods info and warn; got ${shown(logger)}`);
+  }
+}
+
+/** Throws if nobody could read by it. */
+export function checkReader(reader: unknown, name: string): void {
+  const { by, recall, search, dir } = (typeof reader === "object" && reader !== null ? reader : {}) as {
+    [name: string]: unknown;
+  };
+  if (!READERS.includes(by as Reader["by"])) {
+    throw bad(`${name}.by must be one of ${READERS.map((each) => `"${each}"`).join(", ")}; got ${shown(by)}`);
+  }
+  if (by === "tool" && (typeof recall !== "string" || typeof search !== "string")) {
+    throw bad(`${name}: { by: "tool" } needs recall and search, the names of those tools`);
+  }
+  if (by === "shell" && dir !== undefined && typeof dir !== "string") {
+    throw bad(`${name}.dir must be a folder's path; got ${shown(dir)}`);
+  }
+}
+
+function hasMethod(value: unknown, name: string): boolean {
+  return typeof (value as { [name: string]: unknown } | null)?.[name] === "function";
+}
+
+function shown(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return typeof value;
+  }
+}
+
+function bad(message: string): SpillwayError {
+  return new SpillwayError("bad-input", message);
+}
