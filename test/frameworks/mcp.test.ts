@@ -1,6 +1,8 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type AnyClient, CLI, connect, type Target } from "./mcp-clients.ts";
 
@@ -164,4 +166,37 @@ test("spillway tools: bounded tools, confined to their folder", async () => {
   expect((await client.call("read_file", { path: "../../package.json" })).isError).toBe(true);
   const map = (await client.call("repo_map", { max_tokens: 500 })).content[0]?.text ?? "";
   expect(map).toContain("mcp-clients.ts:");
+});
+
+test("sessions_history: another session's messages in at most 80 KiB, whatever the limit", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "spillway-sessions-"));
+  const header = { type: "session", version: 3, id: "s1", timestamp: new Date(0).toISOString(), cwd: "/" };
+  const entries = Array.from({ length: 80 }, (_, i) => ({
+    type: "message",
+    id: `e${i}`,
+    parentId: i === 0 ? null : `e${i - 1}`,
+    timestamp: new Date(i).toISOString(),
+    message: { role: "user", content: [{ type: "text", text: `message ${i} ${"word ".repeat(1000)}` }], timestamp: i },
+  }));
+  writeFileSync(
+    join(folder, "main.jsonl"),
+    `${[header, ...entries].map((entry) => JSON.stringify(entry)).join("\n")}\n`,
+  );
+  try {
+    client = await connect("v2", { args: [CLI, "tools", at("."), "--transcripts", folder] });
+    const { content } = await client.call("sessions_history", { sessionKey: "main", limit: 500 });
+    const text = content[0]?.text ?? "";
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(80 * 1024);
+    const history = JSON.parse(text);
+    expect(history).toMatchObject({
+      sessionKey: "main",
+      truncated: true,
+      droppedMessages: true,
+      contentTruncated: true,
+    });
+    expect(JSON.stringify(history.messages.at(-1))).toContain("message 79 ");
+    expect((await client.call("sessions_history", { sessionKey: "../../etc/passwd" })).isError).toBe(true);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

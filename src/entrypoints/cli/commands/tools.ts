@@ -1,11 +1,14 @@
 import type { Command } from "commander";
 import { SpillwayError } from "../../../errors.ts";
+import type { Spillway } from "../../../spillway.ts";
+import type { SessionHistories } from "../../tools/index.ts";
 import { addServeFlags, type ServeFlags, serveMcp } from "../serve-mcp.ts";
 import { VERSION } from "../version.ts";
 
 interface ToolsFlags extends ServeFlags {
   only?: string;
   allowCommands?: boolean;
+  transcripts?: string;
 }
 
 /** `spillway tools`: an MCP server of bounded tools. */
@@ -17,6 +20,7 @@ export function addToolsCommand(program: Command): void {
   addServeFlags(command)
     .option("--only <names>", "only these tools, separated by commas, such as recall,search")
     .option("--allow-commands", "also serve run_command and command_output, which can do all that you can")
+    .option("--transcripts <folder>", "also serve sessions_history, which reads the sessions in this folder")
     .addHelpText(
       "after",
       `
@@ -27,6 +31,7 @@ Examples:
   spillway tools .
   spillway tools src docs --only read_file,search_files,recall,search
   spillway tools --allow-commands
+  spillway tools --transcripts ~/.openclaw/agents/main/sessions
   spillway tools --listen 8808`,
     )
     .action(serveTools);
@@ -48,7 +53,8 @@ async function serveTools(folders: string[], flags: ToolsFlags): Promise<void> {
   const { session = newSessionName() } = flags;
   await serveMcp({ ...flags, session }, async (spillway) => {
     const commands = start === null ? undefined : openCommands(spillway, start, session);
-    const all = boundedTools({ spillway, roots, session, commands });
+    const histories = flags.transcripts === undefined ? undefined : await openHistories(spillway, flags.transcripts);
+    const all = boundedTools({ spillway, roots, session, commands, histories });
     // The proxy adds these two itself.
     const tools = chosen(all, flags.only).filter(({ name }) => name !== "recall" && name !== "search");
     return {
@@ -57,6 +63,24 @@ async function serveTools(folders: string[], flags: ToolsFlags): Promise<void> {
       stop: commands?.stop,
     };
   });
+}
+
+async function openHistories(spillway: Spillway, folder: string): Promise<SessionHistories> {
+  const [{ openRoots }, { openTranscript, readSnapshot }, { messagesOf }] = await Promise.all([
+    import("../../tools/index.ts"),
+    import("../transcripts/open-transcript.ts"),
+    import("../transcripts/cap-file.ts"),
+  ]);
+  const roots = await openRoots([folder]).catch((error: Error) => {
+    throw new SpillwayError("bad-input", `--transcripts: the folder cannot be read: ${error.message}`);
+  });
+  return {
+    roots,
+    async read(file, want) {
+      const transcript = openTranscript(file);
+      return readSnapshot(transcript.path, (snapshot) => spillway.cap(messagesOf(transcript, snapshot).messages, want));
+    },
+  };
 }
 
 function chosen<T extends { name: string }>(tools: T[], only: string | undefined): T[] {
