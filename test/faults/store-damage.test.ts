@@ -141,6 +141,49 @@ describe("damage", () => {
     expect(SpillwayError.is(fault)).toBe(true);
     expect(String(fault)).toMatch(/spillway\.db is damaged/);
   });
+
+  it("artifacts kept as files are read by their ids though the database is lost, and are not collected", async () => {
+    const { id, lines } = await keep();
+    const packed = await keep(Buffer.concat([OUTPUT, OUTPUT]));
+    await compress();
+    await keep();
+    await database.close();
+    await rm(join(dir, "spillway.db"));
+    database = await openDatabase(dir);
+    store = await localStore({ dir, database });
+    const nowMs = Date.now() + 2 * 3_600_000;
+    expect((await store.collect({ nowMs })).files).toEqual([]);
+    expect(await store.find(id, "foreign")).toBeNull();
+    expect(await store.find("aaaaaaaaaaaa", "local")).toBeNull();
+    expect(await store.resolvePrefix(packed.id, "local")).toEqual([packed.id]);
+    for (const each of [id, packed.id]) {
+      expect(Buffer.from((await store.read(each, "local", { from: 0, to: 9 })) ?? []).toString()).toBe("line 0\nli");
+    }
+    expect(await store.find(id, "local")).toMatchObject({ lines, bytes: OUTPUT.length, tool: "" });
+    expect(await store.verify()).toMatchObject({ checked: 2, damaged: [], orphaned: [] });
+    // What is removed stays so, and what nobody asked for goes with age.
+    await store.remove(id, "local");
+    expect(await store.find(id, "local")).toBeNull();
+    await store.remove(packed.id, "local");
+    expect(filesOf(dir)).toEqual([]);
+  });
+
+  it("files of a lost database go when they are too old", async () => {
+    await keep();
+    await database.close();
+    await rm(join(dir, "spillway.db"));
+    database = await openDatabase(dir);
+    store = await localStore({ dir, database });
+    const swept = await store.collect({ nowMs: Date.now() + 2 * 3_600_000, maxAgeMs: 3_600_000 });
+    expect(swept.files).not.toEqual([]);
+    expect(filesOf(dir)).toEqual([]);
+  });
+
+  it("bytes in a row that are not those that were kept are told when they are read", async () => {
+    const { id } = await keep(Buffer.from("small and whole"));
+    database.raw.prepare("update small set data = ?").run(Buffer.from("small and wrong"));
+    await expect(store.read(id, "local", { from: 0, to: 5 })).rejects.toThrow(/are damaged.*spillway verify/);
+  });
 });
 
 describe("links", () => {

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import type { Database } from "../local/open-database.ts";
+import { retryBusy } from "../local/sqlite-connection.ts";
 
 /** What `pruneEvents` is told. */
 export interface PruneEventsOptions {
@@ -32,7 +33,7 @@ const NOT_IN_USE =
   "(session is null or session not in (select session from sessions where pinned <> 0 or last_seen_ms > ?))";
 
 /** Deletes old events, except those of sessions that are pinned or in use, and gives their room back to the disk. Sums stay. */
-export async function pruneEvents({ raw, transaction }: Database, options: PruneEventsOptions): Promise<PrunedEvents> {
+export async function pruneEvents({ raw, write }: Database, options: PruneEventsOptions): Promise<PrunedEvents> {
   const { olderThanMs, sumsOlderThanMs = Infinity, nowMs = Date.now(), isDryRun = false, signal } = options;
   const heldMs = nowMs - (options.retainMs ?? NUMBERS.retainSeenMs.default);
   async function prune(table: string, key: string, condition: string, olderThan: number): Promise<number> {
@@ -47,7 +48,7 @@ export async function pruneEvents({ raw, transaction }: Database, options: Prune
     );
     for (let removed = 0; ; await setImmediate()) {
       if (signal?.aborted) return removed;
-      const { changes } = transaction(() => step.run(beforeMs, heldMs));
+      const { changes } = await write(() => step.run(beforeMs, heldMs));
       removed += changes;
       if (changes < ROWS_A_STEP) return removed;
     }
@@ -70,7 +71,7 @@ export async function pruneEvents({ raw, transaction }: Database, options: Prune
   async function giveRoomBack(): Promise<void> {
     const free = raw.prepare<{ freelist_count: number }>("pragma freelist_count");
     for (let pages = free.get()?.freelist_count ?? 0; pages > 0 && !signal?.aborted; pages -= PAGES_A_STEP) {
-      raw.exec(`pragma incremental_vacuum(${PAGES_A_STEP})`);
+      await retryBusy(() => raw.exec(`pragma incremental_vacuum(${PAGES_A_STEP})`));
       await setImmediate();
     }
   }

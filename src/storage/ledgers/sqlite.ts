@@ -51,7 +51,7 @@ export function sqliteLedger(database: Database): Ledger {
     await Promise.resolve();
     const forms = waiting;
     waiting = [];
-    database.transaction(() => {
+    await database.write(() => {
       for (const form of forms) write(form);
     });
   };
@@ -69,12 +69,12 @@ export function sqliteLedger(database: Database): Ledger {
     async pin(session, pinned) {
       const nowMs = Date.now();
       const name = storedName(session);
-      if (name !== null) raw.prepare(PIN_SESSION).run(name, nowMs, nowMs, pinned ? 1 : 0);
+      if (name !== null) await database.write(() => raw.prepare(PIN_SESSION).run(name, nowMs, nowMs, pinned ? 1 : 0));
     },
     async removeSession(session) {
       const name = storedName(session);
       if (name === null) return 0;
-      return database.transaction(() => {
+      return database.write(() => {
         const [events = 0] = OF_SESSION.map(
           (table) => raw.prepare(`delete from ${table} where session = ?`).run(name).changes,
         );
@@ -84,7 +84,8 @@ export function sqliteLedger(database: Database): Ledger {
     projection: (key) => selectProjection(kysely, key),
     async saveProjection({ key, text, step, session }: Projection) {
       const name = storedName(session);
-      raw.prepare(SAVE_PROJECTION).run(storedName(key) ?? "", name, Date.now(), JSON.stringify(text), step);
+      const values = [storedName(key) ?? "", name, Date.now(), JSON.stringify(text), step] as const;
+      await database.write(() => raw.prepare(SAVE_PROJECTION).run(...values));
     },
     async close() {},
   };

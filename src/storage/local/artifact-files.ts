@@ -1,12 +1,14 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { constants, renameSync, unlinkSync } from "node:fs";
-import { open, utimes } from "node:fs/promises";
+import { open, unlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { SpillwayError } from "../../errors.ts";
 import type { ArtifactRows } from "./artifact-rows.ts";
 import { openBlocks } from "./block-file.ts";
 import { decodeLineIndex, encodeLineIndex, type LineIndex, startLineIndex } from "./line-index.ts";
 import { type ArtifactBytes, openNoFollow, openPlain } from "./plain-file.ts";
 import type { ArtifactTable } from "./schema.ts";
+import { writeFault } from "./spool-part.ts";
 import {
   artifactFolder,
   codeOf,
@@ -39,7 +41,13 @@ export function openFiles(folders: StoreFolders, rows: ArtifactRows) {
     if (row.form === "plain") return openPlain(pathOf(row.key, "plain"), row.bytes);
     if (row.form === "blocks") return openBlocks(pathOf(row.key, "blocks"), row.bytes);
     const data = rows.smallData(row.key);
-    if (data === null || data.length !== row.bytes) return null;
+    if (data === null) return null;
+    if (createHash("sha256").update(data).digest("hex") !== row.sha256) {
+      throw new SpillwayError(
+        "store-damaged",
+        `the bytes of artifact ${row.id} in ${folders.dir} are damaged: they are not those that were kept. Run: spillway verify`,
+      );
+    }
     return { bytes: row.bytes, read: async (from, to) => data.slice(from, to), close: async () => {} };
   }
 
@@ -83,7 +91,12 @@ export function openFiles(folders: StoreFolders, rows: ArtifactRows) {
   async function writeSpool(bytes: Uint8Array): Promise<string> {
     const part = join(folders.spool, `${randomBytes(12).toString("hex")}.part`);
     const handle = await open(part, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, PRIVATE_FILE);
-    await handle.writeFile(bytes).finally(() => handle.close());
+    try {
+      await handle.writeFile(bytes).finally(() => handle.close());
+    } catch (error) {
+      await unlink(part).catch(() => {});
+      throw writeFault(error);
+    }
     return part;
   }
 
@@ -104,8 +117,8 @@ export function openFiles(folders: StoreFolders, rows: ArtifactRows) {
     },
 
     /** Removes every file of a key that its row, if there is one, does not name. */
-    tidy(key: string): void {
-      rows.transaction(() => {
+    tidy(key: string): Promise<void> {
+      return rows.write(() => {
         const form = rows.findByKey(key)?.form ?? null;
         if (form !== "plain") unlinkIfThere(pathOf(key, "plain"));
         if (form !== "blocks") unlinkIfThere(pathOf(key, "blocks"));

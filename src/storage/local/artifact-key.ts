@@ -19,6 +19,13 @@ export function artifactId(key: string): string {
   return id;
 }
 
+/** The first 15 hex digits of the key that an id was made of. */
+export function keyStart(id: string): string {
+  let bits = 0n;
+  for (const char of id) bits = (bits << 5n) | BigInt(ALPHABET.indexOf(char));
+  return bits.toString(16).padStart(15, "0");
+}
+
 /** Ids come from models and networks: nothing else ever reaches a path or a query. */
 export function isArtifactId(value: unknown): value is string {
   return typeof value === "string" && /^[a-z2-7]{12}$/.test(value);

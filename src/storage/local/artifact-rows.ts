@@ -14,7 +14,7 @@ export type ArtifactRows = ReturnType<typeof openRows>;
 
 /** Prepares what the store asks of its database. */
 export function openRows(database: Database) {
-  const { raw, transaction } = database;
+  const { raw, transaction, write } = database;
   const byId = raw.prepare<ArtifactTable>("select * from artifacts where scope = ? and id = ?");
   const byKey = raw.prepare<ArtifactTable>("select * from artifacts where key = ?");
   const small = raw.prepare<{ data: Uint8Array }>("select data from small where key = ?");
@@ -41,6 +41,7 @@ export function openRows(database: Database) {
   const dropRow = raw.prepare("delete from artifacts where key = ?");
   const dropTies = raw.prepare("delete from artifact_sessions where key = ?");
   const setForm = raw.prepare("update artifacts set form = ? where key = ? and form = ?");
+  const made = raw.prepare<{ at: number | null }>("select min(applied_ms) as at from versions");
   const sum = raw.prepare<{ total: number | null }>("select sum(bytes) as total from artifacts");
 
   /** The row, its bytes and ties, if it is still there. */
@@ -53,34 +54,35 @@ export function openRows(database: Database) {
 
   return {
     transaction,
+    write,
     drop,
     find: (id: string, scope: string) => byId.get(scope, id) ?? null,
     findByKey: (key: string) => byKey.get(key) ?? null,
     smallData: (key: string) => small.get(key)?.data ?? null,
+    /** When this database was made: an older file is not of its making. */
+    madeMs: () => made.get()?.at ?? 0,
     totalBytes: () => sum.get()?.total ?? 0,
     /** In a transaction: true if the row was of the one form and is now of the other. */
     changeForm: (key: string, from: ArtifactTable["form"], to: ArtifactTable["form"]) =>
       setForm.run(to, key, from).changes > 0,
 
-    /** Keeps a row with its bytes or its file in one transaction. `place` puts the file where the row says; it may be called again. */
+    /** Keeps a row with its bytes or its file, in a transaction. `place` puts the file where the row says; it may be called again. */
     save(row: NewRow, nowMs: number, data: Uint8Array | null, place: () => void): ArtifactTable {
-      return transaction(() => {
-        place();
-        const last = latest.get(row.scope, nowMs, nowMs + SPREAD_MS)?.at ?? null;
-        const createdMs = last === null ? nowMs : last + 1;
-        const { redaction_count: count, redaction_bytes: bytes } = row;
-        const about = [row.session, row.tool, row.call, row.bytes, row.lines, row.sha256, row.saved] as const;
-        insert.run(row.key, row.id, row.scope, ...about, createdMs, count, bytes, row.form);
-        if (data === null) dropSmall.run(row.key);
-        else putSmall.run(row.key, data);
-        tie.run(row.key, row.session ?? NO_SESSION);
-        if (row.session !== null) seen.run(row.session, nowMs, nowMs);
-        return byKey.get(row.key) ?? { ...row, created_ms: createdMs };
-      });
+      place();
+      const last = latest.get(row.scope, nowMs, nowMs + SPREAD_MS)?.at ?? null;
+      const createdMs = last === null ? nowMs : last + 1;
+      const { redaction_count: count, redaction_bytes: bytes } = row;
+      const about = [row.session, row.tool, row.call, row.bytes, row.lines, row.sha256, row.saved] as const;
+      insert.run(row.key, row.id, row.scope, ...about, createdMs, count, bytes, row.form);
+      if (data === null) dropSmall.run(row.key);
+      else putSmall.run(row.key, data);
+      tie.run(row.key, row.session ?? NO_SESSION);
+      if (row.session !== null) seen.run(row.session, nowMs, nowMs);
+      return byKey.get(row.key) ?? { ...row, created_ms: createdMs };
     },
 
-    remove: (id: string, scope: string): string | null =>
-      transaction(() => {
+    remove: (id: string, scope: string): Promise<string | null> =>
+      write(() => {
         const row = byId.get(scope, id);
         return row !== undefined && drop(row.key) ? row.key : null;
       }),

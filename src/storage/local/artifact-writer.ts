@@ -3,9 +3,10 @@ import { unlink } from "node:fs/promises";
 import type { Artifact, ArtifactAbout, ArtifactWriter } from "../../contract/store.ts";
 import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
+import type { FileKind } from "./artifact-files.ts";
 import { encodeLineIndex, startLineIndex } from "./line-index.ts";
 import type { Quota } from "./quota.ts";
-import { type Facts, type SavePlace, saveArtifact } from "./save-artifact.ts";
+import { artifactSave, type Facts, type SavePlace } from "./save-artifact.ts";
 import { SpoolPart } from "./spool-part.ts";
 
 /** What a writer works with. */
@@ -71,31 +72,46 @@ export class LocalWriter implements ArtifactWriter {
 
   async #end(redactions: Artifact["redactions"]): Promise<Artifact> {
     await this.#adding;
-    const kept = this.#part === null ? this.#keepRow(redactions) : await this.#keepFile(this.#part, redactions);
+    const kept = this.#part === null ? await this.#keepRow(redactions) : await this.#keepFile(this.#part, redactions);
     await this.#place.syncLog();
     return kept;
   }
 
-  #keepRow(redactions: Artifact["redactions"]): Artifact {
+  #keepRow(redactions: Artifact["redactions"]): Promise<Artifact> {
     const data = Buffer.concat(this.#held, this.#heldBytes);
     const index = startLineIndex();
     index.add(data);
     const { bytes, lines } = index.end();
     const sha256 = createHash("sha256").update(data).digest("hex");
     const facts: Facts = { bytes, lines, sha256, saved: this.#isPartial ? "partial" : "yes" };
-    return saveArtifact(this.#place, this.#about, facts, redactions, data, {});
+    return this.#save(facts, redactions, data, {});
+  }
+
+  async #save(
+    facts: Facts,
+    redactions: Artifact["redactions"],
+    data: Uint8Array | null,
+    parts: Partial<Record<FileKind, string>>,
+  ): Promise<Artifact> {
+    const { rows, files } = this.#place;
+    const save = artifactSave(this.#place, this.#about, facts, redactions, data, parts);
+    const kept = save.kept(await rows.write(save.act));
+    const key = save.tidyKey();
+    // It is kept; a file too many is collected later.
+    if (key !== null) await files.tidy(key).catch(() => {});
+    return kept;
   }
 
   async #keepFile(part: SpoolPart, redactions: Artifact["redactions"]): Promise<Artifact> {
     const { path, sha256, index, isPartial } = await part.end();
     const facts: Facts = { bytes: index.bytes, lines: index.lines, sha256, saved: isPartial ? "partial" : "yes" };
-    let indexPart: string | null = null;
+    // Without room for the index it is made anew by the first who needs it.
+    const indexPart = await this.#place.files.writeSpool(encodeLineIndex(index)).catch(() => null);
+    const parts = { plain: path, ...(indexPart !== null && { index: indexPart }) };
     try {
-      indexPart = await this.#place.files.writeSpool(encodeLineIndex(index));
-      return saveArtifact(this.#place, this.#about, facts, redactions, null, { plain: path, index: indexPart });
+      return await this.#save(facts, redactions, null, parts);
     } catch (error) {
-      await unlink(path).catch(() => {});
-      if (indexPart !== null) await unlink(indexPart).catch(() => {});
+      for (const part of Object.values(parts)) await unlink(part).catch(() => {});
       throw error;
     }
   }

@@ -93,6 +93,19 @@ export async function openBlocks(path: string, bytes: number): Promise<ArtifactB
   }
 }
 
+/** How many bytes a compressed artifact has by its own word; null if its file is not there or is torn. */
+export async function blocksBytes(path: string): Promise<number | null> {
+  const handle = await openNoFollow(path);
+  if (handle === null) return null;
+  try {
+    const { size } = await handle.stat();
+    if (size < HEADER_BYTES + FOOTER_BYTES) return null;
+    return readWide(await readAt(handle, path, size - FOOTER_BYTES, size), 0);
+  } finally {
+    await handle.close();
+  }
+}
+
 async function readIndex(handle: FileHandle, path: string, bytes: number): Promise<Buffer> {
   const { size } = await handle.stat();
   const count = Math.ceil(bytes / COMPRESSED_BLOCK_BYTES);

@@ -108,14 +108,14 @@ async function compressOne(
       await bytes.close();
     }
     const { size } = await stat(part);
-    const isSwitched = rows.transaction(() => {
+    const isSwitched = await rows.write(() => {
       // A searcher may have been given the plain file meanwhile.
       const isIdle = (statSync(plain, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) <= beforeMs;
       if (!isIdle || !rows.changeForm(key, "plain", "blocks")) return false;
       files.place(key, { blocks: part });
       return true;
     });
-    if (isSwitched) files.tidy(key);
+    if (isSwitched) await files.tidy(key);
     return isSwitched ? size : null;
   } finally {
     await unlink(part).catch(() => {});

@@ -25,7 +25,7 @@ export function databaseFault(error: unknown, path: string): unknown {
     return fault(
       "store-damaged",
       `database ${path} is damaged: ${reason}. Move it away, with its -wal and -shm files; a new one is made at the ` +
-        "next start. Artifacts kept as files stay readable.",
+        "next start. Outputs over 64 KiB are files beside it and stay readable by their ids; smaller ones, and events, are lost.",
     );
   }
   if (code === FULL || FULL_SYSTEM.has(system)) {

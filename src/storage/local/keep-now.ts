@@ -5,7 +5,7 @@ import type { Artifact, ArtifactAbout } from "../../contract/store.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { encodeLineIndex, startLineIndex } from "./line-index.ts";
 import type { Quota } from "./quota.ts";
-import { type Facts, type SavePlace, saveArtifact } from "./save-artifact.ts";
+import { artifactSave, type Facts, type SavePlace } from "./save-artifact.ts";
 import { writeFault } from "./spool-part.ts";
 import { codeOf, PRIVATE_FILE } from "./store-folders.ts";
 
@@ -28,10 +28,20 @@ export function keepNow(
   try {
     if (!isSmall) {
       writeSynced((parts.plain = part()), data);
-      writeSynced((parts.index = part()), encodeLineIndex(lines));
+      const index = part();
+      try {
+        writeSynced(index, encodeLineIndex(lines));
+        parts.index = index;
+      } catch {
+        // Without room for the index it is made anew by the first who needs it.
+        rmSync(index, { force: true });
+      }
     }
-    const kept = saveArtifact(place, about, facts, redactions, isSmall ? data : null, parts);
+    const save = artifactSave(place, about, facts, redactions, isSmall ? data : null, parts);
+    const kept = save.kept(place.rows.transaction(save.act));
     syncLog(place.logPath);
+    const key = save.tidyKey();
+    if (key !== null) void place.files.tidy(key).catch(() => {});
     return kept;
   } catch (error) {
     for (const path of Object.values(parts)) rmSync(path, { force: true });

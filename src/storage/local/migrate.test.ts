@@ -25,7 +25,7 @@ describe("migrations", () => {
       createTable.call(kysely.schema, "extra").addColumn("a", "text"),
     ];
     const broken = () => [kysely.schema.createTable("half").addColumn("a", "text"), kysely.schema.dropTable("nothing")];
-    expect(() => migrate(connection, kysely, [first, second, broken])).toThrow(/nothing/);
+    await expect(migrate(connection, kysely, [first, second, broken])).rejects.toThrow(/nothing/);
     const tables = () =>
       connection
         .prepare<{ name: string }>("select name from sqlite_master")
@@ -33,7 +33,7 @@ describe("migrations", () => {
         .map(({ name }) => name);
     expect(tables()).toContain("extra");
     expect(tables()).not.toContain("half");
-    migrate(connection, kysely, [first, second]);
+    await migrate(connection, kysely, [first, second]);
     expect(connection.prepare("select version from versions order by version").all()).toEqual([
       { version: 1 },
       { version: 2 },

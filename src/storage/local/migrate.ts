@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import { SpillwayError } from "../../errors.ts";
 import { type EngineTypes, MIGRATIONS, type Migration } from "./migrations.ts";
 import type { Schema } from "./schema.ts";
-import type { SqliteConnection } from "./sqlite-connection.ts";
+import { retryBusy, type SqliteConnection } from "./sqlite-connection.ts";
 
 const SQLITE_TYPES: EngineTypes = {
   growingId: "integer primary key autoincrement",
@@ -11,14 +11,14 @@ const SQLITE_TYPES: EngineTypes = {
 };
 
 /** Brings a database to the newest version. Any number of processes may try at once: one does it, the others find it done. */
-export function migrate(
+export async function migrate(
   connection: SqliteConnection,
   { schema }: Kysely<Schema>,
   migrations: readonly Migration[] = MIGRATIONS,
-): void {
-  if (versionOf(connection, migrations) === migrations.length) return;
+): Promise<void> {
+  if ((await retryBusy(() => versionOf(connection, migrations))) === migrations.length) return;
   for (const [index, migration] of migrations.entries()) {
-    connection.transaction(() => {
+    await connection.write(() => {
       connection.exec("create table if not exists versions (version integer primary key, applied_ms integer not null)");
       if (versionOf(connection, migrations) > index) return;
       for (const step of migration(schema, SQLITE_TYPES)) connection.exec(step.compile().sql);

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chmod, mkdir, mkdtemp, open, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, open, rename, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -211,7 +211,6 @@ describe("a database that cannot be used", () => {
     const dir = await freshFolder();
     const database = await openDatabase(dir);
     const other = openConnection(await loadDriver(), file(dir));
-    database.raw.exec("pragma busy_timeout = 5");
     other.exec("begin immediate");
     expect(() => database.transaction(() => 1)).toThrow(
       expect.objectContaining({ code: "store-unavailable", message: expect.stringMatching(/held by another process/) }),
@@ -221,6 +220,47 @@ describe("a database that cannot be used", () => {
     other.close();
     await database.close();
   });
+
+  it("leaves the thread free while another connection writes, and keeps the order of what was asked", async () => {
+    const dir = await freshFolder();
+    const database = await openDatabase(dir);
+    const other = openConnection(await loadDriver(), file(dir));
+    other.exec("begin immediate");
+    const order: string[] = [];
+    const add = (name: string) => database.write(() => order.push(name));
+    const writes = [add("first"), add("second")];
+    // Timers fire meanwhile: this one lets the lock go.
+    setTimeout(() => {
+      order.push("timer");
+      other.exec("commit");
+    }, 5);
+    await Promise.all(writes);
+    expect(order).toEqual(["timer", "first", "second"]);
+    other.close();
+    await database.close();
+  });
+
+  it.skipIf(process.platform === "win32").each(["spillway.db", "spillway.db-wal", "."])(
+    "says that %s was moved or removed while it was open, and answers no write",
+    async (name) => {
+      const dir = join(await freshFolder(), "data");
+      const database = await openDatabase(dir);
+      const write = () =>
+        database.write(() => database.raw.prepare("insert or replace into sessions values ('s', 0, 0, 0)").run());
+      await write();
+      await rename(join(dir, name), join(dir, "..", "elsewhere"));
+      await expect(write()).rejects.toMatchObject({
+        code: "store-unavailable",
+        message: expect.stringMatching(/was moved, removed/),
+      });
+      expect(() => database.transaction(() => 1)).toThrow(/was moved, removed/);
+      // A new one in its place is not the one that is open.
+      const other = await openDatabase(dir).catch(() => null);
+      await expect(write()).rejects.toThrow(/was moved, removed/);
+      await other?.close();
+      await database.close();
+    },
+  );
 });
 
 it("no statement outlives its connection, whatever the garbage collector does", async () => {

@@ -18,8 +18,9 @@ export interface Database {
   readonly kysely: Kysely<Schema>;
   /** Prepared statements without a promise between. */
   readonly raw: RawSql;
-  /** All of it or nothing, on `raw`; see SqliteConnection. */
+  /** All of it or nothing, on `raw`; see SqliteConnection: `write` is the one to use. */
   transaction<T>(act: () => T): T;
+  write<T>(act: () => T): Promise<T>;
   /** May be called again. */
   close(): Promise<void>;
 }
@@ -40,14 +41,15 @@ export async function openDatabase(dir: string): Promise<Database> {
   }
   const connection = openConnection(driver, path);
   try {
-    retryBusy(() => prepareFile(connection));
+    await retryBusy(() => prepareFile(connection));
     const kysely = new Kysely<Schema>({ dialect: sqliteDialect(connection) });
-    migrate(connection, kysely);
+    await migrate(connection, kysely);
     return {
       path,
       kysely,
       raw: { prepare: connection.prepare, exec: connection.exec },
       transaction: connection.transaction,
+      write: connection.write,
       close: async () => connection.close(),
     };
   } catch (error) {

@@ -32,7 +32,7 @@ export async function removeSession(
   const other = raw.prepare<{ session: string }>("select session from artifact_sessions where key = ? limit 1");
   const rename = raw.prepare("update artifacts set session = ? where key = ? and session = ?");
   for (;;) {
-    const dropped = rows.transaction(() =>
+    const dropped = await rows.write(() =>
       find.all(name, PAGE).map(({ key, bytes }) => {
         untie.run(key, name);
         const left = other.get(key);
@@ -47,7 +47,7 @@ export async function removeSession(
         report.untied += 1;
         continue;
       }
-      files.tidy(each.key);
+      await files.tidy(each.key);
       report.removed += 1;
       report.removedBytes += each.bytes;
     }

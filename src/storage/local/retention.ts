@@ -3,6 +3,7 @@ import { NUMBERS } from "../../stages/policy/defaults.ts";
 import type { ArtifactFiles } from "./artifact-files.ts";
 import type { ArtifactRows } from "./artifact-rows.ts";
 import type { Database } from "./open-database.ts";
+import { retryBusy } from "./sqlite-connection.ts";
 import { sweepFiles } from "./sweep-files.ts";
 
 /** What may stay. What is absent is the built-in number. */
@@ -85,8 +86,8 @@ export async function collect(
   };
   const isInUse = raw.prepare(`select 1 from artifacts a where a.key = ? and ${IN_USE}`);
 
-  function remove(page: Candidate[], reason: CollectReason): void {
-    const removed = rows.transaction(() =>
+  async function remove(page: Candidate[], reason: CollectReason): Promise<void> {
+    const removed = await rows.write(() =>
       // Looked at again under the lock: it may have been kept again since.
       page.filter(({ key }) => isInUse.get(key, heldMs, heldMs) === undefined && (dryRun || rows.drop(key))),
     );
@@ -95,7 +96,7 @@ export async function collect(
       report.removed += 1;
       report.removedBytes += bytes;
       if (report.artifacts.length < LISTED) report.artifacts.push({ id, bytes, createdAtMs, reason });
-      if (!dryRun) files.tidy(key);
+      if (!dryRun) await files.tidy(key);
     }
   }
 
@@ -114,7 +115,7 @@ export async function collect(
         }
         chosen.push(row);
       }
-      remove(chosen, reason);
+      if (chosen.length > 0) await remove(chosen, reason);
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE) return;
       at = last;
@@ -141,9 +142,9 @@ export async function collect(
     if (isOver) totalOver -= row.bytes;
     return isOver;
   });
-  if (!signal?.aborted) report.files = await sweepFiles(rows, files, { nowMs, staleMs, dryRun });
+  if (!signal?.aborted) report.files = await sweepFiles(rows, files, { nowMs, staleMs, maxAgeMs, dryRun });
   // Gives the room back to the disk, not only to the next rows.
-  if (!dryRun && report.removed > 0) raw.exec("pragma incremental_vacuum");
+  if (!dryRun && report.removed > 0) await retryBusy(() => raw.exec("pragma incremental_vacuum"));
   const left = raw
     .prepare<{ count: number; bytes: number | null }>("select count(*) as count, sum(bytes) as bytes from artifacts")
     .get();

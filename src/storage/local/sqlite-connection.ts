@@ -1,6 +1,8 @@
+import { setTimeout } from "node:timers/promises";
 import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { databaseFault, isBusy } from "./database-fault.ts";
+import { watchHome } from "./database-home.ts";
 import type { Driver, DriverConnection, DriverStatement, SqlValue } from "./sqlite-driver.ts";
 
 /** A prepared statement. Holds its connection: a driver crashes if a statement is all that is left of one. */
@@ -24,15 +26,18 @@ export interface RawSql {
 export interface SqliteConnection extends RawSql {
   readonly path: string;
   /**
-   * All of `act` or nothing. Takes the write lock first, waiting for other processes; `act` may run again, so it changes
-   * nothing but the database, and it does not wait for anything.
+   * All of `act` or nothing. Takes the write lock first; `act` may run again, so it changes nothing but the database, and
+   * it does not wait for anything. Waits for other processes without giving the thread back: for those who cannot wait.
    */
   transaction<T>(act: () => T): T;
+  /** The same, one after another; while another process holds the lock the thread is free. */
+  write<T>(act: () => T): Promise<T>;
   /** May be called again. */
   close(): void;
 }
 
-const BUSY_ATTEMPTS = 5;
+/** Between two attempts: others of this process get their turn. */
+const PAUSE_MS = 20;
 
 /** Opens a file that several processes may use at once. */
 export function openConnection({ DatabaseSync }: Driver, path: string): SqliteConnection {
@@ -47,6 +52,9 @@ export function openConnection({ DatabaseSync }: Driver, path: string): SqliteCo
   const statements = new Map<string, Statement<unknown>>();
   let isOpen = true;
   let isInside = false;
+  const home = watchHome(path);
+  /** Settles with the last write that was asked for. */
+  let lastWrite: Promise<unknown> = Promise.resolve();
 
   const checkOpen = (): void => {
     if (!isOpen) throw new SpillwayError("bad-input", `database ${path} is closed`);
@@ -94,6 +102,7 @@ export function openConnection({ DatabaseSync }: Driver, path: string): SqliteCo
     try {
       const result = act();
       if (isPromise(result)) throw new SpillwayError("bad-input", "a transaction must not wait for a promise");
+      home.check();
       prepare("commit").run();
       return result;
     } catch (error) {
@@ -107,14 +116,29 @@ export function openConnection({ DatabaseSync }: Driver, path: string): SqliteCo
     }
   }
 
+  const begin = (): void => {
+    checkOpen();
+    if (isInside) throw new SpillwayError("bad-input", "a transaction inside a transaction");
+  };
+
   return {
     path,
     prepare,
     exec,
     transaction(act) {
-      checkOpen();
-      if (isInside) throw new SpillwayError("bad-input", "a transaction inside a transaction");
-      return guarded(() => retryBusy(() => attempt(act)));
+      begin();
+      return guarded(() => retryNow(() => attempt(act)));
+    },
+    write(act) {
+      const untilMs = performance.now() + NUMBERS.databaseWaitMs.default;
+      const written = lastWrite.then(() =>
+        retryBusy(() => {
+          begin();
+          return guarded(() => attempt(act));
+        }, untilMs),
+      );
+      lastWrite = written.catch(() => {});
+      return written;
     },
     close() {
       if (!isOpen) return;
@@ -138,15 +162,33 @@ function moveLogIn(connection: DriverConnection): void {
 }
 
 /** Tries again while another process holds the file. Each attempt has waited for the busy timeout already. */
-export function retryBusy<T>(act: () => T): T {
-  for (let attempts = 1; ; attempts += 1) {
+export async function retryBusy<T>(
+  act: () => T,
+  untilMs: number = performance.now() + NUMBERS.databaseWaitMs.default,
+): Promise<T> {
+  for (;;) {
     try {
       return act();
     } catch (error) {
-      const cause = SpillwayError.is(error) ? error.cause : error;
-      if (!isBusy(cause) || attempts >= BUSY_ATTEMPTS) throw error;
+      if (!isHeld(error) || performance.now() >= untilMs) throw error;
+    }
+    await setTimeout(PAUSE_MS);
+  }
+}
+
+function retryNow<T>(act: () => T): T {
+  const untilMs = performance.now() + NUMBERS.databaseHoldMs.default;
+  for (;;) {
+    try {
+      return act();
+    } catch (error) {
+      if (!isHeld(error) || performance.now() >= untilMs) throw error;
     }
   }
+}
+
+function isHeld(error: unknown): boolean {
+  return isBusy(SpillwayError.is(error) ? error.cause : error);
 }
 
 /** Drivers end a text at a NUL without a word, which would make two names one. */

@@ -9,7 +9,7 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 import { SpillwayError } from "../../errors.ts";
-import type { SqliteConnection } from "./sqlite-connection.ts";
+import { retryBusy, type SqliteConnection } from "./sqlite-connection.ts";
 import type { SqlValue } from "./sqlite-driver.ts";
 
 /** Kysely on a connection of ours. Each query is whole in itself: a transaction across promises would hold up everyone. */
@@ -25,11 +25,13 @@ export function sqliteDialect(connection: SqliteConnection): Dialect {
 function driverOn(connection: SqliteConnection): Driver {
   const session: DatabaseConnection = {
     async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-      const statement = connection.prepare<Row>(sql);
       const values = parameters as SqlValue[];
-      if (statement.isQuery) return { rows: statement.all(...values) };
-      const { changes, lastId } = statement.run(...values);
-      return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastId) };
+      return retryBusy((): QueryResult<Row> => {
+        const statement = connection.prepare<Row>(sql);
+        if (statement.isQuery) return { rows: statement.all(...values) };
+        const { changes, lastId } = statement.run(...values);
+        return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastId) };
+      });
     },
     streamQuery() {
       throw new SpillwayError("bad-input", "rows are read in pages, not streamed");

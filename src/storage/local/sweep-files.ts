@@ -12,14 +12,17 @@ const FORM_OF: Record<string, string> = { "": "plain", ".blocks": "blocks" };
 export async function sweepFiles(
   rows: ArtifactRows,
   files: ArtifactFiles,
-  { nowMs, staleMs, dryRun }: { nowMs: number; staleMs: number; dryRun: boolean },
+  { nowMs, staleMs, maxAgeMs, dryRun }: { nowMs: number; staleMs: number; maxAgeMs: number; dryRun: boolean },
 ): Promise<string[]> {
   const { dir, spool } = files.folders;
   const swept: string[] = [];
+  const madeMs = rows.madeMs();
   // A fresh file may belong to a row that another process is about to commit.
   const isStale = async (path: string): Promise<boolean> => {
     const found = await stat(path).catch(() => null);
-    return found !== null && Math.max(found.mtimeMs, found.ctimeMs) < nowMs - staleMs;
+    if (found === null || Math.max(found.mtimeMs, found.ctimeMs) >= nowMs - staleMs) return false;
+    // Older than the database: its row went with an earlier one, and whoever has its id may still read it.
+    return found.mtimeMs >= madeMs || found.mtimeMs < nowMs - maxAgeMs;
   };
   for (const name of await readdir(spool)) {
     const path = join(spool, name);
@@ -29,7 +32,7 @@ export async function sweepFiles(
   }
   for (const { path, key } of await findOrphans(rows, files)) {
     if (key === null || !(await isStale(path))) continue;
-    if (!dryRun) files.tidy(key);
+    if (!dryRun) await files.tidy(key);
     swept.push(relative(dir, path));
   }
   return swept;

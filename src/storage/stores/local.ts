@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { Artifact, ByteRange, Scope, Store } from "../../contract/store.ts";
 import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { adoptFile } from "../local/adopt-file.ts";
 import { type ArtifactFiles, openFiles } from "../local/artifact-files.ts";
 import { isArtifactId, isIdPrefix } from "../local/artifact-key.ts";
 import { openRows, toArtifact } from "../local/artifact-rows.ts";
@@ -60,8 +61,14 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
   const find = (id: string, scope: Scope): ArtifactTable | null =>
     isArtifactId(id) ? rows.find(id, storedName(scope) ?? "") : null;
 
+  async function findOrAdopt(id: string, scope: Scope): Promise<ArtifactTable | null> {
+    const row = find(id, scope);
+    if (row !== null || !isArtifactId(id)) return row;
+    return adoptFile(rows, files, secret, { id, scope: storedName(scope) ?? "" }).catch(() => null);
+  }
+
   async function reading<T>(id: string, scope: Scope, act: (row: ArtifactTable, bytes: ArtifactBytes) => Promise<T>) {
-    const found = find(id, scope);
+    const found = await findOrAdopt(id, scope);
     const opened = found && (await files.openBytes(found.key));
     if (opened === null) return null;
     const { row, bytes } = opened;
@@ -86,7 +93,7 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
     },
     keepNow: (about, bytes, redactions) => keepNow(place, about, bytes, redactions),
     async find(id, scope) {
-      const row = find(id, scope);
+      const row = await findOrAdopt(id, scope);
       return row && toArtifact(row);
     },
     read: (id, scope, range) =>
@@ -97,7 +104,7 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
       }),
     locate: (id, scope, lines) => reading(id, scope, (row, bytes) => locateLines(files, row, bytes, lines)),
     async file(id, scope) {
-      const row = find(id, scope);
+      const row = await findOrAdopt(id, scope);
       return row && files.plainFile(row.key);
     },
     async list({ scope, session, beforeMs, max = MAX_LISTED }): Promise<Artifact[]> {
@@ -119,8 +126,8 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
       return (await query.execute()).map(toArtifact);
     },
     async remove(id, scope) {
-      const key = isArtifactId(id) ? rows.remove(id, storedName(scope) ?? "") : null;
-      if (key !== null) files.tidy(key);
+      const key = isArtifactId(id) ? await rows.remove(id, storedName(scope) ?? "") : null;
+      if (key !== null) await files.tidy(key);
       return key !== null;
     },
     async close() {},
@@ -139,6 +146,7 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
         .orderBy("id")
         .limit(MAX_RESOLVED)
         .execute();
+      if (found.length === 0 && (await findOrAdopt(prefix, scope)) !== null) return [prefix];
       return found.map(({ id }) => id);
     },
   };
