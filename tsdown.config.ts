@@ -56,7 +56,7 @@ const cli = {
       groups: [
         {
           name: "base",
-          test: /rolldown|commander|src\/(?!config\/(?!index|load-config|find-config|config-fault)|storage\/|parts\/|recall\/|stages\/redact\/|entrypoints\/cli\/(main|run\/|transcripts\/|commands\/(?!clamp)))/,
+          test: /rolldown|commander|src\/(?!config\/(?!index|load-config|find-config|config-fault)|storage\/|parts\/|recall\/|stages\/redact\/|entrypoints\/replay\/|entrypoints\/cli\/(main|read-recorded|run\/|transcripts\/|commands\/(?!clamp)))/,
         },
       ],
     },

@@ -1,6 +1,7 @@
 // The public surface. Anything added here is public API: named exports only.
 import type { LoadConfigOptions, LoadedConfig } from "./config/index.ts";
 import type { Ledger } from "./contract/ledger.ts";
+import type { ModelSource } from "./contract/model-client.ts";
 import type { PolicyInput, ProfileName } from "./contract/policy.ts";
 import type { Store } from "./contract/store.ts";
 import type { TokenCounter } from "./contract/token-counter.ts";
@@ -9,7 +10,9 @@ import { assembleSpillway, openRedaction, type Redact, type Spillway, type Spill
 
 /** Parts a caller may hand in; what is left out has a default. */
 export interface SpillwayOptions
-  extends Partial<Omit<SpillwayParts, "policy" | "searcher" | "histories" | "redaction" | "logs" | "copyOut">> {
+  extends Partial<
+    Omit<SpillwayParts, "policy" | "openModel" | "searcher" | "histories" | "redaction" | "logs" | "copyOut">
+  > {
   /** Where secrets are replaced; "on" by default: in what is stored and logged. */
   redact?: Redact | undefined;
   policy?: PolicyInput | ProfileName;
@@ -58,11 +61,16 @@ export async function createSpillway(options: SpillwayOptions = {}): Promise<Spi
           kept.store,
           parts.scope,
         );
+  const openModel = async (source: ModelSource) =>
+    (await import("./parts/model-client/model-client.ts")).modelClient(source, parts.now);
+  // A wrong endpoint should show here too.
+  if (parts.summarizer !== undefined) await openModel(parts.summarizer);
   const searcher = async () => (await import("./parts/searcher.ts")).loadSearcher();
   return assembleSpillway({
     ...parts,
     ...kept,
     ...files,
+    openModel,
     searcher,
     histories: newHistories,
     redaction,
@@ -86,6 +94,7 @@ const OPTIONS = new Set([
   "runs",
   "logger",
   "hostLimits",
+  "summarizer",
   "onReceipt",
   "onEvent",
   "now",
@@ -119,6 +128,14 @@ export type { Cut, Gap, Piece, Room } from "./contract/cut.ts";
 export type { EventKind, RecordedEvent, SpillwayEvent } from "./contract/event.ts";
 export type { EventQuery, Ledger, Projection, SessionRow, StatQuery, StatRow, Totals } from "./contract/ledger.ts";
 export type { Limits, Unit } from "./contract/limits.ts";
+export type {
+  ModelCaps,
+  ModelEndpoint,
+  ModelFunction,
+  ModelPrompt,
+  ModelSource,
+  ModelSpeech,
+} from "./contract/model-client.ts";
 export type { Output, OutputStream } from "./contract/output.ts";
 export type {
   Policy,
@@ -135,7 +152,13 @@ export type { Span } from "./contract/span.ts";
 export type { Artifact, ArtifactAbout, ArtifactQuery, ArtifactWriter, ByteRange, Store } from "./contract/store.ts";
 export type { Held, Sieve, Strategy, StrategyName, StrategyRequest } from "./contract/strategy.ts";
 export type { TokenCounter } from "./contract/token-counter.ts";
-export { SpillwayError, type SpillwayErrorCode } from "./errors.ts";
+export {
+  OverflowError,
+  type OverflowFacts,
+  type OverflowStep,
+  SpillwayError,
+  type SpillwayErrorCode,
+} from "./errors.ts";
 export type {
   CapOptions,
   CappedHistory,
@@ -147,6 +170,25 @@ export type {
   PersistHook,
   SessionManager,
 } from "./persist/histories.ts";
+export type {
+  Call,
+  CallOptions,
+  Compacted,
+  CompactInput,
+  Compactor,
+  Ladder,
+  RewritableHistory,
+  Rung,
+  RungCut,
+  RungItem,
+  RungMedia,
+  RungName,
+  RungPlan,
+  RungRequest,
+  Send,
+  SendContext,
+} from "./spillway/lazy-call.ts";
+export type { Compact, CompactedConversation, CompactOptions } from "./spillway/lazy-compact.ts";
 export type {
   Admission,
   AdmitOptions,

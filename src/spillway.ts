@@ -4,7 +4,7 @@ import { admitPlainly } from "./admit/admit-plainly.ts";
 import type { Admission, AdmitOptions, AdmitRequest } from "./admit/admit-request.ts";
 import { OwnTexts } from "./admit/own-texts.ts";
 import { newRecorder } from "./admit/recorder.ts";
-import { type Redact, type Redaction, redactionOf } from "./admit/redaction.ts";
+import type { Redact } from "./admit/redaction.ts";
 import { safeNames } from "./admit/safe-names.ts";
 import { type Tool, type WrapOptions, wrapTool, wrapTools } from "./admit/wrap-tool.ts";
 import type { EventKind } from "./contract/event.ts";
@@ -24,6 +24,9 @@ import type {
   SearchPage,
   SearchQuery,
 } from "./recall/index.ts";
+import { newCondensing } from "./spillway/condensing.ts";
+import { lazyCall } from "./spillway/lazy-call.ts";
+import { lazyCompact } from "./spillway/lazy-compact.ts";
 import type { Reader, Spillway, SpillwayParts } from "./spillway/parts.ts";
 import { strategies as builtInStrategies } from "./stages/clamp/strategies/index.ts";
 import { errorForDisplay } from "./stages/display/error-for-display.ts";
@@ -46,6 +49,7 @@ import { newBreaker } from "./stages/spill/breaker.ts";
 import type { SpillPlace } from "./stages/spill/spill.ts";
 import { within } from "./stages/spill/within.ts";
 
+export { openRedaction } from "./spillway/open-redaction.ts";
 export type {
   Admission,
   AdmitOptions,
@@ -89,24 +93,15 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   const own = new OwnTexts();
   const breaker = () => newBreaker(NUMBERS.breakerFailures.default, NUMBERS.breakerPauseMs.default, now);
   const deadlineMs = NUMBERS.spillDeadlineMs.default;
-  const loadRedactor = redaction === null ? null : () => redaction.loadRedactor();
   const place: SpillPlace = {
     store,
     breaker: breaker(),
     deadlineMs,
-    loadRedactor,
+    loadRedactor: redaction === null ? null : () => redaction.loadRedactor(),
     loadedRedactor: () => redaction?.loadedRedactor() ?? null,
   };
   const { logs = [] } = parts;
-  const recorder = newRecorder({
-    ledger,
-    logs,
-    listeners: parts,
-    redaction,
-    newBreaker: breaker,
-    deadlineMs,
-    now,
-  });
+  const recorder = newRecorder({ ledger, logs, listeners: parts, redaction, newBreaker: breaker, deadlineMs, now });
   const safeName = safeNames(redaction);
   checkLimits(parts.hostLimits ?? {}, "hostLimits");
 
@@ -120,7 +115,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   }
 
   function planFor(request: AdmitRequest): AdmissionRequest {
-    const { limits, strategy, headShare, fold, off, marker, exitCode } = request;
+    const { limits, strategy, headShare, fold, summarize, off, marker, exitCode } = request;
     const tool = request.tool ?? "tool";
     if (!("output" in request))
       throw new SpillwayError("bad-input", "admit takes { output, ... }; there was no output");
@@ -134,6 +129,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
       strategy,
       headShare,
       fold,
+      summarize,
       off,
     });
     return {
@@ -149,6 +145,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
       exitCode: typeof exitCode === "number" ? exitCode : null,
       off: rule.off,
       boundDetails: request.boundDetails ?? false,
+      summarizeOverChars: rule.summarize ? rule.triggerChars : undefined,
       ...(marker === undefined ? {} : { marker }),
     };
   }
@@ -165,6 +162,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
       access: accessTo,
       own,
       loadView: redaction?.loadView ?? null,
+      summarize: isUpdate ? undefined : condensing?.summarize,
       ...(typeof exit === "object" && exit !== null && { exit }),
     };
     const { totalChars, ...admitted } = await admitOutput(plan, request.output, keeper).catch((error: unknown) =>
@@ -177,6 +175,9 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     await recorder.receipt(receipt, host === undefined ? null : { hostTokens: hostTokens(receipt, totalChars, host) });
     return admitted;
   }
+
+  /** A request is not held up for a model's summary. */
+  const admitPlain = (request: AdmitRequest) => admitAny({ ...request, summarize: false });
 
   async function standIn(plan: AdmissionRequest, output: unknown, error: unknown): Promise<AdmittedOutput> {
     if (plan.off || !redaction?.loadView) return admitPlainly(plan, output, error);
@@ -201,6 +202,16 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     await recorder.event({ kind, atMs: now(), session, tool, call, artifact: id, receipt: null, more });
   }
 
+  const { maxInputChars } = policy.summarization;
+  const condensing = newCondensing(parts, {
+    place,
+    access: accessTo,
+    scope,
+    counter,
+    breaker: breaker(),
+    maxInputChars,
+  });
+
   const histories = parts.histories({
     planFor: (tool, call, session, limits) => planFor({ tool, session, call: call ?? undefined, limits, output: null }),
     keeper: { place, access: accessTo, accessNow: staticAccess, own },
@@ -223,21 +234,38 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
       deadlineMs,
       recorder,
       resolve: (tool) => resolveToolPolicy(policy, tool),
-      admit: admitAny,
+      admit: admitPlain,
       sha256: (text) => createHash("sha256").update(text).digest("hex"),
       now,
     });
   }
+
+  const prepare: Prepare = async (messages, options) => {
+    preparing ??= loadPrepare();
+    return (await preparing)(messages, options);
+  };
+  const { guard } = histories;
+  const sending = {
+    policy,
+    counter,
+    scope,
+    access: staticAccess,
+    place,
+    recorder,
+    prepare,
+    admit: admitPlain,
+    guard,
+    now,
+  };
 
   const wrapping = { admit: admitAny, check: (request: AdmitRequest) => void planFor(request) };
   return {
     policy,
     store,
     ledger,
-    async prepare(messages, options) {
-      preparing ??= loadPrepare();
-      return (await preparing)(messages, options);
-    },
+    prepare,
+    call: lazyCall(sending, condensing?.compactor),
+    compact: lazyCompact(condensing?.compactor, policy.contextTokens),
     async recall(id, want, options) {
       const { recall, recallText } = await import("./recall/index.ts");
       const page = await recall(kept(store), id, scope, want, { searcher: await parts.searcher(), ...options });
@@ -263,20 +291,6 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
 function kept(store: Store | null): Store {
   if (store !== null) return store;
   throw new SpillwayError("missing-part", "nothing is kept here: this Spillway was made with store: null");
-}
-
-/** What replaces secrets. Throws if what is said about it is wrong, rules included: that should show before the first output. */
-export async function openRedaction(redact: Redact | undefined, preload = false): Promise<Redaction | null> {
-  const hasRules = typeof redact === "object" && Array.isArray(redact?.rules);
-  if (!hasRules && redact !== undefined && !["off", "on", "model"].includes(redact as string)) {
-    throw new SpillwayError(
-      "bad-input",
-      `redact must be "off", "on", "model" or { rules, model }; got ${String(redact)}`,
-    );
-  }
-  const redaction = redactionOf(redact);
-  if (preload || hasRules) await redaction?.loadRedactor();
-  return redaction;
 }
 
 function strategyNames(policy: Policy): Set<string> {

@@ -188,7 +188,7 @@ const PROMISED: Partial<Record<NumberName, Promised>> = {
     ),
   },
   pruneForceRatio: {
-    is: 0.85,
+    is: 0.9,
     proof: carried(
       "pruneForceRatio",
       ({ pruning }) => pruning.forceRatio,
@@ -319,6 +319,11 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   searchesAtOnce: 4,
   fullWindowShare: 0.99,
   truncatedShare: 0.5,
+  recoverSends: 4,
+  recoverSeedSends: 5,
+  recoverCompactions: 3,
+  recoverDeadlineMs: 300_000,
+  recoverPeekBytes: 65_536,
   summarizeCalls: 40,
   summarizeLeastChars: 200,
   summarizeDeadlineMs: 120_000,

@@ -28,6 +28,8 @@ export interface WrapOptions {
   strategy?: StrategyName | undefined;
   headShare?: number | undefined;
   fold?: boolean | undefined;
+  /** Over its limits, and over the policy's `triggerChars`, an output is summarised by the model that was handed in. */
+  summarize?: boolean | undefined;
   /** Nothing is held back. */
   off?: boolean | undefined;
   /** Replaces our markers; measured like ours. */

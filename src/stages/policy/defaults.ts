@@ -77,7 +77,7 @@ export const NUMBERS = {
   pruneClearAtLeastTokens: row(12_500, 0, 1_000_000_000, "a step that frees less is not worth a cold prompt cache"),
   pruneClearAtLeastShare: share(0.05, "as above, as a share of the window"),
   pruneLowWatermark: share(0.5, "a step goes on to this share of the ratio that set it off, so that steps are rare"),
-  pruneForceRatio: share(0.85, "from here on a request that is refused costs more than a cold prompt cache"),
+  pruneForceRatio: share(0.9, "from here on a request that is refused costs more than a cold prompt cache"),
   pruneCacheTtlMs: row(300_000, 0, 86_400_000, "after a longer pause providers have dropped the prompt cache anyway"),
   pruneAgeTurns: row(0, 0, 100_000, "results older than this many assistant messages are cleared; 0 for never"),
   pruneRequestBytes: row(30_000_000, 1000, 1_000_000_000, "providers refuse requests over 32 MB, some proxies over 30"),
@@ -169,6 +169,11 @@ export const NUMBERS = {
   searchesAtOnce: row(4, 1, 256, "further searches wait for one of these to end"),
 
   fullWindowShare: share(0.99, "an empty answer with this much of the window in use is an overflow nobody reported"),
+  recoverSends: row(4, 1, 100, "how often one request is sent, the first time included"),
+  recoverSeedSends: row(5, 1, 100, "the same with seed 000's ladder"),
+  recoverCompactions: row(3, 0, 100, "summaries made to recover one request"),
+  recoverDeadlineMs: row(300_000, 1, 86_400_000, "from the first refusal on; three summaries take minutes"),
+  recoverPeekBytes: row(64 * KIB, 1, 16 * MIB, "what is read of a stream to see whether it begins with an error"),
   truncatedShare: share(0.5, "a provider that read less than this of what was sent has dropped part of it"),
 } as const satisfies Record<string, NumberRow>;
 
