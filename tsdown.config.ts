@@ -63,7 +63,7 @@ const cli = {
 /** Rooms and files that only some commands need, or only outputs over their limits. */
 const LATER = [
   /^config\/(?!(index|load-config|find-config|config-fault)\.ts)/,
-  /^(storage|parts|recall|prepare|persist|wire|call)\//,
+  /^(storage|parts|recall|prepare|persist|wire|call|condense)\//,
   /^stages\/(fold|redact|prune|guard|cap|recover|summarize|compact)\//,
   /^stages\/clamp\/(signal|json|kinds|ranked)\//,
   /^stages\/clamp\/strategies\/(?!(head|tail|head-tail|edges|on-use)\.ts)/,

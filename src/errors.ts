@@ -9,7 +9,8 @@ export type SpillwayErrorCode =
   | "missing-part"
   | "store-full"
   | "store-damaged"
-  | "store-unavailable";
+  | "store-unavailable"
+  | "overflow";
 
 const MARK = Symbol.for("spillway.error");
 
@@ -27,6 +28,46 @@ export class SpillwayError extends Error {
   /** Also true for an error of another copy of this package. */
   static is(value: unknown): value is SpillwayError {
     return typeof value === "object" && value !== null && MARK in value;
+  }
+}
+
+/** One thing that was tried to make a refused request smaller. */
+export interface OverflowStep {
+  rung: string;
+  /** By our estimate. */
+  freedTokens: number;
+  freedBytes: number;
+  /** What went wrong with it. */
+  fault: string | null;
+}
+
+/** Sizes, what was tried and what a person can do. */
+export interface OverflowFacts {
+  /** Why the provider refused: a verdict's kind. */
+  kind: string;
+  provider: string | null;
+  /** The request's tokens and the most it takes, by the provider's own count; null where it did not say. */
+  observedTokens: number | null;
+  limitTokens: number | null;
+  /** The messages before and after all that was tried, by our estimate. */
+  estimatedTokens: number;
+  leftTokens: number;
+  bytes: number;
+  leftBytes: number;
+  tried: OverflowStep[];
+  /** How often the request was sent. */
+  sends: number;
+  advice: string[];
+}
+
+/** A provider refused a request for its size, and it could not be made to fit. What the provider said is the cause. */
+export class OverflowError extends SpillwayError {
+  readonly facts: OverflowFacts;
+
+  constructor(message: string, facts: OverflowFacts, options?: ErrorOptions) {
+    super("overflow", message, options);
+    this.name = "OverflowError";
+    this.facts = facts;
   }
 }
 

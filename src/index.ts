@@ -28,6 +28,14 @@ export type { Cut, Gap, Piece, Room } from "./contract/cut.ts";
 export type { EventKind, RecordedEvent, SpillwayEvent } from "./contract/event.ts";
 export type { EventQuery, Ledger, Projection, SessionRow, StatQuery, StatRow, Totals } from "./contract/ledger.ts";
 export type { Limits, Unit } from "./contract/limits.ts";
+export type {
+  ModelCaps,
+  ModelEndpoint,
+  ModelFunction,
+  ModelPrompt,
+  ModelSource,
+  ModelSpeech,
+} from "./contract/model-client.ts";
 export type { Output, OutputStream } from "./contract/output.ts";
 export type {
   Policy,
@@ -52,7 +60,13 @@ export type {
 } from "./contract/store.ts";
 export type { Choice, Focus, Held, Sieve, Strategy, StrategyName, StrategyRequest } from "./contract/strategy.ts";
 export type { TokenCounter } from "./contract/token-counter.ts";
-export { SpillwayError, type SpillwayErrorCode } from "./errors.ts";
+export {
+  OverflowError,
+  type OverflowFacts,
+  type OverflowStep,
+  SpillwayError,
+  type SpillwayErrorCode,
+} from "./errors.ts";
 export type { SpillwayOptions } from "./open-spillway.ts";
 export type {
   CapOptions,
@@ -66,10 +80,29 @@ export type {
   SessionManager,
 } from "./persist/histories.ts";
 export type {
+  Call,
+  CallOptions,
+  Compacted,
+  CompactInput,
+  Compactor,
+  Ladder,
+  RewritableHistory,
+  Rung,
+  RungCut,
+  RungItem,
+  RungMedia,
+  RungName,
+  RungPlan,
+  RungRequest,
+  Send,
+  SendContext,
+} from "./spillway/lazy-call.ts";
+export type { Compact, CompactedConversation, CompactOptions } from "./spillway/lazy-compact.ts";
+export type {
   Admission,
   AdmitOptions,
   AdmitRequest,
-  CallOptions,
+  AskOptions,
   CustomMarker,
   CutFields,
   FaultFields,

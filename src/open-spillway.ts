@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { ModelSource } from "./contract/model-client.ts";
 import type { PolicyInput, ProfileName } from "./contract/policy.ts";
 import type { Retention } from "./contract/store.ts";
 import { messageOf } from "./errors.ts";
@@ -17,7 +18,10 @@ import {
 /** Parts a caller may hand in; what is left out has a default. */
 export interface SpillwayOptions
   extends Partial<
-    Omit<SpillwayParts, "policy" | "searcher" | "histories" | "redaction" | "logs" | "copyOut" | "placeFaults">
+    Omit<
+      SpillwayParts,
+      "policy" | "openModel" | "searcher" | "histories" | "redaction" | "logs" | "copyOut" | "placeFaults"
+    >
   > {
   /** Where secrets are replaced; "on" by default: in what is stored and logged. */
   redact?: Redact | undefined;
@@ -60,11 +64,16 @@ export async function openSpillway(options: SpillwayOptions, histories?: NewHist
           kept.store,
           parts.scope,
         );
+  const openModel = async (source: ModelSource) =>
+    (await import("./parts/model-client/model-client.ts")).modelClient(source, parts.now);
+  // A wrong endpoint should show here, not with the first output.
+  if (parts.summarizer !== undefined) await openModel(parts.summarizer);
   const searcher = async () => (await import("./parts/searcher.ts")).loadSearcher();
   return assembleSpillway({
     ...parts,
     ...kept,
     ...files,
+    openModel,
     searcher,
     histories,
     redaction,

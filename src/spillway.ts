@@ -4,16 +4,16 @@ import { admitPlainly } from "./admit/admit-plainly.ts";
 import type { Admission, AdmitOptions, AdmitRequest } from "./admit/admit-request.ts";
 import { OwnTexts } from "./admit/own-texts.ts";
 import { newRecorder } from "./admit/recorder.ts";
-import { type Redact, type Redaction, redactionOf } from "./admit/redaction.ts";
+import type { Redact } from "./admit/redaction.ts";
 import { safeNames } from "./admit/safe-names.ts";
 import { withFaults } from "./admit/with-faults.ts";
-import { type CallOptions, type Tool, type WrapOptions, wrapTool, wrapTools } from "./admit/wrap-tool.ts";
+import { type AskOptions, type Tool, type WrapOptions, wrapTool, wrapTools } from "./admit/wrap-tool.ts";
 import type { EventKind } from "./contract/event.ts";
 import type { Policy } from "./contract/policy.ts";
 import type { Artifact, Store } from "./contract/store.ts";
 import type { Strategy } from "./contract/strategy.ts";
 import { SpillwayError } from "./errors.ts";
-import type { Histories } from "./persist/histories.ts";
+import type { GuardOptions, Histories } from "./persist/histories.ts";
 import type { PrepareOptions } from "./prepare/parts.ts";
 import type { Prepare } from "./prepare/prepare.ts";
 import type { Prepared, PruneChange, PruneReport } from "./prepare/report.ts";
@@ -27,6 +27,9 @@ import type {
   SearchQuery,
 } from "./recall/index.ts";
 import { checkReader } from "./spillway/check-options.ts";
+import { newCondensing } from "./spillway/condensing.ts";
+import { lazyCall } from "./spillway/lazy-call.ts";
+import { lazyCompact } from "./spillway/lazy-compact.ts";
 import type { Reader, Spillway, SpillwayParts } from "./spillway/parts.ts";
 import { compileFocus } from "./stages/clamp/focus/compile-focus.ts";
 import { STRATEGY_NAMES, strategyAtHand } from "./stages/clamp/strategies/on-use.ts";
@@ -50,11 +53,12 @@ import { newBreaker } from "./stages/spill/breaker.ts";
 import type { SpillPlace } from "./stages/spill/spill.ts";
 import { within } from "./stages/spill/within.ts";
 
+export { openRedaction } from "./spillway/open-redaction.ts";
 export type {
   Admission,
   AdmitOptions,
   AdmitRequest,
-  CallOptions,
+  AskOptions,
   CustomMarker,
   CutFields,
   FaultFields,
@@ -94,24 +98,15 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   const own = new OwnTexts();
   const breaker = () => newBreaker(NUMBERS.breakerFailures.default, NUMBERS.breakerPauseMs.default, now);
   const deadlineMs = NUMBERS.spillDeadlineMs.default;
-  const loadRedactor = redaction === null ? null : () => redaction.loadRedactor();
   const place: SpillPlace = {
     store,
     breaker: breaker(),
     deadlineMs,
-    loadRedactor,
+    loadRedactor: redaction === null ? null : () => redaction.loadRedactor(),
     loadedRedactor: () => redaction?.loadedRedactor() ?? null,
   };
   const { logs = [], placeFaults = [] } = parts;
-  const recorder = newRecorder({
-    ledger,
-    logs,
-    listeners: parts,
-    redaction,
-    newBreaker: breaker,
-    deadlineMs,
-    now,
-  });
+  const recorder = newRecorder({ ledger, logs, listeners: parts, redaction, newBreaker: breaker, deadlineMs, now });
   const safeName = safeNames(redaction);
   checkLimits(parts.hostLimits ?? {}, "hostLimits");
 
@@ -125,7 +120,8 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   }
 
   function planFor(request: AdmitRequest): AdmissionRequest {
-    const { limits, strategy, headShare, fold, off, marker, exitCode, keep, focus, size, command } = request;
+    const { limits, strategy, headShare, fold, summarize, off, marker, exitCode } = request;
+    const { keep, focus, size, command } = request;
     const tool = request.tool ?? "tool";
     if (!("output" in request))
       throw new SpillwayError("bad-input", "admit takes { output, ... }; there was no output");
@@ -140,6 +136,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
       strategy,
       headShare,
       fold,
+      summarize,
       off,
     });
     return {
@@ -156,6 +153,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
       off: rule.off,
       boundDetails: request.boundDetails ?? false,
       explain: request.explain ?? false,
+      summarizeOverChars: rule.summarize ? rule.triggerChars : undefined,
       ...(marker === undefined ? {} : { marker }),
       ...(typeof command === "string" && command !== "" && { command }),
       ...(focus !== undefined && { focus: compileFocus(focus) }),
@@ -177,6 +175,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
       access: (artifact: Artifact) => request.reader ?? accessTo(artifact),
       own,
       loadView: redaction?.loadView ?? null,
+      summarize: isUpdate ? undefined : condensing?.summarize,
       ...(typeof exit === "object" && exit !== null && { exit }),
     };
     const { totalChars, ...admitted } = await admitOutput(plan, request.output, keeper).catch((error: unknown) =>
@@ -188,6 +187,9 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     const more = host === undefined ? null : { hostTokens: hostTokens(receipt, totalChars, host) };
     return { ...admitted, receipt: withFaults(receipt, await recorder.receipt(receipt, more)) };
   }
+
+  /** A request is not held up for a model's summary. */
+  const admitPlain = (request: AdmitRequest) => admitAny({ ...request, summarize: false });
 
   async function standIn(plan: AdmissionRequest, output: unknown, error: unknown): Promise<AdmittedOutput> {
     if (plan.off || !redaction?.loadView) return admitPlainly(plan, output, error);
@@ -212,6 +214,16 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     await recorder.event({ kind, atMs: now(), session, tool, call, artifact: id, receipt: null, more });
   }
 
+  const { maxInputChars } = policy.summarization;
+  const condensing = newCondensing(parts, {
+    place,
+    access: accessTo,
+    scope,
+    counter,
+    breaker: breaker(),
+    maxInputChars,
+  });
+
   const histories = parts.histories?.({
     planFor: (tool, call, session, limits) => planFor({ tool, session, call: call ?? undefined, limits, output: null }),
     keeper: { place, access: accessTo, accessNow: staticAccess, own },
@@ -234,11 +246,28 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
       deadlineMs,
       recorder,
       resolve: (tool) => resolveToolPolicy(policy, tool),
-      admit: (request) => admitAny(request, "warn"),
+      admit: (request) => admitAny({ ...request, summarize: false }, "warn"),
       sha256: (text) => createHash("sha256").update(text).digest("hex"),
       now,
     });
   }
+
+  const prepare: Prepare = async (messages, options) => {
+    preparing ??= loadPrepare();
+    return (await preparing)(messages, options);
+  };
+  const sending = {
+    policy,
+    counter,
+    scope,
+    access: staticAccess,
+    place,
+    recorder,
+    prepare,
+    admit: admitPlain,
+    guard: (message: unknown, options: GuardOptions) => (histories as Histories).guard(message, options),
+    now,
+  };
 
   const wrapping = {
     admit: (request: AdmitRequest) => admitAny(request),
@@ -248,10 +277,9 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     policy,
     store,
     ledger,
-    async prepare(messages, options) {
-      preparing ??= loadPrepare();
-      return (await preparing)(messages, options);
-    },
+    prepare,
+    call: lazyCall(sending, condensing?.compactor),
+    compact: lazyCompact(condensing?.compactor, policy.contextTokens),
     async recall(id, want, options) {
       const { recall, recallText } = await import("./recall/index.ts");
       const page = await recall(kept(store), id, scope, want, { searcher: await parts.searcher(), ...options });
@@ -277,20 +305,6 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
 function kept(store: Store | null): Store {
   if (store !== null) return store;
   throw new SpillwayError("missing-part", "nothing is kept here: this Spillway was made with store: null");
-}
-
-/** What replaces secrets. Throws if what is said about it is wrong, rules included: that should show before the first output. */
-export async function openRedaction(redact: Redact | undefined, preload = false): Promise<Redaction | null> {
-  const hasRules = typeof redact === "object" && Array.isArray(redact?.rules);
-  if (!hasRules && redact !== undefined && !["off", "on", "model"].includes(redact as string)) {
-    throw new SpillwayError(
-      "bad-input",
-      `redact must be "off", "on", "model" or { rules, model }; got ${String(redact)}`,
-    );
-  }
-  const redaction = redactionOf(redact);
-  if (preload || hasRules) await redaction?.loadRedactor();
-  return redaction;
 }
 
 function strategyNames(policy: Policy): Set<string> {

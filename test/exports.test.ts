@@ -11,7 +11,8 @@ const ENTRIES: Record<string, string> = Object.assign({}, ...builds.map((build) 
 describe("exports", () => {
   it("the library exports these names", async () => {
     expect(await namesOf("index")).toMatchInlineSnapshot(`
-      "SpillwayError
+      "OverflowError
+      SpillwayError
       createSpillway
       loadConfig
       loadExactCounter
@@ -23,10 +24,16 @@ describe("exports", () => {
       type ArtifactQuery
       type ArtifactWriter
       type ByteRange
+      type Call
       type CallOptions
       type CapOptions
       type CappedHistory
-      type Choice
+      type Compact
+      type CompactInput
+      type CompactOptions
+      type Compacted
+      type CompactedConversation
+      type Compactor
       type ConfigSource
       type CustomMarker
       type Cut
@@ -40,14 +47,23 @@ describe("exports", () => {
       type GuardSessionOptions
       type GuardedSession
       type Held
+      type Ladder
       type Ledger
       type Limits
       type LoadConfigOptions
       type LoadedConfig
       type Logger
       type MessageSource
+      type ModelCaps
+      type ModelEndpoint
+      type ModelFunction
+      type ModelPrompt
+      type ModelSource
+      type ModelSpeech
       type Output
       type OutputStream
+      type OverflowFacts
+      type OverflowStep
       type PersistAbout
       type PersistHook
       type Piece
@@ -68,13 +84,23 @@ describe("exports", () => {
       type ReceiptCut
       type RecordedEvent
       type Redact
+      type RewritableHistory
       type Room
       type RuleInput
+      type Rung
+      type RungCut
+      type RungItem
+      type RungMedia
+      type RungName
+      type RungPlan
+      type RungRequest
       type Saved
       type SearchMatch
       type SearchOptions
       type SearchPage
       type SearchQuery
+      type Send
+      type SendContext
       type SessionManager
       type SessionRow
       type Sieve

@@ -1,7 +1,7 @@
 import type { Cut } from "../contract/cut.ts";
 import type { Limits } from "../contract/limits.ts";
 import type { Receipt } from "../contract/receipt.ts";
-import type { Extent, Size } from "../contract/size.ts";
+import type { Extent, Size, Total } from "../contract/size.ts";
 import type { Focus, Strategy } from "../contract/strategy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import { type Clamped, type FoldChoice, startClamp } from "../stages/clamp/clamp.ts";
@@ -39,6 +39,8 @@ export interface AdmissionRequest {
   marker?: CustomMarker;
   /** The receipt says why each part is shown or not. */
   explain?: boolean;
+  /** Over this many characters a cut output is summarised, where a model is at hand; absent for never. */
+  summarizeOverChars?: number | undefined;
   /** Secrets were replaced in what is admitted: tells a cut of it in bytes and lines of the source. */
   source?: SourceAccount | undefined;
 }
@@ -70,6 +72,8 @@ export interface Admission {
 export interface Ended {
   /** True if something will not be shown, and so must be kept. */
   cut: boolean;
+  /** What a summary may stand for, and the lines that end it; null where none can. */
+  source: { total: Total; closing: readonly string[] } | null;
   write(keeping: Keeping, sha256: string | null, original?: string): Admitted;
 }
 
@@ -125,6 +129,7 @@ function endAdmission(request: AdmissionRequest, clamped: Clamped, closings: Clo
   const isCut = (clamped.held !== null && clamped.total.bytes > 0) || binary !== null;
   return {
     cut: isCut,
+    source: isCut && binary === null ? { total: clamped.total, closing: closings.closing } : null,
     write(keeping, sha256, original) {
       const written = writeText(request, clamped, binary, closings, keeping, original);
       const { tool, session, call, limits, counter, exitCode } = request;

@@ -60,6 +60,8 @@ function asJson<T extends object>(
   admitted: AdmittedBlocks<T>,
   shapeBytes: number,
 ): AdmittedBlocks<T> {
+  // What a summary takes as JSON is not known before it is written.
+  for (const block of admitted.blocks) block.ended = { ...block.ended, source: null };
   return {
     blocks: admitted.blocks,
     write(kept) {
@@ -129,7 +131,7 @@ export function boundObject<T extends object>(
     return { output, text, receipt, totalChars: total.chars };
   };
   return {
-    blocks: [{ text: null, request, chunks, ended: { cut: true, write } }],
+    blocks: [{ text: null, request, chunks, ended: { cut: true, source: null, write } }],
     write([kept]) {
       const { keeping, sha256 } = kept ?? {
         keeping: NOT_KEPT,

@@ -43,9 +43,14 @@ export interface Keeper {
   own: OwnTexts;
   /** Replaces secrets in what the model reads, if that is asked for. */
   loadView: (() => Promise<ModelView>) | null;
+  /** Puts a summary in place of a clamp, where a model is at hand. */
+  summarize?: Summarize | undefined;
   /** How a command ended, where that is only known once its output has come. */
   exit?: PromiseLike<number | null>;
 }
+
+/** Never throws: without a summary the clamp stands, and its receipt says why. */
+export type Summarize = (request: AdmissionRequest, ended: Ended, kept: OwnText) => Promise<Ended>;
 
 /** An output that is read whole because nothing may be cut: beyond this it is cut all the same. */
 const MAX_OFF_BYTES = 256 * 1024 * 1024;
@@ -100,7 +105,7 @@ async function readable(output: unknown): Promise<unknown> {
 async function admitChunks(
   given: AdmissionRequest,
   source: Chunks,
-  { place, about, access, own, exit }: Keeper,
+  { place, about, access, own, exit, summarize }: Keeper,
   original?: string,
 ): Promise<Admitted> {
   const { chunks, isSmall } = isLoaded(given)
@@ -129,8 +134,21 @@ async function admitChunks(
   if (held.length > 0) await spill.add(held);
   const { artifact, fault: spillFault } = await spill.end();
   const kept = await ownText(artifact, access, request.exitCode);
-  const admitted = remembered(ended.write(kept.keeping, kept.sha256), kept, own);
+  const shown = await summarized(request, ended, kept, summarize);
+  const admitted = remembered(shown.write(kept.keeping, kept.sha256), kept, own);
   return spillFault === null ? admitted : { ...admitted, receipt: withFaults(admitted.receipt, [spillFault]) };
+}
+
+/** The end of an output with its summary, if its tool's policy asks for one. */
+async function summarized(
+  request: AdmissionRequest,
+  ended: Ended,
+  kept: OwnText,
+  summarize: Summarize | undefined,
+): Promise<Ended> {
+  const { summarizeOverChars: over } = request;
+  if (summarize === undefined || over === undefined || (ended.source?.total.chars ?? 0) <= over) return ended;
+  return summarize(request, ended, kept);
 }
 
 /** Read at a time from an artifact. */
@@ -168,7 +186,7 @@ function remembered(admitted: Admitted, own: OwnText, texts: OwnTexts): Admitted
 export async function admitStructured(
   given: AdmissionRequest,
   result: object,
-  { place, about, access, own }: Omit<Keeper, "loadView" | "exit">,
+  { place, about, access, own, summarize }: Omit<Keeper, "loadView" | "exit">,
   view: ModelView | null,
   admit: AdmitParts = admitBlocks,
 ): Promise<AdmittedOutput> {
@@ -189,7 +207,9 @@ export async function admitStructured(
     if (block.ended.cut) for (const bytes of block.chunks()) await spill.add(bytes);
     const { artifact, fault } = await spill.end();
     if (fault !== null) faults.push(fault);
-    kept.push(await ownText(artifact, access, block.request.exitCode));
+    const text = await ownText(artifact, access, block.request.exitCode);
+    block.ended = await summarized(block.request, block.ended, text, summarize);
+    kept.push(text);
   }
   const { texts, ...admitted } = write(kept);
   texts.forEach((text, index) => own.remember(text, kept[index] as OwnText));
@@ -200,7 +220,7 @@ export async function admitStructured(
 export function admitStructuredNow(
   request: AdmissionRequest,
   result: object,
-  { place, about, own }: Omit<Keeper, "access" | "loadView" | "exit">,
+  { place, about, own }: Omit<Keeper, "access" | "loadView" | "exit" | "summarize">,
   access: Access,
   admit: AdmitParts = admitBlocks,
 ): AdmittedOutput {

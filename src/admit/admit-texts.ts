@@ -113,7 +113,8 @@ export function fitTogether({ limits, counter, exitCode }: AdmissionRequest, fou
   return isWithin(measureText(joinTexts([...found.map(({ text }) => text), ...exit]), counter), limits);
 }
 
-function isWithin(size: Size, { maxBytes, maxChars, maxLines, maxTokens }: Limits): boolean {
+/** True if a size is inside every limit. */
+export function isWithin(size: Size, { maxBytes, maxChars, maxLines, maxTokens }: Limits): boolean {
   const fits = (value: number, limit: number | undefined) => limit === undefined || value <= limit;
   return (
     fits(size.bytes, maxBytes) &&

@@ -6,6 +6,7 @@ const spillway = assembleSpillway({
   ledger: null,
   redaction: null,
   searcher: () => Promise.reject(new Error("none")),
+  openModel: () => Promise.reject(new Error("none")),
 });
 const output = Array.from({ length: 900 }, (_, n) => `line ${n} of it`).join("\n");
 

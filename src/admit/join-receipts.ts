@@ -10,12 +10,13 @@ export function joinReceipts(request: AdmissionRequest, receipts: readonly Recei
   const artifacts = cut.flatMap((receipt) => receipt.artifact ?? []);
   const faults = receipts.flatMap((receipt) => receipt.faults ?? []);
   const redactions = receipts.flatMap((receipt) => receipt.storedRedactions ?? []);
+  const summaries = receipts.filter((receipt) => receipt.summarized);
   const maxCuts = NUMBERS.receiptCuts.default;
   return {
     tool: request.tool,
     session: request.session,
     call: request.call,
-    strategy: request.strategy.name,
+    strategy: summaries[0]?.strategy ?? request.strategy.name,
     total: sum(receipts, "total"),
     kept: sum(receipts, "kept"),
     folded: sum(receipts, "folded"),
@@ -34,8 +35,17 @@ export function joinReceipts(request: AdmissionRequest, receipts: readonly Recei
     exitCode: request.exitCode,
     ...(redactions.length > 0 ? { storedRedactions: redactions.reduce(addRedactions) } : {}),
     ...(artifacts.length > 1 ? { artifacts } : {}),
+    ...summaryOf(summaries),
     ...(faults.length > 0 ? { faults } : {}),
   };
+}
+
+/** What summarised texts say together; nothing where there are none. */
+function summaryOf(receipts: readonly Receipt[]): Partial<Receipt> {
+  const model = receipts[0]?.summaryModel;
+  if (model === undefined) return {};
+  const originalChars = receipts.reduce((all, receipt) => all + (receipt.originalChars ?? 0), 0);
+  return { summarized: true, summaryModel: model, originalChars };
 }
 
 /** Both counts together. */

@@ -21,7 +21,7 @@ export interface ToolObject {
 }
 
 /** What one call may ask for: by its caller, or by the model that made it. */
-export interface CallOptions {
+export interface AskOptions {
   /** What to keep: a strategy's name (head, tail, signal ...). */
   keep?: StrategyName | undefined;
   /** Words, or a pattern (`/timed out after \d+/i`): what matches is kept before what does not. */
@@ -31,13 +31,15 @@ export interface CallOptions {
 }
 
 /** What may be said when a tool is wrapped. */
-export interface WrapOptions extends CallOptions {
+export interface WrapOptions extends AskOptions {
   /** The name its limits are found by, if the tool has none. */
   name?: string | undefined;
   limits?: Limits | undefined;
   strategy?: StrategyName | undefined;
   headShare?: number | undefined;
   fold?: boolean | undefined;
+  /** Over its limits, and over the policy's `triggerChars`, an output is summarised by the model that was handed in. */
+  summarize?: boolean | undefined;
   /** Nothing is held back. */
   off?: boolean | undefined;
   /** Replaces our markers; measured like ours. */
@@ -47,7 +49,7 @@ export interface WrapOptions extends CallOptions {
    * Reads off a call's arguments what the model asks for: `(args) => args[1].output`. What is wrong in it is left out, so
    * that a model's mistake stops no tool.
    */
-  ask?: ((args: readonly unknown[]) => CallOptions | null | undefined) | undefined;
+  ask?: ((args: readonly unknown[]) => AskOptions | null | undefined) | undefined;
   /** What the host would cut it to without us: that much is not counted as saved. */
   hostLimits?: Limits | undefined;
 }
@@ -101,7 +103,7 @@ type Execute = (...args: unknown[]) => unknown;
 type Admit = (output: unknown, more: Call & { isUpdate?: boolean }) => Promise<{ output: unknown }>;
 
 /** What is known of one call. */
-interface Call extends CallOptions {
+interface Call extends AskOptions {
   call?: string;
 }
 
@@ -110,7 +112,7 @@ function clamped(
   execute: Execute,
   tool: unknown,
   admit: Admit,
-  asked: (args: readonly unknown[]) => CallOptions,
+  asked: (args: readonly unknown[]) => AskOptions,
 ): Execute {
   const callOf = (args: unknown[]): Call => ({ ...asked(args), ...(typeof args[0] === "string" && { call: args[0] }) });
   const clampThrown = (error: unknown, call: Call) =>
@@ -142,8 +144,8 @@ function clamped(
 }
 
 /** What a call asks for, part by part: one that is wrong is left out. */
-function askedBy(args: readonly unknown[], ask: WrapOptions["ask"], check: (part: CallOptions) => void): CallOptions {
-  const asked: CallOptions = {};
+function askedBy(args: readonly unknown[], ask: WrapOptions["ask"], check: (part: AskOptions) => void): AskOptions {
+  const asked: AskOptions = {};
   try {
     const { keep, focus, size } = ask?.(args) ?? {};
     for (const part of [{ keep }, { focus }, { size }]) {

@@ -342,6 +342,58 @@ describe("where things are kept and what is redacted", () => {
   });
 });
 
+describe("the model that summarises", () => {
+  const FILE =
+    "summarization: { enabled: true, endpoint: http://localhost:1234/v1, model: small, key_variable: MY_KEY }";
+
+  it("comes from the user's own file; its key from the variable that the file names", async () => {
+    await put(USER, FILE);
+    const at = { endpoint: "http://localhost:1234/v1", model: "small", speaks: "openai" };
+    expect((await load()).options.summarizer).toEqual(at);
+    expect((await load({ env: { MY_KEY: "k" } })).options.summarizer).toEqual({ ...at, key: "k" });
+    expect(JSON.stringify((await load({ env: { MY_KEY: "k" } })).policy)).not.toContain('"k"');
+    await put(USER, FILE.replace("key_variable: MY_KEY", "speaks: ollama, timeout_ms: 5000, max_calls_per_hour: 9"));
+    const local = { ...at, speaks: "ollama", timeoutMs: 5000, maxCallsPerHour: 9 };
+    expect((await load({ env: { MY_KEY: "k" } })).options.summarizer).toEqual(local);
+    expect((await load({ env: { SPILLWAY_SUMMARY_KEY: "s" } })).options.summarizer).toEqual({ ...local, key: "s" });
+  });
+
+  it("is there only if it is switched on and whole; the environment's word is stronger", async () => {
+    for (const file of [
+      FILE.replace("true", "false"),
+      FILE.replace("model: small, ", ""),
+      FILE.replace("enabled: true, ", ""),
+    ]) {
+      await put(USER, file);
+      expect((await load()).options).not.toHaveProperty("summarizer");
+    }
+    await put(USER, "summarization: { max_concurrent: 2 }");
+    const env = {
+      SPILLWAY_SUMMARY_ENDPOINT: "http://h",
+      SPILLWAY_SUMMARY_MODEL: "m",
+      SPILLWAY_SUMMARY_SPEAKS: "anthropic",
+    };
+    const named = { endpoint: "http://h", model: "m", speaks: "anthropic", maxConcurrent: 2 };
+    expect((await load({ env })).options.summarizer).toEqual(named);
+    await put(USER, "summarization: { endpoint: /etc/passwd }");
+    await expect(load()).rejects.toThrow("summarization.endpoint: expected an address such as https://host/v1");
+  });
+
+  it("never comes from a project's", async () => {
+    await put(PROJECT, FILE);
+    await put(USER, "summarization: { enabled: true, model: mine }");
+    const { options, warnings } = await load({ env: { MY_KEY: "k" } });
+    expect(options).not.toHaveProperty("summarizer");
+    expect(warnings).toHaveLength(4);
+    await put(USER, "summarization: { enabled: true, model: mine, endpoint: http://mine }");
+    expect((await load({ env: { MY_KEY: "k" } })).options.summarizer).toEqual({
+      endpoint: "http://mine",
+      model: "mine",
+      speaks: "openai",
+    });
+  });
+});
+
 describe("a project's file", () => {
   it("does not set what is the user's to say; each such key is named", async () => {
     await put(

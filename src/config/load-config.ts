@@ -9,6 +9,7 @@ import { type Environment, policyFromEnvironment } from "../stages/policy/policy
 import { ConfigFault, printable } from "./config-fault.ts";
 import { type Found, findProjectConfig, findUserConfig } from "./find-config.ts";
 import type { KeepingOptions } from "./to-keeping.ts";
+import { type SummarizerConfig, toSummarizer } from "./to-summarizer.ts";
 
 /** Where to look. Everything defaults to this process. */
 export interface LoadConfigOptions {
@@ -53,7 +54,7 @@ const MAX_TOLD = 10;
  */
 export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig> {
   const { cwd = process.cwd(), env = process.env, home = homedir(), platform = process.platform } = options;
-  const loaded: Loaded = { policy: {}, keeping: {}, home, sources: [], warnings: [] };
+  const loaded: Loaded = { policy: {}, keeping: {}, summarization: {}, home, sources: [], warnings: [] };
   const file = options.file ?? (env.SPILLWAY_CONFIG || undefined);
   if (file !== undefined) {
     await addFile(loaded, "user", { path: resolve(cwd, file), passedOver: [] });
@@ -69,6 +70,8 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     loaded.sources.push({ kind: "environment", path: null });
   }
   const { policy, keeping, sources, warnings } = loaded;
+  const summarizer = toSummarizer(loaded.summarization, env);
+  if (summarizer !== undefined) keeping.summarizer = summarizer;
   // The variable, which whoever opens the folder reads, wins over a file.
   if (env.SPILLWAY_DIR) delete keeping.dir;
   return { policy, options: { policy, ...keeping }, sources, warnings };
@@ -77,15 +80,17 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
 /** What was read so far. */
 interface Loaded extends Omit<LoadedConfig, "options"> {
   keeping: KeepingOptions;
+  summarization: SummarizerConfig;
   home: string;
 }
 
 async function addFile(loaded: Loaded, kind: "project" | "user", { path, passedOver }: Found): Promise<void> {
   const told = (fault: ConfigFault) => `${printable(path)}:${fault.at.line}:${fault.at.column}: ${fault.message}`;
   try {
-    const { policy, keeping, ignored } = await readPolicy(path, kind, loaded.home);
+    const { policy, keeping, summarization, ignored } = await readPolicy(path, kind, loaded.home);
     loaded.policy = mergeInputs(loaded.policy, policy);
     loaded.keeping = { ...loaded.keeping, ...keeping };
+    loaded.summarization = { ...loaded.summarization, ...summarization };
     loaded.warnings.push(...atMost(ignored.map(told)));
   } catch (error) {
     const faults =
@@ -104,7 +109,12 @@ async function readPolicy(
   path: string,
   kind: "project" | "user",
   home: string,
-): Promise<{ policy: PolicyInput; keeping: KeepingOptions; ignored: ConfigFault[] }> {
+): Promise<{
+  policy: PolicyInput;
+  keeping: KeepingOptions;
+  summarization: SummarizerConfig | undefined;
+  ignored: ConfigFault[];
+}> {
   const isProject = kind === "project";
   // Side by side: the validator takes longer to load than a file to read.
   const [root, { validateConfig }, { toPolicy }, { toKeeping }, { refuseUntrusted, unusedKeys }] = await Promise.all([
@@ -125,7 +135,8 @@ async function readPolicy(
   if (isProject && policy.ceiling) policy.ceiling = lowered(policy.ceiling);
   // A project's has none of it: that was refused above.
   const keeping = toKeeping(config, dirname(path), home);
-  return { policy, keeping, ignored: inOrder(isProject ? [...ignored, ...unknown] : ignored) };
+  const { summarization } = config as { summarization?: SummarizerConfig };
+  return { policy, keeping, summarization, ignored: inOrder(isProject ? [...ignored, ...unknown] : ignored) };
 }
 
 /** A project may lower the ceiling, not raise it. */

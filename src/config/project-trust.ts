@@ -14,6 +14,7 @@ interface Refusal {
 
 const KEEPING = "where things are kept and what is redacted is the user's to say";
 const SENDING = "what is sent to a model is the user's to say";
+const SPENDING = "what a model may cost is the user's to say";
 const OPENING = "a project may tighten limits, not lift them";
 const WORDING = "words in place of a result are the user's to choose";
 
@@ -26,7 +27,11 @@ const PRUNINGS = [["pruning"], ["agent", "context_pruning"], ["agents", "default
 
 const REFUSALS: readonly Refusal[] = [
   ...KEEPING_KEYS.map((key) => ({ path: [key], why: KEEPING })),
-  { path: ["summarization", "model"], why: SENDING },
+  ...["model", "endpoint", "speaks", "key_variable"].map((key) => ({ path: ["summarization", key], why: SENDING })),
+  ...["timeout_ms", "max_concurrent", "max_answer_tokens", "max_calls_per_hour", "max_chars_per_hour"].map((key) => ({
+    path: ["summarization", key],
+    why: SPENDING,
+  })),
   { path: ["summarization", "enabled"], value: true, why: SENDING },
   { path: ["profile"], value: "off", why: OPENING },
   ...ROWS.map((row) => ({ path: [...row, "off"], why: OPENING })),

@@ -52,6 +52,7 @@ function number(row: NumberRow, words: string) {
   );
 }
 
+const addressError = "an address such as https://host/v1";
 const limitWords = "a whole number of 0 or more, or none";
 const limit = (words: string) =>
   about(z.union([z.int().check(z.minimum(0, { error: limitWords })), z.literal("none")], { error: limitWords }), words);
@@ -80,6 +81,7 @@ const defaultRow: Shape = {
   headShare: number(NUMBERS.headShare, "Share of the room that the output's start gets."),
   fold: flag("Take out terminal codes, overwritten text and repeats. Default: true, false for files, diffs and JSON."),
   summarize: flag("Summarise outputs by a model, where summarization is set up. Default: false."),
+  triggerThreshold: number(NUMBERS.summarizeOverChars, "Only outputs over this many characters are summarised."),
   off: flag("Clamp nothing. Not in a project's file. Default: false."),
   showContext: count("Lines that a search shows before and after each match."),
   maxDepth: count("How deep a listing goes."),
@@ -194,6 +196,25 @@ export const configSchema = section("Spillway's config.", {
     model: text("The model's name. Not in a project's file."),
     maxInputChars: number(NUMBERS.summarizeInputChars, "What one call is given at most."),
     triggerThreshold: number(NUMBERS.summarizeOverChars, "Only outputs over this many characters are summarised."),
+    endpoint: about(
+      z.string({ error: addressError }).check(z.regex(/^https?:\/\/[^\s/]/i, { error: addressError })),
+      "Where the model is. Not in a project's file.",
+    ),
+    speaks: about(
+      z.enum(["openai", "anthropic", "ollama"], { error: "openai, anthropic or ollama" }),
+      "The API it is reached by: openai (default), anthropic or ollama. Not in a project's file.",
+    ),
+    keyVariable: text(
+      "The environment variable that has the key. Not in a project's file. Default: SPILLWAY_SUMMARY_KEY.",
+    ),
+    timeoutMs: number(NUMBERS.modelTimeoutMs, "The longest wait for one call."),
+    maxConcurrent: number(NUMBERS.modelConcurrent, "Calls at once."),
+    maxAnswerTokens: number(NUMBERS.modelAnswerTokens, "The longest answer."),
+    maxCallsPerHour: number(NUMBERS.modelCallsPerHour, "Then outputs are clamped instead."),
+    maxCharsPerHour: number(
+      NUMBERS.modelCharsPerHour,
+      "Characters sent and received; then outputs are clamped instead.",
+    ),
   }),
   commands: section("What commands' output may take in memory.", {
     maxChars: number(NUMBERS.commandChars, "One command's output."),

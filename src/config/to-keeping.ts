@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { ModelEndpoint } from "../contract/model-client.ts";
 import { definedOnly } from "../stages/policy/merge-rows.ts";
 import type { PlainConfig } from "./validate-config.ts";
 
@@ -8,6 +9,8 @@ export interface KeepingOptions {
   events?: string;
   runs?: string;
   redact?: "off" | "on" | "model" | { rules: ConfigRule[]; model?: boolean };
+  /** The model that summarises, where one is named and switched on. */
+  summarizer?: ModelEndpoint;
 }
 
 /** A rule as a config has it. */

@@ -19,6 +19,7 @@ type PlainRow = Partial<Record<keyof Limits, number | "none">> & {
   headShare?: number;
   fold?: boolean;
   summarize?: boolean;
+  triggerThreshold?: number;
   off?: boolean;
   raiseCeiling?: boolean;
   showContext?: number;
@@ -92,6 +93,7 @@ function toRow(plain: PlainRow): PolicyRow {
     fold,
     off,
     summarize,
+    triggerChars: plain.triggerThreshold,
     raisesCeiling,
     options: Object.keys(options).length > 0 ? (options as NonNullable<PolicyRow["options"]>) : undefined,
   });

@@ -10,7 +10,9 @@ export type EventKind =
   | "spill-failed"
   | "request-pruned"
   | "overflow-detected"
+  | "overflow-reduced"
   | "overflow-recovered"
+  | "overflow-failed"
   | "history-guarded"
   | "history-capped";
 

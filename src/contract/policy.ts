@@ -25,6 +25,8 @@ export interface ToolOverride {
   off?: boolean | undefined;
   /** Summarise by a model, where a summariser is set up. */
   summarize?: boolean | undefined;
+  /** Only outputs over this are summarised; the policy's own number where it is not said. */
+  triggerChars?: number | undefined;
   options?: ToolOptions | undefined;
   /** The tool's own word: stronger than a default row, weaker than a row that names the tool. */
   declared?: boolean | undefined;
@@ -156,5 +158,6 @@ export interface ToolPolicy {
   fold: boolean;
   off: boolean;
   summarize: boolean;
+  triggerChars: number;
   options: ToolOptions;
 }

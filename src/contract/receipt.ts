@@ -47,6 +47,11 @@ export interface Receipt {
   exitCode: number | null;
   /** Secrets replaced in the artifact; what the model got has none replaced unless `redacted` says so. */
   storedRedactions?: { count: number; bytes: number };
+  /** A model's summary is shown in place of the output; all of the output is omitted. */
+  summarized?: true;
+  summaryModel?: string;
+  /** Of what was summarised, in UTF-16 units. */
+  originalChars?: number;
   /** The output was binary: described, not shown. */
   binary?: string;
   /** Of what is omitted, how much the strategy only took a quick look at, because there was so much. */

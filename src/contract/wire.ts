@@ -41,6 +41,8 @@ export interface WireMessage {
   media: { count: number; bytes: number };
   /** The first text, where there is one; a conversation is known by its first user's. */
   text: string | null;
+  /** Those after it, where there are more. */
+  moreTexts?: string[];
   /** An assistant's turn that was broken off: its calls get no results. */
   aborted: boolean;
   /** Parts that could not be read; they come back as they were. */
@@ -70,4 +72,6 @@ export interface Wire {
    * message holds one result it answers the first: `missingMessages` answers them all.
    */
   missing(calls: readonly WireCall[], text: string): unknown;
+  /** A message in which a user says a text; null where the format has none. */
+  say(text: string): unknown;
 }

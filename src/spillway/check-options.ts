@@ -17,6 +17,7 @@ const OPTIONS = new Set([
   "retention",
   "logger",
   "hostLimits",
+  "summarizer",
   "onReceipt",
   "onEvent",
   "now",

@@ -2,9 +2,11 @@ import type { Admission, AdmitRequest } from "../admit/admit-request.ts";
 import type { EventLog } from "../admit/recorder.ts";
 import type { Redaction } from "../admit/redaction.ts";
 import type { Tool, WrapOptions } from "../admit/wrap-tool.ts";
+import type { Call } from "../call/call-options.ts";
 import type { SpillwayEvent } from "../contract/event.ts";
 import type { Ledger } from "../contract/ledger.ts";
 import type { Limits } from "../contract/limits.ts";
+import type { ModelClient, ModelSource } from "../contract/model-client.ts";
 import type { Output } from "../contract/output.ts";
 import type { Policy, PolicyInput, ProfileName, ToolOverride, ToolPolicy } from "../contract/policy.ts";
 import type { Receipt } from "../contract/receipt.ts";
@@ -20,6 +22,7 @@ import type { RecallOptions, RecallPage, RecallWant, SearchOptions, SearchPage, 
 import type { Access } from "../stages/mark/access.ts";
 import type { Environment } from "../stages/policy/policy-from-environment.ts";
 import type { Logger } from "../stages/record/log-cut.ts";
+import type { Compact } from "./lazy-compact.ts";
 
 /** How the reader of a marker gets at the rest. "file": a plain copy is made for it in the run directory. */
 export type Reader = Exclude<Access, { by: "file" }> | { by: "file" };
@@ -30,6 +33,10 @@ export interface SpillwayParts {
   store: Store | null;
   /** Where events, sums and projections are kept; null keeps none. */
   ledger: Ledger | null;
+  /** Opens the model that summarises. */
+  openModel: (source: ModelSource) => Promise<ModelClient>;
+  /** The model that summarises outputs and conversations where that is asked for; there is none by default. */
+  summarizer?: ModelSource | undefined;
   /** Finds in artifacts. */
   searcher: () => Promise<Searcher>;
   /** Guards and caps messages; without it a Spillway does neither. */
@@ -82,6 +89,16 @@ export interface Spillway extends Histories {
    * messages that came are not changed. What is wrong with them is never thrown.
    */
   prepare<Message>(messages: readonly Message[], options?: PrepareOptions): Promise<Prepared<Message>>;
+  /**
+   * Prepares the messages, sends them, and if the provider refuses them for their size makes them smaller and sends again.
+   * What is not about size is thrown as it came; what cannot be made to fit as an OverflowError.
+   */
+  call: Call;
+  /**
+   * A conversation with its older part as a summary, by the model that was handed in. The messages that came are not changed,
+   * those that go are saved.
+   */
+  compact: Compact;
   /** Reads back part of an artifact: bounded, and never spilled again. */
   recall(id: string, want?: RecallWant, options?: RecallOptions): Promise<RecallPage>;
   /** Finds in an artifact: the count is always true, the hits come in pages. */

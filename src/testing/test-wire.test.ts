@@ -62,6 +62,8 @@ describe("testWire", () => {
     ["throws on malformed messages", { ...anthropic, read: (message) => anthropic.read({ ...(message as Message) }) }],
     ["finds no results", { ...anthropic, read: (message) => ({ ...anthropic.read(message), results: [] }) }],
     ["never knows its format", { ...anthropic, detect: () => 0 }],
+    ["speaks for the assistant", { ...anthropic, say: (text) => ({ role: "assistant", content: text }) }],
+    ["says something else", { ...anthropic, say: () => anthropic.say("...") }],
     ["answers for nobody", { ...anthropic, missing: () => ({ role: "user", content: [] }) }],
   ];
   it.each(broken)("catches a wire that %s", (_what, wire) => {

@@ -161,6 +161,16 @@ export function testWire(
       }
     });
 
+    it("says a text as a user of its own format, or not at all", () => {
+      const said = wire.say("Said\nby [us] \u{1F600}");
+      if (said === null) return;
+      const view = wire.read(said);
+      assert.deepEqual([view.role, view.text, view.malformed], ["user", "Said\nby [us] \u{1F600}", 0]);
+      assert.deepEqual([view.calls, view.results, view.moreTexts], [[], [], undefined]);
+      assert.ok(wire.detect([said]) >= 0.3);
+      for (const { messages, name } of fixtures) assert.ok(wire.detect([said, ...messages]) >= 0.5, name);
+    });
+
     it("a number where content should be is counted and comes back", () => {
       eachOurs(({ message, expected, pair: { result } }) => {
         for (const junk of [7, true]) {

@@ -48,6 +48,7 @@ export const aiSdk: Wire = makeWire({
       });
     return content.length === 0 ? null : { role: "tool", content };
   },
+  say: (text) => ({ role: "user", content: [{ type: "text", text }] }),
 });
 
 function readPart(view: WireMessage, hosted: WireCall[], part: JsonRecord, index: number): void {

@@ -70,6 +70,7 @@ export const anthropic: Wire = makeWire({
       .map(({ id }) => ({ type: "tool_result", tool_use_id: id, is_error: true, content: text }));
     return content.length === 0 ? null : { role: "user", content };
   },
+  say: (text) => ({ role: "user", content: [{ type: "text", text }] }),
 });
 
 function readContentBlocks(view: WireMessage, content: readonly unknown[]): void {

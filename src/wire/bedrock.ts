@@ -56,6 +56,7 @@ export const bedrock: Wire = makeWire({
       .map(({ id }) => ({ toolResult: { toolUseId: id, content: [{ text }], status: "error" } }));
     return content.length === 0 ? null : { role: "user", content };
   },
+  say: (text) => ({ role: "user", content: [{ text }] }),
 });
 
 function readContentBlocks(view: WireMessage, content: readonly unknown[]): void {

@@ -46,7 +46,8 @@ export function addText(view: WireMessage, text: unknown): void {
   if (typeof text !== "string") view.malformed += 1;
   else {
     view.chars += text.length;
-    view.text ??= text;
+    if (view.text === null) view.text = text;
+    else (view.moreTexts ??= []).push(text);
   }
 }
 

@@ -43,6 +43,7 @@ export const gemini: Wire = makeWire({
     }));
     return { role: "user", parts };
   },
+  say: (text) => ({ role: "user", parts: [{ text }] }),
 });
 
 function readParts(view: WireMessage, parts: readonly unknown[]): void {

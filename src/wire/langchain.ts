@@ -63,6 +63,7 @@ export const langchain: Wire = makeWire({
     if (call === undefined || call.id === null) return null;
     return { type: "tool", tool_call_id: call.id, name: call.tool, content: text, status: "error" };
   },
+  say: (text) => ({ type: "human", content: text }),
 });
 
 function readBlock(view: WireMessage, hosted: WireCall[], block: JsonRecord, at: number): void {

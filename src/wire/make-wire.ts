@@ -11,6 +11,7 @@ export interface WireParts {
   read(message: JsonRecord): WireMessage;
   write(message: JsonRecord, edits: readonly WireEdit[]): JsonRecord;
   missing(calls: readonly WireCall[], text: string): unknown;
+  say(text: string): unknown;
 }
 
 /** Makes a wire that keeps its word on any input: what throws inside passes through and is counted. */
@@ -31,6 +32,7 @@ export function makeWire(parts: WireParts): Wire {
       return message;
     },
     missing: parts.missing,
+    say: parts.say,
   };
 }
 

@@ -51,6 +51,8 @@ export const mcp: Wire = makeWire({
     const result = { content: [{ type: "text", text }], isError: true };
     return call.id === null ? result : { jsonrpc: "2.0", id: call.id, result };
   },
+  // A server's results are no conversation.
+  say: () => null,
 });
 
 function readResult(view: WireMessage, result: JsonRecord, id: string | null): WireMessage {

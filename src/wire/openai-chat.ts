@@ -46,6 +46,7 @@ export const openaiChat: Wire = makeWire({
     if (call.id === null) return { role: "function", name: call.tool, content: text };
     return { role: "tool", tool_call_id: call.id, content: text };
   },
+  say: (text) => ({ role: "user", content: text }),
 });
 
 function readPart(view: WireMessage, part: JsonRecord): void {

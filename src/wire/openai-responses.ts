@@ -43,6 +43,7 @@ export const openaiResponses: Wire = makeWire({
     const [call] = calls;
     return call === undefined || call.id === null ? null : answerCall(call.id, call, text);
   },
+  say: (text) => ({ type: "message", role: "user", content: [{ type: "input_text", text }] }),
 });
 
 function readMessage(view: WireMessage, content: unknown): void {

@@ -54,6 +54,7 @@ export const pi: Wire = makeWire({
     const content = [{ type: "text", text }];
     return { role: "toolResult", toolCallId: call.id, toolName: call.tool, content, isError: true };
   },
+  say: (text) => ({ role: "user", content: [{ type: "text", text }] }),
 });
 
 function readMessage(message: JsonRecord): WireMessage {

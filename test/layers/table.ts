@@ -17,7 +17,7 @@ const FIRST = ["measure", "policy", "mark", "record", "spill", "redact", "fold",
 const CLAMP = ["clamp"];
 const PLANS = ["display", "prune", "guard", "cap", "summarize", "compact"];
 const RECOVER = ["recover"];
-const MEETING = ["admit", "persist", "recall", "prepare", "spillway", "stages", "overflow"];
+const MEETING = ["admit", "persist", "recall", "prepare", "call", "condense", "spillway", "stages", "overflow"];
 const LOADED = ["storage", "parts", "config"];
 const ENTRIES = ["index", "open-spillway", "entrypoints"];
 
@@ -79,6 +79,22 @@ export const LAYERS: Layer[] = [
   },
   {
     level: 5,
+    rooms: ["call"],
+    may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER, "admit", "prepare"],
+    node: false,
+    packages: "none",
+    note: "a request sent, and made smaller where it is refused; store, clock and sender are handed in",
+  },
+  {
+    level: 5,
+    rooms: ["condense"],
+    may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER, "admit"],
+    node: false,
+    packages: "none",
+    note: "summaries of an output or a conversation; model and store are handed in",
+  },
+  {
+    level: 5,
     rooms: ["stages"],
     may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER, "admit"],
     node: false,
@@ -96,7 +112,19 @@ export const LAYERS: Layer[] = [
   {
     level: 5,
     rooms: ["spillway"],
-    may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER, "admit", "persist", "recall", "prepare"],
+    may: [
+      ...GROUND,
+      ...FIRST,
+      ...CLAMP,
+      ...PLANS,
+      ...RECOVER,
+      "admit",
+      "persist",
+      "recall",
+      "prepare",
+      "call",
+      "condense",
+    ],
     node: true,
     packages: "none",
     note: "stores and parts are handed in through ports",

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { CallOptions } from "../../index.ts";
+import type { AskOptions } from "../../index.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 /** Flags with which a call asks for more or for less of its output. */
@@ -18,7 +18,7 @@ export function addCallFlags(command: Command): Command {
 }
 
 /** What the flags ask for. */
-export function callOptions({ keep, focus, size }: CallFlags): CallOptions {
+export function callOptions({ keep, focus, size }: CallFlags): AskOptions {
   return {
     ...(keep !== undefined && { keep }),
     ...(focus !== undefined && { focus }),

@@ -78,6 +78,12 @@ export function binaryNote(kind: string, total: Total): string {
   return `[binary output not shown: ${kind}, ${counted(total.bytes, "byte")}]`;
 }
 
+/** What stands for images, audio and files that were left out of one request. */
+export function mediaLeftOut({ count, bytes }: { count: number; bytes: number }): string {
+  const what = count === 1 ? "an image, sound or file" : `${grouped(count)} images, sounds or files`;
+  return `[${what} of ${counted(bytes, "byte")} left out: the request was too large]`;
+}
+
 /** Seed 000's suffix, with the limits in force. */
 export function truncatedSuffix(limits: Limits): string {
   const said = [

@@ -10,7 +10,7 @@ const OPTION_NAMES = [
   "maxFiles",
   "maxMatches",
 ] as const satisfies readonly (keyof ToolOptions)[];
-const KNOWN: ReadonlySet<string> = new Set(["limits", "strategy", "headShare", "options", ...FLAGS]);
+const KNOWN: ReadonlySet<string> = new Set(["limits", "strategy", "headShare", "triggerChars", "options", ...FLAGS]);
 
 /** A row that a program handed in, checked and copied. */
 export function checkRow(row: unknown, where: string): PolicyRow & { declared?: boolean } {
@@ -25,7 +25,12 @@ export function checkRow(row: unknown, where: string): PolicyRow & { declared?: 
   const given = row as Record<string, unknown>;
   const checked: PolicyRow & { declared?: boolean } = {};
   if (given.limits !== undefined) checked.limits = checkLimits(given.limits, where);
-  if (given.strategy !== undefined) checked.strategy = checkStrategy(given.strategy, where);
+  // No way to cut: what is cut where there is no summary is for weaker rows to say.
+  if (given.strategy === "summarize") checked.summarize = true;
+  else if (given.strategy !== undefined) checked.strategy = checkStrategy(given.strategy, where);
+  if (given.triggerChars !== undefined) {
+    checked.triggerChars = checkNumber(given.triggerChars, NUMBERS.summarizeOverChars, `${where}: triggerChars`);
+  }
   if (given.headShare !== undefined) {
     checked.headShare = checkNumber(given.headShare, NUMBERS.headShare, `${where}: headShare`);
   }

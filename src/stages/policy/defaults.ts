@@ -164,7 +164,12 @@ export const NUMBERS = {
   nameChars: row(256, 64, 4096, "a longer session, tool or call name is kept shortened, with its hash"),
   ledgerPage: row(1000, 1, 10_000, "events or sessions that a ledger gives at once"),
   memoryLedgerEvents: row(10_000, 1, 10_000_000, "events that a ledger in memory holds; the oldest go first"),
-  databaseBusyMs: row(25, 0, 1000, "one wait for another process's write, with the thread held; then it is free a while"),
+  databaseBusyMs: row(
+    25,
+    0,
+    1000,
+    "one wait for another process's write, with the thread held; then it is free a while",
+  ),
   databaseWaitMs: row(10_000, 0, 600_000, "all waits for another process's write together"),
   databaseHoldMs: row(1000, 0, 60_000, "the same for a caller that cannot wait: its thread is held all the while"),
   databaseStatements: row(64, 1, 10_000, "prepared statements that a connection holds"),
@@ -184,6 +189,11 @@ export const NUMBERS = {
   searchesAtOnce: row(4, 1, 256, "further searches wait for one of these to end"),
 
   fullWindowShare: share(0.99, "an empty answer with this much of the window in use is an overflow nobody reported"),
+  recoverSends: row(4, 1, 100, "how often one request is sent, the first time included"),
+  recoverSeedSends: row(5, 1, 100, "the same with seed 000's ladder"),
+  recoverCompactions: row(3, 0, 100, "summaries made to recover one request"),
+  recoverDeadlineMs: row(300_000, 1, 86_400_000, "from the first refusal on; three summaries take minutes"),
+  recoverPeekBytes: row(64 * KIB, 1, 16 * MIB, "what is read of a stream to see whether it begins with an error"),
   truncatedShare: share(0.5, "a provider that read less than this of what was sent has dropped part of it"),
 } as const satisfies Record<string, NumberRow>;
 

@@ -19,6 +19,7 @@ describe("profiles", () => {
       fold: true,
       off: false,
       summarize: false,
+      triggerChars: 20_000,
       options: {},
     });
     const under = (tool: string) => resolveToolPolicy(policy, tool).limits;

@@ -30,6 +30,7 @@ export function resolveToolPolicy(
     fold: merged.fold ?? true,
     off,
     summarize: merged.summarize ?? false,
+    triggerChars: merged.triggerChars ?? policy.summarization.triggerChars,
     options: { ...merged.options },
   };
 }

@@ -1,0 +1,141 @@
+import type { WireEdit } from "../contract/wire.ts";
+import { type KeptResult, keepingOf } from "../prepare/form.ts";
+import { recallLine } from "../stages/mark/access.ts";
+import { mediaLeftOut } from "../stages/mark/texts.ts";
+import { encodeText } from "../stages/measure/encode-text.ts";
+import { joinTexts, trimText } from "../stages/prune/trim-text.ts";
+import type { RungCut } from "../stages/recover/rung.ts";
+import { startSpill } from "../stages/spill/spill.ts";
+import { replaceMedia } from "../wire/replace-media.ts";
+import type { CallParts } from "./call-parts.ts";
+import type { Draft, DraftItem } from "./draft.ts";
+
+/** Results saved side by side: a store then flushes once for many. */
+const SPILLS_AT_ONCE = 64;
+
+/** What cuts are made with. */
+export interface CutTools {
+  parts: CallParts;
+  session: string | null;
+  placeholder: string;
+  softTrim: { maxChars: number; headChars: number; tailChars: number };
+  /** A message as the caller gave it, before anything was cut from it: what is saved is the whole. */
+  originOf(message: unknown): unknown;
+  /** A message as it was prepared: what is shown of it is cut from that, not from what an earlier cut left. */
+  baseOf(message: unknown): unknown;
+  /** Remembers which message another one was cut from. */
+  cutFrom(written: unknown, message: unknown): void;
+}
+
+/** Saves what is about to go, then gives the messages with the cuts made. Unchanged messages are the same objects. */
+export async function applyCuts(draft: Draft, cuts: readonly RungCut[], tools: CutTools): Promise<unknown[]> {
+  const last = new Map<DraftItem | number, RungCut>();
+  for (const cut of cuts) last.set("item" in cut ? (cut.item as DraftItem) : cut.message, cut);
+  const edits = new Map<number, { edits: WireEdit[]; mediaText: string | null }>();
+  const at = (message: number) => {
+    const known = edits.get(message) ?? { edits: [], mediaText: null };
+    edits.set(message, known);
+    return known;
+  };
+  const all = [...last.values()];
+  for (let from = 0; from < all.length; from += SPILLS_AT_ONCE) {
+    await Promise.all(
+      all.slice(from, from + SPILLS_AT_ONCE).map(async (cut) => {
+        if (!("item" in cut)) at(cut.message).mediaText = await mediaText(draft, cut.message, null, tools);
+        else {
+          const item = cut.item as DraftItem;
+          const edit = await editOf(draft, { ...cut, item }, tools);
+          if (edit !== null) at(item.message).edits.push({ ...edit, at: item.result.at });
+        }
+      }),
+    );
+  }
+  return draft.messages.map((message, index) => {
+    const change = edits.get(index);
+    if (change === undefined) return message;
+    const written = draft.wire.write(message, change.edits);
+    const changed = change.mediaText === null ? written : replaceMedia(written, change.mediaText);
+    if (changed !== message) tools.cutFrom(changed, message);
+    return changed;
+  });
+}
+
+async function editOf(
+  draft: Draft,
+  cut: RungCut & { item: DraftItem },
+  tools: CutTools,
+): Promise<Omit<WireEdit, "at"> | null> {
+  const { item } = cut;
+  if (cut.to === "without-media") return { mediaText: await mediaText(draft, item.message, item, tools) };
+  const texts = textsIn(draft, item, tools.originOf);
+  if (cut.to === "clamped") return clampResult(item, texts, cut.limits, tools);
+  const shown = joinTexts(item.result.texts);
+  const whole = joinTexts(textsIn(draft, item, tools.baseOf));
+  const text = cut.to === "cleared" ? tools.placeholder : trimText(whole, tools.softTrim);
+  if (text === null) return null;
+  const kept = isRecall(item.tool, tools) ? null : await keep(encodeText(joinTexts(texts)), item, tools);
+  const short = withLine(text, recallLine(keepingOf(kept, tools.parts.access)));
+  return short.length < shown.length ? { texts: [short] } : null;
+}
+
+async function clampResult(
+  item: DraftItem,
+  texts: readonly string[],
+  limits: { maxChars?: number; maxBytes?: number; maxLines?: number },
+  { parts, session }: CutTools,
+): Promise<Omit<WireEdit, "at"> | null> {
+  const { output, text } = await parts.admit({
+    tool: item.tool,
+    session: session ?? undefined,
+    call: item.call ?? undefined,
+    output: texts.length === 1 ? texts[0] : { content: texts.map((one) => ({ type: "text", text: one })) },
+    limits,
+  });
+  const { content } = (typeof output === "object" && output !== null ? output : {}) as { content?: unknown };
+  const each = Array.isArray(content) ? content.map((block) => (block as { text?: unknown })?.text) : [];
+  const isEach = each.length === item.result.texts.length && each.every((one) => typeof one === "string");
+  const clamped = isEach ? (each as string[]) : [text];
+  return joinTexts(clamped).length < item.texts.chars ? { texts: clamped } : null;
+}
+
+/** What stands for media, which are saved first: as the message's JSON, since that holds them whatever the format. */
+async function mediaText(draft: Draft, index: number, item: DraftItem | null, tools: CutTools): Promise<string> {
+  const origin = tools.originOf(draft.messages[index]);
+  const media = item?.result.media ?? draft.wire.read(draft.messages[index]).media;
+  const about = { tool: item?.tool ?? "media", call: item?.call ?? null };
+  const kept = await keep(encodeText(JSON.stringify(origin) ?? ""), about, tools);
+  return withLine(mediaLeftOut(media), recallLine(keepingOf(kept, tools.parts.access)));
+}
+
+/** The result's texts in the message that stands behind this one. */
+function textsIn(
+  draft: Draft,
+  { message, result }: DraftItem,
+  behind: (message: unknown) => unknown,
+): readonly string[] {
+  const now = draft.messages[message];
+  const before = behind(now);
+  if (before === now) return result.texts;
+  return draft.wire.read(before).results.find(({ at }) => at === result.at)?.texts ?? result.texts;
+}
+
+async function keep(
+  chunks: Iterable<Uint8Array>,
+  { tool, call }: { tool: string; call: string | null },
+  { parts, session }: CutTools,
+): Promise<KeptResult | null> {
+  const spill = startSpill(parts.place, { scope: parts.scope, session, tool, call });
+  for (const bytes of chunks) await spill.add(bytes);
+  const { artifact } = await spill.end();
+  if (artifact === null || artifact.saved === "no") return null;
+  return { id: artifact.id, saved: artifact.saved, savedBytes: artifact.bytes };
+}
+
+/** Pages of an artifact are never saved as another. */
+function isRecall(tool: string, { parts: { access } }: CutTools): boolean {
+  return access.by === "tool" && (tool === access.recall || tool === access.search);
+}
+
+function withLine(text: string, line: string): string {
+  return line === "" ? text : `${text}\n${line}`;
+}

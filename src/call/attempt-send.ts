@@ -1,0 +1,132 @@
+import type { Verdict } from "../contract/verdict.ts";
+import { type ClassifyOptions, classify } from "../stages/recover/classify.ts";
+import { fieldOf } from "../stages/recover/field-of.ts";
+import { peekResponse } from "../stages/recover/peek-response.ts";
+import type { Send } from "./call-options.ts";
+
+/** What came of one send: an answer, or a refusal with what carried it. */
+export type Outcome<Reply> =
+  | { isDone: true; reply: Reply }
+  | {
+      isDone: false;
+      verdict: Verdict;
+      /** What was thrown, or the answer that carries it. */
+      cause: unknown;
+      /** Null if it was thrown. A silent one is an answer all the same, though the provider lost part of what it was sent. */
+      answer: { reply: Reply; isSilent: boolean } | null;
+    };
+
+/** What is known beside a refusal, and beside an answer: that something was lost is only believed if it surely was. */
+export interface Classifying {
+  refusal: ClassifyOptions;
+  answer: ClassifyOptions;
+}
+
+/** Kinds that less helps against. */
+const TOO_LARGE = new Set<Verdict["kind"]>(["context-overflow", "payload-too-large", "request-ceiling"]);
+
+/** Of an answer only these are looked at: never what it says. */
+const ABOUT_ANSWER = [
+  "usage",
+  "usageMetadata",
+  "usage_metadata",
+  "stop_reason",
+  "finish_reason",
+  "finishReason",
+  "stopReason",
+  "incomplete_details",
+];
+
+/** Sends once. What is not about size is thrown as it came. */
+export async function attemptSend<Message, Reply>(
+  send: Send<Message, Reply>,
+  messages: Message[],
+  { signal, attempt }: { signal: AbortSignal; attempt: number },
+  { refusal, answer }: Classifying,
+): Promise<Outcome<Reply>> {
+  let hasBegun = false;
+  signal.throwIfAborted();
+  let reply: Reply;
+  try {
+    const began = () => {
+      hasBegun = true;
+    };
+    reply = await untilAborted(Promise.resolve(send(messages, { signal, attempt, began })), signal);
+  } catch (error) {
+    if (hasBegun || signal.aborted) throw error;
+    const verdict = classify(error, refusal);
+    if (!TOO_LARGE.has(verdict.kind)) throw error;
+    return { isDone: false, verdict, cause: error, answer: null };
+  }
+  if (hasBegun) return { isDone: true, reply };
+  if (isResponse(reply)) {
+    const verdict = await peekResponse(reply, reply.ok ? answer : refusal);
+    if (!TOO_LARGE.has(verdict.kind)) return { isDone: true, reply };
+    return { isDone: false, verdict, cause: reply, answer: { reply, isSilent: isSilent(verdict) } };
+  }
+  const verdict = verdictOnAnswer(reply, answer);
+  if (verdict === null || !TOO_LARGE.has(verdict.kind)) return { isDone: true, reply };
+  return { isDone: false, verdict, cause: reply, answer: { reply, isSilent: isSilent(verdict) } };
+}
+
+const SILENT = new Set(["usage-over-window", "empty-at-full-window", "truncated-by-server"]);
+
+function isSilent({ rule }: Verdict): boolean {
+  return rule !== null && SILENT.has(rule);
+}
+
+function verdictOnAnswer(reply: unknown, options: ClassifyOptions): Verdict | null {
+  if (typeof reply !== "object" || reply === null) return null;
+  const about: Record<string, unknown> = {};
+  for (const name of ABOUT_ANSWER) {
+    const value = fieldOf(reply, name);
+    if (value !== undefined && typeof value !== "function" && !isPromise(value)) about[name] = value;
+  }
+  // Why a choice ended stands inside it.
+  const choices = fieldOf(reply, "choices") ?? fieldOf(reply, "candidates");
+  const first: unknown = Array.isArray(choices) ? choices[0] : undefined;
+  if (typeof first === "object" && first !== null) {
+    about.choices = [{ finish_reason: fieldOf(first, "finish_reason") ?? fieldOf(first, "finishReason") }];
+  }
+  const error = fieldOf(reply, "error");
+  if (fieldOf(reply, "status") === "failed" && typeof error === "object") about.error = error;
+  return Object.keys(about).length === 0 ? null : classify(about, options);
+}
+
+function isPromise(value: unknown): boolean {
+  return typeof value === "object" && value !== null && typeof fieldOf(value, "then") === "function";
+}
+
+function isResponse(value: unknown): value is Response {
+  if (typeof Response === "function" && value instanceof Response) return true;
+  if (typeof value !== "object" || value === null) return false;
+  const headers = fieldOf(value, "headers");
+  return (
+    typeof fieldOf(value, "status") === "number" &&
+    typeof fieldOf(value, "clone") === "function" &&
+    typeof headers === "object" &&
+    headers !== null &&
+    typeof fieldOf(headers, "get") === "function"
+  );
+}
+
+/** Lets go of an answer that is not handed on. */
+export function discard(cause: unknown): void {
+  if (isResponse(cause)) void cause.body?.cancel().catch(() => {});
+}
+
+/** Ends when the signal does, even if the work does not heed it. */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let stop = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    signal.throwIfAborted();
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+    work.catch(() => {});
+  }
+}

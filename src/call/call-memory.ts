@@ -1,0 +1,85 @@
+/** A caller's message and the shorter one that was accepted in its place. */
+interface Form {
+  message: unknown;
+  /** Of the caller's message when it was read: hosts sometimes put more into it. */
+  bytes: number;
+}
+
+/** A summary that stands for a conversation's start. */
+interface Summary {
+  first: object;
+  /** How many of the caller's messages it stands for. */
+  covered: number;
+  head: readonly unknown[];
+}
+
+/**
+ * What earlier calls found out, for as long as the caller keeps its messages: the next call then shows what was accepted
+ * before, rather than being refused again.
+ */
+export class CallMemory {
+  readonly #origins = new WeakMap<object, unknown>();
+  readonly #bases = new WeakMap<object, unknown>();
+  readonly #forms = new WeakMap<object, Form>();
+  readonly #summaries = new WeakMap<object, Summary>();
+  readonly #windows = new WeakMap<object, number>();
+
+  /** The caller's message that this one stands for; itself if it stands for none. */
+  originOf(message: unknown): unknown {
+    return (isObject(message) ? this.#origins.get(message) : undefined) ?? message;
+  }
+
+  standsFor(written: unknown, message: unknown): void {
+    if (isObject(written)) this.#origins.set(written, this.originOf(message));
+  }
+
+  /** The message as it was prepared, before a rung cut it; itself if none did. */
+  baseOf(message: unknown): unknown {
+    return (isObject(message) ? this.#bases.get(message) : undefined) ?? message;
+  }
+
+  cutFrom(written: unknown, message: unknown): void {
+    this.standsFor(written, message);
+    if (isObject(written)) this.#bases.set(written, this.baseOf(message));
+  }
+
+  /** What was accepted in a message's place; the message itself if nothing was, or if it has changed since. */
+  formOf(origin: unknown, bytesNow: () => number): unknown {
+    const form = isObject(origin) ? this.#forms.get(origin) : undefined;
+    return form !== undefined && form.bytes === bytesNow() ? form.message : origin;
+  }
+
+  rememberForm(origin: unknown, message: unknown, bytes: number): void {
+    if (isObject(origin) && origin !== message) this.#forms.set(origin, { message, bytes });
+  }
+
+  /** The messages with their start summarised, if that was done before. */
+  withSummary(messages: readonly unknown[]): { head: readonly unknown[]; covered: number } {
+    for (let at = messages.length - 1; at >= 0; at--) {
+      const last = messages[at];
+      const summary = isObject(last) ? this.#summaries.get(last) : undefined;
+      if (summary?.covered === at + 1 && summary.first === messages[0]) return summary;
+    }
+    return { head: [], covered: 0 };
+  }
+
+  rememberSummary(messages: readonly unknown[], covered: number, head: readonly unknown[]): void {
+    const [first, last] = [messages[0], messages[covered - 1]];
+    if (isObject(first) && isObject(last)) this.#summaries.set(last, { first, covered, head });
+  }
+
+  /** The window that a provider was found to have, as our estimate counts it. */
+  windowOf(messages: readonly unknown[]): number | null {
+    const [first] = messages;
+    return (isObject(first) ? this.#windows.get(first) : undefined) ?? null;
+  }
+
+  rememberWindow(messages: readonly unknown[], tokens: number): void {
+    const [first] = messages;
+    if (isObject(first)) this.#windows.set(first, tokens);
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}

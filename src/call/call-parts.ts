@@ -1,0 +1,31 @@
+import type { AdmittedOutput } from "../admit/admit-output.ts";
+import type { Recorder } from "../admit/recorder.ts";
+import type { Limits } from "../contract/limits.ts";
+import type { Policy } from "../contract/policy.ts";
+import type { TokenCounter } from "../contract/token-counter.ts";
+import type { Prepare } from "../prepare/prepare.ts";
+import type { Access } from "../stages/mark/access.ts";
+import type { SpillPlace } from "../stages/spill/spill.ts";
+
+/** One result to be brought under limits, as `admit` takes it. */
+export interface CallClamp {
+  tool: string;
+  session: string | undefined;
+  call: string | undefined;
+  output: unknown;
+  limits: Limits;
+}
+
+/** What a call works with; nothing is looked up. */
+export interface CallParts {
+  policy: Policy;
+  counter: TokenCounter;
+  scope: string;
+  access: Access;
+  place: SpillPlace;
+  recorder: Recorder;
+  prepare: Prepare;
+  admit(request: CallClamp): Promise<Pick<AdmittedOutput, "output" | "text">>;
+  guard(message: unknown, options: { wire: string; session?: string | undefined }): Promise<unknown>;
+  now(): number;
+}

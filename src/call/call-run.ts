@@ -1,0 +1,294 @@
+import type { EventKind } from "../contract/event.ts";
+import type { Verdict } from "../contract/verdict.ts";
+import type { Wire } from "../contract/wire.ts";
+import { messageOf, type OverflowError, type OverflowStep } from "../errors.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
+import { mergeInputs } from "../stages/policy/merge-inputs.ts";
+import { resolvePruning } from "../stages/policy/resolve-parts.ts";
+import { type ResolvedWindow, resolveWindow } from "../stages/prune/resolve-window.ts";
+import type { Weight } from "../stages/prune/weight.ts";
+import { giveUp } from "../stages/recover/give-up.ts";
+import { ladderOf } from "../stages/recover/ladders.ts";
+import { recoveryGoal } from "../stages/recover/recovery-goal.ts";
+import { detectWire, wireNamed } from "../wire/index.ts";
+import { attemptSend, type Classifying, discard, type Outcome } from "./attempt-send.ts";
+import { aboutVerdict, sizeOf, tellCall } from "./call-events.ts";
+import type { CallMemory } from "./call-memory.ts";
+import type { CallOptions, Send } from "./call-options.ts";
+import type { CallParts } from "./call-parts.ts";
+import { Draft, Scale } from "./draft.ts";
+import { persistHistory } from "./persist-history.ts";
+import { fits, type ReduceTools, reduceDraft, type TakenRung } from "./reduce-draft.ts";
+import { weighValue } from "./weigh-message.ts";
+
+type Refusal<Reply> = Exclude<Outcome<Reply>, { isDone: true }>;
+
+/** One call, from the first send to an answer or an error. */
+export class CallRun<Message> {
+  readonly #parts: CallParts;
+  readonly #memory: CallMemory;
+  readonly #given: readonly Message[];
+  readonly #options: CallOptions;
+  readonly #scale: Scale;
+  readonly #window: ResolvedWindow;
+  readonly #besideTokens: number | null;
+  readonly #stop = new AbortController();
+  readonly #taken: TakenRung[] = [];
+  readonly #compactions = { count: 0 };
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** How many of the given messages the draft's start stands for, and how long that start is. */
+  #covered = 0;
+  #head = 0;
+
+  constructor(parts: CallParts, memory: CallMemory, given: readonly Message[], options: CallOptions) {
+    this.#parts = parts;
+    this.#memory = memory;
+    this.#given = given;
+    this.#options = options;
+    this.#scale = new Scale(parts.counter);
+    this.#window = resolveWindow(parts.policy, options);
+    this.#besideTokens = options.beside === undefined ? null : weighValue(options.beside, parts.counter);
+  }
+
+  async run<Reply>(send: Send<Message, Reply>): Promise<Reply> {
+    const { signal } = this.#options;
+    const abort = () => this.#stop.abort(signal?.reason);
+    if (signal?.aborted) abort();
+    signal?.addEventListener("abort", abort, { once: true });
+    try {
+      return await this.#send(send);
+    } finally {
+      clearTimeout(this.#timer);
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+
+  async #send<Reply>(send: Send<Message, Reply>): Promise<Reply> {
+    const { rungs, maxSends } = ladderOf(this.#options.ladder ?? "default");
+    let { draft, messages } = await this.#prepare();
+    const before = draft?.total ?? NOTHING;
+    let last: Refusal<Reply> | null = null;
+    for (let sends = 1; ; sends++) {
+      let outcome: Outcome<Reply>;
+      try {
+        outcome = await attemptSend(send, messages as Message[], this.#contextOf(sends), this.#classifying(draft));
+      } catch (error) {
+        if (last === null || !this.#isLate()) throw error;
+        return this.#fail(last, draft as Draft, before, sends, LATE.message);
+      }
+      if (outcome.isDone) {
+        if (last !== null && draft !== null) await this.#recovered(draft, before, sends);
+        return outcome.reply;
+      }
+      if (draft === null) return asItCame(outcome);
+      if (last !== null) discard(last.cause);
+      last = outcome;
+      await this.#tell("overflow-detected", { ...aboutVerdict(outcome.verdict), attempt: sends, ...sizeOf(draft) });
+      this.#startDeadline();
+      if (sends >= maxSends) return this.#fail(outcome, draft, before, sends, `it was sent ${sends} times`);
+      let next: Draft | null;
+      try {
+        next = await this.#reduce(draft, outcome.verdict, sends - 1, rungs);
+      } catch (error) {
+        if (this.#stop.signal.aborted && !this.#isLate()) throw error;
+        return this.#fail(outcome, draft, before, sends, messageOf(error));
+      }
+      if (next === null) return this.#fail(outcome, draft, before, sends, "nothing more could be taken away");
+      draft = next;
+      messages = [...draft.messages];
+    }
+  }
+
+  /** The messages as they are sent first; without a draft if their format is not known. */
+  async #prepare(): Promise<{ draft: Draft | null; messages: readonly unknown[] }> {
+    const { wire: name, session, model, pruning } = this.#options;
+    const { head, covered } = this.#memory.withSummary(this.#given);
+    this.#covered = covered;
+    this.#head = head.length;
+    const start: unknown[] = covered === 0 ? [...this.#given] : [...head, ...this.#given.slice(covered)];
+    const learned = this.#memory.windowOf(this.#given);
+    const window = learned === null ? this.#options.window : Math.min(learned, this.#window.tokens);
+    const { messages, report } = await this.#parts.prepare(start, { wire: name, session, window, model, pruning });
+    const wire = wireNamed(name ?? report.wire ?? "") ?? detectWire(start);
+    if (wire === null) return { draft: null, messages };
+    try {
+      const shown = messages.map((message, at) => this.#lightest(wire, start[at], message));
+      return { draft: new Draft(wire, shown, this.#scale), messages: shown };
+    } catch {
+      return { draft: null, messages }; // a fault of ours must not keep a request from being sent
+    }
+  }
+
+  /** A message as it was prepared, or as it was accepted before, whichever is less. */
+  #lightest(wire: Wire, origin: unknown, prepared: unknown): unknown {
+    if (prepared !== origin) this.#memory.standsFor(prepared, origin);
+    const form = this.#memory.formOf(origin, () => this.#scale.weigh(wire, origin).weight.bytes);
+    if (form === origin) return prepared;
+    const weigh = (message: unknown) => this.#scale.weigh(wire, message).weight.tokens;
+    return weigh(form) < weigh(prepared) ? form : prepared;
+  }
+
+  async #reduce(
+    draft: Draft,
+    verdict: Verdict,
+    refusals: number,
+    rungs: ReturnType<typeof ladderOf>["rungs"],
+  ): Promise<Draft | null> {
+    const tools = this.#tools();
+    const goal = recoveryGoal({
+      verdict,
+      weight: draft.total,
+      besideTokens: this.#besideTokens,
+      answerTokens: this.#options.answerTokens ?? 0,
+      windowTokens: this.#window.tokens,
+      isWindowKnown: this.#isWindowKnown(),
+      maxRequestBytes: tools.pruning.maxRequestBytes,
+      refusals,
+    });
+    if (goal.limitTokens !== null && verdict.kind === "context-overflow")
+      this.#memory.rememberWindow(this.#given, goal.windowTokens);
+    const next = await reduceDraft(draft, rungs, goal, verdict.kind, tools);
+    if (next === draft) return null;
+    this.#noteSummary(draft, next);
+    return fits(next, goal) || next.total.tokens <= goal.likelyTokens ? next : null;
+  }
+
+  /** Which of the given messages a summary stands for now. */
+  #noteSummary(before: Draft, after: Draft): void {
+    if (after.messages.length === before.messages.length) return;
+    const most = Math.min(after.messages.length, this.#given.length - this.#covered);
+    const isSame = (at: number) => {
+      const [one, other] = [before.messages.at(-1 - at), after.messages.at(-1 - at)];
+      return this.#memory.originOf(one) === this.#memory.originOf(other);
+    };
+    let same = 0;
+    while (same < most && isSame(same)) same++;
+    this.#covered = this.#given.length - same;
+    this.#head = after.messages.length - same;
+  }
+
+  #tools(): ReduceTools {
+    const { policy } = this.#parts;
+    const { pruning: given } = this.#options;
+    const merged = mergeInputs({ pruning: policy.pruning }, { pruning: given }).pruning;
+    const pruning = given === undefined ? policy.pruning : resolvePruning(merged, policy.profile);
+    return {
+      parts: this.#parts,
+      session: this.#options.session ?? null,
+      placeholder: pruning.hardClear.placeholder,
+      softTrim: pruning.softTrim,
+      originOf: (message) => this.#memory.originOf(message),
+      baseOf: (message) => this.#memory.baseOf(message),
+      cutFrom: (written, message) => this.#memory.cutFrom(written, message),
+      scale: this.#scale,
+      pruning,
+      compactor: this.#options.compactor ?? null,
+      mayDropAllMedia: this.#options.media === "all",
+      signal: this.#stop.signal,
+      compactions: this.#compactions,
+      tell: async (taken) => {
+        this.#taken.push(taken);
+        await this.#tell("overflow-reduced", { ...taken });
+      },
+    };
+  }
+
+  #isWindowKnown(): boolean {
+    return this.#window.from !== "default" && this.#window.from !== "contextTokens";
+  }
+
+  #classifying(draft: Draft | null): Classifying {
+    const { provider, rules } = this.#options;
+    const known = {
+      ...(provider !== undefined && { provider }),
+      ...(rules !== undefined && { rules }),
+      ...(this.#isWindowKnown() && { window: this.#window.tokens }),
+    };
+    if (draft === null) return { refusal: known, answer: known };
+    const { leastTokens } = draft;
+    return {
+      refusal: { ...known, estimatedTokens: draft.total.tokens + (this.#besideTokens ?? 0) },
+      answer: leastTokens === null ? known : { ...known, estimatedTokens: leastTokens },
+    };
+  }
+
+  async #recovered(draft: Draft, before: Weight, sends: number): Promise<void> {
+    const { messages, wire } = draft;
+    const given = this.#given;
+    this.#memory.rememberSummary(given, this.#covered, messages.slice(0, this.#head));
+    for (let at = this.#head; at < messages.length; at++) {
+      const origin = given[at - this.#head + this.#covered];
+      if (origin !== messages[at])
+        this.#memory.rememberForm(origin, messages[at], this.#scale.weigh(wire, origin).weight.bytes);
+    }
+    const fault = this.#options.persist === true ? await persistHistory(draft, this.#options, this.#parts) : null;
+    const sizes = { fromTokens: before.tokens, fromBytes: before.bytes, ...sizeOf(draft) };
+    const { count: compactions } = this.#compactions;
+    await this.#tell("overflow-recovered", {
+      sends,
+      compactions,
+      rungs: this.#steps(),
+      ...sizes,
+      ...(fault !== null && { fault }),
+    });
+  }
+
+  async #fail<Reply>(
+    { verdict, cause, answer }: Refusal<Reply>,
+    draft: Draft,
+    before: Weight,
+    sends: number,
+    why: string,
+  ): Promise<Reply> {
+    const left = this.#taken.at(-1);
+    const after = left === undefined ? draft.total : { chars: 0, tokens: left.leftTokens, bytes: left.leftBytes };
+    const error: OverflowError = giveUp({
+      verdict,
+      before,
+      after,
+      tried: this.#steps(),
+      sends,
+      why,
+      canCompact: this.#options.compactor !== undefined,
+      hasOutsideMedia: draft.outsideMedia.length > 0 && this.#options.media !== "all",
+      cause,
+    });
+    const { facts } = error;
+    await this.#tell("overflow-failed", { ...facts, ...aboutVerdict(verdict), why });
+    // An answer that was read from less than all is still an answer.
+    if (answer?.isSilent) return answer.reply;
+    discard(cause);
+    throw error;
+  }
+
+  #steps(): OverflowStep[] {
+    return this.#taken.map(({ rung, freedTokens, freedBytes, fault }) => ({ rung, freedTokens, freedBytes, fault }));
+  }
+
+  #contextOf(attempt: number) {
+    return { signal: this.#stop.signal, attempt };
+  }
+
+  #startDeadline(): void {
+    if (this.#timer !== undefined) return;
+    const deadlineMs = this.#options.deadlineMs ?? NUMBERS.recoverDeadlineMs.default;
+    this.#timer = setTimeout(() => this.#stop.abort(LATE), deadlineMs);
+  }
+
+  #isLate(): boolean {
+    return this.#stop.signal.reason === LATE;
+  }
+
+  #tell(kind: EventKind, more: Record<string, unknown>): Promise<void> {
+    return tellCall(this.#parts, this.#options.session, kind, more);
+  }
+}
+
+const NOTHING: Weight = { chars: 0, tokens: 0, bytes: 0 };
+const LATE = new DOMException("the time for recovery is over", "TimeoutError");
+
+/** Nothing can be done for messages in an unknown format. */
+function asItCame<Reply>({ answer, cause }: Refusal<Reply>): Reply {
+  if (answer === null) throw cause;
+  return answer.reply;
+}

@@ -1,0 +1,493 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { SpillwayEvent } from "../contract/event.ts";
+import {
+  type CallOptions,
+  type Compactor,
+  createSpillway,
+  OverflowError,
+  type Send,
+  type SpillwayOptions,
+} from "../index.ts";
+import { memoryLedger } from "../storage/ledgers/memory.ts";
+import { memoryStore } from "../storage/stores/memory.ts";
+
+type Block = { type: string; [key: string]: unknown };
+type Message = { role: string; content: string | Block[] };
+
+const user = (text: string): Message => ({ role: "user", content: text });
+const turn = (id: string, text: string): Message[] => [
+  { role: "assistant", content: [{ type: "tool_use", id, name: "lookup", input: { path: id } }] },
+  { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: text }] },
+];
+const words = (chars: number) => "lorem ipsum ".repeat(Math.ceil(chars / 12)).slice(0, chars);
+const session = (count: number, chars: number): Message[] => [
+  user("go"),
+  ...Array.from({ length: count }, (_, at) => turn(`c${at}`, words(chars))).flat(),
+];
+const picture = (name: string, bytes: number): Block => ({
+  type: "image",
+  source: { type: "base64", media_type: "image/png", data: name.padEnd(bytes, "A") },
+});
+type Answer = { usage: { input_tokens: number } };
+const tokensOf = (messages: readonly unknown[]) => Math.ceil(JSON.stringify(messages).length / 4);
+
+async function open(options: SpillwayOptions = {}) {
+  const events: SpillwayEvent[] = [];
+  const onEvent = (event: SpillwayEvent) => void events.push(event);
+  const store = memoryStore();
+  const spillway = await createSpillway({ store, ledger: memoryLedger(), env: {}, onEvent, ...options });
+  const kinds = () => events.map(({ kind }) => kind).filter((kind) => kind.startsWith("overflow"));
+  return { spillway, events, kinds, store };
+}
+
+const tooLong = (messages: readonly unknown[], limit: number) =>
+  Object.assign(new Error(`400 prompt is too long: ${tokensOf(messages)} tokens > ${limit} maximum`), { status: 400 });
+
+/** A provider that takes up to `limit` tokens, by four characters each. */
+function provider(limit: number) {
+  const sent: Message[][] = [];
+  const send = (messages: Message[]) => {
+    sent.push(structuredClone(messages));
+    if (tokensOf(messages) > limit) throw tooLong(messages, limit);
+    return "answer";
+  };
+  return { sent, send };
+}
+
+const OPTIONS: CallOptions = { wire: "anthropic", session: "s", beside: "" };
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("call", () => {
+  it("sends what fits once, and says nothing", async () => {
+    const { spillway, kinds } = await open();
+    const { sent, send } = provider(100_000);
+    const messages = session(2, 400);
+    expect(await spillway.call(messages, send, OPTIONS)).toBe("answer");
+    expect(sent).toEqual([messages]);
+    expect(kinds()).toEqual([]);
+  });
+
+  it("makes a refused request smaller by the provider's numbers and sends it again; each step is an event", async () => {
+    const { spillway, events, kinds, store } = await open();
+    const { sent, send } = provider(20_000);
+    const messages = session(8, 15_000);
+    const before = structuredClone(messages);
+    expect(await spillway.call(messages, send, OPTIONS)).toBe("answer");
+    expect(messages).toEqual(before);
+    expect(sent).toHaveLength(2);
+    expect(sent[1]?.length).toBe(messages.length);
+    expect(tokensOf(sent[1] ?? [])).toBeLessThanOrEqual(20_000);
+    expect(kinds()).toEqual(["overflow-detected", "overflow-reduced", "overflow-recovered"]);
+    const [detected, reduced, recovered] = events.filter(({ kind }) => kind.startsWith("overflow"));
+    expect(detected).toMatchObject({
+      session: "s",
+      more: { kind: "context-overflow", limitTokens: 20_000, attempt: 1 },
+    });
+    expect(reduced?.more).toMatchObject({ rung: "prune", fits: true });
+    expect(recovered?.more).toMatchObject({ sends: 2, compactions: 0, rungs: [{ rung: "prune" }] });
+    // Saved before it was cut: what the first result was is in the store, whole.
+    const cut = JSON.stringify(sent[1]);
+    const id = /artifact ([a-z2-7]{12})/.exec(cut)?.[1] ?? "";
+    const kept = await store.read(id, "local", { from: 0, to: 100_000 });
+    expect(new TextDecoder().decode(kept ?? undefined)).toBe(words(15_000));
+  });
+
+  it("shows the next request what was accepted before, so that it is not refused again", async () => {
+    const { spillway, kinds } = await open();
+    const { sent, send } = provider(20_000);
+    const messages = session(8, 15_000);
+    await spillway.call(messages, send, OPTIONS);
+    const longer = [...messages, ...turn("next", words(400))];
+    await spillway.call(longer, send, OPTIONS);
+    expect(sent).toHaveLength(3);
+    expect(tokensOf(sent[2] ?? [])).toBeLessThanOrEqual(20_000);
+    expect(kinds().filter((kind) => kind === "overflow-detected")).toHaveLength(1);
+  });
+
+  it("what is not about size is thrown as it came, and nothing is sent again", async () => {
+    const { spillway, kinds } = await open();
+    for (const error of [new Error("429 rate limit reached, try again in 5s"), new TypeError("no network"), "text"]) {
+      const send = vi.fn<() => Promise<string>>(() => Promise.reject(error));
+      await expect(spillway.call(session(8, 15_000), send, OPTIONS)).rejects.toBe(error);
+      expect(send).toHaveBeenCalledTimes(1);
+    }
+    expect(kinds()).toEqual([]);
+  });
+
+  it("nothing is sent again once output has begun to stream", async () => {
+    const { spillway } = await open();
+    const error = tooLong(session(8, 15_000), 100);
+    const send = vi.fn<Send<Message, string>>(async (_messages, { began }) => {
+      began();
+      throw error;
+    });
+    await expect(spillway.call(session(8, 15_000), send, OPTIONS)).rejects.toBe(error);
+    expect(send).toHaveBeenCalledTimes(1);
+  });
+
+  it("what cannot be made to fit ends with sizes, what was tried and what helps", async () => {
+    const { spillway, kinds } = await open();
+    const { sent, send } = provider(1000);
+    const messages = [user(words(40_000)), ...turn("c1", words(30_000))];
+    const error: unknown = await spillway.call(messages, send, OPTIONS).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(OverflowError);
+    const { message, facts, code, cause } = error as OverflowError;
+    expect(code).toBe("overflow");
+    expect(cause).toMatchObject({ status: 400 });
+    expect(facts).toMatchObject({ kind: "context-overflow", limitTokens: 1000, sends: 1 });
+    expect(facts.observedTokens).toBeGreaterThan(10_000);
+    expect(facts.leftTokens).toBeLessThan(facts.estimatedTokens);
+    expect(facts.tried.map(({ rung }) => rung)).toContain("clamp-results");
+    expect(message).toMatch(/of at most 1,000.*Tried: .*clamp-results.*What helps: hand in a `compactor`/);
+    expect(sent).toHaveLength(1);
+    expect(kinds().at(-1)).toBe("overflow-failed");
+  });
+
+  it("sends four times at most where the provider never says how much is too much", async () => {
+    const { spillway } = await open();
+    const sent: string[] = [];
+    const send = (messages: Message[]) => {
+      sent.push(JSON.stringify(messages));
+      throw new Error("400 Your input exceeds the context window of this model.");
+    };
+    const messages = [user(words(40_000)), ...session(8, 15_000).slice(1)];
+    await expect(spillway.call(messages, send, OPTIONS)).rejects.toBeInstanceOf(OverflowError);
+    expect(sent.length).toBeLessThanOrEqual(4);
+    expect(sent.length).toBeGreaterThan(1);
+    expect(new Set(sent).size).toBe(sent.length);
+    expect(sent.every((one, at) => at === 0 || one.length < (sent[at - 1] as string).length)).toBe(true);
+  });
+
+  it("payload-too-large: media go first, those of users only if the caller gives them up; bytes are counted", async () => {
+    const { spillway, events } = await open();
+    const messages: Message[] = [
+      { role: "user", content: [picture("users", 60_000), { type: "text", text: "look" }] },
+      { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "screenshot", input: {} }] },
+      {
+        role: "user",
+        content: [
+          {
+            type: "tool_result",
+            tool_use_id: "c1",
+            content: [picture("tools", 90_000), { type: "text", text: "shot" }],
+          },
+        ],
+      },
+    ];
+    const limited = (most: number) => {
+      const sent: Message[][] = [];
+      const send = (given: Message[]) => {
+        sent.push(given);
+        const isOver = JSON.stringify(given).length > most;
+        if (isOver) throw Object.assign(new Error("413 Request exceeds the maximum size"), { status: 413 });
+        return "seen";
+      };
+      return { sent, send };
+    };
+    const first = limited(100_000);
+    expect(await spillway.call(messages, first.send, OPTIONS)).toBe("seen");
+    expect(first.sent).toHaveLength(2);
+    const said = JSON.stringify(first.sent[1]);
+    expect(said).toContain("left out: the request was too large");
+    expect(said).toContain("usersAAAA");
+    expect(said).not.toContain("toolsAAAA");
+    expect(events.find(({ kind }) => kind === "overflow-reduced")?.more).toMatchObject({ rung: "drop-media" });
+    const small = limited(20_000);
+    await expect(spillway.call(structuredClone(messages), small.send, OPTIONS)).rejects.toThrow(/media: "all"/);
+    const all = limited(20_000);
+    expect(await spillway.call(structuredClone(messages), all.send, { ...OPTIONS, media: "all" })).toBe("seen");
+    expect(JSON.stringify(messages)).toContain("toolsAAAA");
+  });
+
+  it("request-ceiling: the account's limit is the target", async () => {
+    const { spillway } = await open();
+    const sent: number[] = [];
+    const send = (messages: Message[]) => {
+      const requested = tokensOf(messages);
+      sent.push(requested);
+      if (requested <= 12_000) return "answer";
+      const text = `Request too large for model x on tokens per minute (TPM): Limit 12000, Requested ${requested}, please reduce your message size`;
+      throw Object.assign(new Error(text), { status: 413, code: "rate_limit_exceeded" });
+    };
+    expect(await spillway.call(session(8, 15_000), send, OPTIONS)).toBe("answer");
+    expect(sent).toHaveLength(2);
+  });
+});
+
+describe("answers are looked at too", () => {
+  it("a Response that refuses, and one that is a stream which begins with an error; bytes are not lost", async () => {
+    const { spillway } = await open();
+    const frames = (...events: object[]) => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+    const stream = (text: string) => new Response(text, { headers: { "content-type": "text/event-stream" } });
+    const refusal = {
+      type: "error",
+      error: { code: "context_length_exceeded", message: "Your input exceeds the context window of this model." },
+    };
+    const created = { type: "response.created", response: {} };
+    const good = frames(created, { type: "response.output_text.delta", delta: "hi" });
+    const answers = [
+      new Response(JSON.stringify({ error: { message: "prompt is too long: 90000 tokens > 50000 maximum" } }), {
+        status: 400,
+      }),
+      stream(frames(created, refusal)),
+      stream(good),
+    ];
+    const sent: number[] = [];
+    const send = async (messages: Message[]) => {
+      sent.push(tokensOf(messages));
+      return answers[sent.length - 1] as Response;
+    };
+    const response = await spillway.call(session(8, 15_000), send, OPTIONS);
+    expect(response).toBe(answers[2]);
+    expect(await response.text()).toBe(good);
+    expect(sent).toHaveLength(3);
+    expect(sent[2]).toBeLessThan(sent[1] ?? 0);
+    const plain = new Response("no such model", { status: 404 });
+    expect(await spillway.call(session(1, 10), async () => plain, OPTIONS)).toBe(plain);
+    expect(await plain.text()).toBe("no such model");
+  });
+
+  it("usage over the window; where nothing can be done, the answer comes back all the same", async () => {
+    const { spillway, kinds } = await open();
+    const send = vi.fn<Send<Message, Answer>>((messages) => ({ usage: { input_tokens: tokensOf(messages) } }));
+    const options = {
+      ...OPTIONS,
+      window: 20_000,
+      pruning: { mode: "off" as const, insure: false, batch: { maxChars: 1_000_000 } },
+    };
+    const reply = await spillway.call(session(8, 15_000), send, options);
+    expect(reply.usage.input_tokens).toBeLessThanOrEqual(20_000);
+    expect(send).toHaveBeenCalledTimes(2);
+    const stuck = await spillway.call([user(words(200_000))], send, options);
+    expect(stuck.usage.input_tokens).toBeGreaterThan(20_000);
+    expect(kinds().at(-1)).toBe("overflow-failed");
+  });
+
+  it("a provider that read a small part of what it was sent; not one whose tokens are longer than ours", async () => {
+    const { spillway } = await open();
+    const messages = session(8, 15_000);
+    const read = (share: number) =>
+      vi.fn<Send<Message, Answer>>((sent) => ({ usage: { input_tokens: Math.floor(tokensOf(sent) * share) } }));
+    const longer = read(0.5);
+    await spillway.call(messages, longer, OPTIONS);
+    expect(longer).toHaveBeenCalledTimes(1);
+    const dropping = vi.fn<Send<Message, Answer>>((sent) => ({
+      usage: { input_tokens: Math.min(5000, tokensOf(sent)) },
+    }));
+    await spillway.call(structuredClone(messages), dropping, OPTIONS);
+    expect(dropping.mock.calls.length).toBeGreaterThan(1);
+    expect(tokensOf(dropping.mock.lastCall?.[0] ?? [])).toBeLessThan(12_000);
+  });
+
+  it("never reads what an answer says", async () => {
+    const { spillway } = await open();
+    const send = vi.fn<() => object>(() => ({
+      role: "assistant",
+      message: "prompt is too long: 5 tokens > 4 maximum",
+      detail: "context_length_exceeded",
+    }));
+    await spillway.call(session(2, 400), send, OPTIONS);
+    await spillway.call(session(2, 400), async () => "prompt is too long: 5 tokens > 4 maximum", OPTIONS);
+    expect(send).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe("ending it", () => {
+  it("an abort ends a send that does not heed it, and a compaction", async () => {
+    const { spillway } = await open();
+    const stop = new AbortController();
+    const hanging = spillway.call(session(1, 10), () => new Promise(() => {}), { ...OPTIONS, signal: stop.signal });
+    stop.abort(new Error("enough"));
+    await expect(hanging).rejects.toThrow("enough");
+    const later = new AbortController();
+    const compactor = { compact: () => new Promise<null>(() => later.abort(new Error("no more"))) };
+    const options = { ...OPTIONS, compactor, ladder: ["compact"] as const, signal: later.signal };
+    await expect(spillway.call(session(8, 15_000), provider(1000).send, options)).rejects.toThrow("no more");
+    await expect(spillway.call([], provider(1).send, { ...OPTIONS, signal: later.signal })).rejects.toThrow("no more");
+  });
+
+  it("a deadline ends recovery, never the first send", async () => {
+    const { spillway } = await open();
+    const compactor = { compact: () => new Promise<null>(() => {}) };
+    const options = { ...OPTIONS, compactor, ladder: ["compact"] as const, deadlineMs: 20 };
+    const slow = async (messages: Message[]) => {
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      return provider(1000).send(messages);
+    };
+    const error: unknown = await spillway.call(session(8, 15_000), slow, options).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(OverflowError);
+    expect((error as Error).message).toContain("the time for recovery is over");
+    let sends = 0;
+    const stuck = (messages: Message[]) =>
+      ++sends === 1 ? provider(20_000).send(messages) : new Promise<string>(() => {});
+    await expect(spillway.call(session(8, 15_000), stuck, { ...OPTIONS, deadlineMs: 20 })).rejects.toThrow(
+      /time for recovery/,
+    );
+  });
+
+  it("a store that fails does not stop it", async () => {
+    const store = { ...memoryStore(), begin: () => Promise.reject(new Error("disk full")) };
+    const { spillway } = await open({ store });
+    const { send, sent } = provider(20_000);
+    expect(await spillway.call(session(8, 15_000), send, OPTIONS)).toBe("answer");
+    expect(JSON.stringify(sent.at(-1))).not.toContain("artifact");
+  });
+
+  it("off is off; a format that nobody knows is sent as it is and refused as it is", async () => {
+    const { send } = provider(1000);
+    const off = await open({ policy: "off" });
+    await expect(off.spillway.call(session(8, 15_000), send, OPTIONS)).rejects.toThrow("prompt is too long");
+    const { spillway } = await open();
+    const strange = [{ foo: words(50_000) }];
+    await expect(spillway.call(strange, send as never, { session: "s" })).rejects.toThrow("prompt is too long");
+  });
+
+  it("a rung of one's own that fails, lies or says nothing is passed over", async () => {
+    const { spillway, events } = await open();
+    const estimate = () => ({ tokens: 1, bytes: 1 });
+    const broken = { name: "broken", estimate, plan: () => Promise.reject(new Error("no")) as never };
+    const throwing = {
+      name: "throwing",
+      estimate,
+      plan: () => {
+        throw new Error("my fault");
+      },
+    };
+    const idle = { name: "idle", estimate, plan: () => ({ cuts: [] }) };
+    const { send, sent } = provider(20_000);
+    const ladder = [throwing, idle, { ...broken, plan: () => null as never }, "reclamp" as const];
+    expect(await spillway.call(session(8, 15_000), send, { ...OPTIONS, ladder })).toBe("answer");
+    expect(sent).toHaveLength(2);
+    const taken = events.flatMap(({ kind, more }) =>
+      kind === "overflow-reduced" ? [`${more?.rung}: ${more?.fault}`] : [],
+    );
+    expect(taken[0]).toBe("throwing: my fault");
+    expect(taken.at(-1)).toBe("reclamp: null");
+  });
+
+  it("messages that are nothing, and sends that give nothing", async () => {
+    const { spillway } = await open();
+    for (const reply of [null, undefined, 0, "", [], () => {}]) {
+      expect(await spillway.call([], () => reply, OPTIONS)).toBe(reply);
+      expect(await spillway.call([null, 7, {}] as never[], () => reply, OPTIONS)).toBe(reply);
+    }
+  });
+
+  it("what is wrong with the options is thrown", async () => {
+    const { spillway } = await open();
+    const { send } = provider(1000);
+    for (const wrong of [{ media: "some" }, { deadlineMs: 0 }, { ladder: "tall" }, { persist: true }, { wire: "no" }]) {
+      await expect(spillway.call([user("x")], send, wrong as CallOptions)).rejects.toMatchObject({ code: "bad-input" });
+    }
+    await expect(spillway.call("x" as never, send)).rejects.toMatchObject({ code: "bad-input" });
+  });
+});
+
+describe("compaction", () => {
+  const half = {
+    compact: vi.fn<Compactor["compact"]>(async ({ messages }) => ({
+      messages: [user("Summary: all went well."), ...messages.slice(-2)],
+      summaryTokens: 5,
+    })),
+  };
+  const talk = (): Message[] => [
+    user(words(60_000)),
+    { role: "assistant", content: words(40_000) },
+    ...session(2, 600),
+  ];
+
+  it("is taken where nothing cheaper is enough, with what may be left; the next call has its summary", async () => {
+    half.compact.mockClear();
+    const { spillway, events } = await open();
+    const { sent, send } = provider(10_000);
+    const messages = talk();
+    expect(await spillway.call(messages, send, { ...OPTIONS, compactor: half })).toBe("answer");
+    expect(half.compact).toHaveBeenCalledTimes(1);
+    expect(half.compact.mock.lastCall?.[0]).toMatchObject({ wire: { name: "anthropic" } });
+    expect(sent).toHaveLength(2);
+    expect(events.at(-1)?.more).toMatchObject({ compactions: 1 });
+    await spillway.call([...messages, { role: "assistant", content: "ok" }, user("more")], send, {
+      ...OPTIONS,
+      compactor: half,
+    });
+    expect(half.compact).toHaveBeenCalledTimes(1);
+    expect(sent).toHaveLength(3);
+    expect(sent[2]?.[0]).toEqual(user("Summary: all went well."));
+    expect(sent[2]?.at(-1)).toEqual(user("more"));
+  });
+
+  it("one that parts calls from results, throws or frees nothing is not used", async () => {
+    const { spillway, events } = await open();
+    for (const compact of [
+      async ({ messages }: { messages: readonly unknown[] }) => ({ messages: messages.slice(-1), summaryTokens: 0 }),
+      async () => ({ messages: [], summaryTokens: 0 }),
+      async ({ messages }: { messages: readonly unknown[] }) => ({
+        messages: [...messages, user("x")],
+        summaryTokens: 0,
+      }),
+      () => Promise.reject(new Error("no model")),
+      async () => null,
+    ]) {
+      const { sent, send } = provider(10_000);
+      await expect(spillway.call(talk(), send, { ...OPTIONS, compactor: { compact } })).rejects.toBeInstanceOf(
+        OverflowError,
+      );
+      expect(sent).toHaveLength(1);
+    }
+    const faults = events.flatMap(({ more }) => (typeof more?.fault === "string" ? [more.fault] : []));
+    expect(faults).toEqual([
+      "the compactor parted calls from their results",
+      "the compactor left no messages",
+      "no model",
+      "the compactor did not help",
+    ]);
+  });
+
+  it("rewrites the transcript only if asked, each message through guard", async () => {
+    const { spillway } = await open();
+    const replace = vi.fn<(messages: unknown[]) => void>();
+    const history = { replace };
+    await spillway.call(talk(), provider(10_000).send, { ...OPTIONS, compactor: half, history });
+    expect(replace).not.toHaveBeenCalled();
+    const { sent, send } = provider(10_000);
+    await spillway.call(talk(), send, { ...OPTIONS, compactor: half, history, persist: true });
+    expect(replace).toHaveBeenCalledTimes(1);
+    expect(replace.mock.lastCall?.[0]).toEqual(sent[1]);
+    await spillway.call(session(1, 10), provider(10_000).send, { ...OPTIONS, history, persist: true });
+    expect(replace).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe("seed 000's ladder", () => {
+  const useless = () => ({ compact: vi.fn<Compactor["compact"]>(async () => null) });
+
+  it("compaction does not help three times, the tool-result rewrite runs, the retry succeeds", async () => {
+    const { spillway, events } = await open();
+    const { sent, send } = provider(20_000);
+    const compactor = useless();
+    const messages = [user("go"), ...turn("c1", words(49_000)), ...turn("c2", words(49_000))];
+    expect(await spillway.call(messages, send, { ...OPTIONS, compactor, ladder: "seed" })).toBe("answer");
+    expect(compactor.compact).toHaveBeenCalledTimes(3);
+    expect(sent).toHaveLength(2);
+    const steps = events.flatMap(({ kind, more }) => (kind === "overflow-reduced" ? [more?.rung] : []));
+    expect(steps).toEqual(["compact", "compact", "compact", "rewrite-results"]);
+  });
+
+  it("with nothing oversized: a typed error, no rewrite", async () => {
+    const { spillway, events } = await open();
+    const { sent, send } = provider(20_000);
+    const compactor = useless();
+    const messages = [user(words(90_000)), ...turn("c1", words(900))];
+    const error: unknown = await spillway
+      .call(messages, send, { ...OPTIONS, compactor, ladder: "seed" })
+      .catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(OverflowError);
+    expect(compactor.compact).toHaveBeenCalledTimes(3);
+    expect(sent).toHaveLength(1);
+    const steps = events.flatMap(({ kind, more }) => (kind === "overflow-reduced" ? [more?.rung] : []));
+    expect(steps).toEqual(["compact", "compact", "compact"]);
+  });
+});

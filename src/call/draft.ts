@@ -1,0 +1,106 @@
+import type { TokenCounter } from "../contract/token-counter.ts";
+import type { Wire, WireResult } from "../contract/wire.ts";
+import { STEP } from "../stages/prune/prune-item.ts";
+import { fileReadBy, supersedes } from "../stages/prune/superseded.ts";
+import { add, NO_WEIGHT, type Weight } from "../stages/prune/weight.ts";
+import type { RungItem } from "../stages/recover/rung.ts";
+import { startPairing } from "../wire/pair-results.ts";
+import { type WeighedMessage, type WeighedResult, weighMessage } from "./weigh-message.ts";
+
+/** A result of a draft. */
+export interface DraftItem extends RungItem {
+  result: WireResult;
+  call: string | null;
+}
+
+/** Hardly any text has tokens that are longer on average. */
+const MOST_BYTES_A_TOKEN = 6;
+
+/** Reads and weighs messages, each object once. */
+export class Scale {
+  readonly #counter: TokenCounter;
+  readonly #known = new WeakMap<object, { wire: Wire; weighed: WeighedMessage }>();
+
+  constructor(counter: TokenCounter) {
+    this.#counter = counter;
+  }
+
+  weigh(wire: Wire, message: unknown): WeighedMessage {
+    if (typeof message !== "object" || message === null) return weighMessage(wire, message, this.#counter);
+    const known = this.#known.get(message);
+    if (known?.wire === wire) return known.weighed;
+    const weighed = weighMessage(wire, message, this.#counter);
+    this.#known.set(message, { wire, weighed });
+    return weighed;
+  }
+}
+
+/** A request's messages as they would be sent, read and weighed. */
+export class Draft {
+  readonly wire: Wire;
+  readonly messages: readonly unknown[];
+  readonly items: DraftItem[] = [];
+  readonly outsideMedia: { message: number; weight: Weight }[] = [];
+  readonly assistants: number[] = [];
+  firstUser: number | null = null;
+  readonly total: Weight;
+  /** The last assistant's message and what came after it. */
+  readonly newestTokens: number;
+  /** What it takes at the very least; null if that cannot be told. */
+  readonly leastTokens: number | null;
+  /** Results without a call and calls without a result. */
+  readonly orphans: number;
+
+  constructor(wire: Wire, messages: readonly unknown[], scale: Scale) {
+    this.wire = wire;
+    this.messages = messages;
+    const pairing = startPairing();
+    let total = NO_WEIGHT;
+    let open = 0;
+    let lost = 0;
+    const reads = new Map<string, { item: DraftItem; read: NonNullable<ReturnType<typeof fileReadBy>> }>();
+    messages.forEach((message, index) => {
+      const { view, weight, results, outsideMedia } = scale.weigh(wire, message);
+      total = add(total, weight);
+      if (view.role === "user") this.firstUser ??= index;
+      if (view.role === "assistant") this.assistants.push(index);
+      if (outsideMedia.tokens > 0) this.outsideMedia.push({ message: index, weight: outsideMedia });
+      if (!view.aborted) open += view.calls.length;
+      for (const [at, { result, tool, call }] of pairing.add(view).entries()) {
+        if (call === null) lost++;
+        else open--;
+        const { texts, media } = results[at] as WeighedResult;
+        const item: DraftItem = {
+          message: index,
+          tool,
+          isError: result.isError,
+          untouchable: result.fixed || media.tokens > 0,
+          superseded: false,
+          shown: add(texts, media),
+          step: STEP.whole,
+          fixed: result.fixed,
+          texts,
+          media,
+          isNewest: false,
+          result,
+          call: result.id,
+        };
+        this.items.push(item);
+        const read = result.isError ? null : fileReadBy(tool, call);
+        if (read === null) continue;
+        const earlier = reads.get(read.path);
+        if (earlier !== undefined && supersedes(read, earlier.read)) earlier.item.superseded = true;
+        reads.set(read.path, { item, read });
+      }
+    });
+    const last = this.assistants.at(-1) ?? -1;
+    for (const item of this.items) item.isNewest = item.message > last;
+    this.total = total;
+    const hasMedia = this.outsideMedia.length > 0 || this.items.some(({ media }) => media.tokens > 0);
+    this.leastTokens = hasMedia ? null : Math.min(total.tokens, Math.floor(total.bytes / MOST_BYTES_A_TOKEN));
+    this.newestTokens = messages
+      .slice(Math.max(0, last))
+      .reduce<number>((sum, message) => sum + scale.weigh(wire, message).weight.tokens, 0);
+    this.orphans = lost + Math.max(0, open);
+  }
+}

@@ -1,0 +1,143 @@
+import type { Compactor } from "../contract/compactor.ts";
+import type { PruningPolicy } from "../contract/policy.ts";
+import type { VerdictKind } from "../contract/verdict.ts";
+import { messageOf, type OverflowStep } from "../errors.ts";
+import { guardLimits } from "../stages/guard/guard-limits.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
+import { trimmedChars } from "../stages/prune/trim-text.ts";
+import type { RecoveryGoal } from "../stages/recover/recovery-goal.ts";
+import type { Rung, RungRequest } from "../stages/recover/rung.ts";
+import { applyCuts, type CutTools } from "./apply-cuts.ts";
+import { untilAborted } from "./attempt-send.ts";
+import { Draft, type DraftItem, type Scale } from "./draft.ts";
+
+/** A rung that was taken, or was not. */
+export interface TakenRung extends OverflowStep {
+  leftTokens: number;
+  leftBytes: number;
+  fits: boolean;
+}
+
+/** What drafts are made smaller with. */
+export interface ReduceTools extends CutTools {
+  scale: Scale;
+  pruning: PruningPolicy;
+  compactor: Compactor | null;
+  mayDropAllMedia: boolean;
+  signal: AbortSignal;
+  /** Summaries made so far in this call. */
+  compactions: { count: number };
+  tell(taken: TakenRung): Promise<void>;
+}
+
+/** What a note about a trimmed or cleared result takes, at most. */
+const NOTE_CHARS = 200;
+const NOTE_TOKENS = 50;
+
+/** Takes rungs in order until the draft is within the goal. Gives what it came to, which may be the same. */
+export async function reduceDraft(
+  draft: Draft,
+  rungs: readonly Rung[],
+  goal: RecoveryGoal,
+  kind: VerdictKind,
+  tools: ReduceTools,
+): Promise<Draft> {
+  let now = draft;
+  const isFirst = ({ firstFor = [] }: Rung) => firstFor.includes(kind);
+  for (const rung of [...rungs.filter(isFirst), ...rungs.filter((one) => !isFirst(one))]) {
+    for (let time = 0; time < (rung.times ?? 1) && !fits(now, goal); time++) {
+      tools.signal.throwIfAborted();
+      const before = now;
+      const { next, fault } = await takeRung(now, rung, goal, tools);
+      if (next === null && fault === null) break; // it has nothing to offer
+      const isLess = next !== null && (next.total.tokens < now.total.tokens || next.total.bytes < now.total.bytes);
+      if (isLess) now = next;
+      await tools.tell({
+        rung: rung.name,
+        freedTokens: before.total.tokens - now.total.tokens,
+        freedBytes: before.total.bytes - now.total.bytes,
+        leftTokens: now.total.tokens,
+        leftBytes: now.total.bytes,
+        fits: fits(now, goal),
+        fault,
+      });
+      if (!isLess && !rung.insists) break;
+    }
+  }
+  return now;
+}
+
+/** Whether a draft is within the goal. */
+export function fits({ total }: Draft, { targetTokens, targetBytes }: RecoveryGoal): boolean {
+  return total.tokens <= targetTokens && total.bytes <= targetBytes;
+}
+
+async function takeRung(
+  draft: Draft,
+  rung: Rung,
+  goal: RecoveryGoal,
+  tools: ReduceTools,
+): Promise<{ next: Draft | null; fault: string | null }> {
+  const { signal, scale } = tools;
+  try {
+    const request = requestOf(draft, goal, tools);
+    const most = rung.estimate(request);
+    if (!(most.tokens > 0) && !(most.bytes > 0)) return { next: null, fault: null };
+    const plan = rung.plan(request);
+    if ("cuts" in plan) {
+      if (plan.cuts.length === 0) return { next: null, fault: null };
+      const messages = await untilAborted(applyCuts(draft, plan.cuts, tools), signal);
+      return { next: new Draft(draft.wire, messages, scale), fault: null };
+    }
+    if (tools.compactor === null || tools.compactions.count >= (rung.times ?? NUMBERS.recoverCompactions.default))
+      return { next: null, fault: null };
+    tools.compactions.count++;
+    const { wire, messages } = draft;
+    const work = tools.compactor.compact({ wire, messages, targetTokens: plan.compactTo, signal });
+    const compacted = await untilAborted(work, signal);
+    if (compacted === null) return { next: null, fault: "the compactor did not help" };
+    const next = new Draft(wire, compacted.messages, scale);
+    // A summary that parts a call from its result would be refused for that.
+    if (next.orphans > draft.orphans) return { next: null, fault: "the compactor parted calls from their results" };
+    if (next.messages.length === 0) return { next: null, fault: "the compactor left no messages" };
+    return { next, fault: null };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return { next: null, fault: messageOf(error) };
+  }
+}
+
+function requestOf(draft: Draft, goal: RecoveryGoal, tools: ReduceTools): RungRequest {
+  const { pruning } = tools;
+  const { ceilingBytes, ceilingLines } = NUMBERS;
+  const hard = { maxBytes: ceilingBytes.default, maxLines: ceilingLines.default };
+  const window = goal.limitTokens ?? goal.windowTokens;
+  const note = { chars: NOTE_CHARS, tokens: NOTE_TOKENS, bytes: NOTE_CHARS };
+  return {
+    items: draft.items,
+    assistants: draft.assistants,
+    firstUser: draft.firstUser,
+    messages: draft.messages.length,
+    total: draft.total,
+    windowTokens: goal.windowTokens,
+    newestTokens: draft.newestTokens,
+    targetTokens: goal.targetTokens,
+    targetBytes: goal.targetBytes,
+    outsideMedia: tools.mayDropAllMedia ? draft.outsideMedia : [],
+    pruning,
+    resultChars: guardLimits({}, window).maxChars ?? Infinity,
+    hardLimits: guardLimits(hard, window),
+    canCompact: tools.compactor !== null,
+    afterTrim({ shown }) {
+      const chars = trimmedChars(shown.chars, pruning.softTrim);
+      if (chars === null) return null;
+      const share = (pruning.softTrim.headChars + pruning.softTrim.tailChars) / shown.chars;
+      return {
+        chars,
+        tokens: Math.ceil(shown.tokens * share) + note.tokens,
+        bytes: Math.ceil(shown.bytes * share) + note.bytes,
+      };
+    },
+    afterClear: (item) => ((item as DraftItem).texts.chars === 0 ? item.shown : note),
+  };
+}

@@ -1,0 +1,71 @@
+import type { TokenCounter } from "../contract/token-counter.ts";
+import type { Wire, WireMessage } from "../contract/wire.ts";
+import { measureText } from "../stages/measure/measure-text.ts";
+import { joinTexts } from "../stages/prune/trim-text.ts";
+import { NO_WEIGHT, type Weight, weighMedia, weighOutside } from "../stages/prune/weight.ts";
+
+/** A result weighed to the last character: how much must go is counted, not sampled. */
+export interface WeighedResult {
+  texts: Weight & { lines: number };
+  media: Weight;
+}
+
+/** A message weighed. */
+export interface WeighedMessage {
+  view: WireMessage;
+  weight: Weight;
+  outsideMedia: Weight;
+  results: WeighedResult[];
+}
+
+/** What a message costs beside its texts. */
+const MESSAGE_TOKENS = 4;
+const MAX_DEPTH = 32;
+/** Text of this length without a space is data, which is not read as text. */
+const DATA_CHARS = 4096;
+
+/** Weighs a message. Bytes are those of its JSON, which is what is sent. */
+export function weighMessage(wire: Wire, message: unknown, counter: TokenCounter): WeighedMessage {
+  const view = wire.read(message);
+  const results = view.results.map(({ texts, media }) => ({
+    texts: weighWhole(joinTexts(texts), counter),
+    media: media.count === 0 ? NO_WEIGHT : weighMedia(media),
+  }));
+  const hasMedia = view.media.count > 0 || view.results.some(({ media }) => media.count > 0);
+  const inside = results.reduce((sum, { texts, media }) => sum + texts.tokens + media.tokens, 0);
+  const tokens = hasMedia ? inside + weighOutside(view, counter).tokens : weighValue(message, counter);
+  const json = jsonOf(message);
+  const weight = { chars: json.length, tokens: tokens + MESSAGE_TOKENS, bytes: measureText(json, NO_COUNTER).bytes };
+  return { view, weight, outsideMedia: view.media.count === 0 ? NO_WEIGHT : weighMedia(view.media), results };
+}
+
+/** Tokens of all that is read in a value: its texts and the names of its fields. */
+export function weighValue(value: unknown, counter: TokenCounter, depth = 0): number {
+  if (typeof value === "string") return isData(value) ? Math.ceil(value.length / 4) : counter.count(value);
+  if (typeof value === "number" || typeof value === "boolean") return 1;
+  if (typeof value !== "object" || value === null || depth > MAX_DEPTH || ArrayBuffer.isView(value)) return 0;
+  if (Array.isArray(value)) return value.reduce((sum, one) => sum + 1 + weighValue(one, counter, depth + 1), 0);
+  let tokens = 0;
+  for (const [name, field] of Object.entries(value))
+    tokens += counter.count(name) + weighValue(field, counter, depth + 1);
+  return tokens;
+}
+
+function isData(text: string): boolean {
+  return text.length > DATA_CHARS && !/\s/.test(text.slice(0, DATA_CHARS));
+}
+
+function weighWhole(text: string, counter: TokenCounter): Weight & { lines: number } {
+  const { bytes, lines } = measureText(text, NO_COUNTER);
+  return { chars: text.length, tokens: counter.count(text), bytes, lines };
+}
+
+const NO_COUNTER: TokenCounter = { name: "none", exact: false, maxBytesPerToken: 1, count: () => 0 };
+
+function jsonOf(message: unknown): string {
+  try {
+    return JSON.stringify(message) ?? "";
+  } catch {
+    return ""; // a circle: no client can send it either
+  }
+}

@@ -1,0 +1,156 @@
+import type {
+  AskModel,
+  ModelCaps,
+  ModelClient,
+  ModelEndpoint,
+  ModelPrompt,
+  ModelSource,
+} from "../../contract/model-client.ts";
+import { messageOf, SpillwayError } from "../../errors.ts";
+import { checkNumber, describeValue } from "../../stages/policy/check-limits.ts";
+import { NUMBERS, type NumberRow } from "../../stages/policy/defaults.ts";
+import { Turns } from "../turns.ts";
+import { HourlyCaps } from "./hourly-caps.ts";
+import { postJson } from "./post-json.ts";
+import { addressOf, SPEECHES } from "./speeches.ts";
+
+/** The most bytes that one token of an answer takes, JSON around it included. */
+const ANSWER_BYTES_PER_TOKEN = 32;
+const MAX_ERROR_CHARS = 200;
+const MAX_NAME_CHARS = 64;
+
+/** A model behind an endpoint or a function, with its time, its calls and its answers bounded. Throws on a mistake. */
+export function modelClient(source: ModelSource, now: () => number = () => Date.now()): ModelClient {
+  const askIt = askOf(source);
+  const caps: ModelCaps = typeof source === "function" ? {} : source;
+  const number = (value: number | undefined, row: NumberRow, name: string) =>
+    checkNumber(value ?? row.default, row, `summarizer.${name}`, "bad-input");
+  const timeoutMs = number(caps.timeoutMs, NUMBERS.modelTimeoutMs, "timeoutMs");
+  const maxConcurrent = number(caps.maxConcurrent, NUMBERS.modelConcurrent, "maxConcurrent");
+  const maxAnswerTokens = number(caps.maxAnswerTokens, NUMBERS.modelAnswerTokens, "maxAnswerTokens");
+  const hourly = new HourlyCaps(
+    number(caps.maxCallsPerHour, NUMBERS.modelCallsPerHour, "maxCallsPerHour"),
+    number(caps.maxCharsPerHour, NUMBERS.modelCharsPerHour, "maxCharsPerHour"),
+    now,
+  );
+  const turns = new Turns(maxConcurrent);
+  return {
+    model: nameOf(typeof source === "function" ? source.name : source.model),
+    maxAnswerTokens,
+    maxConcurrent,
+    ask: (prompt) =>
+      turns.take(async () => {
+        const answered = hourly.take(prompt.system.length + prompt.user.length);
+        const maxTokens = Math.min(prompt.maxTokens, maxAnswerTokens);
+        const answer: unknown = await inTime(prompt.signal, timeoutMs, (signal) =>
+          askIt({ ...prompt, maxTokens, signal }),
+        );
+        if (typeof answer !== "string") throw new Error("the answer is no text");
+        answered(answer.length);
+        return answer.toWellFormed();
+      }, prompt.signal),
+  };
+}
+
+function askOf(source: ModelSource): AskModel {
+  if (typeof source === "function") return async (prompt) => source(prompt);
+  if (typeof source !== "object" || source === null) {
+    throw bad(`give { endpoint, model, speaks } or a function; got ${describeValue(source)}`);
+  }
+  if (!("ask" in source)) return askEndpoint(checked(source));
+  if (typeof source.ask !== "function") throw bad(`ask must be a function; got ${describeValue(source.ask)}`);
+  if (typeof source.model !== "string") throw bad(`model must be a name; got ${describeValue(source.model)}`);
+  return async (prompt) => source.ask(prompt);
+}
+
+function askEndpoint({ endpoint, model, key, speaks }: ModelEndpoint): AskModel {
+  const speech = SPEECHES[speaks];
+  const address = addressOf(new URL(endpoint), speech);
+  return async (prompt: ModelPrompt) => {
+    const signal = prompt.signal as AbortSignal;
+    const maxBytes = 65_536 + prompt.maxTokens * ANSWER_BYTES_PER_TOKEN;
+    const post = (body: unknown) => postJson(address, speech.headers(key), body, maxBytes, signal);
+    const body = speech.body(model, prompt);
+    let posted = await post(body);
+    const other = posted.status === 400 ? (speech.otherBody?.(body, posted.text) ?? null) : null;
+    if (other !== null) posted = await post(other);
+    if (posted.status < 200 || posted.status > 299) throw new Error(`${posted.status} ${oneLine(posted.text, key)}`);
+    return speech.read(parsed(posted.text));
+  };
+}
+
+/** Runs a call that ends with the signal, or when its time is over; one that does not listen is left behind. */
+async function inTime<T>(
+  outer: AbortSignal | undefined,
+  timeoutMs: number,
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(new Error(`no answer in ${timeoutMs} ms`)), timeoutMs);
+  const pass = () => stop.abort(outer?.reason);
+  outer?.addEventListener("abort", pass, { once: true });
+  if (outer?.aborted) pass();
+  try {
+    const stopped = new Promise<never>((_, reject) => {
+      stop.signal.addEventListener("abort", () => reject(stop.signal.reason), { once: true });
+    });
+    stop.signal.throwIfAborted();
+    return await Promise.race([call(stop.signal), stopped]);
+  } catch (error) {
+    if (stop.signal.aborted) throw stop.signal.reason;
+    throw new Error(causeOf(error), { cause: error });
+  } finally {
+    clearTimeout(timer);
+    outer?.removeEventListener("abort", pass);
+  }
+}
+
+/** `fetch failed` says nothing: its cause does. */
+function causeOf(error: unknown): string {
+  const cause: unknown = error instanceof Error ? error.cause : undefined;
+  const code: unknown = cause instanceof Error ? (cause as Error & { code?: unknown }).code : undefined;
+  const why = cause instanceof Error ? cause.message || String(code ?? "") : "";
+  return oneLine(why === "" ? messageOf(error) : `${messageOf(error)}: ${why}`, undefined);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error("the answer is not JSON");
+  }
+}
+
+/** The start of a text on one line; a server may repeat the key it was sent. */
+function oneLine(text: string, key: string | undefined): string {
+  const safe = key === undefined || key === "" ? text : text.replaceAll(key, "[key]");
+  const line = safe
+    .slice(0, 2 * MAX_ERROR_CHARS)
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  return line.length > MAX_ERROR_CHARS ? `${line.slice(0, MAX_ERROR_CHARS).toWellFormed()}...` : line;
+}
+
+/** A name that can stand in a marker: printable ASCII, not long. */
+function nameOf(name: string): string {
+  return name.replaceAll(/[^\x21-\x7e]|[[\]]/g, "_").slice(0, MAX_NAME_CHARS) || "model";
+}
+
+function checked(source: ModelEndpoint): ModelEndpoint {
+  const { endpoint, model, key, speaks } = source;
+  if (typeof endpoint !== "string" || !/^https?:\/\//i.test(endpoint) || !URL.canParse(endpoint)) {
+    throw bad(`endpoint must be an address such as https://host/v1; got ${describeValue(endpoint)}`);
+  }
+  if (typeof model !== "string" || model.trim() === "") throw bad(`model must be a name; got ${describeValue(model)}`);
+  if (key !== undefined && (typeof key !== "string" || !/^[\x21-\x7e]*$/.test(key))) {
+    throw bad("key must be a text of printable characters");
+  }
+  if (!Object.hasOwn(SPEECHES, speaks)) {
+    throw bad(`speaks must be openai, anthropic or ollama; got ${describeValue(speaks)}`);
+  }
+  return { ...source, key: key === "" ? undefined : key };
+}
+
+function bad(message: string): SpillwayError {
+  return new SpillwayError("bad-input", `summarizer: ${message}`);
+}

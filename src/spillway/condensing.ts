@@ -1,0 +1,58 @@
+import type { Summarize } from "../admit/admit-output.ts";
+import type { Redaction } from "../admit/redaction.ts";
+import type { Compactor } from "../contract/compactor.ts";
+import type { ModelClient } from "../contract/model-client.ts";
+import type { Artifact } from "../contract/store.ts";
+import type { TokenCounter } from "../contract/token-counter.ts";
+import type { Access } from "../stages/mark/access.ts";
+import { summarizerFromEnvironment } from "../stages/policy/summarizer-from-environment.ts";
+import type { Breaker } from "../stages/spill/breaker.ts";
+import type { SpillPlace } from "../stages/spill/spill.ts";
+import type { SpillwayParts } from "./parts.ts";
+
+/** What summaries are made with, beside the model. */
+export interface CondensingParts {
+  place: SpillPlace;
+  access: (artifact: Artifact) => Access | Promise<Access>;
+  scope: string;
+  counter: TokenCounter;
+  breaker: Breaker;
+  maxInputChars: number;
+}
+
+/** Summaries of outputs and of conversations, loaded with the first one. */
+export interface Condensing {
+  summarize: Summarize;
+  compactor: Compactor;
+}
+
+/** Makes summaries with one client, so that its caps hold for both; null if nobody named a model. */
+export function newCondensing(
+  { summarizer, openModel, redaction, env = {} }: Pick<SpillwayParts, "summarizer" | "openModel" | "redaction" | "env">,
+  parts: CondensingParts,
+): Condensing | null {
+  const source = summarizer ?? summarizerFromEnvironment(env);
+  if (source === null) return null;
+  let opened: Promise<Condensing> | undefined;
+  const open = () => (opened ??= load(parts, openModel(source), redaction));
+  return {
+    summarize: async (request, ended, kept) => (await open()).summarize(request, ended, kept),
+    compactor: { compact: async (input) => (await open()).compactor.compact(input) },
+  };
+}
+
+async function load(
+  parts: CondensingParts,
+  opening: Promise<ModelClient>,
+  redaction: Redaction | null,
+): Promise<Condensing> {
+  const [{ newSummarize }, { newCompactor }, client] = await Promise.all([
+    import("../condense/summarize-output.ts"),
+    import("../condense/new-compactor.ts"),
+    opening,
+  ]);
+  return {
+    summarize: newSummarize({ ...parts, client, store: parts.place.store }),
+    compactor: newCompactor({ ...parts, client, loadRedact: redaction === null ? null : () => redaction.loadText() }),
+  };
+}

@@ -1,0 +1,152 @@
+import { describe, expect, it } from "vitest";
+import { resolvePolicy } from "../policy/resolve-policy.ts";
+import { add, NO_WEIGHT, type Weight } from "../prune/weight.ts";
+import { type Ladder, ladderOf } from "./ladders.ts";
+import type { Rung, RungCut, RungItem, RungRequest } from "./rung.ts";
+
+const weight = (chars: number): Weight & { lines: number } => ({
+  chars,
+  tokens: Math.ceil(chars / 4),
+  bytes: chars,
+  lines: 1 + Math.floor(chars / 80),
+});
+const item = (message: number, chars: number, more: Partial<RungItem> = {}): RungItem => ({
+  message,
+  tool: "bash",
+  isError: false,
+  untouchable: false,
+  superseded: false,
+  step: 0,
+  fixed: false,
+  texts: weight(chars),
+  media: NO_WEIGHT,
+  isNewest: false,
+  ...more,
+  shown: add(weight(chars), more.media ?? NO_WEIGHT),
+});
+
+function request(items: RungItem[], targetTokens: number, more: Partial<RungRequest> = {}): RungRequest {
+  const total = items.reduce<Weight>(
+    (sum, { shown }) => ({
+      chars: sum.chars + shown.chars,
+      tokens: sum.tokens + shown.tokens,
+      bytes: sum.bytes + shown.bytes,
+    }),
+    NO_WEIGHT,
+  );
+  return {
+    items,
+    assistants: [1, 3, 5, 7, 9, 11],
+    firstUser: 0,
+    messages: 14,
+    total,
+    windowTokens: 100_000,
+    outsideMedia: [],
+    newestTokens: 100,
+    targetTokens,
+    targetBytes: Infinity,
+    pruning: resolvePolicy().pruning,
+    resultChars: 120_000,
+    hardLimits: { maxBytes: 51_200, maxLines: 2000 },
+    canCompact: false,
+    afterTrim: ({ shown }) => (shown.chars > 4000 ? weight(3200) : null),
+    afterClear: () => weight(100),
+    ...more,
+  };
+}
+
+const rung = (name: Ladder[number] & string): Rung => {
+  const [one] = ladderOf([name] as Ladder).rungs;
+  if (one === undefined) throw new Error(name);
+  return one;
+};
+const cutsOf = (one: Rung, asked: RungRequest): RungCut[] => {
+  const plan = one.plan(asked);
+  return "cuts" in plan ? plan.cuts : [];
+};
+const places = (cuts: RungCut[]) =>
+  cuts.map((cut) => `${cut.to} ${"item" in cut ? cut.item.message : `m${cut.message}`}`);
+
+describe("ladders", () => {
+  it("in the built-in order and in seed 000's", () => {
+    const names = (ladder: Ladder) => ladderOf(ladder).rungs.map(({ name }) => name);
+    expect(names("default")).toEqual(["clamp-results", "prune", "drop-media", "compact", "reclamp"]);
+    expect(names("seed")).toEqual(["compact", "rewrite-results"]);
+    expect(ladderOf("default").maxSends).toBe(4);
+    expect(ladderOf("seed").maxSends).toBe(5);
+    expect(() => ladderOf(["nothing" as never])).toThrow(/a rung is one of clamp-results, prune/);
+    expect(() => ladderOf("other" as never)).toThrow(/ladder must be/);
+  });
+
+  it("clamp-results: a share of the window for each result, and one budget for the newest; nothing where none is over", () => {
+    const over = [item(2, 150_000), item(4, 1000), item(12, 90_000, { isNewest: true })];
+    expect(cutsOf(rung("clamp-results"), request(over, 0))).toMatchObject([
+      { item: { message: 2 }, limits: { maxChars: 120_000 } },
+    ]);
+    expect(cutsOf(rung("clamp-results"), request([item(2, 120_000)], 0))).toEqual([]);
+    const many = [1, 2, 3].map(() => item(12, 90_000, { isNewest: true }));
+    expect(cutsOf(rung("clamp-results"), request(many, 0))).toHaveLength(3);
+    const small = request([item(2, 5000)], 0, { resultChars: 2000 });
+    expect(cutsOf(rung("clamp-results"), small)).toMatchObject([{ limits: { maxChars: 2000 } }]);
+  });
+
+  it("prune: trims before it clears, the oldest first, and stops when enough is free; what is in use stays", () => {
+    const items = [item(2, 20_000), item(4, 20_000), item(6, 20_000), item(12, 20_000, { isNewest: true })];
+    expect(places(cutsOf(rung("prune"), request(items, 16_000)))).toEqual(["trimmed 2"]);
+    expect(places(cutsOf(rung("prune"), request(items, 12_000)))).toEqual(["trimmed 2", "trimmed 4"]);
+    expect(places(cutsOf(rung("prune"), request(items, 7000)))).toEqual([
+      "trimmed 2",
+      "trimmed 4",
+      "trimmed 6",
+      "cleared 2",
+    ]);
+    expect(rung("prune").estimate(request(items, 20_000)).tokens).toBe(3 * (5000 - 25));
+    const off = { ...resolvePolicy().pruning, mode: "off" as const };
+    expect(rung("prune").estimate(request(items, 0, { pruning: off })).tokens).toBe(0);
+    const again = [item(2, 20_000), item(4, 20_000, { superseded: true })];
+    expect(places(cutsOf(rung("prune"), request(again, 9000)))).toEqual(["trimmed 4"]);
+  });
+
+  it("drop-media: the oldest first, those of messages only where they were given up", () => {
+    const media = { chars: 8000, tokens: 2000, bytes: 50_000 };
+    const items = [item(2, 10, { media }), item(4, 10, { media, fixed: true }), item(6, 10, { media })];
+    const asked = request(items, 0, { targetBytes: 1 });
+    expect(places(cutsOf(rung("drop-media"), asked))).toEqual(["without-media 2", "without-media 6"]);
+    const outside = { ...asked, outsideMedia: [{ message: 0, weight: media }] };
+    expect(places(cutsOf(rung("drop-media"), outside)).at(-1)).toBe("without-media m0");
+    expect(rung("drop-media").firstFor).toEqual(["payload-too-large"]);
+  });
+
+  it("compact: only with somebody who can, to what may be left", () => {
+    const asked = request([item(2, 40_000)], 1700);
+    expect(rung("compact").estimate(asked)).toEqual({ tokens: 0, bytes: 0 });
+    expect(rung("compact").estimate({ ...asked, canCompact: true }).tokens).toBe(10_000);
+    expect(rung("compact").plan(asked)).toEqual({ compactTo: 1700 });
+    expect(rung("compact").plan({ ...asked, targetTokens: Infinity, targetBytes: 8000 })).toEqual({ compactTo: 2000 });
+    // The newest turn stays, so less than that is not asked for.
+    const little = { ...asked, targetTokens: 0, newestTokens: 3000 };
+    expect(rung("compact").plan(little)).toEqual({ compactTo: 4101 });
+  });
+
+  it("reclamp: the hard limits, then fair shares, the newest last and none under the floor", () => {
+    const items = [item(2, 60_000), item(4, 3000), item(12, 40_000, { isNewest: true })];
+    const mild = cutsOf(rung("reclamp"), request(items, 24_000));
+    expect(mild).toMatchObject([{ item: { message: 2 }, limits: { maxBytes: 51_200, maxLines: 2000 } }]);
+    const hard = cutsOf(rung("reclamp"), request(items, 11_000));
+    expect(hard.filter((cut) => "item" in cut && cut.item.isNewest)).toEqual([]);
+    const most = cutsOf(rung("reclamp"), request(items, 0));
+    const last = new Map(
+      most.map((cut) => ["item" in cut && cut.item.message, "limits" in cut && cut.limits.maxChars]),
+    );
+    expect([...last]).toEqual([
+      [2, 2000],
+      [4, 2000],
+      [12, 2000],
+    ]);
+  });
+
+  it("rewrite-results: nothing oversized, nothing to do", () => {
+    expect(rung("rewrite-results").estimate(request([item(2, 51_000)], 0))).toEqual({ tokens: 0, bytes: 0 });
+    expect(cutsOf(rung("rewrite-results"), request([item(2, 60_000)], 0))).toHaveLength(1);
+  });
+});

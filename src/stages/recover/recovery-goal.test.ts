@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import type { Verdict } from "../../contract/verdict.ts";
+import { type Refused, recoveryGoal } from "./recovery-goal.ts";
+
+const verdict = (more: Partial<Verdict> = {}): Verdict => ({
+  kind: "context-overflow",
+  rule: "x",
+  provider: null,
+  evidence: "",
+  ...more,
+});
+const refused = (more: Partial<Refused> = {}): Refused => ({
+  verdict: verdict(),
+  weight: { chars: 400_000, tokens: 100_000, bytes: 400_000 },
+  besideTokens: 0,
+  answerTokens: 0,
+  windowTokens: 200_000,
+  isWindowKnown: false,
+  maxRequestBytes: 30_000_000,
+  refusals: 0,
+  ...more,
+});
+
+describe("how much must go", () => {
+  it("the provider's numbers set it, by its own measure of our tokens", () => {
+    // It counts 1.5 times what we do.
+    const goal = recoveryGoal(refused({ verdict: verdict({ observedTokens: 150_000, limitTokens: 120_000 }) }));
+    expect(goal).toMatchObject({ observedTokens: 150_000, limitTokens: 120_000, windowTokens: 80_000 });
+    expect(goal.likelyTokens).toBeLessThan(100_000);
+    expect(goal.targetTokens).toBeLessThan(goal.likelyTokens);
+    expect(goal.targetTokens * 1.5).toBeGreaterThan(100_000);
+  });
+
+  it("what is reserved for the answer stays", () => {
+    const numbers = { observedTokens: 150_000, limitTokens: 120_000 };
+    const without = recoveryGoal(refused({ verdict: verdict(numbers) }));
+    const reserved = recoveryGoal(refused({ verdict: verdict({ ...numbers, outputTokens: 50_000 }) }));
+    expect(reserved.targetTokens).toBeLessThan(without.targetTokens);
+    const said = recoveryGoal(refused({ verdict: verdict(numbers), answerTokens: 50_000 }));
+    expect(said.targetTokens).toBeLessThan(without.targetTokens);
+  });
+
+  it("what is not known of the rest of the request makes it more careful", () => {
+    const numbers = verdict({ observedTokens: 150_000, limitTokens: 120_000 });
+    const known = recoveryGoal(refused({ verdict: numbers, besideTokens: 20_000 }));
+    const unknown = recoveryGoal(refused({ verdict: numbers, besideTokens: null }));
+    expect(unknown.targetTokens).toBeLessThan(known.targetTokens);
+  });
+
+  it("each refusal makes it more careful, and the last takes all there is", () => {
+    const targets = (more: Partial<Verdict>) =>
+      [0, 1, 2].map((refusals) => recoveryGoal(refused({ verdict: verdict(more), refusals })).targetTokens);
+    for (const more of [{}, { observedTokens: 110_000, limitTokens: 100_000 }, { limitTokens: 90_000 }]) {
+      const [first = 0, second = 0, third = 0] = targets(more);
+      expect(first).toBeLessThan(100_000);
+      expect(second).toBeLessThan(first);
+      expect(third).toBeLessThan(second);
+    }
+    expect(targets({})[2]).toBe(0);
+  });
+
+  it("a stated window stands for a limit that the provider did not name", () => {
+    const goal = recoveryGoal(refused({ windowTokens: 50_000, isWindowKnown: true }));
+    expect(goal.targetTokens).toBeLessThan(50_000);
+    expect(goal.likelyTokens).toBe(Infinity);
+  });
+
+  it("bytes are counted where bytes were refused, and tokens do not matter", () => {
+    const goal = recoveryGoal(refused({ verdict: verdict({ kind: "payload-too-large" }) }));
+    expect(goal).toMatchObject({ targetTokens: Infinity, targetBytes: 200_000 });
+    const large = { chars: 0, tokens: 1, bytes: 90_000_000 };
+    const over = recoveryGoal(refused({ verdict: verdict({ kind: "payload-too-large" }), weight: large }));
+    expect(over.targetBytes).toBe(30_000_000);
+  });
+});

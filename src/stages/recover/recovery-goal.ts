@@ -1,0 +1,106 @@
+import type { Verdict } from "../../contract/verdict.ts";
+import type { Weight } from "../prune/weight.ts";
+
+/** What a refused request has to become, in our own estimate of its messages. */
+export interface RecoveryGoal {
+  /** At this it fits, even where the estimate is off by what it usually is. Infinity where tokens do not matter. */
+  targetTokens: number;
+  /** At this it may fit, if the estimate is too high: for when nothing more can be done. */
+  likelyTokens: number;
+  targetBytes: number;
+  /** The provider's window as our estimate would count it. */
+  windowTokens: number;
+  /** How large the request was and may be, by the provider's count; null where it did not say. */
+  observedTokens: number | null;
+  limitTokens: number | null;
+}
+
+/** What is known when a request was refused. */
+export interface Refused {
+  verdict: Verdict;
+  /** The messages as they were sent, by our estimate. */
+  weight: Weight;
+  /** What was sent beside them, by our estimate; null where nobody said. */
+  besideTokens: number | null;
+  /** Room for the answer, as the caller said it. */
+  answerTokens: number;
+  windowTokens: number;
+  /** Somebody said what the window is; else it is a guess. */
+  isWindowKnown: boolean;
+  maxRequestBytes: number;
+  /** How many refusals there were before. */
+  refusals: number;
+}
+
+/** Of what we believe to free, this much is counted: texts differ in how well they are estimated. */
+const SURE_SHARE = 0.65;
+/** Of what we believe to keep, this much more is counted. */
+const KEPT_SHARE = 1.2;
+/** Tokens that one of ours is at least, where system prompt and tools are not known and so may be most of the request. */
+const LEAST_RATIO = 0.55;
+/** Without numbers: what is left of the request after each refusal. At last as little as can be. */
+const SHARES = [0.65, 0.35, 0] as const;
+const BYTE_SHARES = [0.5, 0.2, 0] as const;
+/** When nothing more can go, a request whose estimate is this much over the limit is worth a try. */
+const NEAR_SHARE = 1.25;
+/** A limit alone says that the request was over it, not how much. */
+const OVER_SHARE = 1.3;
+
+/** Sets how much must go: by the provider's numbers where it gave some, else by steps. */
+export function recoveryGoal(refused: Refused): RecoveryGoal {
+  const { verdict, weight, windowTokens, maxRequestBytes, refusals } = refused;
+  if (verdict.kind === "payload-too-large") {
+    const step = Math.floor(weight.bytes * (BYTE_SHARES[refusals] ?? 0));
+    const targetBytes = Math.min(step, maxRequestBytes);
+    return { ...UNBOUND, targetBytes, windowTokens };
+  }
+  const { limitTokens, observedTokens } = verdict;
+  if (limitTokens !== undefined && observedTokens !== undefined) return byNumbers(refused, observedTokens, limitTokens);
+  const known = weight.tokens + (refused.besideTokens ?? 0);
+  const limit = limitTokens ?? (refused.isWindowKnown && refusals === 0 ? windowTokens : null);
+  if (limit !== null) {
+    const observed = Math.max(known, limit) * OVER_SHARE ** (refusals + 1);
+    const goal = { ...byNumbers(refused, observed, limit), observedTokens: null };
+    // Our own count against a limit of theirs: only what is clearly over it is not worth a try.
+    if (limitTokens === undefined) return { ...goal, likelyTokens: Infinity, limitTokens: null };
+    return { ...goal, likelyTokens: Math.floor(limit * NEAR_SHARE - (refused.besideTokens ?? 0)) };
+  }
+  const targetTokens = Math.floor(Math.min(weight.tokens, windowTokens) * (SHARES[refusals] ?? 0));
+  // How much it would have to be is not known, so less is worth a try.
+  return { ...UNBOUND, targetTokens, windowTokens: Math.min(windowTokens, weight.tokens) };
+}
+
+const UNBOUND: Omit<RecoveryGoal, "windowTokens"> = {
+  targetTokens: Infinity,
+  likelyTokens: Infinity,
+  targetBytes: Infinity,
+  observedTokens: null,
+  limitTokens: null,
+};
+
+function byNumbers(
+  { weight, besideTokens, answerTokens, verdict, refusals }: Refused,
+  observed: number,
+  limit: number,
+): RecoveryGoal {
+  // Room for the answer stays. Some count it and say so, some count it and do not, some refuse for it only later.
+  const answer = verdict.outputTokens ?? answerTokens;
+  const ours = Math.max(1, weight.tokens + (besideTokens ?? 0));
+  const ratio = Math.max(0.01, (observed - (verdict.outputTokens ?? 0)) / ours);
+  const least = besideTokens === null ? Math.min(ratio * SURE_SHARE, LEAST_RATIO) : ratio * SURE_SHARE;
+  const excess = Math.max(observed - limit + (verdict.outputTokens === undefined ? answerTokens : 0), 1);
+  // The estimate was off before if this is not the first refusal.
+  const sure = weight.tokens - excess / (least * SURE_SHARE ** refusals);
+  const kept = (share: number) => (limit - answer) / (ratio * share) - (besideTokens ?? 0);
+  const keptSurely = besideTokens === null ? 0 : kept(KEPT_SHARE ** (refusals + 1));
+  const likely = weight.tokens - excess / ((besideTokens === null ? Math.min(ratio, 1) : ratio) * NEAR_SHARE);
+  return {
+    targetTokens: Math.floor(Math.max(0, sure, Math.min(keptSurely, weight.tokens - 1))),
+    // Where most goes, what is kept tells more than what is freed.
+    likelyTokens: Math.floor(excess > limit ? kept(1 / NEAR_SHARE) : likely),
+    targetBytes: Infinity,
+    windowTokens: Math.max(1, Math.floor(limit / ratio)),
+    observedTokens: observed,
+    limitTokens: limit,
+  };
+}
