@@ -15,7 +15,6 @@ import type { Strategy } from "./contract/strategy.ts";
 import { SpillwayError } from "./errors.ts";
 import type { GuardOptions, Histories } from "./persist/histories.ts";
 import type { PrepareOptions } from "./prepare/parts.ts";
-import type { Prepare } from "./prepare/prepare.ts";
 import type { Prepared, PruneChange, PruneReport } from "./prepare/report.ts";
 import type {
   RecallOptions,
@@ -30,6 +29,7 @@ import { checkReader } from "./spillway/check-options.ts";
 import { newCondensing } from "./spillway/condensing.ts";
 import { lazyCall } from "./spillway/lazy-call.ts";
 import { lazyCompact } from "./spillway/lazy-compact.ts";
+import { lazyPrepare } from "./spillway/lazy-prepare.ts";
 import type { Reader, Spillway, SpillwayParts } from "./spillway/parts.ts";
 import { compileFocus } from "./stages/clamp/focus/compile-focus.ts";
 import { STRATEGY_NAMES, strategyAtHand } from "./stages/clamp/strategies/on-use.ts";
@@ -231,31 +231,21 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     now,
   });
 
-  let preparing: Promise<Prepare> | undefined;
-  async function loadPrepare(): Promise<Prepare> {
-    const [{ newPrepare }, { createHash }] = await Promise.all([import("./prepare/prepare.ts"), import("node:crypto")]);
-    return newPrepare({
-      policy,
-      counter,
-      scope,
-      access: staticAccess,
-      place,
-      own,
-      ledger,
-      breaker: breaker(),
-      deadlineMs,
-      recorder,
-      resolve: (tool) => resolveToolPolicy(policy, tool),
-      admit: (request) => admitAny({ ...request, summarize: false }, "warn"),
-      sha256: (text) => createHash("sha256").update(text).digest("hex"),
-      now,
-    });
-  }
-
-  const prepare: Prepare = async (messages, options) => {
-    preparing ??= loadPrepare();
-    return (await preparing)(messages, options);
-  };
+  const prepare = lazyPrepare({
+    policy,
+    counter,
+    scope,
+    access: staticAccess,
+    place,
+    own,
+    ledger,
+    breaker: breaker(),
+    deadlineMs,
+    recorder,
+    resolve: (tool) => resolveToolPolicy(policy, tool),
+    admit: (request) => admitAny({ ...request, summarize: false }, "warn"),
+    now,
+  });
   const sending = {
     policy,
     counter,

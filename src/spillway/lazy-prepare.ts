@@ -1,0 +1,15 @@
+import type { PrepareParts } from "../prepare/parts.ts";
+import type { Prepare } from "../prepare/prepare.ts";
+
+/** Prepares requests, loaded with the first one. */
+export function lazyPrepare(parts: Omit<PrepareParts, "sha256">): Prepare {
+  let loading: Promise<Prepare> | undefined;
+  const load = async () => {
+    const [{ newPrepare }, { createHash }] = await Promise.all([
+      import("../prepare/prepare.ts"),
+      import("node:crypto"),
+    ]);
+    return newPrepare({ ...parts, sha256: (text) => createHash("sha256").update(text).digest("hex") });
+  };
+  return async (messages, options) => (await (loading ??= load()))(messages, options);
+}
