@@ -42,7 +42,7 @@ const LEAST_RATIO = 0.55;
 const SHARES = [0.65, 0.35, 0] as const;
 const BYTE_SHARES = [0.5, 0.2, 0] as const;
 /** When nothing more can go, a request whose estimate is this much over the limit is worth a try. */
-const NEAR_SHARE = 1.25;
+const NEAR_SHARE = 1.5;
 /** A limit alone says that the request was over it, not how much. */
 const OVER_SHARE = 1.3;
 
@@ -91,13 +91,13 @@ function byNumbers(
   const excess = Math.max(observed - limit + (verdict.outputTokens === undefined ? answerTokens : 0), 1);
   // The estimate was off before if this is not the first refusal.
   const sure = weight.tokens - excess / (least * SURE_SHARE ** refusals);
-  const kept = (share: number) => (limit - answer) / (ratio * share) - (besideTokens ?? 0);
-  const keptSurely = besideTokens === null ? 0 : kept(KEPT_SHARE ** (refusals + 1));
+  const kept = (share: number, room: number) => (limit - room) / (ratio * share) - (besideTokens ?? 0);
+  const keptSurely = besideTokens === null ? 0 : kept(KEPT_SHARE ** (refusals + 1), answer);
   const likely = weight.tokens - excess / ((besideTokens === null ? Math.min(ratio, 1) : ratio) * NEAR_SHARE);
   return {
     targetTokens: Math.floor(Math.max(0, sure, Math.min(keptSurely, weight.tokens - 1))),
     // Where most goes, what is kept tells more than what is freed.
-    likelyTokens: Math.floor(excess > limit ? kept(1 / NEAR_SHARE) : likely),
+    likelyTokens: Math.floor(excess > limit ? kept(1 / NEAR_SHARE, verdict.outputTokens ?? 0) : likely),
     targetBytes: Infinity,
     windowTokens: Math.max(1, Math.floor(limit / ratio)),
     observedTokens: observed,
