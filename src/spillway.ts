@@ -215,14 +215,8 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   }
 
   const { maxInputChars } = policy.summarization;
-  const condensing = newCondensing(parts, {
-    place,
-    access: accessTo,
-    scope,
-    counter,
-    breaker: breaker(),
-    maxInputChars,
-  });
+  const condensed = { place, access: accessTo, scope, counter, breaker: breaker(), maxInputChars };
+  const condensing = newCondensing(parts, condensed);
 
   const histories = parts.histories?.({
     planFor: (tool, call, session, limits) => planFor({ tool, session, call: call ?? undefined, limits, output: null }),
@@ -259,10 +253,8 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     now,
   };
 
-  const wrapping = {
-    admit: (request: AdmitRequest) => admitAny(request),
-    check: (request: AdmitRequest) => void planFor(request),
-  };
+  const admitOne = (request: AdmitRequest) => admitAny(request);
+  const wrapping = { admit: admitOne, check: (request: AdmitRequest) => void planFor(request) };
   return {
     policy,
     store,
@@ -282,7 +274,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
       await tellReadBack("artifact-searched", id, searchText(page));
       return page;
     },
-    admit: ((request) => admitAny(request)) as Spillway["admit"],
+    admit: admitOne as Spillway["admit"],
     wrapTool: (tool, options) => wrapTool(tool, wrapping, options),
     wrapTools: (tools, options) => wrapTools(tools, wrapping, options),
     ...(histories as Histories),
