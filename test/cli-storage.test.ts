@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, utimesSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -177,6 +177,23 @@ describe("what the command line does with saved outputs", () => {
     expect(spillway(["gc", "--dir", dir, "--dry-run"]).stdout).toContain("1 artifact would be compressed: 195.3 KiB\n");
     expect(gc()).toMatchObject({ compressed: 1, bytesBefore: 200_000 });
     expect(existsSync(file)).toBe(false);
+  });
+
+  it("says after --raw that what it gave is not what was saved", async () => {
+    const { openLocal } = await import("../src/storage/local/open-local.ts");
+    const dir = join(folder, "damaged");
+    const { store, close } = await openLocal(dir);
+    const writer = await store.begin({ scope: "local", session: null, tool: "x", call: null });
+    await writer.add(Buffer.alloc(200_000, "line\n"));
+    const { id } = await writer.end();
+    const file = (await store.file(id, "local")) ?? "";
+    await close();
+    const raw = () => spillway(["recall", id, "--raw", "--dir", dir]);
+    expect(raw()).toMatchObject({ status: 0, stderr: "" });
+    writeFileSync(file, "LINE\n".repeat(40_000));
+    expect(raw().status).toBe(2);
+    expect(raw().stderr).toMatch(/is damaged: these are not the bytes that were saved/);
+    expect(spillway(["recall", id, "--raw", "--lines", "1-2", "--dir", dir])).toMatchObject({ status: 0 });
   });
 
   it("collects and removes, a dry run nothing", () => {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type Command, InvalidArgumentError } from "commander";
 import { SpillwayError } from "../../../errors.ts";
 import { createSpillway } from "../../../index.ts";
@@ -82,13 +83,23 @@ async function writeRaw({ store }: Local, id: string, want: RecallWant | undefin
           : [Math.max(1, lines - ("tail" in want ? want.tail : 0) + 1), lines];
     range = span[1] < span[0] ? { from: 0, to: 0 } : ((await store.locate(id, SCOPE, span)) ?? range);
   }
+  const isWhole = artifact !== null && range.from === 0 && range.to === artifact.bytes;
+  const hash = createHash("sha256");
   for (let { from } = range; from < range.to; ) {
     const chunk = await store.read(id, SCOPE, { from, to: Math.min(from + CHUNK_BYTES, range.to) });
     if (chunk === null || chunk.length === 0) {
       throw new SpillwayError("unknown-artifact", `artifact ${id} was removed while it was read`);
     }
+    if (isWhole) hash.update(chunk);
     await writeOut(chunk);
     from += chunk.length;
+  }
+  // All of it passes by here, so whoever takes it for the artifact learns that it is not.
+  if (isWhole && hash.digest("hex") !== artifact.sha256) {
+    throw new SpillwayError(
+      "store-damaged",
+      `artifact ${id} is damaged: these are not the bytes that were saved. Run: spillway verify`,
+    );
   }
 }
 
