@@ -30,6 +30,8 @@ export interface Clamp {
   readonly over: boolean;
   /** All bytes so far while the output is not over; none afterwards. */
   readonly held: Uint8Array;
+  /** What sort of output it is, once a strategy was chosen by that. */
+  readonly kind: string | null;
   /** `closing` is what must still fit behind an output that is within its limits (its exit line). */
   end(closing: string, exitCode?: number): Clamped;
 }
@@ -60,6 +62,7 @@ export function startClamp(request: ClampRequest): Clamp {
 
 class RunningClamp implements Clamp {
   over = false;
+  kind: string | null = null;
   readonly #request: ClampRequest;
   readonly #limits: Limits;
   readonly #capacity: number;
@@ -68,7 +71,6 @@ class RunningClamp implements Clamp {
   #length = 0;
   #sample = new Uint8Array(0);
   #strategy: Strategy;
-  #kind: string | null = null;
   #isStarted = false;
   #sieve: Sieve | null = null;
   #fold: Fold | null = null;
@@ -84,6 +86,11 @@ class RunningClamp implements Clamp {
   }
 
   get held(): Uint8Array {
+    // Over, it was handed out: what is still here only waits for a strategy to be chosen.
+    return this.over ? NOTHING : this.#waiting;
+  }
+
+  get #waiting(): Uint8Array {
     return this.#buffer.subarray(0, this.#length);
   }
 
@@ -119,7 +126,7 @@ class RunningClamp implements Clamp {
     if (!this.#isStarted) this.#start();
     this.#attempt(() => this.#fold?.end());
     const held = this.#endSieves(total, exitCode);
-    return { ...result, within: null, held, overBy, strategy: this.#strategy.name, kind: this.#kind };
+    return { ...result, within: null, held, overBy, strategy: this.#strategy.name, kind: this.kind };
   }
 
   /** A strategy that chooses by the sample must see all of it, however the output was chunked. */
@@ -150,14 +157,14 @@ class RunningClamp implements Clamp {
     this.#attempt(() => {
       const choice = strategy.choose?.(this.#sample, this.#request);
       this.#strategy = choice?.strategy ?? strategy;
-      this.#kind = choice?.kind ?? null;
+      this.kind = choice?.kind ?? null;
       const sieve = this.#strategy.start(this.#request);
       if (typeof sieve?.add !== "function") throw new Error("it gave nothing to add to");
       this.#sieve = sieve;
       // A fold of many lines could hide the one that somebody is after.
       if (fold && !this.#strategy.exact && focus === undefined) this.#fold = startFold((span) => sieve.add(span));
     });
-    if (this.#length > 0) this.#feed(this.held, 0, 1);
+    if (this.#length > 0) this.#feed(this.#waiting, 0, 1);
     this.#length = 0;
     this.#buffer = new Uint8Array(0);
   }
@@ -172,11 +179,11 @@ class RunningClamp implements Clamp {
   }
 
   #endSieves(total: Total, exitCode: number | undefined): Held {
+    const plain = this.#plain?.end(total);
     let held: Held | null = null;
     this.#attempt(() => {
-      held = this.#sieve?.end(total, exitCode) ?? null;
+      held = this.#sieve?.end(total, exitCode, plain) ?? null;
     });
-    const plain = this.#plain?.end(total);
     return {
       cut: (room) => {
         let cut: Cut | null = null;
