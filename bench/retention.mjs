@@ -13,6 +13,7 @@ import { parseArgs } from "node:util";
 import { cleanText, hasCorpus, readCases, shareKept, summarize } from "./corpus.mjs";
 import { peerCalls } from "./peers.mjs";
 import { baselines } from "./retention-baselines.mjs";
+import { scorePassing } from "./retention-passing.mjs";
 import { code } from "./signal-training.mjs";
 
 const BUDGETS = [4000, 8000, 20_000, 50_000];
@@ -43,7 +44,7 @@ function useWeights({ line, levels, context }, scale) {
 }
 
 /** What a model would get from Spillway, folded as by default. */
-function clamp(raw, limits, strategy) {
+function clamp(raw, limits, strategy, exitCode = null) {
   const admission = code.startAdmission({
     scope: "local",
     tool: "run_command",
@@ -54,7 +55,7 @@ function clamp(raw, limits, strategy) {
     headShare: 0.3,
     fold: true,
     counter: code.estimateCounter,
-    exitCode: null,
+    exitCode,
   });
   admission.add(raw);
   const { text, receipt } = admission.end().write(code.NOT_KEPT, null);
@@ -154,6 +155,33 @@ const sections = options.set.map((set) => {
 });
 const shippedRows = defaults.map(({ name }) => [name, ...options.set.map((set) => cell(find(set, name, "shipped")))]);
 sections.push(`### As shipped: 20,000 characters and 200 lines\n\n${table(["", ...options.set], shippedRows)}`);
+if (options.split === "0/1") {
+  useWeights(shipped, 1);
+  const known = {
+    name: "spillway signal, exit code 0 known",
+    cut: (_, maxChars, one) => clamp(one.bytes, { maxChars }, named("signal"), 0),
+  };
+  const shown = [
+    known,
+    ...ways.filter(({ name }) => ["spillway signal", "spillway head-tail", "tail", "30/70"].includes(name)),
+  ];
+  const passing = await scorePassing(shown, BUDGETS);
+  results.push(...passing);
+  const rows = shown.map(({ name }) => [
+    name,
+    ...BUDGETS.map((budget) => {
+      const found = passing.find((one) => one.way === name && one.budget === String(budget));
+      return `${found.warnings.toFixed(1)} / ${found.summary.toFixed(1)}`;
+    }),
+  ]);
+  const invented = passing.filter(({ way }) => way.startsWith("spillway")).reduce((sum, one) => sum + one.invented, 0);
+  sections.push(
+    `### cidiff-pass: ${passing[0].cases} logs in which nothing failed\n\nShare of the sorts of warnings kept / share of the last eight lines kept. Lines that Spillway showed, its markers aside, and that the log does not have: ${invented}.\n\n${table(
+      ["", ...BUDGETS.map((budget) => `${budget / 1000}k characters`)],
+      rows,
+    )}`,
+  );
+}
 const page = `${sections.join("\n\n")}\n`;
 process.stdout.write(options.json ? `${JSON.stringify(results, null, 2)}\n` : page);
 if (options.write) {

@@ -37,6 +37,8 @@ export interface Cut {
   cutBy: Unit | null;
   /** What a strategy only took a quick look at, because there was so much. */
   unscanned?: Extent;
+  /** What was folded is white space between values, not repeats and terminal codes. */
+  folds?: "space";
   /** A strategy wrote notes into a piece, and the source has a text like them: they should carry a tag. */
   isQuoting?: boolean;
 }

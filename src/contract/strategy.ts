@@ -59,8 +59,11 @@ export interface Choice {
 /** One output passing through a strategy. Memory stays O(limits). */
 export interface Sieve {
   add(span: Span): void;
-  /** `exitCode` is the command's, where it became known only with the end. */
-  end(total: Total, exitCode?: number): Held;
+  /**
+   * `exitCode` is the command's, where it became known only with the end. `plain` keeps both ends of the output as it
+   * came, for what a strategy cannot choose from.
+   */
+  end(total: Total, exitCode?: number, plain?: Held): Held;
 }
 
 /** What a sieve held on to. `cut` may be called again with other room: it decides anew and changes nothing. */

@@ -33,6 +33,8 @@ export interface Clamp {
   readonly over: boolean;
   /** All bytes so far while the output is not over; none afterwards. */
   readonly held: Uint8Array;
+  /** What sort of output it is, once a strategy was chosen by that. */
+  readonly kind: string | null;
   /** `closing` is what must still fit behind an output that is within its limits (its exit line). */
   end(closing: string, exitCode?: number): Clamped;
 }
@@ -63,6 +65,7 @@ export function startClamp(request: ClampRequest): Clamp {
 
 class RunningClamp implements Clamp {
   over = false;
+  kind: string | null = null;
   readonly #request: ClampRequest;
   readonly #limits: Limits;
   readonly #capacity: number;
@@ -71,7 +74,6 @@ class RunningClamp implements Clamp {
   #length = 0;
   #sample = new Uint8Array(0);
   #strategy: Strategy;
-  #kind: string | null = null;
   #isStarted = false;
   #sieve: Sieve | null = null;
   #fold: Fold | null = null;
@@ -127,7 +129,7 @@ class RunningClamp implements Clamp {
     if (!this.#isStarted) this.#start();
     this.#attempt(() => this.#fold?.end());
     const held = this.#endSieves(total, exitCode);
-    return { ...result, within: null, held, overBy, strategy: this.#strategy.name, kind: this.#kind };
+    return { ...result, within: null, held, overBy, strategy: this.#strategy.name, kind: this.kind };
   }
 
   /** A strategy that chooses by the sample must see all of it, however the output was chunked. */
@@ -158,7 +160,7 @@ class RunningClamp implements Clamp {
     this.#attempt(() => {
       const choice = strategy.choose?.(this.#sample, this.#request);
       this.#strategy = choice?.strategy ?? strategy;
-      this.#kind = choice?.kind ?? null;
+      this.kind = choice?.kind ?? null;
       const sieve = this.#strategy.start(this.#request);
       if (typeof sieve?.add !== "function") throw new Error("it gave nothing to add to");
       this.#sieve = sieve;
@@ -181,11 +183,11 @@ class RunningClamp implements Clamp {
   }
 
   #endSieves(total: Total, exitCode: number | undefined): Held {
+    const plain = this.#plain?.end(total);
     let held: Held | null = null;
     this.#attempt(() => {
-      held = this.#sieve?.end(total, exitCode) ?? null;
+      held = this.#sieve?.end(total, exitCode, plain) ?? null;
     });
-    const plain = this.#plain?.end(total);
     return {
       cut: (room) => {
         let cut: Cut | null = null;

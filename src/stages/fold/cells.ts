@@ -115,7 +115,8 @@ export class Cells {
 
   /** True if this row, laid over `base`, leaves nothing of it to be seen. */
   hides(base: Cells): boolean {
-    return this.solid && Math.min(base.width(), this.clearFrom) <= this.length;
+    const width = Math.min(base.width(), this.clearFrom);
+    return width === 0 || (this.solid && width <= this.length);
   }
 
   /** As the row would be after it was laid over one that it hides. */

@@ -101,6 +101,8 @@ describe("carriage returns, backspaces and the cursor", () => {
     ["cursor back and forward", "abcdef\x1b[3DX\x1b[1CY\n", "abcXeY\n"],
     ["delete and insert", "abcdef\x1b[4D\x1b[2P\n", "abef\n"],
     ["tabs as a terminal has them", "a\tb\rxyz\n", "a\tb\rxyz\n"],
+    ["tabs over blanks stay tabs", "a: \r   \r\tError:\tb.go:1\n", "\tError:\tb.go:1\n"],
+    ["tabs over blanks that were too few", "longer than that\r    \r\tnext\tone\n", "longer than that\r\tnext\tone\n"],
     ["tabs under progress", "1%\tx\r10%\tx\n", "10%\tx\n"],
     ["wide characters are cells", "\u4f60\u597d 1%\r\u4f60\u597d 2%\n", "\u4f60\u597d 2%\n"],
     ["cursor up keeps what was there", "a 1\nb 1\n\x1b[2A\x1b[2Ka 2\n\x1b[2Kb 2\n", "a 1\nb 1\na 2\nb 2\n"],
@@ -228,6 +230,11 @@ describe("runs of one shape", () => {
     ["a table", (index: number) => `user ${index} balance ${index * 100} items ${index % 7}`],
     ["dates in rows of numbers", (index: number) => `2024-05-${10 + index},${index * 100},${index}.25`],
     ["addresses", (index: number) => `10.0.${index}.0/24 via 10.0.0.${index}`],
+    [
+      "frames of a stack trace",
+      (index: number) =>
+        `  #${index} 0x${(index * 7919 + 0xabc123).toString(16)} in eval${index} /src/eval.c:${index}:7`,
+    ],
     ["places in files", (index: number) => `src/a.ts:${index + 10}:${index + 20}: const x`],
   ])("do not collapse %s: that is data", (_, line) => {
     const lines = numbered(60, line).join("");

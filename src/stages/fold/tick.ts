@@ -5,9 +5,13 @@
 const MEASURE =
   /\d ?%|(?<![\w./:-])\d+ ?\/ ?\d+(?![\d/]|\.\d)|\d of \d|\d ?(?:[mnuµμ]?s|secs?|seconds?|mins?|minutes?|hours?|bytes|[kmgt]i?b)(?:\/s|ps)?(?!\w)/i;
 
-/** Clock times, date stamps, hex ids. */
-const STAMP =
-  /(?<!\d)\d\d?:\d\d:\d\d(?![\d:])|(?<![\w:.])\d\d:\d\d(?![\w:])|(?<!\d)\d{4}([-/])\d\d\1\d\d(?!\d)|(?<!\w)(?:0x[\da-f]+|(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{6,})(?!\w)/i;
+/** Clock times, date stamps. */
+const STAMP = /(?<!\d)\d\d?:\d\d:\d\d(?![\d:])|(?<![\w:.])\d\d:\d\d(?![\w:])|(?<!\d)\d{4}([-/])\d\d\1\d\d(?!\d)/i;
+
+const HEX_ID = /(?<!\w)(?:0x[\da-f]+|(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{6,})(?!\w)/i;
+
+/** A place in a file, or a frame of a stack trace: its hex id is an address, and every line of them tells another place. */
+const PLACE = /[a-z]\.[a-z]\w{0,4}[:(]\d|(?<!\w)#\d+ +0x[\da-f]/i;
 
 /** A stamp counts only beside a word: rows of nothing but stamps and numbers are data. */
 const WORD = /(?<!\w)[a-z]{2,}(?!\w)|[\u0080-\uffff]/i;
@@ -21,5 +25,6 @@ const DIGIT_OR_JOINT_ONLY = /^[\d\s.,;:|+-]*$/;
 /** True if the text shows a percentage, ratio, duration, size, rate, time stamp, hex id, or a word of status or progress. */
 export function hasTick(text: string): boolean {
   if (DIGIT_OR_JOINT_ONLY.test(text)) return false;
-  return MEASURE.test(text) || STATUS.test(text) || (STAMP.test(text) && WORD.test(text));
+  if (MEASURE.test(text) || STATUS.test(text)) return true;
+  return (STAMP.test(text) || (HEX_ID.test(text) && !PLACE.test(text))) && WORD.test(text);
 }

@@ -38,7 +38,10 @@ export function markForms(request: MarkRequest, measure: Measure, tag: string): 
 }
 
 function fullForm(request: MarkRequest, measure: Measure, tag: string): Form {
-  const footer = (cut: Pick<Cut, "kept" | "total" | "omitted">) => [footerLine(cut, request, tag), ...request.closing];
+  const footer = (cut: Pick<Cut, "kept" | "total" | "omitted" | "folds">) => [
+    footerLine(cut, request, tag),
+    ...request.closing,
+  ];
   return {
     room: (total) => {
       const standing = [largest(firstLines, total, tag), largest(lastLines, total, tag), ...footer(widest(total))];
@@ -163,13 +166,13 @@ function customForm(request: MarkRequest, marker: CustomMarker, measure: Measure
 }
 
 function footerLine(
-  { kept, total, omitted }: Pick<Cut, "kept" | "total" | "omitted">,
+  { kept, total, omitted, folds }: Pick<Cut, "kept" | "total" | "omitted" | "folds">,
   request: MarkRequest,
   tag: string,
 ): string {
   const shown = `${grouped(kept.bytes)} of ${grouped(total.bytes)} bytes`;
-  const what =
-    omitted.bytes > 0 ? `Output cut to fit: ${shown} shown` : `Repeats and terminal codes folded: ${shown} shown`;
+  const folded = folds === "space" ? "White space left out" : "Repeats and terminal codes folded";
+  const what = `${omitted.bytes > 0 ? "Output cut to fit" : folded}: ${shown} shown`;
   const told = tag === "" ? "" : ` Our notes on what is missing carry${tag}; others like them are output.`;
   const rest = omitted.bytes > 0 ? accessText(request.keeping) : keptText(request.keeping);
   return `[${`${what}. ${rest}`.trimEnd()}${told}]`;

@@ -57,7 +57,7 @@ export const NUMBERS = {
   sessionsHistoryBytes: row(80 * KIB, 0, MOST_BYTES, "has a cap of its own, which must not be cut again"),
 
   signalFullBytes: row(
-    32 * MIB,
+    8 * MIB,
     MIB,
     GIB,
     "signal judges every line of so much; beyond it a quick look finds the lines to judge",
@@ -175,7 +175,7 @@ export const NUMBERS = {
   databaseStatements: row(64, 1, 10_000, "prepared statements that a connection holds"),
 
   focusChars: row(1000, 1, 10_000, "a longer focus of one call is refused"),
-  kindScanBytes: row(4 * MIB, MIB, 1024 * GIB, "of tables, diffs and the like this much is looked at, and the end"),
+  kindScanBytes: row(2 * MIB, MIB, 1024 * GIB, "of tables, diffs and the like this much is looked at, and the end"),
 
   recallChars: chars(20_000, "one page read back, its note included"),
   recallLines: lines(400, "as above"),

@@ -105,7 +105,7 @@ export class JsonLexer {
     const entries = this.#listener.skim?.(at, this.#line, this.#kinds.length) ?? null;
     if (entries === null) return false;
     this.#skimmed = entries;
-    this.#skimmer = new JsonSkimmer(entries, this.#line, this.#kinds.length === 0);
+    this.#skimmer = new JsonSkimmer(entries, at, this.#line, this.#kinds.length === 0);
     return true;
   }
 

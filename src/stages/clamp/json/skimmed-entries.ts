@@ -17,6 +17,7 @@ export class SkimmedEntries implements SkimListener {
   count = 0;
   readonly from: number;
   readonly line: number;
+  readonly leastApart: number;
   readonly #most: number;
   #bytes: Uint8Array<ArrayBuffer>;
   #length = 0;
@@ -29,6 +30,7 @@ export class SkimmedEntries implements SkimListener {
     this.line = line;
     this.#at = from;
     this.#most = most;
+    this.leastApart = Math.ceil(most / BORDERS);
     this.#bytes = new Uint8Array(most * 2);
     this.#borders = [{ at: from, line, count: 0 }];
   }
@@ -49,11 +51,8 @@ export class SkimmedEntries implements SkimListener {
     this.#length += kept.length;
   }
 
-  border(at: number, line: number): void {
-    this.count++;
-    const last = this.#borders.at(-1) as Border;
-    if (at - last.at < this.#most / BORDERS) return;
-    this.#borders.push({ at, line, count: this.count });
+  border(at: number, line: number, count: number): void {
+    this.#borders.push({ at, line, count });
     if (this.#borders.length > BORDERS * 4)
       this.#borders = this.#borders.filter((border) => border.at >= at - this.#most * 2);
   }

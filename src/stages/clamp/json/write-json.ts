@@ -18,6 +18,8 @@ export interface WrittenJson {
   keptBytes: number;
   keptLines: number;
   gaps: Gap[];
+  /** What each gap's note says. */
+  notes: string[];
   /** The source itself has a text like our notes. */
   isQuoting: boolean;
 }
@@ -37,6 +39,7 @@ export function writeJson(root: JsonNode, isMultiline: boolean, tag: string): Wr
     keptBytes: writer.keptBytes,
     keptLines: writer.keptLines,
     gaps: writer.gaps,
+    notes: writer.notes,
     isQuoting: writer.isQuoting,
   };
 }
@@ -46,6 +49,7 @@ class JsonWriter {
   keptBytes = 0;
   keptLines = 0;
   readonly gaps: Gap[] = [];
+  readonly notes: string[] = [];
   isQuoting = false;
   readonly #isMultiline: boolean;
   readonly #tag: string;
@@ -91,16 +95,16 @@ class JsonWriter {
 
   #skip({ index, count, from, to, line, toLine }: JsonSkip, kind: JsonGroup["kind"], path: string): void {
     const last = index + count - 1;
-    this.gaps.push(gap(from, to, line, toLine));
     if (kind === "object") {
       const which = count === 1 ? `${index + 1}` : `${index + 1} to ${last + 1}`;
-      const key = `... [${counted(count, "key")} omitted: ${which}${this.#tag}]`;
+      const key = this.#note(`${counted(count, "key")} omitted: ${which}`, gap(from, to, line, toLine));
       this.text.push(JSON.stringify(key), ":", JSON.stringify(shortPath(path)));
       return;
     }
     const place = shortPath(path);
     const which = count === 1 ? `${place}[${index}]` : `${place}[${index}] to ${place}[${last}]`;
-    this.text.push(JSON.stringify(`... [${counted(count, "element")} omitted: ${which}${this.#tag}]`));
+    const note = this.#note(`${counted(count, "element")} omitted: ${which}`, gap(from, to, line, toLine));
+    this.text.push(JSON.stringify(note));
   }
 
   #string({ head, tail, from, to, line }: JsonText): void {
@@ -110,17 +114,23 @@ class JsonWriter {
     }
     const bytes = to - from - head.length - tail.length;
     this.#source(head, line);
-    this.text.push(`... [${counted(bytes, "byte")} omitted${this.#tag}] ...`);
+    const left = gap(from + head.length, to - tail.length, line, line);
+    this.text.push(`${this.#note(`${counted(bytes, "byte")} omitted`, left)} ...`);
     this.#source(tail, line);
-    this.gaps.push(gap(from + head.length, to - tail.length, line, line));
   }
 
   #gone({ what, count, from, to, line, toLine }: JsonGone): void {
     const inside =
       what === "object" ? `${counted(count, "key")}, ` : what === "array" ? `${counted(count, "element")}, ` : "";
     const size = counted(to - from, "byte");
-    this.text.push(`"... [${what} omitted: ${inside}${size}${this.#tag}]"`);
-    this.gaps.push(gap(from, to, line, toLine));
+    this.text.push(`"${this.#note(`${what} omitted: ${inside}${size}`, gap(from, to, line, toLine))}"`);
+  }
+
+  /** Our words for what is not shown. */
+  #note(said: string, left: Gap): string {
+    this.gaps.push(left);
+    this.notes.push(said);
+    return `... [${said}${this.#tag}]`;
   }
 
   /** Bytes of the source as they are. */

@@ -11,6 +11,8 @@ export interface RankClass {
   share: number;
   /** Where not all fit, how many of the shown ones are the first. */
   headShare: number;
+  /** They are not the first and the last, but from all over the rank. */
+  isSpread: boolean;
 }
 
 /** The chosen lines in source order, and the limit that left the others out. */
@@ -19,7 +21,7 @@ export interface ChosenLines {
   stoppedBy: Unit | null;
 }
 
-/** Fills the room rank by rank; of a rank that does not fit its first and last lines are taken. */
+/** Fills the room rank by rank; of a rank that does not fit its first and last lines are taken, or some from all over. */
 export function chooseLines(
   classes: readonly RankClass[],
   budget: Budget,
@@ -29,11 +31,11 @@ export function chooseLines(
 ): ChosenLines {
   let chosen: HeldLine[] = [];
   let stoppedBy: Unit | null = null;
-  for (const { lines, share, headShare } of classes) {
+  for (const { lines, share, headShare, isSpread } of classes) {
     if (lines.length === 0) continue;
     const within = shareOf(budget, share);
     const over = (count: number) => {
-      const more = inOrder(chosen, ends(lines, count, headShare));
+      const more = inOrder(chosen, isSpread ? spread(lines, count) : ends(lines, count, headShare));
       return { more, by: overBudget(costOf(more, gap, lastLine, measure), within) };
     };
     const all = over(lines.length);
@@ -53,6 +55,12 @@ export function chooseLines(
     if (share >= 1) break;
   }
   return { lines: chosen, stoppedBy };
+}
+
+/** Some lines, each as far from the next as the others. */
+function spread(lines: readonly HeldLine[], count: number): readonly HeldLine[] {
+  if (count >= lines.length) return lines;
+  return Array.from({ length: count }, (_, index) => lines[Math.floor((index * lines.length) / count)] as HeldLine);
 }
 
 /** The first and the last of some lines, `count` in all. */

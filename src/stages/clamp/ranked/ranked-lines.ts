@@ -5,13 +5,27 @@ export interface HeldLine extends SourceLine {
   bytes: Uint8Array;
 }
 
+/** Holds lines of one rank in bounded memory. */
+export interface LineHolder {
+  /** Copies the line's bytes. */
+  add(line: HeldLine): void;
+  /** In source order. */
+  lines(): HeldLine[];
+}
+
 /** What one line costs to hold, beyond its bytes. */
 const LINE_BYTES = 64;
+
+/** What a line costs to hold. */
+export function lineCost(line: HeldLine): number {
+  return line.bytes.length + LINE_BYTES;
+}
+
 /** Of what a rank holds, its first lines. */
 const FIRST_SHARE = 0.6;
 
 /** Lines of one rank: the first and the last of them, up to about `mostBytes`. */
-export class RankedLines {
+export class RankedLines implements LineHolder {
   readonly #mostFirst: number;
   readonly #mostLast: number;
   readonly #first: HeldLine[] = [];
@@ -25,10 +39,10 @@ export class RankedLines {
     this.#mostLast = mostBytes - this.#mostFirst;
   }
 
-  /** Copies the line's bytes. */
   add(line: HeldLine): void {
-    const cost = line.bytes.length + LINE_BYTES;
-    const held = { ...line, bytes: line.bytes.slice() };
+    const cost = lineCost(line);
+    const { line: number, from, to, charsBefore, chars } = line;
+    const held = { line: number, from, to, charsBefore, chars, bytes: line.bytes.slice() };
     if (this.#last.length === 0 && this.#firstBytes + cost <= this.#mostFirst) {
       this.#first.push(held);
       this.#firstBytes += cost;
@@ -37,7 +51,7 @@ export class RankedLines {
     this.#last.push(held);
     this.#lastBytes += cost;
     while (this.#lastBytes > this.#mostLast && this.#gone < this.#last.length - 1) {
-      this.#lastBytes -= (this.#last[this.#gone++] as HeldLine).bytes.length + LINE_BYTES;
+      this.#lastBytes -= lineCost(this.#last[this.#gone++] as HeldLine);
     }
     if (this.#gone > 1024) {
       this.#last = this.#last.slice(this.#gone);
@@ -45,7 +59,6 @@ export class RankedLines {
     }
   }
 
-  /** In source order. */
   lines(): HeldLine[] {
     return [...this.#first, ...this.#last.slice(this.#gone)];
   }

@@ -6,17 +6,25 @@ import { NUMBERS } from "../../policy/defaults.ts";
 import { budgetOf, capacityBytes, spend } from "../budget.ts";
 import { decode, measureBytes } from "../fit.ts";
 import { EndHolder } from "../held-spans.ts";
-import { startEdges } from "../strategies/edges.ts";
 import { chooseLines, type RankClass } from "./choose-lines.ts";
 import { cutLines } from "./cut-lines.ts";
+import { explainLines } from "./explain-lines.ts";
+import { fillHoles } from "./fill-holes.ts";
 import { LineSplitter, type SourceLine } from "./line-splitter.ts";
 import { type HeldLine, RankedLines } from "./ranked-lines.ts";
+import { SpreadLines } from "./spread-lines.ts";
 
 /** Says how much each line of an output matters. Made anew for each output. */
 export interface LineRanker {
   /** From 0, kept first, to `ranks` - 1. Called for every line in order; the line is without its break. */
   rank(line: Uint8Array, number: number): number;
   ranks: number;
+  /** What the lines of a rank are, in a word or two. */
+  name(rank: number): string;
+  /** The last rank has all lines, so that what is shown of it has no holes. */
+  lastHasAll?: boolean;
+  /** True if lines of a rank that is shown in part come from all over the output, not from its ends. */
+  isSpread?(rank: number): boolean;
   /** Of the room, what lines up to this rank may take; all of it where not said. */
   share?(rank: number): number;
   /** Of a rank that is shown in part, how much is its start. */
@@ -29,21 +37,22 @@ const MOST_HELD_BYTES = 4 * 1024 * 1024;
 export function startRanked(request: StrategyRequest, ranker: LineRanker): Sieve {
   const capacity = Math.min(capacityBytes(request.limits, request.counter), MOST_HELD_BYTES);
   const scanBytes = NUMBERS.kindScanBytes.default;
-  const classes = Array.from({ length: ranker.ranks }, () => new RankedLines(capacity));
+  const classes = Array.from({ length: ranker.ranks }, (_, rank) =>
+    ranker.isSpread?.(rank) ? new SpreadLines(capacity) : new RankedLines(capacity),
+  );
   const take = (line: SourceLine): void => {
     if (line.bytes === null) return;
-    const held = line as HeldLine;
-    const rank = request.focus?.matches(withoutBreak(held.bytes)) ? 0 : Number.POSITIVE_INFINITY;
-    const own = ranker.rank(withoutBreak(held.bytes), line.line);
-    classes[Math.min(rank, own, ranker.ranks - 1)]?.add(held);
+    const text = withoutBreak(line.bytes);
+    const own = ranker.rank(text, line.line);
+    const rank = request.focus?.matches(text) ? 0 : Math.min(own, ranker.ranks - 1);
+    classes[rank]?.add(line as HeldLine);
+    if (ranker.lastHasAll && rank < ranker.ranks - 1) classes[ranker.ranks - 1]?.add(line as HeldLine);
   };
   const splitter = new LineSplitter(capacity, take);
-  const plain = startEdges(request, request.headShare);
   // Past what is looked at, only the end is held.
   let rest: EndHolder | null = null;
   return {
     add(span: Span): void {
-      plain.add(span);
       const left = Math.max(0, scanBytes - splitter.at);
       if (left > 0) splitter.add(span.bytes.subarray(0, left));
       if (span.bytes.length <= left) return;
@@ -51,22 +60,23 @@ export function startRanked(request: StrategyRequest, ranker: LineRanker): Sieve
       const from = span.from + left;
       rest.add({ ...span, bytes: span.bytes.subarray(left), from });
     },
-    end(total: Total): Held {
-      const held = plain.end(total);
+    end(total: Total, _exitCode?: number, plain?: Held): Held {
       if (rest === null) splitter.end();
       const ranked = classes.map(
         (lines, rank): RankClass => ({
           lines: lines.lines(),
           share: ranker.share?.(rank) ?? 1,
           headShare: ranker.headShare,
+          isSpread: ranker.isSpread?.(rank) ?? false,
         }),
       );
       const unscanned = rest === null ? null : addRest(ranked, rest.region().bytes, total, splitter);
       return {
         cut: (room) => {
-          const cut = cutRanked(request, ranked, total, held, room);
+          const cut = cutRanked(request, ranked, total, plain, room);
           return unscanned === null ? cut : { ...cut, unscanned };
         },
+        explain: (cut) => explainLines(cut, ranked, ranker.name),
       };
     },
   };
@@ -98,11 +108,18 @@ function addRest(ranked: RankClass[], bytes: Uint8Array, total: Total, { line, f
 }
 
 function withoutBreak(line: Uint8Array): Uint8Array {
-  if (line.at(-1) !== 10) return line;
-  return line.subarray(0, line.at(-2) === 13 ? -2 : -1);
+  const end = line.length - 1;
+  if (line[end] !== 10) return line;
+  return line.subarray(0, line[end - 1] === 13 ? end - 1 : end);
 }
 
-function cutRanked(request: StrategyRequest, ranked: RankClass[], total: Total, plain: Held, room: Room): Cut {
+function cutRanked(
+  request: StrategyRequest,
+  ranked: RankClass[],
+  total: Total,
+  plain: Held | undefined,
+  room: Room,
+): Cut {
   const budget = spend(budgetOf(request.limits), room.fixed);
   const { counter, limits } = request;
   const sizes = new Map<HeldLine, Size>();
@@ -116,5 +133,11 @@ function cutRanked(request: StrategyRequest, ranked: RankClass[], total: Total, 
     return size;
   };
   const { lines, stoppedBy } = chooseLines(ranked, budget, room.gap, total.lines, measure);
-  return lines.length === 0 ? plain.cut(room) : cutLines(lines, total, stoppedBy);
+  if (lines.length === 0 && plain !== undefined) return plain.cut(room);
+  const all = new Map(ranked.flatMap((one) => one.lines.map((line) => [line.line, line])));
+  return cutLines(
+    fillHoles(lines, (line) => all.get(line), room.gap, measure),
+    total,
+    stoppedBy,
+  );
 }

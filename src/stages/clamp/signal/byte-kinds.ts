@@ -90,3 +90,12 @@ export function pastTimestamp(bytes: Uint8Array, start: number, stop: number): n
   if (colons < 2 || at - start < 8) return start;
   return bracket === 1 && bytes[at] === 93 ? at + 1 : at;
 }
+
+/** Past a word in brackets that a log puts before each line: `[info] `. */
+export function pastTag(bytes: Uint8Array, start: number, stop: number): number {
+  if (bytes[start] !== 91) return start;
+  let at = start + 1;
+  while (at < stop && at < start + 9 && ((bytes[at] as number) | 32) >= 97 && ((bytes[at] as number) | 32) <= 122) at++;
+  if (at - start < 4 || at >= stop || bytes[at] !== 93) return start;
+  return at + 1 === stop || bytes[at + 1] === 32 || bytes[at + 1] === 9 ? at + 1 : start;
+}

@@ -29,6 +29,10 @@ const A22 = CONTEXT_AT[22] as number;
 export const REACH = 20;
 /** A level from which a line is strong. */
 export const STRONG = 22;
+/** A level from which a line is news to those around it. */
+export const LIVELY = 10;
+/** The score of a line with no such line around: too low to matter beside others. */
+const QUIET_SCORE = -7.2;
 
 /** Looks at lines in their surroundings, one after another. */
 export class Context {
@@ -46,8 +50,11 @@ export class Context {
   #paragraphFirst = 0;
   #paragraphLevel = 0;
 
-  /** The score of row `row`, of which `last` rows in all are there; `seen` is how often its shape came before. */
-  look(store: UnitStore, row: number, last: number, seen: number): number {
+  /**
+   * The score of row `row`, of which `last` rows in all are there; `seen` is how often its shape came before. Nothing
+   * lively stands around a `quiet` one.
+   */
+  look(store: UnitStore, row: number, last: number, seen: number, quiet = false): number {
     const { level, flags } = store;
     const flag = flags[row] as number;
     const own = level[row] as number;
@@ -68,6 +75,11 @@ export class Context {
       this.#sinceFrames = 0;
     } else if (this.#sinceFrames > 2) this.#frames = 0;
 
+    if (quiet) {
+      store.failedBefore[row] = this.#failed > 255 ? 255 : this.#failed;
+      this.#pass(flag, own);
+      return QUIET_SCORE;
+    }
     let paragraphLevel = this.#paragraphLevel;
     let ahead = 0;
     const to = last < row + REACH + 1 ? last : row + REACH + 1;
@@ -117,6 +129,14 @@ export class Context {
     this.count = 23;
     store.failedBefore[row] = this.#failed > 255 ? 255 : this.#failed;
 
+    this.#pass(flag, own);
+    let score = 0;
+    for (let at = 0; at < this.count; at++) score += CONTEXT_WEIGHTS[features[at] as number] as number;
+    return score;
+  }
+
+  /** What is known to the lines after this one. */
+  #pass(flag: number, own: number): void {
     if (own >= STRONG) this.#strongSince++;
     if ((flag & FAILED_STEP) !== 0) {
       this.#failed++;
@@ -128,9 +148,6 @@ export class Context {
     this.#sinceHeader++;
     this.#sinceCommand++;
     this.#sinceFrames++;
-    let score = 0;
-    for (let at = 0; at < this.count; at++) score += CONTEXT_WEIGHTS[features[at] as number] as number;
-    return score;
   }
 }
 

@@ -1,13 +1,14 @@
 import type { Cut, ExplainedBlock } from "../../../contract/cut.ts";
 import { decode } from "../fit.ts";
-import { STRONG } from "./context.ts";
 import type { Judged } from "./judge.ts";
 import { featureName } from "./line-features.ts";
 import { LineScan } from "./scan-line.ts";
-import { FAILED_STEP, GOOD_STEP, IS_COMMAND, IS_FRAME } from "./unit-store.ts";
+import { FAILED_STEP, GOOD_STEP, IS_COMMAND, IS_FRAME, IS_HEADER } from "./unit-store.ts";
 import { LINE_WEIGHTS } from "./weights.ts";
 
 const MAX_FEATURES = 6;
+/** A level from which a line by itself tells of a failure. */
+const FAILURE_LEVEL = 14;
 const MAX_LINE_CHARS = 120;
 
 /** Says for each stretch of a cut why it is shown or not: by the line in it that is worth most. */
@@ -42,7 +43,7 @@ export function explainCut(cut: Cut, judged: Judged): ExplainedBlock[] {
 function kindOf({ store }: Judged, row: number, isStart: boolean, isEnd: boolean): string {
   const flags = store.flags[row] as number;
   if ((flags & FAILED_STEP) !== 0) return "failed step";
-  if ((store.level[row] as number) >= STRONG) return "failure";
+  if ((flags & IS_HEADER) !== 0 || (store.level[row] as number) >= FAILURE_LEVEL) return "failure";
   if ((flags & GOOD_STEP) !== 0) return "step that went well";
   if ((flags & IS_COMMAND) !== 0) return "command";
   if (isStart) return "start";

@@ -77,31 +77,33 @@ export function lookAtEdges(
     if (to - start < 4 && bytes[to] === 41) scan.put(F_NUMBERED_PAREN);
     else if (to - start < 4 && bytes[to] === 46 && bytes[to + 1] === 32) scan.put(F_NUMBERED_DOT);
   }
-  const has = (feature: number) => scan.has(feature);
-  const plain = (number: number) => has(CONCEPT_AT + number * W + PLAIN);
   scan.isFrame =
     (firstConcept === AT && second === 116) ||
-    (firstConcept === FILE && has(F_QUOTE) && has(F_FILE_LINE)) ||
+    (firstConcept === FILE && scan.has(F_QUOTE) && scan.has(F_FILE_LINE)) ||
     (first === 35 && CLASS[second] === DIGIT);
   if (scan.isFrame) scan.put(F_FRAME);
   if (scan.exit === 0) {
-    const stars = has(F_STARS);
-    if (firstConcept === MAKE && (stars || has(CONCEPT_AT + ERROR * W + CALLED))) scan.exit = 1;
-    else if (plain(BUILD) && has(CONCEPT_AT + FAIL * W + CAPS)) scan.exit = 1;
+    const stars = scan.has(F_STARS);
+    if (firstConcept === MAKE && (stars || scan.has(CONCEPT_AT + ERROR * W + CALLED))) scan.exit = 1;
+    else if (isPlain(scan, BUILD) && scan.has(CONCEPT_AT + FAIL * W + CAPS)) scan.exit = 1;
   }
   if (scan.exit === 1) {
     scan.put(F_EXIT_FAILED);
     scan.tellsFailure = true;
   } else if (scan.exit === 2) scan.put(F_EXIT_GOOD);
-  scan.isWarning = plain(WARN);
-  const cross = has(F_CROSS);
+  scan.isWarning = isPlain(scan, WARN);
+  const cross = scan.has(F_CROSS);
   if (cross) scan.tellsFailure = true;
   scan.isHeader =
     cross ||
-    has(CONCEPT_AT + FAIL * W + CAPS) ||
-    has(F_NUMBERED_PAREN) ||
-    (last === 58 && (plain(FAIL) || plain(ERROR)));
+    scan.has(CONCEPT_AT + FAIL * W + CAPS) ||
+    scan.has(F_NUMBERED_PAREN) ||
+    (last === 58 && (isPlain(scan, FAIL) || isPlain(scan, ERROR)));
   if (scan.isHeader) scan.put(F_HEADER);
+}
+
+function isPlain(scan: LineLook, concept: number): boolean {
+  return scan.has(CONCEPT_AT + concept * W + PLAIN);
 }
 
 /** What a punctuation mark at `at` tells. */

@@ -36,6 +36,12 @@ export class LineLook {
     if (this.count < 160) this.features[this.count++] = feature;
   }
 
+  /** Adds a feature that nothing else adds, and that nobody asks for with `has`. */
+  putNew(feature: number): void {
+    this.score += LINE_WEIGHTS[feature] as number;
+    if (this.count < 160) this.features[this.count++] = feature;
+  }
+
   has(feature: number): boolean {
     return this.#stamps[feature] === this.#stamp;
   }

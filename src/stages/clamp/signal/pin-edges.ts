@@ -3,7 +3,7 @@ import type { UnitCosts } from "./unit-costs.ts";
 import type { UnitStore } from "./unit-store.ts";
 
 /** Shares of the room that the start and the end get, whatever they are worth. */
-const FAILURE_SHARES = { head: 0.015, tail: 0.05 };
+const FAILURE_SHARES = { head: 0.005, tail: 0.03 };
 const PASSING_SHARES = { head: 0.15, tail: 0.4 };
 
 /** Marks the rows at both ends that are always kept. */

@@ -1,7 +1,7 @@
 import type { Span } from "../../../contract/span.ts";
 
 /** Longer lines come in parts: none of them is held whole. */
-const MAX_UNIT_BYTES = 8192;
+export const MAX_UNIT_BYTES = 8192;
 
 /** Takes bytes[start, end): a line with its break, or a part of a long one. `line` is the source line it begins in. */
 export type TakeLine = (
@@ -13,23 +13,36 @@ export type TakeLine = (
   startsInside: boolean,
 ) => void;
 
+/** Takes as many whole lines from bytes[start] on at once as it likes: where they end, and how many there are. */
+export type TakeRun = (bytes: Uint8Array, start: number, from: number, line: number) => { end: number; breaks: number };
+
 /** Makes lines out of source bytes that come in any pieces. */
 export class LineReader {
   readonly #take: TakeLine;
+  readonly #takeRun: TakeRun;
+  /** Runs of lines are offered first. */
+  skims = false;
   #carry = new Uint8Array(256);
   #length = 0;
   #from = 0;
   #line = 1;
   #startsInside = false;
 
-  constructor(take: TakeLine) {
+  constructor(take: TakeLine, takeRun: TakeRun) {
     this.#take = take;
+    this.#takeRun = takeRun;
   }
 
   add({ bytes, from, line }: Span): void {
     let at = 0;
     let number = line;
     while (at < bytes.length) {
+      if (this.skims && this.#length === 0 && !this.#startsInside) {
+        const run = this.#takeRun(bytes, at, from + at, number);
+        at = run.end;
+        number += run.breaks;
+        if (at === bytes.length) return;
+      }
       const next = bytes.indexOf(10, at);
       const end = next === -1 ? bytes.length : next + 1;
       if (next !== -1 && this.#length === 0 && end - at <= MAX_UNIT_BYTES) {

@@ -10,6 +10,7 @@ import {
   lengthBin,
   onlyJoints,
   pastEscape,
+  pastTag,
   pastTimestamp,
   shareBin,
   UPPER,
@@ -38,11 +39,15 @@ import {
   ZERO,
 } from "./line-features.ts";
 import { LineLook } from "./line-look.ts";
-import { ERROR, EXIT, F_CROSS, F_FILE_LINE, F_TICK, FAIL, LINE, NOT, W } from "./line-marks.ts";
-import { addLetter, conceptOf, WORD_SEED } from "./word-table.ts";
+import { ERROR, EXIT, F_CROSS, F_FILE_LINE, F_TAG, F_TICK, FAIL, LINE, NOT, W } from "./line-marks.ts";
+import { addLetter, conceptOf, hashesOf, WORD_SEED, wordHash } from "./word-table.ts";
 
 /** Beyond this a line's text tells nothing new about it. */
 const MAX_SCANNED = 400;
+
+/** A number after one of these says how a step ended; between the two only some words may stand. */
+const EXITS = hashesOf("exit exited exits exiting exitcode returncode");
+const EXIT_JOINTS = hashesOf("with code status error value a non zero was is of");
 
 /** "t" of "can't": the only letter that is a word. */
 const T_HASH = addLetter(WORD_SEED, 116);
@@ -70,20 +75,32 @@ export class LineScan extends LineLook {
     }
     const stamped = pastTimestamp(bytes, at, last);
     if (stamped > at) {
-      at = stamped;
-      indent = 0;
-      while (at < last && (bytes[at] === 32 || bytes[at] === 9)) {
-        at++;
-        indent++;
-      }
-      if (at >= last) {
-        this.blank = true;
-        this.shape = this.startShape = this.textHash = 0;
-        return;
-      }
+      indent = countBlanks(bytes, stamped, last);
+      at = stamped + indent;
+    }
+    const tagged = pastTag(bytes, at, last);
+    if (tagged > at) {
+      this.#tag(bytes, at + 1, tagged - 1);
+      indent = countBlanks(bytes, tagged, last);
+      at = tagged + indent;
+    }
+    if (at >= last) {
+      this.blank = true;
+      this.shape = this.startShape = this.textHash = 0;
+      return;
     }
     this.indent = indent;
     this.#walk(bytes, at, last, indent);
+  }
+
+  /** A tag before the text: the text is looked at as if it stood alone. */
+  #tag(bytes: Uint8Array, start: number, end: number): void {
+    this.put(F_TAG);
+    const number = conceptOf(wordHash(bytes, start, end));
+    if (number === -1) return;
+    this.put(CONCEPT_AT + number * W + PLAIN);
+    this.put(CONCEPT_AT + number * W + FIRST);
+    if (CLASS[bytes[start] as number] === UPPER) this.put(CONCEPT_AT + number * W + CAPS);
   }
 
   #walk(bytes: Uint8Array, start: number, end: number, indent: number): void {
@@ -173,11 +190,12 @@ export class LineScan extends LineLook {
               if (number === FAIL || number === ERROR) this.tellsFailure = true;
             } else if (afterNumber === 1) this.put(base + ZERO);
             if (negated) this.put(base + NEGATED);
-            if (number === EXIT) exitAt = at;
+            if (number === EXIT && EXITS.has(hash)) exitAt = at;
           }
           lastConcept = number;
           lastConceptEnd = at;
         }
+        if (exitAt !== -1 && exitAt !== at && !EXIT_JOINTS.has(hash)) exitAt = -1;
         negated = number === NOT;
         if (previous === 46 && wordLength <= 5) extensionEnd = at;
         afterNumber = 0;
@@ -241,13 +259,21 @@ export class LineScan extends LineLook {
     const lastByte = bytes[end - 1] as number;
     lookAtEdges(this, bytes, start, stop, first, lastByte, letters + digits, firstConcept);
     const scanned = stop - start;
-    this.put(INDENT_AT + (indent === 0 ? 0 : indent < 3 ? 1 : indent < 5 ? 2 : indent < 9 ? 3 : indent < 17 ? 4 : 5));
-    this.put(LENGTH_AT + lengthBin(length));
-    this.put(DIGITS_AT + shareBin(digits, scanned));
-    this.put(CAPITALS_AT + shareBin(uppers, letters));
-    this.put(MARKS_AT + shareBin(marks, scanned));
-    this.put(WORDS_AT + (words < 3 ? words : words < 5 ? 3 : words < 9 ? 4 : words < 16 ? 5 : 6));
-    this.put(FIRST_AT + (EDGE[first] as number));
-    this.put(LAST_AT + (EDGE[lastByte] as number));
+    this.putNew(
+      INDENT_AT + (indent === 0 ? 0 : indent < 3 ? 1 : indent < 5 ? 2 : indent < 9 ? 3 : indent < 17 ? 4 : 5),
+    );
+    this.putNew(LENGTH_AT + lengthBin(length));
+    this.putNew(DIGITS_AT + shareBin(digits, scanned));
+    this.putNew(CAPITALS_AT + shareBin(uppers, letters));
+    this.putNew(MARKS_AT + shareBin(marks, scanned));
+    this.putNew(WORDS_AT + (words < 3 ? words : words < 5 ? 3 : words < 9 ? 4 : words < 16 ? 5 : 6));
+    this.putNew(FIRST_AT + (EDGE[first] as number));
+    this.putNew(LAST_AT + (EDGE[lastByte] as number));
   }
+}
+
+function countBlanks(bytes: Uint8Array, start: number, stop: number): number {
+  let at = start;
+  while (at < stop && (bytes[at] === 32 || bytes[at] === 9)) at++;
+  return at - start;
 }

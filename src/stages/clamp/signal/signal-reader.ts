@@ -1,14 +1,15 @@
 import type { Extent } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
-import type { Focus } from "../../../contract/strategy.ts";
-import { Context, REACH, STRONG } from "./context.ts";
+import { Context, LIVELY, REACH, STRONG } from "./context.ts";
 import { doubling } from "./context-features.ts";
 import { evict } from "./evict.ts";
 import type { Whole } from "./late-context.ts";
 import { charsIn, copyBytes, levelOf } from "./line-bytes.ts";
 import { SEEN_AT, START_SEEN_AT } from "./line-features.ts";
 import { mayTell } from "./quick-look.ts";
-import { LineReader } from "./read-lines.ts";
+import { quietLines } from "./quiet-lines.ts";
+import { LineReader, MAX_UNIT_BYTES } from "./read-lines.ts";
+import { heldChars, type Reading } from "./reading.ts";
 import { LineScan } from "./scan-line.ts";
 import { ShapeCounts } from "./shape-counts.ts";
 import { SkippedLines } from "./skipped-lines.ts";
@@ -31,25 +32,17 @@ import {
   WARNING_GAIN,
 } from "./unit-store.ts";
 
-/** Lines are held up to this many times the room. */
-const HELD_ROOMS = 5;
 /** Frames of a stack trace from which an output is taken for one of a failure. */
 const FAILURE_FRAMES = 3;
 /** Lines after one that caught the quick look's eye that are judged too. */
 const JUDGED_AFTER = 24;
+/** Of what comes after the bytes that are judged in full, so much is judged: a share of those, and of what was passed. */
+const LOOKED_FIRST = 0.25;
+const LOOKED_SHARE = 0.01;
 /** A warning that came less often is kept for an output in which nothing failed. */
 const RARE = 3;
 /** What a line that somebody is after gains. */
 const FOCUS_GAIN = 6;
-
-/** How an output is read. */
-export interface Reading {
-  /** About how many characters can be shown. */
-  roomChars: number;
-  /** Every line of the first so many bytes is judged; of the rest at most half as much, by a quick look, and the end. */
-  fullBytes: number;
-  focus?: Focus | undefined;
-}
 
 /** Reads an output line by line, judges each, and holds on to those that may be worth showing. */
 export class SignalReader {
@@ -62,8 +55,9 @@ export class SignalReader {
   tellsFailure = false;
   /** What only a quick look was taken at. */
   readonly unscanned: Extent = { bytes: 0, lines: 0 };
-  readonly #lines = new LineReader((bytes, start, end, from, line, startsInside) =>
-    this.#source(bytes, start, end, from, line, startsInside),
+  readonly #lines = new LineReader(
+    (bytes, start, end, from, line, startsInside) => this.#source(bytes, start, end, from, line, startsInside),
+    (bytes, start, from, line) => this.#skim(bytes, start, from, line),
   );
   readonly #shapes = new ShapeCounts();
   readonly #starts = new ShapeCounts();
@@ -71,15 +65,20 @@ export class SignalReader {
   readonly #good = new StepList();
   readonly #levels = new Int32Array(32);
   readonly #reading: Reading;
-  #skipped: SkippedLines | null = null;
+  readonly #heldChars: number;
+  readonly #skipped: SkippedLines;
   #bytes = 0;
   #units = 0;
   #chars = 0;
   #sourceChars = 0;
   #frames = 0;
   #strong = 0;
+  /** The newest line that is lively. */
+  #lively = Number.NEGATIVE_INFINITY;
   /** Bytes beyond the first ones that were judged. */
   #looked = 0;
+  /** Before so many bytes no line is looked at: enough of those before were judged. */
+  #waitUntil = 0;
   /** Lines that are still judged after one that caught the eye. */
   #judgeMore = 0;
   /** Rows before this one have their score. */
@@ -87,6 +86,8 @@ export class SignalReader {
 
   constructor(reading: Reading) {
     this.#reading = reading;
+    this.#heldChars = heldChars(reading.roomChars);
+    this.#skipped = new SkippedLines(Math.max(2 * MAX_UNIT_BYTES, Math.min(reading.roomChars, 65_536)));
   }
 
   add(span: Span): void {
@@ -135,51 +136,64 @@ export class SignalReader {
     chars: number,
     inside: number,
   ): void {
+    const at = this.#bytes;
     this.#bytes += end - start;
-    if (this.#bytes <= this.#reading.fullBytes) {
+    const { fullBytes } = this.#reading;
+    if (at < fullBytes) {
       this.#push(bytes, start, end, kind, from, to, line, breaks, chars, inside);
+      this.#lines.skims = this.#bytes >= fullBytes;
       return;
     }
     if (this.#judgeMore > 0) this.#judgeMore--;
-    else if (this.#looked > this.#reading.fullBytes / 2 || !mayTell(bytes, start, end)) {
-      this.#skipped ??= new SkippedLines(Math.max(4096, Math.min(this.#reading.roomChars, 65_536)));
-      this.#skipped.add(bytes, start, end, kind, from, to, line, breaks, chars, inside);
-      this.#units++;
-      this.#chars += end - start;
-      this.#sourceChars += chars === -1 ? end - start : chars;
-      this.unscanned.bytes += to - from;
-      this.unscanned.lines += breaks;
+    else if (at < this.#waitUntil || !mayTell(bytes, start, end)) {
+      const shown = chars === -1 ? charsIn(bytes, start, end) : chars;
+      this.#skipped.add(bytes, start, end, { kind, from, to, line, breaks, chars: shown, inside });
+      this.#skip(1, end - start, shown, to - from, breaks);
+      this.#lines.skims = true;
       return;
     } else {
       this.#takeSkipped(REACH);
       this.#judgeMore = JUDGED_AFTER;
     }
+    this.#lines.skims = this.#judgeMore === 0;
     this.#looked += end - start;
+    this.#waitUntil = (this.#looked - fullBytes * LOOKED_FIRST) / LOOKED_SHARE;
     this.#push(bytes, start, end, kind, from, to, line, breaks, chars, inside);
+  }
+
+  /** Skips the whole lines from `start` on that do not catch the eye. */
+  #skim(bytes: Uint8Array, start: number, from: number, line: number): { end: number; breaks: number } {
+    // Until enough was passed over again no line is looked at.
+    const waits = Math.floor(this.#waitUntil) - this.#bytes;
+    const to = waits > 0 ? Math.min(bytes.length, start + waits) : bytes.length;
+    const run = quietLines(bytes, start, to, waits <= 0, MAX_UNIT_BYTES);
+    if (run.breaks === 0) return run;
+    const length = run.end - start;
+    this.#bytes += length;
+    this.#skipped.addRun(bytes, start, run.end, SOURCE, from + length, line + run.breaks);
+    this.#skip(run.breaks, length, run.wide ? charsIn(bytes, start, run.end) : length, length, run.breaks);
+    return run;
+  }
+
+  #skip(units: number, shown: number, chars: number, bytes: number, breaks: number): void {
+    this.#units += units;
+    this.#chars += shown;
+    this.#sourceChars += chars;
+    this.unscanned.bytes += bytes;
+    this.unscanned.lines += breaks;
   }
 
   /** Judges the newest of the lines that were skipped after all. */
   #takeSkipped(most: number): void {
-    const skipped = this.#skipped;
-    if (skipped === null) return;
-    const count = Math.min(most, skipped.length);
-    this.#units -= count;
-    skipped.drain(most, (bytes, start, end, about) => {
-      const [kind, from, to, line, breaks, chars, inside] = about as unknown as number[] as [
-        number,
-        number,
-        number,
-        number,
-        number,
-        number,
-        number,
-      ];
-      this.#chars -= end - start;
-      this.#sourceChars -= chars === -1 ? end - start : chars;
-      this.unscanned.bytes -= to - from;
-      this.unscanned.lines -= breaks;
-      this.#push(bytes, start, end, kind, from, to, line, breaks, chars, inside);
-    });
+    const lines = this.#skipped.newest(most);
+    for (const one of lines) {
+      if (one.chars === -1) one.chars = charsIn(one.bytes, one.start, one.end);
+      this.#looked += one.end - one.start;
+      this.#skip(-1, one.start - one.end, -one.chars, one.from - one.to, -one.breaks);
+    }
+    for (const { bytes, start, end, kind, from, to, line, breaks, chars, inside } of lines)
+      this.#push(bytes, start, end, kind, from, to, line, breaks, kind === SOURCE ? -1 : chars, inside);
+    this.#skipped.clear();
   }
 
   #push(
@@ -209,9 +223,9 @@ export class SignalReader {
       const shape = this.#shapes.slot(scan.shape);
       const startShape = this.#starts.slot(scan.startShape);
       const seen = this.#shapes.add(shape);
-      scan.put(SEEN_AT + doubling(seen, 6));
+      scan.putNew(SEEN_AT + doubling(seen, 6));
       if (scan.isWarning && seen < RARE) flags |= IS_WARNING;
-      scan.put(START_SEEN_AT + doubling(this.#starts.add(startShape), 7));
+      scan.putNew(START_SEEN_AT + doubling(this.#starts.add(startShape), 7));
       store.shapeSlot[row] = shape;
       store.startSlot[row] = startShape;
       if (this.#reading.focus?.matches(held.subarray(at, held[stop - 1] === 10 ? stop - 1 : stop)))
@@ -237,15 +251,15 @@ export class SignalReader {
     store.lineScore[row] = scan.score;
     store.strongBefore[row] = this.#strong;
     if (level >= STRONG) this.#strong++;
+    if (level >= LIVELY) this.#lively = store.sequence[row] as number;
     this.onUnit?.();
     this.#levels[level] = (this.#levels[level] as number) + 1;
     this.#chars += shown;
     this.#sourceChars += store.sourceChars[row] as number;
     store.chars += shown;
     if (row - REACH >= this.#judged) this.#judge(this.#judged++);
-    const { roomChars } = this.#reading;
-    if (store.chars + 32 * store.length > 2 * HELD_ROOMS * roomChars) {
-      evict(store, roomChars, HELD_ROOMS * roomChars, this.#judged);
+    if (store.chars + 32 * store.length > 2 * this.#heldChars) {
+      evict(store, this.#reading.roomChars, this.#heldChars, this.#judged);
       this.#judged = store.length - REACH;
     }
   }
@@ -275,8 +289,9 @@ export class SignalReader {
     const { store } = this;
     const seen = (store.flags[row] as number) & IS_BLANK ? 0 : this.#shapes.of(store.shapeSlot[row] as number) - 1;
     const focused = this.#reading.focus !== undefined && (store.lineScore[row] as number) > FOCUS_GAIN;
-    store.score[row] = this.context.look(store, row, store.length, seen) + (focused ? FOCUS_GAIN : 0);
-    if (((store.flags[row] as number) & IS_WARNING) !== 0)
-      store.score[row] = (store.score[row] as number) + WARNING_GAIN;
+    const quiet = (store.sequence[row] as number) - this.#lively > REACH;
+    const warns = ((store.flags[row] as number) & IS_WARNING) !== 0;
+    const gain = (focused ? FOCUS_GAIN : 0) + (warns ? WARNING_GAIN : 0);
+    store.score[row] = this.context.look(store, row, store.length, seen, quiet) + gain;
   }
 }

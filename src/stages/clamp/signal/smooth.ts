@@ -1,14 +1,14 @@
 import { IS_BLANK, type UnitStore } from "./unit-store.ts";
 
-/** Lines to either side that lend a line half of its value. */
+/** Lines to either side that lend a line part of its value. */
 const SPREAD = 6;
 /** A line's own share in its value. */
-const OWN = 0.5;
+const OWN = 0.6;
 /** What it then shares with its paragraph: lines without a blank one between, so many at a time. */
-const PARAGRAPH = 0.3;
+const PARAGRAPH = 0.4;
 const PARAGRAPH_LINES = 30;
 
-/** Values of rows [from, to): e to the score, half of it from the lines around, so that blocks are chosen, not lines. */
+/** Values of rows [from, to): e to the score, part of it from the lines around, so that blocks are chosen, not lines. */
 export function smoothed(store: UnitStore, scores: Float32Array, from: number, to: number): Float64Array {
   const { flags, sequence } = store;
   const count = to - from;

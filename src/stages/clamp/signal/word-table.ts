@@ -16,6 +16,22 @@ function slotOf(hash: number): number {
   return (hash ^ (hash >>> 13)) & (SLOTS - 1);
 }
 
+/** The hash of bytes[start, end), which are letters. */
+export function wordHash(bytes: Uint8Array, start: number, end: number): number {
+  let hash = WORD_SEED;
+  for (let at = start; at < end; at++) hash = addLetter(hash, (bytes[at] as number) | 32);
+  return hash;
+}
+
+/** The hashes of words, given with a blank between. */
+export function hashesOf(words: string): Set<number> {
+  return new Set(
+    words
+      .split(" ")
+      .map((word) => [...word].reduce((hash, letter) => addLetter(hash, letter.charCodeAt(0)), WORD_SEED)),
+  );
+}
+
 for (const [number, name] of CONCEPT_NAMES.entries()) {
   for (const word of (CONCEPTS[name] as string).split(" ")) {
     let hash = WORD_SEED;

@@ -39,7 +39,7 @@ export const CONCEPTS: Readonly<Record<string, string>> = {
     "install installing installed installs installation unpacking unpack setting setup preparing prepare selecting selected package packages dependency dependencies requirement requirements upgrade upgrading updated updating update added adding using extracting extract processing configure configuring",
   start:
     "start started starting starts run running runs ran begin beginning executing execute executed exec launching loading loaded load generating generated creating created create writing copying copy",
-  exit: "exit exited exits exiting status code codes returncode errno rc",
+  exit: "exit exited exits exiting exitcode status code codes returncode errno rc",
   command: "command commands script bash sh shell cmd executable binary process program",
   line: "line lines ln col column row",
   at: "at",

@@ -9,6 +9,7 @@ const FILE_DETAIL =
 const HUNK = 1;
 const DETAIL = 2;
 const BODY = 3;
+const NAMES = ["file", "head of a hunk", "details of a file"];
 /** Lines of a hunk in the first step of depth; each further step has twice as many. */
 const FIRST_DEPTH = 4;
 const RANKS = 12;
@@ -27,6 +28,7 @@ export const diff: Strategy = {
     const body = (): number => BODY + Math.floor(Math.log2(1 + depth++ / FIRST_DEPTH));
     return startRanked(request, {
       ranks: RANKS,
+      name: (rank) => NAMES[rank] ?? "body of a hunk",
       headShare: 0.6,
       rank(bytes) {
         const first = bytes[0];

@@ -14,11 +14,12 @@ const LIMITS = fc.oneof(
 /** What of a clamped text is the excerpt: our markers stand below it. */
 function excerptOf(text: string): string {
   const lines = text.split("\n");
-  while (/^(?:\[(?:Output cut|Repeats|cut|\.\.\. |[\d,]+ lines?, ).*\]|cut)$/.test(lines.at(-1) ?? "")) lines.pop();
+  while (/^(?:\[(?:Output cut|White space|cut|\.\.\. |[\d,]+ lines?, ).*\]|cut)$/.test(lines.at(-1) ?? "")) lines.pop();
   return lines.join("\n");
 }
 
-const tagOf = (text: string) => /carry( #\w+);/.exec(text)?.[1] ?? "";
+/** What our notes carry: every form of marker has it before its end. */
+const tagOf = (text: string) => / #[0-9a-z]{5}(?=[;\]])/.exec(text)?.[0] ?? "";
 
 describe("json", () => {
   it("shows valid JSON within its limits in which every value is the original's at its path", () => {

@@ -1,4 +1,4 @@
-import type { Cut, Room } from "../../../contract/cut.ts";
+import type { Cut, ExplainedBlock, Gap, Piece, Room } from "../../../contract/cut.ts";
 import type { Unit } from "../../../contract/limits.ts";
 import type { Size, Total } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
@@ -11,7 +11,6 @@ import type { JsonNode } from "../json/json-node.ts";
 import { JsonLexer } from "../json/lex-json.ts";
 import { planJson } from "../json/plan-json.ts";
 import { type WrittenJson, writeJson } from "../json/write-json.ts";
-import { headTail } from "./head-tail.ts";
 
 /** Held of a document, for each byte that may be shown; with no limit on bytes, this much in all. */
 const HELD_SHARE = 4;
@@ -26,22 +25,21 @@ function startJson(request: StrategyRequest): Sieve {
   const mostBytes = Math.max(LEAST_HELD_BYTES, Math.min(capacity * HELD_SHARE, MOST_HELD_BYTES));
   const builder = new JsonBuilder(mostBytes, NUMBERS.kindScanBytes.default, request.focus);
   const lexer = new JsonLexer(builder, mostBytes >> 3);
-  const plain = headTail.start(request);
   return {
     add(span: Span): void {
-      plain.add(span);
       if (!lexer.failed) lexer.add(span.bytes);
     },
-    end(total: Total): Held {
-      const held = plain.end(total);
-      if (!lexer.end()) return held;
+    end(total: Total, _exitCode?: number, plain?: Held): Held {
+      if (!lexer.end()) return plain ?? { cut: () => nothingOf(total, null) };
       const root = outermost(builder.root);
       const { unscanned } = builder;
+      const notes = new Map<Piece | Gap, string>();
       return {
         cut: (room) => {
-          const cut = cutJson({ request, root, total }, room);
+          const cut = cutJson({ request, root, total, notes }, room);
           return unscanned.bytes === 0 ? cut : { ...cut, unscanned };
         },
+        explain: (cut) => cut.parts.map((part) => explainPart(part, notes.get(part) ?? "")),
       };
     },
   };
@@ -51,13 +49,21 @@ interface Document {
   request: StrategyRequest;
   root: JsonNode;
   total: Total;
+  /** What is said of each gap of the last cut. */
+  notes: Map<Piece | Gap, string>;
+}
+
+function explainPart(part: Piece | Gap, note: string): ExplainedBlock {
+  const shown = "text" in part;
+  const [fromLine, toLine] = shown ? part.lines : [part.fromLine, part.toLine];
+  return { fromLine, toLine, shown, kind: shown ? "excerpt" : "left out", score: 0, features: [], line: note };
 }
 
 /** Tries until what is written takes most of the room. */
 const TRIES = 12;
 const ENOUGH_SHARE = 0.97;
 
-function cutJson({ request, root, total }: Document, room: Room): Cut {
+function cutJson({ request, root, total, notes }: Document, room: Room): Cut {
   const budget = spend(spend(budgetOf(request.limits), room.fixed), room.gap);
   const tag = room.tag ?? "";
   const write = (bytes: number) => writeJson(planJson(root, bytes), total.lines > 1, tag);
@@ -68,6 +74,8 @@ function cutJson({ request, root, total }: Document, room: Room): Cut {
     MOST_HELD_BYTES,
   );
   const found = largestWithin(write, most, budget, (text) => sizeOf(text, request));
+  notes.clear();
+  found.written.gaps.forEach((gap, index) => notes.set(gap, found.written.notes[index] as string));
   return accounted(found.written, total, found.stoppedBy);
 }
 
@@ -84,7 +92,7 @@ interface Found {
 }
 
 /** Nothing of a document has room. */
-const NOTHING: WrittenJson = { text: "", keptBytes: 0, keptLines: 0, gaps: [], isQuoting: false };
+const NOTHING: WrittenJson = { text: "", keptBytes: 0, keptLines: 0, gaps: [], notes: [], isQuoting: false };
 
 function largestWithin(
   write: (bytes: number) => WrittenJson,
@@ -141,6 +149,7 @@ function accounted(
     folded: { bytes: total.bytes - keptBytes - omitted, lines: omitted === 0 ? restLines : 0 },
     omitted: { bytes: omitted, lines: omitted === 0 ? 0 : restLines },
     cutBy: omitted === 0 ? null : stoppedBy,
+    folds: "space",
     ...(isQuoting && { isQuoting }),
   };
 }

@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { clampText } from "../../../admit/clamp-text.ts";
+import type { Strategy } from "../../../contract/strategy.ts";
+import { estimateCounter } from "../../measure/estimate-tokens.ts";
+import { startClamp } from "../clamp.ts";
+import { strategies } from "./index.ts";
 
 const lines = (count: number, line: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => `${line(n)}\n`).join("");
@@ -64,6 +68,52 @@ describe("strategies for kinds", () => {
     expect(text).toContain("  step(29);\n}\n[Output cut");
   });
 
+  it("outline takes definitions from all over a file of which not all have room", () => {
+    const source = lines(900, (n) => (n % 3 === 1 ? `export function f${n}() {` : n % 3 === 2 ? "  return 1;" : "}"));
+    const { text } = clampText(source, LIMITS, { tool: "read_file" });
+    const shown = [...text.matchAll(/function f(\d+)/g)].map(([, n]) => Number(n));
+    for (const from of [100, 300, 500, 700]) expect(shown.some((n) => n > from && n < from + 200)).toBe(true);
+  });
+
+  it("say what each stretch of a cut is to them", () => {
+    const explained = (source: string, strategy: string) => {
+      const clamp = startClamp({
+        strategy: strategies.find(({ name }) => name === strategy) as Strategy,
+        limits: LIMITS,
+        headShare: 0.3,
+        fold: false,
+        counter: estimateCounter,
+      });
+      clamp.add(new TextEncoder().encode(source));
+      const { held } = clamp.end("");
+      const none = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
+      return held
+        ?.explain?.(held.cut({ fixed: none, gap: none }))
+        .map(({ shown, kind, line }) => ({ shown, kind, line }));
+    };
+    expect(explained(`id,name\n${lines(900, (n) => `${n},name ${n}`)}`, "table")).toEqual([
+      { shown: true, kind: "header", line: "id,name" },
+      { shown: false, kind: "row", line: "40,name 40" },
+      { shown: true, kind: "row", line: "861,name 861" },
+    ]);
+    const list = JSON.stringify(Array.from({ length: 900 }, (_, id) => ({ id })));
+    expect(explained(list, "json")).toEqual([
+      { shown: true, kind: "excerpt", line: "" },
+      { shown: false, kind: "left out", line: expect.stringMatching(/^\d+ elements omitted: \$\[\d+\] to \$\[\d+\]$/) },
+    ]);
+  });
+
+  it("json that loses only white space says so", () => {
+    const source = JSON.stringify(
+      Array.from({ length: 60 }, (_, id) => ({ id, list: [id, id, id] })),
+      null,
+      4,
+    );
+    const { text, receipt } = clampText(source, LIMITS);
+    expect(text).toMatch(/\n\[White space left out: [\d,]+ of [\d,]+ bytes shown\./);
+    expect(receipt).toMatchObject({ omitted: { bytes: 0, lines: 0 }, cuts: [] });
+  });
+
   it("keeps what a call is after", () => {
     const source = lines(900, (n) => `${n},name ${n},${n === 456 ? "needle" : "hay"}`);
     expect(clampText(`id,name,state\n${source}`, LIMITS).text).not.toContain("needle");
@@ -82,8 +132,8 @@ describe("strategies for kinds", () => {
     expect(text).toContain("299999,name 299999,ok\n[Output cut");
     expect(text).toContain("id,name,state\n0,name 0,ok\n");
     expect(receipt.kept.lines + receipt.omitted.lines).toBe(300_001);
-    expect(receipt.unscanned?.bytes).toBeGreaterThan(receipt.total.bytes - 4_194_304 - 20_000);
-    expect(receipt.unscanned?.bytes).toBeLessThan(receipt.total.bytes - 4_194_304);
+    expect(receipt.unscanned?.bytes).toBeGreaterThan(receipt.total.bytes - 2_097_152 - 20_000);
+    expect(receipt.unscanned?.bytes).toBeLessThan(receipt.total.bytes - 2_097_152);
     const list = `[${Array.from({ length: 200_000 }, (_, id) => `{"id":${id},"name":"name ${id}"}`).join(",\n")}]`;
     const { text: shown, receipt: told } = clampText(list, LIMITS);
     expect(shown).toContain('{"id":199999,"name":"name 199999"}');

@@ -18,6 +18,7 @@ export const listing: Strategy = {
     let inFolder = 0;
     return startRanked(request, {
       ranks: RANKS,
+      name: (rank) => (rank === 0 ? "top" : `${rank} deep`),
       headShare: 0.6,
       rank(bytes) {
         const { depth, parent } = listedDepth(decode(bytes.subarray(0, LOOK_BYTES)));

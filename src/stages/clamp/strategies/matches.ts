@@ -16,6 +16,7 @@ export const matches: Strategy = {
     let depth = 0;
     return startRanked(request, {
       ranks: RANKS,
+      name: (rank) => (rank === 0 ? "first match in a file" : "further match in a file"),
       headShare: 0.6,
       rank(bytes) {
         const found = matchedFile(decode(bytes.subarray(0, LOOK_BYTES)));

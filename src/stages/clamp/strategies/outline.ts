@@ -15,6 +15,9 @@ export const outline: Strategy = {
   start: (request) =>
     startRanked(request, {
       ranks: DEFINITIONS + 2,
+      name: (rank) => (rank === 0 ? "wanted" : rank <= DEFINITIONS ? "definition or heading" : "text"),
+      lastHasAll: true,
+      isSpread: (rank) => rank >= 1 && rank <= DEFINITIONS,
       headShare: request.headShare,
       share: (rank) => (rank >= 1 && rank <= DEFINITIONS ? DEFINITIONS_SHARE : 1),
       rank(bytes) {

@@ -10,6 +10,7 @@ export const table: Strategy = {
     let isHeader = true;
     return startRanked(request, {
       ranks: 2,
+      name: (rank) => (rank === 0 ? "header" : "row"),
       headShare: 0.5,
       // Rules above and below the names belong to the header.
       rank(line) {

@@ -1,0 +1,62 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { SignalReader } from "./signal-reader.ts";
+
+const encoder = new TextEncoder();
+
+/** What a reader that judges only `fullBytes` in full holds at the end, and what it did not look at. */
+function read(text: Uint8Array, pieces: number[], fullBytes: number) {
+  const reader = new SignalReader({ roomChars: 2000, fullBytes });
+  let at = 0;
+  let line = 1;
+  const add = (to: number) => {
+    const bytes = text.slice(at, to);
+    reader.add({ kind: "source", bytes, from: at, to, line, breaks: -1, chars: -1 });
+    for (const byte of bytes) if (byte === 10) line++;
+    at = to;
+  };
+  for (const size of pieces) if (at + size < text.length) add(at + size);
+  add(text.length);
+  const { units, chars } = reader.end();
+  const { store } = reader;
+  const rows = Array.from({ length: store.length }, (_, row) => [
+    store.sequence[row],
+    store.line[row],
+    store.from[row],
+    store.sourceCharsBefore[row],
+  ]);
+  return { units, chars, unscanned: reader.unscanned, rows };
+}
+
+const line = fc.oneof(
+  {
+    weight: 30,
+    arbitrary: fc.constantFrom("compiling the next module of many", "ok 12 - reads a list", "", "\u00e4\u00f6"),
+  },
+  { weight: 1, arbitrary: fc.constantFrom("error: it broke", "x".repeat(9000), `${"y".repeat(8500)} failed`) },
+);
+
+it("skips the same lines however the output comes, and tells how many", () => {
+  const text = fc.array(line, { minLength: 50, maxLength: 800 }).map((lines) => encoder.encode(lines.join("\n")));
+  fc.assert(
+    fc.property(text, fc.array(fc.integer({ min: 1, max: 3000 })), (bytes, pieces) => {
+      const whole = read(bytes, [], 1000);
+      expect(read(bytes, pieces, 1000)).toEqual(whole);
+      expect(whole.unscanned.bytes).toBeLessThanOrEqual(Math.max(0, bytes.length - 1000));
+      for (const [, number, from, chars] of whole.rows as number[][]) {
+        const before = bytes.subarray(0, from);
+        expect(number).toBe(1 + before.filter((byte) => byte === 10).length);
+        expect(chars).toBe(new TextDecoder().decode(before).length);
+      }
+    }),
+    { numRuns: 30 },
+  );
+});
+
+it("finds a failure far from both ends by a quick look, with the lines around it", () => {
+  const quiet = (count: number) => Array.from({ length: count }, (_, index) => `reading part ${index} of the list`);
+  const lines = [...quiet(20_000), "first", "  Error: the disk is full", "    at write (disk.ts:3)", ...quiet(20_000)];
+  const { rows, unscanned } = read(encoder.encode(lines.join("\n")), [], 10_000);
+  expect(rows.map(([, number]) => number)).toContain(20_002);
+  expect(unscanned.lines).toBeGreaterThan(35_000);
+});

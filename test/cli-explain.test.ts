@@ -1,0 +1,58 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+
+const CLI = new URL("../dist/cli.cjs", import.meta.url).pathname;
+const folder = mkdtempSync(join(tmpdir(), "spillway-explain-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const passing = Array.from({ length: 900 }, (_, index) => `ok ${index} - part ${index} works`).join("\n");
+const log = `${passing}\n\nFAIL src/parse.test.ts\n  AssertionError: expected 3 to equal 4\n    at src/parse.ts:41:12\n\n${passing}\n`;
+const clamp = (...more: string[]) =>
+  spawnSync(
+    process.execPath,
+    [
+      CLI,
+      "clamp",
+      "--strategy",
+      "signal",
+      "--max-chars",
+      "3000",
+      "--exit-code",
+      "1",
+      "--no-fold",
+      "--explain",
+      ...more,
+    ],
+    { input: log, cwd: folder, encoding: "utf8", env: { PATH: process.env.PATH, HOME: folder }, timeout: 20_000 },
+  );
+
+it("clamp --explain says on standard error what is kept and omitted, and why", () => {
+  const { stdout, stderr, status } = clamp("-q");
+  expect(status).toBe(0);
+  expect(stdout).toContain("AssertionError: expected 3 to equal 4");
+  expect(stdout).not.toContain("score");
+  expect(stderr).toMatch(/^kept {4}lines? [\d,]+(-[\d,]+)?: failure, score -?[\d.]+: .*[+-]\d/m);
+  expect(stderr).toMatch(/^omitted lines [\d,]+-[\d,]+: /m);
+});
+
+it("clamp --explain --json puts the same into the receipt", () => {
+  const { stdout, stderr, status } = clamp("--json");
+  expect(status).toBe(0);
+  expect(stderr).toBe("");
+  const { explained } = JSON.parse(stdout).receipt;
+  expect(explained.map(({ shown }: { shown: boolean }) => shown)).toContain(false);
+  const failure = explained.find(({ kind }: { kind: string }) => kind === "failure");
+  expect(failure).toMatchObject({ shown: true, line: expect.any(String), score: expect.any(Number) });
+  expect(failure.features.length).toBeGreaterThan(0);
+  // Every line is in exactly one of them.
+  const bounds = explained.flatMap(({ fromLine, toLine }: { fromLine: number; toLine: number }) => [
+    fromLine - 1,
+    toLine,
+  ]);
+  expect(bounds[0]).toBe(0);
+  expect(bounds.at(-1)).toBe(1806 - 1);
+  for (let at = 1; at < bounds.length - 1; at += 2) expect(bounds[at + 1]).toBe(bounds[at]);
+});
