@@ -20,7 +20,7 @@ const WORDING = "words in place of a result are the user's to choose";
 
 /** Keys that this version knows by name only. */
 const LATER_KEYS = ["store", "ledger"];
-const KEEPING_KEYS = [...LATER_KEYS, "dir", "redact", "events", "runs"];
+const KEEPING_KEYS = [...LATER_KEYS, "dir", "redact", "events", "runs", "retention"];
 
 const ROWS = [["default"], ["tools", "*"], ["tool_output_limits", "default"], ["tool_output_limits", "tools", "*"]];
 const PRUNINGS = [["pruning"], ["agent", "context_pruning"], ["agents", "defaults", "context_pruning"]];

@@ -178,6 +178,24 @@ const redact = about(
   ),
   "Where secrets are replaced: on (default) in what is stored and logged, model also in what the model reads, off nowhere. Not in a project's file.",
 );
+const retention = about(
+  z.union(
+    [
+      z.enum(["off"]),
+      z.boolean(),
+      section("What may stay in the folder.", {
+        maxAgeDays: number(
+          { ...NUMBERS.retainAgeMs, default: 7, ceiling: 36_500, floor: 0 },
+          "What is older goes, and its events.",
+        ),
+        maxBytes: number(NUMBERS.retainTotalBytes, "The oldest artifacts beyond this go."),
+        maxSessionBytes: number(NUMBERS.retainSessionBytes, "A session's oldest artifacts beyond this go."),
+      }),
+    ],
+    { error: "off, or a mapping with max_age_days, max_bytes and max_session_bytes" },
+  ),
+  "How long and how much is kept: 7 days, 10 GiB and 1 GiB a session by default, applied once an hour; off keeps everything. Not in a project's file.",
+);
 const path = (words: string) =>
   text(`${words} ~/ is your home; otherwise from this file's folder. Not in a project's file.`);
 
@@ -242,6 +260,7 @@ export const configSchema = section("Spillway's config.", {
   store: later,
   ledger: later,
   redact,
+  retention,
   dir: path("The folder in which artifacts and events are kept."),
   events: path("A file to which every event is added as a line of JSON."),
   runs: path("A folder with a run for each session: its events, and each kept output as a plain file."),

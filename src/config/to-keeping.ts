@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { ModelEndpoint } from "../contract/model-client.ts";
+import type { Retention } from "../contract/store.ts";
 import { definedOnly } from "../stages/policy/merge-rows.ts";
 import type { PlainConfig } from "./validate-config.ts";
 
@@ -11,6 +12,7 @@ export interface KeepingOptions {
   redact?: "off" | "on" | "model" | { rules: ConfigRule[]; model?: boolean };
   /** The model that summarises, where one is named and switched on. */
   summarizer?: ModelEndpoint;
+  retention?: Retention | "off";
 }
 
 /** A rule as a config has it. */
@@ -25,18 +27,34 @@ interface Plain {
   events?: string;
   runs?: string;
   redact?: "off" | "on" | "model" | boolean | { rules?: ConfigRule[]; model?: boolean };
+  retention?: "off" | boolean | { maxAgeDays?: number; maxBytes?: number; maxSessionBytes?: number };
 }
 
 /** Reads it off a checked config. Paths are taken from the config's folder. */
 export function toKeeping(config: PlainConfig, folder: string, home: string): KeepingOptions {
-  const { dir, events, runs, redact } = config as Plain;
+  const { dir, events, runs, redact, retention } = config as Plain;
   const at = (path: string | undefined) =>
     path &&
     resolve(
       folder,
       path.replace(/^~(?=$|[/\\])/, () => home),
     );
-  return definedOnly({ dir: at(dir), events: at(events), runs: at(runs), redact: toRedact(redact) }) as KeepingOptions;
+  return definedOnly({
+    dir: at(dir),
+    events: at(events),
+    runs: at(runs),
+    redact: toRedact(redact),
+    retention: toRetention(retention),
+  }) as KeepingOptions;
+}
+
+const DAY_MS = 86_400_000;
+
+function toRetention(retention: Plain["retention"]): KeepingOptions["retention"] {
+  if (typeof retention === "boolean") return retention ? {} : "off";
+  if (typeof retention !== "object") return retention;
+  const { maxAgeDays, ...bytes } = retention;
+  return { ...bytes, ...(maxAgeDays !== undefined && { maxAgeMs: maxAgeDays * DAY_MS }) };
 }
 
 function toRedact(redact: Plain["redact"]): KeepingOptions["redact"] {

@@ -65,8 +65,8 @@ export interface Ledger {
   stats(query: StatQuery): Promise<StatRow[]>;
   sessions(max?: number): Promise<SessionRow[]>;
   pin(session: string, pinned: boolean): Promise<void>;
-  /** Deletes everything of a session; returns how many events that were. */
-  removeSession(session: string): Promise<number>;
+  /** Deletes everything of a session, or for null of none; returns how many events that were. */
+  removeSession(session: string | null): Promise<number>;
   projection(key: string): Promise<Projection | null>;
   /** Keeps the shorter of what is there and what comes. */
   saveProjection(projection: Projection): Promise<void>;

@@ -193,6 +193,10 @@ export function testLedger(
         assert.equal(await ledger.projection("of a"), null);
         assert.equal((await ledger.projection("of b"))?.text, "t");
         assert.equal((await ledger.projection("of null"))?.text, "t");
+        assert.equal(await ledger.removeSession(""), 0);
+        assert.equal(await ledger.removeSession(null), 2);
+        assert.equal((await ledger.stats({ by: "all" }))[0]?.calls, 2);
+        assert.deepEqual([await ledger.projection("of null"), (await ledger.events()).length], [null, 2]);
       });
     });
 

@@ -2,7 +2,6 @@ import { InvalidArgumentError } from "commander";
 
 const BYTES: Record<string, number> = { "": 1, b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3, t: 1024 ** 4 };
 const MILLISECONDS: Record<string, number> = {
-  "": 1000,
   s: 1000,
   m: 60_000,
   h: 3_600_000,
@@ -18,12 +17,27 @@ export function readBytes(text: string): number {
   throw new InvalidArgumentError(`a size is a number with a unit, such as 500MiB or 10GiB; got "${text}"`);
 }
 
-/** Reads a time such as 30s, 12h, 7d, in milliseconds; a number alone is seconds. */
+/** Reads a time such as 30s, 12h, 7d, in milliseconds. A number alone could mean any of them. */
 export function readDuration(text: string): number {
-  const [, digits, unit] = /^(\d+(?:\.\d+)?)\s*([smhdw]?)$/i.exec(text.trim()) ?? [];
-  const milliseconds = Math.round(Number(digits) * (MILLISECONDS[(unit ?? "").toLowerCase()] ?? Number.NaN));
-  if (Number.isSafeInteger(milliseconds)) return milliseconds;
+  const milliseconds = inMilliseconds(text);
+  if (milliseconds !== null) return milliseconds;
   throw new InvalidArgumentError(`a time is a number with a unit, such as 30s, 12h or 7d; got "${text}"`);
+}
+
+/** The same for a time-out, where a number alone is seconds, as other commands have it. */
+export function readTimeout(text: string): number {
+  const milliseconds = inMilliseconds(/^[\d.]+$/.test(text.trim()) ? `${text.trim()}s` : text);
+  if (milliseconds !== null) return milliseconds;
+  throw new InvalidArgumentError(
+    `--timeout takes seconds, or a number with a unit, such as 300, 5m or 1h; got "${text}"`,
+  );
+}
+
+function inMilliseconds(text: string): number | null {
+  if (text.trim() === "0") return 0;
+  const [, digits, unit = ""] = /^(\d+(?:\.\d+)?)\s*([smhdw])$/i.exec(text.trim()) ?? [];
+  const milliseconds = Math.round(Number(digits) * (MILLISECONDS[unit.toLowerCase()] ?? Number.NaN));
+  return Number.isSafeInteger(milliseconds) ? milliseconds : null;
 }
 
 /** A size for people. */

@@ -3,6 +3,9 @@ import { counted } from "../../stages/mark/texts.ts";
 import { sizeText, timeText } from "./amounts.ts";
 import { cell } from "./table.ts";
 
+/** A reason is worth more room than a name. */
+const MAX_FAULT_CHARS = 300;
+
 /** An event on one line, for people. */
 export function describeEvent(event: RecordedEvent): string {
   const { receipt, artifact, more } = event;
@@ -13,6 +16,8 @@ export function describeEvent(event: RecordedEvent): string {
     if (receipt.exitCode !== null) what.push(`exit code ${receipt.exitCode}`);
   } else if (typeof more?.["bytes"] === "number") what.push(sizeText(more["bytes"]));
   if (typeof more?.["reason"] === "string") what.push(cell(more["reason"]));
+  const faults: unknown = receipt?.faults ?? more?.["faults"];
+  if (Array.isArray(faults)) what.push(...faults.map((fault) => cell(String(fault), MAX_FAULT_CHARS)));
   if (artifact !== null) what.push(`artifact ${artifact}`);
   const names = [event.session, event.tool].map(cell).join("  ");
   return `${timeText(event.atMs)}  ${event.kind.padEnd(17)}  ${names}  ${what.join("; ")}`.trimEnd().concat("\n");

@@ -13,6 +13,7 @@ const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
   show: async () => (await import("./commands/show.ts")).addShowCommand,
   rm: async () => (await import("./commands/rm.ts")).addRmCommand,
   gc: async () => (await import("./commands/gc.ts")).addGcCommand,
+  pin: async () => (await import("./commands/pin.ts")).addPinCommand,
   verify: async () => (await import("./commands/verify.ts")).addVerifyCommand,
   events: async () => (await import("./commands/events.ts")).addEventsCommand,
   stats: async () => (await import("./commands/stats.ts")).addStatsCommand,

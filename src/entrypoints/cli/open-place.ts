@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { KeepingOptions } from "../../config/index.ts";
+import type { Retention } from "../../contract/store.ts";
 import { SpillwayError } from "../../errors.ts";
 import type { Local } from "../../storage/local/open-local.ts";
 
@@ -15,7 +16,9 @@ export interface PlaceFlags {
 
 /** The folder, and what else the user's own config says of keeping: options for `createSpillway`, weaker than flags. */
 export interface Place extends Local {
-  options: Omit<KeepingOptions, "dir">;
+  options: Omit<KeepingOptions, "dir" | "retention">;
+  /** What may stay in it, by that config. */
+  retention: Retention | "off";
 }
 
 /** Adds it to a command. */
@@ -27,13 +30,16 @@ export function addPlaceFlag(command: Command): Command {
 }
 
 /** Opens the folder. */
-export async function openPlace({ dir, config }: PlaceFlags): Promise<Place> {
-  const [{ dir: configured, ...options }, { openLocal }] = await Promise.all([
+export async function openPlace(
+  { dir, config }: PlaceFlags,
+  { collects = false }: { collects?: boolean } = {},
+): Promise<Place> {
+  const [{ dir: configured, retention, ...options }, { openLocal }] = await Promise.all([
     loadKeeping(config),
     import("../../storage/local/open-local.ts"),
   ]);
-  const local = await openLocal(dir ?? configured);
-  return { ...local, options };
+  const local = await openLocal(dir ?? configured, { retention, collects });
+  return { ...local, options, retention: retention ?? {} };
 }
 
 /** What the user's own config says of keeping. A project's file has no say in it and is not read. */

@@ -30,7 +30,7 @@ export function addPolicyFlags(command: Command): Command {
       "--strategy <name>",
       "what to keep: auto (default), signal, json, table, diff, matches, listing, outline, head, tail, head-tail",
     )
-    .option("--head-share <share>", "the start's share of the room, 0 to 1 (default 0.3)", readShare)
+    .option("--head-share <share>", "the start's share of the room, 0 to 1 (default 0.3)", readShare("--head-share"))
     .option("--fold", "drop terminal codes and repeats if the output is over a limit")
     .option("--no-fold", "never do that")
     .option("--profile <name>", "built-in numbers: balanced (default), frugal or off")
@@ -68,8 +68,11 @@ function definedOnly<T extends object>(value: T): { [K in keyof T]?: NonNullable
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as never;
 }
 
-function readShare(text: string): number {
-  const share = Number(text);
-  if (text.trim() !== "" && share >= 0 && share <= 1) return share;
-  throw new InvalidArgumentError("--head-share takes a number from 0 to 1, such as 0.3.");
+/** Reads a flag's share such as 0.3. */
+export function readShare(flag: string): (text: string) => number {
+  return (text) => {
+    const share = Number(text);
+    if (text.trim() !== "" && share >= 0 && share <= 1) return share;
+    throw new InvalidArgumentError(`${flag} takes a number from 0 to 1, such as 0.3.`);
+  };
 }

@@ -34,8 +34,8 @@ export interface Servers {
 
 /** Serves MCP on standard input and output, or over HTTP, until the client or a signal ends it. */
 export async function serveMcp(flags: ServeFlags, serversFor: (spillway: Spillway) => Promise<Servers>): Promise<void> {
-  const { policy, dir: _dir, ...keeping } = await optionsFromFlags(flags);
-  const place = await openPlace(flags);
+  const { policy, dir: _dir, retention: _retention, ...keeping } = await optionsFromFlags(flags);
+  const place = await openPlace(flags, { collects: true });
   try {
     const { store, ledger } = place;
     const reader = { by: "tool" as const, recall: "recall", search: "search" };

@@ -15,7 +15,7 @@ export function alignTable(rows: readonly (readonly string[])[], right: Readonly
 }
 
 /** A name as one cell: control characters, which could fool a terminal, are written out. */
-export function cell(name: string | null): string {
+export function cell(name: string | null, maxChars = 60): string {
   return name === null || name === ""
     ? "-"
     : name
@@ -23,5 +23,5 @@ export function cell(name: string | null): string {
           /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
           (char) => `\\u${char.codePointAt(0)?.toString(16).padStart(4, "0")}`,
         )
-        .slice(0, 60);
+        .slice(0, maxChars);
 }

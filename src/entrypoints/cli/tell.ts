@@ -26,5 +26,7 @@ export function tell(message: string): void {
 
 function plainMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  return error instanceof CommanderError ? message.replace(/^error: /, "") : message;
+  if (!(error instanceof CommanderError)) return message;
+  const hint = error.code === "commander.unknownCommand" ? '; "spillway --help" lists them all' : "";
+  return message.replace(/^error: /, "") + hint;
 }

@@ -72,10 +72,13 @@ export const LEFT_OUT = "[...]";
 
 function stretch(value: Stretch): string {
   if ("lines" in value) return range("line", value.lines);
-  return `bytes ${value.bytes[0]}-${value.bytes[1]}`;
+  const [from, to] = value.bytes;
+  return to >= Number.MAX_SAFE_INTEGER ? `bytes from ${from} on` : `bytes ${from}-${to}`;
 }
 
 function range(word: string, [from, to]: [number, number]): string {
+  // Asked for without an end.
+  if (to >= Number.MAX_SAFE_INTEGER) return `${word}s from ${from} on`;
   return from === to ? `${word} ${from}` : `${word}s ${from}-${to}`;
 }
 

@@ -1,4 +1,4 @@
-import { MAX_SECRET_BYTES } from "./bounds.ts";
+import { BEHIND_BYTES, MAX_SECRET_BYTES } from "./bounds.ts";
 import { BLANK, type ByteSet, byteSet, outside, union, WORD } from "./byte-set.ts";
 import { likelySecret } from "./likely-secret.ts";
 import type { Found, Look } from "./redaction-rule.ts";
@@ -20,7 +20,13 @@ const MAX_NAME_BYTES = 40;
 /** The name of an assembly's fingerprint, which is public. */
 const PUBLIC_NAME = [..."publickey"].map((char) => char.charCodeAt(0)).reverse();
 
-const SUFFIXES = ["key", "value", "string"].map((word) => [...word].map((char) => char.charCodeAt(0)));
+const LOGIN = [..."login"].map((char) => char.charCodeAt(0)).reverse();
+const SPACE: ByteSet = union(BLANK, byteSet("\r\n"));
+const CODE_PARAMETER: ByteSet = byteSet("0-9;:?");
+const MAX_CODE_BYTES = 24;
+const ESCAPE = 27;
+
+const SUFFIXES = ["key_base", "key", "value", "string"].map((word) => [...word].map((char) => char.charCodeAt(0)));
 
 /** Thrown and caught here: keeps "more bytes are needed" out of every line that reads one. */
 const MORE = Symbol("more");
@@ -82,11 +88,38 @@ function skipSeparator(view: View, nameAt: number, nameEnd: number): number {
   if (closed) at++;
   if (closed && peek(view, at) === 93) at++;
   if (!closed && peek(view, at) === 62) return at + 1;
-  const blanksEnd = skip(view, BLANK, at, MAX_BLANKS);
+  const blanksEnd = skipCodes(view, at);
   const separatorEnd = skip(view, SEPARATOR, blanksEnd, 3);
-  if (separatorEnd === blanksEnd) return !closed && blanksEnd > at && isFlag(view, nameAt) ? blanksEnd : -1;
+  if (separatorEnd === blanksEnd) {
+    const mayFollow = !closed && blanksEnd > at && (isFlag(view, nameAt) || followsLogin(view, nameAt));
+    return mayFollow ? blanksEnd : -1;
+  }
   const arrowEnd = peek(view, separatorEnd) === 62 ? separatorEnd + 1 : separatorEnd;
-  return skip(view, BLANK, arrowEnd, MAX_BLANKS);
+  return skipCodes(view, arrowEnd);
+}
+
+/** Blanks, and the colours that programs set between a name and its value. */
+function skipCodes(view: View, from: number): number {
+  let at = skip(view, BLANK, from, MAX_BLANKS);
+  for (let codes = 0; codes < 4 && peek(view, at) === ESCAPE && peek(view, at + 1) === 91; codes++) {
+    const end = skip(view, CODE_PARAMETER, at + 2, MAX_CODE_BYTES);
+    if (peek(view, end) < 64) return at;
+    at = skip(view, BLANK, end + 1, MAX_BLANKS);
+  }
+  return at;
+}
+
+/** `login me password hunter22`, on one line or two, as a netrc file has it. */
+function followsLogin(view: View, nameAt: number): boolean {
+  let at = nameAt - 1;
+  const back = (set: ByteSet, has: 0 | 1): number => {
+    const from = at;
+    for (let byte = view.byteAt(at); from - at < BEHIND_BYTES && byte >= 0 && set[byte] === has; )
+      byte = view.byteAt(--at);
+    return from - at;
+  };
+  if (back(SPACE, 1) === 0 || back(SPACE, 0) === 0 || back(SPACE, 1) === 0) return false;
+  return nameAt - at < BEHIND_BYTES - LOGIN.length && LOGIN.every((byte, index) => view.byteAt(at - index) === byte);
 }
 
 /** `secretKey`, `token_value`: still the name of a secret. */
@@ -94,9 +127,12 @@ function skipSuffix(view: View, nameEnd: number): number {
   let at = nameEnd;
   const first = peek(view, at);
   if (first === 95 || first === 45) at++;
-  const suffix = SUFFIXES.find((word) => (peek(view, at) | 32) === word[0]);
-  if (suffix === undefined) return nameEnd;
-  return suffix.every((byte, index) => (peek(view, at + index) | 32) === byte) ? at + suffix.length : nameEnd;
+  const suffix = SUFFIXES.find((word) => word.every((byte, index) => lower(peek(view, at + index)) === byte));
+  return suffix === undefined ? nameEnd : at + suffix.length;
+}
+
+function lower(byte: number): number {
+  return byte >= 65 && byte <= 90 ? byte + 32 : byte;
 }
 
 /** `--db-password hunter22`: only a flag's value may follow without a sign. */

@@ -1,6 +1,8 @@
 import { findAssigned } from "./assigned-value.ts";
+import { findBotToken } from "./bot-token.ts";
+import { findCommandUser } from "./command-user.ts";
 import { compilePrograms } from "./compile-rules.ts";
-import { findKeyStart } from "./key-block.ts";
+import { findKeyStart, findPuttyKey } from "./key-block.ts";
 import { hasDigit, notPlaceholder } from "./plain-checks.ts";
 import type { RedactionRule } from "./redaction-rule.ts";
 import { findUrlPassword } from "./url-password.ts";
@@ -24,6 +26,8 @@ const TOKEN = "[A-Za-z0-9_-]";
  */
 export const defaultRules: readonly RedactionRule[] = [
   rule("private-key", "BEGIN ", { find: findKeyStart }),
+  rule("private-key", "Private-Lines: ", { find: findPuttyKey }),
+  rule("age-key", "AGE-SECRET-KEY-1[A-Z0-9]{50,}"),
   rule("aws-access-key-id", String.raw`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16,}`),
   rule("aws-secret-key", `(?:secret_?access_?key|aws_secret_key)${IS}([A-Za-z0-9+/]{40,})`, { ignoreCase: true }),
   rule("github-token", "gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{22,}"),
@@ -34,6 +38,9 @@ export const defaultRules: readonly RedactionRule[] = [
   rule("openai-key", `\\bsk-${TOKEN}{20,}`, { accept: hasDigit }),
   rule("google-api-key", `\\bAIza${TOKEN}{35,}`),
   rule("google-oauth-secret", `\\bGOCSPX-${TOKEN}{20,}`),
+  rule("google-oauth-token", String.raw`\bya29\.[A-Za-z0-9._-]{20,}`, { accept: hasDigit }),
+  rule("vault-token", `\\bhv[sbr]\\.${TOKEN}{20,}`, { accept: hasDigit }),
+  rule("telegram-token", `:AA${TOKEN}{32,}`, { find: findBotToken }),
   rule("stripe-key", String.raw`\b[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|\bwhsec_[A-Za-z0-9+/=]{24,}`),
   rule("twilio-key", String.raw`\bSK[0-9a-f]{32,}\b`),
   rule("sendgrid-key", `\\bSG\\.${TOKEN}{16,}\\.${TOKEN}{16,}`),
@@ -49,6 +56,7 @@ export const defaultRules: readonly RedactionRule[] = [
   }),
   rule("authorization", String.raw`\bBearer[ \t]{1,4}([A-Za-z0-9._~+/=-]{20,})`, { accept: hasDigit }),
   rule("url-password", "://", { find: findUrlPassword }),
+  rule("command-password", String.raw`\bcurl`, { find: findCommandUser }),
   rule(
     "assigned-secret",
     "passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|(?:access|private|encryption|signing|auth)[_-]?key|_auth|authorization",

@@ -17,6 +17,9 @@ const FIRST_LINE_BYTES = 32;
 /** From here on a word is a key's wherever it stands in a line. */
 const LONG_WORD_BYTES = 16;
 const MAX_HEADER_LINES = 20;
+/** In a row, between the lines of a key. */
+const MAX_BLANK_LINES = 20;
+const PUTTY_END = [..."Private-MAC"].map((char) => char.charCodeAt(0));
 
 /** Finds what follows a key's first line on that same line (a key in a string); `labelAt` is after "BEGIN ". */
 export function findKeyStart(view: View, at: number, labelAt: number): Look {
@@ -44,6 +47,11 @@ export function findKeyStart(view: View, at: number, labelAt: number): Look {
   return { from: first.from, to: last, opensBlock: true, ...(goesOn === undefined ? {} : { goesOn }) };
 }
 
+/** A PuTTY key begins after the line that says how many lines it has; `countAt` is after "Private-Lines: ". */
+export function findPuttyKey(_view: View, _at: number, countAt: number): Look {
+  return { from: countAt, to: countAt, opensBlock: true };
+}
+
 /** The lines of a key block, from the one after its first line. */
 export class KeyBlock {
   /** Where the next line begins; -1 outside a block. */
@@ -52,6 +60,7 @@ export class KeyBlock {
   private sawKey = false;
   private sawShort = false;
   private onFirstLine = false;
+  private blanks = 0;
 
   /** Begins after the line in which a key's first line ends at `from`. */
   begin(from: number): void {
@@ -60,6 +69,7 @@ export class KeyBlock {
     this.sawKey = false;
     this.sawShort = false;
     this.onFirstLine = true;
+    this.blanks = 0;
   }
 
   /** Takes the lines that end before `limit`, handing on what they have of the key. */
@@ -87,11 +97,20 @@ export class KeyBlock {
   private line(view: View, from: number, to: number, take: (found: Found) => void): boolean {
     const footer = indexOf(view.bytes, END, from, to);
     const end = footer < 0 ? to : footer;
+    if (this.sawKey && footer < 0) {
+      if (startsWith(view.bytes, from, PUTTY_END)) return false;
+      if (skipTrailing(view.bytes, from, end) === end) return this.blanks++ < MAX_BLANK_LINES;
+    }
+    const isAfterBlank = this.blanks > 0;
+    this.blanks = 0;
     const long = words(view, from, end, this.sawKey ? LONG_WORD_BYTES : FIRST_LINE_BYTES);
     if (!this.sawKey && long.length === 0)
       return footer < 0 && this.headers++ < MAX_HEADER_LINES && isHeader(view.bytes, from, end);
-    for (const word of long) take(word);
     const last = lastWord(view, from, end);
+    // After an empty line other text may follow a key that was cut off.
+    const isAlone = last !== null && last.from === skipTrailing(view.bytes, from, end);
+    if (isAfterBlank && footer < 0 && !isAlone && words(view, from, end, FIRST_LINE_BYTES).length === 0) return false;
+    for (const word of long) take(word);
     if (long.length > 0) this.sawShort = false;
     if (last !== null && footer < 0 && last.to - last.from < LONG_WORD_BYTES) {
       // The last line of a key may be short; after it only a checksum, then the end.
@@ -138,12 +157,17 @@ function lastWord({ bytes }: View, from: number, to: number): Found | null {
 
 /** An empty line, or `Name: value` as old keys have before the key itself. */
 function isHeader(bytes: Uint8Array, from: number, to: number): boolean {
-  let at = from;
-  while (at < to && TRAILING[bytes[at] as number] === 1) at++;
+  let at = skipTrailing(bytes, from, to);
   if (at === to) return true;
   const nameFrom = at;
   while (at < to && HEADER_NAME[bytes[at] as number] === 1) at++;
   return at > nameFrom && bytes[at] === 58;
+}
+
+function skipTrailing(bytes: Uint8Array, from: number, to: number): number {
+  let at = from;
+  while (at < to && TRAILING[bytes[at] as number] === 1) at++;
+  return at;
 }
 
 function startsWith(bytes: Uint8Array, at: number, wanted: number[]): boolean {

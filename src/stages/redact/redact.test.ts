@@ -20,6 +20,22 @@ describe("redaction", () => {
     ["curl -H 'Authorization: Bearer abcdefgh12'", "curl -H 'Authorization: Bearer [redacted:authorization]'"],
     ["PASSWORD=a1b2,c3&d4;e5 # prod", "PASSWORD=[redacted:assigned-secret] # prod"],
     ["Pwd=abc123;Server=x", "Pwd=[redacted:assigned-secret];Server=x"],
+    ["password=\x1b[31mhunter22x\x1b[0m y", "password=\x1b[31m[redacted:assigned-secret]\x1b[0m y"],
+    [
+      '\x1b[34;1m"password"\x1b[0m\x1b[1;39m:\x1b[0m \x1b[0;32m"hunter22x"\x1b[0m',
+      '\x1b[34;1m"password"\x1b[0m\x1b[1;39m:\x1b[0m \x1b[0;32m"[redacted:assigned-secret]"\x1b[0m',
+    ],
+    ["secret_key_base: a1b2c3d4e5f6a7b8c9d0", "secret_key_base: [redacted:assigned-secret]"],
+    ["machine h login me password hunter22x", "machine h login me password [redacted:assigned-secret]"],
+    ["  login me\n  password hunter22x\n", "  login me\n  password [redacted:assigned-secret]\n"],
+    [`https://${"a1B2".repeat(6)}@github.com/x`, "https://[redacted:url-password]@github.com/x"],
+    [`https://${"a1B2".repeat(6)}:x-oauth-basic@github.com/x`, "https://[redacted:url-password]@github.com/x"],
+    ["curl -s -u admin:hunter2 http://h", "curl -s -u admin:[redacted:command-password] http://h"],
+    ["curl --user 'me:a b c' http://h", "curl --user 'me:[redacted:command-password] b c' http://h"],
+    [`VAULT hvs.${"a1B2".repeat(6)} x`, "VAULT [redacted:vault-token] x"],
+    [`ya29.a0${"a1B2".repeat(20)} x`, "[redacted:google-oauth-token] x"],
+    [`AGE-SECRET-KEY-1${"A1B2".repeat(14)} x`, "[redacted:age-key] x"],
+    [`bot 123456789:AA${"a1-B".repeat(9)} x`, "bot 123456789:[redacted:telegram-token] x"],
   ])("%s", (input, output) => {
     expect(redact(input)).toBe(output);
   });
@@ -46,6 +62,11 @@ describe("redaction", () => {
     "passed 12345678 tests; passwords: 3; tokenizer=cl100k_base",
     "token: 2024-05-01T10:00 password: v1.2.3",
     "[redacted:github-token] password=[redacted:assigned-secret]",
+    "docker run -u 1000:1000 img && curl -u $USER:$PASS http://h && curl http://h:80 --url x",
+    "the password reset3 failed; login first, then enter password 12345678 here",
+    "ssh://git@github.com/x https://name.of.a.person.2024@mail.example/x git+https://deploy-user@host/x",
+    "hvs.example ya29.hello the time 12:AA and 123456:AAAA",
+    "Private-Lines: 3 are missing",
   ])("leaves alone: %s", (text) => {
     expect(redact(text)).toBe(text);
   });
@@ -119,6 +140,22 @@ describe("redaction", () => {
       if (count === 0) expect(most).toBeLessThanOrEqual(MAX_SECRET_BYTES + chunk.length + BEHIND_BYTES);
       expect(bytes).toBeLessThanOrEqual(added);
     }
+  });
+
+  it.each(["\n\n", "\r\n\r\n", "\n \n\n"])("covers a key block with empty lines between its lines: %j", (gap) => {
+    const key = "MIIEpAIBAAKCAQEA7bq3".repeat(3);
+    const lines = ["-----BEGIN RSA PRIVATE KEY-----", key, key, "abcd1234==", "-----END RSA PRIVATE KEY-----", "then"];
+    const shown = lines.map((line, at) => (at > 0 && at < 4 ? "[redacted:private-key]" : line));
+    expect(redact(lines.join(gap))).toBe(shown.join(gap));
+    const cut = [lines[0], key, key, "and then other text follows it", "on two lines"];
+    expect(redact(cut.join(gap))).toBe([...shown.slice(0, 3), ...cut.slice(3)].join(gap));
+  });
+
+  it("covers the private part of a PuTTY key only", () => {
+    const key = "AAAAIAbcd1234efgh5678".repeat(3);
+    const text = (secret: string) =>
+      `Public-Lines: 1\n${key}\nPrivate-Lines: 2\n${secret}\n${secret}\nPrivate-MAC: 0123456789abcdef\nall done\n`;
+    expect(redact(text(key))).toBe(text("[redacted:private-key]"));
   });
 
   it("ends a key block that was cut off, and goes on with what follows", () => {

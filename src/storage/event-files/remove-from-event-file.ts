@@ -7,10 +7,10 @@ import { storedName } from "../stored-name.ts";
 const SETTLE_MS = 200;
 
 /**
- * Takes a session's lines out of an event log, of which there may be any number of writers; returns how many. The log is
- * replaced as a whole, and lines that came meanwhile are carried over.
+ * Takes a session's lines, or for null those of none, out of an event log, of which there may be any number of writers;
+ * returns how many. The log is replaced as a whole, and lines that came meanwhile are carried over.
  */
-export async function removeFromEventFile(path: string, session: string): Promise<number> {
+export async function removeFromEventFile(path: string, session: string | null): Promise<number> {
   const name = storedName(session);
   const log = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return null;

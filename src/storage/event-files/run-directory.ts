@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { copyFile, lstat, open, rename, rm, statfs } from "node:fs/promises";
+import { copyFile, lstat, open, readdir, rename, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Artifact, Scope, Store } from "../../contract/store.ts";
 import { SpillwayError } from "../../errors.ts";
@@ -82,9 +82,28 @@ async function hasRoom(run: string, bytes: number): Promise<boolean> {
   return disk === null || disk.bavail * disk.bsize - bytes >= NUMBERS.freeReserveBytes.default;
 }
 
-/** Deletes a session's run with all its files. */
-export async function removeRun(dir: string, session: string): Promise<void> {
-  await rm(runPath(dir, session), { recursive: true, force: true });
+/** Deletes a session's run with all its files, or for null that of no session; gives how many files that were. */
+export async function removeRun(dir: string, session: string | null): Promise<number> {
+  const run = runPath(dir, session);
+  const files = await readdir(run).catch(() => []);
+  await rm(run, { recursive: true, force: true });
+  return files.length;
+}
+
+/** Deletes an artifact's plain copies from every run; gives how many there were. */
+export async function removeCopies(dir: string, id: string): Promise<number> {
+  const ending = `-${safeFileName(id)}.txt`;
+  let removed = 0;
+  for (const run of await readdir(dir, { withFileTypes: true }).catch(() => [])) {
+    // A link to somewhere else is not a run of ours.
+    if (!run.isDirectory()) continue;
+    for (const name of await readdir(join(dir, run.name)).catch(() => [])) {
+      if (!name.endsWith(ending)) continue;
+      await rm(join(dir, run.name, name), { force: true });
+      removed += 1;
+    }
+  }
+  return removed;
 }
 
 async function makeRun(dir: string, session: string | null): Promise<string> {

@@ -103,11 +103,11 @@ export function memoryLedger({ maxEvents = NUMBERS.memoryLedgerEvents.default }:
       if (seen) sessions.set(name, { ...seen, pinned });
     },
     async removeSession(session) {
+      if (session === "") return 0;
       const name = storedName(session);
-      if (name === null) return 0;
       const before = events.size;
       for (const map of [events, rollups, sessions, projections] as Map<unknown, { session?: string | null }>[]) {
-        for (const [key, value] of map) if (value.session === name) map.delete(key);
+        for (const [key, value] of map) if ((value.session ?? null) === name) map.delete(key);
       }
       return before - events.size;
     },

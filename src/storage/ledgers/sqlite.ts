@@ -72,11 +72,14 @@ export function sqliteLedger(database: Database): Ledger {
       if (name !== null) await database.write(() => raw.prepare(PIN_SESSION).run(name, nowMs, nowMs, pinned ? 1 : 0));
     },
     async removeSession(session) {
+      if (session === "") return 0;
       const name = storedName(session);
-      if (name === null) return 0;
       return database.write(() => {
         const [events = 0] = OF_SESSION.map(
-          (table) => raw.prepare(`delete from ${table} where session = ?`).run(name).changes,
+          // Sums of no session have an empty name, which no session has.
+          (table) =>
+            raw.prepare(`delete from ${table} where session is ?`).run(table === "rollups" ? (name ?? "") : name)
+              .changes,
         );
         return events;
       });

@@ -13,28 +13,30 @@ export interface RemovedSession {
 }
 
 const PAGE = 200;
-const OF_SESSION = `select a.key, a.bytes from artifacts a where a.session = ?1
-    or a.key in (select t.key from artifact_sessions t where t.session = ?1) limit ?2`;
+// What belongs to no session is tied to an empty name.
+const OF_SESSION = `select a.key, a.bytes from artifacts a where a.session is ?1
+    or a.key in (select t.key from artifact_sessions t where t.session = ?2) limit ?3`;
 
-/** Deletes what belongs only to a session, in every scope, and unties the rest. */
+/** Deletes what belongs only to a session, or for null to none, in every scope, and unties the rest. */
 export async function removeSession(
   database: Database,
   rows: ArtifactRows,
   files: ArtifactFiles,
-  session: string,
+  session: string | null,
 ): Promise<RemovedSession> {
   const name = storedName(session);
   const report: RemovedSession = { removed: 0, removedBytes: 0, untied: 0 };
-  if (name === null) return report;
+  if (session === "") return report;
+  const tied = name ?? "";
   const { raw } = database;
   const find = raw.prepare<{ key: string; bytes: number }>(OF_SESSION);
   const untie = raw.prepare("delete from artifact_sessions where key = ? and session = ?");
   const other = raw.prepare<{ session: string }>("select session from artifact_sessions where key = ? limit 1");
-  const rename = raw.prepare("update artifacts set session = ? where key = ? and session = ?");
+  const rename = raw.prepare("update artifacts set session = ? where key = ? and session is ?");
   for (;;) {
     const dropped = await rows.write(() =>
-      find.all(name, PAGE).map(({ key, bytes }) => {
-        untie.run(key, name);
+      find.all(name, tied, PAGE).map(({ key, bytes }) => {
+        untie.run(key, tied);
         const left = other.get(key);
         if (left === undefined) return rows.drop(key) ? { key, bytes } : null;
         rename.run(storedName(left.session), key, name);

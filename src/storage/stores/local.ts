@@ -37,7 +37,7 @@ export interface LocalStore extends Store {
   collect(options?: CollectOptions): Promise<CollectReport>;
   compressIdle(options?: CompressOptions): Promise<CompressReport>;
   verify(): Promise<VerifyReport>;
-  removeSession(session: string): Promise<RemovedSession>;
+  removeSession(session: string | null): Promise<RemovedSession>;
   /** Ids that begin with 6 or more characters: for the person at the command line, never for a model. */
   resolvePrefix(prefix: string, scope: Scope): Promise<string[]>;
 }

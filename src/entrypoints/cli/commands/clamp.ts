@@ -39,7 +39,7 @@ export function addClampCommand(program: Command): void {
     )
     .option("--save", "save the whole where something was cut, for spillway recall and spillway search")
     .option("--session <name>", "with --save: the session that the output belongs to")
-    .option("--no-redact", "with --save: save secrets as they are")
+    .option("--no-redact", "save and show secrets as they are, whatever your config says")
     .option("--json", "print one JSON object, { text, receipt }")
     .option("--explain", "say why each part is kept or omitted: on standard error, or in the receipt with --json")
     .option("-q, --quiet", "no summary on standard error")
@@ -60,7 +60,7 @@ Examples:
 
 async function clampInput(file: string | undefined, flags: ClampFlags): Promise<void> {
   const { tool = flags.command === undefined ? "clamp" : "run_command", exitCode, fold } = flags;
-  const { policy, dir: _dir, ...keeping } = await optionsFromFlags(flags);
+  const { policy, dir: _dir, retention: _retention, ...keeping } = await optionsFromFlags(flags);
   if (resolvePolicy(policy).profile === "off" && !flags.json) return passThrough(file);
   const output = openInput(file);
   const place = flags.save ? await openPlace(flags) : null;
@@ -70,7 +70,7 @@ async function clampInput(file: string | undefined, flags: ClampFlags): Promise<
     ledger: place?.ledger ?? null,
     policy,
     env: {},
-    reader: place === null ? { by: "operator" } : shellReader(flags),
+    reader: place === null ? { by: "operator" } : shellReader(flags, place),
   });
   const { text, receipt } = await spillway.admit({
     tool,
@@ -82,13 +82,14 @@ async function clampInput(file: string | undefined, flags: ClampFlags): Promise<
     ...(fold !== undefined && { fold }),
     ...(flags.explain && { explain: true }),
   });
-  await place?.close();
   process.stdout.write(flags.json ? `${JSON.stringify({ text, receipt })}\n` : text);
   if (receipt.faults !== undefined) process.exitCode = EXIT_BAD_INPUT;
   // On a terminal the text's last line has no break of its own.
   if (process.stdout.isTTY && !flags.json && !text.endsWith("\n")) process.stderr.write("\n");
   if (flags.explain && !flags.json) process.stderr.write(explainText(receipt.explained ?? []));
   if (!flags.quiet && !flags.json) process.stderr.write(`${summarize(receipt)}\n`);
+  await place?.collect();
+  await place?.close();
 }
 
 /** Off: every byte as it comes, none of them held. */

@@ -1,9 +1,8 @@
 import type { Command } from "commander";
 import { counted, grouped } from "../../../stages/mark/texts.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
-import type { Local } from "../../../storage/local/open-local.ts";
 import { readBytes, readDuration, sizeText, timeText } from "../amounts.ts";
-import { addPlaceFlag, type PlaceFlags, withPlace } from "../open-place.ts";
+import { addPlaceFlag, type Place, type PlaceFlags, withPlace } from "../open-place.ts";
 import { alignTable } from "../table.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
@@ -16,6 +15,9 @@ interface GcFlags extends PlaceFlags {
   json?: boolean;
 }
 
+/** Nothing is too old or too much. */
+const KEPT = { maxAgeMs: Infinity, maxBytes: Infinity, maxSessionBytes: Infinity, retainMs: undefined };
+
 const WHY = { age: "too old", "session-bytes": "its session has too much", "total-bytes": "too much in all" };
 
 /** `spillway gc`: removes what is old or too much, and compresses what nobody uses. */
@@ -27,24 +29,31 @@ export function addGcCommand(program: Command): void {
     .option("--max-session-bytes <size>", "remove a session's oldest beyond this (default 1GiB)", readBytes)
     .option("--retain <time>", "nothing of a session that was seen within this goes (default 1h)", readDuration)
     .option("--json", "print one JSON object, { collected, compressed, pruned }")
-    .addHelpText("after", "\nExamples:\n  spillway gc --dry-run\n  spillway gc --max-age 2d --max-bytes 1GiB")
+    .addHelpText(
+      "after",
+      "\nThis also happens by itself, once an hour, as outputs are kept. The defaults are your config's `retention`.\n\nExamples:\n  spillway gc --dry-run\n  spillway gc --max-age 2d --max-bytes 1GiB",
+    )
     .action((flags: GcFlags) => withPlace(flags, (place) => collect(place, flags)));
 }
 
-async function collect({ store, database, dir }: Local, flags: GcFlags): Promise<void> {
-  const { dryRun = false, maxAge, maxBytes, maxSessionBytes, retain } = flags;
+async function collect({ store, database, dir, retention }: Place, flags: GcFlags): Promise<void> {
+  const { dryRun = false } = flags;
+  // Whoever keeps everything and asks for gc all the same means what the flags say.
+  const usual = retention === "off" ? KEPT : retention;
+  const { maxAge = usual.maxAgeMs ?? NUMBERS.retainAgeMs.default, retain = usual.retainMs } = flags;
+  const { maxBytes = usual.maxBytes, maxSessionBytes = usual.maxSessionBytes } = flags;
   const { pruneEvents } = await import("../../../storage/ledgers/prune-events.ts");
   const collected = await store.collect({
     dryRun,
-    ...(maxAge !== undefined && { maxAgeMs: maxAge }),
+    maxAgeMs: maxAge,
     ...(maxBytes !== undefined && { maxBytes }),
     ...(maxSessionBytes !== undefined && { maxSessionBytes }),
     ...(retain !== undefined && { retainMs: retain }),
   });
   const going = new Set(collected.artifacts.map(({ id }) => id));
   const compressed = await store.compressIdle({ dryRun, except: dryRun ? going : new Set() });
-  const olderThanMs = maxAge ?? NUMBERS.retainAgeMs.default;
-  const pruned = await pruneEvents(database, { olderThanMs, isDryRun: dryRun });
+  const held = retain !== undefined && { retainMs: retain };
+  const pruned = await pruneEvents(database, { olderThanMs: maxAge, isDryRun: dryRun, ...held });
   if (flags.json) return writeJson({ dryRun, collected, compressed, pruned });
   const would = dryRun ? "would be " : "";
   const rows = collected.artifacts.map(({ id, bytes, createdAtMs, reason }) => [

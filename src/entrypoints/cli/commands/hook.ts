@@ -71,7 +71,7 @@ async function answerHook(event: unknown, flags: HookFlags, isSurelyLong: boolea
     return answerPreToolUse(event, "spillway");
   }
   if (name !== "PostToolUse") return null;
-  const { policy, dir: _dir, ...keeping } = await optionsFromFlags(flags);
+  const { policy, dir: _dir, retention: _retention, ...keeping } = await optionsFromFlags(flags);
   const { answerPostToolUse } = await import("../../hook/post-tool-use.ts");
   // Most results are within their limits, and opening a database takes as long as all the rest.
   if (!isSurelyLong) {
@@ -81,7 +81,14 @@ async function answerHook(event: unknown, flags: HookFlags, isSurelyLong: boolea
   const place = await openPlace(flags);
   try {
     const { store, ledger } = place;
-    const spillway = await openSpillway({ ...keeping, store, ledger, policy, env: {}, reader: shellReader(flags) });
+    const spillway = await openSpillway({
+      ...keeping,
+      store,
+      ledger,
+      policy,
+      env: {},
+      reader: shellReader(flags, place),
+    });
     return await answerPostToolUse(spillway, event as PostToolUse);
   } finally {
     await place.close();

@@ -3,8 +3,10 @@ import { type Command, InvalidArgumentError } from "commander";
 import { SpillwayError } from "../../../errors.ts";
 import { createSpillway } from "../../../index.ts";
 import type { RecallWant } from "../../../recall/index.ts";
+import { counted } from "../../../stages/mark/texts.ts";
 import type { Local } from "../../../storage/local/open-local.ts";
 import { addPlaceFlag, type Place, type PlaceFlags, resolveId, SCOPE, withPlace } from "../open-place.ts";
+import { tell } from "../tell.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { writeJson, writeOut, writeText } from "../write-out.ts";
 
@@ -57,7 +59,8 @@ async function recallPart(place: Place, typed: string, flags: RecallFlags): Prom
   const { store, ledger, options } = place;
   const page = await (await createSpillway({ ...options, store, ledger, env: {} })).recall(id, wants[0]);
   const { recallText } = await import("../../../recall/index.ts");
-  await (flags.json ? writeJson(page) : writeText(recallText(page)));
+  const note = page.note.replace(/; next: (line|byte)s? ([\d-]+)\]$/, "; next: --$1s $2]");
+  await (flags.json ? writeJson(page) : writeText(recallText({ ...page, note })));
 }
 
 function wantsOf({ lines, bytes, head, tail }: RecallFlags): RecallWant[] {
@@ -83,6 +86,9 @@ async function writeRaw({ store }: Local, id: string, want: RecallWant | undefin
           : [Math.max(1, lines - ("tail" in want ? want.tail : 0) + 1), lines];
     range = span[1] < span[0] ? { from: 0, to: 0 } : ((await store.locate(id, SCOPE, span)) ?? range);
   }
+  const isPastEnd = want !== undefined && range.to <= range.from && artifact !== null && artifact.bytes > 0;
+  // Standard output is exactly the bytes, of which there are none.
+  if (isPastEnd) tell(`nothing: the artifact has ${counted(lines, "line")}, ${counted(artifact.bytes, "byte")}`);
   const isWhole = artifact !== null && range.from === 0 && range.to === artifact.bytes;
   const hash = createHash("sha256");
   for (let { from } = range; from < range.to; ) {

@@ -1,14 +1,14 @@
 import type { Command } from "commander";
 import { SpillwayError } from "../../../errors.ts";
 import { counted } from "../../../stages/mark/texts.ts";
-import type { Local } from "../../../storage/local/open-local.ts";
 import { sizeText } from "../amounts.ts";
 import { addPlaceFlag, type Place, type PlaceFlags, resolveId, SCOPE, withPlace } from "../open-place.ts";
 import { tell } from "../tell.ts";
 import { writeJson } from "../write-out.ts";
 
 interface RmFlags extends PlaceFlags {
-  session?: string;
+  /** False: what belongs to no session. Commander's default is true where only the negated flag is known. */
+  session?: string | boolean;
   runs?: string;
   events?: string;
   json?: boolean;
@@ -20,44 +20,73 @@ export function addRmCommand(program: Command): void {
   addPlaceFlag(program.command("rm").description("remove saved outputs, or everything of a session"))
     .argument("[ids...]", "artifacts; their first 6 characters may do")
     .option("--session <name>", "its artifacts, events and sums; what other sessions have too stays")
-    .option("--runs <folder>", "with --session: remove its run from this folder of runs too (default: your config's)")
-    .option("--events <file>", "with --session: take its lines out of this event log too (default: your config's)")
-    .option("--json", "print one JSON object, { artifacts, bytes, events }")
+    .option("--no-session", "the same for what belongs to no session")
+    .option("--runs <folder>", "remove the copies in this folder of runs too (default: your config's)")
+    .option("--events <file>", "with a session: take its lines out of this event log too (default: your config's)")
+    .option("--json", "print one JSON object, { artifacts, bytes, untied, events, files, lines }")
     .option("-q, --quiet", "say nothing")
-    .addHelpText("after", "\nExamples:\n  spillway rm k3v7q2 m4x5ya\n  spillway rm --session s1 --runs ./runs")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  spillway rm k3v7q2 m4x5ya\n  spillway rm --session s1 --runs ./runs\n  spillway rm --no-session",
+    )
     .action((ids: string[], flags: RmFlags) => {
-      if ((ids.length === 0) === (flags.session === undefined)) {
-        throw new SpillwayError("bad-input", "rm takes either ids or --session NAME");
+      const session = flags.session === false ? null : typeof flags.session === "string" ? flags.session : undefined;
+      if ((ids.length === 0) === (session === undefined)) {
+        throw new SpillwayError("bad-input", "rm takes either ids or --session NAME (or --no-session)");
       }
-      if (flags.session === undefined && (flags.runs ?? flags.events) !== undefined) {
-        throw new SpillwayError("bad-input", "--runs and --events go with --session NAME");
+      if (session === "") throw new SpillwayError("bad-input", "--session takes a name; --no-session is for none");
+      if (session === undefined && flags.events !== undefined) {
+        throw new SpillwayError("bad-input", "--events goes with --session NAME");
       }
-      return withPlace(flags, (place) => remove(place, ids, flags));
+      return withPlace(flags, (place) => remove(place, ids, session, flags));
     });
 }
 
-async function remove(place: Place, typed: string[], flags: RmFlags): Promise<void> {
+async function remove(
+  place: Place,
+  typed: string[],
+  session: string | null | undefined,
+  flags: RmFlags,
+): Promise<void> {
   const gone =
-    flags.session === undefined ? await removeIds(place, typed) : await removeSession(place, flags, flags.session);
+    session === undefined ? await removeIds(place, flags, typed) : await removeSession(place, flags, session);
   if (flags.json) return writeJson(gone);
   if (flags.quiet) return;
-  const events = flags.session === undefined ? "" : ` and ${counted(gone.events, "event")}`;
-  tell(`removed ${counted(gone.artifacts, "artifact")} (${sizeText(gone.bytes)})${events}`);
+  const { artifacts, bytes, untied, events, files, lines } = gone;
+  const parts = [
+    `${counted(artifacts, "artifact")} (${sizeText(bytes)})`,
+    session === undefined ? "" : counted(events, "event"),
+    files === 0 ? "" : `${counted(files, "file")} in runs`,
+    lines === 0 ? "" : `${counted(lines, "line")} of the event log`,
+  ].filter((words) => words !== "");
+  const last = parts.length > 1 ? ` and ${parts.pop()}` : "";
+  const stay = untied === 0 ? "" : `; ${counted(untied, "artifact")} of other sessions too: kept for those`;
+  tell(`removed ${parts.join(", ")}${last}${stay}`);
 }
 
 interface Gone {
   artifacts: number;
   bytes: number;
+  /** Artifacts that stay, since other sessions have them too. */
+  untied: number;
   events: number;
+  /** In the folder of runs. */
+  files: number;
+  /** Of the event log. */
+  lines: number;
 }
 
-async function removeIds(place: Local, typed: string[]): Promise<Gone> {
+async function removeIds(place: Place, flags: RmFlags, typed: string[]): Promise<Gone> {
+  const { runs = place.options.runs } = flags;
   const ids = new Set<string>();
   // All are known before one goes.
   for (const each of typed) ids.add(await resolveId(place, each));
-  const gone: Gone = { artifacts: 0, bytes: 0, events: 0 };
+  const gone: Gone = { artifacts: 0, bytes: 0, untied: 0, events: 0, files: 0, lines: 0 };
   for (const id of ids) {
     const bytes = (await place.store.find(id, SCOPE))?.bytes ?? 0;
+    if (runs !== undefined) {
+      gone.files += await (await import("../../../storage/event-files/run-directory.ts")).removeCopies(runs, id);
+    }
     if (!(await place.store.remove(id, SCOPE))) continue;
     gone.artifacts += 1;
     gone.bytes += bytes;
@@ -65,14 +94,16 @@ async function removeIds(place: Local, typed: string[]): Promise<Gone> {
   return gone;
 }
 
-async function removeSession({ store, ledger, options }: Place, flags: RmFlags, session: string): Promise<Gone> {
-  const { runs = options.runs, events = options.events } = flags;
-  const { removed, removedBytes } = await store.removeSession(session);
-  const recorded = await ledger.removeSession(session);
-  if (runs !== undefined)
-    await (await import("../../../storage/event-files/run-directory.ts")).removeRun(runs, session);
-  if (events !== undefined) {
-    await (await import("../../../storage/event-files/remove-from-event-file.ts")).removeFromEventFile(events, session);
+async function removeSession({ store, ledger, options }: Place, flags: RmFlags, session: string | null): Promise<Gone> {
+  const { runs = options.runs, events: log = options.events } = flags;
+  const { removed: artifacts, removedBytes: bytes, untied } = await store.removeSession(session);
+  const gone: Gone = { artifacts, bytes, untied, events: await ledger.removeSession(session), files: 0, lines: 0 };
+  if (runs !== undefined) {
+    gone.files = await (await import("../../../storage/event-files/run-directory.ts")).removeRun(runs, session);
   }
-  return { artifacts: removed, bytes: removedBytes, events: recorded };
+  if (log !== undefined) {
+    const { removeFromEventFile } = await import("../../../storage/event-files/remove-from-event-file.ts");
+    gone.lines = await removeFromEventFile(log, session);
+  }
+  return gone;
 }

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { readDuration } from "../amounts.ts";
+import { readTimeout } from "../amounts.ts";
 import { addCallFlags } from "../call-flags.ts";
 import { addPlaceFlag } from "../open-place.ts";
 import { addPolicyFlags } from "../policy-flags.ts";
@@ -22,10 +22,10 @@ export function addRunCommand(program: Command): void {
   addPlaceFlag(addCallFlags(addPolicyFlags(command)))
     .option("--tool <name>", "the tool whose limits apply (default run_command)")
     .option("--session <name>", "the session that the output belongs to")
-    .option("--timeout <seconds>", "end the command and its children after this long (also 5m, 1h)", readDuration)
-    .option("--raw", "pass every byte on as it comes, and save every byte")
+    .option("--timeout <seconds>", "end the command and its children after this long (also 5m, 1h)", readTimeout)
+    .option("--raw", "pass every byte on as it comes, and save every byte: nothing is cut")
     .option("--mark-stderr", 'begin lines of standard error with "stderr: " (their order is then approximate)')
-    .option("--no-redact", "save secrets as they are")
+    .option("--no-redact", "save and show secrets as they are, whatever your config says")
     .option("--json", "end with one JSON object, { text, receipt, exitCode }")
     .option("-q, --quiet", "no summary on standard error")
     .addHelpText(

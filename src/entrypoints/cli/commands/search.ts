@@ -60,6 +60,8 @@ async function searchArtifact(place: Place, typed: string, pattern: string, flag
     },
   );
   const { searchText } = await import("../../../recall/index.ts");
-  await (flags.json ? writeJson(page) : writeText(searchText(page)));
+  // The note is written for a tool's arguments; here the next page is a flag.
+  const note = page.note.replace(/; next: from line (\d+)\]$/, "; next: --from $1]");
+  await (flags.json ? writeJson(page) : writeText(searchText({ ...page, note })));
   if (page.total === 0) process.exitCode = EXIT_NOT_FOUND;
 }

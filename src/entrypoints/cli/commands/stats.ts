@@ -3,10 +3,11 @@ import { Option } from "commander";
 import type { StatQuery, StatRow } from "../../../contract/ledger.ts";
 import { grouped } from "../../../stages/mark/texts.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
-import { deriveRates } from "../../../stages/record/derive-rates.ts";
+import { deriveRates, type Rates } from "../../../stages/record/derive-rates.ts";
 import type { Local } from "../../../storage/local/open-local.ts";
 import { readDuration, sizeText } from "../amounts.ts";
 import { addPlaceFlag, type PlaceFlags, withPlace } from "../open-place.ts";
+import { readShare } from "../policy-flags.ts";
 import { alignTable, cell } from "../table.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
@@ -14,6 +15,7 @@ interface StatsFlags extends PlaceFlags {
   by: "tool" | "session";
   session?: string;
   since?: number;
+  flagAbove: number;
   json?: boolean;
 }
 
@@ -26,11 +28,17 @@ export function addStatsCommand(program: Command): void {
     .addOption(new Option("--by <what>", "a row for each").choices(["tool", "session"]).default("tool"))
     .option("--session <name>", "only of this session")
     .option("--since <time>", "only of this long ago until now, by the hour (1d, 12h)", readDuration)
+    .option(
+      "--flag-above <share>",
+      "flag rows of which a larger share of calls is cut, 0 to 1",
+      readShare("--flag-above"),
+      NUMBERS.truncationFlagShare.default,
+    )
     .option("--json", "print one JSON object, { rows, all }")
     .addHelpText(
       "after",
       `
-A rate with ! is above ${NUMBERS.truncationFlagShare.default * 100} %: the limits of that tool deserve a look. TOKENS SAVED is net: what was read back is taken off, and what the host would have cut anyway is not counted.
+A rate with ! is above --flag-above: the limits of that tool deserve a look. TOKENS SAVED is net: what was read back is taken off, and what the host would have cut anyway is not counted.
 
 Examples:
   spillway stats
@@ -39,11 +47,12 @@ Examples:
     .action((flags: StatsFlags) => withPlace(flags, (place) => printStats(place, flags)));
 }
 
-async function printStats({ ledger }: Local, { by, session, since, json }: StatsFlags): Promise<void> {
+async function printStats({ ledger }: Local, { by, session, since, flagAbove, json }: StatsFlags): Promise<void> {
   const query: Omit<StatQuery, "by"> = {
     ...(session !== undefined && { session }),
     ...(since !== undefined && { sinceMs: Date.now() - since }),
   };
+  const withRates = (row: StatRow): RatedRow => ({ ...row, ...deriveRates(row, flagAbove) });
   const rows = (await ledger.stats({ ...query, by })).map(withRates);
   const all = (await ledger.stats({ ...query, by: "all" })).map(withRates)[0] ?? null;
   if (json) return writeJson({ by, rows, all });
@@ -55,11 +64,7 @@ async function printStats({ ledger }: Local, { by, session, since, json }: Stats
   }
 }
 
-type RatedRow = ReturnType<typeof withRates>;
-
-function withRates(row: StatRow) {
-  return { ...row, ...deriveRates(row, NUMBERS.truncationFlagShare.default) };
-}
+type RatedRow = StatRow & Rates;
 
 function columns(name: string, row: RatedRow): string[] {
   return [

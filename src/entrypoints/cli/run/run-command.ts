@@ -1,3 +1,4 @@
+import type { Receipt } from "../../../contract/receipt.ts";
 import { messageOf } from "../../../errors.ts";
 import { openSpillway } from "../../../open-spillway.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
@@ -9,8 +10,8 @@ import { shellReader } from "../shell-reader.ts";
 import { summarize, summarizeKept } from "../summarize.ts";
 import { tell } from "../tell.ts";
 import { writeJson, writeOut, writeText } from "../write-out.ts";
-import { guardCommand } from "./guard-command.ts";
-import { HeldOutput, MAX_HELD_BYTES } from "./keep-whole.ts";
+import { type GuardedCommand, guardCommand } from "./guard-command.ts";
+import { passRaw } from "./pass-raw.ts";
 import { readOutput } from "./read-output.ts";
 import { type StartedCommand, startCommand } from "./start-command.ts";
 
@@ -26,15 +27,19 @@ export interface RunFlags extends PolicyFlags, PlaceFlags, CallFlags {
   redact: boolean;
 }
 
+/** What the model reads, and what happened. */
+interface Shown {
+  text: string;
+  receipt: Receipt;
+}
+
 /** Runs a command through a Spillway and gives its exit code. */
 export async function runCommand(words: string[], flags: RunFlags): Promise<number> {
   const { tool = "run_command", session, fold } = flags;
-  const { policy, dir: _dir, ...keeping } = await optionsFromFlags(flags);
+  const { policy, dir: _dir, retention: _retention, ...keeping } = await optionsFromFlags(flags);
   // Flags are wrong before anything has run, or never.
   const checking = await openSpillway({ store: null, policy, env: {} });
   await checking.admit({ tool, output: "", ...callOptions(flags) });
-  const { limits, off } = checking.resolve(tool);
-  const held = flags.raw ? new HeldOutput() : null;
   const opening = within(openPlace(flags), NUMBERS.spillDeadlineMs.default, "opening the store").catch(
     (error: unknown) => {
       tell(`nothing will be saved: ${messageOf(error)}`);
@@ -48,58 +53,75 @@ export async function runCommand(words: string[], flags: RunFlags): Promise<numb
   let place: Place | null = null;
   try {
     place = await opening;
-    const spillway = await openSpillway({
-      ...(place === null ? { redact: keeping.redact } : keeping),
-      // Raw, nothing is held back from anybody: what is over these limits is saved on the way, the rest at the end.
-      policy: held !== null && off ? {} : policy,
-      env: {},
-      store: place?.store ?? null,
-      ledger: place?.ledger ?? null,
-      reader: shellReader(flags),
-    });
-    const admitted = await spillway.admit({
-      tool,
-      output: passed(command, held),
-      exitCode: guard.exitCode,
-      command: words.join(" "),
-      ...callOptions(flags),
-      ...(session !== undefined && { session }),
-      ...(fold !== undefined && { fold }),
-      ...(held !== null && { limits: { ...limits, maxBytes: Math.min(limits.maxBytes ?? Infinity, MAX_HELD_BYTES) } }),
-    });
-    const { text } = admitted;
-    const receipt = held && place ? await held.keep(place, admitted.receipt, keeping.redact) : admitted.receipt;
+    const { text, receipt } = flags.raw ? await passOn(place) : await admit(place);
     const exitCode = await guard.exitCode;
     if (flags.json) await writeJson({ text, receipt, exitCode });
     else if (!flags.raw) await writeText(text);
-    if (guard.isTimedOut()) tell(`its time was up after ${(flags.timeout ?? 0) / 1000} s`);
-    if (!flags.quiet && !flags.json)
-      process.stderr.write(`${held === null ? summarize(receipt) : summarizeKept(receipt)}\n`);
+    const isSummed = !flags.quiet && !flags.json;
+    if (guard.isTimedOut() && (flags.raw || !isSummed)) tell(timeUp(flags));
+    if (isSummed) process.stderr.write(`${flags.raw ? summarizeKept(receipt) : summarize(receipt)}\n`);
+    else for (const fault of receipt.faults ?? []) if (fault.startsWith("not recorded")) tell(fault);
+    await place?.collect();
     return exitCode;
   } finally {
     guard.end();
     command.letGo();
     await place?.close().catch((error: unknown) => tell(messageOf(error)));
   }
+
+  /** Nothing is held back from anybody: JSON has no text, since every byte was written before it. */
+  async function passOn(to: Place | null): Promise<Shown> {
+    const raw = { tool, session: session ?? null, chunks: passed(command), exitCode: guard.exitCode };
+    return { text: "", receipt: await passRaw(raw, to, keeping) };
+  }
+
+  async function admit(to: Place | null): Promise<Shown> {
+    const spillway = await openSpillway({
+      ...(to === null ? { redact: keeping.redact } : keeping),
+      policy,
+      env: {},
+      store: to?.store ?? null,
+      ledger: to?.ledger ?? null,
+      reader: shellReader(flags, to),
+    });
+    return spillway.admit({
+      tool,
+      output: outputOf(command, guard, flags),
+      exitCode: guard.exitCode,
+      command: words.join(" "),
+      ...callOptions(flags),
+      ...(session !== undefined && { session }),
+      ...(fold !== undefined && { fold }),
+    });
+  }
 }
 
-/** The output; raw, it is passed on as it comes, and held. */
-async function* passed(command: StartedCommand, held: HeldOutput | null): AsyncGenerator<Uint8Array> {
-  const isRaw = held !== null;
+function timeUp({ timeout = 0 }: RunFlags): string {
+  return `its time was up after ${timeout / 1000} s`;
+}
+
+/** What a model reads of: why there is no output, or that there would have been more, stands in it. */
+async function* outputOf(command: StartedCommand, guard: GuardedCommand, flags: RunFlags): AsyncGenerator<Uint8Array> {
   const fault = await command.fault;
   if (fault !== null) {
-    // A model has to learn of it; among raw bytes it would be taken for output.
-    if (isRaw) tell(fault);
-    else yield Buffer.from(`spillway: ${fault}\n`);
+    yield Buffer.from(`spillway: ${fault}\n`);
     return;
   }
+  yield* readOutput(command.output, command.exitCode);
+  if (guard.isTimedOut()) throw new Error(timeUp(flags));
+}
+
+/** The output, passed on as it comes. */
+async function* passed(command: StartedCommand): AsyncGenerator<Uint8Array> {
+  const fault = await command.fault;
+  // Among raw bytes it would be taken for output.
+  if (fault !== null) return tell(fault);
   let isRead = true;
   process.stdout.once("error", () => {
     isRead = false;
   });
   for await (const chunk of readOutput(command.output, command.exitCode)) {
-    held?.add(chunk);
-    if (isRaw && isRead) await writeOut(chunk);
+    if (isRead) await writeOut(chunk);
     yield chunk;
   }
 }

@@ -102,7 +102,7 @@ export const START_SEEN_AT = bases["start seen"] as number;
 /** How many features a line may have. */
 export const LINE_FEATURES = total;
 
-/** Groups of features that have an order: neighbours should not differ much. */
+/** Groups of features that have an order: neighbours should not differ much. @public for the script that learns the weights */
 export const ORDERED_LINE: readonly [from: number, to: number][] = groups
   .filter(([name]) => !["concept", "flag", "first", "last"].includes(name))
   .map(([name, size]) => [bases[name] as number, (bases[name] as number) + size]);

@@ -1,0 +1,52 @@
+import type { Command } from "commander";
+import { SpillwayError } from "../../../errors.ts";
+import { timeText } from "../amounts.ts";
+import { addPlaceFlag, type Place, type PlaceFlags, withPlace } from "../open-place.ts";
+import { alignTable, cell } from "../table.ts";
+import { tell } from "../tell.ts";
+import { writeJson, writeOut } from "../write-out.ts";
+
+interface PinFlags extends PlaceFlags {
+  remove?: boolean;
+  json?: boolean;
+  quiet?: boolean;
+}
+
+/** `spillway pin`: keeps a session whatever its age and size. */
+export function addPinCommand(program: Command): void {
+  addPlaceFlag(program.command("pin").description("keep all of a session, whatever its age; without one, list those"))
+    .argument("[session]", "its name")
+    .option("--remove", "no longer")
+    .option("--json", "print one JSON object, { pinned }")
+    .option("-q, --quiet", "say nothing")
+    .addHelpText("after", "\nExamples:\n  spillway pin s1\n  spillway pin s1 --remove\n  spillway pin")
+    .action((session: string | undefined, flags: PinFlags) => withPlace(flags, (place) => pin(place, session, flags)));
+}
+
+async function pin(
+  { ledger, database }: Place,
+  session: string | undefined,
+  { remove = false, json, quiet }: PinFlags,
+) {
+  if (session !== undefined) {
+    if (session === "") throw new SpillwayError("bad-input", "pin takes a session's name");
+    await ledger.pin(session, !remove);
+    if (!json && !quiet)
+      tell(remove ? `${cell(session)} is no longer kept` : `${cell(session)} is kept until --remove`);
+  } else if (remove) throw new SpillwayError("bad-input", "pin --remove takes a session's name");
+  if (session !== undefined && !json) return;
+  const pinned = await database.kysely
+    .selectFrom("sessions")
+    .select(["session", "last_seen_ms as lastSeenMs"])
+    .where("pinned", "<>", 0)
+    .orderBy("session")
+    .execute();
+  if (json) return writeJson({ pinned });
+  if (pinned.length === 0) return tell("no session is pinned");
+  await writeOut(
+    alignTable(
+      pinned.map((row) => [cell(row.session), timeText(row.lastSeenMs)]),
+      new Set(),
+    ),
+  );
+}
