@@ -23,11 +23,13 @@ describe("exports", () => {
       type ArtifactAbout
       type ArtifactQuery
       type ArtifactWriter
+      type AskOptions
       type ByteRange
       type Call
       type CallOptions
       type CapOptions
       type CappedHistory
+      type Choice
       type Compact
       type CompactInput
       type CompactOptions
@@ -41,6 +43,7 @@ describe("exports", () => {
       type EventKind
       type EventQuery
       type Extent
+      type FaultFields
       type Focus
       type Gap
       type GuardOptions
@@ -84,6 +87,7 @@ describe("exports", () => {
       type ReceiptCut
       type RecordedEvent
       type Redact
+      type Retention
       type RewritableHistory
       type Room
       type RuleInput
