@@ -164,7 +164,12 @@ export const NUMBERS = {
   nameChars: row(256, 64, 4096, "a longer session, tool or call name is kept shortened, with its hash"),
   ledgerPage: row(1000, 1, 10_000, "events or sessions that a ledger gives at once"),
   memoryLedgerEvents: row(10_000, 1, 10_000_000, "events that a ledger in memory holds; the oldest go first"),
-  databaseBusyMs: row(25, 0, 1000, "one wait for another process's write, with the thread held; then it is free a while"),
+  databaseBusyMs: row(
+    25,
+    0,
+    1000,
+    "one wait for another process's write, with the thread held; then it is free a while",
+  ),
   databaseWaitMs: row(10_000, 0, 600_000, "all waits for another process's write together"),
   databaseHoldMs: row(1000, 0, 60_000, "the same for a caller that cannot wait: its thread is held all the while"),
   databaseStatements: row(64, 1, 10_000, "prepared statements that a connection holds"),

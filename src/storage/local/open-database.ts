@@ -44,8 +44,7 @@ export async function openDatabase(dir: string, { readsOnly = false }: OpenDatab
   try {
     return await openForWriting(driver, dir, path);
   } catch (error) {
-    const isFile = lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-    if (readsOnly && isFile && isUnwritable(error)) return openForReading(driver, path);
+    if (readsOnly && isUnwritable(error) && isPlainFile(path)) return openForReading(driver, path);
     throw error;
   }
 }
@@ -109,6 +108,14 @@ function prepareFile(connection: SqliteConnection): void {
   connection.exec(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   connection.exec(`pragma journal_size_limit = ${WAL_BYTES}`);
   connection.exec("pragma trusted_schema = off");
+}
+
+function isPlainFile(path: string): boolean {
+  try {
+    return lstatSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 /** SQLite gives its other files the mode of the first one. */
