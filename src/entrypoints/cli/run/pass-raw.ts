@@ -56,8 +56,15 @@ export async function passRaw(output: RawOutput, place: Place | null, keeping: R
   const tokens = bytes === 0 ? 0 : Math.ceil((sampledTokens * bytes) / sampledBytes);
   const none = { bytes: 0, lines: 0 };
   const receipt: Receipt = {
-    ...{ tool: output.tool, session: output.session, call: null, strategy: "off" },
-    ...{ total: { bytes, lines }, kept: { bytes, lines }, folded: none, redacted: none, omitted: none },
+    tool: output.tool,
+    session: output.session,
+    call: null,
+    strategy: "off",
+    total: { bytes, lines },
+    kept: { bytes, lines },
+    folded: none,
+    redacted: none,
+    omitted: none,
     shown: { bytes, chars: scannedChars(scan), lines, tokens },
     estimated: ["tokens"],
     limits: {},
