@@ -65,6 +65,7 @@ export type {
   PersistHook,
   SessionManager,
 } from "./persist/histories.ts";
+export { type Rates, statRates } from "./spillway/stat-rates.ts";
 export type {
   Admission,
   AdmitOptions,

@@ -15,6 +15,7 @@ describe("exports", () => {
       createSpillway
       loadConfig
       loadExactCounter
+      statRates
       type Admission
       type AdmitOptions
       type AdmitRequest
@@ -34,6 +35,7 @@ describe("exports", () => {
       type EventKind
       type EventQuery
       type Extent
+      type FaultFields
       type Focus
       type Gap
       type GuardOptions
@@ -60,6 +62,7 @@ describe("exports", () => {
       type Projection
       type PruneChange
       type PruneReport
+      type Rates
       type Reader
       type RecallOptions
       type RecallPage
@@ -68,6 +71,7 @@ describe("exports", () => {
       type ReceiptCut
       type RecordedEvent
       type Redact
+      type Retention
       type Room
       type RuleInput
       type Saved
