@@ -79,6 +79,7 @@ export type {
   PersistHook,
   SessionManager,
 } from "./persist/histories.ts";
+export { type Rates, statRates } from "./spillway/stat-rates.ts";
 export type {
   Call,
   CallOptions,

@@ -99,6 +99,9 @@ it("says what could not be recorded: once to the logger, and on each receipt", a
 describe("options that are wrong", () => {
   it.each([
     [{ dir: 5 }, /dir must be a folder's path; got 5/],
+    [{ dir: "a\nb" }, /dir must be a path without line breaks/],
+    [{ scope: "" }, /scope must be a text that is not empty/],
+    [{ scope: 5 }, /scope must be a text that is not empty; got 5/],
     [{ reader: "shell" }, /reader.by must be one of "operator", "tool", "shell", "file"/],
     [{ reader: { by: "phone" } }, /reader.by .*got "phone"/],
     [{ reader: { by: "tool" } }, /needs recall and search/],

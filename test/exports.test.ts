@@ -16,6 +16,7 @@ describe("exports", () => {
       createSpillway
       loadConfig
       loadExactCounter
+      statRates
       type Admission
       type AdmitOptions
       type AdmitRequest
@@ -79,6 +80,7 @@ describe("exports", () => {
       type Projection
       type PruneChange
       type PruneReport
+      type Rates
       type Reader
       type RecallOptions
       type RecallPage

@@ -24,6 +24,8 @@ export function checkQuery(query: SearchQuery): SearchRequest {
   if (pattern.length > most) throw bad(`The pattern has ${pattern.length} characters; at most ${most} are allowed.`);
   if (/\n/.test(pattern))
     throw bad("The pattern has a line break; a match lies within one line, so search for one line.");
+  if (!literal && (/\\*$/.exec(pattern)?.[0].length ?? 0) % 2 === 1)
+    throw bad("The pattern ends with a backslash: double it, or search for the text itself (literal, -F).");
   return {
     pattern: pattern.toWellFormed(),
     // A plain word needs no expression, and is found faster.

@@ -31,6 +31,8 @@ export type Target =
   | { bytes: [from: number, to: number] }
   | { outside: { lines: [number, number] } | { bytes: [number, number] } };
 
+const WANTS = new Set(["lines", "bytes", "head", "tail", "around"]);
+
 /** Where the first match stands. */
 export interface FoundPlace {
   line: number;
@@ -39,6 +41,8 @@ export interface FoundPlace {
 
 /** Checks what was asked and clips it to the artifact. */
 export function aim(want: Exclude<RecallWant, { around: AroundPattern }>, total: Extent): Target {
+  const asked = Object.keys(want).filter((name) => WANTS.has(name));
+  if (asked.length > 1) throw bad(`Ask for one of lines, bytes, head, tail or around; got ${asked.join(" and ")}.`);
   if ("lines" in want) {
     const [from, to] = pair("lines", want.lines, 1);
     if (from > total.lines) return { outside: { lines: [from, to] } };
@@ -53,7 +57,10 @@ export function aim(want: Exclude<RecallWant, { around: AroundPattern }>, total:
   if ("tail" in want) {
     return { lines: [Math.max(1, total.lines - whole("tail", want.tail, 0) + 1), total.lines], keep: "end" };
   }
-  if ("around" in want && "line" in want.around) {
+  if ("around" in want) {
+    if (typeof want.around !== "object" || want.around === null || !("line" in want.around)) {
+      throw bad(`around must be { line } or { pattern }; got ${JSON.stringify(want.around) ?? String(want.around)}`);
+    }
     const line = whole("line", want.around.line, 1);
     if (line > total.lines) return { outside: { lines: [line, line] } };
     return aimAround({ line, column: 0 }, want.around.context, total);

@@ -204,6 +204,9 @@ describe("recall", () => {
     { tail: Number.NaN },
     { around: { line: 1, context: -1 } },
     { around: {} },
+    { around: "x" },
+    { around: null },
+    { head: 1, tail: 1 },
     {},
   ])("refuses %j clearly", async (want) => {
     const error = await page(storeOf("a\nb\n"), want as RecallWant).catch((reason: unknown) => reason);

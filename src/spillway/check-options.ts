@@ -31,9 +31,15 @@ export function checkOptions(options: object): void {
   if (unknown !== undefined) {
     throw bad(`createSpillway has no option "${unknown}"; known are ${[...OPTIONS].join(", ")}`);
   }
-  const { dir, reader, logger, runs } = options as { [name: string]: unknown };
+  const { dir, reader, logger, runs, scope } = options as { [name: string]: unknown };
   if (dir !== undefined && (typeof dir !== "string" || dir.trim() === "")) {
     throw bad(`dir must be a folder's path; got ${shown(dir)}`);
+  }
+  if (typeof dir === "string" && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(dir)) {
+    throw bad(`dir must be a path without line breaks and the like; got ${shown(dir)}`);
+  }
+  if (scope !== undefined && (typeof scope !== "string" || scope === "")) {
+    throw bad(`scope must be a text that is not empty; got ${shown(scope)}`);
   }
   if (reader !== undefined) checkReader(reader, "reader");
   if ((reader as Reader | undefined)?.by === "file" && runs === undefined) {

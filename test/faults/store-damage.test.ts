@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import {
   appendFile,
@@ -213,8 +214,22 @@ describe("links", () => {
   it("no link in the place of the secret is followed", async () => {
     await unlink(join(dir, "secret"));
     await symlink(join(dir, "spillway.db"), join(dir, "secret"));
-    await expect(localStore({ dir, database })).rejects.toMatchObject({ code: "store-unavailable" });
+    await expect(localStore({ dir, database })).rejects.toMatchObject({ code: "store-damaged" });
   });
+
+  it.skipIf(process.platform === "win32")(
+    "a pipe in the place of the secret or an artifact is not waited for",
+    async () => {
+      const { id } = await keep();
+      for (const path of [fileOf(""), join(dir, "secret")]) {
+        await unlink(path);
+        expect(spawnSync("mkfifo", [path]).status).toBe(0);
+      }
+      await expect(store.read(id, "local", { from: 0, to: 11 })).rejects.toThrow(/is not a plain file/);
+      expect(await store.verify()).toMatchObject({ damaged: [{ id }] });
+      await expect(localStore({ dir, database })).rejects.toThrow(/is not a plain file/);
+    },
+  );
 
   it("a folder that others may write to is no store", async () => {
     const shared = join(base, "shared");

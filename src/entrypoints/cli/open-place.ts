@@ -32,13 +32,19 @@ export function addPlaceFlag(command: Command): Command {
 /** Opens the folder. */
 export async function openPlace(
   { dir, config }: PlaceFlags,
-  { collects = false }: { collects?: boolean } = {},
+  { collects = false, readsOnly = false }: { collects?: boolean; readsOnly?: boolean } = {},
 ): Promise<Place> {
+  if (dir !== undefined && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(dir)) {
+    throw new SpillwayError(
+      "bad-input",
+      `--dir must be a path without line breaks and the like; got ${JSON.stringify(dir)}`,
+    );
+  }
   const [{ dir: configured, retention, ...options }, { openLocal }] = await Promise.all([
     loadKeeping(config),
     import("../../storage/local/open-local.ts"),
   ]);
-  const local = await openLocal(dir ?? configured, { retention, collects });
+  const local = await openLocal(dir ?? configured, { retention, collects, readsOnly });
   return { ...local, options, retention: retention ?? {} };
 }
 
@@ -51,8 +57,12 @@ async function loadKeeping(config: PlaceFlags["config"]): Promise<KeepingOptions
 }
 
 /** Does something with the folder, and closes it. */
-export async function withPlace<T>(flags: PlaceFlags, act: (place: Place) => Promise<T>): Promise<T> {
-  const place = await openPlace(flags);
+export async function withPlace<T>(
+  flags: PlaceFlags,
+  act: (place: Place) => Promise<T>,
+  options: { readsOnly?: boolean } = {},
+): Promise<T> {
+  const place = await openPlace(flags, options);
   try {
     return await act(place);
   } finally {

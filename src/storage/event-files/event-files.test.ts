@@ -8,7 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeChildModule } from "../../../test/child-module.ts";
 import type { Artifact, Store } from "../../contract/store.ts";
 import { arbitraryText, eventOf, HOSTILE_NAMES } from "../../testing/arbitrary-event.ts";
+import { storedName } from "../stored-name.ts";
 import { fileEvents } from "./file-events.ts";
+import { openEventFiles } from "./open-event-files.ts";
 import { removeFromEventFile } from "./remove-from-event-file.ts";
 import { copyOutput, outputPath, removeRun, runDirectory, runPath } from "./run-directory.ts";
 import { safeFileName } from "./safe-file-name.ts";
@@ -185,10 +187,26 @@ describe("a run directory", () => {
     expect(await readdir(dirname(dir))).toEqual(["runs"]);
     expect(await readdir(dir)).toHaveLength(HOSTILE_NAMES.length);
     for (const name of HOSTILE_NAMES) {
-      expect(dirname(runPath(dir, name))).toBe(dir);
-      expect(await readdir(runPath(dir, name))).toHaveLength(2);
+      expect(dirname(runPath(dir, storedName(name)))).toBe(dir);
+      expect(await readdir(runPath(dir, storedName(name)))).toHaveLength(2);
       expect(basename(outputPath(dir, { session: name, tool: name, id: "../x" }))).not.toContain("/");
     }
+  });
+
+  it("has one run for a session with a long name, whoever asks, and removes it by that name", async () => {
+    const dir = await freshFolder();
+    const name = "long ".repeat(100);
+    const store = storeOf({ a: new Uint8Array([1]) });
+    await runDirectory(dir, store)(spilled(name, "bash", "a"));
+    const copied = await openEventFiles({ runs: dir }, store).copyOut?.({
+      ...((await store.find("a", "local")) as Artifact),
+      session: storedName(name),
+      tool: "bash",
+    });
+    expect(await readdir(dir)).toHaveLength(1);
+    expect(copied).toBe(outputPath(dir, { session: storedName(name), tool: "bash", id: "a" }));
+    expect(await removeRun(dir, name)).toBe(2);
+    expect(await readdir(dir)).toEqual([]);
   });
 
   it("writes through no link", async () => {

@@ -7,6 +7,7 @@ import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { eventLine } from "../ledgers/event-form.ts";
 import { makeFolder } from "../local/store-folders.ts";
+import { storedName } from "../stored-name.ts";
 import { appendLine, type EventListener } from "./file-events.ts";
 import { safeFileName } from "./safe-file-name.ts";
 
@@ -21,7 +22,7 @@ const NO_SESSION = "_no-session";
 const EVENTS_FILE = "events.jsonl";
 const CHUNK_BYTES = 1024 * 1024;
 
-/** The folder of a session's run under `dir`. */
+/** The folder of a session's run under `dir`; the session's name is the stored one. */
 export function runPath(dir: string, session: string | null): string {
   return join(dir, session === null || session === "" ? NO_SESSION : safeFileName(session));
 }
@@ -41,12 +42,13 @@ export function runDirectory(
   { scope = "local" }: RunDirectoryOptions = {},
 ): EventListener {
   return async (event) => {
-    const session = event.session ?? event.receipt?.session ?? null;
+    // As the store names it: a copy that it asks for goes to the same run.
+    const session = storedName(event.session ?? event.receipt?.session);
     const run = await makeRun(dir, session);
     appendLine(join(run, EVENTS_FILE), eventLine(event), constants.O_NOFOLLOW ?? 0);
     if (store === null || (event.kind !== "artifact-spilled" && event.kind !== "output-clamped")) return;
     const ids = new Set([event.artifact, ...(event.receipt?.artifacts ?? [])]);
-    for (const id of ids) if (id !== null) await copyOutput(dir, store, id, scope, session, event.tool);
+    for (const id of ids) if (id !== null) await copyOutput(dir, store, id, scope, session, storedName(event.tool));
   };
 }
 
@@ -84,7 +86,7 @@ async function hasRoom(run: string, bytes: number): Promise<boolean> {
 
 /** Deletes a session's run with all its files, or for null that of no session; gives how many files that were. */
 export async function removeRun(dir: string, session: string | null): Promise<number> {
-  const run = runPath(dir, session);
+  const run = runPath(dir, storedName(session));
   const files = await readdir(run).catch(() => []);
   await rm(run, { recursive: true, force: true });
   return files.length;

@@ -70,8 +70,8 @@ export async function pruneEvents({ raw, write }: Database, options: PruneEvents
 
   async function giveRoomBack(): Promise<void> {
     const free = raw.prepare<{ freelist_count: number }>("pragma freelist_count");
-    const isStopped = () => signal?.aborted ?? false;
-    for (let pages = free.get()?.freelist_count ?? 0; pages > 0 && !isStopped(); pages -= PAGES_A_STEP) {
+    for (let pages = free.get()?.freelist_count ?? 0; pages > 0; pages -= PAGES_A_STEP) {
+      if (signal?.aborted) return;
       await retryBusy(() => raw.exec(`pragma incremental_vacuum(${PAGES_A_STEP})`));
       await setImmediate();
     }

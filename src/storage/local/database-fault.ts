@@ -13,6 +13,12 @@ export function isBusy(error: unknown): boolean {
   return BUSY.has(primaryCode(error));
 }
 
+/** The file or its folder takes nothing. */
+export function isUnwritable(error: unknown): boolean {
+  const cause = SpillwayError.is(error) ? error.cause : error;
+  return UNWRITABLE.has(primaryCode(cause)) || UNWRITABLE_SYSTEM.has(systemCode(cause));
+}
+
 /** A driver's or the system's error in words that say what to do. Anything else comes back as it is. */
 export function databaseFault(error: unknown, path: string): unknown {
   if (SpillwayError.is(error)) return error;

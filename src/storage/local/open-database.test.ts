@@ -207,6 +207,42 @@ describe("a database that cannot be used", () => {
     await rm(dir, { recursive: true });
   });
 
+  it.skipIf(process.platform === "win32")(
+    "reads in a folder that takes nothing, where nothing is written",
+    async () => {
+      const parent = await freshFolder();
+      const dir = join(parent, "data #1");
+      const child = join(parent, "child.mjs");
+      await writeChildModule(
+        `import { openLocal } from "./src/storage/local/open-local.ts";
+        const [, , dir = "", known] = process.argv;
+        if (known === undefined) {
+          const { store, close } = await openLocal(dir);
+          const writer = await store.begin({ scope: "local", session: null, tool: "x", call: null });
+          await writer.add(Buffer.from("one\\ntwo\\n"));
+          process.stdout.write((await writer.end()).id);
+          await close();
+        } else {
+          const local = await openLocal(dir, { readsOnly: true });
+          console.log(Buffer.from(await local.store.read(known, "local", { from: 4, to: 7 })).toString());
+          console.log((await local.store.list({ scope: "local" })).length, (await local.ledger.events()).length);
+          await local.store.remove(known, "local").catch(({ code }) => console.log(code));
+          await local.close();
+          await openLocal(dir).catch(({ code }) => console.log(code));
+        }`,
+        child,
+      );
+      await chmod(parent, 0o777);
+      // Root may write anywhere, so somebody else has to try.
+      const who = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+      const id = (await run(process.execPath, [child, dir], { ...who, timeout: 30_000 })).stdout;
+      await chmod(dir, 0o555);
+      const { stdout } = await run(process.execPath, [child, dir, id], { ...who, timeout: 30_000 });
+      await chmod(dir, 0o700);
+      expect(stdout).toBe("two\n1 0\nstore-unavailable\nstore-unavailable\n");
+    },
+  );
+
   it("waits for another connection's write, and says so when that never ends", async () => {
     const dir = await freshFolder();
     const database = await openDatabase(dir);

@@ -1,14 +1,16 @@
+import { lstatSync, statSync } from "node:fs";
 import { chmod, lstat, open } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { Kysely } from "kysely";
 import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
-import { databaseFault } from "./database-fault.ts";
+import { databaseFault, isUnwritable } from "./database-fault.ts";
 import { migrate } from "./migrate.ts";
 import type { Schema } from "./schema.ts";
 import { openConnection, type RawSql, retryBusy, type SqliteConnection } from "./sqlite-connection.ts";
 import { sqliteDialect } from "./sqlite-dialect.ts";
-import { loadDriver } from "./sqlite-driver.ts";
+import { type Driver, loadDriver } from "./sqlite-driver.ts";
 import { makeFolder } from "./store-folders.ts";
 
 /** The database of a local folder: artifacts' facts, small artifacts, events, sums, sessions, projections. */
@@ -25,14 +27,29 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** How a database is opened. */
+export interface OpenDatabaseOptions {
+  /** Nothing is going to be written: a folder that takes nothing will do. */
+  readsOnly?: boolean;
+}
+
 const DATABASE_FILE = "spillway.db";
 const CHECKPOINT_PAGES = 4000;
 const WAL_BYTES = 64 * 1024 * 1024;
 
 /** Opens the database in a folder, making both where they are missing. Several processes may have it open. */
-export async function openDatabase(dir: string): Promise<Database> {
+export async function openDatabase(dir: string, { readsOnly = false }: OpenDatabaseOptions = {}): Promise<Database> {
   const path = join(resolve(dir), DATABASE_FILE);
   const driver = await loadDriver();
+  try {
+    return await openForWriting(driver, dir, path);
+  } catch (error) {
+    if (readsOnly && isUnwritable(error) && isPlainFile(path)) return openForReading(driver, path);
+    throw error;
+  }
+}
+
+async function openForWriting(driver: Driver, dir: string, path: string): Promise<Database> {
   try {
     await makeFolder(dir);
     await makePrivate(path);
@@ -42,20 +59,38 @@ export async function openDatabase(dir: string): Promise<Database> {
   const connection = openConnection(driver, path);
   try {
     await retryBusy(() => prepareFile(connection));
-    const kysely = new Kysely<Schema>({ dialect: sqliteDialect(connection) });
-    await migrate(connection, kysely);
-    return {
-      path,
-      kysely,
-      raw: { prepare: connection.prepare, exec: connection.exec },
-      transaction: connection.transaction,
-      write: connection.write,
-      close: async () => connection.close(),
-    };
+    return await databaseOn(connection);
   } catch (error) {
     connection.close();
     throw error;
   }
+}
+
+/** Where nothing can be written, the file is read as it stands, if nothing of it is still in its log. */
+async function openForReading(driver: Driver, path: string): Promise<Database> {
+  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+    throw new SpillwayError(
+      "store-unavailable",
+      `database ${path} cannot be read where nothing can be written, since a part of it is in its -wal file still. ` +
+        "Make its folder writable, or copy it to one that is and name that with --dir.",
+    );
+  }
+  const address = pathToFileURL(path);
+  address.search = "immutable=1";
+  const connection = openConnection(driver, path, address.href);
+  try {
+    return await databaseOn(connection);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+async function databaseOn(connection: SqliteConnection): Promise<Database> {
+  const { path, prepare, exec, transaction, write } = connection;
+  const kysely = new Kysely<Schema>({ dialect: sqliteDialect(connection) });
+  await migrate(connection, kysely);
+  return { path, kysely, raw: { prepare, exec }, transaction, write, close: async () => connection.close() };
 }
 
 /**
@@ -73,6 +108,14 @@ function prepareFile(connection: SqliteConnection): void {
   connection.exec(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   connection.exec(`pragma journal_size_limit = ${WAL_BYTES}`);
   connection.exec("pragma trusted_schema = off");
+}
+
+function isPlainFile(path: string): boolean {
+  try {
+    return lstatSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 /** SQLite gives its other files the mode of the first one. */

@@ -24,14 +24,16 @@ export interface OpenLocalOptions {
   retention?: Retention | "off" | undefined;
   /** The process stays: retention is applied in its background, once an hour. */
   collects?: boolean;
+  /** Nothing is going to be kept. */
+  readsOnly?: boolean;
 }
 
 /** Opens the folder in which a user's artifacts and events are kept, and makes it if it is not there. */
 export async function openLocal(
   dir: string = dataFolder(),
-  { retention = {}, collects = false }: OpenLocalOptions = {},
+  { retention = {}, collects = false, readsOnly = false }: OpenLocalOptions = {},
 ): Promise<Local> {
-  const database = await openDatabase(dir);
+  const database = await openDatabase(dir, { readsOnly });
   const isOff = retention === "off";
   const maxBytes = isOff ? Infinity : retention.maxBytes;
   const limits = maxBytes === undefined ? {} : { maxBytes };
@@ -54,7 +56,7 @@ export async function openLocal(
       await collector?.stop();
       await ledger.close();
       await store.close();
-      database.close();
+      await database.close();
     },
   };
 }

@@ -14,7 +14,9 @@ export interface ArtifactBytes {
 /** Opens a file of the store; null if it is not there. A link in its place is an error, not a way out. */
 export async function openNoFollow(path: string): Promise<FileHandle | null> {
   try {
-    const handle = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    // Without waiting: a pipe that somebody put there has nobody who writes.
+    const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+    const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if ((await handle.stat()).isFile()) return handle;
     await handle.close();
   } catch (error) {
@@ -23,7 +25,10 @@ export async function openNoFollow(path: string): Promise<FileHandle | null> {
       throw new SpillwayError("store-unavailable", `${path} cannot be read: ${String(error)}`, { cause: error });
     }
   }
-  throw new SpillwayError("store-damaged", `${path} is not a plain file; it is not read. Run: spillway verify`);
+  throw new SpillwayError(
+    "store-damaged",
+    `${path} is not a plain file; it is not read. Remove it, and run: spillway verify`,
+  );
 }
 
 /** Opens an artifact that is kept as it came; null if its file is not there. */

@@ -104,8 +104,8 @@ export async function collect(
   async function pass(sql: string, first: string[], reason: CollectReason, wants: (row: Candidate) => boolean) {
     const statement = raw.prepare<Candidate>(sql);
     let at: Pick<Candidate, "created_ms" | "key"> = { created_ms: -1e15, key: "" };
-    const isStopped = () => signal?.aborted ?? false;
-    for (let isDone = false; !isDone && !isStopped(); ) {
+    for (let isDone = false; !isDone; ) {
+      if (signal?.aborted) return;
       const page = statement.all(...first, heldMs, heldMs, at.created_ms, at.created_ms, at.key, PAGE);
       const chosen: Candidate[] = [];
       for (const row of page) {

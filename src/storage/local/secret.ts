@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { constants } from "node:fs";
-import { link, open, readFile, unlink } from "node:fs/promises";
+import { link, open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { SpillwayError } from "../../errors.ts";
+import { openNoFollow, readAt } from "./plain-file.ts";
 import { codeOf, PRIVATE_FILE, type StoreFolders, syncFolder } from "./store-folders.ts";
 
 const SECRET_BYTES = 32;
+/** Of a file that is none, no more is read than it takes to say so. */
+const MAX_SECRET_BYTES = 1024;
 
 /** The store's secret, made on first use. Of two processes that make it at once, both get the first one's. */
 export async function readSecret(folders: StoreFolders): Promise<Uint8Array> {
@@ -22,11 +24,13 @@ export async function readSecret(folders: StoreFolders): Promise<Uint8Array> {
 }
 
 async function readExisting(path: string): Promise<Uint8Array | null> {
+  const handle = await openNoFollow(path);
+  if (handle === null) return null;
   try {
-    return await readFile(path, { flag: constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) });
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
-    throw new SpillwayError("store-unavailable", `${path} cannot be read: ${String(error)}`, { cause: error });
+    const { size } = await handle.stat();
+    return await readAt(handle, path, 0, Math.min(size, MAX_SECRET_BYTES));
+  } finally {
+    await handle.close();
   }
 }
 

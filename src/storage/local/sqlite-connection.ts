@@ -39,8 +39,8 @@ export interface SqliteConnection extends RawSql {
 /** Between two attempts: others of this process get their turn. */
 const PAUSE_MS = 20;
 
-/** Opens a file that several processes may use at once. */
-export function openConnection({ DatabaseSync }: Driver, path: string): SqliteConnection {
+/** Opens a file that several processes may use at once. `address` is where it is opened for reading only. */
+export function openConnection({ DatabaseSync }: Driver, path: string, address?: string): SqliteConnection {
   const guarded = <T>(act: () => T): T => {
     try {
       return act();
@@ -48,7 +48,9 @@ export function openConnection({ DatabaseSync }: Driver, path: string): SqliteCo
       throw databaseFault(error, path);
     }
   };
-  const connection = guarded(() => new DatabaseSync(path));
+  const connection = guarded(() =>
+    address === undefined ? new DatabaseSync(path) : new DatabaseSync(address, { readOnly: true }),
+  );
   const statements = new Map<string, Statement<unknown>>();
   let isOpen = true;
   let isInside = false;

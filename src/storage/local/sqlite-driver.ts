@@ -18,7 +18,7 @@ export interface DriverConnection {
 
 /** Either driver. */
 export interface Driver {
-  DatabaseSync: new (path: string) => DriverConnection;
+  DatabaseSync: new (path: string, options?: { readOnly?: boolean }) => DriverConnection;
 }
 
 /** SQLite as this Node brings it; a package with the same API where it brings none. */

@@ -26,7 +26,7 @@ export function addEventsCommand(program: Command): void {
     .option("--full", "JSON, each with its artifact's text")
     .option("--json", "print one JSON object for each line")
     .addHelpText("after", "\nExamples:\n  spillway events --session s1\n  spillway events --follow --json | jq .kind")
-    .action((flags: EventsFlags) => withPlace(flags, (place) => printEvents(place, flags)));
+    .action((flags: EventsFlags) => withPlace(flags, (place) => printEvents(place, flags), { readsOnly: true }));
 }
 
 async function printEvents(place: Local, flags: EventsFlags): Promise<void> {

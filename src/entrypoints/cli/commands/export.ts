@@ -18,7 +18,7 @@ export function addExportCommand(program: Command): void {
       "after",
       "\nAn output is written once, with the event that saved it.\n\nExample:\n  spillway export --session s1 > s1.jsonl",
     )
-    .action((flags: ExportFlags) => withPlace(flags, (place) => exportEvents(place, flags)));
+    .action((flags: ExportFlags) => withPlace(flags, (place) => exportEvents(place, flags), { readsOnly: true }));
 }
 
 async function exportEvents({ store, ledger }: Local, { session }: ExportFlags): Promise<void> {

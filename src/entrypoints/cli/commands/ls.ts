@@ -29,7 +29,7 @@ export function addLsCommand(program: Command): void {
       "after",
       "\nExamples:\n  spillway ls\n  spillway ls --session s1 --json | jq -r '.artifacts[].id'\n  spillway ls --limit 50 --before 2026-03-01",
     )
-    .action((flags: LsFlags) => withPlace(flags, (place) => list(place, flags)));
+    .action((flags: LsFlags) => withPlace(flags, (place) => list(place, flags), { readsOnly: true }));
 }
 
 async function list({ store }: Local, { session, limit = PAGE, before, json }: LsFlags): Promise<void> {

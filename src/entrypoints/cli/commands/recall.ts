@@ -45,7 +45,9 @@ Examples:
   spillway recall k3v7q2 --tail 50
   spillway recall k3v7q2 --raw | sort | uniq -c`,
     )
-    .action((id: string, flags: RecallFlags) => withPlace(flags, (place) => recallPart(place, id, flags)));
+    .action((id: string, flags: RecallFlags) =>
+      withPlace(flags, (place) => recallPart(place, id, flags), { readsOnly: true }),
+    );
 }
 
 async function recallPart(place: Place, typed: string, flags: RecallFlags): Promise<void> {

@@ -41,7 +41,7 @@ Examples:
   spillway search k3v7q2 timeout --json | jq .total`,
     )
     .action((id: string, pattern: string, flags: SearchFlags) =>
-      withPlace(flags, (place) => searchArtifact(place, id, pattern, flags)),
+      withPlace(flags, (place) => searchArtifact(place, id, pattern, flags), { readsOnly: true }),
     );
 }
 

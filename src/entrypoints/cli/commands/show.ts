@@ -17,7 +17,7 @@ export function addShowCommand(program: Command): void {
     .argument("<id>", "the artifact; its first 6 characters may do")
     .option("--json", "print one JSON object")
     .addHelpText("after", "\nExample:\n  spillway show k3v7q2")
-    .action((id: string, flags: ShowFlags) => withPlace(flags, (place) => show(place, id, flags)));
+    .action((id: string, flags: ShowFlags) => withPlace(flags, (place) => show(place, id, flags), { readsOnly: true }));
 }
 
 async function show(place: Local, typed: string, { json }: ShowFlags): Promise<void> {

@@ -44,7 +44,7 @@ Examples:
   spillway stats
   spillway stats --by session --since 1d --json`,
     )
-    .action((flags: StatsFlags) => withPlace(flags, (place) => printStats(place, flags)));
+    .action((flags: StatsFlags) => withPlace(flags, (place) => printStats(place, flags), { readsOnly: true }));
 }
 
 async function printStats({ ledger }: Local, { by, session, since, flagAbove, json }: StatsFlags): Promise<void> {

@@ -17,7 +17,7 @@ export function addVerifyCommand(program: Command): void {
   addPlaceFlag(program.command("verify").description("read every saved byte and compare it with its hash"))
     .option("--json", "print one JSON object, { checked, damaged, missing, orphaned ... }")
     .addHelpText("after", "\nEnds with 1 if something is damaged or missing.\n\nExample:\n  spillway verify")
-    .action((flags: VerifyFlags) => withPlace(flags, (place) => verify(place, flags)));
+    .action((flags: VerifyFlags) => withPlace(flags, (place) => verify(place, flags), { readsOnly: true }));
 }
 
 async function verify({ store }: Local, { json }: VerifyFlags): Promise<void> {
