@@ -9,7 +9,7 @@ import { build } from "esbuild";
 
 const MAX_TARBALL_BYTES = 1024 * 1024;
 const ALLOWED =
-  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/.+\.(js|js\.map|d\.ts|txt)|schema\/.+\.json|docs\/guide\/.+\.md)$/;
+  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/.+\.(c?js|js\.map|d\.ts|txt)|schema\/.+\.json|docs\/guide\/.+\.md)$/;
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8"));
 const folder = mkdtempSync(join(tmpdir(), "spillway-package-"));
@@ -66,7 +66,7 @@ function run(command, parameters) {
 /** Every package that a built file imports is one that installing ours brings, or that its user is told to bring. */
 async function namesWhatItImports() {
   const { metafile } = await build({
-    entryPoints: promisedFiles().filter((path) => path.endsWith(".js")),
+    entryPoints: promisedFiles().filter((path) => /\.c?js$/.test(path)),
     bundle: true,
     packages: "external",
     platform: "node",
