@@ -66,7 +66,7 @@ function run(command, parameters) {
 /** Every package that a built file imports is one that installing ours brings, or that its user is told to bring. */
 async function namesWhatItImports() {
   const { metafile } = await build({
-    entryPoints: promisedFiles().filter((path) => path.endsWith(".js")),
+    entryPoints: promisedFiles().filter((path) => /\.c?js$/.test(path)),
     bundle: true,
     packages: "external",
     platform: "node",

@@ -3,7 +3,7 @@ import { Command, CommanderError } from "commander";
 import { tellFault } from "./tell.ts";
 import { VERSION } from "./version.ts";
 
-/** Each adds a command to the program. Only the one that was asked for is loaded, since reading twelve takes as long as Node itself. */
+/** Each adds a command to the program. Only the one that was asked for is loaded, so that it starts sooner. */
 const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
   run: async () => (await import("./commands/run.ts")).addRunCommand,
   clamp: async () => (await import("./commands/clamp.ts")).addClampCommand,
