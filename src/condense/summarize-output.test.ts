@@ -117,7 +117,7 @@ describe("an output over its limits", () => {
     const ask = ({ user }: ModelPrompt) => `summary ${asked.push(user)}`;
     const policy = { tools: { one: { strategy: "summarize", triggerChars: 5000, limits: { maxChars: 3000 } } } };
     const spillway = await withModel({ model: "m", ask }, { policy });
-    expect(spillway.resolve("one")).toMatchObject({ summarize: true, triggerChars: 5000, strategy: "head-tail" });
+    expect(spillway.resolve("one")).toMatchObject({ summarize: true, triggerChars: 5000, strategy: "auto" });
     expect((await spillway.admit({ tool: "one", output: LONG.slice(0, 6000) })).output).toContain("\nsummary 1\n");
     const wrapped = spillway.wrapTool(async () => LONG, { name: "other", summarize: true, limits: { maxChars: 3000 } });
     expect(await wrapped()).toContain("\nsummary 2\n");

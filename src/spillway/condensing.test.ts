@@ -93,7 +93,7 @@ describe("the model that was handed in", () => {
       SPILLWAY_SUMMARY_KEY: "k",
     };
     const policy = { default: { summarize: true, limits: { maxChars: 3000 } } };
-    const long = "a line of text\n".repeat(3000);
+    const long = Array.from({ length: 3000 }, (_, at) => `line ${at} of a text`).join("\n");
     const named = await createSpillway({ store: memoryStore(), policy, env });
     expect((await named.admit({ output: long })).receipt.summaryModel).toBe("env-1");
     expect(small.requests[0]?.headers.authorization).toBe("Bearer k");
@@ -111,7 +111,7 @@ describe("the model that was handed in", () => {
     const summarizer = { endpoint: `${small.url}/v1`, model: "s", speaks: "openai" as const };
     const spillway = await createSpillway({ store: memoryStore(), policy, env: {}, summarizer });
     const call = { type: "tool_use", id: "c1", name: "bash", input: {} };
-    const result = { type: "tool_result", tool_use_id: "c1", content: "a line of text\n".repeat(3000) };
+    const result = { type: "tool_result", tool_use_id: "c1", content: Array.from({ length: 3000 }, (_, at) => `line ${at} of a text`).join("\n") };
     const messages = [
       { role: "user", content: "go" },
       { role: "assistant", content: [call] },
