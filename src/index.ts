@@ -79,7 +79,6 @@ export type {
   PersistHook,
   SessionManager,
 } from "./persist/histories.ts";
-export { type Rates, statRates } from "./spillway/stat-rates.ts";
 export type {
   Call,
   CallOptions,
@@ -99,6 +98,7 @@ export type {
   SendContext,
 } from "./spillway/lazy-call.ts";
 export type { Compact, CompactedConversation, CompactOptions } from "./spillway/lazy-compact.ts";
+export { type Rates, statRates } from "./spillway/stat-rates.ts";
 export type {
   Admission,
   AdmitOptions,
