@@ -27,7 +27,6 @@ const library = {
     wire: "src/wire/index.ts",
   },
   dts: true,
-  sourcemap: true,
   deps: { neverBundle: ["fast-check", /^gpt-tokenizer(\/|$)/], onlyBundle: [] },
   outputOptions: { chunkFileNames: "chunks/[name]-[hash].js" },
 } satisfies UserConfig;

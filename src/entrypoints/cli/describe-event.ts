@@ -19,6 +19,6 @@ export function describeEvent(event: RecordedEvent): string {
   const faults: unknown = receipt?.faults ?? more?.["faults"];
   if (Array.isArray(faults)) what.push(...faults.map((fault) => cell(String(fault), MAX_FAULT_CHARS)));
   if (artifact !== null) what.push(`artifact ${artifact}`);
-  const names = [event.session, event.tool].map(cell).join("  ");
+  const names = [event.session, event.tool].map((name) => cell(name)).join("  ");
   return `${timeText(event.atMs)}  ${event.kind.padEnd(17)}  ${names}  ${what.join("; ")}`.trimEnd().concat("\n");
 }
