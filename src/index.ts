@@ -26,6 +26,7 @@ export async function loadExactCounter(vocabulary?: "o200k" | "cl100k" | "claude
 export type { ConfigSource, LoadConfigOptions, LoadedConfig } from "./config/index.ts";
 export type { Cut, Gap, Piece, Room } from "./contract/cut.ts";
 export type { EventKind, RecordedEvent, SpillwayEvent } from "./contract/event.ts";
+export type { HtmlReader } from "./contract/html-reader.ts";
 export type { EventQuery, Ledger, Projection, SessionRow, StatQuery, StatRow, Totals } from "./contract/ledger.ts";
 export type { Limits, Unit } from "./contract/limits.ts";
 export type {
@@ -79,7 +80,6 @@ export type {
   PersistHook,
   SessionManager,
 } from "./persist/histories.ts";
-export { type Rates, statRates } from "./spillway/stat-rates.ts";
 export type {
   Call,
   CallOptions,
@@ -99,6 +99,7 @@ export type {
   SendContext,
 } from "./spillway/lazy-call.ts";
 export type { Compact, CompactedConversation, CompactOptions } from "./spillway/lazy-compact.ts";
+export { type Rates, statRates } from "./spillway/stat-rates.ts";
 export type {
   Admission,
   AdmitOptions,
