@@ -111,7 +111,11 @@ describe("the model that was handed in", () => {
     const summarizer = { endpoint: `${small.url}/v1`, model: "s", speaks: "openai" as const };
     const spillway = await createSpillway({ store: memoryStore(), policy, env: {}, summarizer });
     const call = { type: "tool_use", id: "c1", name: "bash", input: {} };
-    const result = { type: "tool_result", tool_use_id: "c1", content: Array.from({ length: 3000 }, (_, at) => `line ${at} of a text`).join("\n") };
+    const result = {
+      type: "tool_result",
+      tool_use_id: "c1",
+      content: Array.from({ length: 3000 }, (_, at) => `line ${at} of a text`).join("\n"),
+    };
     const messages = [
       { role: "user", content: "go" },
       { role: "assistant", content: [call] },

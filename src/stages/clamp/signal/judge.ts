@@ -8,6 +8,9 @@ const PASSING_SHARE = 0.5;
 /** What a copy of a better line loses of its score. */
 const REPEAT_COST = 0.7;
 
+/** Failing logs have their best line at -5.7 or above; where nothing comes near, no line tells more than another. */
+const LEAST_SIGN = -6;
+
 /** An output's lines with what each is worth. */
 export interface Judged {
   store: UnitStore;
@@ -16,6 +19,8 @@ export interface Judged {
   values: Float64Array;
   units: number;
   isFailure: boolean;
+  /** Something failed, and no line looks like a sign of it. */
+  isUnsure: boolean;
 }
 
 /** Judges every line that is held, now that the whole is known. */
@@ -31,9 +36,10 @@ export function judge(reader: SignalReader, exitCode: number | undefined): Judge
       ? (store.score[row] as number) - gain + late.look(store, row)
       : PASSING_SHARE * (store.lineScore[row] as number) + 2 * gain;
   }
+  const isUnsure = isFailure && scores.every((score) => score < LEAST_SIGN);
   repeatsDown(store, scores);
   const values = smoothed(store, scores, 0, store.length);
-  return { store, scores, values, units: whole.units, isFailure };
+  return { store, scores, values, units: whole.units, isFailure, isUnsure };
 }
 
 /** A line that comes again tells nothing new: all but the best of its copies are worth less. */

@@ -23,6 +23,12 @@ describe("signal", () => {
     expect(clampText(log, { maxChars: 4000 }, { strategy: "head-tail" }).text).not.toContain("AssertionError");
   });
 
+  it("keeps both ends where something failed and no line looks like it", () => {
+    const log = Array.from({ length: 5000 }, (_, bottle) => `${bottle + 1} bottles of beer`).join("\n");
+    const shown = (strategy: string) => clampText(log, { maxLines: 40 }, { strategy, exitCode: 1 }).text;
+    expect(shown("signal")).toBe(shown("head-tail"));
+  });
+
   it("says of each gap which lines are missing", () => {
     const log = [
       ...passing(500),

@@ -52,14 +52,14 @@ function roomChars({ limits, counter }: StrategyRequest): number {
 
 function cutSignal(
   request: StrategyRequest,
-  { store, values, units, isFailure }: Judged,
+  { store, values, units, isFailure, isUnsure }: Judged,
   costs: UnitCosts,
   total: Total,
   plain: Held,
   room: Room,
 ): Cut {
   const budget = spend(budgetOf(request.limits), room.fixed);
-  if (store.length === 0 || UNITS.some((unit) => budget[unit] < LEAST[unit])) return plain.cut(room);
+  if (isUnsure || store.length === 0 || UNITS.some((unit) => budget[unit] < LEAST[unit])) return plain.cut(room);
   const pinned = pinEdges(store, costs, budget, isFailure);
   const kept = selectRows({ store, values, costs, budget, gap: room.gap, units, pinned });
   const shown = plain.cut(room);
