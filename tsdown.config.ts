@@ -68,7 +68,7 @@ const LATER = [
   /^stages\/clamp\/strategies\/(?!(head|tail|head-tail|edges|on-use)\.ts)/,
   /^entrypoints\/(?!cli\/)/,
   /^entrypoints\/cli\/(main\.ts|(run|transcripts)\/|commands\/(?!clamp\.ts)|(serve-mcp|transcript-flags|read-recorded)\.ts)/,
-  /^admit\/(model-view|redact-result|redacted-source)\.ts/,
+  /^admit\/(admit-page|model-view|redact-result|redacted-source)\.ts/,
 ];
 
 /** What every start needs. */

@@ -53,7 +53,7 @@ function clamp(raw, limits, strategy, exitCode = null) {
     limits,
     strategy,
     headShare: 0.3,
-    fold: true,
+    fold: code.startFold,
     counter: code.estimateCounter,
     exitCode,
   });

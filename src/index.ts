@@ -26,6 +26,7 @@ export async function loadExactCounter(vocabulary?: "o200k" | "cl100k" | "claude
 export type { ConfigSource, LoadConfigOptions, LoadedConfig } from "./config/index.ts";
 export type { Cut, Gap, Piece, Room } from "./contract/cut.ts";
 export type { EventKind, RecordedEvent, SpillwayEvent } from "./contract/event.ts";
+export type { HtmlReader } from "./contract/html-reader.ts";
 export type { EventQuery, Ledger, Projection, SessionRow, StatQuery, StatRow, Totals } from "./contract/ledger.ts";
 export type { Limits, Unit } from "./contract/limits.ts";
 export type {

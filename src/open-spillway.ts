@@ -69,12 +69,14 @@ export async function openSpillway(options: SpillwayOptions, histories?: NewHist
   // A wrong endpoint should show here, not with the first output.
   if (parts.summarizer !== undefined) await openModel(parts.summarizer);
   const searcher = async () => (await import("./parts/searcher.ts")).loadSearcher();
+  const { htmlReader = async () => (await import("./parts/html-reader.ts")).loadHtmlReader() } = parts;
   return assembleSpillway({
     ...parts,
     ...kept,
     ...files,
     openModel,
     searcher,
+    htmlReader,
     histories,
     redaction,
     env,

@@ -108,6 +108,8 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   const { logs = [], placeFaults = [] } = parts;
   const recorder = newRecorder({ ledger, logs, listeners: parts, redaction, newBreaker: breaker, deadlineMs, now });
   const safeName = safeNames(redaction);
+  const { htmlReader } = parts;
+  const loadHtmlReader = typeof htmlReader === "object" && htmlReader !== null ? async () => htmlReader : htmlReader;
   checkLimits(parts.hostLimits ?? {}, "hostLimits");
 
   function strategyNamed(name: string): Strategy {
@@ -176,6 +178,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
       own,
       loadView: redaction?.loadView ?? null,
       summarize: isUpdate ? undefined : condensing?.summarize,
+      loadHtmlReader: isUpdate ? undefined : (loadHtmlReader ?? undefined),
       ...(typeof exit === "object" && exit !== null && { exit }),
     };
     const { totalChars, ...admitted } = await admitOutput(plan, request.output, keeper).catch((error: unknown) =>

@@ -289,6 +289,8 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   updateIntervalMs: 100,
   receiptCuts: 200,
   signalFullBytes: 8_388_608,
+  htmlBytes: 8_388_608,
+  htmlReadMs: 5000,
   runCopyBytes: 1_073_741_824,
   truncationFlagShare: 0.5,
   eventMoreBytes: 8192,

@@ -1,5 +1,5 @@
 import type { Cut } from "../contract/cut.ts";
-import type { Limits } from "../contract/limits.ts";
+import type { Limits, Unit } from "../contract/limits.ts";
 import type { Receipt } from "../contract/receipt.ts";
 import type { Extent, Size, Total } from "../contract/size.ts";
 import type { Focus, Strategy } from "../contract/strategy.ts";
@@ -41,7 +41,9 @@ export interface AdmissionRequest {
   explain?: boolean;
   /** Over this many characters a cut output is summarised, where a model is at hand; absent for never. */
   summarizeOverChars?: number | undefined;
-  /** Secrets were replaced in what is admitted: tells a cut of it in bytes and lines of the source. */
+  /** A line of ours that ends the text, before how a command ended. */
+  note?: string | undefined;
+  /** Secrets were replaced in what is admitted, or it was made of something else: tells a cut of it in units of the source. */
   source?: SourceAccount | undefined;
 }
 
@@ -64,6 +66,8 @@ export interface Admission {
   /** True once part of the output will be held back: from here on it has to be spilled. */
   readonly over: boolean;
   readonly held: Uint8Array;
+  /** What sort of output it is, once that is known. */
+  readonly kind: string | null;
   /** `fault` is why the output's source ended early, if it did; `exitCode` is for one that was not known before. */
   end(fault?: string, exitCode?: number | null): Ended;
 }
@@ -74,6 +78,8 @@ export interface Ended {
   cut: boolean;
   /** What a summary may stand for, and the lines that end it; null where none can. */
   source: { total: Total; closing: readonly string[] } | null;
+  /** How large the output is and by what limit, if it is a web page of which something will not be shown. */
+  page?: { total: Total; overBy: Unit | null };
   write(keeping: Keeping, sha256: string | null, original?: string): Admitted;
 }
 
@@ -106,10 +112,14 @@ export function startAdmission(request: AdmissionRequest): Admission {
     get held() {
       return clamp.held;
     },
+    get kind() {
+      return clamp.kind;
+    },
     end(fault, exitCode = request.exitCode) {
       const early = fault === undefined ? [] : [endedEarly(fault)];
-      const closing = exitCode === null ? early : [...early, exitLine(exitCode)];
-      const whole = exitCode === 0 ? early : closing;
+      const before = request.note === undefined ? early : [...early, request.note];
+      const closing = exitCode === null ? before : [...before, exitLine(exitCode)];
+      const whole = exitCode === 0 ? before : closing;
       const clamped = clamp.end(whole.length === 0 ? "" : `\n${whole.join("\n")}`, exitCode ?? undefined);
       return endAdmission({ ...request, exitCode }, clamped, { early, closing, whole });
     },
@@ -130,6 +140,9 @@ function endAdmission(request: AdmissionRequest, clamped: Clamped, closings: Clo
   return {
     cut: isCut,
     source: isCut && binary === null ? { total: clamped.total, closing: closings.closing } : null,
+    ...(isCut &&
+      binary === null &&
+      clamped.kind === "html" && { page: { total: clamped.total, overBy: clamped.overBy } }),
     write(keeping, sha256, original) {
       const written = writeText(request, clamped, binary, closings, keeping, original);
       const { tool, session, call, limits, counter, exitCode } = request;

@@ -4,27 +4,24 @@ import type { Access } from "../stages/mark/access.ts";
 import { encodeText } from "../stages/measure/encode-text.ts";
 import { bytesOf, isStream, readChunks } from "../stages/measure/read-chunks.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { type SpillPlace, type StartRedactor, startSpill } from "../stages/spill/spill.ts";
+import { type SpillPlace, startSpill } from "../stages/spill/spill.ts";
 import { spillNow } from "../stages/spill/spill-now.ts";
 import { within } from "../stages/spill/within.ts";
-import {
-  type AdmissionRequest,
-  type Admitted,
-  type Ended,
-  NOT_KEPT,
-  type SourceAccount,
-  startAdmission,
-} from "./admission.ts";
+import { type AdmissionRequest, type Admitted, type Ended, NOT_KEPT, startAdmission } from "./admission.ts";
 import { admitBlocks } from "./admit-blocks.ts";
 import { boundObject } from "./admit-object.ts";
+import type { AdmittedPage, LoadHtmlReader, Page } from "./admit-page.ts";
 import type { AdmittedBlocks } from "./admit-texts.ts";
 import { admitWhole } from "./admit-whole.ts";
 import { errorWith } from "./clamp-error.ts";
-import { addRedactions } from "./join-receipts.ts";
 import { isLoaded, loadFor } from "./load-on-use.ts";
 import type { ModelView } from "./model-view.ts";
+import { ownText, ownTextNow } from "./own-text.ts";
 import type { OwnText, OwnTexts } from "./own-texts.ts";
+import { PageHolder } from "./page-holder.ts";
 import { type Chunks, leastBytes, peek } from "./peek-output.ts";
+import { redactedPlace } from "./redacted-place.ts";
+import { withFaults } from "./with-faults.ts";
 
 /** What came of an output: its own shape for the caller, its text, and the receipt. */
 export interface AdmittedOutput extends Admitted {
@@ -43,11 +40,16 @@ export interface Keeper {
   own: OwnTexts;
   /** Replaces secrets in what the model reads, if that is asked for. */
   loadView: (() => Promise<ModelView>) | null;
+  /** Makes text of web pages; without it they are cut as they are. */
+  loadHtmlReader?: LoadHtmlReader | undefined;
   /** Puts a summary in place of a clamp, where a model is at hand. */
   summarize?: Summarize | undefined;
   /** How a command ended, where that is only known once its output has come. */
   exit?: PromiseLike<number | null>;
 }
+
+/** What a structured result is kept with; the model's view of it is handed in beside. */
+type StructuredKeeper = Omit<Keeper, "loadView" | "exit"> & Partial<Pick<Keeper, "loadView">>;
 
 /** Never throws: without a summary the clamp stands, and its receipt says why. */
 export type Summarize = (request: AdmissionRequest, ended: Ended, kept: OwnText) => Promise<Ended>;
@@ -105,9 +107,10 @@ async function readable(output: unknown): Promise<unknown> {
 async function admitChunks(
   given: AdmissionRequest,
   source: Chunks,
-  { place, about, access, own, exit, summarize }: Keeper,
+  keeper: Keeper,
   original?: string,
 ): Promise<Admitted> {
+  const { place, about, access, own, exit, summarize } = keeper;
   const { chunks, isSmall } = isLoaded(given)
     ? { chunks: source, isSmall: false }
     : await peek(source, leastBytes(given.limits));
@@ -115,28 +118,54 @@ async function admitChunks(
   const admission = startAdmission(request);
   const known = original === undefined ? null : own.find(original);
   const spill = startSpill(known === null ? redactedPlace(place, request.source) : { ...place, store: null }, about);
+  const holder = keeper.loadHtmlReader === undefined || request.strategy.choose === undefined ? null : new PageHolder();
+  const keep = (bytes: Uint8Array) => {
+    holder?.add(bytes, admission.kind);
+    return spill.add(bytes);
+  };
   let fault: string | undefined;
   try {
     for await (const chunk of chunks) {
       const before = admission.add(chunk);
-      if (before.length > 0) await spill.add(before);
-      if (admission.over) await spill.add(chunk);
+      if (before.length > 0) await keep(before);
+      if (admission.over) await keep(chunk);
     }
   } catch (error) {
     fault = firstLine(error);
   }
   const { held } = admission;
-  const exitCode = await Promise.resolve(exit).catch(() => null);
-  const ended = admission.end(fault, Number.isSafeInteger(exitCode) ? exitCode : request.exitCode);
+  const exited = await Promise.resolve(exit).catch(() => null);
+  const exitCode = Number.isSafeInteger(exited) ? (exited as number) : request.exitCode;
+  const ended = admission.end(fault, exitCode);
   if (!ended.cut) return ended.write(NOT_KEPT, null, original);
   const again = known === null ? null : await admitAgain(request, known, place.store);
   if (known !== null && again !== null) return remembered(again.write(known.keeping, known.sha256), known, own);
-  if (held.length > 0) await spill.add(held);
+  if (held.length > 0) await keep(held);
   const { artifact, fault: spillFault } = await spill.end();
-  const kept = await ownText(artifact, access, request.exitCode);
-  const shown = await summarized(request, ended, kept, summarize);
-  const admitted = remembered(shown.write(kept.keeping, kept.sha256), kept, own);
-  return spillFault === null ? admitted : { ...admitted, receipt: withFaults(admitted.receipt, [spillFault]) };
+  const faults = spillFault === null ? [] : [spillFault];
+  const raw = await ownText(artifact, access, request.exitCode);
+  const html = ended.page === undefined ? undefined : holder?.html();
+  const page = await pageText(request, ended, { html, raw, fault, exitCode }, keeper, faults);
+  const { text, kept = raw } = page ?? {};
+  const shown = await summarized(request, page?.ended ?? ended, kept, summarize);
+  const written = shown.write(kept.keeping, kept.sha256, text);
+  const admitted = page?.ended.cut === false ? written : remembered(written, kept, own);
+  return { ...admitted, receipt: withFaults(admitted.receipt, faults) };
+}
+
+/** An output that is a web page, as text; null, and maybe a fault more, where it is none or cannot be read. */
+async function pageText(
+  request: AdmissionRequest,
+  { page }: Ended,
+  { html, ...read }: Omit<Page, "html" | "total" | "overBy"> & { html: string | null | undefined },
+  keeper: Omit<StructuredKeeper, "own">,
+  faults: string[],
+): Promise<AdmittedPage | null> {
+  const { loadHtmlReader } = keeper;
+  if (page === undefined || loadHtmlReader === undefined || typeof html !== "string") return null;
+  if (page.total.bytes > NUMBERS.htmlBytes.default) return null;
+  const { admitPage } = await import("./admit-page.ts");
+  return admitPage(request, { ...page, ...read, html }, { ...keeper, loadHtmlReader }, faults);
 }
 
 /** The end of an output with its summary, if its tool's policy asks for one. */
@@ -164,7 +193,7 @@ async function admitAgain(request: AdmissionRequest, known: OwnText, store: Stor
     if (artifact === null) return null;
     const exitCode = request.exitCode ?? known.exitCode;
     // What is stored is what it is cut from now.
-    const admission = startAdmission({ ...request, exitCode, source: undefined });
+    const admission = startAdmission({ ...request, note: known.note, exitCode, source: undefined });
     for (let from = 0; from < artifact.bytes; from += READ_BYTES) {
       const bytes = await wait(store.read(id, request.scope, { from, to: from + READ_BYTES }));
       if (!(bytes instanceof Uint8Array) || bytes.length === 0) return null;
@@ -186,10 +215,11 @@ function remembered(admitted: Admitted, own: OwnText, texts: OwnTexts): Admitted
 export async function admitStructured(
   given: AdmissionRequest,
   result: object,
-  { place, about, access, own, summarize }: Omit<Keeper, "loadView" | "exit">,
+  keeper: StructuredKeeper,
   view: ModelView | null,
   admit: AdmitParts = admitBlocks,
 ): Promise<AdmittedOutput> {
+  const { place, about, access, own, summarize } = keeper;
   const request = await loadFor(given);
   const { blocks, write } = view === null ? admit(request, result) : admitRedacted(request, result, view);
   const faults: string[] = [];
@@ -207,20 +237,27 @@ export async function admitStructured(
     if (block.ended.cut) for (const bytes of block.chunks()) await spill.add(bytes);
     const { artifact, fault } = await spill.end();
     if (fault !== null) faults.push(fault);
-    const text = await ownText(artifact, access, block.request.exitCode);
-    block.ended = await summarized(block.request, block.ended, text, summarize);
-    kept.push(text);
+    const { exitCode } = block.request;
+    const raw = await ownText(artifact, access, exitCode);
+    const read = { html: block.text, raw, fault: undefined, exitCode };
+    const page = await pageText(block.request, block.ended, read, keeper, faults);
+    const whole = page?.kept ?? raw;
+    block.text = page?.text ?? block.text;
+    block.ended = await summarized(block.request, page?.ended ?? block.ended, whole, summarize);
+    kept.push(whole);
   }
   const { texts, ...admitted } = write(kept);
-  texts.forEach((text, index) => own.remember(text, kept[index] as OwnText));
-  return faults.length === 0 ? admitted : { ...admitted, receipt: withFaults(admitted.receipt, faults) };
+  texts.forEach((text, index) => {
+    if (blocks[index]?.ended.cut) own.remember(text, kept[index] as OwnText);
+  });
+  return { ...admitted, receipt: withFaults(admitted.receipt, faults) };
 }
 
 /** The same before it returns, for hosts that cannot wait: what the store cannot save at once is marked as not saved. */
 export function admitStructuredNow(
   request: AdmissionRequest,
   result: object,
-  { place, about, own }: Omit<Keeper, "access" | "loadView" | "exit" | "summarize">,
+  { place, about, own }: Pick<Keeper, "place" | "about" | "own">,
   access: Access,
   admit: AdmitParts = admitBlocks,
 ): AdmittedOutput {
@@ -228,11 +265,13 @@ export function admitStructuredNow(
   const spills = blocks.map(({ ended, chunks }) =>
     spillNow(ended.cut ? place : { ...place, store: null }, about, ended.cut ? chunks() : []),
   );
-  const kept = blocks.map((block, index) => textKept(spills[index]?.artifact ?? null, access, block.request.exitCode));
+  const kept = blocks.map((block, index) =>
+    ownTextNow(spills[index]?.artifact ?? null, access, block.request.exitCode),
+  );
   const { texts, ...admitted } = write(kept);
   texts.forEach((text, index) => own.remember(text, kept[index] as OwnText));
   const faults = spills.flatMap(({ fault }) => fault ?? []);
-  return faults.length === 0 ? admitted : { ...admitted, receipt: withFaults(admitted.receipt, faults) };
+  return { ...admitted, receipt: withFaults(admitted.receipt, faults) };
 }
 
 /** Secrets are replaced before anything is measured or chosen, so that no cut leaves half of one. */
@@ -243,36 +282,6 @@ function admitRedacted(request: AdmissionRequest, given: object, view: ModelView
   // Cut at twice the size that will be shown, so that what a cut left of a secret is not.
   if (redacted === null) return boundObject(request, result, view.copy(result, 2 * maxBytes));
   return admitBlocks({ ...request, source: view.sum(redacted.sources) }, redacted.result, redacted.sources);
-}
-
-/** Secrets were replaced already; `again` where what is stored has more in it than was looked at. */
-function redactedPlace(place: SpillPlace, source: SourceAccount | undefined, again = false): SpillPlace {
-  const { loadRedactor } = place;
-  if (source === undefined || loadRedactor === null) return place;
-  return {
-    ...place,
-    async loadRedactor() {
-      const start: StartRedactor | null = again ? await loadRedactor() : null;
-      return (take) => {
-        const more = start?.(take) ?? { add: take, end: () => ({ count: 0, bytes: 0 }) };
-        return { add: (bytes) => more.add(bytes), end: () => addRedactions(source.redactions, more.end()) };
-      };
-    },
-  };
-}
-
-function withFaults(receipt: Admitted["receipt"], faults: string[]): Admitted["receipt"] {
-  return { ...receipt, faults: [...(receipt.faults ?? []), ...faults] };
-}
-
-async function ownText(artifact: Artifact | null, access: Keeper["access"], exitCode: number | null): Promise<OwnText> {
-  return textKept(artifact, artifact === null ? NOT_KEPT.access : await access(artifact), exitCode);
-}
-
-function textKept(artifact: Artifact | null, access: Access, exitCode: number | null): OwnText {
-  if (artifact === null) return { keeping: NOT_KEPT, sha256: null, exitCode };
-  const { id, bytes, saved, sha256, redactions } = artifact;
-  return { keeping: { saved, savedBytes: bytes, id, access, redactions }, sha256, exitCode };
 }
 
 const MAX_FAULT_CHARS = 200;

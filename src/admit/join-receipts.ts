@@ -10,6 +10,7 @@ export function joinReceipts(request: AdmissionRequest, receipts: readonly Recei
   const artifacts = cut.flatMap((receipt) => receipt.artifact ?? []);
   const faults = receipts.flatMap((receipt) => receipt.faults ?? []);
   const redactions = receipts.flatMap((receipt) => receipt.storedRedactions ?? []);
+  const original = receipts.find((receipt) => receipt.original !== undefined)?.original;
   const summaries = receipts.filter((receipt) => receipt.summarized);
   const maxCuts = NUMBERS.receiptCuts.default;
   return {
@@ -35,6 +36,7 @@ export function joinReceipts(request: AdmissionRequest, receipts: readonly Recei
     exitCode: request.exitCode,
     ...(redactions.length > 0 ? { storedRedactions: redactions.reduce(addRedactions) } : {}),
     ...(artifacts.length > 1 ? { artifacts } : {}),
+    ...(original !== undefined && { original }),
     ...summaryOf(summaries),
     ...(faults.length > 0 ? { faults } : {}),
   };

@@ -5,6 +5,8 @@ export interface OwnText {
   keeping: Keeping;
   sha256: string | null;
   exitCode: number | null;
+  /** What it says of the page that it was made of. */
+  note?: string;
 }
 
 /** Texts remembered; an agent rarely sends more results than this. */

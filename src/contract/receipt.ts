@@ -39,6 +39,8 @@ export interface Receipt {
   artifact: string | null;
   /** All of them, where several texts of a structured result were cut. */
   artifacts?: string[];
+  /** The artifact that is the output as it came, where what is shown was made of it (a web page as text). */
+  original?: string;
   /** Of what is stored. */
   sha256: string | null;
   /** Null when nothing was held back, so nothing had to be saved. */

@@ -11,6 +11,7 @@ const OPTIONS = new Set([
   "strategies",
   "scope",
   "reader",
+  "htmlReader",
   "redact",
   "events",
   "runs",

@@ -4,6 +4,7 @@ import type { Redaction } from "../admit/redaction.ts";
 import type { Tool, WrapOptions } from "../admit/wrap-tool.ts";
 import type { Call } from "../call/call-options.ts";
 import type { SpillwayEvent } from "../contract/event.ts";
+import type { HtmlReader } from "../contract/html-reader.ts";
 import type { Ledger } from "../contract/ledger.ts";
 import type { Limits } from "../contract/limits.ts";
 import type { ModelClient, ModelSource } from "../contract/model-client.ts";
@@ -39,6 +40,8 @@ export interface SpillwayParts {
   summarizer?: ModelSource | undefined;
   /** Finds in artifacts. */
   searcher: () => Promise<Searcher>;
+  /** Makes readable text of web pages that are over their limits; null cuts them as they are. */
+  htmlReader?: HtmlReader | (() => Promise<HtmlReader>) | null | undefined;
   /** Guards and caps messages; without it a Spillway does neither. */
   histories?: ((parts: GuardParts) => Histories) | undefined;
   /** Who may read what is kept; the local user by default. */

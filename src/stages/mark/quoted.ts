@@ -1,6 +1,6 @@
 /** Lines that read like a marker of ours. */
 const LIKE_OURS =
-  /^\[(?:\.\.\. |First \d|Last \d|Start of line \d|End of line \d|exit code -?\d|Output cut|Repeats and|White space left|tool output truncated|no output|cut\b|output ended early|binary output not|Summary by|This is a summary|Summary of the conversation|[\d,]+ lines?, [\d,]+ bytes? not)/m;
+  /^\[(?:\.\.\. |First \d|Last \d|Start of line \d|End of line \d|exit code -?\d|Output cut|Repeats and|White space left|HTML of \d|tool output truncated|no output|cut\b|output ended early|binary output not|Summary by|This is a summary|Summary of the conversation|[\d,]+ lines?, [\d,]+ bytes? not)/m;
 
 /** True if an output has a line that a model could take for a marker of ours. */
 export function quotesMarker(text: string): boolean {

@@ -63,6 +63,9 @@ export const NUMBERS = {
     "signal judges every line of so much; beyond it a quick look finds the lines to judge",
   ),
 
+  htmlBytes: row(8 * MIB, 0, MOST_BYTES, "a page that is made into text is held whole; a larger one is cut as it came"),
+  htmlReadMs: row(5000, 10, 600_000, "a page that takes longer to read is cut as it came"),
+
   commandChars: row(200_000, 1000, 16 * MIB, "a command's output held in memory; the rest is in the artifact"),
   commandPendingChars: row(200_000, 1000, 16 * MIB, "a background command's output that nobody has read yet"),
   displayTextChars: chars(8000, "people's view: one text block"),

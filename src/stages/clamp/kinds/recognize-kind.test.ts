@@ -52,6 +52,14 @@ describe("recognizeKind", () => {
     expect(kindOf(text)).toBe(kind);
   });
 
+  it("takes a page that was read from a file for a source", () => {
+    const text = `<!DOCTYPE html>\n<html><body>${repeated(50, (n) => `<p>${n}</p>`)}`;
+    expect(kindOf(text, { tool: "Read" })).toBe("source");
+    expect(kindOf(text, { tool: "bash", command: "cat index.html" })).toBe("source");
+    expect(kindOf(text, { tool: "bash", command: "curl -s https://x.test" })).toBe("html");
+    expect(kindOf(text, { tool: "web_fetch" })).toBe("html");
+  });
+
   it("takes what a command wrote for a log where it is nothing else, but not what a command only shows", () => {
     const text = repeated(60, (n) => `lorem ${n} ipsum`);
     expect(kindOf(text, { tool: "bash" })).toBe("log");

@@ -27,7 +27,8 @@ export function recognizeKind(
   const sample = sampleOf(start, request);
   if (isJson(sample)) return "json";
   if (sample.lines.length === 0) return "unknown";
-  if (isHtml(sample)) return "html";
+  // Who reads the file of a page wants its markup, perhaps to change it.
+  if (isHtml(sample)) return sample.tool === "read_file" || SHOWS.test(sample.command) ? "source" : "html";
   if (isDiff(sample)) return "diff";
   if (isLog(sample)) return "log";
   if (isMatches(sample)) return "matches";

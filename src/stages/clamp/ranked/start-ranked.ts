@@ -32,13 +32,16 @@ export interface LineRanker {
 }
 
 const MOST_HELD_BYTES = 4 * 1024 * 1024;
+/** Held of each rank for each byte of room: short lines cost more than their bytes, and either end may fill the room. */
+const HELD_FOR_ROOM = 4;
 
 /** Keeps whole lines by rank. Where not even one has room, both ends are kept plainly. */
 export function startRanked(request: StrategyRequest, ranker: LineRanker): Sieve {
   const capacity = Math.min(capacityBytes(request.limits, request.counter), MOST_HELD_BYTES);
   const scanBytes = NUMBERS.kindScanBytes.default;
+  const heldBytes = Math.min(HELD_FOR_ROOM * capacity, MOST_HELD_BYTES);
   const classes = Array.from({ length: ranker.ranks }, (_, rank) =>
-    ranker.isSpread?.(rank) ? new SpreadLines(capacity) : new RankedLines(capacity),
+    ranker.isSpread?.(rank) ? new SpreadLines(heldBytes) : new RankedLines(heldBytes),
   );
   const take = (line: SourceLine): void => {
     if (line.bytes === null) return;

@@ -12,7 +12,8 @@ const STEPS = 512;
 /** Lets go of the lines that are worth least for their length, until about `mostChars` are held. */
 export function evict(store: UnitStore, roomChars: number, mostChars: number, judged: number): void {
   const { length, shownChars, charsBefore } = store;
-  const keeps = new Uint8Array(length);
+  if (scratch.keeps.length < length) scratch = newScratch(length + (length >> 1));
+  const keeps = scratch.keeps.fill(0, 0, length);
   let left = mostChars;
   let head = 0;
   while (head < length && (charsBefore[head] as number) < roomChars * HEAD_SHARE) left -= cost(store, head++);
@@ -23,10 +24,12 @@ export function evict(store: UnitStore, roomChars: number, mostChars: number, ju
     left -= cost(store, tail);
   }
   keeps.fill(1, 0, head);
-  keeps.fill(1, tail);
-  const values = smoothed(store, store.score, head, tail);
-  const steps = new Float64Array(STEPS);
-  const step = new Uint16Array(tail - head);
+  keeps.fill(1, tail, length);
+  const count = tail - head;
+  const { own, values } = { own: scratch.own.subarray(0, count), values: scratch.values.subarray(0, count) };
+  smoothed(store, store.score, head, tail, own, values);
+  const steps = scratch.steps.fill(0);
+  const { step } = scratch;
   for (let row = head; row < tail; row++) {
     const density = Math.log2((values[row - head] as number) / cost(store, row) + 1e-30);
     const at = Math.max(0, Math.min(STEPS - 1, Math.round((density + 60) * 6)));
@@ -36,8 +39,21 @@ export function evict(store: UnitStore, roomChars: number, mostChars: number, ju
   let lowest = STEPS;
   while (lowest > 0 && left - (steps[lowest - 1] as number) > 0) left -= steps[--lowest] as number;
   for (let row = head; row < tail; row++) if ((step[row - head] as number) >= lowest) keeps[row] = 1;
-  store.retain(keeps);
+  store.retain(keeps, scratch.rows);
 }
+
+/** Used by one call after another: new arrays each time would cost more than the rest of it. */
+function newScratch(length: number) {
+  return {
+    keeps: new Uint8Array(length),
+    own: new Float64Array(length),
+    values: new Float64Array(length),
+    step: new Uint16Array(length),
+    steps: new Float64Array(STEPS),
+    rows: new Int32Array(length),
+  };
+}
+let scratch = newScratch(0);
 
 function cost({ shownChars }: UnitStore, row: number): number {
   return (shownChars[row] as number) + LINE_COST;

@@ -9,14 +9,19 @@ const PARAGRAPH = 0.4;
 const PARAGRAPH_LINES = 30;
 
 /** Values of rows [from, to): e to the score, part of it from the lines around, so that blocks are chosen, not lines. */
-export function smoothed(store: UnitStore, scores: Float32Array, from: number, to: number): Float64Array {
+export function smoothed(
+  store: UnitStore,
+  scores: Float32Array,
+  from: number,
+  to: number,
+  own: Float64Array = new Float64Array(to - from),
+  values: Float64Array = new Float64Array(to - from),
+): Float64Array {
   const { flags, sequence } = store;
   const count = to - from;
-  const own = new Float64Array(count);
   for (let at = 0; at < count; at++) {
     own[at] = ((flags[from + at] as number) & IS_BLANK) !== 0 ? 0 : Math.exp(scores[from + at] as number);
   }
-  const values = new Float64Array(count);
   let sum = 0;
   let lines = 0;
   let low = 0;

@@ -71,9 +71,8 @@ export class UnitStore {
     return row;
   }
 
-  /** Keeps only the rows for which `keeps` says so. */
-  retain(keeps: Uint8Array): void {
-    const rows = new Int32Array(this.length);
+  /** Keeps only the rows for which `keeps` says so; `rows` is room to work in. */
+  retain(keeps: Uint8Array, rows: Int32Array): void {
     let count = 0;
     let bytesTo = 0;
     for (let row = 0; row < this.length; row++) {

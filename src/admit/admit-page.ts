@@ -1,0 +1,139 @@
+import type { HtmlReader } from "../contract/html-reader.ts";
+import type { Unit } from "../contract/limits.ts";
+import type { Total } from "../contract/size.ts";
+import type { Artifact, ArtifactAbout } from "../contract/store.ts";
+import { messageOf } from "../errors.ts";
+import type { Access } from "../stages/mark/access.ts";
+import { pageNote } from "../stages/mark/page-note.ts";
+import { encodeText } from "../stages/measure/encode-text.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
+import { type SpillPlace, startSpill } from "../stages/spill/spill.ts";
+import { within } from "../stages/spill/within.ts";
+import { type AdmissionRequest, type Ended, type SourceAccount, startAdmission } from "./admission.ts";
+import { addRedactions } from "./join-receipts.ts";
+import type { ModelView } from "./model-view.ts";
+import { ownText } from "./own-text.ts";
+import type { OwnText } from "./own-texts.ts";
+import { redactedPlace } from "./redacted-place.ts";
+
+/** Loads what makes text of web pages. */
+export type LoadHtmlReader = () => Promise<HtmlReader>;
+
+/** A web page as it came, and how its output ended. */
+export interface Page {
+  html: string;
+  /** The size of the output as it came, and the limit that it was over. */
+  total: Total;
+  overBy: Unit | null;
+  /** The page itself, as it was kept. */
+  raw: OwnText;
+  fault: string | undefined;
+  exitCode: number | null;
+}
+
+/** A page as text. Where that is cut it is kept too, beside the page itself. */
+export interface AdmittedPage {
+  text: string;
+  ended: Ended;
+  kept: OwnText;
+}
+
+/** Where texts of pages are kept, and what they are read with. */
+export interface PageKeeper {
+  place: SpillPlace;
+  about: ArtifactAbout;
+  access: (artifact: Artifact) => Access | Promise<Access>;
+  loadView?: (() => Promise<ModelView>) | null;
+  loadHtmlReader: LoadHtmlReader;
+}
+
+/** Admits a page as readable text instead of as markup; null where it has none, or with a fault more cannot be read. */
+export async function admitPage(
+  request: AdmissionRequest,
+  { html, total, overBy, raw, fault, exitCode }: Page,
+  { place, about, access, loadView = null, loadHtmlReader }: PageKeeper,
+  faults: string[],
+): Promise<AdmittedPage | null> {
+  const read = await readPage(html, loadHtmlReader);
+  if (typeof read !== "string") {
+    faults.push(read.fault);
+    return null;
+  }
+  // Made by a script as it is looked at.
+  if (read.trim() === "") return null;
+  // A secret may come together only as text, where markup stood inside it.
+  const view = (await loadView?.())?.source();
+  const text = view?.readText(read) ?? read;
+  const note = pageNote(total.bytes, raw.keeping);
+  const source = pageAccount(total, overBy, request.source, view?.redactions);
+  const admission = startAdmission({ ...request, note, source });
+  for (const bytes of encodeText(text)) admission.add(bytes);
+  const ended = withOriginal(admission.end(fault, exitCode), raw);
+  if (!ended.cut) return { text, ended, kept: raw };
+  const spill = startSpill(view === undefined ? place : redactedPlace(place, source), about);
+  for (const bytes of encodeText(text)) await spill.add(bytes);
+  const { artifact, fault: spillFault } = await spill.end();
+  if (spillFault !== null) faults.push(spillFault);
+  return { text, ended, kept: { ...(await ownText(artifact, access, request.exitCode)), note } };
+}
+
+async function readPage(html: string, load: LoadHtmlReader): Promise<string | { fault: string }> {
+  const stop = new AbortController();
+  try {
+    const reading = (async () => (await load()).read(html, stop.signal))();
+    return (await within(reading, NUMBERS.htmlReadMs.default, "reading a web page")).toWellFormed();
+  } catch (error) {
+    stop.abort();
+    return { fault: `a web page could not be made into text: ${messageOf(error)}` };
+  }
+}
+
+/** What is shown of a page's text counts as kept of the page, as far as that goes; all else was left out. */
+function pageAccount(
+  total: Total,
+  overBy: Unit | null,
+  source: SourceAccount | undefined,
+  redactions: SourceAccount["redactions"] = { count: 0, bytes: 0 },
+): SourceAccount {
+  return {
+    redactions: addRedactions(source?.redactions ?? { count: 0, bytes: 0 }, redactions),
+    account(cut) {
+      const nothing = { bytes: 0, lines: 0 };
+      const all = { parts: [], total, kept: nothing, folded: nothing, omitted: total, cutBy: null };
+      const { redacted, total: whole } = source?.account(all) ?? { redacted: nothing, total };
+      const kept = (unit: "bytes" | "lines") => Math.min(cut.kept[unit], whole[unit] - redacted[unit]);
+      return {
+        ...cut,
+        total: whole,
+        cutBy: cut.cutBy ?? overBy,
+        kept: { bytes: kept("bytes"), lines: kept("lines") },
+        folded: nothing,
+        redacted,
+        omitted: {
+          bytes: whole.bytes - redacted.bytes - kept("bytes"),
+          lines: whole.lines - redacted.lines - kept("lines"),
+        },
+      };
+    },
+  };
+}
+
+/** Its receipts name the page as it came; where all of the text is shown, that is the artifact. */
+function withOriginal(ended: Ended, { keeping, sha256 }: OwnText): Ended {
+  return {
+    ...ended,
+    write(...args) {
+      const { receipt, ...written } = ended.write(...args);
+      const page = { artifact: keeping.id, sha256, saved: keeping.saved, savedBytes: keeping.savedBytes };
+      return {
+        ...written,
+        receipt: {
+          ...receipt,
+          kind: "html",
+          ...(ended.cut ? {} : page),
+          ...(keeping.id !== null && { original: keeping.id }),
+        },
+      };
+    },
+  };
+}
