@@ -55,6 +55,7 @@ export type {
   ArtifactQuery,
   ArtifactWriter,
   ByteRange,
+  HeldArtifact,
   Retention,
   Store,
 } from "./contract/store.ts";
