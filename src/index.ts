@@ -56,6 +56,7 @@ export type {
   ArtifactQuery,
   ArtifactWriter,
   ByteRange,
+  HeldArtifact,
   Retention,
   Store,
 } from "./contract/store.ts";

@@ -169,7 +169,7 @@ describe("admit", () => {
         /maxBytes must be a whole number/,
       );
     }
-    await expect(spillway.admit({ outptu: "x" } as never)).rejects.toThrow(/there was no output/);
+    await expect(spillway.admit({} as never)).rejects.toThrow(/there was no output/);
     await expect(spillway.admit({ output: "x", exitCode: Number.NaN })).rejects.toThrow(
       /exitCode must be a whole number/,
     );

@@ -25,7 +25,7 @@ import type {
   SearchPage,
   SearchQuery,
 } from "./recall/index.ts";
-import { checkReader } from "./spillway/check-options.ts";
+import { checkReader, checkRequest } from "./spillway/check-options.ts";
 import { newCondensing } from "./spillway/condensing.ts";
 import { lazyCall } from "./spillway/lazy-call.ts";
 import { lazyCompact } from "./spillway/lazy-compact.ts";
@@ -131,6 +131,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     if (typeof exitCode === "number" && !Number.isSafeInteger(exitCode)) {
       throw new SpillwayError("bad-input", `exitCode must be a whole number; got ${exitCode}`);
     }
+    checkRequest(request);
     if (request.reader !== undefined) checkReader(request.reader, "reader");
     if (request.hostLimits !== undefined) checkLimits(request.hostLimits, "hostLimits");
     const rule = resolveToolPolicy(policy, tool, request.declared && { ...request.declared, declared: true }, {

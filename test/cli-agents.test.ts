@@ -65,6 +65,8 @@ describe("spillway hook", () => {
     expect(updatedToolOutput.stdout.length).toBeLessThanOrEqual(20_000);
     const id = /spillway recall (\w+) --lines/.exec(updatedToolOutput.stdout)?.[1] ?? "";
     expect(spillway(["recall", id, "--lines", "2500-2500"]).stdout).toContain("line 2500 of a log");
+    // Where only the hook keeps things, it applies retention too.
+    expect(existsSync(join(env.SPILLWAY_DIR, "collected"))).toBe(true);
   });
 
   it("a result of 50 MB is answered", () => {

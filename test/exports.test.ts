@@ -51,6 +51,7 @@ describe("exports", () => {
       type GuardSessionOptions
       type GuardedSession
       type Held
+      type HeldArtifact
       type HtmlReader
       type Ladder
       type Ledger

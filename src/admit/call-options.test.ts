@@ -32,6 +32,14 @@ describe("what one call asks for", () => {
     },
   );
 
+  it("a name that nobody knows is told, to the caller and to who wraps a tool", async () => {
+    const mistaken: object = { limit: { maxChars: 5 } };
+    await expect(spillway.admit({ output: "x", ...mistaken })).rejects.toThrow(/no option "limit".*limits/);
+    const tool = { name: "bash", execute: async () => output };
+    expect(() => spillway.wrapTool(tool, mistaken)).toThrow(/no option "limit".*limits/);
+    expect(() => spillway.wrapTools([tool], mistaken)).toThrow(/no option "limit"/);
+  });
+
   it("a wrapped tool's call may ask by its arguments; a model's mistake stops nothing", async () => {
     const tool = { name: "bash", execute: async (_id: string, _args: { output?: unknown }) => output };
     const wrapped = spillway.wrapTool(tool, { ask: (args) => (args[1] as { output?: object }).output });

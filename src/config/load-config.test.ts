@@ -323,6 +323,14 @@ describe("where things are kept and what is redacted", () => {
       "redact:\n  rules:\n    - name: a",
       "3:7: redact.rules[0]: expected a rule: a name, and either a pattern or a literal; got a mapping",
     ],
+    [
+      "redact:\n  rules:\n    - { name: mine, literal: 'abc-1234' }\n    - { name: Yours, pattern: '(a+)+$' }",
+      '4:15: redact.rules[1].name: its name must be lower-case words with "-" between them, at most 40 characters',
+    ],
+    [
+      "redact: { rules: [{ name: mine, literal: abc }] }",
+      "1:42: redact.rules[0].literal: it could match fewer than 4 bytes",
+    ],
     ["redact: { rulez: [] }", "1:11: unknown key redact.rulez; did you mean rules?"],
     ["redact: { rules: [{ name: a, patern: x }] }", "1:30: unknown key redact.rules[0].patern; did you mean pattern?"],
     ["redact: { model: often }", '1:18: redact.model: expected true or false; got "often"'],

@@ -117,16 +117,17 @@ async function readPolicy(
 }> {
   const isProject = kind === "project";
   // Side by side: the validator takes longer to load than a file to read.
-  const [root, { validateConfig }, { toPolicy }, { toKeeping }, { refuseUntrusted, unusedKeys }] = await Promise.all([
+  const [root, { validateConfig }, { toPolicy }, { toKeeping }, { ruleFaults }, trust] = await Promise.all([
     import("./read-config.ts").then(({ readConfig }) =>
       readConfig(path, isProject ? MAX_PROJECT_BYTES : MAX_USER_BYTES),
     ),
     import("./validate-config.ts"),
     import("./to-policy.ts"),
     import("./to-keeping.ts"),
+    import("./rule-faults.ts"),
     import("./project-trust.ts"),
   ]);
-  const ignored = isProject ? refuseUntrusted(root) : unusedKeys(root);
+  const ignored = isProject ? trust.refuseUntrusted(root) : trust.unusedKeys(root);
   const { config, faults, unknown } = validateConfig(root);
   // A project's file may be written for a newer version than the one that reads it.
   const wrong = isProject ? faults : [...unknown, ...faults];
@@ -135,6 +136,8 @@ async function readPolicy(
   if (isProject && policy.ceiling) policy.ceiling = lowered(policy.ceiling);
   // A project's has none of it: that was refused above.
   const keeping = toKeeping(config, dirname(path), home);
+  const wrongRules = await ruleFaults(root, keeping);
+  if (wrongRules.length > 0) throw new AggregateError(wrongRules);
   const { summarization } = config as { summarization?: SummarizerConfig };
   return { policy, keeping, summarization, ignored: inOrder(isProject ? [...ignored, ...unknown] : ignored) };
 }

@@ -52,6 +52,15 @@ export interface ByteRange {
   to: number;
 }
 
+/** An artifact held open. What is removed or compressed meanwhile reads as before, or is a fault; never as other bytes. */
+export interface HeldArtifact {
+  /** As the store's. */
+  read(range: ByteRange): Promise<Uint8Array>;
+  /** Ranges of this size that begin at a multiple of it cost least; without it, any do. */
+  blockBytes?: number;
+  close(): Promise<void>;
+}
+
 /** Which artifacts to list, newest first. */
 export interface ArtifactQuery {
   scope: Scope;
@@ -77,6 +86,8 @@ export interface Store {
   find(id: string, scope: Scope): Promise<Artifact | null>;
   /** The bytes of a range (clipped to the artifact), without reading the rest. */
   read(id: string, scope: Scope, range: ByteRange): Promise<Uint8Array | null>;
+  /** Opens an artifact for many reads in a row, where that costs less than each by itself; null as `read` would be. */
+  hold?(id: string, scope: Scope): Promise<HeldArtifact | null>;
   /** Where lines `from` to `to` (1-based, both included, clipped) stand, without reading the rest. */
   locate(id: string, scope: Scope, lines: [from: number, to: number]): Promise<ByteRange | null>;
   /** A plain file with exactly the artifact's bytes, where the store has one: a searcher can run on it. */

@@ -16,6 +16,9 @@ export interface SearchQuery {
   from?: number;
 }
 
+/** An expression that says the text itself, with signs escaped that would mean something else. */
+const PLAIN = /^(?:[\w\s:;,=<>@%"'/!-]|\\[\\.+*?()|[\]{}^$#&~-])+$/;
+
 /** Checks a query as it comes from a model. */
 export function checkQuery(query: SearchQuery): SearchRequest {
   const { pattern, literal = false, ignoreCase = false } = query;
@@ -26,10 +29,11 @@ export function checkQuery(query: SearchQuery): SearchRequest {
     throw bad("The pattern has a line break; a match lies within one line, so search for one line.");
   if (!literal && (/\\*$/.exec(pattern)?.[0].length ?? 0) % 2 === 1)
     throw bad("The pattern ends with a backslash: double it, or search for the text itself (literal, -F).");
+  const isPlain = !literal && PLAIN.test(pattern);
   return {
-    pattern: pattern.toWellFormed(),
-    // A plain word needs no expression, and is found faster.
-    literal: literal || !/[^\w\s:;,=<>@%"'/!-]/.test(pattern),
+    pattern: (isPlain ? pattern.replace(/\\(.)/g, "$1") : pattern).toWellFormed(),
+    // Plain words need no expression, and are found faster.
+    literal: literal || isPlain,
     ignoreCase,
     fromLine: count("from", query.from, 1, 1, Number.MAX_SAFE_INTEGER),
     maxHits: count("max", query.max, NUMBERS.searchMatches.default, 0, NUMBERS.searchMatches.ceiling),

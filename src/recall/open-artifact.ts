@@ -1,5 +1,5 @@
 import type { SearchSource } from "../contract/searcher.ts";
-import type { Artifact, ByteRange, Scope, Store } from "../contract/store.ts";
+import type { Artifact, ByteRange, HeldArtifact, Scope, Store } from "../contract/store.ts";
 import { SpillwayError } from "../errors.ts";
 import { malformedId, unknownArtifact } from "../stages/mark/recall-texts.ts";
 
@@ -20,6 +20,7 @@ export interface OpenArtifact {
   lineAt(byte: number): Promise<number>;
   /** For a searcher. */
   source(): Promise<SearchSource>;
+  close(): Promise<void>;
 }
 
 /** Checks an id before any store sees it, then finds its artifact. */
@@ -32,17 +33,27 @@ export async function openArtifact(store: Store, id: string, scope: Scope): Prom
   const artifact = there(await store.find(id, scope));
   const locate = async (lines: [number, number]) => there(await store.locate(id, scope, lines));
   const near: { from: number; bytes: Uint8Array }[] = [];
+  let holding: Promise<HeldArtifact> | null = null;
+
+  // Held from the first read on: who only asks how large it is opens nothing.
+  function hold(): Promise<HeldArtifact> {
+    holding ??= (async () => {
+      if (store.hold !== undefined) return there(await store.hold(id, scope));
+      return { read: async (range) => there(await store.read(id, scope, range)), close: async () => {} };
+    })();
+    return holding;
+  }
 
   async function read(range: ByteRange): Promise<Uint8Array> {
     const from = Math.max(0, range.from);
     const to = Math.min(range.to, artifact.bytes);
     if (to <= from) return new Uint8Array(0);
-    if (to - from > NEAR_BYTES / 2) return there(await store.read(id, scope, { from, to }));
+    if (to - from > NEAR_BYTES / 2) return (await hold()).read({ from, to });
     let held = near.find((other) => other.from <= from && to <= other.from + other.bytes.length);
     if (held === undefined) {
       const start = Math.max(0, from - NEAR_BYTES / 4);
       const end = Math.min(start + NEAR_BYTES, artifact.bytes);
-      held = { from: start, bytes: there(await store.read(id, scope, { from: start, to: end })) };
+      held = { from: start, bytes: await (await hold()).read({ from: start, to: end }) };
       if (near.push(held) > MOST_NEAR) near.shift();
     }
     return held.bytes.subarray(from - held.from, to - held.from);
@@ -68,6 +79,11 @@ export async function openArtifact(store: Store, id: string, scope: Scope): Prom
     locate,
     lineAt,
     read,
-    source: async () => ({ file: await store.file(id, scope), bytes: artifact.bytes, read }),
+    async source() {
+      const file = await store.file(id, scope);
+      const blockBytes = file === null ? (await hold()).blockBytes : undefined;
+      return { file, bytes: artifact.bytes, read, ...(blockBytes === undefined ? {} : { blockBytes }) };
+    },
+    close: async () => (await holding?.catch(() => null))?.close(),
   };
 }

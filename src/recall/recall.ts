@@ -68,6 +68,14 @@ export async function recall(
   options: RecallOptions = {},
 ): Promise<RecallPage> {
   const open = await openArtifact(store, id, scope);
+  try {
+    return await readPage(open, id, want, options);
+  } finally {
+    await open.close();
+  }
+}
+
+async function readPage(open: OpenArtifact, id: string, want: RecallWant, options: RecallOptions): Promise<RecallPage> {
   const { bytes, lines } = open.artifact;
   const total = { bytes, lines };
   const room = {

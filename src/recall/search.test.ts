@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Searcher, SearchHit } from "../contract/searcher.ts";
 import { loadSearcher } from "../parts/searcher.ts";
-import type { SearchQuery } from "./check-query.ts";
+import { checkQuery, type SearchQuery } from "./check-query.ts";
 import { type SearchOptions, type SearchPage, search, searchText } from "./search.ts";
 import { artifactText, ID, lineStarts, storeOf } from "./test-store.test.ts";
 
@@ -34,6 +34,16 @@ const byteSearcher = (byte: number): Searcher => ({
 });
 
 describe("search", () => {
+  it("takes an expression that says the text itself as that text", async () => {
+    const text = String.raw`a.b+c*d?(e)|[f]\{g}^h$i#j&k~l-m n`;
+    const pattern = text.replace(/[\\.+*?()|[\]{}^$#&~-]/g, "\\$&");
+    expect(checkQuery({ pattern })).toMatchObject({ pattern: text, literal: true });
+    expect((await find(`x\n${text}\n`, { pattern })).matches).toMatchObject([{ line: 2, column: 1 }]);
+    for (const other of ["a.b", "\\bword", "\\d+", "a|b", "word\\>"]) {
+      expect(checkQuery({ pattern: other })).toMatchObject({ pattern: other, literal: false });
+    }
+  });
+
   it("gives matches with their lines around them, as grep writes them", async () => {
     const content = "one\ntwo\nthree error\nfour\nfive\nsix\nseven\neight error\nnine error\nten\n";
     const page = await find(content, { pattern: "err(or)", context: 1 });

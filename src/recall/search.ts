@@ -46,33 +46,37 @@ export async function search(
     NUMBERS.searchChars.ceiling,
   );
   const open = await openArtifact(store, id, scope);
-  const outcome = await searcher.search(await open.source(), {
-    ...request,
-    // One more tells where the next page begins.
-    maxHits: request.maxHits + 1,
-    deadlineMs: options.deadlineMs ?? request.deadlineMs,
-    ...(signal === undefined ? {} : { signal }),
-  });
+  try {
+    const outcome = await searcher.search(await open.source(), {
+      ...request,
+      // One more tells where the next page begins.
+      maxHits: request.maxHits + 1,
+      deadlineMs: options.deadlineMs ?? request.deadlineMs,
+      ...(signal === undefined ? {} : { signal }),
+    });
 
-  const { total, hits, reachedLine } = outcome;
-  const told = { total, fromLine: request.fromLine, reachedLine };
-  const widest = { ...told, shown: total + 1, next: Math.max(1, open.artifact.lines), isShortened: true };
-  const noteChars = total === 0 ? 0 : foundNote(widest).length;
-  const page = await fillPage(open, hits.slice(0, request.maxHits + 1), {
-    context,
-    maxMatches: request.maxHits,
-    maxChars: maxChars - noteChars,
-  });
-  signal?.throwIfAborted();
-  const note = foundNote({ ...told, ...page, shown: page.matches.length });
-  return {
-    id,
-    total,
-    complete: reachedLine === null,
-    matches: page.matches,
-    next: page.next,
-    note: note.length <= maxChars ? note : "",
-  };
+    const { total, hits, reachedLine } = outcome;
+    const told = { total, fromLine: request.fromLine, reachedLine };
+    const widest = { ...told, shown: total + 1, next: Math.max(1, open.artifact.lines), isShortened: true };
+    const noteChars = total === 0 ? 0 : foundNote(widest).length;
+    const page = await fillPage(open, hits.slice(0, request.maxHits + 1), {
+      context,
+      maxMatches: request.maxHits,
+      maxChars: maxChars - noteChars,
+    });
+    signal?.throwIfAborted();
+    const note = foundNote({ ...told, ...page, shown: page.matches.length });
+    return {
+      id,
+      total,
+      complete: reachedLine === null,
+      matches: page.matches,
+      next: page.next,
+      note: note.length <= maxChars ? note : "",
+    };
+  } finally {
+    await open.close();
+  }
 }
 
 /** What a model reads: matches as grep writes them, then the note. Within the page's limits. */

@@ -1,3 +1,4 @@
+import type { AdmitRequest } from "../admit/admit-request.ts";
 import { SpillwayError } from "../errors.ts";
 import type { Reader } from "./parts.ts";
 
@@ -23,6 +24,32 @@ const OPTIONS = new Set([
   "onEvent",
   "now",
 ]);
+
+/** Complete by its type: a new option is known here before it can be used. */
+const REQUEST: { [key in keyof Required<AdmitRequest>]: true } = {
+  tool: true,
+  output: true,
+  session: true,
+  call: true,
+  command: true,
+  exitCode: true,
+  limits: true,
+  strategy: true,
+  headShare: true,
+  keep: true,
+  focus: true,
+  size: true,
+  fold: true,
+  summarize: true,
+  off: true,
+  marker: true,
+  explain: true,
+  boundDetails: true,
+  declared: true,
+  hostLimits: true,
+  isUpdate: true,
+  reader: true,
+};
 
 const READERS: readonly Reader["by"][] = ["operator", "tool", "shell", "file"];
 
@@ -52,6 +79,15 @@ export function checkOptions(options: object): void {
   if (logger !== undefined && !(hasMethod(logger, "info") && hasMethod(logger, "warn"))) {
     throw bad(`logger must have the methods info and warn; got ${shown(logger)}`);
   }
+}
+
+/** Throws for a key that nobody reads: a limit with its name misspelt would hold nothing. */
+export function checkRequest(request: object): void {
+  const unknown = Object.keys(request).find((key) => !Object.hasOwn(REQUEST, key));
+  if (unknown === undefined) return;
+  throw bad(
+    `there is no option ${shown(unknown.slice(0, 40))} for an output; known are ${Object.keys(REQUEST).join(", ")}`,
+  );
 }
 
 /** Throws if nobody could read by it. */

@@ -76,6 +76,7 @@ export async function ids(store: Store, query: Parameters<Store["list"]>[0]): Pr
 /** A reader in this scope learns nothing about this id. */
 export async function assertUnknown(store: Store, id: string, scope: string): Promise<void> {
   assert.equal(await store.find(id, scope), null, `found ${JSON.stringify(id.slice(0, 40))}`);
+  assert.equal((await store.hold?.(id, scope)) ?? null, null);
   assert.equal(await store.read(id, scope, { from: 0, to: 10 }), null);
   assert.equal(await store.locate(id, scope, [1, 2]), null);
   assert.equal(await store.file(id, scope), null);

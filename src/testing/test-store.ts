@@ -63,6 +63,14 @@ export function testStore(
               const truth = output.slice(Math.max(0, from), Math.max(0, from, to));
               assertBytes(await store.read(id, "local", { from, to }), truth);
             }
+            const held = await store.hold?.(id, "local");
+            for (const [from, to] of held ? ranges : []) {
+              assertBytes(
+                (await held?.read({ from, to })) ?? null,
+                output.slice(Math.max(0, from), Math.max(0, from, to)),
+              );
+            }
+            await held?.close();
           }),
           { numRuns },
         );

@@ -129,7 +129,16 @@ export const LAYERS: Layer[] = [
     packages: "none",
     note: "stores and parts are handed in through ports",
   },
-  { level: 6, rooms: LOADED, may: [...GROUND, "policy"], node: true, packages: "any" },
+  { level: 6, rooms: ["storage", "parts"], may: [...GROUND, "policy"], node: true, packages: "any" },
+  {
+    level: 6,
+    rooms: ["config"],
+    may: [...GROUND, "policy"],
+    onUse: ["redact"],
+    node: true,
+    packages: "any",
+    note: "a rule of one's own that cannot be used is said with its place in the file",
+  },
   {
     level: 7,
     rooms: ENTRIES,

@@ -8,6 +8,8 @@ export interface ArtifactBytes {
   bytes: number;
   /** Exactly the bytes from `from` to before `to`, which must be inside. */
   read(from: number, to: number): Promise<Uint8Array>;
+  /** Ranges of this size that begin at a multiple of it cost least; without it, any do. */
+  blockBytes?: number;
   close(): Promise<void>;
 }
 

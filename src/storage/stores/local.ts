@@ -67,7 +67,7 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
     return adoptFile(rows, files, secret, { id, scope: storedName(scope) ?? "" }).catch(() => null);
   }
 
-  async function reading<T>(id: string, scope: Scope, act: (row: ArtifactTable, bytes: ArtifactBytes) => Promise<T>) {
+  async function opening(id: string, scope: Scope) {
     const found = await findOrAdopt(id, scope);
     const opened = found && (await files.openBytes(found.key));
     if (opened === null) return null;
@@ -78,10 +78,16 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
         `the bytes of artifact ${id} are gone from ${folders.dir}: somebody removed them. Run: spillway verify`,
       );
     }
+    return { row, bytes };
+  }
+
+  async function reading<T>(id: string, scope: Scope, act: (row: ArtifactTable, bytes: ArtifactBytes) => Promise<T>) {
+    const opened = await opening(id, scope);
+    if (opened === null) return null;
     try {
-      return await act(row, bytes);
+      return await act(opened.row, opened.bytes);
     } finally {
-      await bytes.close();
+      await opened.bytes.close();
     }
   }
 
@@ -96,12 +102,18 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
       const row = await findOrAdopt(id, scope);
       return row && toArtifact(row);
     },
-    read: (id, scope, range) =>
-      reading(id, scope, async ({ bytes: total }, bytes) => {
-        const from = Math.min(total, Math.max(0, range.from));
-        const to = Math.min(total, Math.max(from, range.to));
-        return bytes.read(from, to);
-      }),
+    read: (id, scope, range) => reading(id, scope, (_row, bytes) => readClipped(bytes, range)),
+    async hold(id, scope) {
+      const opened = await opening(id, scope);
+      if (opened === null) return null;
+      const { bytes } = opened;
+      const { blockBytes } = bytes;
+      return {
+        read: (range) => readClipped(bytes, range),
+        close: () => bytes.close(),
+        ...(blockBytes === undefined ? {} : { blockBytes }),
+      };
+    },
     locate: (id, scope, lines) => reading(id, scope, (row, bytes) => locateLines(files, row, bytes, lines)),
     async file(id, scope) {
       const row = await findOrAdopt(id, scope);
@@ -150,6 +162,11 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
       return found.map(({ id }) => id);
     },
   };
+}
+
+async function readClipped(bytes: ArtifactBytes, range: ByteRange): Promise<Uint8Array> {
+  const from = Math.min(bytes.bytes, Math.max(0, range.from));
+  return bytes.read(from, Math.min(bytes.bytes, Math.max(from, range.to)));
 }
 
 async function locateLines(

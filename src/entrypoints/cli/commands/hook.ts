@@ -89,7 +89,10 @@ async function answerHook(event: unknown, flags: HookFlags, isSurelyLong: boolea
       env: {},
       reader: shellReader(flags, place),
     });
-    return await answerPostToolUse(spillway, event as PostToolUse);
+    const answer = await answerPostToolUse(spillway, event as PostToolUse);
+    // Where only the hook keeps things, nobody else would: once an hour, and not for long.
+    await place.collect();
+    return answer;
   } finally {
     await place.close();
   }
