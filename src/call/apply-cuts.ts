@@ -6,12 +6,10 @@ import { encodeText } from "../stages/measure/encode-text.ts";
 import { joinTexts, trimText } from "../stages/prune/trim-text.ts";
 import type { RungCut } from "../stages/recover/rung.ts";
 import { startSpill } from "../stages/spill/spill.ts";
+import { spillBatches } from "../stages/spill/spill-batches.ts";
 import { replaceMedia } from "../wire/replace-media.ts";
 import type { CallParts } from "./call-parts.ts";
 import type { Draft, DraftItem } from "./draft.ts";
-
-/** Results saved side by side: a store then flushes once for many. */
-const SPILLS_AT_ONCE = 64;
 
 /** What cuts are made with. */
 export interface CutTools {
@@ -37,10 +35,10 @@ export async function applyCuts(draft: Draft, cuts: readonly RungCut[], tools: C
     edits.set(message, known);
     return known;
   };
-  const all = [...last.values()];
-  for (let from = 0; from < all.length; from += SPILLS_AT_ONCE) {
+  const charsOf = (cut: RungCut) => ("item" in cut ? (cut.item as DraftItem).texts.chars : 0);
+  for (const some of spillBatches([...last.values()], charsOf)) {
     await Promise.all(
-      all.slice(from, from + SPILLS_AT_ONCE).map(async (cut) => {
+      some.map(async (cut) => {
         if (!("item" in cut)) at(cut.message).mediaText = await mediaText(draft, cut.message, null, tools);
         else {
           const item = cut.item as DraftItem;

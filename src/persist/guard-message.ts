@@ -9,6 +9,7 @@ import { messageOf } from "../errors.ts";
 import { boundValue } from "../stages/clamp/bound-value.ts";
 import { repairText } from "../stages/guard/repair-text.ts";
 import type { Access } from "../stages/mark/access.ts";
+import { counted } from "../stages/mark/texts.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 
 /** What a hook is told of the message it may change. */
@@ -120,7 +121,10 @@ function* guardSteps(
   request: GuardRequest,
   guarded: GuardedMessage,
 ): Generator<Step, unknown, unknown> {
-  const [result] = request.wire?.read(message).results ?? [];
+  const { results, malformed } = request.wire?.read(message) ?? { results: [], malformed: 0 };
+  if (malformed > 0)
+    guarded.faults.push(`${counted(malformed, "part")} of the message could not be read: left unchanged`);
+  const [result] = results;
   if (result === undefined) return repairText(message);
   const about = { tool: request.toolOf(result), call: result.id, isSynthetic: request.isSynthetic };
   const { before, after } = request;

@@ -32,6 +32,10 @@ export class Conversation {
   /** What it is known by, once that cannot change any more. */
   key: string | null = null;
   malformed = 0;
+  /** Results whose call does not stand before them. */
+  orphans = 0;
+  /** How many of both were told. */
+  told = 0;
   total: Weight = NO_WEIGHT;
   /** Items whose projections were looked up. */
   lookedUp = 0;
@@ -81,6 +85,7 @@ export class Conversation {
         form: null,
         isInsured: fixed,
       };
+      if (call === null && result.id !== null) this.orphans++;
       if (read.weight.bytes > 0) this.total = add(this.total, read.weight);
       this.items.push(item);
       this.#supersede(item, call);

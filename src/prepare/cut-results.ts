@@ -4,12 +4,10 @@ import { type PruneCut, type PruneFrame, STEP } from "../stages/prune/prune-item
 import { trimmedChars, trimText } from "../stages/prune/trim-text.ts";
 import type { Weight } from "../stages/prune/weight.ts";
 import { startSpill } from "../stages/spill/spill.ts";
+import { spillBatches } from "../stages/spill/spill-batches.ts";
 import type { Item } from "./conversation.ts";
 import { type KeptResult, keepingOf } from "./form.ts";
 import { type Preparation, shownText, textOf } from "./preparation.ts";
-
-/** Results saved side by side: a store then flushes once for many. */
-const SPILLS_AT_ONCE = 64;
 
 /** The request as the plans see it. */
 export function frameOf(preparation: Preparation): PruneFrame<Item> {
@@ -50,8 +48,7 @@ export async function cutResults(
 ): Promise<void> {
   const { parts, pruning, reader } = preparation;
   const hasStore = parts.place.store !== null;
-  for (let from = 0; from < cuts.length; from += SPILLS_AT_ONCE) {
-    const some = cuts.slice(from, from + SPILLS_AT_ONCE);
+  for (const some of spillBatches(cuts, ({ item }) => item.read.texts.chars)) {
     const kept = hasStore ? await Promise.all(some.map(({ item }) => keep(item, preparation))) : [];
     some.forEach(({ item, to }, at) => {
       const saved = kept[at] ?? null;

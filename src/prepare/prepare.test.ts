@@ -285,7 +285,11 @@ describe("restarts and faults", () => {
     }
     const none = await spillway.prepare(null as unknown as []);
     expect(none).toMatchObject({ messages: null, report: { faults: [expect.stringMatching(/^preparing failed/)] } });
-    expect(events).toMatchObject([{ kind: "request-pruned", more: { fault: expect.any(String) } }]);
+    // What could not be read is told too.
+    expect(events).toMatchObject([
+      ...[1, 4, 1].map((parts) => ({ more: { warnings: [expect.stringMatching(`^${parts} part`)] } })),
+      { kind: "request-pruned", more: { fault: expect.any(String) } },
+    ]);
     await expect(spillway.prepare([], { wire: "morse" })).rejects.toThrow(/wire must be one of/);
   });
 

@@ -1,6 +1,7 @@
 import type { Policy, PruningInput, PruningPolicy } from "../contract/policy.ts";
 import type { Wire } from "../contract/wire.ts";
 import { messageOf, SpillwayError } from "../errors.ts";
+import { counted } from "../stages/mark/texts.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { mergeInputs } from "../stages/policy/merge-inputs.ts";
 import { resolvePruning } from "../stages/policy/resolve-parts.ts";
@@ -116,10 +117,11 @@ class Preparer {
       windowTokens: window.tokens,
       session,
     });
+    const isOdd = warnOfOdd(preparation);
     const plan = pruning.sticky ? await this.#steps(preparation) : await this.#seed(preparation);
     const { before, replayed } = plan;
     const report = reportOf(preparation, wire, window, before, replayed, plan.plan);
-    if (preparation.changes.length > 0) await tell(this.#parts, options, aboutOf(report));
+    if (isOdd || preparation.changes.length > 0) await tell(this.#parts, options, aboutOf(report));
     return { messages: writeMessages(wire, messages, conversation), report };
   }
 
@@ -188,6 +190,20 @@ class Preparer {
     if (isObject && isSticky) this.#known.set(first, { wire, conversation });
     return conversation;
   }
+}
+
+/** What no provider would take is passed on all the same; that it is there is told once. */
+function warnOfOdd(preparation: Preparation): boolean {
+  const { conversation } = preparation;
+  const { malformed, firstCall } = conversation;
+  // Without a call in it, a list of results is what it is meant to be.
+  const orphans = firstCall === null ? 0 : conversation.orphans;
+  if (malformed + orphans <= conversation.told) return false;
+  conversation.told = malformed + orphans;
+  if (malformed > 0)
+    preparation.warn(`${counted(malformed, "part")} of messages could not be read: passed on unchanged`);
+  if (orphans > 0) preparation.warn(`${counted(orphans, "result")} without a call before it in the request`);
+  return true;
 }
 
 /** The same answer for the same tool, found once. */

@@ -5,11 +5,13 @@ import type { Prepare } from "../prepare/prepare.ts";
 export function lazyPrepare(parts: Omit<PrepareParts, "sha256">): Prepare {
   let loading: Promise<Prepare> | undefined;
   const load = async () => {
-    const [{ newPrepare }, { createHash }] = await Promise.all([
+    const [{ newPrepare }, { createHash, hash }] = await Promise.all([
       import("../prepare/prepare.ts"),
       import("node:crypto"),
     ]);
-    return newPrepare({ ...parts, sha256: (text) => createHash("sha256").update(text).digest("hex") });
+    // The short way makes no object for each text; the first releases of Node 20 do not have it.
+    const sha256 = (text: string) => hash?.("sha256", text) ?? createHash("sha256").update(text).digest("hex");
+    return newPrepare({ ...parts, sha256 });
   };
   return async (messages, options) => (await (loading ??= load()))(messages, options);
 }

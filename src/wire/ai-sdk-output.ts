@@ -1,6 +1,6 @@
 import type { WireEdit } from "../contract/wire.ts";
 import { type Content, type ContentShape, readContent, typedShape, writeContent } from "./content.ts";
-import { jsonChars, jsonText } from "./json-text.ts";
+import { isJsonText, jsonChars, jsonText } from "./json-text.ts";
 import { isRecord, type JsonRecord, withField } from "./record.ts";
 
 /** Media in a result's content, by the names that specifications V2, V3 and V4 gave them. */
@@ -42,20 +42,29 @@ export function writeOutput(output: unknown, edit: WireEdit): unknown {
   if (output.type === "content") {
     return Array.isArray(output.value) ? withField(output, "value", writeContent(output.value, edit, shape)) : output;
   }
-  const before = textOf(output);
   if (edit.texts === undefined || edit.texts.length === 0) return output;
   const text = edit.texts.join("\n");
-  if (text === before) return output;
-  if (output.type === "execution-denied" && output.reason === undefined) return { ...output, reason: text };
-  if (before === null) return output;
-  if (output.type === "execution-denied") return withField(output, "reason", text);
+  if (isJson(output)) {
+    if (output.value === undefined || isJsonText(output.value, text)) return output;
+  } else {
+    const before = textOf(output);
+    if (text === before) return output;
+    if (output.type === "execution-denied" && output.reason === undefined) return { ...output, reason: text };
+    if (before === null) return output;
+    if (output.type === "execution-denied") return withField(output, "reason", text);
+  }
   const isError = ERRORS.has(output.type);
   return { ...output, type: isError ? "error-text" : "text", value: text };
 }
 
-function textOf({ type, value, reason }: JsonRecord): string | null {
+function isJson({ type }: JsonRecord): boolean {
+  return type === "json" || type === "error-json";
+}
+
+function textOf(output: JsonRecord): string | null {
+  const { type, value, reason } = output;
   if (type === "text" || type === "error-text") return typeof value === "string" ? value : null;
-  if (type === "json" || type === "error-json") return jsonText(value);
+  if (isJson(output)) return jsonText(value);
   return type === "execution-denied" && typeof reason === "string" ? reason : null;
 }
 

@@ -9,7 +9,7 @@ import {
   settleRole,
   writeBlocks,
 } from "./blocks.ts";
-import { jsonChars, jsonText } from "./json-text.ts";
+import { isJsonText, jsonChars, jsonText } from "./json-text.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
 import { idOf, isRecord, type JsonRecord, textOrNull, withField } from "./record.ts";
 
@@ -92,27 +92,34 @@ function readAnswer(view: WireMessage, answer: unknown, at: number): void {
 
 /** Text where the response is nothing else; else its JSON, which is what the model reads. */
 function textsOf(response: unknown): string[] {
-  if (!isRecord(response)) return [];
+  if (!isRecord(response) || Object.keys(response).length === 0) return [];
+  return [onlyText(response) ?? jsonText(response) ?? ""];
+}
+
+function onlyText(response: JsonRecord): string | null {
   const [only, ...more] = Object.keys(response);
-  if (only === undefined) return [];
-  const value = response[only];
-  if (more.length === 0 && (only === "output" || only === "error") && typeof value === "string") return [value];
-  return [jsonText(response) ?? ""];
+  if (more.length > 0 || (only !== "output" && only !== "error")) return null;
+  return textOrNull(response[only]);
+}
+
+/** Whether a text is what the response says. */
+function isSaid(response: JsonRecord, text: string): boolean {
+  if (Object.keys(response).length === 0) return text === "";
+  const only = onlyText(response);
+  return only === null ? isJsonText(response, text) : only === text;
 }
 
 // A response must be an object, and the parts beside it hold media only: what is said in their place joins the text.
 function writeAnswer(answer: JsonRecord, edit: WireEdit): JsonRecord {
   const { response } = answer;
   if (!isRecord(response)) return answer;
-  const before = textsOf(response);
   const count = mediaIn(answer).length;
   const said = edit.mediaText === undefined ? [] : Array.from({ length: count }, () => edit.mediaText ?? "");
-  const texts = edit.texts !== undefined && edit.texts.length > 0 ? edit.texts : before;
+  const texts = edit.texts !== undefined && edit.texts.length > 0 ? edit.texts : textsOf(response);
   const text = [...texts, ...said].join("\n");
-  const changed =
-    text === before.join("\n")
-      ? answer
-      : withField(answer, "response", isFault(response) ? { error: text } : { output: text });
+  const changed = isSaid(response, text)
+    ? answer
+    : withField(answer, "response", isFault(response) ? { error: text } : { output: text });
   if (said.length === 0 || !Array.isArray(answer.parts)) return changed;
   return withField(
     changed,

@@ -1,8 +1,24 @@
 const MAX_DEPTH = 64;
 
+/** Values that have a JSON: a circle or a depth without end has none, and throws. */
+const written = new WeakSet<object>();
+
 /** A value's JSON, which is what a model reads of it; null where it has none. */
 export function jsonText(value: unknown): string | null {
-  return JSON.stringify(value) ?? null;
+  const text = JSON.stringify(value) ?? null;
+  if (text !== null && typeof value === "object" && value !== null) written.add(value);
+  return text;
+}
+
+/** Whether a text is a value's JSON: for a value that was written before, the first letters mostly tell. */
+export function isJsonText(value: unknown, text: string): boolean {
+  return mayBegin(value, text) && text === jsonText(value);
+}
+
+function mayBegin(value: unknown, text: string): boolean {
+  if (typeof value !== "object" || value === null || !written.has(value)) return true;
+  if ("toJSON" in value) return true;
+  return Array.isArray(value) ? /^\[(?:[\]"{[\d-]|true|false|null)/.test(text) : text.startsWith("{");
 }
 
 /** About how many characters a value's JSON has, without writing it. Text stands for itself. */

@@ -1,7 +1,7 @@
 import type { Wire, WireEdit, WireMessage } from "../contract/wire.ts";
 import { addCall, addResult } from "./blocks.ts";
 import { type ContentShape, readContent, typedShape, writeContent } from "./content.ts";
-import { jsonChars, jsonText } from "./json-text.ts";
+import { isJsonText, jsonChars, jsonText } from "./json-text.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
 import { idOf, isRecord, type JsonRecord, withField } from "./record.ts";
 
@@ -73,7 +73,7 @@ function writeResult(result: JsonRecord, edit: WireEdit): JsonRecord {
   const isText = readContent(result.content, shape).texts.length > 0;
   const isShown =
     !isText && isStructured(result) && isListed(result) && edit.texts !== undefined && edit.texts.length > 0;
-  if (isShown && edit.texts?.join("\n") === jsonText(structuredContent)) {
+  if (isShown && edit.texts !== undefined && isJsonText(structuredContent, edit.texts.join("\n"))) {
     return withField(result, AT, writeContent(result.content, { at: AT, ...mediaOf(edit) }, shape));
   }
   return withField(isShown ? rest : result, AT, writeContent(result.content, edit, shape));

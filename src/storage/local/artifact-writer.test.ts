@@ -33,6 +33,7 @@ it("keeps an artifact though there is no room for its line index, which is made 
     now: Date.now,
     quota: { require: async () => {}, glance: async () => {}, requireNow: () => {} },
     syncLog: async () => {},
+    writeSmall: rows.write,
   };
   const writer = new LocalWriter(place, { scope: "local", session: null, tool: "t", call: null });
   const output = Buffer.from("a line\n".repeat(30_000));

@@ -4,6 +4,7 @@ import type { Artifact, ArtifactAbout, ArtifactWriter } from "../../contract/sto
 import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import type { FileKind } from "./artifact-files.ts";
+import type { ArtifactRows } from "./artifact-rows.ts";
 import { encodeLineIndex, startLineIndex } from "./line-index.ts";
 import type { Quota } from "./quota.ts";
 import { artifactSave, type Facts, type SavePlace } from "./save-artifact.ts";
@@ -14,6 +15,8 @@ export interface WriterPlace extends SavePlace {
   quota: Quota;
   /** Makes what was committed survive a power cut. */
   syncLog: () => Promise<void>;
+  /** A transaction that artifacts share which are small and end side by side. */
+  writeSmall: ArtifactRows["write"];
 }
 
 const SMALL_BYTES = NUMBERS.smallArtifactBytes.default;
@@ -93,9 +96,9 @@ export class LocalWriter implements ArtifactWriter {
     data: Uint8Array | null,
     parts: Partial<Record<FileKind, string>>,
   ): Promise<Artifact> {
-    const { rows, files } = this.#place;
+    const { rows, files, writeSmall } = this.#place;
     const save = artifactSave(this.#place, this.#about, facts, redactions, data, parts);
-    const kept = save.kept(await rows.write(save.act));
+    const kept = save.kept(await (data === null ? rows.write : writeSmall)(save.act));
     const key = save.tidyKey();
     // It is kept; a file too many is collected later.
     if (key !== null) await files.tidy(key).catch(() => {});

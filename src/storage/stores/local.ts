@@ -9,6 +9,7 @@ import { isArtifactId, isIdPrefix } from "../local/artifact-key.ts";
 import { openRows, toArtifact } from "../local/artifact-rows.ts";
 import { LocalWriter } from "../local/artifact-writer.ts";
 import { type CompressOptions, type CompressReport, compressIdle } from "../local/compress-idle.ts";
+import { groupWrites } from "../local/group-writes.ts";
 import { keepNow } from "../local/keep-now.ts";
 import { findAfterBreak } from "../local/line-index.ts";
 import type { Database } from "../local/open-database.ts";
@@ -57,7 +58,16 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
     collect(database, rows, files, { nowMs: now(), maxBytes }),
   );
   const logPath = `${database.path}-wal`;
-  const place = { secret, rows, files, quota, now, logPath, syncLog: logSyncer(logPath) };
+  const place = {
+    secret,
+    rows,
+    files,
+    quota,
+    now,
+    logPath,
+    syncLog: logSyncer(logPath),
+    writeSmall: groupWrites(rows.write),
+  };
   const find = (id: string, scope: Scope): ArtifactTable | null =>
     isArtifactId(id) ? rows.find(id, storedName(scope) ?? "") : null;
 

@@ -29,7 +29,8 @@ export function addCompactCommand(program: Command): void {
       "after",
       `
 A result whose call goes, goes with it. Parents and other references are set to what is still there. In a JSON file that
-is a list, messages are counted, and a system message at its start stays.
+is a list, messages are counted, and a system message at its start stays. No model is asked: a summary of the older part is
+written by compact() of the library.
 
 Examples:
   spillway compact session.jsonl

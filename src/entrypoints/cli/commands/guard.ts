@@ -63,6 +63,11 @@ async function guardTranscript(file: string, flags: GuardFlags): Promise<void> {
   const lines = [
     `${counted(report.changed, "message")} ${would}cut or repaired, ${counted(report.filled, "missing result")} ${would}filled in: ${sizes}`,
     ...(report.unread > 0 ? [`${counted(report.unread, "line")} could not be read, and stay as they are`] : []),
+    ...(report.detailsLeft > 0
+      ? [
+          `details over 8,192 bytes stay in ${counted(report.detailsLeft, "message")}: an edit cannot change them, --rewrite can`,
+        ]
+      : []),
     ...toldEnd(report),
   ];
   await writeOut(lines.map((line) => `${line}\n`).join(""));

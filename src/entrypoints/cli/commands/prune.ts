@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { createSpillway } from "../../../index.ts";
+import { createSpillway, type PruneReport } from "../../../index.ts";
 import { counted, grouped } from "../../../stages/mark/texts.ts";
 import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
 import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "../policy-flags.ts";
@@ -78,10 +78,23 @@ async function pruneTranscript(file: string, flags: PruneFlags): Promise<void> {
   const sizes = `${grouped(report.before.tokens)} -> ${grouped(report.after.tokens)} tokens`;
   const lines = [
     `${counted(pruned.changed, "message")} ${dryRun ? "would be " : ""}lightened: ${sizes}`,
+    ...toldResults(report.results),
     report.why,
     ...toldEnd(pruned),
   ];
   await writeOut(lines.map((line) => `${line}\n`).join(""));
+}
+
+/** What became of results, and which were known in their form already: those are in neither size. */
+function toldResults({ insured, batched, trimmed, cleared, replayed }: PruneReport["results"]): string[] {
+  const parts = [
+    [insured + batched, "cut to their limits"],
+    [trimmed, "trimmed"],
+    [cleared, "cleared"],
+    [replayed, "as earlier requests showed them"],
+  ] as const;
+  const told = parts.filter(([count]) => count > 0).map(([count, what]) => `${grouped(count)} ${what}`);
+  return told.length === 0 ? [] : [`results: ${told.join(", ")}`];
 }
 
 function readMode(text: string): Mode {

@@ -3,7 +3,7 @@ import { pairResults } from "../../../wire/pair-results.ts";
 import { startCompact } from "./compact-entries.ts";
 import { isHeader } from "./entries.ts";
 import { readDocument, type Transcript, tryOut } from "./open-transcript.ts";
-import { isBlank, type Line, parseLine, readLines } from "./read-lines.ts";
+import { breakOf, isBlank, type Line, parseLine, readLines } from "./read-lines.ts";
 import { rewriteFile, type Sink, type Snapshot } from "./rewrite-file.ts";
 
 /** What shortening a transcript did, or would do. */
@@ -139,7 +139,7 @@ function compactLines({ kind, wire }: Transcript, old: Snapshot, sink: Sink, max
       sink.copy(line.from, line.to);
       counts.bytesAfter += line.to - line.from;
     } else {
-      const text = `${JSON.stringify(made)}${line.hasBreak ? "\n" : ""}`;
+      const text = `${JSON.stringify(made)}${breakOf(line)}`;
       sink.write(text);
       counts.repaired++;
       counts.bytesAfter += Buffer.byteLength(text);

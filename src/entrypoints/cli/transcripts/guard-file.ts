@@ -2,7 +2,7 @@ import type { GuardedSession, SessionManager, Spillway } from "../../../index.ts
 import { appendEdits } from "./append-edits.ts";
 import { type Entry, freeId, isEntry, isPlainEntry, type Survey, surveyEntries } from "./entries.ts";
 import { readDocument, readSnapshot, type Transcript, tryOut } from "./open-transcript.ts";
-import { isBlank, type Line, parseLine, readLines } from "./read-lines.ts";
+import { breakOf, isBlank, type Line, parseLine, readLines } from "./read-lines.ts";
 import { rewriteFile, type Sink, type Snapshot } from "./rewrite-file.ts";
 
 /** How a transcript is guarded. */
@@ -22,13 +22,17 @@ export interface GuardReport {
   filled: number;
   /** Lines that are no JSON, or too long to be read: kept as they were. */
   unread: number;
+  /** Details over their limit that stay, since an edit changes content only. */
+  detailsLeft: number;
   bytesBefore: number;
   bytesAfter: number;
   backup: string | null;
   appendedBytes: number;
 }
 
-type Counts = Pick<GuardReport, "changed" | "filled" | "unread">;
+type Counts = Pick<GuardReport, "changed" | "filled" | "unread" | "detailsLeft">;
+
+const NONE: Readonly<Counts> = { changed: 0, filled: 0, unread: 0, detailsLeft: 0 };
 
 /** Brings every result in a transcript under the limits. */
 export async function guardFile(
@@ -39,16 +43,17 @@ export async function guardFile(
   const { path, kind } = transcript;
   const survey = kind === "entries" ? readSnapshot(path, surveyEntries) : null;
   const by = options.by ?? (survey?.hasEdits ? "edits" : "rewrite");
-  let counts: Counts = { changed: 0, filled: 0, unread: 0 };
+  let counts: Counts = { ...NONE };
   let [bytesBefore, bytesAfter] = [0, 0];
   if (by === "edits" && survey !== null) {
-    const appended = await appendEdits(path, options.dryRun, (old, tree) =>
-      editSteps(old, tree, spillway, options, counts),
-    );
+    const appended = await appendEdits(path, options.dryRun, (old, tree) => {
+      counts = { ...NONE };
+      return editSteps(old, tree, spillway, options, counts);
+    });
     return { by, ...counts, backup: null, appendedBytes: 0, ...appended };
   }
   const make = async (old: Snapshot, sink: Sink): Promise<boolean> => {
-    counts = { changed: 0, filled: 0, unread: 0 };
+    counts = { ...NONE };
     bytesBefore = old.bytes;
     const counting = countBytes(sink);
     if (kind === "document") await guardDocument(transcript, old, counting, spillway, options, counts);
@@ -128,7 +133,7 @@ async function guardMessages(
     else {
       const taken = await chain.take(message);
       counts.filled += taken.before.length;
-      for (const lost of taken.before) sink.write(`${JSON.stringify(lost)}\n`);
+      for (const lost of taken.before) sink.write(`${JSON.stringify(lost)}${breakOf(line) || "\n"}`);
       if (taken.message === message) sink.copy(line.from, line.to);
       else writeLine(sink, taken.message, line, counts);
     }
@@ -208,8 +213,10 @@ async function* editSteps(
     const entry = readable(line, counts);
     if (!isEntry(entry) || entry.type !== "message" || !branch.has(entry.id) || edited.has(entry.id)) continue;
     const { message } = await chain.take(entry.message);
-    const content = (message as { content?: unknown } | null)?.content;
-    if (content === (entry.message as { content?: unknown } | null)?.content) continue;
+    const before = (entry.message ?? {}) as { content?: unknown; details?: unknown };
+    const { content, details } = (message ?? {}) as { content?: unknown; details?: unknown };
+    if (details !== before.details) counts.detailsLeft++;
+    if (content === before.content) continue;
     counts.changed++;
     yield { targetId: entry.id, content };
   }
@@ -225,5 +232,5 @@ function readable(line: Line, counts: Counts): unknown {
 
 function writeLine(sink: Sink, value: unknown, line: Line, counts: Counts | null): void {
   if (counts !== null) counts.changed++;
-  sink.write(`${JSON.stringify(value)}${line.hasBreak ? "\n" : ""}`);
+  sink.write(`${JSON.stringify(value)}${breakOf(line)}`);
 }

@@ -4,7 +4,7 @@ import { appendEdits } from "./append-edits.ts";
 import { isEntry, isPlainEntry, surveyEntries } from "./entries.ts";
 import { readDocument, readSnapshot, type Transcript, tryOut } from "./open-transcript.ts";
 import { type Context, readContext } from "./read-context.ts";
-import { parseLine, readLines } from "./read-lines.ts";
+import { breakOf, parseLine, readLines } from "./read-lines.ts";
 import { rewriteFile, type Sink, type Snapshot } from "./rewrite-file.ts";
 
 /** What pruning a transcript did, or would do. */
@@ -96,9 +96,7 @@ function writeLines({ descriptor, bytes }: Snapshot, sink: Sink, changes: Readon
     if (message === undefined) sink.copy(line.from, line.to);
     else {
       const isWrapped = isEntry(value) || isPlainEntry(value);
-      sink.write(
-        `${JSON.stringify(isWrapped ? { ...(value as object), message } : message)}${line.hasBreak ? "\n" : ""}`,
-      );
+      sink.write(`${JSON.stringify(isWrapped ? { ...(value as object), message } : message)}${breakOf(line)}`);
     }
   }
 }

@@ -62,6 +62,12 @@ export function parseLine({ bytes }: Line): unknown {
   }
 }
 
+/** What ends a line: one that is written anew ends as it did. */
+export function breakOf({ bytes, hasBreak }: Line): string {
+  if (!hasBreak) return "";
+  return bytes?.at(-1) === 13 ? "\r\n" : "\n";
+}
+
 /** True for a line with nothing but white space. */
 export function isBlank({ bytes }: Line): boolean {
   return bytes !== null && bytes.every((byte) => byte === 32 || byte === 9 || byte === 13);

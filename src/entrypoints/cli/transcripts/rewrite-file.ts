@@ -8,6 +8,7 @@ import {
   fsyncSync,
   linkSync,
   openSync,
+  readdirSync,
   readSync,
   renameSync,
   rmSync,
@@ -15,7 +16,7 @@ import {
   statSync,
   writeSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { SpillwayError } from "../../../errors.ts";
 import { lockFile } from "./file-lock.ts";
 
@@ -54,6 +55,7 @@ export async function rewriteFile(
   make: (old: Snapshot, sink: Sink) => Promise<boolean>,
 ): Promise<Rewritten> {
   const unlock = lockFile(path);
+  removeParts(path);
   const source = openSync(path, "r");
   const part = `${path}.${randomBytes(6).toString("hex")}.part`;
   try {
@@ -82,6 +84,15 @@ export async function rewriteFile(
   } finally {
     closeSync(source);
     unlock();
+  }
+}
+
+/** What one that was killed had begun: nobody else writes beside a file that we locked. */
+function removeParts(path: string): void {
+  const begins = `${basename(path)}.`;
+  for (const name of readdirSync(dirname(path))) {
+    if (name.startsWith(begins) && /^[0-9a-f]{12}\.part$/.test(name.slice(begins.length)))
+      rmSync(join(dirname(path), name), { force: true });
   }
 }
 

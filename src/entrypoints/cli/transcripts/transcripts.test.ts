@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import {
   appendFileSync,
   existsSync,
@@ -13,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
+import { writeChildModule } from "../../../../test/child-module.ts";
 import { createSpillway } from "../../../index.ts";
 import { LOST_RESULT } from "../../../stages/mark/texts.ts";
 import { memoryStore } from "../../../storage/stores/memory.ts";
@@ -186,6 +188,48 @@ describe("guard FILE", () => {
     expect(read(path)).toHaveLength(8);
   });
 
+  it("says of how many results an edit leaves the details", async () => {
+    const bulky = { details: { all: lines(900) } };
+    const path = save(
+      jsonl(
+        header,
+        message("a1", null, call("c", "d")),
+        message("r1", "a1", result("c", lines(9000), bulky)),
+        message("r2", "r1", result("d", "ok", bulky)),
+      ),
+    );
+    expect(await guard(path, { by: "edits" })).toMatchObject({ changed: 1, detailsLeft: 2 });
+    expect(await guard(path, { by: "rewrite" })).toMatchObject({ changed: 2, detailsLeft: 0 });
+  });
+
+  it("counts edits once, however often another process made it begin again", async () => {
+    const path = save(jsonl(header, message("a1", null, call("c")), message("r1", "a1", result("c", lines(9000)))));
+    let times = 0;
+    const late = () => {
+      if (times++ === 0) appendFileSync(path, `${JSON.stringify(message("u9", "r1", user("late")))}\n`);
+    };
+    const noticed = await createSpillway({ store: null, ledger: null, env: {}, onEvent: late });
+    const report = await guardFile(openTranscript(path), noticed, { by: "edits", dryRun: false });
+    expect(times).toBeGreaterThan(1);
+    expect(report).toMatchObject({ changed: 1 });
+    expect(read(path).at(-1)).toMatchObject({ type: "context_edit", parentId: "u9" });
+  });
+
+  it("ends each line as it ended", async () => {
+    const values = [header, message("a1", null, call("c")), message("r1", "a1", result("c", lines(9000)))];
+    for (const act of [
+      (path: string) => guard(path),
+      (path: string) => compactFile(openTranscript(path), { maxLines: 2, dryRun: false }),
+      (path: string) => pruneFile(openTranscript(path), spillway, { dryRun: false }),
+    ]) {
+      const path = save(jsonl(...values, message("u2", "r1", user("x"))).replaceAll("\n", "\r\n"));
+      await act(path);
+      const text = readFileSync(path, "utf8");
+      expect(text.match(/(?<!\r)\n/g)).toBeNull();
+      expect(text.endsWith("\r\n")).toBe(true);
+    }
+  });
+
   it("keeps a last line that was cut off a line of its own", async () => {
     const path = save(
       `${jsonl(header, message("u1", null, user("go")), message("r1", "u1", result("c", lines(9000))))}{"type":"mess`,
@@ -288,6 +332,25 @@ describe("a file that others write to", () => {
     expect(done.appendedBytes).toBe(late.length + 1);
     expect(readFileSync(path, "utf8").endsWith(`]\n${late}\n`)).toBe(true);
     expect(readFileSync(done.backup ?? "", "utf8").split(late)).toHaveLength(4);
+  });
+
+  it("is whole though one that rewrote it was killed, and the next removes what that one began", async () => {
+    const path = session();
+    const before = readFileSync(path, "utf8");
+    const module = join(folder, "killed.mjs");
+    const source = `import { rewriteFile } from "./src/entrypoints/cli/transcripts/rewrite-file.ts";
+      await rewriteFile(${JSON.stringify(path)}, async (old, sink) => {
+        sink.write("half");
+        process.kill(process.pid, "SIGKILL");
+        return true;
+      });`;
+    await writeChildModule(source, module);
+    expect(spawnSync(process.execPath, [module], { timeout: 20_000 }).status).not.toBe(0);
+    expect(readFileSync(path, "utf8")).toBe(before);
+    const beside = () => readdirSync(folder).filter((name) => join(folder, name).startsWith(path));
+    expect(beside()).toHaveLength(3);
+    expect(await guard(path)).toMatchObject({ by: "rewrite" });
+    expect(beside().filter((name) => /part$|lock$/.test(name))).toEqual([]);
   });
 
   it("is not touched if it was replaced or shortened meanwhile", async () => {

@@ -33,7 +33,8 @@ export function drawLines(title: string, lines: readonly Line[], windowTokens: n
   const window =
     windowTokens > top
       ? ""
-      : `<line class="window" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y(windowTokens)}" y2="${y(windowTokens)}"/>`;
+      : `<line class="window" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y(windowTokens)}" y2="${y(windowTokens)}"/>` +
+        `<text x="${LEFT + 4}" y="${y(windowTokens) - 4}">window</text>`;
   const inOrder = lines.toSorted((a, b) => Number(a.isMain) - Number(b.isMain));
   const drawn = inOrder.map(({ name, color, values, marked, isMain }) => {
     const points = values.map((value, at) => `${x(at)},${y(value)}`).join(" ");

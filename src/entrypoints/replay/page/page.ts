@@ -12,14 +12,15 @@ const MAX_CHARTS = 12;
 const STYLE = `
 :root{color-scheme:light dark;--text:#1b1b1b;--soft:#666;--line:#ddd;--page:#fff}
 @media (prefers-color-scheme:dark){:root{--text:#eee;--soft:#aaa;--line:#444;--page:#161616}}
-body{margin:0 auto;padding:1rem;max-width:46rem;font:16px/1.45 system-ui,sans-serif;color:var(--text);background:var(--page)}
-h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem;overflow-wrap:anywhere}
+body{margin:0 auto;padding:1rem;max-width:62rem;font:16px/1.45 system-ui,sans-serif;color:var(--text);background:var(--page)}
+h1{font-size:1.4rem}h2{font-size:1.15rem;margin-top:2rem}h3{font-size:1rem;overflow-wrap:anywhere}
 svg{width:100%;height:auto;display:block}svg text{font:11px system-ui,sans-serif;fill:var(--text)}
+.bars{max-width:34rem}.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(22rem,100%),1fr));gap:0 2rem}
 .grid{stroke:var(--line)}.window{stroke:var(--text);stroke-dasharray:4 3}
 .keys{display:flex;flex-wrap:wrap;gap:.25rem 1rem;padding:0;list-style:none}
 .keys span{display:inline-block;width:.8em;height:.8em;margin-right:.35em}
 .wide{overflow-x:auto}table{border-collapse:collapse;white-space:nowrap;font-size:.9rem}
-th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid var(--line)}
+th,td{padding:.25rem .6rem;font-variant-numeric:tabular-nums;text-align:right;border-bottom:1px solid var(--line)}
 th:first-child,td:first-child{text-align:left;position:sticky;left:0;background:var(--page)}
 p,li{color:var(--soft)}b{color:var(--text)}`;
 
@@ -41,13 +42,14 @@ export function writePage(replayed: Replayed): string {
 <p>Window <b>${grouped(windowTokens)}</b> tokens. Prices <b>${escaped(prices.name)}</b>: $${prices.input} for a million input
 tokens, $${prices.cacheRead} read from the prompt cache, $${prices.cacheWrite} written to it. ${escaped(prices.source)}.</p>
 <h2>Cost of input, and answers that missed something</h2>
-${drawBars("Cost of input by policy", bars)}
+<div class="bars">${drawBars("Cost of input by policy", bars)}</div>
 <h2>All figures</h2>
 <div class="wide">${tableOf(totals)}</div>
+<h2>Tokens sent with each request</h2>
 <ul class="keys">${totals.map(({ policy }, at) => `<li><span style="background:${colorAt(at)}"></span>${escaped(policy)}</li>`).join("")}</ul>
-<p>Below: tokens sent with each request. Dashed: the window. Dots: the answer held something that only a cleared or trimmed
-result could have told.</p>
-${shown.map((one) => chartOf(one, windowTokens)).join("\n")}
+<p>Thick: ours. Dashed: the window. Dots: the answer held something that only a cleared or trimmed result could have told.
+Where policies send the same, one line covers the others: ours, or the last of them in this list.</p>
+<div class="charts">${shown.map((one) => chartOf(one, windowTokens)).join("\n")}</div>
 ${left > 0 ? `<p>The ${grouped(shown.length)} largest are shown; ${grouped(left)} more are in the sums.</p>` : ""}
 <h2>The policies</h2>
 <ul>${policies.map(({ name, rule, source }) => `<li><b>${escaped(name)}</b>: ${escaped(rule)} (${escaped(source)})</li>`).join("\n")}</ul>
@@ -63,7 +65,7 @@ function chartOf({ name, played }: ReplayedConversation, windowTokens: number): 
     values: requests.map(({ tokens }) => tokens),
     marked: requests.flatMap(({ missed }, index) => (missed.length > 0 ? [index] : [])),
   }));
-  return `<h2>${escaped(name)}</h2>${drawLines(`Tokens sent with each request of ${name}`, lines, windowTokens)}`;
+  return `<section><h3>${escaped(name)}</h3>${drawLines(`Tokens sent with each request of ${name}`, lines, windowTokens)}</section>`;
 }
 
 function tableOf(totals: readonly Totals[]): string {

@@ -1,0 +1,18 @@
+/** Held at once while they are saved: texts and the bytes made of them. */
+const BATCH_CHARS = 8_000_000;
+const BATCH_COUNT = 256;
+
+/** Outputs in batches that are saved side by side: a store then writes many small ones at once, and memory stays bounded. */
+export function* spillBatches<Item>(items: readonly Item[], charsOf: (item: Item) => number): Generator<Item[]> {
+  let batch: Item[] = [];
+  let chars = 0;
+  for (const item of items) {
+    batch.push(item);
+    chars += charsOf(item);
+    if (chars < BATCH_CHARS && batch.length < BATCH_COUNT) continue;
+    yield batch;
+    batch = [];
+    chars = 0;
+  }
+  if (batch.length > 0) yield batch;
+}
