@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSpillway } from "../../index.ts";
 import { memoryStore } from "../../storage/stores/memory.ts";
-import { answerPostToolUse } from "./post-tool-use.ts";
+import { answerPostToolUse, fitOf } from "./post-tool-use.ts";
 
 const spillway = await createSpillway({ store: memoryStore(), ledger: null, env: {}, reader: { by: "shell" } });
 const log = Array.from({ length: 4000 }, (_, i) => `line ${i + 1}`).join("\n");
@@ -43,6 +43,58 @@ test("clamps what MCP tools give: texts and blocks", async () => {
     .updatedToolOutput as unknown as [{ text: string }, object];
   expect(blocks[0].text.length).toBeLessThanOrEqual(51_200);
   expect(blocks[1]).toEqual(image);
+});
+
+test("results with 10,000 blocks and lists of 10,000 names are bounded, in their shape", async () => {
+  const blocks = Array.from({ length: 10_000 }, (_, i) => ({
+    type: "text",
+    text: `block ${i} with a few words in it`,
+  }));
+  for (const response of [blocks, { content: blocks, isError: false }]) {
+    const updated = (await after("mcp__a__b", response))?.hookSpecificOutput.updatedToolOutput;
+    expect(Array.isArray(updated)).toBe(Array.isArray(response));
+    expect(JSON.stringify(updated).length).toBeLessThanOrEqual(60_000);
+  }
+  const filenames = Array.from({ length: 10_000 }, (_, i) => `/home/user/project/src/file-${i}.ts`);
+  const glob = { filenames, numFiles: 10_000, truncated: false, durationMs: 5 };
+  const updated = (await after("Glob", glob))?.hookSpecificOutput.updatedToolOutput as unknown as typeof glob;
+  expect(updated.filenames.join("\n").length).toBeLessThanOrEqual(30_000);
+  expect(updated.filenames).toContain("/home/user/project/src/file-0.ts");
+  expect(updated.filenames).not.toContain("");
+  expect({ ...updated, filenames }).toEqual(glob);
+});
+
+test("what is told from sizes alone is what a clamp would tell", async () => {
+  const small = { maxChars: 400, maxLines: 12 };
+  const policy = { default: { limits: small }, force: { limits: small } };
+  const bounded = await createSpillway({ store: null, ledger: null, env: {}, policy });
+  const word = fc.constantFrom(
+    "\n",
+    "a line\n",
+    "word ",
+    "\r\n",
+    "\u00e9\u4e16",
+    "\0",
+    "\ud800",
+    "%PDF-",
+    "x".repeat(90),
+  );
+  const text = fc.array(word, { maxLength: 30 }).map((words) => words.join(""));
+  const response = fc.oneof(
+    text,
+    fc.array(text, { maxLength: 4 }),
+    fc.record({ stdout: text, stderr: text }),
+    fc.array(fc.record({ type: fc.constant("text"), text }), { maxLength: 4 }),
+  );
+  await fc.assert(
+    fc.asyncProperty(response, async (tool_response) => {
+      const event = { tool_name: "Bash", tool_response };
+      const fit = fitOf(bounded, event);
+      const answer = await answerPostToolUse(bounded, event);
+      if (fit !== "unsure") expect(answer === null).toBe(fit === "within");
+    }),
+    { numRuns: 300 },
+  );
 });
 
 test("never throws and never mutates, whatever comes in", async () => {
