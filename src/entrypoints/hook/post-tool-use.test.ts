@@ -35,6 +35,16 @@ test("answers in the tool's own shape, other fields as they were", async () => {
   expect({ ...updated, file: { ...updated.file, content: log } }).toEqual(read);
 });
 
+test("lines of a file keep the numbers that the agent gives them", async () => {
+  const content = Array.from({ length: 3000 }, (_, i) => `${i % 5 === 0 ? "again" : `line ${i + 1}`}\n`).join("");
+  const read = { type: "text", file: { filePath: "/a.txt", content, numLines: 3000, startLine: 1, totalLines: 3000 } };
+  const updated = (await after("Read", read))?.hookSpecificOutput.updatedToolOutput as unknown as typeof read;
+  const shown = updated.file.content.split("\n").filter((line) => line !== "" && !line.startsWith("["));
+  expect(shown.length).toBeGreaterThan(400);
+  expect(shown).toEqual(content.split("\n").slice(0, shown.length));
+  expect(updated.file.content.startsWith(content.slice(0, 1000))).toBe(true);
+});
+
 test("clamps what MCP tools give: texts and blocks", async () => {
   const text = (await after("mcp__a__b", log.repeat(9)))?.hookSpecificOutput.updatedToolOutput as unknown as string;
   expect(typeof text).toBe("string");

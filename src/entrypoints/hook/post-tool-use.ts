@@ -1,4 +1,4 @@
-import type { Spillway } from "../../spillway.ts";
+import type { AdmitRequest, Spillway } from "../../spillway.ts";
 import { findTexts, putTexts } from "./response-texts.ts";
 
 /** What an agent tells a hook after a tool has run. Claude Code's words; others use the same. */
@@ -16,6 +16,7 @@ export async function answerPostToolUse(spillway: Pick<Spillway, "admit">, event
     tool: textOr(event.tool_name, "tool"),
     session: textOr(event.session_id, undefined),
     call: textOr(event.tool_use_id, undefined),
+    ...(isNumbered(response) && { strategy: "head", fold: false }),
   };
   const updated = await clampResponse(spillway, about, response);
   if (updated === null) return null;
@@ -23,7 +24,9 @@ export async function answerPostToolUse(spillway: Pick<Spillway, "admit">, event
 }
 
 /** What no plain text has: such a result may be binary, which is described in words. */
-const STRANGE = /[\0-\x08\x0e-\x1a\x7f\ufffd]|%PDF-/;
+const STRANGE = /(?![\t\n\v\f\r])\p{Cc}|\ufffd|%PDF-/u;
+/** Begins a terminal code, as any command may print. */
+const ESCAPE = "\u001b";
 
 /** Whether a result is surely within its tool's limits, or surely over one, as far as sizes tell without a clamp. */
 export function fitOf(
@@ -45,13 +48,13 @@ export function fitOf(
   if (lines - joints > maxLines) return "over";
   // A token has at least one byte.
   const isWithin = text.length <= maxChars && bytes <= Math.min(maxBytes, maxTokens) && lines <= maxLines;
-  return isWithin && text.isWellFormed() && !STRANGE.test(text) ? "within" : "unsure";
+  return isWithin && text.isWellFormed() && !STRANGE.test(text.replaceAll(ESCAPE, "")) ? "within" : "unsure";
 }
 
 /** The same shape as came, since the agent drops any other; null if nothing had to be cut. */
 async function clampResponse(
   spillway: Pick<Spillway, "admit">,
-  about: { tool: string; session?: string | undefined; call?: string | undefined },
+  about: Omit<AdmitRequest, "output">,
   response: unknown,
 ): Promise<unknown> {
   if (typeof response === "string") {
@@ -74,6 +77,12 @@ async function clampResponse(
   if (output.content === blocks) return null;
   const shown = texts.map((text, index) => output.content[index]?.text ?? (index < output.content.length ? text : ""));
   return shown.every((text, index) => text === texts[index]) ? null : putTexts(response, shown);
+}
+
+/** A file, whose lines the agent counts on from `startLine`: after a gap their numbers would be wrong. */
+function isNumbered(response: unknown): boolean {
+  const { file } = (response ?? {}) as { file?: { startLine?: unknown } | null };
+  return typeof file?.startLine === "number";
 }
 
 function isBlock(value: unknown): boolean {
