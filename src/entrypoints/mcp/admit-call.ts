@@ -1,4 +1,4 @@
-import type { Spillway } from "../../spillway.ts";
+import type { AdmitRequest, Spillway } from "../../spillway.ts";
 import { boundMedia } from "./bound-media.ts";
 import type { Message } from "./json-rpc.ts";
 import type { ToolNames } from "./offer-tools.ts";
@@ -34,7 +34,27 @@ export async function admitCallResult(
   });
   if (output === came) return null;
   const meta = (output as { _meta?: object })._meta;
-  return { ...message, result: { ...output, _meta: { ...meta, [RECEIPT_KEY]: receipt } } };
+  const details = await keepDetails(spillway, { ...about, reader: { by: "tool", ...names } }, result, output);
+  const told = receipt.artifact === null ? (details?.receipt ?? receipt) : receipt;
+  const admitted = { ...output, ...(details !== null && { structuredContent: details.output }) };
+  return { ...message, result: { ...admitted, _meta: { ...meta, [RECEIPT_KEY]: told } } };
+}
+
+/** Texts in JSON are longer than by themselves: breaks and quotes take two bytes. */
+const ESCAPED_SHARE = 0.8;
+
+/** Structured content that was cut, saved and with a marker of its own: some clients show their model nothing else. */
+async function keepDetails(
+  spillway: Spillway,
+  about: Omit<AdmitRequest, "output">,
+  { structuredContent: whole }: Record<string, unknown>,
+  { structuredContent: bounded }: Record<string, unknown>,
+): Promise<{ output: unknown; receipt: unknown } | null> {
+  if (bounded === whole || typeof whole !== "object" || whole === null) return null;
+  const mostBytes = Buffer.byteLength(JSON.stringify(bounded));
+  const limits = { maxBytes: Math.floor(mostBytes * ESCAPED_SHARE) };
+  const { output, receipt } = await spillway.admit({ ...about, limits, output: whole });
+  return { output: Buffer.byteLength(JSON.stringify(output)) <= mostBytes ? output : bounded, receipt };
 }
 
 /** An error of the protocol, whose words reach the model too. */

@@ -82,6 +82,21 @@ test("bounds structuredContent and long errors too", async () => {
   await client(call(3, "t"));
   await server({ id: 3, result: { content: [{ type: "text", text: "as above" }], structuredContent: { log } } });
   expect(JSON.stringify(last().result.structuredContent).length).toBeLessThanOrEqual(8192);
+  const rows = Array.from({ length: 3000 }, (_, i) => `row ${i} of a table`);
+  await client(call(4, "t"));
+  await server({ id: 4, result: { content: [{ type: "text", text: "3000 rows" }], structuredContent: { rows } } });
+  const { structuredContent } = last().result;
+  expect(JSON.stringify(structuredContent).length).toBeLessThanOrEqual(8192);
+  // Some clients show only this to their model: it has the way to the rest, which is saved.
+  const asked =
+    /recall\((\{.*?\})\)/.exec(
+      Object.values(structuredContent as Json)
+        .flat()
+        .join("\n"),
+    )?.[1] ?? "";
+  await client(call(5, "recall", JSON.parse(asked.replace("[from,to]", "[1500,1502]"))));
+  await expect.poll(() => last().id).toBe(5);
+  expect(last().result.content[0].text).toContain("row 1499 of a table");
   await client(call(2, "t"));
   await server({ id: 2, error: { code: -1, message: "x".repeat(1e6), data: { trace: "y".repeat(1e6) } } });
   expect(JSON.stringify(last()).length).toBeLessThan(120_000);
