@@ -110,7 +110,7 @@ describe("spillway hook", () => {
     let stdout = "";
     for await (const chunk of child.stdout ?? []) stdout += String(chunk);
     expect(JSON.parse(stdout).hookSpecificOutput.updatedInput.command).toBe(
-      "spillway run --tool Bash -- bash -c 'make'",
+      "spillway run --quiet --tool Bash -- bash -c 'make'",
     );
   });
 });
@@ -203,6 +203,20 @@ describe("spillway tools", () => {
     const { status, stderr } = spillway(["tools", "--allow-commands", "--listen", "0"]);
     expect(status).toBe(2);
     expect(stderr).toContain("--allow-commands and --listen exclude each other");
+  });
+
+  it("says at its start that commands need more than Windows has", () => {
+    const asWindows = join(folder, "as-windows.cjs");
+    writeFileSync(asWindows, 'Object.defineProperty(process, "platform", { value: "win32" });');
+    const { status, stderr } = spawnSync(process.execPath, ["-r", asWindows, CLI, "tools", "--allow-commands"], {
+      input: "",
+      env,
+      cwd: folder,
+      encoding: "utf8",
+      timeout: 50_000,
+    });
+    expect(status).toBe(2);
+    expect(stderr).toContain("--allow-commands does not work on Windows");
   });
 
   it("runs commands only where that is allowed, ends them with itself, and reads nothing of its own input for them", async () => {
