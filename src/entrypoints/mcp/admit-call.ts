@@ -1,6 +1,6 @@
 import type { AdmitRequest, Spillway } from "../../spillway.ts";
 import { boundMedia } from "./bound-media.ts";
-import type { Message } from "./json-rpc.ts";
+import { ERROR_CODES, isRecord, type Message } from "./json-rpc.ts";
 import type { ToolNames } from "./offer-tools.ts";
 
 /** Where the receipt stands in a result. */
@@ -63,12 +63,14 @@ export async function admitCallError(
   session: string,
   tool: string,
   message: Message,
-  error: Record<string, unknown>,
+  came: unknown,
 ): Promise<Message | null> {
-  if (typeof error.message !== "string") return null;
-  const { text } = await spillway.admit({ tool, session, call: String(message.id), output: error.message });
-  const { data, ...rest } = error;
-  if (text === error.message && data === undefined) return null;
+  // Words in another place than the protocol has for them reach a model all the same.
+  const error = isRecord(came) ? came : { code: ERROR_CODES.gone, message: came };
+  const said = typeof error.message === "string" ? error.message : (JSON.stringify(error.message) ?? "");
+  const { text } = await spillway.admit({ tool, session, call: String(message.id), output: said });
+  const { data, ...rest } = error as Record<string, unknown>;
+  if (text === said && data === undefined) return null;
   const bounded = data === undefined ? {} : { data: await boundData(spillway, session, tool, data) };
   return { ...message, error: { ...rest, message: text, ...bounded } };
 }

@@ -142,6 +142,24 @@ test("an answer that nobody waits for, garbage and a second answer are left out 
   expect(warnings).toHaveLength(3);
 });
 
+test("params that are no object, errors that are none, and lists of no messages", async () => {
+  const { client, server, last, toServer, toClient } = await newRelay();
+  for (const params of [null, 5, "x", [], { name: null }]) {
+    await client({ jsonrpc: "2.0", id: "odd", method: "tools/call", params });
+    await client({ jsonrpc: "2.0", method: "notifications/cancelled", params });
+  }
+  expect(toServer).toHaveLength(10);
+  for (const error of ["e".repeat(1e6), { code: 1, message: { a: "z".repeat(1e6) } }, ["q".repeat(1e6)]]) {
+    await client(call("c", "t"));
+    await server({ jsonrpc: "2.0", id: "c", error });
+    expect(JSON.stringify(last()).length).toBeLessThan(60_000);
+    expect(last()).toMatchObject({ id: "c", error: { message: expect.any(String) } });
+  }
+  const { length } = toClient;
+  await server([null, 1, "x"]);
+  expect(toClient).toHaveLength(length);
+});
+
 test("ten thousand blocks, a tool's name of a megabyte and several messages at once", async () => {
   const { client, server, last } = await newRelay();
   await client([call(1, "n".repeat(1e6)), call(2, "t")]);
