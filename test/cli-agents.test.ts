@@ -80,7 +80,9 @@ describe("spillway hook", () => {
     const blocked = join(folder, "blocked");
     writeFileSync(blocked, "a file, no folder");
     const input = after("Bash", { stdout: log });
-    expect(spillway(["hook", "--dir", blocked], input).status).toBe(0);
+    const unsaved = spillway(["hook", "--dir", blocked], input);
+    expect(unsaved.status).toBe(0);
+    expect(JSON.parse(unsaved.stdout).hookSpecificOutput.updatedToolOutput.stdout).toContain("was not saved");
     const project = join(folder, "wrong");
     mkdirSync(project);
     writeFileSync(join(project, "spillway.yaml"), "default: [");

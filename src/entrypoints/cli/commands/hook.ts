@@ -77,7 +77,9 @@ async function answerHook(event: unknown, flags: HookFlags): Promise<object | nu
     keeping.redact === "model" || (typeof keeping.redact === "object" && keeping.redact.model === true);
   if (fit === "within" && !isRedacted) return null;
   if (fit !== "over" && (await answerPostToolUse(filter, event as PostToolUse)) === null) return null;
-  const place = await openPlace(flags);
+  const place = await openPlace(flags).catch((error: unknown) => tell(messageOf(error)));
+  // What cannot be saved is cut all the same, and says so.
+  if (!place) return answerPostToolUse(filter, event as PostToolUse);
   try {
     const { store, ledger } = place;
     const spillway = await openSpillway({
