@@ -94,7 +94,7 @@ describe.each(WAYS)("%s", (_, target) => {
 test("the filesystem server's own files come through", async () => {
   client = await connect("v1", { args: proxied(FILES, at(".")) });
   const text = (await client.call("read_text_file", { path: at("package-lock.json") })).content[0]?.text ?? "";
-  expect(text).toContain('"name": "spillway-frameworks"');
+  expect(text).toMatch(/"name": ?"spillway-frameworks"/);
   expect(text).toMatch(/\[Output cut to fit/);
 });
 
