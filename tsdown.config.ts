@@ -56,7 +56,7 @@ const cli = {
       groups: [{ name: "base", test: isNeededAtStart }],
     },
   },
-  plugins: [collectLicenses(), withoutChildren()],
+  plugins: [collectLicenses(), withoutChildren(), requireAtOnce()],
 } satisfies UserConfig;
 
 /** Rooms and files that only some commands need, or only outputs over their limits. */
@@ -85,6 +85,18 @@ function withoutChildren(): Rolldown.Plugin {
     resolveId: (source, importer) =>
       source === "node:child_process" && importer?.includes("/commander/") ? "\0no-children" : null,
     load: (id) => (id === "\0no-children" ? "module.exports = {};" : null),
+  };
+}
+
+/** From CommonJS, `import()` starts Node's other loader, which takes longer than what it loads here. */
+function requireAtOnce(): Rolldown.Plugin {
+  return {
+    name: "require-at-once",
+    renderChunk: (code) =>
+      code.replaceAll(
+        /\bimport\((["'`])(node:[\w/]+|@photostructure\/sqlite)\1\)/g,
+        "Promise.resolve().then(()=>require('$2'))",
+      ),
   };
 }
 

@@ -7,7 +7,7 @@ interface HookRow {
 }
 
 /** Tools whose results can be large. Others are not worth a start of Node for each call. */
-const MATCHER = "Bash|Read|Grep|Glob|WebFetch|WebSearch|Task|mcp__.*";
+const MATCHER = "Bash|Read|Grep|Glob|WebFetch|WebSearch|Task|Agent|TaskOutput|ReadMcpResourceTool|mcp__.*";
 const COMMAND = "spillway hook";
 const TIMEOUT_SECONDS = 10;
 

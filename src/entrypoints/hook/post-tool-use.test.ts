@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSpillway } from "../../index.ts";
 import { memoryStore } from "../../storage/stores/memory.ts";
-import { answerPostToolUse } from "./post-tool-use.ts";
+import { answerPostToolUse, fitOf } from "./post-tool-use.ts";
 
 const spillway = await createSpillway({ store: memoryStore(), ledger: null, env: {}, reader: { by: "shell" } });
 const log = Array.from({ length: 4000 }, (_, i) => `line ${i + 1}`).join("\n");
@@ -35,6 +35,16 @@ test("answers in the tool's own shape, other fields as they were", async () => {
   expect({ ...updated, file: { ...updated.file, content: log } }).toEqual(read);
 });
 
+test("lines of a file keep the numbers that the agent gives them", async () => {
+  const content = Array.from({ length: 3000 }, (_, i) => `${i % 5 === 0 ? "again" : `line ${i + 1}`}\n`).join("");
+  const read = { type: "text", file: { filePath: "/a.txt", content, numLines: 3000, startLine: 1, totalLines: 3000 } };
+  const updated = (await after("Read", read))?.hookSpecificOutput.updatedToolOutput as unknown as typeof read;
+  const shown = updated.file.content.split("\n").filter((line) => line !== "" && !line.startsWith("["));
+  expect(shown.length).toBeGreaterThan(400);
+  expect(shown).toEqual(content.split("\n").slice(0, shown.length));
+  expect(updated.file.content.startsWith(content.slice(0, 1000))).toBe(true);
+});
+
 test("clamps what MCP tools give: texts and blocks", async () => {
   const text = (await after("mcp__a__b", log.repeat(9)))?.hookSpecificOutput.updatedToolOutput as unknown as string;
   expect(typeof text).toBe("string");
@@ -43,6 +53,58 @@ test("clamps what MCP tools give: texts and blocks", async () => {
     .updatedToolOutput as unknown as [{ text: string }, object];
   expect(blocks[0].text.length).toBeLessThanOrEqual(51_200);
   expect(blocks[1]).toEqual(image);
+});
+
+test("results with 10,000 blocks and lists of 10,000 names are bounded, in their shape", async () => {
+  const blocks = Array.from({ length: 10_000 }, (_, i) => ({
+    type: "text",
+    text: `block ${i} with a few words in it`,
+  }));
+  for (const response of [blocks, { content: blocks, isError: false }]) {
+    const updated = (await after("mcp__a__b", response))?.hookSpecificOutput.updatedToolOutput;
+    expect(Array.isArray(updated)).toBe(Array.isArray(response));
+    expect(JSON.stringify(updated).length).toBeLessThanOrEqual(60_000);
+  }
+  const filenames = Array.from({ length: 10_000 }, (_, i) => `/home/user/project/src/file-${i}.ts`);
+  const glob = { filenames, numFiles: 10_000, truncated: false, durationMs: 5 };
+  const updated = (await after("Glob", glob))?.hookSpecificOutput.updatedToolOutput as unknown as typeof glob;
+  expect(updated.filenames.join("\n").length).toBeLessThanOrEqual(30_000);
+  expect(updated.filenames).toContain("/home/user/project/src/file-0.ts");
+  expect(updated.filenames).not.toContain("");
+  expect({ ...updated, filenames }).toEqual(glob);
+});
+
+test("what is told from sizes alone is what a clamp would tell", async () => {
+  const small = { maxChars: 400, maxLines: 12 };
+  const policy = { default: { limits: small }, force: { limits: small } };
+  const bounded = await createSpillway({ store: null, ledger: null, env: {}, policy });
+  const word = fc.constantFrom(
+    "\n",
+    "a line\n",
+    "word ",
+    "\r\n",
+    "\u00e9\u4e16",
+    "\0",
+    "\ud800",
+    "%PDF-",
+    "x".repeat(90),
+  );
+  const text = fc.array(word, { maxLength: 30 }).map((words) => words.join(""));
+  const response = fc.oneof(
+    text,
+    fc.array(text, { maxLength: 4 }),
+    fc.record({ stdout: text, stderr: text }),
+    fc.array(fc.record({ type: fc.constant("text"), text }), { maxLength: 4 }),
+  );
+  await fc.assert(
+    fc.asyncProperty(response, async (tool_response) => {
+      const event = { tool_name: "Bash", tool_response };
+      const fit = fitOf(bounded, event);
+      const answer = await answerPostToolUse(bounded, event);
+      if (fit !== "unsure") expect(answer === null).toBe(fit === "within");
+    }),
+    { numRuns: 300 },
+  );
 });
 
 test("never throws and never mutates, whatever comes in", async () => {

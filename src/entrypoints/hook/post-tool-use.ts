@@ -1,4 +1,4 @@
-import type { Spillway } from "../../spillway.ts";
+import type { AdmitRequest, Spillway } from "../../spillway.ts";
 import { findTexts, putTexts } from "./response-texts.ts";
 
 /** What an agent tells a hook after a tool has run. Claude Code's words; others use the same. */
@@ -16,32 +16,77 @@ export async function answerPostToolUse(spillway: Pick<Spillway, "admit">, event
     tool: textOr(event.tool_name, "tool"),
     session: textOr(event.session_id, undefined),
     call: textOr(event.tool_use_id, undefined),
+    ...(isNumbered(response) && { strategy: "head", fold: false }),
   };
   const updated = await clampResponse(spillway, about, response);
   if (updated === null) return null;
   return { hookSpecificOutput: { hookEventName: "PostToolUse", updatedToolOutput: updated } };
 }
 
+/** What no plain text has: such a result may be binary, which is described in words. */
+const STRANGE = /(?![\t\n\v\f\r])\p{Cc}|\ufffd|%PDF-/u;
+/** Begins a terminal code, as any command may print. */
+const ESCAPE = "\u001b";
+
+/** Whether a result is surely within its tool's limits, or surely over one, as far as sizes tell without a clamp. */
+export function fitOf(
+  { resolve }: Pick<Spillway, "resolve">,
+  { tool_name: tool, tool_response: response }: PostToolUse,
+): "within" | "over" | "unsure" {
+  const { limits, off } = resolve(textOr(tool, "tool"));
+  if (off) return "within";
+  const { maxBytes = Infinity, maxChars = Infinity, maxLines = Infinity, maxTokens = Infinity } = limits;
+  const texts = findTexts(response);
+  if (texts === null) return "unsure";
+  const text = texts.join("\n");
+  const bytes = Buffer.byteLength(text);
+  // Joints between texts are no part of them.
+  const joints = Math.max(0, texts.length - 1);
+  if (text.length - joints > maxChars || bytes - joints > maxBytes) return "over";
+  let lines = text === "" ? 0 : 1;
+  for (let at = text.indexOf("\n"); at !== -1 && at < text.length - 1; at = text.indexOf("\n", at + 1)) lines++;
+  if (lines - joints > maxLines) return "over";
+  // A token has at least one byte.
+  const isWithin = text.length <= maxChars && bytes <= Math.min(maxBytes, maxTokens) && lines <= maxLines;
+  return isWithin && text.isWellFormed() && !STRANGE.test(text.replaceAll(ESCAPE, "")) ? "within" : "unsure";
+}
+
 /** The same shape as came, since the agent drops any other; null if nothing had to be cut. */
 async function clampResponse(
   spillway: Pick<Spillway, "admit">,
-  about: { tool: string; session?: string | undefined; call?: string | undefined },
+  about: Omit<AdmitRequest, "output">,
   response: unknown,
 ): Promise<unknown> {
   if (typeof response === "string") {
     const { text } = await spillway.admit({ ...about, output: response });
     return text === response ? null : text;
   }
-  const found = findTexts(response);
-  if (found.length === 0) return null;
+  const isBlocks = Array.isArray(response) && response.length > 0 && response.every(isBlock);
+  const texts = isBlocks ? null : findTexts(response);
+  if (texts === null) {
+    // Blocks, or more than one may look through: what does not fit is left out whole.
+    const came = (isBlocks ? { content: response } : response) as object & { content?: unknown };
+    const { output } = await spillway.admit({ ...about, output: came });
+    if (output === came || (isBlocks && output.content === response)) return null;
+    return isBlocks ? output.content : output;
+  }
+  if (texts.length === 0) return null;
   // One budget over all of them: what a model reads of one call is one output.
-  const blocks = found.map(({ text }) => ({ type: "text", text }));
+  const blocks = texts.map((text) => ({ type: "text", text }));
   const { output } = await spillway.admit({ ...about, output: { content: blocks } });
   if (output.content === blocks) return null;
-  const texts = found.map(
-    (each, index) => output.content[index]?.text ?? (index < output.content.length ? each.text : ""),
-  );
-  return texts.every((text, index) => text === found[index]?.text) ? null : putTexts(response, found, texts);
+  const shown = texts.map((text, index) => output.content[index]?.text ?? (index < output.content.length ? text : ""));
+  return shown.every((text, index) => text === texts[index]) ? null : putTexts(response, shown);
+}
+
+/** A file, whose lines the agent counts on from `startLine`: after a gap their numbers would be wrong. */
+function isNumbered(response: unknown): boolean {
+  const { file } = (response ?? {}) as { file?: { startLine?: unknown } | null };
+  return typeof file?.startLine === "number";
+}
+
+function isBlock(value: unknown): boolean {
+  return typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string";
 }
 
 function textOr<T>(value: unknown, other: T): string | T {

@@ -11,7 +11,7 @@ test("puts a command under spillway run, openly, whatever quotes it has", () => 
   const command = `printf '%s' "it's $HOME"; echo '"'`;
   const wrapped = before({ command, description: "d" })?.hookSpecificOutput.updatedInput;
   expect(wrapped).toMatchObject({ description: "d" });
-  const words = wrapped?.command.replace("spillway run --tool Bash --", "exec") ?? "";
+  const words = wrapped?.command.replace("spillway run --quiet --tool Bash --", "exec") ?? "";
   const run = (script: string) => execFileSync("bash", ["-c", script], { encoding: "utf8", timeout: 10_000 });
   expect(run(words)).toBe(run(command));
 });

@@ -14,7 +14,7 @@ export function answerPreToolUse({ tool_name: tool, tool_input: input }: PreTool
   // One that runs on is read by the agent while it runs.
   if (typeof command !== "string" || command.trim() === "" || isBackground === true) return null;
   if (/^\s*(spillway|cd)\b/.test(command)) return null;
-  const wrapped = `${spillway} run --tool Bash -- bash -c ${quoteForShell(command)}`;
+  const wrapped = `${spillway} run --quiet --tool Bash -- bash -c ${quoteForShell(command)}`;
   return {
     hookSpecificOutput: {
       hookEventName: "PreToolUse",

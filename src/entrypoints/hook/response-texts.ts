@@ -1,9 +1,3 @@
-/** A text that a model reads, and where it stands in a tool's response. */
-export interface FoundText {
-  path: readonly (string | number)[];
-  text: string;
-}
-
 /** Fields that hold no words for a model: data of images, places of files and pages. */
 const NO_TEXT = new Set([
   "data",
@@ -16,41 +10,52 @@ const NO_TEXT = new Set([
   "persistedOutputPath",
   "type",
 ]);
-const MAX_DEPTH = 8;
-const MAX_TEXTS = 1000;
+const MAX_DEPTH = 64;
+const MAX_TEXTS = 200;
 
-/** The texts of a response, whatever tool it is of. */
-export function findTexts(response: unknown): FoundText[] {
-  const found: FoundText[] = [];
-  walk(response, [], found);
-  return found;
+/** The texts that a model reads of a response, whatever tool it is of; null if they are too many or too deep. */
+export function findTexts(response: unknown): string[] | null {
+  const found: string[] = [];
+  const isWalked = walk(response, 0, (text) => {
+    found.push(text);
+    return found.length <= MAX_TEXTS ? text : null;
+  });
+  return isWalked === null ? null : found;
 }
 
-function walk(value: unknown, path: (string | number)[], found: FoundText[]): void {
-  if (found.length >= MAX_TEXTS || path.length > MAX_DEPTH) return;
+/** A copy of the response with other texts in the same places; nothing else is changed. */
+export function putTexts(response: unknown, texts: readonly string[]): unknown {
+  let at = 0;
+  return walk(response, 0, () => texts[at++] ?? "")?.value;
+}
+
+/** What stands in place of each text; null stops the walk. */
+type Change = (text: string) => string | null;
+
+function walk(value: unknown, depth: number, change: Change): { value: unknown } | null {
   if (typeof value === "string") {
-    if (value !== "") found.push({ path, text: value });
-    return;
+    const changed = value === "" ? "" : change(value);
+    return changed === null ? null : { value: changed };
   }
-  if (typeof value !== "object" || value === null) return;
   // A command that printed an image: its text is the image.
-  if ((value as { isImage?: unknown }).isImage === true) return;
-  for (const [key, each] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
-    if (!NO_TEXT.has(String(key))) walk(each, [...path, key], found);
+  if (typeof value !== "object" || value === null || (value as { isImage?: unknown }).isImage === true)
+    return { value };
+  if (depth >= MAX_DEPTH) return null;
+  if (isLines(value)) {
+    // Names of files and the like: together they are one text.
+    const text = value.join("\n");
+    const changed = change(text);
+    return changed === null ? null : { value: changed === text ? value : changed.split("\n") };
   }
+  const entries: [string | number, unknown][] = [];
+  for (const [key, each] of Object.entries(value)) {
+    const next = NO_TEXT.has(key) ? { value: each } : walk(each, depth + 1, change);
+    if (next === null) return null;
+    entries.push([key, next.value]);
+  }
+  return { value: Array.isArray(value) ? entries.map(([, each]) => each) : Object.fromEntries(entries) };
 }
 
-/** A copy of the response with other texts in their places; nothing else is changed. */
-export function putTexts(response: unknown, found: readonly FoundText[], texts: readonly string[]): unknown {
-  return found.reduce(
-    (copy, { path, text }, index) => (texts[index] === text ? copy : put(copy, path, texts[index] ?? "")),
-    response,
-  );
-}
-
-function put(value: unknown, path: readonly (string | number)[], text: string): unknown {
-  const [key, ...rest] = path;
-  if (key === undefined) return text;
-  if (Array.isArray(value)) return value.with(Number(key), put(value[Number(key)], rest, text));
-  return { ...(value as object), [key]: put((value as Record<string, unknown>)[key], rest, text) };
+function isLines(value: object): value is string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string");
 }

@@ -1,6 +1,6 @@
-import type { Spillway } from "../../spillway.ts";
+import type { AdmitRequest, Spillway } from "../../spillway.ts";
 import { boundMedia } from "./bound-media.ts";
-import type { Message } from "./json-rpc.ts";
+import { ERROR_CODES, isRecord, type Message } from "./json-rpc.ts";
 import type { ToolNames } from "./offer-tools.ts";
 
 /** Where the receipt stands in a result. */
@@ -34,7 +34,27 @@ export async function admitCallResult(
   });
   if (output === came) return null;
   const meta = (output as { _meta?: object })._meta;
-  return { ...message, result: { ...output, _meta: { ...meta, [RECEIPT_KEY]: receipt } } };
+  const details = await keepDetails(spillway, { ...about, reader: { by: "tool", ...names } }, result, output);
+  const told = receipt.artifact === null ? (details?.receipt ?? receipt) : receipt;
+  const admitted = { ...output, ...(details !== null && { structuredContent: details.output }) };
+  return { ...message, result: { ...admitted, _meta: { ...meta, [RECEIPT_KEY]: told } } };
+}
+
+/** Texts in JSON are longer than by themselves: breaks and quotes take two bytes. */
+const ESCAPED_SHARE = 0.8;
+
+/** Structured content that was cut, saved and with a marker of its own: some clients show their model nothing else. */
+async function keepDetails(
+  spillway: Spillway,
+  about: Omit<AdmitRequest, "output">,
+  { structuredContent: whole }: Record<string, unknown>,
+  { structuredContent: bounded }: Record<string, unknown>,
+): Promise<{ output: unknown; receipt: unknown } | null> {
+  if (bounded === whole || typeof whole !== "object" || whole === null) return null;
+  const mostBytes = Buffer.byteLength(JSON.stringify(bounded));
+  const limits = { maxBytes: Math.floor(mostBytes * ESCAPED_SHARE) };
+  const { output, receipt } = await spillway.admit({ ...about, limits, output: whole });
+  return { output: Buffer.byteLength(JSON.stringify(output)) <= mostBytes ? output : bounded, receipt };
 }
 
 /** An error of the protocol, whose words reach the model too. */
@@ -43,12 +63,14 @@ export async function admitCallError(
   session: string,
   tool: string,
   message: Message,
-  error: Record<string, unknown>,
+  came: unknown,
 ): Promise<Message | null> {
-  if (typeof error.message !== "string") return null;
-  const { text } = await spillway.admit({ tool, session, call: String(message.id), output: error.message });
-  const { data, ...rest } = error;
-  if (text === error.message && data === undefined) return null;
+  // Words in another place than the protocol has for them reach a model all the same.
+  const error = isRecord(came) ? came : { code: ERROR_CODES.gone, message: came };
+  const said = typeof error.message === "string" ? error.message : (JSON.stringify(error.message) ?? "");
+  const { text } = await spillway.admit({ tool, session, call: String(message.id), output: said });
+  const { data, ...rest } = error as Record<string, unknown>;
+  if (text === said && data === undefined) return null;
   const bounded = data === undefined ? {} : { data: await boundData(spillway, session, tool, data) };
   return { ...message, error: { ...rest, message: text, ...bounded } };
 }

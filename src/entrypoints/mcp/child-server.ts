@@ -84,6 +84,7 @@ export function startChildServer([file = "", ...args]: readonly string[], handle
     if (restart !== null && restartAtMs - Date.now() <= MAX_WAIT_MS) await restart;
     const stdin = child?.stdin;
     if (!stdin) throw new Error(lastReason || `The MCP server "${file}" is not running.`);
+    if (stdin.destroyed) throw new Error(`The MCP server "${file}" takes no more input.`);
     await writeLine(stdin, message);
   }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { messageOf } from "../../errors.ts";
-import { hasId, isAsking, isRecord, keyOf, type Message, type MessageId } from "./json-rpc.ts";
+import { hasId, isAsking, isRecord, keyOf, type Message, type MessageId, paramsOf } from "./json-rpc.ts";
 import { newSessionName, type ProxyOptions } from "./proxy-stdio.ts";
 import { type RelayEnds, startRelay } from "./relay.ts";
 
@@ -59,7 +59,7 @@ export function newFrontSession({
       if (--waiting.post.due === 0) waiting.post.response.end();
       return;
     }
-    const token = message.params?.progressToken;
+    const token = paramsOf(message).progressToken;
     const related = token === undefined ? undefined : [...due.values()].find((each) => each.progressToken === token);
     const open = related?.post.response ?? stream ?? [...due.values()].at(-1)?.post.response;
     if (open !== undefined) write(open, message);
@@ -71,13 +71,13 @@ export function newFrontSession({
     if (!isAsking(message)) return message;
     if (!hasId(message)) return cancelled(message);
     const id = `s${++asked}`;
-    const meta = message.params?._meta;
+    const meta = paramsOf(message)._meta;
     due.set(keyOf(id), { post, id: message.id, progressToken: isRecord(meta) ? meta.progressToken : undefined });
     return { ...message, id };
   }
 
   function cancelled(message: Message): Message {
-    const wanted = message.method === "notifications/cancelled" ? message.params?.requestId : undefined;
+    const wanted = message.method === "notifications/cancelled" ? paramsOf(message).requestId : undefined;
     if (wanted === undefined) return message;
     const [key] = [...due].find(([, each]) => each.id === wanted) ?? [];
     return key === undefined
@@ -92,7 +92,7 @@ export function newFrontSession({
   };
   const relay = startRelay(spillway, session, ends, rules);
   const server = upstream({
-    message: relay.fromServer,
+    message: (message) => relay.fromServer(message).catch((error: unknown) => warn(messageOf(error))),
     tooLong: relay.tooLong,
     gone: relay.serverGone,
     greeting: () => relay.greeting,

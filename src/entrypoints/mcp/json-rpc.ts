@@ -23,6 +23,11 @@ export function hasId(message: Message): message is Message & { id: MessageId } 
   return typeof message.id === "string" || typeof message.id === "number";
 }
 
+/** What a request or a notification says, whatever stands in that place. */
+export function paramsOf({ params }: Message): Record<string, unknown> {
+  return isRecord(params) ? params : {};
+}
+
 /** 1 and "1" are two ids. */
 export function keyOf(id: MessageId): string {
   return `${typeof id}:${id}`;

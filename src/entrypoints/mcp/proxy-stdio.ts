@@ -50,7 +50,7 @@ export async function proxyStdio(
   };
   const relay = startRelay(spillway, session, ends, rules);
   const server = upstream({
-    message: relay.fromServer,
+    message: (message) => relay.fromServer(message).catch((error: unknown) => warn(messageOf(error))),
     tooLong: relay.tooLong,
     gone: relay.serverGone,
     greeting: () => relay.greeting,
@@ -60,7 +60,10 @@ export async function proxyStdio(
   );
   try {
     for await (const chunk of input) {
-      for (const line of frames.add(chunk as Uint8Array)) await relay.fromClient(line);
+      for (const line of frames.add(chunk as Uint8Array)) {
+        // A fault of ours costs one message, not the connection.
+        await relay.fromClient(line).catch((error: unknown) => warn(messageOf(error)));
+      }
     }
   } catch (error) {
     const isEnded = isGone || (error as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE";

@@ -82,6 +82,21 @@ test("bounds structuredContent and long errors too", async () => {
   await client(call(3, "t"));
   await server({ id: 3, result: { content: [{ type: "text", text: "as above" }], structuredContent: { log } } });
   expect(JSON.stringify(last().result.structuredContent).length).toBeLessThanOrEqual(8192);
+  const rows = Array.from({ length: 3000 }, (_, i) => `row ${i} of a table`);
+  await client(call(4, "t"));
+  await server({ id: 4, result: { content: [{ type: "text", text: "3000 rows" }], structuredContent: { rows } } });
+  const { structuredContent } = last().result;
+  expect(JSON.stringify(structuredContent).length).toBeLessThanOrEqual(8192);
+  // Some clients show only this to their model: it has the way to the rest, which is saved.
+  const asked =
+    /recall\((\{.*?\})\)/.exec(
+      Object.values(structuredContent as Json)
+        .flat()
+        .join("\n"),
+    )?.[1] ?? "";
+  await client(call(5, "recall", JSON.parse(asked.replace("[from,to]", "[1500,1502]"))));
+  await expect.poll(() => last().id).toBe(5);
+  expect(last().result.content[0].text).toContain("row 1499 of a table");
   await client(call(2, "t"));
   await server({ id: 2, error: { code: -1, message: "x".repeat(1e6), data: { trace: "y".repeat(1e6) } } });
   expect(JSON.stringify(last()).length).toBeLessThan(120_000);
@@ -125,6 +140,24 @@ test("an answer that nobody waits for, garbage and a second answer are left out 
   await server("[1, 2");
   expect(toClient.length).toBe(before);
   expect(warnings).toHaveLength(3);
+});
+
+test("params that are no object, errors that are none, and lists of no messages", async () => {
+  const { client, server, last, toServer, toClient } = await newRelay();
+  for (const params of [null, 5, "x", [], { name: null }]) {
+    await client({ jsonrpc: "2.0", id: "odd", method: "tools/call", params });
+    await client({ jsonrpc: "2.0", method: "notifications/cancelled", params });
+  }
+  expect(toServer).toHaveLength(10);
+  for (const error of ["e".repeat(1e6), { code: 1, message: { a: "z".repeat(1e6) } }, ["q".repeat(1e6)]]) {
+    await client(call("c", "t"));
+    await server({ jsonrpc: "2.0", id: "c", error });
+    expect(JSON.stringify(last()).length).toBeLessThan(60_000);
+    expect(last()).toMatchObject({ id: "c", error: { message: expect.any(String) } });
+  }
+  const { length } = toClient;
+  await server([null, 1, "x"]);
+  expect(toClient).toHaveLength(length);
 });
 
 test("ten thousand blocks, a tool's name of a megabyte and several messages at once", async () => {

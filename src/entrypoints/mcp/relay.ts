@@ -12,6 +12,7 @@ import {
   keyOf,
   type Message,
   type MessageId,
+  paramsOf,
   refuse,
   toolFault,
 } from "./json-rpc.ts";
@@ -67,7 +68,8 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
 
   /** True if the request was answered here. */
   async function answerHere(message: Message & { method: string; id: MessageId }): Promise<boolean> {
-    const { id, method, params = {} } = message;
+    const { id, method } = message;
+    const params = paramsOf(message);
     if (method === "tools/call") {
       const tool = READ_BACK_TOOLS.find(({ name }) => names[name] === params.name);
       if (tool === undefined) return false;
@@ -96,7 +98,7 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
   async function answered(message: Message, { method, tool }: Waiting): Promise<unknown> {
     const { result, error } = message;
     if (method === "tools/call" && rules.isBounded) return null;
-    if (isRecord(error)) {
+    if (error !== undefined && error !== null) {
       return method === "tools/call" ? admitCallError(spillway, session, tool, message, error) : null;
     }
     if (!isRecord(result)) return null;
@@ -122,18 +124,19 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
   async function oneFromClient(message: Message): Promise<Message | null> {
     if (!isAsking(message)) return message;
     if (!hasId(message)) {
-      if (message.method === "notifications/cancelled") forget(message.params?.requestId);
+      if (message.method === "notifications/cancelled") forget(paramsOf(message).requestId);
       if (message.method === "notifications/initialized") greeting = [...greeting.slice(0, 1), JSON.stringify(message)];
       return message;
     }
-    const { id, method, params = {} } = message;
+    const { id, method } = message;
+    const { name } = paramsOf(message);
     if (await answerHere(message)) return null;
     if (waiting.size >= MAX_WAITING) {
       await reply(refuse(id, ERROR_CODES.gone, `${MAX_WAITING} requests wait for this server already`));
       return null;
     }
     if (method === "initialize") greeting = [JSON.stringify({ ...message, id: GREETING_ID })];
-    waiting.set(keyOf(id), { id, method, tool: typeof params.name === "string" ? params.name : "tool" });
+    waiting.set(keyOf(id), { id, method, tool: typeof name === "string" ? name : "tool" });
     return message;
   }
 
@@ -216,7 +219,7 @@ async function pass(
   }
   const kept: unknown[] = [];
   for (const each of parsed) {
-    const next = isRecord(each) ? await one(each) : each;
+    const next = isRecord(each) ? await one(each) : null;
     if (next !== null) kept.push(next);
   }
   const isSame = kept.length === parsed.length && kept.every((each, index) => each === parsed[index]);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { answer, hasId, isAsking, isRecord, type Message, type MessageId, refuse } from "./json-rpc.ts";
+import { answer, hasId, isAsking, isRecord, type Message, type MessageId, paramsOf, refuse } from "./json-rpc.ts";
 import type { ServerHandlers, Upstream } from "./upstream.ts";
 
 /** A tool that is served. */
@@ -42,7 +42,8 @@ export function startToolServer(
 
   async function take(message: Message): Promise<void> {
     if (!isAsking(message)) return;
-    const { method, params = {} } = message;
+    const { method } = message;
+    const params = paramsOf(message);
     if (!hasId(message)) {
       if (method === "notifications/cancelled") running.get(params.requestId as MessageId)?.abort();
       return;

@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { relative } from "node:path";
 import { type BoundedTool, boundedTool, type ToolPlace } from "./bounded-tool.ts";
 import { runRg } from "./run-rg.ts";
@@ -38,6 +39,9 @@ export function searchFilesTool(place: ToolPlace, name: "search_files" | "grep_s
     },
     async (args, signal) => {
       const path = await place.roots.find(args.text("path") ?? ".");
+      const status = await stat(path);
+      // ripgrep skips pipes and devices in a folder, but reads one that is named, which may never end.
+      if (!status.isFile() && !status.isDirectory()) throw new Error("this is no plain file, so it is not searched");
       const context = args.count("show_context", usualContext, MOST);
       const most = args.count("max_results", usualMax, MOST);
       const glob = args.text("glob");

@@ -103,6 +103,18 @@ describe("roots", () => {
     });
   });
 
+  test("device files and pipes stop no tool, within the roots too", { timeout: 20_000 }, async () => {
+    const spillway = await createSpillway({ store: null, ledger: null, env: {} });
+    const devices = boundedTools({ spillway, roots: await openRoots(["/dev"]) });
+    const ask = (name: string, args: object) => devices.find((tool) => tool.name === name)?.call(args);
+    for (const path of ["zero", "null", "tty"]) {
+      expect(await ask("read_file", { path }), path).toMatchObject({ isError: true });
+      expect((await ask("search_files", { pattern: "x", path }))?.text.length, path).toBeLessThan(1000);
+    }
+    expect((await call("search_files", { pattern: "x", path: "pipe" })).text.length).toBeLessThan(1000);
+    expect((await call("repo_map", { path: "pipe" })).text.length).toBeLessThan(1000);
+  });
+
   test("no path whatever leads out", async () => {
     const parts = fc.array(
       fc.constantFrom("..", ".", "a", "b", "folder-out", "link-out", "", "/", "\\", "secret.txt", "~"),

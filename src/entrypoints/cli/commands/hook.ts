@@ -8,8 +8,6 @@ import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "../policy-fl
 import { shellReader } from "../shell-reader.ts";
 import { FaultWithCode, tell } from "../tell.ts";
 
-/** No limit lets so much pass, as a rule: it is not clamped once more only to know that. */
-const SURELY_LONG_CHARS = 256 * 1024;
 /** Told to the user. 2, as elsewhere, would stop the agent's tool. */
 const EXIT_WRONG_FLAG = 1;
 
@@ -41,8 +39,7 @@ Examples:
     )
     .action(async (flags: HookFlags) => {
       try {
-        const input = await readInput();
-        const answer = await answerHook(JSON.parse(input), flags, input.length > SURELY_LONG_CHARS);
+        const answer = await answerHook(JSON.parse(await readInput()), flags);
         if (answer !== null) process.stdout.write(JSON.stringify(answer));
       } catch (error) {
         // A hook that fails must not cost the agent its result.
@@ -63,7 +60,7 @@ async function readInput(): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-async function answerHook(event: unknown, flags: HookFlags, isSurelyLong: boolean): Promise<object | null> {
+async function answerHook(event: unknown, flags: HookFlags): Promise<object | null> {
   if (typeof event !== "object" || event === null) return null;
   const { hook_event_name: name } = event as { hook_event_name?: unknown };
   if (name === "PreToolUse") {
@@ -72,13 +69,17 @@ async function answerHook(event: unknown, flags: HookFlags, isSurelyLong: boolea
   }
   if (name !== "PostToolUse") return null;
   const { policy, dir: _dir, retention: _retention, ...keeping } = await optionsFromFlags(flags);
-  const { answerPostToolUse } = await import("../../hook/post-tool-use.ts");
-  // Most results are within their limits, and opening a database takes as long as all the rest.
-  if (!isSurelyLong) {
-    const filter = await openSpillway({ store: null, ledger: null, policy, env: {}, redact: keeping.redact });
-    if ((await answerPostToolUse(filter, event as PostToolUse)) === null) return null;
-  }
-  const place = await openPlace(flags);
+  const { answerPostToolUse, fitOf } = await import("../../hook/post-tool-use.ts");
+  // Most results are within their limits, and opening a database takes longer than all the rest.
+  const filter = await openSpillway({ store: null, ledger: null, policy, env: {}, redact: keeping.redact });
+  const fit = fitOf(filter, event as PostToolUse);
+  const isRedacted =
+    keeping.redact === "model" || (typeof keeping.redact === "object" && keeping.redact.model === true);
+  if (fit === "within" && !isRedacted) return null;
+  if (fit !== "over" && (await answerPostToolUse(filter, event as PostToolUse)) === null) return null;
+  const place = await openPlace(flags).catch((error: unknown) => tell(messageOf(error)));
+  // What cannot be saved is cut all the same, and says so.
+  if (!place) return answerPostToolUse(filter, event as PostToolUse);
   try {
     const { store, ledger } = place;
     const spillway = await openSpillway({

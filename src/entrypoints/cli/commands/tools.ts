@@ -19,7 +19,10 @@ export function addToolsCommand(program: Command): void {
     .argument("[folder...]", "the folders they may read (default: this one)");
   addServeFlags(command)
     .option("--only <names>", "only these tools, separated by commas, such as recall,search")
-    .option("--allow-commands", "also serve run_command and command_output, which can do all that you can")
+    .option(
+      "--allow-commands",
+      "also serve run_command and command_output, which can do all that you can (not on Windows)",
+    )
     .option("--transcripts <folder>", "also serve sessions_history, which reads the sessions in this folder")
     .addHelpText(
       "after",
@@ -41,6 +44,10 @@ async function serveTools(folders: string[], flags: ToolsFlags): Promise<void> {
   if (flags.allowCommands && flags.listen !== undefined) {
     const reason = "nobody asks who a client is, so any user of this machine could run commands as you";
     throw new SpillwayError("bad-input", `--allow-commands and --listen exclude each other: ${reason}`);
+  }
+  if (flags.allowCommands && process.platform === "win32") {
+    const reason = "commands need a POSIX shell and process groups; start it under WSL, or without the flag";
+    throw new SpillwayError("bad-input", `--allow-commands does not work on Windows: ${reason}`);
   }
   const { boundedTools, openCommands, openRoots } = await import("../../tools/index.ts");
   const { startToolServer } = await import("../../mcp/tool-server.ts");
