@@ -54,6 +54,7 @@ import type { SpillPlace } from "./stages/spill/spill.ts";
 import { within } from "./stages/spill/within.ts";
 
 export { openRedaction } from "./spillway/open-redaction.ts";
+export { type OverflowOptions, openRules } from "./spillway/open-rules.ts";
 export type {
   Admission,
   AdmitOptions,
@@ -247,6 +248,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     access: staticAccess,
     place,
     recorder,
+    rules: parts.rules ?? [],
     prepare,
     admit: admitPlain,
     guard: (message: unknown, options: GuardOptions) => (histories as Histories).guard(message, options),

@@ -198,10 +198,11 @@ export class CallRun<Message> {
   }
 
   #classifying(draft: Draft | null): Classifying {
-    const { provider, rules } = this.#options;
+    const { provider, rules: own = [] } = this.#options;
+    const rules = [...own, ...this.#parts.rules];
     const known = {
       ...(provider !== undefined && { provider }),
-      ...(rules !== undefined && { rules }),
+      ...(rules.length > 0 && { rules }),
       ...(this.#isWindowKnown() && { window: this.#window.tokens }),
     };
     if (draft === null) return { refusal: known, answer: known };

@@ -8,6 +8,7 @@ import {
   type Send,
   type SpillwayOptions,
 } from "../index.ts";
+import { compileSignatures } from "../overflow.ts";
 import { memoryLedger } from "../storage/ledgers/memory.ts";
 import { memoryStore } from "../storage/stores/memory.ts";
 
@@ -214,6 +215,56 @@ describe("call", () => {
     };
     expect(await spillway.call(session(8, 15_000), send, OPTIONS)).toBe("answer");
     expect(sent).toHaveLength(2);
+  });
+});
+
+describe("rules of the user's own", () => {
+  const house = {
+    rule: "house-gateway",
+    kind: "context-overflow",
+    text: ["cannot digest {observed} of {limit}"],
+  } as const;
+  const refusing = (limit: number) => {
+    const sent: Message[][] = [];
+    const send = (messages: Message[]) => {
+      sent.push(messages);
+      if (tokensOf(messages) > limit) throw new Error(`Cannot digest ${tokensOf(messages)} of ${limit}`);
+      return "answer";
+    };
+    return { sent, send };
+  };
+
+  it("make a refusal known that nobody else makes, by its numbers", async () => {
+    const { sent, send } = refusing(20_000);
+    const messages = session(8, 15_000);
+    await expect((await open()).spillway.call(messages, send, OPTIONS)).rejects.toThrow("Cannot digest");
+    expect(sent).toHaveLength(1);
+    const { spillway, events } = await open({ overflow: { rules: [house] } });
+    expect(await spillway.call(messages, send, OPTIONS)).toBe("answer");
+    expect(sent).toHaveLength(3);
+    const told = events.find(({ kind }) => kind === "overflow-detected")?.more;
+    expect(told).toMatchObject({ rule: "house-gateway", limitTokens: 20_000 });
+  });
+
+  it("those of one call go before those of the Spillway", async () => {
+    const { spillway } = await open({ overflow: { rules: [house] } });
+    const { sent, send } = refusing(20_000);
+    const rules = compileSignatures([{ ...house, rule: "not-for-now", kind: "other" }]);
+    await expect(spillway.call(session(8, 15_000), send, { ...OPTIONS, rules })).rejects.toThrow("Cannot digest");
+    expect(sent).toHaveLength(1);
+  });
+
+  it.each<[unknown, RegExp]>([
+    [
+      { rules: [{ ...house, text: ["limit is {max}"] }] },
+      /^overflow\.rules\[0\] \("house-gateway"\): .*\{max\} is not known/,
+    ],
+    [{ rules: [house, { rule: "x" }] }, /^overflow\.rules\[1\] \("x"\): its kind must be one of/],
+    [{ rules: house }, /^overflow\.rules must be a list/],
+    [{ rule: [] }, /^overflow\.rule is not known/],
+    ["rules", /^overflow must be an object/],
+  ])("%j is refused where it was written", async (overflow, why) => {
+    await expect(open({ overflow } as SpillwayOptions)).rejects.toThrow(why);
   });
 });
 

@@ -18,6 +18,7 @@ const OPTIONS = new Set([
   "logger",
   "hostLimits",
   "summarizer",
+  "overflow",
   "onReceipt",
   "onEvent",
   "now",
