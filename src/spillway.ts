@@ -263,7 +263,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     ledger,
     prepare,
     call: lazyCall(sending, condensing?.compactor),
-    compact: lazyCompact(condensing?.compactor, policy.contextTokens),
+    compact: lazyCompact(condensing?.compactor, policy.contextTokens, { recorder, now }),
     async recall(id, want, options) {
       const { recall, recallText } = await import("./recall/index.ts");
       const page = await recall(kept(store), id, scope, want, { searcher: await parts.searcher(), ...options });
