@@ -430,7 +430,23 @@ describe("ending it", () => {
   it("what is wrong with the options is thrown", async () => {
     const { spillway } = await open();
     const { send } = provider(1000);
-    for (const wrong of [{ media: "some" }, { deadlineMs: 0 }, { ladder: "tall" }, { persist: true }, { wire: "no" }]) {
+    const uncompiled = { rule: "x", kind: "other", text: ["abcd"] };
+    for (const wrong of [
+      { media: "some" },
+      { deadlineMs: 0 },
+      { ladder: "tall" },
+      { persist: true },
+      { wire: "no" },
+      { compactor: {} },
+      { compactor: null },
+      { rules: [uncompiled] },
+      { rules: [null] },
+      { rules: "x" },
+      { signal: "x" },
+      { model: 7 },
+      { answerTokens: "x" },
+      { answerTokens: -1 },
+    ]) {
       await expect(spillway.call([user("x")], send, wrong as CallOptions)).rejects.toMatchObject({ code: "bad-input" });
     }
     await expect(spillway.call("x" as never, send)).rejects.toMatchObject({ code: "bad-input" });
@@ -475,6 +491,7 @@ describe("compaction", () => {
     for (const compact of [
       async ({ messages }: { messages: readonly unknown[] }) => ({ messages: messages.slice(-1), summaryTokens: 0 }),
       async () => ({ messages: [], summaryTokens: 0 }),
+      async () => ({ messages: [undefined, 3], summaryTokens: 0 }),
       async ({ messages }: { messages: readonly unknown[] }) => ({
         messages: [...messages, user("x")],
         summaryTokens: 0,
@@ -492,6 +509,7 @@ describe("compaction", () => {
     expect(faults).toEqual([
       "the compactor parted calls from their results",
       "the compactor left no messages",
+      "the compactor gave what are no messages",
       "no model",
       "the compactor did not help",
     ]);
