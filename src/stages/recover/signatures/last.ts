@@ -67,6 +67,7 @@ export const last: ProviderSignatures = {
         "request size exceeds ... context window",
         "request size exceeds ... context length",
         "ran out of room in the model's context window",
+        "run out of room in the model's context window",
         "context window ... ran out of room",
         "context window ... ran out of space",
         "model token limit",
