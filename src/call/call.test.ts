@@ -317,6 +317,24 @@ describe("answers are looked at too", () => {
     expect(kinds().at(-1)).toBe("overflow-failed");
   });
 
+  it("no answer at a full window is asked for again with room; one that was only cut off is an answer", async () => {
+    const { spillway, events } = await open();
+    const pruning = { mode: "off" as const, insure: false, batch: { maxChars: 1_000_000 } };
+    const messages = session(8, 9800);
+    const send = vi.fn((sent: Message[]) => {
+      const isFull = tokensOf(sent) > 0.95 * tokensOf(messages);
+      const usage = { input_tokens: tokensOf(sent), output_tokens: isFull ? 0 : 40 };
+      return { usage, stop_reason: isFull ? "max_tokens" : "end_turn" };
+    });
+    const options = { ...OPTIONS, window: tokensOf(messages) + 5, pruning };
+    expect((await spillway.call(messages, send, options)).stop_reason).toBe("end_turn");
+    expect(send).toHaveBeenCalledTimes(2);
+    expect(events.find(({ kind }) => kind === "overflow-detected")?.more?.rule).toBe("empty-at-full-window");
+    const roomy = { ...options, window: 2 * tokensOf(messages) };
+    expect((await spillway.call(structuredClone(messages), send, roomy)).stop_reason).toBe("max_tokens");
+    expect(send).toHaveBeenCalledTimes(3);
+  });
+
   it("a provider that read a small part of what it was sent; not one whose tokens are longer than ours", async () => {
     const { spillway } = await open();
     const messages = session(8, 15_000);
