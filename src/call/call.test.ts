@@ -321,7 +321,7 @@ describe("answers are looked at too", () => {
     const { spillway, events } = await open();
     const pruning = { mode: "off" as const, insure: false, batch: { maxChars: 1_000_000 } };
     const messages = session(8, 9800);
-    const send = vi.fn((sent: Message[]) => {
+    const send = vi.fn<Send<Message, Answer & { stop_reason: string }>>((sent) => {
       const isFull = tokensOf(sent) > 0.95 * tokensOf(messages);
       const usage = { input_tokens: tokensOf(sent), output_tokens: isFull ? 0 : 40 };
       return { usage, stop_reason: isFull ? "max_tokens" : "end_turn" };
