@@ -46,7 +46,7 @@ export function weighBeside(beside: unknown, counter: TokenCounter): Weight {
 }
 
 /** Tokens of all that is read in a value: its texts and the names of its fields. */
-export function weighValue(value: unknown, counter: TokenCounter, depth = 0): number {
+function weighValue(value: unknown, counter: TokenCounter, depth = 0): number {
   if (typeof value === "string") return isData(value) ? Math.ceil(value.length / 4) : counter.count(value);
   if (typeof value === "number" || typeof value === "boolean") return 1;
   if (typeof value !== "object" || value === null || depth > MAX_DEPTH || ArrayBuffer.isView(value)) return 0;
