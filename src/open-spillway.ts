@@ -8,7 +8,9 @@ import { checkOptions } from "./spillway/check-options.ts";
 import {
   assembleSpillway,
   logFault,
+  type OverflowOptions,
   openRedaction,
+  openRules,
   type Reader,
   type Redact,
   type Spillway,
@@ -20,12 +22,14 @@ export interface SpillwayOptions
   extends Partial<
     Omit<
       SpillwayParts,
-      "policy" | "openModel" | "searcher" | "histories" | "redaction" | "logs" | "copyOut" | "placeFaults"
+      "policy" | "openModel" | "searcher" | "histories" | "redaction" | "rules" | "logs" | "copyOut" | "placeFaults"
     >
   > {
   /** Where secrets are replaced; "on" by default: in what is stored and logged. */
   redact?: Redact | undefined;
   policy?: PolicyInput | ProfileName;
+  /** How overflows are known, beside what is built in. */
+  overflow?: OverflowOptions | undefined;
   /** A file to which every event is added as a line of JSON. */
   events?: string | undefined;
   /** A folder with a run for each session: its events, and each kept output as a plain file. */
@@ -46,9 +50,10 @@ type NewHistories = NonNullable<SpillwayParts["histories"]>;
 export async function openSpillway(options: SpillwayOptions, histories: NewHistories): Promise<Spillway>;
 export async function openSpillway(options: SpillwayOptions): Promise<Omit<Spillway, keyof Histories>>;
 export async function openSpillway(options: SpillwayOptions, histories?: NewHistories): Promise<Spillway> {
-  const { policy, dir, events, runs, redact, retention, env = process.env, ...parts } = options;
+  const { policy, dir, events, runs, redact, retention, overflow, env = process.env, ...parts } = options;
   checkOptions(options);
-  const [redaction, local] = await Promise.all([
+  const [rules, redaction, local] = await Promise.all([
+    openRules(overflow),
     // Where outputs are saved by default, guardSync must not have to wait for it.
     openRedaction(redact, parts.store === undefined),
     parts.store === undefined
@@ -79,6 +84,7 @@ export async function openSpillway(options: SpillwayOptions, histories?: NewHist
     htmlReader,
     histories,
     redaction,
+    rules,
     env,
     policy: [policy],
     reader: namedReader(parts.reader, dir ?? (env === process.env ? undefined : env.SPILLWAY_DIR)),

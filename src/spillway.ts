@@ -54,6 +54,7 @@ import type { SpillPlace } from "./stages/spill/spill.ts";
 import { within } from "./stages/spill/within.ts";
 
 export { openRedaction } from "./spillway/open-redaction.ts";
+export { type OverflowOptions, openRules } from "./spillway/open-rules.ts";
 export type {
   Admission,
   AdmitOptions,
@@ -251,6 +252,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     access: staticAccess,
     place,
     recorder,
+    rules: parts.rules ?? [],
     prepare,
     admit: admitPlain,
     guard: (message: unknown, options: GuardOptions) => (histories as Histories).guard(message, options),
@@ -265,7 +267,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     ledger,
     prepare,
     call: lazyCall(sending, condensing?.compactor),
-    compact: lazyCompact(condensing?.compactor, policy.contextTokens),
+    compact: lazyCompact(condensing?.compactor, policy.contextTokens, { recorder, now }),
     async recall(id, want, options) {
       const { recall, recallText } = await import("./recall/index.ts");
       const page = await recall(kept(store), id, scope, want, { searcher: await parts.searcher(), ...options });

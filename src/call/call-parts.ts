@@ -5,6 +5,7 @@ import type { Policy } from "../contract/policy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import type { Prepare } from "../prepare/prepare.ts";
 import type { Access } from "../stages/mark/access.ts";
+import type { Rule } from "../stages/recover/compile-signatures.ts";
 import type { SpillPlace } from "../stages/spill/spill.ts";
 
 /** One result to be brought under limits, as `admit` takes it. */
@@ -24,6 +25,8 @@ export interface CallParts {
   access: Access;
   place: SpillPlace;
   recorder: Recorder;
+  /** Signatures of the user's own, asked after those of one call. */
+  rules: readonly Rule[];
   prepare: Prepare;
   admit(request: CallClamp): Promise<Pick<AdmittedOutput, "output" | "text">>;
   guard(message: unknown, options: { wire: string; session?: string | undefined }): Promise<unknown>;

@@ -9,6 +9,7 @@ import { type ResolvedWindow, resolveWindow } from "../stages/prune/resolve-wind
 import type { Weight } from "../stages/prune/weight.ts";
 import { giveUp } from "../stages/recover/give-up.ts";
 import { ladderOf } from "../stages/recover/ladders.ts";
+import { leftoverShare } from "../stages/recover/leftover-share.ts";
 import { recoveryGoal } from "../stages/recover/recovery-goal.ts";
 import { detectWire, wireNamed } from "../wire/index.ts";
 import { attemptSend, type Classifying, discard, type Outcome } from "./attempt-send.ts";
@@ -19,7 +20,7 @@ import type { CallParts } from "./call-parts.ts";
 import { Draft, Scale } from "./draft.ts";
 import { persistHistory } from "./persist-history.ts";
 import { fits, type ReduceTools, reduceDraft, type TakenRung } from "./reduce-draft.ts";
-import { weighValue } from "./weigh-message.ts";
+import { weighBeside } from "./weigh-message.ts";
 
 type Refusal<Reply> = Exclude<Outcome<Reply>, { isDone: true }>;
 
@@ -31,7 +32,7 @@ export class CallRun<Message> {
   readonly #options: CallOptions;
   readonly #scale: Scale;
   readonly #window: ResolvedWindow;
-  readonly #besideTokens: number | null;
+  readonly #beside: Weight | null;
   readonly #stop = new AbortController();
   readonly #taken: TakenRung[] = [];
   readonly #compactions = { count: 0 };
@@ -47,7 +48,7 @@ export class CallRun<Message> {
     this.#options = options;
     this.#scale = new Scale(parts.counter);
     this.#window = resolveWindow(parts.policy, options);
-    this.#besideTokens = options.beside === undefined ? null : weighValue(options.beside, parts.counter);
+    this.#beside = options.beside === undefined ? null : weighBeside(options.beside, parts.counter);
   }
 
   async run<Reply>(send: Send<Message, Reply>): Promise<Reply> {
@@ -138,7 +139,7 @@ export class CallRun<Message> {
     const goal = recoveryGoal({
       verdict,
       weight: draft.total,
-      besideTokens: this.#besideTokens,
+      besideTokens: this.#beside?.tokens ?? null,
       answerTokens: this.#options.answerTokens ?? 0,
       windowTokens: this.#window.tokens,
       isWindowKnown: this.#isWindowKnown(),
@@ -150,7 +151,9 @@ export class CallRun<Message> {
     const next = await reduceDraft(draft, rungs, goal, verdict.kind, tools);
     if (next === draft) return null;
     this.#noteSummary(draft, next);
-    return fits(next, goal) || next.total.tokens <= goal.likelyTokens ? next : null;
+    if (fits(next, goal)) return next;
+    const least = leftoverShare(verdict, draft.total, next.total, this.#beside ?? NOTHING) ?? 0;
+    return next.total.tokens <= goal.likelyTokens && least <= 1 ? next : null;
   }
 
   /** Which of the given messages a summary stands for now. */
@@ -198,16 +201,17 @@ export class CallRun<Message> {
   }
 
   #classifying(draft: Draft | null): Classifying {
-    const { provider, rules } = this.#options;
+    const { provider, rules: own = [] } = this.#options;
+    const rules = [...own, ...this.#parts.rules];
     const known = {
       ...(provider !== undefined && { provider }),
-      ...(rules !== undefined && { rules }),
+      ...(rules.length > 0 && { rules }),
       ...(this.#isWindowKnown() && { window: this.#window.tokens }),
     };
     if (draft === null) return { refusal: known, answer: known };
     const { leastTokens } = draft;
     return {
-      refusal: { ...known, estimatedTokens: draft.total.tokens + (this.#besideTokens ?? 0) },
+      refusal: { ...known, estimatedTokens: draft.total.tokens + (this.#beside?.tokens ?? 0) },
       answer: leastTokens === null ? known : { ...known, estimatedTokens: leastTokens },
     };
   }

@@ -8,6 +8,7 @@ import {
   type Send,
   type SpillwayOptions,
 } from "../index.ts";
+import { compileSignatures } from "../overflow.ts";
 import { memoryLedger } from "../storage/ledgers/memory.ts";
 import { memoryStore } from "../storage/stores/memory.ts";
 
@@ -217,6 +218,56 @@ describe("call", () => {
   });
 });
 
+describe("rules of the user's own", () => {
+  const house = {
+    rule: "house-gateway",
+    kind: "context-overflow",
+    text: ["cannot digest {observed} of {limit}"],
+  } as const;
+  const refusing = (limit: number) => {
+    const sent: Message[][] = [];
+    const send = (messages: Message[]) => {
+      sent.push(messages);
+      if (tokensOf(messages) > limit) throw new Error(`Cannot digest ${tokensOf(messages)} of ${limit}`);
+      return "answer";
+    };
+    return { sent, send };
+  };
+
+  it("make a refusal known that nobody else makes, by its numbers", async () => {
+    const { sent, send } = refusing(20_000);
+    const messages = session(8, 15_000);
+    await expect((await open()).spillway.call(messages, send, OPTIONS)).rejects.toThrow("Cannot digest");
+    expect(sent).toHaveLength(1);
+    const { spillway, events } = await open({ overflow: { rules: [house] } });
+    expect(await spillway.call(messages, send, OPTIONS)).toBe("answer");
+    expect(sent).toHaveLength(3);
+    const told = events.find(({ kind }) => kind === "overflow-detected")?.more;
+    expect(told).toMatchObject({ rule: "house-gateway", limitTokens: 20_000 });
+  });
+
+  it("those of one call go before those of the Spillway", async () => {
+    const { spillway } = await open({ overflow: { rules: [house] } });
+    const { sent, send } = refusing(20_000);
+    const rules = compileSignatures([{ ...house, rule: "not-for-now", kind: "other" }]);
+    await expect(spillway.call(session(8, 15_000), send, { ...OPTIONS, rules })).rejects.toThrow("Cannot digest");
+    expect(sent).toHaveLength(1);
+  });
+
+  it.each<[unknown, RegExp]>([
+    [
+      { rules: [{ ...house, text: ["limit is {max}"] }] },
+      /^overflow\.rules\[0\] \("house-gateway"\): .*\{max\} is not known/,
+    ],
+    [{ rules: [house, { rule: "x" }] }, /^overflow\.rules\[1\] \("x"\): its kind must be one of/],
+    [{ rules: house }, /^overflow\.rules must be a list/],
+    [{ rule: [] }, /^overflow\.rule is not known/],
+    ["rules", /^overflow must be an object/],
+  ])("%j is refused where it was written", async (overflow, why) => {
+    await expect(open({ overflow } as SpillwayOptions)).rejects.toThrow(why);
+  });
+});
+
 describe("answers are looked at too", () => {
   it("a Response that refuses, and one that is a stream which begins with an error; bytes are not lost", async () => {
     const { spillway } = await open();
@@ -264,6 +315,24 @@ describe("answers are looked at too", () => {
     const stuck = await spillway.call([user(words(200_000))], send, options);
     expect(stuck.usage.input_tokens).toBeGreaterThan(20_000);
     expect(kinds().at(-1)).toBe("overflow-failed");
+  });
+
+  it("no answer at a full window is asked for again with room; one that was only cut off is an answer", async () => {
+    const { spillway, events } = await open();
+    const pruning = { mode: "off" as const, insure: false, batch: { maxChars: 1_000_000 } };
+    const messages = session(8, 9800);
+    const send = vi.fn<Send<Message, Answer & { stop_reason: string }>>((sent) => {
+      const isFull = tokensOf(sent) > 0.95 * tokensOf(messages);
+      const usage = { input_tokens: tokensOf(sent), output_tokens: isFull ? 0 : 40 };
+      return { usage, stop_reason: isFull ? "max_tokens" : "end_turn" };
+    });
+    const options = { ...OPTIONS, window: tokensOf(messages) + 5, pruning };
+    expect((await spillway.call(messages, send, options)).stop_reason).toBe("end_turn");
+    expect(send).toHaveBeenCalledTimes(2);
+    expect(events.find(({ kind }) => kind === "overflow-detected")?.more?.rule).toBe("empty-at-full-window");
+    const roomy = { ...options, window: 2 * tokensOf(messages) };
+    expect((await spillway.call(structuredClone(messages), send, roomy)).stop_reason).toBe("max_tokens");
+    expect(send).toHaveBeenCalledTimes(3);
   });
 
   it("a provider that read a small part of what it was sent; not one whose tokens are longer than ours", async () => {
@@ -379,7 +448,23 @@ describe("ending it", () => {
   it("what is wrong with the options is thrown", async () => {
     const { spillway } = await open();
     const { send } = provider(1000);
-    for (const wrong of [{ media: "some" }, { deadlineMs: 0 }, { ladder: "tall" }, { persist: true }, { wire: "no" }]) {
+    const uncompiled = { rule: "x", kind: "other", text: ["abcd"] };
+    for (const wrong of [
+      { media: "some" },
+      { deadlineMs: 0 },
+      { ladder: "tall" },
+      { persist: true },
+      { wire: "no" },
+      { compactor: {} },
+      { compactor: null },
+      { rules: [uncompiled] },
+      { rules: [null] },
+      { rules: "x" },
+      { signal: "x" },
+      { model: 7 },
+      { answerTokens: "x" },
+      { answerTokens: -1 },
+    ]) {
       await expect(spillway.call([user("x")], send, wrong as CallOptions)).rejects.toMatchObject({ code: "bad-input" });
     }
     await expect(spillway.call("x" as never, send)).rejects.toMatchObject({ code: "bad-input" });
@@ -424,6 +509,7 @@ describe("compaction", () => {
     for (const compact of [
       async ({ messages }: { messages: readonly unknown[] }) => ({ messages: messages.slice(-1), summaryTokens: 0 }),
       async () => ({ messages: [], summaryTokens: 0 }),
+      async () => ({ messages: [undefined, 3], summaryTokens: 0 }),
       async ({ messages }: { messages: readonly unknown[] }) => ({
         messages: [...messages, user("x")],
         summaryTokens: 0,
@@ -441,6 +527,7 @@ describe("compaction", () => {
     expect(faults).toEqual([
       "the compactor parted calls from their results",
       "the compactor left no messages",
+      "the compactor gave what are no messages",
       "no model",
       "the compactor did not help",
     ]);

@@ -96,6 +96,8 @@ async function takeRung(
     const work = tools.compactor.compact({ wire, messages, targetTokens: plan.compactTo, signal });
     const compacted = await untilAborted(work, signal);
     if (compacted === null) return { next: null, fault: "the compactor did not help" };
+    if (!compacted.messages.every((message) => typeof message === "object" && message !== null))
+      return { next: null, fault: "the compactor gave what are no messages" };
     const next = new Draft(wire, compacted.messages, scale);
     // A summary that parts a call from its result would be refused for that.
     if (next.orphans > draft.orphans) return { next: null, fault: "the compactor parted calls from their results" };

@@ -281,6 +281,50 @@ describe("values", () => {
   });
 });
 
+describe("how overflows are known", () => {
+  const RULES =
+    "overflow:\n  rules:\n    - rule: house-gateway\n      kind: context-overflow\n      status: [400]\n      text: ['cannot digest {observed} of {limit}']\n      fields: { limit: max_prompt }";
+  const rules = [
+    {
+      rule: "house-gateway",
+      kind: "context-overflow",
+      status: [400],
+      text: ["cannot digest {observed} of {limit}"],
+      fields: { limit: "max_prompt" },
+    },
+  ];
+
+  it("the user's own rules are handed on as they are; a project has none", async () => {
+    await put(USER, RULES);
+    expect((await load()).options.overflow).toEqual({ rules });
+    await put(PROJECT, RULES.replace("house-gateway", "hostile"));
+    const { options, warnings } = await load();
+    expect(options.overflow).toEqual({ rules });
+    expect(warnings.join("\n")).toMatch(/spillway\.yaml:1:1: overflow is ignored in a project's file/);
+  });
+
+  it.each([
+    ["overflow: { rules: [{ rule: a, kind: too-big, text: [abcd] }] }", "overflow.rules[0].kind: expected one of"],
+    [
+      "overflow: { rules: [{ rule: a, kind: other }] }",
+      "overflow.rules[0]: expected a rule: a name under rule, a kind",
+    ],
+    [
+      "overflow: { rules: [{ rule: a, kind: other, status: [200] }] }",
+      "overflow.rules[0].status[0]: expected a number from 400 to 599; got 200",
+    ],
+    [
+      "overflow: { rules: [{ rule: a, kind: other, texts: [x] }] }",
+      "unknown key overflow.rules[0].texts; did you mean text?",
+    ],
+    ["overflow: { rule: [] }", "unknown key overflow.rule; did you mean rules?"],
+    ["overflow: yes please", "overflow: expected a mapping of keys to values"],
+  ])("%s is an error that names the key", async (written, why) => {
+    await put(USER, written);
+    expect(await failure()).toContain(why);
+  });
+});
+
 describe("where things are kept and what is redacted", () => {
   it("comes from the user's own file, paths from its folder or from home", async () => {
     await put(USER, "dir: /srv/spill\nevents: ~/log/events.jsonl\nruns: runs\nredact: model\nprofile: frugal");

@@ -16,6 +16,7 @@ const KEEPING = "where things are kept and what is redacted is the user's to say
 const SENDING = "what is sent to a model is the user's to say";
 const SPENDING = "what a model may cost is the user's to say";
 const OPENING = "a project may tighten limits, not lift them";
+const JUDGING = "what counts as an overflow, and so is sent again, is the user's to say";
 const WORDING = "words in place of a result are the user's to choose";
 
 /** Keys that this version knows by name only. */
@@ -33,6 +34,7 @@ const REFUSALS: readonly Refusal[] = [
     why: SPENDING,
   })),
   { path: ["summarization", "enabled"], value: true, why: SENDING },
+  { path: ["overflow"], why: JUDGING },
   { path: ["profile"], value: "off", why: OPENING },
   ...ROWS.map((row) => ({ path: [...row, "off"], why: OPENING })),
   ...ROWS.map((row) => ({ path: [...row, "raise_ceiling"], why: OPENING })),

@@ -3,6 +3,7 @@ import { describeRange } from "../stages/policy/check-limits.ts";
 import { MAX_PATTERN_CHARS, NUMBERS, type NumberRow } from "../stages/policy/defaults.ts";
 import { PROFILES } from "../stages/policy/profiles.ts";
 import { readStrategy } from "../stages/policy/strategy-name.ts";
+import { overflowSection } from "./overflow-section.ts";
 
 // Each leaf's error is what was expected, in words; validate-config.ts says where and what came instead.
 
@@ -261,6 +262,7 @@ export const configSchema = section("Spillway's config.", {
   ledger: later,
   redact,
   retention,
+  overflow: overflowSection({ about, flag, section, text }),
   dir: path("The folder in which artifacts and events are kept."),
   events: path("A file to which every event is added as a line of JSON."),
   runs: path("A folder with a run for each session: its events, and each kept output as a plain file."),

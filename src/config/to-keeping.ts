@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { ModelEndpoint } from "../contract/model-client.ts";
 import type { Retention } from "../contract/store.ts";
+import type { SignatureInput } from "../contract/verdict.ts";
 import { definedOnly } from "../stages/policy/merge-rows.ts";
 import type { PlainConfig } from "./validate-config.ts";
 
@@ -13,6 +14,8 @@ export interface KeepingOptions {
   /** The model that summarises, where one is named and switched on. */
   summarizer?: ModelEndpoint;
   retention?: Retention | "off";
+  /** How overflows are known, beside what is built in. */
+  overflow?: { rules?: SignatureInput[] };
 }
 
 /** A rule as a config has it. */
@@ -27,12 +30,13 @@ interface Plain {
   events?: string;
   runs?: string;
   redact?: "off" | "on" | "model" | boolean | { rules?: ConfigRule[]; model?: boolean };
+  overflow?: { rules?: SignatureInput[] };
   retention?: "off" | boolean | { maxAgeDays?: number; maxBytes?: number; maxSessionBytes?: number };
 }
 
 /** Reads it off a checked config. Paths are taken from the config's folder. */
 export function toKeeping(config: PlainConfig, folder: string, home: string): KeepingOptions {
-  const { dir, events, runs, redact, retention } = config as Plain;
+  const { dir, events, runs, redact, retention, overflow } = config as Plain;
   const at = (path: string | undefined) =>
     path &&
     resolve(
@@ -45,6 +49,7 @@ export function toKeeping(config: PlainConfig, folder: string, home: string): Ke
     runs: at(runs),
     redact: toRedact(redact),
     retention: toRetention(retention),
+    overflow,
   }) as KeepingOptions;
 }
 

@@ -13,6 +13,7 @@ export type EventKind =
   | "overflow-reduced"
   | "overflow-recovered"
   | "overflow-failed"
+  | "history-compacted"
   | "history-guarded"
   | "history-capped";
 

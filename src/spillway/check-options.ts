@@ -20,6 +20,7 @@ const OPTIONS = new Set([
   "logger",
   "hostLimits",
   "summarizer",
+  "overflow",
   "onReceipt",
   "onEvent",
   "now",

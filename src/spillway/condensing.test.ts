@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import type { SpillwayEvent } from "../contract/event.ts";
 import { createSpillway } from "../index.ts";
 import { memoryStore } from "../storage/stores/memory.ts";
 import { startFakeProvider } from "../testing/fake-provider/start-fake-provider.ts";
@@ -58,9 +59,15 @@ describe("the model that was handed in", () => {
   it("compacts a conversation when asked, and says why where it does not", async () => {
     const { small } = await providers();
     const summarizer = { endpoint: `${small.url}/v1`, model: "small-1", speaks: "openai" as const };
-    const spillway = await createSpillway({ store: memoryStore(), env: {}, summarizer });
+    const told: SpillwayEvent[] = [];
+    const onEvent = (event: SpillwayEvent) => void told.push(event);
+    const spillway = await createSpillway({ store: memoryStore(), ledger: null, env: {}, summarizer, onEvent });
     const before = JSON.stringify(talk);
-    const { messages, summaryTokens, fault } = await spillway.compact(talk, { wire: "anthropic", targetTokens: 6000 });
+    const { messages, summaryTokens, fault } = await spillway.compact(talk, {
+      wire: "anthropic",
+      session: "s7",
+      targetTokens: 6000,
+    });
     expect([fault, JSON.stringify(talk)]).toEqual([null, before]);
     expect(messages.length).toBeLessThan(talk.length);
     expect(messages.at(-1)).toBe(talk.at(-1));
@@ -71,6 +78,13 @@ describe("the model that was handed in", () => {
       summaryTokens: 0,
       fault: "a summary would not make it shorter",
     });
+    expect(told.filter(({ kind }) => kind === "history-compacted")).toMatchObject([
+      {
+        session: "s7",
+        more: { fromMessages: talk.length, messages: messages.length, summaryTokens, fault: null },
+      },
+      { session: null, more: { fromMessages: 2, messages: 2, fault: "a summary would not make it shorter" } },
+    ]);
     const broken = await createSpillway({ store: null, env: {}, summarizer: () => "Done." });
     expect((await broken.compact(talk, { wire: "anthropic", targetTokens: 6000 })).fault).toContain("no summary");
     await expect(broken.compact(talk, { wire: "morse" })).rejects.toThrow('none called "morse"');

@@ -1,3 +1,4 @@
+import type { Recorder } from "../admit/recorder.ts";
 import type { Compactor } from "../contract/compactor.ts";
 import { messageOf, SpillwayError } from "../errors.ts";
 
@@ -7,6 +8,7 @@ export interface CompactOptions {
   wire?: string | undefined;
   /** What the messages should take at most; half the policy's window where it is not said. */
   targetTokens?: number | undefined;
+  session?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -25,8 +27,16 @@ export type Compact = <Message>(
   options?: CompactOptions,
 ) => Promise<CompactedConversation<Message>>;
 
-/** Compacts with what was handed in; formats are loaded with the first conversation. */
-export function lazyCompact(compactor: Compactor | undefined, windowTokens: number): Compact {
+/** Compacts with what was handed in, and tells of it; formats are loaded with the first conversation. */
+export function lazyCompact(
+  compactor: Compactor | undefined,
+  windowTokens: number,
+  { recorder, now }: { recorder: Recorder; now(): number },
+): Compact {
+  const tell = (session: string | undefined, more: Record<string, unknown>) => {
+    const about = { session: session ?? null, tool: null, call: null, artifact: null, receipt: null };
+    return recorder.event({ kind: "history-compacted", atMs: now(), ...about, more });
+  };
   return async <Message>(messages: readonly Message[], options: CompactOptions = {}) => {
     if (compactor === undefined) {
       throw new SpillwayError("missing-part", "compact needs a model: createSpillway({ summarizer: ... })");
@@ -37,12 +47,17 @@ export function lazyCompact(compactor: Compactor | undefined, windowTokens: numb
       const what = options.wire === undefined ? "say which with { wire }" : `there is none called "${options.wire}"`;
       throw new SpillwayError("bad-input", `compact does not know the messages' format: ${what}`);
     }
-    const { targetTokens = Math.floor(windowTokens / 2), signal } = options;
-    const same = (fault: string) => ({ messages: [...messages], summaryTokens: 0, fault });
+    const { targetTokens = Math.floor(windowTokens / 2), session, signal } = options;
+    const same = async (fault: string) => {
+      await tell(session, { fromMessages: messages.length, messages: messages.length, summaryTokens: 0, fault });
+      return { messages: [...messages], summaryTokens: 0, fault };
+    };
     try {
       const compacted = await compactor.compact({ wire, messages, targetTokens, signal });
       if (compacted === null) return same("a summary would not make it shorter");
-      return { ...compacted, messages: [...compacted.messages] as Message[], fault: null };
+      const { messages: left, summaryTokens } = compacted;
+      await tell(session, { fromMessages: messages.length, messages: left.length, summaryTokens, fault: null });
+      return { messages: [...left] as Message[], summaryTokens, fault: null };
     } catch (error) {
       signal?.throwIfAborted();
       return same(messageOf(error));

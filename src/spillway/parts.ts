@@ -23,6 +23,7 @@ import type { RecallOptions, RecallPage, RecallWant, SearchOptions, SearchPage, 
 import type { Access } from "../stages/mark/access.ts";
 import type { Environment } from "../stages/policy/policy-from-environment.ts";
 import type { Logger } from "../stages/record/log-cut.ts";
+import type { Rule } from "../stages/recover/compile-signatures.ts";
 import type { Compact } from "./lazy-compact.ts";
 
 /** How the reader of a marker gets at the rest. "file": a plain copy is made for it in the run directory. */
@@ -62,6 +63,8 @@ export interface SpillwayParts {
   hostLimits?: Limits | undefined;
   /** Told of every event. What it throws is ignored. */
   onEvent?: ((event: SpillwayEvent) => unknown) | undefined;
+  /** Signatures of refusals beside the built-in ones, made ready: asked first. */
+  rules?: readonly Rule[] | undefined;
   /** Weakest first. */
   policy?: readonly (PolicyInput | ProfileName | undefined)[];
   /** Variables such as SPILLWAY_MAX_LINES, stronger than the policy; `{}` for none. */

@@ -67,6 +67,7 @@ const KINDS: EventKind[] = [
   "artifact-searched",
   "spill-failed",
   "request-pruned",
+  "history-compacted",
   "history-guarded",
 ];
 

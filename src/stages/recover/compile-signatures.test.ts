@@ -40,7 +40,7 @@ describe("rules of one's own", () => {
   });
 
   it.each<[string, unknown, RegExp]>([
-    ["a name", { ...mine, rule: "My Rule" }, /rule "My Rule": its name must be/],
+    ["a name", { ...mine, rule: "My Rule" }, /overflow\.rules\[0\] \("My Rule"\): its name must be/],
     ["a kind", { ...mine, kind: "too-much" }, /its kind must be one of context-overflow/],
     ["nothing to know it by", { rule: "x", kind: "other" }, /needs a status, a code, a stop or a text/],
     ["a placeholder", { ...mine, text: ["limit is {max}"] }, /\{max\} is not known/],
@@ -49,7 +49,9 @@ describe("rules of one's own", () => {
     ["a list", { ...mine, text: "limit" }, /lists of at most/],
     ["a status", { ...mine, status: [200] }, /from 400 to 599/],
     ["named, by nobody", { rule: "x", kind: "other", status: [400], named: true }, /"named" needs a provider/],
-    ["no object", null, /overflow rule 1/],
+    ["no object", null, /overflow\.rules\[0\]: a rule is an object/],
+    ["a key that nobody knows", { ...mine, texts: ["x"] }, /texts is not known; known are rule, kind/],
+    ["a provider", { ...mine, provider: 7 }, /its provider must be a name/],
   ])("%s is refused", (_what, input, why) => {
     const compile = () => compileSignatures([input as SignatureInput]);
     expect(compile).toThrow(why);

@@ -1,5 +1,5 @@
 import type { Signature, SignatureInput, VerdictKind } from "../../contract/verdict.ts";
-import { SpillwayError } from "../../errors.ts";
+import { messageOf, SpillwayError } from "../../errors.ts";
 import { compilePattern, type TextPattern } from "./text-pattern.ts";
 
 /** What one provider's refusals look like. */
@@ -37,15 +37,36 @@ const KINDS: ReadonlySet<string> = new Set<VerdictKind>([
   "other",
 ]);
 
+const KEYS: ReadonlySet<string> = new Set<keyof SignatureInput>([
+  "rule",
+  "kind",
+  "provider",
+  "status",
+  "code",
+  "stop",
+  "text",
+  "not",
+  "fields",
+  "over",
+  "named",
+  "empty",
+]);
+
 /** Makes ready what a person wrote. Throws a SpillwayError "bad-policy" that names the rule and says what is wrong with it. */
 export function compileSignatures(inputs: readonly SignatureInput[]): Rule[] {
-  if (inputs.length > MAX_RULES) throw new SpillwayError("bad-policy", `overflow: over ${MAX_RULES} rules`);
+  if (inputs.length > MAX_RULES) throw new SpillwayError("bad-policy", `overflow.rules: over ${MAX_RULES} rules`);
   return inputs.map((input, index) => {
     try {
-      return compileRule(input, input.provider ?? null);
+      if (typeof input !== "object" || input === null) throw new Error("a rule is an object with a name and a kind");
+      const unknown = Object.keys(input).find((key) => !KEYS.has(key));
+      if (unknown !== undefined) throw new Error(`${unknown} is not known; known are ${[...KEYS].join(", ")}`);
+      const { provider = null } = input;
+      if (provider !== null && (typeof provider !== "string" || provider === ""))
+        throw new Error("its provider must be a name");
+      return compileRule(input, provider);
     } catch (error) {
-      const name = typeof input?.rule === "string" ? `"${input.rule}"` : String(index + 1);
-      throw new SpillwayError("bad-policy", `overflow rule ${name}: ${error instanceof Error ? error.message : error}`);
+      const name = typeof input?.rule === "string" ? ` ("${input.rule}")` : "";
+      throw new SpillwayError("bad-policy", `overflow.rules[${index}]${name}: ${messageOf(error)}`);
     }
   });
 }

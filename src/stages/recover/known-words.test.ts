@@ -13,6 +13,7 @@ const OVERFLOW = [
   "exceeded model token limit",
   "input exceeds the maximum number of tokens",
   "The context window ran out of room",
+  "You have run out of room in the model's context window",
   "The model's context window ran out of space",
   "request size exceeds the model's context window",
   "request size exceeds context length",

@@ -16,7 +16,12 @@ export function silentOverflow({ usage, stops }: Evidence, context: VerdictConte
     if (window !== undefined && inputTokens > window)
       return silent("usage-over-window", inputTokens, window, `usage of ${inputTokens}, window of ${window}`);
     if (window !== undefined && cutOff && outputTokens === 0 && inputTokens >= window * FULL)
-      return silent("empty-at-full-window", inputTokens, window, `no answer, ${inputTokens} of ${window} used`);
+      return silent(
+        "empty-at-full-window",
+        inputTokens,
+        Math.floor(window * WITH_ROOM),
+        `no answer, ${inputTokens} of ${window} used`,
+      );
     if (estimatedTokens !== undefined && inputTokens > 0 && inputTokens < estimatedTokens * LOST)
       return silent(
         "truncated-by-server",
@@ -29,6 +34,8 @@ export function silentOverflow({ usage, stops }: Evidence, context: VerdictConte
 }
 
 const FULL = NUMBERS.fullWindowShare.default;
+/** What a request may take of the window if there is to be an answer. */
+const WITH_ROOM = 0.9;
 const LOST = NUMBERS.truncatedShare.default;
 
 function silent(rule: string, observedTokens: number, limitTokens: number, evidence: string) {

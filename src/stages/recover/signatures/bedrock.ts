@@ -1,5 +1,11 @@
 import type { ProviderSignatures } from "../compile-signatures.ts";
 
+const THROTTLED = [
+  "too many tokens, please wait before trying again",
+  "too many tokens per day, please wait",
+  "too many requests, please wait before trying again",
+];
+
 export const bedrock: ProviderSignatures = {
   provider: "bedrock",
   hosts: ["amazonaws.com"],
@@ -34,16 +40,12 @@ export const bedrock: ProviderSignatures = {
       rule: "bedrock-throttling",
       kind: "rate-limit",
       code: ["throttlingexception"],
-      not: ["too many tokens", "too many requests, please wait"],
+      not: THROTTLED,
     },
     {
       rule: "bedrock-throttling-words",
       kind: "rate-limit",
-      text: [
-        "too many tokens, please wait before trying again",
-        "too many tokens per day, please wait",
-        "too many requests, please wait before trying again",
-      ],
+      text: THROTTLED,
     },
     {
       rule: "bedrock-max-tokens",
