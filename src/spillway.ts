@@ -88,7 +88,7 @@ export { logFault };
 /** Puts the parts together. `createSpillway` in index.ts fills in the defaults. */
 export function assembleSpillway(parts: SpillwayParts): Spillway {
   const { store, ledger, redaction, env = {}, scope = "local", now = () => Date.now() } = parts;
-  const { reader = { by: "operator" } } = parts;
+  const { reader = { by: "operator" }, logs = [], placeFaults = [] } = parts;
   const staticAccess: Access = reader.by === "file" ? { by: "operator" } : reader;
   const policy = resolvePolicy(...(parts.policy ?? []), policyFromEnvironment(env));
   const counter = parts.counter === undefined ? estimateCounter : guardCounter(parts.counter);
@@ -106,7 +106,6 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     loadRedactor: redaction === null ? null : () => redaction.loadRedactor(),
     loadedRedactor: () => redaction?.loadedRedactor() ?? null,
   };
-  const { logs = [], placeFaults = [] } = parts;
   const recorder = newRecorder({ ledger, logs, listeners: parts, redaction, newBreaker: breaker, deadlineMs, now });
   const safeName = safeNames(redaction);
   const { htmlReader } = parts;

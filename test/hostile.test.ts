@@ -1,4 +1,5 @@
 // Outputs, tools, stores, strategies and listeners that mean no good.
+import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { createSpillway, type Store, type Strategy } from "../src/index.ts";
 import { clampBlocks, clampText } from "../src/stages.ts";
@@ -9,6 +10,23 @@ const make = (options: object = {}) => createSpillway({ env: {}, store: memorySt
 const jsonBytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 
 describe("structured results", () => {
+  it("stay within their limits as JSON, whatever their markers and texts are made of", async () => {
+    const spillway = await make({ reader: { by: "tool", recall: "recall", search: "search" } });
+    const line = fc.constantFrom("", "a", '"', "\t\\", "an ordinary line of text", "\u0001", '{"a":"b"}');
+    const parts = fc.array(fc.tuple(line, fc.nat(3000)), { minLength: 1, maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(parts, fc.integer({ min: 200, max: 6000 }), async (texts, maxBytes) => {
+        const output = Object.fromEntries(
+          texts.map(([text, times], at) => [`field${at}`, `${text}${at}\n`.repeat(times)]),
+        );
+        const { receipt, output: shown } = await spillway.admit({ output, limits: { maxBytes } });
+        expect(receipt.faults).toBeUndefined();
+        expect(jsonBytes(shown)).toBeLessThanOrEqual(maxBytes);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
   it.each([
     ["a list of objects with a type", [{ type: "PushEvent", payload: big }]],
     ["content null", { content: null, stdout: big }],

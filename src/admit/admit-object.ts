@@ -9,8 +9,11 @@ import { encodeText } from "../stages/measure/encode-text.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { newScan, scanBytes, scannedChars, scannedLines } from "../stages/measure/scan.ts";
 import { type ReceiptFacts, writeReceipt } from "../stages/record/write-receipt.ts";
-import { type AdmissionRequest, type Admitted, NOT_KEPT } from "./admission.ts";
-import { type AdmittedBlocks, admitTexts, type SourceText } from "./admit-texts.ts";
+import { type AdmissionRequest, type Admitted, NOT_KEPT, startAdmission } from "./admission.ts";
+import { type AdmittedBlock, type AdmittedBlocks, admitTexts, type SourceText } from "./admit-texts.ts";
+
+/** Each takes twice what the one before took: enough for any limit there is. */
+const MOST_TRIES = 24;
 
 /**
  * Clamps an object that reaches a model as JSON. Its texts are clamped in place while that is enough; where its keys and
@@ -34,7 +37,7 @@ export function admitObject<T extends object>(
   for (let over = shape.bytes, tries = 0; tries < 3 && over < most; tries++) {
     const admitted = admitTexts({ ...request, limits: lessBytes(request.limits, over) }, result, texts);
     const { output } = admitted.write([]);
-    const excess = boundValue(output, Number.POSITIVE_INFINITY).bytes - most;
+    const excess = jsonBytes(output) - most;
     if (excess <= 0) return asJson(request, admitted, shape.bytes);
     over += excess;
   }
@@ -54,6 +57,21 @@ function lessBytes(limits: Limits, bytes: number): Limits {
   };
 }
 
+function jsonBytes(value: unknown): number {
+  return boundValue(value, Number.POSITIVE_INFINITY).bytes;
+}
+
+/** Cuts the largest text that was cut by so many bytes more. */
+function tighten(blocks: readonly AdmittedBlock[], bytes: number): void {
+  const room = (block: AdmittedBlock) => mostBytes(block.request.limits);
+  const [largest] = blocks.filter(({ ended }) => ended.cut).sort((a, b) => room(b) - room(a));
+  if (largest === undefined) return;
+  largest.request = { ...largest.request, limits: lessBytes(largest.request.limits, bytes) };
+  const admission = startAdmission(largest.request);
+  for (const chunk of largest.chunks()) admission.add(chunk);
+  largest.ended = { ...admission.end(), source: null };
+}
+
 /** Clamped texts in place; what the model gets is their JSON, and the shape around them counts as kept. */
 function asJson<T extends object>(
   request: AdmissionRequest,
@@ -65,7 +83,14 @@ function asJson<T extends object>(
   return {
     blocks: admitted.blocks,
     write(kept) {
-      const written = admitted.write(kept);
+      let written = admitted.write(kept);
+      // Markers that say where the rest is have other quotes than those that were tried.
+      for (let tries = 0; tries < MOST_TRIES; tries++) {
+        const excess = jsonBytes(written.output) - mostBytes(request.limits);
+        if (excess <= 0) break;
+        tighten(admitted.blocks, excess * 2 ** tries);
+        written = admitted.write(kept);
+      }
       const text = JSON.stringify(boundValue(written.output, Number.POSITIVE_INFINITY).value) ?? "";
       const { total, kept: shown } = written.receipt;
       const receipt: Receipt = {

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import type { Artifact, Store } from "../contract/store.ts";
 import { chunked } from "./arbitrary.ts";
+import { checkKeepNow, checkPlainFile } from "./store-checks.ts";
 import {
   ABOUT,
   assertBytes,
@@ -278,28 +279,8 @@ export function testStore(
       }),
     );
 
-    it(
-      "keeps without waiting, where it can, what waiting keeps",
-      withStore(async (store) => {
-        for (const bytes of store.keepNow === undefined ? [] : [text("now\n"), large(text("now, large\n"))]) {
-          const kept = store.keepNow?.(ABOUT, bytes, { count: 1, bytes: 3 });
-          assertBytes(await store.read(kept?.id ?? "", "local", { from: 0, to: bytes.length }), bytes);
-          assert.equal((await keep(store, [bytes])).id, kept?.id);
-        }
-      }),
-    );
+    it("keeps without waiting, where it can, what waiting keeps", withStore(checkKeepNow));
 
-    it(
-      "gives a plain file only if it holds exactly the artifact's bytes",
-      withStore(async (store) => {
-        const { readFile } = await import("node:fs/promises");
-        for (const bytes of [text("small\n"), large(text("line\n"))]) {
-          const { id } = await keep(store, [bytes]);
-          const path = await store.file(id, "local");
-          if (path !== null) assertBytes(await readFile(path), bytes);
-          assert.equal(await store.file(id, "other"), null);
-        }
-      }),
-    );
+    it("gives a plain file only if it holds exactly the artifact's bytes", withStore(checkPlainFile));
   });
 }
