@@ -129,7 +129,7 @@ export const LAYERS: Layer[] = [
     packages: "none",
     note: "stores and parts are handed in through ports",
   },
-  { level: 6, rooms: ["storage", "parts"], may: [...GROUND, "policy"], node: true, packages: "any" },
+  { level: 6, rooms: ["storage", "parts"], may: [...GROUND, "policy", "measure"], node: true, packages: "any" },
   {
     level: 6,
     rooms: ["config"],

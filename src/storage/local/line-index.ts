@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { afterBreak, countDense, countSparse } from "./count-breaks.ts";
+import { newScan, scanBytes, scannedLines } from "../../stages/measure/scan.ts";
+import { afterBreak } from "./after-break.ts";
 import { readWide, writeWide } from "./wide-number.ts";
 
 // docs/reference/on-disk-format.md describes the file.
@@ -28,28 +29,20 @@ export interface LineIndexBuilder {
 /** Starts counting lines, block by block, however the bytes are chunked. */
 export function startLineIndex(): LineIndexBuilder {
   const ends: number[] = [];
-  let bytes = 0;
-  let breaks = 0;
-  let lastByte = 10;
-  let isDense = false;
+  const scan = newScan();
   return {
     add(chunk) {
       for (let from = 0; from < chunk.length; ) {
-        const to = Math.min(chunk.length, from + INDEX_BLOCK_BYTES - (bytes % INDEX_BLOCK_BYTES));
-        const part = chunk.subarray(from, to);
-        const found = isDense ? countDense(part) : countSparse(part);
-        // Jumping from break to break is the faster way until lines are shorter than this.
-        isDense = found * 64 > part.length;
-        breaks += found;
-        bytes += part.length;
+        const to = Math.min(chunk.length, from + INDEX_BLOCK_BYTES - (scan.bytes % INDEX_BLOCK_BYTES));
+        scanBytes(scan, chunk.subarray(from, to));
         from = to;
-        if (bytes % INDEX_BLOCK_BYTES === 0) ends.push(breaks);
+        if (scan.bytes % INDEX_BLOCK_BYTES === 0) ends.push(scan.breaks);
       }
-      lastByte = chunk.at(-1) ?? lastByte;
     },
     end() {
+      const { bytes, breaks } = scan;
       if (bytes % INDEX_BLOCK_BYTES > 0) ends.push(breaks);
-      return { bytes, breaks, lines: breaks + (lastByte === 10 ? 0 : 1), ends: Float64Array.from(ends) };
+      return { bytes, breaks, lines: scannedLines(scan), ends: Float64Array.from(ends) };
     },
   };
 }
