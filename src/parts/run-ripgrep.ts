@@ -21,6 +21,8 @@ export interface RipgrepEnd {
 }
 
 const MAX_COMPLAINT_CHARS = 4096;
+/** So that ripgrep never waits for us while we wait for it. */
+const CHUNKS_AHEAD = 4;
 
 // No config file, no encoding guessed, no folder walked, no backtracking engine: lines are as the store counts them.
 const ALWAYS = [
@@ -83,16 +85,12 @@ async function feed({ stdin, exitCode }: ChildProcess, chunks: AsyncIterable<Uin
   if (stdin === null || exitCode !== null) return;
   // Ripgrep may stop reading before the end; what it did not want is no fault.
   stdin.on("error", () => {});
+  const writing: Promise<void>[] = [];
   for await (const chunk of chunks) {
     if (stdin.destroyed) return;
-    if (stdin.write(chunk)) continue;
-    await new Promise<void>((resolve) => {
-      const go = () => {
-        stdin.off("drain", go).off("close", go);
-        resolve();
-      };
-      stdin.on("drain", go).on("close", go);
-    });
+    // Called with a fault, too.
+    writing.push(new Promise((resolve) => stdin.write(chunk, () => resolve())));
+    if (writing.length > CHUNKS_AHEAD) await writing.shift();
   }
   stdin.end();
 }
