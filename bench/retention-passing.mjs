@@ -1,6 +1,6 @@
 // Logs of runs in which nothing failed: what should survive of them is how it went (the last lines that say something) and
 // the warnings, one of each sort; and nothing may be told that did not happen.
-import { cleanText, plain, plainLines, readCases } from "./corpus.mjs";
+import { cleanText, plainLines, readCases } from "./corpus.mjs";
 
 /** The last lines of a log that are not blank: its summary. */
 const SUMMARY_LINES = 8;
@@ -34,8 +34,8 @@ export async function scorePassing(ways, budgets) {
     const summary = lines.slice(-SUMMARY_LINES);
     for (const { name, cut } of ways) {
       for (const budget of budgets) {
-        const shown = (await cut(text, budget, one)).split("\n").map(plain);
-        const kept = new Set(shown.flatMap((line) => plainLines(line)));
+        const shown = plainLines(await cut(text, budget, one));
+        const kept = new Set(shown);
         const key = `${name}|${budget}`;
         if (!scores.has(key)) scores.set(key, []);
         scores.get(key).push({
