@@ -288,7 +288,7 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   detailsBytes: 8192,
   updateIntervalMs: 100,
   receiptCuts: 200,
-  signalFullBytes: 8_388_608,
+  signalFullBytes: 1_048_576,
   htmlBytes: 8_388_608,
   htmlReadMs: 5000,
   runCopyBytes: 1_073_741_824,

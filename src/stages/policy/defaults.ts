@@ -57,7 +57,7 @@ export const NUMBERS = {
   sessionsHistoryBytes: row(80 * KIB, 0, MOST_BYTES, "has a cap of its own, which must not be cut again"),
 
   signalFullBytes: row(
-    8 * MIB,
+    MIB,
     MIB,
     GIB,
     "signal judges every line of so much; beyond it a quick look finds the lines to judge",

@@ -1,13 +1,11 @@
 import { LateContext } from "./late-context.ts";
+import { copiesDown, repeatsDown } from "./repeats.ts";
 import type { SignalReader } from "./signal-reader.ts";
 import { smoothed } from "./smooth.ts";
 import { IS_WARNING, type UnitStore, WARNING_GAIN } from "./unit-store.ts";
 
 /** Where nothing failed a line's own score says less, and its surroundings nothing. */
 const PASSING_SHARE = 0.5;
-/** What a copy of a better line loses of its score. */
-const REPEAT_COST = 0.7;
-
 /** Failing logs have their best line at -5.7 or above; where nothing comes near, no line tells more than another. */
 const LEAST_SIGN = -6;
 
@@ -37,22 +35,8 @@ export function judge(reader: SignalReader, exitCode: number | undefined): Judge
       : PASSING_SHARE * (store.lineScore[row] as number) + 2 * gain;
   }
   const isUnsure = isFailure && scores.every((score) => score < LEAST_SIGN);
-  repeatsDown(store, scores);
+  const copies = repeatsDown(store, scores);
   const values = smoothed(store, scores, 0, store.length);
+  copiesDown(store, copies, values);
   return { store, scores, values, units: whole.units, isFailure, isUnsure };
-}
-
-/** A line that comes again tells nothing new: all but the best of its copies are worth less. */
-function repeatsDown(store: UnitStore, scores: Float32Array): void {
-  const best = new Map<number, number>();
-  for (let row = 0; row < store.length; row++) {
-    const text = store.textHash[row] as number;
-    if (text === 0) continue;
-    const other = best.get(text);
-    if (other === undefined) best.set(text, row);
-    else if ((scores[row] as number) > (scores[other] as number)) {
-      scores[other] = (scores[other] as number) - REPEAT_COST;
-      best.set(text, row);
-    } else scores[row] = (scores[row] as number) - REPEAT_COST;
-  }
 }

@@ -80,7 +80,8 @@ export function lookAtEdges(
   scan.isFrame =
     (firstConcept === AT && second === 116) ||
     (firstConcept === FILE && scan.has(F_QUOTE) && scan.has(F_FILE_LINE)) ||
-    (first === 35 && CLASS[second] === DIGIT);
+    (first === 35 && CLASS[second] === DIGIT) ||
+    isAddressFrame(bytes, start, stop);
   if (scan.isFrame) scan.put(F_FRAME);
   if (scan.exit === 0) {
     const stars = scan.has(F_STARS);
@@ -100,6 +101,16 @@ export function lookAtEdges(
     scan.has(F_NUMBERED_PAREN) ||
     (last === 58 && (isPlain(scan, FAIL) || isPlain(scan, ERROR)));
   if (scan.isHeader) scan.put(F_HEADER);
+}
+
+/** `#3 0x4fb97b in ...` behind a few marks that a tool puts before each line. */
+function isAddressFrame(bytes: Uint8Array, start: number, stop: number): boolean {
+  let at = start;
+  while (at < stop && at < start + 10 && CLASS[bytes[at] as number] !== LOWER && bytes[at] !== 35) at++;
+  if (bytes[at] !== 35 || CLASS[bytes[at + 1] as number] !== DIGIT) return false;
+  do at++;
+  while (at < stop && CLASS[bytes[at] as number] === DIGIT);
+  return bytes[at] === 32 && bytes[at + 1] === 48 && bytes[at + 2] === 120;
 }
 
 function isPlain(scan: LineLook, concept: number): boolean {

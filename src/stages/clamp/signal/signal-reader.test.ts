@@ -60,3 +60,11 @@ it("finds a failure far from both ends by a quick look, with the lines around it
   expect(rows.map(([, number]) => number)).toContain(20_002);
   expect(unscanned.lines).toBeGreaterThan(35_000);
 });
+
+it("judges no lines around dull ones that hold a failure word", () => {
+  const lines = Array.from(
+    { length: 20_000 },
+    (_, index) => `${index % 30 === 0 ? "0 errors" : "nothing"} in part ${index}`,
+  );
+  expect(read(encoder.encode(lines.join("\n")), [], 10_000).unscanned.lines).toBeGreaterThan(18_000);
+});

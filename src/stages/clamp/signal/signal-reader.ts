@@ -6,6 +6,7 @@ import { evict } from "./evict.ts";
 import type { Whole } from "./late-context.ts";
 import { charsIn, copyBytes, levelOf } from "./line-bytes.ts";
 import { SEEN_AT, START_SEEN_AT } from "./line-features.ts";
+import { type Around, lookAround, RARE } from "./look-around.ts";
 import { mayTell } from "./quick-look.ts";
 import { quietLines } from "./quiet-lines.ts";
 import { LineReader, MAX_UNIT_BYTES } from "./read-lines.ts";
@@ -34,13 +35,9 @@ import {
 
 /** Frames of a stack trace from which an output is taken for one of a failure. */
 const FAILURE_FRAMES = 3;
-/** Lines after one that caught the quick look's eye that are judged too. */
-const JUDGED_AFTER = 24;
-/** Of what comes after the bytes that are judged in full, so much is judged: a share of those, and of what was passed. */
-const LOOKED_FIRST = 0.25;
+/** Of what comes after the bytes that are judged in full at most so much is: times those, and a share of what passed. */
+const LOOKED_FIRST = 7;
 const LOOKED_SHARE = 0.01;
-/** A warning that came less often is kept for an output in which nothing failed. */
-const RARE = 3;
 /** What a line that somebody is after gains. */
 const FOCUS_GAIN = 6;
 
@@ -49,7 +46,7 @@ export class SignalReader {
   readonly store = new UnitStore();
   readonly scan = new LineScan();
   readonly context = new Context();
-  /** Told of each line once it was scanned; for learning the weights. */
+  /** Told of each line that was scanned; for learning the weights. */
   onUnit?: () => void;
   /** Something in it says that something failed. */
   tellsFailure = false;
@@ -145,20 +142,29 @@ export class SignalReader {
       return;
     }
     if (this.#judgeMore > 0) this.#judgeMore--;
-    else if (at < this.#waitUntil || !mayTell(bytes, start, end)) {
-      const shown = chars === -1 ? charsIn(bytes, start, end) : chars;
-      this.#skipped.add(bytes, start, end, { kind, from, to, line, breaks, chars: shown, inside });
-      this.#skip(1, end - start, shown, to - from, breaks);
-      this.#lines.skims = true;
-      return;
-    } else {
-      this.#takeSkipped(REACH);
-      this.#judgeMore = JUDGED_AFTER;
+    else {
+      const around = this.#lookAround(at, bytes, start, end);
+      if (around === null) {
+        const shown = chars === -1 ? charsIn(bytes, start, end) : chars;
+        this.#skipped.add(bytes, start, end, { kind, from, to, line, breaks, chars: shown, inside });
+        this.#skip(1, end - start, shown, to - from, breaks);
+        this.#lines.skims = true;
+        return;
+      }
+      this.#takeSkipped(around.before);
+      this.#judgeMore = around.after;
     }
     this.#lines.skims = this.#judgeMore === 0;
     this.#looked += end - start;
     this.#waitUntil = (this.#looked - fullBytes * LOOKED_FIRST) / LOOKED_SHARE;
     this.#push(bytes, start, end, kind, from, to, line, breaks, chars, inside);
+  }
+
+  /** What to judge around a line that only gets a quick look; null if not even the line. */
+  #lookAround(at: number, bytes: Uint8Array, start: number, end: number): Around | null {
+    if (at < this.#waitUntil || !mayTell(bytes, start, end)) return null;
+    this.scan.scan(bytes, start, bytes[end - 1] === 10 ? end - 1 : end);
+    return lookAround(this.scan, this.#shapes, this.#starts);
   }
 
   /** Skips the whole lines from `start` on that do not catch the eye. */
@@ -270,10 +276,8 @@ export class SignalReader {
     let flags = 0;
     if (scan.isHeader) flags |= IS_HEADER;
     if (scan.isCommand) flags |= IS_COMMAND;
-    if (scan.isFrame) {
-      flags |= IS_FRAME;
-      this.#frames++;
-    }
+    if (scan.isFrame) flags |= IS_FRAME;
+    if (scan.isFrame) this.#frames++;
     if (scan.exit === 1) {
       flags |= FAILED_STEP;
       this.#failed.add(this.#units);
@@ -290,8 +294,7 @@ export class SignalReader {
     const seen = (store.flags[row] as number) & IS_BLANK ? 0 : this.#shapes.of(store.shapeSlot[row] as number) - 1;
     const focused = this.#reading.focus !== undefined && (store.lineScore[row] as number) > FOCUS_GAIN;
     const quiet = (store.sequence[row] as number) - this.#lively > REACH;
-    const warns = ((store.flags[row] as number) & IS_WARNING) !== 0;
-    const gain = (focused ? FOCUS_GAIN : 0) + (warns ? WARNING_GAIN : 0);
+    const gain = (focused ? FOCUS_GAIN : 0) + ((store.flags[row] as number) & IS_WARNING ? WARNING_GAIN : 0);
     store.score[row] = this.context.look(store, row, store.length, seen, quiet) + gain;
   }
 }

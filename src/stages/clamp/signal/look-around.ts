@@ -1,0 +1,37 @@
+import { doubling } from "./context-features.ts";
+import { levelOf } from "./line-bytes.ts";
+import { SEEN_AT, START_SEEN_AT } from "./line-features.ts";
+import type { LineScan } from "./scan-line.ts";
+import type { ShapeCounts } from "./shape-counts.ts";
+
+/** Lines around one that caught the quick look's eye that are judged too. */
+export interface Around {
+  before: number;
+  after: number;
+}
+
+/** A level from which a line that holds a failure word is taken for one that tells of a failure. */
+const TELLING = 10;
+const TELLING_AROUND: Around = { before: 20, after: 24 };
+/** Warnings that are still rare are kept, in case that nothing failed. */
+const RARE_STARTS = 16;
+const WARNING_AROUND: Around = { before: 2, after: 2 };
+
+/** A warning that came less often is kept for an output in which nothing failed. */
+export const RARE = 3;
+
+/** What to judge around the line just scanned, which holds a failure word; null if it is one of many dull ones. */
+export function lookAround(scan: LineScan, shapes: ShapeCounts, starts: ShapeCounts): Around | null {
+  if (scan.blank) return null;
+  const shape = shapes.slot(scan.shape);
+  const start = starts.slot(scan.startShape);
+  const seen = shapes.of(shape);
+  const startSeen = starts.of(start);
+  scan.putNew(SEEN_AT + doubling(seen, 6));
+  scan.putNew(START_SEEN_AT + doubling(startSeen, 7));
+  if (scan.exit !== 0 || levelOf(scan.score) >= TELLING) return TELLING_AROUND;
+  if (scan.isWarning && seen < RARE && startSeen < RARE_STARTS) return WARNING_AROUND;
+  shapes.add(shape);
+  starts.add(start);
+  return null;
+}
