@@ -3,7 +3,7 @@ import { IS_BLANK, type UnitStore } from "./unit-store.ts";
 /** What a copy of a better line loses of its score, and so lends less to the lines around it. */
 const REPEAT_COST = 0.7;
 /** What it is then worth less, times how many copies came before it. */
-const COPY_COST = 4;
+const COPY_COST = 2;
 /** The line before a copy is worth so many times what the copy was worth. */
 const HEAD_GAIN = 1.5;
 
