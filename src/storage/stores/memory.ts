@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Artifact, ArtifactAbout, ByteRange, Store } from "../../contract/store.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
-import { artifactId, artifactKey } from "../local/artifact-key.ts";
 import { afterBreak } from "../local/after-break.ts";
+import { artifactId, artifactKey } from "../local/artifact-key.ts";
 import { startLineIndex } from "../local/line-index.ts";
 import { storedName } from "../stored-name.ts";
 
