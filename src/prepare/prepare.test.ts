@@ -291,6 +291,8 @@ describe("restarts and faults", () => {
       { kind: "request-pruned", more: { fault: expect.any(String) } },
     ]);
     await expect(spillway.prepare([], { wire: "morse" })).rejects.toThrow(/wire must be one of/);
+    for (const window of [0, -5, Number.NaN, Number.POSITIVE_INFINITY, "200k" as never])
+      await expect(spillway.prepare([], { window })).rejects.toThrow(/window must be a number of tokens/);
   });
 
   it("the profile off, and a format that is not known, leave everything as it is", async () => {

@@ -50,6 +50,9 @@ function settle(policy: Policy, options: PrepareOptions): { window: ResolvedWind
     const known = wires.map(({ name }) => name).join(", ");
     throw new SpillwayError("bad-input", `wire must be one of ${known}; got "${options.wire}"`);
   }
+  const { window } = options;
+  if (window !== undefined && !(Number.isFinite(window) && window >= 1))
+    throw new SpillwayError("bad-input", `window must be a number of tokens, 1 or more; got ${String(window)}`);
   const given = mergeInputs({ pruning: policy.pruning as PruningInput }, { pruning: options.pruning });
   return {
     window: resolveWindow(policy, options),
