@@ -7,6 +7,7 @@ import { type Budget, budgetOf, spend, UNITS } from "../budget.ts";
 import { explainCut } from "../signal/explain.ts";
 import { type Judged, judge } from "../signal/judge.ts";
 import { pinEdges } from "../signal/pin-edges.ts";
+import { pinSigns } from "../signal/pin-signs.ts";
 import { selectRows } from "../signal/select-rows.ts";
 import { SignalReader } from "../signal/signal-reader.ts";
 import { UnitCosts } from "../signal/unit-costs.ts";
@@ -59,8 +60,10 @@ function cutSignal(
   room: Room,
 ): Cut {
   const budget = spend(budgetOf(request.limits), room.fixed);
-  if (isUnsure || store.length === 0 || UNITS.some((unit) => budget[unit] < LEAST[unit])) return plain.cut(room);
+  if (store.length === 0 || UNITS.some((unit) => budget[unit] < LEAST[unit])) return plain.cut(room);
   const pinned = pinEdges(store, costs, budget, isFailure);
+  const hasSigns = pinSigns(store, costs, budget, room.gap, pinned);
+  if (isUnsure && !hasSigns) return plain.cut(room);
   const kept = selectRows({ store, values, costs, budget, gap: room.gap, units, pinned });
   const shown = plain.cut(room);
   // Folded it may fit whole.
