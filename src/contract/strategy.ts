@@ -68,6 +68,8 @@ export interface Sieve {
 
 /** What a sieve held on to. `cut` may be called again with other room: it decides anew and changes nothing. */
 export interface Held {
+  /** The strategy that it is from, where another one stood in. */
+  strategy?: string;
   cut(room: Room): Cut;
   /** Why each part of a cut that it gave is shown or not. */
   explain?(cut: Cut): ExplainedBlock[];

@@ -129,7 +129,7 @@ class RunningClamp implements Clamp {
     if (!this.#isStarted) this.#start();
     this.#attempt(() => this.#fold?.end());
     const held = this.#endSieves(total, exitCode);
-    return { ...result, within: null, held, overBy, strategy: this.#strategy.name, kind: this.kind };
+    return { ...result, within: null, held, overBy, strategy: held.strategy ?? this.#strategy.name, kind: this.kind };
   }
 
   /** A strategy that chooses by the sample must see all of it, however the output was chunked. */
@@ -188,7 +188,9 @@ class RunningClamp implements Clamp {
     this.#attempt(() => {
       held = this.#sieve?.end(total, exitCode, plain) ?? null;
     });
+    const { strategy = undefined } = (held ?? {}) as Partial<Held>;
     return {
+      ...(strategy !== undefined && { strategy }),
       cut: (room) => {
         let cut: Cut | null = null;
         this.#attempt(() => {

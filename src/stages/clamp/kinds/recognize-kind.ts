@@ -36,9 +36,17 @@ export function recognizeKind(
   if (isTable(sample)) return "table";
   if (isSource(sample)) return "source";
   // What a command wrote and is nothing else is most likely a log, unless the command only shows what is there.
-  const hasRun = sample.tool === "run_command" || sample.hasExitCode || sample.command !== "";
-  if (hasRun && !SHOWS.test(sample.command)) return "log";
+  if (hasRunSample(sample)) return "log";
   return isProse(sample) ? "prose" : "unknown";
+}
+
+/** True for the output of a command that did something, as far as is known. */
+export function hasRun(request: Parameters<typeof recognizeKind>[1]): boolean {
+  return hasRunSample(sampleOf(new Uint8Array(), request));
+}
+
+function hasRunSample({ tool, hasExitCode, command }: KindSample): boolean {
+  return (tool === "run_command" || hasExitCode || command !== "") && !SHOWS.test(command);
 }
 
 function sampleOf(

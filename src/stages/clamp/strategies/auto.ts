@@ -1,11 +1,12 @@
 import type { Choice, Strategy, StrategyRequest } from "../../../contract/strategy.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { recognizeKind } from "../kinds/recognize-kind.ts";
+import { hasRun, recognizeKind } from "../kinds/recognize-kind.ts";
 import { diff } from "./diff.ts";
 import { headTail } from "./head-tail.ts";
 import { json } from "./json.ts";
 import { listing } from "./listing.ts";
 import { matches } from "./matches.ts";
+import { orSignal } from "./or-signal.ts";
 import { outline } from "./outline.ts";
 import { signal } from "./signal.ts";
 import { table } from "./table.ts";
@@ -34,7 +35,7 @@ export const auto: Strategy = {
 
 function chooseByKind(sample: Uint8Array, request: StrategyRequest): Choice {
   const kind = recognizeKind(sample, request);
-  const strategy = STRATEGIES[kind];
   // Both ends alone would leave out what somebody is after.
-  return { strategy: strategy === headTail && request.focus !== undefined ? outline : strategy, kind };
+  const own = STRATEGIES[kind] === headTail && request.focus !== undefined ? outline : STRATEGIES[kind];
+  return { strategy: own !== signal && hasRun(request) ? orSignal(own) : own, kind };
 }

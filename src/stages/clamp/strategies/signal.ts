@@ -7,7 +7,7 @@ import { type Budget, budgetOf, spend, UNITS } from "../budget.ts";
 import { explainCut } from "../signal/explain.ts";
 import { type Judged, judge } from "../signal/judge.ts";
 import { pinEdges } from "../signal/pin-edges.ts";
-import { pinSigns } from "../signal/pin-signs.ts";
+import { pinSigns, tellingRows } from "../signal/pin-signs.ts";
 import { selectRows } from "../signal/select-rows.ts";
 import { SignalReader } from "../signal/signal-reader.ts";
 import { UnitCosts } from "../signal/unit-costs.ts";
@@ -20,7 +20,8 @@ const LEAST: Budget = { bytes: 600, chars: 600, lines: 8, tokens: 200 };
 /** Keeps what tells why something failed, and both ends. */
 export const signal: Strategy = { name: "signal", start: startSignal };
 
-function startSignal(request: StrategyRequest): Sieve {
+/** A sieve that can tell whether the output itself speaks of a failure. */
+export function startSignal(request: StrategyRequest): Sieve & { tellsFailure(): boolean } {
   const reader = new SignalReader({
     roomChars: roomChars(request),
     fullBytes: NUMBERS.signalFullBytes.default,
@@ -32,6 +33,7 @@ function startSignal(request: StrategyRequest): Sieve {
       edges.add(span);
       reader.add(span);
     },
+    tellsFailure: () => reader.tellsFailure || tellingRows(reader.store).length > 0,
     end(total: Total, exitCode = request.exitCode): Held {
       const plain = edges.end(total);
       const judged = judge(reader, exitCode);
