@@ -17,6 +17,10 @@ const TELLING_AROUND: Around = { before: 20, after: 24 };
 const RARE_STARTS = 16;
 const WARNING_AROUND: Around = { before: 2, after: 2 };
 
+/** What a line that somebody is after gains, and what is judged around it. */
+export const FOCUS_GAIN = 6;
+export const AROUND_FOCUS: Around = { before: 2, after: 2 };
+
 /** A warning that came less often is kept for an output in which nothing failed. */
 export const RARE = 3;
 

@@ -7,6 +7,8 @@ import { REWRITTEN, type UnitStore } from "./unit-store.ts";
 /** Share of the room that lone signs of a failure get, whatever their surroundings say. */
 const SIGN_SHARE = 0.2;
 const MOST_SIGNS = 5;
+/** Share of the room for lines that somebody is after: some is left for what is around them. */
+const FOCUS_SHARE = 0.7;
 /** Where more lines than this tell of failures, what is around them says which of them count. */
 const MOST_TELLING = 40;
 const MAX_SIGN_CHARS = 2000;
@@ -14,22 +16,41 @@ const SIGN =
   /\b(?:error|fatal|panic|exception|fail(?:ed|ure)?|traceback|abort(?:ed)?|crash(?:ed)?|killed|denied|refused|cannot|unable to|caused by|segmentation fault|out of memory|no space left|(?:command )?not found)\b(?!s? ?[:=] ?0\b)|[a-z]Error\b|[a-z]Exception\b/i;
 const NO_SIGN = /\b(?:0|no|without|zero) (?:errors?|fail(?:ed|ures?)?|exceptions?)\b|\bok\b|\bpass(?:ed)?\b|[✓✔]/i;
 
+/** What pinning rows looks at. */
+export interface Pinning {
+  store: UnitStore;
+  costs: UnitCosts;
+  budget: Budget;
+  /** What a gap's marker takes: each row may open one. */
+  gap: Size;
+  pinned: Uint8Array;
+}
+
 /** Marks the few lines that by themselves tell of a failure: in a quiet output they stand alone, and are what matters. */
-export function pinSigns(store: UnitStore, costs: UnitCosts, budget: Budget, gap: Size, pinned: Uint8Array): boolean {
-  const telling = tellingRows(store);
-  if (telling.length > MOST_TELLING) return true;
-  const lineScore = (row: number) => store.lineScore[row] as number;
-  const best = telling.toSorted((a, b) => lineScore(b) - lineScore(a) || a - b).slice(0, MOST_SIGNS);
-  const within = shareOf(budget, SIGN_SHARE);
+export function pinSigns(pinning: Pinning): boolean {
+  const rows = tellingRows(pinning.store);
+  if (rows.length <= MOST_TELLING) pinBest(pinning, rows, MOST_SIGNS, SIGN_SHARE);
+  return rows.length > 0;
+}
+
+/** Marks lines that somebody is after. */
+export function pinFocus(pinning: Pinning, leastScore: number): void {
+  const { length, lineScore } = pinning.store;
+  const rows: number[] = [];
+  for (let row = 0; row < length; row++) if ((lineScore[row] as number) > leastScore) rows.push(row);
+  pinBest(pinning, rows, rows.length, FOCUS_SHARE);
+}
+
+function pinBest({ store, costs, budget, gap, pinned }: Pinning, rows: number[], most: number, share: number): void {
+  const score = (row: number) => store.lineScore[row] as number;
+  const within = shareOf(budget, share);
   const size: Size = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
-  for (const row of best) {
+  for (const row of rows.toSorted((a, b) => score(b) - score(a) || a - b).slice(0, most)) {
     costs.add(size, row, 1);
-    // Each may open a gap.
     for (const unit of ["bytes", "chars", "lines", "tokens"] as const) size[unit] += gap[unit];
-    if (overBudget(size, within) !== null) break;
+    if (overBudget(size, within) !== null) return;
     pinned[row] = 1;
   }
-  return telling.length > 0;
 }
 
 /** Rows that tell of a failure: all of them, or some if they are many. */

@@ -6,7 +6,7 @@ import { evict } from "./evict.ts";
 import type { Whole } from "./late-context.ts";
 import { charsIn, copyBytes, levelOf } from "./line-bytes.ts";
 import { SEEN_AT, START_SEEN_AT } from "./line-features.ts";
-import { type Around, lookAround, RARE } from "./look-around.ts";
+import { AROUND_FOCUS, type Around, FOCUS_GAIN, lookAround, RARE } from "./look-around.ts";
 import { mayTell } from "./quick-look.ts";
 import { quietLines } from "./quiet-lines.ts";
 import { LineReader, MAX_UNIT_BYTES } from "./read-lines.ts";
@@ -38,8 +38,6 @@ const FAILURE_FRAMES = 3;
 /** Of what comes after the bytes that are judged in full at most so much is: times those, and a share of what passed. */
 const LOOKED_FIRST = 7;
 const LOOKED_SHARE = 0.01;
-/** What a line that somebody is after gains. */
-const FOCUS_GAIN = 6;
 
 /** Reads an output line by line, judges each, and holds on to those that may be worth showing. */
 export class SignalReader {
@@ -138,7 +136,7 @@ export class SignalReader {
     const { fullBytes } = this.#reading;
     if (at < fullBytes) {
       this.#push(bytes, start, end, kind, from, to, line, breaks, chars, inside);
-      this.#lines.skims = this.#bytes >= fullBytes;
+      this.#lines.skims = this.#bytes >= fullBytes && this.#reading.focus === undefined;
       return;
     }
     if (this.#judgeMore > 0) this.#judgeMore--;
@@ -148,13 +146,13 @@ export class SignalReader {
         const shown = chars === -1 ? charsIn(bytes, start, end) : chars;
         this.#skipped.add(bytes, start, end, { kind, from, to, line, breaks, chars: shown, inside });
         this.#skip(1, end - start, shown, to - from, breaks);
-        this.#lines.skims = true;
+        this.#lines.skims = this.#reading.focus === undefined;
         return;
       }
       this.#takeSkipped(around.before);
       this.#judgeMore = around.after;
     }
-    this.#lines.skims = this.#judgeMore === 0;
+    this.#lines.skims = this.#judgeMore === 0 && this.#reading.focus === undefined;
     this.#looked += end - start;
     this.#waitUntil = (this.#looked - fullBytes * LOOKED_FIRST) / LOOKED_SHARE;
     this.#push(bytes, start, end, kind, from, to, line, breaks, chars, inside);
@@ -162,8 +160,10 @@ export class SignalReader {
 
   /** What to judge around a line that only gets a quick look; null if not even the line. */
   #lookAround(at: number, bytes: Uint8Array, start: number, end: number): Around | null {
+    const stop = bytes[end - 1] === 10 ? end - 1 : end;
+    if (this.#reading.focus?.matches(bytes.subarray(start, stop))) return AROUND_FOCUS;
     if (at < this.#waitUntil || !mayTell(bytes, start, end)) return null;
-    this.scan.scan(bytes, start, bytes[end - 1] === 10 ? end - 1 : end);
+    this.scan.scan(bytes, start, stop);
     return lookAround(this.scan, this.#shapes, this.#starts);
   }
 

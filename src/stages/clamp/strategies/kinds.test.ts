@@ -16,6 +16,18 @@ describe("strategies for kinds", () => {
     expect(clampText("[1,  2]", LIMITS)).toMatchObject({ text: "[1,  2]", receipt: { strategy: "auto" } });
   });
 
+  it.each([
+    ["a table", `id,name,state\n${lines(900, (n) => `${n},name ${n},ok`)}`],
+    ["JSON", JSON.stringify(Array.from({ length: 900 }, (_, id) => ({ id })))],
+    ["search results", lines(900, (n) => `src/file${n % 30}.ts:${n}: const a = ${n};`)],
+  ])("keeps why a command failed though its output began as %s", (_, start) => {
+    const end = `\nFAIL src/price.test.ts\nAssertionError: expected 3 to equal 4\n${lines(300, (n) => `ok ${n}`)}`;
+    const failed = clampText(start + end, LIMITS, { tool: "run_command", exitCode: 1 });
+    expect(failed.text).toContain("AssertionError: expected 3 to equal 4");
+    expect(failed.receipt.strategy).toBe("signal");
+    expect(clampText(start, LIMITS, { tool: "run_command", exitCode: 1 }).receipt.strategy).not.toBe("signal");
+  });
+
   it("table keeps the header, the first and the last rows", () => {
     const { text, receipt } = clampText(`id,name,state\n${lines(900, (n) => `${n},name ${n},ok`)}`, LIMITS);
     expect(receipt).toMatchObject({ strategy: "table", kind: "table" });

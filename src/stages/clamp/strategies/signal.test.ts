@@ -29,6 +29,46 @@ describe("signal", () => {
     expect(shown("signal")).toBe(shown("head-tail"));
   });
 
+  it.each([
+    "ERROR: connection refused",
+    "2026-03-01 10:00:00 FATAL out of memory",
+    "Error: ENOENT: no such file or directory, open 'x.json'",
+    "Segmentation fault (core dumped)",
+    "./run.sh: line 3: frobnicate: command not found",
+    "AssertionError: 1 != 2",
+  ])("keeps the one line of a quiet log that tells of a failure: %s", (sign) => {
+    const quiet = (n: number) => `2026-03-01 10:00:00 INFO [worker-${n % 5}] request ${n} done in ${n % 97} ms`;
+    const log = Array.from({ length: 3000 }, (_, n) => (n === 1500 ? sign : quiet(n))).join("\n");
+    for (const limits of [{ maxChars: 4000 }, { maxChars: 20_000, maxLines: 200 }])
+      for (const exitCode of [undefined, 0, 1])
+        expect(
+          clampText(log, limits, { strategy: "signal", ...(exitCode !== undefined && { exitCode }) }).text,
+        ).toContain(sign);
+  });
+
+  it("keeps the message and the causes of a trace before its frames", () => {
+    const frames = (count: number) =>
+      Array.from({ length: count }, (_, n) => `\tat com.acme.store.Reader${n}.read(Reader${n}.java:${n + 10})`);
+    const trace = ["ERROR request failed", "java.lang.IllegalStateException: outer", ...frames(150)];
+    trace.push("Caused by: java.net.ConnectException: root", ...frames(150));
+    const log = [...passing(800), ...trace, ...passing(800)].join("\n");
+    for (const maxChars of [2000, 8000]) {
+      const { text } = clampText(log, { maxChars }, { strategy: "signal", exitCode: 1 });
+      expect(text).toContain("ERROR request failed");
+      expect(text).toContain("IllegalStateException: outer");
+      expect(text).toContain("ConnectException: root");
+    }
+  });
+
+  it("shows what somebody is after first, in little room, in a large log, and in any script", () => {
+    const log = Array.from({ length: 60_000 }, (_, n) =>
+      n === 30_000 ? "the Zebra ОШИБКА line" : `INFO request ${n}`,
+    );
+    for (const focus of ["zebra", "ошибка", "/z[e]bra/i"])
+      for (const limits of [{ maxLines: 10 }, { maxChars: 2000 }])
+        expect(clampText(log.join("\n"), limits, { strategy: "signal", focus }).text).toContain("Zebra");
+  });
+
   it("says of each gap which lines are missing", () => {
     const log = [
       ...passing(500),

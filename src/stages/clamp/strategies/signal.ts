@@ -6,8 +6,9 @@ import { NUMBERS } from "../../policy/defaults.ts";
 import { type Budget, budgetOf, spend, UNITS } from "../budget.ts";
 import { explainCut } from "../signal/explain.ts";
 import { type Judged, judge } from "../signal/judge.ts";
+import { FOCUS_GAIN } from "../signal/look-around.ts";
 import { pinEdges } from "../signal/pin-edges.ts";
-import { pinSigns, tellingRows } from "../signal/pin-signs.ts";
+import { pinFocus, pinSigns, tellingRows } from "../signal/pin-signs.ts";
 import { selectRows } from "../signal/select-rows.ts";
 import { SignalReader } from "../signal/signal-reader.ts";
 import { UnitCosts } from "../signal/unit-costs.ts";
@@ -16,6 +17,9 @@ import { startEdges } from "./edges.ts";
 
 /** Room for less than this is too little for choosing: both ends are shown. */
 const LEAST: Budget = { bytes: 600, chars: 600, lines: 8, tokens: 200 };
+
+/** Somebody who is after something wants it before both ends. */
+const LEAST_WITH_FOCUS: Budget = { bytes: 160, chars: 160, lines: 3, tokens: 50 };
 
 /** Keeps what tells why something failed, and both ends. */
 export const signal: Strategy = { name: "signal", start: startSignal };
@@ -62,9 +66,12 @@ function cutSignal(
   room: Room,
 ): Cut {
   const budget = spend(budgetOf(request.limits), room.fixed);
-  if (store.length === 0 || UNITS.some((unit) => budget[unit] < LEAST[unit])) return plain.cut(room);
+  const least = request.focus === undefined ? LEAST : LEAST_WITH_FOCUS;
+  if (store.length === 0 || UNITS.some((unit) => budget[unit] < least[unit])) return plain.cut(room);
   const pinned = pinEdges(store, costs, budget, isFailure);
-  const hasSigns = pinSigns(store, costs, budget, room.gap, pinned);
+  const pinning = { store, costs, budget, gap: room.gap, pinned };
+  if (request.focus !== undefined) pinFocus(pinning, FOCUS_GAIN);
+  const hasSigns = request.focus !== undefined || pinSigns(pinning);
   if (isUnsure && !hasSigns) return plain.cut(room);
   const kept = selectRows({ store, values, costs, budget, gap: room.gap, units, pinned });
   const shown = plain.cut(room);
