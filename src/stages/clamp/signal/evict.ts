@@ -1,3 +1,4 @@
+import { isSign, MOST_TELLING } from "./pin-signs.ts";
 import { smoothed } from "./smooth.ts";
 import type { UnitStore } from "./unit-store.ts";
 
@@ -38,7 +39,15 @@ export function evict(store: UnitStore, roomChars: number, mostChars: number, ju
   }
   let lowest = STEPS;
   while (lowest > 0 && left - (steps[lowest - 1] as number) > 0) left -= steps[--lowest] as number;
-  for (let row = head; row < tail; row++) if ((step[row - head] as number) >= lowest) keeps[row] = 1;
+  // The first lines that tell of a failure stay: at the end they may be the only ones.
+  let signs = 0;
+  for (let row = head; row < tail; row++) {
+    if ((step[row - head] as number) >= lowest) keeps[row] = 1;
+    else if (signs < MOST_TELLING && isSign(store, row)) {
+      keeps[row] = 1;
+      signs++;
+    }
+  }
   store.retain(keeps, scratch.rows);
 }
 

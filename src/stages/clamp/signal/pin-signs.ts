@@ -1,6 +1,7 @@
 import type { Size } from "../../../contract/size.ts";
 import { type Budget, overBudget, shareOf } from "../budget.ts";
 import { decode } from "../fit.ts";
+import { mayTell } from "./quick-look.ts";
 import type { UnitCosts } from "./unit-costs.ts";
 import { REWRITTEN, type UnitStore } from "./unit-store.ts";
 
@@ -10,7 +11,7 @@ const MOST_SIGNS = 5;
 /** Share of the room for lines that somebody is after: some is left for what is around them. */
 const FOCUS_SHARE = 0.7;
 /** Where more lines than this tell of failures, what is around them says which of them count. */
-const MOST_TELLING = 40;
+export const MOST_TELLING = 40;
 const MAX_SIGN_CHARS = 2000;
 const SIGN =
   /\b(?:error|fatal|panic|exception|fail(?:ed|ure)?|traceback|abort(?:ed)?|crash(?:ed)?|killed|denied|refused|cannot|unable to|caused by|segmentation fault|out of memory|no space left|(?:command )?not found)\b(?!s? ?[:=] ?0\b)|[a-z]Error\b|[a-z]Exception\b/i;
@@ -57,12 +58,19 @@ function pinBest({ store, costs, budget, gap, pinned }: Pinning, rows: number[],
 export function tellingRows(store: UnitStore): number[] {
   const rows: number[] = [];
   for (let row = 0; row < store.length && rows.length <= MOST_TELLING; row++) {
-    if ((store.kind[row] as number) <= REWRITTEN && tells(store, row)) rows.push(row);
+    if (tells(store, row)) rows.push(row);
   }
   return rows;
 }
 
+/** True for a row that tells of a failure by one of the commoner words: quick, for those who ask often. */
+export function isSign(store: UnitStore, row: number): boolean {
+  const at = store.byteAt[row] as number;
+  return mayTell(store.bytes, at, at + (store.byteLength[row] as number)) && tells(store, row);
+}
+
 function tells(store: UnitStore, row: number): boolean {
+  if ((store.kind[row] as number) > REWRITTEN) return false;
   const at = store.byteAt[row] as number;
   const end = at + Math.min(store.byteLength[row] as number, MAX_SIGN_CHARS);
   const text = decode(store.bytes.subarray(at, end));

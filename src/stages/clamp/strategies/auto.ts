@@ -37,5 +37,5 @@ function chooseByKind(sample: Uint8Array, request: StrategyRequest): Choice {
   const kind = recognizeKind(sample, request);
   // Both ends alone would leave out what somebody is after.
   const own = STRATEGIES[kind] === headTail && request.focus !== undefined ? outline : STRATEGIES[kind];
-  return { strategy: own !== signal && hasRun(request) ? orSignal(own) : own, kind };
+  return { strategy: own !== signal && (kind === "unknown" || hasRun(request)) ? orSignal(own) : own, kind };
 }

@@ -28,6 +28,15 @@ describe("strategies for kinds", () => {
     expect(clampText(start, LIMITS, { tool: "run_command", exitCode: 1 }).receipt.strategy).not.toBe("signal");
   });
 
+  it("keeps the line that tells of a failure in an output of no known kind", () => {
+    const rows = lines(9000, (n) => (n === 4500 ? "FATAL: disk quota exceeded" : `row ${n} is fine ${n * 7}`));
+    const { text, receipt } = clampText(rows, LIMITS, { tool: "mcp__store__report" });
+    expect(receipt).toMatchObject({ kind: "unknown", strategy: "signal" });
+    expect(text).toContain("FATAL: disk quota exceeded");
+    const quiet = clampText(rows.replace(/FATAL.*/, "row 4500 is fine"), LIMITS, { tool: "mcp__store__report" });
+    expect(quiet.receipt).toMatchObject({ kind: "unknown", strategy: "head-tail" });
+  });
+
   it("table keeps the header, the first and the last rows", () => {
     const { text, receipt } = clampText(`id,name,state\n${lines(900, (n) => `${n},name ${n},ok`)}`, LIMITS);
     expect(receipt).toMatchObject({ strategy: "table", kind: "table" });

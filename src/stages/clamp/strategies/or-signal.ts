@@ -1,9 +1,10 @@
 import type { Strategy } from "../../../contract/strategy.ts";
+import { headTail } from "./head-tail.ts";
 import { signal, startSignal } from "./signal.ts";
 
 /**
  * The strategy for what a command's output looks like at its start, unless the command failed and says so further on, or
- * the output turns out not to be what it looked like: then what tells why is kept.
+ * the output is not what it looked like, or like nothing, and tells of a failure: then that is kept.
  */
 export function orSignal(strategy: Strategy): Strategy {
   return {
@@ -18,9 +19,9 @@ export function orSignal(strategy: Strategy): Strategy {
         },
         end(total, exitCode = request.exitCode, plain) {
           const held = own.end(total, exitCode, plain);
-          const isBroken = held === plain;
-          // A document that is whole says itself what went wrong.
-          if (!isBroken && (strategy.name === "json" || exitCode === undefined || exitCode === 0)) return held;
+          // Both ends are for what nobody knows; a document that is whole says itself what went wrong.
+          const isKnown = held !== plain && strategy.name !== headTail.name;
+          if (isKnown && (strategy.name === "json" || exitCode === undefined || exitCode === 0)) return held;
           return other.tellsFailure() ? { ...other.end(total, exitCode), strategy: signal.name } : held;
         },
       };
