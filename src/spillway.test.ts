@@ -575,6 +575,47 @@ describe("wrapTool", () => {
     expect(results[1]?.split("\n").length).toBeLessThanOrEqual(200);
   });
 
+  it("clamps what a generator returns too, hands it what is sent, and ends it with its reader", async () => {
+    const spillway = await make();
+    let ended = 0;
+    const asking = spillway.wrapTool({
+      name: "bash",
+      async *execute(): AsyncGenerator<string, string, number | undefined> {
+        try {
+          return lines((yield "how many?") ?? 1);
+        } finally {
+          ended++;
+        }
+      },
+    });
+    const run = asking.execute();
+    expect(await run.next()).toEqual({ done: false, value: "how many?" });
+    const last = await run.next(9000);
+    expect(last.done).toBe(true);
+    expect(last.value).toContain("9000");
+    expect(last.value.split("\n").length).toBeLessThanOrEqual(200);
+    expect(ended).toBe(1);
+    for await (const question of asking.execute()) {
+      expect(question).toBe("how many?");
+      break;
+    }
+    expect(ended).toBe(2);
+  });
+
+  it("a receipt of several texts names the strategy and kind of the largest that was cut", async () => {
+    const spillway = await make();
+    const rows = JSON.stringify(Array.from({ length: 9000 }, (_, id) => ({ id, name: `row ${id}` })));
+    const texts = (...all: string[]) => ({ content: all.map((text) => ({ type: "text", text })) });
+    const alone = (await spillway.admit({ tool: "t", output: rows })).receipt;
+    expect(alone).toMatchObject({ strategy: "json", kind: "json" });
+    const named = ({ strategy, kind }: Receipt) => ({ strategy, kind });
+    for (const output of [texts(rows), texts("a note", rows, lines(300))]) {
+      expect(named((await spillway.admit({ tool: "t", output })).receipt)).toEqual(named(alone));
+    }
+    const { strategy, kind } = (await spillway.admit({ tool: "t", output: texts("a", "b") })).receipt;
+    expect({ strategy, kind }).toEqual(named((await spillway.admit({ tool: "t", output: "a" })).receipt));
+  });
+
   it("clamps what is thrown that is no error", async () => {
     const spillway = await make();
     const thrown = (value: unknown) =>

@@ -154,6 +154,32 @@ describe("spillway init", () => {
     expect(settings()).toEqual(before);
   });
 
+  it("keeps the file of before until it is undone, and gives that back; a file of its own is removed", () => {
+    const own = join(folder, "undone");
+    const file = join(own, ".claude", "settings.json");
+    const backup = `${file}.before-spillway`;
+    const init = (...flags: string[]) => spillway(["init", "claude-code", "--yes", ...flags], "", own);
+    mkdirSync(own);
+    init();
+    expect(init("--remove").stderr).toContain("is removed");
+    expect([existsSync(file), existsSync(backup)]).toEqual([false, false]);
+
+    const first = '{"model":   "x"}';
+    writeFileSync(file, first);
+    init();
+    init("--wrap-commands");
+    expect(readFileSync(backup, "utf8")).toBe(first);
+    init("--remove");
+    expect(readFileSync(file, "utf8")).toBe(first);
+    expect(existsSync(backup)).toBe(false);
+
+    init();
+    writeFileSync(file, readFileSync(file, "utf8").replace('"x"', '"y"'));
+    init("--remove");
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ model: "y" });
+    expect(readFileSync(backup, "utf8")).toBe(first);
+  });
+
   it("a file that is no JSON and an agent it does not know are refused, and nothing is changed", () => {
     writeFileSync(path, "{ // a comment\n}");
     const { status, stderr } = spillway(["init", "claude-code", "--yes"], "", project);

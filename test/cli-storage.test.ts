@@ -30,6 +30,11 @@ describe("what the command line does with saved outputs", () => {
     expect(spillway(["recall", id, "--lines", "3-4"]).stdout).toMatch(/^line 3\r\nline 4\r\n\[/);
     expect(spillway(["recall", id, "--tail", "1"]).stdout).toMatch(/^line 5000\r\n/);
     expect(JSON.parse(spillway(["recall", id, "--head", "2", "--json"]).stdout)).toMatchObject({ lines: [1, 2] });
+    expect(JSON.parse(spillway(["recall", id, "--around", "100", "--json"]).stdout)).toMatchObject({
+      lines: [80, 120],
+    });
+    expect(spillway(["recall", id, "--around", "100", "--raw"]).stdout).toMatch(/^line 80\r\n[^]*line 120\r\n$/);
+    expect(spillway(["recall", id, "--around", "4999", "--raw"]).stdout).toMatch(/^line 4979\r\n[^]*line 5000\r\n$/);
     expect(spillway(["recall", id, "--raw", "--bytes", "0-4"]).stdout).toBe("line");
   });
 

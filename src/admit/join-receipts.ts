@@ -12,12 +12,14 @@ export function joinReceipts(request: AdmissionRequest, receipts: readonly Recei
   const redactions = receipts.flatMap((receipt) => receipt.storedRedactions ?? []);
   const original = receipts.find((receipt) => receipt.original !== undefined)?.original;
   const summaries = receipts.filter((receipt) => receipt.summarized);
+  const named = summaries[0] ?? largest(cut) ?? alike(receipts);
   const maxCuts = NUMBERS.receiptCuts.default;
   return {
     tool: request.tool,
     session: request.session,
     call: request.call,
-    strategy: summaries[0]?.strategy ?? request.strategy.name,
+    strategy: named?.strategy ?? request.strategy.name,
+    ...(named?.kind !== undefined && { kind: named.kind }),
     total: sum(receipts, "total"),
     kept: sum(receipts, "kept"),
     folded: sum(receipts, "folded"),
@@ -40,6 +42,17 @@ export function joinReceipts(request: AdmissionRequest, receipts: readonly Recei
     ...summaryOf(summaries),
     ...(faults.length > 0 ? { faults } : {}),
   };
+}
+
+/** The receipt of the most bytes: its text is what was chosen for. */
+function largest(receipts: readonly Receipt[]): Receipt | undefined {
+  return receipts.toSorted((one, other) => other.total.bytes - one.total.bytes)[0];
+}
+
+/** Any of them, if all were treated alike. */
+function alike(receipts: readonly Receipt[]): Receipt | undefined {
+  const [first, ...others] = receipts;
+  return others.every(({ strategy, kind }) => strategy === first?.strategy && kind === first.kind) ? first : undefined;
 }
 
 /** What summarised texts say together; nothing where there are none. */

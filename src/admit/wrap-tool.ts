@@ -121,8 +121,8 @@ function clamped(
     return async function* (...args: unknown[]) {
       const call = callOf(args);
       try {
-        for await (const value of execute.apply(tool, args) as AsyncIterable<unknown>)
-          yield (await admit(value, call)).output;
+        const source = execute.apply(tool, args) as AsyncGenerator<unknown, unknown, unknown>;
+        return yield* clampedEach(source, async (value) => (await admit(value, call)).output);
       } catch (error) {
         throw await clampThrown(error, call);
       }
@@ -141,6 +141,20 @@ function clamped(
       await updates?.end();
     }
   };
+}
+
+/** Passes on what a generator yields and returns, clamped; it is ended when its reader stops early. */
+async function* clampedEach(
+  source: AsyncGenerator<unknown, unknown, unknown>,
+  clamp: (value: unknown) => Promise<unknown>,
+): AsyncGenerator<unknown, unknown, unknown> {
+  try {
+    let step = await source.next();
+    while (!step.done) step = await source.next(yield await clamp(step.value));
+    return step.value === undefined ? undefined : await clamp(step.value);
+  } finally {
+    await source.return(undefined);
+  }
 }
 
 /** What a call asks for, part by part: one that is wrong is left out. */

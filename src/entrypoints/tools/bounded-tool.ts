@@ -31,6 +31,8 @@ export interface ToolPlace {
   commands?: Commands | undefined;
   /** Lets a tool read other sessions' transcripts. */
   histories?: SessionHistories | undefined;
+  /** The names of the tools wanted; without it all. */
+  only?: readonly string[] | undefined;
 }
 
 /** Arguments as a model gave them, checked one by one. */

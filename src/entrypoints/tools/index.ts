@@ -1,3 +1,4 @@
+import { SpillwayError } from "../../errors.ts";
 import { READ_BACK_TOOLS } from "../../recall/index.ts";
 import type { BoundedTool, ToolPlace } from "./bounded-tool.ts";
 import { commandOutputTool } from "./command-output.ts";
@@ -18,13 +19,20 @@ export { type MakeLangChainTool, toLangChainTools } from "./to-lang-chain-tools.
 
 /** Tools that control their output at the source: what a model asks for comes bounded, and the rest can be read back. */
 export function boundedTools(place: ToolPlace): BoundedTool[] {
+  const unknown = Object.keys(place).find((name) => !PLACE_NAMES.has(name));
+  if (unknown !== undefined) {
+    throw new SpillwayError(
+      "bad-input",
+      `boundedTools has no option "${unknown}"; it has ${[...PLACE_NAMES].join(", ")}`,
+    );
+  }
   const readBack = READ_BACK_TOOLS.map(({ name, description, inputSchema, call }) => ({
     name,
     description,
     inputSchema,
     call: (args: unknown) => call(place.spillway, args),
   }));
-  return [
+  const tools = [
     readFileTool(place),
     listDirectoryTool(place),
     repoStructureTool(place),
@@ -35,6 +43,25 @@ export function boundedTools(place: ToolPlace): BoundedTool[] {
     ...(place.histories === undefined ? [] : [sessionsHistoryTool(place, place.histories)]),
     ...readBack,
   ];
+  return place.only === undefined ? tools : chosen(tools, place.only);
+}
+
+const PLACE_NAMES: ReadonlySet<string> = new Set<keyof ToolPlace>([
+  "spillway",
+  "roots",
+  "session",
+  "commands",
+  "histories",
+  "only",
+]);
+
+function chosen(tools: BoundedTool[], names: readonly string[]): BoundedTool[] {
+  const unknown = names.find((name) => !tools.some((tool) => tool.name === name));
+  if (unknown !== undefined) {
+    const known = tools.map(({ name }) => name).join(", ");
+    throw new SpillwayError("bad-input", `only: there is no tool "${unknown}"; known are ${known}`);
+  }
+  return tools.filter(({ name }) => names.includes(name));
 }
 
 function commandTools(place: ToolPlace): BoundedTool[] {

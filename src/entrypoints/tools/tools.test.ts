@@ -285,3 +285,13 @@ describe("search_files", () => {
     expect(await text("search_files", { pattern: "--files" })).toBe("[no line matches]");
   });
 });
+
+test("only the tools that are asked for are made, and what is unknown is refused", async () => {
+  const spillway = await createSpillway({ store: null, ledger: null, env: {} });
+  const names = boundedTools({ spillway, roots, only: ["search", "recall"] }).map(({ name }) => name);
+  expect(names).toEqual(["recall", "search"]);
+  expect(() => boundedTools({ spillway, roots, only: ["reed_file"] })).toThrow(
+    /no tool "reed_file"; known are read_file/,
+  );
+  expect(() => boundedTools({ spillway, roots, except: [] } as never)).toThrow(/no option "except"/);
+});

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Access, accessText, type Keeping, keptText, recallLine } from "./access.ts";
+import { type Access, accessText, binaryKeptText, type Keeping, keptText, recallLine } from "./access.ts";
 
 const READERS: Access[] = [
   { by: "operator" },
@@ -29,6 +29,17 @@ describe.each(READERS)("where the rest is, for a reader by $by", (access) => {
       expect(text).not.toMatch(/the whole/i);
       if (write !== recallLine) expect(text).not.toContain("Read it with");
     }
+  });
+
+  it("asks for no lines of what has none", () => {
+    for (const saved of ["yes", "partial"] as const) {
+      const text = binaryKeptText(keeping(saved, access));
+      expect(text).toContain("k3v7q2m4x5ya");
+      expect(text.startsWith("Only the first 40,960 bytes were saved, ")).toBe(saved === "partial");
+      expect(text).not.toMatch(/lines|PATTERN|pattern|search/);
+    }
+    expect(binaryKeptText(keeping("yes", access)).includes("--raw > FILE")).toBe(access.by === "shell");
+    expect(binaryKeptText(keeping("no", access))).toBe("");
   });
 
   it("is nowhere when nothing was saved", () => {

@@ -28,6 +28,16 @@ export function keptText({ saved, savedBytes, id, access }: Keeping): string {
   return wayTo(id, access, false);
 }
 
+/** The same of an output that is no text: there are no lines of it to read or to find anything in. */
+export function binaryKeptText({ saved, savedBytes, id, access }: Keeping): string {
+  if (saved === "no" || id === null) return "";
+  const part = `Only the first ${grouped(savedBytes)} bytes were saved, `;
+  const where = access.by === "file" ? `in ${access.path} (artifact ${id})` : `as artifact ${id}`;
+  const copy = access.by === "shell" ? `; copy it with: spillway recall ${inShell(id, access)} --raw > FILE` : "";
+  const who = access.by === "operator" ? ", which the operator can read" : "";
+  return `${saved === "partial" ? part : "The whole is saved "}${where}${who}${copy || "."}`;
+}
+
 /** Says where the rest is. Only ways that the reader has are named (promise 12). */
 export function accessText(keeping: Keeping): string {
   const { saved, id } = keeping;

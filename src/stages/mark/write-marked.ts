@@ -2,7 +2,7 @@ import type { Cut, Room } from "../../contract/cut.ts";
 import type { Unit } from "../../contract/limits.ts";
 import type { Size, Total } from "../../contract/size.ts";
 import type { Held } from "../../contract/strategy.ts";
-import { keptText, restWords } from "./access.ts";
+import { binaryKeptText, restWords } from "./access.ts";
 import { type Form, isPiece, type MarkRequest, type Measure, markForms } from "./forms.ts";
 import { quotesMarker, tagFor } from "./quoted.ts";
 import { binaryNote, NO_OUTPUT, notShown } from "./texts.ts";
@@ -168,7 +168,7 @@ export function writeEmpty(request: MarkRequest, measure: Measure): string {
 /** What the model reads of a binary output. */
 export function writeBinary(kind: string, total: Total, request: MarkRequest, measure: Measure): string {
   const note = binaryNote(kind, total);
-  const kept = keptText(request.keeping);
+  const kept = binaryKeptText(request.keeping);
   const full = [note, ...(kept === "" ? [] : [`[${kept}]`]), ...request.closing].join("\n");
   return firstFitting([full, [note, ...request.closing].join("\n"), note, ...LEAST], request, measure);
 }

@@ -54,7 +54,9 @@ async function compactTranscript(file: string, flags: CompactFlags): Promise<voi
   const would = dryRun ? "would stay" : "stay";
   const lines = [
     `${grouped(after)} of ${counted(before, "line")} ${would}: ${sizeText(bytesBefore)} -> ${sizeText(bytesAfter)}`,
-    ...(droppedResults > 0 ? [`${counted(droppedResults, "result")} went with their calls`] : []),
+    ...(droppedResults > 0
+      ? [`${counted(droppedResults, "result")} went with ${droppedResults === 1 ? "its call" : "their calls"}`]
+      : []),
     ...(repaired > 0 ? [`references set anew in ${counted(repaired, "line")}`] : []),
     ...toldEnd(report),
   ];

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline/promises";
@@ -30,7 +30,8 @@ export function addInitCommand(program: Command): void {
     .addHelpText(
       "after",
       `
-What was in the file stays; the file as it was is kept beside it, as settings.json.before-spillway.
+What was in the file stays; the file as it was is kept beside it, as settings.json.before-spillway, until --remove puts
+it back. If other settings were changed meanwhile, --remove takes out only its own and leaves that copy.
 
 Examples:
   spillway init claude-code
@@ -46,18 +47,39 @@ async function setUp(agent: string, flags: InitFlags): Promise<void> {
   }
   const { withHooks, withoutHooks } = await import("../../hook/claude-settings.ts");
   const path = join(flags.user ? homedir() : process.cwd(), ".claude", "settings.json");
+  const backup = `${path}.before-spillway`;
   const before = existsSync(path) ? readFileSync(path, "utf8") : "";
   const settings = readSettings(path, before);
   const changed = flags.remove
     ? withoutHooks(settings)
     : withHooks(settings, { wrapCommands: flags.wrapCommands ?? false });
-  const after = `${JSON.stringify(changed, null, 2)}\n`;
-  if (JSON.stringify(changed) === JSON.stringify(settings)) return tell(`${path} is as it should be`);
+  if (isSame(changed, settings)) return tell(`${path} is as it should be`);
+  const undone = flags.remove ? undoneText(backup, changed) : null;
+  const after = undone ?? `${JSON.stringify(changed, null, 2)}\n`;
   process.stdout.write(`${path}\n${lineChange(before, after)}`);
   if (flags.dryRun) return;
   if (!flags.yes && !(await isAgreed())) return tell("nothing was changed");
-  write(path, before, after);
-  tell(`${path} is written${before === "" ? "" : `; as it was: ${path}.before-spillway`}`);
+  // A file with our hooks in it is not what was there before us.
+  if (!flags.remove && existsSync(path) && isSame(withoutHooks(settings), settings)) copyFileSync(path, backup);
+  write(path, after);
+  if (undone !== null) rmSync(backup, { force: true });
+  const isWritten = `${path} is ${after === "" ? "removed" : "written"}`;
+  tell(existsSync(backup) ? `${isWritten}; as it was: ${backup}` : isWritten);
+}
+
+/** The file as it was before us, empty if there was none; null if it has been changed since, other than by us. */
+function undoneText(backup: string, without: Record<string, unknown>): string | null {
+  if (!existsSync(backup)) return isSame(without, {}) ? "" : null;
+  try {
+    const text = readFileSync(backup, "utf8");
+    return isSame(readSettings(backup, text), without) ? text : null;
+  } catch {
+    return null;
+  }
+}
+
+function isSame(one: Record<string, unknown>, other: Record<string, unknown>): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 function readSettings(path: string, text: string): Record<string, unknown> {
@@ -84,9 +106,10 @@ async function isAgreed(): Promise<boolean> {
   return /^y(es)?$/i.test(reply.trim());
 }
 
-function write(path: string, before: string, after: string): void {
+/** Nothing to write is no file. */
+function write(path: string, after: string): void {
+  if (after === "") return rmSync(path, { force: true });
   mkdirSync(dirname(path), { recursive: true });
-  if (before !== "") copyFileSync(path, `${path}.before-spillway`);
   const temporary = `${path}.${process.pid}.tmp`;
   writeFileSync(temporary, after);
   renameSync(temporary, path);

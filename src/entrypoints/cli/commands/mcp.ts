@@ -6,7 +6,7 @@ import { wholeNumber } from "../whole-number.ts";
 
 interface McpFlags extends ServeFlags {
   url?: string;
-  header: Record<string, string>;
+  header?: Record<string, string>;
   maxMediaBytes?: number;
 }
 
@@ -19,12 +19,7 @@ export function addMcpCommand(program: Command): void {
     .passThroughOptions();
   addServeFlags(command)
     .option("--url <address>", "the server to reach over streamable HTTP, in place of a command")
-    .option(
-      "--header <line>",
-      "sent to that server with each request, such as 'Authorization: Bearer x'",
-      readHeader,
-      {},
-    )
+    .option("--header <line>", "sent to that server with each request, such as 'Authorization: Bearer x'", readHeader)
     .option(
       "--max-media-bytes <n>",
       "images, sounds and files of one result together; those beyond it are saved and named (default: all pass)",
@@ -50,7 +45,10 @@ async function runProxy(words: string[], flags: McpFlags): Promise<void> {
   await serveMcp(flags, async () => ({ start: await upstreamOf(words, flags), rules: { maxMediaBytes } }));
 }
 
-async function upstreamOf(words: string[], { url, header }: McpFlags): Promise<(handlers: ServerHandlers) => Upstream> {
+async function upstreamOf(
+  words: string[],
+  { url, header = {} }: McpFlags,
+): Promise<(handlers: ServerHandlers) => Upstream> {
   if (words.length > 0 === (url !== undefined)) {
     const what = "spillway mcp -- npx some-server, or spillway mcp --url https://...";
     throw new SpillwayError("bad-input", `say which one server to stand before: ${what}`);
@@ -66,7 +64,7 @@ async function upstreamOf(words: string[], { url, header }: McpFlags): Promise<(
   return loadHttpServer({ url: new URL(url), headers: header });
 }
 
-function readHeader(line: string, before: Record<string, string>): Record<string, string> {
+function readHeader(line: string, before: Record<string, string> = {}): Record<string, string> {
   const [, name, value] = /^([\w-]+)\s*:\s*(.*)$/.exec(line) ?? [];
   if (name === undefined) throw new InvalidArgumentError("--header takes a name, a colon and a value.");
   return { ...before, [name]: value ?? "" };

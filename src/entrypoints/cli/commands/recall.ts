@@ -4,6 +4,7 @@ import { SpillwayError } from "../../../errors.ts";
 import { createSpillway } from "../../../index.ts";
 import type { RecallWant } from "../../../recall/index.ts";
 import { counted } from "../../../stages/mark/texts.ts";
+import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import type { Local } from "../../../storage/local/open-local.ts";
 import { addPlaceFlag, type Place, type PlaceFlags, resolveId, SCOPE, withPlace } from "../open-place.ts";
 import { tell } from "../tell.ts";
@@ -15,11 +16,13 @@ interface RecallFlags extends PlaceFlags {
   bytes?: [number, number];
   head?: number;
   tail?: number;
+  around?: number;
   raw?: boolean;
   json?: boolean;
 }
 
 const CHUNK_BYTES = 1024 * 1024;
+const CONTEXT_LINES = NUMBERS.recallContext.default;
 
 /** `spillway recall`: reads part of an artifact back. */
 export function addRecallCommand(program: Command): void {
@@ -32,6 +35,7 @@ export function addRecallCommand(program: Command): void {
     .option("--bytes <a-b>", "these bytes, from 0, the last not included", readRange("--bytes"))
     .option("--head <n>", "the first lines", wholeNumber("--head"))
     .option("--tail <n>", "the last lines", wholeNumber("--tail"))
+    .option("--around <line>", `a line and the ${CONTEXT_LINES} before and after it`, wholeNumber("--around"))
     .option("--raw", "exactly the bytes that are saved, without bound or note")
     .option("--json", "print one JSON object, { text, lines, bytes, total, next, note ... }")
     .addHelpText(
@@ -43,6 +47,7 @@ the like too.
 Examples:
   spillway recall k3v7q2m4x5ya --lines 120-180
   spillway recall k3v7q2 --tail 50
+  spillway recall k3v7q2 --around 4211
   spillway recall k3v7q2 --raw | sort | uniq -c`,
     )
     .action((id: string, flags: RecallFlags) =>
@@ -53,7 +58,7 @@ Examples:
 async function recallPart(place: Place, typed: string, flags: RecallFlags): Promise<void> {
   const wants = wantsOf(flags);
   if (wants.length > 1) {
-    throw new SpillwayError("bad-input", "--lines, --bytes, --head and --tail exclude each other: give one");
+    throw new SpillwayError("bad-input", "--lines, --bytes, --head, --tail and --around exclude each other: give one");
   }
   if (flags.raw && flags.json) throw new SpillwayError("bad-input", "--raw and --json exclude each other: give one");
   const id = await resolveId(place, typed);
@@ -65,12 +70,13 @@ async function recallPart(place: Place, typed: string, flags: RecallFlags): Prom
   await (flags.json ? writeJson(page) : writeText(recallText({ ...page, note })));
 }
 
-function wantsOf({ lines, bytes, head, tail }: RecallFlags): RecallWant[] {
+function wantsOf({ lines, bytes, head, tail, around }: RecallFlags): RecallWant[] {
   return [
     ...(lines === undefined ? [] : [{ lines }]),
     ...(bytes === undefined ? [] : [{ bytes }]),
     ...(head === undefined ? [] : [{ head }]),
     ...(tail === undefined ? [] : [{ tail }]),
+    ...(around === undefined ? [] : [{ around: { line: around } }]),
   ];
 }
 
@@ -80,12 +86,7 @@ async function writeRaw({ store }: Local, id: string, want: RecallWant | undefin
   let range = { from: 0, to: artifact?.bytes ?? 0 };
   if (want !== undefined && "bytes" in want) range = { from: want.bytes[0], to: Math.min(want.bytes[1], range.to) };
   else if (want !== undefined) {
-    const span: [number, number] =
-      "lines" in want
-        ? want.lines
-        : "head" in want
-          ? [1, want.head]
-          : [Math.max(1, lines - ("tail" in want ? want.tail : 0) + 1), lines];
+    const span = spanOf(want, lines);
     range = span[1] < span[0] ? { from: 0, to: 0 } : ((await store.locate(id, SCOPE, span)) ?? range);
   }
   const isPastEnd = want !== undefined && range.to <= range.from && artifact !== null && artifact.bytes > 0;
@@ -109,6 +110,15 @@ async function writeRaw({ store }: Local, id: string, want: RecallWant | undefin
       `artifact ${id} is damaged: these are not the bytes that were saved. Run: spillway verify`,
     );
   }
+}
+
+/** The lines that are wanted, of so many. */
+function spanOf(want: Exclude<RecallWant, { bytes: unknown }>, lines: number): [number, number] {
+  if ("lines" in want) return want.lines;
+  if ("head" in want) return [1, want.head];
+  if ("tail" in want) return [Math.max(1, lines - want.tail + 1), lines];
+  const line = "line" in want.around ? want.around.line : 1;
+  return line > lines ? [line, line] : [Math.max(1, line - CONTEXT_LINES), Math.min(line + CONTEXT_LINES, lines)];
 }
 
 function readRange(flag: string): (text: string) => [number, number] {

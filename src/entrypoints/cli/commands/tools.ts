@@ -61,9 +61,10 @@ async function serveTools(folders: string[], flags: ToolsFlags): Promise<void> {
   await serveMcp({ ...flags, session }, async (spillway) => {
     const commands = start === null ? undefined : openCommands(spillway, start, session);
     const histories = flags.transcripts === undefined ? undefined : await openHistories(spillway, flags.transcripts);
-    const all = boundedTools({ spillway, roots, session, commands, histories });
+    const only = flags.only?.split(",").map((name) => name.trim());
+    const all = boundedTools({ spillway, roots, session, commands, histories, only });
     // The proxy adds these two itself.
-    const tools = chosen(all, flags.only).filter(({ name }) => name !== "recall" && name !== "search");
+    const tools = all.filter(({ name }) => name !== "recall" && name !== "search");
     return {
       start: (handlers) => startToolServer(tools, { name: "spillway", version: VERSION }, handlers),
       rules: { isBounded: true },
@@ -88,15 +89,4 @@ async function openHistories(spillway: Spillway, folder: string): Promise<Sessio
       return readSnapshot(transcript.path, (snapshot) => spillway.cap(messagesOf(transcript, snapshot).messages, want));
     },
   };
-}
-
-function chosen<T extends { name: string }>(tools: T[], only: string | undefined): T[] {
-  if (only === undefined) return tools;
-  const names = only.split(",").map((name) => name.trim());
-  const unknown = names.find((name) => !tools.some((tool) => tool.name === name));
-  if (unknown !== undefined) {
-    const known = tools.map(({ name }) => name).join(", ");
-    throw new SpillwayError("bad-input", `--only: there is no tool "${unknown}"; known are ${known}`);
-  }
-  return tools.filter(({ name }) => names.includes(name));
 }
