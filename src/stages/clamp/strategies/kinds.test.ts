@@ -126,6 +126,17 @@ describe("strategies for kinds", () => {
     expect(text.startsWith(source.slice(0, source.indexOf("\n")))).toBe(true);
   });
 
+  it.each([
+    ["listing", (n: number) => `./src/d${n % 40}/f${n}.ts`, "find: './keys': Permission denied"],
+    ["matches", (n: number) => `src/d${n}.ts:${n}: raise Error: ${n}`, "grep: keys: Permission denied"],
+  ])("%s shows what the one that wrote it says is amiss", (strategy, line, trouble) => {
+    const source = lines(900, (n) => (n === 500 ? trouble : line(n)));
+    const { text, receipt } = clampText(source, { maxChars: 1500 });
+    expect(receipt.strategy).toBe(strategy);
+    expect(text).toContain(`${trouble}\n`);
+    expect(text).toContain(`${line(0)}\n`);
+  });
+
   it("matches of which a call is after all still name every file", () => {
     const source = Array.from({ length: 20 }, (_, file) => lines(40, (n) => `src/f${file}.ts:${n}: call(${n})`)).join(
       "",

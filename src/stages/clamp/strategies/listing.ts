@@ -1,16 +1,14 @@
 import type { Strategy } from "../../../contract/strategy.ts";
 import { decode } from "../fit.ts";
 import { listedDepth, type TreeStep, treeStep } from "../kinds/listed-depth.ts";
+import { tellsTrouble } from "../kinds/tells-trouble.ts";
 import { startRanked } from "../ranked/start-ranked.ts";
 
-const RANKS = 12;
+const RANKS = 13;
 const LOOK_BYTES = 1000;
 /** Files of one folder in the first step of its depth; each further step has twice as many. */
 const FIRST_FILES = 4;
-/** What the one that lists says of a name, rather than the name: shown like what stands at the top. */
-const TROUBLE =
-  /\bUNMET\b|\bERR!|(?:^| )(?:invalid|extraneous|missing|error): |: (?:Permission denied|No such file or directory|Input\/output error)$/;
-/** More of them are listed as what they are. */
+/** Lines that tell of trouble and stand before all others; more of them are listed as what they are. */
 const MOST_TROUBLES = 20;
 
 /** Keeps a listing or a tree: what is higher before what is deeper, some of every folder before all of one. */
@@ -25,18 +23,18 @@ export const listing: Strategy = {
     let troubles = 0;
     return startRanked(request, {
       ranks: RANKS,
-      name: (rank) => (rank === 0 ? "top" : `${rank} deep`),
+      name: (rank) => (rank === 0 ? "trouble" : rank === 1 ? "top" : `${rank - 1} deep`),
       headShare: 0.6,
       rank(bytes) {
         const line = decode(bytes.subarray(0, LOOK_BYTES));
-        if (TROUBLE.test(line) && troubles++ < MOST_TROUBLES) return 0;
+        if (tellsTrouble(line) && troubles++ < MOST_TROUBLES) return 0;
         step = treeStep(line) ?? step;
         const { depth, parent } = listedDepth(line, step);
         base = Math.min(base, depth);
         if (parent !== folder) inFolder = 0;
         folder = parent;
         const further = Math.floor(Math.log2(1 + inFolder++ / FIRST_FILES));
-        return Math.min(RANKS - 1, depth - base + further);
+        return Math.min(RANKS - 1, 1 + depth - base + further);
       },
     });
   },
