@@ -36,14 +36,18 @@ export function columnStarts(header: string): number[] {
 export function splitAt(line: string, mark: string, isOpen: boolean): Cells {
   const cells: string[] = [];
   let isQuoted = isOpen;
+  let beganQuoted = isOpen;
   let from = 0;
   for (let at = 0; at < line.length; at++) {
     const char = line[at];
-    // Two quotes within a quoted cell close it and open it again.
-    if (char === '"') isQuoted = isQuoted ? false : at === from || line[at - 1] === '"';
-    else if (char === mark && !isQuoted) {
+    if (char === '"') {
+      // Two quotes within a quoted cell close it and open it again.
+      beganQuoted ||= line.slice(from, at).trim() === "";
+      isQuoted = beganQuoted && !isQuoted;
+    } else if (char === mark && !isQuoted) {
       cells.push(line.slice(from, at).trim());
       from = at + 1;
+      beganQuoted = false;
     }
   }
   cells.push(line.slice(from).trim());
