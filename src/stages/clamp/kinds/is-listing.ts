@@ -1,7 +1,7 @@
 import type { KindSample } from "./kind.ts";
 
 const SHARE = 0.9;
-const TREE = /^(?:[│| \u00a0]*)(?:├──|└──|\|-- |`-- |\+-- )/;
+const TREE = /^(?:[│| \u00a0]*)(?:├─[─┬]|└─[─┬]|\|-- |`-- |\+-- )/;
 const LONG = /^(?:[-dlcbps][rwxsStT-]{9}[.+@]? |total \d+$)/;
 const FOLDER = /^[^\s:]+:$/;
 const PATH = /^(?:\.{0,2}\/)?[^\s:;,(){}<>="'|]+(?:\/[^\s:;,(){}<>="'|]+)+\/?$/;

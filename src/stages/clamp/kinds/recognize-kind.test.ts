@@ -28,6 +28,36 @@ const SAMPLES: [name: string, Kind, text: string][] = [
     "table",
     `NAME        READY   STATUS\n${repeated(30, (n) => `pod-${String(n).padEnd(8)}1/1     Running`)}`,
   ],
+  [
+    "columns of numbers set to the right",
+    "table",
+    `Filesystem   1K-blocks    Used Avail Use% Mounted on\n${repeated(30, (n) => `/dev/sd${n}  ${String(n * 7919).padStart(9)} ${String(n * 104729).padStart(7)}  ${n + 100}  ${n}% /mnt/disk ${n}`)}`,
+  ],
+  [
+    "processes",
+    "table",
+    `USER   PID %CPU %MEM TTY   STAT COMMAND\n${repeated(30, (n) => `daemon ${String(n).padStart(3)}  0.${n}  1.0 ?     Ss   /bin/task ${n} --loud`)}`,
+  ],
+  [
+    "comma separated with line breaks in quotes",
+    "table",
+    `id,note,sum\n${repeated(60, (n) => `${n},"first, ${n}\nsecond ""${n}""",${n}`)}`,
+  ],
+  ["packages", "listing", `app@1.0.0\n${repeated(40, (n) => `${n % 4 === 0 ? "├─┬ " : "│ ├── "}name${n}@1.0.${n}`)}`],
+  [
+    "an access log",
+    "log",
+    repeated(
+      60,
+      (n) => `192.0.2.${n} - - [03/Feb/2024:10:00:${n + 10} +0000] "GET /p/${n} HTTP/1.1" 200 ${n} "-" "x/1"`,
+    ),
+  ],
+  [
+    "traced calls",
+    "log",
+    repeated(60, (n) => `read(${n}, "a, b", ${n}, NULL) = ${n % 2 === 0 ? n : "-1 EAGAIN (Try again)"}`),
+  ],
+  ["numbers that nothing heads", "unknown", repeated(60, (n) => `${n}  ${n * 2} ${n * 3} ${n * 5}`)],
   ["a log with levels", "log", repeated(60, (n) => `12:00:${n} INFO request ${n} took ${n} ms`)],
   [
     "a traceback",

@@ -3,6 +3,11 @@ import type { SourceLine } from "./line-splitter.ts";
 /** A line that may be shown. */
 export interface HeldLine extends SourceLine {
   bytes: Uint8Array;
+  /** The record it is part of has begun before it, or goes on after it. */
+  continues?: boolean;
+  goesOn?: boolean;
+  /** A call is after it. */
+  isWanted?: boolean;
 }
 
 /** Holds lines of one rank in bounded memory. */
@@ -41,8 +46,7 @@ export class RankedLines implements LineHolder {
 
   add(line: HeldLine): void {
     const cost = lineCost(line);
-    const { line: number, from, to, charsBefore, chars } = line;
-    const held = { line: number, from, to, charsBefore, chars, bytes: line.bytes.slice() };
+    const held = { ...line, bytes: line.bytes.slice() };
     if (this.#last.length === 0 && this.#firstBytes + cost <= this.#mostFirst) {
       this.#first.push(held);
       this.#firstBytes += cost;

@@ -11,8 +11,9 @@ import { cutLines } from "./cut-lines.ts";
 import { explainLines } from "./explain-lines.ts";
 import { fillHoles } from "./fill-holes.ts";
 import { LineSplitter, type SourceLine } from "./line-splitter.ts";
-import { type HeldLine, RankedLines } from "./ranked-lines.ts";
+import { type HeldLine, type LineHolder, RankedLines } from "./ranked-lines.ts";
 import { SpreadLines } from "./spread-lines.ts";
+import { wholeRecords } from "./whole-records.ts";
 
 /** Says how much each line of an output matters. Made anew for each output. */
 export interface LineRanker {
@@ -25,6 +26,12 @@ export interface LineRanker {
   lastHasAll?: boolean;
   /** True if lines of a rank that is shown in part come from all over the output, not from its ends. */
   isSpread?(rank: number): boolean;
+  /** Holds lines of a rank that can be told only at the end; it is given every line. */
+  late?: { rank: number; holder(mostBytes: number): LineHolder };
+  /** The line ranked last is not the end of its record, as where a quoted value has a break in it. */
+  isInside?(): boolean;
+  /** Ranks up to this one stand even before what a call is after. */
+  headerRanks?: number;
   /** Of the room, what lines up to this rank may take; all of it where not said. */
   share?(rank: number): number;
   /** Of a rank that is shown in part, how much is its start. */
@@ -39,17 +46,30 @@ const HELD_FOR_ROOM = 4;
 export function startRanked(request: StrategyRequest, ranker: LineRanker): Sieve {
   const capacity = Math.min(capacityBytes(request.limits, request.counter), MOST_HELD_BYTES);
   const scanBytes = NUMBERS.kindScanBytes.default;
-  const heldBytes = Math.min(HELD_FOR_ROOM * capacity, MOST_HELD_BYTES);
-  const classes = Array.from({ length: ranker.ranks }, (_, rank) =>
-    ranker.isSpread?.(rank) ? new SpreadLines(heldBytes) : new RankedLines(heldBytes),
-  );
-  const take = (line: SourceLine): void => {
-    if (line.bytes === null) return;
-    const text = withoutBreak(line.bytes);
-    const own = ranker.rank(text, line.line);
-    const rank = request.focus?.matches(text) ? 0 : Math.min(own, ranker.ranks - 1);
-    classes[rank]?.add(line as HeldLine);
-    if (ranker.lastHasAll && rank < ranker.ranks - 1) classes[ranker.ranks - 1]?.add(line as HeldLine);
+  const { focus } = request;
+  const { ranks, late, headerRanks = 0 } = ranker;
+  const heldBytes = Math.min(HELD_FOR_ROOM * capacity, MOST_HELD_BYTES) / (focus === undefined ? 1 : 2);
+  // What a call is after comes first, by the same ranks; then the others.
+  const wantedRanks = focus === undefined ? 0 : ranks;
+  const classes = Array.from({ length: wantedRanks + ranks }, (_, place): LineHolder => {
+    if (place >= wantedRanks && place - wantedRanks === late?.rank) return late.holder(heldBytes);
+    return ranker.isSpread?.(place % ranks) ? new SpreadLines(heldBytes) : new RankedLines(heldBytes);
+  });
+  const nameOf = (rank: number) =>
+    rank >= 0 || rank + ranks < headerRanks ? ranker.name((rank + ranks) % ranks) : "wanted";
+  let continues = false;
+  const take = (source: SourceLine): void => {
+    if (source.bytes === null) return;
+    const text = withoutBreak(source.bytes);
+    const own = Math.min(ranker.rank(text, source.line), ranks - 1);
+    const isWanted = focus?.matches(text) ?? false;
+    const goesOn = ranker.isInside?.() ?? false;
+    const line: HeldLine = { ...source, bytes: source.bytes, continues, goesOn, isWanted };
+    continues = goesOn;
+    const isFirst = isWanted || own < headerRanks;
+    classes[isFirst ? own : wantedRanks + own]?.add(line);
+    if (ranker.lastHasAll && (own < ranks - 1 || isFirst)) classes.at(-1)?.add(line);
+    if (late !== undefined) classes[wantedRanks + late.rank]?.add(line);
   };
   const splitter = new LineSplitter(capacity, take);
   // Past what is looked at, only the end is held.
@@ -66,11 +86,11 @@ export function startRanked(request: StrategyRequest, ranker: LineRanker): Sieve
     end(total: Total, _exitCode?: number, plain?: Held): Held {
       if (rest === null) splitter.end();
       const ranked = classes.map(
-        (lines, rank): RankClass => ({
+        (lines, place): RankClass => ({
           lines: lines.lines(),
-          share: ranker.share?.(rank) ?? 1,
+          share: place < wantedRanks ? 1 : (ranker.share?.(place - wantedRanks) ?? 1),
           headShare: ranker.headShare,
-          isSpread: ranker.isSpread?.(rank) ?? false,
+          isSpread: ranker.isSpread?.(place % ranks) ?? false,
         }),
       );
       const unscanned = rest === null ? null : addRest(ranked, rest.region().bytes, total, splitter);
@@ -79,7 +99,7 @@ export function startRanked(request: StrategyRequest, ranker: LineRanker): Sieve
           const cut = cutRanked(request, ranked, total, plain, room);
           return unscanned === null ? cut : { ...cut, unscanned };
         },
-        explain: (cut) => explainLines(cut, ranked, ranker.name),
+        explain: (cut) => explainLines(cut, ranked, (place) => nameOf(place - wantedRanks)),
       };
     },
   };
@@ -138,9 +158,7 @@ function cutRanked(
   const { lines, stoppedBy } = chooseLines(ranked, budget, room.gap, total.lines, measure);
   if (lines.length === 0 && plain !== undefined) return plain.cut(room);
   const all = new Map(ranked.flatMap((one) => one.lines.map((line) => [line.line, line])));
-  return cutLines(
-    fillHoles(lines, (line) => all.get(line), room.gap, measure),
-    total,
-    stoppedBy,
-  );
+  const shown = wholeRecords(fillHoles(lines, (line) => all.get(line), room.gap, measure));
+  if (shown.length === 0 && plain !== undefined) return plain.cut(room);
+  return cutLines(shown, total, stoppedBy);
 }

@@ -2,17 +2,23 @@ import type { Strategy } from "../../../contract/strategy.ts";
 import { decode } from "../fit.ts";
 import { startRanked } from "../ranked/start-ranked.ts";
 
-const FILE = /^(?:diff |Index: |--- |\+\+\+ |commit [0-9a-f]{7,}|Binary files )/;
-const FILE_DETAIL =
-  /^(?:index [0-9a-f]|(?:new|deleted) file mode|(?:old|new) mode|(?:rename|copy) (?:from|to) |similarity index|dissimilarity index|GIT binary patch|Author: |Date: )/;
-/** Ranks: names of files, heads of hunks, details, then bodies, each hunk's first lines before any hunk's later ones. */
-const HUNK = 1;
-const DETAIL = 2;
-const BODY = 3;
-const NAMES = ["file", "head of a hunk", "details of a file"];
+/** One line names a file; others of its header name it again. */
+const FILE = /^(?:diff |Index: |commit [0-9a-f]{7,})/;
+const SIDE = /^(?:--- |\+\+\+ )/;
+const CHANGE = /^(?:(?:new|deleted) file mode|(?:rename|copy) (?:from|to) |Binary files |GIT binary patch)/;
+const FILE_DETAIL = /^(?:index [0-9a-f]|(?:old|new) mode|similarity index|dissimilarity index|={20}|Author: |Date: )/;
+/**
+ * Ranks: names of files, what became of a file as a whole, heads of hunks, the rest of the headers, then bodies, each
+ * hunk's first lines before any hunk's later ones.
+ */
+const CHANGED = 1;
+const HUNK = 2;
+const DETAIL = 3;
+const BODY = 4;
+const NAMES = ["file", "change of a file", "head of a hunk", "details of a file"];
 /** Lines of a hunk in the first step of depth; each further step has twice as many. */
 const FIRST_DEPTH = 4;
-const RANKS = 12;
+const RANKS = 13;
 /** Longer lines are not read to their end to tell what they are. */
 const LOOK_BYTES = 200;
 
@@ -25,6 +31,7 @@ export const diff: Strategy = {
     let oldLeft = 0;
     let newLeft = 0;
     let depth = 0;
+    let isNamed = false;
     const body = (): number => BODY + Math.floor(Math.log2(1 + depth++ / FIRST_DEPTH));
     return startRanked(request, {
       ranks: RANKS,
@@ -43,6 +50,7 @@ export const diff: Strategy = {
         }
         const line = decode(bytes.subarray(0, LOOK_BYTES));
         const hunk = /^@@+ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line);
+        if (line.startsWith("@@")) isNamed = false;
         if (hunk !== null) {
           oldLeft = Number(hunk[1] ?? 1);
           newLeft = Number(hunk[2] ?? 1);
@@ -53,7 +61,12 @@ export const diff: Strategy = {
           depth = 0;
           return HUNK;
         }
-        if (FILE.test(line)) return 0;
+        if (FILE.test(line)) {
+          isNamed = true;
+          return 0;
+        }
+        if (SIDE.test(line)) return isNamed ? DETAIL : 0;
+        if (CHANGE.test(line)) return CHANGED;
         return FILE_DETAIL.test(line) ? DETAIL : body();
       },
     });

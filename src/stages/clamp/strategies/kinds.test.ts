@@ -45,6 +45,55 @@ describe("strategies for kinds", () => {
     expect(text).toMatch(/\[\.\.\. lines \d+-\d+ omitted \(\d+ lines/);
   });
 
+  it("table keeps rows with a rare value in a column of few values", () => {
+    const row = (n: number) =>
+      `web-${String(n).padEnd(7)}${n === 433 ? "0/1     Evicted" : "1/1     Running"}   ${n % 30}d`;
+    const { text, receipt } = clampText(`NAME       READY   STATUS    AGE\n${lines(900, row)}`, { maxChars: 1200 });
+    expect(receipt.strategy).toBe("table");
+    expect(text).toContain(`NAME       READY   STATUS    AGE\n${row(0)}\n`);
+    expect(text).toContain(`omitted ...]\n${row(433)}\n[...`);
+    expect(text).toContain(`${row(899)}\n[Output cut`);
+  });
+
+  it("table shows no rare rows where values come as often as each other", () => {
+    const { receipt } = clampText(`id,name,state\n${lines(900, (n) => `${n},name ${n % 7},${n % 3}`)}`, LIMITS);
+    expect(receipt.cuts).toHaveLength(1);
+  });
+
+  it("table does not cut within a record of several lines", () => {
+    const record = (n: number) => `${n},"one, ${n}\ntwo ""${n}""\nthree",${n % 5}`;
+    for (let maxChars = 900; maxChars < 960; maxChars++) {
+      const { text, receipt } = clampText(`id,note,sum\n${lines(400, record)}`, { maxChars });
+      expect(receipt.strategy).toBe("table");
+      const [before, after] = text.split(/\n\[\.\.\. .*\n/);
+      expect(before).toMatch(/\nthree",\d$/);
+      expect(after).toMatch(/^(?:\[Last .*\n)?\d+,"one/);
+    }
+  });
+
+  it("table is not taken in by a quote that nothing closes", () => {
+    const source = `id,size,state\n${lines(900, (n) => `${n},${n === 3 ? '"open' : `${n}"`},ok`)}`;
+    const { text } = clampText(source, LIMITS);
+    expect(text).toContain("id,size,state\n0,0");
+    expect(text).toContain('899,899",ok\n[Output cut');
+  });
+
+  it("diff names every file by one line before it shows more of any", () => {
+    const file = (n: number) =>
+      `diff --git a/src/f${n} b/src/f${n}\nindex 111..222 100644\n--- a/src/f${n}\n+++ b/src/f${n}\n@@ -1,0 +1,9 @@ part ${n}\n${lines(9, (at) => `+line ${at} of ${n}`)}`;
+    const source = Array.from({ length: 40 }, (_, n) => file(n)).join("");
+    const { text } = clampText(source, { maxChars: 3300 });
+    for (let n = 0; n < 40; n++) expect(text).toContain(`diff --git a/src/f${n} b/src/f${n}\n`);
+    const small = clampText(source, { maxChars: 900 }, { focus: "src/f23" }).text;
+    expect(small).toContain("diff --git a/src/f23 b/src/f23\n");
+  });
+
+  it("diff names a file without a line of git's by both of its sides", () => {
+    const file = (n: number) => `--- f${n}.old\n+++ f${n}.new\n@@ -1,0 +1,30 @@\n${lines(30, (at) => `+line ${at}`)}`;
+    const { text } = clampText(Array.from({ length: 20 }, (_, n) => file(n)).join(""), { maxChars: 1600 });
+    for (let n = 0; n < 20; n++) expect(text).toContain(`--- f${n}.old\n+++ f${n}.new\n`);
+  });
+
   it("diff names every file and hunk before it shows bodies", () => {
     const file = (n: number) =>
       `diff --git a/f${n} b/f${n}\n--- a/f${n}\n+++ b/f${n}\n@@ -1,0 +1,60 @@ part ${n}\n${lines(60, (at) => (at === 3 ? "+-- a/not-a-header" : `+line ${at} of ${n}`))}`;
@@ -75,6 +124,46 @@ describe("strategies for kinds", () => {
     const { text, receipt } = clampText(source, LIMITS, { tool: "find" });
     expect(receipt.strategy).toBe("listing");
     for (let dir = 0; dir < 30; dir++) expect(text).toContain(`./d${dir}/\n`);
+  });
+
+  it("listing knows a tree with two columns for each level, and what it says is amiss", () => {
+    const branch = (n: number) =>
+      `├─┬ top${n}@1.0.0\n│ ├─┬ mid${n}@2.0.0\n${lines(9, (at) => `│ │ ├── low${at}@${n}.0.${at}`)}${n === 11 ? "│ └── UNMET DEPENDENCY gone@^3.0.0\n" : ""}`;
+    const source = `app@1.0.0\n${Array.from({ length: 30 }, (_, n) => branch(n)).join("")}`;
+    const { text, receipt } = clampText(source, { maxChars: 2200 });
+    expect(receipt.strategy).toBe("listing");
+    for (let n = 0; n < 30; n++) expect(text).toContain(`├─┬ top${n}@1.0.0\n`);
+    expect(text).toContain("│ └── UNMET DEPENDENCY gone@^3.0.0\n");
+  });
+
+  it.each([
+    ["listing", lines(900, (n) => `./src/d${n % 40}/f${n}.ts`), "f613.ts", "./src/d13/f613.ts\n"],
+    ["matches", lines(900, (n) => `src/d${n}.ts:${n}: call(${n})`), '"call(613)"', "src/d613.ts:613: call(613)\n"],
+    ["table", `id,name,sum\n${lines(900, (n) => `${n},n${n},${n * 3}`)}`, "n613", "613,n613,1839\n"],
+  ])("%s always shows a line that a call is after", (strategy, source, focus, line) => {
+    const { text, receipt } = clampText(source, { maxChars: 600 }, { focus });
+    expect(receipt.strategy).toBe(strategy);
+    expect(text).toContain(line);
+    expect(text.startsWith(source.slice(0, source.indexOf("\n")))).toBe(true);
+  });
+
+  it.each([
+    ["listing", (n: number) => `./src/d${n % 40}/f${n}.ts`, "find: './keys': Permission denied"],
+    ["matches", (n: number) => `src/d${n}.ts:${n}: raise Error: ${n}`, "grep: keys: Permission denied"],
+  ])("%s shows what the one that wrote it says is amiss", (strategy, line, trouble) => {
+    const source = lines(900, (n) => (n === 500 ? trouble : line(n)));
+    const { text, receipt } = clampText(source, { maxChars: 1500 });
+    expect(receipt.strategy).toBe(strategy);
+    expect(text).toContain(`${trouble}\n`);
+    expect(text).toContain(`${line(0)}\n`);
+  });
+
+  it("matches of which a call is after all still name every file", () => {
+    const source = Array.from({ length: 20 }, (_, file) => lines(40, (n) => `src/f${file}.ts:${n}: call(${n})`)).join(
+      "",
+    );
+    const { text } = clampText(source, LIMITS, { focus: "call" });
+    for (let file = 0; file < 20; file++) expect(text).toContain(`src/f${file}.ts:0: call(0)\n`);
   });
 
   it("outline keeps both ends of a source file and the definitions between them, with their line numbers", () => {
@@ -136,7 +225,7 @@ describe("strategies for kinds", () => {
   });
 
   it("keeps what a call is after", () => {
-    const source = lines(900, (n) => `${n},name ${n},${n === 456 ? "needle" : "hay"}`);
+    const source = lines(900, (n) => `${n},name ${n},${n === 456 ? "needle" : `hay ${n}`}`);
     expect(clampText(`id,name,state\n${source}`, LIMITS).text).not.toContain("needle");
     expect(clampText(`id,name,state\n${source}`, LIMITS, { focus: "NEEDLE" }).text).toContain("456,name 456,needle\n");
     const list = JSON.stringify(

@@ -14,15 +14,15 @@ export const outline: Strategy = {
   exact: true,
   start: (request) =>
     startRanked(request, {
-      ranks: DEFINITIONS + 2,
-      name: (rank) => (rank === 0 ? "wanted" : rank <= DEFINITIONS ? "definition or heading" : "text"),
+      ranks: DEFINITIONS + 1,
+      name: (rank) => (rank < DEFINITIONS ? "definition or heading" : "text"),
       lastHasAll: true,
-      isSpread: (rank) => rank >= 1 && rank <= DEFINITIONS,
+      isSpread: (rank) => rank < DEFINITIONS,
       headShare: request.headShare,
-      share: (rank) => (rank >= 1 && rank <= DEFINITIONS ? DEFINITIONS_SHARE : 1),
+      share: (rank) => (rank < DEFINITIONS ? DEFINITIONS_SHARE : 1),
       rank(bytes) {
         const depth = definitionDepth(decode(bytes.subarray(0, LOOK_BYTES)));
-        return depth === null ? DEFINITIONS + 1 : 1 + Math.min(DEFINITIONS - 1, depth);
+        return depth === null ? DEFINITIONS : Math.min(DEFINITIONS - 1, depth);
       },
     }),
 };

@@ -1,27 +1,62 @@
 import type { Strategy } from "../../../contract/strategy.ts";
+import { decode } from "../fit.ts";
+import { cellSplitter, type SplitCells } from "../kinds/table-cells.ts";
+import { RareRows } from "../ranked/rare-rows.ts";
 import { startRanked } from "../ranked/start-ranked.ts";
 
-/** Keeps a table's header, then its first and last rows; the marker between them has the count of the others. */
+const RARE = 1;
+const ROW = 2;
+const NAMES = ["header", "rare row", "row"];
+/** Of the room, what the header and rare rows may take. */
+const RARE_SHARE = 0.6;
+/** A record of more lines is none: a quote that nothing closes. */
+const MOST_RECORD_LINES = 50;
+
+/**
+ * Keeps a table's header, rows that have a rare value in a column of few values, then its first and last rows; the
+ * marker between them has the count of the others.
+ */
 export const table: Strategy = {
   name: "table",
   exact: true,
   start: (request) => {
-    let hasNames = false;
+    let header: string | null = null;
     let isHeader = true;
+    let split: SplitCells | null = null;
+    let cells: readonly string[] | null = null;
+    let openLines = 0;
+    let hasRecords = true;
     return startRanked(request, {
-      ranks: 2,
-      name: (rank) => (rank === 0 ? "header" : "row"),
+      ranks: NAMES.length,
+      headerRanks: 1,
+      name: (rank) => NAMES[rank] ?? "row",
       headShare: 0.5,
-      // Rules above and below the names belong to the header.
-      rank(line) {
-        if (!isHeader) return 1;
-        if (isRule(line)) {
-          isHeader = !hasNames;
+      share: (rank) => (rank === RARE ? RARE_SHARE : 1),
+      late: { rank: RARE, holder: (mostBytes) => new RareRows(mostBytes, () => cells) },
+      isInside: () => openLines > 0,
+      rank(bytes) {
+        cells = null;
+        // Rules above and below the names belong to the header.
+        if (isRule(bytes)) {
+          if (isHeader) isHeader = header === null;
+          return isHeader || split === null ? 0 : ROW;
+        }
+        const line = decode(bytes);
+        if (header === null) {
+          header = line;
           return 0;
         }
-        isHeader = !hasNames;
-        hasNames = true;
-        return isHeader ? 0 : 1;
+        isHeader = false;
+        split ??= cellSplitter(header, line);
+        const wasOpen = openLines > 0;
+        const found = split(line, wasOpen);
+        openLines = found.isOpen && hasRecords ? openLines + 1 : 0;
+        if (openLines > MOST_RECORD_LINES) {
+          hasRecords = false;
+          openLines = 0;
+        }
+        if (!wasOpen && !found.isOpen) cells = found.cells;
+        return ROW;
       },
     });
   },

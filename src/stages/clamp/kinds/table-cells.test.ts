@@ -1,0 +1,30 @@
+import { describe, expect, it } from "vitest";
+import { cellSplitter, splitAt } from "./table-cells.ts";
+
+describe("splitAt", () => {
+  it.each([
+    ['1,"a, b",2', ["1", '"a, b"', "2"], false],
+    ['1, "a, b", 2', ["1", '"a, b"', "2"], false],
+    ['1,"a ""b"", c",2', ["1", '"a ""b"", c"', "2"], false],
+    ['1,5",7"",x', ["1", '5"', '7""', "x"], false],
+    ['1,"a, b', ["1", '"a, b'], true],
+  ])("%s", (line, cells, isOpen) => {
+    expect(splitAt(line, ",", false)).toEqual({ cells, isOpen });
+  });
+
+  it("goes on within a quoted cell", () => {
+    expect(splitAt('b, c",2', ",", true)).toEqual({ cells: ['b, c"', "2"], isOpen: false });
+    expect(splitAt("b, c", ",", true)).toEqual({ cells: ["b, c"], isOpen: true });
+  });
+});
+
+describe("cellSplitter", () => {
+  it.each([
+    ["id | name", " 1 | a b", ["1", "a b"]],
+    ["ID    NAME ONE   STATE", "7     a b c      up", ["7", "a b c", "up"]],
+    ["ID    NAME ONE   STATE", "7                up", ["7", "", "up"]],
+    ["USER  PID %CPU COMMAND", "me  12345  0.1 run it now", ["me", "12345", "0.1", "run"]],
+  ])("%s", (header, row, cells) => {
+    expect(cellSplitter(header, row)(row, false).cells).toEqual(cells);
+  });
+});
