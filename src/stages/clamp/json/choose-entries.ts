@@ -45,7 +45,7 @@ function chooseMembers(group: JsonGroup, places: readonly number[], room: number
   return chosen;
 }
 
-/** First and last, then those that are special while they leave room for others, then on from both ends. */
+/** First, last and what is most special, then others that are while they leave room for others, then on from both ends. */
 function chooseElements(group: JsonGroup, places: readonly number[], room: number): Set<number> {
   if (countElements(group, places, room) >= places.length) return new Set(places);
   const chosen = new Set<number>();
@@ -62,9 +62,11 @@ function chooseElements(group: JsonGroup, places: readonly number[], room: numbe
     return true;
   };
   take(places[0], mostEach, 0);
-  take(places.at(-1), mostEach, 0);
   const special = specialPlaces(group, places);
   const each = Math.max(LEAST_SPECIAL_BYTES, (room * SPECIAL_SHARE) / Math.max(1, special.length) - SKIP_SIZE);
+  // One that is special comes even before the last.
+  take(special[0], each, 0);
+  take(places.at(-1), mostEach, 0);
   for (const place of special) if (!take(place, each, room * OTHERS_SHARE)) break;
   for (let step = 1; step < places.length; step++) {
     // Two from the start for each one from the end.

@@ -69,6 +69,7 @@ describe("json", () => {
         ? { id, level: "ERROR", msg: `boom ${id}`, stack }
         : { id, level: "INFO", msg: "fine", stack: "" },
     );
+    expect(shown(joined(apart), 1000)).toContain("boom 700");
     expect(shown(joined(apart), 2000).match(/boom \d+/g)).toEqual(["boom 700", "boom 900", "boom 1100"]);
   });
 
