@@ -22,6 +22,8 @@ import { trimEntries } from "./trim-entries.ts";
 
 /** Values deeper than this are held as one that is not shown. */
 const MAX_DEPTH = 200;
+/** Members after which an object may be a map. */
+const LEAST_MAP_COUNT = 8;
 const NOTHING = new Uint8Array(0);
 
 /**
@@ -127,7 +129,7 @@ export class JsonBuilder implements JsonListener {
   #add(node: JsonNode): void {
     const group = this.#top;
     if (this.#keyIsWanted) node.isWanted = true;
-    const member: JsonMember = { index: group.count++, key: this.#key, node, isRare: false };
+    const member: JsonMember = { index: group.count++, key: this.#key, node, sorts: [] };
     if (this.#keyIsLost) addSkip(group.entries, member);
     else {
       group.entries.push(member);
@@ -143,10 +145,20 @@ export class JsonBuilder implements JsonListener {
     const parent = this.#top;
     if (node.isWanted) parent.isWanted = true;
     const member = parent.entries.at(-1);
-    if (member !== undefined && isMember(member) && (this.#rares.at(-1)?.add(node) ?? false)) member.isRare = true;
+    const rares = this.#raresFor(parent, node);
+    if (rares !== null && member !== undefined && isMember(member)) member.sorts = rares.add(node, member.index);
     const level = this.#levels.at(-1) as Level;
     if (this.#heldBytes - level.outside > this.#mostBytes / 2) this.#trim(parent, level);
     if (this.#heldBytes > this.#mostBytes * 2) this.#shrink();
+  }
+
+  /** Members are compared as elements are where an object is a map from names to objects. */
+  #raresFor(parent: JsonGroup, node: JsonNode): RareElements | null {
+    const last = this.#rares.length - 1;
+    const rares = this.#rares[last] ?? null;
+    if (rares !== null || parent.count < LEAST_MAP_COUNT || node.kind !== "object") return rares;
+    this.#rares[last] = new RareElements();
+    return this.#rares[last];
   }
 
   /** A group that has grown long keeps its first, last and special entries. */
@@ -188,7 +200,11 @@ export class JsonBuilder implements JsonListener {
     if (held === null || skipped === count) return true;
     const members = this.#read(group.kind, held.bytes, held.at, held.line);
     if (members === null || members.length !== count - skipped) return false;
-    for (const member of members) group.entries.push({ ...member, index: index + member.index });
+    for (const member of members) {
+      const at = index + member.index;
+      const sorts = this.#raresFor(group, member.node)?.add(member.node, at) ?? [];
+      group.entries.push({ ...member, index: at, sorts });
+    }
     this.#heldBytes += members.reduce((sum, { node }) => sum + heldBytes(node), 0);
     return true;
   }

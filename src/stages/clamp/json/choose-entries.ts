@@ -1,18 +1,15 @@
-import {
-  entrySize,
-  GONE_SIZE,
-  isMember,
-  type JsonEntry,
-  type JsonGroup,
-  type JsonMember,
-  SKIP_SIZE,
-} from "./json-node.ts";
+import { entrySize, GONE_SIZE, isMember, type JsonGroup, type JsonMember, SKIP_SIZE } from "./json-node.ts";
+import { rarityOf, USUAL_COUNT } from "./rare-elements.ts";
 
 /** An element gets at least this, and at most a quarter of the room: better a few well shown than many as notes. */
 const LEAST_ELEMENT_BYTES = 24;
 const ELEMENT_SHARE = 0.25;
-/** Of the shown elements, those that are unlike the others. */
-const RARE_SHARE = 0.4;
+/** Of the room, what special entries may take, what of it others keep from them, and what one gets at least. */
+export const SPECIAL_SHARE = 0.5;
+const OTHERS_SHARE = 0.2;
+const LEAST_SPECIAL_BYTES = 160;
+/** Of a map's members, those that are objects. */
+const MAP_SHARE = 0.75;
 /** Elements looked at to tell how large one is. */
 const SAMPLE_COUNT = 64;
 
@@ -34,6 +31,7 @@ function chooseMembers(group: JsonGroup, places: readonly number[], room: number
   const least = places.reduce((sum, place) => sum + leastSize(member(place)), 0);
   const skips = group.entries.length - places.length;
   if (least + skips * SKIP_SIZE <= room) return new Set(places);
+  if (isMap(group, places)) return chooseElements(group, places, room);
   const chosen = new Set<number>();
   let left = room - SKIP_SIZE;
   const wanted = places.filter((place) => member(place).node.isWanted);
@@ -47,20 +45,46 @@ function chooseMembers(group: JsonGroup, places: readonly number[], room: number
   return chosen;
 }
 
+/** First, last and what is most special, then others that are while they leave room for others, then on from both ends. */
 function chooseElements(group: JsonGroup, places: readonly number[], room: number): Set<number> {
-  let most = countElements(group, places, room);
-  if (most >= places.length) return new Set(places);
-  // Those that are picked may be larger than is usual: better fewer than each of them cut.
-  for (let tries = 0; ; tries++) {
-    const chosen = pick(group.entries, places, most);
-    const size = [...chosen].reduce(
-      (sum, place) => sum + Math.min(entrySize(group.entries[place] as JsonMember), room * ELEMENT_SHARE),
-      0,
-    );
-    const left = room - 2 * SKIP_SIZE;
-    if (size <= left || tries > 2 || most < 4) return chosen;
-    most = Math.max(3, Math.floor((most * left) / size));
+  if (countElements(group, places, room) >= places.length) return new Set(places);
+  const chosen = new Set<number>();
+  const mostEach = Math.max(GONE_SIZE, room * ELEMENT_SHARE);
+  let left = room - SKIP_SIZE;
+  const take = (place: number | undefined, most: number, least: number): boolean => {
+    if (place === undefined || chosen.has(place)) return true;
+    const isBeside = chosen.has(place - 1) || chosen.has(place + 1);
+    const entry = group.entries[place] as JsonMember;
+    const size = Math.min(entrySize(entry), most) + (isBeside || chosen.size < 2 ? 0 : SKIP_SIZE);
+    if (size > left - least) return false;
+    left -= size;
+    chosen.add(place);
+    return true;
+  };
+  take(places[0], mostEach, 0);
+  const special = specialPlaces(group, places);
+  const each = Math.max(LEAST_SPECIAL_BYTES, (room * SPECIAL_SHARE) / Math.max(1, special.length) - SKIP_SIZE);
+  // One that is special comes even before the last.
+  take(special[0], each, 0);
+  take(places.at(-1), mostEach, 0);
+  for (const place of special) if (!take(place, each, room * OTHERS_SHARE)) break;
+  for (let step = 1; step < places.length; step++) {
+    // Two from the start for each one from the end.
+    if (!take(places[step], mostEach, 0)) break;
+    if (step % 2 === 0 && !take(places[places.length - 1 - step / 2], mostEach, 0)) break;
   }
+  return chosen;
+}
+
+/** Those that are special, the most special first. */
+function specialPlaces(group: JsonGroup, places: readonly number[]): number[] {
+  const ranks = new Map(places.map((place) => [place, specialRank(group.entries[place] as JsonMember, group.count)]));
+  return [3, 2, 1].flatMap((rank) => places.filter((place) => ranks.get(place) === rank));
+}
+
+/** What comes before others: 3 for what somebody is after, 2 and 1 for what is unusual among `total`; else 0. */
+export function specialRank(entry: JsonMember, total: number): 0 | 1 | 2 | 3 {
+  return entry.node.isWanted ? 3 : rarityOf(entry, total);
 }
 
 function countElements(group: JsonGroup, places: readonly number[], room: number): number {
@@ -76,25 +100,14 @@ function countElements(group: JsonGroup, places: readonly number[], room: number
   return Math.max(0, Math.floor((room - SKIP_SIZE) / Math.max(1, usual < LEAST_ELEMENT_BYTES ? usual : each)));
 }
 
-/** First and last, then what somebody is after and what is unlike the others, then on from both ends. */
-function pick(entries: readonly JsonEntry[], places: readonly number[], most: number): Set<number> {
-  const chosen = new Set<number>();
-  const take = (place: number | undefined) => {
-    if (place !== undefined && chosen.size < most) chosen.add(place);
-  };
-  take(places[0]);
-  take(places.at(-1));
-  const special = (is: (member: JsonMember) => boolean) => places.filter((place) => is(entries[place] as JsonMember));
-  const mostSpecial = chosen.size + Math.ceil(most * RARE_SHARE);
-  for (const place of [...special(({ node }) => node.isWanted), ...special(({ isRare }) => isRare)]) {
-    if (chosen.size < mostSpecial) take(place);
-  }
-  for (let step = 1; step < places.length && chosen.size < most; step++) {
-    // Two from the start for each one from the end.
-    take(places[step]);
-    if (step % 2 === 0) take(places[places.length - 1 - step / 2]);
-  }
-  return chosen;
+/** True for an object with many members, most of them objects: from names to things of one sort. */
+function isMap(group: JsonGroup, places: readonly number[]): boolean {
+  if (group.count <= USUAL_COUNT) return false;
+  const objects = places.filter((place) => {
+    const { node } = group.entries[place] as JsonMember;
+    return node.kind === "object" || (node.kind === "gone" && node.what === "object");
+  });
+  return objects.length >= places.length * MAP_SHARE;
 }
 
 function leastSize(entry: JsonMember): number {

@@ -52,8 +52,17 @@ export interface JsonMember {
   /** With its quotes. */
   key: { bytes: Uint8Array; from: number; line: number } | null;
   node: JsonNode;
-  /** Unlike those before it. */
-  isRare: boolean;
+  /** What it has in common with few of those beside it. */
+  sorts: readonly RareSort[];
+}
+
+/** Elements that are alike in one way; it counts on while elements come, without end once that way tells nothing. */
+export interface RareSort {
+  count: number;
+  /** Index of the first of them. */
+  first: number;
+  /** Many others came before. */
+  isLate: boolean;
 }
 
 /** Elements or members in a row that are not shown. */

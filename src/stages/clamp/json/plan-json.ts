@@ -1,5 +1,5 @@
 import { fairShares } from "../fair-shares.ts";
-import { chooseEntries } from "./choose-entries.ts";
+import { chooseEntries, SPECIAL_SHARE, specialRank } from "./choose-entries.ts";
 import {
   GONE_SIZE,
   groupSize,
@@ -54,7 +54,8 @@ function planGroup(group: JsonGroup, budget: number): JsonGroup {
   const skips = countSkips(group.entries, chosen);
   const keys = kept.reduce((sum, { key }) => sum + 1 + (key === null ? 0 : key.bytes.length + 1), 0);
   const sizes = kept.map(({ node }) => (isGroup(node) && node.isOpen ? openSize(node) : node.size));
-  const shares = fairShares(sizes, Math.max(0, room - keys - skips * SKIP_SIZE));
+  const isSpecial = kept.map((entry) => specialRank(entry, group.count) > 0);
+  const shares = specialFirst(sizes, isSpecial, Math.max(0, room - keys - skips * SKIP_SIZE));
   const planned = new Map(kept.map((entry, index) => [entry, planJson(entry.node, shares[index] as number)]));
   const entries: JsonEntry[] = [];
   group.entries.forEach((entry, index) => {
@@ -66,6 +67,16 @@ function planGroup(group: JsonGroup, budget: number): JsonGroup {
   plan.isWhole = entries.every((entry) => isMember(entry) && isWhole(entry.node));
   plan.size = groupSize(plan);
   return plan;
+}
+
+/** Shares of the room: what is special has the most of it if it needs that, the others alike what is left. */
+function specialFirst(sizes: readonly number[], isSpecial: readonly boolean[], room: number): number[] {
+  const sizesOf = (special: boolean) => sizes.filter((_, index) => isSpecial[index] === special);
+  const usual = sizesOf(false);
+  const rest = room - usual.reduce((sum, size) => sum + size, 0);
+  const first = fairShares(sizesOf(true), Math.floor(Math.max(rest, room * SPECIAL_SHARE)));
+  const others = fairShares(usual, room - first.reduce((sum, share) => sum + share, 0));
+  return isSpecial.map((special) => (special ? first : others).shift() ?? 0);
 }
 
 /** Stretches of entries that are not shown. */

@@ -44,4 +44,72 @@ describe("json", () => {
     );
     expect(excerpts).toBeGreaterThan(60);
   });
+
+  const shown = (source: string, maxChars: number, focus?: string) =>
+    clampText(source, { maxChars }, { strategy: "json", ...(focus !== undefined && { focus }) }).text;
+  const list = <T>(count: number, element: (id: number) => T) => Array.from({ length: count }, (_, id) => element(id));
+  const joined = (elements: unknown[]) => elements.map((element) => JSON.stringify(element)).join("\n");
+
+  it("shows an unusual element whole, before ordinary ones", () => {
+    const odd = { id: 5123, name: "odd", status: "FAILED", ms: 99_999, error: "disk full" };
+    const elements = list(10_000, (id) => (id === 5123 ? odd : { id, name: `n${id}`, status: "ok", ms: id % 50 }));
+    for (const source of [JSON.stringify(elements), JSON.stringify(elements, null, 2), joined(elements)]) {
+      const text = shown(source, 2000);
+      expect(text).toContain(JSON.stringify(odd));
+      expect(text).not.toContain("object omitted");
+    }
+  });
+
+  it("shows all elements of an unusual sort where they are few", () => {
+    const few = list(5000, (id) => ({ id, status: id >= 2000 && id < 2010 ? "FAILED" : "ok" }));
+    expect(shown(JSON.stringify(few), 2000).match(/FAILED/g)).toHaveLength(10);
+    const stack = "x".repeat(5000);
+    const apart = list(3000, (id) =>
+      [700, 900, 1100].includes(id)
+        ? { id, level: "ERROR", msg: `boom ${id}`, stack }
+        : { id, level: "INFO", msg: "fine", stack: "" },
+    );
+    expect(shown(joined(apart), 1000)).toContain("boom 700");
+    expect(shown(joined(apart), 2000).match(/boom \d+/g)).toEqual(["boom 700", "boom 900", "boom 1100"]);
+  });
+
+  it("does not take a sort with many elements for an unusual one", () => {
+    const half = list(2000, (id) => ({ id, status: id < 1000 ? "ok" : "done" }));
+    const text = shown(JSON.stringify(half), 2000);
+    expect(text).toContain('{"id":1000,');
+    expect(text).not.toContain('{"id":1001,');
+  });
+
+  it("finds an unusual state deep in an element, behind many fields, or among the first", () => {
+    const deep = list(800, (id) => ({
+      name: `p${id}`,
+      status: { phase: [{ is: id === 300 ? "Failed" : "Running" }] },
+    }));
+    expect(shown(JSON.stringify({ items: deep }), 2000)).toContain(JSON.stringify(deep[300]));
+    const fields = Object.fromEntries(list(60, (id) => [`f${id}`, 1]));
+    const wide = list(800, (id) => ({ ...fields, status: id === 300 ? "Failed" : "ok", id }));
+    expect(shown(JSON.stringify(wide), 8000)).toContain('"status":"Failed","id":300');
+    const early = list(800, (id) => ({ id, name: `name ${id}`.repeat(9), status: id === 25 ? "Failed" : "ok" }));
+    expect(shown(JSON.stringify(early), 2000)).toContain('"status":"Failed"');
+  });
+
+  it("treats the members of a map as elements", () => {
+    const map = Object.fromEntries(list(500, (id) => [`pkg-${id}`, { severity: id === 200 ? "critical" : "low" }]));
+    const text = shown(JSON.stringify({ vulnerabilities: map, total: 500 }), 2000);
+    expect(text).toContain('"pkg-200":{"severity":"critical"}');
+    expect(text).toContain('"pkg-0":{"severity":"low"}');
+    expect(text).toContain('"pkg-499":{"severity":"low"}');
+    expect(text).toContain('"total":500');
+  });
+
+  it("gives members that somebody is after their room first", () => {
+    const map = Object.fromEntries(
+      list(400, (id) => [
+        `pkg-${id}`,
+        { via: list(6, (at) => `advisory ${id} of ${at}, more`), of: id % 100 === 50 ? "a needle" : `hay ${id}` },
+      ]),
+    );
+    const text = shown(JSON.stringify(map), 2500, "needle");
+    for (const id of [50, 150, 250, 350]) expect(text).toContain(`"pkg-${id}":${JSON.stringify(map[`pkg-${id}`])}`);
+  });
 });
