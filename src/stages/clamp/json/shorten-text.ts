@@ -2,7 +2,7 @@ import { GONE_SIZE, type JsonText } from "./json-node.ts";
 
 /** Of what is shown of a long string, its start. */
 const HEAD_SHARE = 0.6;
-/** The longest escape: a pair of \uXXXX. */
+/** The longest escape: two surrogates. */
 const LONGEST_ESCAPE = 12;
 const BACKSLASH = 92;
 const LETTER_U = 117;

@@ -3,6 +3,7 @@ import { levelOf } from "./line-bytes.ts";
 import { SEEN_AT, START_SEEN_AT } from "./line-features.ts";
 import type { LineScan } from "./scan-line.ts";
 import type { ShapeCounts } from "./shape-counts.ts";
+import { IS_FOCUSED, IS_WARNING, WARNING_GAIN } from "./unit-store.ts";
 
 /** Lines around one that caught the quick look's eye that are judged too. */
 export interface Around {
@@ -20,6 +21,11 @@ const WARNING_AROUND: Around = { before: 2, after: 2 };
 /** What a line that somebody is after gains, and what is judged around it. */
 export const FOCUS_GAIN = 6;
 export const AROUND_FOCUS: Around = { before: 2, after: 2 };
+
+/** What a line gains for what it is, beside its score. */
+export function gainOf(flags: number): number {
+  return ((flags & IS_FOCUSED) !== 0 ? FOCUS_GAIN : 0) + ((flags & IS_WARNING) !== 0 ? WARNING_GAIN : 0);
+}
 
 /** A warning that came less often is kept for an output in which nothing failed. */
 export const RARE = 3;

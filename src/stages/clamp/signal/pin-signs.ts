@@ -3,7 +3,7 @@ import { type Budget, overBudget, shareOf } from "../budget.ts";
 import { decode } from "../fit.ts";
 import { mayTell } from "./quick-look.ts";
 import type { UnitCosts } from "./unit-costs.ts";
-import { REWRITTEN, type UnitStore } from "./unit-store.ts";
+import { IS_FOCUSED, REWRITTEN, type UnitStore } from "./unit-store.ts";
 
 /** Share of the room that lone signs of a failure get, whatever their surroundings say. */
 const SIGN_SHARE = 0.2;
@@ -35,10 +35,10 @@ export function pinSigns(pinning: Pinning): boolean {
 }
 
 /** Marks lines that somebody is after. */
-export function pinFocus(pinning: Pinning, leastScore: number): void {
-  const { length, lineScore } = pinning.store;
+export function pinFocus(pinning: Pinning): void {
+  const { store } = pinning;
   const rows: number[] = [];
-  for (let row = 0; row < length; row++) if ((lineScore[row] as number) > leastScore) rows.push(row);
+  for (let row = 0; row < store.length; row++) if (isFocused(store, row)) rows.push(row);
   pinBest(pinning, rows, rows.length, FOCUS_SHARE);
 }
 
@@ -63,10 +63,16 @@ export function tellingRows(store: UnitStore): number[] {
   return rows;
 }
 
-/** True for a row that tells of a failure by one of the commoner words: quick, for those who ask often. */
+/** True for a row that somebody is after, or that tells of a failure by one of the commoner words. */
 export function isSign(store: UnitStore, row: number): boolean {
+  if (isFocused(store, row)) return true;
   const at = store.byteAt[row] as number;
+  // The quick look first: this is asked of every row that may be let go.
   return mayTell(store.bytes, at, at + (store.byteLength[row] as number)) && tells(store, row);
+}
+
+function isFocused({ flags }: UnitStore, row: number): boolean {
+  return ((flags[row] as number) & IS_FOCUSED) !== 0;
 }
 
 function tells(store: UnitStore, row: number): boolean {

@@ -6,7 +6,7 @@ import { evict } from "./evict.ts";
 import type { Whole } from "./late-context.ts";
 import { charsIn, copyBytes, levelOf } from "./line-bytes.ts";
 import { SEEN_AT, START_SEEN_AT } from "./line-features.ts";
-import { AROUND_FOCUS, type Around, FOCUS_GAIN, lookAround, RARE } from "./look-around.ts";
+import { AROUND_FOCUS, type Around, FOCUS_GAIN, gainOf, lookAround, RARE } from "./look-around.ts";
 import { mayTell } from "./quick-look.ts";
 import { quietLines } from "./quiet-lines.ts";
 import { LineReader, MAX_UNIT_BYTES } from "./read-lines.ts";
@@ -21,6 +21,7 @@ import {
   GOOD_STEP,
   IS_BLANK,
   IS_COMMAND,
+  IS_FOCUSED,
   IS_FRAME,
   IS_HEADER,
   IS_WARNING,
@@ -30,7 +31,6 @@ import {
   SOURCE,
   STARTS_INSIDE,
   UnitStore,
-  WARNING_GAIN,
 } from "./unit-store.ts";
 
 /** Frames of a stack trace from which an output is taken for one of a failure. */
@@ -234,8 +234,10 @@ export class SignalReader {
       scan.putNew(START_SEEN_AT + doubling(this.#starts.add(startShape), 7));
       store.shapeSlot[row] = shape;
       store.startSlot[row] = startShape;
-      if (this.#reading.focus?.matches(held.subarray(at, held[stop - 1] === 10 ? stop - 1 : stop)))
+      if (this.#reading.focus?.matches(held.subarray(at, held[stop - 1] === 10 ? stop - 1 : stop))) {
         scan.score += FOCUS_GAIN;
+        flags |= IS_FOCUSED;
+      }
       level = levelOf(scan.score);
       flags |= this.#marks();
     }
@@ -292,9 +294,7 @@ export class SignalReader {
   #judge(row: number): void {
     const { store } = this;
     const seen = (store.flags[row] as number) & IS_BLANK ? 0 : this.#shapes.of(store.shapeSlot[row] as number) - 1;
-    const focused = this.#reading.focus !== undefined && (store.lineScore[row] as number) > FOCUS_GAIN;
     const quiet = (store.sequence[row] as number) - this.#lively > REACH;
-    const gain = (focused ? FOCUS_GAIN : 0) + ((store.flags[row] as number) & IS_WARNING ? WARNING_GAIN : 0);
-    store.score[row] = this.context.look(store, row, store.length, seen, quiet) + gain;
+    store.score[row] = this.context.look(store, row, store.length, seen, quiet) + gainOf(store.flags[row] as number);
   }
 }

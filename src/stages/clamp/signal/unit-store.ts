@@ -14,6 +14,8 @@ export const STARTS_INSIDE = 64;
 export const ENDS_INSIDE = 128;
 /** A warning of a shape that is rare so far. */
 export const IS_WARNING = 256;
+/** Somebody is after it. */
+export const IS_FOCUSED = 512;
 /** What a warning gains where nothing failed; until that is known it must not be let go. */
 export const WARNING_GAIN = 2;
 

@@ -69,6 +69,20 @@ describe("signal", () => {
         expect(clampText(log.join("\n"), limits, { strategy: "signal", focus }).text).toContain("Zebra");
   });
 
+  it("shows a dull line that somebody is after, and some where many are, whatever the exit code", () => {
+    const dull = Array.from({ length: 3000 }, (_, n) => `2026-03-01 INFO [worker-${n % 5}] request ${n} done`).join(
+      "\n",
+    );
+    for (const limits of [{ maxLines: 12 }, { maxChars: 2000 }, { maxChars: 20_000, maxLines: 200 }])
+      for (const exitCode of [0, 1]) {
+        const shown = (focus: string) => clampText(dull, limits, { strategy: "signal", focus, exitCode });
+        expect(shown('"request 1777"').text).toContain("request 1777 ");
+        const { text, receipt } = shown("worker-3");
+        expect(receipt.faults).toBeUndefined();
+        expect(text.split("worker-3").length).toBeGreaterThan(text.split("worker-2").length);
+      }
+  });
+
   it("says of each gap which lines are missing", () => {
     const log = [
       ...passing(500),

@@ -6,7 +6,6 @@ import { NUMBERS } from "../../policy/defaults.ts";
 import { type Budget, budgetOf, spend, UNITS } from "../budget.ts";
 import { explainCut } from "../signal/explain.ts";
 import { type Judged, judge } from "../signal/judge.ts";
-import { FOCUS_GAIN } from "../signal/look-around.ts";
 import { pinEdges } from "../signal/pin-edges.ts";
 import { pinFocus, pinSigns, tellingRows } from "../signal/pin-signs.ts";
 import { selectRows } from "../signal/select-rows.ts";
@@ -68,9 +67,10 @@ function cutSignal(
   const budget = spend(budgetOf(request.limits), room.fixed);
   const least = request.focus === undefined ? LEAST : LEAST_WITH_FOCUS;
   if (store.length === 0 || UNITS.some((unit) => budget[unit] < least[unit])) return plain.cut(room);
-  const pinned = pinEdges(store, costs, budget, isFailure);
+  // Large ends would leave too little for what somebody is after.
+  const pinned = pinEdges(store, costs, budget, isFailure || request.focus !== undefined);
   const pinning = { store, costs, budget, gap: room.gap, pinned };
-  if (request.focus !== undefined) pinFocus(pinning, FOCUS_GAIN);
+  if (request.focus !== undefined) pinFocus(pinning);
   const hasSigns = request.focus !== undefined || pinSigns(pinning);
   if (isUnsure && !hasSigns) return plain.cut(room);
   const kept = selectRows({ store, values, costs, budget, gap: room.gap, units, pinned });
