@@ -39,7 +39,7 @@ const cli = {
   ...shared,
   name: "cli",
   format: "cjs",
-  entry: { cli: "src/entrypoints/cli/main.ts" },
+  entry: { cli: "src/entrypoints/cli/start.ts" },
   dts: false,
   minify: true,
   // ai-tokenizer is the user's to install (an optional peer, megabytes of tables); momoa's package has no license file to
@@ -50,7 +50,8 @@ const cli = {
     onlyBundle: false,
   },
   outputOptions: {
-    chunkFileNames: "cli/[name].cjs",
+    // By its content, since what V8 made of it is kept under that name.
+    chunkFileNames: "cli/[name]-[hash].cjs",
     // What every start needs, the search for a config file included, in as few files as can be: each costs a millisecond.
     codeSplitting: {
       groups: [{ name: "base", test: isNeededAtStart }],
@@ -67,7 +68,7 @@ const LATER = [
   /^stages\/clamp\/(signal|json|kinds|ranked)\//,
   /^stages\/clamp\/strategies\/(?!(head|tail|head-tail|edges|on-use)\.ts)/,
   /^entrypoints\/(?!cli\/)/,
-  /^entrypoints\/cli\/(main\.ts|(run|transcripts)\/|commands\/(?!clamp\.ts)|(serve-mcp|transcript-flags|read-recorded)\.ts)/,
+  /^entrypoints\/cli\/((start|keep-compiled)\.ts|(run|transcripts)\/|commands\/(?!clamp\.ts)|(serve-mcp|transcript-flags|read-recorded)\.ts)/,
   /^admit\/(admit-page|model-view|redact-result|redacted-source)\.ts/,
 ];
 

@@ -13,8 +13,8 @@ export default defineConfig({
     // Has a lock of its own, with other people's frameworks.
     exclude: ["test/frameworks/**", "**/node_modules/**"],
     testTimeout: 60_000,
-    // Tests never touch the folder of the user who runs them.
-    env: { SPILLWAY_DIR: testFolder },
+    // Tests never touch the folders of the user who runs them.
+    env: { SPILLWAY_DIR: testFolder, XDG_CACHE_HOME: testFolder },
     globalSetup: "test/remove-folder.ts",
   },
 });

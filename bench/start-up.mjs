@@ -1,6 +1,6 @@
 // What a short call of the command line costs over starting Node itself.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { runAlone } from "./entry.mjs";
 import { median } from "./median.mjs";
@@ -10,7 +10,7 @@ const TARGET_MS = 40;
 const TEXT = "one\ntwo\nthree\n";
 const CONFIG = "default:\n  max_lines: 1500\ntools:\n  run_command:\n    max_lines: 150\n";
 
-function time({ args, cwd, expected }, workDir) {
+function time({ args, cwd, expected, isFirst }, workDir) {
   const usageFile = `${workDir}/usage.json`;
   const home = `${workDir}/home`;
   const started = performance.now();
@@ -24,6 +24,7 @@ function time({ args, cwd, expected }, workDir) {
       HOME: home,
       USERPROFILE: home,
       XDG_CONFIG_HOME: `${home}/.config`,
+      XDG_CACHE_HOME: isFirst ? mkdtempSync(`${workDir}/first-`) : `${home}/.cache`,
       BENCH_USAGE_FILE: usageFile,
     },
   });
@@ -47,6 +48,7 @@ function callsOf(options, workDir) {
   return [
     { label: "node -e 0", args: ["-e", "0"], cwd: plain, expected: "" },
     { label: "spillway clamp", ...clamp, cwd: plain, judged: true },
+    { label: "spillway clamp, for the first time", ...clamp, cwd: plain, isFirst: true },
     { label: "spillway clamp, with a spillway.yaml", ...clamp, cwd: configured },
     { label: 'import "spillway"', args: ["--input-type=module", "-e", importIndex], cwd: plain, expected: "" },
   ];

@@ -1,7 +1,7 @@
-#!/usr/bin/env node
 import { Command, CommanderError } from "commander";
 import { tellFault } from "./tell.ts";
 import { VERSION } from "./version.ts";
+import { writeOut } from "./write-out.ts";
 
 /** Each adds a command to the program. Only the one that was asked for is loaded, so that it starts sooner. */
 const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
@@ -37,7 +37,7 @@ const program = new Command("spillway")
   .showSuggestionAfterError()
   // What follows the command that "run" runs is that command's own.
   .enablePositionalOptions()
-  .configureOutput({ writeErr: () => {} })
+  .configureOutput({ writeOut: (text) => void writeOut(text), writeErr: () => {} })
   .exitOverride()
   .addHelpText(
     "after",
@@ -51,14 +51,8 @@ Examples:
 Run "spillway <command> --help" for more. A spillway.yaml here or above sets limits for each tool.`,
   );
 
-// A reader that closed early (head, a pager) is no fault of ours.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === "EPIPE" ? 0 : tellFault(new Error(`cannot write standard output: ${error.message}`)));
-});
-// Nobody reads what we say: that changes nothing of what we do.
-process.stderr.on("error", () => {});
-
-async function main(): Promise<void> {
+/** Does what the arguments ask for. */
+export async function main(): Promise<void> {
   const [asked = ""] = process.argv.slice(2);
   const wanted = Object.hasOwn(COMMANDS, asked) ? [asked] : Object.keys(COMMANDS);
   try {
@@ -70,5 +64,3 @@ async function main(): Promise<void> {
     if (!isAnswer) process.exitCode = tellFault(error);
   }
 }
-
-void main();

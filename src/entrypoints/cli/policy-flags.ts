@@ -5,6 +5,7 @@ import { SpillwayError } from "../../errors.ts";
 import { type LoadedConfig, loadConfig } from "../../index.ts";
 import { openRedaction } from "../../spillway.ts";
 import { wholeNumber } from "./whole-number.ts";
+import { writeError } from "./write-out.ts";
 
 /** Flags that say which policy applies. */
 export interface PolicyFlags {
@@ -45,7 +46,7 @@ export async function optionsFromFlags(flags: PolicyFlags & { redact?: boolean }
   const { maxBytes, maxChars, maxLines, maxTokens, strategy, headShare, profile } = flags;
   const { options, warnings } = await loadConfig(flags.config ? { file: flags.config } : {});
   const { policy } = options;
-  for (const warning of warnings) process.stderr.write(`spillway: ${warning}\n`);
+  for (const warning of warnings) writeError(`spillway: ${warning}\n`);
   const limits: Limits = definedOnly({ maxBytes, maxChars, maxLines, maxTokens });
   const force = definedOnly({ strategy, headShare });
   if (profile === "off" && Object.keys({ ...limits, ...force }).length > 0) {

@@ -7,6 +7,7 @@ import type { ServerHandlers, Upstream } from "../mcp/upstream.ts";
 import { addPlaceFlag, openPlace, type PlaceFlags } from "./open-place.ts";
 import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "./policy-flags.ts";
 import { tell } from "./tell.ts";
+import { outputStream } from "./write-out.ts";
 
 /** Flags of what serves MCP. */
 export interface ServeFlags extends PolicyFlags, PlaceFlags {
@@ -70,7 +71,7 @@ async function serve({ listen }: ServeFlags, proxy: ProxyOptions): Promise<void>
   }
   const { proxyStdio } = await import("../mcp/proxy-stdio.ts");
   void isStopped.then(() => process.stdin.destroy());
-  await proxyStdio(proxy, { input: process.stdin, output: process.stdout });
+  await proxyStdio(proxy, { input: process.stdin, output: outputStream() });
 }
 
 function readAddress(text: string): { host: string; port: number } {

@@ -1,4 +1,5 @@
 import { CommanderError } from "commander";
+import { writeError } from "./write-out.ts";
 
 /** The exit code for a mistake in what we were asked. */
 export const EXIT_BAD_INPUT = 2;
@@ -21,7 +22,7 @@ export function tellFault(error: unknown): number {
 
 /** Says something to a person, on one line of standard error. */
 export function tell(message: string): void {
-  process.stderr.write(`spillway: ${message.trim().replaceAll("\n", " ")}\n`);
+  writeError(`spillway: ${message.trim().replaceAll("\n", " ")}\n`);
 }
 
 function plainMessage(error: unknown): string {

@@ -33,9 +33,9 @@ export function scannedChars(scan: Scan): number {
 /** Adds bytes to a scan. Ten times the speed of a loop in JavaScript, so that counting never holds a pipe up. */
 export function scanBytes(scan: Scan, bytes: Uint8Array): void {
   if (bytes.length === 0) return;
-  if (native === undefined) native = loadNative();
-  if (native === null || bytes.length < SMALL) scanInScript(scan, bytes);
-  else scanInNative(scan, bytes, native);
+  const loaded = bytes.length < SMALL ? null : nativeFor(bytes.length);
+  if (loaded === null) scanInScript(scan, bytes);
+  else scanInNative(scan, bytes, loaded);
   scan.bytes += bytes.length;
   scan.atLineStart = bytes[bytes.length - 1] === 10;
 }
@@ -64,10 +64,10 @@ export const SAMPLE_BYTES = 8192;
 
 /** Bytes of an output's start that no text has: control characters and what is not UTF-8. */
 export function strangeBytes(sample: Uint8Array): number {
-  if (native === undefined) native = loadNative();
-  if (native !== null && sample.length <= native.memory.length - DATA_AT) {
-    native.memory.set(sample, DATA_AT);
-    return native.strange(DATA_AT, DATA_AT + sample.length);
+  const loaded = nativeFor(sample.length);
+  if (loaded !== null && sample.length <= loaded.memory.length - DATA_AT) {
+    loaded.memory.set(sample, DATA_AT);
+    return loaded.strange(DATA_AT, DATA_AT + sample.length);
   }
   let count = 0;
   let state = 0;
@@ -94,6 +94,18 @@ let native: Native | null | undefined;
 
 const DATA_AT = 1024;
 
+/** Compiling it takes as long as counting this much without it. */
+const WORTH_LOADING_BYTES = 16_384;
+
+let askedBytes = 0;
+
+function nativeFor(bytes: number): Native | null {
+  if (native !== undefined) return native;
+  askedBytes += bytes;
+  if (askedBytes >= WORTH_LOADING_BYTES) native = loadNative();
+  return native ?? null;
+}
+
 function takeResults(scan: Scan, results: Int32Array): void {
   scan.breaks += results[0] as number;
   scan.chars += results[1] as number;
@@ -114,10 +126,10 @@ function scanInNative(scan: Scan, bytes: Uint8Array, native: Native): void {
 
 /**
  * Adds a whole text to a scan: encoded where it is counted, so that nothing is copied. Returns the strange bytes at its
- * start, as `strangeBytes` counts them; null, having done nothing, where native code is not to be had.
+ * start, as `strangeBytes` counts them; null, having done nothing, where native code is not to be had or not worth it.
  */
 export function scanText(scan: Scan, text: string): number | null {
-  if (native === undefined) native = loadNative();
+  const native = nativeFor(text.length);
   if (native === null) return null;
   const { memory } = native;
   let strange = 0;

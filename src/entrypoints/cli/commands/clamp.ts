@@ -10,6 +10,7 @@ import { shellReader } from "../shell-reader.ts";
 import { summarize } from "../summarize.ts";
 import { EXIT_BAD_INPUT } from "../tell.ts";
 import { wholeNumber } from "../whole-number.ts";
+import { writeError, writeJson, writeOut, writeText } from "../write-out.ts";
 
 interface ClampFlags extends PolicyFlags, PlaceFlags, CallFlags {
   tool?: string;
@@ -82,19 +83,15 @@ async function clampInput(file: string | undefined, flags: ClampFlags): Promise<
     ...(fold !== undefined && { fold }),
     ...(flags.explain && { explain: true }),
   });
-  process.stdout.write(flags.json ? `${JSON.stringify({ text, receipt })}\n` : text);
+  await (flags.json ? writeJson({ text, receipt }) : writeText(text));
   if (receipt.faults !== undefined) process.exitCode = EXIT_BAD_INPUT;
-  // On a terminal the text's last line has no break of its own.
-  if (process.stdout.isTTY && !flags.json && !text.endsWith("\n")) process.stderr.write("\n");
-  if (flags.explain && !flags.json) process.stderr.write(explainText(receipt.explained ?? []));
-  if (!flags.quiet && !flags.json) process.stderr.write(`${summarize(receipt)}\n`);
+  if (flags.explain && !flags.json) writeError(explainText(receipt.explained ?? []));
+  if (!flags.quiet && !flags.json) writeError(`${summarize(receipt)}\n`);
   await place?.collect();
   await place?.close();
 }
 
 /** Off: every byte as it comes, none of them held. */
 async function passThrough(file: string | undefined): Promise<void> {
-  for await (const chunk of openInput(file)) {
-    await new Promise<void>((resolve) => process.stdout.write(chunk, () => setImmediate(resolve)));
-  }
+  for await (const chunk of openInput(file)) await writeOut(chunk);
 }

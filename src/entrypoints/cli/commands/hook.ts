@@ -7,6 +7,7 @@ import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
 import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "../policy-flags.ts";
 import { shellReader } from "../shell-reader.ts";
 import { FaultWithCode, tell } from "../tell.ts";
+import { writeOut } from "../write-out.ts";
 
 /** Told to the user. 2, as elsewhere, would stop the agent's tool. */
 const EXIT_WRONG_FLAG = 1;
@@ -40,7 +41,7 @@ Examples:
     .action(async (flags: HookFlags) => {
       try {
         const answer = await answerHook(JSON.parse(await readInput()), flags);
-        if (answer !== null) process.stdout.write(JSON.stringify(answer));
+        if (answer !== null) await writeOut(JSON.stringify(answer));
       } catch (error) {
         // A hook that fails must not cost the agent its result.
         tell(messageOf(error));

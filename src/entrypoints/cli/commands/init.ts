@@ -5,6 +5,7 @@ import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { messageOf, SpillwayError } from "../../../errors.ts";
 import { tell } from "../tell.ts";
+import { writeOut } from "../write-out.ts";
 
 interface InitFlags {
   user?: boolean;
@@ -56,7 +57,7 @@ async function setUp(agent: string, flags: InitFlags): Promise<void> {
   if (isSame(changed, settings)) return tell(`${path} is as it should be`);
   const undone = flags.remove ? undoneText(backup, changed) : null;
   const after = undone ?? `${JSON.stringify(changed, null, 2)}\n`;
-  process.stdout.write(`${path}\n${lineChange(before, after)}`);
+  await writeOut(`${path}\n${lineChange(before, after)}`);
   if (flags.dryRun) return;
   if (!flags.yes && !(await isAgreed())) return tell("nothing was changed");
   // A file with our hooks in it is not what was there before us.

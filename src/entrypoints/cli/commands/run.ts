@@ -5,6 +5,7 @@ import { addPlaceFlag } from "../open-place.ts";
 import { addPolicyFlags } from "../policy-flags.ts";
 import type { RunFlags } from "../run/run-command.ts";
 import { FaultWithCode } from "../tell.ts";
+import { onOutputFault } from "../write-out.ts";
 
 /** Our own failure, as `timeout` and `env` say it: 2 may be the command's. */
 const EXIT_OWN_FAULT = 125;
@@ -41,7 +42,7 @@ Examples:
     )
     .action(async (words: string[], flags: RunFlags) => {
       // Whoever reads us may stop: the command goes on, is saved, and gives its own exit code.
-      process.stdout.removeAllListeners("error").on("error", () => {});
+      onOutputFault(() => {});
       try {
         // Starting processes takes Node modules that no other command needs.
         const { runCommand } = await import("../run/run-command.ts");

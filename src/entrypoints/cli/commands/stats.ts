@@ -9,7 +9,7 @@ import { readDuration, sizeText } from "../amounts.ts";
 import { addPlaceFlag, type PlaceFlags, withPlace } from "../open-place.ts";
 import { readShare } from "../policy-flags.ts";
 import { alignTable, cell } from "../table.ts";
-import { writeJson, writeOut } from "../write-out.ts";
+import { writeError, writeJson, writeOut } from "../write-out.ts";
 
 interface StatsFlags extends PlaceFlags {
   by: "tool" | "session";
@@ -56,7 +56,7 @@ async function printStats({ ledger }: Local, { by, session, since, flagAbove, js
   const rows = (await ledger.stats({ ...query, by })).map(withRates);
   const all = (await ledger.stats({ ...query, by: "all" })).map(withRates)[0] ?? null;
   if (json) return writeJson({ by, rows, all });
-  if (rows.length === 0) process.stderr.write("spillway: nothing is recorded yet\n");
+  if (rows.length === 0) writeError("spillway: nothing is recorded yet\n");
   else {
     const table = [[by.toUpperCase(), ...HEAD], ...rows.map((row) => columns(cell(row[by]), row))];
     if (all !== null) table.push(columns("all", all));

@@ -9,7 +9,7 @@ import { optionsFromFlags, type PolicyFlags } from "../policy-flags.ts";
 import { shellReader } from "../shell-reader.ts";
 import { summarize, summarizeKept } from "../summarize.ts";
 import { tell } from "../tell.ts";
-import { writeJson, writeOut, writeText } from "../write-out.ts";
+import { onOutputFault, writeError, writeJson, writeOut, writeText } from "../write-out.ts";
 import { type GuardedCommand, guardCommand } from "./guard-command.ts";
 import { passRaw } from "./pass-raw.ts";
 import { readOutput } from "./read-output.ts";
@@ -59,7 +59,7 @@ export async function runCommand(words: string[], flags: RunFlags): Promise<numb
     else if (!flags.raw) await writeText(text);
     const isSummed = !flags.quiet && !flags.json;
     if (guard.isTimedOut() && (flags.raw || !isSummed)) tell(timeUp(flags));
-    if (isSummed) process.stderr.write(`${flags.raw ? summarizeKept(receipt) : summarize(receipt)}\n`);
+    if (isSummed) writeError(`${flags.raw ? summarizeKept(receipt) : summarize(receipt)}\n`);
     else for (const fault of receipt.faults ?? []) if (fault.startsWith("not recorded")) tell(fault);
     await place?.collect();
     return exitCode;
@@ -117,7 +117,7 @@ async function* passed(command: StartedCommand): AsyncGenerator<Uint8Array> {
   // Among raw bytes it would be taken for output.
   if (fault !== null) return tell(fault);
   let isRead = true;
-  process.stdout.once("error", () => {
+  onOutputFault(() => {
     isRead = false;
   });
   for await (const chunk of readOutput(command.output, command.exitCode)) {
