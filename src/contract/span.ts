@@ -15,9 +15,9 @@ export interface Span {
   to: number;
   /** The source line (1-based) in which `from` stands. */
   line: number;
-  /** Line breaks in the source range; the source's last line may have none. Not counted (-1) on a source span. */
+  /** Line breaks in the source range; the source's last line may have none. On a source span -1 where not counted. */
   breaks: number;
-  /** UTF-16 units in the source range. Not counted (-1) on a source span. */
+  /** UTF-16 units in the source range. On a source span -1 where not counted. */
   chars: number;
   /** What a note's lines count as on the receipt: exact repeats are folded, lines of the same shape omitted. */
   counts?: "folded" | "omitted";

@@ -99,8 +99,7 @@ class RunningClamp implements Clamp {
 
   add(bytes: Uint8Array): Uint8Array {
     if (bytes.length === 0) return NOTHING;
-    const from = this.#scan.bytes;
-    const line = this.#scan.breaks + 1;
+    const { bytes: from, breaks, high } = this.#scan;
     if (from < SAMPLE_BYTES) this.#takeSample(bytes.subarray(0, SAMPLE_BYTES - from));
     scanBytes(this.#scan, bytes);
     let before: Uint8Array = NOTHING;
@@ -109,7 +108,8 @@ class RunningClamp implements Clamp {
       this.over = true;
     }
     if (this.over && !this.#isStarted && this.#isSampled()) this.#start();
-    if (this.#isStarted) this.#feed(bytes, from, line);
+    const isAscii = this.#scan.high === high;
+    if (this.#isStarted) this.#feed(bytes, from, breaks + 1, this.#scan.breaks - breaks, isAscii ? bytes.length : -1);
     else this.#hold(bytes);
     return before;
   }
@@ -173,8 +173,8 @@ class RunningClamp implements Clamp {
     this.#buffer = new Uint8Array(0);
   }
 
-  #feed(bytes: Uint8Array, from: number, line: number): void {
-    const span: Span = { kind: "source", bytes, from, to: from + bytes.length, line, breaks: -1, chars: -1 };
+  #feed(bytes: Uint8Array, from: number, line: number, breaks = -1, chars = -1): void {
+    const span: Span = { kind: "source", bytes, from, to: from + bytes.length, line, breaks, chars };
     this.#plain?.add(span);
     this.#attempt(() => {
       if (this.#fold !== null) this.#fold.add(bytes, from, line);

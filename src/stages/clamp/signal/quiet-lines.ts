@@ -1,3 +1,4 @@
+import type { Span } from "../../../contract/span.ts";
 import { isQuickWord, mayTell, QUICK_WORDS } from "./quick-look.ts";
 import { QUIET_LINES_BINARY } from "./quiet-lines-binary.ts";
 
@@ -18,6 +19,27 @@ export function quietLines(bytes: Uint8Array, start: number, to: number, seeks: 
   return native === null
     ? slowly(bytes, start, to, seeks, longest)
     : natively(native, bytes, start, to, seeks, longest);
+}
+
+/** The run of whole lines of a span from `start` on, which begins line `line`, that end within `most` bytes. */
+export function passedLines(span: Span, start: number, line: number, most: number, longest: number): QuietRun {
+  const { bytes, chars } = span;
+  // Its breaks were counted before, so nothing need be read.
+  if (most >= bytes.length - start && span.breaks !== -1 && hasShortLines(bytes, start, longest)) {
+    const breaks = span.breaks - (line - span.line);
+    return { end: breaks === 0 ? start : bytes.lastIndexOf(10) + 1, breaks, wide: chars !== bytes.length };
+  }
+  return quietLines(bytes, start, Math.min(bytes.length, start + most), false, longest);
+}
+
+/** True if a few looks tell that no line is longer than `longest`. */
+function hasShortLines(bytes: Uint8Array, start: number, longest: number): boolean {
+  const step = longest >> 1;
+  for (let at = start; at + step <= bytes.length; at += step) {
+    const next = bytes.indexOf(10, at);
+    if (next === -1 || next >= at + step) return false;
+  }
+  return true;
 }
 
 function slowly(bytes: Uint8Array, start: number, to: number, seeks: boolean, longest: number): QuietRun {
@@ -41,8 +63,8 @@ function natively(
   longest: number,
 ): QuietRun {
   const run = { end: start, breaks: 0, wide: false };
-  while (run.end < to) {
-    const windowTo = Math.min(to, run.end + WINDOW_BYTES);
+  for (let window = FIRST_WINDOW_BYTES; run.end < to; window = Math.min(2 * window, WINDOW_BYTES)) {
+    const windowTo = Math.min(to, run.end + window);
     memory.set(bytes.subarray(run.end, windowTo), DATA_AT);
     const shift = run.end - DATA_AT;
     const last = windowTo - shift;
@@ -73,6 +95,8 @@ interface Native {
 const RESULT_AT = 128;
 const DATA_AT = 160;
 const WINDOW_BYTES = 131_072;
+/** Where words are close together, copying far ahead would cost more than looking for them. Holds any line that may be passed. */
+const FIRST_WINDOW_BYTES = 8192;
 
 let native: Native | null | undefined;
 

@@ -13,8 +13,8 @@ export type TakeLine = (
   startsInside: boolean,
 ) => void;
 
-/** Takes as many whole lines from bytes[start] on at once as it likes: where they end, and how many there are. */
-export type TakeRun = (bytes: Uint8Array, start: number, from: number, line: number) => { end: number; breaks: number };
+/** Takes as many whole lines of a span from `start` on, which is in line `line`, as it likes: where they end, and how many. */
+export type TakeRun = (span: Span, start: number, line: number) => { end: number; breaks: number };
 
 /** Makes lines out of source bytes that come in any pieces. */
 export class LineReader {
@@ -33,12 +33,13 @@ export class LineReader {
     this.#takeRun = takeRun;
   }
 
-  add({ bytes, from, line }: Span): void {
+  add(span: Span): void {
+    const { bytes, from, line } = span;
     let at = 0;
     let number = line;
     while (at < bytes.length) {
       if (this.skims && this.#length === 0 && !this.#startsInside) {
-        const run = this.#takeRun(bytes, at, from + at, number);
+        const run = this.#takeRun(span, at, number);
         at = run.end;
         number += run.breaks;
         if (at === bytes.length) return;

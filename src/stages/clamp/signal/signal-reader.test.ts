@@ -5,14 +5,23 @@ import { SignalReader } from "./signal-reader.ts";
 const encoder = new TextEncoder();
 
 /** What a reader that judges only `fullBytes` in full holds at the end, and what it did not look at. */
-function read(text: Uint8Array, pieces: number[], fullBytes: number) {
+function read(text: Uint8Array, pieces: number[], fullBytes: number, isCounted = false) {
   const reader = new SignalReader({ roomChars: 2000, fullBytes });
   let at = 0;
   let line = 1;
   const add = (to: number) => {
     const bytes = text.slice(at, to);
-    reader.add({ kind: "source", bytes, from: at, to, line, breaks: -1, chars: -1 });
-    for (const byte of bytes) if (byte === 10) line++;
+    const breaks = bytes.filter((byte) => byte === 10).length;
+    const chars = bytes.every((byte) => byte < 128) ? bytes.length : -1;
+    reader.add({
+      kind: "source",
+      bytes,
+      from: at,
+      to,
+      line,
+      ...(isCounted ? { breaks, chars } : { breaks: -1, chars: -1 }),
+    });
+    line += breaks;
     at = to;
   };
   for (const size of pieces) if (at + size < text.length) add(at + size);
@@ -28,20 +37,25 @@ function read(text: Uint8Array, pieces: number[], fullBytes: number) {
   return { units, chars, unscanned: reader.unscanned, rows };
 }
 
-const line = fc.oneof(
-  {
-    weight: 30,
-    arbitrary: fc.constantFrom("compiling the next module of many", "ok 12 - reads a list", "", "\u00e4\u00f6"),
-  },
-  { weight: 1, arbitrary: fc.constantFrom("error: it broke", "x".repeat(9000), `${"y".repeat(8500)} failed`) },
-);
+const QUIET = fc.constantFrom("compiling the next module of many", "ok 12 - reads a list", "", "\u00e4\u00f6");
+const LONG = fc.constantFrom("x".repeat(9000), `${"y".repeat(8500)} failed`);
+const FAILING = fc.constantFrom("error: it broke", "asset 12 is there", "warning: 3 are old");
+
+const linesWith = (failing: number) =>
+  fc.array(
+    fc.oneof({ weight: 60, arbitrary: QUIET }, { weight: failing, arbitrary: FAILING }, { weight: 1, arbitrary: LONG }),
+    { minLength: 50, maxLength: 1500 },
+  );
 
 it("skips the same lines however the output comes, and tells how many", () => {
-  const text = fc.array(line, { minLength: 50, maxLength: 800 }).map((lines) => encoder.encode(lines.join("\n")));
+  // With a failure in nearly every line only some of them are looked at.
+  const text = fc.oneof(linesWith(1), linesWith(200)).map((lines) => encoder.encode(lines.join("\n")));
   fc.assert(
     fc.property(text, fc.array(fc.integer({ min: 1, max: 3000 })), (bytes, pieces) => {
       const whole = read(bytes, [], 1000);
       expect(read(bytes, pieces, 1000)).toEqual(whole);
+      expect(read(bytes, pieces, 1000, true)).toEqual(whole);
+      expect(read(bytes, [], 1000, true)).toEqual(whole);
       expect(whole.unscanned.bytes).toBeLessThanOrEqual(Math.max(0, bytes.length - 1000));
       for (const [, number, from, chars] of whole.rows as number[][]) {
         const before = bytes.subarray(0, from);

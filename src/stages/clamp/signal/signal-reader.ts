@@ -7,8 +7,9 @@ import type { Whole } from "./late-context.ts";
 import { charsIn, copyBytes, levelOf } from "./line-bytes.ts";
 import { SEEN_AT, START_SEEN_AT } from "./line-features.ts";
 import { AROUND_FOCUS, type Around, FOCUS_GAIN, gainOf, lookAround, RARE } from "./look-around.ts";
+import { LookBudget } from "./look-budget.ts";
 import { mayTell } from "./quick-look.ts";
-import { quietLines } from "./quiet-lines.ts";
+import { passedLines, quietLines } from "./quiet-lines.ts";
 import { LineReader, MAX_UNIT_BYTES } from "./read-lines.ts";
 import { heldChars, type Reading } from "./reading.ts";
 import { LineScan } from "./scan-line.ts";
@@ -35,9 +36,6 @@ import {
 
 /** Frames of a stack trace from which an output is taken for one of a failure. */
 const FAILURE_FRAMES = 3;
-/** Of what comes after the bytes that are judged in full at most so much is: times those, and a share of what passed. */
-const LOOKED_FIRST = 7;
-const LOOKED_SHARE = 0.01;
 
 /** Reads an output line by line, judges each, and holds on to those that may be worth showing. */
 export class SignalReader {
@@ -52,7 +50,7 @@ export class SignalReader {
   readonly unscanned: Extent = { bytes: 0, lines: 0 };
   readonly #lines = new LineReader(
     (bytes, start, end, from, line, startsInside) => this.#source(bytes, start, end, from, line, startsInside),
-    (bytes, start, from, line) => this.#skim(bytes, start, from, line),
+    (span, start, line) => this.#skim(span, start, line),
   );
   readonly #shapes = new ShapeCounts();
   readonly #starts = new ShapeCounts();
@@ -62,6 +60,7 @@ export class SignalReader {
   readonly #reading: Reading;
   readonly #heldChars: number;
   readonly #skipped: SkippedLines;
+  readonly #budget: LookBudget;
   #bytes = 0;
   #units = 0;
   #chars = 0;
@@ -70,10 +69,6 @@ export class SignalReader {
   #strong = 0;
   /** The newest line that is lively. */
   #lively = Number.NEGATIVE_INFINITY;
-  /** Bytes beyond the first ones that were judged. */
-  #looked = 0;
-  /** Before so many bytes no line is looked at: enough of those before were judged. */
-  #waitUntil = 0;
   /** Lines that are still judged after one that caught the eye. */
   #judgeMore = 0;
   /** Rows before this one have their score. */
@@ -82,6 +77,7 @@ export class SignalReader {
   constructor(reading: Reading) {
     this.#reading = reading;
     this.#heldChars = heldChars(reading.roomChars);
+    this.#budget = new LookBudget(reading.fullBytes);
     this.#skipped = new SkippedLines(Math.max(2 * MAX_UNIT_BYTES, Math.min(reading.roomChars, 65_536)));
   }
 
@@ -153,8 +149,7 @@ export class SignalReader {
       this.#judgeMore = around.after;
     }
     this.#lines.skims = this.#judgeMore === 0 && this.#reading.focus === undefined;
-    this.#looked += end - start;
-    this.#waitUntil = (this.#looked - fullBytes * LOOKED_FIRST) / LOOKED_SHARE;
+    this.#budget.judged(end - start, this.#bytes);
     this.#push(bytes, start, end, kind, from, to, line, breaks, chars, inside);
   }
 
@@ -162,21 +157,26 @@ export class SignalReader {
   #lookAround(at: number, bytes: Uint8Array, start: number, end: number): Around | null {
     const stop = bytes[end - 1] === 10 ? end - 1 : end;
     if (this.#reading.focus?.matches(bytes.subarray(start, stop))) return AROUND_FOCUS;
-    if (at < this.#waitUntil || !mayTell(bytes, start, end)) return null;
+    if (this.#budget.waits(at) > 0 || !mayTell(bytes, start, end)) return null;
     this.scan.scan(bytes, start, stop);
-    return lookAround(this.scan, this.#shapes, this.#starts);
+    const around = lookAround(this.scan, this.#shapes, this.#starts);
+    if (around === null) this.#budget.glanced(end - start, this.#bytes);
+    return around;
   }
 
-  /** Skips the whole lines from `start` on that do not catch the eye. */
-  #skim(bytes: Uint8Array, start: number, from: number, line: number): { end: number; breaks: number } {
+  /** Skips the whole lines of a span from `start` on that do not catch the eye. */
+  #skim(span: Span, start: number, line: number): { end: number; breaks: number } {
+    const { bytes, from } = span;
     // Until enough was passed over again no line is looked at.
-    const waits = Math.floor(this.#waitUntil) - this.#bytes;
-    const to = waits > 0 ? Math.min(bytes.length, start + waits) : bytes.length;
-    const run = quietLines(bytes, start, to, waits <= 0, MAX_UNIT_BYTES);
+    const waits = this.#budget.waits(this.#bytes);
+    const run =
+      waits > 0
+        ? passedLines(span, start, line, waits, MAX_UNIT_BYTES)
+        : quietLines(bytes, start, bytes.length, true, MAX_UNIT_BYTES);
     if (run.breaks === 0) return run;
     const length = run.end - start;
     this.#bytes += length;
-    this.#skipped.addRun(bytes, start, run.end, SOURCE, from + length, line + run.breaks);
+    this.#skipped.addRun(bytes, start, run.end, SOURCE, from + run.end, line + run.breaks);
     this.#skip(run.breaks, length, run.wide ? charsIn(bytes, start, run.end) : length, length, run.breaks);
     return run;
   }
@@ -194,7 +194,7 @@ export class SignalReader {
     const lines = this.#skipped.newest(most);
     for (const one of lines) {
       if (one.chars === -1) one.chars = charsIn(one.bytes, one.start, one.end);
-      this.#looked += one.end - one.start;
+      this.#budget.judged(one.end - one.start, this.#bytes);
       this.#skip(-1, one.start - one.end, -one.chars, one.from - one.to, -one.breaks);
     }
     for (const { bytes, start, end, kind, from, to, line, breaks, chars, inside } of lines)
