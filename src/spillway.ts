@@ -89,7 +89,7 @@ export { logFault };
 export function assembleSpillway(parts: SpillwayParts): Spillway {
   const { store, ledger, redaction, env = {}, scope = "local", now = () => Date.now() } = parts;
   const { reader = { by: "operator" }, logs = [], placeFaults = [] } = parts;
-  const staticAccess: Access = reader.by === "file" ? { by: "operator" } : reader;
+  const access: Access = reader.by === "file" ? { by: "operator" } : reader;
   const policy = resolvePolicy(...(parts.policy ?? []), policyFromEnvironment(env));
   const counter = parts.counter === undefined ? estimateCounter : guardCounter(parts.counter);
   const ownStrategies = new Map((parts.strategies ?? []).map((strategy) => [strategy.name, strategy]));
@@ -203,7 +203,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   }
 
   /** A file is named only once it is there. */
-  async function accessTo(artifact: Artifact): Promise<Access> {
+  async function accessTo(artifact: Pick<Artifact, "id" | "session" | "tool">): Promise<Access> {
     if (reader.by !== "file") return reader;
     const copying = (async () => parts.copyOut?.(artifact) ?? null)();
     const path = await within(copying, deadlineMs, "copying").catch(() => null);
@@ -224,38 +224,27 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
 
   const histories = parts.histories?.({
     planFor: (tool, call, session, limits) => planFor({ tool, session, call: call ?? undefined, limits, output: null }),
-    keeper: { place, access: accessTo, accessNow: staticAccess, own },
+    keeper: { place, access: accessTo, accessNow: access, own },
     recorder,
     now,
   });
 
+  const shared = { policy, counter, scope, access, accessTo, place, recorder, now };
   const prepare = lazyPrepare({
-    policy,
-    counter,
-    scope,
-    access: staticAccess,
-    place,
+    ...shared,
     own,
     ledger,
     breaker: breaker(),
     deadlineMs,
-    recorder,
     resolve: (tool) => resolveToolPolicy(policy, tool),
     admit: (request) => admitAny({ ...request, summarize: false }, "warn"),
-    now,
   });
   const sending = {
-    policy,
-    counter,
-    scope,
-    access: staticAccess,
-    place,
-    recorder,
+    ...shared,
     rules: parts.rules ?? [],
     prepare,
     admit: admitPlain,
     guard: (message: unknown, options: GuardOptions) => (histories as Histories).guard(message, options),
-    now,
   };
 
   const admitOne = (request: AdmitRequest) => admitAny(request);

@@ -1,6 +1,5 @@
 import type { WireEdit } from "../contract/wire.ts";
-import { type KeptResult, keepingOf } from "../prepare/form.ts";
-import { recallLine } from "../stages/mark/access.ts";
+import { type KeptResult, keptLine } from "../prepare/form.ts";
 import { mediaLeftOut } from "../stages/mark/texts.ts";
 import { encodeText } from "../stages/measure/encode-text.ts";
 import { joinTexts, trimText } from "../stages/prune/trim-text.ts";
@@ -72,7 +71,7 @@ async function editOf(
   const text = cut.to === "cleared" ? tools.placeholder : trimText(whole, tools.softTrim);
   if (text === null) return null;
   const kept = isRecall(item.tool, tools) ? null : await keep(encodeText(joinTexts(texts)), item, tools);
-  const short = withLine(text, recallLine(keepingOf(kept, tools.parts.access)));
+  const short = withLine(text, await keptLine(kept, item.tool, tools.session, tools.parts));
   return short.length < shown.length ? { texts: [short] } : null;
 }
 
@@ -102,7 +101,7 @@ async function mediaText(draft: Draft, index: number, item: DraftItem | null, to
   const media = item?.result.media ?? draft.wire.read(draft.messages[index]).media;
   const about = { tool: item?.tool ?? "media", call: item?.call ?? null };
   const kept = await keep(encodeText(JSON.stringify(origin) ?? ""), about, tools);
-  return withLine(mediaLeftOut(media), recallLine(keepingOf(kept, tools.parts.access)));
+  return withLine(mediaLeftOut(media), await keptLine(kept, about.tool, tools.session, tools.parts));
 }
 
 /** The result's texts in the message that stands behind this one. */

@@ -3,6 +3,7 @@ import type { Recorder } from "../admit/recorder.ts";
 import type { Limits } from "../contract/limits.ts";
 import type { Policy } from "../contract/policy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
+import type { PrepareParts } from "../prepare/parts.ts";
 import type { Prepare } from "../prepare/prepare.ts";
 import type { Access } from "../stages/mark/access.ts";
 import type { Rule } from "../stages/recover/compile-signatures.ts";
@@ -23,6 +24,7 @@ export interface CallParts {
   counter: TokenCounter;
   scope: string;
   access: Access;
+  accessTo: PrepareParts["accessTo"];
   place: SpillPlace;
   recorder: Recorder;
   /** Signatures of the user's own, asked after those of one call. */

@@ -6,7 +6,7 @@ import type { Weight } from "../stages/prune/weight.ts";
 import { startSpill } from "../stages/spill/spill.ts";
 import { spillBatches } from "../stages/spill/spill-batches.ts";
 import type { Item } from "./conversation.ts";
-import { type KeptResult, keepingOf } from "./form.ts";
+import { type KeptResult, keepingOf, keptLine } from "./form.ts";
 import { type Preparation, shownText, textOf } from "./preparation.ts";
 
 /** The request as the plans see it. */
@@ -50,16 +50,16 @@ export async function cutResults(
   const hasStore = parts.place.store !== null;
   for (const some of spillBatches(cuts, ({ item }) => item.read.texts.chars)) {
     const kept = hasStore ? await Promise.all(some.map(({ item }) => keep(item, preparation))) : [];
-    some.forEach(({ item, to }, at) => {
+    for (const [at, { item, to }] of some.entries()) {
       const saved = kept[at] ?? null;
       // What could not be saved stays, unless the request would be refused with it.
-      if (hasStore && saved === null && !forced && !preparation.isRecall(item.tool)) return;
-      const line = recallLine(keepingOf(saved, parts.access));
+      if (hasStore && saved === null && !forced && !preparation.isRecall(item.tool)) continue;
+      const line = await keptLine(saved, item.tool, preparation.session, parts);
       const text = to === "cleared" ? pruning.hardClear.placeholder : trimText(shownText(item), pruning.softTrim);
-      if (text === null) return;
+      if (text === null) continue;
       const texts = [withLine(text, line)];
       preparation.change(item, to, { step: STEP[to], texts, kept: saved, weight: reader.weigh(texts) });
-    });
+    }
   }
 }
 

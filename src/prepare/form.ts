@@ -1,6 +1,7 @@
 import type { Saved } from "../contract/receipt.ts";
-import type { Access } from "../stages/mark/access.ts";
+import { type Access, recallLine } from "../stages/mark/access.ts";
 import type { Weight } from "../stages/prune/weight.ts";
+import type { PrepareParts } from "./parts.ts";
 
 /** What was kept of a result that is not shown whole. */
 export interface KeptResult {
@@ -17,6 +18,16 @@ export interface Form {
   texts: string[];
   kept: KeptResult | null;
   weight: Weight;
+}
+
+/** The line that says where a result is which is no longer shown whole. Empty if nobody kept it. */
+export async function keptLine(
+  kept: KeptResult | null,
+  tool: string,
+  session: string | null,
+  { access, accessTo }: Pick<PrepareParts, "access" | "accessTo">,
+): Promise<string> {
+  return recallLine(keepingOf(kept, kept === null ? access : await accessTo({ id: kept.id, session, tool })));
 }
 
 /** How a reader gets at what was kept. */

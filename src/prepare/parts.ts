@@ -3,6 +3,7 @@ import type { OwnTexts } from "../admit/own-texts.ts";
 import type { Recorder } from "../admit/recorder.ts";
 import type { Ledger } from "../contract/ledger.ts";
 import type { Policy, PruningInput, ToolPolicy } from "../contract/policy.ts";
+import type { Artifact } from "../contract/store.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import type { Access } from "../stages/mark/access.ts";
 import type { Breaker } from "../stages/spill/breaker.ts";
@@ -35,8 +36,9 @@ export interface PrepareParts {
   policy: Policy;
   counter: TokenCounter;
   scope: string;
-  /** How the reader of a marker gets at the rest. */
+  /** How the reader of a marker gets at the rest, and at that of one artifact. */
   access: Access;
+  accessTo(artifact: Pick<Artifact, "id" | "session" | "tool">): Promise<Access>;
   place: SpillPlace;
   own: OwnTexts;
   ledger: Ledger | null;

@@ -50,7 +50,7 @@ export interface SpillwayParts {
   /** How the reader of a marker gets at the rest; nothing is named that it does not have. */
   reader?: Reader | undefined;
   /** Makes the copy for a reader that only has a file tool; null if there can be none. */
-  copyOut?: ((artifact: Artifact) => Promise<string | null>) | undefined;
+  copyOut?: ((artifact: Pick<Artifact, "id" | "session" | "tool">) => Promise<string | null>) | undefined;
   /** Where secrets are replaced, as `openRedaction` gives it; null nowhere. */
   redaction: Redaction | null;
   /** What is wrong with the store from the start: told on each receipt of an output that it took. */

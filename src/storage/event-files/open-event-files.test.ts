@@ -82,6 +82,24 @@ describe('reader: { by: "file" }', () => {
     expect((await readdir(join(runs, "s1"))).length).toBe(3);
   });
 
+  it("gets a path for a result that is pruned later", async () => {
+    const runs = join(folder, "pruned");
+    const spillway = await make({ runs, reader: { by: "file" }, policy: { pruning: { mode: "aggressive" } } });
+    const call = (id: string) => ({ id, type: "function", function: { name: "bash", arguments: "{}" } });
+    const turn = (id: string, content: string) => [
+      { role: "user", content: "go on" },
+      { role: "assistant", content: null, tool_calls: [call(id)] },
+      { role: "tool", tool_call_id: id, content },
+      { role: "assistant", content: "done" },
+    ];
+    const old = "a line of the old result\n".repeat(4000);
+    const messages = [turn("one", old), turn("two", "x"), turn("three", "y"), turn("four", "z")].flat();
+    const { messages: prepared } = await spillway.prepare(messages, { session: "s1", window: 16_000 });
+    const [, file = ""] = /It is in (\S+), artifact/.exec(JSON.stringify(prepared[2])) ?? [];
+    expect(file).toContain(join(runs, "s1", "bash-"));
+    expect(await readFile(file, "utf8")).toBe(old);
+  });
+
   it("says that the operator has it where no copy could be made", async () => {
     const blocked = join(folder, "blocked-2");
     await writeFile(blocked, "");

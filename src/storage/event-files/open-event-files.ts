@@ -16,7 +16,7 @@ export interface EventPlaces {
 export interface EventFiles {
   logs: EventListener[];
   /** The plain copy of an artifact in its session's run; null if there can be none. */
-  copyOut?: (artifact: Artifact) => Promise<string | null>;
+  copyOut?: (artifact: Pick<Artifact, "id" | "session" | "tool">) => Promise<string | null>;
 }
 
 /** Opens the log and the folder of runs, whichever is named. */
