@@ -79,8 +79,10 @@ export class LineScan extends LineLook {
       at = stamped + indent;
     }
     const tagged = pastTag(bytes, at, last);
+    let tag = 0;
     if (tagged > at) {
-      this.#tag(bytes, at + 1, tagged - 1);
+      tag = wordHash(bytes, at + 1, tagged - 1);
+      this.#tag(tag, bytes[at + 1] as number);
       indent = countBlanks(bytes, tagged, last);
       at = tagged + indent;
     }
@@ -91,16 +93,18 @@ export class LineScan extends LineLook {
     }
     this.indent = indent;
     this.#walk(bytes, at, last, indent);
+    // With another tag, or without one, it is another line: what a tool first prints and then logs again is no copy.
+    this.textHash ^= tag;
   }
 
   /** A tag before the text: the text is looked at as if it stood alone. */
-  #tag(bytes: Uint8Array, start: number, end: number): void {
+  #tag(hash: number, first: number): void {
     this.put(F_TAG);
-    const number = conceptOf(wordHash(bytes, start, end));
+    const number = conceptOf(hash);
     if (number === -1) return;
     this.put(CONCEPT_AT + number * W + PLAIN);
     this.put(CONCEPT_AT + number * W + FIRST);
-    if (CLASS[bytes[start] as number] === UPPER) this.put(CONCEPT_AT + number * W + CAPS);
+    if (CLASS[first] === UPPER) this.put(CONCEPT_AT + number * W + CAPS);
   }
 
   #walk(bytes: Uint8Array, start: number, end: number, indent: number): void {
