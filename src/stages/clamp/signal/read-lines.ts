@@ -33,7 +33,10 @@ export class LineReader {
     this.#takeRun = takeRun;
   }
 
-  add({ bytes, from, line }: Span): void {
+  add({ bytes: source, from, line }: Span): void {
+    // A Buffer's own methods are slower, and these are called for every line.
+    const bytes =
+      source.constructor === Uint8Array ? source : new Uint8Array(source.buffer, source.byteOffset, source.length);
     let at = 0;
     let number = line;
     while (at < bytes.length) {

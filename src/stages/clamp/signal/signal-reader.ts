@@ -4,7 +4,7 @@ import { Context, LIVELY, REACH, STRONG } from "./context.ts";
 import { doubling } from "./context-features.ts";
 import { evict } from "./evict.ts";
 import type { Whole } from "./late-context.ts";
-import { charsIn, copyBytes, levelOf } from "./line-bytes.ts";
+import { charsIn, levelOf } from "./line-bytes.ts";
 import { SEEN_AT, START_SEEN_AT } from "./line-features.ts";
 import { AROUND_FOCUS, type Around, FOCUS_GAIN, gainOf, lookAround, RARE } from "./look-around.ts";
 import { mayTell } from "./quick-look.ts";
@@ -86,6 +86,7 @@ export class SignalReader {
   }
 
   add(span: Span): void {
+    this.store.begin();
     if (span.kind === "source") return this.#lines.add(span);
     this.#lines.flush();
     this.#lines.begin();
@@ -215,10 +216,9 @@ export class SignalReader {
     inside: number,
   ): void {
     const { store, scan } = this;
-    const row = store.push(end - start);
+    const row = store.push(bytes, start, end);
     const at = store.byteAt[row] as number;
     const held = store.bytes;
-    copyBytes(bytes, start, end, held, at);
     const stop = at + end - start;
     scan.scan(held, at, held[stop - 1] === 10 ? stop - 1 : stop);
     let flags = inside;

@@ -20,6 +20,9 @@ const LEAST: Budget = { bytes: 600, chars: 600, lines: 8, tokens: 200 };
 /** Somebody who is after something wants it before both ends. */
 const LEAST_WITH_FOCUS: Budget = { bytes: 160, chars: 160, lines: 3, tokens: 50 };
 
+/** More characters than so many times the budget surely do not fit: some may be counted by their bytes, three at most. */
+const MAY_FIT = 3;
+
 /** Keeps what tells why something failed, and both ends. */
 export const signal: Strategy = { name: "signal", start: startSignal };
 
@@ -58,7 +61,7 @@ function roomChars({ limits, counter }: StrategyRequest): number {
 
 function cutSignal(
   request: StrategyRequest,
-  { store, values, units, isFailure, isUnsure }: Judged,
+  { store, values, units, chars, telling, isFailure, isUnsure }: Judged,
   costs: UnitCosts,
   total: Total,
   plain: Held,
@@ -71,12 +74,14 @@ function cutSignal(
   const pinned = pinEdges(store, costs, budget, isFailure || request.focus !== undefined);
   const pinning = { store, costs, budget, gap: room.gap, pinned };
   if (request.focus !== undefined) pinFocus(pinning);
-  const hasSigns = request.focus !== undefined || pinSigns(pinning);
-  if (isUnsure && !hasSigns) return plain.cut(room);
+  else if (telling.length > 0) pinSigns(pinning, telling);
+  else if (isUnsure) return plain.cut(room);
   const kept = selectRows({ store, values, costs, budget, gap: room.gap, units, pinned });
-  const shown = plain.cut(room);
-  // Folded it may fit whole.
-  if (shown.omitted.bytes === 0 || !kept.includes(1)) return shown;
+  if (chars <= MAY_FIT * Math.min(budget.bytes, budget.chars) || !kept.includes(1)) {
+    const shown = plain.cut(room);
+    // Folded it may fit whole.
+    if (shown.omitted.bytes === 0 || !kept.includes(1)) return shown;
+  }
   const limited = UNITS.find((unit) => budget[unit] !== Number.POSITIVE_INFINITY);
   return writeCut(store, kept, total, limited ?? null);
 }
