@@ -1,7 +1,7 @@
 import type { Size } from "../../../contract/size.ts";
 import { type Budget, overBudget, shareOf } from "../budget.ts";
 import { decode } from "../fit.ts";
-import { mayTell } from "./quick-look.ts";
+import { mayTell, mayTellAtAll } from "./quick-look.ts";
 import { quietLines } from "./quiet-lines.ts";
 import { MAX_UNIT_BYTES } from "./read-lines.ts";
 import type { UnitCosts } from "./unit-costs.ts";
@@ -89,6 +89,8 @@ function tells(store: UnitStore, row: number): boolean {
   if ((store.kind[row] as number) > REWRITTEN) return false;
   const at = store.byteAt[row] as number;
   const end = at + Math.min(store.byteLength[row] as number, MAX_SIGN_CHARS);
+  // Few lines have such a word: most need not become text.
+  if (!mayTellAtAll(store.bytes, at, end)) return false;
   const text = decode(store.bytes.subarray(at, end));
   return SIGN.test(text) && !NO_SIGN.test(text);
 }

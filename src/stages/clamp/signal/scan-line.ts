@@ -140,22 +140,17 @@ export class LineScan extends LineLook {
         const wordStart = at;
         let hash = WORD_SEED;
         let wordUppers = 0;
-        let isLower = false;
         let next = byte;
-        for (;;) {
-          if (next >= 97 && next <= 122) {
-            isLower = true;
-            hash = addLetter(hash, next);
-          } else if (next >= 65 && next <= 90 && !isLower) {
+        if (kind === UPPER) {
+          do {
             wordUppers++;
             hash = addLetter(hash, next | 32);
-          } else break;
-          at++;
-          if (at === stop) {
-            next = 32;
-            break;
-          }
-          next = bytes[at] as number;
+            next = ++at < stop ? (bytes[at] as number) : 32;
+          } while (next >= 65 && next <= 90);
+        }
+        while (next >= 97 && next <= 122) {
+          hash = addLetter(hash, next);
+          next = ++at < stop ? (bytes[at] as number) : 32;
         }
         const wordLength = at - wordStart;
         shape = Math.imul(shape ^ hash, 0x01000193);
