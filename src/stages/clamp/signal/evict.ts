@@ -1,4 +1,6 @@
+import { oddFinder } from "./odd-rows.ts";
 import { MOST_TELLING, signFinder } from "./pin-signs.ts";
+import type { ShapeCounts } from "./shape-counts.ts";
 import { smoothed } from "./smooth.ts";
 import type { UnitStore } from "./unit-store.ts";
 
@@ -13,7 +15,13 @@ const STEPS = 512;
 const STEP_STARTS = Float64Array.from({ length: STEPS }, (_, step) => 2 ** ((step - 0.5) / 6 - 60));
 
 /** Lets go of the lines that are worth least for their length, until about `mostChars` are held. */
-export function evict(store: UnitStore, roomChars: number, mostChars: number, judged: number): void {
+export function evict(
+  store: UnitStore,
+  roomChars: number,
+  mostChars: number,
+  judged: number,
+  shapes: ShapeCounts,
+): void {
   const { length, shownChars, charsBefore } = store;
   if (scratch.keeps.length < length) scratch = newScratch(length + (length >> 1));
   const keeps = scratch.keeps.fill(0, 0, length);
@@ -45,12 +53,13 @@ export function evict(store: UnitStore, roomChars: number, mostChars: number, ju
   }
   let lowest = STEPS;
   while (lowest > 0 && left - (steps[lowest - 1] as number) > 0) left -= steps[--lowest] as number;
-  // The first lines that tell of a failure stay: at the end they may be the only ones.
+  // The first lines that tell of a failure, or stand out, stay: at the end they may be the only ones.
   const isSign = signFinder(store);
+  const isOdd = oddFinder(store, shapes);
   let signs = 0;
   for (let row = head; row < tail; row++) {
     if ((step[row - head] as number) >= lowest) keeps[row] = 1;
-    else if (signs < MOST_TELLING && isSign(row)) {
+    else if (signs < MOST_TELLING && (isSign(row) || isOdd(row))) {
       keeps[row] = 1;
       signs++;
     }

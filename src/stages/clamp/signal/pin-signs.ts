@@ -1,9 +1,11 @@
 import type { Size } from "../../../contract/size.ts";
 import { type Budget, overBudget, shareOf } from "../budget.ts";
 import { decode } from "../fit.ts";
+import { oddFinder } from "./odd-rows.ts";
 import { mayTell, mayTellAtAll } from "./quick-look.ts";
 import { quietLines } from "./quiet-lines.ts";
 import { MAX_UNIT_BYTES } from "./read-lines.ts";
+import type { ShapeCounts } from "./shape-counts.ts";
 import type { UnitCosts } from "./unit-costs.ts";
 import { IS_FOCUSED, REWRITTEN, type UnitStore } from "./unit-store.ts";
 
@@ -31,7 +33,7 @@ export interface Pinning {
   pinned: Uint8Array;
 }
 
-/** Marks the few lines that by themselves tell of a failure: in a quiet output they stand alone, and are what matters. */
+/** Marks the few lines that by themselves tell of a failure, or stand out: in a quiet output they are what matters. */
 export function pinSigns(pinning: Pinning, telling: number[]): void {
   if (telling.length <= MOST_TELLING) pinBest(pinning, telling, MOST_SIGNS, SIGN_SHARE);
 }
@@ -54,6 +56,14 @@ function pinBest({ store, costs, budget, gap, pinned }: Pinning, rows: number[],
     if (overBudget(size, within) !== null) return;
     pinned[row] = 1;
   }
+}
+
+/** Rows that stand out; none if they are many: then none does. */
+export function oddRows(store: UnitStore, shapes: ShapeCounts): number[] {
+  const isOdd = oddFinder(store, shapes);
+  const rows: number[] = [];
+  for (let row = 0; row < store.length && rows.length <= MOST_TELLING; row++) if (isOdd(row)) rows.push(row);
+  return rows.length > MOST_TELLING ? [] : rows;
 }
 
 /** Rows that tell of a failure: all of them, or some if they are many. */

@@ -54,7 +54,7 @@ export class SignalReader {
     (bytes, start, end, from, line, startsInside) => this.#source(bytes, start, end, from, line, startsInside),
     (bytes, start, from, line) => this.#skim(bytes, start, from, line),
   );
-  readonly #shapes = new ShapeCounts();
+  readonly shapes = new ShapeCounts();
   readonly #starts = new ShapeCounts();
   readonly #failed = new StepList();
   readonly #good = new StepList();
@@ -109,7 +109,7 @@ export class SignalReader {
       good: this.#good.all(),
       ranks,
       strong: ranks[STRONG] as number,
-      shapes: this.#shapes,
+      shapes: this.shapes,
       starts: this.#starts,
     };
   }
@@ -165,7 +165,7 @@ export class SignalReader {
     if (this.#reading.focus?.matches(bytes.subarray(start, stop))) return AROUND_FOCUS;
     if (at < this.#waitUntil || !mayTell(bytes, start, end)) return null;
     this.scan.scan(bytes, start, stop);
-    return lookAround(this.scan, this.#shapes, this.#starts);
+    return lookAround(this.scan, this.shapes, this.#starts);
   }
 
   /** Skips the whole lines from `start` on that do not catch the eye. */
@@ -226,9 +226,9 @@ export class SignalReader {
     store.shapeSlot[row] = store.startSlot[row] = 0;
     if (scan.blank) flags |= IS_BLANK;
     else if (kind <= REWRITTEN) {
-      const shape = this.#shapes.slot(scan.shape);
+      const shape = this.shapes.slot(scan.shape);
       const startShape = this.#starts.slot(scan.startShape);
-      const seen = this.#shapes.add(shape);
+      const seen = this.shapes.add(shape);
       scan.putNew(SEEN_AT + doubling(seen, 6));
       if (scan.isWarning && seen < RARE) flags |= IS_WARNING;
       scan.putNew(START_SEEN_AT + doubling(this.#starts.add(startShape), 7));
@@ -267,7 +267,7 @@ export class SignalReader {
     store.chars += shown;
     if (row - REACH >= this.#judged) this.#judge(this.#judged++);
     if (store.chars + 32 * store.length > 2 * this.#heldChars) {
-      evict(store, this.#reading.roomChars, this.#heldChars, this.#judged);
+      evict(store, this.#reading.roomChars, this.#heldChars, this.#judged, this.shapes);
       this.#judged = store.length - REACH;
     }
   }
@@ -293,7 +293,7 @@ export class SignalReader {
 
   #judge(row: number): void {
     const { store } = this;
-    const seen = (store.flags[row] as number) & IS_BLANK ? 0 : this.#shapes.of(store.shapeSlot[row] as number) - 1;
+    const seen = (store.flags[row] as number) & IS_BLANK ? 0 : this.shapes.of(store.shapeSlot[row] as number) - 1;
     const quiet = (store.sequence[row] as number) - this.#lively > REACH;
     store.score[row] = this.context.look(store, row, store.length, seen, quiet) + gainOf(store.flags[row] as number);
   }
