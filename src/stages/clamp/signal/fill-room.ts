@@ -1,22 +1,7 @@
-import type { Size } from "../../../contract/size.ts";
 import { overBudget, UNITS } from "../budget.ts";
-import type { Choosing } from "./select-rows.ts";
+import { addGaps, type Choosing, type Taken } from "./choosing.ts";
 
 const FILL_PASSES = 6;
-
-/** What a choice of rows takes, the markers of its gaps included. */
-export interface Taken {
-  size: Size;
-  gaps: number;
-}
-
-/** Adds (or with fewer than none takes away) what gaps take. */
-export function addGaps(size: Size, gap: Size, gaps: number): void {
-  size.bytes += gaps * gap.bytes;
-  size.chars += gaps * gap.chars;
-  size.lines += gaps * gap.lines;
-  size.tokens += gaps * gap.tokens;
-}
 
 /** Uses what room is left, where that opens no gap: the most valuable for its size first. */
 export function fillRoom(choosing: Choosing, kept: Uint8Array, taken: Taken, shares: Float64Array): void {

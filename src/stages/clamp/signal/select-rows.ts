@@ -1,23 +1,9 @@
 import type { Size } from "../../../contract/size.ts";
-import { type Budget, overBudget } from "../budget.ts";
-import { addGaps, fillRoom, type Taken } from "./fill-room.ts";
+import { overBudget } from "../budget.ts";
+import { addGaps, type Choosing, type Taken } from "./choosing.ts";
+import { fillRoom } from "./fill-room.ts";
 import { LiveRows } from "./live-rows.ts";
-import { shareOfBudget, type UnitCosts } from "./unit-costs.ts";
-import type { UnitStore } from "./unit-store.ts";
-
-/** What rows are chosen by. */
-export interface Choosing {
-  store: UnitStore;
-  values: Float64Array;
-  costs: UnitCosts;
-  budget: Budget;
-  /** What a gap's marker takes. */
-  gap: Size;
-  /** Rows in all, held or not. */
-  units: number;
-  /** Rows that are kept whatever they are worth. */
-  pinned: Uint8Array;
-}
+import { shareOfBudget } from "./unit-costs.ts";
 
 /** A gap costs its reader more than its marker's room. */
 const GAP_WEIGHT = 4;
