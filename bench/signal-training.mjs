@@ -37,6 +37,7 @@ const ALL = { roomChars: Number.POSITIVE_INFINITY, fullBytes: Number.POSITIVE_IN
 function readAll(raw, each) {
   const reader = new code.SignalReader(ALL);
   const { scan } = reader;
+  scan.record();
   const fold = code.startFold((span) => {
     reader.add(span);
   });

@@ -39,7 +39,10 @@ function combine(a: Size, b: Size, join: (a: number, b: number) => number): Size
 
 /** The first unit in which `size` is over `budget`, or null if it fits. */
 export function overBudget(size: Size, budget: Budget): Unit | null {
-  return UNITS.find((unit) => size[unit] > budget[unit]) ?? null;
+  if (size.lines > budget.lines) return "lines";
+  if (size.bytes > budget.bytes) return "bytes";
+  if (size.chars > budget.chars) return "chars";
+  return size.tokens > budget.tokens ? "tokens" : null;
 }
 
 /** The most source bytes that these limits can ever show: what a clamp needs to hold. */

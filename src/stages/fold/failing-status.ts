@@ -12,14 +12,20 @@ export function hasStatus(bytes: Uint8Array, start: number, end: number): boolea
 
 /** True if such a number is from 400 to 599. */
 export function hasFailingStatus(bytes: Uint8Array, start: number, end: number): boolean {
+  return failingStatus(bytes, start, end) !== 0;
+}
+
+/** The first such number from 400 to 599, or 0. */
+export function failingStatus(bytes: Uint8Array, start: number, end: number): number {
   for (let at = start + 1; at + 3 <= end; at++) {
     const first = bytes[at]!;
     if (first !== 0x34 && first !== 0x35) continue;
     if (!isSeparator(bytes[at - 1]!) || !isDigit(bytes[at + 1]) || !isDigit(bytes[at + 2])) continue;
     if (at + 3 < end && (isDigit(bytes[at + 3]) || isLetter(bytes[at + 3]) || bytes[at + 3] === 0x2e)) continue;
-    if (isStatusPlace(bytes, start, at)) return true;
+    if (isStatusPlace(bytes, start, at))
+      return (first - 0x30) * 100 + (bytes[at + 1]! - 0x30) * 10 + bytes[at + 2]! - 0x30;
   }
-  return false;
+  return 0;
 }
 
 function isStatusPlace(bytes: Uint8Array, start: number, at: number): boolean {

@@ -68,6 +68,8 @@ function tryForm(
     }
     if (best !== null && cut.kept.bytes <= best.cut.kept.bytes) break;
     best = { text, cut };
+    // The same room would give the same cut again.
+    if (isSame(charged, room.fixed)) break;
     // The bounds charged too much: what the markers really took leaves more for the output.
     room = { gap, fixed: charged, tag };
   }
@@ -101,6 +103,10 @@ function combine(a: Size, b: Size, join: (a: number, b: number) => number): Size
     lines: join(a.lines, b.lines),
     tokens: join(a.tokens, b.tokens),
   };
+}
+
+function isSame(a: Size, b: Size): boolean {
+  return a.bytes === b.bytes && a.chars === b.chars && a.lines === b.lines && a.tokens === b.tokens;
 }
 
 function leavesRoom({ fixed, gap }: Room, { limits }: MarkRequest): boolean {

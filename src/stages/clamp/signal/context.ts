@@ -104,14 +104,8 @@ export class Context {
     const around = strongIn(store, row - 15, row + 15, last);
     const { features } = this;
     features[0] = own;
-    features[1] = A1 + (highest(level, row - 1, row, last) >> 1);
-    features[2] = A2 + (highest(level, row + 1, row + 2, last) >> 1);
-    features[3] = A3 + (highest(level, row - 3, row - 1, last) >> 1);
-    features[4] = A4 + (highest(level, row + 2, row + 4, last) >> 1);
-    features[5] = A5 + (highest(level, row - 8, row - 3, last) >> 1);
-    features[6] = A6 + (highest(level, row + 4, row + 9, last) >> 1);
-    features[7] = A7 + (highest(level, row - 20, row - 8, last) >> 1);
-    features[8] = A8 + (highest(level, row + 9, row + 21, last) >> 1);
+    if (row >= REACH && row + REACH < last) this.#levelsInside(store, row);
+    else this.#levelsAtEdge(level, row, last);
     features[9] = A9 + (paragraphLevel >> 1);
     features[10] = A10 + (this.#paragraph === 0 ? 0 : this.#paragraphFirst >> 1);
     features[11] = A11 + doubling(this.#paragraph, 6);
@@ -135,6 +129,33 @@ export class Context {
     return score;
   }
 
+  /** The levels around a row that has enough rows on both sides. */
+  #levelsInside({ level, recentLevel }: UnitStore, row: number): void {
+    const { features } = this;
+    const of = (at: number) => level[at] as number;
+    const upTo = (at: number) => recentLevel[at] as number;
+    features[1] = A1 + (of(row - 1) >> 1);
+    features[2] = A2 + (of(row + 1) >> 1);
+    features[3] = A3 + (higher(of(row - 3), of(row - 2)) >> 1);
+    features[4] = A4 + (higher(of(row + 2), of(row + 3)) >> 1);
+    features[5] = A5 + (higher(of(row - 8), upTo(row - 4)) >> 1);
+    features[6] = A6 + (higher(upTo(row + 7), of(row + 8)) >> 1);
+    features[7] = A7 + (higher(higher(upTo(row - 17), upTo(row - 13)), upTo(row - 9)) >> 1);
+    features[8] = A8 + (higher(higher(upTo(row + 12), upTo(row + 16)), upTo(row + 20)) >> 1);
+  }
+
+  #levelsAtEdge(level: Uint8Array, row: number, last: number): void {
+    const { features } = this;
+    features[1] = A1 + (highest(level, row - 1, row, last) >> 1);
+    features[2] = A2 + (highest(level, row + 1, row + 2, last) >> 1);
+    features[3] = A3 + (highest(level, row - 3, row - 1, last) >> 1);
+    features[4] = A4 + (highest(level, row + 2, row + 4, last) >> 1);
+    features[5] = A5 + (highest(level, row - 8, row - 3, last) >> 1);
+    features[6] = A6 + (highest(level, row + 4, row + 9, last) >> 1);
+    features[7] = A7 + (highest(level, row - 20, row - 8, last) >> 1);
+    features[8] = A8 + (highest(level, row + 9, row + 21, last) >> 1);
+  }
+
   /** What is known to the lines after this one. */
   #pass(flag: number, own: number): void {
     if (own >= STRONG) this.#strongSince++;
@@ -149,6 +170,10 @@ export class Context {
     this.#sinceCommand++;
     this.#sinceFrames++;
   }
+}
+
+function higher(a: number, b: number): number {
+  return a > b ? a : b;
 }
 
 /** The highest level of rows [from, to), as far as they are there. */

@@ -1,4 +1,6 @@
-import { isSign, MOST_TELLING } from "./pin-signs.ts";
+import { oddFinder } from "./odd-rows.ts";
+import { MOST_TELLING, signFinder } from "./pin-signs.ts";
+import type { ShapeCounts } from "./shape-counts.ts";
 import { smoothed } from "./smooth.ts";
 import type { UnitStore } from "./unit-store.ts";
 
@@ -9,20 +11,28 @@ const NEWEST_LINES = 64;
 /** What a line costs beside its characters. */
 const LINE_COST = 32;
 const STEPS = 512;
+/** The value per cost at which each step begins: six steps to a doubling. */
+const STEP_STARTS = Float64Array.from({ length: STEPS }, (_, step) => 2 ** ((step - 0.5) / 6 - 60));
 
 /** Lets go of the lines that are worth least for their length, until about `mostChars` are held. */
-export function evict(store: UnitStore, roomChars: number, mostChars: number, judged: number): void {
+export function evict(
+  store: UnitStore,
+  roomChars: number,
+  mostChars: number,
+  judged: number,
+  shapes: ShapeCounts,
+): void {
   const { length, shownChars, charsBefore } = store;
   if (scratch.keeps.length < length) scratch = newScratch(length + (length >> 1));
   const keeps = scratch.keeps.fill(0, 0, length);
   let left = mostChars;
   let head = 0;
-  while (head < length && (charsBefore[head] as number) < roomChars * HEAD_SHARE) left -= cost(store, head++);
+  while (head < length && (charsBefore[head] as number) < roomChars * HEAD_SHARE) left -= costOf(store, head++);
   let tail = length;
   let tailChars = 0;
   while (tail > head && (tailChars < roomChars || length - tail < NEWEST_LINES || tail > judged)) {
     tailChars += shownChars[--tail] as number;
-    left -= cost(store, tail);
+    left -= costOf(store, tail);
   }
   keeps.fill(1, 0, head);
   keeps.fill(1, tail, length);
@@ -31,19 +41,25 @@ export function evict(store: UnitStore, roomChars: number, mostChars: number, ju
   smoothed(store, store.score, head, tail, own, values);
   const steps = scratch.steps.fill(0);
   const { step } = scratch;
+  // From the step of the row before it is not far: faster than a logarithm.
+  let at = 0;
   for (let row = head; row < tail; row++) {
-    const density = Math.log2((values[row - head] as number) / cost(store, row) + 1e-30);
-    const at = Math.max(0, Math.min(STEPS - 1, Math.round((density + 60) * 6)));
+    const cost = costOf(store, row);
+    const density = (values[row - head] as number) / cost;
+    while (at > 0 && density < (STEP_STARTS[at] as number)) at--;
+    while (at < STEPS - 1 && density >= (STEP_STARTS[at + 1] as number)) at++;
     step[row - head] = at;
-    steps[at] = (steps[at] as number) + cost(store, row);
+    steps[at] = (steps[at] as number) + cost;
   }
   let lowest = STEPS;
   while (lowest > 0 && left - (steps[lowest - 1] as number) > 0) left -= steps[--lowest] as number;
-  // The first lines that tell of a failure stay: at the end they may be the only ones.
+  // The first lines that tell of a failure, or stand out, stay: at the end they may be the only ones.
+  const isSign = signFinder(store);
+  const isOdd = oddFinder(store, shapes);
   let signs = 0;
   for (let row = head; row < tail; row++) {
     if ((step[row - head] as number) >= lowest) keeps[row] = 1;
-    else if (signs < MOST_TELLING && isSign(store, row)) {
+    else if (signs < MOST_TELLING && (isSign(row) || isOdd(row))) {
       keeps[row] = 1;
       signs++;
     }
@@ -64,6 +80,6 @@ function newScratch(length: number) {
 }
 let scratch = newScratch(0);
 
-function cost({ shownChars }: UnitStore, row: number): number {
+function costOf({ shownChars }: UnitStore, row: number): number {
   return (shownChars[row] as number) + LINE_COST;
 }

@@ -53,6 +53,7 @@ function kindOf({ store }: Judged, row: number, isStart: boolean, isEnd: boolean
 /** What spoke most for or against a line, by itself. */
 function featuresOf(bytes: Uint8Array): string[] {
   const scan = new LineScan();
+  scan.record();
   scan.scan(bytes, 0, bytes.at(-1) === 10 ? bytes.length - 1 : bytes.length);
   const weight = (feature: number) => LINE_WEIGHTS[feature] as number;
   return [...scan.features.subarray(0, scan.count)]

@@ -1,4 +1,5 @@
 import { LateContext } from "./late-context.ts";
+import { oddRows, tellingRows } from "./pin-signs.ts";
 import { copiesDown, repeatsDown } from "./repeats.ts";
 import type { SignalReader } from "./signal-reader.ts";
 import { smoothed } from "./smooth.ts";
@@ -16,6 +17,12 @@ export interface Judged {
   scores: Float32Array;
   values: Float64Array;
   units: number;
+  /** Characters of the whole, folded; where some were not judged it may be bytes. */
+  chars: number;
+  /** Rows that tell of a failure: all of them, or some if they are many. */
+  telling: number[];
+  /** Rows that stand out; none if they are many. */
+  odd: number[];
   isFailure: boolean;
   /** Something failed, and no line looks like a sign of it. */
   isUnsure: boolean;
@@ -38,5 +45,8 @@ export function judge(reader: SignalReader, exitCode: number | undefined): Judge
   const copies = repeatsDown(store, scores);
   const values = smoothed(store, scores, 0, store.length);
   copiesDown(store, copies, values);
-  return { store, scores, values, units: whole.units, isFailure, isUnsure };
+  const { units, chars, shapes } = whole;
+  const telling = tellingRows(store);
+  const odd = oddRows(store, shapes);
+  return { store, scores, values, units, chars, telling, odd, isFailure, isUnsure };
 }

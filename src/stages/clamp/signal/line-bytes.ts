@@ -13,12 +13,6 @@ export function levelOf(score: number): number {
   return low;
 }
 
-/** For short stretches a loop is faster than a view and a call. */
-export function copyBytes(source: Uint8Array, start: number, end: number, target: Uint8Array, at: number): void {
-  if (end - start > 64) target.set(source.subarray(start, end), at);
-  else for (let from = start, to = at; from < end; ) target[to++] = source[from++] as number;
-}
-
 /** UTF-16 units of a stretch. */
 export function charsIn(bytes: Uint8Array, start: number, end: number): number {
   const scan = newScan();

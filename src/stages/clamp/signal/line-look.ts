@@ -1,12 +1,14 @@
 import { LINE_FEATURES } from "./line-features.ts";
 import { LINE_WEIGHTS } from "./weights.ts";
 
+const MOST_FEATURES = 160;
+
 /** What one line is like. One object serves line after line. */
 export class LineLook {
   /** Sum of the weights of its features. */
   score = 0;
-  /** Its features, `count` of them. */
-  readonly features = new Uint16Array(160);
+  /** Its features, `count` of them, once they are asked for. */
+  features = new Uint16Array(0);
   count = 0;
   blank = false;
   /** Has bytes that are not ASCII. */
@@ -28,18 +30,23 @@ export class LineLook {
   #stamps = new Uint32Array(LINE_FEATURES);
   #stamp = 0;
 
+  /** From now on says which features a line has. */
+  record(): void {
+    this.features = new Uint16Array(MOST_FEATURES);
+  }
+
   /** Adds a feature once. */
   put(feature: number): void {
     if (this.#stamps[feature] === this.#stamp) return;
     this.#stamps[feature] = this.#stamp;
     this.score += LINE_WEIGHTS[feature] as number;
-    if (this.count < 160) this.features[this.count++] = feature;
+    if (this.count < this.features.length) this.features[this.count++] = feature;
   }
 
   /** Adds a feature that nothing else adds, and that nobody asks for with `has`. */
   putNew(feature: number): void {
     this.score += LINE_WEIGHTS[feature] as number;
-    if (this.count < 160) this.features[this.count++] = feature;
+    if (this.count < this.features.length) this.features[this.count++] = feature;
   }
 
   has(feature: number): boolean {

@@ -1,7 +1,11 @@
 import type { Size } from "../../../contract/size.ts";
 import { type Budget, overBudget, shareOf } from "../budget.ts";
 import { decode } from "../fit.ts";
-import { mayTell } from "./quick-look.ts";
+import { oddFinder } from "./odd-rows.ts";
+import { mayTell, mayTellAtAll } from "./quick-look.ts";
+import { quietLines } from "./quiet-lines.ts";
+import { MAX_UNIT_BYTES } from "./read-lines.ts";
+import type { ShapeCounts } from "./shape-counts.ts";
 import type { UnitCosts } from "./unit-costs.ts";
 import { IS_FOCUSED, REWRITTEN, type UnitStore } from "./unit-store.ts";
 
@@ -13,6 +17,8 @@ const FOCUS_SHARE = 0.7;
 /** Where more lines than this tell of failures, what is around them says which of them count. */
 export const MOST_TELLING = 40;
 const MAX_SIGN_CHARS = 2000;
+/** How far ahead quiet lines are looked for. */
+const QUIET_BYTES = 4096;
 const SIGN =
   /\b(?:error|fatal|panic|exception|fail(?:ed|ure)?|traceback|abort(?:ed)?|crash(?:ed)?|killed|denied|refused|cannot|unable to|caused by|segmentation fault|out of memory|no space left|(?:command )?not found)\b(?!s? ?[:=] ?0\b)|[a-z]Error\b|[a-z]Exception\b/i;
 const NO_SIGN = /\b(?:0|no|without|zero) (?:errors?|fail(?:ed|ures?)?|exceptions?)\b|\bok\b|\bpass(?:ed)?\b|[✓✔]/i;
@@ -27,11 +33,9 @@ export interface Pinning {
   pinned: Uint8Array;
 }
 
-/** Marks the few lines that by themselves tell of a failure: in a quiet output they stand alone, and are what matters. */
-export function pinSigns(pinning: Pinning): boolean {
-  const rows = tellingRows(pinning.store);
-  if (rows.length <= MOST_TELLING) pinBest(pinning, rows, MOST_SIGNS, SIGN_SHARE);
-  return rows.length > 0;
+/** Marks the few lines that by themselves tell of a failure, or stand out: in a quiet output they are what matters. */
+export function pinSigns(pinning: Pinning, telling: number[]): void {
+  if (telling.length <= MOST_TELLING) pinBest(pinning, telling, MOST_SIGNS, SIGN_SHARE);
 }
 
 /** Marks lines that somebody is after. */
@@ -54,6 +58,14 @@ function pinBest({ store, costs, budget, gap, pinned }: Pinning, rows: number[],
   }
 }
 
+/** Rows that stand out; none if they are many: then none does. */
+export function oddRows(store: UnitStore, shapes: ShapeCounts): number[] {
+  const isOdd = oddFinder(store, shapes);
+  const rows: number[] = [];
+  for (let row = 0; row < store.length && rows.length <= MOST_TELLING; row++) if (isOdd(row)) rows.push(row);
+  return rows.length > MOST_TELLING ? [] : rows;
+}
+
 /** Rows that tell of a failure: all of them, or some if they are many. */
 export function tellingRows(store: UnitStore): number[] {
   const rows: number[] = [];
@@ -63,12 +75,20 @@ export function tellingRows(store: UnitStore): number[] {
   return rows;
 }
 
-/** True for a row that somebody is after, or that tells of a failure by one of the commoner words. */
-export function isSign(store: UnitStore, row: number): boolean {
-  if (isFocused(store, row)) return true;
-  const at = store.byteAt[row] as number;
-  // The quick look first: this is asked of every row that may be let go.
-  return mayTell(store.bytes, at, at + (store.byteLength[row] as number)) && tells(store, row);
+/** Says of rows, asked for in order, which somebody is after, or tell of a failure by one of the commoner words. */
+export function signFinder(store: UnitStore): (row: number) => boolean {
+  const { bytes, bytesLength, byteAt, byteLength } = store;
+  /** No line before it, from the one asked for last on, has such a word. */
+  let quietTo = 0;
+  return (row) => {
+    if (isFocused(store, row)) return true;
+    const at = byteAt[row] as number;
+    const end = at + (byteLength[row] as number);
+    // The quick looks first: this is asked of every row that may be let go.
+    if (end > quietTo)
+      quietTo = quietLines(bytes, at, Math.min(bytesLength, at + QUIET_BYTES), true, MAX_UNIT_BYTES).end;
+    return end > quietTo && mayTell(bytes, at, end) && tells(store, row);
+  };
 }
 
 function isFocused({ flags }: UnitStore, row: number): boolean {
@@ -79,6 +99,8 @@ function tells(store: UnitStore, row: number): boolean {
   if ((store.kind[row] as number) > REWRITTEN) return false;
   const at = store.byteAt[row] as number;
   const end = at + Math.min(store.byteLength[row] as number, MAX_SIGN_CHARS);
+  // Few lines have such a word: most need not become text.
+  if (!mayTellAtAll(store.bytes, at, end)) return false;
   const text = decode(store.bytes.subarray(at, end));
   return SIGN.test(text) && !NO_SIGN.test(text);
 }

@@ -13,3 +13,23 @@ it("shows which tests failed before it shows one body again and again", () => {
   expect(names.filter((name) => !text.includes(name))).toEqual([]);
   expect(text).toContain(body.join("\n"));
 });
+
+it("takes a line with another tag for another line: an error list that is logged once more is shown as it stands", () => {
+  const steps = Array.from({ length: 300 }, (_, step) => [
+    `[INFO] --- some-maven-plugin:2.${step}:compile (default-compile) @ part${step} ---`,
+    `[INFO] Compiling ${step + 3} source files to /build/part${step}/target/classes`,
+    "[INFO] ",
+  ]).flat();
+  const errors = Array.from({ length: 80 }, (_, error) => [
+    `/build/src/acme/Reader${error % 7}.java:[${error + 10},21] error: incompatible types: Entry cannot be converted`,
+    `    K extends Object declared in class Reader${error % 7}`,
+  ]).flat();
+  const log = [...steps, "[ERROR] COMPILATION ERROR :", ...errors, "[INFO] BUILD FAILURE"];
+  log.push(...errors.map((line) => `[ERROR] ${line}`), "Finished: FAILURE");
+  const room = errors.join("\n").length * 2 + 160 * "[ERROR] ".length;
+  expect(log.join("\n").length).toBeGreaterThan(1.5 * room);
+  const { text } = clampText(log.join("\n"), { maxChars: room + 2000 }, { strategy: "signal", exitCode: 1 });
+  const shown = new Set(text.split("\n"));
+  expect(errors.filter((line) => !shown.has(line))).toEqual([]);
+  expect(errors.filter((line) => !shown.has(`[ERROR] ${line}`))).toEqual([]);
+});

@@ -79,8 +79,10 @@ export class LineScan extends LineLook {
       at = stamped + indent;
     }
     const tagged = pastTag(bytes, at, last);
+    let tag = 0;
     if (tagged > at) {
-      this.#tag(bytes, at + 1, tagged - 1);
+      tag = wordHash(bytes, at + 1, tagged - 1);
+      this.#tag(tag, bytes[at + 1] as number);
       indent = countBlanks(bytes, tagged, last);
       at = tagged + indent;
     }
@@ -91,16 +93,18 @@ export class LineScan extends LineLook {
     }
     this.indent = indent;
     this.#walk(bytes, at, last, indent);
+    // With another tag, or without one, it is another line: what a tool first prints and then logs again is no copy.
+    this.textHash ^= tag;
   }
 
   /** A tag before the text: the text is looked at as if it stood alone. */
-  #tag(bytes: Uint8Array, start: number, end: number): void {
+  #tag(hash: number, first: number): void {
     this.put(F_TAG);
-    const number = conceptOf(wordHash(bytes, start, end));
+    const number = conceptOf(hash);
     if (number === -1) return;
     this.put(CONCEPT_AT + number * W + PLAIN);
     this.put(CONCEPT_AT + number * W + FIRST);
-    if (CLASS[bytes[start] as number] === UPPER) this.put(CONCEPT_AT + number * W + CAPS);
+    if (CLASS[first] === UPPER) this.put(CONCEPT_AT + number * W + CAPS);
   }
 
   #walk(bytes: Uint8Array, start: number, end: number, indent: number): void {
@@ -136,22 +140,17 @@ export class LineScan extends LineLook {
         const wordStart = at;
         let hash = WORD_SEED;
         let wordUppers = 0;
-        let isLower = false;
         let next = byte;
-        for (;;) {
-          if (next >= 97 && next <= 122) {
-            isLower = true;
-            hash = addLetter(hash, next);
-          } else if (next >= 65 && next <= 90 && !isLower) {
+        if (kind === UPPER) {
+          do {
             wordUppers++;
             hash = addLetter(hash, next | 32);
-          } else break;
-          at++;
-          if (at === stop) {
-            next = 32;
-            break;
-          }
-          next = bytes[at] as number;
+            next = ++at < stop ? (bytes[at] as number) : 32;
+          } while (next >= 65 && next <= 90);
+        }
+        while (next >= 97 && next <= 122) {
+          hash = addLetter(hash, next);
+          next = ++at < stop ? (bytes[at] as number) : 32;
         }
         const wordLength = at - wordStart;
         shape = Math.imul(shape ^ hash, 0x01000193);
@@ -201,6 +200,13 @@ export class LineScan extends LineLook {
         afterNumber = 0;
         isPart = splits;
         previous = 97;
+        if (next === 32 && at < stop) {
+          // A blank follows most words: seen to at once.
+          shape = Math.imul(shape ^ 32, 0x01000193);
+          if (++tokens === 2) startShape = shape;
+          previous = 32;
+          at++;
+        }
         continue;
       }
       isPart = false;

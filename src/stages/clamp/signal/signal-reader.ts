@@ -4,7 +4,7 @@ import { Context, LIVELY, REACH, STRONG } from "./context.ts";
 import { doubling } from "./context-features.ts";
 import { evict } from "./evict.ts";
 import type { Whole } from "./late-context.ts";
-import { charsIn, copyBytes, levelOf } from "./line-bytes.ts";
+import { charsIn, levelOf } from "./line-bytes.ts";
 import { SEEN_AT, START_SEEN_AT } from "./line-features.ts";
 import { AROUND_FOCUS, type Around, FOCUS_GAIN, gainOf, lookAround, RARE } from "./look-around.ts";
 import { LookBudget } from "./look-budget.ts";
@@ -52,7 +52,7 @@ export class SignalReader {
     (bytes, start, end, from, line, startsInside) => this.#source(bytes, start, end, from, line, startsInside),
     (span, start, line) => this.#skim(span, start, line),
   );
-  readonly #shapes = new ShapeCounts();
+  readonly shapes = new ShapeCounts();
   readonly #starts = new ShapeCounts();
   readonly #failed = new StepList();
   readonly #good = new StepList();
@@ -82,6 +82,7 @@ export class SignalReader {
   }
 
   add(span: Span): void {
+    this.store.begin();
     if (span.kind === "source") return this.#lines.add(span);
     this.#lines.flush();
     this.#lines.begin();
@@ -104,7 +105,7 @@ export class SignalReader {
       good: this.#good.all(),
       ranks,
       strong: ranks[STRONG] as number,
-      shapes: this.#shapes,
+      shapes: this.shapes,
       starts: this.#starts,
     };
   }
@@ -159,7 +160,7 @@ export class SignalReader {
     if (this.#reading.focus?.matches(bytes.subarray(start, stop))) return AROUND_FOCUS;
     if (this.#budget.waits(at) > 0 || !mayTell(bytes, start, end)) return null;
     this.scan.scan(bytes, start, stop);
-    const around = lookAround(this.scan, this.#shapes, this.#starts);
+    const around = lookAround(this.scan, this.shapes, this.#starts);
     if (around === null) this.#budget.glanced(end - start, this.#bytes);
     return around;
   }
@@ -215,10 +216,9 @@ export class SignalReader {
     inside: number,
   ): void {
     const { store, scan } = this;
-    const row = store.push(end - start);
+    const row = store.push(bytes, start, end);
     const at = store.byteAt[row] as number;
     const held = store.bytes;
-    copyBytes(bytes, start, end, held, at);
     const stop = at + end - start;
     scan.scan(held, at, held[stop - 1] === 10 ? stop - 1 : stop);
     let flags = inside;
@@ -226,9 +226,9 @@ export class SignalReader {
     store.shapeSlot[row] = store.startSlot[row] = 0;
     if (scan.blank) flags |= IS_BLANK;
     else if (kind <= REWRITTEN) {
-      const shape = this.#shapes.slot(scan.shape);
+      const shape = this.shapes.slot(scan.shape);
       const startShape = this.#starts.slot(scan.startShape);
-      const seen = this.#shapes.add(shape);
+      const seen = this.shapes.add(shape);
       scan.putNew(SEEN_AT + doubling(seen, 6));
       if (scan.isWarning && seen < RARE) flags |= IS_WARNING;
       scan.putNew(START_SEEN_AT + doubling(this.#starts.add(startShape), 7));
@@ -253,7 +253,7 @@ export class SignalReader {
     store.charsBefore[row] = this.#chars;
     store.kind[row] = kind;
     store.flags[row] = flags;
-    store.level[row] = level;
+    store.setLevel(row, level);
     store.indent[row] = scan.indent > 255 ? 255 : scan.indent;
     store.textHash[row] = scan.textHash;
     store.lineScore[row] = scan.score;
@@ -267,7 +267,7 @@ export class SignalReader {
     store.chars += shown;
     if (row - REACH >= this.#judged) this.#judge(this.#judged++);
     if (store.chars + 32 * store.length > 2 * this.#heldChars) {
-      evict(store, this.#reading.roomChars, this.#heldChars, this.#judged);
+      evict(store, this.#reading.roomChars, this.#heldChars, this.#judged, this.shapes);
       this.#judged = store.length - REACH;
     }
   }
@@ -293,7 +293,7 @@ export class SignalReader {
 
   #judge(row: number): void {
     const { store } = this;
-    const seen = (store.flags[row] as number) & IS_BLANK ? 0 : this.#shapes.of(store.shapeSlot[row] as number) - 1;
+    const seen = (store.flags[row] as number) & IS_BLANK ? 0 : this.shapes.of(store.shapeSlot[row] as number) - 1;
     const quiet = (store.sequence[row] as number) - this.#lively > REACH;
     store.score[row] = this.context.look(store, row, store.length, seen, quiet) + gainOf(store.flags[row] as number);
   }

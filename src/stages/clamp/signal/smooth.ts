@@ -19,8 +19,15 @@ export function smoothed(
 ): Float64Array {
   const { flags, sequence } = store;
   const count = to - from;
+  // Quiet lines, which are most, have one score.
+  let score = 0;
+  let value = 1;
   for (let at = 0; at < count; at++) {
-    own[at] = ((flags[from + at] as number) & IS_BLANK) !== 0 ? 0 : Math.exp(scores[from + at] as number);
+    if (scores[from + at] !== score) {
+      score = scores[from + at] as number;
+      value = Math.exp(score);
+    }
+    own[at] = ((flags[from + at] as number) & IS_BLANK) !== 0 ? 0 : value;
   }
   let sum = 0;
   let lines = 0;

@@ -20,6 +20,8 @@ export const IS_FOCUSED = 512;
 export const WARNING_GAIN = 2;
 
 const FIRST_UNITS = 1024;
+/** So many bytes of the source are copied at once. */
+const AHEAD_BYTES = 4096;
 
 /** Lines (or parts of very long ones) that may be shown, in order; each is a row of these columns. */
 export class UnitStore {
@@ -46,6 +48,8 @@ export class UnitStore {
   kind = new Uint8Array(FIRST_UNITS);
   flags = new Uint16Array(FIRST_UNITS);
   level = new Uint8Array(FIRST_UNITS);
+  /** The highest level of it and the three before it, as they came. */
+  recentLevel = new Uint8Array(FIRST_UNITS);
   indent = new Uint8Array(FIRST_UNITS);
   shapeSlot = new Uint16Array(FIRST_UNITS);
   startSlot = new Uint16Array(FIRST_UNITS);
@@ -56,21 +60,52 @@ export class UnitStore {
   lineScore = new Float32Array(FIRST_UNITS);
   /** The score without what is only known at the end. */
   score = new Float32Array(FIRST_UNITS);
+  /** Up to here `bytes` holds what `#source` has `#offset` further on. */
+  #ahead = 0;
+  #source: Uint8Array | null = null;
+  #offset = 0;
 
-  /** Makes room for one more unit of `byteLength` bytes; it is then row `length - 1`. */
-  push(byteLength: number): number {
+  /** What lies behind the bytes held is no longer what comes next: the source may have changed. */
+  begin(): void {
+    this.#ahead = 0;
+  }
+
+  /** One more unit: source[start, end). It is then row `length - 1`. */
+  push(source: Uint8Array, start: number, end: number): number {
     if (this.length === this.sequence.length) this.#grow();
+    const byteLength = end - start;
     const needed = this.bytesLength + byteLength;
-    if (needed > this.bytes.length) {
-      const larger = new Uint8Array(Math.max(needed, Math.ceil(this.bytes.length * 1.5)));
-      larger.set(this.bytes.subarray(0, this.bytesLength));
-      this.bytes = larger;
+    if (needed > this.#ahead || source !== this.#source || start - this.bytesLength !== this.#offset) {
+      // One copy for many lines: a call for each would cost more than the copying.
+      const to = Math.min(source.length, Math.max(end, start + AHEAD_BYTES));
+      this.#makeRoom(this.bytesLength + to - start);
+      this.bytes.set(source.subarray(start, to), this.bytesLength);
+      this.#ahead = this.bytesLength + to - start;
+      this.#source = source;
+      this.#offset = start - this.bytesLength;
     }
     const row = this.length++;
     this.byteAt[row] = this.bytesLength;
     this.byteLength[row] = byteLength;
     this.bytesLength = needed;
     return row;
+  }
+
+  setLevel(row: number, level: number): void {
+    this.level[row] = level;
+    let recent = level;
+    for (let at = row < 3 ? 0 : row - 3; at < row; at++) {
+      const before = this.level[at] as number;
+      if (before > recent) recent = before;
+    }
+    this.recentLevel[row] = recent;
+  }
+
+  #makeRoom(needed: number): void {
+    if (needed <= this.bytes.length) return;
+    const larger = new Uint8Array(Math.max(needed, Math.ceil(this.bytes.length * 1.5)));
+    larger.set(this.bytes.subarray(0, this.bytesLength));
+    this.bytes = larger;
   }
 
   /** Keeps only the rows for which `keeps` says so; `rows` is room to work in. */
@@ -97,11 +132,12 @@ export class UnitStore {
     );
     moveInt32([this.textHash, this.strongBefore], rows, count);
     moveFloat64([this.from, this.to, this.line, this.sourceCharsBefore, this.charsBefore], rows, count);
-    moveUint8([this.kind, this.level, this.indent, this.failedBefore], rows, count);
+    moveUint8([this.kind, this.level, this.recentLevel, this.indent, this.failedBefore], rows, count);
     moveUint16([this.flags, this.shapeSlot, this.startSlot], rows, count);
     moveFloat32([this.lineScore, this.score], rows, count);
     this.length = count;
     this.bytesLength = bytesTo;
+    this.begin();
   }
 
   #grow(): void {
@@ -125,6 +161,7 @@ export class UnitStore {
     this.kind = larger(Uint8Array, this.kind);
     this.flags = larger(Uint16Array, this.flags);
     this.level = larger(Uint8Array, this.level);
+    this.recentLevel = larger(Uint8Array, this.recentLevel);
     this.indent = larger(Uint8Array, this.indent);
     this.shapeSlot = larger(Uint16Array, this.shapeSlot);
     this.startSlot = larger(Uint16Array, this.startSlot);

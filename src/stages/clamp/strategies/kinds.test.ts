@@ -33,7 +33,7 @@ describe("strategies for kinds", () => {
     const { text, receipt } = clampText(rows, LIMITS, { tool: "mcp__store__report" });
     expect(receipt).toMatchObject({ kind: "unknown", strategy: "signal" });
     expect(text).toContain("FATAL: disk quota exceeded");
-    const quiet = clampText(rows.replace(/FATAL.*/, "row 4500 is fine"), LIMITS, { tool: "mcp__store__report" });
+    const quiet = clampText(rows.replace(/FATAL.*/, "row 4500 is fine 31500"), LIMITS, { tool: "mcp__store__report" });
     expect(quiet.receipt).toMatchObject({ kind: "unknown", strategy: "head-tail" });
   });
 

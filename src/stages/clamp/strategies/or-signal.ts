@@ -4,7 +4,8 @@ import { signal, startSignal } from "./signal.ts";
 
 /**
  * The strategy for what a command's output looks like at its start, unless the command failed and says so further on, or
- * the output is not what it looked like, or like nothing, and tells of a failure: then that is kept.
+ * the output is not what it looked like, or like nothing, and tells of a failure or has lines that stand out: then those
+ * are kept.
  */
 export function orSignal(strategy: Strategy): Strategy {
   return {
@@ -22,7 +23,8 @@ export function orSignal(strategy: Strategy): Strategy {
           // Both ends are for what nobody knows; a document that is whole says itself what went wrong.
           const isKnown = held !== plain && strategy.name !== headTail.name;
           if (isKnown && (strategy.name === "json" || exitCode === undefined || exitCode === 0)) return held;
-          return other.tellsFailure() ? { ...other.end(total, exitCode), strategy: signal.name } : held;
+          const isForSignal = other.tellsFailure() || (!isKnown && other.hasOdd());
+          return isForSignal ? { ...other.end(total, exitCode), strategy: signal.name } : held;
         },
       };
     },

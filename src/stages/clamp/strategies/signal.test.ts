@@ -46,6 +46,39 @@ describe("signal", () => {
         ).toContain(sign);
   });
 
+  const hits = (count: number, status: (hit: number) => number) =>
+    Array.from(
+      { length: count },
+      (_, hit) =>
+        `10.0.${hit % 4}.${hit % 250} - - [01/Mar/2026:10:00:${10 + (hit % 50)} +0000] "GET /${["", "api/users", "img/logo.png"][hit % 3]} HTTP/1.1" ${status(hit)} ${(hit * 37) % 9000}`,
+    );
+
+  it.each([
+    { name: "a log that is held whole", count: 2000 },
+    { name: "a log of which most is let go early", count: 11_000 },
+  ])("keeps the lone request that failed among many that did not: $name", ({ count }) => {
+    const log = hits(count, (hit) => (hit === count / 2 ? 500 : hit % 9 === 0 ? 304 : hit % 20 === 0 ? 404 : 200));
+    for (const strategy of ["signal", "auto"])
+      for (const exitCode of [undefined, 0, 1]) {
+        const options = { strategy, ...(exitCode !== undefined && { exitCode }) };
+        expect(clampText(log.join("\n"), { maxChars: 4000 }, options).text).toContain(log[count / 2]);
+      }
+  });
+
+  it.each(["the disk is 97 percent full", "row 40 copied with 3 retries", "row 1777 SKIPPED"])(
+    "keeps the one line that stands out from thousands that differ in a number only: %s",
+    (odd) => {
+      for (const count of [2000, 20_000]) {
+        const log = Array.from({ length: count }, (_, row) => (row === count / 2 ? odd : `row ${row} copied`));
+        for (const strategy of ["signal", "auto"])
+          for (const exitCode of [undefined, 0, 1]) {
+            const options = { strategy, ...(exitCode !== undefined && { exitCode }) };
+            expect(clampText(log.join("\n"), { maxChars: 4000 }, options).text).toContain(odd);
+          }
+      }
+    },
+  );
+
   it("keeps the message and the causes of a trace before its frames", () => {
     const frames = (count: number) =>
       Array.from({ length: count }, (_, n) => `\tat com.acme.store.Reader${n}.read(Reader${n}.java:${n + 10})`);

@@ -7,7 +7,7 @@ import { type Budget, budgetOf, spend, UNITS } from "../budget.ts";
 import { explainCut } from "../signal/explain.ts";
 import { type Judged, judge } from "../signal/judge.ts";
 import { pinEdges } from "../signal/pin-edges.ts";
-import { pinFocus, pinSigns, tellingRows } from "../signal/pin-signs.ts";
+import { oddRows, pinFocus, pinSigns, tellingRows } from "../signal/pin-signs.ts";
 import { selectRows } from "../signal/select-rows.ts";
 import { SignalReader } from "../signal/signal-reader.ts";
 import { UnitCosts } from "../signal/unit-costs.ts";
@@ -20,11 +20,14 @@ const LEAST: Budget = { bytes: 600, chars: 600, lines: 8, tokens: 200 };
 /** Somebody who is after something wants it before both ends. */
 const LEAST_WITH_FOCUS: Budget = { bytes: 160, chars: 160, lines: 3, tokens: 50 };
 
+/** More characters than so many times the budget surely do not fit: some may be counted by their bytes, three at most. */
+const MAY_FIT = 3;
+
 /** Keeps what tells why something failed, and both ends. */
 export const signal: Strategy = { name: "signal", start: startSignal };
 
-/** A sieve that can tell whether the output itself speaks of a failure. */
-export function startSignal(request: StrategyRequest): Sieve & { tellsFailure(): boolean } {
+/** A sieve that can tell whether the output itself speaks of a failure, and whether lines stand out from the others. */
+export function startSignal(request: StrategyRequest): Sieve & { tellsFailure(): boolean; hasOdd(): boolean } {
   const reader = new SignalReader({
     roomChars: roomChars(request),
     fullBytes: NUMBERS.signalFullBytes.default,
@@ -37,6 +40,7 @@ export function startSignal(request: StrategyRequest): Sieve & { tellsFailure():
       reader.add(span);
     },
     tellsFailure: () => reader.tellsFailure || tellingRows(reader.store).length > 0,
+    hasOdd: () => oddRows(reader.store, reader.shapes).length > 0,
     end(total: Total, exitCode = request.exitCode): Held {
       const plain = edges.end(total);
       const judged = judge(reader, exitCode);
@@ -58,7 +62,7 @@ function roomChars({ limits, counter }: StrategyRequest): number {
 
 function cutSignal(
   request: StrategyRequest,
-  { store, values, units, isFailure, isUnsure }: Judged,
+  { store, values, units, chars, telling, odd, isFailure, isUnsure }: Judged,
   costs: UnitCosts,
   total: Total,
   plain: Held,
@@ -71,12 +75,14 @@ function cutSignal(
   const pinned = pinEdges(store, costs, budget, isFailure || request.focus !== undefined);
   const pinning = { store, costs, budget, gap: room.gap, pinned };
   if (request.focus !== undefined) pinFocus(pinning);
-  const hasSigns = request.focus !== undefined || pinSigns(pinning);
-  if (isUnsure && !hasSigns) return plain.cut(room);
+  else if (isUnsure && telling.length + odd.length === 0) return plain.cut(room);
+  else for (const rows of [telling, odd]) pinSigns(pinning, rows);
   const kept = selectRows({ store, values, costs, budget, gap: room.gap, units, pinned });
-  const shown = plain.cut(room);
-  // Folded it may fit whole.
-  if (shown.omitted.bytes === 0 || !kept.includes(1)) return shown;
+  if (chars <= MAY_FIT * Math.min(budget.bytes, budget.chars) || !kept.includes(1)) {
+    const shown = plain.cut(room);
+    // Folded it may fit whole.
+    if (shown.omitted.bytes === 0 || !kept.includes(1)) return shown;
+  }
   const limited = UNITS.find((unit) => budget[unit] !== Number.POSITIVE_INFINITY);
   return writeCut(store, kept, total, limited ?? null);
 }
