@@ -9,6 +9,7 @@ import { type ResolvedWindow, resolveWindow } from "../stages/prune/resolve-wind
 import type { Weight } from "../stages/prune/weight.ts";
 import { giveUp } from "../stages/recover/give-up.ts";
 import { ladderOf } from "../stages/recover/ladders.ts";
+import { learnedBeside } from "../stages/recover/learned-beside.ts";
 import { leftoverShare } from "../stages/recover/leftover-share.ts";
 import { recoveryGoal } from "../stages/recover/recovery-goal.ts";
 import { detectWire, wireNamed } from "../wire/index.ts";
@@ -65,6 +66,7 @@ export class CallRun<Message> {
   }
 
   async #send<Reply>(send: Send<Message, Reply>): Promise<Reply> {
+    const { signal } = this.#stop;
     const { rungs, maxSends } = ladderOf(this.#options.ladder ?? "default");
     let { draft, messages } = await this.#prepare();
     const before = draft?.total ?? NOTHING;
@@ -72,12 +74,13 @@ export class CallRun<Message> {
     for (let sends = 1; ; sends++) {
       let outcome: Outcome<Reply>;
       try {
-        outcome = await attemptSend(send, messages as Message[], this.#contextOf(sends), this.#classifying(draft));
+        outcome = await attemptSend(send, messages as Message[], { signal, attempt: sends }, this.#classifying(draft));
       } catch (error) {
         if (last === null || !this.#isLate()) throw error;
         return this.#fail(last, draft as Draft, before, sends, LATE.message);
       }
       if (outcome.isDone) {
+        this.#memory.rememberAnswered(this.#given, draft?.total ?? null, outcome.inputTokens);
         if (last !== null && draft !== null) await this.#recovered(draft, before, sends);
         return outcome.reply;
       }
@@ -136,10 +139,11 @@ export class CallRun<Message> {
     rungs: ReturnType<typeof ladderOf>["rungs"],
   ): Promise<Draft | null> {
     const tools = this.#tools();
+    const beside = this.#beside ?? learnedBeside(verdict, draft.total, this.#memory.answeredOf(this.#given));
     const goal = recoveryGoal({
       verdict,
       weight: draft.total,
-      besideTokens: this.#beside?.tokens ?? null,
+      besideTokens: beside?.tokens ?? null,
       answerTokens: this.#options.answerTokens ?? 0,
       windowTokens: this.#window.tokens,
       isWindowKnown: this.#isWindowKnown(),
@@ -152,8 +156,8 @@ export class CallRun<Message> {
     if (next === draft) return null;
     this.#noteSummary(draft, next);
     if (fits(next, goal)) return next;
-    const least = leftoverShare(verdict, draft.total, next.total, this.#beside ?? NOTHING) ?? 0;
-    return next.total.tokens <= goal.likelyTokens && least <= 1 ? next : null;
+    const share = leftoverShare(verdict, draft.total, next.total, beside ?? NOTHING) ?? 0;
+    return share <= 1 ? next : null;
   }
 
   /** Which of the given messages a summary stands for now. */
@@ -267,10 +271,6 @@ export class CallRun<Message> {
 
   #steps(): OverflowStep[] {
     return this.#taken.map(({ rung, freedTokens, freedBytes, fault }) => ({ rung, freedTokens, freedBytes, fault }));
-  }
-
-  #contextOf(attempt: number) {
-    return { signal: this.#stop.signal, attempt };
   }
 
   #startDeadline(): void {

@@ -19,7 +19,9 @@ export interface WeighedMessage {
 }
 
 /** What a message costs beside its texts. */
-const MESSAGE_TOKENS = 4;
+const MESSAGE_TOKENS = 3;
+/** Fields that no model reads as text: name and value are a sign or two of the format. */
+const MARKS = new Set(["type", "role", "id", "tool_use_id", "tool_call_id", "call_id", "toolCallId", "status"]);
 const MAX_DEPTH = 32;
 /** Text of this length without a space is data, which is not read as text. */
 const DATA_CHARS = 4096;
@@ -53,7 +55,7 @@ function weighValue(value: unknown, counter: TokenCounter, depth = 0): number {
   if (Array.isArray(value)) return value.reduce((sum, one) => sum + 1 + weighValue(one, counter, depth + 1), 0);
   let tokens = 0;
   for (const [name, field] of Object.entries(value))
-    tokens += counter.count(name) + weighValue(field, counter, depth + 1);
+    tokens += MARKS.has(name) ? 1 : counter.count(name) + weighValue(field, counter, depth + 1);
   return tokens;
 }
 

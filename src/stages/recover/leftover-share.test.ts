@@ -19,18 +19,18 @@ const both = (a: ReturnType<typeof ascii>, b: ReturnType<typeof ascii>) => ({
   bytes: a.bytes + b.bytes,
 });
 
-describe("the least that a smaller request takes", () => {
+describe("the share of the limit that a smaller request takes", () => {
   it("follows the provider's own measure where all text is of one kind", () => {
     expect(leftoverShare(verdict(NUMBERS), ascii(1000), ascii(250), ascii(0))).toBeCloseTo(0.5);
     expect(leftoverShare(verdict(NUMBERS), ascii(900), ascii(150), ascii(100))).toBeCloseTo(0.5);
   });
 
-  it("is lower where text stays that some vocabularies count less", () => {
+  it("is lower where text stays that vocabularies count less than we do", () => {
     const before = both(ascii(1000), chinese(1000));
     const left = leftoverShare(verdict(NUMBERS), before, chinese(1000), ascii(0)) as number;
     expect(left).toBeLessThan(0.7);
     expect(left).toBeGreaterThan(0.5);
-    expect(leftoverShare(verdict(NUMBERS), before, ascii(1000), ascii(0))).toBeCloseTo(1);
+    expect(leftoverShare(verdict(NUMBERS), before, ascii(1000), ascii(0))).toBeCloseTo(2 - left);
   });
 
   it("counts what is reserved for the answer", () => {
@@ -38,7 +38,10 @@ describe("the least that a smaller request takes", () => {
     expect(leftoverShare(reserved, ascii(1000), ascii(0), ascii(0))).toBeCloseTo(0.5);
   });
 
-  it("is not known without numbers", () => {
-    expect(leftoverShare(verdict({ limitTokens: 5 }), ascii(10), ascii(1), ascii(0))).toBeNull();
+  it("is the least it may be where only the limit is known, and not known without one", () => {
+    const share = leftoverShare(verdict({ limitTokens: 100 }), ascii(900), ascii(90), ascii(30)) as number;
+    expect(share).toBeGreaterThan(0.6);
+    expect(share).toBeLessThan(1);
+    expect(leftoverShare(verdict({}), ascii(10), ascii(1), ascii(0))).toBeNull();
   });
 });
