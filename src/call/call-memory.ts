@@ -1,4 +1,3 @@
-import type { Weight } from "../stages/prune/weight.ts";
 import type { Answered } from "../stages/recover/learned-beside.ts";
 
 /** A caller's message and the shorter one that was accepted in its place. */
@@ -89,11 +88,11 @@ export class CallMemory {
     return (isObject(first) ? this.#answered.get(first) : undefined) ?? null;
   }
 
-  rememberAnswered(messages: readonly unknown[], weight: Weight | null, inputTokens: number | null): void {
+  rememberAnswered(messages: readonly unknown[], tokens: number | null, inputTokens: number | null): void {
     const [first] = messages;
     const known = this.answeredOf(messages);
-    if (!isObject(first) || weight === null || inputTokens === null) return;
-    if (known === null || weight.tokens < known.weight.tokens) this.#answered.set(first, { weight, inputTokens });
+    if (!isObject(first) || tokens === null || inputTokens === null) return;
+    if (known === null || tokens < known.tokens) this.#answered.set(first, { tokens, inputTokens });
   }
 }
 

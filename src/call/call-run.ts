@@ -19,9 +19,9 @@ import type { CallMemory } from "./call-memory.ts";
 import type { CallOptions, Send } from "./call-options.ts";
 import type { CallParts } from "./call-parts.ts";
 import { Draft, Scale } from "./draft.ts";
+import { unevenShare } from "./even-counter.ts";
 import { persistHistory } from "./persist-history.ts";
 import { fits, type ReduceTools, reduceDraft, type TakenRung } from "./reduce-draft.ts";
-import { weighBeside } from "./weigh-message.ts";
 
 type Refusal<Reply> = Exclude<Outcome<Reply>, { isDone: true }>;
 
@@ -33,7 +33,7 @@ export class CallRun<Message> {
   readonly #options: CallOptions;
   readonly #scale: Scale;
   readonly #window: ResolvedWindow;
-  readonly #beside: Weight | null;
+  readonly #besideTokens: number | null;
   readonly #stop = new AbortController();
   readonly #taken: TakenRung[] = [];
   readonly #compactions = { count: 0 };
@@ -49,7 +49,7 @@ export class CallRun<Message> {
     this.#options = options;
     this.#scale = new Scale(parts.counter);
     this.#window = resolveWindow(parts.policy, options);
-    this.#beside = options.beside === undefined ? null : weighBeside(options.beside, parts.counter);
+    this.#besideTokens = options.beside === undefined ? null : this.#scale.weighBeside(options.beside);
   }
 
   async run<Reply>(send: Send<Message, Reply>): Promise<Reply> {
@@ -80,7 +80,7 @@ export class CallRun<Message> {
         return this.#fail(last, draft as Draft, before, sends, LATE.message);
       }
       if (outcome.isDone) {
-        this.#memory.rememberAnswered(this.#given, draft?.total ?? null, outcome.inputTokens);
+        this.#memory.rememberAnswered(this.#given, draft?.total.tokens ?? null, outcome.inputTokens);
         if (last !== null && draft !== null) await this.#recovered(draft, before, sends);
         return outcome.reply;
       }
@@ -139,11 +139,13 @@ export class CallRun<Message> {
     rungs: ReturnType<typeof ladderOf>["rungs"],
   ): Promise<Draft | null> {
     const tools = this.#tools();
-    const beside = this.#beside ?? learnedBeside(verdict, draft.total, this.#memory.answeredOf(this.#given));
+    const { total } = draft;
+    const answered = this.#memory.answeredOf(this.#given);
+    const besideTokens = this.#besideTokens ?? learnedBeside(verdict, total.tokens, answered);
     const goal = recoveryGoal({
       verdict,
-      weight: draft.total,
-      besideTokens: beside?.tokens ?? null,
+      weight: total,
+      besideTokens,
       answerTokens: this.#options.answerTokens ?? 0,
       windowTokens: this.#window.tokens,
       isWindowKnown: this.#isWindowKnown(),
@@ -151,18 +153,18 @@ export class CallRun<Message> {
       refusals,
     });
     if (goal.limitTokens !== null && verdict.kind === "context-overflow")
-      this.#memory.rememberWindow(this.#given, goal.windowTokens);
+      this.#memory.rememberWindow(this.#given, goal.windowTokens * unevenShare(total, this.#parts.counter));
     const next = await reduceDraft(draft, rungs, goal, verdict.kind, tools);
     if (next === draft) return null;
     this.#noteSummary(draft, next);
     if (fits(next, goal)) return next;
-    const share = leftoverShare(verdict, draft.total, next.total, beside ?? NOTHING) ?? 0;
+    const beside = besideTokens ?? 0;
+    const share = leftoverShare(verdict, total.tokens + beside, next.total.tokens + beside) ?? 0;
     return share <= 1 ? next : null;
   }
 
   /** Which of the given messages a summary stands for now. */
   #noteSummary(before: Draft, after: Draft): void {
-    if (after.messages.length === before.messages.length) return;
     const most = Math.min(after.messages.length, this.#given.length - this.#covered);
     const isSame = (at: number) => {
       const [one, other] = [before.messages.at(-1 - at), after.messages.at(-1 - at)];
@@ -215,7 +217,7 @@ export class CallRun<Message> {
     if (draft === null) return { refusal: known, answer: known };
     const { leastTokens } = draft;
     return {
-      refusal: { ...known, estimatedTokens: draft.total.tokens + (this.#beside?.tokens ?? 0) },
+      refusal: { ...known, estimatedTokens: draft.total.tokens + (this.#besideTokens ?? 0) },
       answer: leastTokens === null ? known : { ...known, estimatedTokens: leastTokens },
     };
   }

@@ -41,14 +41,8 @@ export function weighMessage(wire: Wire, message: unknown, counter: TokenCounter
   return { view, weight, outsideMedia: view.media.count === 0 ? NO_WEIGHT : weighMedia(view.media), results };
 }
 
-/** Weighs what is sent beside the messages. */
-export function weighBeside(beside: unknown, counter: TokenCounter): Weight {
-  const json = jsonOf(beside);
-  return { chars: json.length, tokens: weighValue(beside, counter), bytes: measureText(json, NO_COUNTER).bytes };
-}
-
 /** Tokens of all that is read in a value: its texts and the names of its fields. */
-function weighValue(value: unknown, counter: TokenCounter, depth = 0): number {
+export function weighValue(value: unknown, counter: TokenCounter, depth = 0): number {
   if (typeof value === "string") return isData(value) ? Math.ceil(value.length / 4) : counter.count(value);
   if (typeof value === "number" || typeof value === "boolean") return 1;
   if (typeof value !== "object" || value === null || depth > MAX_DEPTH || ArrayBuffer.isView(value)) return 0;

@@ -69,7 +69,8 @@ function plainCompactor(spoken: Spoken, calls: { count: number }): Compactor {
       calls.count++;
       const system = messages.filter((message) => wire.read(message).role === "system");
       const said = [...system, wire.say(NOTE), ...messages.slice(-spoken.newest)];
-      return said.length < messages.length ? { messages: said, summaryTokens: 20 } : null;
+      const isLess = JSON.stringify(said).length < JSON.stringify(messages).length;
+      return isLess ? { messages: said, summaryTokens: 20 } : null;
     },
   };
 }

@@ -1,10 +1,8 @@
 import type { Verdict } from "../../contract/verdict.ts";
-import type { Weight } from "../prune/weight.ts";
-import { evenTokens } from "./leftover-share.ts";
 
 /** A request that was answered: its messages by our estimate, and all of it by the provider's count. */
 export interface Answered {
-  weight: Weight;
+  tokens: number;
   inputTokens: number;
 }
 
@@ -15,21 +13,17 @@ const LEAST_RATIO = 0.3;
 const MOST_RATIO = 3;
 
 /**
- * What is sent beside the messages, by our estimate, where nobody said it: two counts of the provider, of a smaller and of a
+ * Tokens of what is sent beside the messages, by our estimate, where nobody said it: two counts of the provider, of a smaller and of a
  * larger request, tell both how it counts and what does not grow with the messages. Null where they cannot.
  */
 export function learnedBeside(
   { observedTokens, outputTokens = 0 }: Verdict,
-  refused: Weight,
+  refusedTokens: number,
   answered: Answered | null,
-): Weight | null {
+): number | null {
   if (answered === null || observedTokens === undefined) return null;
-  const [larger, smaller] = [evenTokens(refused), evenTokens(answered.weight)];
-  if (larger < smaller * LARGER_SHARE) return null;
-  const ratio = (observedTokens - outputTokens - answered.inputTokens) / (larger - smaller);
+  if (refusedTokens < answered.tokens * LARGER_SHARE) return null;
+  const ratio = (observedTokens - outputTokens - answered.inputTokens) / (refusedTokens - answered.tokens);
   if (!(ratio >= LEAST_RATIO && ratio <= MOST_RATIO)) return null;
-  const tokens = Math.max(0, Math.round(answered.inputTokens / ratio - smaller));
-  return { tokens, chars: tokens * ASCII_CHARS, bytes: tokens * ASCII_CHARS };
+  return Math.max(0, Math.round(answered.inputTokens / ratio - answered.tokens));
 }
-
-const ASCII_CHARS = 4;
