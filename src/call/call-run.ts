@@ -140,13 +140,14 @@ export class CallRun<Message> {
   ): Promise<Draft | null> {
     const tools = this.#tools();
     const { total } = draft;
+    const { answerTokens = 0 } = this.#options;
     const answered = this.#memory.answeredOf(this.#given);
     const besideTokens = this.#besideTokens ?? learnedBeside(verdict, total.tokens, answered);
     const goal = recoveryGoal({
       verdict,
       weight: total,
       besideTokens,
-      answerTokens: this.#options.answerTokens ?? 0,
+      answerTokens,
       windowTokens: this.#window.tokens,
       isWindowKnown: this.#isWindowKnown(),
       maxRequestBytes: tools.pruning.maxRequestBytes,
@@ -159,8 +160,8 @@ export class CallRun<Message> {
     this.#noteSummary(draft, next);
     if (fits(next, goal)) return next;
     const beside = besideTokens ?? 0;
-    const share = leftoverShare(verdict, total.tokens + beside, next.total.tokens + beside) ?? 0;
-    return share <= 1 ? next : null;
+    const share = leftoverShare(verdict, total.tokens + beside, next.total.tokens + beside, answerTokens);
+    return (share ?? 0) <= 1 ? next : null;
   }
 
   /** Which of the given messages a summary stands for now. */
@@ -263,8 +264,7 @@ export class CallRun<Message> {
       hasOutsideMedia: draft.outsideMedia.length > 0 && this.#options.media !== "all",
       cause,
     });
-    const { facts } = error;
-    await this.#tell("overflow-failed", { ...facts, ...aboutVerdict(verdict), why });
+    await this.#tell("overflow-failed", { ...error.facts, ...aboutVerdict(verdict), why });
     // An answer that was read from less than all is still an answer.
     if (answer?.isSilent) return answer.reply;
     discard(cause);

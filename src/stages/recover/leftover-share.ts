@@ -6,15 +6,16 @@ const HIGH_SHARE = 1.5;
 /**
  * The share of the provider's limit that a smaller request takes, by what its numbers say of the larger one: over 1 it is
  * not worth a try. With a limit alone it is the least that it may be; null where there is no limit. Both sizes are of
- * whole requests, by our estimate.
+ * whole requests, by our estimate; what is reserved for the answer stays, as the provider or else the caller says it.
  */
 export function leftoverShare(
-  { observedTokens, limitTokens, outputTokens = 0 }: Verdict,
+  { observedTokens, limitTokens, outputTokens }: Verdict,
   beforeTokens: number,
   afterTokens: number,
+  answerTokens: number,
 ): number | null {
   if (limitTokens === undefined) return null;
   if (observedTokens === undefined) return afterTokens / HIGH_SHARE / limitTokens;
-  const ratio = (observedTokens - outputTokens) / Math.max(1, beforeTokens);
-  return (afterTokens * ratio + outputTokens) / limitTokens;
+  const ratio = (observedTokens - (outputTokens ?? 0)) / Math.max(1, beforeTokens);
+  return (afterTokens * ratio + (outputTokens ?? answerTokens)) / limitTokens;
 }
