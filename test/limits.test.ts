@@ -332,6 +332,7 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   recoverSends: 4,
   recoverSeedSends: 5,
   recoverCompactions: 3,
+  recoverFloorChars: 500,
   recoverDeadlineMs: 300_000,
   recoverPeekBytes: 65_536,
   summarizeCalls: 40,

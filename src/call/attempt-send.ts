@@ -6,7 +6,12 @@ import type { Send } from "./call-options.ts";
 
 /** What came of one send: an answer, or a refusal with what carried it. */
 export type Outcome<Reply> =
-  | { isDone: true; reply: Reply }
+  | {
+      isDone: true;
+      reply: Reply;
+      /** The request's tokens by the provider's count, where the answer says it. */
+      inputTokens: number | null;
+    }
   | {
       isDone: false;
       verdict: Verdict;
@@ -58,15 +63,21 @@ export async function attemptSend<Message, Reply>(
     if (!TOO_LARGE.has(verdict.kind)) throw error;
     return { isDone: false, verdict, cause: error, answer: null };
   }
-  if (hasBegun) return { isDone: true, reply };
+  if (hasBegun) return { isDone: true, reply, inputTokens: null };
   if (isResponse(reply)) {
     const verdict = await peekResponse(reply, reply.ok ? answer : refusal);
-    if (!TOO_LARGE.has(verdict.kind)) return { isDone: true, reply };
+    if (!TOO_LARGE.has(verdict.kind))
+      return { isDone: true, reply, inputTokens: reply.ok ? readTokens(verdict) : null };
     return { isDone: false, verdict, cause: reply, answer: { reply, isSilent: isSilent(verdict) } };
   }
   const verdict = verdictOnAnswer(reply, answer);
-  if (verdict === null || !TOO_LARGE.has(verdict.kind)) return { isDone: true, reply };
+  if (verdict === null || !TOO_LARGE.has(verdict.kind))
+    return { isDone: true, reply, inputTokens: readTokens(verdict) };
   return { isDone: false, verdict, cause: reply, answer: { reply, isSilent: isSilent(verdict) } };
+}
+
+function readTokens(verdict: Verdict | null): number | null {
+  return verdict?.observedTokens ?? null;
 }
 
 const SILENT = new Set(["usage-over-window", "empty-at-full-window", "truncated-by-server"]);

@@ -1,3 +1,5 @@
+import type { Answered } from "../stages/recover/learned-beside.ts";
+
 /** A caller's message and the shorter one that was accepted in its place. */
 interface Form {
   message: unknown;
@@ -23,6 +25,7 @@ export class CallMemory {
   readonly #forms = new WeakMap<object, Form>();
   readonly #summaries = new WeakMap<object, Summary>();
   readonly #windows = new WeakMap<object, number>();
+  readonly #answered = new WeakMap<object, Answered>();
 
   /** The caller's message that this one stands for; itself if it stands for none. */
   originOf(message: unknown): unknown {
@@ -77,6 +80,19 @@ export class CallMemory {
   rememberWindow(messages: readonly unknown[], tokens: number): void {
     const [first] = messages;
     if (isObject(first)) this.#windows.set(first, tokens);
+  }
+
+  /** The smallest request of this conversation that was answered with its size. */
+  answeredOf(messages: readonly unknown[]): Answered | null {
+    const [first] = messages;
+    return (isObject(first) ? this.#answered.get(first) : undefined) ?? null;
+  }
+
+  rememberAnswered(messages: readonly unknown[], tokens: number | null, inputTokens: number | null): void {
+    const [first] = messages;
+    const known = this.answeredOf(messages);
+    if (!isObject(first) || tokens === null || inputTokens === null) return;
+    if (known === null || tokens < known.tokens) this.#answered.set(first, { tokens, inputTokens });
   }
 }
 

@@ -9,6 +9,7 @@ import { type ResolvedWindow, resolveWindow } from "../stages/prune/resolve-wind
 import type { Weight } from "../stages/prune/weight.ts";
 import { giveUp } from "../stages/recover/give-up.ts";
 import { ladderOf } from "../stages/recover/ladders.ts";
+import { learnedBeside } from "../stages/recover/learned-beside.ts";
 import { leftoverShare } from "../stages/recover/leftover-share.ts";
 import { recoveryGoal } from "../stages/recover/recovery-goal.ts";
 import { detectWire, wireNamed } from "../wire/index.ts";
@@ -18,9 +19,9 @@ import type { CallMemory } from "./call-memory.ts";
 import type { CallOptions, Send } from "./call-options.ts";
 import type { CallParts } from "./call-parts.ts";
 import { Draft, Scale } from "./draft.ts";
+import { unevenShare } from "./even-counter.ts";
 import { persistHistory } from "./persist-history.ts";
 import { fits, type ReduceTools, reduceDraft, type TakenRung } from "./reduce-draft.ts";
-import { weighBeside } from "./weigh-message.ts";
 
 type Refusal<Reply> = Exclude<Outcome<Reply>, { isDone: true }>;
 
@@ -32,7 +33,7 @@ export class CallRun<Message> {
   readonly #options: CallOptions;
   readonly #scale: Scale;
   readonly #window: ResolvedWindow;
-  readonly #beside: Weight | null;
+  readonly #besideTokens: number | null;
   readonly #stop = new AbortController();
   readonly #taken: TakenRung[] = [];
   readonly #compactions = { count: 0 };
@@ -48,7 +49,7 @@ export class CallRun<Message> {
     this.#options = options;
     this.#scale = new Scale(parts.counter);
     this.#window = resolveWindow(parts.policy, options);
-    this.#beside = options.beside === undefined ? null : weighBeside(options.beside, parts.counter);
+    this.#besideTokens = options.beside === undefined ? null : this.#scale.weighBeside(options.beside);
   }
 
   async run<Reply>(send: Send<Message, Reply>): Promise<Reply> {
@@ -65,6 +66,7 @@ export class CallRun<Message> {
   }
 
   async #send<Reply>(send: Send<Message, Reply>): Promise<Reply> {
+    const { signal } = this.#stop;
     const { rungs, maxSends } = ladderOf(this.#options.ladder ?? "default");
     let { draft, messages } = await this.#prepare();
     const before = draft?.total ?? NOTHING;
@@ -72,12 +74,13 @@ export class CallRun<Message> {
     for (let sends = 1; ; sends++) {
       let outcome: Outcome<Reply>;
       try {
-        outcome = await attemptSend(send, messages as Message[], this.#contextOf(sends), this.#classifying(draft));
+        outcome = await attemptSend(send, messages as Message[], { signal, attempt: sends }, this.#classifying(draft));
       } catch (error) {
         if (last === null || !this.#isLate()) throw error;
         return this.#fail(last, draft as Draft, before, sends, LATE.message);
       }
       if (outcome.isDone) {
+        this.#memory.rememberAnswered(this.#given, draft?.total.tokens ?? null, outcome.inputTokens);
         if (last !== null && draft !== null) await this.#recovered(draft, before, sends);
         return outcome.reply;
       }
@@ -136,29 +139,33 @@ export class CallRun<Message> {
     rungs: ReturnType<typeof ladderOf>["rungs"],
   ): Promise<Draft | null> {
     const tools = this.#tools();
+    const { total } = draft;
+    const { answerTokens = 0 } = this.#options;
+    const answered = this.#memory.answeredOf(this.#given);
+    const besideTokens = this.#besideTokens ?? learnedBeside(verdict, total.tokens, answered);
     const goal = recoveryGoal({
       verdict,
-      weight: draft.total,
-      besideTokens: this.#beside?.tokens ?? null,
-      answerTokens: this.#options.answerTokens ?? 0,
+      weight: total,
+      besideTokens,
+      answerTokens,
       windowTokens: this.#window.tokens,
       isWindowKnown: this.#isWindowKnown(),
       maxRequestBytes: tools.pruning.maxRequestBytes,
       refusals,
     });
     if (goal.limitTokens !== null && verdict.kind === "context-overflow")
-      this.#memory.rememberWindow(this.#given, goal.windowTokens);
+      this.#memory.rememberWindow(this.#given, goal.windowTokens * unevenShare(total, this.#parts.counter));
     const next = await reduceDraft(draft, rungs, goal, verdict.kind, tools);
     if (next === draft) return null;
     this.#noteSummary(draft, next);
     if (fits(next, goal)) return next;
-    const least = leftoverShare(verdict, draft.total, next.total, this.#beside ?? NOTHING) ?? 0;
-    return next.total.tokens <= goal.likelyTokens && least <= 1 ? next : null;
+    const beside = besideTokens ?? 0;
+    const share = leftoverShare(verdict, total.tokens + beside, next.total.tokens + beside, answerTokens);
+    return (share ?? 0) <= 1 ? next : null;
   }
 
   /** Which of the given messages a summary stands for now. */
   #noteSummary(before: Draft, after: Draft): void {
-    if (after.messages.length === before.messages.length) return;
     const most = Math.min(after.messages.length, this.#given.length - this.#covered);
     const isSame = (at: number) => {
       const [one, other] = [before.messages.at(-1 - at), after.messages.at(-1 - at)];
@@ -211,7 +218,7 @@ export class CallRun<Message> {
     if (draft === null) return { refusal: known, answer: known };
     const { leastTokens } = draft;
     return {
-      refusal: { ...known, estimatedTokens: draft.total.tokens + (this.#beside?.tokens ?? 0) },
+      refusal: { ...known, estimatedTokens: draft.total.tokens + (this.#besideTokens ?? 0) },
       answer: leastTokens === null ? known : { ...known, estimatedTokens: leastTokens },
     };
   }
@@ -257,8 +264,7 @@ export class CallRun<Message> {
       hasOutsideMedia: draft.outsideMedia.length > 0 && this.#options.media !== "all",
       cause,
     });
-    const { facts } = error;
-    await this.#tell("overflow-failed", { ...facts, ...aboutVerdict(verdict), why });
+    await this.#tell("overflow-failed", { ...error.facts, ...aboutVerdict(verdict), why });
     // An answer that was read from less than all is still an answer.
     if (answer?.isSilent) return answer.reply;
     discard(cause);
@@ -267,10 +273,6 @@ export class CallRun<Message> {
 
   #steps(): OverflowStep[] {
     return this.#taken.map(({ rung, freedTokens, freedBytes, fault }) => ({ rung, freedTokens, freedBytes, fault }));
-  }
-
-  #contextOf(attempt: number) {
-    return { signal: this.#stop.signal, attempt };
   }
 
   #startDeadline(): void {

@@ -218,6 +218,43 @@ describe("call", () => {
   });
 });
 
+describe("what is sent beside the messages", () => {
+  /** Counts 9,500 tokens of system prompt and tools that nobody tells us of. */
+  function withTools(limit: number) {
+    const sent: number[] = [];
+    const send = (messages: Message[]): Answer => {
+      const observed = tokensOf(messages) + 9500;
+      sent.push(observed);
+      if (observed > limit)
+        throw Object.assign(new Error(`prompt is too long: ${observed} tokens > ${limit} maximum`), { status: 400 });
+      return { usage: { input_tokens: observed } };
+    };
+    return { sent, send };
+  }
+  const options: CallOptions = { wire: "anthropic", session: "s" };
+
+  it("is learned from an earlier answer: what cannot fit beside it is not sent again", async () => {
+    const { spillway } = await open();
+    const { sent, send } = withTools(10_000);
+    const messages = session(8, 15_000);
+    await spillway.call(messages.slice(0, 1), send, options);
+    await expect(spillway.call(messages, send, options)).rejects.toBeInstanceOf(OverflowError);
+    expect(sent).toHaveLength(2);
+    // Of another conversation nothing is known: one try is all there is to find out.
+    await expect(spillway.call(session(8, 15_000), send, options)).rejects.toBeInstanceOf(OverflowError);
+    expect(sent).toHaveLength(4);
+  });
+
+  it("is left its room: what can fit beside it does at the first try", async () => {
+    const { spillway } = await open();
+    const { sent, send } = withTools(13_000);
+    const messages = session(8, 15_000);
+    await spillway.call(messages.slice(0, 1), send, options);
+    await spillway.call(messages, send, options);
+    expect(sent).toHaveLength(3);
+  });
+});
+
 describe("rules of the user's own", () => {
   const house = {
     rule: "house-gateway",
@@ -468,6 +505,46 @@ describe("ending it", () => {
       await expect(spillway.call([user("x")], send, wrong as CallOptions)).rejects.toMatchObject({ code: "bad-input" });
     }
     await expect(spillway.call("x" as never, send)).rejects.toMatchObject({ code: "bad-input" });
+  });
+});
+
+describe("each call by itself", () => {
+  const silent = Object.assign(new Error("Prompt exceeds max length"), { status: 400, code: "1261" });
+
+  it("has all its attempts again after a success", async () => {
+    const { spillway } = await open();
+    const messages = session(8, 15_000);
+    for (const more of [[], session(9, 15_000).slice(1)]) {
+      let sends = 0;
+      const send = () => {
+        if (++sends < 4) throw silent;
+        return "answer";
+      };
+      const next = [...messages, ...more.map((message) => structuredClone(message))];
+      expect(await spillway.call(next, send, OPTIONS)).toBe("answer");
+      expect(sends).toBe(4);
+    }
+  });
+
+  it("repeats the send and nothing else: the transcript is rewritten once, at the end", async () => {
+    const { spillway, kinds } = await open();
+    const replace = vi.fn<(messages: unknown[]) => void>();
+    const compact = vi.fn<Compactor["compact"]>(async ({ messages }) => ({
+      messages: [user("Summary."), ...messages.slice(-4)],
+      summaryTokens: 5,
+    }));
+    let sends = 0;
+    const send = () => {
+      if (++sends < 3) throw silent;
+      return "answer";
+    };
+    const options = { ...OPTIONS, compactor: { compact }, history: { replace }, persist: true };
+    const messages = [user(words(60_000)), { role: "assistant", content: words(40_000) }, ...session(3, 9000)];
+    expect(await spillway.call(messages, send, options)).toBe("answer");
+    expect(sends).toBe(3);
+    expect(compact.mock.calls.length).toBeLessThanOrEqual(2);
+    expect(replace).toHaveBeenCalledTimes(1);
+    expect(kinds().filter((kind) => kind === "overflow-recovered")).toHaveLength(1);
   });
 });
 

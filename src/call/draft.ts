@@ -5,7 +5,8 @@ import { fileReadBy, supersedes } from "../stages/prune/superseded.ts";
 import { add, NO_WEIGHT, type Weight } from "../stages/prune/weight.ts";
 import type { RungItem } from "../stages/recover/rung.ts";
 import { startPairing } from "../wire/pair-results.ts";
-import { type WeighedMessage, type WeighedResult, weighMessage } from "./weigh-message.ts";
+import { evenCounter } from "./even-counter.ts";
+import { type WeighedMessage, type WeighedResult, weighMessage, weighValue } from "./weigh-message.ts";
 
 /** A result of a draft. */
 export interface DraftItem extends RungItem {
@@ -22,7 +23,12 @@ export class Scale {
   readonly #known = new WeakMap<object, { wire: Wire; weighed: WeighedMessage }>();
 
   constructor(counter: TokenCounter) {
-    this.#counter = counter;
+    this.#counter = evenCounter(counter);
+  }
+
+  /** Tokens of what is sent beside the messages. */
+  weighBeside(beside: unknown): number {
+    return weighValue(beside, this.#counter);
   }
 
   weigh(wire: Wire, message: unknown): WeighedMessage {

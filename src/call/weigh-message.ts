@@ -19,7 +19,9 @@ export interface WeighedMessage {
 }
 
 /** What a message costs beside its texts. */
-const MESSAGE_TOKENS = 4;
+const MESSAGE_TOKENS = 3;
+/** Fields that no model reads as text: name and value are a sign or two of the format. */
+const MARKS = new Set(["type", "role", "id", "tool_use_id", "tool_call_id", "call_id", "toolCallId", "status"]);
 const MAX_DEPTH = 32;
 /** Text of this length without a space is data, which is not read as text. */
 const DATA_CHARS = 4096;
@@ -39,21 +41,15 @@ export function weighMessage(wire: Wire, message: unknown, counter: TokenCounter
   return { view, weight, outsideMedia: view.media.count === 0 ? NO_WEIGHT : weighMedia(view.media), results };
 }
 
-/** Weighs what is sent beside the messages. */
-export function weighBeside(beside: unknown, counter: TokenCounter): Weight {
-  const json = jsonOf(beside);
-  return { chars: json.length, tokens: weighValue(beside, counter), bytes: measureText(json, NO_COUNTER).bytes };
-}
-
 /** Tokens of all that is read in a value: its texts and the names of its fields. */
-function weighValue(value: unknown, counter: TokenCounter, depth = 0): number {
+export function weighValue(value: unknown, counter: TokenCounter, depth = 0): number {
   if (typeof value === "string") return isData(value) ? Math.ceil(value.length / 4) : counter.count(value);
   if (typeof value === "number" || typeof value === "boolean") return 1;
   if (typeof value !== "object" || value === null || depth > MAX_DEPTH || ArrayBuffer.isView(value)) return 0;
   if (Array.isArray(value)) return value.reduce((sum, one) => sum + 1 + weighValue(one, counter, depth + 1), 0);
   let tokens = 0;
   for (const [name, field] of Object.entries(value))
-    tokens += counter.count(name) + weighValue(field, counter, depth + 1);
+    tokens += MARKS.has(name) ? 1 : counter.count(name) + weighValue(field, counter, depth + 1);
   return tokens;
 }
 

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import type { VerdictKind } from "../contract/verdict.ts";
+import { VERDICT_KINDS } from "../stages/policy/verdict-kinds.ts";
 
 /** What sections of the config are made with. */
 interface SectionParts {
@@ -9,25 +9,15 @@ interface SectionParts {
   text(words: string): z.ZodMiniType;
 }
 
-const KINDS: readonly VerdictKind[] = [
-  "context-overflow",
-  "payload-too-large",
-  "request-ceiling",
-  "rate-limit",
-  "output-limit",
-  "compaction-failure",
-  "other",
-];
-
 /** Signatures of refusals, as a person writes them. What their texts may hold is checked when they are made ready. */
 export function overflowSection({ about, flag, section, text }: SectionParts) {
   const texts = (words: string) => about(z.array(z.string({ error: "a text" }), { error: "a list of texts" }), words);
-  const kindWords = `one of ${KINDS.join(", ")}`;
+  const kindWords = `one of ${VERDICT_KINDS.join(", ")}`;
   const statusRange = { error: "a number from 400 to 599" };
   const signatureWords = "a rule: a name under rule, a kind, and one of status, code, stop or text";
   const signature = section("One way in which a refusal is known: all that is given must hold.", {
     rule: text("Its name: lower-case words with - between them."),
-    kind: about(z.enum(KINDS, { error: kindWords }), "What the refusal means."),
+    kind: about(z.enum(VERDICT_KINDS, { error: kindWords }), "What the refusal means."),
     provider: text("Whose it is."),
     status: about(
       z.array(z.int(statusRange).check(z.minimum(400, statusRange), z.maximum(599, statusRange)), {

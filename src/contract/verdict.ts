@@ -21,7 +21,7 @@ export interface Verdict {
   rule: string | null;
   /** Who refused, as far as it is known. */
   provider: string | null;
-  /** Tokens of the request by the provider's own count, those reserved for the answer included. */
+  /** Tokens of the request by the provider's own count, those reserved for the answer included; an answer's, by its usage. */
   observedTokens?: number;
   /** The most it takes, in tokens. */
   limitTokens?: number;

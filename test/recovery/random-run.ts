@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { CallOptions, Compactor, Spillway } from "../../src/index.ts";
+import type { CallOptions, Compactor, SendContext, Spillway } from "../../src/index.ts";
 import { countedTexts } from "../../src/testing/fake-provider/counted-texts.ts";
 import type { FakeProvider, FakeRequest, Speaks, SpeaksAs } from "../../src/testing/fake-provider/fake-provider.ts";
 import { loadTokenCount } from "../../src/testing/fake-provider/load-token-count.ts";
@@ -32,6 +32,8 @@ export const cases = fc.record({
   hasCompactor: fc.boolean(),
   limits: fc.constantFrom<"window" | "bytes" | "minute">("window", "window", "window", "bytes", "minute"),
   ladder: fc.constantFrom<"default" | "seed">("default", "default", "default", "seed"),
+  /** Its first message was sent before, and answered: what one call learns, the next one knows. */
+  goesOn: fc.boolean(),
 });
 
 export type Case = typeof cases extends fc.Arbitrary<infer T> ? T : never;
@@ -40,7 +42,10 @@ export type Case = typeof cases extends fc.Arbitrary<infer T> ? T : never;
 export interface Ran {
   outcome: "answered" | "overflow" | "other";
   error: unknown;
+  /** Those of the conversation as a whole. */
   requests: readonly FakeRequest[];
+  /** The client can know what is sent beside the messages: it was said, or an earlier answer's usage tells. */
+  knowsBeside: boolean;
   compactions: number;
   window: number;
   /** System, tools and the newest turn at its floor, by the provider's count. */
@@ -64,7 +69,8 @@ function plainCompactor(spoken: Spoken, calls: { count: number }): Compactor {
       calls.count++;
       const system = messages.filter((message) => wire.read(message).role === "system");
       const said = [...system, wire.say(NOTE), ...messages.slice(-spoken.newest)];
-      return said.length < messages.length ? { messages: said, summaryTokens: 20 } : null;
+      const isLess = JSON.stringify(said).length < JSON.stringify(messages).length;
+      return isLess ? { messages: said, summaryTokens: 20 } : null;
     },
   };
 }
@@ -99,13 +105,14 @@ export async function runCase(one: Case, spillway: Spillway): Promise<Ran> {
   const sizes = counted(one, spoken);
   const { window, maxBytes } = sizes;
   const isBytes = one.limits === "bytes";
+  let nowMs = 0;
   const provider = await startFakeProvider({
     speaks: one.speaks,
     ...(one.as !== null && one.speaks === "openai-chat" && { as: one.as }),
     tokenFactor: one.tokenFactor,
     window: one.limits === "window" ? window : 100_000_000,
     ...(isBytes && { maxRequestBytes: maxBytes }),
-    ...(one.limits === "minute" && { tokensPerMinute: window }),
+    ...(one.limits === "minute" && { tokensPerMinute: window, now: () => nowMs }),
   });
   const before = structuredClone(spoken.messages);
   const calls = { count: 0 };
@@ -117,10 +124,17 @@ export async function runCase(one: Case, spillway: Spillway): Promise<Ran> {
     ...(one.saysWindow && one.limits === "window" && { window }),
     ...(one.hasCompactor && { compactor: plainCompactor(spoken, calls) }),
   };
+  const send = (messages: unknown[], { signal }: SendContext) => post(provider, spoken, messages, signal);
+  const goesOn = one.goesOn && sizes.firstTokens <= window && !isBytes;
+  if (goesOn) {
+    await spillway.call(firstOf(spoken), send, options);
+    nowMs += 61_000;
+  }
   const ran = (outcome: Ran["outcome"], error: unknown): Ran => ({
     outcome,
     error,
-    requests: provider.requests,
+    requests: provider.requests.slice(goesOn ? 1 : 0),
+    knowsBeside: one.saysBeside || goesOn,
     compactions: calls.count,
     spoken,
     before,
@@ -128,11 +142,7 @@ export async function runCase(one: Case, spillway: Spillway): Promise<Ran> {
     ...sizes,
   });
   try {
-    const reply = await spillway.call(
-      spoken.messages,
-      (messages, { signal }) => post(provider, spoken, messages, signal),
-      options,
-    );
+    const reply = await spillway.call(spoken.messages, send, options);
     return ran(reply.ok ? "answered" : "other", reply.ok ? null : await reply.text());
   } catch (error) {
     const isOverflow = (error as { code?: unknown }).code === "overflow";
@@ -151,6 +161,11 @@ function saysNumbers({ speaks, as, limits }: Case): boolean {
 
 function post({ url }: FakeProvider, { path, beside, field }: Spoken, messages: unknown[], signal: AbortSignal) {
   return fetch(`${url}${path}`, { method: "POST", body: JSON.stringify({ ...beside, [field]: messages }), signal });
+}
+
+/** What a conversation begins with: the user's first message, after the system's where that is one. */
+function firstOf({ messages, wire: name }: Spoken): unknown[] {
+  return messages.slice(0, 1 + messages.findIndex((message) => wireNamed(name)?.read(message).role === "user"));
 }
 
 /** Sizes by the provider's own count: the window is a share of the whole. */
@@ -173,6 +188,7 @@ function counted(one: Case, spoken: Spoken) {
   return {
     window: Math.max(50, Math.floor(tokensOf(spoken.messages) * one.windowShare)),
     maxBytes: Math.max(100, Math.floor(bytesOf(spoken.messages) * one.windowShare)),
+    firstTokens: tokensOf(firstOf(spoken)),
     floorTokens: tokensOf(floor),
     floorBytes: bytesOf(floor),
     wholeFloorTokens: tokensOf(wholeFloor),

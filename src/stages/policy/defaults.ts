@@ -195,6 +195,7 @@ export const NUMBERS = {
   recoverSends: row(4, 1, 100, "how often one request is sent, the first time included"),
   recoverSeedSends: row(5, 1, 100, "the same with seed 000's ladder"),
   recoverCompactions: row(3, 0, 100, "summaries made to recover one request"),
+  recoverFloorChars: chars(500, "what a refused request shows of each result if it would not surely fit with more"),
   recoverDeadlineMs: row(300_000, 1, 86_400_000, "from the first refusal on; three summaries take minutes"),
   recoverPeekBytes: row(64 * KIB, 1, 16 * MIB, "what is read of a stream to see whether it begins with an error"),
   truncatedShare: share(0.5, "a provider that read less than this of what was sent has dropped part of it"),

@@ -49,7 +49,14 @@ function unclaimed(evidence: Evidence, context: VerdictContext): Verdict {
   const provider = context.provider ?? null;
   const silent = silentOverflow(evidence, context);
   if (silent !== null) return { ...silent, provider };
-  return { kind: "other", rule: null, provider, evidence: evidence.texts[0]?.slice(0, 300) ?? "" };
+  const observedTokens = evidence.usage?.inputTokens ?? 0;
+  return {
+    kind: "other",
+    rule: null,
+    provider,
+    ...(observedTokens > 0 && { observedTokens }),
+    evidence: evidence.texts[0]?.slice(0, 300) ?? "",
+  };
 }
 
 /** The provider's name, from the caller or from the address. */

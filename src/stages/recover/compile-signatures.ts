@@ -1,5 +1,6 @@
-import type { Signature, SignatureInput, VerdictKind } from "../../contract/verdict.ts";
+import type { Signature, SignatureInput } from "../../contract/verdict.ts";
 import { messageOf, SpillwayError } from "../../errors.ts";
+import { VERDICT_KINDS } from "../policy/verdict-kinds.ts";
 import { compilePattern, type TextPattern } from "./text-pattern.ts";
 
 /** What one provider's refusals look like. */
@@ -27,15 +28,7 @@ const MAX_NAME_CHARS = 60;
 const MAX_RULES = 200;
 const MAX_TEXTS = 100;
 const MAX_TEXT_CHARS = 500;
-const KINDS: ReadonlySet<string> = new Set<VerdictKind>([
-  "context-overflow",
-  "payload-too-large",
-  "request-ceiling",
-  "rate-limit",
-  "output-limit",
-  "compaction-failure",
-  "other",
-]);
+const KINDS: ReadonlySet<string> = new Set(VERDICT_KINDS);
 
 const KEYS: ReadonlySet<string> = new Set<keyof SignatureInput>([
   "rule",
@@ -76,7 +69,7 @@ export function compileRule(signature: Signature, provider: string | null): Rule
   const { rule, kind, status = [], code = [], stop = [], text = [], not = [], named, empty } = signature;
   if (typeof rule !== "string" || !NAME.test(rule) || rule.length > MAX_NAME_CHARS)
     throw new Error(`its name must be lower-case words with "-" between them, at most ${MAX_NAME_CHARS} characters`);
-  if (!KINDS.has(kind)) throw new Error(`its kind must be one of ${[...KINDS].join(", ")}`);
+  if (!KINDS.has(kind)) throw new Error(`its kind must be one of ${VERDICT_KINDS.join(", ")}`);
   for (const list of [code, stop, text, not]) {
     if (!Array.isArray(list) || list.length > MAX_TEXTS || list.some((one) => typeof one !== "string"))
       throw new Error(`code, stop, text and not are lists of at most ${MAX_TEXTS} texts`);

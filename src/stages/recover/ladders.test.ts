@@ -128,20 +128,24 @@ describe("ladders", () => {
     expect(rung("compact").plan(little)).toEqual({ compactTo: 4101 });
   });
 
-  it("reclamp: the hard limits, then fair shares, the newest last and none under the floor", () => {
+  it("reclamp: the hard limits, then fair shares, the newest last; under the floor only in need", () => {
     const items = [item(2, 60_000), item(4, 3000), item(12, 40_000, { isNewest: true })];
     const mild = cutsOf(rung("reclamp"), request(items, 24_000));
     expect(mild).toMatchObject([{ item: { message: 2 }, limits: { maxBytes: 51_200, maxLines: 2000 } }]);
     const hard = cutsOf(rung("reclamp"), request(items, 11_000));
     expect(hard.filter((cut) => "item" in cut && cut.item.isNewest)).toEqual([]);
-    const most = cutsOf(rung("reclamp"), request(items, 0));
-    const last = new Map(
-      most.map((cut) => ["item" in cut && cut.item.message, "limits" in cut && cut.limits.maxChars]),
-    );
-    expect([...last]).toEqual([
-      [2, 2000],
-      [4, 2000],
-      [12, 2000],
+    const last = (targetTokens: number) =>
+      new Map(
+        cutsOf(rung("reclamp"), request(items, targetTokens)).map((cut) => [
+          "item" in cut && cut.item.message,
+          "limits" in cut && cut.limits.maxChars,
+        ]),
+      );
+    expect(Math.min(...[...last(1510).values()].map(Number))).toBe(2000);
+    expect([...last(0)]).toEqual([
+      [2, 500],
+      [4, 500],
+      [12, 500],
     ]);
   });
 

@@ -10,35 +10,24 @@ const verdict = (more: Partial<Verdict>): Verdict => ({
   ...more,
 });
 const NUMBERS = { observedTokens: 2000, limitTokens: 1000 };
-/** Text in ASCII has as many bytes as characters; Chinese has three for each. */
-const ascii = (tokens: number) => ({ tokens, chars: tokens * 4, bytes: tokens * 4 });
-const chinese = (tokens: number) => ({ tokens, chars: tokens / 1.4, bytes: (tokens / 1.4) * 3 });
-const both = (a: ReturnType<typeof ascii>, b: ReturnType<typeof ascii>) => ({
-  tokens: a.tokens + b.tokens,
-  chars: a.chars + b.chars,
-  bytes: a.bytes + b.bytes,
-});
 
-describe("the least that a smaller request takes", () => {
-  it("follows the provider's own measure where all text is of one kind", () => {
-    expect(leftoverShare(verdict(NUMBERS), ascii(1000), ascii(250), ascii(0))).toBeCloseTo(0.5);
-    expect(leftoverShare(verdict(NUMBERS), ascii(900), ascii(150), ascii(100))).toBeCloseTo(0.5);
-  });
-
-  it("is lower where text stays that some vocabularies count less", () => {
-    const before = both(ascii(1000), chinese(1000));
-    const left = leftoverShare(verdict(NUMBERS), before, chinese(1000), ascii(0)) as number;
-    expect(left).toBeLessThan(0.7);
-    expect(left).toBeGreaterThan(0.5);
-    expect(leftoverShare(verdict(NUMBERS), before, ascii(1000), ascii(0))).toBeCloseTo(1);
+describe("the share of the limit that a smaller request takes", () => {
+  it("follows the provider's own measure", () => {
+    expect(leftoverShare(verdict(NUMBERS), 1000, 250, 0)).toBeCloseTo(0.5);
+    expect(leftoverShare(verdict(NUMBERS), 4000, 3000, 0)).toBeCloseTo(1.5);
   });
 
   it("counts what is reserved for the answer", () => {
     const reserved = verdict({ ...NUMBERS, outputTokens: 500 });
-    expect(leftoverShare(reserved, ascii(1000), ascii(0), ascii(0))).toBeCloseTo(0.5);
+    expect(leftoverShare(reserved, 1000, 0, 0)).toBeCloseTo(0.5);
+    expect(leftoverShare(reserved, 1500, 300, 70)).toBeCloseTo(0.8);
+    expect(leftoverShare(verdict(NUMBERS), 1000, 250, 100)).toBeCloseTo(0.6);
   });
 
-  it("is not known without numbers", () => {
-    expect(leftoverShare(verdict({ limitTokens: 5 }), ascii(10), ascii(1), ascii(0))).toBeNull();
+  it("is the least it may be where only the limit is known, and not known without one", () => {
+    const share = leftoverShare(verdict({ limitTokens: 100 }), 900, 120, 0) as number;
+    expect(share).toBeGreaterThan(0.6);
+    expect(share).toBeLessThan(1);
+    expect(leftoverShare(verdict({}), 10, 1, 0)).toBeNull();
   });
 });

@@ -1,34 +1,21 @@
 import type { Verdict } from "../../contract/verdict.ts";
-import type { Weight } from "../prune/weight.ts";
 
-/** Our estimate of a token of text outside ASCII, in bytes beyond one a character. */
-const WIDE_TOKENS_A_BYTE = 0.7;
-/** What vocabularies make of such text, against the rest: some have whole words for it, for others it is as we count. */
-const WIDE_SHARES = [0.45, 1] as const;
+/** Our own count alone, without one of the provider's to hold it against, may be this much too high. */
+const HIGH_SHARE = 1.5;
 
 /**
- * The share of the provider's limit that a smaller request takes at the least, by what its numbers say of the larger one and
- * by how the two differ in kinds of text; null where it gave no numbers.
+ * The share of the provider's limit that a smaller request takes, by what its numbers say of the larger one: over 1 it is
+ * not worth a try. With a limit alone it is the least that it may be; null where there is no limit. Both sizes are of
+ * whole requests, by our estimate; what is reserved for the answer stays, as the provider or else the caller says it.
  */
 export function leftoverShare(
-  { observedTokens, limitTokens, outputTokens = 0 }: Verdict,
-  before: Weight,
-  after: Weight,
-  beside: Weight,
+  { observedTokens, limitTokens, outputTokens }: Verdict,
+  beforeTokens: number,
+  afterTokens: number,
+  answerTokens: number,
 ): number | null {
-  if (observedTokens === undefined || limitTokens === undefined) return null;
-  const shares = WIDE_SHARES.map((share) => {
-    const counted = (weight: Weight) => plain(weight) + plain(beside) + share * (wide(weight) + wide(beside));
-    const ratio = (observedTokens - outputTokens) / Math.max(1, counted(before));
-    return (counted(after) * ratio + outputTokens) / limitTokens;
-  });
-  return Math.min(...shares);
-}
-
-function wide({ tokens, bytes, chars }: Weight): number {
-  return Math.min(tokens, Math.max(0, bytes - chars) * WIDE_TOKENS_A_BYTE);
-}
-
-function plain(weight: Weight): number {
-  return weight.tokens - wide(weight);
+  if (limitTokens === undefined) return null;
+  if (observedTokens === undefined) return afterTokens / HIGH_SHARE / limitTokens;
+  const ratio = (observedTokens - (outputTokens ?? 0)) / Math.max(1, beforeTokens);
+  return (afterTokens * ratio + (outputTokens ?? answerTokens)) / limitTokens;
 }

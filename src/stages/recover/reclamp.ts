@@ -1,14 +1,18 @@
 import { fairShares } from "../clamp/fair-shares.ts";
 import { NUMBERS } from "../policy/defaults.ts";
+import { subtract } from "../prune/weight.ts";
 import { cuttingRung, type Pressure, type Rung, type RungCut, type RungItem, type RungRequest } from "./rung.ts";
 import { clampTo } from "./shorten-result.ts";
 
 /** How often shares are made smaller for one refusal: what a marker takes is only known once it is written. */
 const TIMES = 4;
 
+/** What a result keeps at the least, and what it keeps where the request would not surely fit with that. */
+const FLOORS = [NUMBERS.pruneBatchFloorChars.default, NUMBERS.recoverFloorChars.default];
+
 /**
  * Brings every result under the hard limits, then all into what room is left: old ones first, then those that no model has
- * seen yet, in fair shares and none below the floor.
+ * seen yet, in fair shares and none below the floor; in need, below that too.
  */
 export const reclamp: Rung = cuttingRung({ name: "reclamp", times: TIMES }, function* (request, pressure) {
   const limits = new Map<RungItem, RungCut>();
@@ -17,14 +21,15 @@ export const reclamp: Rung = cuttingRung({ name: "reclamp", times: TIMES }, func
     yield cut;
   }
   const open = request.items.filter(({ fixed }) => !fixed);
-  for (const isNewest of [false, true]) {
-    const group = open.filter((item) => item.isNewest === isNewest);
-    for (const { item, maxChars } of sharesOf(group, limits, pressure)) {
-      const cut = clampTo(item, { ...request.hardLimits, maxChars });
-      const before = limits.get(item)?.frees ?? { chars: 0, tokens: 0, bytes: 0 };
-      const { chars, tokens, bytes } = cut.frees;
-      const frees = { chars: chars - before.chars, tokens: tokens - before.tokens, bytes: bytes - before.bytes };
-      yield { ...cut, frees };
+  for (const floor of FLOORS) {
+    for (const isNewest of [false, true]) {
+      const group = open.filter((item) => item.isNewest === isNewest);
+      for (const { item, maxChars } of sharesOf(group, limits, pressure, floor)) {
+        const cut = clampTo(item, { ...request.hardLimits, maxChars });
+        const before = limits.get(item)?.frees ?? { chars: 0, tokens: 0, bytes: 0 };
+        limits.set(item, cut);
+        yield { ...cut, frees: subtract(cut.frees, before) };
+      }
     }
   }
 });
@@ -40,7 +45,12 @@ function* overHardLimits({ items, hardLimits }: RungRequest): Generator<RungCut 
   }
 }
 
-function sharesOf(group: readonly RungItem[], limits: ReadonlyMap<RungItem, RungCut>, pressure: Pressure) {
+function sharesOf(
+  group: readonly RungItem[],
+  limits: ReadonlyMap<RungItem, RungCut>,
+  pressure: Pressure,
+  floor: number,
+) {
   const sizes = group.map((item) => ({
     chars: item.texts.chars - (limits.get(item)?.frees.chars ?? 0),
     tokens: item.texts.tokens - (limits.get(item)?.frees.tokens ?? 0),
@@ -54,7 +64,6 @@ function sharesOf(group: readonly RungItem[], limits: ReadonlyMap<RungItem, Rung
     sizes.map((size) => size.chars),
     Math.max(0, Math.floor(chars * (1 - share))),
   );
-  const floor = NUMBERS.pruneBatchFloorChars.default;
   return group
     .map((item, at) => ({ item, maxChars: Math.max(floor, shares[at] as number) }))
     .filter(({ maxChars }, at) => maxChars < (sizes[at]?.chars ?? 0));

@@ -5,8 +5,6 @@ import type { Weight } from "../prune/weight.ts";
 export interface RecoveryGoal {
   /** At this it fits, even where the estimate is off by what it usually is. Infinity where tokens do not matter. */
   targetTokens: number;
-  /** At this it may fit, if the estimate is too high: for when nothing more can be done. */
-  likelyTokens: number;
   targetBytes: number;
   /** The provider's window as our estimate would count it. */
   windowTokens: number;
@@ -41,8 +39,6 @@ const LEAST_RATIO = 0.55;
 /** Without numbers: what is left of the request after each refusal. At last as little as can be. */
 const SHARES = [0.65, 0.35, 0] as const;
 const BYTE_SHARES = [0.5, 0.2, 0] as const;
-/** When nothing more can go, a request whose estimate is this much over the limit is worth a try. */
-const NEAR_SHARE = 1.5;
 /** A limit alone says that the request was over it, not how much. */
 const OVER_SHARE = 1.3;
 
@@ -61,18 +57,14 @@ export function recoveryGoal(refused: Refused): RecoveryGoal {
   if (limit !== null) {
     const observed = Math.max(known, limit) * OVER_SHARE ** (refusals + 1);
     const goal = { ...byNumbers(refused, observed, limit), observedTokens: null };
-    // Our own count against a limit of theirs: only what is clearly over it is not worth a try.
-    if (limitTokens === undefined) return { ...goal, likelyTokens: Infinity, limitTokens: null };
-    return { ...goal, likelyTokens: Math.floor(limit * NEAR_SHARE - (refused.besideTokens ?? 0)) };
+    return limitTokens === undefined ? { ...goal, limitTokens: null } : goal;
   }
   const targetTokens = Math.floor(Math.min(weight.tokens, windowTokens) * (SHARES[refusals] ?? 0));
-  // How much it would have to be is not known, so less is worth a try.
   return { ...UNBOUND, targetTokens, windowTokens: Math.min(windowTokens, weight.tokens) };
 }
 
 const UNBOUND: Omit<RecoveryGoal, "windowTokens"> = {
   targetTokens: Infinity,
-  likelyTokens: Infinity,
   targetBytes: Infinity,
   observedTokens: null,
   limitTokens: null,
@@ -91,13 +83,10 @@ function byNumbers(
   const excess = Math.max(observed - limit + (verdict.outputTokens === undefined ? answerTokens : 0), 1);
   // The estimate was off before if this is not the first refusal.
   const sure = weight.tokens - excess / (least * SURE_SHARE ** refusals);
-  const kept = (share: number, room: number) => (limit - room) / (ratio * share) - (besideTokens ?? 0);
-  const keptSurely = besideTokens === null ? 0 : kept(KEPT_SHARE ** (refusals + 1), answer);
-  const likely = weight.tokens - excess / ((besideTokens === null ? Math.min(ratio, 1) : ratio) * NEAR_SHARE);
+  // Where most goes, what is kept tells more than what is freed.
+  const kept = besideTokens === null ? 0 : (limit - answer) / (ratio * KEPT_SHARE ** (refusals + 1)) - besideTokens;
   return {
-    targetTokens: Math.floor(Math.max(0, sure, Math.min(keptSurely, weight.tokens - 1))),
-    // Where most goes, what is kept tells more than what is freed.
-    likelyTokens: Math.floor(excess > limit ? kept(1 / NEAR_SHARE, verdict.outputTokens ?? 0) : likely),
+    targetTokens: Math.floor(Math.max(0, sure, Math.min(kept, weight.tokens - 1))),
     targetBytes: Infinity,
     windowTokens: Math.max(1, Math.floor(limit / ratio)),
     observedTokens: observed,
