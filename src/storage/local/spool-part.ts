@@ -76,6 +76,7 @@ export class SpoolPart {
   /** Copies the bytes; waits only while the batch before is still being written. */
   add(bytes: Uint8Array): Promise<void> | void {
     if (this.#fault !== null) throw this.#fault;
+    this.#index.add(bytes);
     if (bytes.length < this.#batch.length - this.#filled) {
       this.#batch.set(bytes, this.#filled);
       this.#filled += bytes.length;
@@ -117,7 +118,6 @@ export class SpoolPart {
     this.#writing = this.#write(full, at);
     this.#writing.catch(() => {});
     if (this.#thread === null) this.#hash.update(full);
-    this.#index.add(full);
   }
 
   async #write(full: Uint8Array, at: number): Promise<void> {
