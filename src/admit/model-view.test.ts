@@ -112,7 +112,7 @@ describe('redact: "model"', () => {
   it("counts a secret that is not shown as omitted, and keeps line numbers", async () => {
     const spillway = await make();
     const output = `${lines(3000)}${TOKEN}\n${lines(3000)}password=hunter2x9Q\n`;
-    const { text, receipt } = await spillway.admit({ tool: "t", output, limits: { maxLines: 20 } });
+    const { text, receipt } = await spillway.admit({ tool: "t", output, strategy: "tail", limits: { maxLines: 20 } });
     expect(text).toContain("password=[redacted:assigned-secret]");
     expect(receipt.redacted).toEqual({ bytes: "hunter2x9Q".length, lines: 0 });
     expect(receipt.storedRedactions).toEqual({ count: 2, bytes: "hunter2x9Q".length + TOKEN.length });
