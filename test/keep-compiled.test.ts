@@ -97,3 +97,13 @@ test("what was not used for a month is removed", () => {
   expect(kept()).toContain("new");
   expect(kept()).not.toContain("old");
 });
+
+test("a command that loads a package says nothing of how", () => {
+  for (const _ of ["first", "second"]) {
+    const saved = clamp({ SPILLWAY_DIR: join(cache, "data") }, ["clamp", "--save", "--max-lines", "1", "--json"]);
+    const id = JSON.parse(saved.stdout).receipt.artifact;
+    const found = clamp({ SPILLWAY_DIR: join(cache, "data") }, ["search", id, "two"]);
+    expect(found).toMatchObject({ stderr: "", status: 0 });
+    expect(found.stdout).toContain("two");
+  }
+});

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import { constants, Script } from "node:vm";
+import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
 
 /** What was not used for so long belongs to a version that is gone. */
@@ -18,8 +18,8 @@ export function keepCompiled(ownFolder: string): void {
   try {
     // The name that Node's own cache is turned off by.
     if (process.env["NODE_DISABLE_COMPILE_CACHE"]) return;
-    // Early versions of Node 20 lack them.
-    if (!constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER || typeof crc32 !== "function") return;
+    // Early versions of Node 20 lack it.
+    if (typeof crc32 !== "function") return;
     const folder = cacheFolder();
     if (isOurs(folder)) compileFrom(folder, ownFolder);
   } catch {}
@@ -29,19 +29,16 @@ function compileFrom(folder: string, ownFolder: string): void {
   const missed: { file: string; script: Script }[] = [];
   const { extensions } = createRequire(ownFolder);
   extensions[".cjs"] = (module, path) => {
-    if (dirname(path) !== ownFolder) return extensions[".js"](module, path);
-    const source = readFileSync(path, "utf8");
+    const source = dirname(path) === ownFolder ? readFileSync(path, "utf8") : null;
+    // Scripts of our own making may not import().
+    if (source === null || source.includes("import(")) return extensions[".js"](module, path);
     // The bundler names each file by its content.
     const file = join(folder, `${process.version}-${process.arch}-${basename(path)}`);
     const cachedData = readKept(file);
     const script = new Script(
       `(function(exports,require,module,__filename,__dirname){${source}
 })`,
-      {
-        filename: path,
-        importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-        ...(cachedData && { cachedData }),
-      },
+      { filename: path, ...(cachedData && { cachedData }) },
     );
     if (!cachedData || script.cachedDataRejected) missed.push({ file, script });
     script.runInThisContext()(module.exports, createRequire(path), module, path, ownFolder);
