@@ -36,7 +36,7 @@ beforeEach(async () => {
   return () => database.close();
 });
 
-const OUTPUT = Buffer.from(Array.from({ length: 60_000 }, (_none, at) => `line ${at}\n`).join(""));
+const OUTPUT = Buffer.from(Array.from({ length: 60_000 }, (_none, at) => `line ${at} of the output\n`).join(""));
 
 async function keep(output = OUTPUT) {
   const writer = await store.begin({ scope: "local", session: "s", tool: "x", call: null });
@@ -79,10 +79,10 @@ describe("damage", () => {
     expect((await compress()).compressed).toBe(1);
     await flip(fileOf(".blocks"), 1000);
     await expect(store.read(id, "local", { from: 0, to: 10 })).rejects.toThrow(
-      /is damaged: bytes 0-262144.*spillway verify/,
+      /is damaged: bytes 0-1048576.*spillway verify/,
     );
-    const far = await store.read(id, "local", { from: 300_000, to: 300_100 });
-    expect(Buffer.from(far ?? [])).toEqual(OUTPUT.subarray(300_000, 300_100));
+    const far = await store.read(id, "local", { from: 1_100_000, to: 1_100_100 });
+    expect(Buffer.from(far ?? [])).toEqual(OUTPUT.subarray(1_100_000, 1_100_100));
     expect((await store.verify()).damaged).toMatchObject([{ id }]);
   });
 

@@ -26,8 +26,8 @@ const AT_ONCE = 4;
 /** Unpacks a quarter faster than level 1 and is smaller; beyond it packing takes ever longer for little. */
 const LEVEL = 3;
 
-/** Compressed by itself, so that any range can be read alone. */
-const COMPRESSED_BLOCK_BYTES = 262_144;
+/** Compressed by itself, so that any range can be read alone; smaller ones cost more to hand to a thread than to unpack. */
+const COMPRESSED_BLOCK_BYTES = 1_048_576;
 
 const compress = promisify(deflateRaw);
 const decompress = promisify(inflateRaw);
