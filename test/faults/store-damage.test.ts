@@ -158,7 +158,7 @@ describe("damage", () => {
     expect(await store.find("aaaaaaaaaaaa", "local")).toBeNull();
     expect(await store.resolvePrefix(packed.id, "local")).toEqual([packed.id]);
     for (const each of [id, packed.id]) {
-      expect(Buffer.from((await store.read(each, "local", { from: 0, to: 9 })) ?? []).toString()).toBe("line 0 of ");
+      expect(Buffer.from((await store.read(each, "local", { from: 0, to: 9 })) ?? []).toString()).toBe("line 0 of");
     }
     expect(await store.find(id, "local")).toMatchObject({ lines, bytes: OUTPUT.length, tool: "" });
     expect(await store.verify()).toMatchObject({ checked: 2, damaged: [], orphaned: [] });
