@@ -11,6 +11,8 @@ import { IS_FOCUSED, REWRITTEN, type UnitStore } from "./unit-store.ts";
 
 /** Share of the room that lone signs of a failure get, whatever their surroundings say. */
 const SIGN_SHARE = 0.2;
+/** The first of them may take more: in little room it is all that matters. */
+const FIRST_SHARE = 0.5;
 const MOST_SIGNS = 5;
 /** Share of the room for lines that somebody is after: some is left for what is around them. */
 const FOCUS_SHARE = 0.7;
@@ -48,12 +50,12 @@ export function pinFocus(pinning: Pinning): void {
 
 function pinBest({ store, costs, budget, gap, pinned }: Pinning, rows: number[], most: number, share: number): void {
   const score = (row: number) => store.lineScore[row] as number;
-  const within = shareOf(budget, share);
   const size: Size = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
   for (const row of rows.toSorted((a, b) => score(b) - score(a) || a - b).slice(0, most)) {
     costs.add(size, row, 1);
     for (const unit of ["bytes", "chars", "lines", "tokens"] as const) size[unit] += gap[unit];
-    if (overBudget(size, within) !== null) return;
+    const isFirst = size.lines <= 1 + gap.lines;
+    if (overBudget(size, shareOf(budget, isFirst ? Math.max(share, FIRST_SHARE) : share)) !== null) return;
     pinned[row] = 1;
   }
 }

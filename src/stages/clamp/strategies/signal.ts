@@ -7,7 +7,7 @@ import { type Budget, budgetOf, spend, UNITS } from "../budget.ts";
 import { explainCut } from "../signal/explain.ts";
 import { type Judged, judge } from "../signal/judge.ts";
 import { pinEdges } from "../signal/pin-edges.ts";
-import { oddRows, pinFocus, pinSigns, tellingRows } from "../signal/pin-signs.ts";
+import { MOST_TELLING, oddRows, pinFocus, pinSigns, tellingRows } from "../signal/pin-signs.ts";
 import { selectRows } from "../signal/select-rows.ts";
 import { SignalReader } from "../signal/signal-reader.ts";
 import { UnitCosts } from "../signal/unit-costs.ts";
@@ -17,8 +17,10 @@ import { startEdges } from "./edges.ts";
 /** Room for less than this is too little for choosing: both ends are shown. */
 const LEAST: Budget = { bytes: 600, chars: 600, lines: 8, tokens: 200 };
 
-/** Somebody who is after something wants it before both ends. */
-const LEAST_WITH_FOCUS: Budget = { bytes: 160, chars: 160, lines: 3, tokens: 50 };
+/** What somebody is after, and the few lines that tell of a failure, are wanted before both ends. */
+const LEAST_WITH_AIM: Budget = { bytes: 160, chars: 160, lines: 3, tokens: 50 };
+
+const FEWEST_LINES = 3;
 
 /** More characters than so many times the budget surely do not fit: some may be counted by their bytes, three at most. */
 const MAY_FIT = 3;
@@ -69,8 +71,11 @@ function cutSignal(
   room: Room,
 ): Cut {
   const budget = spend(budgetOf(request.limits), room.fixed);
-  const least = request.focus === undefined ? LEAST : LEAST_WITH_FOCUS;
-  if (store.length === 0 || UNITS.some((unit) => budget[unit] < least[unit])) return plain.cut(room);
+  const hasAim = request.focus !== undefined || (telling.length > 0 && telling.length <= MOST_TELLING);
+  const least = hasAim ? LEAST_WITH_AIM : LEAST;
+  // Parts of a line or two are not judged by what they say.
+  const hasLines = total.lines >= FEWEST_LINES || request.focus !== undefined;
+  if (store.length === 0 || !hasLines || UNITS.some((unit) => budget[unit] < least[unit])) return plain.cut(room);
   // Large ends would leave too little for what somebody is after.
   const pinned = pinEdges(store, costs, budget, isFailure || request.focus !== undefined);
   const pinning = { store, costs, budget, gap: room.gap, pinned };
