@@ -135,6 +135,24 @@ describe("spillway init", () => {
     expect(existsSync(path)).toBe(false);
   });
 
+  it("leaves alone what it does not understand, and says what", () => {
+    const odd = join(folder, "odd");
+    const file = join(odd, ".claude", "settings.json");
+    mkdirSync(join(odd, ".claude"), { recursive: true });
+    for (const [hooks, words] of [
+      [{ PostToolUse: { a: 1 } }, 'hooks.PostToolUse must be a list; got {"a":1}'],
+      [null, "hooks must be an object; got null"],
+      ["x", 'hooks must be an object; got "x"'],
+    ] as const) {
+      const before = JSON.stringify({ hooks });
+      writeFileSync(file, before);
+      const { stderr, status } = spillway(["init", "claude-code", "--yes"], "", odd);
+      expect(stderr).toContain(words);
+      expect(status).toBe(2);
+      expect(readFileSync(file, "utf8")).toBe(before);
+    }
+  });
+
   it("writes, keeps what was there, is done once, and undoes it", () => {
     const before = {
       model: "x",

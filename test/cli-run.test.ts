@@ -183,6 +183,12 @@ describe("spillway run", () => {
     expect(child.status).toBe(6);
   });
 
+  it.runIf(process.platform === "linux")("says that nobody could be told", () => {
+    const command = `"${process.execPath}" "${CLI}" run -q -- seq 9 >/dev/full`;
+    const child = spawnSync("bash", ["-c", command], { cwd: folder, env, encoding: "utf8", timeout: 30_000 });
+    expect(child.stderr).toMatch(/^spillway: cannot write standard output: ENOSPC[^\n]*\n$/);
+  });
+
   it("runs and clamps though nothing can be saved", () => {
     writeFileSync(join(folder, "file"), "");
     const { stdout, stderr, status } = run(["--dir", join(folder, "file"), "--max-lines", "20", "--", "seq", "99"]);

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -16,6 +16,31 @@ const text = Array.from(
   (_, index) => `line ${index + 1}${index % 1000 === 0 ? " Error" : ""}\r\n`,
 ).join("");
 let id = "";
+
+it("clamp --save shows what came though it cannot be saved", () => {
+  writeFileSync(join(folder, "file"), "");
+  const args = ["clamp", "--save", "--dir", join(folder, "file"), "--max-lines", "9", "-q"];
+  const { stdout, stderr, status } = spillway(args, text);
+  expect(stdout).toContain("line 1 Error\r\n");
+  expect(stdout).toContain("not saved");
+  expect(stderr).toMatch(/^spillway: nothing is saved: .*file is not a folder\n$/);
+  expect(status).toBe(2);
+});
+
+it("a HOME that is no absolute path is not taken for a place in the working directory", () => {
+  const cwd = join(folder, "work");
+  mkdirSync(cwd);
+  for (const HOME of ["", "rel"]) {
+    const { status } = spawnSync(process.execPath, [CLI, "clamp", "-q"], {
+      input: text,
+      cwd,
+      env: { PATH: env.PATH, HOME },
+      timeout: 30_000,
+    });
+    expect(status).toBe(0);
+  }
+  expect(readdirSync(cwd)).toEqual([]);
+});
 
 describe("what the command line does with saved outputs", () => {
   beforeAll(() => {

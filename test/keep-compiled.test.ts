@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -11,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 // The command keeps what V8 made of its files, so that the next start need not compile them.
@@ -42,7 +43,7 @@ test("the first start keeps the compiled files for nobody else, the second leave
   expect(clamp()).toEqual(FINE);
   const first = kept();
   const file = join(folder(), first.find((name) => name.includes("-base-")) ?? "");
-  expect(file).toContain(`${process.version}-${process.arch}-base-`);
+  expect(file).toContain(`${process.version}-${process.arch}-`);
   expect(statSync(folder()).mode & 0o777).toBe(0o700);
   const written = statSync(file);
   expect(written.mode & 0o777).toBe(0o600);
@@ -88,14 +89,38 @@ test("nothing is kept where that is turned off, nor of a start that only prints 
   expect(kept()).toEqual([]);
 });
 
-test("what was not used for a month is removed", () => {
-  mkdirSync(folder(), { mode: 0o700 });
-  writeFileSync(join(folder(), "old"), "");
-  writeFileSync(join(folder(), "new"), "");
-  utimesSync(join(folder(), "old"), 0, 0);
+test("what was kept and not used for a month is removed, and nothing else", () => {
+  const [old, young] = ["v18.0.0-x64-1-base-a.cjs", "v18.0.0-x64-2-base-b.cjs"];
+  mkdirSync(join(folder(), "artifacts"), { recursive: true, mode: 0o700 });
+  for (const name of [old, young, "spillway.db"]) writeFileSync(join(folder(), name), "");
+  for (const name of [old, "spillway.db", "artifacts"]) utimesSync(join(folder(), name), 0, 0);
   clamp();
-  expect(kept()).toContain("new");
-  expect(kept()).not.toContain("old");
+  expect(kept()).toEqual(expect.arrayContaining([young, "spillway.db", "artifacts"]));
+  expect(kept()).not.toContain(old);
+});
+
+test.runIf(process.platform === "linux")("a place where folders can never be made is given up at once", () => {
+  expect(clamp({ XDG_CACHE_HOME: "/proc/nope" })).toEqual(FINE);
+});
+
+test("a file that somebody changed is compiled anew", () => {
+  const own = join(cache, "own");
+  cpSync(dirname(CLI), join(own, "dist"), { recursive: true });
+  const run = () =>
+    spawnSync(process.execPath, [join(own, "dist", "cli.cjs"), "clamp", "-q", "--max-lines", "3"], {
+      input: "one\n".repeat(9) + "two\nthree\nfour\n",
+      encoding: "utf8",
+      timeout: 30_000,
+      env: { ...process.env, XDG_CACHE_HOME: cache },
+    }).stdout;
+  const before = run();
+  expect(run()).toBe(before);
+  const folderOfChunks = join(own, "dist", "cli");
+  const base = readdirSync(folderOfChunks).find((name) => name.startsWith("base-")) ?? "";
+  const source = readFileSync(join(folderOfChunks, base), "utf8");
+  writeFileSync(join(folderOfChunks, base), source.replaceAll("rest not saved", "REST NOT SAVED"));
+  expect(before).toContain("rest not saved");
+  expect(run()).toContain("REST NOT SAVED");
 });
 
 test("a command that loads a package says nothing of how", () => {

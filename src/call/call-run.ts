@@ -278,7 +278,7 @@ export class CallRun<Message> {
   #startDeadline(): void {
     if (this.#timer !== undefined) return;
     const deadlineMs = this.#options.deadlineMs ?? NUMBERS.recoverDeadlineMs.default;
-    this.#timer = setTimeout(() => this.#stop.abort(LATE), deadlineMs);
+    this.#timer = setTimeout(() => this.#stop.abort(LATE), Math.min(deadlineMs, 2 ** 31 - 1)); // what a timer takes
   }
 
   #isLate(): boolean {

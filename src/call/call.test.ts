@@ -415,6 +415,19 @@ describe("ending it", () => {
     await expect(spillway.call([], provider(1).send, { ...OPTIONS, signal: later.signal })).rejects.toThrow("no more");
   });
 
+  it("a deadline beyond what a timer takes is as good as none", async () => {
+    const { spillway } = await open();
+    let sends = 0;
+    const send = async () => {
+      sends++;
+      if (sends === 1) throw new Error("prompt is too long: 250000 tokens > 200000 maximum");
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return "fine";
+    };
+    expect(await spillway.call(session(8, 15_000), send, { ...OPTIONS, deadlineMs: Infinity })).toMatchObject({});
+    expect(sends).toBe(2);
+  });
+
   it("a deadline ends recovery, never the first send", async () => {
     const { spillway } = await open();
     const compactor = { compact: () => new Promise<null>(() => {}) };

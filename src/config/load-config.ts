@@ -1,5 +1,5 @@
-import { homedir } from "node:os";
-import { dirname, resolve } from "node:path";
+import { homedir, userInfo } from "node:os";
+import { dirname, isAbsolute, resolve } from "node:path";
 import type { Limits } from "../contract/limits.ts";
 import type { PolicyInput } from "../contract/policy.ts";
 import { SpillwayError } from "../errors.ts";
@@ -53,7 +53,7 @@ const MAX_TOLD = 10;
  * project's is ignored then, with a warning.
  */
 export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig> {
-  const { cwd = process.cwd(), env = process.env, home = homedir(), platform = process.platform } = options;
+  const { cwd = process.cwd(), env = process.env, home = ownHome(), platform = process.platform } = options;
   const loaded: Loaded = { policy: {}, keeping: {}, summarization: {}, home, sources: [], warnings: [] };
   const file = options.file ?? (env.SPILLWAY_CONFIG || undefined);
   if (file !== undefined) {
@@ -157,4 +157,9 @@ function inOrder(faults: ConfigFault[]): ConfigFault[] {
 function atMost(lines: string[]): string[] {
   if (lines.length <= MAX_TOLD) return lines;
   return [...lines.slice(0, MAX_TOLD), `... and ${lines.length - MAX_TOLD} more`];
+}
+
+/** Not what HOME says if that is no absolute path: a project's file would be taken for the user's own. */
+function ownHome(): string {
+  return isAbsolute(homedir()) ? homedir() : userInfo().homedir;
 }

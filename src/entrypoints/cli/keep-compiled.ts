@@ -1,7 +1,17 @@
 // Compiling our own code is most of what a short command waits for, and V8 can keep what it compiled. Node 22's own cache
 // keeps a file as it is after loading, which saves half as much as keeping it with what a command then called.
 // Whatever goes wrong here, the code is compiled as ever.
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
@@ -12,6 +22,8 @@ import { crc32 } from "node:zlib";
 const STALE_MS = 30 * 24 * 3_600_000;
 
 const SUM_BYTES = 4;
+/** Other things may stand in the folder: they are nobody's to remove. */
+const OWN_NAME = /^v\d[\w.+-]*\.cjs(\.\d+)?$/;
 
 /** Loads the command's files compiled where they were before, and keeps them so for the next start. */
 export function keepCompiled(ownFolder: string): void {
@@ -21,7 +33,8 @@ export function keepCompiled(ownFolder: string): void {
     // Early versions of Node 20 lack it.
     if (typeof crc32 !== "function") return;
     const folder = cacheFolder();
-    if (isOurs(folder)) compileFrom(folder, ownFolder);
+    // A HOME that is no absolute path would have us run what lies in a working directory.
+    if (isAbsolute(folder) && isOurs(folder)) compileFrom(folder, ownFolder);
   } catch {}
 }
 
@@ -32,8 +45,9 @@ function compileFrom(folder: string, ownFolder: string): void {
     const source = dirname(path) === ownFolder ? readFileSync(path, "utf8") : null;
     // Scripts of our own making may not import().
     if (source === null || source.includes("import(")) return extensions[".js"](module, path);
-    // The bundler names each file by its content.
-    const file = join(folder, `${process.version}-${process.arch}-${basename(path)}`);
+    // The bundler names each file by its content; somebody may have changed it since.
+    const changed = Math.round(statSync(path).mtimeMs).toString(36);
+    const file = join(folder, `${process.version}-${process.arch}-${changed}-${basename(path)}`);
     const cachedData = readKept(file);
     const script = new Script(
       `(function(exports,require,module,__filename,__dirname){${source}
@@ -59,9 +73,10 @@ function keep(folder: string, missed: { file: string; script: Script }[]): void 
       renameSync(part, file);
     }
     const staleAt = Date.now() - STALE_MS;
-    for (const name of readdirSync(folder)) {
+    for (const name of readdirSync(folder).filter((name) => OWN_NAME.test(name))) {
       const path = join(folder, name);
-      if (statSync(path).atimeMs < staleAt) rmSync(path, { recursive: true });
+      const found = lstatSync(path);
+      if (found.isFile() && found.atimeMs < staleAt) rmSync(path);
     }
   } catch {}
 }
@@ -69,6 +84,8 @@ function keep(folder: string, missed: { file: string; script: Script }[]): void 
 /** V8 takes what it is given on trust: a damaged file would end the process. */
 function readKept(file: string): Buffer | undefined {
   try {
+    // A pipe of that name would be waited for.
+    if (!lstatSync(file).isFile()) return undefined;
     const kept = readFileSync(file);
     const data = kept.subarray(0, -SUM_BYTES);
     return kept.readUInt32LE(data.length) === crc32(data) ? data : undefined;
@@ -79,7 +96,8 @@ function readKept(file: string): Buffer | undefined {
 
 /** Code that somebody else could have written is never run. */
 function isOurs(folder: string): boolean {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // Not with `recursive`: that tries for ever where a folder above says that it is not there.
+  for (const one of [dirname(folder), folder]) if (!existsSync(one)) mkdirSync(one, { mode: 0o700 });
   const { uid, mode } = statSync(folder);
   return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
 }

@@ -1,15 +1,25 @@
 // Standard output and error, written at once: loading Node's streams for them takes a fifth of a short command's start.
 import { fstatSync, writeSync } from "node:fs";
 
-/** A reader that closed early (head, a pager) is no fault of ours. */
-let onFault = (error: NodeJS.ErrnoException): void => {
+let goesOn = false;
+let fault: NodeJS.ErrnoException | null = null;
+
+/** From now on the command goes on though nobody can be told. */
+export function goOnUnread(): void {
+  goesOn = true;
+}
+
+/** Why standard output could not be written; null if it could. */
+export function outputFault(): NodeJS.ErrnoException | null {
+  return fault;
+}
+
+function onFault(error: NodeJS.ErrnoException): void {
+  fault ??= error;
+  if (goesOn) return;
+  // A reader that closed early (head, a pager) is no fault of ours.
   if (error.code !== "EPIPE") writeError(`spillway: cannot write standard output: ${error.message}\n`);
   process.exit(error.code === "EPIPE" ? 0 : 2);
-};
-
-/** From now on this is done when standard output cannot be written; the command goes on. */
-export function onOutputFault(then: () => void): void {
-  onFault = then;
 }
 
 /** Writes to standard output and waits until it is taken, so that a slow reader holds us up and not our memory. */

@@ -30,6 +30,16 @@ describe("how much must go", () => {
     expect(goal.targetTokens * 1.5).toBeGreaterThan(90_000);
   });
 
+  it("numbers that do not say why it was refused are no numbers", () => {
+    const unsaid = recoveryGoal(refused());
+    for (const observedTokens of [100, 200_000])
+      expect(recoveryGoal(refused({ verdict: verdict({ observedTokens, limitTokens: 200_000 }) }))).toEqual(unsaid);
+    // With the answer it was over the limit.
+    const numbers = { observedTokens: 199_000, limitTokens: 200_000 };
+    const goal = recoveryGoal(refused({ verdict: verdict(numbers), answerTokens: 4000 }));
+    expect(goal).toMatchObject(numbers);
+  });
+
   it("what is reserved for the answer stays", () => {
     const numbers = { observedTokens: 150_000, limitTokens: 120_000 };
     const without = recoveryGoal(refused({ verdict: verdict(numbers) }));

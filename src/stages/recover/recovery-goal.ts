@@ -50,7 +50,10 @@ export function recoveryGoal(refused: Refused): RecoveryGoal {
     const targetBytes = Math.min(step, maxRequestBytes);
     return { ...UNBOUND, targetBytes, windowTokens };
   }
-  const { limitTokens, observedTokens } = verdict;
+  const { observedTokens, outputTokens = refused.answerTokens } = verdict;
+  // A limit that was not reached is not why it was refused.
+  const isOver = observedTokens === undefined || observedTokens + outputTokens > (verdict.limitTokens ?? 0);
+  const limitTokens = isOver ? verdict.limitTokens : undefined;
   if (limitTokens !== undefined && observedTokens !== undefined) return byNumbers(refused, observedTokens, limitTokens);
   const known = weight.tokens + (refused.besideTokens ?? 0);
   const limit = limitTokens ?? (refused.isWindowKnown && refusals === 0 ? windowTokens : null);

@@ -1,4 +1,4 @@
-import { homedir } from "node:os";
+import { homedir, userInfo } from "node:os";
 import path from "node:path";
 
 /** Where the question is asked; what is absent is this process's own. */
@@ -8,11 +8,16 @@ export interface DataFolderOptions {
   home?: string;
 }
 
+/** Not what HOME says if that is no absolute path: it would be another folder for each working directory. */
+function ownHome(): string {
+  return path.isAbsolute(homedir()) ? homedir() : userInfo().homedir;
+}
+
 /** The folder in which this user's artifacts and events are kept when nobody names another. */
 export function dataFolder({
   env = process.env,
   platform = process.platform,
-  home = homedir(),
+  home = ownHome(),
 }: DataFolderOptions = {}): string {
   const { join, isAbsolute, resolve } = platform === "win32" ? path.win32 : path.posix;
   if (env["SPILLWAY_DIR"]) return resolve(env["SPILLWAY_DIR"]);

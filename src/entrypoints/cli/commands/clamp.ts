@@ -1,14 +1,15 @@
 import type { Command } from "commander";
+import { messageOf } from "../../../errors.ts";
 import { openSpillway } from "../../../open-spillway.ts";
 import { resolvePolicy } from "../../../stages/policy/resolve-policy.ts";
 import { addCallFlags, type CallFlags, callOptions } from "../call-flags.ts";
 import { explainText } from "../explain-text.ts";
-import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
+import { addPlaceFlag, openPlace, type Place, type PlaceFlags } from "../open-place.ts";
 import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "../policy-flags.ts";
 import { openInput } from "../read-input.ts";
 import { shellReader } from "../shell-reader.ts";
 import { summarize } from "../summarize.ts";
-import { EXIT_BAD_INPUT } from "../tell.ts";
+import { EXIT_BAD_INPUT, tellFault } from "../tell.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { writeError, writeJson, writeOut, writeText } from "../write-out.ts";
 
@@ -64,7 +65,7 @@ async function clampInput(file: string | undefined, flags: ClampFlags): Promise<
   const { policy, dir: _dir, retention: _retention, ...keeping } = await optionsFromFlags(flags);
   if (resolvePolicy(policy).profile === "off" && !flags.json) return passThrough(file);
   const output = openInput(file);
-  const place = flags.save ? await openPlace(flags) : null;
+  const place = flags.save ? await openPlaceOrTell(flags) : null;
   const spillway = await openSpillway({
     ...(place === null ? { redact: keeping.redact } : keeping),
     store: place?.store ?? null,
@@ -89,6 +90,16 @@ async function clampInput(file: string | undefined, flags: ClampFlags): Promise<
   if (!flags.quiet && !flags.json) writeError(`${summarize(receipt)}\n`);
   await place?.collect();
   await place?.close();
+}
+
+/** What came is shown though it cannot be saved: it may never come again. */
+async function openPlaceOrTell(flags: ClampFlags): Promise<Place | null> {
+  try {
+    return await openPlace(flags);
+  } catch (error) {
+    process.exitCode = tellFault(new Error(`nothing is saved: ${messageOf(error)}`));
+    return null;
+  }
 }
 
 /** Off: every byte as it comes, none of them held. */

@@ -87,11 +87,19 @@ function readSettings(path: string, text: string): Record<string, unknown> {
   if (text.trim() === "") return {};
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-    throw new Error("it holds no object");
+    if (!isObject(value)) throw new Error("it holds no object");
+    const { hooks = {} } = value;
+    if (!isObject(hooks)) throw new Error(`hooks must be an object; got ${JSON.stringify(hooks)}`);
+    for (const [event, rows] of Object.entries(hooks))
+      if (!Array.isArray(rows)) throw new Error(`hooks.${event} must be a list; got ${JSON.stringify(rows)}`);
+    return value;
   } catch (error) {
     throw new SpillwayError("bad-input", `${path} is not read and not changed: ${messageOf(error)}`);
   }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 async function isAgreed(): Promise<boolean> {

@@ -4,8 +4,8 @@ import { addCallFlags } from "../call-flags.ts";
 import { addPlaceFlag } from "../open-place.ts";
 import { addPolicyFlags } from "../policy-flags.ts";
 import type { RunFlags } from "../run/run-command.ts";
-import { FaultWithCode } from "../tell.ts";
-import { onOutputFault } from "../write-out.ts";
+import { FaultWithCode, tell } from "../tell.ts";
+import { goOnUnread, outputFault } from "../write-out.ts";
 
 /** Our own failure, as `timeout` and `env` say it: 2 may be the command's. */
 const EXIT_OWN_FAULT = 125;
@@ -42,11 +42,13 @@ Examples:
     )
     .action(async (words: string[], flags: RunFlags) => {
       // Whoever reads us may stop: the command goes on, is saved, and gives its own exit code.
-      onOutputFault(() => {});
+      goOnUnread();
       try {
         // Starting processes takes Node modules that no other command needs.
         const { runCommand } = await import("../run/run-command.ts");
         process.exitCode = await runCommand(words, flags);
+        const fault = outputFault();
+        if (fault !== null && fault.code !== "EPIPE") tell(`cannot write standard output: ${fault.message}`);
       } catch (error) {
         throw new FaultWithCode(error, EXIT_OWN_FAULT);
       }

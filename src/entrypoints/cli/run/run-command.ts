@@ -9,7 +9,7 @@ import { optionsFromFlags, type PolicyFlags } from "../policy-flags.ts";
 import { shellReader } from "../shell-reader.ts";
 import { summarize, summarizeKept } from "../summarize.ts";
 import { tell } from "../tell.ts";
-import { onOutputFault, writeError, writeJson, writeOut, writeText } from "../write-out.ts";
+import { outputFault, writeError, writeJson, writeOut, writeText } from "../write-out.ts";
 import { type GuardedCommand, guardCommand } from "./guard-command.ts";
 import { passRaw } from "./pass-raw.ts";
 import { readOutput } from "./read-output.ts";
@@ -116,12 +116,8 @@ async function* passed(command: StartedCommand): AsyncGenerator<Uint8Array> {
   const fault = await command.fault;
   // Among raw bytes it would be taken for output.
   if (fault !== null) return tell(fault);
-  let isRead = true;
-  onOutputFault(() => {
-    isRead = false;
-  });
   for await (const chunk of readOutput(command.output, command.exitCode)) {
-    if (isRead) await writeOut(chunk);
+    if (outputFault() === null) await writeOut(chunk);
     yield chunk;
   }
 }

@@ -1,5 +1,6 @@
 import { oddFinder } from "./odd-rows.ts";
 import { MOST_TELLING, signFinder } from "./pin-signs.ts";
+import { heldChars } from "./reading.ts";
 import type { ShapeCounts } from "./shape-counts.ts";
 import { smoothed } from "./smooth.ts";
 import type { UnitStore } from "./unit-store.ts";
@@ -14,18 +15,20 @@ const STEPS = 512;
 /** The value per cost at which each step begins: six steps to a doubling. */
 const STEP_STARTS = Float64Array.from({ length: STEPS }, (_, step) => 2 ** ((step - 0.5) / 6 - 60));
 
-/** Lets go of the lines that are worth least for their length, until about `mostChars` are held. */
-export function evict(
-  store: UnitStore,
-  roomChars: number,
-  mostChars: number,
-  judged: number,
-  shapes: ShapeCounts,
-): void {
+/** What is held, in characters, from which on lines are let go. */
+export function heldCost({ chars, length }: UnitStore): number {
+  return chars + LINE_COST * length;
+}
+
+/**
+ * Lets go of the lines that are worth least for their length, until about as much as `heldChars` says is held. Gives what
+ * may be held the next time: of very short lines both ends alone can be more, and to look again at each line is too often.
+ */
+export function evict(store: UnitStore, roomChars: number, judged: number, shapes: ShapeCounts): number {
   const { length, shownChars, charsBefore } = store;
   if (scratch.keeps.length < length) scratch = newScratch(length + (length >> 1));
   const keeps = scratch.keeps.fill(0, 0, length);
-  let left = mostChars;
+  let left = heldChars(roomChars);
   let head = 0;
   while (head < length && (charsBefore[head] as number) < roomChars * HEAD_SHARE) left -= costOf(store, head++);
   let tail = length;
@@ -65,6 +68,7 @@ export function evict(
     }
   }
   store.retain(keeps, scratch.rows);
+  return Math.max(2 * heldChars(roomChars), 1.5 * heldCost(store));
 }
 
 /** Used by one call after another: new arrays each time would cost more than the rest of it. */

@@ -2,7 +2,7 @@ import type { Extent } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
 import { Context, LIVELY, REACH, STRONG } from "./context.ts";
 import { doubling } from "./context-features.ts";
-import { evict } from "./evict.ts";
+import { evict, heldCost } from "./evict.ts";
 import type { Whole } from "./late-context.ts";
 import { charsIn, levelOf } from "./line-bytes.ts";
 import { SEEN_AT, START_SEEN_AT } from "./line-features.ts";
@@ -58,7 +58,7 @@ export class SignalReader {
   readonly #good = new StepList();
   readonly #levels = new Int32Array(32);
   readonly #reading: Reading;
-  readonly #heldChars: number;
+  #mostCost: number;
   readonly #skipped: SkippedLines;
   readonly #budget: LookBudget;
   #bytes = 0;
@@ -76,7 +76,7 @@ export class SignalReader {
 
   constructor(reading: Reading) {
     this.#reading = reading;
-    this.#heldChars = heldChars(reading.roomChars);
+    this.#mostCost = 2 * heldChars(reading.roomChars);
     this.#budget = new LookBudget(reading.fullBytes);
     this.#skipped = new SkippedLines(Math.max(2 * MAX_UNIT_BYTES, Math.min(reading.roomChars, 65_536)));
   }
@@ -266,8 +266,8 @@ export class SignalReader {
     this.#sourceChars += store.sourceChars[row] as number;
     store.chars += shown;
     if (row - REACH >= this.#judged) this.#judge(this.#judged++);
-    if (store.chars + 32 * store.length > 2 * this.#heldChars) {
-      evict(store, this.#reading.roomChars, this.#heldChars, this.#judged, this.shapes);
+    if (heldCost(store) > this.#mostCost) {
+      this.#mostCost = evict(store, this.#reading.roomChars, this.#judged, this.shapes);
       this.#judged = store.length - REACH;
     }
   }

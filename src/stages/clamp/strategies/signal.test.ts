@@ -23,6 +23,31 @@ describe("signal", () => {
     expect(clampText(log, { maxChars: 4000 }, { strategy: "head-tail" }).text).not.toContain("AssertionError");
   });
 
+  it("shows the one line that tells of a failure in the least room", () => {
+    const log = [...passing(900), "ERROR: the database refused", ...passing(900)].join("\n");
+    for (const maxLines of [5, 8, 12])
+      for (const exitCode of [undefined, 1]) {
+        const { text } = clampText(log, { maxLines }, { strategy: "signal", ...(exitCode && { exitCode }) });
+        expect(text, `${maxLines} lines, ${exitCode}`).toContain("ERROR: the database refused");
+      }
+  });
+
+  it("shows one long line from both its ends, up to its limit", () => {
+    const { text, receipt } = clampText(
+      "x".repeat(200_000),
+      { maxChars: 20_000, maxLines: 200 },
+      { strategy: "signal" },
+    );
+    expect(receipt.cutBy).toBe("chars");
+    expect(text.length).toBeGreaterThan(19_900);
+  });
+
+  it("takes time by the length of an output also where its lines are very short", () => {
+    const log = Array.from({ length: 200_000 }, (_, line) => (line * 7919) % 97).join("\n");
+    const { receipt } = clampText(log, { maxBytes: 51_200, maxLines: 2000 }, { strategy: "signal" });
+    expect(receipt.total.lines).toBe(200_000);
+  });
+
   it("keeps both ends where something failed and no line looks like it", () => {
     const log = Array.from({ length: 5000 }, (_, bottle) => `${bottle + 1} bottles of beer`).join("\n");
     const shown = (strategy: string) => clampText(log, { maxLines: 40 }, { strategy, exitCode: 1 }).text;
