@@ -1,6 +1,7 @@
 import type { Size } from "../../../contract/size.ts";
 import { type Budget, overBudget, shareOf } from "../budget.ts";
 import { decode } from "../fit.ts";
+import { addGaps } from "./choosing.ts";
 import { oddFinder } from "./odd-rows.ts";
 import { mayTell, mayTellAtAll } from "./quick-look.ts";
 import { quietLines } from "./quiet-lines.ts";
@@ -51,11 +52,12 @@ export function pinFocus(pinning: Pinning): void {
 function pinBest({ store, costs, budget, gap, pinned }: Pinning, rows: number[], most: number, share: number): void {
   const score = (row: number) => store.lineScore[row] as number;
   const size: Size = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
-  for (const row of rows.toSorted((a, b) => score(b) - score(a) || a - b).slice(0, most)) {
+  const best = rows.toSorted((a, b) => score(b) - score(a) || a - b).slice(0, most);
+  for (const [index, row] of best.entries()) {
     costs.add(size, row, 1);
-    for (const unit of ["bytes", "chars", "lines", "tokens"] as const) size[unit] += gap[unit];
-    const isFirst = size.lines <= 1 + gap.lines;
-    if (overBudget(size, shareOf(budget, isFirst ? Math.max(share, FIRST_SHARE) : share)) !== null) return;
+    addGaps(size, gap, 1);
+    const within = shareOf(budget, index === 0 ? Math.max(share, FIRST_SHARE) : share);
+    if (overBudget(size, within) !== null) return;
     pinned[row] = 1;
   }
 }
