@@ -94,7 +94,7 @@ export function wrapTool<T extends Tool>(tool: T, wrapping: Wrapping, { name, as
   const asked = (args: readonly unknown[]) => askedBy(args, ask, (part) => wrapping.check({ ...request, ...part }));
   const admit: Admit = (output, more) => wrapping.admit({ ...request, ...more, output });
   const run = clamped(execute as Execute, tool, admit, asked);
-  const copy = isFunction ? (run as unknown as T) : withExecute(tool, run);
+  const copy = isFunction ? (run as Tool as T) : withExecute(tool, run);
   if (isPlain) wrapped.set(copy, wrapping);
   return copy;
 }
@@ -208,7 +208,7 @@ export function wrapTools<T extends readonly Tool[] | Record<string, Tool>>(
   wrapping: Wrapping,
   options?: WrapOptions,
 ): T {
-  if (Array.isArray(tools)) return tools.map((tool: Tool) => wrapTool(tool, wrapping, options)) as unknown as T;
+  if (Array.isArray(tools)) return tools.map((tool: Tool) => wrapTool(tool, wrapping, options)) as readonly Tool[] as T;
   const entries = Object.entries(tools as Record<string, Tool>);
   return Object.fromEntries(entries.map(([name, tool]) => [name, wrapTool(tool, wrapping, { name, ...options })])) as T;
 }

@@ -15,7 +15,7 @@ interface Definition {
 }
 
 function definitionOf(schema: Schema): Definition {
-  const definition = schema._zod.def as unknown as Definition;
+  const definition = schema._zod.def as Definition;
   if (definition.type === "optional" && definition.innerType) return definitionOf(definition.innerType);
   // Of several forms only a section leads further.
   return definition.options?.map(definitionOf).find(({ shape }) => shape !== undefined) ?? definition;

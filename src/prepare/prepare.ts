@@ -31,7 +31,7 @@ export type Prepare = <Message>(messages: readonly Message[], options?: PrepareO
 /** Makes the function that prepares requests; it remembers what it read and what it showed. */
 export function newPrepare(parts: PrepareParts): Prepare {
   const preparer = new Preparer(parts);
-  return async (messages, options = {}) => {
+  return async <Message>(messages: readonly Message[], options: PrepareOptions = {}) => {
     const { window, pruning } = settle(parts.policy, options);
     try {
       return await preparer.prepare(messages, options, window, pruning);
@@ -39,7 +39,7 @@ export function newPrepare(parts: PrepareParts): Prepare {
       const fault = `preparing failed, the messages were left as they came: ${messageOf(error)}`;
       const report = { ...emptyReport(pruning, window, fault), faults: [fault] };
       await tell(parts, options, { fault }).catch(() => {});
-      return { messages: messages as never[], report };
+      return { messages: messages as Message[], report };
     }
   };
 }

@@ -64,8 +64,9 @@ export const READ_BACK_TOOLS: readonly ReadBackTool[] = [
     },
     call: (from, args) =>
       told(async () => {
-        const { id, ...query } = fields(args);
-        return searchText(await from.search(id as string, query as unknown as SearchQuery));
+        // What a model gave is checked by the search itself.
+        const { id, ...query } = fields(args) as Partial<{ id: string } & SearchQuery>;
+        return searchText(await from.search(id as string, query as SearchQuery));
       }),
   },
 ];

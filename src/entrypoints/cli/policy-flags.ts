@@ -66,7 +66,8 @@ export async function optionsFromFlags(flags: PolicyFlags & { redact?: boolean }
 }
 
 function definedOnly<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as never;
+  const given = Object.entries(value).filter(([, each]) => each !== undefined);
+  return Object.fromEntries(given) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
 /** Reads a flag's share such as 0.3. */

@@ -4,9 +4,6 @@ import { memoryLedger } from "../../storage/ledgers/memory.ts";
 import { memoryStore } from "../../storage/stores/memory.ts";
 import { startRelay } from "./relay.ts";
 
-// oxlint-disable-next-line no-explicit-any -- what came is read as the protocol says
-type Json = Record<string, any>;
-
 async function newRelay() {
   const spillway = await createSpillway({ store: memoryStore(), ledger: memoryLedger(), env: {} });
   const toClient: (Uint8Array | string)[] = [];
@@ -25,7 +22,7 @@ async function newRelay() {
     warnings,
     client: (value: unknown) => relay.fromClient(bytes(value)),
     server: (value: unknown) => relay.fromServer(bytes(value)),
-    last: (): Json => JSON.parse(String(new TextDecoder().decode(Buffer.from(toClient.at(-1) as string)))),
+    last: () => JSON.parse(String(new TextDecoder().decode(Buffer.from(toClient.at(-1) as string)))),
   };
 }
 
@@ -90,7 +87,7 @@ test("bounds structuredContent and long errors too", async () => {
   // Some clients show only this to their model: it has the way to the rest, which is saved.
   const asked =
     /recall\((\{.*?\})\)/.exec(
-      Object.values(structuredContent as Json)
+      Object.values(structuredContent as object)
         .flat()
         .join("\n"),
     )?.[1] ?? "";
@@ -113,7 +110,7 @@ test("offers its two tools on the last page, by other names where those are take
   ]);
   await list(2);
   await server({ id: 2, result: { tools: [] } });
-  expect(last().result.tools.map(({ name }: Json) => name)).toEqual(["recall", "spillway_search"]);
+  expect(last().result.tools.map(({ name }: { name: string }) => name)).toEqual(["recall", "spillway_search"]);
   await client(call(3, "t"));
   await server({ id: 3, result: { content: [{ type: "text", text: log }] } });
   expect(last().result.content[0].text).toContain("find in it with spillway_search({");
@@ -168,10 +165,10 @@ test("ten thousand blocks, a tool's name of a megabyte and several messages at o
     { id: 1, result: { content } },
     { id: 2, result: { content: [{ type: "text", text: "short" }] } },
   ]);
-  const answers = last() as unknown as Json[];
+  const answers = last() as { result: { content: { text: string }[] } }[];
   expect(answers[1]).toEqual({ id: 2, result: { content: [{ type: "text", text: "short" }] } });
   expect(answers[0]?.result.content.length).toBeGreaterThan(1);
-  expect(answers[0]?.result.content.map(({ text }: Json) => text).join("").length).toBeLessThanOrEqual(51_200);
+  expect(answers[0]?.result.content.map(({ text }) => text).join("").length).toBeLessThanOrEqual(51_200);
 });
 
 test("artifacts are resources, beside the server's own", async () => {

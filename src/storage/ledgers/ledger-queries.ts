@@ -100,5 +100,5 @@ export async function selectProjection(kysely: Kysely<Schema>, key: string): Pro
 
 // PostgreSQL gives sums as text.
 function totalsOf(row: Record<keyof Totals, number>): Totals {
-  return Object.fromEntries(NAMES.map((name) => [name, Number(row[name])])) as unknown as Totals;
+  return Object.fromEntries(NAMES.map((name) => [name, Number(row[name])])) as Record<keyof Totals, number>;
 }

@@ -34,7 +34,7 @@ function loadNative(): NativeSkim | null {
       data: new Uint8Array(buffer, DATA_AT),
       dataAt: DATA_AT,
       borders: new Int32Array(buffer, 0, DATA_AT / 4),
-      words: exports as unknown as NativeSkim["words"],
+      words: exports as Record<keyof NativeSkim["words"], WebAssembly.Global>,
       skim: exports.skim as NativeSkim["skim"],
     };
   } catch {
