@@ -1,6 +1,7 @@
 import type { Artifact, ArtifactAbout, ArtifactWriter, Store } from "../../contract/store.ts";
 import { messageOf } from "../../errors.ts";
 import type { Breaker } from "./breaker.ts";
+import { CertainBytes } from "./certain-bytes.ts";
 import { within } from "./within.ts";
 
 /** One output on its way into a store. Never throws: what goes wrong is in `fault`, and the clamp holds all the same. */
@@ -40,6 +41,9 @@ export type StartRedactor = (take: (bytes: Uint8Array) => void) => Redactor;
 /** No secret was replaced. */
 export const NOT_REDACTED: Artifact["redactions"] = { count: 0, bytes: 0 };
 
+/** Redacted at a time: bounds what is copied of an output that comes in one piece. */
+const REDACTED_BYTES = 1024 * 1024;
+
 /** Starts keeping one output. */
 export function startSpill(place: SpillPlace, about: ArtifactAbout): Spill {
   const { store, breaker, deadlineMs } = place;
@@ -60,8 +64,7 @@ class RunningSpill implements Spill {
   #redactor: Redactor | null = null;
   #writer: ArtifactWriter | null = null;
   /** Bytes that redaction let go and the store has not got yet. */
-  #certain: Uint8Array[] = [];
-  #chunk: Uint8Array | null = null;
+  readonly #certain = new CertainBytes();
   #addedBytes = 0;
   #fault: string | null = null;
 
@@ -80,20 +83,23 @@ class RunningSpill implements Spill {
   }
 
   async add(bytes: Uint8Array): Promise<void> {
-    this.#chunk = bytes;
     await this.#attempt(async () => {
-      if (this.#loadRedactor === null) this.#certain.push(bytes);
-      else (this.#redactor ??= await this.#startRedactor(this.#loadRedactor)).add(bytes);
-      await this.#write();
+      if (this.#loadRedactor === null) return this.#write(bytes);
+      this.#redactor ??= (await this.#loadRedactor())((certain) => this.#certain.add(certain));
+      for (let from = 0; from < bytes.length; from += REDACTED_BYTES) {
+        const piece = bytes.length <= REDACTED_BYTES ? bytes : bytes.subarray(from, from + REDACTED_BYTES);
+        this.#certain.begin(piece);
+        this.#redactor.add(piece);
+        await this.#write(this.#certain.take());
+      }
     });
   }
 
   async end(): Promise<Spilled> {
     let redactions = NOT_REDACTED;
-    this.#chunk = null;
     await this.#attempt(async () => {
       redactions = this.#redactor?.end() ?? NOT_REDACTED;
-      await this.#write();
+      await this.#write(this.#certain.take());
     });
     const failed = this.#fault;
     let artifact: Artifact | null = null;
@@ -113,21 +119,12 @@ class RunningSpill implements Spill {
     return { artifact, fault };
   }
 
-  async #startRedactor(load: () => Promise<StartRedactor>): Promise<Redactor> {
-    const start = await load();
-    // What redaction lets go is only valid while it says so, unless it is the chunk itself.
-    return start((bytes) => void this.#certain.push(bytes === this.#chunk ? bytes : new Uint8Array(bytes)));
-  }
-
-  async #write(): Promise<void> {
-    const certain = this.#certain;
-    this.#certain = [];
-    for (const bytes of certain) {
-      this.#writer ??= await this.#wait(this.#store.begin(this.#about), "opening the store");
-      const added = this.#writer.add(bytes);
-      if (added !== undefined) await this.#wait(added, "writing");
-      this.#addedBytes += bytes.length;
-    }
+  async #write(bytes: Uint8Array): Promise<void> {
+    if (bytes.length === 0) return;
+    this.#writer ??= await this.#wait(this.#store.begin(this.#about), "opening the store");
+    const added = this.#writer.add(bytes);
+    if (added !== undefined) await this.#wait(added, "writing");
+    this.#addedBytes += bytes.length;
   }
 
   #wait<T>(promise: Promise<T>, what: string): Promise<T> {

@@ -1,7 +1,7 @@
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from "node:net";
 
-/** As much as a pipe holds. */
-const SLOT_BYTES = 64 * 1024;
+/** More than a pipe holds: a slot that is filled would be read behind at once, which finds next to nothing. */
+const SLOT_BYTES = 68 * 1024;
 const SLOTS = 8;
 
 /** A command's output as it comes. A chunk is only valid until the next one is asked for. */
