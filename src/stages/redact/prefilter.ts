@@ -1,6 +1,7 @@
 import { HEAD_BYTES } from "./bounds.ts";
 import { type ByteSet, union } from "./byte-set.ts";
 import type { Program, RedactionRule } from "./redaction-rule.ts";
+import { shareGroups } from "./share-groups.ts";
 import { FINDER_SLOTS } from "./view.ts";
 
 /** One program of a rule, and the rule's rank: where two begin at the same byte, the lower one gives the name. */
@@ -24,6 +25,8 @@ export interface Prefilter {
 }
 
 const BITS = 32;
+/** As many as a byte has bits. */
+const GROUPS = 8;
 const EVERY: ByteSet = new Uint8Array(256).fill(1);
 const made = new WeakMap<readonly RedactionRule[], Prefilter>();
 
@@ -45,31 +48,31 @@ function makePrefilter(rules: readonly RedactionRule[]): Prefilter {
       return { entry, head: headOf(program) };
     }),
   );
-  // Alike heads share a group: then a group lets little else through.
+  // Alike heads share a bit: then a bit lets little else through.
   const sorted = rows
     .map((row) => ({ ...row, key: row.head.map((set) => String.fromCharCode(set.lastIndexOf(1))).join("") }))
     .toSorted((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0));
-  const heads = new Set(sorted.map(({ key }) => key)).size;
+  const groups = shareGroups(
+    sorted.map(({ head }) => head),
+    GROUPS,
+  );
 
   const masks = Array.from({ length: HEAD_BYTES }, () => new Int32Array(256));
   const nibbles = new Uint8Array(HEAD_BYTES * 32);
   const entries: Entry[][] = Array.from({ length: BITS }, () => []);
-  let seen = -1;
-  let lastKey: string | null = null;
-  for (const { entry, head, key } of sorted) {
-    if (key !== lastKey) seen++;
-    lastKey = key;
-    const bit = heads <= BITS ? seen : Math.floor((seen * BITS) / heads);
-    entries[bit]?.push(entry);
-    // Eight groups, filled evenly.
-    const group = 1 << Math.floor((seen * 8) / heads);
-    head.forEach((set, index) => {
-      for (let byte = 0; byte < 256; byte++) {
-        if (set[byte] === 0) continue;
-        (masks[index] as Int32Array)[byte] = ((masks[index] as Int32Array)[byte] as number) | (1 << bit);
-        nibbles[index * 32 + (byte & 15)] = (nibbles[index * 32 + (byte & 15)] as number) | group;
-        nibbles[index * 32 + 16 + (byte >> 4)] = (nibbles[index * 32 + 16 + (byte >> 4)] as number) | group;
-      }
+  for (let group = 0; group < GROUPS; group++) {
+    const members = sorted.filter((_, index) => groups[index] === group);
+    members.forEach(({ entry, head }, index) => {
+      const bit = Math.floor((group + index / members.length) * (BITS / GROUPS));
+      entries[bit]?.push(entry);
+      head.forEach((set, place) => {
+        for (let byte = 0; byte < 256; byte++) {
+          if (set[byte] === 0) continue;
+          (masks[place] as Int32Array)[byte] = ((masks[place] as Int32Array)[byte] as number) | (1 << bit);
+          nibbles[place * 32 + (byte & 15)] = (nibbles[place * 32 + (byte & 15)] as number) | (1 << group);
+          nibbles[place * 32 + 16 + (byte >> 4)] = (nibbles[place * 32 + 16 + (byte >> 4)] as number) | (1 << group);
+        }
+      });
     });
   }
   for (const list of entries) list.sort((one, other) => one.rank - other.rank);
