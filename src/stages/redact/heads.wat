@@ -8,11 +8,9 @@
     (param $at i32) (param $end i32)
     (result i32)
     (local $out i32) (local $from i32) (local $place i32) (local $bits i64) (local $shift i64) (local $left i32)
-    (local $block v128) (local $low v128) (local $a v128) (local $b v128)
+    (local $block v128) (local $low v128)
     (local $l0 v128) (local $h0 v128) (local $l1 v128) (local $h1 v128)
     (local $l2 v128) (local $h2 v128) (local $l3 v128) (local $h3 v128)
-    ;; Groups by each of the four bytes: of the block before the one that was read last, and of that.
-    (local $g0 v128) (local $g1 v128) (local $g2 v128) (local $g3 v128)
     (local $n0 v128) (local $n1 v128) (local $n2 v128) (local $n3 v128)
     (local.set $low (i8x16.splat (i32.const 15)))
     (local.set $l0 (v128.load (i32.const 0)))
@@ -25,39 +23,30 @@
     (local.set $h3 (v128.load (i32.const 112)))
     (local.set $out (i32.const 81920))
     (local.set $from (local.get $at))
-    ;; The first block only goes before the second: its places come out with that.
-    (local.set $shift (i64.const -16))
     (loop $blocks
       (local.set $block (v128.load (local.get $at)))
-      (local.set $at (i32.add (local.get $at) (i32.const 16)))
-      (local.set $a (v128.and (local.get $block) (local.get $low)))
-      (local.set $b (i8x16.shr_u (local.get $block) (i32.const 4)))
       (local.set $n0 (v128.and
-          (i8x16.swizzle (local.get $l0) (local.get $a))
-          (i8x16.swizzle (local.get $h0) (local.get $b))))
+        (i8x16.swizzle (local.get $l0) (v128.and (local.get $block) (local.get $low)))
+        (i8x16.swizzle (local.get $h0) (i8x16.shr_u (local.get $block) (i32.const 4)))))
+      (local.set $block (v128.load offset=1 (local.get $at)))
       (local.set $n1 (v128.and
-          (i8x16.swizzle (local.get $l1) (local.get $a))
-          (i8x16.swizzle (local.get $h1) (local.get $b))))
+        (i8x16.swizzle (local.get $l1) (v128.and (local.get $block) (local.get $low)))
+        (i8x16.swizzle (local.get $h1) (i8x16.shr_u (local.get $block) (i32.const 4)))))
+      (local.set $block (v128.load offset=2 (local.get $at)))
       (local.set $n2 (v128.and
-          (i8x16.swizzle (local.get $l2) (local.get $a))
-          (i8x16.swizzle (local.get $h2) (local.get $b))))
+        (i8x16.swizzle (local.get $l2) (v128.and (local.get $block) (local.get $low)))
+        (i8x16.swizzle (local.get $h2) (i8x16.shr_u (local.get $block) (i32.const 4)))))
+      (local.set $block (v128.load offset=3 (local.get $at)))
       (local.set $n3 (v128.and
-          (i8x16.swizzle (local.get $l3) (local.get $a))
-          (i8x16.swizzle (local.get $h3) (local.get $b))))
-      (if (i64.ge_s (local.get $shift) (i64.const 0))
-        (then
-          (local.set $bits (i64.or (local.get $bits) (i64.shl
-            (i64.extend_i32_u (i32.xor (i32.const 65535) (i8x16.bitmask (i8x16.eq (v128.const i64x2 0 0)
-              (v128.and
-                (v128.and (local.get $g0) (i8x16.shuffle 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 (local.get $g1) (local.get $n1)))
-                (v128.and
-                  (i8x16.shuffle 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 (local.get $g2) (local.get $n2))
-                  (i8x16.shuffle 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 (local.get $g3) (local.get $n3))))))))
-            (local.get $shift))))))
-      (local.set $g0 (local.get $n0))
-      (local.set $g1 (local.get $n1))
-      (local.set $g2 (local.get $n2))
-      (local.set $g3 (local.get $n3))
+        (i8x16.swizzle (local.get $l3) (v128.and (local.get $block) (local.get $low)))
+        (i8x16.swizzle (local.get $h3) (i8x16.shr_u (local.get $block) (i32.const 4)))))
+      (local.set $bits (i64.or (local.get $bits) (i64.shl
+        (i64.extend_i32_u (i32.xor (i32.const 65535) (i8x16.bitmask (i8x16.eq (v128.const i64x2 0 0)
+          (v128.and
+            (v128.and (local.get $n0) (local.get $n1))
+            (v128.and (local.get $n2) (local.get $n3)))))))
+        (local.get $shift))))
+      (local.set $at (i32.add (local.get $at) (i32.const 16)))
       (local.set $shift (i64.add (local.get $shift) (i64.const 16)))
       (br_if $blocks (i64.lt_s (local.get $shift) (i64.const 64)))
       (local.set $left (i32.sub (local.get $end) (local.get $from)))
