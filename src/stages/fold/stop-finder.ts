@@ -1,6 +1,7 @@
 import { BYTE_CLASS, PLAIN } from "./byte-class.ts";
 
-/** How much is looked through at once: the places found must stay few. */
+/** How much is looked through at once: the places found must stay few. Little at first, since often only the next one is asked for. */
+const FIRST_BLOCK_BYTES = 256;
 const BLOCK_BYTES = 16_384;
 
 /** Finds the bytes of a chunk that are not plain text: a block at a time, four bytes at a time where there are none. */
@@ -13,6 +14,7 @@ export class StopFinder {
   private count = 0;
   private index = 0;
   private searched = 0;
+  private blockBytes = FIRST_BLOCK_BYTES;
 
   begin(bytes: Uint8Array): void {
     this.bytes = bytes;
@@ -22,6 +24,7 @@ export class StopFinder {
     this.count = 0;
     this.index = 0;
     this.searched = 0;
+    this.blockBytes = FIRST_BLOCK_BYTES;
   }
 
   /** The place of the first byte from `start` on that is not PLAIN; the chunk's length if there is none. Never goes back. */
@@ -32,7 +35,10 @@ export class StopFinder {
         if (stop >= start) return stop;
         this.index++;
       }
-      if (this.searched < start) this.searched = start;
+      if (this.searched < start) {
+        this.searched = start;
+        this.blockBytes = FIRST_BLOCK_BYTES;
+      }
       if (this.searched >= this.bytes.length) return this.bytes.length;
       this.search();
     }
@@ -41,7 +47,8 @@ export class StopFinder {
   private search(): void {
     const { bytes, words, stops, wordStart } = this;
     const isStop = IS_STOP;
-    const end = Math.min(bytes.length, this.searched + BLOCK_BYTES);
+    const end = Math.min(bytes.length, this.searched + this.blockBytes);
+    this.blockBytes = Math.min(BLOCK_BYTES, this.blockBytes * 2);
     let at = this.searched;
     let count = 0;
     // Each place is written, and kept by counting on: a branch that guesses wrong costs more than the writing.

@@ -37,9 +37,9 @@ export class SpoolPart {
   #thread: SpoolThread | null = null;
   readonly #index = startLineIndex();
   readonly #touch: NodeJS.Timeout;
-  #batch = sharedBytes(FIRST_BATCH_BYTES);
-  /** The batch before: used again once it is written. */
-  #free: Buffer | null = null;
+  #batch = Buffer.allocUnsafeSlow(FIRST_BATCH_BYTES);
+  /** The batch before, once it is written: its memory is used again. */
+  #free: Buffer<ArrayBuffer> | null = null;
   #filled = 0;
   #writing: Promise<void> | null = null;
   /** Bytes that certainly are in the file. */
@@ -103,16 +103,16 @@ export class SpoolPart {
   /** Begins to write the batch, and hashes it meanwhile. */
   async #flush(): Promise<void> {
     await this.#settle();
-    const full = this.#batch.subarray(0, this.#filled);
+    const batch = this.#batch;
+    const full = batch.subarray(0, this.#filled);
     const at = this.#written;
     if (at + full.length > this.#allowed) {
       await this.#quota.require(at).catch((error: Error) => this.#fail(error));
       this.#allowed = at + QUOTA_EVERY_BYTES;
     }
-    const bytes = Math.min(LAST_BATCH_BYTES, this.#batch.length * 2);
-    const next = this.#free?.length === bytes ? this.#free : sharedBytes(bytes);
-    this.#free = this.#batch;
-    this.#batch = next;
+    const bytes = Math.min(LAST_BATCH_BYTES, batch.length * 2);
+    this.#batch = this.#free?.length === bytes ? this.#free : Buffer.allocUnsafeSlow(bytes);
+    this.#free = null;
     this.#filled = 0;
     if (at >= THREAD_FROM_BYTES) this.#thread ??= startThread(this.#handle.fd);
     this.#writing = this.#write(full, at);
@@ -120,13 +120,16 @@ export class SpoolPart {
     if (this.#thread === null) this.#hash.update(full);
   }
 
-  async #write(full: Uint8Array, at: number): Promise<void> {
-    if (this.#thread !== null) await this.#thread.write(full, at);
-    for (let from = 0; this.#thread === null && from < full.length; ) {
-      const { bytesWritten } = await this.#handle.write(full, from, full.length - from, at + from);
+  async #write(full: Buffer<ArrayBuffer>, at: number): Promise<void> {
+    const { length } = full;
+    let memory = full.buffer;
+    if (this.#thread !== null) memory = await this.#thread.write(full, at);
+    for (let from = 0; this.#thread === null && from < length; ) {
+      const { bytesWritten } = await this.#handle.write(full, from, length - from, at + from);
       from += bytesWritten;
     }
-    this.#written = at + full.length;
+    this.#free = Buffer.from(memory);
+    this.#written = at + length;
     if (this.#syncing === null && this.#written - this.#synced >= SYNC_EVERY_BYTES) this.#syncing = this.#sync();
   }
 
@@ -207,11 +210,6 @@ export class SpoolPart {
     await this.#close().catch(() => {});
     await unlink(this.path).catch(() => {});
   }
-}
-
-/** Memory that a thread can read too. */
-function sharedBytes(length: number): Buffer {
-  return Buffer.from(new SharedArrayBuffer(length));
 }
 
 /** Null where no thread can be had: then the hash is taken here. */

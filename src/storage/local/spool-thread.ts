@@ -3,8 +3,8 @@ import type * as Fs from "node:fs";
 import { type MessagePort, Worker } from "node:worker_threads";
 
 /** What the thread is told: a batch to write, or with none to give the hash. */
-type Order = { batch: Uint8Array; at: number } | { batch: null };
-type Reply = { done: true } | { sha256: string } | { fault: string; code: string | undefined };
+type Order = { batch: Uint8Array<ArrayBuffer>; at: number } | { batch: null };
+type Reply = { memory: ArrayBuffer } | { sha256: string } | { fault: string; code: string | undefined };
 
 /**
  * Writes and hashes a file in a thread of its own. Hashing alone takes as long as all else that is done with an output,
@@ -31,9 +31,10 @@ export class SpoolThread {
     this.#worker.on("exit", () => fail(new Error("the thread that writes has ended")));
   }
 
-  /** Bytes of shared memory, to stand at `at`. One call at a time; nobody else writes the file. */
-  async write(batch: Uint8Array, at: number): Promise<void> {
-    await this.#ask({ batch, at });
+  /** The batch is to stand at `at`. Its memory goes to the thread, and comes back. One call at a time; nobody else writes the file. */
+  async write(batch: Buffer<ArrayBuffer>, at: number): Promise<ArrayBuffer> {
+    const reply = await this.#ask({ batch, at }, [batch.buffer]);
+    return "memory" in reply ? reply.memory : new ArrayBuffer(0);
   }
 
   /** Of the whole file. */
@@ -47,11 +48,11 @@ export class SpoolThread {
     await this.#worker.terminate();
   }
 
-  async #ask(order: Order): Promise<Reply> {
+  async #ask(order: Order, given: ArrayBuffer[] = []): Promise<Reply> {
     const reply = await new Promise<Reply>((resolve, reject) => {
       this.#answer = { resolve, reject };
       if (this.#fault !== null) reject(this.#fault);
-      else this.#worker.postMessage(order, []);
+      else this.#worker.postMessage(order, given);
     });
     if ("fault" in reply) throw Object.assign(new Error(reply.fault), { code: reply.code });
     return reply;
@@ -92,14 +93,14 @@ function keepFile({ parentPort, workerData }: ThreadSide, fs: typeof Fs, crypto:
     hashed += batch.length;
   };
   parentPort.on("message", (order: Order) => {
-    let reply: Reply;
     try {
-      if (order.batch !== null) keep(order.batch, order.at);
-      reply = order.batch === null ? { sha256: hash.digest("hex") } : { done: true };
+      if (order.batch === null) return parentPort.postMessage({ sha256: hash.digest("hex") }, []);
+      keep(order.batch, order.at);
+      const memory = order.batch.buffer;
+      parentPort.postMessage({ memory }, [memory]);
     } catch (error) {
       const { message, code } = error as NodeJS.ErrnoException;
-      reply = { fault: message, code };
+      parentPort.postMessage({ fault: message, code }, []);
     }
-    parentPort.postMessage(reply, []);
   });
 }
