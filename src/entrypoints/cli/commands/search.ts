@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { createSpillway } from "../../../index.ts";
-import { addPlaceFlag, type Place, type PlaceFlags, resolveId, withPlace } from "../open-place.ts";
+import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, resolveId } from "../open-place.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { writeJson, writeText } from "../write-out.ts";
 
@@ -41,11 +41,11 @@ Examples:
   spillway search k3v7q2 timeout --json | jq .total`,
     )
     .action((id: string, pattern: string, flags: SearchFlags) =>
-      withPlace(flags, (place) => searchArtifact(place, id, pattern, flags), { readsOnly: true }),
+      readPlace(flags, (place) => searchArtifact(place, id, pattern, flags)),
     );
 }
 
-async function searchArtifact(place: Place, typed: string, pattern: string, flags: SearchFlags): Promise<void> {
+async function searchArtifact(place: ReadPlace, typed: string, pattern: string, flags: SearchFlags): Promise<void> {
   const { context, max, from, ignoreCase = false, fixedStrings: literal = false } = flags;
   const { store, ledger, options } = place;
   const page = await (await createSpillway({ ...options, store, ledger, env: {} })).search(
