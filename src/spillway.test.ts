@@ -159,6 +159,15 @@ describe("admit", () => {
     expect((await spillway.admit({ output: "", exitCode: 0 })).text).toBe("[no output]\n[exit code 0]");
     expect((await spillway.admit({ output: "ok\n", exitCode: 0 })).text).toBe("ok\n");
     expect((await spillway.admit({ output: "bad", exitCode: 2 })).text).toBe("bad\n[exit code 2]");
+    // As JSON from elsewhere has it.
+    for (const exitCode of ["3", Promise.resolve("3")] as unknown as number[]) {
+      const { text, receipt } = await spillway.admit({ output: Buffer.from("bad"), exitCode });
+      expect([text, receipt.exitCode, receipt.faults]).toEqual(["bad\n[exit code 3]", 3, undefined]);
+    }
+    expect(await spillway.admit({ output: "bad", exitCode: "SIGKILL" as unknown as number })).toMatchObject({
+      text: "bad",
+      receipt: { exitCode: null, faults: ['exitCode must be a whole number; got "SIGKILL"'] },
+    });
     expect((await spillway.admit({ output: "" })).text).toBe("");
   });
 
@@ -173,6 +182,13 @@ describe("admit", () => {
     await expect(spillway.admit({ output: "x", exitCode: Number.NaN })).rejects.toThrow(
       /exitCode must be a whole number/,
     );
+    for (const options of [{ sesion: "s" }, { maxbytes: 9 }] as object[]) {
+      const named = /there is no option "(sesion|maxbytes)" for (prepare|call|an output); known are /;
+      await expect(spillway.prepare([], options)).rejects.toThrow(named);
+      await expect(spillway.call([], () => "sent", options)).rejects.toThrow(named);
+      await expect(spillway.admit({ output: "x", ...options })).rejects.toThrow(named);
+      expect(() => spillway.wrapTool(() => "x", options)).toThrow(named);
+    }
     await expect(make({ polciy: "off" } as never)).rejects.toThrow(/no option "polciy"/);
     await expect(make({ policy: { profil: "off" } as never })).rejects.toThrow(/no key "profil"/);
     await expect(spillway.admit({ output: "x", strategy: "best" })).rejects.toSatisfy(

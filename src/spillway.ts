@@ -3,6 +3,7 @@ import { type AdmittedOutput, admitOutput } from "./admit/admit-output.ts";
 import { admitPlainly } from "./admit/admit-plainly.ts";
 import type { Admission, AdmitOptions, AdmitRequest } from "./admit/admit-request.ts";
 import { OwnTexts } from "./admit/own-texts.ts";
+import { readExitCode } from "./admit/read-exit-code.ts";
 import { newRecorder } from "./admit/recorder.ts";
 import type { Redact } from "./admit/redaction.ts";
 import { safeNames } from "./admit/safe-names.ts";
@@ -152,7 +153,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
       headShare: rule.headShare,
       fold: rule.fold,
       counter,
-      exitCode: typeof exitCode === "number" ? exitCode : null,
+      exitCode: readExitCode(exitCode),
       off: rule.off,
       boundDetails: request.boundDetails ?? false,
       explain: request.explain ?? false,
@@ -186,7 +187,12 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
       standIn(plan, request.output, error),
     );
     if (isUpdate) return admitted;
-    const receipt = withFaults(admitted.receipt, admitted.receipt.artifact === null ? [] : placeFaults);
+    // What only a run shows to be wrong (a signal's name) must not cost its output.
+    const isNoCode = typeof exit === "string" && plan.exitCode === null;
+    const receipt = withFaults(admitted.receipt, [
+      ...(isNoCode ? [`exitCode must be a whole number; got ${JSON.stringify(String(exit).slice(0, 40))}`] : []),
+      ...(admitted.receipt.artifact === null ? [] : placeFaults),
+    ]);
     if (isCut(receipt)) logCut(parts.logger, level, { tool, beforeChars: totalChars, afterChars: receipt.shown.chars });
     const more = host === undefined ? null : { hostTokens: hostTokens(receipt, totalChars, host) };
     return { ...admitted, receipt: withFaults(receipt, await recorder.receipt(receipt, more)) };

@@ -91,6 +91,7 @@ describe("spillway hook", () => {
     expect(spillway(["hook"], input, project).status).toBe(0);
     // 2 would stop the tool; 1 is shown to the user only.
     expect(spillway(["hook", "--no-such-flag"], input).status).toBe(1);
+    expect(spillway(["hook", "--help"]).stdout).toMatch(/ends with 1, not with 2/);
   });
 
   it("waits on a pipe that does not wait itself", async () => {
@@ -116,6 +117,20 @@ describe("spillway hook", () => {
     expect(JSON.parse(stdout).hookSpecificOutput.updatedInput.command).toBe(
       "spillway run --quiet --tool Bash -- bash -c 'make'",
     );
+  });
+});
+
+describe("spillway mcp", () => {
+  it("says that there is no such server, and ends with 127; 126 for one that may not be run", () => {
+    const none = spillway(["mcp", "--", "no-such-server-here"]);
+    expect(none.stderr).toBe('spillway: The MCP server "no-such-server-here" cannot be run: no such command.\n');
+    expect(none.status).toBe(127);
+    const file = join(folder, "not-a-program");
+    writeFileSync(file, "");
+    expect(spillway(["mcp", "--", file])).toMatchObject({
+      status: 126,
+      stderr: expect.stringContaining("permission denied"),
+    });
   });
 });
 

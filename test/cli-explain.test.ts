@@ -38,6 +38,14 @@ it("clamp --explain says on standard error what is kept and omitted, and why", (
   expect(stderr).toMatch(/^omitted lines [\d,]+-[\d,]+: /m);
 });
 
+it("clamp --explain calls what somebody is after by that name, and no failure", () => {
+  for (const strategy of ["signal", "outline"]) {
+    const { stdout, stderr } = clamp("-q", "--focus", "works 412", "--strategy", strategy);
+    expect(stdout).toContain("ok 412 - part 412 works");
+    expect(stderr).toMatch(/^kept {4}lines? [^:]+: focus, score .*\n +ok 412 - part 412 works/m);
+  }
+});
+
 it("clamp --explain --json puts the same into the receipt", () => {
   const { stdout, stderr, status } = clamp("--json");
   expect(status).toBe(0);

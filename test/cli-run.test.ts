@@ -61,6 +61,24 @@ describe("spillway run", () => {
     expect(state.stdout.trim()).toMatch(/^(Z.*)?$/);
   });
 
+  it("takes a time of 0 as none, as timeout does", () => {
+    for (const time of ["0", "0s", "0.0"]) {
+      expect(run(["-q", "--timeout", time, "--", "sh", "-c", "sleep 0.2; echo done"])).toMatchObject({
+        status: 0,
+        stdout: "done\n",
+      });
+    }
+  });
+
+  it("saves bytes that are not UTF-8, and says so, though all is shown", () => {
+    const { stdout, stderr } = run(["--", "printf", "D\\351j\\340 vu\\n"]);
+    expect(stdout).toBe("D\ufffdj\ufffd vu\n");
+    const [, id = ""] =
+      /^spillway: within its limits: .*; not all of it is UTF-8: saved as (\w+)\n$/.exec(stderr) ?? [];
+    const back = spawnSync(process.execPath, [CLI, "recall", id, "--raw"], { encoding: "latin1", env });
+    expect(back.stdout).toBe("D\xe9j\xe0 vu\n");
+  });
+
   it("is not held up by a child that keeps the pipe open", () => {
     const { stdout, status } = run(["-q", "--", "sh", "-c", "sleep 30 & echo $!"]);
     expect(status).toBe(0);

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -40,6 +40,56 @@ it("a HOME that is no absolute path is not taken for a place in the working dire
     expect(status).toBe(0);
   }
   expect(readdirSync(cwd)).toEqual([]);
+});
+
+describe("a place where nothing was kept", () => {
+  const readers = [["ls"], ["stats"], ["events"], ["export"], ["verify"], ["show", "k3v7q2"], ["recall", "k3v7q2"]];
+
+  it.each([...readers, ["search", "k3v7q2", "x"], ["rm", "k3v7q2"], ["gc"], ["pin", "s1"]])(
+    "is said where --dir names it, and not made: %s",
+    (...args) => {
+      for (const dir of [join(folder, "mistyped"), mkdtempSync(join(folder, "empty-"))]) {
+        const { status, stdout, stderr } = spillway([...args, "--dir", dir]);
+        expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+        expect(stderr).toBe(
+          `spillway: there is no store in ${dir}: nothing was ever saved there. Check what --dir says, or leave it out\n`,
+        );
+      }
+      expect(existsSync(join(folder, "mistyped"))).toBe(false);
+    },
+  );
+
+  it.each(readers)("is read as an empty one where it is the usual one, and not made: %s", (...args) => {
+    const { status, stderr } = spawnSync(process.execPath, [CLI, ...args], {
+      cwd: folder,
+      encoding: "utf8",
+      env: { ...env, SPILLWAY_DIR: join(folder, "not-yet") },
+      timeout: 30_000,
+    });
+    expect(status).toBe(args.length === 1 ? 0 : 2);
+    expect(stderr).toMatch(/^(spillway: (nothing is|there is no artifact) [^\n]+\n)?$/);
+    expect(existsSync(join(folder, "not-yet"))).toBe(false);
+  });
+});
+
+it.skipIf(process.platform === "win32")("says whose a folder is that belongs to another user", () => {
+  const dir = join(folder, "theirs");
+  expect(spillway(["clamp", "--save", "--dir", dir, "--max-lines", "9", "-q"], text).status).toBe(0);
+  chmodSync(folder, 0o755);
+  chmodSync(dir, 0o755);
+  chmodSync(join(dir, "spillway.db"), 0o644);
+  const isRoot = process.getuid?.() === 0;
+  // Who is not root cannot give a folder away; theirs is then the root's own.
+  const args = ["ls", "--dir", isRoot ? dir : "/root"];
+  const { status, stderr } = spawnSync(process.execPath, [CLI, ...args], {
+    encoding: "utf8",
+    env,
+    ...(isRoot && { uid: 65_534, gid: 65_534 }),
+    timeout: 30_000,
+  });
+  expect(status).toBe(2);
+  if (isRoot)
+    expect(stderr).toMatch(/^spillway: .*theirs belongs to another user \(uid 0; this process has uid 65534\)/);
 });
 
 describe("what the command line does with saved outputs", () => {
@@ -207,6 +257,26 @@ describe("what the command line does with saved outputs", () => {
     expect(spillway(["gc", "--dir", dir, "--dry-run"]).stdout).toContain("1 artifact would be compressed: 195.3 KiB\n");
     expect(gc()).toMatchObject({ compressed: 1, bytesBefore: 200_000 });
     expect(existsSync(file)).toBe(false);
+  });
+
+  it("says that the file of an artifact is gone", async () => {
+    const { openLocal } = await import("../src/storage/local/open-local.ts");
+    const dir = join(folder, "gone");
+    const { store, close } = await openLocal(dir);
+    const writer = await store.begin({ scope: "local", session: null, tool: "x", call: null });
+    await writer.add(Buffer.alloc(200_000, "line\n"));
+    const { id } = await writer.end();
+    const file = (await store.file(id, "local")) ?? "";
+    await close();
+    expect(JSON.parse(spillway(["show", id, "--dir", dir, "--json"]).stdout)).toMatchObject({ file, fault: null });
+    rmSync(file);
+    expect(spillway(["show", id, "--dir", dir]).stdout).toMatch(
+      /^saved +no longer: the bytes of artifact .* are gone/m,
+    );
+    expect(JSON.parse(spillway(["show", id, "--dir", dir, "--json"]).stdout)).toMatchObject({
+      file: null,
+      fault: expect.stringContaining("are gone"),
+    });
   });
 
   it("says after --raw that what it gave is not what was saved", async () => {

@@ -74,7 +74,7 @@ export interface Admission {
 
 /** An output that came to its end. */
 export interface Ended {
-  /** True if something will not be shown, and so must be kept. */
+  /** True if something will not be shown, or not as it came (bytes that are not UTF-8), and so must be kept. */
   cut: boolean;
   /** What a summary may stand for, and the lines that end it; null where none can. */
   source: { total: Total; closing: readonly string[] } | null;
@@ -137,8 +137,9 @@ interface Closings {
 function endAdmission(request: AdmissionRequest, clamped: Clamped, closings: Closings): Ended {
   const binary = request.off ? null : describeBinary(clamped.sample);
   const isCut = (clamped.held !== null && clamped.total.bytes > 0) || binary !== null;
+  const isKept = isCut || (clamped.replaced && !request.off);
   return {
-    cut: isCut,
+    cut: isKept,
     source: isCut && binary === null ? { total: clamped.total, closing: closings.closing } : null,
     ...(isCut &&
       binary === null &&
@@ -159,7 +160,7 @@ function endAdmission(request: AdmissionRequest, clamped: Clamped, closings: Clo
         limits,
         artifact: keeping.id,
         sha256,
-        saved: isCut ? keeping.saved : null,
+        saved: isKept ? keeping.saved : null,
         savedBytes: keeping.savedBytes,
         exitCode,
         ...(keeping.redactions.count > 0 ? { storedRedactions: keeping.redactions } : {}),

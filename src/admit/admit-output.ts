@@ -20,6 +20,7 @@ import { ownText, ownTextNow } from "./own-text.ts";
 import type { OwnText, OwnTexts } from "./own-texts.ts";
 import { PageHolder } from "./page-holder.ts";
 import { type Chunks, leastBytes, peek } from "./peek-output.ts";
+import { readExitCode } from "./read-exit-code.ts";
 import { redactedPlace } from "./redacted-place.ts";
 import { withFaults } from "./with-faults.ts";
 
@@ -135,7 +136,7 @@ async function admitChunks(
   }
   const { held } = admission;
   const exited = await Promise.resolve(exit).catch(() => null);
-  const exitCode = Number.isSafeInteger(exited) ? (exited as number) : request.exitCode;
+  const exitCode = readExitCode(exited) ?? request.exitCode;
   const ended = admission.end(fault, exitCode);
   if (!ended.cut) return ended.write(NOT_KEPT, null, original);
   const again = known === null ? null : await admitAgain(request, known, place.store);

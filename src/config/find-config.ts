@@ -17,20 +17,23 @@ export interface Found {
   passedOver: string[];
 }
 
+/** Told of what has a config file's name and is none. */
+export type Refuse = (path: string) => void;
+
 /** The user's own config file. */
-export function findUserConfig(env: Environment, home: string, platform: string): Found | undefined {
+export function findUserConfig(env: Environment, home: string, platform: string, refuse: Refuse): Found | undefined {
   for (const folder of userFolders(env, home, platform)) {
-    const found = findIn(folder);
+    const found = findIn(folder, refuse);
     if (found) return found;
   }
   return undefined;
 }
 
 /** A project's config file: the first from `cwd` upwards, home or the root being the last folder looked into. */
-export function findProjectConfig(cwd: string, home: string): Found | undefined {
+export function findProjectConfig(cwd: string, home: string, refuse: Refuse): Found | undefined {
   const last = resolve(home);
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
-    const found = findIn(folder);
+    const found = findIn(folder, refuse);
     if (found) return found;
     if (folder === last || folder === dirname(folder)) return undefined;
   }
@@ -48,15 +51,17 @@ function userFolders(env: Environment, home: string, platform: string): string[]
   return folders.map((folder) => join(folder, "spillway"));
 }
 
-function findIn(folder: string): Found | undefined {
-  const [path, ...passedOver] = CONFIG_NAMES.map((name) => join(folder, name)).filter(isFile);
+function findIn(folder: string, refuse: Refuse): Found | undefined {
+  const [path, ...passedOver] = CONFIG_NAMES.map((name) => join(folder, name)).filter((each) => isFile(each, refuse));
   return path === undefined ? undefined : { path, passedOver };
 }
 
 // Only regular files: a pipe or a device under that name would hang the search.
-function isFile(path: string): boolean {
+function isFile(path: string, refuse: Refuse): boolean {
   try {
-    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found !== undefined && !found.isFile()) refuse(path);
+    return found?.isFile() ?? false;
   } catch {
     return false;
   }

@@ -86,15 +86,28 @@ describe("where a config is found", () => {
     expect((await load({ platform: "win32", env })).sources).toEqual([{ kind: "user", path: windows }]);
   });
 
-  it("says which of two files beside each other it does not read; passes over folders", async () => {
+  it("says which of two files beside each other it does not read, and what is no file", async () => {
     await put(PROJECT, "profile: frugal");
     await put("home/code/project/spillway.json", "{}");
     await mkdir(join(top, "home/code/project/spillway.yml"));
     expect((await load()).warnings).toEqual([
+      expect.stringMatching(/project\/spillway\.yml is not read: it is not a file$/),
       expect.stringMatching(/project\/spillway\.json is not read: .*spillway\.yaml is$/),
     ]);
     await symlink("/dev/zero", join(cwd, "spillway.yaml"));
-    expect((await load()).policy.profile).toBe("frugal");
+    const { policy, warnings } = await load();
+    expect(policy.profile).toBe("frugal");
+    expect(warnings[0]).toMatch(/spillway\.yaml is not read: it is not a file$/);
+  });
+
+  it("says that a variable is ignored that looks like one of ours, and leaves others alone", async () => {
+    const env = { SPILLWAY_MAX_LINE: "5", SPILLWAY_DRI: "x", SPILLWAY_MAX_LINES: "9", SPILLWAY_SEED: "1", LINES: "3" };
+    const { policy, warnings } = await load({ env });
+    expect(warnings).toEqual([
+      "SPILLWAY_MAX_LINE is ignored; did you mean SPILLWAY_MAX_LINES?",
+      "SPILLWAY_DRI is ignored; did you mean SPILLWAY_DIR?",
+    ]);
+    expect(policy).toEqual({ force: { limits: { maxLines: 9 } } });
   });
 });
 

@@ -8,6 +8,7 @@ import { mergeInputs } from "../stages/policy/merge-inputs.ts";
 import { type Environment, policyFromEnvironment } from "../stages/policy/policy-from-environment.ts";
 import { ConfigFault, printable } from "./config-fault.ts";
 import { type Found, findProjectConfig, findUserConfig } from "./find-config.ts";
+import { mistypedVariables } from "./mistyped-variables.ts";
 import type { KeepingOptions } from "./to-keeping.ts";
 import { type SummarizerConfig, toSummarizer } from "./to-summarizer.ts";
 
@@ -59,11 +60,13 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   if (file !== undefined) {
     await addFile(loaded, "user", { path: resolve(cwd, file), passedOver: [] });
   } else {
-    const project = options.ownOnly ? undefined : findProjectConfig(cwd, home);
-    const user = findUserConfig(env, home, platform);
+    const refuse = (path: string) => loaded.warnings.push(`${printable(path)} is not read: it is not a file`);
+    const project = options.ownOnly ? undefined : findProjectConfig(cwd, home, refuse);
+    const user = findUserConfig(env, home, platform, refuse);
     if (project && project.path !== user?.path) await addFile(loaded, "project", project);
     if (user) await addFile(loaded, "user", user);
   }
+  loaded.warnings.push(...mistypedVariables(env));
   const environment = policyFromEnvironment(env);
   if (Object.keys(environment).length > 0) {
     loaded.policy = mergeInputs(loaded.policy, environment);

@@ -43,7 +43,7 @@ export interface Receipt {
   original?: string;
   /** Of what is stored. */
   sha256: string | null;
-  /** Null when nothing was held back, so nothing had to be saved. */
+  /** Null when nothing had to be saved: nothing was held back, and no byte is shown as U+FFFD. */
   saved: Saved | null;
   savedBytes: number;
   exitCode: number | null;

@@ -23,6 +23,8 @@ export interface StrategyRequest {
 export interface Focus {
   /** `line` is without its break. */
   matches(line: Uint8Array): boolean;
+  /** Of several words: whether a line that matches has all of them, and so is wanted before the others. */
+  matchesAll?: ((line: Uint8Array) => boolean) | undefined;
 }
 
 /** A built-in strategy's name, or that of one handed in. */

@@ -1,4 +1,5 @@
 import { messageOf } from "../errors.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
 import type { SearchQuery } from "./check-query.ts";
 import { type RecallPage, recallText } from "./recall.ts";
 import type { RecallWant } from "./recall-want.ts";
@@ -56,7 +57,10 @@ export const READ_BACK_TOOLS: readonly ReadBackTool[] = [
         pattern: { type: "string" },
         literal: { type: "boolean", description: "the pattern is the text itself" },
         ignoreCase: { type: "boolean" },
-        context: { type: "integer", description: "lines before and after each match" },
+        context: {
+          type: "integer",
+          description: `lines before and after each match; ${NUMBERS.searchContext.default} by default`,
+        },
         max: { type: "integer" },
         from: { type: "integer", description: "matches from this line on" },
       },

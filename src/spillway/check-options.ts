@@ -1,5 +1,7 @@
 import type { AdmitRequest } from "../admit/admit-request.ts";
+import type { CallOptions } from "../call/call-options.ts";
 import { SpillwayError } from "../errors.ts";
+import type { PrepareOptions } from "../prepare/parts.ts";
 import type { Reader } from "./parts.ts";
 
 const OPTIONS = new Set([
@@ -52,6 +54,29 @@ const REQUEST: { [key in keyof Required<AdmitRequest>]: true } = {
   reader: true,
 };
 
+const PREPARE: { [key in keyof Required<PrepareOptions>]: true } = {
+  wire: true,
+  session: true,
+  window: true,
+  model: true,
+  pruning: true,
+};
+
+const CALL: { [key in keyof Required<CallOptions>]: true } = {
+  ...PREPARE,
+  beside: true,
+  answerTokens: true,
+  ladder: true,
+  compactor: true,
+  media: true,
+  provider: true,
+  rules: true,
+  signal: true,
+  deadlineMs: true,
+  persist: true,
+  history: true,
+};
+
 const READERS: readonly Reader["by"][] = ["operator", "tool", "shell", "file"];
 
 /** Throws for options that would only show later, inside an agent, to be wrong. */
@@ -84,10 +109,24 @@ export function checkOptions(options: object): void {
 
 /** Throws for a key that nobody reads: a limit with its name misspelt would hold nothing. */
 export function checkRequest(request: object): void {
-  const unknown = Object.keys(request).find((key) => !Object.hasOwn(REQUEST, key));
+  checkNames(request, REQUEST, "an output");
+}
+
+/** The same for the options of `prepare`. */
+export function checkPrepare(options: PrepareOptions = {}): void {
+  checkNames(options, PREPARE, "prepare");
+}
+
+/** The same for the options of `call`. */
+export function checkCall(options: CallOptions = {}): void {
+  checkNames(options, CALL, "call");
+}
+
+function checkNames(given: object, known: object, what: string): void {
+  const unknown = Object.keys(given).find((key) => !Object.hasOwn(known, key));
   if (unknown === undefined) return;
   throw bad(
-    `there is no option ${shown(unknown.slice(0, 40))} for an output; known are ${Object.keys(REQUEST).join(", ")}`,
+    `there is no option ${shown(unknown.slice(0, 40))} for ${what}; known are ${Object.keys(known).join(", ")}`,
   );
 }
 

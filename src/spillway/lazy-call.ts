@@ -3,6 +3,7 @@ import type { CallParts } from "../call/call-parts.ts";
 import type { Compacted, CompactInput, Compactor } from "../contract/compactor.ts";
 import type { Ladder, RungName } from "../stages/recover/ladders.ts";
 import type { Rung, RungCut, RungItem, RungMedia, RungPlan, RungRequest } from "../stages/recover/rung.ts";
+import { checkCall } from "./check-options.ts";
 
 export type {
   Call,
@@ -27,6 +28,7 @@ export type {
 export function lazyCall(parts: CallParts, compactor?: Compactor): Call {
   let loading: Promise<Call> | undefined;
   return async (messages, send, options) => {
+    checkCall(options);
     loading ??= import("../call/call.ts").then(({ newCall }) => newCall(parts));
     return (await loading)(messages, send, compactor === undefined ? options : { compactor, ...options });
   };

@@ -1,5 +1,6 @@
 import type { PrepareParts } from "../prepare/parts.ts";
 import type { Prepare } from "../prepare/prepare.ts";
+import { checkPrepare } from "./check-options.ts";
 
 /** Prepares requests, loaded with the first one. */
 export function lazyPrepare(parts: Omit<PrepareParts, "sha256">): Prepare {
@@ -13,5 +14,8 @@ export function lazyPrepare(parts: Omit<PrepareParts, "sha256">): Prepare {
     const sha256 = (text: string) => hash?.("sha256", text) ?? createHash("sha256").update(text).digest("hex");
     return newPrepare({ ...parts, sha256 });
   };
-  return async (messages, options) => (await (loading ??= load()))(messages, options);
+  return async (messages, options) => {
+    checkPrepare(options);
+    return (await (loading ??= load()))(messages, options);
+  };
 }

@@ -24,10 +24,10 @@ export function readDuration(text: string): number {
   throw new InvalidArgumentError(`a time is a number with a unit, such as 30s, 12h or 7d; got "${text}"`);
 }
 
-/** The same for a time-out, where a number alone is seconds, as other commands have it. */
+/** The same for a time-out, where a number alone is seconds and 0 is no limit, as other commands have it. */
 export function readTimeout(text: string): number {
   const milliseconds = inMilliseconds(/^[\d.]+$/.test(text.trim()) ? `${text.trim()}s` : text);
-  if (milliseconds !== null) return milliseconds;
+  if (milliseconds !== null) return Number.parseFloat(text) === 0 ? Infinity : Math.max(1, milliseconds);
   throw new InvalidArgumentError(
     `--timeout takes seconds, or a number with a unit, such as 300, 5m or 1h; got "${text}"`,
   );

@@ -2,7 +2,9 @@ import type { Command } from "commander";
 import type { KeepingOptions } from "../../config/index.ts";
 import type { Retention } from "../../contract/store.ts";
 import { SpillwayError } from "../../errors.ts";
-import type { Local } from "../../storage/local/open-local.ts";
+import type { ReadableLocal } from "../../storage/local/empty-local.ts";
+import type { Local, OpenLocalOptions } from "../../storage/local/open-local.ts";
+import { tell } from "./tell.ts";
 
 /** Whose artifacts the command line reads: those of this machine's user. */
 export const SCOPE = "local";
@@ -21,6 +23,11 @@ export interface Place extends Local {
   retention: Retention | "off";
 }
 
+/** The same for a command that only reads. */
+export interface ReadPlace extends ReadableLocal {
+  options: Place["options"];
+}
+
 /** Adds it to a command. */
 export function addPlaceFlag(command: Command): Command {
   return command.option(
@@ -29,40 +36,65 @@ export function addPlaceFlag(command: Command): Command {
   );
 }
 
-/** Opens the folder. */
-export async function openPlace(
-  { dir, config }: PlaceFlags,
-  { collects = false, readsOnly = false }: { collects?: boolean; readsOnly?: boolean } = {},
-): Promise<Place> {
+/** Opens the folder, and makes it where it is missing. */
+export async function openPlace(flags: PlaceFlags, options: { collects?: boolean } = {}): Promise<Place> {
+  return openNamed(await nameFolder(flags), options);
+}
+
+/** The folder that is meant, and what else is said of keeping. `warn` where nobody else tells what was ignored. */
+async function nameFolder({ dir, config }: PlaceFlags, warn: typeof tell = () => {}): Promise<KeepingOptions> {
   if (dir !== undefined && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(dir)) {
     throw new SpillwayError(
       "bad-input",
       `--dir must be a path without line breaks and the like; got ${JSON.stringify(dir)}`,
     );
   }
-  const [{ dir: configured, retention, ...options }, { openLocal }] = await Promise.all([
-    loadKeeping(config),
-    import("../../storage/local/open-local.ts"),
-  ]);
-  const local = await openLocal(dir ?? configured, { retention, collects, readsOnly });
-  return { ...local, options, retention: retention ?? {} };
+  const keeping = await loadKeeping(config, warn);
+  return dir === undefined ? keeping : { ...keeping, dir };
+}
+
+async function openNamed({ dir, retention, ...options }: KeepingOptions, how: OpenLocalOptions): Promise<Place> {
+  const { openLocal } = await import("../../storage/local/open-local.ts");
+  return { ...(await openLocal(dir, { ...how, retention })), options, retention: retention ?? {} };
 }
 
 /** What the user's own config says of keeping. A project's file has no say in it and is not read. */
-async function loadKeeping(config: PlaceFlags["config"]): Promise<KeepingOptions> {
+async function loadKeeping(config: PlaceFlags["config"], warn: typeof tell): Promise<KeepingOptions> {
   const { loadConfig } = await import("../../config/index.ts");
-  const { policy: _policy, ...keeping } = (await loadConfig({ ownOnly: true, ...(config && { file: config }) }))
-    .options;
+  const { options, warnings } = await loadConfig({ ownOnly: true, ...(config && { file: config }) });
+  warnings.forEach(warn);
+  const { policy: _policy, ...keeping } = options;
   return keeping;
 }
 
-/** Does something with the folder, and closes it. */
-export async function withPlace<T>(
-  flags: PlaceFlags,
-  act: (place: Place) => Promise<T>,
-  options: { readsOnly?: boolean } = {},
-): Promise<T> {
-  const place = await openPlace(flags, options);
+/** Does something with what is kept in the folder, and closes it. A folder that is named by a flag must be there. */
+export async function withPlace<T>(flags: PlaceFlags, act: (place: Place) => Promise<T>): Promise<T> {
+  const named = await nameFolder(flags, tell);
+  await hasKept(flags, named);
+  return closing(await openNamed(named, {}), act);
+}
+
+/** The same, and makes nothing: a usual folder that is not there yet is read as an empty one. */
+export async function readPlace<T>(flags: PlaceFlags, act: (place: ReadPlace) => Promise<T>): Promise<T> {
+  const named = await nameFolder(flags, tell);
+  if (await hasKept(flags, named)) return closing(await openNamed(named, { readsOnly: true }), act);
+  const { emptyLocal } = await import("../../storage/local/empty-local.ts");
+  const { dir, retention: _retention, ...options } = named;
+  return act({ ...emptyLocal(dir), options });
+}
+
+/** Whether there is something to act on. A folder that somebody names and that holds nothing is a mistake. */
+async function hasKept(flags: PlaceFlags, { dir }: KeepingOptions): Promise<boolean> {
+  const { hasStore } = await import("../../storage/local/has-store.ts");
+  if (hasStore(dir)) return true;
+  if (flags.dir === undefined) return false;
+  throw new SpillwayError(
+    "bad-input",
+    `there is no store in ${dir}: nothing was ever saved there. Check what --dir says, or leave it out`,
+  );
+}
+
+async function closing<P extends ReadPlace, T>(place: P, act: (place: P) => Promise<T>): Promise<T> {
   try {
     return await act(place);
   } finally {
@@ -71,7 +103,7 @@ export async function withPlace<T>(
 }
 
 /** The whole id of what a person typed: an id, or its first 6 characters or more. */
-export async function resolveId({ store, dir }: Local, typed: string): Promise<string> {
+export async function resolveId({ store, dir }: ReadableLocal, typed: string): Promise<string> {
   const wanted = typed.trim().toLowerCase();
   const found = await store.resolvePrefix(wanted, SCOPE);
   const [id] = found;

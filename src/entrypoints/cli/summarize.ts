@@ -4,11 +4,13 @@ import { counted, grouped } from "../../stages/mark/texts.ts";
 
 /** A receipt on one line, for people. */
 export function summarize(receipt: Receipt): string {
-  const { total, shown, omitted, folded, cutBy, binary, faults = [] } = receipt;
+  const { total, shown, omitted, folded, cutBy, binary, artifact, faults = [] } = receipt;
   const size = sizeOf(total);
   const early = faults.length === 0 ? "" : ` (${faults.join("; ")})`;
   if (binary !== undefined) return `spillway: ${binary}, ${counted(total.bytes, "byte")}: described, not shown${early}`;
-  if (omitted.bytes === 0 && folded.bytes === 0) return `spillway: within its limits: ${size}${early}`;
+  // Within its limits only what shows U+FFFD for other bytes is saved.
+  const saved = artifact === null ? "" : `; not all of it is UTF-8: saved as ${artifact}`;
+  if (omitted.bytes === 0 && folded.bytes === 0) return `spillway: within its limits: ${size}${saved}${early}`;
   const left = omitted.bytes === 0 ? "folded" : `cut by ${cutBy}`;
   const estimate = receipt.estimated.includes("tokens") ? "about " : "";
   return `spillway: ${left}: ${size} -> ${sizeOf(shown)}, ${estimate}${grouped(shown.tokens)} tokens${early}`;

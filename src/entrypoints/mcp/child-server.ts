@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../errors.ts";
 import { newLineFrames } from "./line-frames.ts";
-import type { ServerHandlers, Upstream } from "./upstream.ts";
+import { type ServerHandlers, UnableServer, type Upstream } from "./upstream.ts";
 import { writeLine } from "./write-line.ts";
 
 /** A line may not be longer than what Node can hold as one text. */
@@ -14,12 +14,15 @@ const SOUND_AFTER_MS = 60_000;
 /** A caller waits this long for a server to come back. */
 const MAX_WAIT_MS = 1000;
 const STOP_AFTER_MS = 2000;
+/** Faults that no new start mends, and what a shell ends with then. */
+const UNABLE: Record<string, 126 | 127> = { ENOENT: 127, EACCES: 126 };
 const IS_WINDOWS = process.platform === "win32";
 
 /** Starts a server as a child and keeps it alive. */
 export function startChildServer([file = "", ...args]: readonly string[], handlers: ServerHandlers): Upstream {
   let child: ChildProcess | null = null;
   let isStopped = false;
+  let hasRun = false;
   let failures = 0;
   let lastReason = "";
   let restart: Promise<void> | null = null;
@@ -48,12 +51,28 @@ export function startChildServer([file = "", ...args]: readonly string[], handle
       void handlers.gone(`${reason} It is started again.`).catch(() => {});
       restart = again(pauseMs);
     };
-    started.once("error", (error) => end(`The MCP server "${file}" cannot be run: ${messageOf(error)}.`));
+    started.once("spawn", () => {
+      hasRun = true;
+    });
+    started.once("error", (error: NodeJS.ErrnoException) => {
+      const exitCode = UNABLE[error.code ?? ""];
+      if (hasRun || exitCode === undefined) {
+        return end(`The MCP server "${file}" cannot be run: ${messageOf(error)}.`);
+      }
+      child = null;
+      lastReason = `The MCP server "${file}" cannot be run: ${exitCode === 127 ? "no such command" : "permission denied"}.`;
+      void giveUp(new UnableServer(lastReason, exitCode));
+    });
     started.once("exit", (code, signal) =>
       end(`The MCP server "${file}" ended (${signal ?? `exit code ${code}`}) before it answered.`),
     );
     started.stdin?.on("error", () => {}); // told by its end
     void read(started);
+  }
+
+  async function giveUp(fault: UnableServer): Promise<void> {
+    await handlers.gone(fault.message).catch(() => {});
+    handlers.unable(fault);
   }
 
   async function again(pauseMs: number): Promise<void> {

@@ -95,6 +95,8 @@ export function newFrontSession({
     message: (message) => relay.fromServer(message).catch((error: unknown) => warn(messageOf(error))),
     tooLong: relay.tooLong,
     gone: relay.serverGone,
+    // Others may come when it can be.
+    unable: (fault) => warn(fault.message),
     greeting: () => relay.greeting,
   });
 

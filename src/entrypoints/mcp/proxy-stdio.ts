@@ -4,7 +4,7 @@ import { messageOf } from "../../errors.ts";
 import type { Spillway } from "../../spillway.ts";
 import { newLineFrames } from "./line-frames.ts";
 import { type RelayEnds, type RelayRules, startRelay } from "./relay.ts";
-import type { ServerHandlers, Upstream } from "./upstream.ts";
+import type { ServerHandlers, UnableServer, Upstream } from "./upstream.ts";
 import { writeLine } from "./write-line.ts";
 
 /** How a proxy is set up. */
@@ -32,12 +32,13 @@ export function newSessionName(): string {
   return `mcp-${randomBytes(5).toString("hex")}`;
 }
 
-/** Stands between a client on standard input and output and a server, until the client is gone. */
+/** Stands between a client on standard input and output and a server, until the client is gone. Rejects if the server cannot be run. */
 export async function proxyStdio(
   { spillway, session = newSessionName(), upstream, warn, rules }: ProxyOptions,
   { input, output }: ClientStreams,
 ): Promise<void> {
   let isGone = false;
+  let unable: UnableServer | null = null;
   output.on("error", () => {
     isGone = true;
     input.destroy();
@@ -53,6 +54,10 @@ export async function proxyStdio(
     message: (message) => relay.fromServer(message).catch((error: unknown) => warn(messageOf(error))),
     tooLong: relay.tooLong,
     gone: relay.serverGone,
+    unable(fault) {
+      unable = fault;
+      input.destroy();
+    },
     greeting: () => relay.greeting,
   });
   const frames = newLineFrames(MAX_LINE_BYTES, (_, bytes) =>
@@ -66,9 +71,10 @@ export async function proxyStdio(
       }
     }
   } catch (error) {
-    const isEnded = isGone || (error as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE";
+    const isEnded = isGone || unable !== null || (error as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE";
     if (!isEnded) warn(`the client's input broke off: ${messageOf(error)}`);
   } finally {
     await server.stop();
   }
+  if (unable !== null) throw unable;
 }

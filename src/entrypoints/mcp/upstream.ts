@@ -1,11 +1,24 @@
 import type { Message } from "./json-rpc.ts";
 
+/** Why a server cannot be run at all. */
+export class UnableServer extends Error {
+  /** As a shell gives it: 127 for no such command, 126 for one that may not be run. */
+  readonly exitCode: 126 | 127;
+
+  constructor(message: string, exitCode: 126 | 127) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
 /** Whom a server's words go to. */
 export interface ServerHandlers {
   message(message: Uint8Array | Message): Promise<void>;
   tooLong(start: Uint8Array, bytes: number): Promise<void>;
   /** It ended by itself; it is started anew. */
   gone(reason: string): Promise<void>;
+  /** It was never begun and never will be: there is no such command, or it may not be run. */
+  unable(fault: UnableServer): void;
   /** What one that was started anew must be told first. */
   greeting(): readonly string[];
 }

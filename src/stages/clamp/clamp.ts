@@ -9,7 +9,7 @@ import type { Fold } from "../fold/fold.ts";
 import { measureText } from "../measure/measure-text.ts";
 import { newScan, SAMPLE_BYTES, scanBytes, scannedChars, scannedLines } from "../measure/scan.ts";
 import { budgetOf, capacityBytes, overBudget } from "./budget.ts";
-import { decode } from "./fit.ts";
+import { decode, isReplaced } from "./fit.ts";
 import { headTail } from "./strategies/head-tail.ts";
 
 /** What starts folding; `true` asks for it where it is not loaded: then nothing is folded. */
@@ -46,6 +46,8 @@ export interface Clamped {
   sample: Uint8Array;
   /** The whole output as text, if it is within its limits. */
   within: string | null;
+  /** That text shows U+FFFD for bytes that are not UTF-8, so it alone does not tell what they were. */
+  replaced: boolean;
   /** Else what to cut it from, and the limit that it was over. */
   held: Held | null;
   overBy: Unit | null;
@@ -124,12 +126,15 @@ class RunningClamp implements Clamp {
     const result = { total, sample: this.#sample, strategy: this.#strategy.name, kind: null, faults: this.#faults };
     const text = this.over ? null : decode(this.held);
     const overBy = this.#overBy(total, text, closing);
-    if (overBy === null) return { ...result, within: text, held: null, overBy };
+    if (overBy === null) {
+      return { ...result, within: text, replaced: isReplaced(text ?? "", this.held), held: null, overBy };
+    }
     this.over = true;
     if (!this.#isStarted) this.#start();
     this.#attempt(() => this.#fold?.end());
     const held = this.#endSieves(total, exitCode);
-    return { ...result, within: null, held, overBy, strategy: held.strategy ?? this.#strategy.name, kind: this.kind };
+    const strategy = held.strategy ?? this.#strategy.name;
+    return { ...result, within: null, replaced: false, held, overBy, strategy, kind: this.kind };
   }
 
   /** A strategy that chooses by the sample must see all of it, however the output was chunked. */

@@ -17,6 +17,17 @@ export function decode(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
+/** Whether a decoded text has a U+FFFD that does not stand in its bytes. */
+export function isReplaced(text: string, bytes: Uint8Array): boolean {
+  if (!text.includes("\ufffd")) return false;
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 /** The longest start of bytes[from, to) that fits the budget. */
 export function fitStart(bytes: Uint8Array, from: number, to: number, budget: Budget, counter: TokenCounter): Fit {
   const fit = isAscii(bytes, from, to) ? fitAsciiStart(bytes, from, to, budget) : walkStart(bytes, from, to, budget);

@@ -1,4 +1,5 @@
 import { strangeBytes } from "./scan.ts";
+import { CONTROLS } from "./scan-table.ts";
 
 /** First bytes that name a format. `at` is where they stand. */
 const FORMATS: [name: string, bytes: string, at?: number][] = [
@@ -35,13 +36,19 @@ const STRANGE_SHARE = 0.01;
 /** Above this share of bytes that no text has, an output is binary. Names separated by NUL stay below it. */
 const BINARY_SHARE = 0.1;
 
+/** Text in an older encoding (Latin-1) has no control characters and less of what is not UTF-8, unless it is short. */
+const OLD_TEXT_SHARE = 0.3;
+const OLD_TEXT_BYTES = 16;
+
 /** Names what the start of a binary output is, or null if it is text. */
 export function describeBinary(sample: Uint8Array): string | null {
   const strange = strangeBytes(sample);
   if (strange === 0) return startsWith(sample, "%PDF-", 0) ? "PDF document" : null;
   const format = FORMATS.find(([, bytes, at]) => startsWith(sample, bytes, at ?? 0));
   if (format !== undefined && strange > sample.length * STRANGE_SHARE) return format[0];
-  return strange > sample.length * BINARY_SHARE ? "binary data" : null;
+  if (strange <= sample.length * BINARY_SHARE) return null;
+  const isOldText = strange <= Math.max(OLD_TEXT_BYTES, sample.length * OLD_TEXT_SHARE);
+  return isOldText && !sample.some((byte) => CONTROLS[byte] === 1) ? null : "binary data";
 }
 
 function startsWith(sample: Uint8Array, bytes: string, at: number): boolean {

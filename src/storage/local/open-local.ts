@@ -6,6 +6,7 @@ import { type LocalStore, localStore } from "../stores/local.ts";
 import { collectWhenDue, startCollector } from "./collect-when-due.ts";
 import { dataFolder } from "./data-folder.ts";
 import { type Database, openDatabase } from "./open-database.ts";
+import { ownerFault } from "./owner-fault.ts";
 
 /** Everything that is kept on this machine. */
 export interface Local {
@@ -33,13 +34,16 @@ export async function openLocal(
   dir: string = dataFolder(),
   { retention = {}, collects = false, readsOnly = false }: OpenLocalOptions = {},
 ): Promise<Local> {
-  const database = await openDatabase(dir, { readsOnly });
+  const saidWhose = (error: unknown): never => {
+    throw ownerFault(error, dir);
+  };
+  const database = await openDatabase(dir, { readsOnly }).catch(saidWhose);
   const isOff = retention === "off";
   const maxBytes = isOff ? Infinity : retention.maxBytes;
   const limits = maxBytes === undefined ? {} : { maxBytes };
   const store = await localStore({ dir, database, limits }).catch((error: unknown) => {
     void database.close();
-    throw error;
+    return saidWhose(error);
   });
   const ledger = sqliteLedger(database);
   const collector = collects && !isOff ? startCollector({ dir, store, database }, retention) : null;

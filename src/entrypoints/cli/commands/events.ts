@@ -1,9 +1,8 @@
 import type { Command } from "commander";
 import type { EventQuery } from "../../../contract/ledger.ts";
-import type { Local } from "../../../storage/local/open-local.ts";
 import { describeEvent } from "../describe-event.ts";
 import { joinArtifact } from "../join-artifact.ts";
-import { addPlaceFlag, type PlaceFlags, withPlace } from "../open-place.ts";
+import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, withPlace } from "../open-place.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
 interface EventsFlags extends PlaceFlags {
@@ -26,10 +25,14 @@ export function addEventsCommand(program: Command): void {
     .option("--full", "JSON, each with its artifact's text")
     .option("--json", "print one JSON object for each line")
     .addHelpText("after", "\nExamples:\n  spillway events --session s1\n  spillway events --follow --json | jq .kind")
-    .action((flags: EventsFlags) => withPlace(flags, (place) => printEvents(place, flags), { readsOnly: true }));
+    .action((flags: EventsFlags) => {
+      // What is to come may come to a folder that is not there yet.
+      const open = flags.follow ? withPlace : readPlace;
+      return open(flags, (place) => printEvents(place, flags));
+    });
 }
 
-async function printEvents(place: Local, flags: EventsFlags): Promise<void> {
+async function printEvents(place: ReadPlace, flags: EventsFlags): Promise<void> {
   const { session, tool, follow = false, full = false, json = false } = flags;
   const query: EventQuery = {
     max: PAGE,

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
-import type { Local } from "../../../storage/local/open-local.ts";
 import { joinArtifact } from "../join-artifact.ts";
-import { addPlaceFlag, type PlaceFlags, withPlace } from "../open-place.ts";
+import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace } from "../open-place.ts";
 import { writeJson } from "../write-out.ts";
 
 interface ExportFlags extends PlaceFlags {
@@ -18,10 +17,10 @@ export function addExportCommand(program: Command): void {
       "after",
       "\nAn output is written once, with the event that saved it.\n\nExample:\n  spillway export --session s1 > s1.jsonl",
     )
-    .action((flags: ExportFlags) => withPlace(flags, (place) => exportEvents(place, flags), { readsOnly: true }));
+    .action((flags: ExportFlags) => readPlace(flags, (place) => exportEvents(place, flags)));
 }
 
-async function exportEvents({ store, ledger }: Local, { session }: ExportFlags): Promise<void> {
+async function exportEvents({ store, ledger }: ReadPlace, { session }: ExportFlags): Promise<void> {
   const written = new Set<string>();
   for (let afterId = 0; ; ) {
     const events = await ledger.events({ afterId, max: PAGE, ...(session !== undefined && { session }) });

@@ -1,8 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Artifact } from "../../../contract/store.ts";
-import type { Local } from "../../../storage/local/open-local.ts";
 import { sizeText, timeText } from "../amounts.ts";
-import { addPlaceFlag, type PlaceFlags, SCOPE, withPlace } from "../open-place.ts";
+import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, SCOPE } from "../open-place.ts";
 import { alignTable, cell } from "../table.ts";
 import { tell } from "../tell.ts";
 import { wholeNumber } from "../whole-number.ts";
@@ -29,10 +28,10 @@ export function addLsCommand(program: Command): void {
       "after",
       "\nExamples:\n  spillway ls\n  spillway ls --session s1 --json | jq -r '.artifacts[].id'\n  spillway ls --limit 50 --before 2026-03-01",
     )
-    .action((flags: LsFlags) => withPlace(flags, (place) => list(place, flags), { readsOnly: true }));
+    .action((flags: LsFlags) => readPlace(flags, (place) => list(place, flags)));
 }
 
-async function list({ store }: Local, { session, limit = PAGE, before, json }: LsFlags): Promise<void> {
+async function list({ store }: ReadPlace, { session, limit = PAGE, before, json }: LsFlags): Promise<void> {
   const artifacts: Artifact[] = [];
   // One more tells whether there is a next page.
   for (let beforeMs = before; artifacts.length <= limit; beforeMs = artifacts.at(-1)?.createdAtMs) {

@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { SpillwayError } from "../../../errors.ts";
-import type { ServerHandlers, Upstream } from "../../mcp/upstream.ts";
+import { type ServerHandlers, UnableServer, type Upstream } from "../../mcp/upstream.ts";
 import { addServeFlags, type ServeFlags, serveMcp } from "../serve-mcp.ts";
+import { FaultWithCode } from "../tell.ts";
 import { wholeNumber } from "../whole-number.ts";
 
 interface McpFlags extends ServeFlags {
@@ -30,6 +31,7 @@ export function addMcpCommand(program: Command): void {
       `
 In the client's configuration put "spillway mcp --" before the server's command. Everything passes as it is but the
 tools' results, which are brought under their limits; two tools are added, recall and search, that read the rest.
+A server that ends is started again; one that cannot be run at all ends this with 127 (no such command) or 126.
 
 Examples:
   spillway mcp -- npx -y @modelcontextprotocol/server-filesystem .
@@ -42,7 +44,11 @@ Examples:
 
 async function runProxy(words: string[], flags: McpFlags): Promise<void> {
   const { maxMediaBytes } = flags;
-  await serveMcp(flags, async () => ({ start: await upstreamOf(words, flags), rules: { maxMediaBytes } }));
+  try {
+    await serveMcp(flags, async () => ({ start: await upstreamOf(words, flags), rules: { maxMediaBytes } }));
+  } catch (error) {
+    throw error instanceof UnableServer ? new FaultWithCode(error, error.exitCode) : error;
+  }
 }
 
 async function upstreamOf(

@@ -5,8 +5,7 @@ import { createSpillway } from "../../../index.ts";
 import type { RecallWant } from "../../../recall/index.ts";
 import { counted } from "../../../stages/mark/texts.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
-import type { Local } from "../../../storage/local/open-local.ts";
-import { addPlaceFlag, type Place, type PlaceFlags, resolveId, SCOPE, withPlace } from "../open-place.ts";
+import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, resolveId, SCOPE } from "../open-place.ts";
 import { tell } from "../tell.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { writeJson, writeOut, writeText } from "../write-out.ts";
@@ -50,12 +49,10 @@ Examples:
   spillway recall k3v7q2 --around 4211
   spillway recall k3v7q2 --raw | sort | uniq -c`,
     )
-    .action((id: string, flags: RecallFlags) =>
-      withPlace(flags, (place) => recallPart(place, id, flags), { readsOnly: true }),
-    );
+    .action((id: string, flags: RecallFlags) => readPlace(flags, (place) => recallPart(place, id, flags)));
 }
 
-async function recallPart(place: Place, typed: string, flags: RecallFlags): Promise<void> {
+async function recallPart(place: ReadPlace, typed: string, flags: RecallFlags): Promise<void> {
   const wants = wantsOf(flags);
   if (wants.length > 1) {
     throw new SpillwayError("bad-input", "--lines, --bytes, --head, --tail and --around exclude each other: give one");
@@ -80,7 +77,7 @@ function wantsOf({ lines, bytes, head, tail, around }: RecallFlags): RecallWant[
   ];
 }
 
-async function writeRaw({ store }: Local, id: string, want: RecallWant | undefined): Promise<void> {
+async function writeRaw({ store }: ReadPlace, id: string, want: RecallWant | undefined): Promise<void> {
   const artifact = await store.find(id, SCOPE);
   const lines = artifact?.lines ?? 0;
   let range = { from: 0, to: artifact?.bytes ?? 0 };

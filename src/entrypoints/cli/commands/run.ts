@@ -23,7 +23,11 @@ export function addRunCommand(program: Command): void {
   addPlaceFlag(addCallFlags(addPolicyFlags(command)))
     .option("--tool <name>", "the tool whose limits apply (default run_command)")
     .option("--session <name>", "the session that the output belongs to")
-    .option("--timeout <seconds>", "end the command and its children after this long (also 5m, 1h)", readTimeout)
+    .option(
+      "--timeout <seconds>",
+      "end the command and its children after this long (also 5m, 1h; 0: never)",
+      readTimeout,
+    )
     .option("--raw", "pass every byte on as it comes, and save every byte: nothing is cut")
     .option("--mark-stderr", 'begin lines of standard error with "stderr: " (their order is then approximate)')
     .option("--no-redact", "save and show secrets as they are, whatever your config says")

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { createSpillway } from "../../../index.ts";
-import { addPlaceFlag, type Place, type PlaceFlags, resolveId, withPlace } from "../open-place.ts";
+import { NUMBERS } from "../../../stages/policy/defaults.ts";
+import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, resolveId } from "../open-place.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { writeJson, writeText } from "../write-out.ts";
 
@@ -24,7 +25,11 @@ export function addSearchCommand(program: Command): void {
     .argument("<id>", "the artifact, as the marker names it; its first 6 characters may do")
     .argument("<pattern>", "a regular expression; after -- if it begins with a dash");
   addPlaceFlag(command)
-    .option("-C, --context <n>", "lines before and after each match", wholeNumber("--context"))
+    .option(
+      "-C, --context <n>",
+      `lines before and after each match (default ${NUMBERS.searchContext.default})`,
+      wholeNumber("--context"),
+    )
     .option("-i, --ignore-case", "take capitals and small letters as the same")
     .option("-F, --fixed-strings", "the pattern is the text itself")
     .option("--max <n>", "matching lines shown at most; the count is of all of them", wholeNumber("--max"))
@@ -41,11 +46,11 @@ Examples:
   spillway search k3v7q2 timeout --json | jq .total`,
     )
     .action((id: string, pattern: string, flags: SearchFlags) =>
-      withPlace(flags, (place) => searchArtifact(place, id, pattern, flags), { readsOnly: true }),
+      readPlace(flags, (place) => searchArtifact(place, id, pattern, flags)),
     );
 }
 
-async function searchArtifact(place: Place, typed: string, pattern: string, flags: SearchFlags): Promise<void> {
+async function searchArtifact(place: ReadPlace, typed: string, pattern: string, flags: SearchFlags): Promise<void> {
   const { context, max, from, ignoreCase = false, fixedStrings: literal = false } = flags;
   const { store, ledger, options } = place;
   const page = await (await createSpillway({ ...options, store, ledger, env: {} })).search(

@@ -1,9 +1,8 @@
 import type { Command } from "commander";
-import { SpillwayError } from "../../../errors.ts";
+import { messageOf, SpillwayError } from "../../../errors.ts";
 import { counted } from "../../../stages/mark/texts.ts";
-import type { Local } from "../../../storage/local/open-local.ts";
 import { sizeText, timeText } from "../amounts.ts";
-import { addPlaceFlag, type PlaceFlags, resolveId, SCOPE, withPlace } from "../open-place.ts";
+import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, resolveId, SCOPE } from "../open-place.ts";
 import { alignTable, cell } from "../table.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
@@ -17,19 +16,21 @@ export function addShowCommand(program: Command): void {
     .argument("<id>", "the artifact; its first 6 characters may do")
     .option("--json", "print one JSON object")
     .addHelpText("after", "\nExample:\n  spillway show k3v7q2")
-    .action((id: string, flags: ShowFlags) => withPlace(flags, (place) => show(place, id, flags), { readsOnly: true }));
+    .action((id: string, flags: ShowFlags) => readPlace(flags, (place) => show(place, id, flags)));
 }
 
-async function show(place: Local, typed: string, { json }: ShowFlags): Promise<void> {
+async function show(place: ReadPlace, typed: string, { json }: ShowFlags): Promise<void> {
   const id = await resolveId(place, typed);
   const artifact = await place.store.find(id, SCOPE);
   if (artifact === null) throw new SpillwayError("unknown-artifact", `artifact ${id} was removed just now`);
   const file = await place.store.file(id, SCOPE);
-  if (json) return writeJson({ ...artifact, file });
+  // Opens it and reads nothing: whether its bytes are still there.
+  const fault = await place.store.read(id, SCOPE, { from: 0, to: 0 }).then(() => null, messageOf);
+  if (json) return writeJson({ ...artifact, file, fault });
   const { count, bytes } = artifact.redactions;
   const rows = [
     ["id", artifact.id],
-    ["saved", artifact.saved === "partial" ? "in part" : "whole"],
+    ["saved", fault !== null ? `no longer: ${fault}` : artifact.saved === "partial" ? "in part" : "whole"],
     ["saved at", timeText(artifact.createdAtMs)],
     ["size", `${counted(artifact.bytes, "byte")} (${sizeText(artifact.bytes)}), ${counted(artifact.lines, "line")}`],
     ["sha256", artifact.sha256],
@@ -37,7 +38,7 @@ async function show(place: Local, typed: string, { json }: ShowFlags): Promise<v
     ["session", cell(artifact.session)],
     ["call", cell(artifact.call)],
     ["redacted", count === 0 ? "nothing" : `${counted(count, "secret")}, ${counted(bytes, "byte")}`],
-    ["file", file ?? "none of its own: it is compressed, or a row of the database"],
+    ["file", file ?? (fault === null ? "none of its own: it is compressed, or a row of the database" : "none")],
   ];
   await writeOut(alignTable(rows, new Set()));
 }

@@ -4,9 +4,8 @@ import type { StatQuery, StatRow } from "../../../contract/ledger.ts";
 import { grouped } from "../../../stages/mark/texts.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { deriveRates, type Rates } from "../../../stages/record/derive-rates.ts";
-import type { Local } from "../../../storage/local/open-local.ts";
 import { readDuration, sizeText } from "../amounts.ts";
-import { addPlaceFlag, type PlaceFlags, withPlace } from "../open-place.ts";
+import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace } from "../open-place.ts";
 import { readShare } from "../policy-flags.ts";
 import { alignTable, cell } from "../table.ts";
 import { writeError, writeJson, writeOut } from "../write-out.ts";
@@ -44,10 +43,10 @@ Examples:
   spillway stats
   spillway stats --by session --since 1d --json`,
     )
-    .action((flags: StatsFlags) => withPlace(flags, (place) => printStats(place, flags), { readsOnly: true }));
+    .action((flags: StatsFlags) => readPlace(flags, (place) => printStats(place, flags)));
 }
 
-async function printStats({ ledger }: Local, { by, session, since, flagAbove, json }: StatsFlags): Promise<void> {
+async function printStats({ ledger }: ReadPlace, { by, session, since, flagAbove, json }: StatsFlags): Promise<void> {
   const query: Omit<StatQuery, "by"> = {
     ...(session !== undefined && { session }),
     ...(since !== undefined && { sinceMs: Date.now() - since }),

@@ -1,8 +1,7 @@
 import type { Command } from "commander";
 import { counted } from "../../../stages/mark/texts.ts";
-import type { Local } from "../../../storage/local/open-local.ts";
 import { sizeText } from "../amounts.ts";
-import { addPlaceFlag, type PlaceFlags, withPlace } from "../open-place.ts";
+import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace } from "../open-place.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
 interface VerifyFlags extends PlaceFlags {
@@ -17,10 +16,10 @@ export function addVerifyCommand(program: Command): void {
   addPlaceFlag(program.command("verify").description("read every saved byte and compare it with its hash"))
     .option("--json", "print one JSON object, { checked, damaged, missing, orphaned ... }")
     .addHelpText("after", "\nEnds with 1 if something is damaged or missing.\n\nExample:\n  spillway verify")
-    .action((flags: VerifyFlags) => withPlace(flags, (place) => verify(place, flags), { readsOnly: true }));
+    .action((flags: VerifyFlags) => readPlace(flags, (place) => verify(place, flags)));
 }
 
-async function verify({ store }: Local, { json }: VerifyFlags): Promise<void> {
+async function verify({ store }: ReadPlace, { json }: VerifyFlags): Promise<void> {
   const report = await store.verify();
   const bad = [...report.damaged, ...report.missing];
   if (bad.length > 0) process.exitCode = EXIT_DAMAGED;

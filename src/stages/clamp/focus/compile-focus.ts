@@ -8,8 +8,9 @@ import { patternMatcher } from "./match-pattern.ts";
 const MAX_LINE_BYTES = 4096;
 
 /**
- * What a caller or a model is after: words, any of which may stand in a line in either case ("quoted words" stand
- * together), or a pattern, `/timed out after \d+/i`. Throws a SpillwayError "bad-input" that says what is wrong.
+ * What a caller or a model is after: words, any of which may stand in a line in either case (lines with all of them come
+ * first, "quoted words" stand together), or a pattern, `/timed out after \d+/i`. Throws a SpillwayError "bad-input" that
+ * says what is wrong.
  */
 export function compileFocus(focus: string | RegExp): Focus {
   const text = focus instanceof RegExp ? `/${focus.source}/${focus.flags}` : focus;
@@ -18,8 +19,15 @@ export function compileFocus(focus: string | RegExp): Focus {
   const most = NUMBERS.focusChars.default;
   if (text.length > most) throw new SpillwayError("bad-input", `focus is over ${most} characters`);
   const pattern = /^\/(.+)\/([a-z]*)$/s.exec(text);
-  const matches = pattern === null ? wordsMatcher(text) : checkedMatcher(pattern[1] as string, pattern[2] as string);
-  return { matches: (line) => matches(line.length > MAX_LINE_BYTES ? line.subarray(0, MAX_LINE_BYTES) : line) };
+  const { matches, matchesAll } =
+    pattern === null
+      ? wordsFocus(text)
+      : { matches: checkedMatcher(pattern[1] as string, pattern[2] as string), matchesAll: undefined };
+  const start = (line: Uint8Array) => (line.length > MAX_LINE_BYTES ? line.subarray(0, MAX_LINE_BYTES) : line);
+  return {
+    matches: (line) => matches(start(line)),
+    ...(matchesAll !== undefined && { matchesAll: (line) => matchesAll(start(line)) }),
+  };
 }
 
 function checkedMatcher(pattern: string, flags: string): (line: Uint8Array) => boolean {
@@ -30,11 +38,16 @@ function checkedMatcher(pattern: string, flags: string): (line: Uint8Array) => b
   }
 }
 
-function wordsMatcher(text: string): (line: Uint8Array) => boolean {
+function wordsFocus(text: string): Focus {
   const words = [...text.matchAll(/"([^"]+)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "");
   if (words.length === 0) throw new SpillwayError("bad-input", "focus has no words");
   // Words one beside the other cannot take more than linear time, and the engine knows the cases of every script.
-  const literal = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|");
-  const expression = new RegExp(literal, "iu");
-  return (line) => expression.test(decode(line));
+  const literals = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
+  const any = new RegExp(literals.join("|"), "iu");
+  const each = literals.map((literal) => new RegExp(literal, "iu"));
+  const hasAll = (line: string) => each.every((word) => word.test(line));
+  return {
+    matches: (line) => any.test(decode(line)),
+    matchesAll: words.length === 1 ? undefined : (line) => hasAll(decode(line)),
+  };
 }

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { clampText } from "../../../admit/clamp-text.ts";
 import { compileFocus } from "./compile-focus.ts";
 
 const encoder = new TextEncoder();
@@ -14,6 +15,28 @@ describe("focus", () => {
     expect(finds("größe", "Größe: 3")).toBe(true);
     expect(finds("a.b", "axb")).toBe(false);
   });
+
+  it("tells lines with all of several words from those with one", () => {
+    const { matchesAll } = compileFocus('refused "by host"');
+    expect(matchesAll?.(encoder.encode("Refused By Host"))).toBe(true);
+    expect(matchesAll?.(encoder.encode("refused by a host"))).toBe(false);
+    for (const one of ["refused", '"by host"', "/a b/"]) expect(compileFocus(one).matchesAll).toBeUndefined();
+  });
+
+  it.each(["auto", "signal", "outline", "table", "listing"])(
+    "shows lines with all words before those with one, however many: %s",
+    (strategy) => {
+      const lines = Array.from({ length: 3000 }, (_, n) =>
+        n === 1777 ? "note 1777, connection to db was refused" : `ERROR connection ${n} failed, refusing nothing`,
+      );
+      const options = { strategy, focus: "connection refused" };
+      for (const limits of [{ maxLines: 12 }, { maxChars: 2000 }]) {
+        const { text, receipt } = clampText(lines.join("\n"), limits, options);
+        expect(text).toContain("note 1777");
+        expect(receipt.faults).toBeUndefined();
+      }
+    },
+  );
 
   it.each(["a", "ab*c", "(?:ab|cd)+e", "a{2,4}b", "^a.c$", "[a-c]+\\d", "[^a]b", "x?y", "(a|b)*abb", "a+b?", "a{3}"])(
     "agrees with the language's own patterns on %s",

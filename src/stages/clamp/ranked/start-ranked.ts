@@ -48,15 +48,16 @@ export function startRanked(request: StrategyRequest, ranker: LineRanker): Sieve
   const scanBytes = NUMBERS.kindScanBytes.default;
   const { focus } = request;
   const { ranks, late, headerRanks = 0 } = ranker;
-  const heldBytes = Math.min(HELD_FOR_ROOM * capacity, MOST_HELD_BYTES) / (focus === undefined ? 1 : 2);
-  // What a call is after comes first, by the same ranks; then the others.
-  const wantedRanks = focus === undefined ? 0 : ranks;
+  // What a call is after comes first, by the same ranks: what has all its words, then what has some; then the others.
+  const tiers = focus === undefined ? 0 : focus.matchesAll === undefined ? 1 : 2;
+  const heldBytes = Math.min(HELD_FOR_ROOM * capacity, MOST_HELD_BYTES) / (tiers + 1);
+  const wantedRanks = tiers * ranks;
   const classes = Array.from({ length: wantedRanks + ranks }, (_, place): LineHolder => {
     if (place >= wantedRanks && place - wantedRanks === late?.rank) return late.holder(heldBytes);
     return ranker.isSpread?.(place % ranks) ? new SpreadLines(heldBytes) : new RankedLines(heldBytes);
   });
-  const nameOf = (rank: number) =>
-    rank >= 0 || rank + ranks < headerRanks ? ranker.name((rank + ranks) % ranks) : "wanted";
+  const nameOf = (place: number) =>
+    place >= wantedRanks || place < headerRanks ? ranker.name(place % ranks) : "focus";
   let continues = false;
   const take = (source: SourceLine): void => {
     if (source.bytes === null) return;
@@ -67,7 +68,8 @@ export function startRanked(request: StrategyRequest, ranker: LineRanker): Sieve
     const line: HeldLine = { ...source, bytes: source.bytes, continues, goesOn, isWanted };
     continues = goesOn;
     const isFirst = isWanted || own < headerRanks;
-    classes[isFirst ? own : wantedRanks + own]?.add(line);
+    const isLess = tiers === 2 && own >= headerRanks && !focus?.matchesAll?.(text);
+    classes[isFirst ? own + (isLess ? ranks : 0) : wantedRanks + own]?.add(line);
     if (ranker.lastHasAll && (own < ranks - 1 || isFirst)) classes.at(-1)?.add(line);
     if (late !== undefined) classes[wantedRanks + late.rank]?.add(line);
   };
@@ -99,7 +101,7 @@ export function startRanked(request: StrategyRequest, ranker: LineRanker): Sieve
           const cut = cutRanked(request, ranked, total, plain, room);
           return unscanned === null ? cut : { ...cut, unscanned };
         },
-        explain: (cut) => explainLines(cut, ranked, (place) => nameOf(place - wantedRanks)),
+        explain: (cut) => explainLines(cut, ranked, nameOf),
       };
     },
   };

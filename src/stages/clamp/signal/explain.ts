@@ -3,7 +3,7 @@ import { decode } from "../fit.ts";
 import type { Judged } from "./judge.ts";
 import { featureName } from "./line-features.ts";
 import { LineScan } from "./scan-line.ts";
-import { FAILED_STEP, GOOD_STEP, IS_COMMAND, IS_FRAME, IS_HEADER } from "./unit-store.ts";
+import { FAILED_STEP, GOOD_STEP, IS_COMMAND, IS_FOCUSED, IS_FRAME, IS_HEADER } from "./unit-store.ts";
 import { LINE_WEIGHTS } from "./weights.ts";
 
 const MAX_FEATURES = 6;
@@ -42,6 +42,7 @@ export function explainCut(cut: Cut, judged: Judged): ExplainedBlock[] {
 
 function kindOf({ store }: Judged, row: number, isStart: boolean, isEnd: boolean): string {
   const flags = store.flags[row] as number;
+  if ((flags & IS_FOCUSED) !== 0) return "focus";
   if ((flags & FAILED_STEP) !== 0) return "failed step";
   if ((flags & IS_HEADER) !== 0 || (store.level[row] as number) >= FAILURE_LEVEL) return "failure";
   if ((flags & GOOD_STEP) !== 0) return "step that went well";

@@ -1,9 +1,10 @@
+import type { Focus } from "../../../contract/strategy.ts";
 import { doubling } from "./context-features.ts";
 import { levelOf } from "./line-bytes.ts";
 import { SEEN_AT, START_SEEN_AT } from "./line-features.ts";
 import type { LineScan } from "./scan-line.ts";
 import type { ShapeCounts } from "./shape-counts.ts";
-import { IS_FOCUSED, IS_WARNING, WARNING_GAIN } from "./unit-store.ts";
+import { HAS_ALL_WORDS, IS_FOCUSED, IS_WARNING, WARNING_GAIN } from "./unit-store.ts";
 
 /** Lines around one that caught the quick look's eye that are judged too. */
 export interface Around {
@@ -19,12 +20,21 @@ const RARE_STARTS = 16;
 const WARNING_AROUND: Around = { before: 2, after: 2 };
 
 /** What a line that somebody is after gains, and what is judged around it. */
-export const FOCUS_GAIN = 6;
+const FOCUS_GAIN = 6;
 export const AROUND_FOCUS: Around = { before: 2, after: 2 };
 
 /** What a line gains for what it is, beside its score. */
 export function gainOf(flags: number): number {
-  return ((flags & IS_FOCUSED) !== 0 ? FOCUS_GAIN : 0) + ((flags & IS_WARNING) !== 0 ? WARNING_GAIN : 0);
+  const focus = ((flags & IS_FOCUSED) !== 0 ? FOCUS_GAIN : 0) + ((flags & HAS_ALL_WORDS) !== 0 ? FOCUS_GAIN : 0);
+  return focus + ((flags & IS_WARNING) !== 0 ? WARNING_GAIN : 0);
+}
+
+/** Whether somebody is after the line bytes[start, end), and how much. */
+export function focusFlags(focus: Focus | undefined, bytes: Uint8Array, start: number, end: number): number {
+  if (focus === undefined) return 0;
+  const line = bytes.subarray(start, bytes[end - 1] === 10 ? end - 1 : end);
+  if (!focus.matches(line)) return 0;
+  return focus.matchesAll?.(line) ? IS_FOCUSED | HAS_ALL_WORDS : IS_FOCUSED;
 }
 
 /** A warning that came less often is kept for an output in which nothing failed. */

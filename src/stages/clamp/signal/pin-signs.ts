@@ -8,7 +8,7 @@ import { quietLines } from "./quiet-lines.ts";
 import { MAX_UNIT_BYTES } from "./read-lines.ts";
 import type { ShapeCounts } from "./shape-counts.ts";
 import type { UnitCosts } from "./unit-costs.ts";
-import { IS_FOCUSED, REWRITTEN, type UnitStore } from "./unit-store.ts";
+import { HAS_ALL_WORDS, IS_FOCUSED, REWRITTEN, type UnitStore } from "./unit-store.ts";
 
 /** Share of the room that lone signs of a failure get, whatever their surroundings say. */
 const SIGN_SHARE = 0.2;
@@ -17,6 +17,8 @@ const FIRST_SHARE = 0.5;
 const MOST_SIGNS = 5;
 /** Share of the room for lines that somebody is after: some is left for what is around them. */
 const FOCUS_SHARE = 0.7;
+/** More than any line can score: what has all the words comes first. */
+const ALL_WORDS_GAIN = 1000;
 /** Where more lines than this tell of failures, what is around them says which of them count. */
 export const MOST_TELLING = 40;
 const MAX_SIGN_CHARS = 2000;
@@ -50,7 +52,8 @@ export function pinFocus(pinning: Pinning): void {
 }
 
 function pinBest({ store, costs, budget, gap, pinned }: Pinning, rows: number[], most: number, share: number): void {
-  const score = (row: number) => store.lineScore[row] as number;
+  const hasAll = (row: number) => ((store.flags[row] as number) & HAS_ALL_WORDS) !== 0;
+  const score = (row: number) => (store.lineScore[row] as number) + (hasAll(row) ? ALL_WORDS_GAIN : 0);
   const size: Size = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
   const best = rows.toSorted((a, b) => score(b) - score(a) || a - b).slice(0, most);
   for (const [index, row] of best.entries()) {

@@ -6,7 +6,7 @@ import { evict, heldCost } from "./evict.ts";
 import type { Whole } from "./late-context.ts";
 import { charsIn, levelOf } from "./line-bytes.ts";
 import { SEEN_AT, START_SEEN_AT } from "./line-features.ts";
-import { AROUND_FOCUS, type Around, FOCUS_GAIN, gainOf, lookAround, RARE } from "./look-around.ts";
+import { AROUND_FOCUS, type Around, focusFlags, gainOf, lookAround, RARE } from "./look-around.ts";
 import { LookBudget } from "./look-budget.ts";
 import { mayTell } from "./quick-look.ts";
 import { passedLines, quietLines } from "./quiet-lines.ts";
@@ -22,7 +22,6 @@ import {
   GOOD_STEP,
   IS_BLANK,
   IS_COMMAND,
-  IS_FOCUSED,
   IS_FRAME,
   IS_HEADER,
   IS_WARNING,
@@ -234,10 +233,9 @@ export class SignalReader {
       scan.putNew(START_SEEN_AT + doubling(this.#starts.add(startShape), 7));
       store.shapeSlot[row] = shape;
       store.startSlot[row] = startShape;
-      if (this.#reading.focus?.matches(held.subarray(at, held[stop - 1] === 10 ? stop - 1 : stop))) {
-        scan.score += FOCUS_GAIN;
-        flags |= IS_FOCUSED;
-      }
+      const focused = focusFlags(this.#reading.focus, held, at, stop);
+      scan.score += gainOf(focused);
+      flags |= focused;
       level = levelOf(scan.score);
       flags |= this.#marks();
     }

@@ -16,6 +16,8 @@ export const ENDS_INSIDE = 128;
 export const IS_WARNING = 256;
 /** Somebody is after it. */
 export const IS_FOCUSED = 512;
+/** And it has all the words that were named. */
+export const HAS_ALL_WORDS = 1024;
 /** What a warning gains where nothing failed; until that is known it must not be let go. */
 export const WARNING_GAIN = 2;
 
