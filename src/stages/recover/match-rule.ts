@@ -54,10 +54,10 @@ function matchTexts(rule: Rule, { texts }: Evidence): { numbers: Numbers; words:
   return null;
 }
 
-type Sizes = Pick<Verdict, "observedTokens" | "limitTokens" | "outputTokens">;
+type Sizes = Pick<Verdict, "observedTokens" | "limitTokens" | "outputTokens" | "toolTokens">;
 
 function readSizes({ signature: { fields } }: Rule, evidence: Evidence, numbers: Numbers): Sizes {
-  const { input, output } = numbers;
+  const { input, output, tools } = numbers;
   const both = input === undefined ? undefined : input + (output ?? 0);
   const observed = numbers.observed ?? both ?? evidence.numbers.get(fields?.observed ?? "");
   const limit = numbers.limit ?? evidence.numbers.get(fields?.limit ?? "");
@@ -65,5 +65,6 @@ function readSizes({ signature: { fields } }: Rule, evidence: Evidence, numbers:
     ...(observed !== undefined && observed > 0 && { observedTokens: observed }),
     ...(limit !== undefined && limit > 0 && { limitTokens: limit }),
     ...(output !== undefined && { outputTokens: output }),
+    ...(tools !== undefined && { toolTokens: tools }),
   };
 }

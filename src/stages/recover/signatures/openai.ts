@@ -11,6 +11,7 @@ export const openai: ProviderSignatures = {
       kind: "context-overflow",
       code: ["context_length_exceeded"],
       text: [
+        "maximum context length is {limit} tokens. however, your messages resulted in {observed} tokens ({number} in the messages, {tools} in the functions)",
         "maximum context length is {limit} tokens. however, your messages resulted in {observed} tokens",
         "maximum context length is {limit} tokens. however, you requested {observed} tokens ({number} in the messages, {output} in the completion)",
         "maximum context length is {limit} tokens. however, you requested {observed} tokens",
