@@ -14,6 +14,7 @@ const refused = (more: Partial<Refused> = {}): Refused => ({
   weight: { chars: 400_000, tokens: 100_000, bytes: 400_000 },
   besideTokens: 0,
   answerTokens: 0,
+  isExact: false,
   windowTokens: 200_000,
   isWindowKnown: false,
   maxRequestBytes: 30_000_000,
@@ -54,6 +55,16 @@ describe("how much must go", () => {
     const known = recoveryGoal(refused({ verdict: numbers, besideTokens: 20_000 }));
     const unknown = recoveryGoal(refused({ verdict: numbers, besideTokens: null }));
     expect(unknown.targetTokens).toBeLessThan(known.targetTokens);
+  });
+
+  it("a real vocabulary needs less care than an estimate", () => {
+    for (const besideTokens of [20_000, null]) {
+      const given = { verdict: verdict({ observedTokens: 150_000, limitTokens: 120_000 }), besideTokens };
+      const exact = recoveryGoal(refused({ ...given, isExact: true })).targetTokens;
+      expect(exact).toBeGreaterThan(recoveryGoal(refused(given)).targetTokens);
+      const ratio = 150_000 / (100_000 + (besideTokens ?? 0));
+      expect((exact + (besideTokens ?? 0)) * ratio).toBeLessThan(120_000);
+    }
   });
 
   it("each refusal makes it more careful, and the last takes all there is", () => {
