@@ -10,7 +10,7 @@ import type { Weight } from "../stages/prune/weight.ts";
 import { giveUp } from "../stages/recover/give-up.ts";
 import { ladderOf } from "../stages/recover/ladders.ts";
 import { leftoverShare } from "../stages/recover/leftover-share.ts";
-import { recoveryGoal } from "../stages/recover/recovery-goal.ts";
+import { recoveryGoal, withOutput } from "../stages/recover/recovery-goal.ts";
 import { detectWire, wireNamed } from "../wire/index.ts";
 import { asItCame, attemptSend, type Classifying, discard, type Outcome, type Refusal } from "./attempt-send.ts";
 import { aboutVerdict, sizeOf, tellCall } from "./call-events.ts";
@@ -137,13 +137,14 @@ export class CallRun<Message> {
 
   async #reduce(
     draft: Draft,
-    verdict: Verdict,
+    said: Verdict,
     refusals: number,
     rungs: ReturnType<typeof ladderOf>["rungs"],
   ): Promise<Draft | null> {
     const tools = this.#tools();
     const { total } = draft;
     const { answerTokens = 0 } = this.#options;
+    const verdict = withOutput(said, answerTokens);
     const { isExact } = this.#scale.now;
     const besideTokens = this.#scale.besideTokens(draft, verdict, this.#memory.answeredOf(this.#given));
     const goal = recoveryGoal({

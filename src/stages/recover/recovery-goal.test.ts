@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Verdict } from "../../contract/verdict.ts";
-import { type Refused, recoveryGoal } from "./recovery-goal.ts";
+import { type Refused, recoveryGoal, withOutput } from "./recovery-goal.ts";
 
 const verdict = (more: Partial<Verdict> = {}): Verdict => ({
   kind: "context-overflow",
@@ -48,6 +48,17 @@ describe("how much must go", () => {
     expect(reserved.targetTokens).toBeLessThan(without.targetTokens);
     const said = recoveryGoal(refused({ verdict: verdict(numbers), answerTokens: 50_000 }));
     expect(said.targetTokens).toBeLessThan(without.targetTokens);
+  });
+
+  it("what is reserved for the answer is taken off a number that includes it, if the caller says how much it is", () => {
+    const total = verdict({ observedTokens: 150_000, limitTokens: 120_000, includesOutput: true });
+    expect(withOutput(total, 50_000).outputTokens).toBe(50_000);
+    expect(withOutput(total, 0)).toBe(total);
+    const apart = verdict({ observedTokens: 150_000, limitTokens: 120_000 });
+    expect(withOutput(apart, 50_000)).toBe(apart);
+    // What stays for the answer did not grow with the messages, so that less of these has to go.
+    const target = (one: Verdict) => recoveryGoal(refused({ verdict: withOutput(one, 50_000), answerTokens: 50_000 }));
+    expect(target(total).targetTokens).toBeGreaterThan(target(apart).targetTokens);
   });
 
   it("what is not known of the rest of the request makes it more careful", () => {

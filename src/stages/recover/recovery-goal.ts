@@ -42,7 +42,7 @@ interface Margins {
   leastRatio: number;
 }
 const ESTIMATE: Margins = { sure: 0.65, kept: 1.2, leastRatio: 0.55 };
-const EXACT: Margins = { sure: 0.85, kept: 1.1, leastRatio: 0.75 };
+const EXACT: Margins = { sure: 0.85, kept: 1.1, leastRatio: 0.8 };
 /** Without numbers: what is left of the request after each refusal. At last as little as can be. */
 const SHARES = [0.65, 0.35, 0] as const;
 const BYTE_SHARES = [0.5, 0.2, 0] as const;
@@ -71,6 +71,11 @@ export function recoveryGoal(refused: Refused): RecoveryGoal {
   }
   const targetTokens = Math.floor(Math.min(weight.tokens, windowTokens) * (SHARES[refusals] ?? 0));
   return { ...UNBOUND, targetTokens, windowTokens: Math.min(windowTokens, weight.tokens) };
+}
+
+/** A verdict with what is reserved for the answer, where the provider counted that without saying how much it is. */
+export function withOutput(verdict: Verdict, answerTokens: number): Verdict {
+  return verdict.includesOutput && answerTokens > 0 ? { ...verdict, outputTokens: answerTokens } : verdict;
 }
 
 const UNBOUND: Omit<RecoveryGoal, "windowTokens"> = {

@@ -48,8 +48,8 @@ export const openai: ProviderSignatures = {
       rule: "openai-tokens-per-minute-ceiling",
       kind: "request-ceiling",
       text: [
-        `request too large for ... ${TPM}, requested {observed}`,
-        `rate limit reached for ... ${TPM}, used {number}, requested {observed}`,
+        `request too large for ... ${TPM}, requested {total}`,
+        `rate limit reached for ... ${TPM}, used {number}, requested {total}`,
       ],
       over: true,
     },
@@ -57,8 +57,8 @@ export const openai: ProviderSignatures = {
       rule: "openai-tokens-per-minute",
       kind: "rate-limit",
       text: [
-        `request too large for ... ${TPM}, requested {observed}`,
-        `rate limit reached for ... ${TPM}, used {number}, requested {observed}`,
+        `request too large for ... ${TPM}, requested {total}`,
+        `rate limit reached for ... ${TPM}, used {number}, requested {total}`,
       ],
       over: false,
     },
