@@ -3,6 +3,7 @@ import type { TokenCounter } from "../contract/token-counter.ts";
 import type { Verdict } from "../contract/verdict.ts";
 import type { Wire } from "../contract/wire.ts";
 import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
 import { wireNamed } from "../wire/index.ts";
 import { CallScale, countersOf } from "./call-scale.ts";
 import { Draft } from "./draft.ts";
@@ -54,7 +55,7 @@ describe("what a refused request is weighed with", () => {
       counters(async () => byLetter),
       undefined,
     );
-    const huge = [{ role: "user", content: "word ".repeat(1_000_000) }];
+    const huge = [{ role: "user", content: "word ".repeat(NUMBERS.recoverExactBytes.default / 5 + 1) }];
     const draft = new Draft(wireNamed("openai-chat") as Wire, huge, scale.now);
     expect(await scale.recount(draft, refusal({ limitTokens: 10 }))).toBe(draft);
   });

@@ -1,14 +1,12 @@
 import type { TokenCounter } from "../contract/token-counter.ts";
 import type { Verdict } from "../contract/verdict.ts";
 import { guardCounter } from "../stages/measure/guard-counter.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
 import { learnedBeside } from "../stages/recover/learned-beside.ts";
 import type { AnsweredRequest } from "./call-memory.ts";
 import type { CallParts } from "./call-parts.ts";
 import { Draft, Scale } from "./draft.ts";
 import { weighMessage } from "./weigh-message.ts";
-
-/** More than this would take longer to count than is worth it. */
-const MOST_RECOUNTED_BYTES = 4 * 1024 * 1024;
 
 /** The counter that all rooms count with, and one with a real vocabulary; null where there is none. */
 export interface Counters {
@@ -53,7 +51,8 @@ export class CallScale {
 
   /** The draft weighed by a real vocabulary where there is one: near the limit an estimate does not tell what fits. */
   async recount(draft: Draft, { limitTokens }: Verdict): Promise<Draft> {
-    if (this.#scale.isExact || limitTokens === undefined || draft.total.bytes > MOST_RECOUNTED_BYTES) return draft;
+    const isTooMuch = draft.total.bytes > NUMBERS.recoverExactBytes.default;
+    if (this.#scale.isExact || limitTokens === undefined || isTooMuch) return draft;
     const counter = await this.#counters.exactCounter();
     if (counter === null) return draft;
     this.#scale = new Scale(counter);
