@@ -195,6 +195,26 @@ it("a summary by a model of one's own, whose calls are counted apart", async () 
   expect(provider.requests.map(({ refused }) => refused)).toEqual(["window", null, null]);
 });
 
+it("what stands beside is learned from a streamed answer, so that less is cut", async () => {
+  const filled: number[] = [];
+  for (const goesOn of [true, false]) {
+    const { messages, beside, path } = speeches.anthropic({ ...conversation, system: textOf(0, 6000, 1) });
+    const provider = await start({ speaks: "anthropic", window: 8000 });
+    const send = (given: unknown[]) =>
+      fetch(provider.url + path, {
+        method: "POST",
+        body: JSON.stringify({ ...beside, messages: given, stream: true }),
+      });
+    if (goesOn) await (await spillway.call(messages.slice(0, 1), send, { wire: "anthropic" })).text();
+    const response = await spillway.call(messages, send, { wire: "anthropic" });
+    expect(await response.text()).toContain("message_stop");
+    expect(provider.requests.map(({ refused }) => refused).slice(-2)).toEqual(["window", null]);
+    filled.push(provider.requests.at(-1)?.inputTokens ?? 0);
+  }
+  const [known = 0, unknown = 0] = filled;
+  expect(known).toBeGreaterThan(unknown * 1.2);
+});
+
 /** How near to the limit what can fit is told from what cannot. */
 interface Sharpness {
   /** What comes this near may be tried, though it could never fit. */
