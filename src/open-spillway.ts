@@ -22,7 +22,16 @@ export interface SpillwayOptions
   extends Partial<
     Omit<
       SpillwayParts,
-      "policy" | "openModel" | "searcher" | "histories" | "redaction" | "rules" | "logs" | "copyOut" | "placeFaults"
+      | "policy"
+      | "openModel"
+      | "exactCounter"
+      | "searcher"
+      | "histories"
+      | "redaction"
+      | "rules"
+      | "logs"
+      | "copyOut"
+      | "placeFaults"
     >
   > {
   /** Where secrets are replaced; "on" by default: in what is stored and logged. */
@@ -73,6 +82,7 @@ export async function openSpillway(options: SpillwayOptions, histories?: NewHist
     (await import("./parts/model-client/model-client.ts")).modelClient(source, parts.now);
   // A wrong endpoint should show here, not with the first output.
   if (parts.summarizer !== undefined) await openModel(parts.summarizer);
+  const exactCounter = async () => (await import("./parts/exact-token-counter.ts")).loadExactCounter();
   const searcher = async () => (await import("./parts/searcher.ts")).loadSearcher();
   const { htmlReader = async () => (await import("./parts/html-reader.ts")).loadHtmlReader() } = parts;
   return assembleSpillway({
@@ -80,6 +90,8 @@ export async function openSpillway(options: SpillwayOptions, histories?: NewHist
     ...kept,
     ...files,
     openModel,
+    // A counter of one's own is not passed over.
+    ...(parts.counter === undefined && { exactCounter }),
     searcher,
     htmlReader,
     histories,

@@ -247,6 +247,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   });
   const sending = {
     ...shared,
+    exactCounter: parts.exactCounter,
     rules: parts.rules ?? [],
     prepare,
     admit: admitPlain,

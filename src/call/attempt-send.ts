@@ -21,6 +21,9 @@ export type Outcome<Reply> =
       answer: { reply: Reply; isSilent: boolean } | null;
     };
 
+/** An outcome that is no answer. */
+export type Refusal<Reply> = Exclude<Outcome<Reply>, { isDone: true }>;
+
 /** What is known beside a refusal, and beside an answer: that something was lost is only believed if it surely was. */
 export interface Classifying {
   refusal: ClassifyOptions;
@@ -119,6 +122,12 @@ function isResponse(value: unknown): value is Response {
     headers !== null &&
     typeof fieldOf(headers, "get") === "function"
   );
+}
+
+/** A refusal handed on: nothing can be done for messages in an unknown format. */
+export function asItCame<Reply>({ answer, cause }: Refusal<Reply>): Reply {
+  if (answer === null) throw cause;
+  return answer.reply;
 }
 
 /** Lets go of an answer that is not handed on. */

@@ -1,4 +1,8 @@
-import type { Answered } from "../stages/recover/learned-beside.ts";
+/** A request that was answered, and its size by the provider's count. */
+export interface AnsweredRequest {
+  messages: readonly unknown[];
+  inputTokens: number;
+}
 
 /** A caller's message and the shorter one that was accepted in its place. */
 interface Form {
@@ -25,7 +29,7 @@ export class CallMemory {
   readonly #forms = new WeakMap<object, Form>();
   readonly #summaries = new WeakMap<object, Summary>();
   readonly #windows = new WeakMap<object, number>();
-  readonly #answered = new WeakMap<object, Answered>();
+  readonly #answered = new WeakMap<object, AnsweredRequest>();
 
   /** The caller's message that this one stands for; itself if it stands for none. */
   originOf(message: unknown): unknown {
@@ -83,16 +87,16 @@ export class CallMemory {
   }
 
   /** The smallest request of this conversation that was answered with its size. */
-  answeredOf(messages: readonly unknown[]): Answered | null {
+  answeredOf(messages: readonly unknown[]): AnsweredRequest | null {
     const [first] = messages;
     return (isObject(first) ? this.#answered.get(first) : undefined) ?? null;
   }
 
-  rememberAnswered(messages: readonly unknown[], tokens: number | null, inputTokens: number | null): void {
+  rememberAnswered(messages: readonly unknown[], sent: readonly unknown[], inputTokens: number): void {
     const [first] = messages;
     const known = this.answeredOf(messages);
-    if (!isObject(first) || tokens === null || inputTokens === null) return;
-    if (known === null || tokens < known.tokens) this.#answered.set(first, { tokens, inputTokens });
+    if (isObject(first) && (known === null || inputTokens < known.inputTokens))
+      this.#answered.set(first, { messages: sent, inputTokens });
   }
 }
 

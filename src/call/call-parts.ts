@@ -22,6 +22,8 @@ export interface CallClamp {
 export interface CallParts {
   policy: Policy;
   counter: TokenCounter;
+  /** Loads a counter with a real vocabulary. It may fail: the package is optional. */
+  exactCounter?: (() => Promise<TokenCounter>) | undefined;
   scope: string;
   access: Access;
   accessTo: PrepareParts["accessTo"];

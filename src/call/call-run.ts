@@ -9,21 +9,18 @@ import { type ResolvedWindow, resolveWindow } from "../stages/prune/resolve-wind
 import type { Weight } from "../stages/prune/weight.ts";
 import { giveUp } from "../stages/recover/give-up.ts";
 import { ladderOf } from "../stages/recover/ladders.ts";
-import { learnedBeside } from "../stages/recover/learned-beside.ts";
 import { leftoverShare } from "../stages/recover/leftover-share.ts";
-import { recoveryGoal } from "../stages/recover/recovery-goal.ts";
+import { recoveryGoal, withOutput } from "../stages/recover/recovery-goal.ts";
 import { detectWire, wireNamed } from "../wire/index.ts";
-import { attemptSend, type Classifying, discard, type Outcome } from "./attempt-send.ts";
+import { asItCame, attemptSend, type Classifying, discard, type Outcome, type Refusal } from "./attempt-send.ts";
 import { aboutVerdict, sizeOf, tellCall } from "./call-events.ts";
 import type { CallMemory } from "./call-memory.ts";
 import type { CallOptions, Send } from "./call-options.ts";
 import type { CallParts } from "./call-parts.ts";
-import { Draft, Scale } from "./draft.ts";
-import { unevenShare } from "./even-counter.ts";
+import { CallScale, type Counters } from "./call-scale.ts";
+import { Draft } from "./draft.ts";
 import { persistHistory } from "./persist-history.ts";
 import { fits, type ReduceTools, reduceDraft, type TakenRung } from "./reduce-draft.ts";
-
-type Refusal<Reply> = Exclude<Outcome<Reply>, { isDone: true }>;
 
 /** One call, from the first send to an answer or an error. */
 export class CallRun<Message> {
@@ -31,9 +28,8 @@ export class CallRun<Message> {
   readonly #memory: CallMemory;
   readonly #given: readonly Message[];
   readonly #options: CallOptions;
-  readonly #scale: Scale;
+  readonly #scale: CallScale;
   readonly #window: ResolvedWindow;
-  readonly #besideTokens: number | null;
   readonly #stop = new AbortController();
   readonly #taken: TakenRung[] = [];
   readonly #compactions = { count: 0 };
@@ -42,14 +38,19 @@ export class CallRun<Message> {
   #covered = 0;
   #head = 0;
 
-  constructor(parts: CallParts, memory: CallMemory, given: readonly Message[], options: CallOptions) {
+  constructor(
+    parts: CallParts,
+    memory: CallMemory,
+    counters: Counters,
+    given: readonly Message[],
+    options: CallOptions,
+  ) {
     this.#parts = parts;
     this.#memory = memory;
     this.#given = given;
     this.#options = options;
-    this.#scale = new Scale(parts.counter);
+    this.#scale = new CallScale(counters, options.beside);
     this.#window = resolveWindow(parts.policy, options);
-    this.#besideTokens = options.beside === undefined ? null : this.#scale.weighBeside(options.beside);
   }
 
   async run<Reply>(send: Send<Message, Reply>): Promise<Reply> {
@@ -69,7 +70,7 @@ export class CallRun<Message> {
     const { signal } = this.#stop;
     const { rungs, maxSends } = ladderOf(this.#options.ladder ?? "default");
     let { draft, messages } = await this.#prepare();
-    const before = draft?.total ?? NOTHING;
+    let before = draft?.total ?? NOTHING;
     let last: Refusal<Reply> | null = null;
     for (let sends = 1; ; sends++) {
       let outcome: Outcome<Reply>;
@@ -80,13 +81,15 @@ export class CallRun<Message> {
         return this.#fail(last, draft as Draft, before, sends, LATE.message);
       }
       if (outcome.isDone) {
-        this.#memory.rememberAnswered(this.#given, draft?.total.tokens ?? null, outcome.inputTokens);
+        if (outcome.inputTokens !== null) this.#memory.rememberAnswered(this.#given, messages, outcome.inputTokens);
         if (last !== null && draft !== null) await this.#recovered(draft, before, sends);
         return outcome.reply;
       }
       if (draft === null) return asItCame(outcome);
       if (last !== null) discard(last.cause);
       last = outcome;
+      draft = await this.#scale.recount(draft, outcome.verdict);
+      if (sends === 1) before = draft.total;
       await this.#tell("overflow-detected", { ...aboutVerdict(outcome.verdict), attempt: sends, ...sizeOf(draft) });
       this.#startDeadline();
       if (sends >= maxSends) return this.#fail(outcome, draft, before, sends, `it was sent ${sends} times`);
@@ -117,7 +120,7 @@ export class CallRun<Message> {
     if (wire === null) return { draft: null, messages };
     try {
       const shown = messages.map((message, at) => this.#lightest(wire, start[at], message));
-      return { draft: new Draft(wire, shown, this.#scale), messages: shown };
+      return { draft: new Draft(wire, shown, this.#scale.now), messages: shown };
     } catch {
       return { draft: null, messages }; // a fault of ours must not keep a request from being sent
     }
@@ -126,41 +129,43 @@ export class CallRun<Message> {
   /** A message as it was prepared, or as it was accepted before, whichever is less. */
   #lightest(wire: Wire, origin: unknown, prepared: unknown): unknown {
     if (prepared !== origin) this.#memory.standsFor(prepared, origin);
-    const form = this.#memory.formOf(origin, () => this.#scale.weigh(wire, origin).weight.bytes);
+    const form = this.#memory.formOf(origin, () => this.#scale.now.weigh(wire, origin).weight.bytes);
     if (form === origin) return prepared;
-    const weigh = (message: unknown) => this.#scale.weigh(wire, message).weight.tokens;
+    const weigh = (message: unknown) => this.#scale.now.weigh(wire, message).weight.tokens;
     return weigh(form) < weigh(prepared) ? form : prepared;
   }
 
   async #reduce(
     draft: Draft,
-    verdict: Verdict,
+    said: Verdict,
     refusals: number,
     rungs: ReturnType<typeof ladderOf>["rungs"],
   ): Promise<Draft | null> {
     const tools = this.#tools();
     const { total } = draft;
     const { answerTokens = 0 } = this.#options;
-    const answered = this.#memory.answeredOf(this.#given);
-    const besideTokens = this.#besideTokens ?? learnedBeside(verdict, total.tokens, answered);
+    const verdict = withOutput(said, answerTokens);
+    const { isExact } = this.#scale.now;
+    const besideTokens = this.#scale.besideTokens(draft, verdict, this.#memory.answeredOf(this.#given));
     const goal = recoveryGoal({
       verdict,
       weight: total,
       besideTokens,
       answerTokens,
+      isExact,
       windowTokens: this.#window.tokens,
       isWindowKnown: this.#isWindowKnown(),
       maxRequestBytes: tools.pruning.maxRequestBytes,
       refusals,
     });
     if (goal.limitTokens !== null && verdict.kind === "context-overflow")
-      this.#memory.rememberWindow(this.#given, goal.windowTokens * unevenShare(total, this.#parts.counter));
+      this.#memory.rememberWindow(this.#given, goal.windowTokens * this.#scale.preparedShare(draft));
     const next = await reduceDraft(draft, rungs, goal, verdict.kind, tools);
     if (next === draft) return null;
     this.#noteSummary(draft, next);
     if (fits(next, goal)) return next;
     const beside = besideTokens ?? 0;
-    const share = leftoverShare(verdict, total.tokens + beside, next.total.tokens + beside, answerTokens);
+    const share = leftoverShare(verdict, total.tokens + beside, next.total.tokens + beside, answerTokens, isExact);
     return (share ?? 0) <= 1 ? next : null;
   }
 
@@ -190,7 +195,7 @@ export class CallRun<Message> {
       originOf: (message) => this.#memory.originOf(message),
       baseOf: (message) => this.#memory.baseOf(message),
       cutFrom: (written, message) => this.#memory.cutFrom(written, message),
-      scale: this.#scale,
+      scale: this.#scale.now,
       pruning,
       compactor: this.#options.compactor ?? null,
       mayDropAllMedia: this.#options.media === "all",
@@ -216,9 +221,9 @@ export class CallRun<Message> {
       ...(this.#isWindowKnown() && { window: this.#window.tokens }),
     };
     if (draft === null) return { refusal: known, answer: known };
-    const { leastTokens } = draft;
+    const { leastTokens, total } = draft;
     return {
-      refusal: { ...known, estimatedTokens: draft.total.tokens + (this.#besideTokens ?? 0) },
+      refusal: { ...known, estimatedTokens: total.tokens + this.#scale.saidTokens },
       answer: leastTokens === null ? known : { ...known, estimatedTokens: leastTokens },
     };
   }
@@ -230,7 +235,7 @@ export class CallRun<Message> {
     for (let at = this.#head; at < messages.length; at++) {
       const origin = given[at - this.#head + this.#covered];
       if (origin !== messages[at])
-        this.#memory.rememberForm(origin, messages[at], this.#scale.weigh(wire, origin).weight.bytes);
+        this.#memory.rememberForm(origin, messages[at], this.#scale.now.weigh(wire, origin).weight.bytes);
     }
     const fault = this.#options.persist === true ? await persistHistory(draft, this.#options, this.#parts) : null;
     const sizes = { fromTokens: before.tokens, fromBytes: before.bytes, ...sizeOf(draft) };
@@ -292,9 +297,3 @@ export class CallRun<Message> {
 
 const NOTHING: Weight = { chars: 0, tokens: 0, bytes: 0 };
 const LATE = new DOMException("the time for recovery is over", "TimeoutError");
-
-/** Nothing can be done for messages in an unknown format. */
-function asItCame<Reply>({ answer, cause }: Refusal<Reply>): Reply {
-  if (answer === null) throw cause;
-  return answer.reply;
-}

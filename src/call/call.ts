@@ -4,10 +4,12 @@ import { CallMemory } from "./call-memory.ts";
 import type { Call, CallOptions, Send } from "./call-options.ts";
 import type { CallParts } from "./call-parts.ts";
 import { CallRun } from "./call-run.ts";
+import { countersOf } from "./call-scale.ts";
 
 /** Makes the function that sends requests and recovers those that are refused for their size. */
 export function newCall(parts: CallParts): Call {
   const memory = new CallMemory();
+  const counters = countersOf(parts);
   return async (messages, send, options = {}) => {
     check(messages, send, options);
     // Off means that nothing is touched, refused or not.
@@ -15,7 +17,7 @@ export function newCall(parts: CallParts): Call {
       const signal = options.signal ?? new AbortController().signal;
       return send([...messages], { signal, attempt: 1, began: () => {} });
     }
-    return new CallRun(parts, memory, messages, options).run(send);
+    return new CallRun(parts, memory, counters, messages, options).run(send);
   };
 }
 

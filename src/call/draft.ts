@@ -6,7 +6,7 @@ import { add, NO_WEIGHT, type Weight } from "../stages/prune/weight.ts";
 import type { RungItem } from "../stages/recover/rung.ts";
 import { startPairing } from "../wire/pair-results.ts";
 import { evenCounter } from "./even-counter.ts";
-import { type WeighedMessage, type WeighedResult, weighMessage, weighValue } from "./weigh-message.ts";
+import { type WeighedMessage, type WeighedResult, weighBeside, weighMessage } from "./weigh-message.ts";
 
 /** A result of a draft. */
 export interface DraftItem extends RungItem {
@@ -19,16 +19,23 @@ const MOST_BYTES_A_TOKEN = 6;
 
 /** Reads and weighs messages, each object once. */
 export class Scale {
+  /** It counts as a real vocabulary does, not by an estimate. */
+  readonly isExact: boolean;
   readonly #counter: TokenCounter;
   readonly #known = new WeakMap<object, { wire: Wire; weighed: WeighedMessage }>();
 
   constructor(counter: TokenCounter) {
+    this.isExact = counter.exact;
     this.#counter = evenCounter(counter);
   }
 
   /** Tokens of what is sent beside the messages. */
   weighBeside(beside: unknown): number {
-    return weighValue(beside, this.#counter);
+    return weighBeside(beside, this.#counter);
+  }
+
+  weighAll(wire: Wire, messages: readonly unknown[]): Weight {
+    return messages.reduce<Weight>((sum, message) => add(sum, this.weigh(wire, message).weight), NO_WEIGHT);
   }
 
   weigh(wire: Wire, message: unknown): WeighedMessage {
@@ -104,9 +111,7 @@ export class Draft {
     this.total = total;
     const hasMedia = this.outsideMedia.length > 0 || this.items.some(({ media }) => media.tokens > 0);
     this.leastTokens = hasMedia ? null : Math.min(total.tokens, Math.floor(total.bytes / MOST_BYTES_A_TOKEN));
-    this.newestTokens = messages
-      .slice(Math.max(0, last))
-      .reduce<number>((sum, message) => sum + scale.weigh(wire, message).weight.tokens, 0);
+    this.newestTokens = scale.weighAll(wire, messages.slice(Math.max(0, last))).tokens;
     this.orphans = lost + Math.max(0, open);
   }
 }

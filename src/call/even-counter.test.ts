@@ -1,15 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
-import { evenCounter, unevenShare } from "./even-counter.ts";
+import { evenCounter } from "./even-counter.ts";
 
 const even = evenCounter(estimateCounter);
-const weigh = (text: string) => ({
-  tokens: even.count(text),
-  chars: text.length,
-  bytes: new TextEncoder().encode(text).length,
-});
-
 describe("an even count", () => {
   it("leaves ASCII as it is, and takes from other text what the estimate has too much", () => {
     const english = "the build failed at line 12 of module cache\n".repeat(20);
@@ -20,22 +14,8 @@ describe("an even count", () => {
     expect(even.count("")).toBe(0);
   });
 
-  it("can be turned back", () => {
-    for (const text of [
-      "plain words ".repeat(40),
-      "构建失败 ".repeat(100),
-      `${"words ".repeat(90)}${"请检查日志".repeat(60)}`,
-    ])
-      expect((even.count(text) * unevenShare(weigh(text), estimateCounter)) / estimateCounter.count(text)).toBeCloseTo(
-        1,
-        1,
-      );
-    expect(unevenShare({ tokens: 0, chars: 0, bytes: 0 }, estimateCounter)).toBe(1);
-  });
-
   it("is an exact counter's own", () => {
     const exact: TokenCounter = { name: "x", exact: true, maxBytesPerToken: 4, count: (text) => text.length };
     expect(evenCounter(exact)).toBe(exact);
-    expect(unevenShare({ tokens: 10, chars: 10, bytes: 30 }, exact)).toBe(1);
   });
 });

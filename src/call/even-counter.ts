@@ -1,6 +1,5 @@
 import type { TokenCounter } from "../contract/token-counter.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
-import type { Weight } from "../stages/prune/weight.ts";
 
 /** Our estimate of a token of text outside ASCII, in bytes beyond one a character. */
 const WIDE_TOKENS_A_BYTE = 0.7;
@@ -19,13 +18,6 @@ export function evenCounter(counter: TokenCounter): TokenCounter {
     return Math.ceil(tokens - wide + wide * WIDE_SHARE);
   };
   return { name: counter.name, exact: false, maxBytesPerToken: counter.maxBytesPerToken, count };
-}
-
-/** What the estimate makes of something, against what the even one does: `prepare` counts by the former. */
-export function unevenShare({ tokens, chars, bytes }: Weight, { exact }: TokenCounter): number {
-  if (exact || tokens === 0) return 1;
-  const wide = Math.min(tokens, (bytes - chars) * WIDE_TOKENS_A_BYTE * WIDE_SHARE);
-  return (tokens - wide + wide / WIDE_SHARE) / tokens;
 }
 
 function wideTokens(tokens: number, extraBytes: number): number {

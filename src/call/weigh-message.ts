@@ -18,8 +18,10 @@ export interface WeighedMessage {
   results: WeighedResult[];
 }
 
-/** What a message costs beside its texts. */
-const MESSAGE_TOKENS = 3;
+/** What a message costs beside its texts and marks; with those of its role and content it is three. */
+const MESSAGE_TOKENS = 1;
+/** What a picture of common size costs. Pruning counts more for it, to be careful; here a count that is too high misleads. */
+const MEDIA_TOKENS = 1600;
 /** Fields that no model reads as text: name and value are a sign or two of the format. */
 const MARKS = new Set(["type", "role", "id", "tool_use_id", "tool_call_id", "call_id", "toolCallId", "status"]);
 const MAX_DEPTH = 32;
@@ -31,18 +33,34 @@ export function weighMessage(wire: Wire, message: unknown, counter: TokenCounter
   const view = wire.read(message);
   const results = view.results.map(({ texts, media }) => ({
     texts: weighWhole(joinTexts(texts), counter),
-    media: media.count === 0 ? NO_WEIGHT : weighMedia(media),
+    media: weighPictures(media),
   }));
   const hasMedia = view.media.count > 0 || view.results.some(({ media }) => media.count > 0);
   const inside = results.reduce((sum, { texts, media }) => sum + texts.tokens + media.tokens, 0);
-  const tokens = hasMedia ? inside + weighOutside(view, counter).tokens : weighValue(message, counter);
+  const outsideMedia = weighPictures(view.media);
+  const outside = () => weighOutside({ ...view, media: NO_MEDIA }, counter).tokens + outsideMedia.tokens;
+  const tokens = hasMedia ? inside + outside() : weighValue(message, counter);
   const json = jsonOf(message);
   const weight = { chars: json.length, tokens: tokens + MESSAGE_TOKENS, bytes: measureText(json, NO_COUNTER).bytes };
-  return { view, weight, outsideMedia: view.media.count === 0 ? NO_WEIGHT : weighMedia(view.media), results };
+  return { view, weight, outsideMedia, results };
+}
+
+/** Tokens of what is sent beside the messages. Which model it is and how it is to answer is not read by it. */
+export function weighBeside(beside: unknown, counter: TokenCounter): number {
+  if (typeof beside !== "object" || beside === null || Array.isArray(beside)) return weighValue(beside, counter);
+  return Object.entries(beside)
+    .filter(([name, field]) => name !== "model" && (typeof field === "string" || typeof field === "object"))
+    .reduce((sum, [, field]) => sum + weighValue(field, counter), 0);
+}
+
+const NO_MEDIA = { count: 0, bytes: 0 };
+
+function weighPictures(media: { count: number; bytes: number }): Weight {
+  return media.count === 0 ? NO_WEIGHT : { ...weighMedia(media), tokens: media.count * MEDIA_TOKENS };
 }
 
 /** Tokens of all that is read in a value: its texts and the names of its fields. */
-export function weighValue(value: unknown, counter: TokenCounter, depth = 0): number {
+function weighValue(value: unknown, counter: TokenCounter, depth = 0): number {
   if (typeof value === "string") return isData(value) ? Math.ceil(value.length / 4) : counter.count(value);
   if (typeof value === "number" || typeof value === "boolean") return 1;
   if (typeof value !== "object" || value === null || depth > MAX_DEPTH || ArrayBuffer.isView(value)) return 0;

@@ -27,6 +27,10 @@ export interface Verdict {
   limitTokens?: number;
   /** How many of the observed tokens are reserved for the answer, where the provider says it. */
   outputTokens?: number;
+  /** They are counted among the observed tokens, but the provider does not say how many they are. */
+  includesOutput?: true;
+  /** How many of them are the tools', where the provider says it. */
+  toolTokens?: number;
   /** The words, the code or the numbers that decided it. Never from the conversation. */
   evidence: string;
 }
@@ -47,7 +51,7 @@ export interface VerdictContext {
 
 /**
  * One way in which a refusal is known: everything that is given must hold. Texts are matched without regard to case,
- * white space and backticks; `{observed}`, `{limit}`, `{input}`, `{output}` and `{number}` stand for a number, `...` for
+ * white space and backticks; `{observed}`, `{limit}`, `{input}`, `{output}`, `{total}`, `{tools}` and `{number}` stand for a number, `...` for
  * anything. There are no regular expressions, so no text can take long.
  */
 export interface Signature {

@@ -39,6 +39,8 @@ export interface SpillwayParts {
   openModel: (source: ModelSource) => Promise<ModelClient>;
   /** The model that summarises outputs and conversations where that is asked for; there is none by default. */
   summarizer?: ModelSource | undefined;
+  /** Loads a counter with a real vocabulary, for requests that were refused; without it, or where it fails, the estimate serves. */
+  exactCounter?: (() => Promise<TokenCounter>) | undefined;
   /** Finds in artifacts. */
   searcher: () => Promise<Searcher>;
   /** Makes readable text of web pages that are over their limits; null cuts them as they are. */

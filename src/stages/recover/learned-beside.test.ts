@@ -31,5 +31,6 @@ describe("what is sent beside the messages", () => {
     expect(learnedBeside(refusal({ observedTokens: 5000 }), 1200, answered)).toBeNull();
     expect(learnedBeside(refusal({ observedTokens: 4000 }), 100_000, answered)).toBeNull();
     expect(learnedBeside(refusal({ observedTokens: 984_000 }), 100_000, answered)).toBeNull();
+    expect(learnedBeside(refusal({ observedTokens: 84_000 }), 100_000, { tokens: 1000, inputTokens: 3 })).toBeNull();
   });
 });

@@ -11,6 +11,8 @@ const LARGER_SHARE = 1.5;
 /** Tokens of the provider's that one of ours can be; what is outside this was not the same system prompt and tools. */
 const LEAST_RATIO = 0.3;
 const MOST_RATIO = 3;
+/** A usage that is less than this part of the messages' own tokens does not count all of them. */
+const LEAST_COUNTED = 0.5;
 
 /**
  * Tokens of what is sent beside the messages, by our estimate, where nobody said it: two counts of the provider, of a smaller and of a
@@ -25,5 +27,7 @@ export function learnedBeside(
   if (refusedTokens < answered.tokens * LARGER_SHARE) return null;
   const ratio = (observedTokens - outputTokens - answered.inputTokens) / (refusedTokens - answered.tokens);
   if (!(ratio >= LEAST_RATIO && ratio <= MOST_RATIO)) return null;
-  return Math.max(0, Math.round(answered.inputTokens / ratio - answered.tokens));
+  const countedTokens = answered.inputTokens / ratio;
+  if (countedTokens < answered.tokens * LEAST_COUNTED) return null;
+  return Math.max(0, Math.round(countedTokens - answered.tokens));
 }

@@ -28,6 +28,7 @@ describe("the share of the limit that a smaller request takes", () => {
     const share = leftoverShare(verdict({ limitTokens: 100 }), 900, 120, 0) as number;
     expect(share).toBeGreaterThan(0.6);
     expect(share).toBeLessThan(1);
+    expect(leftoverShare(verdict({ limitTokens: 100 }), 900, 120, 0, true)).toBeGreaterThan(share);
     expect(leftoverShare(verdict({}), 10, 1, 0)).toBeNull();
   });
 });

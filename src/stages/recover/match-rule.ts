@@ -54,16 +54,18 @@ function matchTexts(rule: Rule, { texts }: Evidence): { numbers: Numbers; words:
   return null;
 }
 
-type Sizes = Pick<Verdict, "observedTokens" | "limitTokens" | "outputTokens">;
+type Sizes = Pick<Verdict, "observedTokens" | "limitTokens" | "outputTokens" | "includesOutput" | "toolTokens">;
 
 function readSizes({ signature: { fields } }: Rule, evidence: Evidence, numbers: Numbers): Sizes {
-  const { input, output } = numbers;
+  const { input, output, total, tools } = numbers;
   const both = input === undefined ? undefined : input + (output ?? 0);
-  const observed = numbers.observed ?? both ?? evidence.numbers.get(fields?.observed ?? "");
+  const observed = numbers.observed ?? total ?? both ?? evidence.numbers.get(fields?.observed ?? "");
   const limit = numbers.limit ?? evidence.numbers.get(fields?.limit ?? "");
   return {
     ...(observed !== undefined && observed > 0 && { observedTokens: observed }),
     ...(limit !== undefined && limit > 0 && { limitTokens: limit }),
     ...(output !== undefined && { outputTokens: output }),
+    ...(total !== undefined && output === undefined && { includesOutput: true as const }),
+    ...(tools !== undefined && { toolTokens: tools }),
   };
 }

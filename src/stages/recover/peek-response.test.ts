@@ -68,6 +68,27 @@ describe("a stream is looked at until output begins", () => {
     );
   });
 
+  it("tells the request's size where the stream begins with it", async () => {
+    const started = { type: "message_start", message: { usage: { input_tokens: 900, cache_read_input_tokens: 100 } } };
+    const spoken = { type: "content_block_delta", delta: { text: "Well" } };
+    const chunk = { candidates: [{ content: {} }], usageMetadata: { promptTokenCount: 70 } };
+    const sizes = [
+      [frame(started) + frame(spoken), 1000],
+      [frame(chunk), 70],
+      [frame(spoken), undefined],
+      // It is not taken for an overflow: gateways make up what they begin with.
+      [frame({ type: "message_start", message: { usage: { input_tokens: 0 } } }) + frame(spoken), undefined],
+      [frame(started) + frame(refusal), undefined],
+    ] as const;
+    for (const [text, observedTokens] of sizes) {
+      const response = whole(text);
+      const verdict = await peekResponse(response, { window: 50 });
+      expect(verdict.observedTokens).toBe(observedTokens);
+      expect(verdict.kind).toBe(text.includes("too long") ? "context-overflow" : "other");
+      expect(await response.text()).toBe(text);
+    }
+  });
+
   it("a stream that breaks is the caller's to see", async () => {
     const body = new ReadableStream({ start: (controller) => controller.error(new Error("reset")) });
     const response = new Response(body, { headers: { "content-type": "text/event-stream" } });

@@ -2,29 +2,34 @@ import type { Verdict } from "../../contract/verdict.ts";
 import { NUMBERS } from "../policy/defaults.ts";
 import { type ClassifyOptions, classify } from "./classify.ts";
 import { classifyResponse } from "./classify-response.ts";
+import { fieldOf } from "./field-of.ts";
+import { readUsage } from "./read-usage.ts";
 
 /** Events that come before any output, by the type they carry. */
 const BEFORE_OUTPUT = new Set(["response.created", "response.in_progress", "response.queued", "message_start", "ping"]);
 
 /**
  * The verdict on a fetch Response, a stream's first events included: some providers answer 200 and refuse inside the stream.
- * Reads a copy, and only until output begins, so that the caller loses nothing.
+ * Reads a copy, and only until output begins, so that the caller loses nothing. The request's size is told where the
+ * stream begins with it, as Anthropic's and Gemini's do.
  */
 export async function peekResponse(response: Response, options: ClassifyOptions = {}): Promise<Verdict> {
   const isEvents = /\bevent-stream\b/.test(response.headers.get("content-type") ?? "");
   if (!response.ok || !isEvents || response.bodyUsed || response.body === null)
     return classifyResponse(response, options);
-  const event = await firstEvent(response.clone());
-  return classify(
-    { ...(response.url !== "" && { url: response.url }), ...(event !== null && { error: event }) },
+  const { error, inputTokens } = await readStart(response.clone());
+  const verdict = classify(
+    { ...(response.url !== "" && { url: response.url }), ...(error !== null && { error }) },
     options,
   );
+  return error === null && inputTokens > 0 ? { ...verdict, observedTokens: inputTokens } : verdict;
 }
 
-/** The first event if it is an error; null if it is anything else. */
-async function firstEvent(copy: Response): Promise<unknown> {
+/** What a stream says up to its first output: the error if that comes instead, and the request's tokens, 0 if it does not tell. */
+async function readStart(copy: Response): Promise<{ error: unknown; inputTokens: number }> {
+  const start: { error: unknown; inputTokens: number } = { error: null, inputTokens: 0 };
   const reader = copy.body?.getReader();
-  if (reader === undefined) return null;
+  if (reader === undefined) return start;
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
@@ -37,33 +42,52 @@ async function firstEvent(copy: Response): Promise<unknown> {
       text = frames.pop() ?? "";
       for (const frame of frames) {
         const event = parseFrame(frame);
-        if (event !== undefined) return isError(event) ? event : null;
+        start.inputTokens = Math.max(start.inputTokens, usageIn(event));
+        if (isBeforeOutput(event)) continue;
+        if (isError(event)) start.error = event;
+        return start;
       }
-      if (done) return null;
+      if (done) return start;
     }
-    return null;
+    return start;
   } catch {
-    return null; // a broken stream is the caller's to see
+    return start; // a broken stream is the caller's to see
   } finally {
     void reader.cancel().catch(() => undefined);
   }
 }
 
-/** What a frame tells; undefined if it says nothing of output yet. */
+/** What a frame holds; undefined if it holds nothing, null if it cannot be read. */
 function parseFrame(frame: string): unknown {
   const data = [...frame.matchAll(/^data: ?(.*)$/gm)].map((line) => line[1]).join("\n");
   if (data === "") return undefined;
   try {
-    const event: unknown = JSON.parse(data);
-    const type = typeof event === "object" && event !== null ? (event as { type?: unknown }).type : undefined;
-    return typeof type === "string" && BEFORE_OUTPUT.has(type) ? undefined : event;
+    return JSON.parse(data);
   } catch {
     return null;
   }
 }
 
+function isBeforeOutput(event: unknown): boolean {
+  if (event === undefined) return true;
+  const type = isObject(event) ? fieldOf(event, "type") : undefined;
+  return typeof type === "string" && BEFORE_OUTPUT.has(type);
+}
+
+/** The request's tokens in an event, where it says them; else 0. */
+function usageIn(event: unknown): number {
+  if (!isObject(event)) return 0;
+  const message = fieldOf(event, "message");
+  const usage = isObject(message) ? fieldOf(message, "usage") : fieldOf(event, "usageMetadata");
+  return readUsage(usage)?.inputTokens ?? 0;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
 function isError(event: unknown): boolean {
-  if (typeof event !== "object" || event === null) return false;
+  if (!isObject(event)) return false;
   const { type, error } = event as { type?: unknown; error?: unknown };
   return type === "error" || type === "response.failed" || (error !== undefined && error !== null);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Verdict } from "../../contract/verdict.ts";
-import { type Refused, recoveryGoal } from "./recovery-goal.ts";
+import { type Refused, recoveryGoal, withOutput } from "./recovery-goal.ts";
 
 const verdict = (more: Partial<Verdict> = {}): Verdict => ({
   kind: "context-overflow",
@@ -14,6 +14,7 @@ const refused = (more: Partial<Refused> = {}): Refused => ({
   weight: { chars: 400_000, tokens: 100_000, bytes: 400_000 },
   besideTokens: 0,
   answerTokens: 0,
+  isExact: false,
   windowTokens: 200_000,
   isWindowKnown: false,
   maxRequestBytes: 30_000_000,
@@ -49,11 +50,32 @@ describe("how much must go", () => {
     expect(said.targetTokens).toBeLessThan(without.targetTokens);
   });
 
+  it("what is reserved for the answer is taken off a number that includes it, if the caller says how much it is", () => {
+    const total = verdict({ observedTokens: 150_000, limitTokens: 120_000, includesOutput: true });
+    expect(withOutput(total, 50_000).outputTokens).toBe(50_000);
+    expect(withOutput(total, 0)).toBe(total);
+    const apart = verdict({ observedTokens: 150_000, limitTokens: 120_000 });
+    expect(withOutput(apart, 50_000)).toBe(apart);
+    // What stays for the answer did not grow with the messages, so that less of these has to go.
+    const target = (one: Verdict) => recoveryGoal(refused({ verdict: withOutput(one, 50_000), answerTokens: 50_000 }));
+    expect(target(total).targetTokens).toBeGreaterThan(target(apart).targetTokens);
+  });
+
   it("what is not known of the rest of the request makes it more careful", () => {
     const numbers = verdict({ observedTokens: 150_000, limitTokens: 120_000 });
     const known = recoveryGoal(refused({ verdict: numbers, besideTokens: 20_000 }));
     const unknown = recoveryGoal(refused({ verdict: numbers, besideTokens: null }));
     expect(unknown.targetTokens).toBeLessThan(known.targetTokens);
+  });
+
+  it("a real vocabulary needs less care than an estimate", () => {
+    for (const besideTokens of [20_000, null]) {
+      const given = { verdict: verdict({ observedTokens: 150_000, limitTokens: 120_000 }), besideTokens };
+      const exact = recoveryGoal(refused({ ...given, isExact: true })).targetTokens;
+      expect(exact).toBeGreaterThan(recoveryGoal(refused(given)).targetTokens);
+      const ratio = 150_000 / (100_000 + (besideTokens ?? 0));
+      expect((exact + (besideTokens ?? 0)) * ratio).toBeLessThan(120_000);
+    }
   });
 
   it("each refusal makes it more careful, and the last takes all there is", () => {

@@ -22,6 +22,8 @@ export interface Refused {
   besideTokens: number | null;
   /** Room for the answer, as the caller said it. */
   answerTokens: number;
+  /** Weights are counts by a real vocabulary, though perhaps not by the provider's own. */
+  isExact: boolean;
   windowTokens: number;
   /** Somebody said what the window is; else it is a guess. */
   isWindowKnown: boolean;
@@ -30,12 +32,17 @@ export interface Refused {
   refusals: number;
 }
 
-/** Of what we believe to free, this much is counted: texts differ in how well they are estimated. */
-const SURE_SHARE = 0.65;
-/** Of what we believe to keep, this much more is counted. */
-const KEPT_SHARE = 1.2;
-/** Tokens that one of ours is at least, where system prompt and tools are not known and so may be most of the request. */
-const LEAST_RATIO = 0.55;
+/** How far a count may be off, since texts differ in how well they are counted. */
+interface Margins {
+  /** Of what we believe to free, this much is counted. */
+  sure: number;
+  /** Of what we believe to keep, this much more is counted. */
+  kept: number;
+  /** Tokens that one of ours is at least, where system prompt and tools are not known and so may be most of the request. */
+  leastRatio: number;
+}
+const ESTIMATE: Margins = { sure: 0.65, kept: 1.2, leastRatio: 0.55 };
+const EXACT: Margins = { sure: 0.85, kept: 1.1, leastRatio: 0.8 };
 /** Without numbers: what is left of the request after each refusal. At last as little as can be. */
 const SHARES = [0.65, 0.35, 0] as const;
 const BYTE_SHARES = [0.5, 0.2, 0] as const;
@@ -66,6 +73,11 @@ export function recoveryGoal(refused: Refused): RecoveryGoal {
   return { ...UNBOUND, targetTokens, windowTokens: Math.min(windowTokens, weight.tokens) };
 }
 
+/** A verdict with what is reserved for the answer, where the provider counted that without saying how much it is. */
+export function withOutput(verdict: Verdict, answerTokens: number): Verdict {
+  return verdict.includesOutput && answerTokens > 0 ? { ...verdict, outputTokens: answerTokens } : verdict;
+}
+
 const UNBOUND: Omit<RecoveryGoal, "windowTokens"> = {
   targetTokens: Infinity,
   targetBytes: Infinity,
@@ -74,7 +86,7 @@ const UNBOUND: Omit<RecoveryGoal, "windowTokens"> = {
 };
 
 function byNumbers(
-  { weight, besideTokens, answerTokens, verdict, refusals }: Refused,
+  { weight, besideTokens, answerTokens, verdict, refusals, isExact }: Refused,
   observed: number,
   limit: number,
 ): RecoveryGoal {
@@ -82,12 +94,13 @@ function byNumbers(
   const answer = verdict.outputTokens ?? answerTokens;
   const ours = Math.max(1, weight.tokens + (besideTokens ?? 0));
   const ratio = Math.max(0.01, (observed - (verdict.outputTokens ?? 0)) / ours);
-  const least = besideTokens === null ? Math.min(ratio * SURE_SHARE, LEAST_RATIO) : ratio * SURE_SHARE;
+  const margins = isExact ? EXACT : ESTIMATE;
+  const least = besideTokens === null ? Math.min(ratio * margins.sure, margins.leastRatio) : ratio * margins.sure;
   const excess = Math.max(observed - limit + (verdict.outputTokens === undefined ? answerTokens : 0), 1);
   // The estimate was off before if this is not the first refusal.
-  const sure = weight.tokens - excess / (least * SURE_SHARE ** refusals);
+  const sure = weight.tokens - excess / (least * margins.sure ** refusals);
   // Where most goes, what is kept tells more than what is freed.
-  const kept = besideTokens === null ? 0 : (limit - answer) / (ratio * KEPT_SHARE ** (refusals + 1)) - besideTokens;
+  const kept = besideTokens === null ? 0 : (limit - answer) / (ratio * margins.kept ** (refusals + 1)) - besideTokens;
   return {
     targetTokens: Math.floor(Math.max(0, sure, Math.min(kept, weight.tokens - 1))),
     targetBytes: Infinity,

@@ -1,5 +1,5 @@
 /** Numbers that a pattern found, by the name they have in it. */
-export type Numbers = Partial<Record<"observed" | "limit" | "input" | "output" | "number", number>>;
+export type Numbers = Partial<Record<"observed" | "limit" | "input" | "output" | "total" | "tools" | "number", number>>;
 
 /** A pattern made ready: parts between gaps, each of literal texts and numbers in turn. */
 export interface TextPattern {
@@ -8,7 +8,7 @@ export interface TextPattern {
 
 type Item = { text: string } | { name: keyof Numbers };
 
-const NAMES = new Set(["observed", "limit", "input", "output", "number"]);
+const NAMES = new Set(["observed", "limit", "input", "output", "total", "tools", "number"]);
 const MAX_DIGITS = 15;
 
 /** One form for patterns and texts: lower case, single spaces, straight quotes, no backticks. */

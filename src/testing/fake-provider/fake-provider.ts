@@ -17,6 +17,8 @@ export type SpeaksAs =
 /** How large a request is, by the provider's own count. */
 export interface FakeSizes {
   inputTokens: number;
+  /** How many of them are the tools'. */
+  toolTokens: number;
   /** What the request reserves for the answer; 0 where it does not say. */
   outputTokens: number;
   window: number;

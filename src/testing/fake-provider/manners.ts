@@ -16,11 +16,11 @@ export const manners = {
     },
     source: `${THREADS}anomalyco/opencode/issues/1551`,
   })),
-  copilot: overWindow(({ window }, total) => ({
+  copilot: overPrompt(({ inputTokens, window }) => ({
     status: 400,
     body: {
       error: {
-        message: `prompt token count of ${total} exceeds the limit of ${window}`,
+        message: `prompt token count of ${inputTokens} exceeds the limit of ${window}`,
         code: "model_max_prompt_tokens_exceeded",
       },
     },
@@ -65,7 +65,7 @@ export const manners = {
     },
     source: `${THREADS}MoonshotAI/kimi-cli/issues/2011`,
   })),
-  llamacpp: overWindow(({ window }, total) => ({
+  llamacpp: overPrompt(({ inputTokens, window }) => ({
     status: 400,
     body: {
       error: {
@@ -73,7 +73,7 @@ export const manners = {
         message:
           "the request exceeds the available context size. try increasing the context size or enable context shift",
         type: "exceed_context_size_error",
-        n_prompt_tokens: total,
+        n_prompt_tokens: inputTokens,
         n_ctx: window,
       },
     },
@@ -100,11 +100,11 @@ export const manners = {
     },
     source: `${THREADS}vllm-project/vllm/issues/20409`,
   })),
-  xai: overWindow(({ window }, total) => ({
+  xai: overPrompt(({ inputTokens, window }) => ({
     status: 400,
     body: {
       code: "Client specified an invalid argument",
-      error: `This model's maximum prompt length is ${window} but the request contains ${total} tokens.`,
+      error: `This model's maximum prompt length is ${window} but the request contains ${inputTokens} tokens.`,
     },
     source: `${THREADS}cline/cline/issues/3120`,
   })),
@@ -138,4 +138,9 @@ function groqTooFast({ limit, used, requested, retryMs }: FakeMinute): FakeRefus
 
 function overWindow(refusal: (sizes: FakeSizes, total: number) => FakeRefusal): Refuse {
   return (why, sizes) => (why === "window" ? refusal(sizes, sizes.inputTokens + sizes.outputTokens) : null);
+}
+
+/** Those that speak of the prompt alone do not count what is reserved for the answer. */
+function overPrompt(refusal: (sizes: FakeSizes) => FakeRefusal): Refuse {
+  return (why, sizes) => (why === "window" && sizes.inputTokens > sizes.window ? refusal(sizes) : null);
 }

@@ -57,11 +57,16 @@ export const openaiChat: Speech = {
   },
 };
 
-function overflow({ inputTokens, outputTokens, window }: FakeSizes): FakeRefusal | null {
+function overflow({ inputTokens, toolTokens, outputTokens, window }: FakeSizes): FakeRefusal | null {
   const total = inputTokens + outputTokens;
   if (total <= window) return null;
   const most = `This model's maximum context length is ${window} tokens. However, `;
   const kind = { param: "messages", code: "context_length_exceeded" };
+  if (inputTokens > window && toolTokens > 0) {
+    const each = `${inputTokens - toolTokens} in the messages, ${toolTokens} in the functions`;
+    const message = `${most}your messages resulted in ${inputTokens} tokens (${each}). Please reduce the length of the messages or functions.`;
+    return openaiRefusal(message, "https://github.com/Azure/azure-functions-openai-extension/issues/113", kind);
+  }
   if (inputTokens > window) {
     const message = `${most}your messages resulted in ${inputTokens} tokens. Please reduce the length of the messages.`;
     return openaiRefusal(message, "https://github.com/ChatGPTNextWeb/NextChat/issues/625", kind);

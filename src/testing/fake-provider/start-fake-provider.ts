@@ -164,6 +164,7 @@ class Provider {
     request.inputTokens = this.count(speech.reads.flatMap((name) => countedTexts(body[name])));
     return {
       inputTokens: request.inputTokens,
+      toolTokens: this.count(countedTexts(body.tools)),
       outputTokens: speech.maxOutput(body),
       window: options.window ?? 200_000,
       bytes: request.bytes,

@@ -7,7 +7,7 @@ export const cerebras: ProviderSignatures = {
     {
       rule: "cerebras-current-length",
       kind: "context-overflow",
-      text: ["current length is {observed} while limit is {limit}"],
+      text: ["current length is {total} while limit is {limit}"],
     },
     { rule: "cerebras-no-body", kind: "context-overflow", status: [400, 413], empty: true, named: true },
   ],

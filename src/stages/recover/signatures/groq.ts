@@ -17,8 +17,8 @@ export const groq: ProviderSignatures = {
       rule: "groq-tokens-per-minute-ceiling",
       kind: "request-ceiling",
       text: [
-        `request too large for model ... ${TPM}, requested {observed}`,
-        `rate limit reached for model ... ${TPM}, used {number}, requested {observed}`,
+        `request too large for model ... ${TPM}, requested {total}`,
+        `rate limit reached for model ... ${TPM}, used {number}, requested {total}`,
       ],
       over: true,
     },
@@ -26,8 +26,8 @@ export const groq: ProviderSignatures = {
       rule: "groq-tokens-per-minute",
       kind: "rate-limit",
       text: [
-        `request too large for model ... ${TPM}, requested {observed}`,
-        `rate limit reached for model ... ${TPM}, used {number}, requested {observed}`,
+        `request too large for model ... ${TPM}, requested {total}`,
+        `rate limit reached for model ... ${TPM}, used {number}, requested {total}`,
       ],
       over: false,
     },

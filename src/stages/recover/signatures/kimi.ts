@@ -7,7 +7,7 @@ export const kimi: ProviderSignatures = {
     {
       rule: "kimi-token-limit",
       kind: "context-overflow",
-      text: ["exceeded model token limit: {limit} (requested: {observed})", "exceeded model token limit"],
+      text: ["exceeded model token limit: {limit} (requested: {total})", "exceeded model token limit"],
     },
   ],
 };

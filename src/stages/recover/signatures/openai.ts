@@ -11,6 +11,7 @@ export const openai: ProviderSignatures = {
       kind: "context-overflow",
       code: ["context_length_exceeded"],
       text: [
+        "maximum context length is {limit} tokens. however, your messages resulted in {observed} tokens ({number} in the messages, {tools} in the functions)",
         "maximum context length is {limit} tokens. however, your messages resulted in {observed} tokens",
         "maximum context length is {limit} tokens. however, you requested {observed} tokens ({number} in the messages, {output} in the completion)",
         "maximum context length is {limit} tokens. however, you requested {observed} tokens",
@@ -47,8 +48,8 @@ export const openai: ProviderSignatures = {
       rule: "openai-tokens-per-minute-ceiling",
       kind: "request-ceiling",
       text: [
-        `request too large for ... ${TPM}, requested {observed}`,
-        `rate limit reached for ... ${TPM}, used {number}, requested {observed}`,
+        `request too large for ... ${TPM}, requested {total}`,
+        `rate limit reached for ... ${TPM}, used {number}, requested {total}`,
       ],
       over: true,
     },
@@ -56,8 +57,8 @@ export const openai: ProviderSignatures = {
       rule: "openai-tokens-per-minute",
       kind: "rate-limit",
       text: [
-        `request too large for ... ${TPM}, requested {observed}`,
-        `rate limit reached for ... ${TPM}, used {number}, requested {observed}`,
+        `request too large for ... ${TPM}, requested {total}`,
+        `rate limit reached for ... ${TPM}, used {number}, requested {total}`,
       ],
       over: false,
     },

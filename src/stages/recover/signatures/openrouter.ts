@@ -9,7 +9,7 @@ export const openrouter: ProviderSignatures = {
       kind: "context-overflow",
       text: [
         "this endpoint's maximum context length is {limit} tokens. however, you requested about {observed} tokens ({number} of text input, {output} in the output)",
-        "this endpoint's maximum context length is {limit} tokens. however, you requested about {observed} tokens ({number} of text input, {number} of tool input, {output} in the output)",
+        "this endpoint's maximum context length is {limit} tokens. however, you requested about {observed} tokens ({number} of text input, {tools} of tool input, {output} in the output)",
         "this endpoint's maximum context length is {limit} tokens. however, you requested about {observed} tokens",
       ],
     },

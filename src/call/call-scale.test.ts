@@ -1,0 +1,87 @@
+import { describe, expect, it, vi } from "vitest";
+import type { TokenCounter } from "../contract/token-counter.ts";
+import type { Verdict } from "../contract/verdict.ts";
+import type { Wire } from "../contract/wire.ts";
+import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
+import { wireNamed } from "../wire/index.ts";
+import { CallScale, countersOf } from "./call-scale.ts";
+import { Draft } from "./draft.ts";
+import { weighBeside } from "./weigh-message.ts";
+
+const refusal = (more: Partial<Verdict> = {}): Verdict => ({
+  kind: "context-overflow",
+  rule: "x",
+  provider: null,
+  evidence: "",
+  ...more,
+});
+const byLetter: TokenCounter = { name: "letters", exact: true, maxBytesPerToken: 4, count: (text) => text.length };
+const counters = (exactCounter?: () => Promise<TokenCounter>) => countersOf({ counter: estimateCounter, exactCounter });
+const messages = [
+  { role: "user", content: "What went wrong with the build of last night?" },
+  { role: "assistant", content: "It ran out of memory while it linked." },
+];
+const draftBy = (scale: CallScale, wire = "openai-chat") => new Draft(wireNamed(wire) as Wire, messages, scale.now);
+
+describe("what a refused request is weighed with", () => {
+  it("a real vocabulary where there is one and there is a limit to meet, loaded once", async () => {
+    const load = vi.fn<() => Promise<TokenCounter>>(async () => byLetter);
+    const both = counters(load);
+    const scale = new CallScale(both, undefined);
+    const draft = draftBy(scale);
+    expect(await scale.recount(draft, refusal())).toBe(draft);
+    expect(load).not.toHaveBeenCalled();
+    const recounted = await scale.recount(draft, refusal({ limitTokens: 10 }));
+    expect(recounted.messages).toBe(draft.messages);
+    expect(recounted.total.tokens).toBeGreaterThan(draft.total.tokens * 2);
+    expect(scale.now.isExact).toBe(true);
+    // What prepare counts stays what it was.
+    expect(recounted.total.tokens * scale.preparedShare(recounted)).toBeCloseTo(draft.total.tokens, 5);
+    expect(await scale.recount(recounted, refusal({ limitTokens: 10 }))).toBe(recounted);
+    const other = new CallScale(both, undefined);
+    await other.recount(draftBy(other), refusal({ limitTokens: 10 }));
+    expect(load).toHaveBeenCalledTimes(1);
+  });
+
+  it("the estimate where there is none, it cannot be loaded, or there is too much to count", async () => {
+    const failing = async (): Promise<TokenCounter> => Promise.reject(new Error("not installed"));
+    for (const both of [counters(), counters(failing)]) {
+      const scale = new CallScale(both, undefined);
+      const draft = draftBy(scale);
+      expect(await scale.recount(draft, refusal({ limitTokens: 10 }))).toBe(draft);
+    }
+    const scale = new CallScale(
+      counters(async () => byLetter),
+      undefined,
+    );
+    const huge = [{ role: "user", content: "word ".repeat(NUMBERS.recoverExactBytes.default / 5 + 1) }];
+    const draft = new Draft(wireNamed("openai-chat") as Wire, huge, scale.now);
+    expect(await scale.recount(draft, refusal({ limitTokens: 10 }))).toBe(draft);
+  });
+});
+
+describe("what stands beside the messages", () => {
+  it("is weighed without what no model reads", () => {
+    const system = "You are careful.";
+    const read = weighBeside({ system }, byLetter);
+    expect(read).toBe(system.length);
+    expect(weighBeside({ model: "a-model-of-some-name", max_tokens: 1000, stream: true, system }, byLetter)).toBe(read);
+    expect(weighBeside(system, byLetter)).toBe(read);
+    expect(weighBeside(undefined, byLetter)).toBe(0);
+    expect(weighBeside({ tools: [{ name: "bash" }] }, byLetter)).toBeGreaterThan("bash".length);
+  });
+
+  it("is what the caller said, else what the refusal says of the tools, else not known", () => {
+    const said = new CallScale(counters(), { system: "You are careful." });
+    const numbers = refusal({ observedTokens: 1000, limitTokens: 500, toolTokens: 500 });
+    expect(said.besideTokens(draftBy(said), numbers, null)).toBe(said.saidTokens);
+    const unsaid = new CallScale(counters(), undefined);
+    const draft = draftBy(unsaid);
+    // As many tokens in the tools as in the messages.
+    expect(unsaid.besideTokens(draft, numbers, null)).toBe(draft.total.tokens);
+    expect(unsaid.besideTokens(draft, refusal({ observedTokens: 1000, limitTokens: 500 }), null)).toBeNull();
+    // The system prompt stands beside the messages too.
+    expect(unsaid.besideTokens(draftBy(unsaid, "anthropic"), numbers, null)).toBeNull();
+  });
+});
