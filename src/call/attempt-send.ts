@@ -1,8 +1,10 @@
 import type { Verdict } from "../contract/verdict.ts";
 import { type ClassifyOptions, classify } from "../stages/recover/classify.ts";
+import type { Rule } from "../stages/recover/compile-signatures.ts";
 import { fieldOf } from "../stages/recover/field-of.ts";
 import { peekResponse } from "../stages/recover/peek-response.ts";
-import type { Send } from "./call-options.ts";
+import type { CallOptions, Send } from "./call-options.ts";
+import type { Draft } from "./draft.ts";
 
 /** What came of one send: an answer, or a refusal with what carried it. */
 export type Outcome<Reply> =
@@ -28,6 +30,28 @@ export type Refusal<Reply> = Exclude<Outcome<Reply>, { isDone: true }>;
 export interface Classifying {
   refusal: ClassifyOptions;
   answer: ClassifyOptions;
+}
+
+/** What is known when a draft is sent; `windowTokens` where somebody said what the window is. */
+export function classifyingOf(
+  { provider, rules: own = [] }: CallOptions,
+  more: readonly Rule[],
+  windowTokens: number | null,
+  draft: Draft | null,
+  besideTokens: number,
+): Classifying {
+  const rules = [...own, ...more];
+  const known = {
+    ...(provider !== undefined && { provider }),
+    ...(rules.length > 0 && { rules }),
+    ...(windowTokens !== null && { window: windowTokens }),
+  };
+  if (draft === null) return { refusal: known, answer: known };
+  const { leastTokens, total } = draft;
+  return {
+    refusal: { ...known, estimatedTokens: total.tokens + besideTokens },
+    answer: leastTokens === null ? known : { ...known, estimatedTokens: leastTokens },
+  };
 }
 
 /** Kinds that less helps against. */
@@ -68,7 +92,11 @@ export async function attemptSend<Message, Reply>(
   }
   if (hasBegun) return { isDone: true, reply, inputTokens: null };
   if (isResponse(reply)) {
-    const verdict = await peekResponse(reply, reply.ok ? answer : refusal);
+    const verdict = await untilAborted(peekResponse(reply, reply.ok ? answer : refusal), signal).catch((error) => {
+      discard(reply);
+      throw error;
+    });
+    signal.throwIfAborted();
     if (!TOO_LARGE.has(verdict.kind))
       return { isDone: true, reply, inputTokens: reply.ok ? readTokens(verdict) : null };
     return { isDone: false, verdict, cause: reply, answer: { reply, isSilent: isSilent(verdict) } };
@@ -132,7 +160,8 @@ export function asItCame<Reply>({ answer, cause }: Refusal<Reply>): Reply {
 
 /** Lets go of an answer that is not handed on. */
 export function discard(cause: unknown): void {
-  if (isResponse(cause)) void cause.body?.cancel().catch(() => {});
+  // Others' responses have bodies of another kind.
+  if (isResponse(cause) && typeof cause.body?.cancel === "function") void cause.body.cancel().catch(() => {});
 }
 
 /** Ends when the signal does, even if the work does not heed it. */

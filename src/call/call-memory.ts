@@ -77,27 +77,34 @@ export class CallMemory {
 
   /** The window that a provider was found to have, as our estimate counts it. */
   windowOf(messages: readonly unknown[]): number | null {
-    const [first] = messages;
+    const first = firstTurn(messages);
     return (isObject(first) ? this.#windows.get(first) : undefined) ?? null;
   }
 
   rememberWindow(messages: readonly unknown[], tokens: number): void {
-    const [first] = messages;
+    const first = firstTurn(messages);
     if (isObject(first)) this.#windows.set(first, tokens);
   }
 
   /** The smallest request of this conversation that was answered with its size. */
   answeredOf(messages: readonly unknown[]): AnsweredRequest | null {
-    const [first] = messages;
+    const first = firstTurn(messages);
     return (isObject(first) ? this.#answered.get(first) : undefined) ?? null;
   }
 
   rememberAnswered(messages: readonly unknown[], sent: readonly unknown[], inputTokens: number): void {
-    const [first] = messages;
+    const first = firstTurn(messages);
     const known = this.answeredOf(messages);
     if (isObject(first) && (known === null || inputTokens < known.inputTokens))
       this.#answered.set(first, { messages: sent, inputTokens });
   }
+}
+
+/** What a conversation is known by: many may share one object as their system prompt. */
+function firstTurn(messages: readonly unknown[]): unknown {
+  const isPrompt = (message: unknown) =>
+    isObject(message) && "role" in message && (message.role === "system" || message.role === "developer");
+  return messages.find((message) => !isPrompt(message));
 }
 
 function isObject(value: unknown): value is object {

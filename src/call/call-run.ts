@@ -12,13 +12,24 @@ import { ladderOf } from "../stages/recover/ladders.ts";
 import { leftoverShare } from "../stages/recover/leftover-share.ts";
 import { recoveryGoal, withOutput } from "../stages/recover/recovery-goal.ts";
 import { detectWire, wireNamed } from "../wire/index.ts";
-import { asItCame, attemptSend, type Classifying, discard, type Outcome, type Refusal } from "./attempt-send.ts";
+import { plainWire } from "../wire/registry.ts";
+import {
+  asItCame,
+  attemptSend,
+  type Classifying,
+  classifyingOf,
+  discard,
+  type Outcome,
+  type Refusal,
+  untilAborted,
+} from "./attempt-send.ts";
 import { aboutVerdict, sizeOf, tellCall } from "./call-events.ts";
 import type { CallMemory } from "./call-memory.ts";
 import type { CallOptions, Send } from "./call-options.ts";
 import type { CallParts } from "./call-parts.ts";
 import { CallScale, type Counters } from "./call-scale.ts";
 import { Draft } from "./draft.ts";
+import { eitherSignal } from "./either-signal.ts";
 import { persistHistory } from "./persist-history.ts";
 import { fits, type ReduceTools, reduceDraft, type TakenRung } from "./reduce-draft.ts";
 
@@ -31,6 +42,7 @@ export class CallRun<Message> {
   readonly #scale: CallScale;
   readonly #window: ResolvedWindow;
   readonly #stop = new AbortController();
+  readonly #signal: AbortSignal;
   readonly #taken: TakenRung[] = [];
   readonly #compactions = { count: 0 };
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -51,34 +63,29 @@ export class CallRun<Message> {
     this.#options = options;
     this.#scale = new CallScale(counters, options.beside);
     this.#window = resolveWindow(parts.policy, options);
+    this.#signal = eitherSignal(options.signal, this.#stop.signal);
   }
 
-  async run<Reply>(send: Send<Message, Reply>): Promise<Reply> {
-    const { signal } = this.#options;
-    const abort = () => this.#stop.abort(signal?.reason);
-    if (signal?.aborted) abort();
-    signal?.addEventListener("abort", abort, { once: true });
-    try {
-      return await this.#send(send);
-    } finally {
-      clearTimeout(this.#timer);
-      signal?.removeEventListener("abort", abort);
-    }
+  run<Reply>(send: Send<Message, Reply>): Promise<Reply> {
+    return this.#send(send).finally(() => clearTimeout(this.#timer));
   }
 
   async #send<Reply>(send: Send<Message, Reply>): Promise<Reply> {
-    const { signal } = this.#stop;
+    const signal = this.#signal;
     const { rungs, maxSends } = ladderOf(this.#options.ladder ?? "default");
     let { draft, messages } = await this.#prepare();
     let before = draft?.total ?? NOTHING;
     let last: Refusal<Reply> | null = null;
+    /** An answer that was read from less than all: what there is if no better one comes. */
+    let silent: Refusal<Reply> | null = null;
     for (let sends = 1; ; sends++) {
       let outcome: Outcome<Reply>;
       try {
         outcome = await attemptSend(send, messages as Message[], { signal, attempt: sends }, this.#classifying(draft));
       } catch (error) {
-        if (last === null || !this.#isLate()) throw error;
-        return this.#fail(last, draft as Draft, before, sends, LATE.message);
+        const isOver = this.#isLate() || (silent !== null && !signal.aborted);
+        if (last === null || !isOver) throw error;
+        return this.#fail(silent ?? last, draft as Draft, before, sends, messageOf(error));
       }
       if (outcome.isDone) {
         if (outcome.inputTokens !== null) this.#memory.rememberAnswered(this.#given, messages, outcome.inputTokens);
@@ -86,21 +93,23 @@ export class CallRun<Message> {
         return outcome.reply;
       }
       if (draft === null) return asItCame(outcome);
-      if (last !== null) discard(last.cause);
+      if (last !== null && last !== silent) discard(last.cause);
       last = outcome;
-      draft = await this.#scale.recount(draft, outcome.verdict);
-      if (sends === 1) before = draft.total;
-      await this.#tell("overflow-detected", { ...aboutVerdict(outcome.verdict), attempt: sends, ...sizeOf(draft) });
+      if (outcome.answer?.isSilent) silent = outcome;
+      const refused = silent ?? outcome;
       this.#startDeadline();
-      if (sends >= maxSends) return this.#fail(outcome, draft, before, sends, `it was sent ${sends} times`);
       let next: Draft | null;
       try {
+        draft = await untilAborted(this.#scale.recount(draft, outcome.verdict), signal);
+        if (sends === 1) before = draft.total;
+        await this.#tell("overflow-detected", { ...aboutVerdict(outcome.verdict), attempt: sends, ...sizeOf(draft) });
+        if (sends >= maxSends) return this.#fail(refused, draft, before, sends, `it was sent ${sends} times`);
         next = await this.#reduce(draft, outcome.verdict, sends - 1, rungs);
       } catch (error) {
-        if (this.#stop.signal.aborted && !this.#isLate()) throw error;
-        return this.#fail(outcome, draft, before, sends, messageOf(error));
+        if (signal.aborted && !this.#isLate()) throw error;
+        return this.#fail(refused, draft, before, sends, messageOf(error));
       }
-      if (next === null) return this.#fail(outcome, draft, before, sends, "nothing more could be taken away");
+      if (next === null) return this.#fail(refused, draft, before, sends, "nothing more could be taken away");
       draft = next;
       messages = [...draft.messages];
     }
@@ -116,13 +125,14 @@ export class CallRun<Message> {
     const learned = this.#memory.windowOf(this.#given);
     const window = learned === null ? this.#options.window : Math.min(learned, this.#window.tokens);
     const { messages, report } = await this.#parts.prepare(start, { wire: name, session, window, model, pruning });
-    const wire = wireNamed(name ?? report.wire ?? "") ?? detectWire(start);
-    if (wire === null) return { draft: null, messages };
+    const wire = wireNamed(name ?? report.wire ?? "") ?? detectWire(start) ?? plainWire(start);
+    if (wire === null) return { draft: null, messages: [...messages] };
     try {
       const shown = messages.map((message, at) => this.#lightest(wire, start[at], message));
-      return { draft: new Draft(wire, shown, this.#scale.now), messages: shown };
+      // Whoever sends them may add to its list.
+      return { draft: new Draft(wire, shown, this.#scale.now), messages: [...shown] };
     } catch {
-      return { draft: null, messages }; // a fault of ours must not keep a request from being sent
+      return { draft: null, messages: [...messages] }; // a fault of ours must not keep a request from being sent
     }
   }
 
@@ -199,7 +209,7 @@ export class CallRun<Message> {
       pruning,
       compactor: this.#options.compactor ?? null,
       mayDropAllMedia: this.#options.media === "all",
-      signal: this.#stop.signal,
+      signal: this.#signal,
       compactions: this.#compactions,
       tell: async (taken) => {
         this.#taken.push(taken);
@@ -213,19 +223,8 @@ export class CallRun<Message> {
   }
 
   #classifying(draft: Draft | null): Classifying {
-    const { provider, rules: own = [] } = this.#options;
-    const rules = [...own, ...this.#parts.rules];
-    const known = {
-      ...(provider !== undefined && { provider }),
-      ...(rules.length > 0 && { rules }),
-      ...(this.#isWindowKnown() && { window: this.#window.tokens }),
-    };
-    if (draft === null) return { refusal: known, answer: known };
-    const { leastTokens, total } = draft;
-    return {
-      refusal: { ...known, estimatedTokens: total.tokens + this.#scale.saidTokens },
-      answer: leastTokens === null ? known : { ...known, estimatedTokens: leastTokens },
-    };
+    const window = this.#isWindowKnown() ? this.#window.tokens : null;
+    return classifyingOf(this.#options, this.#parts.rules, window, draft, this.#scale.saidTokens);
   }
 
   async #recovered(draft: Draft, before: Weight, sends: number): Promise<void> {

@@ -77,11 +77,24 @@ describe("what stands beside the messages", () => {
     const numbers = refusal({ observedTokens: 1000, limitTokens: 500, toolTokens: 500 });
     expect(said.besideTokens(draftBy(said), numbers, null)).toBe(said.saidTokens);
     const unsaid = new CallScale(counters(), undefined);
-    const draft = draftBy(unsaid);
+    const prompted = [{ role: "system", content: "You are careful." }, ...messages];
+    const draft = new Draft(wireNamed("openai-chat") as Wire, prompted, unsaid.now);
     // As many tokens in the tools as in the messages.
     expect(unsaid.besideTokens(draft, numbers, null)).toBe(draft.total.tokens);
-    expect(unsaid.besideTokens(draft, refusal({ observedTokens: 1000, limitTokens: 500 }), null)).toBeNull();
-    // The system prompt stands beside the messages too.
-    expect(unsaid.besideTokens(draftBy(unsaid, "anthropic"), numbers, null)).toBeNull();
+    // The system prompt stands beside the messages too, or may.
+    for (const wire of ["anthropic", "openai-chat"]) {
+      const scale = new CallScale(counters(), undefined);
+      expect(scale.besideTokens(draftBy(scale, wire), numbers, null)).toBeNull();
+    }
+  });
+
+  it("is told by two refusals of one call", () => {
+    const scale = new CallScale(counters(), undefined);
+    const wire = wireNamed("anthropic") as Wire;
+    const long = new Draft(wire, [...messages, ...messages, ...messages], scale.now);
+    const short = draftBy(scale, "anthropic");
+    const observed = (draft: Draft) => refusal({ observedTokens: 2 * draft.total.tokens + 500, limitTokens: 400 });
+    expect(scale.besideTokens(long, observed(long), null)).toBeNull();
+    expect(scale.besideTokens(short, observed(short), null)).toBe(250);
   });
 });

@@ -38,6 +38,8 @@ export class CallScale {
   readonly #counters: Counters;
   readonly #beside: unknown;
   #scale: Scale;
+  /** The request before, which was refused. */
+  #refused: { messages: readonly unknown[]; verdict: Verdict } | null = null;
 
   constructor(counters: Counters, beside: unknown) {
     this.#counters = counters;
@@ -65,15 +67,25 @@ export class CallScale {
   }
 
   /** The same, or what the refusal or an earlier answer tells of it; null where nothing does. */
-  besideTokens({ wire, total }: Draft, verdict: Verdict, answered: AnsweredRequest | null): number | null {
+  besideTokens({ wire, messages, total }: Draft, verdict: Verdict, answered: AnsweredRequest | null): number | null {
     if (this.#beside !== undefined) return this.saidTokens;
     const { toolTokens, observedTokens, outputTokens = 0 } = verdict;
-    // The system prompt is one of the messages here, so that nothing but the tools stands beside.
-    if (toolTokens !== undefined && observedTokens !== undefined && wire.name === "openai-chat")
+    // Where the system prompt is one of the messages, nothing but the tools stands beside.
+    const hasPrompt = wire.name === "openai-chat" && messages.some((message) => wire.read(message).role === "system");
+    if (toolTokens !== undefined && observedTokens !== undefined && hasPrompt)
       return Math.round((toolTokens * total.tokens) / Math.max(1, observedTokens - outputTokens - toolTokens));
+    const tokensIn = (list: readonly unknown[]) => this.#scale.weighAll(wire, list).tokens;
+    const before = this.#refused;
+    this.#refused = { messages, verdict };
+    const { tokens } = total;
+    // The provider counted two requests of this call: what does not grow with the messages stands beside.
+    if (before !== null && observedTokens !== undefined)
+      return learnedBeside(before.verdict, tokensIn(before.messages), {
+        tokens,
+        inputTokens: observedTokens - outputTokens,
+      });
     if (answered === null) return null;
-    const { tokens } = this.#scale.weighAll(wire, answered.messages);
-    return learnedBeside(verdict, total.tokens, { tokens, inputTokens: answered.inputTokens });
+    return learnedBeside(verdict, tokens, { tokens: tokensIn(answered.messages), inputTokens: answered.inputTokens });
   }
 
   /** What `prepare` counts of a draft against what we do. */

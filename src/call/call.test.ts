@@ -401,7 +401,96 @@ describe("answers are looked at too", () => {
   });
 });
 
+describe("whoever sends", () => {
+  const refused = () => Object.assign(new Error("prompt is too long: 90000 tokens > 50000 maximum"), { status: 400 });
+
+  it("may add to its list, and have responses of another kind or with a body that is being read", async () => {
+    const { spillway } = await open();
+    const sent: Message[][] = [];
+    const adds = (messages: Message[]) => {
+      messages.unshift({ role: "system", content: "Be careful." });
+      sent.push(messages);
+      if (sent.length === 1) throw refused();
+      return "answer";
+    };
+    expect(await spillway.call(session(8, 15_000), adds, OPTIONS)).toBe("answer");
+    expect(sent[1]?.map(({ role }) => role).filter((role) => role === "system")).toHaveLength(1);
+    const headers = new Headers({ "content-type": "application/json" });
+    const other = (status: number, text: string) => ({
+      ...{ status, ok: status < 400, url: "", headers, body: { pipe() {} }, bodyUsed: false, text: async () => text },
+      clone: () => other(status, text),
+    });
+    const fine = other(200, "{}");
+    const kinds = [other(400, JSON.stringify({ error: { message: refused().message } })), fine];
+    let at = 0;
+    expect(await spillway.call(session(8, 15_000), () => kinds[at++], OPTIONS)).toBe(fine);
+    const read = new Response("{}", { headers });
+    read.body?.getReader();
+    expect(await spillway.call(session(1, 10), () => read, OPTIONS)).toBe(read);
+  });
+
+  it("gets back an answer from less than all if no better one comes", async () => {
+    const { spillway } = await open();
+    const answer = { usage: { input_tokens: 90_000 } };
+    for (const later of [new Error("500"), refused()]) {
+      let sends = 0;
+      const send = () => {
+        if (sends++ === 0) return answer;
+        throw later;
+      };
+      expect(await spillway.call(session(8, 15_000), send, { ...OPTIONS, window: 50_000 })).toBe(answer);
+      expect(sends).toBeGreaterThan(1);
+    }
+  });
+
+  it("need not say the format of a plain chat, which only a summary makes shorter", async () => {
+    const { spillway } = await open();
+    const chat = Array.from({ length: 40 }, (_, at) => ({
+      role: at % 2 === 0 ? "user" : "assistant",
+      content: words(2000),
+    }));
+    const { sent, send } = provider(5000);
+    const compactor: Compactor = {
+      compact: async ({ wire, messages }) => ({
+        messages: [wire.say("so far"), ...messages.slice(-2)],
+        summaryTokens: 5,
+      }),
+    };
+    expect(await spillway.call(chat, send, { session: "s", beside: "", compactor })).toBe("answer");
+    expect(sent).toHaveLength(2);
+  });
+
+  it("is known by its own turns: others may share its system prompt", async () => {
+    const { spillway } = await open();
+    const prompt: Message = { role: "system", content: "Be careful." };
+    await spillway.call([prompt, ...session(8, 15_000)], provider(12_000).send, OPTIONS);
+    const { sent, send } = provider(200_000);
+    const other = [prompt, user("another"), ...session(8, 15_000).slice(1)];
+    await spillway.call(other, send, { ...OPTIONS, session: "t", window: 200_000 });
+    expect(sent).toEqual([other]);
+  });
+});
+
 describe("ending it", () => {
+  it("an abort ends a look into a response, and a stream that was handed on", async () => {
+    const { spillway } = await open();
+    const headers = { "content-type": "text/event-stream" };
+    const endless = () => new Response(new ReadableStream({ pull: () => new Promise(() => {}) }), { headers });
+    const stop = new AbortController();
+    const hanging = spillway.call(session(1, 10), endless, { ...OPTIONS, signal: stop.signal });
+    setTimeout(() => stop.abort(new Error("enough")), 20);
+    await expect(hanging).rejects.toThrow("enough");
+    const later = new AbortController();
+    let given: AbortSignal | null = null;
+    const send: Send<Message, string> = (_, { signal }) => {
+      given = signal;
+      return "a stream";
+    };
+    await spillway.call(session(1, 10), send, { ...OPTIONS, signal: later.signal });
+    later.abort(new Error("no more"));
+    expect(given).toMatchObject({ aborted: true, reason: new Error("no more") });
+  });
+
   it("an abort ends a send that does not heed it, and a compaction", async () => {
     const { spillway } = await open();
     const stop = new AbortController();

@@ -41,3 +41,12 @@ export function detectWire(messages: readonly unknown[]): Wire | null {
   }
   return first >= MIN_SCORE && first - second >= MIN_LEAD ? best : null;
 }
+
+/** For a plain chat, which is the same in several formats: one that reads and writes it as all of them do; else null. */
+export function plainWire(messages: readonly unknown[]): Wire | null {
+  const isPlain = (message: unknown) => {
+    const { role, content } = (message ?? {}) as { role?: unknown; content?: unknown };
+    return typeof role === "string" && typeof content === "string";
+  };
+  return messages.length > 0 && messages.every(isPlain) ? openaiChat : null;
+}

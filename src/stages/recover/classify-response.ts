@@ -12,13 +12,19 @@ export async function classifyResponse(response: Response, options: ClassifyOpti
   const { status, url } = response;
   const about = { status, ...(url !== "" && { url }) };
   const isStream = response.ok && !/\bjson\b/.test(response.headers.get("content-type") ?? "");
-  if (isStream || response.bodyUsed) return classify(about, options);
+  if (isStream || isTaken(response)) return classify(about, options);
   return classify({ ...about, body: await readText(response.clone()) }, options);
 }
 
+/** Somebody reads its body already. */
+export function isTaken({ bodyUsed, body }: Response): boolean {
+  return bodyUsed || body?.locked === true;
+}
+
 async function readText(copy: Response): Promise<string> {
-  const reader = copy.body?.getReader();
-  if (reader === undefined) return "";
+  // Others' responses have bodies of another kind.
+  if (typeof copy.body?.getReader !== "function") return copy.text().catch(() => "");
+  const reader = copy.body.getReader();
   const decoder = new TextDecoder();
   let text = "";
   try {

@@ -1,7 +1,7 @@
 import type { Verdict } from "../../contract/verdict.ts";
 import { NUMBERS } from "../policy/defaults.ts";
 import { type ClassifyOptions, classify } from "./classify.ts";
-import { classifyResponse } from "./classify-response.ts";
+import { classifyResponse, isTaken } from "./classify-response.ts";
 import { fieldOf } from "./field-of.ts";
 import { readUsage } from "./read-usage.ts";
 
@@ -15,7 +15,7 @@ const BEFORE_OUTPUT = new Set(["response.created", "response.in_progress", "resp
  */
 export async function peekResponse(response: Response, options: ClassifyOptions = {}): Promise<Verdict> {
   const isEvents = /\bevent-stream\b/.test(response.headers.get("content-type") ?? "");
-  if (!response.ok || !isEvents || response.bodyUsed || response.body === null)
+  if (!response.ok || !isEvents || typeof response.body?.getReader !== "function" || isTaken(response))
     return classifyResponse(response, options);
   const { error, inputTokens } = await readStart(response.clone());
   const verdict = classify(

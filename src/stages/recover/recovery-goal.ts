@@ -43,6 +43,8 @@ interface Margins {
 }
 const ESTIMATE: Margins = { sure: 0.65, kept: 1.2, leastRatio: 0.55 };
 const EXACT: Margins = { sure: 0.85, kept: 1.1, leastRatio: 0.8 };
+/** Of the limit, what is sent beside the messages hardly takes more, where nobody said what it is. */
+const UNSAID_SHARE = 0.5;
 /** Without numbers: what is left of the request after each refusal. At last as little as can be. */
 const SHARES = [0.65, 0.35, 0] as const;
 const BYTE_SHARES = [0.5, 0.2, 0] as const;
@@ -100,7 +102,8 @@ function byNumbers(
   // The estimate was off before if this is not the first refusal.
   const sure = weight.tokens - excess / (least * margins.sure ** refusals);
   // Where most goes, what is kept tells more than what is freed.
-  const kept = besideTokens === null ? 0 : (limit - answer) / (ratio * margins.kept ** (refusals + 1)) - besideTokens;
+  const room = besideTokens === null ? limit * (1 - UNSAID_SHARE) : limit;
+  const kept = (room - answer) / (ratio * margins.kept ** (refusals + 1)) - (besideTokens ?? 0);
   return {
     targetTokens: Math.floor(Math.max(0, sure, Math.min(kept, weight.tokens - 1))),
     targetBytes: Infinity,
