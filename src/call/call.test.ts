@@ -416,10 +416,11 @@ describe("whoever sends", () => {
     expect(await spillway.call(session(8, 15_000), adds, OPTIONS)).toBe("answer");
     expect(sent[1]?.map(({ role }) => role).filter((role) => role === "system")).toHaveLength(1);
     const headers = new Headers({ "content-type": "application/json" });
-    const other = (status: number, text: string) => ({
-      ...{ status, ok: status < 400, url: "", headers, body: { pipe() {} }, bodyUsed: false, text: async () => text },
-      clone: () => other(status, text),
-    });
+    const other = (status: number, text: string) => {
+      const clone = () => other(status, text);
+      const body = { pipe() {} };
+      return { status, ok: status < 400, url: "", headers, body, bodyUsed: false, text: async () => text, clone };
+    };
     const fine = other(200, "{}");
     const kinds = [other(400, JSON.stringify({ error: { message: refused().message } })), fine];
     let at = 0;
