@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -43,6 +43,44 @@ describe("on a full store", () => {
     expect(spillway(["rm", ...flags])).toEqual({ status: 2, stdout: "", stderr: refused });
     expect(listed()).toBe(3);
   });
+
+  it.each([
+    [["ls"], "nothing is saved here"],
+    [["stats"], "nothing is recorded"],
+    [["events"], "nothing is recorded"],
+    [["events", "--full"], "nothing is recorded"],
+    [["export"], "nothing is recorded"],
+  ])("%s says that nothing matches", (args, nothing) => {
+    const stderr = `spillway: ${nothing} that matches --session "no\\u001bsuch"\n`;
+    expect(spillway([...args, "--session", "no\u001bsuch"])).toEqual({ status: 0, stdout: "", stderr });
+    expect(spillway([...args, "--session", "x"])).toMatchObject({ status: 0, stderr: "" });
+  });
+
+  it("names each filter that was given", () => {
+    expect(spillway(["events", "--session", "x", "--tool", "no"]).stderr).toBe(
+      'spillway: nothing is recorded that matches --session "x" and --tool "no"\n',
+    );
+    expect(spillway(["ls", "--before", "1999-12-31"]).stderr).toBe(
+      "spillway: nothing is saved here that matches --before\n",
+    );
+  });
+});
+
+it.each([[["export"]], [["events", "--full"]]])("%s leaves out what is too long for a line, and says so", (args) => {
+  const dir = join(folder, "long");
+  if (!existsSync(dir)) {
+    spillway(["clamp", "--save", "--dir", dir, "--max-lines", "9", "-q"], Buffer.alloc(65 * 1024 ** 2, `${log}\n`));
+    save("short", "--dir", dir);
+  }
+  const { status, stdout, stderr } = spillway([...args, "--dir", dir]);
+  expect(status).toBe(0);
+  expect(stderr).toBe(
+    'spillway: 1 output too long for a line left out: "textOmitted" names the command that reads each; add the same --dir\n',
+  );
+  const events = stdout.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+  const omitted = events.find(({ textOmitted }) => textOmitted !== undefined);
+  expect(omitted).toMatchObject({ text: null, textOmitted: `65.0 MiB: spillway recall ${omitted.artifact} --raw` });
+  expect(events.some(({ text }) => text === `short\n${log}`)).toBe(true);
 });
 
 it("an empty --dir is refused before anything else happens", () => {
