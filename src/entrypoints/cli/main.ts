@@ -53,12 +53,15 @@ Run "spillway <command> --help" for more. A spillway.yaml here or above sets lim
 
 /** Does what the arguments ask for. */
 export async function main(): Promise<void> {
-  const [asked = ""] = process.argv.slice(2);
+  const [asked = "", about] = process.argv.slice(2);
   const wanted = Object.hasOwn(COMMANDS, asked) ? [asked] : Object.keys(COMMANDS);
   try {
     for (const name of wanted) (await COMMANDS[name]?.())?.(program);
     if (asked === "") program.outputHelp();
-    else await program.parseAsync();
+    else if (asked === "help" && about !== undefined && !Object.hasOwn(COMMANDS, about)) {
+      // Commander's help of what it does not know says nothing; asked for alone it says what is meant.
+      await program.parseAsync([about], { from: "user" });
+    } else await program.parseAsync();
   } catch (error) {
     const isAnswer = error instanceof CommanderError && error.exitCode === 0;
     if (!isAnswer) process.exitCode = tellFault(error);

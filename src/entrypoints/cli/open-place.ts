@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import type { KeepingOptions } from "../../config/index.ts";
 import type { Retention } from "../../contract/store.ts";
 import { SpillwayError } from "../../errors.ts";
@@ -33,7 +33,14 @@ export function addPlaceFlag(command: Command): Command {
   return command.option(
     "--dir <folder>",
     "where artifacts and events are kept (default: SPILLWAY_DIR, your config, or your data folder)",
+    readFolder,
   );
+}
+
+/** An empty variable must not lead to another folder than the one that was meant, so it is refused as it is read. */
+function readFolder(dir: string): string {
+  if (dir !== "") return dir;
+  throw new InvalidArgumentError("--dir takes a folder: what was given is empty, perhaps a variable that is not set.");
 }
 
 /** Opens the folder, and makes it where it is missing. */

@@ -1,8 +1,10 @@
 import type { Command } from "commander";
 import type { EventQuery } from "../../../contract/ledger.ts";
 import { describeEvent } from "../describe-event.ts";
-import { joinArtifact } from "../join-artifact.ts";
+import { filterText } from "../filter-text.ts";
+import { fullEventWriter, LEFT_OUT } from "../full-events.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, withPlace } from "../open-place.ts";
+import { tell } from "../tell.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
 interface EventsFlags extends PlaceFlags {
@@ -24,7 +26,10 @@ export function addEventsCommand(program: Command): void {
     .option("--tool <name>", "only of this tool")
     .option("--full", "JSON, each with its artifact's text")
     .option("--json", "print one JSON object for each line")
-    .addHelpText("after", "\nExamples:\n  spillway events --session s1\n  spillway events --follow --json | jq .kind")
+    .addHelpText(
+      "after",
+      `\n--full: ${LEFT_OUT}\n\nExamples:\n  spillway events --session s1\n  spillway events --follow --json | jq .kind`,
+    )
     .action((flags: EventsFlags) => {
       // What is to come may come to a folder that is not there yet.
       const open = flags.follow ? withPlace : readPlace;
@@ -39,6 +44,7 @@ async function printEvents(place: ReadPlace, flags: EventsFlags): Promise<void> 
     ...(session !== undefined && { session }),
     ...(tool !== undefined && { tool }),
   };
+  const fullEvents = fullEventWriter(place.store, flags);
   const wait = new AbortController();
   const stop = () => wait.abort();
   if (follow) for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, stop);
@@ -46,12 +52,17 @@ async function printEvents(place: ReadPlace, flags: EventsFlags): Promise<void> 
     const events = await place.ledger.events({ ...query, afterId });
     for (const event of events) {
       afterId = event.id;
-      if (full) await writeJson(await joinArtifact(place.store, event));
+      if (full) await fullEvents.write(event);
       else await (json ? writeJson(event) : writeOut(describeEvent(event)));
     }
     if (events.length > 0) continue;
-    if (!follow) return;
+    if (!follow) {
+      const filters = filterText({ "--session": session, "--tool": tool });
+      if (afterId === 0 && filters !== "") tell(`nothing is recorded${filters}`);
+      break;
+    }
     const { setTimeout } = await import("node:timers/promises");
     await setTimeout(LOOK_MS, null, { signal: wait.signal }).catch(() => {});
   }
+  fullEvents.end();
 }

@@ -1,6 +1,8 @@
 import type { Command } from "commander";
-import { joinArtifact } from "../join-artifact.ts";
+import { filterText } from "../filter-text.ts";
+import { fullEventWriter, LEFT_OUT } from "../full-events.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace } from "../open-place.ts";
+import { tell } from "../tell.ts";
 import { writeJson } from "../write-out.ts";
 
 interface ExportFlags extends PlaceFlags {
@@ -15,21 +17,26 @@ export function addExportCommand(program: Command): void {
     .option("--session <name>", "only of this session")
     .addHelpText(
       "after",
-      "\nAn output is written once, with the event that saved it.\n\nExample:\n  spillway export --session s1 > s1.jsonl",
+      `\nAn output is written once, with the event that saved it. ${LEFT_OUT}\n\nExample:\n  spillway export --session s1 > s1.jsonl`,
     )
     .action((flags: ExportFlags) => readPlace(flags, (place) => exportEvents(place, flags)));
 }
 
-async function exportEvents({ store, ledger }: ReadPlace, { session }: ExportFlags): Promise<void> {
+async function exportEvents({ store, ledger }: ReadPlace, flags: ExportFlags): Promise<void> {
+  const { session } = flags;
+  const fullEvents = fullEventWriter(store, flags);
   const written = new Set<string>();
   for (let afterId = 0; ; ) {
     const events = await ledger.events({ afterId, max: PAGE, ...(session !== undefined && { session }) });
-    if (events.length === 0) return;
+    if (events.length === 0) {
+      if (afterId === 0 && session !== undefined) tell(`nothing is recorded${filterText({ "--session": session })}`);
+      return fullEvents.end();
+    }
     for (const event of events) {
       afterId = event.id;
       const isNew = event.artifact !== null && !written.has(event.artifact);
       if (isNew && event.artifact !== null) written.add(event.artifact);
-      await writeJson(isNew ? await joinArtifact(store, event) : { ...event, text: null });
+      await (isNew ? fullEvents.write(event) : writeJson({ ...event, text: null }));
     }
   }
 }

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Artifact } from "../../../contract/store.ts";
 import { sizeText, timeText } from "../amounts.ts";
+import { filterText } from "../filter-text.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, SCOPE } from "../open-place.ts";
 import { alignTable, cell } from "../table.ts";
 import { tell } from "../tell.ts";
@@ -48,7 +49,9 @@ async function list({ store }: ReadPlace, { session, limit = PAGE, before, json 
   const shown = artifacts.slice(0, limit);
   const next = artifacts.length > limit ? (shown.at(-1)?.createdAtMs ?? before ?? null) : null;
   if (json) return writeJson({ artifacts: shown, next });
-  if (artifacts.length === 0) return tell("nothing is saved here");
+  if (artifacts.length === 0) {
+    return tell(`nothing is saved here${filterText({ "--session": session, "--before": before })}`);
+  }
   await writeOut(alignTable([HEAD, ...shown.map(rowOf)], new Set([2, 3])));
   if (next !== null) tell(`there are more: --before ${next}`);
 }

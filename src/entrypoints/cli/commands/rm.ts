@@ -17,7 +17,15 @@ interface RmFlags extends PlaceFlags {
 
 /** `spillway rm`: removes artifacts, or all that belongs to a session. */
 export function addRmCommand(program: Command): void {
-  addPlaceFlag(program.command("rm").description("remove saved outputs, or everything of a session"))
+  const command = program.command("rm").description("remove saved outputs, or everything of a session");
+  // Both flags write the same value: the last would win, and what the first named would stay without a word.
+  let named = 0;
+  const onSession = () => {
+    named += 1;
+    if (named > 1) throw new SpillwayError("bad-input", "rm takes one --session NAME or --no-session, and only once");
+  };
+  command.on("option:session", onSession).on("option:no-session", onSession);
+  addPlaceFlag(command)
     .argument("[ids...]", "artifacts; their first 6 characters may do")
     .option("--session <name>", "its artifacts, events and sums; what other sessions have too stays")
     .option("--no-session", "the same for what belongs to no session")

@@ -5,10 +5,12 @@ import { grouped } from "../../../stages/mark/texts.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { deriveRates, type Rates } from "../../../stages/record/derive-rates.ts";
 import { readDuration, sizeText } from "../amounts.ts";
+import { filterText } from "../filter-text.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace } from "../open-place.ts";
 import { readShare } from "../policy-flags.ts";
 import { alignTable, cell } from "../table.ts";
-import { writeError, writeJson, writeOut } from "../write-out.ts";
+import { tell } from "../tell.ts";
+import { writeJson, writeOut } from "../write-out.ts";
 
 interface StatsFlags extends PlaceFlags {
   by: "tool" | "session";
@@ -55,8 +57,9 @@ async function printStats({ ledger }: ReadPlace, { by, session, since, flagAbove
   const rows = (await ledger.stats({ ...query, by })).map(withRates);
   const all = (await ledger.stats({ ...query, by: "all" })).map(withRates)[0] ?? null;
   if (json) return writeJson({ by, rows, all });
-  if (rows.length === 0) writeError("spillway: nothing is recorded yet\n");
-  else {
+  if (rows.length === 0) {
+    tell(`nothing is recorded${filterText({ "--session": session, "--since": since }) || " yet"}`);
+  } else {
     const table = [[by.toUpperCase(), ...HEAD], ...rows.map((row) => columns(cell(row[by]), row))];
     if (all !== null) table.push(columns("all", all));
     await writeOut(alignTable(table, NUMBER_COLUMNS));

@@ -1,0 +1,70 @@
+import { isUtf8 } from "node:buffer";
+import type { RecordedEvent } from "../../contract/event.ts";
+import type { Store } from "../../contract/store.ts";
+import { counted } from "../../stages/mark/texts.ts";
+import { sizeText } from "./amounts.ts";
+import { type PlaceFlags, SCOPE } from "./open-place.ts";
+import { tell } from "./tell.ts";
+import { writeOut } from "./write-out.ts";
+
+/** An event with the text of its artifact; null if there is none, or not any more. */
+interface FullEvent extends RecordedEvent {
+  text: string | null;
+  /** Why there is no text though the artifact is there: its size, and the command that reads it. */
+  textOmitted?: string;
+  /** The bytes are not UTF-8, so the text is not all that was saved. */
+  lossy?: true;
+}
+
+/** Few readers take longer lines; with every byte escaped it is still within what a string can hold. */
+const MAX_TEXT_BYTES = 64 * 1024 * 1024;
+
+/** Says the same in help texts and on standard error. */
+export const LEFT_OUT =
+  'An output of more than 64 MiB is left out: its text is null, and "textOmitted" names the command that reads it.';
+
+/** Writes events as lines of JSON, each with its artifact's text; `end` tells how many texts were left out. */
+export function fullEventWriter(store: Store, { dir }: PlaceFlags) {
+  const omitted = new Set<string | null>();
+  return {
+    async write(event: RecordedEvent): Promise<void> {
+      const { line, isOmitted } = await fullEventLine(store, event);
+      if (isOmitted) omitted.add(event.artifact);
+      await writeOut(line);
+    },
+    end(): void {
+      if (omitted.size === 0) return;
+      const place = dir === undefined ? "" : "; add the same --dir";
+      tell(
+        `${counted(omitted.size, "output")} too long for a line left out: "textOmitted" names the command that reads each${place}`,
+      );
+    },
+  };
+}
+
+/** One event with the artifact that it names, as a line. */
+export async function fullEventLine(
+  store: Pick<Store, "find" | "read">,
+  event: RecordedEvent,
+): Promise<{ line: string; isOmitted: boolean }> {
+  const { artifact } = event;
+  const found = artifact === null ? null : await store.find(artifact, SCOPE);
+  if (found === null) return { line: lineOf({ ...event, text: null }), isOmitted: false };
+  const textOmitted = `${sizeText(found.bytes)}: spillway recall ${found.id} --raw`;
+  const omitted = () => ({ line: lineOf({ ...event, text: null, textOmitted }), isOmitted: true });
+  if (found.bytes > MAX_TEXT_BYTES) return omitted();
+  // One that is gone or damaged leaves its event as it is.
+  const bytes = await store.read(found.id, SCOPE, { from: 0, to: found.bytes }).catch(() => null);
+  const text = bytes && new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  try {
+    const line = lineOf({ ...event, text, ...(bytes && !isUtf8(bytes) && { lossy: true }) });
+    return { line, isOmitted: false };
+  } catch {
+    // One event that makes no line must not cost all those after it.
+    return omitted();
+  }
+}
+
+function lineOf(event: FullEvent): string {
+  return `${JSON.stringify(event)}\n`;
+}
