@@ -81,7 +81,14 @@ export async function withPlace<T>(flags: PlaceFlags, act: (place: Place) => Pro
   return closing(await openNamed(named, {}), act);
 }
 
-/** The same, and makes nothing: a usual folder that is not there yet is read as an empty one. */
+/** For what is still to come: a usual folder that is not there yet is made, and one that is there only read. */
+export async function followPlace<T>(flags: PlaceFlags, act: (place: ReadPlace) => Promise<T>): Promise<T> {
+  const named = await nameFolder(flags, tell);
+  const readsOnly = await hasKept(flags, named);
+  return closing(await openNamed(named, { readsOnly }), act);
+}
+
+/** Does something with what is kept in the folder and makes nothing: a usual folder that is not there yet is read as an empty one. */
 export async function readPlace<T>(flags: PlaceFlags, act: (place: ReadPlace) => Promise<T>): Promise<T> {
   const named = await nameFolder(flags, tell);
   if (await hasKept(flags, named)) return closing(await openNamed(named, { readsOnly: true }), act);

@@ -12,6 +12,10 @@ const piece = fc.constantFrom(
   ..."0 1 7 12 05 a b beef 3fa9bc1 beef12 0x 0x1f - -beef- . , : % s ms m x done INFO DEBUG ERROR \u00e9 \t".split(" "),
   " ",
   "  ",
+  "1.a",
+  "1.1.a",
+  "2:b",
+  "2:1:b",
 );
 const line = fc.array(piece, { maxLength: 7 }).map((parts) => parts.join(""));
 const padded = fc

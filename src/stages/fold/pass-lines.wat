@@ -142,9 +142,10 @@
     ;; A letter that is no part of a hex id is told from any other byte but a blank; after a joint it may end a number.
     (if (i32.or (i32.eq (local.get $left) (i32.const 32)) (i32.eq (local.get $right) (i32.const 32)))
       (then (return (i32.const 0))))
-    (if (i32.and (i32.ne (local.get $here) (local.get $from))
-        (i32.and (i32.load8_u offset=256 (i32.load8_u (i32.sub (local.get $here) (i32.const 1)))) (i32.const 8)))
-      (then (return (i32.const 0))))
+    (if (i32.ne (local.get $here) (local.get $from))
+      (then
+        (if (i32.and (i32.load8_u offset=256 (i32.load8_u (i32.sub (local.get $here) (i32.const 1)))) (i32.const 8))
+          (then (return (i32.const 0))))))
     (if (i32.eqz (call $startsHex (local.get $back) (local.get $first))) (then (return (i32.const 1))))
     (i32.eqz (call $startsHex
       (i32.add (local.get $back) (i32.sub (local.get $there) (local.get $here)))

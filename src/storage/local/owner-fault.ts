@@ -5,7 +5,7 @@ import { isUnwritable } from "./database-fault.ts";
 /** The error of opening a folder, in words that say whose it is where that is why; else as it came. */
 export function ownerFault(error: unknown, dir: string): unknown {
   const self = process.getuid?.();
-  const owner = statSync(dir, { throwIfNoEntry: false })?.uid;
+  const owner = ownerOf(dir);
   if (self === undefined || owner === undefined || owner === self || !isUnwritable(error)) return error;
   return new SpillwayError(
     "store-unavailable",
@@ -13,4 +13,13 @@ export function ownerFault(error: unknown, dir: string): unknown {
       "Run as that user, or choose a folder of your own with --dir or SPILLWAY_DIR.",
     { cause: error },
   );
+}
+
+/** Undefined where it cannot be seen. */
+function ownerOf(dir: string): number | undefined {
+  try {
+    return statSync(dir, { throwIfNoEntry: false })?.uid;
+  } catch {
+    return undefined;
+  }
 }

@@ -3,7 +3,7 @@ import type { EventQuery } from "../../../contract/ledger.ts";
 import { describeEvent } from "../describe-event.ts";
 import { filterText } from "../filter-text.ts";
 import { fullEventWriter, LEFT_OUT } from "../full-events.ts";
-import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, withPlace } from "../open-place.ts";
+import { addPlaceFlag, followPlace, type PlaceFlags, type ReadPlace, readPlace } from "../open-place.ts";
 import { tell } from "../tell.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
@@ -31,8 +31,7 @@ export function addEventsCommand(program: Command): void {
       `\n--full: ${LEFT_OUT}\n\nExamples:\n  spillway events --session s1\n  spillway events --follow --json | jq .kind`,
     )
     .action((flags: EventsFlags) => {
-      // What is to come may come to a folder that is not there yet.
-      const open = flags.follow ? withPlace : readPlace;
+      const open = flags.follow ? followPlace : readPlace;
       return open(flags, (place) => printEvents(place, flags));
     });
 }

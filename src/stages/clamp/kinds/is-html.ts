@@ -1,6 +1,6 @@
 import type { KindSample } from "./kind.ts";
 
-const OPENS = /^(?:<!--[^]*?-->|<\?xml[^>]*>|\s)*<(?:!doctype html|html|head|body)\b/i;
+const OPENS = /^(?:<!--(?:(?!-->)[^])*-->|<\?xml[^>]*>|\s)*<(?:!doctype html|html|head|body)\b/i;
 
 /** A web page. */
 export function isHtml({ lines }: KindSample): boolean {

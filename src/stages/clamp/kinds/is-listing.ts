@@ -4,7 +4,8 @@ const SHARE = 0.9;
 const TREE = /^(?:[│| \u00a0]*)(?:├─[─┬]|└─[─┬]|\|-- |`-- |\+-- )/;
 const LONG = /^(?:[-dlcbps][rwxsStT-]{9}[.+@]? |total \d+$)/;
 const FOLDER = /^[^\s:]+:$/;
-const PATH = /^(?:\.{0,2}\/)?[^\s:;,(){}<>="'|]+(?:\/[^\s:;,(){}<>="'|]+)+\/?$/;
+// No part holds a slash: else there were as many ways to read a line as to choose among its slashes.
+const PATH = /^(?:\.{0,2}\/)?[^\s:;,(){}<>="'|/]+(?:\/[^\s:;,(){}<>="'|/]+)+\/?$/;
 const NAME = /^\s*[^\s:;,(){}<>="'|]+\/?$/;
 
 /** Names of files: a tree, `ls -l`, `ls -R`, `find`, or a list of names where the tool says so. */

@@ -114,3 +114,9 @@ describe("recognizeKind", () => {
     ).toBe("log");
   });
 });
+
+it("takes time in proportion to what it looks at, however crafted", () => {
+  const lines = repeated(40, () => "x");
+  for (const crafted of [`${"a/".repeat(60)}a:\n${lines}`, `${"<!---->".repeat(60)}x\n${lines}`])
+    expect(typeof kindOf(crafted)).toBe("string");
+});
