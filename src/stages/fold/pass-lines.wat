@@ -131,21 +131,25 @@
             (then (return (i32.const 0))))
           (local.set $back (i32.sub (local.get $back) (i32.const 1)))
           (br $letters))))
-    ;; Numbers, blanks that align them and hex ids may differ; two texts of under six bytes have no room for hex ids.
+    (local.set $kind (select
+      (i32.load8_u offset=256 (i32.load8_u (i32.sub (local.get $here) (i32.const 1))))
+      (i32.const 0)
+      (i32.ne (local.get $here) (local.get $from))))
+    ;; Numbers, blanks that align them and hex ids may differ; two texts of under six bytes have no room for hex ids. After
+    ;; a joint the one may be a number that goes on.
     (local.set $varies (select (i32.const 17) (i32.const 20) (i32.and
-      (i32.lt_u (i32.sub (local.get $firstEnd) (local.get $first)) (i32.const 7))
-      (i32.lt_u (i32.sub (local.get $secondEnd) (local.get $second)) (i32.const 7)))))
+      (i32.eqz (i32.and (local.get $kind) (i32.const 8)))
+      (i32.and
+        (i32.lt_u (i32.sub (local.get $firstEnd) (local.get $first)) (i32.const 7))
+        (i32.lt_u (i32.sub (local.get $secondEnd) (local.get $second)) (i32.const 7))))))
     (if (i32.or
         (i32.eqz (i32.and (i32.load8_u offset=256 (local.get $left)) (local.get $varies)))
         (i32.eqz (i32.and (i32.load8_u offset=256 (local.get $right)) (local.get $varies))))
       (then (return (i32.const 1))))
-    ;; A letter that is no part of a hex id is told from any other byte but a blank; after a joint it may end a number.
+    (if (i32.and (local.get $kind) (i32.const 8)) (then (return (i32.const 0))))
+    ;; A letter that is no part of a hex id is told from any other byte but a blank.
     (if (i32.or (i32.eq (local.get $left) (i32.const 32)) (i32.eq (local.get $right) (i32.const 32)))
       (then (return (i32.const 0))))
-    (if (i32.ne (local.get $here) (local.get $from))
-      (then
-        (if (i32.and (i32.load8_u offset=256 (i32.load8_u (i32.sub (local.get $here) (i32.const 1)))) (i32.const 8))
-          (then (return (i32.const 0))))))
     (if (i32.eqz (call $startsHex (local.get $back) (local.get $first))) (then (return (i32.const 1))))
     (i32.eqz (call $startsHex
       (i32.add (local.get $back) (i32.sub (local.get $there) (local.get $here)))
