@@ -23,7 +23,24 @@ const MESSAGE_TOKENS = 1;
 /** What a picture of common size costs. Pruning counts more for it, to be careful; here a count that is too high misleads. */
 const MEDIA_TOKENS = 1600;
 /** Fields that no model reads as text: name and value are a sign or two of the format. */
-const MARKS = new Set(["type", "role", "id", "tool_use_id", "tool_call_id", "call_id", "toolCallId", "status"]);
+const MARKS = new Set([
+  "type",
+  "role",
+  "id",
+  "tool_use_id",
+  "tool_call_id",
+  "call_id",
+  "toolCallId",
+  "status",
+  "signature",
+  "thoughtSignature",
+  "thought_signature",
+  "encrypted_content",
+  "cache_control",
+  "media_type",
+  "mimeType",
+  "mime_type",
+]);
 const MAX_DEPTH = 32;
 /** Text of this length without a space is data, which is not read as text. */
 const DATA_CHARS = 4096;
