@@ -149,6 +149,28 @@ describe("an overflow nobody reported", () => {
   });
 });
 
+describe("a cache's share of the input", () => {
+  const asked = { window: 40_000, estimatedTokens: 31_000 };
+
+  it.each([
+    { inputTokens: 12, cachedInputTokens: 31_000 },
+    { inputTokens: 4000, cachedInputTokens: 27_000 },
+    { inputTokens: 14_000, cachedInputTokens: 12_000 },
+    { inputTokens: 31_000, cachedInputTokens: 27_000 },
+    { inputTokens: 4000, cacheReadInputTokens: 27_000 },
+    { prompt_tokens: 31_000, cache_read_input_tokens: 27_000, cache_creation_input_tokens: 4000 },
+    { input_tokens: 4000, cache_read_input_tokens: 27_000 },
+    { promptTokenCount: 31_000, cachedContentTokenCount: 27_000 },
+  ])("neither makes it too large nor too small: %o", (usage) => {
+    expect(classify({ usage }, asked).kind).toBe("other");
+  });
+
+  it("is added where it was surely left out", () => {
+    const usage = { inputTokens: 12, cachedInputTokens: 41_000 };
+    expect(classify({ usage }, asked)).toMatchObject({ rule: "usage-over-window", observedTokens: 41_012 });
+  });
+});
+
 describe("classifyResponse", () => {
   it("leaves the body to the caller, and a stream alone", async () => {
     const stream = new Response(`data: {"error":{"message":"${TOO_LONG}"}}\n\n`, {
