@@ -98,6 +98,22 @@ describe("classify", () => {
   });
 });
 
+describe("the tools' share of a refused request", () => {
+  const refused = (tools: number) =>
+    classify({
+      status: 400,
+      error: {
+        code: "context_length_exceeded",
+        message: `This model's maximum context length is 6000 tokens. However, your messages resulted in 9000 tokens (8000 in the messages, ${tools} in the functions).`,
+      },
+    });
+
+  it("is told where it is a part, and not where it is all of it or more", () => {
+    expect(refused(1000)).toMatchObject({ observedTokens: 9000, limitTokens: 6000, toolTokens: 1000 });
+    for (const tools of [9000, 27_000]) expect(refused(tools)).not.toHaveProperty("toolTokens");
+  });
+});
+
 describe("an overflow nobody reported", () => {
   const window = 100_000;
   const usage = (input_tokens: number, output_tokens: number, stop_reason: string) => ({
