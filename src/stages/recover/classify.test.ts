@@ -38,6 +38,27 @@ describe("classify", () => {
     expect(classify(wrap(50)).kind).toBe("other");
   });
 
+  it("reads all that failed side by side, and not without end", () => {
+    const failed = new Error("fetch failed");
+    expect(classify(new AggregateError([new Error(TOO_LONG), failed])).kind).toBe("context-overflow");
+    expect(classify(new AggregateError([failed, new Error(TOO_LONG)])).kind).toBe("context-overflow");
+    expect(
+      classify(
+        new AggregateError([new Error(TOO_LONG), ...Array.from({ length: 50 }, () => new Error("fetch failed"))]),
+      ).kind,
+    ).toBe("other");
+  });
+
+  it("reads an error's metadata and no answer's", () => {
+    const metadata = { message: TOO_LONG, code: "context_length_exceeded", raw: TOO_LONG };
+    const answer = { object: "response", status: "completed", error: null, output: [], metadata };
+    expect(classify(answer).kind).toBe("other");
+    expect(classify({ status: 200, body: JSON.stringify(answer) }).kind).toBe("other");
+    expect(classify({ error: { code: 400, message: "Provider returned error", metadata } }).kind).toBe(
+      "context-overflow",
+    );
+  });
+
   it("reads no content: whatever a message, a request or an answer holds is not evidence", () => {
     const holders = [
       (text: string) => ({ role: "user", content: text }),
