@@ -335,7 +335,7 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   recoverFloorChars: 500,
   recoverDeadlineMs: 300_000,
   recoverPeekBytes: 65_536,
-  recoverExactBytes: 4_194_304,
+  recoverExactBytes: 1_048_576,
   summarizeCalls: 40,
   summarizeLeastChars: 200,
   summarizeDeadlineMs: 120_000,

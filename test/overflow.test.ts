@@ -4,7 +4,7 @@ import type { Verdict, VerdictContext } from "../src/contract/verdict.ts";
 import { claims, classify } from "../src/stages/recover/classify.ts";
 import { classifyResponse } from "../src/stages/recover/classify-response.ts";
 import { readEvidence } from "../src/stages/recover/read-evidence.ts";
-import { bare, guards, last, litellm, providers } from "../src/stages/recover/signatures/index.ts";
+import { bare, guards, last, litellm, pages, providers } from "../src/stages/recover/signatures/index.ts";
 import { disguises } from "./overflow/disguises.ts";
 import { type OverflowFixture, printMatrix, printRules } from "./overflow/print-matrix.ts";
 
@@ -54,7 +54,7 @@ describe("real refusals", () => {
   });
 
   it("every rule of a provider has a body, and rule names are unique", () => {
-    const rules = [...providers, guards, litellm, last, bare].flatMap(({ signatures }) =>
+    const rules = [...providers, pages, guards, litellm, last, bare].flatMap(({ signatures }) =>
       signatures.map(({ rule }) => rule),
     );
     expect(new Set(rules).size).toBe(rules.length);

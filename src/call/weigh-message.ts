@@ -23,10 +23,31 @@ const MESSAGE_TOKENS = 1;
 /** What a picture of common size costs. Pruning counts more for it, to be careful; here a count that is too high misleads. */
 const MEDIA_TOKENS = 1600;
 /** Fields that no model reads as text: name and value are a sign or two of the format. */
-const MARKS = new Set(["type", "role", "id", "tool_use_id", "tool_call_id", "call_id", "toolCallId", "status"]);
+const MARKS = new Set([
+  "type",
+  "role",
+  "id",
+  "tool_use_id",
+  "tool_call_id",
+  "call_id",
+  "toolCallId",
+  "status",
+  "signature",
+  "thoughtSignature",
+  "thought_signature",
+  "encrypted_content",
+  "cache_control",
+  "media_type",
+  "mimeType",
+  "mime_type",
+]);
 const MAX_DEPTH = 32;
-/** Text of this length without a space is data, which is not read as text. */
+/** Longer text that begins without a space is data, or of a script that has none: it is alike throughout. */
 const DATA_CHARS = 4096;
+/** Pieces of that length that tell how dense it is. A vocabulary may take seconds for all of it. */
+const DATA_PIECES = 16;
+/** Digits that a token has at most, in most vocabularies. */
+const DIGITS_A_TOKEN = 3;
 
 /** Weighs a message. Bytes are those of its JSON, which is what is sent. */
 export function weighMessage(wire: Wire, message: unknown, counter: TokenCounter): WeighedMessage {
@@ -61,8 +82,9 @@ function weighPictures(media: { count: number; bytes: number }): Weight {
 
 /** Tokens of all that is read in a value: its texts and the names of its fields. */
 function weighValue(value: unknown, counter: TokenCounter, depth = 0): number {
-  if (typeof value === "string") return isData(value) ? Math.ceil(value.length / 4) : counter.count(value);
-  if (typeof value === "number" || typeof value === "boolean") return 1;
+  if (typeof value === "string") return countText(value, counter);
+  if (typeof value === "number") return Math.ceil(String(value).length / DIGITS_A_TOKEN);
+  if (typeof value === "boolean") return 1;
   if (typeof value !== "object" || value === null || depth > MAX_DEPTH || ArrayBuffer.isView(value)) return 0;
   if (Array.isArray(value)) return value.reduce((sum, one) => sum + 1 + weighValue(one, counter, depth + 1), 0);
   let tokens = 0;
@@ -71,13 +93,22 @@ function weighValue(value: unknown, counter: TokenCounter, depth = 0): number {
   return tokens;
 }
 
-function isData(text: string): boolean {
-  return text.length > DATA_CHARS && !/\s/.test(text.slice(0, DATA_CHARS));
+/** All tokens of a text; those of long data by pieces that stand evenly apart, its start and end among them. */
+function countText(text: string, counter: TokenCounter): number {
+  const sampled = DATA_CHARS * DATA_PIECES;
+  if (text.length <= sampled || /\s/.test(text.slice(0, DATA_CHARS))) return counter.count(text);
+  const gap = (text.length - DATA_CHARS) / (DATA_PIECES - 1);
+  let tokens = 0;
+  for (let piece = 0; piece < DATA_PIECES; piece++) {
+    const from = Math.floor(piece * gap);
+    tokens += counter.count(text.slice(from, from + DATA_CHARS));
+  }
+  return Math.ceil((tokens / sampled) * text.length);
 }
 
 function weighWhole(text: string, counter: TokenCounter): Weight & { lines: number } {
   const { bytes, lines } = measureText(text, NO_COUNTER);
-  return { chars: text.length, tokens: counter.count(text), bytes, lines };
+  return { chars: text.length, tokens: countText(text, counter), bytes, lines };
 }
 
 const NO_COUNTER: TokenCounter = { name: "none", exact: false, maxBytesPerToken: 1, count: () => 0 };

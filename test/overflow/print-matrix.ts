@@ -1,5 +1,5 @@
 import type { Verdict, VerdictContext } from "../../src/contract/verdict.ts";
-import { bare, guards, last, litellm, providers } from "../../src/stages/recover/signatures/index.ts";
+import { bare, guards, last, litellm, pages, providers } from "../../src/stages/recover/signatures/index.ts";
 
 /** One real refusal, or an answer that only looks like one, and the verdict it must get. */
 export interface OverflowFixture {
@@ -19,7 +19,7 @@ export interface OverflowFixture {
 
 /** The rules as the reference page shows them. */
 export function printRules(): string {
-  const rows = [...providers, guards, litellm, last, bare].flatMap(({ provider, signatures }) =>
+  const rows = [...providers, pages, guards, litellm, last, bare].flatMap(({ provider, signatures }) =>
     signatures.map(({ rule, kind, status = [], code = [], stop = [], text = [] }) => {
       const tells = [
         ...status.map((one) => `HTTP ${one}`),

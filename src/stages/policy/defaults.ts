@@ -199,10 +199,10 @@ export const NUMBERS = {
   recoverDeadlineMs: row(300_000, 1, 86_400_000, "from the first refusal on; three summaries take minutes"),
   recoverPeekBytes: row(64 * KIB, 1, 16 * MIB, "what is read of a stream to see whether it begins with an error"),
   recoverExactBytes: row(
-    4 * MIB,
+    MIB,
     0,
     64 * MIB,
-    "a larger request is not counted by a real vocabulary: that would take longer than is worth it",
+    "a larger request is not counted by a real vocabulary: that would block for seconds",
   ),
   truncatedShare: share(0.5, "a provider that read less than this of what was sent has dropped part of it"),
 } as const satisfies Record<string, NumberRow>;

@@ -38,6 +38,27 @@ describe("classify", () => {
     expect(classify(wrap(50)).kind).toBe("other");
   });
 
+  it("reads all that failed side by side, and not without end", () => {
+    const failed = new Error("fetch failed");
+    expect(classify(new AggregateError([new Error(TOO_LONG), failed])).kind).toBe("context-overflow");
+    expect(classify(new AggregateError([failed, new Error(TOO_LONG)])).kind).toBe("context-overflow");
+    expect(
+      classify(
+        new AggregateError([new Error(TOO_LONG), ...Array.from({ length: 50 }, () => new Error("fetch failed"))]),
+      ).kind,
+    ).toBe("other");
+  });
+
+  it("reads an error's metadata and no answer's", () => {
+    const metadata = { message: TOO_LONG, code: "context_length_exceeded", raw: TOO_LONG };
+    const answer = { object: "response", status: "completed", error: null, output: [], metadata };
+    expect(classify(answer).kind).toBe("other");
+    expect(classify({ status: 200, body: JSON.stringify(answer) }).kind).toBe("other");
+    expect(classify({ error: { code: 400, message: "Provider returned error", metadata } }).kind).toBe(
+      "context-overflow",
+    );
+  });
+
   it("reads no content: whatever a message, a request or an answer holds is not evidence", () => {
     const holders = [
       (text: string) => ({ role: "user", content: text }),
@@ -98,6 +119,22 @@ describe("classify", () => {
   });
 });
 
+describe("the tools' share of a refused request", () => {
+  const refused = (tools: number) =>
+    classify({
+      status: 400,
+      error: {
+        code: "context_length_exceeded",
+        message: `This model's maximum context length is 6000 tokens. However, your messages resulted in 9000 tokens (8000 in the messages, ${tools} in the functions).`,
+      },
+    });
+
+  it("is told where it is a part, and not where it is all of it or more", () => {
+    expect(refused(1000)).toMatchObject({ observedTokens: 9000, limitTokens: 6000, toolTokens: 1000 });
+    for (const tools of [9000, 27_000]) expect(refused(tools)).not.toHaveProperty("toolTokens");
+  });
+});
+
 describe("an overflow nobody reported", () => {
   const window = 100_000;
   const usage = (input_tokens: number, output_tokens: number, stop_reason: string) => ({
@@ -146,6 +183,28 @@ describe("an overflow nobody reported", () => {
   ])("is read in every form of usage: %o", (form) => {
     expect(classify(form, { window }).rule).toBe("usage-over-window");
     expect(classify({ usage: form }, { window }).rule).toBe("usage-over-window");
+  });
+});
+
+describe("a cache's share of the input", () => {
+  const asked = { window: 40_000, estimatedTokens: 31_000 };
+
+  it.each([
+    { inputTokens: 12, cachedInputTokens: 31_000 },
+    { inputTokens: 4000, cachedInputTokens: 27_000 },
+    { inputTokens: 14_000, cachedInputTokens: 12_000 },
+    { inputTokens: 31_000, cachedInputTokens: 27_000 },
+    { inputTokens: 4000, cacheReadInputTokens: 27_000 },
+    { prompt_tokens: 31_000, cache_read_input_tokens: 27_000, cache_creation_input_tokens: 4000 },
+    { input_tokens: 4000, cache_read_input_tokens: 27_000 },
+    { promptTokenCount: 31_000, cachedContentTokenCount: 27_000 },
+  ])("neither makes it too large nor too small: %o", (usage) => {
+    expect(classify({ usage }, asked).kind).toBe("other");
+  });
+
+  it("is added where it was surely left out", () => {
+    const usage = { inputTokens: 12, cachedInputTokens: 41_000 };
+    expect(classify({ usage }, asked)).toMatchObject({ rule: "usage-over-window", observedTokens: 41_012 });
   });
 });
 

@@ -2,7 +2,7 @@ import type { Verdict, VerdictContext, VerdictKind } from "../../contract/verdic
 import { compileRule, type Rule } from "./compile-signatures.ts";
 import { matchRule } from "./match-rule.ts";
 import { type Evidence, readEvidence } from "./read-evidence.ts";
-import { bare, compaction, guards, last, litellm, providers } from "./signatures/index.ts";
+import { bare, compaction, guards, last, litellm, pages, providers } from "./signatures/index.ts";
 import { silentOverflow } from "./silent-overflow.ts";
 import { compilePattern, matchPattern } from "./text-pattern.ts";
 
@@ -11,10 +11,10 @@ export interface ClassifyOptions extends VerdictContext {
   rules?: readonly Rule[];
 }
 
-// Who is asked first decides: a provider's own words, what is known not to be about size, then words that anybody uses.
+// Who is asked first decides: a provider's own words, a gateway's page, what is known not to be about size, then words that anybody uses.
 let built: Rule[][] | undefined;
 function tiers(): Rule[][] {
-  built ??= [providers, [guards], [litellm], [last], [bare]].map((tier) =>
+  built ??= [providers, [pages], [guards], [litellm], [last], [bare]].map((tier) =>
     tier.flatMap(({ provider, signatures }) => signatures.map((one) => compileRule(one, provider))),
   );
   return built;

@@ -61,11 +61,13 @@ function readSizes({ signature: { fields } }: Rule, evidence: Evidence, numbers:
   const both = input === undefined ? undefined : input + (output ?? 0);
   const observed = numbers.observed ?? total ?? both ?? evidence.numbers.get(fields?.observed ?? "");
   const limit = numbers.limit ?? evidence.numbers.get(fields?.limit ?? "");
+  // Tools are a part of the request; a part as large as all of it is no number to reckon with.
+  const isPart = tools !== undefined && tools < (observed ?? 0) - (output ?? 0);
   return {
     ...(observed !== undefined && observed > 0 && { observedTokens: observed }),
     ...(limit !== undefined && limit > 0 && { limitTokens: limit }),
     ...(output !== undefined && { outputTokens: output }),
     ...(total !== undefined && output === undefined && { includesOutput: true as const }),
-    ...(tools !== undefined && { toolTokens: tools }),
+    ...(isPart && { toolTokens: tools }),
   };
 }

@@ -25,7 +25,7 @@ const MAX_TEXT_CHARS = 16 * 1024;
 const MESSAGES = ["message", "error_message", "detail", "details", "msg"];
 const CODES = ["code", "type", "__type", "name", "errorType", "errorCode", "error_code", "lc_error_code"];
 const STATUSES = ["status", "statusCode", "httpStatusCode", "status_code"];
-const INSIDE = ["errorMessage", "error", "lastError", "cause", "raw", "metadata", "$metadata"];
+const INSIDE = ["errorMessage", "error", "lastError", "cause", "raw", "$metadata"];
 // These may hold an error or an answer: a text in them counts only once it is known to be a refusal.
 const EITHER = ["responseBody", "body", "data"];
 const STREAM_ERRORS = [
@@ -90,6 +90,8 @@ class Reader {
       for (const name of MESSAGES) this.read(fieldOf(value, name), depth + 1);
     }
     for (const name of INSIDE) this.read(fieldOf(value, name), depth + 1);
+    // Beside an error's message it is the error's; an answer's is what the caller wrote.
+    if (typeof fieldOf(value, "message") === "string") this.read(fieldOf(value, "metadata"), depth + 1);
     const response = fieldOf(value, "response");
     if (typeof response === "object") this.read(response, depth + 1);
     for (const name of EITHER) {
@@ -97,9 +99,12 @@ class Reader {
       if (typeof inside !== "string" || evidence.statuses.size > 0) this.read(inside, depth + 1);
       else this.read(parseJson(inside) ?? parseEvents(inside), depth + 1);
     }
-    // Several tries: the last one counts.
+    // Several tries: the last one counts. What failed side by side counts all.
     const errors = fieldOf(value, "errors");
-    if (Array.isArray(errors)) this.read(errors.at(-1), depth + 1);
+    if (Array.isArray(errors)) {
+      const isAggregate = fieldOf(value, "name") === "AggregateError";
+      this.read(isAggregate ? errors.slice(-MAX_DEPTH) : errors.at(-1), depth + 1);
+    }
     for (const name of STREAM_ERRORS) {
       const error = fieldOf(value, name);
       if (error !== undefined) this.code(name);

@@ -3,19 +3,21 @@ import { fieldOf } from "./field-of.ts";
 /** What an answer says about its size: the request's tokens, those from a cache included, and its own. */
 export interface Usage {
   inputTokens: number;
+  /** The request had no more than this: some leave open whether the input includes what came from a cache. */
+  mostInputTokens: number;
   outputTokens: number | null;
 }
 
-// The names that providers and frameworks give them. A cache's share counts where the input leaves it out.
-const INPUT = [
-  "input_tokens",
-  "prompt_tokens",
-  "promptTokenCount",
-  "inputTokens",
-  "promptTokens",
-  "prompt_eval_count",
-  "input",
-];
+// The names that providers and frameworks give the input, and the shares of a cache that each leaves out.
+const INPUT: Readonly<Record<string, readonly string[]>> = {
+  input_tokens: ["cache_read_input_tokens", "cache_creation_input_tokens"],
+  prompt_tokens: [],
+  promptTokenCount: [],
+  inputTokens: ["cacheReadInputTokens", "cacheWriteInputTokens"],
+  promptTokens: [],
+  prompt_eval_count: [],
+  input: ["cacheRead", "cacheWrite"],
+};
 const OUTPUT = [
   "output_tokens",
   "completion_tokens",
@@ -25,22 +27,21 @@ const OUTPUT = [
   "eval_count",
   "output",
 ];
-const CACHED_APART = [
-  "cache_read_input_tokens",
-  "cache_creation_input_tokens",
-  "cacheReadInputTokens",
-  "cacheWriteInputTokens",
-  "cacheRead",
-  "cacheWrite",
-];
 
 /** Reads usage in any of the known forms; null where it is none. */
 export function readUsage(value: unknown): Usage | null {
   if (typeof value !== "object" || value === null) return null;
-  const input = first(value, INPUT);
-  if (input === null) return null;
-  const cached = CACHED_APART.reduce((sum, name) => sum + (count(fieldOf(value, name)) ?? 0), 0);
-  return { inputTokens: input + cached, outputTokens: first(value, OUTPUT) };
+  const outputTokens = first(value, OUTPUT);
+  for (const [name, apart] of Object.entries(INPUT)) {
+    const input = count(fieldOf(value, name));
+    if (input === null) continue;
+    const inputTokens = apart.reduce((sum, share) => sum + (count(fieldOf(value, share)) ?? 0), input);
+    // A framework hands on what its provider says: with the cache's share in the input, or without it.
+    const cached = name === "inputTokens" ? (count(fieldOf(value, "cachedInputTokens")) ?? 0) : 0;
+    const mostInputTokens = inputTokens + cached;
+    return { inputTokens: cached > inputTokens ? mostInputTokens : inputTokens, mostInputTokens, outputTokens };
+  }
+  return null;
 }
 
 function first(value: object, names: readonly string[]): number | null {

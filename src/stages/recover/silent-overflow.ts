@@ -11,7 +11,7 @@ const CUT_OFF = ["length", "max_tokens", "max_output_tokens", "max-tokens"];
 export function silentOverflow({ usage, stops }: Evidence, context: VerdictContext): Omit<Verdict, "provider"> | null {
   const cutOff = CUT_OFF.some((stop) => stops.has(stop));
   if (usage !== null) {
-    const { inputTokens, outputTokens } = usage;
+    const { inputTokens, mostInputTokens, outputTokens } = usage;
     const { window, estimatedTokens } = context;
     if (window !== undefined && inputTokens > window)
       return silent("usage-over-window", inputTokens, window, `usage of ${inputTokens}, window of ${window}`);
@@ -22,7 +22,7 @@ export function silentOverflow({ usage, stops }: Evidence, context: VerdictConte
         Math.floor(window * WITH_ROOM),
         `no answer, ${inputTokens} of ${window} used`,
       );
-    if (estimatedTokens !== undefined && inputTokens > 0 && inputTokens < estimatedTokens * LOST)
+    if (estimatedTokens !== undefined && inputTokens > 0 && mostInputTokens < estimatedTokens * LOST)
       return silent(
         "truncated-by-server",
         estimatedTokens,

@@ -24,7 +24,7 @@ import { xai } from "./xai.ts";
 import { zai } from "./zai.ts";
 
 export { compaction } from "./compaction.ts";
-export { guards } from "./guards.ts";
+export { guards, pages } from "./guards.ts";
 export { bare, last } from "./last.ts";
 export { litellm } from "./litellm.ts";
 
