@@ -259,15 +259,21 @@ describe("what the command line does with saved outputs", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it("says that the file of an artifact is gone", async () => {
+  /** A store with one artifact in a file of its own. */
+  async function keepLines(dir: string): Promise<{ id: string; file: string }> {
     const { openLocal } = await import("../src/storage/local/open-local.ts");
-    const dir = join(folder, "gone");
     const { store, close } = await openLocal(dir);
     const writer = await store.begin({ scope: "local", session: null, tool: "x", call: null });
     await writer.add(Buffer.alloc(200_000, "line\n"));
     const { id } = await writer.end();
     const file = (await store.file(id, "local")) ?? "";
     await close();
+    return { id, file };
+  }
+
+  it("says that the file of an artifact is gone", async () => {
+    const dir = join(folder, "gone");
+    const { id, file } = await keepLines(dir);
     expect(JSON.parse(spillway(["show", id, "--dir", dir, "--json"]).stdout)).toMatchObject({ file, fault: null });
     rmSync(file);
     expect(spillway(["show", id, "--dir", dir]).stdout).toMatch(
@@ -280,14 +286,8 @@ describe("what the command line does with saved outputs", () => {
   });
 
   it("says after --raw that what it gave is not what was saved", async () => {
-    const { openLocal } = await import("../src/storage/local/open-local.ts");
     const dir = join(folder, "damaged");
-    const { store, close } = await openLocal(dir);
-    const writer = await store.begin({ scope: "local", session: null, tool: "x", call: null });
-    await writer.add(Buffer.alloc(200_000, "line\n"));
-    const { id } = await writer.end();
-    const file = (await store.file(id, "local")) ?? "";
-    await close();
+    const { id, file } = await keepLines(dir);
     const raw = () => spillway(["recall", id, "--raw", "--dir", dir]);
     expect(raw()).toMatchObject({ status: 0, stderr: "" });
     writeFileSync(file, "LINE\n".repeat(40_000));
