@@ -33,6 +33,9 @@ export function countersOf({ counter, exactCounter }: Pick<CallParts, "counter" 
   };
 }
 
+/** Numbers that leave the messages less than this part of what we count for them are not to be believed. */
+const LEAST_COUNTED = 0.3;
+
 /** How one call weighs its messages, and what is sent beside them. */
 export class CallScale {
   readonly #counters: Counters;
@@ -72,8 +75,9 @@ export class CallScale {
     const { toolTokens, observedTokens, outputTokens = 0 } = verdict;
     // Where the system prompt is one of the messages, nothing but the tools stands beside.
     const hasPrompt = wire.name === "openai-chat" && messages.some((message) => wire.read(message).role === "system");
-    if (toolTokens !== undefined && observedTokens !== undefined && hasPrompt)
-      return Math.round((toolTokens * total.tokens) / Math.max(1, observedTokens - outputTokens - toolTokens));
+    const messageTokens = (observedTokens ?? 0) - outputTokens - (toolTokens ?? 0);
+    if (toolTokens !== undefined && hasPrompt && messageTokens > total.tokens * LEAST_COUNTED)
+      return Math.round((toolTokens * total.tokens) / messageTokens);
     const tokensIn = (list: readonly unknown[]) => this.#scale.weighAll(wire, list).tokens;
     const before = this.#refused;
     this.#refused = { messages, verdict };

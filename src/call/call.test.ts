@@ -203,6 +203,18 @@ describe("call", () => {
     expect(JSON.stringify(messages)).toContain("toolsAAAA");
   });
 
+  it("a provider that stops counting one over its limit", async () => {
+    const { spillway } = await open();
+    const sent: number[] = [];
+    const send = (messages: Message[]) => {
+      sent.push(tokensOf(messages));
+      if (tokensOf(messages) <= 12_000) return "answer";
+      throw Object.assign(new Error("prompt is too long: 12001 tokens > 12000 maximum"), { status: 400 });
+    };
+    expect(await spillway.call(session(8, 15_000), send, OPTIONS)).toBe("answer");
+    expect(sent.length).toBeLessThanOrEqual(4);
+  });
+
   it("request-ceiling: the account's limit is the target", async () => {
     const { spillway } = await open();
     const sent: number[] = [];

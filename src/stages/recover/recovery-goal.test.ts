@@ -41,6 +41,14 @@ describe("how much must go", () => {
     expect(goal).toMatchObject(numbers);
   });
 
+  it("a count that ends one over the limit again is none", () => {
+    const capped = verdict({ observedTokens: 50_001, limitTokens: 50_000 });
+    const [first, second] = [0, 1].map((refusals) => recoveryGoal(refused({ verdict: capped, refusals })));
+    expect(first).toMatchObject({ observedTokens: 50_001 });
+    expect(second).toMatchObject({ observedTokens: null, limitTokens: 50_000 });
+    expect(second?.targetTokens).toBeLessThan(50_000);
+  });
+
   it("what is reserved for the answer stays", () => {
     const numbers = { observedTokens: 150_000, limitTokens: 120_000 };
     const without = recoveryGoal(refused({ verdict: verdict(numbers) }));

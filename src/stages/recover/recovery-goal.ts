@@ -63,7 +63,10 @@ export function recoveryGoal(refused: Refused): RecoveryGoal {
   // A limit that was not reached is not why it was refused.
   const isOver = observedTokens === undefined || observedTokens + outputTokens > (verdict.limitTokens ?? 0);
   const limitTokens = isOver ? verdict.limitTokens : undefined;
-  if (limitTokens !== undefined && observedTokens !== undefined) return byNumbers(refused, observedTokens, limitTokens);
+  // Some stop counting there: then it says nothing of the size, as a second refusal shows.
+  const isCapped = refusals > 0 && observedTokens !== undefined && observedTokens === (limitTokens ?? 0) + 1;
+  if (limitTokens !== undefined && observedTokens !== undefined && !isCapped)
+    return byNumbers(refused, observedTokens, limitTokens);
   const known = weight.tokens + (refused.besideTokens ?? 0);
   const limit = limitTokens ?? (refused.isWindowKnown && refusals === 0 ? windowTokens : null);
   if (limit !== null) {
