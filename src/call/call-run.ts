@@ -88,7 +88,8 @@ export class CallRun<Message> {
         return this.#fail(silent ?? last, draft as Draft, before, sends, messageOf(error));
       }
       if (outcome.isDone) {
-        if (outcome.inputTokens !== null) this.#memory.rememberAnswered(this.#given, messages, outcome.inputTokens);
+        if (outcome.inputTokens !== null && draft !== null)
+          this.#memory.rememberAnswered(this.#given, draft.messages, outcome.inputTokens);
         if (last !== null && draft !== null) await this.#recovered(draft, before, sends);
         return outcome.reply;
       }

@@ -265,6 +265,19 @@ describe("what is sent beside the messages", () => {
     await spillway.call(messages, send, options);
     expect(sent).toHaveLength(3);
   });
+
+  it("is learned right where it is added to the list on its way", async () => {
+    const { spillway } = await open();
+    const { sent, send } = withTools(17_000);
+    const adds = (given: Message[]) => {
+      given.unshift(user(words(16_000)));
+      return send(given);
+    };
+    const messages = session(8, 15_000);
+    await spillway.call(messages.slice(0, 1), adds, options);
+    await spillway.call(messages, adds, options);
+    expect(sent).toHaveLength(3);
+  });
 });
 
 describe("rules of the user's own", () => {
