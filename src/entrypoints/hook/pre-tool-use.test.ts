@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { answerPreToolUse } from "./pre-tool-use.ts";
 
-const before = (tool_input: object, tool_name = "Bash") =>
-  answerPreToolUse({ tool_name, tool_input }, "spillway") as {
+const before = (tool_input: object, tool_name = "Bash", permission_mode: unknown = "bypassPermissions") =>
+  answerPreToolUse({ permission_mode, tool_name, tool_input }, "spillway", () => []) as {
     hookSpecificOutput: { updatedInput: { command: string } };
   } | null;
 
@@ -22,3 +22,25 @@ test("leaves alone what is no shell command, runs in the background, or is ours 
   expect(before({ file_path: "x" }, "Read")).toBeNull();
   expect(before({ command: 7 })).toBeNull();
 });
+
+test("leaves every command alone where the agent decides by what a command says, and never grants one itself", () => {
+  for (const mode of ["default", "acceptEdits", "plan", "auto", "dontAsk", "", undefined, 7])
+    expect([mode, answerPreToolUse({ permission_mode: mode, ...bash("npm test") }, "spillway", () => [])]).toEqual([
+      mode,
+      null,
+    ]);
+  const answer = answerPreToolUse({ permission_mode: "bypassPermissions", ...bash("npm test") }, "spillway", () => []);
+  expect(JSON.stringify(answer)).toContain("spillway run");
+  expect(JSON.stringify(answer)).not.toContain("permissionDecision");
+});
+
+test("a rule about what is added counts as one about the command", () => {
+  for (const rule of ["Bash(spillway:*)", "Bash(spillway run:*)", "Bash(bash -c:*)"])
+    expect(
+      answerPreToolUse({ permission_mode: "bypassPermissions", ...bash("npm test") }, "spillway", () => [rule]),
+    ).toBeNull();
+});
+
+function bash(command: string) {
+  return { tool_name: "Bash", tool_input: { command } };
+}

@@ -30,9 +30,10 @@ export function addHookCommand(program: Command): void {
       "after",
       `
 Reads one event from standard input. PostToolUse: a result over its limits is answered with what the model should see
-instead, in the same shape; the whole is saved. PreToolUse: a Bash command is put under "spillway run", which keeps all
-that it prints. Whatever goes wrong, the tool call goes on as it was: the exit code is 0 and nothing is printed. A wrong
-flag here ends with 1, not with 2 as elsewhere: to an agent 2 means that the tool call must not go on.
+instead, in the same shape; the whole is saved. PreToolUse, in the mode bypassPermissions: a Bash command is put under
+"spillway run", which keeps all that it prints, unless a deny or ask rule of the agent could match it. Whatever goes
+wrong, the tool call goes on as it was: the exit code is 0 and nothing is printed. A wrong flag here ends with 1, not with
+2 as elsewhere: to an agent 2 means that the tool call must not go on.
 
 "spillway init claude-code" sets it up.
 
@@ -67,7 +68,14 @@ async function answerHook(event: unknown, flags: HookFlags): Promise<object | nu
   const { hook_event_name: name } = event as { hook_event_name?: unknown };
   if (name === "PreToolUse") {
     const { answerPreToolUse } = await import("../../hook/pre-tool-use.ts");
-    return answerPreToolUse(event, "spillway");
+    const { checkStart, readClaudeRules } = await import("../../hook/claude-rules.ts");
+    const { env, platform } = process;
+    const { cwd } = event as { cwd?: unknown };
+    const folders = [cwd, env.CLAUDE_PROJECT_DIR, process.cwd()].filter((folder) => typeof folder === "string");
+    return answerPreToolUse(event, "spillway", () => {
+      checkStart(platform);
+      return readClaudeRules({ env, platform, folders });
+    });
   }
   if (name !== "PostToolUse") return null;
   const { policy, dir: _dir, retention: _retention, ...keeping } = await optionsFromFlags(flags);
