@@ -56,6 +56,60 @@ describe("spillway hook", () => {
     expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
   });
 
+  describe("before a command", () => {
+    const config = join(folder, "config");
+    const before = (cwd: string) =>
+      JSON.stringify({
+        hook_event_name: "PreToolUse",
+        permission_mode: "bypassPermissions",
+        cwd,
+        tool_name: "Bash",
+        tool_input: { command: "touch x" },
+      });
+    const hook = (cwd: string, flags: string[] = [], more: NodeJS.ProcessEnv = {}) =>
+      // A shell that stays, as an agent does, with flags that it does not read.
+      spawnSync("sh", ["-c", `'${process.execPath}' '${CLI}' hook; exit $?`, "agent", ...flags], {
+        input: before(cwd),
+        cwd: folder,
+        env: { ...env, CLAUDE_CONFIG_DIR: config, ...more },
+        encoding: "utf8",
+      });
+    const write = (path: string, text: string) => {
+      mkdirSync(join(path, ".."), { recursive: true });
+      writeFileSync(path, text);
+    };
+    const denied = JSON.stringify({ permissions: { deny: ["Bash(touch:*)"] } });
+
+    it("wraps it where no rule is, and leaves it alone where one is in any folder of the session", () => {
+      const [free, project, user] = ["free", "ruled", "user"].map((name) => join(folder, name)) as [
+        string,
+        string,
+        string,
+      ];
+      write(join(project, ".claude/settings.json"), denied);
+      write(join(user, "settings.json"), denied);
+      expect(hook(free).stdout).toContain("spillway run");
+      expect(hook(join(project, "src")).stdout).toBe("");
+      expect(hook(free, [], { CLAUDE_PROJECT_DIR: project }).stdout).toBe("");
+      expect(hook(free, [], { CLAUDE_CONFIG_DIR: user }).stdout).toBe("");
+    });
+
+    it("leaves it alone where the rules cannot be read, and says why", () => {
+      const odd = join(folder, "unread");
+      write(join(odd, ".claude/settings.local.json"), "{ // a comment\n}");
+      expect(hook(odd)).toMatchObject({ status: 0, stdout: "", stderr: expect.stringContaining("JSON") });
+    });
+
+    it.each(["--disallowedTools", "--disallowed-tools", "--settings={}", "--managed-settings"])(
+      "leaves it alone where the agent was started with %s",
+      (flag) => {
+        const { status, stdout, stderr } = hook(folder, [flag, "Bash(touch:*)"]);
+        expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
+        expect(stderr).toContain("started with");
+      },
+    );
+  });
+
   it("a result that is deep: exit code 0", () => {
     expect(spillway(["hook"], after("Bash", deep)).status).toBe(0);
   });
@@ -109,7 +163,12 @@ describe("spillway hook", () => {
     await sleep(300);
     writeSync(
       write,
-      JSON.stringify({ hook_event_name: "PreToolUse", tool_name: "Bash", tool_input: { command: "make" } }),
+      JSON.stringify({
+        hook_event_name: "PreToolUse",
+        permission_mode: "bypassPermissions",
+        tool_name: "Bash",
+        tool_input: { command: "make" },
+      }),
     );
     closeSync(write);
     let stdout = "";

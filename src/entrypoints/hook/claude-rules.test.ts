@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { isRuled, readClaudeRules } from "./claude-rules.ts";
+import { readClaudeRules } from "./claude-rules.ts";
 import { answerPreToolUse } from "./pre-tool-use.ts";
 
 let root: string;
@@ -95,7 +95,9 @@ describe("a command is wrapped only if no rule could match any part of it", () =
 
   test("a program that a rule names is never wrapped, wherever it stands in a command", () => {
     const program = fc.stringMatching(/^[a-z][a-z0-9_-]{0,8}[a-z0-9]$/);
-    const text = fc.string({ unit: fc.constantFrom(..."ab \t\n;|&<>()'\"\\$`*{}=-/.".split("")), maxLength: 30 });
+    const textOf = (letters: string) => fc.string({ unit: fc.constantFrom(...letters), maxLength: 30 });
+    // Half of them without what a shell expands, which is left alone for that reason already.
+    const text = fc.oneof(textOf("ab \t\n;|&<>()'\"\\=-/."), textOf("ab ;|$`*{}[]?~"));
     /** The same word to a shell. */
     const spelled = (word: string, ways: readonly number[]) =>
       [...word].map(
@@ -168,10 +170,4 @@ describe("rules are read from every file that can be in force", () => {
   test("an empty file has none", () => {
     expect(rulesWith({ "config/settings.json": "", "home/project/.claude/settings.json": " \n" })).toEqual([]);
   });
-});
-
-test("Bash rules leave room for commands that share nothing with them", () => {
-  expect(isRuled("spillway run --quiet --tool Bash -- bash -c 'npm test'", ["Bash(curl:*)", "Bash(sudo:*)"])).toBe(
-    false,
-  );
 });

@@ -32,8 +32,8 @@ export function addHookCommand(program: Command): void {
 Reads one event from standard input. PostToolUse: a result over its limits is answered with what the model should see
 instead, in the same shape; the whole is saved. PreToolUse, in the mode bypassPermissions: a Bash command is put under
 "spillway run", which keeps all that it prints, unless a deny or ask rule of the agent could match it. Whatever goes
-wrong, the tool call goes on as it was: the exit code is 0 and nothing is printed. A wrong flag here ends with 1, not with
-2 as elsewhere: to an agent 2 means that the tool call must not go on.
+wrong, the tool call goes on as it was: the exit code is 0 and nothing is printed. A wrong flag
+here ends with 1, not with 2 as elsewhere: to an agent 2 means that the tool call must not go on.
 
 "spillway init claude-code" sets it up.
 

@@ -24,7 +24,10 @@ export function addInitCommand(program: Command): void {
     .description("set Spillway up in an agent: shows the change, asks, and writes it")
     .argument("<agent>", `which agent: ${AGENTS.join(", ")}`)
     .option("--user", "for all your projects (~/.claude/settings.json), not only this one (.claude/settings.json)")
-    .option("--wrap-commands", 'also put Bash commands under "spillway run": keeps what the agent itself would cut')
+    .option(
+      "--wrap-commands",
+      'also put Bash commands under "spillway run", in the mode bypassPermissions and where no deny or ask rule could match: keeps what the agent itself would cut',
+    )
     .option("--remove", "take out what was put in")
     .option("--dry-run", "only show the change")
     .option("-y, --yes", "do not ask")

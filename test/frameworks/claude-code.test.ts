@@ -1,0 +1,119 @@
+import { spawn } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { type FakeRequest, startFakeProvider } from "../../dist/testing.js";
+import { CLI } from "./mcp-clients.ts";
+
+/** The folder it is installed in; `.ci/run` keeps one outside of the clone, since it is a third of a gigabyte. */
+const { SPILLWAY_CLAUDE_CODE: place = "" } = process.env;
+const claude = join(place, "node_modules/@anthropic-ai/claude-code/cli-wrapper.cjs");
+const why = place === "" ? "SPILLWAY_CLAUDE_CODE names no folder" : existsSync(claude) ? "" : `there is no ${claude}`;
+if (why !== "") console.warn(`Claude Code is not tested: ${why}`);
+
+const folder = mkdtempSync(join(tmpdir(), "spillway-claude-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe.runIf(why === "")("Claude Code, in a mode that asks nothing", () => {
+  test.each([
+    ["denied, without Spillway", { deny: ["Bash(touch:*)"] }, false, "touch x"],
+    ["denied, with Spillway", { deny: ["Bash(touch:*)"] }, true, "touch x"],
+    ["denied in a part, with Spillway", { deny: ["Bash(touch:*)"] }, true, "echo a && 'touch' x"],
+    ["to be asked about, with Spillway", { ask: ["Bash(touch:*)"] }, true, "touch x"],
+  ])("a command is not run: %s", async (_name, permissions, isHooked, command) => {
+    const { isMade, result } = await run({ permissions, isHooked, command });
+    expect({ isMade, isError: result.is_error }).toEqual({ isMade: false, isError: true });
+  });
+
+  test("nor one that the start of the agent denies", async () => {
+    const flags = ["--disallowedTools", "Bash(touch:*)"];
+    const { isMade, result } = await run({ permissions: {}, isHooked: true, command: "touch x", flags });
+    expect({ isMade, isError: result.is_error }).toEqual({ isMade: false, isError: true });
+  });
+
+  test("a command that no rule is about runs wrapped", async () => {
+    const permissions = { deny: ["Bash(curl:*)"] };
+    const { isMade, text } = await run({ permissions, isHooked: true, command: "touch x; seq 1 20000" });
+    expect(isMade).toBe(true);
+    // The agent itself would show the first 30,000 characters, and say nothing of an exit code that is 0.
+    expect(text).toMatch(/\n20000\n.*spillway recall .*\n\[exit code 0\]$/);
+  });
+});
+
+interface Session {
+  permissions: object;
+  isHooked: boolean;
+  command: string;
+  flags?: string[];
+}
+
+/** One call of Bash in a project with these rules, and what the model is told of it. */
+async function run({ permissions, isHooked, command, flags = [] }: Session) {
+  const home = mkdtempSync(join(folder, "home-"));
+  const project = join(home, "project");
+  const bin = join(home, "bin");
+  for (const each of [project, join(project, ".claude"), bin]) mkdirSync(each);
+  writeFileSync(join(project, ".claude/settings.local.json"), JSON.stringify({ permissions }));
+  writeFileSync(join(bin, "spillway"), `#!/bin/sh\nexec '${process.execPath}' '${CLI}' "$@"\n`);
+  chmodSync(join(bin, "spillway"), 0o755);
+  const provider = await startFakeProvider({
+    speaks: "anthropic",
+    script: (request) =>
+      hasTools(request) && resultOf(request) === undefined
+        ? { calls: [{ tool: "Bash", input: { command } }] }
+        : "Done.",
+  });
+  const env = {
+    PATH: `${bin}:${process.env.PATH}`,
+    HOME: home,
+    CLAUDE_CONFIG_DIR: join(home, "config"),
+    SPILLWAY_DIR: join(home, "data"),
+    ANTHROPIC_BASE_URL: provider.url,
+    ANTHROPIC_API_KEY: "fake",
+    DISABLE_AUTOUPDATER: "1",
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    // It does not run without questions as the superuser, other than here.
+    IS_SANDBOX: "1",
+  };
+  try {
+    if (isHooked) await ended("spillway", ["init", "claude-code", "--wrap-commands", "--yes"], project, env);
+    const start = [claude, "-p", "go", "--permission-mode", "bypassPermissions", ...flags];
+    const said = await ended(process.execPath, start, project, env);
+    const result = provider.requests.map(resultOf).find((each) => each !== undefined);
+    if (result === undefined) throw new Error(`no result of Bash was sent to the model; the agent said: ${said}`);
+    const { content } = result;
+    const text = typeof content === "string" ? content : content.map((block) => block.text ?? "").join("");
+    return { isMade: existsSync(join(project, "x")), result, text };
+  } finally {
+    await provider.stop();
+  }
+}
+
+interface ToolResult {
+  type: string;
+  is_error?: boolean;
+  content: string | { text?: string }[];
+}
+
+function hasTools({ body }: FakeRequest): boolean {
+  return ((body?.tools ?? []) as { name?: string }[]).some(({ name }) => name === "Bash");
+}
+
+function resultOf({ body }: FakeRequest): ToolResult | undefined {
+  const messages = (body?.messages ?? []) as { content: string | ToolResult[] }[];
+  return messages
+    .flatMap(({ content }) => (typeof content === "string" ? [] : content))
+    .find(({ type }) => type === "tool_result");
+}
+
+/** What a command printed, once it has ended. */
+function ended(command: string, args: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], timeout: 100_000 });
+    let said = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (said += chunk));
+    child.once("error", reject);
+    child.once("close", () => resolve(said));
+  });
+}
