@@ -32,13 +32,15 @@ describe.runIf(why === "")("Claude Code, in a mode that asks nothing", () => {
     expect({ isMade, isError: result.is_error }).toEqual({ isMade: false, isError: true });
   });
 
-  test("a command that no rule is about runs wrapped", async () => {
-    const permissions = { deny: ["Bash(curl:*)"] };
-    const { isMade, text } = await run({ permissions, isHooked: true, command: "touch x; seq 1 20000" });
-    expect(isMade).toBe(true);
-    // The agent itself would show the first 30,000 characters, and say nothing of an exit code that is 0.
-    expect(text).toMatch(/\n20000\n.*spillway recall .*\n\[exit code 0\]$/);
-  });
+  test.each([{}, { deny: ["Bash(curl:*)"] }])(
+    "a command that no rule is about runs wrapped: %j",
+    async (permissions) => {
+      const { isMade, text } = await run({ permissions, isHooked: true, command: "touch x; seq 1 20000" });
+      expect(isMade).toBe(true);
+      // The agent itself would show the first 30,000 characters, and say nothing of an exit code that is 0.
+      expect(text).toMatch(/\n20000\n.*spillway recall .*\n\[exit code 0\]$/);
+    },
+  );
 });
 
 interface Session {
