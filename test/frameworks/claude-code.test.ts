@@ -10,7 +10,7 @@ import { CLI } from "./mcp-clients.ts";
 const { SPILLWAY_CLAUDE_CODE: place = "" } = process.env;
 const claude = join(place, "node_modules/@anthropic-ai/claude-code/cli-wrapper.cjs");
 const why = place === "" ? "SPILLWAY_CLAUDE_CODE names no folder" : existsSync(claude) ? "" : `there is no ${claude}`;
-if (why !== "") console.warn(`Claude Code is not tested: ${why}`);
+if (why !== "") process.stderr.write(`Claude Code is not tested: ${why}\n`);
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-claude-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
