@@ -121,7 +121,7 @@ async function openPlace(
     // Only a reader whose tools run in this process can read back what is kept in its memory.
     if (reader?.by !== "tool") {
       logFault(logger, `outputs cannot be saved: ${fault}`);
-      return (await import("./storage/local/open-later.ts")).openLater(open);
+      return (await import("./storage/local/open-local.ts")).openLater(open);
     }
     const inMemory = `outputs are kept in this process's memory only: ${fault}`;
     logFault(logger, inMemory);

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import type { Verdict, VerdictContext } from "../src/contract/verdict.ts";
 import { claims, classify } from "../src/stages/recover/classify.ts";
-import { classifyResponse } from "../src/stages/recover/classify-response.ts";
+import { classifyResponse } from "../src/stages/recover/peek-response.ts";
 import { readEvidence } from "../src/stages/recover/read-evidence.ts";
 import { bare, guards, last, litellm, pages, providers } from "../src/stages/recover/signatures/index.ts";
 import { disguises } from "./overflow/disguises.ts";

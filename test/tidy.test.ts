@@ -3,7 +3,6 @@ import { basename } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { readTracked } from "./tree.ts";
 
-const MAX_SOURCE_LINES = 300;
 const TEXT = /\.(ts|tsx|mts|js|mjs|cjs|json|jsonc|json5|md|ya?ml|html|css|sh|txt|wat)$|(^|\/)(run|LICENSE|\.[a-z]+rc)$/;
 
 /** Words are built so that this file does not hold them. Each rule: which files, what must not be there. */
@@ -73,14 +72,6 @@ describe("tidy", () => {
   it("source files are in kebab-case", () => {
     const sources = paths.filter((path) => /^(src|test|scripts|examples|bench)\/.*\.(ts|mjs)$/.test(path));
     expect(sources.filter((path) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z]+)+$/.test(basename(path)))).toEqual([]);
-  });
-
-  it(`no source file is over ${MAX_SOURCE_LINES} lines: is there a second room in it?`, () => {
-    const long = [...texts]
-      .filter(([path]) => /^src\/.*(?<!\.test)\.ts$/.test(path))
-      .map(([path, text]) => ({ path, lines: text.trimEnd().split("\n").length }))
-      .filter(({ lines }) => lines > MAX_SOURCE_LINES);
-    expect(long).toEqual([]);
   });
 
   it.each([

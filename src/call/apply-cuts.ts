@@ -6,8 +6,8 @@ import { joinTexts, trimText } from "../stages/prune/trim-text.ts";
 import type { RungCut } from "../stages/recover/rung.ts";
 import { startSpill } from "../stages/spill/spill.ts";
 import { spillBatches } from "../stages/spill/spill-batches.ts";
-import { replaceMedia } from "../wire/replace-media.ts";
-import type { CallParts } from "./call-parts.ts";
+import { replaceMedia } from "../wire/blocks.ts";
+import type { CallParts } from "./call-options.ts";
 import type { Draft, DraftItem } from "./draft.ts";
 
 /** What cuts are made with. */

@@ -1,8 +1,8 @@
 import type { Verdict } from "../contract/verdict.ts";
 import { type ClassifyOptions, classify } from "../stages/recover/classify.ts";
 import type { Rule } from "../stages/recover/compile-signatures.ts";
-import { fieldOf } from "../stages/recover/field-of.ts";
 import { peekResponse } from "../stages/recover/peek-response.ts";
+import { fieldOf } from "../stages/recover/read-evidence.ts";
 import type { CallOptions, Send } from "./call-options.ts";
 import type { Draft } from "./draft.ts";
 

@@ -1,7 +1,7 @@
 import type { EventKind } from "../contract/event.ts";
 import type { Verdict } from "../contract/verdict.ts";
 import type { Wire } from "../contract/wire.ts";
-import { messageOf, type OverflowError, type OverflowStep } from "../errors.ts";
+import { messageOf, type OverflowError, type OverflowStep, SpillwayError } from "../errors.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { mergeInputs } from "../stages/policy/merge-inputs.ts";
 import { resolvePruning } from "../stages/policy/resolve-parts.ts";
@@ -9,8 +9,7 @@ import { type ResolvedWindow, resolveWindow } from "../stages/prune/resolve-wind
 import type { Weight } from "../stages/prune/weight.ts";
 import { giveUp } from "../stages/recover/give-up.ts";
 import { ladderOf } from "../stages/recover/ladders.ts";
-import { leftoverShare } from "../stages/recover/leftover-share.ts";
-import { recoveryGoal, withOutput } from "../stages/recover/recovery-goal.ts";
+import { leftoverShare, recoveryGoal, withOutput } from "../stages/recover/recovery-goal.ts";
 import { detectWire, wireNamed } from "../wire/index.ts";
 import { plainWire } from "../wire/registry.ts";
 import {
@@ -23,14 +22,10 @@ import {
   type Refusal,
   untilAborted,
 } from "./attempt-send.ts";
-import { aboutVerdict, sizeOf, tellCall } from "./call-events.ts";
-import type { CallMemory } from "./call-memory.ts";
-import type { CallOptions, Send } from "./call-options.ts";
-import type { CallParts } from "./call-parts.ts";
-import { CallScale, type Counters } from "./call-scale.ts";
+import { CallMemory } from "./call-memory.ts";
+import type { Call, CallOptions, CallParts, Send } from "./call-options.ts";
+import { CallScale, type Counters, countersOf } from "./call-scale.ts";
 import { Draft } from "./draft.ts";
-import { eitherSignal } from "./either-signal.ts";
-import { persistHistory } from "./persist-history.ts";
 import { fits, type ReduceTools, reduceDraft, type TakenRung } from "./reduce-draft.ts";
 
 /** One call, from the first send to an answer or an error. */
@@ -297,3 +292,99 @@ export class CallRun<Message> {
 
 const NOTHING: Weight = { chars: 0, tokens: 0, bytes: 0 };
 const LATE = new DOMException("the time for recovery is over", "TimeoutError");
+
+/** Tells what happened to one request. */
+async function tellCall(
+  { recorder, now }: CallParts,
+  session: string | undefined,
+  kind: EventKind,
+  more: Record<string, unknown>,
+): Promise<void> {
+  const about = { session: session ?? null, tool: null, call: null, artifact: null, receipt: null };
+  await recorder.event({ kind, atMs: now(), ...about, more });
+}
+
+/** The part of a verdict that an event carries. */
+function aboutVerdict({ kind, rule, provider, observedTokens, limitTokens, evidence }: Verdict) {
+  return {
+    kind,
+    rule,
+    provider,
+    observedTokens: observedTokens ?? null,
+    limitTokens: limitTokens ?? null,
+    evidence,
+  };
+}
+
+/** A draft's size, by our estimate. */
+function sizeOf({ total }: Draft) {
+  return { estimatedTokens: total.tokens, bytes: total.bytes };
+}
+
+/** Aborted when either is, for as long as it is used: a stream that was handed on still ends with its caller's signal. */
+function eitherSignal(one: AbortSignal | undefined, other: AbortSignal): AbortSignal {
+  if (one === undefined) return other;
+  if (typeof AbortSignal.any === "function") return AbortSignal.any([one, other]);
+  const both = new AbortController();
+  for (const signal of [one, other]) {
+    if (signal.aborted) both.abort(signal.reason);
+    else signal.addEventListener("abort", () => both.abort(signal.reason), { once: true });
+  }
+  return both.signal;
+}
+
+/** Writes what was accepted into the caller's history, guarded. A transcript that cannot be written must not cost the answer. */
+async function persistHistory(
+  { messages, wire }: Draft,
+  { session, history }: CallOptions,
+  { guard }: CallParts,
+): Promise<string | null> {
+  try {
+    const guarded: unknown[] = [];
+    for (const message of messages) guarded.push(await guard(message, { wire: wire.name, session }));
+    await history?.replace(guarded);
+    return null;
+  } catch (error) {
+    return `the transcript could not be rewritten: ${messageOf(error)}`;
+  }
+}
+
+/** Makes the function that sends requests and recovers those that are refused for their size. */
+export function newCall(parts: CallParts): Call {
+  const memory = new CallMemory();
+  const counters = countersOf(parts);
+  return async (messages, send, options = {}) => {
+    check(messages, send, options);
+    // Off means that nothing is touched, refused or not.
+    if (parts.policy.profile === "off") {
+      const signal = options.signal ?? new AbortController().signal;
+      return send([...messages], { signal, attempt: 1, began: () => {} });
+    }
+    return new CallRun(parts, memory, counters, messages, options).run(send);
+  };
+}
+
+/** Options are a programmer's: what is wrong with them is thrown. */
+function check(messages: readonly unknown[], send: Send<never, unknown>, options: CallOptions): void {
+  if (!Array.isArray(messages)) throw new SpillwayError("bad-input", "call takes a list of messages");
+  if (typeof send !== "function") throw new SpillwayError("bad-input", "call takes a function that sends");
+  const { media, deadlineMs, persist, history, compactor, rules, signal, model, answerTokens } = options;
+  ladderOf(options.ladder ?? "default");
+  if (media !== undefined && media !== "results" && media !== "all")
+    throw new SpillwayError("bad-input", `media must be "results" or "all"; got ${String(media)}`);
+  if (deadlineMs !== undefined && !(deadlineMs > 0))
+    throw new SpillwayError("bad-input", `deadlineMs must be over 0; got ${String(deadlineMs)}`);
+  if (compactor !== undefined && typeof compactor?.compact !== "function")
+    throw new SpillwayError("bad-input", "compactor needs a compact function");
+  // They are asked first when a request is refused, and must not hide why it was.
+  if (rules !== undefined && !(Array.isArray(rules) && rules.every((rule) => typeof rule?.signature === "object")))
+    throw new SpillwayError("bad-input", "rules must be what compileSignatures gave");
+  if (signal !== undefined && typeof signal?.addEventListener !== "function")
+    throw new SpillwayError("bad-input", "signal must be an AbortSignal");
+  if (model !== undefined && typeof model !== "string")
+    throw new SpillwayError("bad-input", `model must be a name; got ${String(model)}`);
+  if (answerTokens !== undefined && !(Number.isFinite(answerTokens) && answerTokens >= 0))
+    throw new SpillwayError("bad-input", `answerTokens must be 0 or more; got ${String(answerTokens)}`);
+  if (persist === true && typeof history?.replace !== "function")
+    throw new SpillwayError("bad-input", "persist needs a history with a replace function");
+}

@@ -2,9 +2,9 @@ import type { TokenCounter } from "../contract/token-counter.ts";
 import type { Verdict } from "../contract/verdict.ts";
 import { guardCounter } from "../stages/measure/guard-counter.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { learnedBeside } from "../stages/recover/learned-beside.ts";
+import { learnedBeside } from "../stages/recover/recovery-goal.ts";
 import type { AnsweredRequest } from "./call-memory.ts";
-import type { CallParts } from "./call-parts.ts";
+import type { CallParts } from "./call-options.ts";
 import { Draft, Scale } from "./draft.ts";
 import { weighMessage } from "./weigh-message.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
-import { evenCounter } from "./even-counter.ts";
+import { evenCounter } from "./draft.ts";
 
 const even = evenCounter(estimateCounter);
 describe("an even count", () => {

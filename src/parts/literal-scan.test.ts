@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { startLiteralScan } from "./literal-scan.ts";
+import { startLiteralScan } from "./plain-searcher.ts";
 
 const request = { literal: true, ignoreCase: false, fromLine: 1, maxHits: 50, deadlineMs: 1000 };
 

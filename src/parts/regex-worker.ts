@@ -1,7 +1,14 @@
 import { type MessagePort, Worker } from "node:worker_threads";
-import type { SearchHit, SearchRequest } from "../contract/searcher.ts";
+import type { SearchHit, SearchOutcome, SearchRequest } from "../contract/searcher.ts";
 import { SpillwayError } from "../errors.ts";
-import type { Scan } from "./scan.ts";
+
+/** Looks through bytes one after another; `end` is called in any case. */
+export interface Scan {
+  /** False when it was stopped before it got through. */
+  add(bytes: Uint8Array): Promise<boolean> | boolean;
+  found(): Omit<SearchOutcome, "reachedLine"> & { reachedLine: number };
+  end(): Promise<void> | void;
+}
 
 /** A line is held up to this; a longer one is searched as if it ended here. */
 const MAX_LINE_BYTES = 4 * 1024 * 1024;

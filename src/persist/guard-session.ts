@@ -1,7 +1,7 @@
 import type { Wire, WireCall } from "../contract/wire.ts";
 import { PendingCalls } from "../stages/guard/pending-calls.ts";
 import { LOST_RESULT } from "../stages/mark/texts.ts";
-import { missingMessages } from "../wire/missing-messages.ts";
+import { missingMessages } from "../wire/pair-results.ts";
 
 /** What a host persists messages with. */
 export interface SessionManager {

@@ -1,8 +1,7 @@
 import { messageOf } from "../errors.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import type { SearchQuery } from "./check-query.ts";
 import { type RecallPage, recallText } from "./recall.ts";
-import type { RecallWant } from "./recall-want.ts";
+import type { RecallWant, SearchQuery } from "./recall-want.ts";
 import { type SearchPage, searchText } from "./search.ts";
 
 /** What reads back. A Spillway is one. */

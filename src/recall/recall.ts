@@ -1,6 +1,6 @@
 import type { Searcher } from "../contract/searcher.ts";
 import type { Extent } from "../contract/size.ts";
-import type { Scope, Store } from "../contract/store.ts";
+import type { ByteRange, Scope, Store } from "../contract/store.ts";
 import { SpillwayError } from "../errors.ts";
 import {
   binaryArtifactNote,
@@ -12,11 +12,17 @@ import {
 import { describeBinary } from "../stages/measure/describe-binary.ts";
 import { SAMPLE_BYTES } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { checkQuery } from "./check-query.ts";
-import type { PageRoom } from "./fit-page.ts";
+import { bytesFor, characterBorder, type Fitted, fitEnd, fitStart, type PageRoom } from "./fit-page.ts";
 import { type OpenArtifact, openArtifact } from "./open-artifact.ts";
-import { readTarget, type Shown } from "./read-target.ts";
-import { type AroundPattern, aim, aimAround, isAroundPattern, type RecallWant, type Target } from "./recall-want.ts";
+import {
+  type AroundPattern,
+  aim,
+  aimAround,
+  checkQuery,
+  isAroundPattern,
+  type RecallWant,
+  type Target,
+} from "./recall-want.ts";
 
 /** How a page is read. */
 export interface RecallOptions {
@@ -142,4 +148,146 @@ function within(name: "recallChars" | "recallLines", value: number | undefined):
   const { default: usual, ceiling } = NUMBERS[name];
   if (value === undefined) return usual;
   return value > 0 ? Math.min(Math.floor(value), ceiling) : 0;
+}
+
+/** What is shown of a target. */
+interface Shown {
+  text: string;
+  lines: [from: number, to: number];
+  bytes: [from: number, to: number];
+  startsInside: boolean;
+  endsInside: boolean;
+  next: { lines: [number, number] } | { bytes: [number, number] } | null;
+  clipped: boolean;
+}
+
+type Aimed = Exclude<Target, { outside: unknown }>;
+type AimedLines = Extract<Target, { lines: unknown }>;
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+/** What may stand before or behind a window of the character at its border. */
+const MARGIN = 3;
+
+/** Part of an artifact in memory. Positions are the artifact's; those in `bytes` begin at `base`. */
+interface Window {
+  bytes: Uint8Array;
+  base: number;
+  from: number;
+  to: number;
+}
+
+/** Reads as much of a target as fits. */
+async function readTarget(open: OpenArtifact, target: Aimed, room: PageRoom): Promise<Shown> {
+  if ("bytes" in target) {
+    const [from, to] = target.bytes;
+    const window = await load(open, { from, to: Math.min(to, from + bytesFor(room)) });
+    const fitted = fit(window, room, fitStart);
+    const first = await open.lineAt(fitted.from);
+    const shown = describe(open, window, fitted, first);
+    return finish(shown, isShort(shown) || fitted.to >= to ? null : { bytes: [fitted.to, to] }, fitted.to < to);
+  }
+  if (target.keep === "start") return readStart(open, target, room);
+  if (target.keep === "end") return readEnd(open, target, room);
+  return readAround(open, target, room);
+}
+
+async function readStart(open: OpenArtifact, { lines: [first, last] }: AimedLines, room: PageRoom): Promise<Shown> {
+  const range = await open.locate([first, Math.min(last, first + room.maxLines)]);
+  const window = await load(open, { from: range.from, to: Math.min(range.to, range.from + bytesFor(room)) });
+  return goOn(open, describe(open, window, fit(window, room, fitStart), first), last, false);
+}
+
+async function readEnd(open: OpenArtifact, { lines: [first, last] }: AimedLines, room: PageRoom): Promise<Shown> {
+  const range = await open.locate([Math.max(first, last - room.maxLines), last]);
+  const window = await load(open, { from: Math.max(range.from, range.to - bytesFor(room)), to: range.to });
+  const fitted = fit(window, room, fitEnd);
+  const shown = describe(open, window, fitted, last - fitted.lines + 1);
+  if (isShort(shown)) return finish(shown, null, true);
+  if (shown.startsInside) {
+    const { from } = await open.locate([first, first]);
+    return finish(shown, { bytes: [from, fitted.from] }, true);
+  }
+  const isAll = shown.lines[0] <= first;
+  return finish(shown, isAll ? null : { lines: [first, shown.lines[0] - 1] }, !isAll);
+}
+
+async function readAround(
+  open: OpenArtifact,
+  target: Extract<Target, { keep: "around" }>,
+  room: PageRoom,
+): Promise<Shown> {
+  const { line } = target;
+  const [first, last] = target.lines;
+  const lineRange = await open.locate([line, line]);
+  const range = await open.locate([Math.max(first, line - room.maxLines), Math.min(last, line + room.maxLines)]);
+  const middle = Math.min(lineRange.from + target.column, lineRange.to);
+  const most = bytesFor(room);
+  const window = await load(open, {
+    from: Math.max(range.from, middle - most),
+    to: Math.min(range.to, middle + most),
+  });
+  const half = { maxChars: Math.floor(room.maxChars / 2), maxLines: Math.floor(room.maxLines / 2) };
+  const anchor = characterBorder(window.bytes, middle - window.base) + window.base;
+  const before = fit({ ...window, to: anchor }, half, fitEnd);
+  let fitted = fit({ ...window, from: before.from }, room, fitStart);
+  if (fitted.to <= anchor) {
+    // The line itself is too long to stand behind others: the part around the place, and nothing else.
+    const own = fit({ ...window, from: Math.max(window.from, lineRange.from), to: anchor }, half, fitEnd);
+    fitted = fit({ ...window, from: own.from }, room, fitStart);
+  }
+  const breaks = countBreaks(window.bytes.subarray(fitted.from - window.base, anchor - window.base));
+  const shown = describe(open, window, fitted, line - breaks);
+  return goOn(open, shown, last, shown.startsInside || shown.lines[0] > first);
+}
+
+/** The rest of wanted lines comes next. */
+async function goOn(open: OpenArtifact, shown: Shown, last: number, isClippedBefore: boolean): Promise<Shown> {
+  if (isShort(shown)) return finish(shown, null, true);
+  if (shown.endsInside) {
+    const { to } = await open.locate([last, last]);
+    return finish(shown, { bytes: [shown.bytes[1], to] }, true);
+  }
+  const isAll = shown.lines[1] >= last;
+  return finish(shown, isAll ? null : { lines: [shown.lines[1] + 1, last] }, !isAll || isClippedBefore);
+}
+
+function finish(shown: Shown, next: Shown["next"], clipped: boolean): Shown {
+  return { ...shown, next, clipped };
+}
+
+/** Nothing fits. There is no next page then: asking for it would never end. */
+function isShort(shown: Shown): boolean {
+  return shown.bytes[0] === shown.bytes[1];
+}
+
+async function load(open: OpenArtifact, range: ByteRange): Promise<Window> {
+  const base = Math.max(0, range.from - MARGIN);
+  const bytes = await open.read({ from: base, to: range.to + MARGIN });
+  const from = characterBorder(bytes, range.from - base) + base;
+  return { bytes, base, from, to: Math.max(from, characterBorder(bytes, range.to - base) + base) };
+}
+
+function fit(window: Window, room: PageRoom, how: typeof fitStart): Fitted {
+  const { bytes, base } = window;
+  const fitted = how(bytes, window.from - base, window.to - base, room);
+  return { ...fitted, from: fitted.from + base, to: fitted.to + base };
+}
+
+function describe(open: OpenArtifact, { bytes, base }: Window, { from, to, lines }: Fitted, first: number): Shown {
+  const isEmpty = from === to;
+  return {
+    text: decoder.decode(bytes.subarray(from - base, to - base)),
+    lines: isEmpty ? [0, 0] : [first, first + lines - 1],
+    bytes: [from, to],
+    startsInside: from > 0 && bytes[from - base - 1] !== 10,
+    endsInside: to < open.artifact.bytes && bytes[to - base - 1] !== 10,
+    next: null,
+    clipped: false,
+  };
+}
+
+function countBreaks(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) count++;
+  return count;
 }

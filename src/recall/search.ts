@@ -1,10 +1,10 @@
 import type { Searcher, SearchHit } from "../contract/searcher.ts";
 import type { Scope, Store } from "../contract/store.ts";
-import { foundNote } from "../stages/mark/recall-texts.ts";
+import { foundNote, LEFT_OUT } from "../stages/mark/recall-texts.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { checkQuery, count, type SearchQuery } from "./check-query.ts";
+import { bytesFor, characterBorder, fitEnd, fitStart } from "./fit-page.ts";
 import { type OpenArtifact, openArtifact } from "./open-artifact.ts";
-import { readMatch, type SearchMatch } from "./read-match.ts";
+import { checkQuery, count, type SearchQuery } from "./recall-want.ts";
 
 /** How a search is bounded and ended. */
 export interface SearchOptions {
@@ -141,4 +141,144 @@ function writeMatch({ line, text, before, after }: SearchMatch, previous: Search
     `${line}:${text}\n`,
     ...after.map((other, index) => `${line + 1 + index}-${other}\n`),
   ].join("");
+}
+
+/** A line that matches. Lines of context that are another match's are not repeated. */
+export interface SearchMatch {
+  line: number;
+  /** Where in the line the first match begins: bytes, from 1. */
+  column: number;
+  /** The same as a place in the artifact, from 0: for reading around it where lines are long. */
+  byte: number;
+  text: string;
+  before: string[];
+  after: string[];
+}
+
+/** How a match is shown. */
+interface MatchShape {
+  /** Lines before and after, as far as they lie within `firstLine` to `lastLine`. */
+  context: number;
+  firstLine: number;
+  lastLine: number;
+  lineChars: number;
+  /** No more than this is of use. */
+  maxChars: number;
+}
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const MARGIN = 3;
+
+interface ReadLine {
+  text: string;
+  isShortened: boolean;
+}
+
+/** Reads a matching line and its context, never more of them than can be shown. */
+async function readMatch(
+  open: OpenArtifact,
+  hit: SearchHit,
+  shape: MatchShape,
+): Promise<{ match: SearchMatch; isShortened: boolean }> {
+  const byte = hit.lineByte + hit.column;
+  const own = await readOwn(open, hit, shape.lineChars);
+  const most = Math.max(0, Math.min(shape.context, shape.maxChars));
+  const before = await readBefore(open, hit, Math.min(most, hit.line - shape.firstLine), shape.lineChars);
+  const lastLine = Math.min(hit.line + most, shape.lastLine, open.artifact.lines);
+  const after = await readAfter(open, hit.line, own.end, lastLine, shape.lineChars);
+  const context = [...before, ...after];
+  return {
+    match: {
+      line: hit.line,
+      column: hit.column + 1,
+      byte,
+      text: own.text,
+      before: before.map(({ text }) => text),
+      after: after.map(({ text }) => text),
+    },
+    isShortened: own.isShortened || context.some((line) => line.isShortened),
+  };
+}
+
+/** The line itself; `end` is where the next begins, if that was seen. */
+async function readOwn(
+  open: OpenArtifact,
+  hit: SearchHit,
+  lineChars: number,
+): Promise<ReadLine & { end: number | null }> {
+  const side = bytesFor({ maxChars: lineChars, maxLines: 1 });
+  const at = hit.lineByte + hit.column;
+  const base = Math.max(hit.lineByte, at - side);
+  const bytes = await open.read({ from: base, to: at + side + MARGIN });
+  const start = base > hit.lineByte ? characterBorder(bytes, MARGIN) : 0;
+  const brk = bytes.indexOf(10, at - base);
+  const isEnd = brk >= 0 || base + bytes.length >= open.artifact.bytes;
+  const end = brk < 0 ? bytes.length : withoutReturn(bytes, brk);
+  const next = brk >= 0 ? base + brk + 1 : isEnd ? open.artifact.bytes : null;
+  const whole = fitStart(bytes, start, end, { maxChars: lineChars, maxLines: 1 });
+  if (base === hit.lineByte && isEnd && whole.to === end) {
+    return { text: decoder.decode(bytes.subarray(start, end)), isShortened: false, end: next };
+  }
+  const room = { maxChars: Math.max(0, lineChars - 2 * LEFT_OUT.length), maxLines: 1 };
+  const anchor = Math.min(characterBorder(bytes, at - base), end);
+  const from = fitEnd(bytes, start, anchor, { ...room, maxChars: Math.floor(room.maxChars / 2) }).from;
+  const { to } = fitStart(bytes, from, end, room);
+  const isCutBefore = base + from > hit.lineByte;
+  const isCutAfter = !isEnd || to < end;
+  const text = decoder.decode(bytes.subarray(from, to));
+  const marked = `${isCutBefore ? LEFT_OUT : ""}${text}${isCutAfter ? LEFT_OUT : ""}`;
+  return { text: marked.length > lineChars ? "" : marked, isShortened: isCutBefore || isCutAfter, end: next };
+}
+
+async function readBefore(open: OpenArtifact, hit: SearchHit, count: number, lineChars: number): Promise<ReadLine[]> {
+  if (count <= 0 || hit.lineByte === 0) return [];
+  const from = Math.max(0, hit.lineByte - count * bytesFor({ maxChars: lineChars, maxLines: 1 }));
+  const bytes = await open.read({ from, to: hit.lineByte });
+  const lines: ReadLine[] = [];
+  for (let brk = bytes.length - 1; brk >= 0 && lines.length < count; ) {
+    const start = brk === 0 ? 0 : bytes.lastIndexOf(10, brk - 1) + 1;
+    const isWhole = start > 0 || from === 0;
+    if (isWhole) lines.unshift(startOf(bytes, start, withoutReturn(bytes, brk), true, lineChars));
+    else lines.unshift(await startOfLine(open, hit.line - lines.length - 1, lineChars));
+    if (start === 0) break;
+    brk = start - 1;
+  }
+  return lines;
+}
+
+async function readAfter(
+  open: OpenArtifact,
+  line: number,
+  end: number | null,
+  lastLine: number,
+  lineChars: number,
+): Promise<ReadLine[]> {
+  const lines: ReadLine[] = [];
+  let at = end;
+  for (let next = line + 1; next <= lastLine; next++) {
+    const from = at ?? (await open.locate([next, next])).from;
+    const bytes = await open.read({ from, to: from + bytesFor({ maxChars: lineChars, maxLines: 1 }) });
+    const brk = bytes.indexOf(10);
+    const isEnd = brk >= 0 || from + bytes.length >= open.artifact.bytes;
+    lines.push(startOf(bytes, 0, brk < 0 ? bytes.length : withoutReturn(bytes, brk), isEnd, lineChars));
+    at = brk < 0 ? null : from + brk + 1;
+  }
+  return lines;
+}
+
+/** A line of context that is too long for the window before its match. */
+async function startOfLine(open: OpenArtifact, line: number, lineChars: number): Promise<ReadLine> {
+  const [first] = await readAfter(open, line - 1, null, line, lineChars);
+  return first ?? { text: "", isShortened: false };
+}
+
+function startOf(bytes: Uint8Array, from: number, to: number, isEnd: boolean, lineChars: number): ReadLine {
+  const whole = fitStart(bytes, from, to, { maxChars: lineChars, maxLines: 1 });
+  if (isEnd && whole.to === to) return { text: decoder.decode(bytes.subarray(from, to)), isShortened: false };
+  const cut = fitStart(bytes, from, to, { maxChars: Math.max(0, lineChars - LEFT_OUT.length), maxLines: 1 });
+  return { text: `${decoder.decode(bytes.subarray(from, cut.to))}${LEFT_OUT}`, isShortened: true };
+}
+
+function withoutReturn(bytes: Uint8Array, brk: number): number {
+  return brk > 0 && bytes[brk - 1] === 13 ? brk - 1 : brk;
 }

@@ -1,5 +1,4 @@
-import type { Call, CallOptions, RewritableHistory, Send, SendContext } from "../call/call-options.ts";
-import type { CallParts } from "../call/call-parts.ts";
+import type { Call, CallOptions, CallParts, RewritableHistory, Send, SendContext } from "../call/call-options.ts";
 import type { Compacted, CompactInput, Compactor } from "../contract/compactor.ts";
 import type { Ladder, RungName } from "../stages/recover/ladders.ts";
 import type { Rung, RungCut, RungItem, RungMedia, RungPlan, RungRequest } from "../stages/recover/rung.ts";
@@ -29,7 +28,7 @@ export function lazyCall(parts: CallParts, compactor?: Compactor): Call {
   let loading: Promise<Call> | undefined;
   return async (messages, send, options) => {
     checkCall(options);
-    loading ??= import("../call/call.ts").then(({ newCall }) => newCall(parts));
+    loading ??= import("../call/call-run.ts").then(({ newCall }) => newCall(parts));
     return (await loading)(messages, send, compactor === undefined ? options : { compactor, ...options });
   };
 }

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Wire, WireEdit, WireMessage } from "../contract/wire.ts";
 import type { Path, WireFixture } from "../wire/fixtures/fixture.ts";
-import { missingMessages } from "../wire/missing-messages.ts";
-import { pairResults } from "../wire/pair-results.ts";
+import { missingMessages, pairResults } from "../wire/pair-results.ts";
 import { arbitraryJunk, hostileMessages } from "./hostile-messages.ts";
 import type { Runner, SuiteOptions } from "./test-strategy.ts";
 import {

@@ -11,9 +11,8 @@ import {
   writeBlocks,
 } from "./blocks.ts";
 import { type ContentShape, typedShape, writeContent } from "./content.ts";
-import { jsonChars, jsonText } from "./json-text.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
-import { idOf, isRecord, type JsonRecord, textOrNull, withField } from "./record.ts";
+import { idOf, isRecord, type JsonRecord, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
 
 const plain = typedShape(mediaBytesOf, "cache_control");
 

@@ -11,9 +11,8 @@ import {
   writeBlocks,
 } from "./blocks.ts";
 import { type ContentShape, writeContent } from "./content.ts";
-import { jsonChars, jsonText } from "./json-text.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
-import { idOf, isRecord, type JsonRecord, textOrNull, withField } from "./record.ts";
+import { idOf, isRecord, type JsonRecord, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
 
 const MEDIA = ["image", "document", "video", "audio"];
 const KNOWN = ["text", "toolUse", "toolResult", "cachePoint", "reasoningContent", "guardContent", "searchResult"];

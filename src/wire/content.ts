@@ -1,6 +1,5 @@
 import type { WireEdit } from "../contract/wire.ts";
-import { jsonChars } from "./json-text.ts";
-import { isRecord, type JsonRecord } from "./record.ts";
+import { isRecord, type JsonRecord, jsonChars } from "./record.ts";
 
 /** What a block of a result's content is to a model. "other" is kept and never changed. */
 export type Part = { text: string } | { mediaBytes: number } | "other" | "malformed";

@@ -9,9 +9,8 @@ import {
   settleRole,
   writeBlocks,
 } from "./blocks.ts";
-import { isJsonText, jsonChars, jsonText } from "./json-text.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
-import { idOf, isRecord, type JsonRecord, textOrNull, withField } from "./record.ts";
+import { idOf, isJsonText, isRecord, type JsonRecord, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
 
 // Field names come in camel case from the SDK and in snake case from some clients of the REST API: both are read.
 

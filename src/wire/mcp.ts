@@ -1,9 +1,8 @@
 import type { Wire, WireEdit, WireMessage } from "../contract/wire.ts";
 import { addCall, addResult } from "./blocks.ts";
 import { type ContentShape, readContent, typedShape, writeContent } from "./content.ts";
-import { isJsonText, jsonChars, jsonText } from "./json-text.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
-import { idOf, isRecord, type JsonRecord, withField } from "./record.ts";
+import { idOf, isJsonText, isRecord, type JsonRecord, jsonChars, jsonText, withField } from "./record.ts";
 
 // Results of tools/call, alone or in the JSON-RPC message that carries them. A call is the request of tools/call.
 

@@ -1,9 +1,8 @@
 import type { Wire, WireMessage, WireRole } from "../contract/wire.ts";
 import { addCall, addMedia, addResult, addText, readBlocks } from "./blocks.ts";
 import { typedShape, writeContent } from "./content.ts";
-import { jsonChars } from "./json-text.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
-import { idOf, isRecord, type JsonRecord, textOrNull, withField } from "./record.ts";
+import { idOf, isRecord, type JsonRecord, jsonChars, textOrNull, withField } from "./record.ts";
 
 const AT = "content";
 const shape = { ...typedShape(mediaBytesOf, "cache_control"), needed: true };

@@ -1,11 +1,8 @@
-import type { Wire, WireMessage } from "../contract/wire.ts";
+import type { Wire, WireCall, WireMessage } from "../contract/wire.ts";
 import { addCall, addMedia, addResult, addText, readBlocks } from "./blocks.ts";
-import { writeContent } from "./content.ts";
-import { jsonChars } from "./json-text.ts";
+import { type ContentShape, writeContent } from "./content.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
-import { idOf, isRecord, type JsonRecord, textOrNull, withField } from "./record.ts";
-import { AGENTS_CALL, answerCall, isAnswerable } from "./responses-answer.ts";
-import { hostedShape, mediaBytesOf, outputShape, shellShape } from "./responses-output.ts";
+import { idOf, isRecord, type JsonRecord, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
 
 // Items of a Responses request. The Agents SDK keeps the same items under names in camel case: both are read.
 
@@ -126,4 +123,85 @@ function sign(item: JsonRecord): number {
   if (parts.some((part) => /^(input|output)_(text|image|file)$/.test(String(part.type)))) return 0.9;
   if (parts.length > 0) return -1;
   return type === "message" ? 0.7 : 0.3;
+}
+
+/** The kind of a function call as the Agents SDK keeps it. */
+const AGENTS_CALL = "agents_call";
+
+/** The item that answers a call with an error, by the kind of call: each has its own. */
+const ANSWERS = new Map<string, (id: string, call: WireCall, text: string) => JsonRecord | null>([
+  ["function_call", (id, _call, text) => ({ type: "function_call_output", call_id: id, output: text })],
+  ["custom_tool_call", (id, _call, text) => ({ type: "custom_tool_call_output", call_id: id, output: text })],
+  ["local_shell_call", (id, _call, text) => ({ type: "local_shell_call_output", id, output: text })],
+  [
+    "shell_call",
+    (id, _call, text) => {
+      const output = [{ stdout: "", stderr: text, outcome: { type: "exit", exit_code: 1 } }];
+      return { type: "shell_call_output", call_id: id, output };
+    },
+  ],
+  [
+    "apply_patch_call",
+    (id, _call, text) => ({ type: "apply_patch_call_output", call_id: id, status: "failed", output: text }),
+  ],
+  // Only a screenshot answers it.
+  ["computer_call", () => null],
+  [
+    AGENTS_CALL,
+    (id, { tool }, text) => {
+      return { type: "function_call_result", callId: id, name: tool, status: "incomplete", output: text };
+    },
+  ],
+]);
+
+/** Whether the one who made the request answers calls of this type. */
+function isAnswerable(type: string): boolean {
+  return ANSWERS.has(type);
+}
+
+/** An item that says a call got no result; null where no text can. */
+function answerCall(id: string, call: WireCall, text: string): JsonRecord | null {
+  return ANSWERS.get(call.kind ?? "function_call")?.(id, call, text) ?? null;
+}
+
+const TEXT = /^(input_|output_)?text$/;
+const MEDIA = /^(input_)?(image|file|audio)$|^computer_screenshot$/;
+
+/** What a call's output holds in the Responses format. */
+const outputShape: ContentShape = {
+  look(part) {
+    const bytes = mediaBytesOf(part);
+    if (bytes !== null) return { mediaBytes: bytes };
+    if (TEXT.test(String(part.type))) return typeof part.text === "string" ? { text: part.text } : "malformed";
+    return typeof part.type === "string" ? "other" : "malformed";
+  },
+  put: (part, text) => ({ ...part, text }),
+  say: (text) => ({ type: "input_text", text }),
+};
+
+/** What a hosted tool found: never changed, so whatever it is stands as its JSON. */
+const hostedShape: ContentShape = {
+  ...outputShape,
+  look(part) {
+    const known = outputShape.look(part);
+    return typeof known === "object" ? known : { text: jsonText(part) ?? "" };
+  },
+};
+
+/** A shell's output: one entry a command, with its exit status, which is kept. */
+const shellShape: ContentShape = {
+  look({ stdout, stderr }) {
+    const texts = [textOrNull(stdout), textOrNull(stderr)].filter((text) => text !== null);
+    return texts.length === 0 ? "malformed" : { text: texts.filter((text) => text !== "").join("\n") };
+  },
+  put: (entry, text) => ({ ...entry, stdout: text, ...("stderr" in entry ? { stderr: "" } : {}) }),
+  say: (text) => ({ stdout: text, stderr: "", outcome: { type: "exit", exit_code: 0 } }),
+  drop: (entry) => ({ ...entry, stdout: "", stderr: "" }),
+};
+
+/** About how many bytes an image, file or sound takes; null if it is none. */
+function mediaBytesOf(part: JsonRecord): number | null {
+  if (!MEDIA.test(String(part.type))) return null;
+  const { image_url, file_data, file_url, file_id, image, file, data, audio } = part;
+  return jsonChars(image_url ?? file_data ?? file_url ?? image ?? file ?? data ?? audio ?? file_id ?? "");
 }

@@ -1,4 +1,4 @@
-import type { WireCall, WireMessage, WireResult } from "../contract/wire.ts";
+import type { Wire, WireCall, WireMessage, WireResult } from "../contract/wire.ts";
 
 /** A result with the call it answers. */
 export interface PairedResult {
@@ -109,4 +109,13 @@ function take(line: Line): Made | null {
   }
   while (open[line.next]?.isAnswered) line.next += 1;
   return open[line.next] ?? null;
+}
+
+/** Messages that answer calls which got no result: one for all where the format allows it, else one for each. */
+export function missingMessages(wire: Wire, calls: readonly WireCall[], text: string): unknown[] {
+  const single = calls.map((call) => wire.missing([call], text));
+  const answerable = calls.filter((_call, at) => single[at] !== null);
+  if (answerable.length === 0) return [];
+  const whole = wire.missing(answerable, text);
+  return wire.read(whole).results.length === answerable.length ? [whole] : single.filter((message) => message !== null);
 }

@@ -1,10 +1,8 @@
 import type { Wire, WireEdit, WireMessage, WireRole } from "../contract/wire.ts";
 import { addCall, addMedia, addResult, addText, readBlocks, settleRole, writeBlocks } from "./blocks.ts";
 import { typedShape, writeContent } from "./content.ts";
-import { jsonChars } from "./json-text.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
-import { signPi } from "./pi-sign.ts";
-import { idOf, isRecord, type JsonRecord, textOrNull, withField } from "./record.ts";
+import { idOf, isRecord, type JsonRecord, jsonChars, textOrNull, withField } from "./record.ts";
 
 // Messages of pi and OpenClaw sessions, and the lines of their transcripts, which hold such messages. Older sessions, other
 // harnesses and hand-made ones use other names for the same: all are read.
@@ -138,4 +136,43 @@ function callIdOf(record: JsonRecord): string | null {
 function mediaBytesOf(block: JsonRecord): number | null {
   if (block.type !== "image" && block.type !== "audio" && block.type !== "file") return null;
   return jsonChars(block.data ?? block.source ?? block.url ?? "");
+}
+
+const OWN_ROLES = new Set(["toolResult", "bashExecution", "branchSummary", "compactionSummary", "hookMessage"]);
+const ENTRY_TYPES = new Set([
+  "session",
+  "compaction",
+  "context_edit",
+  "branch_summary",
+  "model_change",
+  "thinking_level_change",
+  "custom",
+  "custom_message",
+  "label",
+  "session_info",
+  "usage",
+  "leaf",
+  "reset",
+]);
+
+/** How surely a message or a transcript's line is pi's or OpenClaw's. */
+function signPi(entry: JsonRecord): number {
+  const { type, message, role } = entry;
+  if (role === undefined) {
+    if (type === "message") return isRecord(message) && typeof message.role === "string" ? 0.95 : -1;
+    if (type === "session") return typeof entry.id === "string" ? 0.9 : -1;
+    return typeof type === "string" && ENTRY_TYPES.has(type) && "timestamp" in entry ? 0.9 : -1;
+  }
+  if (typeof role !== "string" || entry.parts !== undefined) return -1;
+  if (OWN_ROLES.has(role)) return 0.95;
+  if (role !== "user" && role !== "assistant" && role !== "system" && role !== "custom") return -1;
+  const { content, timestamp, stopReason, api } = entry;
+  const blocks = Array.isArray(content) ? content.slice(0, 16).filter(isRecord) : [];
+  if (blocks.some((block) => block.type === "toolCall" || "thinkingSignature" in block)) return 0.95;
+  if (blocks.some((block) => typeof block.type !== "string" || /-|^(image_url|input_|output_)/.test(block.type)))
+    return -1;
+  const isStamped = typeof timestamp === "number";
+  if (role === "assistant" && isStamped && (typeof stopReason === "string" || typeof api === "string")) return 0.9;
+  if (blocks.some(({ type: name }) => name === "tool_use" || name === "tool_result")) return isStamped ? 0.6 : 0.3;
+  return isStamped ? 0.45 : 0.3;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { replaceMedia } from "./replace-media.ts";
+import { replaceMedia } from "./blocks.ts";
 
 const TEXT = "[left out]";
 

@@ -2,8 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { KeepingOptions } from "../../config/index.ts";
 import type { Retention } from "../../contract/store.ts";
 import { SpillwayError } from "../../errors.ts";
-import type { ReadableLocal } from "../../storage/local/empty-local.ts";
-import type { Local, OpenLocalOptions } from "../../storage/local/open-local.ts";
+import type { Local, OpenLocalOptions, ReadableLocal } from "../../storage/local/open-local.ts";
 import { tell } from "./tell.ts";
 
 /** Whose artifacts the command line reads: those of this machine's user. */
@@ -92,14 +91,14 @@ export async function followPlace<T>(flags: PlaceFlags, act: (place: ReadPlace) 
 export async function readPlace<T>(flags: PlaceFlags, act: (place: ReadPlace) => Promise<T>): Promise<T> {
   const named = await nameFolder(flags, tell);
   if (await hasKept(flags, named)) return closing(await openNamed(named, { readsOnly: true }), act);
-  const { emptyLocal } = await import("../../storage/local/empty-local.ts");
+  const { emptyLocal } = await import("../../storage/local/open-local.ts");
   const { dir, retention: _retention, ...options } = named;
   return act({ ...emptyLocal(dir), options });
 }
 
 /** Whether there is something to act on. A folder that somebody names and that holds nothing is a mistake. */
 async function hasKept(flags: PlaceFlags, { dir }: KeepingOptions): Promise<boolean> {
-  const { hasStore } = await import("../../storage/local/has-store.ts");
+  const { hasStore } = await import("../../storage/local/data-folder.ts");
   if (hasStore(dir)) return true;
   if (flags.dir === undefined) return false;
   throw new SpillwayError(

@@ -25,7 +25,7 @@ export function repoMapTool(place: ToolPlace): BoundedTool {
       const [{ isKnownFile, loadNameReader }, { rankDefinitions }, { drawMap }] = await Promise.all([
         import("../../parts/repo-map/read-names.ts"),
         import("../../parts/repo-map/rank-definitions.ts"),
-        import("../../parts/repo-map/draw-map.ts"),
+        import("../../parts/repo-map/rank-definitions.ts"),
       ]);
       const paths: string[] = [];
       await runRg(["--files", "--sort=path"], folder, signal, (line) => void (isKnownFile(line) && paths.push(line)));

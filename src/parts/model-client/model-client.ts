@@ -10,8 +10,6 @@ import { messageOf, SpillwayError } from "../../errors.ts";
 import { checkNumber, describeValue } from "../../stages/policy/check-limits.ts";
 import { NUMBERS, type NumberRow } from "../../stages/policy/defaults.ts";
 import { Turns } from "../turns.ts";
-import { HourlyCaps } from "./hourly-caps.ts";
-import { postJson } from "./post-json.ts";
 import { addressOf, SPEECHES } from "./speeches.ts";
 
 /** The most bytes that one token of an answer takes, JSON around it included. */
@@ -153,4 +151,88 @@ function checked(source: ModelEndpoint): ModelEndpoint {
 
 function bad(message: string): SpillwayError {
   return new SpillwayError("bad-input", `summarizer: ${message}`);
+}
+
+const HOUR_MS = 3_600_000;
+
+interface Spent {
+  atMs: number;
+  chars: number;
+}
+
+/** What calls of the last hour took together: over a cap no further call is made. */
+class HourlyCaps {
+  readonly #maxCalls: number;
+  readonly #maxChars: number;
+  readonly #now: () => number;
+  #spent: Spent[] = [];
+  #chars = 0;
+
+  constructor(maxCalls: number, maxChars: number, now: () => number) {
+    this.#maxCalls = maxCalls;
+    this.#maxChars = maxChars;
+    this.#now = now;
+  }
+
+  /** Takes a call of this size, or throws. What is given back tells how long the answer was. */
+  take(chars: number): (answerChars: number) => void {
+    const nowMs = this.#now();
+    const gone = this.#spent.filter(({ atMs }) => nowMs - atMs >= HOUR_MS);
+    if (gone.length > 0) {
+      this.#chars -= gone.reduce((sum, one) => sum + one.chars, 0);
+      this.#spent = this.#spent.filter(({ atMs }) => nowMs - atMs < HOUR_MS);
+    }
+    if (this.#spent.length >= this.#maxCalls) throw new Error(`over ${this.#maxCalls} calls in an hour`);
+    if (this.#chars + chars > this.#maxChars) throw new Error(`over ${this.#maxChars} characters in an hour`);
+    const spent = { atMs: nowMs, chars };
+    this.#spent.push(spent);
+    this.#chars += chars;
+    return (answerChars) => {
+      spent.chars += answerChars;
+      this.#chars += answerChars;
+    };
+  }
+}
+
+/** What came back. */
+interface Posted {
+  status: number;
+  text: string;
+}
+
+/** Sends JSON and reads at most `maxBytes` of the answer. */
+async function postJson(
+  address: URL,
+  headers: Record<string, string>,
+  body: unknown,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Posted> {
+  const response = await fetch(address, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+    // A key must not follow a redirect to somebody else.
+    redirect: "error",
+    signal,
+  });
+  return { status: response.status, text: await readAtMost(response, maxBytes) };
+}
+
+async function readAtMost({ body }: Response, maxBytes: number): Promise<string> {
+  if (body === null) return "";
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  let text = "";
+  let bytes = 0;
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.length;
+    if (bytes > maxBytes) {
+      await reader.cancel();
+      throw new Error(`the answer is over ${maxBytes} bytes`);
+    }
+    text += decoder.decode(value, { stream: true });
+  }
 }

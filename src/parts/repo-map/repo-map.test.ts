@@ -2,10 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { drawMap } from "./draw-map.ts";
-import { LANGUAGES } from "./languages.ts";
-import { rankDefinitions } from "./rank-definitions.ts";
-import { type FileNames, isKnownFile, loadNameReader } from "./read-names.ts";
+import { drawMap, rankDefinitions } from "./rank-definitions.ts";
+import { type FileNames, isKnownFile, LANGUAGES, loadNameReader } from "./read-names.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-map-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NUMBERS } from "../policy/defaults.ts";
 import { classify } from "./classify.ts";
-import { classifyResponse } from "./classify-response.ts";
+import { classifyResponse } from "./peek-response.ts";
 
 const TOO_LONG = "prompt is too long: 205668 tokens > 200000 maximum";
 

@@ -1,10 +1,9 @@
 import type { Verdict, VerdictContext, VerdictKind } from "../../contract/verdict.ts";
+import { NUMBERS } from "../policy/defaults.ts";
 import { compileRule, type Rule } from "./compile-signatures.ts";
-import { matchRule } from "./match-rule.ts";
 import { type Evidence, readEvidence } from "./read-evidence.ts";
 import { bare, compaction, guards, last, litellm, pages, providers } from "./signatures/index.ts";
-import { silentOverflow } from "./silent-overflow.ts";
-import { compilePattern, matchPattern } from "./text-pattern.ts";
+import { compilePattern, matchPattern, type Numbers } from "./text-pattern.ts";
 
 /** Rules of the caller's own, in the order they are asked: before all others. */
 export interface ClassifyOptions extends VerdictContext {
@@ -70,4 +69,113 @@ function named({ url }: Evidence, context: VerdictContext): { provider?: string 
   );
   const provider = owner?.provider ?? null;
   return provider === null ? {} : { provider };
+}
+
+const CUT_OFF = ["length", "max_tokens", "max_output_tokens", "max-tokens"];
+
+/**
+ * An answer that came with no error and is still no answer: the provider took more than the window and lost part of it, had
+ * no room left to answer, or dropped the start of what it was sent.
+ */
+function silentOverflow({ usage, stops }: Evidence, context: VerdictContext): Omit<Verdict, "provider"> | null {
+  const cutOff = CUT_OFF.some((stop) => stops.has(stop));
+  if (usage !== null) {
+    const { inputTokens, mostInputTokens, outputTokens } = usage;
+    const { window, estimatedTokens } = context;
+    if (window !== undefined && inputTokens > window)
+      return silent("usage-over-window", inputTokens, window, `usage of ${inputTokens}, window of ${window}`);
+    if (window !== undefined && cutOff && outputTokens === 0 && inputTokens >= window * FULL)
+      return silent(
+        "empty-at-full-window",
+        inputTokens,
+        Math.floor(window * WITH_ROOM),
+        `no answer, ${inputTokens} of ${window} used`,
+      );
+    if (estimatedTokens !== undefined && inputTokens > 0 && mostInputTokens < estimatedTokens * LOST)
+      return silent(
+        "truncated-by-server",
+        estimatedTokens,
+        inputTokens,
+        `${inputTokens} read of about ${estimatedTokens}`,
+      );
+  }
+  return cutOff ? { kind: "output-limit", rule: "answer-cut-off", evidence: [...stops].join(", ") } : null;
+}
+
+const FULL = NUMBERS.fullWindowShare.default;
+/** What a request may take of the window if there is to be an answer. */
+const WITH_ROOM = 0.9;
+const LOST = NUMBERS.truncatedShare.default;
+
+function silent(rule: string, observedTokens: number, limitTokens: number, evidence: string) {
+  return { kind: "context-overflow" as const, rule, observedTokens, limitTokens, evidence };
+}
+
+const MAX_EVIDENCE_CHARS = 300;
+
+/** The rule's verdict if all that it names holds, else null. */
+function matchRule(rule: Rule, evidence: Evidence, context: VerdictContext): Verdict | null {
+  const { signature, provider } = rule;
+  const { status, named, empty, over } = signature;
+  if (named === true && context.provider !== provider) return null;
+  if (empty === true && evidence.texts.length > 0 && !evidence.texts.some((text) => NO_BODY.test(text))) return null;
+  if (status !== undefined && !status.some((one) => evidence.statuses.has(one))) return null;
+  const code = find(rule.codes, evidence.codes);
+  if (rule.codes.size > 0 && code === null) return null;
+  const stop = find(rule.stops, evidence.stops);
+  if (rule.stops.size > 0 && stop === null) return null;
+  if (find(rule.notCodes, evidence.codes) !== null) return null;
+  if (rule.not.some((pattern) => evidence.texts.some((text) => matchPattern(pattern, text) !== null))) return null;
+  const match = matchTexts(rule, evidence);
+  if (rule.text.length > 0 && match === null) return null;
+
+  const sizes = readSizes(rule, evidence, match?.numbers ?? {});
+  if (over !== undefined) {
+    const asked = sizes.observedTokens ?? context.estimatedTokens ?? 0;
+    const isOver = sizes.limitTokens !== undefined && asked > sizes.limitTokens;
+    if (isOver !== over) return null;
+  }
+  const words = match?.words ?? code ?? stop ?? `HTTP ${[...evidence.statuses].join(", ")}`;
+  const who = context.provider ?? provider;
+  return { kind: signature.kind, rule: signature.rule, provider: who, ...sizes, evidence: words };
+}
+
+/** What SDKs say of an answer without a body. */
+const NO_BODY = /^([a-z ]*error:? )?\(?\d{3}\)?:? (status code )?\(no body\)$|^\d{3}$/;
+
+function find(wanted: ReadonlySet<string>, had: ReadonlySet<string>): string | null {
+  for (const one of wanted) if (had.has(one)) return one;
+  return null;
+}
+
+function matchTexts(rule: Rule, { texts }: Evidence): { numbers: Numbers; words: string } | null {
+  for (const pattern of rule.text) {
+    for (const text of texts) {
+      const found = matchPattern(pattern, text);
+      if (found !== null)
+        return {
+          numbers: found.numbers,
+          words: text.slice(found.from, Math.min(found.to, found.from + MAX_EVIDENCE_CHARS)),
+        };
+    }
+  }
+  return null;
+}
+
+type Sizes = Pick<Verdict, "observedTokens" | "limitTokens" | "outputTokens" | "includesOutput" | "toolTokens">;
+
+function readSizes({ signature: { fields } }: Rule, evidence: Evidence, numbers: Numbers): Sizes {
+  const { input, output, total, tools } = numbers;
+  const both = input === undefined ? undefined : input + (output ?? 0);
+  const observed = numbers.observed ?? total ?? both ?? evidence.numbers.get(fields?.observed ?? "");
+  const limit = numbers.limit ?? evidence.numbers.get(fields?.limit ?? "");
+  // Tools are a part of the request; a part as large as all of it is no number to reckon with.
+  const isPart = tools !== undefined && tools < (observed ?? 0) - (output ?? 0);
+  return {
+    ...(observed !== undefined && observed > 0 && { observedTokens: observed }),
+    ...(limit !== undefined && limit > 0 && { limitTokens: limit }),
+    ...(output !== undefined && { outputTokens: output }),
+    ...(total !== undefined && output === undefined && { includesOutput: true as const }),
+    ...(isPart && { toolTokens: tools }),
+  };
 }

@@ -1,11 +1,159 @@
 import { SpillwayError } from "../../errors.ts";
+import { fairShares } from "../clamp/fair-shares.ts";
 import { NUMBERS } from "../policy/defaults.ts";
-import { clampResults } from "./clamp-results.ts";
-import { compact } from "./compact.ts";
-import { dropMedia } from "./drop-media.ts";
-import { prune } from "./prune.ts";
-import { reclamp, rewriteResults } from "./reclamp.ts";
-import type { Rung } from "./rung.ts";
+import { planBatch } from "../prune/plan-batch.ts";
+import { selectItems } from "../prune/select-items.ts";
+import { subtract } from "../prune/weight.ts";
+import {
+  clampTo,
+  cuttingRung,
+  type Pressure,
+  type Rung,
+  type RungCut,
+  type RungItem,
+  type RungRequest,
+  shortenTo,
+} from "./rung.ts";
+
+/**
+ * Brings each result under its share of the window, and those that no model has seen yet under one budget: nothing that
+ * usually matters is lost by it.
+ */
+const clampResults: Rung = cuttingRung({ name: "clamp-results" }, function* (request) {
+  const open = request.items.filter(({ fixed }) => !fixed);
+  const newest = open.filter(({ isNewest }) => isNewest).map((item) => ({ ...item, shown: item.texts, item }));
+  const shares = new Map(
+    planBatch(newest, request.pruning, request.windowTokens).map((share) => [share.item.item, share.maxChars]),
+  );
+  for (const item of open) {
+    const most = Math.min(request.resultChars, shares.get(item) ?? Infinity);
+    if (item.texts.chars > most) yield clampTo(item, { maxChars: most });
+  }
+});
+
+/** Others weigh the newest turn by estimates of their own. */
+const NEWEST_SHARE = 1.1;
+/** The least that a summary of use takes. */
+const SUMMARY_TOKENS = 800;
+
+const NOTHING = { tokens: 0, bytes: 0 };
+
+/** Has old turns summarised by a model, where the caller handed in somebody who can. */
+const compact: Rung = {
+  name: "compact",
+  times: NUMBERS.recoverCompactions.default,
+  // What a summary leaves is not known before it is made.
+  estimate: ({ canCompact, total }) => (canCompact ? { tokens: total.tokens, bytes: total.bytes } : NOTHING),
+  plan: ({ targetTokens, total, targetBytes, newestTokens }) => {
+    const share = Math.min(1, targetBytes / Math.max(1, total.bytes));
+    const asked = Math.floor(Math.min(targetTokens, total.tokens * share));
+    // The newest turn is not summarised: a later rung makes it smaller.
+    return { compactTo: Math.max(asked, Math.ceil(newestTokens * NEWEST_SHARE) + SUMMARY_TOKENS) };
+  },
+};
+
+/** Puts a text in place of images, audio and files inside results, the oldest first; elsewhere only if the caller said so. */
+const dropMedia: Rung = cuttingRung(
+  { name: "drop-media", firstFor: ["payload-too-large"] },
+  function* (request, pressure) {
+    for (const item of request.items) {
+      if (!pressure.isOver) return;
+      if (!item.fixed && item.media.bytes > 0) yield { item, to: "without-media", frees: item.media };
+    }
+    for (const { message, weight } of request.outsideMedia) {
+      if (!pressure.isOver) return;
+      yield { message, to: "without-media", frees: weight };
+    }
+  },
+);
+
+/** Trims old results, then clears them, the oldest and those that a later read stands for first, until enough is free. */
+const prune: Rung = cuttingRung({ name: "prune" }, function* (request, pressure) {
+  if (request.pruning.mode === "off") return;
+  const items = selectItems(request, request.pruning).items.toSorted(
+    (a, b) => Number(b.superseded) - Number(a.superseded),
+  );
+  const trimmed = new Map(items.map((item) => [item, item.shown]));
+  for (const item of items) {
+    if (!pressure.isOver) return;
+    const after = request.afterTrim(item);
+    if (after === null || after.chars >= item.shown.chars) continue;
+    trimmed.set(item, after);
+    yield shortenTo(item, "trimmed", after);
+  }
+  if (!request.pruning.hardClear.enabled) return;
+  for (const item of items) {
+    if (!pressure.isOver) return;
+    const shown = trimmed.get(item) ?? item.shown;
+    const { frees } = shortenTo({ ...item, shown }, "cleared", request.afterClear(item));
+    yield { item, to: "cleared", frees };
+  }
+});
+
+/** How often shares are made smaller for one refusal: what a marker takes is only known once it is written. */
+const TIMES = 4;
+
+/** What a result keeps at the least, and what it keeps where the request would not surely fit with that. */
+const FLOORS = [NUMBERS.pruneBatchFloorChars.default, NUMBERS.recoverFloorChars.default];
+
+/**
+ * Brings every result under the hard limits, then all into what room is left: old ones first, then those that no model has
+ * seen yet, in fair shares and none below the floor; in need, below that too.
+ */
+const reclamp: Rung = cuttingRung({ name: "reclamp", times: TIMES }, function* (request, pressure) {
+  const limits = new Map<RungItem, RungCut>();
+  for (const cut of overHardLimits(request)) {
+    limits.set(cut.item, cut);
+    yield cut;
+  }
+  const open = request.items.filter(({ fixed }) => !fixed);
+  for (const floor of FLOORS) {
+    for (const isNewest of [false, true]) {
+      const group = open.filter((item) => item.isNewest === isNewest);
+      for (const { item, maxChars } of sharesOf(group, limits, pressure, floor)) {
+        const cut = clampTo(item, { ...request.hardLimits, maxChars });
+        const before = limits.get(item)?.frees ?? { chars: 0, tokens: 0, bytes: 0 };
+        limits.set(item, cut);
+        yield { ...cut, frees: subtract(cut.frees, before) };
+      }
+    }
+  }
+});
+
+/** Only the hard limits: what is within them stays whole, so that there may be nothing to do. */
+const rewriteResults: Rung = cuttingRung({ name: "rewrite-results" }, overHardLimits);
+
+function* overHardLimits({ items, hardLimits }: RungRequest): Generator<RungCut & { item: RungItem }> {
+  for (const item of items) {
+    if (item.fixed) continue;
+    const cut = clampTo(item, hardLimits);
+    if (cut.frees.tokens > 0 && "item" in cut) yield cut;
+  }
+}
+
+function sharesOf(
+  group: readonly RungItem[],
+  limits: ReadonlyMap<RungItem, RungCut>,
+  pressure: Pressure,
+  floor: number,
+) {
+  const sizes = group.map((item) => ({
+    chars: item.texts.chars - (limits.get(item)?.frees.chars ?? 0),
+    tokens: item.texts.tokens - (limits.get(item)?.frees.tokens ?? 0),
+    bytes: item.texts.bytes - (limits.get(item)?.frees.bytes ?? 0),
+  }));
+  const sum = (unit: "chars" | "tokens" | "bytes") => sizes.reduce((all, size) => all + size[unit], 0);
+  const chars = sum("chars");
+  const share = Math.max(pressure.tokens / Math.max(1, sum("tokens")), pressure.bytes / Math.max(1, sum("bytes")));
+  if (share <= 0) return [];
+  const shares = fairShares(
+    sizes.map((size) => size.chars),
+    Math.max(0, Math.floor(chars * (1 - share))),
+  );
+  return group
+    .map((item, at) => ({ item, maxChars: Math.max(floor, shares[at] as number) }))
+    .filter(({ maxChars }, at) => maxChars < (sizes[at]?.chars ?? 0));
+}
 
 const RUNGS = [clampResults, prune, dropMedia, compact, reclamp, rewriteResults] as const;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Verdict } from "../../contract/verdict.ts";
-import { learnedBeside } from "./learned-beside.ts";
+import { learnedBeside } from "./recovery-goal.ts";
 
 const refusal = (more: Partial<Verdict>): Verdict => ({
   kind: "context-overflow",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Verdict } from "../../contract/verdict.ts";
-import { leftoverShare } from "./leftover-share.ts";
+import { leftoverShare } from "./recovery-goal.ts";
 
 const verdict = (more: Partial<Verdict>): Verdict => ({
   kind: "context-overflow",

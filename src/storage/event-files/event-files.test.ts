@@ -12,8 +12,7 @@ import { storedName } from "../stored-name.ts";
 import { fileEvents } from "./file-events.ts";
 import { openEventFiles } from "./open-event-files.ts";
 import { removeFromEventFile } from "./remove-from-event-file.ts";
-import { copyOutput, outputPath, removeRun, runDirectory, runPath } from "./run-directory.ts";
-import { safeFileName } from "./safe-file-name.ts";
+import { copyOutput, outputPath, removeRun, runDirectory, runPath, safeFileName } from "./run-directory.ts";
 
 const run = promisify(execFile);
 let folder = "";

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { copyFile, lstat, open, readdir, rename, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,7 +9,6 @@ import { eventLine } from "../ledgers/event-form.ts";
 import { makeFolder } from "../local/store-folders.ts";
 import { storedName } from "../stored-name.ts";
 import { appendLine, type EventListener } from "./file-events.ts";
-import { safeFileName } from "./safe-file-name.ts";
 
 /** What a run directory may be told. */
 export interface RunDirectoryOptions {
@@ -150,4 +149,27 @@ async function copyRead(store: Store, { id, scope, bytes }: Artifact, to: string
   } finally {
     await copy.close();
   }
+}
+
+const READABLE_CHARS = 48;
+const HASH_CHARS = 16;
+const PLAIN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+const LOOKS_HASHED = /-[0-9a-f]{16}$/;
+const HAS_ODD_DOTS = /\.\.|\.$/;
+// Windows takes these as devices, whatever follows the first dot.
+const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/;
+
+/**
+ * A file name for a session or a tool, whatever it is called: readable, never a path, and never the same for two names,
+ * also where the file system does not tell capitals from small letters.
+ */
+export function safeFileName(name: string): string {
+  if (PLAIN.test(name) && !LOOKS_HASHED.test(name) && !HAS_ODD_DOTS.test(name) && !DEVICE.test(name)) return name;
+  const hash = createHash("sha256").update(Buffer.from(name, "utf16le")).digest("hex").slice(0, HASH_CHARS);
+  const readable = name
+    .slice(0, READABLE_CHARS)
+    .replaceAll(/[^A-Za-z0-9._-]+/g, "_")
+    .replaceAll(/\.{2,}/g, ".")
+    .replace(/^[._-]+/, "");
+  return `${readable || "x"}-${hash}`;
 }

@@ -2,9 +2,7 @@ import type { RecordedEvent } from "../../contract/event.ts";
 import type { EventQuery, Ledger, Projection, SessionRow, StatQuery, StatRow, Totals } from "../../contract/ledger.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { storedName } from "../stored-name.ts";
-import { type EventForm, eventForm, readEventForm } from "./event-form.ts";
-import { addTotals, NO_TOTALS } from "./event-sums.ts";
-import { hourOf, pageSize } from "./hours-and-pages.ts";
+import { addTotals, type EventForm, eventForm, hourOf, NO_TOTALS, pageSize, readEventForm } from "./event-form.ts";
 
 /** Bounds of a ledger in memory. */
 export interface MemoryLedgerOptions {

@@ -1,4 +1,9 @@
-import { createHmac } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
+import { link, open, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { SpillwayError } from "../../errors.ts";
+import { openNoFollow, readAt } from "./plain-file.ts";
+import { codeOf, PRIVATE_FILE, type StoreFolders, syncFolder } from "./store-folders.ts";
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 const ID_CHARS = 12;
@@ -34,4 +39,56 @@ export function isArtifactId(value: unknown): value is string {
 /** The start of an id as a person types it, on the local command line only. */
 export function isIdPrefix(value: unknown): value is string {
   return typeof value === "string" && /^[a-z2-7]{6,12}$/.test(value);
+}
+
+const SECRET_BYTES = 32;
+/** Of a file that is none, no more is read than it takes to say so. */
+const MAX_SECRET_BYTES = 1024;
+
+/** The store's secret, made on first use. Of two processes that make it at once, both get the first one's. */
+export async function readSecret(folders: StoreFolders): Promise<Uint8Array> {
+  const path = join(folders.dir, "secret");
+  const found = (await readExisting(path)) ?? (await makeSecret(path, folders));
+  if (found.length !== SECRET_BYTES) {
+    throw new SpillwayError(
+      "store-damaged",
+      `${path} should hold ${SECRET_BYTES} bytes and holds ${found.length}. Restore it from a backup, or remove it: ` +
+        "what is stored stays readable, but the same bytes kept again get a new id.",
+    );
+  }
+  return found;
+}
+
+async function readExisting(path: string): Promise<Uint8Array | null> {
+  const handle = await openNoFollow(path);
+  if (handle === null) return null;
+  try {
+    const { size } = await handle.stat();
+    return await readAt(handle, path, 0, Math.min(size, MAX_SECRET_BYTES));
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Written whole under another name first: nobody ever reads half a secret. */
+async function makeSecret(path: string, folders: StoreFolders): Promise<Uint8Array> {
+  const part = join(folders.spool, `${randomBytes(12).toString("hex")}.part`);
+  try {
+    const handle = await open(part, "wx", PRIVATE_FILE);
+    try {
+      await handle.writeFile(randomBytes(SECRET_BYTES));
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await link(part, path).catch((error: unknown) => {
+      if (codeOf(error) !== "EEXIST") throw error;
+    });
+    syncFolder(folders.dir);
+  } catch (error) {
+    throw new SpillwayError("store-unavailable", `${path} cannot be made: ${String(error)}`, { cause: error });
+  } finally {
+    await unlink(part).catch(() => {});
+  }
+  return (await readExisting(path)) ?? new Uint8Array();
 }

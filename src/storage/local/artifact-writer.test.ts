@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { localStore } from "../stores/local.ts";
 import { openFiles } from "./artifact-files.ts";
+import { readSecret } from "./artifact-key.ts";
 import { openRows } from "./artifact-rows.ts";
 import { LocalWriter } from "./artifact-writer.ts";
 import { type Database, openDatabase } from "./open-database.ts";
-import { readSecret } from "./secret.ts";
 import { openFolders } from "./store-folders.ts";
 
 let dir = "";

@@ -1,14 +1,19 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
+import { closeSync, fsyncSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { unlink } from "node:fs/promises";
+import { join } from "node:path";
 import type { Artifact, ArtifactAbout, ArtifactWriter } from "../../contract/store.ts";
 import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
-import type { FileKind } from "./artifact-files.ts";
-import type { ArtifactRows } from "./artifact-rows.ts";
+import { storedName } from "../stored-name.ts";
+import type { ArtifactFiles, FileKind } from "./artifact-files.ts";
+import { artifactId, artifactKey } from "./artifact-key.ts";
+import { type ArtifactRows, type NewRow, toArtifact } from "./artifact-rows.ts";
 import { encodeLineIndex, startLineIndex } from "./line-index.ts";
 import type { Quota } from "./quota.ts";
-import { artifactSave, type Facts, type SavePlace } from "./save-artifact.ts";
-import { SpoolPart } from "./spool-part.ts";
+import type { ArtifactTable } from "./schema.ts";
+import { SpoolPart, writeFault } from "./spool-part.ts";
+import { codeOf, PRIVATE_FILE } from "./store-folders.ts";
 
 /** What a writer works with. */
 export interface WriterPlace extends SavePlace {
@@ -126,5 +131,133 @@ export class LocalWriter implements ArtifactWriter {
     await this.#adding;
     this.#held = [];
     await this.#part?.abandon();
+  }
+}
+
+/** Where an artifact is saved. */
+export interface SavePlace {
+  secret: Uint8Array;
+  rows: ArtifactRows;
+  files: ArtifactFiles;
+  now: () => number;
+}
+
+/** What is known of its bytes. */
+export type Facts = Pick<Artifact, "bytes" | "lines" | "sha256" | "saved">;
+
+/** How an artifact is saved. */
+interface ArtifactSave {
+  /** To be done in one transaction. */
+  act: () => ArtifactTable;
+  /** What was saved, once it is. */
+  kept: (row: ArtifactTable) => Artifact;
+  /** Then: the same bytes were there in another form, whose file may go. */
+  tidyKey: () => string | null;
+}
+
+/** Prepares saving an artifact whose bytes are at hand (`data`) or in spooled files (`parts`). */
+export function artifactSave(
+  { rows, files, secret, now }: SavePlace,
+  about: ArtifactAbout,
+  facts: Facts,
+  redactions: Artifact["redactions"],
+  data: Uint8Array | null,
+  parts: Partial<Record<FileKind, string>>,
+): ArtifactSave {
+  const scope = storedName(about.scope) ?? "";
+  const key = artifactKey(secret, scope, facts.sha256);
+  let isPlaced = false;
+  let had = "plain";
+  const row: NewRow = {
+    ...facts,
+    key,
+    id: artifactId(key),
+    scope,
+    session: storedName(about.session),
+    tool: storedName(about.tool) ?? "",
+    call: storedName(about.call),
+    redaction_count: redactions.count,
+    redaction_bytes: redactions.bytes,
+    form: data === null ? "plain" : "row",
+  };
+  return {
+    act() {
+      had = rows.findByKey(key)?.form ?? "plain";
+      return rows.save(row, now(), data, () => {
+        // The transaction may be tried again after the files were moved.
+        if (data === null && !isPlaced) files.place(key, parts);
+        isPlaced = true;
+      });
+    },
+    kept: (saved) => ({ ...toArtifact(saved), saved: facts.saved }),
+    tidyKey: () => (row.form === "plain" && had !== "plain" ? key : null),
+  };
+}
+
+/** Keeps a whole output without waiting: durable once it returns. */
+export function keepNow(
+  place: SavePlace & { quota: Quota; logPath: string },
+  about: ArtifactAbout,
+  data: Uint8Array,
+  redactions: Artifact["redactions"],
+): Artifact {
+  place.quota.requireNow(data.length);
+  const index = startLineIndex();
+  index.add(data);
+  const lines = index.end();
+  const sha256 = createHash("sha256").update(data).digest("hex");
+  const facts: Facts = { bytes: lines.bytes, lines: lines.lines, sha256, saved: "yes" };
+  const isSmall = data.length <= NUMBERS.smallArtifactBytes.default;
+  const parts: { plain?: string; index?: string } = {};
+  const part = () => join(place.files.folders.spool, `${randomBytes(12).toString("hex")}.part`);
+  try {
+    if (!isSmall) {
+      writeSynced((parts.plain = part()), data);
+      const index = part();
+      try {
+        writeSynced(index, encodeLineIndex(lines));
+        parts.index = index;
+      } catch {
+        // Without room for the index it is made anew by the first who needs it.
+        rmSync(index, { force: true });
+      }
+    }
+    const save = artifactSave(place, about, facts, redactions, isSmall ? data : null, parts);
+    const kept = save.kept(place.rows.transaction(save.act));
+    syncLog(place.logPath);
+    const key = save.tidyKey();
+    if (key !== null) void place.files.tidy(key).catch(() => {});
+    return kept;
+  } catch (error) {
+    for (const path of Object.values(parts)) rmSync(path, { force: true });
+    throw writeFault(error);
+  }
+}
+
+function writeSynced(path: string, bytes: Uint8Array): void {
+  const descriptor = openSync(path, "wx", PRIVATE_FILE);
+  try {
+    writeFileSync(descriptor, bytes);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The database's log, as `logSyncer` in stores/local.ts does it. */
+function syncLog(path: string): void {
+  try {
+    flush(path);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+  }
+}
+
+function flush(path: string): void {
+  const descriptor = openSync(path, "r+");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }

@@ -3,8 +3,8 @@ import type { FileHandle } from "node:fs/promises";
 import { promisify } from "node:util";
 import { deflateRaw, inflateRaw } from "node:zlib";
 import { SpillwayError } from "../../errors.ts";
+import { readWide, writeWide } from "./line-index.ts";
 import { type ArtifactBytes, openNoFollow, readAt } from "./plain-file.ts";
-import { readWide, writeWide } from "./wide-number.ts";
 
 // docs/reference/on-disk-format.md describes the file. Deflate unpacks twice as fast as Brotli; zstd is not in
 // every Node that may read the store.

@@ -1,5 +1,6 @@
+import { statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
-import path from "node:path";
+import path, { join } from "node:path";
 
 /** Where the question is asked; what is absent is this process's own. */
 export interface DataFolderOptions {
@@ -26,4 +27,16 @@ export function dataFolder({
   // The XDG rules say that a path that is not absolute must be ignored.
   const xdg = env["XDG_DATA_HOME"];
   return join(xdg && isAbsolute(xdg) ? xdg : join(home, ".local", "share"), "spillway");
+}
+
+/** Either is enough: who moves a damaged database away still has the files beside it. Others have folders of artifacts too. */
+const SIGNS = ["spillway.db", "secret"];
+
+/** Whether something was ever kept in a folder. Where that cannot be seen the answer is yes: opening it says why. */
+export function hasStore(dir: string = dataFolder()): boolean {
+  try {
+    return SIGNS.some((name) => statSync(join(dir, name), { throwIfNoEntry: false }) !== undefined);
+  } catch {
+    return true;
+  }
 }

@@ -1,7 +1,5 @@
 import { createHash } from "node:crypto";
 import { newScan, scanBytes, scannedLines } from "../../stages/measure/scan.ts";
-import { afterBreak } from "./after-break.ts";
-import { readWide, writeWide } from "./wide-number.ts";
 
 // docs/reference/on-disk-format.md describes the file.
 
@@ -89,4 +87,28 @@ export async function findAfterBreak(
   const block = await read(from, Math.min(index.bytes, from + INDEX_BLOCK_BYTES));
   const after = afterBreak(block, n - (index.ends[low - 1] ?? 0));
   return after === -1 ? from + block.length : from + after;
+}
+
+/** Where the byte after the n-th break (from 1) stands, or -1 if there are fewer. */
+export function afterBreak(bytes: Uint8Array, n: number): number {
+  let left = n;
+  for (let at = 0; at < bytes.length; at += 1) {
+    if (bytes[at] !== 10) continue;
+    left -= 1;
+    if (left === 0) return at + 1;
+  }
+  return -1;
+}
+
+const TWO_32 = 2 ** 32;
+
+/** 64-bit little-endian, for numbers that a double holds exactly. */
+export function writeWide(buffer: Buffer, value: number, at: number): void {
+  buffer.writeUInt32LE(value % TWO_32, at);
+  buffer.writeUInt32LE(Math.floor(value / TWO_32), at + 4);
+}
+
+/** The other way. */
+export function readWide(buffer: Buffer, at: number): number {
+  return buffer.readUInt32LE(at) + buffer.readUInt32LE(at + 4) * TWO_32;
 }

@@ -2,10 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { migrate } from "./migrate.ts";
+import { migrate } from "./migrations.ts";
 import { openDatabase } from "./open-database.ts";
-import { openConnection } from "./sqlite-connection.ts";
-import { loadDriver } from "./sqlite-driver.ts";
+import { loadDriver, openConnection } from "./sqlite-connection.ts";
 
 let folder = "";
 beforeAll(async () => {

@@ -6,8 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeChildModule } from "../../../test/child-module.ts";
 import { openDatabase } from "./open-database.ts";
-import { openConnection, type SqliteConnection } from "./sqlite-connection.ts";
-import { loadDriver } from "./sqlite-driver.ts";
+import { loadDriver, openConnection, type SqliteConnection } from "./sqlite-connection.ts";
 
 const run = promisify(execFile);
 let folder = "";

@@ -6,11 +6,17 @@ import { Kysely } from "kysely";
 import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { databaseFault, isUnwritable } from "./database-fault.ts";
-import { migrate } from "./migrate.ts";
+import { migrate } from "./migrations.ts";
 import type { Schema } from "./schema.ts";
-import { openConnection, type RawSql, retryBusy, type SqliteConnection } from "./sqlite-connection.ts";
+import {
+  type Driver,
+  loadDriver,
+  openConnection,
+  type RawSql,
+  retryBusy,
+  type SqliteConnection,
+} from "./sqlite-connection.ts";
 import { sqliteDialect } from "./sqlite-dialect.ts";
-import { type Driver, loadDriver } from "./sqlite-driver.ts";
 import { makeFolder } from "./store-folders.ts";
 
 /** The database of a local folder: artifacts' facts, small artifacts, events, sums, sessions, projections. */

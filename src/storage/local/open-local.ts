@@ -1,12 +1,14 @@
 import type { Ledger } from "../../contract/ledger.ts";
-import type { Retention } from "../../contract/store.ts";
+import type { Retention, Store } from "../../contract/store.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { memoryLedger } from "../ledgers/memory.ts";
 import { sqliteLedger } from "../ledgers/sqlite.ts";
 import { type LocalStore, localStore } from "../stores/local.ts";
+import { memoryStore } from "../stores/memory.ts";
 import { collectWhenDue, startCollector } from "./collect-when-due.ts";
 import { dataFolder } from "./data-folder.ts";
+import { ownerFault } from "./database-fault.ts";
 import { type Database, openDatabase } from "./open-database.ts";
-import { ownerFault } from "./owner-fault.ts";
 
 /** Everything that is kept on this machine. */
 export interface Local {
@@ -61,6 +63,67 @@ export async function openLocal(
       await ledger.close();
       await store.close();
       await database.close();
+    },
+  };
+}
+
+/** What a reader needs of a local folder. */
+export interface ReadableLocal extends Pick<Local, "dir" | "ledger" | "close"> {
+  store: Store & Pick<LocalStore, "resolvePrefix" | "verify">;
+}
+
+/** A folder in which nothing was kept yet, for readers: it is not made for them. */
+export function emptyLocal(dir: string = dataFolder()): ReadableLocal {
+  return {
+    dir,
+    store: {
+      ...memoryStore(),
+      resolvePrefix: async () => [],
+      verify: async () => ({ checked: 0, checkedBytes: 0, damaged: [], missing: [], orphaned: [] }),
+    },
+    ledger: memoryLedger(),
+    close: async () => {},
+  };
+}
+
+/**
+ * A folder that could not be opened: each call tries again, and fails with the reason until it can be. Whoever keeps or
+ * records is ready for that, and asks less often after some failures.
+ */
+export function openLater(open: () => Promise<Local>): { store: Store; ledger: Ledger } {
+  let opening: Promise<Local> | null = null;
+  const local = (): Promise<Local> => {
+    opening ??= open().catch((error: unknown) => {
+      opening = null;
+      throw error;
+    });
+    return opening;
+  };
+  const store = async () => (await local()).store;
+  const ledger = async () => (await local()).ledger;
+  return {
+    store: {
+      name: "local",
+      begin: async (about) => (await store()).begin(about),
+      find: async (id, scope) => (await store()).find(id, scope),
+      read: async (id, scope, range) => (await store()).read(id, scope, range),
+      locate: async (id, scope, lines) => (await store()).locate(id, scope, lines),
+      file: async (id, scope) => (await store()).file(id, scope),
+      list: async (query) => (await store()).list(query),
+      remove: async (id, scope) => (await store()).remove(id, scope),
+      close: async () => (await opening?.catch(() => null))?.store.close(),
+    },
+    ledger: {
+      name: "sqlite",
+      record: async (event) => (await ledger()).record(event),
+      events: async (query) => (await ledger()).events(query),
+      stats: async (query) => (await ledger()).stats(query),
+      sessions: async (max) => (await ledger()).sessions(max),
+      pin: async (session, pinned) => (await ledger()).pin(session, pinned),
+      removeSession: async (session) => (await ledger()).removeSession(session),
+      projection: async (key) => (await ledger()).projection(key),
+      saveProjection: async (projection) => (await ledger()).saveProjection(projection),
+      close: async () => (await opening?.catch(() => null))?.ledger.close(),
     },
   };
 }

@@ -1,10 +1,13 @@
+import { readdir, stat, unlink } from "node:fs/promises";
+import { join, relative } from "node:path";
 import type { Retention } from "../../contract/store.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { storedName } from "../stored-name.ts";
 import type { ArtifactFiles } from "./artifact-files.ts";
 import type { ArtifactRows } from "./artifact-rows.ts";
 import type { Database } from "./open-database.ts";
 import { retryBusy } from "./sqlite-connection.ts";
-import { sweepFiles } from "./sweep-files.ts";
+import { artifactFolder } from "./store-folders.ts";
 
 /** What may stay. What is absent is the built-in number. */
 export interface CollectOptions extends Retention {
@@ -155,5 +158,123 @@ export async function collect(
 
   function isOf(key: string, session: string): boolean {
     return raw.prepare("select 1 from artifact_sessions where key = ? and session = ?").get(key, session) !== undefined;
+  }
+}
+
+const OURS = /^([0-9a-f]{64})(\.blocks|\.idx)?$/;
+const FOLDER = /^[0-9a-f]{2}$/;
+const FORM_OF: Record<string, string> = { "": "plain", ".blocks": "blocks" };
+
+/** Removes files that no row names and parts that nobody writes any more; gives their paths inside the store's folder. */
+async function sweepFiles(
+  rows: ArtifactRows,
+  files: ArtifactFiles,
+  { nowMs, staleMs, maxAgeMs, dryRun }: { nowMs: number; staleMs: number; maxAgeMs: number; dryRun: boolean },
+): Promise<string[]> {
+  const { dir, spool } = files.folders;
+  const swept: string[] = [];
+  const madeMs = rows.madeMs();
+  // A fresh file may belong to a row that another process is about to commit.
+  const isStale = async (path: string): Promise<boolean> => {
+    const found = await stat(path).catch(() => null);
+    if (found === null || Math.max(found.mtimeMs, found.ctimeMs) >= nowMs - staleMs) return false;
+    // Older than the database: its row went with an earlier one, and whoever has its id may still read it.
+    return found.mtimeMs >= madeMs || found.mtimeMs < nowMs - maxAgeMs;
+  };
+  for (const name of await readdir(spool)) {
+    const path = join(spool, name);
+    if (!name.endsWith(".part") || !(await isPartStale(path, nowMs - staleMs))) continue;
+    if (!dryRun) await unlink(path).catch(() => {});
+    swept.push(relative(dir, path));
+  }
+  for (const { path, key } of await findOrphans(rows, files)) {
+    if (key === null || !(await isStale(path))) continue;
+    if (!dryRun) await files.tidy(key);
+    swept.push(relative(dir, path));
+  }
+  return swept;
+}
+
+/** A writer touches its part from time to time, whatever else it waits for. */
+async function isPartStale(path: string, beforeMs: number): Promise<boolean> {
+  const found = await stat(path).catch(() => null);
+  return found !== null && found.mtimeMs < beforeMs;
+}
+
+/** Files under artifacts/ that no row names. A null key: not a file of ours at all. */
+export async function findOrphans(
+  rows: ArtifactRows,
+  files: ArtifactFiles,
+): Promise<{ path: string; key: string | null }[]> {
+  const orphans: { path: string; key: string | null }[] = [];
+  const { artifacts } = files.folders;
+  for (const folder of await readdir(artifacts, { withFileTypes: true })) {
+    const path = join(artifacts, folder.name);
+    if (!folder.isDirectory() || !FOLDER.test(folder.name)) {
+      orphans.push({ path, key: null });
+      continue;
+    }
+    for (const entry of await readdir(artifactFolder(files.folders, folder.name), { withFileTypes: true })) {
+      const [, key = null, ending = ""] = OURS.exec(entry.name) ?? [];
+      const form = key === null || !key.startsWith(folder.name) ? null : (rows.findByKey(key)?.form ?? null);
+      const isNamed = form !== null && (ending === ".idx" ? form !== "row" : FORM_OF[ending] === form);
+      if (!isNamed || !entry.isFile()) {
+        orphans.push({ path: join(path, entry.name), key: entry.isFile() || form === null ? key : null });
+      }
+    }
+  }
+  return orphans;
+}
+
+/** What belonged to a session. */
+export interface RemovedSession {
+  /** Artifacts that belonged to no other session. */
+  removed: number;
+  removedBytes: number;
+  /** Artifacts that other sessions have too: they stay, untied from this one. */
+  untied: number;
+}
+
+// What belongs to no session is tied to an empty name.
+const OF_SESSION = `select a.key, a.bytes from artifacts a where a.session is ?1
+    or a.key in (select t.key from artifact_sessions t where t.session = ?2) limit ?3`;
+
+/** Deletes what belongs only to a session, or for null to none, in every scope, and unties the rest. */
+export async function removeSession(
+  database: Database,
+  rows: ArtifactRows,
+  files: ArtifactFiles,
+  session: string | null,
+): Promise<RemovedSession> {
+  const name = storedName(session);
+  const report: RemovedSession = { removed: 0, removedBytes: 0, untied: 0 };
+  if (session === "") return report;
+  const tied = name ?? "";
+  const { raw } = database;
+  const find = raw.prepare<{ key: string; bytes: number }>(OF_SESSION);
+  const untie = raw.prepare("delete from artifact_sessions where key = ? and session = ?");
+  const other = raw.prepare<{ session: string }>("select session from artifact_sessions where key = ? limit 1");
+  const rename = raw.prepare("update artifacts set session = ? where key = ? and session is ?");
+  for (;;) {
+    const dropped = await rows.write(() =>
+      find.all(name, tied, PAGE).map(({ key, bytes }) => {
+        untie.run(key, tied);
+        const left = other.get(key);
+        if (left === undefined) return rows.drop(key) ? { key, bytes } : null;
+        rename.run(storedName(left.session), key, name);
+        return { key, bytes: null };
+      }),
+    );
+    for (const each of dropped) {
+      if (each === null) continue;
+      if (each.bytes === null) {
+        report.untied += 1;
+        continue;
+      }
+      await files.tidy(each.key);
+      report.removed += 1;
+      report.removedBytes += each.bytes;
+    }
+    if (dropped.length < PAGE) return report;
   }
 }

@@ -1,9 +1,57 @@
+import { statSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { databaseFault, isBusy } from "./database-fault.ts";
-import { watchHome } from "./database-home.ts";
-import type { Driver, DriverConnection, DriverStatement, SqlValue } from "./sqlite-driver.ts";
+
+/** A value as SQLite takes and gives it. */
+export type SqlValue = null | number | bigint | string | Uint8Array;
+
+/** What both drivers have in common: the API of node:sqlite. */
+interface DriverStatement {
+  run(...values: SqlValue[]): { changes: number | bigint; lastInsertRowid: number | bigint };
+  get(...values: SqlValue[]): unknown;
+  all(...values: SqlValue[]): unknown[];
+  columns(): readonly unknown[];
+}
+
+/** A connection of either driver. */
+interface DriverConnection {
+  prepare(sql: string): DriverStatement;
+  exec(sql: string): void;
+  close(): void;
+}
+
+/** Either driver. */
+export interface Driver {
+  DatabaseSync: new (path: string, options?: { readOnly?: boolean }) => DriverConnection;
+}
+
+/** SQLite as this Node brings it; a package with the same API where it brings none. */
+export async function loadDriver(): Promise<Driver> {
+  return builtIn() ?? (await import("@photostructure/sqlite"));
+}
+
+function builtIn(): Driver | null {
+  const { emitWarning } = process;
+  try {
+    // Node 22 warns on stderr that SQLite is experimental: not a thing for the people who run a command.
+    process.emitWarning = () => {};
+    const loaded: unknown = process.getBuiltinModule?.("node:sqlite" as "node:fs");
+    return isDriver(loaded) ? loaded : null;
+  } catch {
+    return null;
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+/** Early versions of node:sqlite cannot tell a query from a change. */
+function isDriver(loaded: unknown): loaded is Driver {
+  if (typeof loaded !== "object" || loaded === null || !("StatementSync" in loaded)) return false;
+  const { StatementSync } = loaded;
+  return typeof StatementSync === "function" && "columns" in StatementSync.prototype;
+}
 
 /** A prepared statement. Holds its connection: a driver crashes if a statement is all that is left of one. */
 export interface Statement<Row> {
@@ -202,4 +250,33 @@ function refuseNul(value: SqlValue): void {
 
 function isPromise(value: unknown): boolean {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+}
+
+/** Watches that what is written still goes where the next reader looks. */
+interface DatabaseHome {
+  /** Throws once the file, or the log beside it, is not the one that was opened. */
+  check(): void;
+}
+
+/** Begins with the file that stands at the path now: it was opened just before. */
+function watchHome(path: string): DatabaseHome {
+  const file = whoIs(path);
+  let log: string | null = null;
+  return {
+    check() {
+      const logNow = whoIs(`${path}-wal`);
+      log ??= logNow;
+      if (file !== null && whoIs(path) === file && logNow === log) return;
+      throw new SpillwayError(
+        "store-unavailable",
+        `database ${path} was moved, removed or replaced while it was open, so nothing is saved in it any more. Put it ` +
+          "back, or start again: a new one is made where it is missing.",
+      );
+    },
+  };
+}
+
+function whoIs(path: string): string | null {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? null : `${found.dev}:${found.ino}`;
 }

@@ -9,8 +9,8 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 import { SpillwayError } from "../../errors.ts";
+import type { SqlValue } from "./sqlite-connection.ts";
 import { retryBusy, type SqliteConnection } from "./sqlite-connection.ts";
-import type { SqlValue } from "./sqlite-driver.ts";
 
 /** Kysely on a connection of ours. Each query is whole in itself: a transaction across promises would hold up everyone. */
 export function sqliteDialect(connection: SqliteConnection): Dialect {

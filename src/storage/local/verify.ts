@@ -4,9 +4,9 @@ import { type ArtifactFiles, pieces } from "./artifact-files.ts";
 import { artifactId, artifactKey } from "./artifact-key.ts";
 import type { ArtifactRows } from "./artifact-rows.ts";
 import type { Database } from "./open-database.ts";
+import { findOrphans } from "./retention.ts";
 import type { ArtifactTable } from "./schema.ts";
 import { reasonOf } from "./store-folders.ts";
-import { findOrphans } from "./sweep-files.ts";
 
 /** What is wrong with an artifact. */
 export interface Defect {

@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Store } from "../../contract/store.ts";
 import { testStore } from "../../testing/index.ts";
-import { groupWrites } from "../local/group-writes.ts";
 import { openDatabase } from "../local/open-database.ts";
-import { localStore } from "./local.ts";
+import { groupWrites, localStore } from "./local.ts";
 
 const base = await mkdtemp(join(tmpdir(), "spillway-local-"));
 afterAll(() => rm(base, { recursive: true }));

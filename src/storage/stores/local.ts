@@ -1,24 +1,27 @@
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import type { Artifact, ByteRange, Scope, Store } from "../../contract/store.ts";
 import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { adoptFile } from "../local/adopt-file.ts";
 import { type ArtifactFiles, openFiles } from "../local/artifact-files.ts";
-import { isArtifactId, isIdPrefix } from "../local/artifact-key.ts";
+import { isArtifactId, isIdPrefix, readSecret } from "../local/artifact-key.ts";
 import { openRows, toArtifact } from "../local/artifact-rows.ts";
-import { LocalWriter } from "../local/artifact-writer.ts";
+import { keepNow, LocalWriter } from "../local/artifact-writer.ts";
 import { type CompressOptions, type CompressReport, compressIdle } from "../local/compress-idle.ts";
-import { groupWrites } from "../local/group-writes.ts";
-import { keepNow } from "../local/keep-now.ts";
 import { findAfterBreak } from "../local/line-index.ts";
 import type { Database } from "../local/open-database.ts";
 import type { ArtifactBytes } from "../local/plain-file.ts";
 import { openQuota, type StoreLimits } from "../local/quota.ts";
-import { type RemovedSession, removeSession } from "../local/remove-session.ts";
-import { type CollectOptions, type CollectReport, collect } from "../local/retention.ts";
+import {
+  type CollectOptions,
+  type CollectReport,
+  collect,
+  type RemovedSession,
+  removeSession,
+} from "../local/retention.ts";
 import type { ArtifactTable } from "../local/schema.ts";
-import { readSecret } from "../local/secret.ts";
 import { openFolders } from "../local/store-folders.ts";
 import { type VerifyReport, verify } from "../local/verify.ts";
 import { storedName } from "../stored-name.ts";
@@ -213,4 +216,48 @@ function logSyncer(path: string): () => Promise<void> {
     });
     return next;
   };
+}
+
+interface Waiting {
+  act: () => unknown;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+/** All of `act` or nothing, when its turn comes; it may run again. */
+type Write = <T>(act: () => T) => Promise<T>;
+
+/** A transaction holds at most this many. */
+const MAX_GROUP = 256;
+
+/**
+ * Writes that are asked for side by side share one transaction. Where one of them cannot be done the group is undone, and
+ * each is tried by itself: nobody's fault is another's.
+ */
+export function groupWrites(write: Write): Write {
+  let waiting: Waiting[] = [];
+
+  async function writeGroup(): Promise<void> {
+    // Those who ask in the same turn of the event loop come along.
+    await setImmediate();
+    const group = waiting;
+    waiting = [];
+    for (let from = 0; from < group.length; from += MAX_GROUP) await writeTogether(group.slice(from, from + MAX_GROUP));
+  }
+
+  async function writeTogether(group: readonly Waiting[]): Promise<void> {
+    try {
+      const results = await write(() => group.map(({ act }) => act()));
+      group.forEach(({ resolve }, at) => resolve(results[at]));
+    } catch (error) {
+      if (group.length === 1) group[0]?.reject(error);
+      else for (const one of group) await write(one.act).then(one.resolve, one.reject);
+    }
+  }
+
+  return <T>(act: () => T) =>
+    new Promise<T>((resolve, reject) => {
+      waiting.push({ act, resolve: resolve as Waiting["resolve"], reject });
+      if (waiting.length === 1) void writeGroup();
+    });
 }

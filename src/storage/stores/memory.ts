@@ -1,9 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Artifact, ArtifactAbout, ByteRange, Store } from "../../contract/store.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
-import { afterBreak } from "../local/after-break.ts";
 import { artifactId, artifactKey } from "../local/artifact-key.ts";
-import { startLineIndex } from "../local/line-index.ts";
+import { afterBreak, startLineIndex } from "../local/line-index.ts";
 import { storedName } from "../stored-name.ts";
 
 /** Bounds of a memory store, and its secret. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { classifyResponse } from "../../stages/recover/classify-response.ts";
+import { classifyResponse } from "../../stages/recover/peek-response.ts";
 import type { FakeProvider, FakeProviderOptions, SpeaksAs } from "./fake-provider.ts";
 import { manners } from "./manners.ts";
 import { startFakeProvider } from "./start-fake-provider.ts";
