@@ -28,7 +28,7 @@ const load = async (file) => {
   const built = buildSync({ entryPoints: [measure + file], bundle: true, format: "esm", write: false });
   return import(`data:text/javascript;base64,${Buffer.from(built.outputFiles[0].contents).toString("base64")}`);
 };
-const { tokenClasses, firstWideClass, classifyUnits, runOf } = await load("token-classes.ts");
+const { tokenClasses, firstWideClass, classifyUnits, runOf } = await load("estimate-tokens.ts");
 const { tokenSamples, seededRandom } = await load("token-samples.ts");
 const classes = classifyUnits();
 const random = seededRandom(7);

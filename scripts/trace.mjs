@@ -15,7 +15,9 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 process.chdir(root);
 const isListed = process.argv.includes("--list");
 
-const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "src"], { encoding: "utf8" })
+const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "src"], {
+  encoding: "utf8",
+})
   .split("\n")
   .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
   .filter((file) => ts.sys.fileExists(file));

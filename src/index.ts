@@ -9,7 +9,7 @@ import type { Spillway } from "./spillway.ts";
  * (SPILLWAY_MAX_LINES, SPILLWAY_OFF ...) honoured. Reads no config file: hand in `(await loadConfig()).options` for that.
  */
 export async function createSpillway(options: SpillwayOptions = {}): Promise<Spillway> {
-  const { newHistories } = await import("./persist/index.ts");
+  const { newHistories } = await import("./histories/histories.ts");
   return openSpillway(options, newHistories);
 }
 
@@ -69,7 +69,6 @@ export {
   SpillwayError,
   type SpillwayErrorCode,
 } from "./errors.ts";
-export type { SpillwayOptions } from "./open-spillway.ts";
 export type {
   CapOptions,
   CappedHistory,
@@ -80,7 +79,8 @@ export type {
   PersistAbout,
   PersistHook,
   SessionManager,
-} from "./persist/histories.ts";
+} from "./histories/histories.ts";
+export type { SpillwayOptions } from "./open-spillway.ts";
 export type {
   Call,
   CallOptions,

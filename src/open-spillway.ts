@@ -3,7 +3,7 @@ import type { ModelSource } from "./contract/model-client.ts";
 import type { PolicyInput, ProfileName } from "./contract/policy.ts";
 import type { Retention } from "./contract/store.ts";
 import { messageOf } from "./errors.ts";
-import type { Histories } from "./persist/histories.ts";
+import type { Histories } from "./histories/histories.ts";
 import { checkOptions } from "./spillway/check-options.ts";
 import {
   assembleSpillway,

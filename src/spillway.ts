@@ -14,7 +14,7 @@ import type { Policy } from "./contract/policy.ts";
 import type { Artifact, Store } from "./contract/store.ts";
 import type { Strategy } from "./contract/strategy.ts";
 import { SpillwayError } from "./errors.ts";
-import type { GuardOptions, Histories } from "./persist/histories.ts";
+import type { GuardOptions, Histories } from "./histories/histories.ts";
 import type { PrepareOptions } from "./prepare/parts.ts";
 import type { Prepared, PruneChange, PruneReport } from "./prepare/report.ts";
 import type {
@@ -38,8 +38,7 @@ import { errorForDisplay } from "./stages/display/error-for-display.ts";
 import { forDisplay } from "./stages/display/for-display.ts";
 import type { Access } from "./stages/mark/access.ts";
 import type { CustomMarker } from "./stages/mark/forms.ts";
-import { estimateCounter } from "./stages/measure/estimate-tokens.ts";
-import { guardCounter } from "./stages/measure/guard-counter.ts";
+import { estimateCounter, guardCounter } from "./stages/measure/estimate-tokens.ts";
 import { measureText } from "./stages/measure/measure-text.ts";
 import { checkLimits } from "./stages/policy/check-limits.ts";
 import { NUMBERS } from "./stages/policy/defaults.ts";

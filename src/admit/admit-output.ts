@@ -1,8 +1,8 @@
 import type { Artifact, ArtifactAbout, Store } from "../contract/store.ts";
 import { messageOf } from "../errors.ts";
 import type { Access } from "../stages/mark/access.ts";
-import { encodeText } from "../stages/measure/encode-text.ts";
 import { bytesOf, isStream, readChunks } from "../stages/measure/read-chunks.ts";
+import { encodeText } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { type SpillPlace, startSpill } from "../stages/spill/spill.ts";
 import { spillNow } from "../stages/spill/spill-now.ts";

@@ -5,7 +5,7 @@ import type { Artifact, ArtifactAbout } from "../contract/store.ts";
 import { messageOf } from "../errors.ts";
 import type { Access } from "../stages/mark/access.ts";
 import { pageNote } from "../stages/mark/page-note.ts";
-import { encodeText } from "../stages/measure/encode-text.ts";
+import { encodeText } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { type SpillPlace, startSpill } from "../stages/spill/spill.ts";
 import { within } from "../stages/spill/within.ts";

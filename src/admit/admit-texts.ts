@@ -7,9 +7,8 @@ import { replaceTexts } from "../stages/clamp/replace-texts.ts";
 import type { Keeping } from "../stages/mark/access.ts";
 import { exitLine } from "../stages/mark/texts.ts";
 import { describeBinary } from "../stages/measure/describe-binary.ts";
-import { encodeText } from "../stages/measure/encode-text.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
-import { SAMPLE_BYTES } from "../stages/measure/scan.ts";
+import { encodeText, SAMPLE_BYTES } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import {
   type AdmissionRequest,

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { strategies } from "../stages/clamp/strategies/index.ts";
-import { encodeText } from "../stages/measure/encode-text.ts";
 import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
+import { encodeText } from "../stages/measure/scan.ts";
 import { arbitraryLimits, arbitraryOutput } from "../testing/arbitrary.ts";
 import { type AdmissionRequest, NOT_KEPT, startAdmission } from "./admission.ts";
 import { admitWhole } from "./admit-whole.ts";

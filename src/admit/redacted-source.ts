@@ -1,7 +1,6 @@
 import type { Cut, Gap, Piece } from "../contract/cut.ts";
 import type { Extent } from "../contract/size.ts";
-import { encodeText } from "../stages/measure/encode-text.ts";
-import { newScan, scanBytes, scannedChars } from "../stages/measure/scan.ts";
+import { encodeText, newScan, scanBytes, scannedChars } from "../stages/measure/scan.ts";
 import { startRedact } from "../stages/redact/redact.ts";
 import type { RedactionRule } from "../stages/redact/redaction-rule.ts";
 import { Replacements } from "../stages/redact/replacements.ts";

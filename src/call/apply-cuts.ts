@@ -1,7 +1,7 @@
 import type { WireEdit } from "../contract/wire.ts";
 import { type KeptResult, keptLine } from "../prepare/form.ts";
 import { mediaLeftOut } from "../stages/mark/texts.ts";
-import { encodeText } from "../stages/measure/encode-text.ts";
+import { encodeText } from "../stages/measure/scan.ts";
 import { joinTexts, trimText } from "../stages/prune/trim-text.ts";
 import type { RungCut } from "../stages/recover/rung.ts";
 import { startSpill } from "../stages/spill/spill.ts";

@@ -1,6 +1,6 @@
 import type { TokenCounter } from "../contract/token-counter.ts";
 import type { Verdict } from "../contract/verdict.ts";
-import { guardCounter } from "../stages/measure/guard-counter.ts";
+import { guardCounter } from "../stages/measure/estimate-tokens.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { learnedBeside } from "../stages/recover/recovery-goal.ts";
 import type { AnsweredRequest } from "./call-memory.ts";

@@ -2,7 +2,7 @@ import type { Compactor } from "../contract/compactor.ts";
 import type { PruningPolicy } from "../contract/policy.ts";
 import type { VerdictKind } from "../contract/verdict.ts";
 import { messageOf, type OverflowStep } from "../errors.ts";
-import { guardLimits } from "../stages/guard/guard-limits.ts";
+import { guardLimits } from "../stages/guard/guard.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { trimmedChars } from "../stages/prune/trim-text.ts";
 import type { RecoveryGoal } from "../stages/recover/recovery-goal.ts";

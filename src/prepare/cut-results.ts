@@ -1,5 +1,5 @@
 import { recallLine } from "../stages/mark/access.ts";
-import { encodeText } from "../stages/measure/encode-text.ts";
+import { encodeText } from "../stages/measure/scan.ts";
 import { type PruneCut, type PruneFrame, STEP } from "../stages/prune/prune-item.ts";
 import { trimmedChars, trimText } from "../stages/prune/trim-text.ts";
 import type { Weight } from "../stages/prune/weight.ts";

@@ -47,8 +47,8 @@ async function load(
   redaction: Redaction | null,
 ): Promise<Condensing> {
   const [{ newSummarize }, { newCompactor }, client] = await Promise.all([
-    import("../condense/summarize-output.ts"),
-    import("../condense/new-compactor.ts"),
+    import("../summarize/summarize-output.ts"),
+    import("../summarize/compactor.ts"),
     opening,
   ]);
   return {

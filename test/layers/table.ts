@@ -15,9 +15,9 @@ export interface Layer {
 const GROUND = ["contract", "errors"];
 const FIRST = ["measure", "policy", "mark", "record", "spill", "redact", "fold", "wire"];
 const CLAMP = ["clamp"];
-const PLANS = ["display", "prune", "guard", "cap", "summarize", "compact"];
+const PLANS = ["display", "prune", "guard", "cap"];
 const RECOVER = ["recover"];
-const MEETING = ["admit", "persist", "recall", "prepare", "call", "condense", "spillway", "stages", "overflow"];
+const MEETING = ["admit", "histories", "recall", "prepare", "call", "summarize", "spillway", "stages", "overflow"];
 const LOADED = ["storage", "parts", "config"];
 const ENTRIES = ["index", "open-spillway", "entrypoints"];
 
@@ -55,7 +55,7 @@ export const LAYERS: Layer[] = [
   },
   {
     level: 5,
-    rooms: ["persist"],
+    rooms: ["histories"],
     may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER, "admit"],
     node: false,
     packages: "none",
@@ -87,7 +87,7 @@ export const LAYERS: Layer[] = [
   },
   {
     level: 5,
-    rooms: ["condense"],
+    rooms: ["summarize"],
     may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER, "admit"],
     node: false,
     packages: "none",
@@ -119,11 +119,11 @@ export const LAYERS: Layer[] = [
       ...PLANS,
       ...RECOVER,
       "admit",
-      "persist",
+      "histories",
       "recall",
       "prepare",
       "call",
-      "condense",
+      "summarize",
     ],
     node: true,
     packages: "none",
@@ -143,7 +143,7 @@ export const LAYERS: Layer[] = [
     level: 7,
     rooms: ENTRIES,
     may: [...GROUND, "wire", "recall", "spillway", "open-spillway"],
-    onUse: [...LOADED, "persist"],
+    onUse: [...LOADED, "histories"],
     node: true,
     packages: "on use",
   },

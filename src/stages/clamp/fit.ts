@@ -1,8 +1,7 @@
 import type { Unit } from "../../contract/limits.ts";
 import type { Size } from "../../contract/size.ts";
 import type { TokenCounter } from "../../contract/token-counter.ts";
-import { splitsPair } from "../measure/encode-text.ts";
-import { newScan, scanBytes, scannedChars, scannedLines } from "../measure/scan.ts";
+import { newScan, scanBytes, scannedChars, scannedLines, splitsPair } from "../measure/scan.ts";
 import { readStep, type Step } from "./boundary.ts";
 import type { Budget } from "./budget.ts";
 import { type Fit, fitAsciiEnd, fitAsciiStart, isAscii } from "./fit-ascii.ts";

@@ -1,6 +1,6 @@
 import { readField } from "../clamp/bound-open.ts";
 import { NUMBERS } from "../policy/defaults.ts";
-import { textStart } from "./display-text.ts";
+import { textStart } from "./for-display.ts";
 
 const UNKNOWN = "unknown error";
 const DOTS = "...";

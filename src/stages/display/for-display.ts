@@ -3,8 +3,8 @@ import { OMITTED_KEY } from "../clamp/bound-share.ts";
 import { boundValue } from "../clamp/bound-value.ts";
 import { counted } from "../mark/texts.ts";
 import { mediaBytes } from "../measure/media-bytes.ts";
+import { splitsPair } from "../measure/scan.ts";
 import { NUMBERS } from "../policy/defaults.ts";
-import { displayText } from "./display-text.ts";
 
 /** Blocks shown of one result, those inside blocks included: the first and the last half, a note between. */
 export const MAX_DISPLAY_BLOCKS = 200;
@@ -136,4 +136,21 @@ function inOrder(
   displayed.push(...rest);
   if (omittedBytes !== null) displayed.push(["bytes", omittedBytes], ["omitted", true]);
   return Object.fromEntries(displayed);
+}
+
+/** A text as people see it: its start within the limit, the note of how much is missing counted in. */
+function displayText(text: string, maxChars: number = NUMBERS.displayTextChars.default): string {
+  if (text.length <= maxChars) return text.toWellFormed();
+  const note = (chars: number) => `\n... [${counted(chars, "character")} omitted]`;
+  // Reserved for the largest count there can be: the true one is never longer.
+  const room = maxChars - note(text.length).length;
+  if (room <= 0) return textStart(text, maxChars);
+  const start = textStart(text, room);
+  return start + note(text.length - start.length);
+}
+
+/** The first characters of a text, not parting a surrogate pair. */
+export function textStart(text: string, maxChars: number): string {
+  const end = maxChars > 0 && maxChars < text.length && splitsPair(text, maxChars) ? maxChars - 1 : maxChars;
+  return text.slice(0, Math.max(0, end)).toWellFormed();
 }

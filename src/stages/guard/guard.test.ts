@@ -1,9 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { WireCall, WireMessage, WireRole } from "../../contract/wire.ts";
-import { guardLimits } from "./guard-limits.ts";
-import { PendingCalls } from "./pending-calls.ts";
-import { repairText } from "./repair-text.ts";
+import { guardLimits, PendingCalls, repairText } from "./guard.ts";
 
 describe("guardLimits", () => {
   it("400,000 characters bind only where the limits allow more", () => {

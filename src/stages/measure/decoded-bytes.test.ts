@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodedBytes } from "./decoded-bytes.ts";
+import { decodedBytes } from "./media-bytes.ts";
 
 const bytes = fc.uint8Array({ maxLength: 200 });
 

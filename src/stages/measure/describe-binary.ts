@@ -1,5 +1,4 @@
-import { strangeBytes } from "./scan.ts";
-import { CONTROLS } from "./scan-table.ts";
+import { CONTROLS, strangeBytes } from "./scan.ts";
 
 /** First bytes that name a format. `at` is where they stand. */
 const FORMATS: [name: string, bytes: string, at?: number][] = [

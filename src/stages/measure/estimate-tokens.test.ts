@@ -6,8 +6,7 @@ import * as claude from "ai-tokenizer/encoding/claude";
 import fc from "fast-check";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
-import { estimateCounter } from "./estimate-tokens.ts";
-import { tokenClasses } from "./token-classes.ts";
+import { estimateCounter, tokenClasses } from "./estimate-tokens.ts";
 import { tokenSamples } from "./token-samples.ts";
 import { joinWeights, placeWeights } from "./token-weights.ts";
 

@@ -1,8 +1,7 @@
 import type { Size } from "../../contract/size.ts";
 import type { TokenCounter } from "../../contract/token-counter.ts";
-import { encodeText } from "./encode-text.ts";
 import { estimateCounter } from "./estimate-tokens.ts";
-import { newScan, scanBytes, scannedLines, scanText } from "./scan.ts";
+import { encodeText, newScan, scanBytes, scannedChars, scannedLines, scanText } from "./scan.ts";
 
 /** The size of a text in every unit. */
 export function measureText(text: string, counter: TokenCounter = estimateCounter): Size {
@@ -23,4 +22,61 @@ export function lazySize(text: string, { bytes, lines }: Omit<Size, "tokens">, c
       return tokens;
     },
   };
+}
+
+/** A text being measured as it comes. */
+export interface Measuring {
+  /** Text or bytes, in pieces of any size. */
+  add(chunk: string | Uint8Array): void;
+  end(): Size;
+}
+
+/** Tokens are counted in stretches of about this many characters, cut at a line's end where there is one. */
+const STRETCH_CHARS = 16_384;
+
+/**
+ * Measures a text that comes in pieces, in bounded memory. Bytes, chars and lines are exact; tokens are counted in
+ * stretches and added up, which is within a thousandth of counting the whole.
+ */
+export function startMeasure(counter: TokenCounter): Measuring {
+  const scan = newScan();
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let waiting = "";
+  let half = "";
+  let tokens = 0;
+
+  function addBytes(bytes: Uint8Array): void {
+    scanBytes(scan, bytes);
+    waiting += decoder.decode(bytes, { stream: true });
+    while (waiting.length >= STRETCH_CHARS) countStretch();
+  }
+
+  function countStretch(): void {
+    const lineEnd = waiting.lastIndexOf("\n", STRETCH_CHARS - 1) + 1;
+    const end = lineEnd > 0 ? lineEnd : STRETCH_CHARS - (isHigh(waiting, STRETCH_CHARS - 1) ? 1 : 0);
+    tokens += counter.count(waiting.slice(0, end));
+    waiting = waiting.slice(end);
+  }
+
+  return {
+    add(chunk) {
+      if (typeof chunk !== "string") return addBytes(chunk);
+      // A surrogate pair may come in two pieces.
+      const text = half + chunk;
+      half = isHigh(text, text.length - 1) ? text.slice(-1) : "";
+      for (const bytes of encodeText(half === "" ? text : text.slice(0, -1))) addBytes(bytes);
+    },
+    end() {
+      for (const bytes of encodeText(half)) addBytes(bytes);
+      half = "";
+      waiting += decoder.decode();
+      if (waiting !== "") tokens += counter.count(waiting);
+      waiting = "";
+      return { bytes: scan.bytes, chars: scannedChars(scan), lines: scannedLines(scan), tokens };
+    },
+  };
+}
+
+function isHigh(text: string, at: number): boolean {
+  return (text.charCodeAt(at) & 0xfc00) === 0xd800;
 }

@@ -1,5 +1,5 @@
 ;; Counts line breaks and UTF-16 units of UTF-8 bytes, 16 at a time while they are ASCII.
-;; scan-table.ts has the tables that stand at 0 (byte classes, 256 bytes), 256 (10 states x 16 classes) and 416
+;; scan.ts has the tables that stand at 0 (byte classes, 256 bytes), 256 (10 states x 16 classes) and 416
 ;; (control characters, 32 bytes);
 ;; compiled into scan-binary.ts by scripts/compile-scan.mjs.
 (module

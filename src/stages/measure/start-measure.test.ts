@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { arbitraryOutput, chunked } from "../../testing/arbitrary.ts";
 import { estimateCounter } from "./estimate-tokens.ts";
-import { measureText } from "./measure-text.ts";
-import { startMeasure } from "./start-measure.ts";
+import { measureText, startMeasure } from "./measure-text.ts";
 
 it("measures bytes in pieces as it measures the whole text", () => {
   fc.assert(

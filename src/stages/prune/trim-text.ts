@@ -1,5 +1,5 @@
 import type { PruningPolicy } from "../../contract/policy.ts";
-import { splitsPair } from "../measure/encode-text.ts";
+import { splitsPair } from "../measure/scan.ts";
 
 /** Several texts of one result, as pruning reads them. */
 export function joinTexts(texts: readonly string[]): string {

@@ -7,7 +7,7 @@ import type { Receipt } from "../contract/receipt.ts";
 import type { Wire, WireResult } from "../contract/wire.ts";
 import { messageOf } from "../errors.ts";
 import { boundValue } from "../stages/clamp/bound-value.ts";
-import { repairText } from "../stages/guard/repair-text.ts";
+import { repairText } from "../stages/guard/guard.ts";
 import type { Access } from "../stages/mark/access.ts";
 import { counted } from "../stages/mark/texts.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";

@@ -1,5 +1,5 @@
 import type { Wire, WireCall } from "../contract/wire.ts";
-import { PendingCalls } from "../stages/guard/pending-calls.ts";
+import { PendingCalls } from "../stages/guard/guard.ts";
 import { LOST_RESULT } from "../stages/mark/texts.ts";
 import { missingMessages } from "../wire/pair-results.ts";
 

@@ -19,8 +19,8 @@ import { openaiChatFixtures } from "../wire/fixtures/openai-chat.ts";
 import { openaiResponsesFixtures } from "../wire/fixtures/openai-responses.ts";
 import { piFixtures } from "../wire/fixtures/pi.ts";
 import { wires } from "../wire/index.ts";
-import { newCompactor } from "./new-compactor.ts";
-import { orphans, readConversation } from "./read-conversation.ts";
+import { newCompactor } from "./compactor.ts";
+import { orphans, readConversation } from "./plan-compact.ts";
 
 const stops: (() => unknown)[] = [];
 afterEach(async () => {

@@ -1,10 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NUMBERS } from "../policy/defaults.ts";
-import { checkAnswer } from "./check-answer.ts";
-import { planSummary } from "./plan-summary.ts";
-import { mostPieces, startSplit } from "./split-text.ts";
-import { summaryPrompt } from "./summary-prompt.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
+import { mostPieces, planSummary, startSplit } from "./plan-summary.ts";
+import { checkAnswer, summaryPrompt } from "./summary-prompt.ts";
 
 const NONCE = "abcdefgh2345";
 

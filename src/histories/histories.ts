@@ -3,8 +3,8 @@ import type { Recorder } from "../admit/recorder.ts";
 import type { Limits } from "../contract/limits.ts";
 import type { Wire } from "../contract/wire.ts";
 import { SpillwayError } from "../errors.ts";
-import { guardLimits } from "../stages/guard/guard-limits.ts";
-import type { PendingCalls } from "../stages/guard/pending-calls.ts";
+import { type CapOptions, type CappedHistory, cap, type MessageSource } from "../stages/cap/cap.ts";
+import { guardLimits, type PendingCalls } from "../stages/guard/guard.ts";
 import { detectWire, wireNamed, wires } from "../wire/index.ts";
 import {
   type GuardedMessage,
@@ -12,12 +12,45 @@ import {
   type GuardRequest,
   guardMessage,
   guardMessageNow,
+  type PersistAbout,
   type PersistHook,
 } from "./guard-message.ts";
 import { type GuardedSession, guardSession, type SessionManager } from "./guard-session.ts";
 
+export type {
+  CapOptions,
+  CappedHistory,
+  GuardedSession,
+  GuardOptions,
+  GuardSessionOptions,
+  MessageSource,
+  PersistAbout,
+  PersistHook,
+  SessionManager,
+};
+
+/** What may be done with messages that are kept or handed over, rather than sent. */
+export interface Histories extends Guarding {
+  /** A history for another agent: long texts cut, the oldest left out, in at most 80 KiB of JSON. */
+  cap(messages: MessageSource, options?: CapOptions): CappedHistory;
+}
+
+/** Puts them together. */
+export function newHistories(parts: GuardParts): Histories {
+  const { recorder, now } = parts;
+  return {
+    ...newGuarding(parts),
+    cap(messages, options) {
+      const { messages: shown, ...capped } = cap(messages, options);
+      const event = { kind: "history-capped" as const, atMs: now(), session: null, tool: null, call: null };
+      if (capped.truncated) void recorder.event({ ...event, artifact: null, receipt: null, more: { ...capped } });
+      return { messages: shown, ...capped };
+    },
+  };
+}
+
 /** What may be said for one message that is to be persisted. */
-export interface GuardOptions {
+interface GuardOptions {
   /** The message format's name; it is found out where it is not said. */
   wire?: string | undefined;
   session?: string | undefined;
@@ -32,7 +65,7 @@ export interface GuardOptions {
 }
 
 /** What may be said for a session. */
-export interface GuardSessionOptions extends Omit<GuardOptions, "tool"> {
+interface GuardSessionOptions extends Omit<GuardOptions, "tool"> {
   /** The host awaits what appendMessage returns, so the store is awaited too. */
   async?: boolean | undefined;
   /** False leaves calls without a result as they are. */
@@ -49,7 +82,7 @@ export interface GuardParts {
 }
 
 /** Messages on their way into a transcript. */
-export interface Guarding {
+interface Guarding {
   /** A message as it should be persisted: results and their details within the ceiling, the whole saved first. */
   guard(message: unknown, options?: GuardOptions): Promise<unknown>;
   /** The same for a host that cannot wait: saved where the store can do so at once, else marked as not saved. */
@@ -67,7 +100,7 @@ const NO_OWN_LIMITS: Required<Limits> = {
 };
 
 /** Puts guarding together. */
-export function newGuarding({ planFor, keeper, recorder, now }: GuardParts): Guarding {
+function newGuarding({ planFor, keeper, recorder, now }: GuardParts): Guarding {
   function requestOf(
     wire: Wire | null,
     options: GuardOptions,

@@ -1,10 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { WireMessage, WireRole } from "../../contract/wire.ts";
+import type { WireMessage, WireRole } from "../contract/wire.ts";
 import { compactPrompt, hasSections } from "./compact-prompt.ts";
-import { findIdentifiers } from "./find-identifiers.ts";
-import { planCompact } from "./plan-compact.ts";
-import { renderMessage, shorten } from "./render-message.ts";
+import { findIdentifiers, planCompact, renderMessage, shorten } from "./plan-compact.ts";
 
 const ROOM = { targetTokens: 1000, summaryTokens: 200, keepTurns: 3, keepTokens: 500 };
 

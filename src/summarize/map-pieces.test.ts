@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { mapPieces } from "./map-pieces.ts";
-import { SummaryCache } from "./summary-cache.ts";
+import { mapPieces, SummaryCache } from "./summarize-output.ts";
 
 async function* count(to: number, log: string[]): AsyncGenerator<number> {
   try {

@@ -3,18 +3,25 @@ import type { ModelClient } from "../contract/model-client.ts";
 import type { Artifact } from "../contract/store.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import type { WireMessage } from "../contract/wire.ts";
-import { compactionText, looksCompacted, withMissing } from "../stages/compact/compaction-text.ts";
-import { findIdentifiers } from "../stages/compact/find-identifiers.ts";
-import { type CompactPlan, planCompact } from "../stages/compact/plan-compact.ts";
-import { type RedactText, shorten } from "../stages/compact/render-message.ts";
-import type { Access } from "../stages/mark/access.ts";
+import { boundValue } from "../stages/clamp/bound-value.ts";
+import type { Access, Keeping } from "../stages/mark/access.ts";
+import { encodeText } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import type { SpillPlace } from "../stages/spill/spill.ts";
-import { OwnSummaries } from "./own-summaries.ts";
-import { orphans, type ReadConversation, readConversation } from "./read-conversation.ts";
-import { renderChunks } from "./render-chunks.ts";
-import { spillMessages } from "./spill-messages.ts";
-import { summarizeChunks } from "./summarize-chunks.ts";
+import { type SpillPlace, startSpill } from "../stages/spill/spill.ts";
+import { compactionText, compactPrompt, hasSections, looksCompacted, withMissing } from "./compact-prompt.ts";
+import {
+  type CompactPlan,
+  findIdentifiers,
+  OwnSummaries,
+  orphans,
+  planCompact,
+  type ReadConversation,
+  type RedactText,
+  readConversation,
+  renderChunks,
+  shorten,
+} from "./plan-compact.ts";
+import { checkAnswer, newNonce } from "./summary-prompt.ts";
 
 /** What compacting works with; nothing is looked up. */
 export interface CompactorParts {
@@ -115,4 +122,59 @@ function latestRequest(views: readonly WireMessage[], cut: number, own: OwnSumma
   // One of an earlier process: what it stands for is in its text.
   if (looksCompacted(asked.text)) return null;
   return shorten([asked.text, ...(asked.moreTexts ?? [])].join("\n"), NUMBERS.compactQuoteChars.default);
+}
+
+/** Under this name messages are kept. */
+const TOOL = "conversation";
+
+/** Keeps messages as one artifact, a line of JSON each, as they came. */
+async function spillMessages(
+  messages: readonly unknown[],
+  {
+    place,
+    access,
+    scope,
+  }: { place: SpillPlace; access: (artifact: Artifact) => Access | Promise<Access>; scope: string },
+): Promise<Omit<Keeping, "redactions">> {
+  const spill = startSpill(place, { scope, session: null, tool: TOOL, call: null });
+  for (const message of messages) for (const bytes of encodeText(`${jsonOf(message)}\n`)) await spill.add(bytes);
+  const { artifact } = await spill.end();
+  if (artifact === null) return { saved: "no", savedBytes: 0, id: null, access: { by: "operator" } };
+  const { id, saved, bytes } = artifact;
+  return { id, saved, savedBytes: bytes, access: await access(artifact) };
+}
+
+function jsonOf(message: unknown): string {
+  try {
+    return JSON.stringify(message) ?? "null";
+  } catch {
+    return JSON.stringify(boundValue(message, Number.POSITIVE_INFINITY).value) ?? "null";
+  }
+}
+
+/** Models count badly: they are asked for less than what is taken. */
+const ASKED_SHARE = 0.8;
+const ANSWER_CHARS_PER_TOKEN = 2;
+
+/** Summarises chunks one after another, each with the summary of those before. Throws where there is no summary. */
+async function summarizeChunks(
+  chunks: readonly string[],
+  previous: string | null,
+  maxChars: number,
+  client: ModelClient,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const most = Math.min(maxChars, client.maxAnswerTokens * ANSWER_CHARS_PER_TOKEN);
+  let summary = previous;
+  for (const text of chunks) {
+    const nonce = newNonce();
+    const prompt = compactPrompt({ text, previous: summary }, Math.floor(most * ASKED_SHARE), nonce);
+    const answer = await client.ask({ ...prompt, signal });
+    const checked = checkAnswer(answer, { belowChars: most + 1, nonce });
+    const why = checked.why ?? (hasSections(checked.text) ? null : "the answer is no summary of a conversation");
+    if (why !== null) throw new Error(`not compacted: ${why}`);
+    summary = checked.text;
+  }
+  if (summary === null) throw new Error("not compacted: there was nothing to summarise");
+  return summary;
 }

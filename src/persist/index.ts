@@ -1,1 +1,0 @@
-export { newHistories } from "./histories.ts";

@@ -1,0 +1,332 @@
+import type { TokenCounter } from "../contract/token-counter.ts";
+import type { Wire, WireCall, WireMessage, WireRole } from "../contract/wire.ts";
+import { plainName } from "../stages/mark/data-block.ts";
+import { grouped } from "../stages/mark/texts.ts";
+import { splitsPair } from "../stages/measure/scan.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
+import { weighMedia, weighOutside } from "../stages/prune/weight.ts";
+import { type PairedResult, pairResults } from "../wire/pair-results.ts";
+import { mostPieces, startSplit } from "./plan-summary.ts";
+
+/** One message as the plan sees it. */
+export interface PlannedMessage {
+  role: WireRole;
+  tokens: number;
+}
+
+/** A result and the message of its call. */
+export interface PlannedPair {
+  message: number;
+  callMessage: number | null;
+}
+
+/** What has to fit, in tokens. */
+export interface CompactRoom {
+  /** All messages together, afterwards. */
+  targetTokens: number;
+  /** Of it, for the summary. */
+  summaryTokens: number;
+  keepTurns: number;
+  keepTokens: number;
+}
+
+/** Messages before `head` stay, those before `cut` are summarised, the others stay. */
+export interface CompactPlan {
+  head: number;
+  cut: number;
+  droppedTokens: number;
+  keptTokens: number;
+}
+
+/**
+ * Chooses what is summarised. A cut stands before an assistant's turn, so that roles go on taking turns after the summary,
+ * and never between a call and its result. Null if there is no such place.
+ */
+export function planCompact(
+  messages: readonly PlannedMessage[],
+  pairs: readonly PlannedPair[],
+  room: CompactRoom,
+): CompactPlan | null {
+  const head = messages.findIndex(({ role }) => role !== "system" && role !== "other");
+  if (head === -1) return null;
+  const places = cutPlaces(messages, pairs, head);
+  if (places.length === 0) return null;
+  const tails = tailTokens(messages);
+  const before = messages.slice(0, head).reduce((sum, { tokens }) => sum + tokens, 0);
+  const most = room.targetTokens - before - room.summaryTokens;
+  const tailAt = (at: number) => tails[at] as number;
+  const byTokens = places.find((at) => tailAt(at) <= Math.min(most, room.keepTokens));
+  const byTurns = places.at(-room.keepTurns) ?? places[0];
+  const fitting = [byTokens, byTurns].filter((at) => at !== undefined && tailAt(at) <= most) as number[];
+  // Where nothing fits the newest turn stays all the same.
+  const cut = fitting.length === 0 ? (places.at(-1) as number) : Math.min(...fitting);
+  const droppedTokens = messages
+    .slice(head, cut)
+    .reduce((sum, { role, tokens }) => sum + (role === "system" ? 0 : tokens), 0);
+  return { head, cut, droppedTokens, keptTokens: before + tailAt(cut) };
+}
+
+function cutPlaces(messages: readonly PlannedMessage[], pairs: readonly PlannedPair[], head: number): number[] {
+  // How many pairs a cut before each message would split.
+  const opened = new Int32Array(messages.length + 1);
+  for (const { message, callMessage } of pairs) {
+    if (callMessage === null || callMessage >= message) continue;
+    opened[callMessage + 1] = (opened[callMessage + 1] ?? 0) + 1;
+    opened[message + 1] = (opened[message + 1] ?? 0) - 1;
+  }
+  const [turns, users]: [number[], number[]] = [[], []];
+  let split = 0;
+  messages.forEach(({ role }, at) => {
+    split += opened[at] ?? 0;
+    if (at <= head || split > 0) return;
+    // Some formats spread one turn over several messages, which belong together.
+    if (role === "assistant" && messages[at - 1]?.role !== "assistant") turns.push(at);
+    if (role === "user") users.push(at);
+  });
+  return turns.length > 0 ? turns : users;
+}
+
+function tailTokens(messages: readonly PlannedMessage[]): number[] {
+  const tails: number[] = [];
+  let sum = 0;
+  for (let at = messages.length - 1; at >= 0; at--) tails[at] = sum += messages[at]?.tokens ?? 0;
+  return tails;
+}
+
+/** Addresses, paths, ids, hashes, tickets and versions: what a summary gets wrong and an agent cannot guess. */
+const IDENTIFIER = new RegExp(
+  [
+    String.raw`https?:\/\/[^\s"'<>()\[\]{}\\]{4,160}`,
+    String.raw`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`,
+    String.raw`(?:[A-Za-z]:|~|\.{1,2})?(?:[\w.@+-]{0,64}[\/\\])(?:[\w.@+-]{1,64}[\/\\]){0,15}[\w@+-]{1,64}(?:\.\w{1,8}){1,3}\b`,
+    String.raw`\b[A-Z][A-Z0-9]{1,9}-\d{1,7}\b`,
+    String.raw`\b(?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{7,40}\b`,
+    String.raw`\b[A-Za-z]{1,12}_[A-Za-z0-9]{10,64}\b`,
+  ].join("|"),
+  "g",
+);
+
+const MAX_TEXT_CHARS = 20_000;
+const MAX_FOUND = 5000;
+const TRAILING = /[.,;:!?]+$/;
+
+interface Found {
+  score: number;
+  last: number;
+}
+
+/**
+ * The identifiers that matter most in messages: those that user and agent wrote count more than those a tool printed,
+ * and of equals the later ones.
+ */
+export function findIdentifiers(views: readonly WireMessage[], max: number): string[] {
+  const found = new Map<string, Found>();
+  views.forEach((view, at) => {
+    const written = view.text === null ? [] : [view.text, ...(view.moreTexts ?? [])];
+    const weight = view.role === "user" ? 4 : 2;
+    for (const text of written) add(found, text, weight, at);
+    for (const call of view.calls) add(found, inputText(call), 3, at);
+    for (const { texts } of view.results) for (const text of texts) add(found, text, 1, at);
+  });
+  return [...found]
+    .toSorted(([, one], [, other]) => other.score - one.score || other.last - one.last)
+    .slice(0, max)
+    .map(([identifier]) => identifier);
+}
+
+function add(found: Map<string, Found>, text: string, weight: number, at: number): void {
+  const seen = new Set<string>();
+  // Both ends of a long text: the middle of an output is rarely spoken of.
+  const half = MAX_TEXT_CHARS / 2;
+  const parts = text.length <= MAX_TEXT_CHARS ? [text] : [text.slice(0, half), text.slice(-half)];
+  for (const part of parts) {
+    for (const [match] of part.matchAll(IDENTIFIER)) {
+      const identifier = match.replace(TRAILING, "");
+      if (seen.has(identifier) || (!found.has(identifier) && found.size >= MAX_FOUND)) continue;
+      seen.add(identifier);
+      const before = found.get(identifier)?.score ?? 0;
+      found.set(identifier, { score: before + weight, last: at });
+    }
+  }
+}
+
+/** How much of a message the summarising model reads, in characters. */
+interface RenderLimits {
+  /** Of each text outside results. */
+  textChars: number;
+  /** Of each result. */
+  resultChars: number;
+  /** Of each call's input. */
+  inputChars: number;
+}
+
+const HEAD_SHARE = 0.5;
+/** Looked at beyond a cut, so that no secret is left in half. */
+const MARGIN_CHARS = 512;
+
+/** Replaces secrets in a text. */
+export type RedactText = (text: string) => string;
+
+/** A message in plain text, whatever its format; `tools` names the tool of each result. */
+export function renderMessage(
+  view: WireMessage,
+  tools: readonly string[],
+  at: number,
+  limits: RenderLimits,
+  redact: RedactText = (text) => text,
+): string {
+  const lines: string[] = [];
+  const texts = view.text === null ? [] : [view.text, ...(view.moreTexts ?? [])];
+  if (texts.length > 0)
+    lines.push(`#${at} ${view.role} says:`, ...texts.map((text) => shorten(text, limits.textChars, redact)));
+  for (const call of view.calls) {
+    lines.push(
+      `#${at} ${view.role} calls ${plainName(call.tool)}: ${shorten(inputText(call), limits.inputChars, redact)}`,
+    );
+  }
+  view.results.forEach(({ isError, texts: said, media }, index) => {
+    lines.push(`#${at} result of ${plainName(tools[index] ?? "a tool")}${isError ? " (failed)" : ""}:`);
+    lines.push(shorten(said.join("\n"), limits.resultChars, redact), ...mediaLine(media.count));
+  });
+  lines.push(...mediaLine(view.media.count));
+  return lines.join("\n");
+}
+
+function mediaLine(count: number): string[] {
+  return count === 0 ? [] : [`(images or files not shown: ${count})`];
+}
+
+/** Start and end of a long text, with a note of what is missing. */
+export function shorten(text: string, maxChars: number, redact: RedactText = (same) => same): string {
+  if (text.length <= maxChars) return redact(text);
+  const headChars = Math.floor(maxChars * HEAD_SHARE);
+  const tailChars = maxChars - headChars;
+  const start = redact(text.slice(0, headChars + MARGIN_CHARS));
+  const end = redact(text.slice(Math.max(0, text.length - tailChars - MARGIN_CHARS)));
+  const head = start.slice(0, splitsPair(start, headChars) ? headChars - 1 : headChars);
+  const tailStart = Math.max(0, end.length - tailChars);
+  const tail = end.slice(splitsPair(end, tailStart) ? tailStart + 1 : tailStart);
+  return `${head}\n(${grouped(text.length - head.length - tail.length)} characters not shown)\n${tail}`.toWellFormed();
+}
+
+/** What a call was given, as text; empty where it has none. */
+function inputText({ input }: WireCall): string {
+  if (typeof input === "string") return input;
+  try {
+    return JSON.stringify(input) ?? "";
+  } catch {
+    return ""; // circles and the like: no request can hold them either
+  }
+}
+
+const INPUT_SHARE = 0.25;
+/** Each time less of every message is read, until the calls are enough. */
+const SHARES = [1, 0.4, 0.1, 0.03];
+
+/**
+ * The old messages in plain text, in chunks of which each fits a call: results are cut to size before, so that the request
+ * that makes a conversation smaller cannot be too large itself. A summary of ours among them stands before all of it.
+ */
+export function renderChunks(
+  { views, pairs }: ReadConversation,
+  isOld: (view: WireMessage, at: number) => boolean,
+  own: OwnSummaries,
+  maxInputChars: number,
+  redact: RedactText | undefined,
+): { previous: string | null; chunks: string[] } {
+  const summaryAt = views.findLastIndex(
+    (view, at) => isOld(view, at) && view.role === "user" && view.text !== null && own.find(view.text) !== null,
+  );
+  const previous = own.find(views[summaryAt]?.text ?? "")?.body ?? null;
+  const tools = new Map<number, string[]>();
+  for (const { message, tool } of pairs) tools.set(message, [...(tools.get(message) ?? []), tool]);
+  const render = (limits: RenderLimits) =>
+    views
+      .map((view, at) =>
+        isOld(view, at) && at !== summaryAt ? renderMessage(view, tools.get(at) ?? [], at, limits, redact) : "",
+      )
+      .filter((text) => text !== "")
+      .join("\n\n");
+  for (const share of SHARES) {
+    const text = render(limitsAt(share));
+    if (mostPieces(text.length, maxInputChars) > NUMBERS.compactCalls.default) continue;
+    const split = startSplit(maxInputChars);
+    return { previous, chunks: [...split.add(text), ...split.end()] };
+  }
+  throw new Error(`not compacted: it would take over ${NUMBERS.compactCalls.default} calls`);
+}
+
+function limitsAt(share: number): RenderLimits {
+  const { compactTextChars, compactResultChars } = NUMBERS;
+  const resultChars = Math.ceil(compactResultChars.default * share);
+  return {
+    textChars: Math.ceil(compactTextChars.default * share),
+    resultChars,
+    inputChars: Math.ceil(resultChars * INPUT_SHARE),
+  };
+}
+
+/** What a message costs beside its texts. */
+const MESSAGE_TOKENS = 8;
+
+/** A conversation read and weighed. */
+export interface ReadConversation {
+  views: WireMessage[];
+  pairs: PairedResult[];
+  planned: PlannedMessage[];
+  tokens: number;
+}
+
+/** Reads a conversation. */
+export function readConversation(wire: Wire, messages: readonly unknown[], counter: TokenCounter): ReadConversation {
+  const views = messages.map((message) => wire.read(message));
+  const planned = views.map((view) => ({ role: view.role, tokens: weigh(view, counter) }));
+  const tokens = planned.reduce((sum, one) => sum + one.tokens, 0);
+  return { views, pairs: pairResults(views), planned, tokens };
+}
+
+function weigh(view: WireMessage, counter: TokenCounter): number {
+  const results = view.results.reduce(
+    (sum, { texts, media }) => sum + counter.count(texts.join("\n")) + weighMedia(media).tokens,
+    0,
+  );
+  return weighOutside(view, counter).tokens + results + MESSAGE_TOKENS;
+}
+
+/** Results whose call is not there. */
+export function orphans({ pairs }: ReadConversation): number {
+  return pairs.filter(({ callMessage }) => callMessage === null).length;
+}
+
+/** A summary we gave out. */
+interface OwnSummary {
+  /** What the model wrote, and what we added. */
+  body: string;
+  /** The user's request that stood beside it. */
+  request: string | null;
+}
+
+/** Summaries remembered; a conversation has one at a time. */
+const MAX_SUMMARIES = 64;
+
+/**
+ * The summaries we gave out, known by every character of their message: one that is quoted inside another text, or changed,
+ * is not ours and is read as any other text.
+ */
+export class OwnSummaries {
+  readonly #summaries = new Map<string, OwnSummary>();
+
+  /** `text` is the whole message. */
+  remember(text: string, summary: OwnSummary): void {
+    this.#summaries.delete(text);
+    this.#summaries.set(text, summary);
+    for (const oldest of this.#summaries.keys()) {
+      if (this.#summaries.size <= MAX_SUMMARIES) return;
+      this.#summaries.delete(oldest);
+    }
+  }
+
+  find(text: string): OwnSummary | null {
+    return this.#summaries.get(text) ?? null;
+  }
+}
