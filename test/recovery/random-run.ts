@@ -2,8 +2,7 @@ import fc from "fast-check";
 import type { CallOptions, Compactor, SendContext, Spillway } from "../../src/index.ts";
 import { countedTexts } from "../../src/testing/fake-provider/counted-texts.ts";
 import type { FakeProvider, FakeRequest, Speaks, SpeaksAs } from "../../src/testing/fake-provider/fake-provider.ts";
-import { loadTokenCount } from "../../src/testing/fake-provider/load-token-count.ts";
-import { startFakeProvider } from "../../src/testing/fake-provider/start-fake-provider.ts";
+import { loadTokenCount, startFakeProvider } from "../../src/testing/fake-provider/start-fake-provider.ts";
 import { pairResults, wireNamed } from "../../src/wire/index.ts";
 import { conversations, type Spoken, speeches } from "./conversation.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { describeEvent } from "./describe-event.ts";
+import { describeEvent } from "./commands/events.ts";
 
 it("says why saving failed", () => {
   const about = { id: 1, atMs: 0, session: "s1", tool: "bash", call: null, artifact: null, receipt: null };

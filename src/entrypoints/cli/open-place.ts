@@ -1,7 +1,9 @@
+import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import type { KeepingOptions } from "../../config/index.ts";
 import type { Retention } from "../../contract/store.ts";
 import { SpillwayError } from "../../errors.ts";
+import type { Access } from "../../stages/mark/access.ts";
 import type { Local, OpenLocalOptions, ReadableLocal } from "../../storage/local/open-local.ts";
 import { tell } from "./tell.ts";
 
@@ -135,4 +137,13 @@ export async function resolveId({ store, dir }: ReadableLocal, typed: string): P
     "unknown-artifact",
     `there is no artifact ${name} in ${dir}: it was removed or is kept elsewhere; "spillway ls" lists what there is`,
   );
+}
+
+/** A reader with a shell: a folder that was named for this call only, by a flag or its config, has to be named again. */
+export function shellReader(
+  { dir, config }: PlaceFlags,
+  place: { dir: string } | null,
+): Extract<Access, { by: "shell" }> {
+  const named = dir ?? (config ? place?.dir : undefined);
+  return named === undefined ? { by: "shell" } : { by: "shell", dir: resolve(named) };
 }

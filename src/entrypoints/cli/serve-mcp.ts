@@ -4,8 +4,8 @@ import type { Spillway } from "../../spillway.ts";
 import type { ProxyOptions } from "../mcp/proxy-stdio.ts";
 import type { RelayRules } from "../mcp/relay.ts";
 import type { ServerHandlers, Upstream } from "../mcp/upstream.ts";
+import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "./flags.ts";
 import { addPlaceFlag, openPlace, type PlaceFlags } from "./open-place.ts";
-import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "./policy-flags.ts";
 import { tell } from "./tell.ts";
 import { outputStream } from "./write-out.ts";
 

@@ -1,4 +1,5 @@
 /** Lines of columns that stand under one another. Numbers (`right`) end at the same place. */
+
 export function alignTable(rows: readonly (readonly string[])[], right: ReadonlySet<number>): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows
@@ -24,4 +25,14 @@ export function cell(name: string | null, maxChars = 60): string {
           (char) => `\\u${char.codePointAt(0)?.toString(16).padStart(4, "0")}`,
         )
         .slice(0, maxChars);
+}
+
+/** Names the filters that were given, so that "nothing" is not read as an empty store; empty if there were none. */
+export function filterText(filters: Record<string, string | number | undefined>): string {
+  const given = Object.entries(filters).flatMap(([flag, value]) => {
+    if (value === undefined) return [];
+    // Times were typed in another form than they are known here.
+    return [typeof value === "number" ? flag : `${flag} "${value === "" ? "" : cell(value)}"`];
+  });
+  return given.length === 0 ? "" : ` that matches ${given.join(" and ")}`;
 }

@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../errors.ts";
-import { newLineFrames } from "./line-frames.ts";
+import { newLineFrames, writeLine } from "./line-frames.ts";
 import { type ServerHandlers, UnableServer, type Upstream } from "./upstream.ts";
-import { writeLine } from "./write-line.ts";
 
 /** A line may not be longer than what Node can hold as one text. */
 const MAX_LINE_BYTES = 500 * 1024 * 1024;

@@ -1,4 +1,6 @@
 /** One JSON message a line, as MCP has it on standard input and output. The SDKs stop at 10 MiB; a result may be larger. */
+import type { Writable } from "node:stream";
+
 export interface LineFrames {
   /** Takes what was read, which must not change later; gives whole lines, without their break. */
   add(chunk: Uint8Array): Uint8Array[];
@@ -53,4 +55,18 @@ export function newLineFrames(maxBytes: number, tellTooLong: TellTooLong): LineF
 
 function isBlank(byte: number): boolean {
   return byte === 32 || byte === 9 || byte === 13;
+}
+
+/** Writes one message as a line; waits where the reader is slow, so that memory does not grow. */
+export function writeLine(to: Writable, message: Uint8Array | string): Promise<void> {
+  to.write(message);
+  // What is closed already tells nothing more.
+  if (to.write("\n") || to.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const go = () => {
+      to.off("drain", go).off("close", go).off("error", go);
+      resolve();
+    };
+    to.once("drain", go).once("close", go).once("error", go);
+  });
 }

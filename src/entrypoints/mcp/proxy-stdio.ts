@@ -2,10 +2,9 @@ import { randomBytes } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { messageOf } from "../../errors.ts";
 import type { Spillway } from "../../spillway.ts";
-import { newLineFrames } from "./line-frames.ts";
+import { newLineFrames, writeLine } from "./line-frames.ts";
 import { type RelayEnds, type RelayRules, startRelay } from "./relay.ts";
 import type { ServerHandlers, UnableServer, Upstream } from "./upstream.ts";
-import { writeLine } from "./write-line.ts";
 
 /** How a proxy is set up. */
 export interface ProxyOptions {

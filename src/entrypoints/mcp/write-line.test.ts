@@ -1,6 +1,6 @@
 import { PassThrough, Writable } from "node:stream";
 import { expect, test } from "vitest";
-import { writeLine } from "./write-line.ts";
+import { writeLine } from "./line-frames.ts";
 
 test("waits for a slow reader, and for nobody who is gone", async () => {
   const slow = new PassThrough({ highWaterMark: 4 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { identifiersIn, linesIn, saidIn } from "./needles.ts";
+import { identifiersIn, linesIn, saidIn } from "./sources.ts";
 
 describe("identifiersIn", () => {
   it("takes names that join words or digits, of 8 characters or more", () => {

@@ -1,6 +1,5 @@
 import type { Wire } from "../../contract/wire.ts";
 import { detectWire, readRequest, wireNamed } from "../../wire/index.ts";
-import { callsFromShellBlocks, isChatMessage } from "./shell-blocks.ts";
 
 /** A conversation that took place. */
 export interface Recorded {
@@ -42,4 +41,53 @@ function ofMessages(messages: readonly unknown[], name: string, named: Wire | nu
   const plain = read.length > 0 && read.every(isChatMessage) ? wireNamed("openai-chat") : null;
   const wire = named === null ? (detectWire(read) ?? plain) : named.detect(read) > 0 ? named : null;
   return wire === null ? null : { name, wire, messages: read };
+}
+
+interface ChatMessage {
+  role: string;
+  content: string;
+}
+
+const BLOCK = /```(?:bash|sh)\n([\s\S]*?)\n?```/;
+/** How mini-swe-agent begins an output, or the word that a command took too long. */
+const OBSERVATION = /^(?:<returncode>|The last command <command>)/;
+
+/**
+ * Agents without tool calls write a command as a code block and get its output from the user. Pruning is about results, so
+ * such messages are read as a call and its result; what they say stays the same.
+ */
+function callsFromShellBlocks(messages: readonly unknown[]): readonly unknown[] {
+  const isPlain = messages.every(isChatMessage);
+  if (!isPlain || !messages.some(({ role, content }) => role === "user" && OBSERVATION.test(content))) return messages;
+  return messages.map((message, index) => {
+    const before = messages[index - 1];
+    const after = messages[index + 1];
+    if (message.role === "user" && before !== undefined && isAnswered(before, message)) {
+      return { role: "tool", tool_call_id: `call_${index - 1}`, content: message.content };
+    }
+    if (after === undefined || !isAnswered(message, after)) return message;
+    const [block = "", command = ""] = BLOCK.exec(message.content) ?? [];
+    const call = { name: "bash", arguments: JSON.stringify({ command }) };
+    return {
+      role: "assistant",
+      content: message.content.replace(block, () => ""),
+      tool_calls: [{ id: `call_${index}`, type: "function", function: call }],
+    };
+  });
+}
+
+function isAnswered(message: ChatMessage, next: ChatMessage): boolean {
+  return (
+    message.role === "assistant" &&
+    next.role === "user" &&
+    OBSERVATION.test(next.content) &&
+    BLOCK.test(message.content)
+  );
+}
+
+/** A message of plain text. */
+function isChatMessage(message: unknown): message is ChatMessage {
+  if (typeof message !== "object" || message === null) return false;
+  const { role, content, tool_calls } = message as Record<string, unknown>;
+  return typeof role === "string" && typeof content === "string" && tool_calls === undefined;
 }

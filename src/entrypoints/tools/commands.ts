@@ -1,9 +1,7 @@
+import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Spillway } from "../../spillway.ts";
 import { LINE_ROOM, roomWithin, withRoom } from "./admit-with-note.ts";
-import type { CommandRunner, RunningCommand } from "./command-runner.ts";
-import { newUnreadText, type UnreadText } from "./unread-text.ts";
-import { type WatchedCommand, watchCommand } from "./watched-command.ts";
 
 /** Commands that run, and ended ones whose end nobody has read. */
 const MAX_COMMANDS = 16;
@@ -122,4 +120,104 @@ async function* heard(
     hear(chunk);
     yield chunk;
   }
+}
+
+/** What a command has written and nobody has read yet: the newest of it, up to a limit. */
+interface UnreadText {
+  add(chunk: Uint8Array): void;
+  /** Takes what is there. `droppedChars` went before it and is gone from here. */
+  take(): { text: string; droppedChars: number };
+}
+
+/** Holds at most `maxChars`. */
+function newUnreadText(maxChars: number): UnreadText {
+  const decoder = new StringDecoder("utf8");
+  let parts: string[] = [];
+  let chars = 0;
+  let droppedChars = 0;
+  return {
+    add(chunk) {
+      const part = decoder.write(chunk as Buffer);
+      if (part === "") return;
+      parts.push(part);
+      chars += part.length;
+      while (chars > maxChars) {
+        const first = parts[0] ?? "";
+        const over = Math.min(chars - maxChars, first.length);
+        if (over === first.length) parts.shift();
+        else parts[0] = first.slice(over);
+        chars -= over;
+        droppedChars += over;
+      }
+    },
+    take() {
+      // A pair that the limit split leaves half a character.
+      const taken = { text: parts.join("").toWellFormed(), droppedChars };
+      parts = [];
+      chars = 0;
+      droppedChars = 0;
+      return taken;
+    },
+  };
+}
+
+/** A command that was started, its children included. */
+export interface RunningCommand {
+  /** What it writes, both its streams in one; ends with the command, whatever children it left behind. A chunk is only valid until the next one. */
+  output: AsyncIterable<Uint8Array>;
+  /** As a shell gives it. */
+  exitCode: Promise<number>;
+  /** Sends a signal to the command and all its children. */
+  signal(name: NodeJS.Signals): void;
+  /** Lets our process end though a child goes on. */
+  letGo(): void;
+}
+
+/** Starts a line of shell in a folder, with nothing to read, in a process group of its own. */
+export type CommandRunner = (command: string, folder: string) => RunningCommand;
+
+/** What `timeout` gives, too. */
+const EXIT_TIMED_OUT = 124;
+/** From the request to end to the end. */
+const KILL_AFTER_MS = 2000;
+
+/** A command with a limit on its time. */
+interface WatchedCommand {
+  /** The command's own; 124 if its time was up. */
+  exitCode: Promise<number>;
+  isTimedOut(): boolean;
+  /** Asks the command and its children to end, and ends them if they do not. */
+  stop(): void;
+  /** Ends the watch: nothing of the group is left. */
+  end(): void;
+}
+
+/** Watches a command: ends it when its time is up or the caller gives up on it. */
+export function watchCommand(command: RunningCommand, timeoutMs: number, signal?: AbortSignal): WatchedCommand {
+  let isTimedOut = false;
+  let kill: NodeJS.Timeout | undefined;
+  const stop = () => {
+    command.signal("SIGTERM");
+    // A stopped process takes no other signal before it goes on.
+    command.signal("SIGCONT");
+    kill ??= setTimeout(() => command.signal("SIGKILL"), KILL_AFTER_MS);
+  };
+  const timer = setTimeout(() => {
+    isTimedOut = true;
+    stop();
+  }, timeoutMs);
+  if (signal?.aborted) stop();
+  signal?.addEventListener("abort", stop);
+  return {
+    exitCode: command.exitCode.then((code) => (isTimedOut ? EXIT_TIMED_OUT : code)),
+    isTimedOut: () => isTimedOut,
+    stop,
+    end() {
+      clearTimeout(timer);
+      clearTimeout(kill);
+      signal?.removeEventListener("abort", stop);
+      command.signal("SIGKILL");
+      command.letGo();
+    },
+  };
 }

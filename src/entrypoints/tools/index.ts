@@ -10,12 +10,10 @@ import { searchFilesTool } from "./search-files.ts";
 import { sessionsHistoryTool } from "./sessions-history.ts";
 
 export type { BoundedTool, ToolAnswer, ToolPlace } from "./bounded-tool.ts";
-export type { CommandRunner, RunningCommand } from "./command-runner.ts";
+export type { CommandRunner, RunningCommand } from "./commands.ts";
 export { type BackgroundCommand, type CommandEnd, type Commands, openCommands } from "./commands.ts";
 export { openRoots, type Roots } from "./roots.ts";
 export type { HistoryWant, SessionHistories, SessionHistory } from "./session-histories.ts";
-export { type AiSdkTool, toAiSdkTools } from "./to-ai-sdk-tools.ts";
-export { type MakeLangChainTool, toLangChainTools } from "./to-lang-chain-tools.ts";
 
 /** Tools that control their output at the source: what a model asks for comes bounded, and the rest can be read back. */
 export function boundedTools(place: ToolPlace): BoundedTool[] {
@@ -67,4 +65,53 @@ function chosen(tools: BoundedTool[], names: readonly string[]): BoundedTool[] {
 function commandTools(place: ToolPlace): BoundedTool[] {
   const { commands } = place;
   return commands === undefined ? [] : [runCommandTool(place, commands), commandOutputTool(place, commands)];
+}
+
+/** A tool as the AI SDK takes it; `Schema` is the SDK's own. */
+export interface AiSdkTool<Schema> {
+  description: string;
+  inputSchema: Schema;
+  execute(input: unknown, options?: { abortSignal?: AbortSignal | undefined }): Promise<string>;
+}
+
+/** Tools for the Vercel AI SDK, 5 or newer: `toAiSdkTools(tools, jsonSchema)`, with `jsonSchema` from "ai". */
+export function toAiSdkTools<Schema>(
+  tools: readonly BoundedTool[],
+  jsonSchema: (schema: never) => Schema,
+): Record<string, AiSdkTool<Schema>> {
+  const entries = tools.map(({ name, description, inputSchema, call }): [string, AiSdkTool<Schema>] => [
+    name,
+    {
+      description,
+      inputSchema: jsonSchema(inputSchema as never),
+      async execute(input, options) {
+        const { text, isError } = await call(input, options?.abortSignal);
+        // The SDK marks a result as failed only if the tool throws.
+        if (isError) throw new Error(text);
+        return text;
+      },
+    },
+  ]);
+  return Object.fromEntries(entries);
+}
+
+/** LangChain's own `tool`, as far as it is used here. */
+export type MakeLangChainTool<Made> = (
+  run: (input: unknown, config?: { signal?: AbortSignal | undefined }) => Promise<string>,
+  fields: { name: string; description: string; schema: never },
+) => Made;
+
+/** Tools for LangChain.js 1 or newer: `toLangChainTools(tools, tool)`, with `tool` from "langchain". */
+export function toLangChainTools<Made>(tools: readonly BoundedTool[], tool: MakeLangChainTool<Made>): Made[] {
+  return tools.map(({ name, description, inputSchema, call }) =>
+    tool(
+      async (input, config) => {
+        const { text, isError } = await call(input, config?.signal);
+        // LangChain marks a result as failed only if the tool throws.
+        if (isError) throw new Error(text);
+        return text;
+      },
+      { name, description, schema: inputSchema as never },
+    ),
+  );
 }

@@ -2,7 +2,7 @@ import { admitWithNote } from "./admit-with-note.ts";
 import { type BoundedTool, boundedTool, type ToolPlace } from "./bounded-tool.ts";
 import { commandReport } from "./command-output.ts";
 import type { Commands } from "./commands.ts";
-import { watchCommand } from "./watched-command.ts";
+import { watchCommand } from "./commands.ts";
 
 const USUAL_SECONDS = 120;
 const USUAL_BACKGROUND_SECONDS = 3600;

@@ -222,7 +222,7 @@ describe("the fake provider", () => {
     vi.doMock("gpt-tokenizer/encoding/o200k_base", () => {
       throw new Error("no such package");
     });
-    const { loadTokenCount } = await import("./load-token-count.ts");
+    const { loadTokenCount } = await import("./start-fake-provider.ts");
     await expect(loadTokenCount(1)).rejects.toMatchObject({
       code: "missing-part",
       message: expect.stringContaining("npm install --save-dev gpt-tokenizer"),

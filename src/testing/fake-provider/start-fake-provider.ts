@@ -3,6 +3,7 @@ import { SpillwayError } from "../../errors.ts";
 import { anthropic } from "./anthropic.ts";
 import { countedTexts } from "./counted-texts.ts";
 import type {
+  FakeMinute,
   FakeProvider,
   FakeProviderOptions,
   FakeRefusal,
@@ -12,13 +13,10 @@ import type {
   Speaks,
 } from "./fake-provider.ts";
 import { gemini } from "./gemini.ts";
-import { loadTokenCount } from "./load-token-count.ts";
-import { findLoneSurrogate } from "./lone-surrogate.ts";
 import { manners } from "./manners.ts";
 import { openaiChat } from "./openai-chat.ts";
 import { openaiResponses } from "./openai-responses.ts";
 import { isBody, type Speech, type Turn } from "./speech.ts";
-import { startMinute } from "./token-minute.ts";
 
 const SPEECHES: Record<Speaks, Speech> = {
   anthropic,
@@ -230,5 +228,87 @@ function parseBody(raw: Buffer): Record<string, unknown> | null {
     return isBody(parsed) ? parsed : null;
   } catch {
     return null;
+  }
+}
+
+/** Where half a surrogate pair is escaped in a JSON text; null where there is none. */
+function findLoneSurrogate(json: string): number | null {
+  // Escaped backslashes are stepped over, so that "\\ud83d" stays text.
+  const escapes = /\\(?:u([0-9a-f]{4})|[^u])/gi;
+  let high: number | null = null;
+  for (let found = escapes.exec(json); found !== null; found = escapes.exec(json)) {
+    const code = Number.parseInt(found[1] ?? "0", 16);
+    const follows = high !== null && found.index === high + 6;
+    if (code >= 0xdc00 && code <= 0xdfff && follows) {
+      high = null;
+      continue;
+    }
+    if (high !== null) return high;
+    if (code >= 0xdc00 && code <= 0xdfff) return found.index;
+    high = code >= 0xd800 && code <= 0xdbff ? found.index : null;
+  }
+  return high;
+}
+
+const MINUTE_MS = 60_000;
+
+/** Counts tokens over the last minute. `take` adds a request's, or says why it has no room; what is refused costs nothing. */
+function startMinute(limit: number, now: () => number): { take(tokens: number): FakeMinute | null } {
+  let spent: { at: number; tokens: number }[] = [];
+  return {
+    take(requested) {
+      const time = now();
+      spent = spent.filter(({ at }) => at > time - MINUTE_MS);
+      const used = spent.reduce((sum, { tokens }) => sum + tokens, 0);
+      if (used + requested <= limit) {
+        spent.push({ at: time, tokens: requested });
+        return null;
+      }
+      return { limit, used, requested, retryMs: waitFor(used + requested - limit, time) };
+    },
+  };
+
+  /** Until enough of what was spent is a minute old. */
+  function waitFor(tokens: number, time: number): number {
+    let freed = 0;
+    for (const one of spent) {
+      freed += one.tokens;
+      if (freed >= tokens) return one.at + MINUTE_MS - time;
+    }
+    return MINUTE_MS;
+  }
+}
+
+/** Longer pieces of one run take quadratic time. */
+const PIECE = /.{1,1024}/gsu;
+const MAX_REMEMBERED_CHARS = 32 * 1024 * 1024;
+
+/** A counter of o200k tokens times a factor (the optional package `gpt-tokenizer`), with a memory for texts that come again. */
+export async function loadTokenCount(factor: number): Promise<(texts: readonly string[]) => number> {
+  const { countTokens } = await load();
+  const options = { disallowedSpecial: new Set<string>() };
+  let known = new Map<string, number>();
+  let chars = 0;
+  const count = (text: string): number => {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const tokens = (text.match(PIECE) ?? []).reduce((sum, piece) => sum + countTokens(piece, options), 0);
+    chars += text.length;
+    if (chars > MAX_REMEMBERED_CHARS) {
+      known = new Map();
+      chars = text.length;
+    }
+    known.set(text, tokens);
+    return tokens;
+  };
+  return (texts) => Math.ceil(texts.reduce((sum, text) => sum + count(text), 0) * factor);
+}
+
+async function load() {
+  try {
+    return await import("gpt-tokenizer/encoding/o200k_base");
+  } catch (cause) {
+    const message = "the fake provider counts with the package gpt-tokenizer, which could not be loaded";
+    throw new SpillwayError("missing-part", `${message}: npm install --save-dev gpt-tokenizer`, { cause });
   }
 }

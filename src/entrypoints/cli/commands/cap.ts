@@ -4,8 +4,8 @@ import { createSpillway } from "../../../index.ts";
 import { counted, grouped } from "../../../stages/mark/texts.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { readBytes } from "../amounts.ts";
+import { wholeNumber } from "../flags.ts";
 import { tell } from "../tell.ts";
-import { wholeNumber } from "../whole-number.ts";
 import { writeJson } from "../write-out.ts";
 
 interface CapFlags {

@@ -1,16 +1,22 @@
+import { createReadStream, fstatSync, openSync, readSync } from "node:fs";
 import type { Command } from "commander";
-import { messageOf } from "../../../errors.ts";
+import type { ExplainedBlock } from "../../../contract/cut.ts";
+import { messageOf, SpillwayError } from "../../../errors.ts";
 import { openSpillway } from "../../../open-spillway.ts";
+import { grouped } from "../../../stages/mark/texts.ts";
 import { resolvePolicy } from "../../../stages/policy/resolve-policy.ts";
-import { addCallFlags, type CallFlags, callOptions } from "../call-flags.ts";
-import { explainText } from "../explain-text.ts";
-import { addPlaceFlag, openPlace, type Place, type PlaceFlags } from "../open-place.ts";
-import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "../policy-flags.ts";
-import { openInput } from "../read-input.ts";
-import { shellReader } from "../shell-reader.ts";
+import {
+  addCallFlags,
+  addPolicyFlags,
+  type CallFlags,
+  callOptions,
+  optionsFromFlags,
+  type PolicyFlags,
+  wholeNumber,
+} from "../flags.ts";
+import { addPlaceFlag, openPlace, type Place, type PlaceFlags, shellReader } from "../open-place.ts";
 import { summarize } from "../summarize.ts";
 import { EXIT_BAD_INPUT, tellFault } from "../tell.ts";
-import { wholeNumber } from "../whole-number.ts";
 import { writeError, writeJson, writeOut, writeText } from "../write-out.ts";
 
 interface ClampFlags extends PolicyFlags, PlaceFlags, CallFlags {
@@ -105,4 +111,68 @@ async function openPlaceOrTell(flags: ClampFlags): Promise<Place | null> {
 /** Off: every byte as it comes, none of them held. */
 async function passThrough(file: string | undefined): Promise<void> {
   for await (const chunk of openInput(file)) await writeOut(chunk);
+}
+
+/** Why each stretch is shown or not, a line or two each, for people. */
+function explainText(blocks: readonly ExplainedBlock[]): string {
+  return blocks
+    .map(({ fromLine, toLine, shown, kind, score, features, line }) => {
+      const where = fromLine === toLine ? `line ${grouped(fromLine)}` : `lines ${grouped(fromLine)}-${grouped(toLine)}`;
+      const why = features.length === 0 ? kind : `${kind}, score ${score.toFixed(1)}: ${features.join(", ")}`;
+      return `${shown ? "kept   " : "omitted"} ${where}: ${why}\n${line === "" ? "" : `          ${line}\n`}`;
+    })
+    .join("");
+}
+
+/** Large enough that reading costs little, small enough to stay in the processor's cache. */
+const CHUNK_BYTES = 256 * 1024;
+
+/** Opens a file, or standard input for no file or "-". Throws at once if it cannot be read. */
+function openInput(file: string | undefined): AsyncGenerator<Uint8Array> {
+  return readAll(file === undefined || file === "-" ? 0 : openFile(file));
+}
+
+/** The descriptor's bytes. A chunk is overwritten by the next. */
+async function* readAll(descriptor: number): AsyncGenerator<Uint8Array> {
+  const buffer = new Uint8Array(CHUNK_BYTES);
+  // A blocking read is three times cheaper than a stream; a filter has nothing else to do meanwhile.
+  for (;;) {
+    const length = readSome(descriptor, buffer);
+    if (length === 0) return;
+    if (length === null) break;
+    yield buffer.subarray(0, length);
+  }
+  yield* createReadStream("", { fd: descriptor, highWaterMark: CHUNK_BYTES });
+}
+
+/** Bytes read; null if the descriptor does not block and has nothing yet. */
+function readSome(descriptor: number, buffer: Uint8Array): number | null {
+  try {
+    return readSync(descriptor, buffer, 0, buffer.length, null);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EOF") return 0; // how Windows says that a pipe was closed
+    if (code === "EAGAIN") return null;
+    throw error;
+  }
+}
+
+function openFile(file: string): number {
+  try {
+    const descriptor = openSync(file, "r");
+    if (fstatSync(descriptor).isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
+    return descriptor;
+  } catch (error) {
+    throw new SpillwayError("bad-input", `cannot read ${file}: ${reason(error)}`, { cause: error });
+  }
+}
+
+function reason(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const known: Record<string, string> = {
+    ENOENT: "no such file",
+    EACCES: "permission denied",
+    EISDIR: "it is a directory",
+  };
+  return known[code ?? ""] ?? message;
 }

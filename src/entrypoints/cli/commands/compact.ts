@@ -3,8 +3,7 @@ import { SpillwayError } from "../../../errors.ts";
 import { counted, grouped } from "../../../stages/mark/texts.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { sizeText } from "../amounts.ts";
-import { toldEnd } from "../transcript-flags.ts";
-import { wholeNumber } from "../whole-number.ts";
+import { toldEnd, wholeNumber } from "../flags.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
 interface CompactFlags {

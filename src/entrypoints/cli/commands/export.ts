@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { filterText } from "../filter-text.ts";
 import { fullEventWriter, LEFT_OUT } from "../full-events.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace } from "../open-place.ts";
+import { filterText } from "../table.ts";
 import { tell } from "../tell.ts";
 import { writeJson } from "../write-out.ts";
 

@@ -2,9 +2,16 @@ import type { Command } from "commander";
 import { createSpillway } from "../../../index.ts";
 import { counted } from "../../../stages/mark/texts.ts";
 import { sizeText } from "../amounts.ts";
+import {
+  addPolicyFlags,
+  addTranscriptFlags,
+  optionsFromFlags,
+  type PolicyFlags,
+  type TranscriptFlags,
+  toldEnd,
+  wayOf,
+} from "../flags.ts";
 import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
-import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "../policy-flags.ts";
-import { addTranscriptFlags, type TranscriptFlags, toldEnd, wayOf } from "../transcript-flags.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
 interface GuardFlags extends PolicyFlags, PlaceFlags, TranscriptFlags {

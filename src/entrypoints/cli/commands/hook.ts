@@ -3,9 +3,8 @@ import type { Command } from "commander";
 import { messageOf } from "../../../errors.ts";
 import { openSpillway } from "../../../open-spillway.ts";
 import type { PostToolUse } from "../../hook/post-tool-use.ts";
-import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
-import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "../policy-flags.ts";
-import { shellReader } from "../shell-reader.ts";
+import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "../flags.ts";
+import { addPlaceFlag, openPlace, type PlaceFlags, shellReader } from "../open-place.ts";
 import { FaultWithCode, tell } from "../tell.ts";
 import { writeOut } from "../write-out.ts";
 

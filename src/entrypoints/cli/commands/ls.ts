@@ -1,11 +1,10 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Artifact } from "../../../contract/store.ts";
 import { sizeText, timeText } from "../amounts.ts";
-import { filterText } from "../filter-text.ts";
+import { wholeNumber } from "../flags.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, SCOPE } from "../open-place.ts";
-import { alignTable, cell } from "../table.ts";
+import { alignTable, cell, filterText } from "../table.ts";
 import { tell } from "../tell.ts";
-import { wholeNumber } from "../whole-number.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
 interface LsFlags extends PlaceFlags {

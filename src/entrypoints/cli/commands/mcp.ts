@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { SpillwayError } from "../../../errors.ts";
 import { type ServerHandlers, UnableServer, type Upstream } from "../../mcp/upstream.ts";
+import { wholeNumber } from "../flags.ts";
 import { addServeFlags, type ServeFlags, serveMcp } from "../serve-mcp.ts";
 import { FaultWithCode } from "../tell.ts";
-import { wholeNumber } from "../whole-number.ts";
 
 interface McpFlags extends ServeFlags {
   url?: string;

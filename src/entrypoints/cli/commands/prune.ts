@@ -1,10 +1,17 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { createSpillway, type PruneReport } from "../../../index.ts";
 import { counted, grouped } from "../../../stages/mark/texts.ts";
+import {
+  addPolicyFlags,
+  addTranscriptFlags,
+  optionsFromFlags,
+  type PolicyFlags,
+  type TranscriptFlags,
+  toldEnd,
+  wayOf,
+  wholeNumber,
+} from "../flags.ts";
 import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
-import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "../policy-flags.ts";
-import { addTranscriptFlags, type TranscriptFlags, toldEnd, wayOf } from "../transcript-flags.ts";
-import { wholeNumber } from "../whole-number.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
 interface PruneFlags extends PolicyFlags, PlaceFlags, TranscriptFlags {

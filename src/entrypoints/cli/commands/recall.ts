@@ -5,9 +5,9 @@ import { createSpillway } from "../../../index.ts";
 import type { RecallWant } from "../../../recall/index.ts";
 import { counted } from "../../../stages/mark/texts.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
+import { wholeNumber } from "../flags.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, resolveId, SCOPE } from "../open-place.ts";
 import { tell } from "../tell.ts";
-import { wholeNumber } from "../whole-number.ts";
 import { writeJson, writeOut, writeText } from "../write-out.ts";
 
 interface RecallFlags extends PlaceFlags {

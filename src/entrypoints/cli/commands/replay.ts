@@ -6,8 +6,8 @@ import { estimateCounter } from "../../../stages/measure/estimate-tokens.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { PRICES, type Prices, policies, type Replayed, replay, type Totals, writePage } from "../../replay/index.ts";
 import { readDuration } from "../amounts.ts";
+import { wholeNumber } from "../flags.ts";
 import { alignTable, cell } from "../table.ts";
-import { wholeNumber } from "../whole-number.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
 interface ReplayFlags {

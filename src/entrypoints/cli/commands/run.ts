@@ -1,8 +1,7 @@
 import type { Command } from "commander";
 import { readTimeout } from "../amounts.ts";
-import { addCallFlags } from "../call-flags.ts";
+import { addCallFlags, addPolicyFlags } from "../flags.ts";
 import { addPlaceFlag } from "../open-place.ts";
-import { addPolicyFlags } from "../policy-flags.ts";
 import type { RunFlags } from "../run/run-command.ts";
 import { FaultWithCode, tell } from "../tell.ts";
 import { goOnUnread, outputFault } from "../write-out.ts";

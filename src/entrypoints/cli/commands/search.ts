@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { createSpillway } from "../../../index.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
+import { wholeNumber } from "../flags.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, resolveId } from "../open-place.ts";
-import { wholeNumber } from "../whole-number.ts";
 import { writeJson, writeText } from "../write-out.ts";
 
 interface SearchFlags extends PlaceFlags {

@@ -5,10 +5,9 @@ import { grouped } from "../../../stages/mark/texts.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { deriveRates, type Rates } from "../../../stages/record/derive-rates.ts";
 import { readDuration, sizeText } from "../amounts.ts";
-import { filterText } from "../filter-text.ts";
+import { readShare } from "../flags.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace } from "../open-place.ts";
-import { readShare } from "../policy-flags.ts";
-import { alignTable, cell } from "../table.ts";
+import { alignTable, cell, filterText } from "../table.ts";
 import { tell } from "../tell.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 

@@ -1,4 +1,8 @@
+import { spawnSync } from "node:child_process";
+import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 /** More than a pipe holds: a slot that is filled would be read behind at once, which finds next to nothing. */
 const SLOT_BYTES = 68 * 1024;
@@ -74,5 +78,77 @@ export class PipeReader implements CommandOutput {
 
   destroy(): void {
     this.#socket.destroy();
+  }
+}
+
+/** A pipe whose one writing end several streams of a child can share. */
+interface SharedPipe {
+  write: number;
+  output: PipeReader;
+}
+
+/**
+ * A real pipe, made by way of a named one that is gone again at once: what Node makes for a child is a socket, one for
+ * each stream, and a program cannot open /dev/stdout on it. Null where it cannot be had.
+ */
+export function openSharedPipe(): SharedPipe | null {
+  let folder: string | null = null;
+  let read: number | null = null;
+  try {
+    folder = mkdtempSync(join(tmpdir(), "spillway-run-"));
+    const path = join(folder, "pipe");
+    if (spawnSync("mkfifo", ["-m", "600", path], { stdio: "ignore" }).status !== 0) return null;
+    read = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const write = openSync(path, constants.O_WRONLY);
+    return { write, output: new PipeReader(read) };
+  } catch {
+    if (read !== null) closeSync(read);
+    return null;
+  } finally {
+    if (folder !== null) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** How long a pipe may stay open after its command has ended: a background child has it still. */
+const LINGER_MS = 1000;
+const LOOK_MS = 20;
+/** What a pipe can hold: all that the command itself can have left in it. */
+const LEFT_BYTES = 1024 * 1024;
+
+/** A command's output, until it ends or the command has ended and only children that it left behind could add to it. */
+export async function* readOutput(output: CommandOutput, exited: Promise<unknown>): AsyncGenerator<Uint8Array> {
+  let isWaiting = false;
+  let looks = 0;
+  let lateBytes = 0;
+  let isLate = false;
+  let interval: NodeJS.Timeout | undefined;
+  let isOver = false;
+  const look = () => {
+    isLate = true;
+    looks = isWaiting ? looks + 1 : 0;
+    if (looks > 2 || lateBytes > LEFT_BYTES) output.destroy();
+  };
+  const watch = () => {
+    if (!isOver) interval = setInterval(look, LOOK_MS);
+  };
+  let timer: NodeJS.Timeout | undefined;
+  void exited.then(() => {
+    if (!isOver) timer = setTimeout(watch, LINGER_MS);
+  });
+  try {
+    isWaiting = true;
+    for await (const chunk of output) {
+      isWaiting = false;
+      looks = 0;
+      if (isLate) lateBytes += chunk.length;
+      yield chunk;
+      isWaiting = true;
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
+  } finally {
+    isOver = true;
+    clearTimeout(timer);
+    clearInterval(interval);
   }
 }

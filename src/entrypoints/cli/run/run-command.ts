@@ -1,19 +1,23 @@
+import { newRecorder } from "../../../admit/recorder.ts";
+import { type Redact, redactionOf } from "../../../admit/redaction.ts";
+import { safeNames } from "../../../admit/safe-names.ts";
+import { withFaults } from "../../../admit/with-faults.ts";
 import type { Receipt } from "../../../contract/receipt.ts";
 import { messageOf } from "../../../errors.ts";
 import { openSpillway } from "../../../open-spillway.ts";
+import { estimateCounter } from "../../../stages/measure/estimate-tokens.ts";
+import { newScan, scanBytes, scannedChars, scannedLines } from "../../../stages/measure/scan.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
+import { newBreaker } from "../../../stages/spill/breaker.ts";
+import { startSpill } from "../../../stages/spill/spill.ts";
 import { within } from "../../../stages/spill/within.ts";
-import { type CallFlags, callOptions } from "../call-flags.ts";
-import { openPlace, type Place, type PlaceFlags } from "../open-place.ts";
-import { optionsFromFlags, type PolicyFlags } from "../policy-flags.ts";
-import { shellReader } from "../shell-reader.ts";
+import { type CallFlags, callOptions, optionsFromFlags, type PolicyFlags } from "../flags.ts";
+import { openPlace, type Place, type PlaceFlags, SCOPE, shellReader } from "../open-place.ts";
 import { summarize, summarizeKept } from "../summarize.ts";
 import { tell } from "../tell.ts";
 import { outputFault, writeError, writeJson, writeOut, writeText } from "../write-out.ts";
-import { type GuardedCommand, guardCommand } from "./guard-command.ts";
-import { passRaw } from "./pass-raw.ts";
-import { readOutput } from "./read-output.ts";
-import { type StartedCommand, startCommand } from "./start-command.ts";
+import { readOutput } from "./pipe-reader.ts";
+import { type GuardedCommand, guardCommand, type StartedCommand, startCommand } from "./start-command.ts";
 
 /** What `spillway run` may be told. */
 export interface RunFlags extends PolicyFlags, PlaceFlags, CallFlags {
@@ -120,4 +124,88 @@ async function* passed(command: StartedCommand): AsyncGenerator<Uint8Array> {
     if (outputFault() === null) await writeOut(chunk);
     yield chunk;
   }
+}
+
+/** What is passed on as it comes. */
+interface RawOutput {
+  tool: string;
+  session: string | null;
+  chunks: AsyncIterable<Uint8Array>;
+  exitCode: Promise<number>;
+}
+
+/** Where it is kept and told. */
+interface RawKeeping {
+  redact?: Redact | undefined;
+  events?: string | undefined;
+  runs?: string | undefined;
+}
+
+/** Tokens are estimated by a sample of this many bytes. */
+const SAMPLE_BYTES = 256 * 1024;
+
+/** Saves an output of which nothing is held back from anybody, and writes its receipt: all of it is shown. */
+async function passRaw(output: RawOutput, place: Place | null, keeping: RawKeeping): Promise<Receipt> {
+  const { store = null, ledger = null } = place ?? {};
+  const redaction = redactionOf(keeping.redact);
+  const tool = await safeNames(redaction)(output.tool);
+  const breaker = () => newBreaker(1, 0, Date.now);
+  const deadlineMs = NUMBERS.spillDeadlineMs.default;
+  const loadRedactor = redaction && (() => redaction.loadRedactor());
+  const about = { scope: SCOPE, session: output.session, tool, call: null };
+  const spill = startSpill({ store, breaker: breaker(), deadlineMs, loadRedactor }, about);
+  const scan = newScan();
+  const sample: Uint8Array[] = [];
+  let sampledBytes = 0;
+  for await (const chunk of output.chunks) {
+    scanBytes(scan, chunk);
+    if (sampledBytes < SAMPLE_BYTES) {
+      sample.push(Uint8Array.from(chunk));
+      sampledBytes += chunk.length;
+    }
+    await spill.add(chunk);
+  }
+  const { bytes } = scan;
+  const lines = scannedLines(scan);
+  const { artifact, fault } = bytes === 0 ? { artifact: null, fault: null } : await spill.end();
+  const sampledTokens = estimateCounter.count(new TextDecoder().decode(Buffer.concat(sample)));
+  const tokens = bytes === 0 ? 0 : Math.ceil((sampledTokens * bytes) / sampledBytes);
+  const none = { bytes: 0, lines: 0 };
+  const receipt: Receipt = {
+    tool: output.tool,
+    session: output.session,
+    call: null,
+    strategy: "off",
+    total: { bytes, lines },
+    kept: { bytes, lines },
+    folded: none,
+    redacted: none,
+    omitted: none,
+    shown: { bytes, chars: scannedChars(scan), lines, tokens },
+    estimated: ["tokens"],
+    limits: {},
+    cutBy: null,
+    cuts: [],
+    moreCuts: 0,
+    artifact: artifact?.id ?? null,
+    sha256: artifact?.sha256 ?? null,
+    saved: artifact?.saved ?? (bytes === 0 ? null : "no"),
+    savedBytes: artifact?.bytes ?? 0,
+    exitCode: await output.exitCode,
+    ...(artifact !== null && artifact.redactions.count > 0 && { storedRedactions: artifact.redactions }),
+  };
+  const { events, runs } = keeping;
+  const { openEventFiles } = await import("../../../storage/event-files/open-event-files.ts");
+  const { logs } = place === null ? { logs: [] } : openEventFiles({ events, runs }, store);
+  const recorder = newRecorder({
+    ledger,
+    logs,
+    listeners: {},
+    redaction,
+    newBreaker: breaker,
+    deadlineMs,
+    now: Date.now,
+  });
+  const told = withFaults(receipt, fault === null ? [] : [fault]);
+  return withFaults(told, await recorder.receipt(told, null));
 }

@@ -1,5 +1,5 @@
 import type { RunningCommand } from "../../tools/index.ts";
-import { readOutput } from "./read-output.ts";
+import { readOutput } from "./pipe-reader.ts";
 import { type StartedCommand, startCommand } from "./start-command.ts";
 
 /** Our own standard input carries messages: no command may read from it. */

@@ -1,11 +1,9 @@
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import { constants } from "node:os";
-import type { Readable } from "node:stream";
+import { PassThrough, type Readable } from "node:stream";
 import { messageOf } from "../../../errors.ts";
-import { joinStreams } from "./join-streams.ts";
-import type { CommandOutput } from "./pipe-reader.ts";
-import { openSharedPipe } from "./shared-pipe.ts";
+import { type CommandOutput, openSharedPipe } from "./pipe-reader.ts";
 
 /** A command that was started, or could not be. */
 export interface StartedCommand {
@@ -71,4 +69,112 @@ function reason(file: string, error: NodeJS.ErrnoException): string {
   if (error.code === "ENOENT") return `${file}: no such command`;
   if (error.code === "EACCES") return `${file}: may not be run (permission denied)`;
   return `${file}: cannot be run: ${messageOf(error)}`;
+}
+
+const MARK = Buffer.from("stderr: ");
+/** A line longer than this is passed on in parts. */
+const MAX_LINE_BYTES = 64 * 1024;
+const BREAK = 10;
+
+/** Two streams as one, line by line, in the order in which they reach us. Lines of the second may be marked. */
+function joinStreams(stdout: Readable, stderr: Readable, markStderr: boolean): Readable {
+  const joined = new PassThrough();
+  const sources = [stdout, stderr];
+  let open = sources.length;
+  joined.on("drain", () => sources.forEach((source) => source.resume()));
+  joined.on("close", () => sources.forEach((source) => source.destroy()));
+  for (const source of sources) {
+    const lines = lineCutter(source === stderr && markStderr);
+    const pass = (bytes: Buffer) => {
+      if (bytes.length > 0 && !joined.write(bytes)) sources.forEach((each) => each.pause());
+    };
+    source.on("data", (chunk: Buffer) => pass(lines.add(chunk)));
+    source.on("error", () => {});
+    source.once("close", () => {
+      if (joined.destroyed) return;
+      pass(lines.end());
+      open -= 1;
+      if (open === 0) joined.end();
+    });
+  }
+  return joined;
+}
+
+/** Holds back the line that is not complete, so that no line of the other stream comes into its midst. */
+function lineCutter(isMarked: boolean): { add(chunk: Buffer): Buffer; end(): Buffer } {
+  let held: Buffer = Buffer.alloc(0);
+  let isLineStart = true;
+  function marked(bytes: Buffer): Buffer {
+    if (!isMarked || bytes.length === 0) return bytes;
+    const parts: Buffer[] = [];
+    for (let from = 0; from < bytes.length; ) {
+      const at = bytes.indexOf(BREAK, from);
+      const to = at < 0 ? bytes.length : at + 1;
+      if (isLineStart) parts.push(MARK);
+      parts.push(bytes.subarray(from, to));
+      isLineStart = at >= 0;
+      from = to;
+    }
+    return Buffer.concat(parts);
+  }
+  return {
+    add(chunk) {
+      const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+      const end = bytes.lastIndexOf(BREAK) + 1;
+      const cut = bytes.length - end > MAX_LINE_BYTES ? bytes.length : end;
+      held = bytes.subarray(cut);
+      return marked(bytes.subarray(0, cut));
+    },
+    end: () => marked(held),
+  };
+}
+
+/** What `timeout` says, too, when time is up. */
+const EXIT_TIMED_OUT = 124;
+/** From the request to end to the end. */
+const KILL_AFTER_MS = 2000;
+const PASSED: NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+
+/** A command under watch. */
+export interface GuardedCommand {
+  /** The command's own; 124 if its time was up. */
+  exitCode: Promise<number>;
+  isTimedOut(): boolean;
+  /** Ends the watch. After a time-out nothing of the group is left. */
+  end(): void;
+}
+
+/** Passes our signals on to the command's group, and ends the group when its time is up. */
+export function guardCommand(command: StartedCommand, timeoutMs: number | undefined): GuardedCommand {
+  let isTimedOut = false;
+  let kill: NodeJS.Timeout | undefined;
+  let isEnded = false;
+  const pass = (name: NodeJS.Signals) => {
+    // With the command gone the signal is for us.
+    if (isEnded) process.exit(128 + constants.signals[name]);
+    command.signal(name);
+  };
+  for (const name of PASSED) process.on(name, pass);
+  const onTime = () => {
+    isTimedOut = true;
+    command.signal("SIGTERM");
+    // A stopped process takes no other signal before it goes on.
+    command.signal("SIGCONT");
+    kill = setTimeout(() => command.signal("SIGKILL"), KILL_AFTER_MS);
+  };
+  const timer = timeoutMs === undefined ? undefined : setTimeout(onTime, Math.min(timeoutMs, 2 ** 31 - 1));
+  return {
+    exitCode: command.exitCode.then((code) => {
+      clearTimeout(timer);
+      isEnded = true;
+      return isTimedOut ? EXIT_TIMED_OUT : code;
+    }),
+    isTimedOut: () => isTimedOut,
+    end() {
+      clearTimeout(timer);
+      clearTimeout(kill);
+      if (isTimedOut) command.signal("SIGKILL");
+      for (const name of PASSED) process.off(name, pass);
+    },
+  };
 }

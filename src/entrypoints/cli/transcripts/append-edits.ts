@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { SpillwayError } from "../../../errors.ts";
 import { freeId, type Survey, surveyEntries } from "./entries.ts";
-import { lockFile } from "./file-lock.ts";
 import type { Snapshot } from "./rewrite-file.ts";
+import { lockFile } from "./rewrite-file.ts";
 
 /** New content for one entry. */
 export interface Edit {

@@ -3,8 +3,7 @@ import { wireNamed } from "../../../wire/index.ts";
 import { none } from "../policies/none.ts";
 import { PRICES } from "../prices.ts";
 import { replay } from "../replay.ts";
-import { short } from "./html.ts";
-import { writePage } from "./page.ts";
+import { short, writePage } from "./page.ts";
 
 const counter = { name: "letters", exact: true, maxBytesPerToken: 4, count: (text: string) => text.length };
 

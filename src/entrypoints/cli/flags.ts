@@ -2,9 +2,9 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { Limits } from "../../contract/limits.ts";
 import type { PolicyInput } from "../../contract/policy.ts";
 import { SpillwayError } from "../../errors.ts";
-import { type LoadedConfig, loadConfig } from "../../index.ts";
+import { type AskOptions, type LoadedConfig, loadConfig } from "../../index.ts";
 import { openRedaction } from "../../spillway.ts";
-import { wholeNumber } from "./whole-number.ts";
+import { counted } from "../../stages/mark/texts.ts";
 import { writeError } from "./write-out.ts";
 
 /** Flags that say which policy applies. */
@@ -77,4 +77,73 @@ export function readShare(flag: string): (text: string) => number {
     if (text.trim() !== "" && share >= 0 && share <= 1) return share;
     throw new InvalidArgumentError(`${flag} takes a number from 0 to 1, such as 0.3.`);
   };
+}
+
+/** Reads a flag's whole number of 0 or more (`signed`: or less). */
+export function wholeNumber(flag: string, signed = false): (text: string) => number {
+  return (text) => {
+    if ((signed ? /^-?\d{1,15}$/ : /^\d{1,15}$/).test(text)) return Number(text);
+    throw new InvalidArgumentError(
+      `${flag} takes a whole number${signed ? "" : " of 0 or more"}, such as ${signed ? "1" : "200"}.`,
+    );
+  };
+}
+
+/** Flags with which a call asks for more or for less of its output. */
+export interface CallFlags {
+  keep?: string;
+  focus?: string;
+  size?: number;
+}
+
+/** Adds them to a command. */
+export function addCallFlags(command: Command): Command {
+  return command
+    .option("--keep <name>", "what this call wants kept: any strategy's name")
+    .option("--focus <words>", "words, or /a pattern/: what matches is kept before what does not")
+    .option("--size <chars>", "show no more than this, and never more than the policy allows", wholeNumber("--size"));
+}
+
+/** What the flags ask for. */
+export function callOptions({ keep, focus, size }: CallFlags): AskOptions {
+  return {
+    ...(keep !== undefined && { keep }),
+    ...(focus !== undefined && { focus }),
+    ...(size !== undefined && { size: { maxChars: size } }),
+  };
+}
+
+/** Flags of commands that change a transcript. */
+export interface TranscriptFlags {
+  wire?: string;
+  dryRun?: boolean;
+  edits?: boolean;
+  rewrite?: boolean;
+  json?: boolean;
+}
+
+/** Adds them to a command. */
+export function addTranscriptFlags(command: Command): Command {
+  return command
+    .option("--wire <name>", "the message format, where it cannot be told (anthropic, openai-chat, gemini ...)")
+    .option("--edits", "append context_edit records, also where the session has none yet")
+    .option("--rewrite", "write the file anew, also where context_edit records would do")
+    .option("--dry-run", "say what would be done, and do nothing")
+    .option("--json", "print one JSON object");
+}
+
+/** How the file is to be changed; undefined leaves it to what the session's writer knows. */
+export function wayOf({ edits, rewrite }: TranscriptFlags): "edits" | "rewrite" | undefined {
+  if (edits && rewrite) throw new SpillwayError("bad-input", "--edits and --rewrite exclude each other: give one");
+  return edits ? "edits" : rewrite ? "rewrite" : undefined;
+}
+
+/** What became of the file, for people. */
+export function toldEnd({ backup, appendedBytes }: { backup: string | null; appendedBytes: number }): string[] {
+  return [
+    ...(appendedBytes > 0
+      ? [`${counted(appendedBytes, "byte")} that another process appended meanwhile were kept`]
+      : []),
+    ...(backup !== null ? [`the file as it was: ${backup}`] : []),
+  ];
 }
