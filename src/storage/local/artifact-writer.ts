@@ -156,7 +156,7 @@ interface ArtifactSave {
 }
 
 /** Prepares saving an artifact whose bytes are at hand (`data`) or in spooled files (`parts`). */
-export function artifactSave(
+function artifactSave(
   { rows, files, secret, now }: SavePlace,
   about: ArtifactAbout,
   facts: Facts,

@@ -100,7 +100,7 @@ const first: Migration = (schema, { growingId, bytes, keyed }) => {
 };
 
 /** In order: the first leads from nothing to version 1. */
-export const MIGRATIONS: readonly Migration[] = [first];
+const MIGRATIONS: readonly Migration[] = [first];
 
 const SQLITE_TYPES: EngineTypes = {
   growingId: "integer primary key autoincrement",

@@ -14,7 +14,7 @@ export interface CommandOutput extends AsyncIterable<Uint8Array> {
 }
 
 /** Reads a pipe into the same memory over and over: a stream takes new memory for each chunk, which costs more than reading. */
-export class PipeReader implements CommandOutput {
+class PipeReader implements CommandOutput {
   readonly #socket: Socket;
   readonly #slots = Array.from({ length: SLOTS }, () => Buffer.allocUnsafeSlow(SLOT_BYTES));
   /** Slots filled and not yet done with, the oldest first; the ring goes on behind them. */
