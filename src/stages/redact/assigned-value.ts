@@ -1,8 +1,7 @@
-import { BEHIND_BYTES, MAX_SECRET_BYTES } from "./bounds.ts";
-import { BLANK, type ByteSet, byteSet, outside, union, WORD } from "./byte-set.ts";
+import { BLANK, type ByteSet, byteSet, bytesOf, outside, union, WORD } from "./byte-set.ts";
 import { likelySecret } from "./likely-secret.ts";
 import type { Found, Look } from "./redaction-rule.ts";
-import { FINDER_SLOTS, type View } from "./view.ts";
+import { BEHIND_BYTES, MAX_SECRET_BYTES, type Window } from "./window.ts";
 
 const QUOTES: ByteSet = byteSet("\"'`");
 const BACKSLASH = 92;
@@ -18,116 +17,116 @@ const MAX_BLANKS = 8;
 const MAX_NAME_BYTES = 40;
 
 /** The name of an assembly's fingerprint, which is public. */
-const PUBLIC_NAME = [..."publickey"].map((char) => char.charCodeAt(0)).reverse();
+const PUBLIC_NAME = bytesOf("publickey").reverse();
 
-const LOGIN = [..."login"].map((char) => char.charCodeAt(0)).reverse();
+const LOGIN = bytesOf("login").reverse();
 const SPACE: ByteSet = union(BLANK, byteSet("\r\n"));
 const CODE_PARAMETER: ByteSet = byteSet("0-9;:?");
 const MAX_CODE_BYTES = 24;
 const ESCAPE = 27;
 
-const SUFFIXES = ["key_base", "key", "value", "string"].map((word) => [...word].map((char) => char.charCodeAt(0)));
+/** What is remembered of a window's values: how far the last quoted one and the last plain one go on. */
+const QUOTED = {};
+const WALK = {};
+
+const SUFFIXES = ["key_base", "key", "value", "string"].map(bytesOf);
 
 /** Thrown and caught here: keeps "more bytes are needed" out of every line that reads one. */
 const MORE = Symbol("more");
 
 /** Finds the value that is given to a name such as `password` (which ends at `nameEnd`), in whatever notation. */
-export function findAssigned(view: View, nameAt: number, nameEnd: number): Look {
+export function findAssigned(window: Window, nameAt: number, nameEnd: number): Look {
   try {
-    return findValue(view, nameAt, nameEnd);
+    return findValue(window, nameAt, nameEnd);
   } catch (error) {
     if (error === MORE) return "more";
     throw error;
   }
 }
 
-function peek(view: View, at: number): number {
-  if (at < view.end) return view.bytes[at] as number;
-  if (view.final) return -1;
+function peek(window: Window, at: number): number {
+  if (at < window.end) return window.bytes[at] as number;
+  if (window.final) return -1;
   throw MORE;
 }
 
-function skip(view: View, set: ByteSet, from: number, most: number): number {
+function skip(window: Window, set: ByteSet, from: number, most: number): number {
   let at = from;
-  while (at - from < most && set[peek(view, at)] === 1) at++;
+  while (at - from < most && set[peek(window, at)] === 1) at++;
   return at;
 }
 
-function findValue(view: View, nameAt: number, nameEnd: number): Look {
-  if (PUBLIC_NAME.every((byte, index) => (view.byteAt(nameAt - 1 - index) | 32) === byte)) return "none";
-  const separated = skipSeparator(view, nameAt, nameEnd);
+function findValue(window: Window, nameAt: number, nameEnd: number): Look {
+  if (PUBLIC_NAME.every((byte, index) => (window.byteAt(nameAt - 1 - index) | 32) === byte)) return "none";
+  const separated = skipSeparator(window, nameAt, nameEnd);
   if (separated < 0) return "none";
   let at = separated;
-  while (peek(view, at) === BACKSLASH && at - separated < 3) at++;
-  const quote = NOT_QUOTE.get(peek(view, at));
+  while (peek(window, at) === BACKSLASH && at - separated < 3) at++;
+  const quote = NOT_QUOTE.get(peek(window, at));
   if (quote === undefined && at > separated) return "none";
   const found =
     quote === undefined
-      ? plainValue(view, nameAt, separated)
-      : quotedValue(view, nameAt, at + 1, quote, at - separated);
-  // Within a value that is known to be a secret: covered already.
-  if (quote === undefined && view.isKnown(found.from, found.to)) return "none";
+      ? plainValue(window, nameAt, separated)
+      : quotedValue(window, nameAt, at + 1, quote, at - separated);
   // "p" or "P" begins the names of passwords, and of private keys, which are long anyway.
-  const first = view.bytes[nameAt] as number;
-  const password = (first | 32) === 112 && ((view.bytes[nameAt + 1] as number) | 32) !== 114;
+  const first = window.bytes[nameAt] as number;
+  const password = (first | 32) === 112 && ((window.bytes[nameAt + 1] as number) | 32) !== 114;
   const known = Math.min(found.to, nameAt + MAX_SECRET_BYTES);
-  const isSecret = likelySecret(view.bytes, found.from, known, { password, quoted: quote !== undefined });
-  if (!isSecret) return "none";
-  if (quote === undefined) view.know(found.from, found.to);
-  return found;
+  const isSecret = likelySecret(window.bytes, found.from, known, { password, quoted: quote !== undefined });
+  return isSecret ? found : "none";
 }
 
 /** Where the value begins: after `=`, `:`, `=>`, `"]: ` and the like; -1 if none is given. */
-function skipSeparator(view: View, nameAt: number, nameEnd: number): number {
-  const suffixEnd = skipSuffix(view, nameEnd);
+function skipSeparator(window: Window, nameAt: number, nameEnd: number): number {
+  const suffixEnd = skipSuffix(window, nameEnd);
   let at = suffixEnd;
-  while (peek(view, at) === BACKSLASH && at - suffixEnd < 3) at++;
+  while (peek(window, at) === BACKSLASH && at - suffixEnd < 3) at++;
   const escaped = at > suffixEnd;
-  const closed = QUOTES[peek(view, at)] === 1;
+  const closed = QUOTES[peek(window, at)] === 1;
   if (escaped && !closed) return -1;
   if (closed) at++;
-  if (closed && peek(view, at) === 93) at++;
-  if (!closed && peek(view, at) === 62) return at + 1;
-  const blanksEnd = skipCodes(view, at);
-  const separatorEnd = skip(view, SEPARATOR, blanksEnd, 3);
+  if (closed && peek(window, at) === 93) at++;
+  if (!closed && peek(window, at) === 62) return at + 1;
+  const blanksEnd = skipCodes(window, at);
+  const separatorEnd = skip(window, SEPARATOR, blanksEnd, 3);
   if (separatorEnd === blanksEnd) {
-    const mayFollow = !closed && blanksEnd > at && (isFlag(view, nameAt) || followsLogin(view, nameAt));
+    const mayFollow = !closed && blanksEnd > at && (isFlag(window, nameAt) || followsLogin(window, nameAt));
     return mayFollow ? blanksEnd : -1;
   }
-  const arrowEnd = peek(view, separatorEnd) === 62 ? separatorEnd + 1 : separatorEnd;
-  return skipCodes(view, arrowEnd);
+  const arrowEnd = peek(window, separatorEnd) === 62 ? separatorEnd + 1 : separatorEnd;
+  return skipCodes(window, arrowEnd);
 }
 
 /** Blanks, and the colours that programs set between a name and its value. */
-function skipCodes(view: View, from: number): number {
-  let at = skip(view, BLANK, from, MAX_BLANKS);
-  for (let codes = 0; codes < 4 && peek(view, at) === ESCAPE && peek(view, at + 1) === 91; codes++) {
-    const end = skip(view, CODE_PARAMETER, at + 2, MAX_CODE_BYTES);
-    if (peek(view, end) < 64) return at;
-    at = skip(view, BLANK, end + 1, MAX_BLANKS);
+function skipCodes(window: Window, from: number): number {
+  let at = skip(window, BLANK, from, MAX_BLANKS);
+  for (let codes = 0; codes < 4 && peek(window, at) === ESCAPE && peek(window, at + 1) === 91; codes++) {
+    const end = skip(window, CODE_PARAMETER, at + 2, MAX_CODE_BYTES);
+    if (peek(window, end) < 64) return at;
+    at = skip(window, BLANK, end + 1, MAX_BLANKS);
   }
   return at;
 }
 
 /** `login me password hunter22`, on one line or two, as a netrc file has it. */
-function followsLogin(view: View, nameAt: number): boolean {
+function followsLogin(window: Window, nameAt: number): boolean {
   let at = nameAt - 1;
   const back = (set: ByteSet, has: 0 | 1): number => {
     const from = at;
-    for (let byte = view.byteAt(at); from - at < BEHIND_BYTES && byte >= 0 && set[byte] === has; )
-      byte = view.byteAt(--at);
+    for (let byte = window.byteAt(at); from - at < BEHIND_BYTES && byte >= 0 && set[byte] === has; )
+      byte = window.byteAt(--at);
     return from - at;
   };
   if (back(SPACE, 1) === 0 || back(SPACE, 0) === 0 || back(SPACE, 1) === 0) return false;
-  return nameAt - at < BEHIND_BYTES - LOGIN.length && LOGIN.every((byte, index) => view.byteAt(at - index) === byte);
+  return nameAt - at < BEHIND_BYTES - LOGIN.length && LOGIN.every((byte, index) => window.byteAt(at - index) === byte);
 }
 
 /** `secretKey`, `token_value`: still the name of a secret. */
-function skipSuffix(view: View, nameEnd: number): number {
+function skipSuffix(window: Window, nameEnd: number): number {
   let at = nameEnd;
-  const first = peek(view, at);
+  const first = peek(window, at);
   if (first === 95 || first === 45) at++;
-  const suffix = SUFFIXES.find((word) => word.every((byte, index) => lower(peek(view, at + index)) === byte));
+  const suffix = SUFFIXES.find((word) => word.every((byte, index) => lower(peek(window, at + index)) === byte));
   return suffix === undefined ? nameEnd : at + suffix.length;
 }
 
@@ -136,60 +135,64 @@ function lower(byte: number): number {
 }
 
 /** `--db-password hunter22`: only a flag's value may follow without a sign. */
-function isFlag(view: View, nameAt: number): boolean {
+function isFlag(window: Window, nameAt: number): boolean {
   let at = nameAt - 1;
   for (let steps = 0; steps < 20; steps++, at--) {
-    const byte = view.byteAt(at);
-    if (byte === 45 && view.byteAt(at - 1) === 45) return true;
+    const byte = window.byteAt(at);
+    if (byte === 45 && window.byteAt(at - 1) === 45) return true;
     if (byte !== 45 && (byte < 0 || WORD[byte] === 0)) return false;
   }
   return false;
 }
 
-function quotedValue(view: View, nameAt: number, from: number, inside: ByteSet, depth: number): Found {
-  for (let at = from; ; ) {
-    const stop = view.runEnd(FINDER_SLOTS.quoted, inside, at);
-    if (stop - nameAt >= MAX_SECRET_BYTES) return ending(view, { from, to: stop }, inside);
-    const byte = peek(view, stop);
+function quotedValue(window: Window, nameAt: number, from: number, inside: ByteSet, depth: number): Found {
+  const walk = window.search(QUOTED, from);
+  // Backslashes are counted from where a value begins, so only the same value goes on where it was left.
+  if (walk.from !== from + window.start) walk.from = walk.to = from + window.start;
+  for (let at = walk.to - window.start; ; walk.to = at + window.start) {
+    const stop = window.runEnd(inside, at);
+    if (stop - nameAt >= MAX_SECRET_BYTES) return ending(window, { from, to: stop }, inside);
+    const byte = peek(window, stop);
     let backslashes = 0;
-    while (stop - backslashes > from && view.bytes[stop - backslashes - 1] === BACKSLASH) backslashes++;
+    while (stop - backslashes > from && window.bytes[stop - backslashes - 1] === BACKSLASH) backslashes++;
     const ends = depth === 0 ? backslashes % 2 === 0 : backslashes === depth;
     if (ends || byte < 0 || byte === 10 || byte === 13) return { from, to: depth === 0 || !ends ? stop : stop - depth };
     at = stop + 1;
   }
 }
 
-function plainValue(view: View, nameAt: number, from: number): Found {
-  for (let at = view.walkedTo(from); ; view.walk(at)) {
-    const stop = view.runEnd(FINDER_SLOTS.plain, PLAIN, at);
-    if (stop - nameAt >= MAX_SECRET_BYTES) return ending(view, { from, to: stop }, PLAIN);
-    const byte = peek(view, stop);
-    if (!goesOnAfter(view, byte, stop)) return { from, to: trimmed(view, from, stop) };
+function plainValue(window: Window, nameAt: number, from: number): Found {
+  const walk = window.search(WALK, from);
+  for (let at = walk.to - window.start; ; walk.to = at + window.start) {
+    const stop = window.runEnd(PLAIN, at);
+    if (stop - nameAt >= MAX_SECRET_BYTES) return ending(window, { from, to: stop }, PLAIN);
+    const byte = peek(window, stop);
+    if (!goesOnAfter(window, byte, stop)) return { from, to: trimmed(window, from, stop) };
     at = stop + 1;
   }
 }
 
 /** A comma, semicolon, ampersand or backslash belongs to the value unless the next field or an escape begins there. */
-function goesOnAfter(view: View, byte: number, at: number): boolean {
+function goesOnAfter(window: Window, byte: number, at: number): boolean {
   if (byte === BACKSLASH) {
-    const next = peek(view, at + 1);
+    const next = peek(window, at + 1);
     return next >= 0 && next !== 110 && next !== 114 && next !== 116 && next !== BACKSLASH && ENDS_FIELD[next] === 0;
   }
   if (byte !== 44 && byte !== 59 && byte !== 38) return false;
-  const next = peek(view, at + 1);
+  const next = peek(window, at + 1);
   if (next < 0 || ENDS_FIELD[next] === 1) return false;
-  const nameEnd = skip(view, NAME, at + 1, MAX_NAME_BYTES);
-  return nameEnd === at + 1 || SEPARATOR[peek(view, nameEnd)] !== 1;
+  const nameEnd = skip(window, NAME, at + 1, MAX_NAME_BYTES);
+  return nameEnd === at + 1 || SEPARATOR[peek(window, nameEnd)] !== 1;
 }
 
-function trimmed(view: View, from: number, to: number): number {
+function trimmed(window: Window, from: number, to: number): number {
   let end = to;
-  while (end > from && TRAILING[view.bytes[end - 1] as number] === 1) end--;
+  while (end > from && TRAILING[window.bytes[end - 1] as number] === 1) end--;
   return end;
 }
 
 /** Known to be a secret by its first 16 KiB: the rest is covered as far as it goes on. */
-function ending(view: View, found: Found, set: ByteSet): Found {
-  if (found.to === view.end && !view.final) found.goesOn = set;
+function ending(window: Window, found: Found, set: ByteSet): Found {
+  if (found.to === window.end && !window.final) found.goesOn = set;
   return found;
 }

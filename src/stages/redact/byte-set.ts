@@ -31,6 +31,16 @@ export function union(...sets: ByteSet[]): ByteSet {
   return sets.reduce((all, set) => all.map((has, byte) => has | (set[byte] as number)), new Uint8Array(256));
 }
 
+/** The bytes of an ASCII text. */
+export function bytesOf(text: string): number[] {
+  return [...new TextEncoder().encode(text)];
+}
+
+/** True if these bytes stand at a place. */
+export function startsWith(bytes: Uint8Array, at: number, wanted: readonly number[]): boolean {
+  return wanted.every((byte, index) => bytes[at + index] === byte);
+}
+
 /** True if no byte belongs to both. */
 export function disjoint(one: ByteSet, other: ByteSet): boolean {
   return one.every((has, byte) => has === 0 || other[byte] === 0);

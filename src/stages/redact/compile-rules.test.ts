@@ -51,6 +51,10 @@ describe("compileRules", () => {
     ["abcd{9999}", "over 4096"],
     ["abcd{5,2}", "wrong way round"],
     ["*abcd", "nothing to count"],
+    ["\\b+abcd", "nothing to count"],
+    ["abcd[\\n]", "matches nothing"],
+    ["abcd[z-a]", "wrong way round"],
+    ["(a(b))cd", "only one group"],
     ["(a|b)(?:c|d)(?:e|f)(?:g|h)(?:i|j)(?:k|l)(?:m|n)", "multiply"],
     ["x".repeat(1001), "over 1000"],
   ])("refuses %s", (pattern, why) => {

@@ -1,13 +1,15 @@
 import { SpillwayError } from "../../errors.ts";
-import { HEAD_BYTES, MAX_SECRET_BYTES } from "./bounds.ts";
 import { disjoint } from "./byte-set.ts";
-import { literalProgram, parsePattern } from "./parse-pattern.ts";
-import type { Program, RedactionRule, RuleInput } from "./redaction-rule.ts";
+import { literalParts, type Part, readPattern } from "./read-pattern.ts";
+import { HEAD_BYTES, type Item, type Program, type RedactionRule, type RuleInput } from "./redaction-rule.ts";
+import { MAX_SECRET_BYTES } from "./window.ts";
 
 const NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 const MAX_NAME_CHARS = 40;
 const MAX_PATTERN_CHARS = 1000;
 const MAX_RULES = 500;
+/** Ways a pattern may be spelled out into: groups and choices are multiplied. */
+const MAX_PROGRAMS = 64;
 
 /**
  * Makes rules of what a person wrote: `startRedact([...defaultRules, ...compileRules(mine)], take)`. Throws a
@@ -41,17 +43,67 @@ export function compilePrograms(input: Omit<RuleInput, "name">, leastBytes: numb
   if (typeof text !== "string" || (pattern !== undefined && literal !== undefined))
     throw new Error("it must have either a pattern or a literal, a text");
   if (text.length > MAX_PATTERN_CHARS) throw new Error(`it is over ${MAX_PATTERN_CHARS} characters`);
-  if (pattern !== undefined) {
-    const programs = parsePattern(pattern, ignoreCase);
-    for (const program of programs) checkProgram(program, leastBytes);
-    return programs;
-  }
-  if (/[\r\n]/.test(text)) throw new Error("a secret stands on one line: a line break is not supported");
-  const program = literalProgram(text, ignoreCase);
-  checkProgram(program, leastBytes);
-  return [program];
+  const ways = pattern === undefined ? [literalParts(text, ignoreCase)] : readPattern(pattern, ignoreCase);
+  const programs = spellOut(ways).map(toProgram);
+  for (const program of programs) checkProgram(program, leastBytes);
+  return programs;
 }
 
+type Step = Item | "open" | "close" | "border";
+
+/** Every way through the groups of a pattern, as one list of steps each. */
+function spellOut(ways: readonly Part[][]): Step[][] {
+  return bounded(
+    ways.flatMap((parts) =>
+      parts.reduce<Step[][]>(
+        (befores, part) => {
+          const afters = stepsOf(part);
+          return bounded(befores.flatMap((before) => afters.map((after) => [...before, ...after])));
+        },
+        [[]],
+      ),
+    ),
+  );
+}
+
+function stepsOf({ atom, min, max }: Part): Step[][] {
+  if (atom.kind === "place") {
+    if (atom.sign !== "\\b") throw new Error(`"${atom.sign}" is not supported`);
+    return [["border"]];
+  }
+  if (max === 0) return [[]];
+  if (atom.kind === "byte") return [[{ set: atom.set, min, max }]];
+  if (max !== 1) throw new Error('a group may only have "?" after it: counts go on characters and classes');
+  if (atom.captures && min === 0) throw new Error("the capturing group must not be optional");
+  const inner = spellOut(atom.ways);
+  if (atom.captures) return inner.map((steps) => ["open", ...steps, "close"]);
+  return min === 0 ? bounded([...inner, []]) : inner;
+}
+
+function bounded(ways: Step[][]): Step[][] {
+  if (ways.length > MAX_PROGRAMS) throw new Error(`groups and choices multiply to over ${MAX_PROGRAMS} ways`);
+  return ways;
+}
+
+function toProgram(steps: readonly Step[]): Program {
+  const items: Item[] = [];
+  const secret: [from: number, to: number] = [0, Infinity];
+  let [startsWord, endsWord, captures] = [false, false, 0];
+  for (const step of steps) {
+    if (step === "open") {
+      if (++captures > 1) throw new Error("only one group may capture: write (?:...) for the others");
+      secret[0] = items.length;
+    } else if (step === "close") secret[1] = items.length;
+    else if (step !== "border") {
+      if (endsWord) throw new Error('"\\b" may only stand at the start and at the end');
+      items.push(step);
+    } else if (items.length === 0) startsWord = true;
+    else endsWord = true;
+  }
+  return { items, secret: [secret[0], Math.min(secret[1], items.length)], startsWord, endsWord };
+}
+
+/** Refuses what could match next to nothing, and what could be matched in more than one way. */
 function checkProgram({ items, secret }: Program, leastBytes: number): void {
   const least = items.reduce((sum, item) => sum + item.min, 0);
   if (least < leastBytes) throw new Error(`it could match fewer than ${leastBytes} bytes`);

@@ -56,7 +56,9 @@ describe("findHeads", () => {
           const found = [true, false].map((isNative) => {
             useNativeHeads(isNative);
             const places: number[] = [];
-            const end = findHeads(prefilterOf(rules), data, Math.min(from, data.length), places, base);
+            const end = findHeads(prefilterOf(rules), data, Math.min(from, data.length), (at) =>
+              places.push(at + base),
+            );
             return { places, end };
           });
           expect(found[0]).toEqual(found[1]);

@@ -1,6 +1,7 @@
-import { HEAD_BYTES, WINDOW_BYTES } from "./bounds.ts";
 import { HEADS_BINARY } from "./heads-binary.ts";
 import type { Prefilter } from "./prefilter.ts";
+import { HEAD_BYTES } from "./redaction-rule.ts";
+import { WINDOW_BYTES } from "./window.ts";
 
 /** Below this the copy into WebAssembly's memory costs more than it saves. */
 const SMALL = 64;
@@ -19,54 +20,38 @@ let native: Native | null | undefined;
 let loaded: Prefilter | null = null;
 
 /**
- * Appends every place from `from` on where a rule could begin, plus `base`; at most a window of bytes. Returns where to go on: the
- * first place whose head is not all there yet but could become one, else the end.
+ * Tells every place from `from` on where a rule could begin. Returns where to go on: the first place whose head is not all
+ * there yet but could become one, else the end.
  */
-export function findHeads(prefilter: Prefilter, bytes: Uint8Array, from: number, places: number[], base = 0): number {
-  const whole = bytes.length - (HEAD_BYTES - 1);
-  if (whole > from) {
-    if (native === undefined) native = loadNative();
-    if (native === null || whole - from < SMALL || whole - from > WINDOW_BYTES + HEAD_BYTES)
-      findInScript(prefilter, bytes, from, whole, places, base);
-    else findInNative(prefilter, bytes, from, whole, places, base, native);
-  }
-  for (let at = Math.max(from, whole, 0); at < bytes.length; at++) if (maskAt(prefilter, bytes, at) !== 0) return at;
+export function findHeads(
+  prefilter: Prefilter,
+  bytes: Uint8Array,
+  from: number,
+  take: (place: number) => void,
+): number {
+  const whole = Math.max(from, bytes.length - (HEAD_BYTES - 1));
+  if (native === undefined) native = loadNative();
+  const isWorthIt = whole - from >= SMALL && whole - from <= WINDOW_BYTES + HEAD_BYTES;
+  if (native !== null && isWorthIt)
+    findInNative(native, prefilter, bytes.subarray(from), (place) => take(place + from));
+  else for (let at = from; at < whole; at++) if (maskAt(prefilter, bytes, at) !== 0) take(at);
+  for (let at = whole; at < bytes.length; at++) if (maskAt(prefilter, bytes, at) !== 0) return at;
   return bytes.length;
 }
 
-/** One bit for each group of rules that could begin here; bytes that are not there yet could be any. */
+/** One bit for each list of rules that could begin here; bytes that are not there yet could be any. */
 export function maskAt({ masks }: Prefilter, bytes: Uint8Array, at: number): number {
   let mask = -1;
-  for (let index = 0; index < HEAD_BYTES && at + index < bytes.length; index++)
+  for (let index = 0; mask !== 0 && index < HEAD_BYTES && at + index < bytes.length; index++)
     mask &= (masks[index] as Int32Array)[bytes[at + index] as number] as number;
   return mask;
 }
 
-function findInScript(
-  { masks }: Prefilter,
-  bytes: Uint8Array,
-  from: number,
-  to: number,
-  places: number[],
-  base: number,
-): void {
-  const [first, second, third, fourth] = masks as [Int32Array, Int32Array, Int32Array, Int32Array];
-  for (let at = from; at < to; at++) {
-    const two = (first[bytes[at] as number] as number) & (second[bytes[at + 1] as number] as number);
-    if (two === 0) continue;
-    if ((two & (third[bytes[at + 2] as number] as number) & (fourth[bytes[at + 3] as number] as number)) !== 0)
-      places.push(at + base);
-  }
-}
-
 function findInNative(
+  { memory, found, find }: Native,
   prefilter: Prefilter,
   bytes: Uint8Array,
-  from: number,
-  to: number,
-  places: number[],
-  base: number,
-  { memory, found, find }: Native,
+  take: (place: number) => void,
 ): void {
   if (loaded !== prefilter) {
     memory.set(prefilter.nibbles, 0);
@@ -75,10 +60,9 @@ function findInNative(
     });
     loaded = prefilter;
   }
-  memory.set(from === 0 ? bytes : bytes.subarray(from), DATA_AT);
-  const count = find(DATA_AT, DATA_AT + to - from);
-  const shift = from - DATA_AT + base;
-  for (let index = 0; index < count; index++) places.push((found[index] as number) + shift);
+  memory.set(bytes, DATA_AT);
+  const count = find(DATA_AT, DATA_AT + bytes.length - (HEAD_BYTES - 1));
+  for (let index = 0; index < count; index++) take((found[index] as number) - DATA_AT);
 }
 
 /** Null where WebAssembly or its SIMD is not to be had: the loop finds the same places. */

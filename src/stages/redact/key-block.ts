@@ -1,11 +1,10 @@
-import { MAX_SECRET_BYTES } from "./bounds.ts";
-import { BASE64, BLANK, type ByteSet, byteSet, union } from "./byte-set.ts";
+import { BASE64, BLANK, type ByteSet, byteSet, bytesOf, startsWith, union } from "./byte-set.ts";
 import type { Found, Look } from "./redaction-rule.ts";
-import { FINDER_SLOTS, type View } from "./view.ts";
+import { MAX_SECRET_BYTES, type Window } from "./window.ts";
 
-const DASHES = [45, 45, 45, 45, 45];
-const END = [...DASHES, 69, 78, 68];
-const PRIVATE_KEY = [..."PRIVATE KEY"].map((char) => char.charCodeAt(0));
+const DASHES = bytesOf("-----");
+const END = bytesOf("-----END");
+const PRIVATE_KEY = bytesOf("PRIVATE KEY");
 const IN_LINE: ByteSet = new Uint8Array(256).fill(1).fill(0, 10, 11);
 const HEADER_NAME: ByteSet = byteSet("A-Za-z", "-");
 const LABEL: ByteSet = byteSet("A-Z0-9 ");
@@ -19,36 +18,39 @@ const LONG_WORD_BYTES = 16;
 const MAX_HEADER_LINES = 20;
 /** In a row, between the lines of a key. */
 const MAX_BLANK_LINES = 20;
-const PUTTY_END = [..."Private-MAC"].map((char) => char.charCodeAt(0));
+const PUTTY_END = bytesOf("Private-MAC");
 
-/** Finds what follows a key's first line on that same line (a key in a string); `labelAt` is after "BEGIN ". */
-export function findKeyStart(view: View, at: number, labelAt: number): Look {
-  for (let back = 1; back <= DASHES.length; back++) if (view.byteAt(at - back) !== 45) return "none";
-  const labelEnd = view.runEnd(FINDER_SLOTS.label, LABEL, labelAt);
+/** Finds what follows a key's first line on that same line (a key in a string); `labelAt` is after "-----BEGIN ". */
+export function findKeyStart(window: Window, _at: number, labelAt: number): Look {
+  const labelEnd = window.runEnd(LABEL, labelAt);
   if (labelEnd - labelAt > MAX_LABEL_BYTES) return "none";
-  if (labelEnd + DASHES.length > view.end && !view.final) return "more";
+  if (labelEnd + DASHES.length > window.end && !window.final) return "more";
   const from = labelEnd + DASHES.length;
-  if (!startsWith(view.bytes, labelEnd, DASHES) || indexOf(view.bytes, PRIVATE_KEY, labelAt, labelEnd) < 0)
+  if (!startsWith(window.bytes, labelEnd, DASHES) || indexOf(window.bytes, PRIVATE_KEY, labelAt, labelEnd) < 0)
     return "none";
 
   // Up to the next dashes: they begin the key's end, or another key.
-  const lineEnd = Math.min(view.runEnd(FINDER_SLOTS.line, IN_LINE, from), from + MAX_SECRET_BYTES);
-  const undecided = lineEnd === view.end && lineEnd - from < MAX_SECRET_BYTES && !view.final;
-  const dashes = indexOf(view.bytes, DASHES, from, lineEnd);
-  if (undecided && (dashes < 0 || dashes + END.length > view.end)) return "more";
-  if (dashes >= 0 && startsWith(view.bytes, dashes, END)) {
-    const all = words(view, from, dashes, 1);
+  const lineEnd = Math.min(window.runEnd(IN_LINE, from), from + MAX_SECRET_BYTES);
+  const undecided = lineEnd === window.end && lineEnd - from < MAX_SECRET_BYTES && !window.final;
+  const searched = window.search(DASHES, from);
+  const dashes = indexOf(window.bytes, DASHES, searched.to - window.start, lineEnd);
+  // The last bytes may be the first of five dashes.
+  const without = dashes < 0 ? lineEnd - DASHES.length + 1 : dashes;
+  searched.to = Math.max(searched.to, without + window.start);
+  if (undecided && (dashes < 0 || dashes + END.length > window.end)) return "more";
+  if (dashes >= 0 && startsWith(window.bytes, dashes, END)) {
+    const all = words(window, from, dashes, 1);
     return all.length > 0 ? { from, to: dashes } : "none";
   }
   const to = dashes < 0 ? lineEnd : dashes;
-  const first = words(view, from, to, FIRST_LINE_BYTES)[0];
+  const first = words(window, from, to, FIRST_LINE_BYTES)[0];
   if (first === undefined) return { from, to: from, opensBlock: true };
-  const { goesOn, to: last } = words(view, from, to, 1).at(-1) as Found;
-  return { from: first.from, to: last, opensBlock: true, ...(goesOn === undefined ? {} : { goesOn }) };
+  const { goesOn, to: last } = words(window, from, to, 1).at(-1) as Found;
+  return { from: first.from, to: last, opensBlock: true, goesOn };
 }
 
 /** A PuTTY key begins after the line that says how many lines it has; `countAt` is after "Private-Lines: ". */
-export function findPuttyKey(_view: View, _at: number, countAt: number): Look {
+export function findPuttyKey(_window: Window, _at: number, countAt: number): Look {
   return { from: countAt, to: countAt, opensBlock: true };
 }
 
@@ -73,18 +75,18 @@ export class KeyBlock {
   }
 
   /** Takes the lines that end before `limit`, handing on what they have of the key. */
-  advance(view: View, limit: number, take: (found: Found) => void): void {
+  advance(window: Window, limit: number, take: (found: Found) => void): void {
     while (this.at >= 0) {
-      const lineEnd = view.runEnd(FINDER_SLOTS.line, IN_LINE, this.at);
+      const lineEnd = window.runEnd(IN_LINE, this.at);
       const tooLong = lineEnd - this.at >= MAX_SECRET_BYTES;
-      if (lineEnd === view.end && !tooLong && !view.final) return;
+      if (lineEnd === window.end && !tooLong && !window.final) return;
       if (lineEnd > limit && !tooLong) return;
       if (this.onFirstLine) this.onFirstLine = false;
-      else if (!this.line(view, this.at, Math.min(lineEnd, this.at + MAX_SECRET_BYTES), take)) {
+      else if (!this.line(window, this.at, Math.min(lineEnd, this.at + MAX_SECRET_BYTES), take)) {
         this.at = -1;
         return;
       }
-      if (tooLong || lineEnd >= view.end) this.at = -1;
+      if (tooLong || lineEnd >= window.end) this.at = -1;
       else this.at = lineEnd + 1;
     }
   }
@@ -94,27 +96,27 @@ export class KeyBlock {
   }
 
   /** False once the block is over. */
-  private line(view: View, from: number, to: number, take: (found: Found) => void): boolean {
-    const footer = indexOf(view.bytes, END, from, to);
+  private line(window: Window, from: number, to: number, take: (found: Found) => void): boolean {
+    const footer = indexOf(window.bytes, END, from, to);
     const end = footer < 0 ? to : footer;
     if (this.sawKey && footer < 0) {
-      if (startsWith(view.bytes, from, PUTTY_END)) return false;
-      if (skipTrailing(view.bytes, from, end) === end) return this.blanks++ < MAX_BLANK_LINES;
+      if (startsWith(window.bytes, from, PUTTY_END)) return false;
+      if (skipTrailing(window.bytes, from, end) === end) return this.blanks++ < MAX_BLANK_LINES;
     }
     const isAfterBlank = this.blanks > 0;
     this.blanks = 0;
-    const long = words(view, from, end, this.sawKey ? LONG_WORD_BYTES : FIRST_LINE_BYTES);
+    const long = words(window, from, end, this.sawKey ? LONG_WORD_BYTES : FIRST_LINE_BYTES);
     if (!this.sawKey && long.length === 0)
-      return footer < 0 && this.headers++ < MAX_HEADER_LINES && isHeader(view.bytes, from, end);
-    const last = lastWord(view, from, end);
+      return footer < 0 && this.headers++ < MAX_HEADER_LINES && isHeader(window.bytes, from, end);
+    const last = lastWord(window, from, end);
     // After an empty line other text may follow a key that was cut off.
-    const isAlone = last !== null && last.from === skipTrailing(view.bytes, from, end);
-    if (isAfterBlank && footer < 0 && !isAlone && words(view, from, end, FIRST_LINE_BYTES).length === 0) return false;
+    const isAlone = last !== null && last.from === skipTrailing(window.bytes, from, end);
+    if (isAfterBlank && footer < 0 && !isAlone && words(window, from, end, FIRST_LINE_BYTES).length === 0) return false;
     for (const word of long) take(word);
     if (long.length > 0) this.sawShort = false;
     if (last !== null && footer < 0 && last.to - last.from < LONG_WORD_BYTES) {
       // The last line of a key may be short; after it only a checksum, then the end.
-      if (this.sawShort && view.bytes[last.from] !== 61) return false;
+      if (this.sawShort && window.bytes[last.from] !== 61) return false;
       this.sawShort = true;
       take(last);
     }
@@ -124,24 +126,24 @@ export class KeyBlock {
 }
 
 /** Words of a key: stretches of base64 of a least length. One that goes on past `to` (a line over 16 KiB) is taken whole. */
-function words(view: View, from: number, to: number, least: number): Found[] {
+function words(window: Window, from: number, to: number, least: number): Found[] {
   const list: Found[] = [];
   for (let at = from; at < to; at++) {
-    if (BASE64[view.bytes[at] as number] === 0) continue;
+    if (BASE64[window.bytes[at] as number] === 0) continue;
     const start = at;
-    while (at < to && BASE64[view.bytes[at] as number] === 1) at++;
+    while (at < to && BASE64[window.bytes[at] as number] === 1) at++;
     if (at - start < least) continue;
     const found: Found = { from: start, to: at };
     if (at === to && to - from >= MAX_SECRET_BYTES) {
-      found.to = view.runEnd(FINDER_SLOTS.keyWord, BASE64, at);
-      if (found.to === view.end && !view.final) found.goesOn = BASE64;
+      found.to = window.runEnd(BASE64, at);
+      if (found.to === window.end && !window.final) found.goesOn = BASE64;
     }
     list.push(found);
   }
   return list;
 }
 
-function lastWord({ bytes }: View, from: number, to: number): Found | null {
+function lastWord({ bytes }: Window, from: number, to: number): Found | null {
   let end = to;
   for (;;) {
     if (end > from && TRAILING[bytes[end - 1] as number] === 1) end--;
@@ -168,10 +170,6 @@ function skipTrailing(bytes: Uint8Array, from: number, to: number): number {
   let at = from;
   while (at < to && TRAILING[bytes[at] as number] === 1) at++;
   return at;
-}
-
-function startsWith(bytes: Uint8Array, at: number, wanted: number[]): boolean {
-  return wanted.every((byte, index) => bytes[at + index] === byte);
 }
 
 function indexOf(bytes: Uint8Array, wanted: number[], from: number, to: number): number {

@@ -1,4 +1,4 @@
-import { type ByteSet, byteSet, WORD } from "./byte-set.ts";
+import { type ByteSet, byteSet, DIGIT, WORD } from "./byte-set.ts";
 
 /** What is known of a value from where it stands. */
 export interface ValueAbout {
@@ -16,6 +16,8 @@ const PLACEHOLDER =
 const VERSION_OR_DATE = /^v?\d+(?:[.:/-]\d+)+\S{0,4}$|^\d{4}-\d\d-\d\d[T ]/;
 const CODE = /^[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)*[([]|^(?:new|await|function|async)\b/;
 const LETTERS_PATH = /^[A-Za-z_$]+(?:(?:\.|::|->|\/|-)[A-Za-z_$]+)*$/;
+/** A variable, stars, or the mark of an earlier redaction, in the place of any secret. */
+const STAND_IN = /^(?:\$|\{|%[A-Za-z({]|\[redacted:|\*+$|\.+$|x+$|your?[-_])/i;
 const ODD: ByteSet = byteSet("!#$%&*+=?@^~|");
 
 /** Whether a value assigned to a name such as `password` or `token` is one, not a placeholder, a variable or code. */
@@ -26,11 +28,30 @@ export function likelySecret(bytes: Uint8Array, from: number, to: number, about:
   const traits = traitsOf(bytes, from, end);
   if (traits.distinct < 5 || traits.blanks > 2 || !hasTraits(end - from, traits, about)) return false;
   // Reading it as text costs the most: only what may be one is.
-  let text = "";
-  for (let at = from; at < end; at++) text += String.fromCharCode(bytes[at] as number);
+  const text = startOf(bytes, from, to);
   const isOddOnly = traits.digits === 0 && !turnsOften(text.length, traits, about);
   if (isOddOnly && ((!about.quoted && LETTERS_PATH.test(text)) || /[(){}]/.test(text))) return false;
   return !isReference(text, about);
+}
+
+/** Random text of 20 characters has a digit; words joined by dashes rarely do. */
+export function hasDigit(bytes: Uint8Array, from: number, to: number): boolean {
+  const end = Math.min(to, from + MAX_LOOKED_AT);
+  for (let at = from; at < end; at++) if (DIGIT[bytes[at] as number] === 1) return true;
+  return false;
+}
+
+/** Not a variable, not stars, not the mark of an earlier redaction. */
+export function notPlaceholder(bytes: Uint8Array, from: number, to: number): boolean {
+  return !STAND_IN.test(startOf(bytes, from, to));
+}
+
+/** What a value is told by, one character for each byte. */
+export function startOf(bytes: Uint8Array, from: number, to: number): string {
+  const end = Math.min(to, from + MAX_LOOKED_AT);
+  let text = "";
+  for (let at = from; at < end; at++) text += String.fromCharCode(bytes[at] as number);
+  return text;
 }
 
 function isReference(text: string, { quoted }: ValueAbout): boolean {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { BEHIND_BYTES, MAX_SECRET_BYTES } from "./bounds.ts";
+import { compileRules } from "./compile-rules.ts";
 import { defaultRules } from "./default-rules.ts";
 import { startRedact } from "./redact.ts";
 import { redactAll, redactChunks } from "./redact-chunks.ts";
+import { BEHIND_BYTES, MAX_SECRET_BYTES } from "./window.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 const redact = (text: string) => redactAll(defaultRules, encode(text)).text;
@@ -24,6 +25,14 @@ describe("redaction", () => {
     [
       '\x1b[34;1m"password"\x1b[0m\x1b[1;39m:\x1b[0m \x1b[0;32m"hunter22x"\x1b[0m',
       '\x1b[34;1m"password"\x1b[0m\x1b[1;39m:\x1b[0m \x1b[0;32m"[redacted:assigned-secret]"\x1b[0m',
+    ],
+    [
+      `password='a b c d password="abc12345def" e f' g`,
+      `password='a b c d password="[redacted:assigned-secret]" e f' g`,
+    ],
+    [
+      `password='a b c d password="abc12345def" e \\' f' g`,
+      `password='a b c d password="[redacted:assigned-secret]" e \\' f' g`,
     ],
     ["secret_key_base: a1b2c3d4e5f6a7b8c9d0", "secret_key_base: [redacted:assigned-secret]"],
     ["machine h login me password hunter22x", "machine h login me password [redacted:assigned-secret]"],
@@ -149,6 +158,24 @@ describe("redaction", () => {
     expect(redact(lines.join(gap))).toBe(shown.join(gap));
     const cut = [lines[0], key, key, "and then other text follows it", "on two lines"];
     expect(redact(cut.join(gap))).toBe([...shown.slice(0, 3), ...cut.slice(3)].join(gap));
+  });
+
+  it("knows the end of a key that stands in a string, wherever the stream is cut", () => {
+    const bytes = encode(
+      `k="-----BEGIN PRIVATE KEY-----\\n${"MIIEpAIBAAKCAQEA7bq3".repeat(3)}\\n-----END PRIVATE KEY-----"; a`,
+    );
+    const all = redactAll(defaultRules, bytes);
+    expect(all.text).toBe('k="-----BEGIN PRIVATE KEY-----[redacted:private-key]-----END PRIVATE KEY-----"; a');
+    for (const at of bytes.keys()) expect(redactChunks(defaultRules, bytes, [at])).toEqual(all);
+    expect(redactChunks(defaultRules, bytes, [...bytes.keys()])).toEqual(all);
+  });
+
+  it("takes what is replaced for no part of the word that follows, wherever the stream is cut", () => {
+    const rules = compileRules([{ name: "id", pattern: "\\bid\\d{4}" }]);
+    const bytes = encode("id1234 id1234 id1234id1234 xid1234");
+    const all = redactAll(rules, bytes);
+    expect(all.text).toBe("[redacted:id] [redacted:id] [redacted:id][redacted:id] xid1234");
+    for (const at of bytes.keys()) expect(redactChunks(rules, bytes, [at])).toEqual(all);
   });
 
   it("covers the private part of a PuTTY key only", () => {

@@ -1,13 +1,11 @@
-import { WINDOW_BYTES } from "./bounds.ts";
+import { type ByteSet, WORD } from "./byte-set.ts";
 import { findHeads, maskAt } from "./find-heads.ts";
 import { KeyBlock } from "./key-block.ts";
-import { look } from "./look.ts";
 import { type Entry, prefilterOf } from "./prefilter.ts";
-import type { Found, RedactionRule } from "./redaction-rule.ts";
+import type { Found, Item, Look, RedactionRule } from "./redaction-rule.ts";
 import type { Replacements } from "./replacements.ts";
 import { Replacer } from "./replacer.ts";
-import { Tail } from "./tail.ts";
-import { View } from "./view.ts";
+import { MAX_SECRET_BYTES, WINDOW_BYTES, Window } from "./window.ts";
 
 /** One output passing through redaction. Memory is bounded, whatever the output. */
 export interface Redact {
@@ -29,15 +27,12 @@ export function startRedact(
 ): Redact {
   if (rules.length === 0) return { add: take, end: () => ({ count: 0, bytes: 0 }) };
   const prefilter = prefilterOf(rules);
-  const view = new View(prefilter.slots);
-  const replacer = new Replacer(view, take, seen);
+  const window = new Window();
+  const replacer = new Replacer(window, take, seen);
   const block = new KeyBlock();
-  const tail = new Tail();
   /** Places where a rule could begin, from the stream's first byte; those before `next` were looked at. */
   const places: number[] = [];
   let next = 0;
-  /** Where the view begins in the stream. */
-  let base = 0;
   let scannedTo = 0;
   /** Whose key block it is. */
   let blockOf: Entry | null = null;
@@ -45,12 +40,12 @@ export function startRedact(
   const lookAt = (place: number): boolean => {
     let decided = true;
     replacer.lookFrom(place);
-    let mask = maskAt(prefilter, view.bytes, place);
+    let mask = maskAt(prefilter, window.bytes, place);
     while (mask !== 0) {
       const bit = 31 - Math.clz32(mask);
       mask &= ~(1 << bit);
       for (const entry of prefilter.entries[bit] ?? []) {
-        const seen = look(view, entry, place);
+        const seen = look(window, entry, place);
         if (seen === "more") decided = false;
         else if (seen !== "none") {
           replacer.found(seen, entry.rule.name, entry.rank);
@@ -66,13 +61,14 @@ export function startRedact(
 
   /** Looks at what can be decided; returns up to where all is. */
   const decide = (): number => {
+    const push = (place: number) => void places.push(place + window.start);
     const keyLine = (found: Found) => replacer.found(found, blockOf?.rule.name ?? "", blockOf?.rank ?? 0);
-    scannedTo = findHeads(prefilter, view.bytes, scannedTo, places, base);
-    if (view.final) for (; scannedTo < view.end; scannedTo++) places.push(scannedTo + base);
+    scannedTo = findHeads(prefilter, window.bytes, scannedTo, push);
+    if (window.final) for (; scannedTo < window.end; scannedTo++) push(scannedTo);
     let decided = scannedTo;
     for (; next < places.length; next++) {
-      const place = (places[next] as number) - base;
-      if (block.at >= 0) block.advance(view, place, keyLine);
+      const place = (places[next] as number) - window.start;
+      if (block.at >= 0) block.advance(window, place, keyLine);
       if (lookAt(place)) continue;
       decided = place;
       break;
@@ -82,21 +78,19 @@ export function startRedact(
       places.splice(0, next);
       next = 0;
     }
-    if (block.at >= 0 && decided === scannedTo) block.advance(view, view.end, keyLine);
+    if (block.at >= 0 && decided === scannedTo) block.advance(window, window.end, keyLine);
     return block.at >= 0 ? Math.min(decided, block.at) : decided;
   };
 
   const step = (bytes: Uint8Array): void => {
-    view.bytes = tail.join(bytes);
+    window.append(bytes);
     replacer.extend();
     const decided = decide();
     replacer.handOn(decided);
-    tail.keep(view.bytes, decided);
     replacer.drop(decided);
     block.drop(decided);
-    view.drop(decided);
+    window.drop(decided);
     scannedTo -= decided;
-    base += decided;
   };
 
   return {
@@ -105,10 +99,67 @@ export function startRedact(
         step(bytes.length <= WINDOW_BYTES ? bytes : bytes.subarray(at, at + WINDOW_BYTES));
     },
     end() {
-      view.final = true;
+      window.final = true;
       step(new Uint8Array(0));
       seen?.end();
       return { count: replacer.count, bytes: replacer.bytes };
     },
   };
+}
+
+/** Looks whether a rule's program has a secret that begins at a place. */
+function look(window: Window, { program, rule }: Entry, start: number): Look {
+  if (program.startsWord && !window.wordStarts(start)) return "none";
+  if (rule.before !== undefined && !standsBefore(window, rule.before, start)) return "none";
+  const { items, secret } = program;
+  let at = start;
+  let from = start;
+  let to = start;
+  let goesOn: ByteSet | undefined;
+  for (let index = 0; index < items.length; index++) {
+    const item = items[index] as Item;
+    const isLast = index === items.length - 1;
+    // What tells a secret stands in its first 16 KiB; only the last item may go on.
+    const most = isLast ? item.max : Math.min(item.max, MAX_SECRET_BYTES);
+    const stop = itemEnd(window, item, at, most);
+    if (stop < 0) return stop === MORE ? "more" : "none";
+    if (stop === window.end && stop - at < most && !window.final) {
+      if (!isLast || item.max !== Infinity || stop - start < MAX_SECRET_BYTES) return "more";
+      if (secret[1] === items.length) goesOn = item.set;
+    }
+    if (index === secret[0]) from = at;
+    if (index === secret[1] - 1) to = stop;
+    at = stop;
+    if (at - start > MAX_SECRET_BYTES && !isLast) return "none";
+  }
+  const border = program.endsWord && at - start < MAX_SECRET_BYTES ? borderAt(window, at) : "border";
+  if (border !== "border") return border;
+  if (rule.find !== undefined) return rule.find(window, start, at);
+  const known = Math.min(to, start + MAX_SECRET_BYTES);
+  if (rule.accept !== undefined && !rule.accept(window.bytes, from, known)) return "none";
+  return { from, to, goesOn };
+}
+
+/** Whether a word that ends at a place goes on there. */
+function borderAt(window: Window, at: number): "border" | "none" | "more" {
+  if (at >= window.end && !window.final) return "more";
+  return WORD[window.byteAt(at)] === 1 ? "none" : "border";
+}
+
+const NONE = -1;
+const MORE = -2;
+
+/** Where an item that begins at a place ends; NONE if there are too few of its bytes, MORE if that cannot be told yet. */
+function itemEnd(window: Window, { set, min, max }: Item, at: number, most: number): number {
+  const { bytes } = window;
+  let end = at;
+  if (max > 1) end = Math.min(window.runEnd(set, at), at + most);
+  else if (at < bytes.length && set[bytes[at] as number] === 1) end++;
+  if (end - at >= min) return end;
+  return end === bytes.length && !window.final ? MORE : NONE;
+}
+
+/** True if the bytes right before a place are of these sets, one by one. */
+function standsBefore(window: Window, sets: readonly ByteSet[], place: number): boolean {
+  return sets.every((set, index) => set[window.byteAt(place - sets.length + index)] === 1);
 }

@@ -1,5 +1,8 @@
 import type { ByteSet } from "./byte-set.ts";
-import type { View } from "./view.ts";
+import type { Window } from "./window.ts";
+
+/** A rule shows itself by its first bytes: this many are compared before a rule is tried. */
+export const HEAD_BYTES = 4;
 
 /** A stretch of one set's bytes within a program. */
 export interface Item {
@@ -26,7 +29,7 @@ export interface Program {
 export interface Found {
   from: number;
   to: number;
-  goesOn?: ByteSet;
+  goesOn?: ByteSet | undefined;
   /** The lines that follow may belong to it: a key block begins. */
   opensBlock?: boolean;
 }
@@ -39,10 +42,12 @@ export interface RedactionRule {
   readonly name: string;
   /** Where to look: a place is a candidate if a program could begin there. */
   readonly programs: readonly Program[];
+  /** What must stand right before it, byte by byte. */
+  readonly before?: readonly ByteSet[];
   /** What else must hold for the bytes found. */
   readonly accept?: (bytes: Uint8Array, from: number, to: number) => boolean;
   /** Takes the programs' place once one of them has matched: `at` is where it began, `end` where it ended. */
-  readonly find?: (view: View, at: number, end: number) => Look;
+  readonly find?: (window: Window, at: number, end: number) => Look;
 }
 
 /** A rule as a person writes it: a regular expression of the subset that takes linear time, or a text taken literally. */

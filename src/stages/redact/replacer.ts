@@ -1,8 +1,7 @@
-import { BEHIND_BYTES } from "./bounds.ts";
 import type { ByteSet } from "./byte-set.ts";
 import type { Found } from "./redaction-rule.ts";
 import type { Replacements } from "./replacements.ts";
-import type { View } from "./view.ts";
+import { BEHIND_BYTES, type Window } from "./window.ts";
 
 interface Pending {
   from: number;
@@ -20,28 +19,29 @@ const marks = new Map<string, Uint8Array>();
 export class Replacer {
   count = 0;
   bytes = 0;
-  private readonly view: View;
+  private readonly window: Window;
   private readonly take: (bytes: Uint8Array) => void;
   private readonly seen: Replacements | undefined;
-  /** By place, then by rank. */
+  /** By place, then by rank. Only what begins after what was handed on: the list is as short as the window. */
   private pending: Pending[] = [];
-  /** What is replaced last reaches the view's end and goes on with bytes of any of these sets. */
+  /** As many of them begin before the place looked at. */
+  private passed = 0;
+  /** What is replaced last reaches the window's end and goes on with bytes of any of these sets. */
   private goesOn: ByteSet[] = [];
   /** Up to here bytes are replaced already. */
   private coveredTo = 0;
-  /** The furthest end of what was found to begin before the place looked at, and what was found to begin later. */
+  /** The furthest end of what was found to begin before the place looked at. */
   private passedTo = -BEHIND_BYTES;
-  private ahead: { from: number; to: number }[] = [];
   private out: Uint8Array | null = null;
   private outLength = 0;
 
-  constructor(view: View, take: (bytes: Uint8Array) => void, seen?: Replacements) {
-    this.view = view;
+  constructor(window: Window, take: (bytes: Uint8Array) => void, seen?: Replacements) {
+    this.window = window;
     this.take = take;
     this.seen = seen;
   }
 
-  found({ from, to, goesOn = undefined }: Found, name: string, rank: number): void {
+  found({ from, to, goesOn }: Found, name: string, rank: number): void {
     if (to === from) return;
     const { pending } = this;
     let index = pending.length;
@@ -49,30 +49,34 @@ export class Replacer {
       if (before.from < from || (before.from === from && before.rank <= rank)) break;
       index--;
     }
-    pending.splice(index, 0, { from, to, name, rank, goesOn: goesOn ?? null });
-    this.ahead.push({ from, to });
+    const same = pending[index - 1];
+    // A place that is looked at again, or in another way of its rule, gives one find.
+    const isAgain = same !== undefined && same.from === from && same.rank === rank;
+    if (isAgain && same.to > to) return;
+    if (isAgain) index--;
+    pending.splice(index, isAgain ? 1 : 0, { from, to, name, rank, goesOn: goesOn ?? null });
+    // Before it no place is looked at any more, so `lookFrom` takes it and what follows it anew.
+    this.passed = Math.min(this.passed, index);
   }
 
-  /** Tells the view what is context for a place: only what follows the last secret before it. Places only grow. */
+  /** Tells the window what is context for a place: only what follows the last secret before it. Places only grow. */
   lookFrom(place: number): void {
-    if (this.ahead.length > 0) {
-      this.ahead = this.ahead.filter((find) => {
-        if (find.from < place) this.passedTo = Math.max(this.passedTo, find.to);
-        return find.from >= place;
-      });
+    for (let find = this.pending[this.passed]; find !== undefined && find.from < place; ) {
+      this.passedTo = Math.max(this.passedTo, find.to);
+      find = this.pending[++this.passed];
     }
-    this.view.contextFrom = Math.min(this.passedTo, place);
+    this.window.contextFrom = Math.min(this.passedTo, place);
   }
 
   /** New bytes came: what went on to the end of the old ones goes on in them. */
   extend(): void {
-    const { view } = this;
+    const { window } = this;
     if (this.goesOn.length > 0) {
       const from = this.coveredTo;
       this.goesOn = this.goesOn.filter((set) => {
-        const to = runEnd(view, set, from);
+        const to = runEnd(window, set, from);
         this.coveredTo = Math.max(this.coveredTo, to);
-        return to === view.end;
+        return to === window.end;
       });
       this.cover(this.coveredTo - from);
       this.passedTo = Math.max(this.passedTo, this.coveredTo);
@@ -86,22 +90,22 @@ export class Replacer {
       if (lastSet !== find.goesOn || lastFrom !== find.to) {
         lastSet = find.goesOn;
         lastFrom = find.to;
-        lastTo = runEnd(view, lastSet, lastFrom);
+        lastTo = runEnd(window, lastSet, lastFrom);
       }
       find.to = lastTo;
       this.passedTo = Math.max(this.passedTo, find.to);
-      if (find.to < view.end) find.goesOn = null;
+      if (find.to < window.end) find.goesOn = null;
     }
   }
 
   /** Hands on everything before `limit`; all finds that begin there are known. */
   handOn(limit: number): void {
-    const { view, pending } = this;
+    const { window, pending } = this;
     let at = Math.min(Math.max(this.coveredTo, 0), limit);
     let next = 0;
     for (let find = pending[0]; find !== undefined && find.from < limit; find = pending[++next]) {
       if (find.from >= this.coveredTo) {
-        this.pass(view.bytes.subarray(at, find.from));
+        this.pass(window.bytes.subarray(at, find.from));
         this.mark(markOf(find.name));
         this.cover(find.to - find.from);
         this.coveredTo = find.to;
@@ -109,11 +113,13 @@ export class Replacer {
         this.cover(find.to - this.coveredTo);
         this.coveredTo = find.to;
       }
+      this.passedTo = Math.max(this.passedTo, find.to);
       if (find.goesOn !== null && !this.goesOn.includes(find.goesOn)) this.goesOn.push(find.goesOn);
       at = Math.min(this.coveredTo, limit);
     }
     if (next > 0) this.pending = pending.slice(next);
-    const rest = at === 0 && limit === view.end ? view.bytes : view.bytes.subarray(at, limit);
+    this.passed = 0;
+    const rest = at === 0 && limit === window.end ? window.bytes : window.bytes.subarray(at, limit);
     if (this.outLength > 0) this.pass(rest);
     else if (limit > at) {
       this.seen?.passed(rest);
@@ -125,11 +131,9 @@ export class Replacer {
   drop(count: number): void {
     this.coveredTo = Math.max(this.coveredTo - count, 0);
     this.passedTo = Math.max(this.passedTo - count, -BEHIND_BYTES);
-    for (const list of [this.pending, this.ahead]) {
-      for (const find of list) {
-        find.from -= count;
-        find.to -= count;
-      }
+    for (const find of this.pending) {
+      find.from -= count;
+      find.to -= count;
     }
   }
 
@@ -164,9 +168,9 @@ export class Replacer {
   }
 }
 
-function runEnd(view: View, set: ByteSet, from: number): number {
+function runEnd(window: Window, set: ByteSet, from: number): number {
   let at = from;
-  while (at < view.end && set[view.bytes[at] as number] === 1) at++;
+  while (at < window.end && set[window.bytes[at] as number] === 1) at++;
   return at;
 }
 

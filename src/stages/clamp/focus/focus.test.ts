@@ -38,18 +38,35 @@ describe("focus", () => {
     },
   );
 
-  it.each(["a", "ab*c", "(?:ab|cd)+e", "a{2,4}b", "^a.c$", "[a-c]+\\d", "[^a]b", "x?y", "(a|b)*abb", "a+b?", "a{3}"])(
-    "agrees with the language's own patterns on %s",
-    (pattern) => {
-      const own = new RegExp(pattern);
-      fc.assert(
-        fc.property(fc.string({ unit: fc.constantFrom(..."abcdexy1 "), maxLength: 12 }), (line) => {
-          expect(finds(`/${pattern}/`, line), line).toBe(own.test(line));
-        }),
-        { numRuns: 300 },
-      );
-    },
-  );
+  it.each([
+    "a",
+    "ab*c",
+    "(?:ab|cd)+e",
+    "a{2,4}b",
+    "^a.c$",
+    "[a-c]+\\d",
+    "[^a]b",
+    "x?y",
+    "(a|b)*abb",
+    "a+b?",
+    "a{3}",
+    "[^\\n]b",
+    "\\x61[\\x62-c]",
+    "a{0}b",
+  ])("agrees with the language's own patterns on %s", (pattern) => {
+    const own = new RegExp(pattern);
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(..."abcdexy1 "), maxLength: 12 }), (line) => {
+        expect(finds(`/${pattern}/`, line), line).toBe(own.test(line));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("counts a character of several bytes as one", () => {
+    expect(finds("/^é{2}$/", "éé")).toBe(true);
+    expect(finds("/^é{2}$/", "é")).toBe(false);
+  });
 
   it("takes linear time where backtracking would not", () => {
     expect(finds("/(a+)+$/", `${"a".repeat(4000)}b`)).toBe(false);

@@ -1,8 +1,24 @@
-import { readPattern, type State } from "./pattern-states.ts";
+import type { ByteSet } from "../../redact/byte-set.ts";
+import { type Part, readPattern } from "../../redact/read-pattern.ts";
 
-/** Finds a pattern anywhere in a line: every state at once, so that no line takes longer than its length asks for. */
+/** A state of a pattern: takes a byte of `set`, or is passed through for nothing to each of `next`. */
+interface State {
+  set: ByteSet | null;
+  /** Only at the line's start, or at its end. */
+  only?: "^" | "$";
+  next: number[];
+}
+
+/** A pattern may come to this many states; its time is this times the line's length at most. */
+const MAX_STATES = 500;
+const MAX_COUNT = 50;
+
+/**
+ * Finds a pattern anywhere in a line: every state at once, so that no line takes longer than its length asks for. Throws an
+ * Error that says what is wrong with the pattern.
+ */
 export function patternMatcher(pattern: string, ignoreCase: boolean): (line: Uint8Array) => boolean {
-  const { states, start } = readPattern(pattern, ignoreCase);
+  const { states, start } = statesOf(readPattern(pattern, ignoreCase));
   const active = new Uint32Array(states.length);
   const coming = new Uint32Array(states.length);
   const seen = new Uint32Array(states.length);
@@ -50,7 +66,7 @@ function reach(
     if (index === 0) return true;
     const state = states[index] as State;
     if (state.set !== null) continue;
-    if (state.only === "start" ? !place.isStart : state.only === "end" ? !place.isEnd : false) continue;
+    if (state.only === "^" ? !place.isStart : state.only === "$" ? !place.isEnd : false) continue;
     for (const next of state.next) {
       if (seen[next] === round) continue;
       seen[next] = round;
@@ -58,4 +74,36 @@ function reach(
     }
   }
   return false;
+}
+
+/** The states of a pattern: state 0 is its end, `start` where it begins. */
+function statesOf(ways: readonly Part[][]): { states: State[]; start: number } {
+  const states: State[] = [{ set: null, next: [] }];
+  const add = (state: State): number => {
+    if (states.length >= MAX_STATES) throw new Error(`it comes to over ${MAX_STATES} steps`);
+    return states.push(state) - 1;
+  };
+  // Each takes the state that comes after and gives the one to begin at: a pattern is built from its end.
+  const choice = (all: readonly Part[][], after: number): number =>
+    add({ set: null, next: all.map((parts) => parts.reduceRight((next, part) => counted(part, next), after)) });
+  const once = ({ atom }: Part, after: number): number => {
+    if (atom.kind === "group") return choice(atom.ways, after);
+    if (atom.kind === "byte") return add({ set: atom.set, next: [after] });
+    if (atom.sign === "\\b") throw new Error('"\\b" is not supported');
+    return add({ set: null, only: atom.sign, next: [after] });
+  };
+  const counted = (part: Part, after: number): number => {
+    const { min, max } = part;
+    if (min > MAX_COUNT || (max > MAX_COUNT && max !== Infinity)) throw new Error(`a count is over ${MAX_COUNT}`);
+    let next = after;
+    if (max === Infinity) {
+      const loop: State = { set: null, next: [after] };
+      next = add(loop);
+      loop.next.push(once(part, next));
+    } else for (let times = min; times < max; times++) next = add({ set: null, next: [after, once(part, next)] });
+    for (let times = 0; times < min; times++) next = once(part, next);
+    return next;
+  };
+  const start = choice(ways, 0);
+  return { states, start };
 }

@@ -1,0 +1,145 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { compileRules } from "./compile-rules.ts";
+import { defaultRules, ruleRows } from "./default-rules.ts";
+import { useNativeHeads } from "./find-heads.ts";
+import { startOf } from "./likely-secret.ts";
+import { startRedact } from "./redact.ts";
+import { redactAll, redactChunks } from "./redact-chunks.ts";
+import type { RedactionRule } from "./redaction-rule.ts";
+import { Replacer } from "./replacer.ts";
+import { Window } from "./window.ts";
+
+const encode = (text: string) => new TextEncoder().encode(text);
+const ALPHABETS: Record<string, string> = {
+  "": "a1B2c3D4e5F6g7H8",
+  " A": "A1B2C3D4E5F6G7H8",
+  " f": "0a1b2c3d4e5f6789",
+};
+const STANDS_FOR = /<(\d+)( [Af])?>/g;
+/** A row's text with the random characters it stands for. */
+const spelled = (text: string) =>
+  text.replace(STANDS_FOR, (_, count, kind = "") => (ALPHABETS[kind] as string).repeat(9).slice(0, Number(count)));
+const everyByte = (bytes: Uint8Array) => Array.from(bytes.keys());
+
+describe.each(
+  ruleRows.map((row, index) => [`${index + 1} ${row[0]}`, row, defaultRules[index] as RedactionRule] as const),
+)("rule %s", (_, [name, , sample, nearMiss], rule) => {
+  it("replaces its sample, by itself and among the others", () => {
+    const bytes = encode(`x ${spelled(sample)} y`);
+    for (const rules of [[rule], defaultRules]) {
+      const { text, count } = redactAll(rules, bytes);
+      expect(text).toContain(`[redacted:${name}]`);
+      expect(count).toBe(1);
+      for (const [part] of sample.matchAll(STANDS_FOR)) expect(text).not.toContain(spelled(part));
+      expect(redactChunks(rules, bytes, everyByte(bytes)).text).toBe(text);
+    }
+  });
+
+  it("leaves its near miss alone", () => {
+    const text = `x ${spelled(nearMiss)} y`;
+    expect(redactAll([rule], encode(text))).toEqual({ text, count: 0, bytes: 0 });
+  });
+});
+
+describe("the work of redaction", () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+    useNativeHeads(true);
+  });
+
+  /** How often the bytes of a stream are read, for each of them. */
+  function readsPerByte(text: string, chunkBytes: number, rules = defaultRules): number {
+    let reads = 0;
+    const append = Window.prototype.append;
+    vi.spyOn(Window.prototype, "append").mockImplementation(function (this: Window, chunk) {
+      append.call(this, chunk);
+      this.bytes = new Proxy(this.bytes, {
+        get(target, key) {
+          const value: unknown = Reflect.get(target, key);
+          if (typeof value === "number") reads++;
+          return typeof value === "function" ? value.bind(target) : value;
+        },
+      });
+    });
+    const bytes = encode(text);
+    const redact = startRedact(rules, () => {});
+    for (let at = 0; at < bytes.length; at += chunkBytes) redact.add(bytes.subarray(at, at + chunkBytes));
+    redact.end();
+    vi.restoreAllMocks();
+    return reads / bytes.length;
+  }
+
+  /** What makes a rule look far, or look again. */
+  const FILLERS = ["", "a1", " ", "-", "\\", '\\"', "'", "=", ",b", ":@", "\n"];
+  const OTHER_STARTS = [
+    "-----BEGIN PRIVATE KEY-----",
+    "-----BEGIN PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq3MIIEpAIBAAKCAQEA7bq3 ",
+    "eyJabcdefghij01.abcdefghij01.",
+    "password='",
+    'password="',
+    '\\"token\\":\\"',
+    "token=",
+    "https://a",
+  ];
+  const BYTES = 1500;
+  /** A look reads a bounded number of bytes, or goes on where the last one stopped; 54 is the most seen. */
+  const MOST_READS = 70;
+  const starts = ruleRows.map(([, , sample]) => sample.replace(/<.*/s, ""));
+
+  it.each([...new Set([...starts, ...OTHER_STARTS])])("is linear, whatever follows %j, in any chunks", (start) => {
+    for (const filler of FILLERS) {
+      const often = (start + filler).repeat(BYTES / (start.length + filler.length));
+      const once = start + filler.repeat(BYTES / Math.max(1, filler.length));
+      for (const chunkBytes of [BYTES * 2, 7]) {
+        expect(readsPerByte(often, chunkBytes), `${filler} often, by ${chunkBytes}`).toBeLessThan(MOST_READS);
+        expect(readsPerByte(once, chunkBytes), `${filler} after it, by ${chunkBytes}`).toBeLessThan(MOST_READS);
+      }
+    }
+  });
+
+  it("is linear where a rule of one's own begins at every byte", () => {
+    const rules = compileRules([{ name: "number", pattern: "\\b[0-9;]{6,}x" }]);
+    expect(readsPerByte("12;3".repeat(BYTES), 100_000, rules)).toBeLessThan(MOST_READS);
+  });
+
+  it("reads a value as text in its first bytes only", () => {
+    expect(startOf(encode("x".repeat(1000)), 10, 1000)).toBe("x".repeat(96));
+  });
+
+  /** The longest list that a replacer holds after any of these chunks. */
+  function longestLists(rules: readonly RedactionRule[], chunks: readonly Uint8Array[]): number[] {
+    let most = 0;
+    const drop = Replacer.prototype.drop;
+    vi.spyOn(Replacer.prototype, "drop").mockImplementation(function (this: Replacer, count) {
+      drop.call(this, count);
+      for (const held of Object.values(this)) if (Array.isArray(held)) most = Math.max(most, held.length);
+    });
+    const redact = startRedact(rules, () => {});
+    const longest = chunks.map((chunk) => {
+      redact.add(chunk);
+      return most;
+    });
+    redact.end();
+    return longest;
+  }
+
+  it("holds a find once, however often its place is looked at", () => {
+    const rules = compileRules([
+      { name: "short", pattern: "abcd[0-9]{4}" },
+      { name: "long", pattern: "abcd[0-9]{4}[a-z]+!" },
+    ]);
+    const bytes = encode(`abcd1234${"x".repeat(500)}`);
+    const chunks = Array.from(bytes, (byte) => Uint8Array.of(byte));
+    expect(longestLists(rules, chunks).at(-1)).toBe(1);
+  });
+
+  it.each([`${"Q".repeat(64)}\n`, `${"Q1".repeat(20)}\n\n`, "password=a1b2c3d4e5\n", "sk-", "://a:b@", "Q".repeat(99)])(
+    "holds no list that grows with what follows a key's first line: %j",
+    (line) => {
+      const chunk = encode(line.repeat(10_000 / line.length));
+      const chunks = [encode("-----BEGIN PRIVATE KEY-----\n"), ...Array.from({ length: 50 }, () => chunk)];
+      const longest = longestLists(defaultRules, chunks);
+      expect(longest.at(-1)).toBe(longest[5]);
+    },
+  );
+});
