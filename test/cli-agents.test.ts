@@ -246,6 +246,17 @@ describe("spillway init", () => {
     expect(settings()).toEqual(before);
   });
 
+  it("takes out only its own command where it shares a row with another's", () => {
+    const shared = join(folder, "shared");
+    const file = join(shared, ".claude", "settings.json");
+    const other = { type: "command", command: "fmt" };
+    const row = (...hooks: object[]) => ({ hooks: { PostToolUse: [{ matcher: "Bash", hooks }] } });
+    mkdirSync(join(shared, ".claude"), { recursive: true });
+    writeFileSync(file, JSON.stringify(row({ type: "command", command: "spillway hook" }, other)));
+    expect(spillway(["init", "claude-code", "--remove", "--yes"], "", shared).status).toBe(0);
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(row(other));
+  });
+
   it("keeps the file of before until it is undone, and gives that back; a file of its own is removed", () => {
     const own = join(folder, "undone");
     const file = join(own, ".claude", "settings.json");

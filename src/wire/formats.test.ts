@@ -171,9 +171,48 @@ describe("anthropic", () => {
       ],
     });
   });
+
+  it("a cache breakpoint on what gives way to text, media or a search result, stands on that text", () => {
+    const cache_control = { type: "ephemeral", ttl: "1h" };
+    const found = { type: "search_result", source: "a.md", title: "A", content: [{ type: "text", text: "long" }] };
+    const content = [
+      { type: "image", source: { type: "base64", media_type: "image/png", data: "AA" }, cache_control },
+      { type: "image", source: { type: "base64", media_type: "image/png", data: "BB" } },
+      { ...found, cache_control },
+      found,
+    ];
+    const message = { role: "user", content: [{ type: "tool_result", tool_use_id: "1", content }] };
+    expect(anthropic.write(message, [{ at: "0", texts: ["cut", "short"], mediaText: "[image]" }])).toEqual({
+      role: "user",
+      content: [
+        {
+          type: "tool_result",
+          tool_use_id: "1",
+          content: [
+            { type: "text", text: "[image]", cache_control },
+            { type: "text", text: "[image]" },
+            { type: "text", text: "cut", cache_control },
+            { type: "text", text: "short" },
+          ],
+        },
+      ],
+    });
+  });
 });
 
 describe("gemini", () => {
+  it.each([
+    ["OUTCOME_OK", false],
+    [undefined, false],
+    ["OUTCOME_FAILED", true],
+    ["OUTCOME_DEADLINE_EXCEEDED", true],
+  ])("code that the provider ran with %s has failed: %s", (outcome, isError) => {
+    for (const field of ["codeExecutionResult", "code_execution_result"]) {
+      const { results } = gemini.read({ role: "model", parts: [{ [field]: { outcome, output: "Traceback" } }] });
+      expect(results).toMatchObject([{ tool: "code_execution", isError, fixed: true, texts: ["Traceback"] }]);
+    }
+  });
+
   it("what is said of media joins the text, and an error stays one", () => {
     const parts = [{ inlineData: { mimeType: "image/png", data: "AA" } }, { fileData: { fileUri: "gs://a" } }];
     const message = { role: "user", parts: [{ functionResponse: { name: "a", response: { error: "no" }, parts } }] };

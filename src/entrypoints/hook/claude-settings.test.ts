@@ -26,3 +26,14 @@ test("taking them out gives back what was there", () => {
     }),
   );
 });
+
+test("taking ours out of a row leaves the neighbours in it, and the row's own fields", () => {
+  const ours = { type: "command", command: "/opt/bin/spillway hook", timeout: 5 };
+  const [before, after] = [
+    { type: "command", command: "before" },
+    { type: "command", command: "spillway hooks" },
+  ];
+  const row = (...hooks: object[]) => ({ matcher: "Bash", note: "mine", hooks });
+  const settings = { hooks: { PostToolUse: [row(before, ours, after), row(ours), own] } };
+  expect(withoutHooks(settings)).toEqual({ hooks: { PostToolUse: [row(before, after), own] } });
+});

@@ -49,6 +49,24 @@ describe("classify", () => {
     ).toBe("other");
   });
 
+  it("a request as large as an account's limit may pass later; one token more never does", () => {
+    const asked = (tokens: number) =>
+      classify(new Error(`Request too large for gpt-x on tokens per min (TPM): Limit 12000, Requested ${tokens}.`)).kind;
+    expect([11_999, 12_000, 12_001].map(asked)).toEqual(["rate-limit", "rate-limit", "request-ceiling"]);
+  });
+
+  it("takes no number from a refusal that cannot be one", () => {
+    const refused = (limit: number, observed: number, tools: number) =>
+      classify({
+        code: "context_length_exceeded",
+        message: `This model's maximum context length is ${limit} tokens. However, your messages resulted in ${observed} tokens (1 in the messages, ${tools} in the functions).`,
+      });
+    expect(refused(100, 200, 199)).toMatchObject({ limitTokens: 100, observedTokens: 200, toolTokens: 199 });
+    expect(refused(100, 200, 200)).not.toHaveProperty("toolTokens");
+    expect(refused(0, 200, 1)).not.toHaveProperty("limitTokens");
+    expect(refused(100, 0, 1)).not.toHaveProperty("observedTokens");
+  });
+
   it("reads an error's metadata and no answer's", () => {
     const metadata = { message: TOO_LONG, code: "context_length_exceeded", raw: TOO_LONG };
     const answer = { object: "response", status: "completed", error: null, output: [], metadata };

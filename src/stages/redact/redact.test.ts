@@ -178,6 +178,24 @@ describe("redaction", () => {
     for (const at of bytes.keys()) expect(redactChunks(rules, bytes, [at])).toEqual(all);
   });
 
+  it("covers a key block's short last line and the checksum after it, and nothing else that is short", () => {
+    const key = "lQOYBGYabcd1234efghIJKLmnop".repeat(2);
+    const block = (...ends: string[]) =>
+      ["-----BEGIN PGP PRIVATE KEY BLOCK-----", "", key, key, ...ends, "-----END PGP PRIVATE KEY BLOCK-----"].join("\n");
+    const hidden = "[redacted:private-key]";
+    const shown = block("shortEnd", "=aB3d").replaceAll(key, hidden);
+    expect(redact(block("shortEnd", "=aB3d"))).toBe(shown.replace("shortEnd\n=aB3d", `${hidden}\n${hidden}`));
+    expect(redact(block("shortEnd", "done"))).toContain(`${hidden}\ndone\n`);
+  });
+
+  it("knows a secret by the start of its word, also where the character before it is encoded", () => {
+    const key = `sk-${"a1B2".repeat(6)}`;
+    for (const before of ["token%3A", "%3a", "%20", "\\n", "\\u003a", " ", "="])
+      expect(redact(`x${before}${key} y`)).toBe(`x${before}[redacted:openai-key] y`);
+    for (const before of ["ri", "A", "3A", "x%x3A", "%3AB", "u003a"])
+      expect(redact(`y ${before}${key} y`)).toBe(`y ${before}${key} y`);
+  });
+
   it("covers the private part of a PuTTY key only", () => {
     const key = "AAAAIAbcd1234efgh5678".repeat(3);
     const text = (secret: string) =>

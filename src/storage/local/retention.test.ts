@@ -107,6 +107,26 @@ describe("collect", () => {
     expect(await left()).toEqual([id]);
   });
 
+  it("leaves what was kept again after it was chosen and before it was removed", async () => {
+    const { dir, clock, database, keep } = await open();
+    const ids = [await keep("again", 100, "a"), await keep("not again", 100, "a")];
+    clock.nowMs += 30 * DAY;
+    let meanwhile = () => {};
+    const write: typeof database.write = (act) => {
+      meanwhile();
+      return database.write(act);
+    };
+    const store = await localStore({ dir, database: { ...database, write }, now: () => clock.nowMs });
+    meanwhile = () => {
+      meanwhile = () => {};
+      const about = { scope: "local", session: "b", tool: "x", call: null };
+      expect(store.keepNow?.(about, Buffer.alloc(100, "again\n"), { count: 0, bytes: 0 })?.id).toBe(ids[0]);
+    };
+    const report = await store.collect({ nowMs: clock.nowMs });
+    expect(report.artifacts.map(({ id }) => id)).toEqual([ids[1]]);
+    expect(await store.read(ids[0] ?? "", "local", { from: 0, to: 5 })).toEqual(new Uint8Array(Buffer.from("again")));
+  });
+
   it("sweeps what nobody owns, once it is old, and leaves what is being written", async () => {
     const { dir, clock, store, keep } = await open();
     clock.nowMs = Date.now();

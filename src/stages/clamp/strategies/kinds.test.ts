@@ -55,6 +55,20 @@ describe("strategies for kinds", () => {
     expect(text).toContain(`${row(899)}\n[Output cut`);
   });
 
+  it("table takes the rules around the names for its header, and those between its rows for rows", () => {
+    const rule = "+-----+----------+-------+";
+    const header = `${rule}\n| id  | name     | state |\n${rule}\n`;
+    const row = (n: number) => `| ${String(n).padEnd(3)} | name ${String(n).padEnd(3)} | ok    |`;
+    const source = `${header}${lines(900, (n) => (n % 9 === 8 ? rule : row(n)))}`;
+    for (const maxChars of [120, 140, 160, 180, 240, 400]) {
+      const { text, receipt } = clampText(source, { maxChars }, { focus: '"name 613"' });
+      expect(receipt.strategy).toBe("table");
+      expect(text.startsWith(header)).toBe(true);
+      if (maxChars >= 180) expect(text).toContain(`${row(613)}\n`);
+      expect(text.split(rule).length - 1).toBeLessThanOrEqual(4);
+    }
+  });
+
   it("table shows no rare rows where values come as often as each other", () => {
     const { receipt } = clampText(`id,name,state\n${lines(900, (n) => `${n},name ${n % 7},${n % 3}`)}`, LIMITS);
     expect(receipt.cuts).toHaveLength(1);

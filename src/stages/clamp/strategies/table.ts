@@ -21,7 +21,6 @@ export const table: Strategy = {
   exact: true,
   start: (request) => {
     let header: string | null = null;
-    let isHeader = true;
     let split: SplitCells | null = null;
     let cells: readonly string[] | null = null;
     let openLines = 0;
@@ -37,16 +36,12 @@ export const table: Strategy = {
       rank(bytes) {
         cells = null;
         // Rules above and below the names belong to the header.
-        if (isRule(bytes)) {
-          if (isHeader) isHeader = header === null;
-          return isHeader || split === null ? 0 : ROW;
-        }
+        if (isRule(bytes)) return split === null ? 0 : ROW;
         const line = decode(bytes);
         if (header === null) {
           header = line;
           return 0;
         }
-        isHeader = false;
         split ??= cellSplitter(header, line);
         const wasOpen = openLines > 0;
         const found = split(line, wasOpen);

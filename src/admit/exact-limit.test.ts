@@ -1,0 +1,49 @@
+import { expect, it } from "vitest";
+import { auto } from "../stages/clamp/strategies/auto.ts";
+import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
+import { measureText } from "../stages/measure/measure-text.ts";
+import { NOT_KEPT, startAdmission } from "./admission.ts";
+import { admitWhole } from "./admit-whole.ts";
+import { requestFor } from "./clamp-with.ts";
+
+const lines = Array.from({ length: 60 }, (_, n) => `line ${n} of some words`).join("\n");
+const OUTPUTS = [lines, `${lines}\n`, lines.replaceAll("words", "w\u00f6rter \u{1f30a}"), `${"x".repeat(900)}\ny`];
+
+const CASES = [
+  ["bytes", "maxBytes"],
+  ["chars", "maxChars"],
+  ["lines", "maxLines"],
+  ["tokens", "maxTokens"],
+] as const;
+
+it.each(CASES)("an output of just as many %s as it may have passes whole, and one over is cut", (unit, name) => {
+  for (const output of OUTPUTS) {
+    const limit = measureText(output, estimateCounter)[unit];
+    const request = (most: number) => requestFor(auto, { [name]: most }, {}, false);
+    for (const chunkBytes of [7, 100_000]) {
+      const admit = (most: number) => {
+        const admission = startAdmission(request(most));
+        const bytes = new TextEncoder().encode(output);
+        for (let at = 0; at < bytes.length; at += chunkBytes) admission.add(bytes.subarray(at, at + chunkBytes));
+        return admission.end().write(NOT_KEPT, null);
+      };
+      expect(admit(limit)).toMatchObject({ text: output, receipt: { cutBy: null, omitted: { bytes: 0 } } });
+      const { text, receipt } = admit(limit - 1);
+      expect(receipt.cutBy).toBe(unit);
+      expect(measureText(text, estimateCounter)[unit]).toBeLessThan(limit);
+    }
+    expect(admitWhole(output, request(limit))?.text).toBe(output);
+    expect(admitWhole(output, request(limit - 1))).toBeNull();
+  }
+});
+
+it("how a command ended counts: what leaves it no room is cut", () => {
+  const admit = (maxChars: number) => {
+    const admission = startAdmission(requestFor(auto, { maxChars }, { exitCode: 3 }, false));
+    admission.add(new TextEncoder().encode(lines));
+    return admission.end().write(NOT_KEPT, null);
+  };
+  const whole = `${lines}\n[exit code 3]`;
+  expect(admit(whole.length)).toMatchObject({ text: whole, receipt: { cutBy: null } });
+  expect(admit(whole.length - 1).receipt.cutBy).toBe("chars");
+});

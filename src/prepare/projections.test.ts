@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { newBreaker } from "../stages/spill/breaker.ts";
+import { Projections } from "./projections.ts";
+
+const projections = (maxConversations: number) =>
+  new Projections({
+    ledger: null,
+    breaker: newBreaker(1, 1, () => 0),
+    deadlineMs: 1000,
+    sha256: (text) => text,
+    weigh: () => ({ chars: 0, tokens: 0, bytes: 0 }),
+    maxConversations,
+    maxChars: 1000,
+  });
+
+it("holds as many conversations as it may; the one that was not used for longest is forgotten first", async () => {
+  const known = projections(3);
+  const [first, second, third] = [await known.of("first"), await known.of("second"), await known.of("third")];
+  expect(await known.of("first")).toBe(first);
+  await known.of("fourth");
+  expect(await known.of("first")).toBe(first);
+  expect(await known.of("third")).toBe(third);
+  expect(await known.of("second")).not.toBe(second);
+});
