@@ -5,17 +5,18 @@ import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const folder = process.env.SPILLWAY_CORPUS ?? `${root}../shared/corpus`;
+/** Where the corpus is, or would be. */
+export const corpusFolder = process.env.SPILLWAY_CORPUS ?? `${root}../shared/corpus`;
 
 /** True if the corpus is there. */
-export const hasCorpus = existsSync(folder);
+export const hasCorpus = existsSync(corpusFolder);
 
 /** The cases of a set: { id, group, match, truth, raw() }. */
 export function readCases(set) {
-  const lines = readFileSync(`${folder}/${set}/cases.jsonl`, "utf8").trim().split("\n");
+  const lines = readFileSync(`${corpusFolder}/${set}/cases.jsonl`, "utf8").trim().split("\n");
   return lines.map((line) => {
     const { id, group, file, match, truth } = JSON.parse(line);
-    const raw = () => gunzipSync(readFileSync(`${folder}/${set}/${file}`));
+    const raw = () => gunzipSync(readFileSync(`${corpusFolder}/${set}/${file}`));
     return { id, group, match, truth: match === "line" ? mended(truth.map(plain), raw) : truth, raw };
   });
 }

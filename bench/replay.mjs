@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
+import { corpusFolder, hasCorpus } from "./corpus.mjs";
 import { runAlone } from "./entry.mjs";
 import { markdownTables } from "./table.mjs";
 
@@ -16,8 +17,8 @@ const [START, END] = ["<!-- replay:start (written by bench/replay.mjs --docs) --
 const EXPECTED = "50-80 %";
 
 /** A set's files, unpacked; null if the corpus does not have it. */
-function filesOf(set, corpus, workDir, smoke) {
-  const folder = `${corpus}/${set}`;
+function filesOf(set, workDir, smoke) {
+  const folder = `${corpusFolder}/${set}`;
   if (!existsSync(folder)) return null;
   const names = readdirSync(folder).filter((name) => /\.jsonl?\.gz$/.test(name) && name !== "cases.jsonl.gz");
   mkdirSync(`${workDir}/${set}`, { recursive: true });
@@ -142,16 +143,15 @@ function publish(tables) {
 
 /** Replays the corpus at small windows. */
 export async function benchReplay(options, { workDir, progress }) {
-  const corpus = process.env.SPILLWAY_CORPUS;
-  if (corpus === undefined || !existsSync(corpus)) {
-    progress("replay: no conversations: set SPILLWAY_CORPUS to a folder with mini-swe/, tau-bench/ and pi-sessions/");
+  if (!hasCorpus) {
+    progress(`replay: no corpus at ${corpusFolder}: set SPILLWAY_CORPUS to a folder with ${SETS.join("/, ")}/`);
     return { tables: [], results: { corpus: null }, faults: [] };
   }
   const [tables, results, faults] = [[], [], []];
   for (const set of SETS) {
-    const files = filesOf(set, corpus, workDir, options.smoke);
+    const files = filesOf(set, workDir, options.smoke);
     if (files === null) {
-      progress(`replay: ${corpus} has no ${set}`);
+      progress(`replay: ${corpusFolder} has no ${set}`);
       continue;
     }
     for (const window of options.smoke ? WINDOWS.slice(0, 1) : WINDOWS) {

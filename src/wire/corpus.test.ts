@@ -1,20 +1,14 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, type TestContext } from "vitest";
+import { corpusFolder } from "../../test/corpus.ts";
 import type { Wire } from "../contract/wire.ts";
 import { pairResults } from "./pair-results.ts";
 import { detectWire, wireNamed } from "./registry.ts";
 
-// Recorded conversations of other people's agents; not part of the package.
-const corpus = process.env.SPILLWAY_CORPUS ?? fileURLToPath(new URL("../../../shared/corpus", import.meta.url));
-const isThere = existsSync(join(corpus, "tau-bench"));
-if (!isThere) process.stderr.write(`NOT CHECKED: no corpus at ${corpus} (set SPILLWAY_CORPUS); only fixtures were\n`);
-
-function textsIn(folder: string): string[] {
-  const path = join(corpus, folder);
-  if (!isThere) return [];
+function textsIn(folder: string, context: TestContext): string[] {
+  const path = corpusFolder(folder, context);
   return readdirSync(path).map((name) => gunzipSync(readFileSync(join(path, name))).toString("utf8"));
 }
 
@@ -35,8 +29,8 @@ function checkConversation(wire: Wire, messages: readonly unknown[]): number {
 }
 
 describe("recorded conversations", () => {
-  it("tau-bench is OpenAI chat, and every result has its call", () => {
-    for (const text of textsIn("tau-bench")) {
+  it("tau-bench is OpenAI chat, and every result has its call", (context) => {
+    for (const text of textsIn("tau-bench", context)) {
       for (const { traj } of JSON.parse(text) as { traj: unknown[] }[]) {
         const wire = detectWire(traj);
         const hasCalls = JSON.stringify(traj).includes('"tool_call_id"');
@@ -46,8 +40,8 @@ describe("recorded conversations", () => {
     }
   });
 
-  it("a pi transcript is known line by line, and every result has its call", () => {
-    for (const text of textsIn("pi-sessions")) {
+  it("a pi transcript is known line by line, and every result has its call", (context) => {
+    for (const text of textsIn("pi-sessions", context)) {
       const entries = text
         .split("\n")
         .filter(Boolean)
@@ -62,9 +56,9 @@ describe("recorded conversations", () => {
     }
   });
 
-  it("mini-swe has no calls to know a format by, and reads as chat all the same", () => {
+  it("mini-swe has no calls to know a format by, and reads as chat all the same", (context) => {
     const chat = wireNamed("openai-chat");
-    for (const text of textsIn("mini-swe")) {
+    for (const text of textsIn("mini-swe", context)) {
       const { messages } = JSON.parse(text) as { messages: unknown[] };
       expect(detectWire(messages)).toBeNull();
       expect(chat && checkConversation(chat, messages)).toBe(0);

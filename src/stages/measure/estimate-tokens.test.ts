@@ -1,11 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { readdirSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { Tokenizer } from "ai-tokenizer";
 import * as claude from "ai-tokenizer/encoding/claude";
 import fc from "fast-check";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
+import { corpusFolder } from "../../../test/corpus.ts";
 import { estimateCounter, tokenClasses } from "./estimate-tokens.ts";
 import { tokenSamples } from "./token-samples.ts";
 import { joinWeights, placeWeights } from "./token-weights.ts";
@@ -128,13 +128,8 @@ describe("estimateCounter", () => {
     }
   });
 
-  const corpus = process.env.SPILLWAY_CORPUS ?? fileURLToPath(new URL("../../../../shared/corpus", import.meta.url));
-  const logs = `${corpus}/logchunks/logs`;
-  it("holds its margins on real logs, where the corpus is at hand", () => {
-    if (!existsSync(logs)) {
-      process.stderr.write(`NOT CHECKED: no corpus at ${corpus} (set SPILLWAY_CORPUS); only made text was\n`);
-      return;
-    }
+  it("holds its margins on real logs, where the corpus is at hand", (context) => {
+    const logs = corpusFolder("logchunks/logs", context);
     const ratios: number[] = [];
     let below = 0;
     for (const file of readdirSync(logs).filter((_, index) => index % 6 === 0)) {
