@@ -51,7 +51,8 @@ describe("classify", () => {
 
   it("a request as large as an account's limit may pass later; one token more never does", () => {
     const asked = (tokens: number) =>
-      classify(new Error(`Request too large for gpt-x on tokens per min (TPM): Limit 12000, Requested ${tokens}.`)).kind;
+      classify(new Error(`Request too large for gpt-x on tokens per min (TPM): Limit 12000, Requested ${tokens}.`))
+        .kind;
     expect([11_999, 12_000, 12_001].map(asked)).toEqual(["rate-limit", "rate-limit", "request-ceiling"]);
   });
 

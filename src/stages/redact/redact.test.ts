@@ -181,7 +181,9 @@ describe("redaction", () => {
   it("covers a key block's short last line and the checksum after it, and nothing else that is short", () => {
     const key = "lQOYBGYabcd1234efghIJKLmnop".repeat(2);
     const block = (...ends: string[]) =>
-      ["-----BEGIN PGP PRIVATE KEY BLOCK-----", "", key, key, ...ends, "-----END PGP PRIVATE KEY BLOCK-----"].join("\n");
+      ["-----BEGIN PGP PRIVATE KEY BLOCK-----", "", key, key, ...ends, "-----END PGP PRIVATE KEY BLOCK-----"].join(
+        "\n",
+      );
     const hidden = "[redacted:private-key]";
     const shown = block("shortEnd", "=aB3d").replaceAll(key, hidden);
     expect(redact(block("shortEnd", "=aB3d"))).toBe(shown.replace("shortEnd\n=aB3d", `${hidden}\n${hidden}`));
