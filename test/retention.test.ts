@@ -41,17 +41,17 @@ const TRUTH: Record<string, readonly string[]> = {
     "ReservationTest.releasesExpired:63 » IllegalState reservation 4711 is closed already",
     "[ERROR] Failed to execute goal",
   ],
+  "order-server": [
+    "connection pool exhausted: 50 of 50 in use, 212 waiting",
+    "java.sql.SQLTransientConnectionException: primary - Connection is not available",
+    "POST /api/order 503 30011ms",
+  ],
   pytest: [
     '>       assert total_of(invoice) == Decimal("119.00")',
     "E       AssertionError: assert Decimal('121.00') == Decimal('119.00')",
     "tests/invoice/test_tax.py:57: AssertionError",
     "FAILED tests/invoice/test_tax.py::test_tax_is_kept_for_past_invoices",
     "1 failed, 1341 passed",
-  ],
-  service: [
-    "connection pool exhausted: 50 of 50 in use, 212 waiting",
-    "java.sql.SQLTransientConnectionException: primary - Connection is not available",
-    "POST /api/order 503 30011ms",
   ],
   terraform: [
     "Error: creating S3 Bucket (acme-audit-export): BucketAlreadyExists",
