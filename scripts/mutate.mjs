@@ -40,7 +40,6 @@ process.on("exit", () => {
   if (running !== null) stop(running);
   rmSync(scratch, { recursive: true, force: true });
 });
-for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(130));
 
 const files = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
   encoding: "utf8",
@@ -54,6 +53,11 @@ console.log(
   `seed ${options.seed}; ${rooms.length} rooms, ${options.perRoom} bugs in each, ${options.minutes} minutes at most`,
 );
 
+for (const signal of ["SIGINT", "SIGTERM"])
+  process.on(signal, () => {
+    report();
+    process.exit(130);
+  });
 // One bug in each room, then the next in each: where time runs out, every room has had its turn.
 for (let round = 0; round < options.perRoom; round++) for (const room of rooms) await plant(room, room.bugs[round]);
 report();

@@ -10,7 +10,7 @@ export type CustomMarker = string | ((cut: Cut, kept: { artifact: string | null;
 /** What markers are written from. */
 export interface MarkRequest {
   limits: Limits;
-  /** "suffix" is seed 000's single note behind the kept start; "indicators" is DESIGN.md section 7. */
+  /** "suffix" is a single note behind the kept start; "indicators" says at each gap what is missing, and at the end where it is. */
   style: "indicators" | "suffix";
   exitCode: number | null;
   /** Lines that end any text: that the output ended early, its exit code. */

@@ -6,7 +6,7 @@ const read = (input: unknown, tool = "read_file") => fileReadBy(tool, { id: "c",
 it("knows reads of files by the tool's family, with input as an object or as JSON", () => {
   expect(read({ path: "a.ts" })).toMatchObject({ path: "a.ts", isWhole: true });
   expect(read('{"file_path":"a.ts","offset":10}', "mcp__files__Read")).toMatchObject({ path: "a.ts", isWhole: false });
-  expect(read({ path: "a.ts" }, "bash")).toBeNull();
+  for (const tool of ["bash", "a_tool_of_no_family"]) expect(read({ path: "a.ts" }, tool)).toBeNull();
   for (const input of [null, "no json", [], {}, { path: 1 }, 7, `{"path":"${"a".repeat(5000)}"}`]) {
     expect(read(input)).toBeNull();
   }
