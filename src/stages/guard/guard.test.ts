@@ -71,6 +71,15 @@ describe("repairText", () => {
     expect(value["\ud83d"][0]).toBe("a\udc00b");
   });
 
+  it("repairs a field under a sound name, a name over nothing, and what can be reached of a circle", () => {
+    expect(repairText({ a: "\ud800" })).toEqual({ a: "\ufffd" });
+    expect(Object.keys(repairText({ "\ud800": undefined }))).toEqual(["\ufffd"]);
+    const circle: Record<string, unknown> = { bad: "\udfff" };
+    circle.self = circle;
+    expect(repairText(circle)).toMatchObject({ bad: "\ufffd", self: { bad: "\ufffd" } });
+    expect(circle.bad).toBe("\udfff");
+  });
+
   it("gives the same object where nothing needs repair, and always well-formed JSON", () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: "binary" }), (value) => {
