@@ -86,5 +86,8 @@ it("waits for a store as long as it may, and no longer", async () => {
   await vi.advanceTimersByTimeAsync(1);
   await adding;
   expect((await spill.end()).fault).toMatch(/after 0 bytes: writing took longer than 1000 ms/);
+  const quick = startSpill(placeWith(() => ({})).place, about);
+  await quick.add(encode("x"));
+  expect((await quick.end()).fault).toBeNull();
   expect(vi.getTimerCount()).toBe(0);
 });
