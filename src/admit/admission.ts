@@ -41,6 +41,8 @@ export interface AdmissionRequest {
   explain?: boolean;
   /** Over this many characters a cut output is summarised, where a model is at hand; absent for never. */
   summarizeOverChars?: number | undefined;
+  /** An image, a sound or a file as text: where it is not shown whole it is described. */
+  isMedia?: true | undefined;
   /** A line of ours that ends the text, before how a command ended. */
   note?: string | undefined;
   /** Secrets were replaced in what is admitted, or it was made of something else: tells a cut of it in units of the source. */
@@ -100,6 +102,9 @@ export const NOT_KEPT: Keeping = {
   redactions: { count: 0, bytes: 0 },
 };
 
+/** How media that stand in a text are called. */
+const BASE64_MEDIA = "media as base64";
+
 /** Starts the admission of one output. */
 export function startAdmission(request: AdmissionRequest): Admission {
   const { exitCode: known, ...rest } = request;
@@ -135,8 +140,9 @@ interface Closings {
 }
 
 function endAdmission(request: AdmissionRequest, clamped: Clamped, closings: Closings): Ended {
-  const binary = request.off ? null : describeBinary(clamped.sample);
-  const isCut = (clamped.held !== null && clamped.total.bytes > 0) || binary !== null;
+  const isOver = clamped.held !== null && clamped.total.bytes > 0;
+  const binary = request.off ? null : request.isMedia && isOver ? BASE64_MEDIA : describeBinary(clamped.sample);
+  const isCut = isOver || binary !== null;
   const isKept = isCut || (clamped.replaced && !request.off);
   return {
     cut: isKept,

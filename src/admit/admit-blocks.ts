@@ -1,28 +1,131 @@
 import type { Limits } from "../contract/limits.ts";
-import { findTexts } from "../stages/clamp/find-texts.ts";
-import type { AdmissionRequest, SourceAccount } from "./admission.ts";
-import { admitObject, boundObject } from "./admit-object.ts";
-import { type AdmittedBlocks, admitTexts, fitTogether, type SourceText } from "./admit-texts.ts";
+import { copyPlain } from "../stages/clamp/bound-copy.ts";
+import { contentOf, type FoundTexts, findTexts } from "../stages/clamp/find-texts.ts";
+import { replaceTexts, withField } from "../stages/clamp/replace-texts.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
+import type { AdmissionRequest, Admitted, SourceAccount } from "./admission.ts";
+import { admitObject, boundObject, fitted } from "./admit-object.ts";
+import { type AdmittedBlocks, admitTexts, fitTogether, joinTexts, withBoundDetails } from "./admit-texts.ts";
+import { holdLimits } from "./hold-limits.ts";
+
+/** With more texts than this a marker in each would say more than they do. */
+const MOST_TEXTS = 64;
 
 /**
- * Clamps a structured result. Content blocks share one budget: small ones whole, large ones in fair shares. An object
- * without content reaches a model as JSON, so there its keys and numbers count too.
+ * Clamps a structured result. Content blocks share one budget: small ones whole, large ones in fair shares, very many as
+ * one text. An object without content reaches a model as JSON, so there its keys and numbers count too.
  */
 export function admitBlocks<T extends object>(
   request: AdmissionRequest,
-  result: T,
+  given: T,
   sources: readonly SourceAccount[] = [],
 ): AdmittedBlocks<T> {
-  const found = findTexts(result);
-  if (request.off) return admitTexts(request, result, found?.texts ?? []);
-  const texts = found?.texts.map((text, index): SourceText => ({ ...text, source: sources[index] })) ?? null;
-  const isTooMany =
-    found !== null && found.texts.length > mostTexts(request.limits) && !fitTogether(request, found.texts);
-  if (found?.hasContent && isTooMany) return boundObject(request, result);
-  return found?.hasContent ? admitTexts(request, result, texts ?? []) : admitObject(request, result, texts);
+  if (request.off) return admitTexts(request, given, findTexts(given)?.texts ?? []);
+  const result = plainResult(given);
+  const found = result === null ? null : findTexts(result);
+  if (result === null || found === null) return admitUnwalked(request, given);
+  const texts = found.texts.map((text, index) => ({ ...text, source: sources[index] }));
+  if (!found.hasContent) return admitObject(request, given, result, texts);
+  const isMany = texts.length > Math.min(MOST_TEXTS, mostTexts(request.limits)) && !fitTogether(request, texts);
+  return isMany ? admitAsOne(request, result, found) : admitTexts(request, result, texts);
 }
 
-/** With more texts than this nothing of each could be shown: some are left out whole. */
+/** A result as JSON has it: itself, unless some of it is not what JSON makes of it. Null if there is too much of it for one copy. */
+export function plainResult<T extends object>(result: T): T | null {
+  const found = findTexts(result);
+  if (found === null || !found.isForeign) return result;
+  const isField = found.hasContent && !Array.isArray(result);
+  const plain = copyPlain(isField ? contentOf(result) : result, NUMBERS.detailsBytes.ceiling);
+  if (typeof plain !== "object" || plain === null) return null;
+  return isField ? withField(result, "content", plain) : (plain as T);
+}
+
+/** What is larger or deeper than anyone should walk: a bounded copy of it, or of `seen`, is shown; a text of it as content. */
+export function admitUnwalked<T extends object>(
+  request: AdmissionRequest,
+  result: T,
+  seen?: object,
+): AdmittedBlocks<T> {
+  const { blocks, write } = boundObject(request, result, seen);
+  if (contentOf(result) === null) return { blocks, write };
+  return {
+    blocks,
+    write(kept) {
+      const written = write(kept);
+      return { ...written, output: withContent(result, [{ type: "text", text: written.text }]) };
+    },
+  };
+}
+
+/** Very many texts as one, each from a line of its own: one budget, one marker, one artifact. */
+function admitAsOne<T extends object>(request: AdmissionRequest, result: T, found: FoundTexts): AdmittedBlocks<T> {
+  const text = joinTexts(found.texts.map((each) => each.text));
+  const whole = { ...request, boundDetails: false };
+  const { blocks, write } = admitTexts(whole, { content: text }, [{ text, path: ["content"] }]);
+  return {
+    blocks,
+    write(kept) {
+      const written = write(kept);
+      const output = withOneText(result, found, written.text);
+      return { ...written, output: request.boundDetails ? withBoundDetails(output) : output };
+    },
+  };
+}
+
+/** The result with one text where its first one stood and without the others; blocks that hold media stay, their texts empty. */
+function withOneText<T extends object>(result: T, { texts, mediaAt }: FoundTexts, text: string): T {
+  const at = Array.isArray(result) ? 0 : 1;
+  const indexOf = ({ path }: { path: readonly (string | number)[] }) => path[at] as number;
+  const mixed = texts.filter((each) => mediaAt.has(indexOf(each)));
+  const emptied =
+    mixed.length === 0
+      ? result
+      : replaceTexts(
+          result,
+          mixed.map(({ path }) => ({ path, text: "" })),
+        );
+  const hasText = new Set(texts.map(indexOf));
+  const content: unknown[] = [];
+  let isPlaced = false;
+  for (const [index, block] of (contentOf(emptied) as unknown[]).entries()) {
+    const isText = hasText.has(index);
+    if (isText && !isPlaced) content.push(textLike(block, text));
+    isPlaced ||= isText;
+    if (!isText || mediaAt.has(index)) content.push(block);
+  }
+  return withContent(result, content);
+}
+
+/** A text of the same sort as a block. */
+function textLike(block: unknown, text: string): unknown {
+  if (typeof block !== "object" || block === null) return text;
+  const { type, text: own } = block as { type?: unknown; text?: unknown };
+  return { type: typeof own === "string" ? type : "text", text };
+}
+
+function withContent<T extends object>(result: T, content: unknown[]): T {
+  return Array.isArray(result) ? (content as T) : withField(result, "content", content);
+}
+
+/** Checks that a structured result is within its limits as a model gets it. */
+export function holdBlocks<T extends object, A extends Admitted & { output: T }>(
+  request: AdmissionRequest,
+  admitted: A,
+): A {
+  return holdLimits(request, admitted, (text) => {
+    const { output } = admitted;
+    const found =
+      typeof output === "object" && output !== null && contentOf(output) !== null ? findTexts(output) : null;
+    if (found === null) return fitted(request, output, "") as Pick<A, "text" | "output">;
+    return {
+      text,
+      output:
+        typeof contentOf(output) === "string" ? withField(output, "content", text) : withOneText(output, found, text),
+    };
+  });
+}
+
+/** With more texts than this nothing of each could be shown. */
 function mostTexts({ maxBytes, maxChars, maxLines, maxTokens }: Limits): number {
   const none = Number.POSITIVE_INFINITY;
   const most = Math.min((maxBytes ?? none) / 64, (maxChars ?? none) / 64, maxLines ?? none, (maxTokens ?? none) / 32);

@@ -1,74 +1,100 @@
 import type { Cut } from "../contract/cut.ts";
 import type { Limits } from "../contract/limits.ts";
-import type { Receipt } from "../contract/receipt.ts";
+import type { Size } from "../contract/size.ts";
 import { boundValue } from "../stages/clamp/bound-value.ts";
+import { budgetOf, capacityBytes, overBudget } from "../stages/clamp/budget.ts";
 import { jsonChunks } from "../stages/clamp/json-chunks.ts";
+import { jsonWithin } from "../stages/clamp/json-within.ts";
 import { replaceTexts } from "../stages/clamp/replace-texts.ts";
 import { accessText, type Keeping } from "../stages/mark/access.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { encodeText, newScan, scanBytes, scannedChars, scannedLines } from "../stages/measure/scan.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
 import { type ReceiptFacts, writeReceipt } from "../stages/record/write-receipt.ts";
 import { type AdmissionRequest, type Admitted, NOT_KEPT, startAdmission } from "./admission.ts";
-import { type AdmittedBlock, type AdmittedBlocks, admitTexts, type SourceText } from "./admit-texts.ts";
+import { type AdmittedBlocks, admitTexts, fitTogether, type SourceText } from "./admit-texts.ts";
 
 /** Each takes twice what the one before took: enough for any limit there is. */
 const MOST_TRIES = 24;
 
 /**
- * Clamps an object that reaches a model as JSON. Its texts are clamped in place while that is enough; where its keys and
- * numbers are too many, a bounded copy stands for it and all of it is kept as JSON.
+ * Clamps an object that reaches a model as JSON; `plain` is the same as JSON has it. Its texts are clamped in place while
+ * that is enough; where its keys and numbers are too many, a bounded copy stands for it and all of it is kept as JSON.
  */
 export function admitObject<T extends object>(
   request: AdmissionRequest,
-  result: T,
-  texts: SourceText[] | null,
+  given: T,
+  plain: T,
+  texts: readonly SourceText[],
 ): AdmittedBlocks<T> {
-  if (texts === null) return boundObject(request, result);
-  const most = mostBytes(request.limits);
-  const emptied = replaceTexts(
+  const { limits, counter } = request;
+  const most = mostChars(request);
+  const json = jsonWithin(plain, most);
+  const fits = json !== null && isEmpty(excessOf(json, request));
+  if (fits && request.exitCode === null && fitTogether(request, texts)) return asItIs(request, given, plain, json);
+  const shape = jsonWithin(emptied(plain, texts), most);
+  if (shape === null) return boundObject(request, plain);
+  let over = measureText(shape, counter);
+  // Most of it are keys and numbers: what would be left for its texts is not worth more.
+  if (!isEmpty(excessOf(shape, { ...request, limits: halfOf(limits) })))
+    return fits ? asItIs(request, given, plain, json) : boundObject(request, plain);
+  const shapeBytes = over.bytes;
+  // Breaks and quotes take two bytes in JSON: a second try makes room for what the first one met.
+  for (let tries = 0; tries < 3; tries++) {
+    const admitted = admitTexts({ ...request, limits: lessThan(limits, over) }, plain, texts);
+    const excess = excessOf(JSON.stringify(admitted.write([]).output), request);
+    if (isEmpty(excess)) return asJson(request, admitted, shapeBytes);
+    over = combine(over, excess, (one, other) => one + other);
+  }
+  return boundObject(request, plain);
+}
+
+/** Longer JSON is over the limits, whatever it says. */
+function mostChars({ limits, counter }: AdmissionRequest): number {
+  return Math.min(limits.maxChars ?? Number.POSITIVE_INFINITY, capacityBytes(limits, counter));
+}
+
+function emptied(result: object, texts: readonly SourceText[]): object {
+  return replaceTexts(
     result,
     texts.map(({ path }) => ({ path, text: "" })),
   );
-  const shape = boundValue(emptied, most);
-  if (shape.cut || shape.bytes > most / 2)
-    return isWithin(result, request) ? asItIs(request, result) : boundObject(request, result);
-  // Breaks and quotes take two bytes in JSON: a second try makes room for what the first one met.
-  for (let over = shape.bytes, tries = 0; tries < 3 && over < most; tries++) {
-    const admitted = admitTexts({ ...request, limits: lessBytes(request.limits, over) }, result, texts);
-    const { output } = admitted.write([]);
-    const excess = jsonBytes(output) - most;
-    if (excess <= 0) return asJson(request, admitted, shape.bytes);
-    over += excess;
-  }
-  return boundObject(request, result);
 }
 
-function mostBytes({ maxBytes, maxChars }: Limits): number {
-  return Math.min(maxBytes ?? Number.POSITIVE_INFINITY, maxChars ?? Number.POSITIVE_INFINITY);
-}
-
-function lessBytes(limits: Limits, bytes: number): Limits {
-  const less = (limit: number) => Math.max(0, limit - bytes);
+function combine(one: Size, other: Size, join: (one: number, other: number) => number): Size {
   return {
-    ...limits,
-    ...(limits.maxBytes !== undefined && { maxBytes: less(limits.maxBytes) }),
-    ...(limits.maxChars !== undefined && { maxChars: less(limits.maxChars) }),
+    bytes: join(one.bytes, other.bytes),
+    chars: join(one.chars, other.chars),
+    lines: join(one.lines, other.lines),
+    tokens: join(one.tokens, other.tokens),
   };
 }
 
-function jsonBytes(value: unknown): number {
-  return boundValue(value, Number.POSITIVE_INFINITY).bytes;
+/** How far a text is over the limits, in each unit. */
+function excessOf(text: string, { limits, counter }: AdmissionRequest): Size {
+  const free = limits.maxTokens === undefined ? { ...counter, count: () => 0 } : counter;
+  return combine(measureText(text, free), budgetOf(limits), (size, limit) => Math.max(0, size - limit));
 }
 
-/** Cuts the largest text that was cut by so many bytes more. */
-function tighten(blocks: readonly AdmittedBlock[], bytes: number): void {
-  const room = (block: AdmittedBlock) => mostBytes(block.request.limits);
-  const [largest] = blocks.filter(({ ended }) => ended.cut).sort((a, b) => room(b) - room(a));
-  if (largest === undefined) return;
-  largest.request = { ...largest.request, limits: lessBytes(largest.request.limits, bytes) };
-  const admission = startAdmission(largest.request);
-  for (const chunk of largest.chunks()) admission.add(chunk);
-  largest.ended = { ...admission.end(), source: null };
+function isEmpty({ bytes, chars, lines, tokens }: Size): boolean {
+  return bytes + chars + lines + tokens === 0;
+}
+
+function halfOf(limits: Limits): Limits {
+  const half = budgetOf(limits);
+  // JSON has one line.
+  return { maxBytes: half.bytes / 2, maxChars: half.chars / 2, maxLines: half.lines, maxTokens: half.tokens / 2 };
+}
+
+/** Limits with so much less room; a text's lines are none of the JSON's. */
+function lessThan(limits: Limits, { bytes, chars, tokens }: Size): Limits {
+  const less = (limit: number, taken: number) => Math.max(0, limit - taken);
+  return {
+    ...limits,
+    ...(limits.maxBytes !== undefined && { maxBytes: less(limits.maxBytes, bytes) }),
+    ...(limits.maxChars !== undefined && { maxChars: less(limits.maxChars, chars) }),
+    ...(limits.maxTokens !== undefined && { maxTokens: less(limits.maxTokens, tokens) }),
+  };
 }
 
 /** Clamped texts in place; what the model gets is their JSON, and the shape around them counts as kept. */
@@ -85,14 +111,18 @@ function asJson<T extends object>(
       let written = admitted.write(kept);
       // Markers that say where the rest is have other quotes than those that were tried.
       for (let tries = 0; tries < MOST_TRIES; tries++) {
-        const excess = jsonBytes(written.output) - mostBytes(request.limits);
-        if (excess <= 0) break;
-        tighten(admitted.blocks, excess * 2 ** tries);
+        const excess = excessOf(JSON.stringify(written.output), request);
+        if (isEmpty(excess)) break;
+        tighten(
+          admitted,
+          written.texts,
+          combine(excess, excess, (one) => one * 2 ** tries),
+        );
         written = admitted.write(kept);
       }
-      const text = JSON.stringify(boundValue(written.output, Number.POSITIVE_INFINITY).value) ?? "";
+      const text = JSON.stringify(written.output);
       const { total, kept: shown } = written.receipt;
-      const receipt: Receipt = {
+      const receipt = {
         ...written.receipt,
         total: { ...total, bytes: total.bytes + shapeBytes },
         kept: { ...shown, bytes: shown.bytes + shapeBytes },
@@ -104,16 +134,33 @@ function asJson<T extends object>(
   };
 }
 
-function isWithin(result: object, { limits, counter }: AdmissionRequest): boolean {
-  const { value, cut } = boundValue(result, mostBytes(limits));
-  return !cut && counter.count(JSON.stringify(value) ?? "") <= (limits.maxTokens ?? Number.POSITIVE_INFINITY);
+/** Cuts the longest text that was cut by so much more. */
+function tighten({ blocks }: AdmittedBlocks<object>, texts: readonly string[], by: Size): void {
+  const length = (index: number) => (blocks[index]?.ended.cut ? (texts[index]?.length ?? 0) : -1);
+  const longest = texts.reduce((best, _, index) => (length(index) > length(best) ? index : best), 0);
+  const block = blocks[longest];
+  if (block === undefined || !block.ended.cut) return;
+  block.request = { ...block.request, limits: lessThan(block.request.limits, by) };
+  const admission = startAdmission(block.request);
+  for (const chunk of block.chunks()) admission.add(chunk);
+  block.ended = { ...admission.end(), source: null };
 }
 
-/** Mostly keys and numbers, and within the limits. */
-function asItIs<T extends object>(request: AdmissionRequest, result: T): AdmittedBlocks<T> {
-  const text = JSON.stringify(boundValue(result, mostBytes(request.limits)).value) ?? "";
-  const { blocks, write } = admitTexts({ ...request, limits: {} }, { content: text }, [{ text, path: ["content"] }]);
-  return { blocks, write: (kept) => ({ ...write(kept), output: result, texts: [] }) };
+/** Within the limits: the caller's own, if JSON has a word for all of it. */
+function asItIs<T extends object>(request: AdmissionRequest, given: T, plain: T, json: string): AdmittedBlocks<T> {
+  const own = given === plain ? json : jsonWithin(given, mostChars(request));
+  const isOwn = own !== null && isEmpty(excessOf(own, request));
+  const text = isOwn ? own : json;
+  const whole = { ...request, limits: {}, exitCode: null, boundDetails: false };
+  const { blocks, write } = admitTexts(whole, { content: text }, [{ text, path: ["content"] }]);
+  return {
+    blocks,
+    write(kept) {
+      const written = write(kept);
+      const receipt = { ...written.receipt, limits: request.limits, exitCode: request.exitCode };
+      return { ...written, receipt, output: isOwn ? given : plain, texts: [] };
+    },
+  };
 }
 
 /** A bounded copy, of `seen` if not of the result itself; the whole is kept as JSON, one element or field a line. */
@@ -134,8 +181,9 @@ export function boundObject<T extends object>(
     const kept = { bytes: Math.min(shown.bytes, total.bytes), lines: Math.min(shown.lines, total.lines) };
     const omitted = { bytes: total.bytes - kept.bytes, lines: total.lines - kept.lines };
     const gap = { fromLine: 1, toLine: total.lines, lines: omitted.lines, bytes: omitted.bytes, chars: total.chars };
-    const cut: Cut = { parts: [gap], total, kept, folded: { bytes: 0, lines: 0 }, omitted, cutBy: "bytes" };
     const { tool, session, call, limits, counter, exitCode } = request;
+    const cutBy = overBudget({ ...total, lines: 1, tokens: Number.POSITIVE_INFINITY }, budgetOf(limits)) ?? "bytes";
+    const cut: Cut = { parts: [gap], total, kept, folded: { bytes: 0, lines: 0 }, omitted, cutBy };
     const facts: ReceiptFacts = {
       tool,
       session,
@@ -157,37 +205,31 @@ export function boundObject<T extends object>(
   return {
     blocks: [{ text: null, request, chunks, ended: { cut: true, source: null, write } }],
     write([kept]) {
-      const { keeping, sha256 } = kept ?? {
-        keeping: NOT_KEPT,
-        sha256: null,
-      };
+      const { keeping, sha256 } = kept ?? { keeping: NOT_KEPT, sha256: null };
       return { ...write(keeping, sha256), texts: [] } as ReturnType<AdmittedBlocks<T>["write"]>;
     },
   };
 }
 
-/** Notes that stand for left-out content blocks become blocks themselves. */
-function withTextBlocks(copy: unknown): unknown {
-  if (typeof copy !== "object" || copy === null || !Array.isArray((copy as { content?: unknown }).content)) return copy;
-  const content = (copy as { content: unknown[] }).content;
-  if (!content.some((block) => typeof block === "object")) return copy;
-  return {
-    ...copy,
-    content: content.map((block) => (typeof block === "string" ? { type: "text", text: block } : block)),
-  };
-}
+/** A share of what would fit by the count: tokens do not add up. */
+const SURE_SHARE = 0.9;
 
-/** The copy, with our note on it where it is an object, small enough in every unit. */
-function fitted(request: AdmissionRequest, result: object, note: string): { output: unknown; text: string } {
-  const { maxTokens = Number.POSITIVE_INFINITY } = request.limits;
-  for (let most = mostBytes(request.limits); ; most = Math.floor(most / 2)) {
-    // Room for the note, and for what makes a block of one.
-    const room = note.length + 64 < most / 4 ? note.length + 64 : 0;
-    const { value: copy } = boundValue(result, most - room);
-    const value = withTextBlocks(copy);
+/** A copy, with our note on it where it is an object, small enough in every unit. */
+export function fitted(request: AdmissionRequest, result: unknown, note: string): { output: unknown; text: string } {
+  const { limits, counter } = request;
+  const { maxTokens = Number.POSITIVE_INFINITY, maxLines = 1 } = limits;
+  // JSON is one line.
+  const first = maxLines < 1 ? 0 : Math.min(mostChars(request), NUMBERS.detailsBytes.ceiling);
+  for (let most = first; ; ) {
+    // Room for the note as JSON, in which every quote takes two bytes.
+    const noteBytes = note.length + 64;
+    const room = noteBytes < most / 4 ? noteBytes : 0;
+    const { value } = boundValue(result, most - room);
     if (room > 0 && typeof value === "object" && value !== null && "[cut]" in value)
       (value as Record<string, unknown>)["[cut]"] = note;
     const text = JSON.stringify(value) ?? "";
-    if (most < 2 || request.counter.count(text) <= maxTokens) return { output: value, text };
+    const tokens = maxTokens === Number.POSITIVE_INFINITY ? 0 : counter.count(text);
+    if (most < 2 || tokens <= maxTokens) return { output: value, text };
+    most = Math.floor(Math.min(most / 2, ((text.length * maxTokens) / tokens) * SURE_SHARE));
   }
 }

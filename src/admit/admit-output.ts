@@ -1,5 +1,4 @@
 import type { Artifact, ArtifactAbout, Store } from "../contract/store.ts";
-import { messageOf } from "../errors.ts";
 import type { Access } from "../stages/mark/access.ts";
 import { bytesOf, isStream, readChunks } from "../stages/measure/read-chunks.ts";
 import { encodeText } from "../stages/measure/scan.ts";
@@ -8,12 +7,12 @@ import { type SpillPlace, startSpill } from "../stages/spill/spill.ts";
 import { spillNow } from "../stages/spill/spill-now.ts";
 import { within } from "../stages/spill/within.ts";
 import { type AdmissionRequest, type Admitted, type Ended, NOT_KEPT, startAdmission } from "./admission.ts";
-import { admitBlocks } from "./admit-blocks.ts";
-import { boundObject } from "./admit-object.ts";
+import { admitBlocks, admitUnwalked, holdBlocks, plainResult } from "./admit-blocks.ts";
 import type { AdmittedPage, LoadHtmlReader, Page } from "./admit-page.ts";
 import type { AdmittedBlocks } from "./admit-texts.ts";
 import { admitWhole } from "./admit-whole.ts";
 import { errorWith } from "./clamp-error.ts";
+import { holdLimits } from "./hold-limits.ts";
 import { isLoaded, loadFor } from "./load-on-use.ts";
 import type { ModelView } from "./model-view.ts";
 import { ownText, ownTextNow } from "./own-text.ts";
@@ -22,7 +21,7 @@ import { PageHolder } from "./page-holder.ts";
 import { type Chunks, leastBytes, peek } from "./peek-output.ts";
 import { readExitCode } from "./read-exit-code.ts";
 import { redactedPlace } from "./redacted-place.ts";
-import { withFaults } from "./with-faults.ts";
+import { firstLine, withFaults } from "./with-faults.ts";
 
 /** What came of an output: its own shape for the caller, its text, and the receipt. */
 export interface AdmittedOutput extends Admitted {
@@ -105,7 +104,17 @@ async function readable(output: unknown): Promise<unknown> {
   return tag === "[object Response]" ? ((output as Response).body ?? "") : output;
 }
 
+/** Admits bytes as they come, within their limits in any case. */
 async function admitChunks(
+  request: AdmissionRequest,
+  source: Chunks,
+  keeper: Keeper,
+  original?: string,
+): Promise<Admitted> {
+  return holdLimits(request, await readAndKeep(request, source, keeper, original), (text) => ({ text }));
+}
+
+async function readAndKeep(
   given: AdmissionRequest,
   source: Chunks,
   keeper: Keeper,
@@ -251,7 +260,7 @@ export async function admitStructured(
   texts.forEach((text, index) => {
     if (blocks[index]?.ended.cut) own.remember(text, kept[index] as OwnText);
   });
-  return { ...admitted, receipt: withFaults(admitted.receipt, faults) };
+  return holdBlocks(request, { ...admitted, receipt: withFaults(admitted.receipt, faults) });
 }
 
 /** The same before it returns, for hosts that cannot wait: what the store cannot save at once is marked as not saved. */
@@ -272,27 +281,16 @@ export function admitStructuredNow(
   const { texts, ...admitted } = write(kept);
   texts.forEach((text, index) => own.remember(text, kept[index] as OwnText));
   const faults = spills.flatMap(({ fault }) => fault ?? []);
-  return { ...admitted, receipt: withFaults(admitted.receipt, faults) };
+  return holdBlocks(request, { ...admitted, receipt: withFaults(admitted.receipt, faults) });
 }
 
 /** Secrets are replaced before anything is measured or chosen, so that no cut leaves half of one. */
 function admitRedacted(request: AdmissionRequest, given: object, view: ModelView): AdmittedBlocks<object> {
   const maxBytes = request.limits.maxBytes ?? request.limits.maxChars ?? NUMBERS.ceilingBytes.default;
   const result = request.boundDetails ? view.details(given, NUMBERS.detailsBytes.default) : given;
-  const redacted = view.result(result);
+  const plain = plainResult(result);
+  const redacted = plain === null ? null : view.result(plain);
   // Cut at twice the size that will be shown, so that what a cut left of a secret is not.
-  if (redacted === null) return boundObject(request, result, view.copy(result, 2 * maxBytes));
+  if (redacted === null) return admitUnwalked(request, result, view.copy(result, 2 * maxBytes));
   return admitBlocks({ ...request, source: view.sum(redacted.sources) }, redacted.result, redacted.sources);
-}
-
-const MAX_FAULT_CHARS = 200;
-
-/** Why a stream failed, on one short line: it is told to the model. */
-function firstLine(error: unknown): string {
-  const [line = ""] = messageOf(error)
-    .toWellFormed()
-    .split(/[\r\n]/, 1);
-  return line.length > MAX_FAULT_CHARS
-    ? `${line.slice(0, MAX_FAULT_CHARS).toWellFormed()}...`
-    : line || "unknown error";
 }

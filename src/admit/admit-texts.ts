@@ -1,8 +1,8 @@
 import type { Limits } from "../contract/limits.ts";
 import type { Receipt } from "../contract/receipt.ts";
-import type { Size } from "../contract/size.ts";
 import { boundValue } from "../stages/clamp/bound-value.ts";
 import type { FoundText } from "../stages/clamp/find-texts.ts";
+import { jsonWithin } from "../stages/clamp/json-within.ts";
 import { replaceTexts } from "../stages/clamp/replace-texts.ts";
 import type { Keeping } from "../stages/mark/access.ts";
 import { exitLine } from "../stages/mark/texts.ts";
@@ -18,6 +18,7 @@ import {
   type SourceAccount,
   startAdmission,
 } from "./admission.ts";
+import { isWithin } from "./hold-limits.ts";
 import { joinReceipts } from "./join-receipts.ts";
 import { shareLimits } from "./share-limits.ts";
 
@@ -53,17 +54,18 @@ export interface SourceText extends FoundText {
 export function admitTexts<T extends object>(
   request: AdmissionRequest,
   result: T,
-  found: SourceText[],
+  found: readonly SourceText[],
 ): AdmittedBlocks<T> {
   const exitAt = lastWithText(found);
   const shares = limitsOf(request, found);
-  const blocks = found.map(({ text, source = request.source }, index): AdmittedBlock => {
+  const blocks = found.map(({ text, bytes, isMedia, source = request.source }, index): AdmittedBlock => {
     // The last text says how a command ended.
     const exitCode = index === exitAt ? request.exitCode : null;
-    const own = { ...request, exitCode, limits: shares[index] as Limits, source };
+    const own = { ...request, exitCode, limits: shares[index] as Limits, source, isMedia };
+    const chunks = () => (bytes === undefined ? encodeText(text) : [bytes]);
     const admission = startAdmission(own);
-    for (const bytes of encodeText(text)) admission.add(bytes);
-    return { text, request: own, ended: admission.end(), chunks: () => encodeText(text) };
+    for (const chunk of chunks()) admission.add(chunk);
+    return { text, request: own, ended: admission.end(), chunks };
   });
   return {
     blocks,
@@ -75,7 +77,7 @@ export function admitTexts<T extends object>(
       const texts = admitted.map((block) => block.text);
       const changed = found
         .map(({ path }, index) => ({ path, text: texts[index] as string }))
-        .filter(({ text }, index) => text !== found[index]?.text);
+        .filter(({ text }, index) => text !== found[index]?.text || found[index].bytes !== undefined);
       const replaced = changed.length === 0 ? result : replaceTexts(result, changed);
       const text = joinTexts(texts);
       const receipts: Receipt[] = admitted.map((block) => block.receipt);
@@ -102,7 +104,10 @@ function limitsOf(request: AdmissionRequest, found: readonly FoundText[]): Limit
 }
 
 /** True if all texts joined, with the exit line, are within the limits. */
-export function fitTogether({ limits, counter, exitCode }: AdmissionRequest, found: readonly FoundText[]): boolean {
+export function fitTogether(
+  { limits, counter, exitCode }: AdmissionRequest,
+  found: readonly Pick<FoundText, "text">[],
+): boolean {
   const chars = found.reduce((sum, { text }) => sum + text.length, 0);
   if (chars > Math.min(limits.maxBytes ?? chars, limits.maxChars ?? chars)) return false;
   // Binary is described in words of ours, which may be longer than it.
@@ -112,31 +117,35 @@ export function fitTogether({ limits, counter, exitCode }: AdmissionRequest, fou
   return isWithin(measureText(joinTexts([...found.map(({ text }) => text), ...exit]), counter), limits);
 }
 
-/** True if a size is inside every limit. */
-export function isWithin(size: Size, { maxBytes, maxChars, maxLines, maxTokens }: Limits): boolean {
-  const fits = (value: number, limit: number | undefined) => limit === undefined || value <= limit;
-  return (
-    fits(size.bytes, maxBytes) &&
-    fits(size.chars, maxChars) &&
-    fits(size.lines, maxLines) &&
-    fits(size.tokens, maxTokens)
-  );
-}
-
 /** Fields beside the content that some hosts send to a model or write to a transcript. */
 export const DETAILS: readonly string[] = ["details", "structuredContent"];
 
-function withBoundDetails<T extends object>(result: T): T {
+/** The result with those of them that are too large as JSON replaced by bounded copies. */
+export function withBoundDetails<T extends object>(result: T): T {
+  const most = NUMBERS.detailsBytes.default;
   const large = DETAILS.filter((key) => Object.hasOwn(result, key))
-    .map((key) => [key, boundValue(Reflect.get(result, key), NUMBERS.detailsBytes.default)] as const)
-    .filter(([, { cut }]) => cut);
+    .map((key) => [key, boundDetail(Reflect.get(result, key), most)] as const)
+    .filter(([, { isWhole }]) => !isWhole);
   if (large.length === 0) return result;
   return { ...result, ...Object.fromEntries(large.map(([key, { value }]) => [key, value])) };
 }
 
+/** A bounded copy, and whether the value itself would do: bytes and classes may be larger as JSON than a copy tells. */
+export function boundDetail(value: unknown, maxBytes: number): { value: unknown; isWhole: boolean } {
+  const { value: copy, cut } = boundValue(value, maxBytes);
+  const json = cut ? null : jsonWithin(value, maxBytes);
+  return { value: copy, isWhole: json !== null && measureText(json).bytes <= maxBytes };
+}
+
 /** Texts one after another, each from a line of its own. */
-function joinTexts(texts: readonly string[]): string {
-  let joined = "";
-  for (const text of texts) joined += joined === "" || joined.endsWith("\n") || text === "" ? text : `\n${text}`;
-  return joined;
+export function joinTexts(texts: readonly string[]): string {
+  const parts: string[] = [];
+  let isOpen = false;
+  for (const text of texts) {
+    if (text === "") continue;
+    if (isOpen) parts.push("\n");
+    parts.push(text);
+    isOpen = !text.endsWith("\n");
+  }
+  return parts.join("");
 }

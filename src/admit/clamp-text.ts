@@ -5,7 +5,7 @@ import { strategies } from "../stages/clamp/strategies/index.ts";
 import { startFold } from "../stages/fold/fold.ts";
 import { DEFAULT_STRATEGY } from "../stages/policy/defaults.ts";
 import type { Admitted } from "./admission.ts";
-import { admitBlocks } from "./admit-blocks.ts";
+import { admitBlocks, holdBlocks } from "./admit-blocks.ts";
 import { clampWith, type PlainOptions, requestFor } from "./clamp-with.ts";
 
 /** How a text is clamped where there is no policy. */
@@ -36,7 +36,7 @@ export function clampBlocks<T extends object>(
     options.fold ? startFold : false,
   );
   const { texts: _texts, ...admitted } = admitBlocks(request, result).write([]);
-  return admitted;
+  return holdBlocks(request, admitted);
 }
 
 function strategyOf(strategy: string | Strategy): Strategy {

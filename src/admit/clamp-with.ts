@@ -10,6 +10,7 @@ import { checkLimits, checkNumber } from "../stages/policy/check-limits.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { type AdmissionRequest, type Admitted, NOT_KEPT, startAdmission } from "./admission.ts";
 import { admitWhole } from "./admit-whole.ts";
+import { holdLimits } from "./hold-limits.ts";
 
 /** How a text is clamped where there is no policy. */
 export interface PlainOptions {
@@ -37,7 +38,8 @@ export function clampWith(
   if (whole !== null) return whole;
   const admission = startAdmission(request);
   for (const bytes of encodeText(text)) admission.add(bytes);
-  return admission.end().write(NOT_KEPT, null, text.toWellFormed());
+  const admitted = admission.end().write(NOT_KEPT, null, text.toWellFormed());
+  return holdLimits(request, admitted, (plain) => ({ text: plain }));
 }
 
 /** How something is admitted where there is no policy. */

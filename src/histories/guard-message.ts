@@ -2,11 +2,10 @@ import { type AdmissionRequest } from "../admit/admission.ts";
 import { boundObject } from "../admit/admit-object.ts";
 import { type AdmittedOutput, admitStructured, admitStructuredNow, type Keeper } from "../admit/admit-output.ts";
 import { admitPlainly } from "../admit/admit-plainly.ts";
-import { fitTogether } from "../admit/admit-texts.ts";
+import { boundDetail, fitTogether } from "../admit/admit-texts.ts";
 import type { Receipt } from "../contract/receipt.ts";
 import type { Wire, WireResult } from "../contract/wire.ts";
 import { messageOf } from "../errors.ts";
-import { boundValue } from "../stages/clamp/bound-value.ts";
 import { repairText } from "../stages/guard/guard.ts";
 import type { Access } from "../stages/mark/access.ts";
 import { counted } from "../stages/mark/texts.ts";
@@ -152,7 +151,7 @@ function* boundSteps(
     if (
       fitTogether(
         plan,
-        result.texts.map((text) => ({ text, path: [] })),
+        result.texts.map((text) => ({ text })),
       )
     )
       continue;
@@ -190,8 +189,8 @@ function* detailSteps(
   }
   for (const name of DETAILS) {
     const value: unknown = Object.hasOwn(message, name) ? Reflect.get(message, name) : undefined;
-    const short = boundValue(value, maxBytes);
-    if (!short.cut) continue;
+    const short = boundDetail(value, maxBytes);
+    if (value === undefined || short.isWhole) continue;
     const output = typeof value === "object" && value !== null ? value : { [name]: value };
     const admitted = (yield {
       does: "admit",

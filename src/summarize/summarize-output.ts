@@ -1,6 +1,6 @@
 import type { AdmissionRequest, Ended } from "../admit/admission.ts";
 import type { Summarize } from "../admit/admit-output.ts";
-import { isWithin } from "../admit/admit-texts.ts";
+import { isWithin } from "../admit/hold-limits.ts";
 import type { OwnText } from "../admit/own-texts.ts";
 import type { ModelClient } from "../contract/model-client.ts";
 import type { Store } from "../contract/store.ts";

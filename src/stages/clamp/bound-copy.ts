@@ -1,4 +1,4 @@
-import { type KeyLists, type Opened, openValue } from "./bound-open.ts";
+import { type Asked, nothingAsked, type Opened, openValue } from "./bound-open.ts";
 import { jsonTextBytes } from "./bound-text.ts";
 
 /** What JSON can hold. */
@@ -16,10 +16,12 @@ export interface Walk {
   visits: number;
   /** Something was nested too deeply to be kept. */
   tooDeep: boolean;
-  keyLists: KeyLists;
+  asked: Asked;
   maxKeys: number;
   /** The containers around the value at hand, outermost first. */
   path: object[];
+  /** Bytes stay as they are, not described. */
+  keepsBytes?: true;
 }
 
 /** Containers inside containers beyond this are not read; a reader would not follow either. */
@@ -31,7 +33,7 @@ export function startWalk(maxBytes: number): Walk {
   return {
     visits: 64 * maxBytes + 65_536,
     tooDeep: false,
-    keyLists: new Map(),
+    asked: nothingAsked(),
     maxKeys: visitsFor(maxBytes),
     path: [],
   };
@@ -44,7 +46,7 @@ function visitsFor(maxBytes: number): number {
 
 /** Opens a value; a container inside itself, or too deep, is named instead. */
 export function openOnWalk(value: unknown, walk: Walk): Opened {
-  const opened = openValue(value, walk.keyLists, walk.maxKeys);
+  const opened = openValue(value, walk.asked, walk.maxKeys);
   if (opened.kind !== "list" && opened.kind !== "record") return opened;
   if (walk.path.includes(value as object)) return { kind: "text", text: "[circular]" };
   if (walk.path.length < MAX_DEPTH) return opened;
@@ -67,6 +69,11 @@ export function isDropped(value: unknown): boolean {
   return value === undefined || typeof value === "function" || typeof value === "symbol";
 }
 
+/** All of a value as JSON, but for its bytes, which stay as they are. Undefined if it is over `maxBytes`. */
+export function copyPlain(value: unknown, maxBytes: number): unknown {
+  return copyWhole(value, maxBytes, { ...startWalk(maxBytes), keepsBytes: true })?.json;
+}
+
 /** A copy of the whole value, or null as soon as it is over `maxBytes`. What JSON drops counts as null. */
 export function copyWhole(value: unknown, maxBytes: number, walk: Walk): Copied | null {
   const budget = { left: maxBytes, visits: visitsFor(maxBytes) };
@@ -82,6 +89,7 @@ interface Budget {
 /** Undefined when the budget is spent. */
 function copy(value: unknown, budget: Budget, walk: Walk): Json | undefined {
   if (--budget.visits < 0 || --walk.visits < 0) return undefined;
+  if (walk.keepsBytes && ArrayBuffer.isView(value)) return value as unknown as Json;
   const opened = openOnWalk(value, walk);
   switch (opened.kind) {
     case "nothing":

@@ -24,11 +24,21 @@ const MAX_BIGINT_BITS = 4096;
 /** Key lists longer than this are kept, so that an object that is met again is not listed again. */
 const LONG_KEY_LIST = 256;
 
-/** The own keys of objects that have many, kept for the time of one call. */
-export type KeyLists = Map<object, { names: readonly PropertyKey[]; count: number }>;
+/** What was asked of objects once, kept for the time of one call. */
+export interface Asked {
+  /** The own keys of those that have many. */
+  keys: Map<object, { names: readonly PropertyKey[]; count: number }>;
+  /** What their own `toJSON` gave: it may take its time. */
+  json: Map<object, { value: unknown } | null>;
+}
+
+/** Nothing was asked yet. */
+export function nothingAsked(): Asked {
+  return { keys: new Map(), json: new Map() };
+}
 
 /** Says what the value is as JSON. `maxKeys`: nobody will ask for more entries of one object. */
-export function openValue(value: unknown, lists: KeyLists, maxKeys: number): Opened {
+export function openValue(value: unknown, asked: Asked, maxKeys: number): Opened {
   switch (typeof value) {
     case "string":
       return { kind: "text", text: value };
@@ -50,10 +60,30 @@ export function openValue(value: unknown, lists: KeyLists, maxKeys: number): Ope
     const sort = sortOf(value);
     const builtIn = openBuiltIn(value, sort);
     if (builtIn !== null) return builtIn;
-    return sort === "Error" ? errorRecord(value as Error, lists, maxKeys) : ownRecord(value, lists, maxKeys);
+    const own = ownJson(value, asked);
+    if (own !== null && own.value !== value) return openValue(own.value, asked, maxKeys);
+    return sort === "Error" ? errorRecord(value as Error, asked, maxKeys) : ownRecord(value, asked, maxKeys);
   } catch {
     return { kind: "text", text: UNREADABLE };
   }
+}
+
+/** What a class says it is as JSON; null where it says nothing, or throws: then it is read by its own keys. */
+function ownJson(value: object, { json }: Asked): { value: unknown } | null {
+  const toJson = readField(value, "toJSON");
+  if (typeof toJson !== "function") return null;
+  const known = json.get(value);
+  if (known !== undefined) return known;
+  let own: { value: unknown } | null = null;
+  try {
+    own = { value: toJson.call(value, "") as unknown };
+    // JSON asks once: what an answer would say of itself does not matter.
+    if (typeof own.value === "object" && own.value !== null) json.set(own.value, null);
+  } catch {
+    // its own keys serve
+  }
+  json.set(value, own);
+  return own;
 }
 
 function bigintText(value: bigint): string {
@@ -109,7 +139,7 @@ function openBuiltIn(value: object, sort: string): Opened | null {
       case "File":
         return bytesRecord((value as Blob).size);
       case "Number":
-        return openValue(Number.prototype.valueOf.call(value), new Map(), 0);
+        return openValue(Number.prototype.valueOf.call(value), nothingAsked(), 0);
       case "String":
         return { kind: "text", text: String.prototype.valueOf.call(value) };
       case "Boolean":
@@ -164,8 +194,8 @@ function keyName(key: unknown): string {
   return typeof key === "object" || typeof key === "function" ? (key === null ? "null" : "[object]") : String(key);
 }
 
-function ownRecord(value: object, lists: KeyLists, maxKeys: number): RecordOf {
-  const { names, count } = ownKeys(value, lists, maxKeys);
+function ownRecord(value: object, asked: Asked, maxKeys: number): RecordOf {
+  const { names, count } = ownKeys(value, asked, maxKeys);
   return {
     kind: "record",
     count,
@@ -186,8 +216,8 @@ function ownEntry(value: object, name: PropertyKey): Entry {
 }
 
 /** Name, message and what else was set on it; the stack is for its owner's log. */
-function errorRecord(value: Error, lists: KeyLists, maxKeys: number): RecordOf {
-  const own = ownKeys(value, lists, maxKeys);
+function errorRecord(value: Error, asked: Asked, maxKeys: number): RecordOf {
+  const own = ownKeys(value, asked, maxKeys);
   const shownFirst = ["name", "message"];
   const left = ["stack", ...shownFirst].filter((name) => own.names.includes(name)).length;
   return {
@@ -202,13 +232,13 @@ function errorRecord(value: Error, lists: KeyLists, maxKeys: number): RecordOf {
 }
 
 /** The one step that takes time by the size of what it reads: the language has no way to list keys in part. */
-function ownKeys(value: object, lists: KeyLists, maxKeys: number): { names: readonly PropertyKey[]; count: number } {
-  const known = lists.get(value);
+function ownKeys(value: object, asked: Asked, maxKeys: number): { names: readonly PropertyKey[]; count: number } {
+  const known = asked.keys.get(value);
   if (known !== undefined) return known;
   const all = Reflect.ownKeys(value);
   let count = all.length;
   while (count > 0 && typeof all[count - 1] === "symbol") count--;
   const list = { names: count > maxKeys ? all.slice(0, maxKeys) : all, count };
-  if (count > LONG_KEY_LIST) lists.set(value, list);
+  if (count > LONG_KEY_LIST) asked.keys.set(value, list);
   return list;
 }

@@ -1,4 +1,5 @@
 import { counted, grouped } from "../mark/texts.ts";
+import { mediaBytes } from "../measure/media-bytes.ts";
 import {
   type Copied,
   copyWhole,
@@ -10,7 +11,7 @@ import {
   setField,
   type Walk,
 } from "./bound-copy.ts";
-import type { Opened } from "./bound-open.ts";
+import { type Opened, readField } from "./bound-open.ts";
 import { jsonTextBytes, shortenJsonText } from "./bound-text.ts";
 
 // A value that is over its budget: every part gets its fair share, so that a large one does not starve the others.
@@ -19,6 +20,8 @@ import { jsonTextBytes, shortenJsonText } from "./bound-text.ts";
 interface Slot {
   value: unknown;
   copy: Copied | null;
+  /** Stands for it where it is not whole: half an image is none. */
+  note?: string;
 }
 
 /** The least a value in a record is shown with: three dots in quotes. */
@@ -48,7 +51,7 @@ export function shareValue(value: unknown, maxBytes: number, walk: Walk, outermo
     case "list":
       return inside(value, walk, () => shareList(opened, maxBytes, walk));
     case "record":
-      return inside(value, walk, () => shareRecord(opened, maxBytes, walk, outermost));
+      return inside(value, walk, () => shareRecord(value as object, opened, maxBytes, walk, outermost));
     default:
       return textWithin("...", maxBytes);
   }
@@ -90,6 +93,7 @@ function shareList(list: Extract<Opened, { kind: "list" }>, maxBytes: number, wa
 }
 
 function shareRecord(
+  holder: object,
   record: Extract<Opened, { kind: "record" }>,
   maxBytes: number,
   walk: Walk,
@@ -115,7 +119,7 @@ function shareRecord(
       fixed += jsonTextBytes(name, Infinity) + 2;
       values += copy?.bytes ?? DOTS_BYTES;
       if (fixed + values > maxBytes) break;
-      shown.push({ name, value: entry[1], copy });
+      shown.push({ name, value: entry[1], copy, ...mediaNote(entry[0], entry[1], holder) });
     }
     seen++;
     if (fixed + values + moreBytes <= maxBytes) safe = { shown: shown.length, fixed, seen };
@@ -131,6 +135,17 @@ function shareRecord(
   }
   fillSlots(shown, maxBytes - fixed, walk);
   return writeRecord(shown, names, { [OMITTED_KEY]: left > 0 ? more(left) : "", [CUT_KEY]: outermost ? mark : "" });
+}
+
+/** What is said of an image, a sound or a file in a field, where it has no room. */
+function mediaNote(name: string, value: unknown, holder: object): { note: string } | null {
+  if (typeof value !== "string") return null;
+  const text = (beside: string) => {
+    const held = readField(holder, beside);
+    return typeof held === "string" ? held : undefined;
+  };
+  const bytes = mediaBytes(name, value, { field: null, text });
+  return bytes === null ? null : { note: `[${counted(bytes, "byte")} of media omitted]` };
 }
 
 /** For ` (1234567)` behind a name. */
@@ -173,7 +188,11 @@ function fillSlots(slots: readonly Slot[], room: number, walk: Walk): void {
     open = over;
   }
   for (const [index, slot] of open.entries()) {
-    slot.copy = shareValue(slot.value, Math.floor(left / (open.length - index)), walk);
+    const share = Math.floor(left / (open.length - index));
+    slot.copy =
+      slot.note === undefined
+        ? shareValue(slot.value, share, walk)
+        : (copyWhole(slot.value, share, walk) ?? noteWithin(slot.note, share));
     left -= slot.copy.bytes;
   }
 }

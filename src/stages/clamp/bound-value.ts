@@ -22,7 +22,8 @@ const encoder = new TextEncoder();
  * undefined, 0 bytes); NaN and Infinity are null; a Date is its ISO text. Ours: a BigInt is its decimal text; bytes
  * (buffers, typed arrays, Blobs) are `{"type":"bytes","bytes":N}`; a Map is an object, a Set a list, a URL its text, an
  * Error its name, message and own fields without the stack; "[circular]", "[too deep]" (over 64 levels) and
- * "[unreadable]" (it threw) stand for what they say. A class's own `toJSON` is not called: it may take any time.
+ * "[unreadable]" (it threw) stand for what they say. A class that has a `toJSON` is what
+ * that gives; it is called once, and where it throws the class is read by its own fields.
  *
  * Over the limit every part gets a fair share. Texts keep both ends around a note, lists their first and last elements
  * (a Set its first) around a note, objects all their keys while these have room and then `"[omitted]": "37 more keys"`.

@@ -1,4 +1,4 @@
-import { type KeyLists, type Opened, openValue } from "./bound-open.ts";
+import { nothingAsked, type Opened, openValue } from "./bound-open.ts";
 
 const MAX_DEPTH = 64;
 const CHUNK_CHARS = 64 * 1024;
@@ -17,13 +17,13 @@ interface Level {
  * read back by lines. What JSON cannot say is written as `boundValue` writes it.
  */
 export function* jsonChunks(value: unknown): Generator<string> {
-  const lists: KeyLists = new Map();
+  const asked = nothingAsked();
   const levels: Level[] = [];
   const ancestors = new Set<unknown>();
   let chunk = "";
 
   const write = (item: unknown): void => {
-    const opened = openValue(item, lists, Number.MAX_SAFE_INTEGER);
+    const opened = openValue(item, asked, Number.MAX_SAFE_INTEGER);
     if (opened.kind === "nothing") chunk += "null";
     else if (opened.kind === "plain") chunk += JSON.stringify(opened.json);
     else if (opened.kind === "text") chunk += JSON.stringify(opened.text.toWellFormed());

@@ -12,6 +12,15 @@ export function replaceTexts<T extends object>(result: T, texts: readonly Placed
   return replaceAt(result, texts, 0) as T;
 }
 
+/** A copy of a value with another field; the value is not changed. */
+export function withField<T extends object>(value: T, key: string | number, held: unknown): T {
+  return setOn(copyOf(value), key, held) as T;
+}
+
+function setOn(copy: object, key: string | number, value: unknown): object {
+  return Object.defineProperty(copy, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
 function replaceAt(value: object, texts: readonly PlacedText[], depth: number): object {
   const copy = copyOf(value);
   for (const [key, inner] of grouped(texts, depth)) {
@@ -20,7 +29,7 @@ function replaceAt(value: object, texts: readonly PlacedText[], depth: number): 
     const held = isText
       ? first.text
       : replaceAt((value as Record<string | number, object>)[key] as object, inner, depth + 1);
-    Object.defineProperty(copy, key, { value: held, writable: true, enumerable: true, configurable: true });
+    setOn(copy, key, held);
   }
   return copy;
 }
