@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import type { Store } from "./contract/store.ts";
 import { createSpillway, type Receipt, type Spillway, SpillwayError } from "./index.ts";
 import { memoryStore } from "./storage/stores/memory.ts";
-import { arbitraryOutput, chunked } from "./testing/arbitrary.ts";
+import { arbitraryOutput, chunked, lentStream } from "./testing/arbitrary.ts";
 
 const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join("");
 const make = (options: Parameters<typeof createSpillway>[0] = {}) =>
@@ -35,9 +35,7 @@ describe("admit", () => {
             bytes.slice().buffer,
             Readable.from(chunks.length === 0 ? [] : chunks, { objectMode: false }),
             new Blob([bytes.slice()]).stream(),
-            (async function* () {
-              yield* chunks;
-            })(),
+            lentStream(chunks),
           ].map((output) => spillway.admit({ output, limits })),
         );
         const [first] = admitted;

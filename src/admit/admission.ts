@@ -63,7 +63,7 @@ export interface SourceAccount {
 
 /** One output on its way in: measure, clamp, mark and record side by side, with no store and no wait. */
 export interface Admission {
-  /** Returns what came before and must now be spilled first. */
+  /** The bytes are only read during the call. Returns what came before and must now be spilled first. */
   add(bytes: Uint8Array): Uint8Array;
   /** True once part of the output will be held back: from here on it has to be spilled. */
   readonly over: boolean;

@@ -4,6 +4,7 @@ import type { HtmlReader } from "../contract/html-reader.ts";
 import type { Limits } from "../contract/limits.ts";
 import { createSpillway, type SpillwayOptions } from "../index.ts";
 import { memoryStore } from "../storage/stores/memory.ts";
+import { chunksOf, lentStream } from "../testing/arbitrary.ts";
 
 const paragraphs = (count: number) =>
   Array.from(
@@ -22,9 +23,7 @@ async function open(options: SpillwayOptions = {}) {
   return { spillway, read };
 }
 
-async function* chunks(text: string, size: number) {
-  for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
-}
+const chunks = (text: string, size: number) => lentStream(chunksOf(Buffer.from(text), size));
 
 describe("web pages", () => {
   it("are shown as text, which is an artifact of its own; the receipt names the page as it came", async () => {

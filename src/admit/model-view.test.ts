@@ -1,4 +1,3 @@
-import { Readable } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Receipt } from "../contract/receipt.ts";
@@ -6,6 +5,7 @@ import type { SpillwayOptions } from "../index.ts";
 import { createSpillway } from "../index.ts";
 import { memoryLedger } from "../storage/ledgers/memory.ts";
 import { memoryStore } from "../storage/stores/memory.ts";
+import { chunksOf, lentStream } from "../testing/arbitrary.ts";
 
 const make = (options: SpillwayOptions = {}) =>
   createSpillway({ store: memoryStore(), ledger: memoryLedger(), redact: "model", env: {}, ...options });
@@ -85,10 +85,7 @@ describe('redact: "model"', () => {
             expect(receipt.redacted.bytes).toBeLessThanOrEqual(seen + 60);
           }
           const bytes = Buffer.from(output);
-          const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
-            bytes.subarray(at * size, (at + 1) * size),
-          );
-          const streamed = await spillway.admit({ ...about, output: Readable.from(chunks) });
+          const streamed = await spillway.admit({ ...about, output: lentStream(chunksOf(bytes, size)) });
           expect({ text: streamed.text, receipt: streamed.receipt }).toEqual({ text, receipt });
         },
       ),

@@ -9,7 +9,7 @@ export class PageHolder {
   add(bytes: Uint8Array, kind: string | null): void {
     this.#bytes += bytes.length;
     if ((kind !== null && kind !== "html") || this.#bytes > NUMBERS.htmlBytes.default) this.#chunks = null;
-    this.#chunks?.push(bytes.slice());
+    this.#chunks?.push(new Uint8Array(bytes));
   }
 
   /** The page; null where it is not held. */

@@ -29,7 +29,7 @@ export async function peek(source: Chunks, maxBytes: number): Promise<{ chunks: 
       if (next.done) isSmall = true;
       // What was read may be overwritten by the next read; the last chunk is still as it came.
       else if ((bytes += next.value.length) > maxBytes) held.push(next.value);
-      else held.push(Uint8Array.from(next.value));
+      else held.push(new Uint8Array(next.value));
     }
   } catch (error) {
     fault = { error };

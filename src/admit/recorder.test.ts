@@ -4,9 +4,9 @@ import type { SpillwayEvent } from "../contract/event.ts";
 import { type CutFields, createSpillway, type SpillwayOptions } from "../index.ts";
 import { mayHoldSecret } from "../stages/record/redact-event.ts";
 import { defaultRules } from "../stages/redact/default-rules.ts";
-import { redactAll } from "../stages/redact/redact-chunks.ts";
 import { memoryLedger } from "../storage/ledgers/memory.ts";
 import { memoryStore } from "../storage/stores/memory.ts";
+import { redactAll } from "../testing/redact-chunks.ts";
 import { type Redaction, redactionOf } from "./redaction.ts";
 import { safeNames } from "./safe-names.ts";
 

@@ -19,7 +19,7 @@ export class RedactedSource implements SourceAccount {
 
   constructor(rules: readonly RedactionRule[]) {
     // What redaction lets go is only valid while it says so, unless it is the chunk itself.
-    const take = (bytes: Uint8Array) => void this.#certain.push(bytes === this.#chunk ? bytes : bytes.slice());
+    const take = (bytes: Uint8Array) => void this.#certain.push(bytes === this.#chunk ? bytes : new Uint8Array(bytes));
     this.#redact = startRedact(rules, take, this.#seen);
   }
 

@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { openSpillway } from "../open-spillway.ts";
+import { strategies } from "../stages/clamp/strategies/index.ts";
 import { memoryStore } from "../storage/stores/memory.ts";
+import { chunksOf, lentStream } from "../testing/arbitrary.ts";
 
 test("an output with bytes that are not UTF-8 is saved though it is shown whole, and nothing else is", async () => {
   const spillway = await openSpillway({ store: memoryStore(), ledger: null, env: {}, redact: "off" });
@@ -29,18 +31,11 @@ test("what is saved is exactly the source, whatever its size, its limits, its ch
       fc.integer({ min: 0, max: 20_000 }),
       fc.integer({ min: 1, max: 9000 }),
       fc.record({ maxBytes: fc.nat(10_000), maxLines: fc.nat(300) }, { requiredKeys: [] }),
-      fc.constantFrom("auto", "signal", "json", "head-tail"),
+      fc.constantFrom(...strategies.map(({ name }) => name)),
       async (bytes, chunkBytes, limits, strategy) => {
         const source = Buffer.from(Array.from({ length: bytes }, (_, i) => (i % 37 === 36 ? 10 : 97 + (i % 26))));
-        async function* output() {
-          const buffer = Buffer.alloc(chunkBytes);
-          // A source that reads into the same memory over and over.
-          for (let from = 0; from < bytes; from += chunkBytes) {
-            const length = source.copy(buffer, 0, from);
-            yield buffer.subarray(0, length);
-          }
-        }
-        const { receipt } = await spillway.admit({ tool: "t", output: output(), limits, strategy });
+        const output = lentStream(chunksOf(source, chunkBytes));
+        const { receipt } = await spillway.admit({ tool: "t", output, limits, strategy });
         expect(receipt.total.bytes).toBe(bytes);
         if (receipt.artifact === null) {
           expect(receipt.omitted.bytes).toBe(0);

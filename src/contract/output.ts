@@ -1,4 +1,4 @@
-/** An output that comes in pieces, of text or bytes. */
+/** An output that comes in pieces, of text or bytes. A piece is only read until the next is asked for. */
 export type OutputStream = AsyncIterable<unknown> | ReadableStream<unknown>;
 
 /**

@@ -1,6 +1,7 @@
 /**
  * A stretch of an output on its way into a strategy. Spans come in source order and cover the source without a hole.
- * `bytes` is what may be shown for it and is only valid during the call: copy what you keep.
+ * `bytes` is what may be shown for it and is only valid during the call: copy what you keep with
+ * `new Uint8Array(bytes)`, since `slice` of a Node Buffer is no copy.
  */
 export interface Span {
   /**

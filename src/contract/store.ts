@@ -28,7 +28,10 @@ export interface Artifact extends ArtifactAbout {
 
 /** An artifact on its way into a store. Nothing of it can be read before `end` resolves. */
 export interface ArtifactWriter {
-  /** The bytes are only valid until this resolves. Waits where the disk is slower than the tool. */
+  /**
+   * The bytes are the caller's again when this resolves, and may then be overwritten: copy what you keep with
+   * `new Uint8Array(bytes)`, since `slice` of a Node Buffer is no copy. Waits where the disk is slower than the tool.
+   */
   add(bytes: Uint8Array): Promise<void> | void;
   /** Durable once it resolves. `redactions` as the spill counted them. */
   end(redactions?: Artifact["redactions"]): Promise<Artifact>;
@@ -78,13 +81,13 @@ export interface Store {
   readonly name: string;
   begin(about: ArtifactAbout): Promise<ArtifactWriter>;
   /**
-   * Keeps a whole output before it returns, for hosts that cannot wait; only where the store can. Throws what `begin` and
+   * Keeps a copy of a whole output before it returns, for hosts that cannot wait; only where the store can. Throws what `begin` and
    * `end` would reject with.
    */
   keepNow?(about: ArtifactAbout, bytes: Uint8Array, redactions: Artifact["redactions"]): Artifact;
   /** Null if there is none of that id in that scope. */
   find(id: string, scope: Scope): Promise<Artifact | null>;
-  /** The bytes of a range (clipped to the artifact), without reading the rest. */
+  /** The bytes of a range (clipped to the artifact), without reading the rest. They are the reader's own to change. */
   read(id: string, scope: Scope, range: ByteRange): Promise<Uint8Array | null>;
   /** Opens an artifact for many reads in a row, where that costs less than each by itself; null as `read` would be. */
   hold?(id: string, scope: Scope): Promise<HeldArtifact | null>;

@@ -60,6 +60,7 @@ export interface Choice {
 
 /** One output passing through a strategy. Memory stays O(limits). */
 export interface Sieve {
+  /** The span's bytes are the caller's again when this returns, and may then be overwritten: copy what you keep. */
   add(span: Span): void;
   /**
    * `exitCode` is the command's, where it became known only with the end. `plain` keeps both ends of the output as it

@@ -4,7 +4,7 @@ import { SpillwayError } from "../errors.ts";
 
 /** Looks through bytes one after another; `end` is called in any case. */
 export interface Scan {
-  /** False when it was stopped before it got through. */
+  /** The bytes are only read until this resolves. False when it was stopped before it got through. */
   add(bytes: Uint8Array): Promise<boolean> | boolean;
   found(): Omit<SearchOutcome, "reachedLine"> & { reachedLine: number };
   end(): Promise<void> | void;

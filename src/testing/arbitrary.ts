@@ -64,3 +64,32 @@ export function chunked(bytes: Uint8Array, cuts: number[]): Uint8Array[] {
   const borders = [...new Set(cuts.map((cut) => (bytes.length === 0 ? 0 : cut % bytes.length)))].sort((a, b) => a - b);
   return [0, ...borders].map((from, index) => bytes.slice(from, borders[index] ?? bytes.length));
 }
+
+/** Cuts bytes into chunks of one size. */
+export function chunksOf(bytes: Uint8Array, size: number): Uint8Array[] {
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.subarray(at * size, (at + 1) * size));
+}
+
+/** Lies around each chunk that is lent, and in its place once its time is over. */
+const OTHER = "X".charCodeAt(0);
+const MARGIN = 8;
+
+/**
+ * Lends chunks as a pipe does that reads into the same memory over and over: each is a view on larger memory, by turns a
+ * Buffer and a plain array, and is overwritten when the next is asked for or the end is.
+ */
+export function* lent(chunks: Iterable<Uint8Array>): Generator<Uint8Array> {
+  let isBuffer = true;
+  for (const chunk of chunks) {
+    const memory = new Uint8Array(chunk.length + 2 * MARGIN).fill(OTHER);
+    memory.set(chunk, MARGIN);
+    yield isBuffer ? Buffer.from(memory.buffer, MARGIN, chunk.length) : memory.subarray(MARGIN, MARGIN + chunk.length);
+    memory.fill(OTHER);
+    isBuffer = !isBuffer;
+  }
+}
+
+/** The same as a stream. */
+export async function* lentStream(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* lent(chunks);
+}

@@ -1,13 +1,29 @@
 import assert from "node:assert/strict";
-import type { Store } from "../contract/store.ts";
+import type { Artifact, Store } from "../contract/store.ts";
+import { lent } from "./arbitrary.ts";
 import { ABOUT, assertBytes, keep, large, text } from "./store-samples.ts";
 
 /** What a store keeps without waiting is what it keeps by waiting. */
 export async function checkKeepNow(store: Store): Promise<void> {
   for (const bytes of store.keepNow === undefined ? [] : [text("now\n"), large(text("now, large\n"))]) {
-    const kept = store.keepNow?.(ABOUT, bytes, { count: 1, bytes: 3 });
+    let kept: Artifact | undefined;
+    for (const given of lent([bytes])) kept = store.keepNow?.(ABOUT, given, { count: 1, bytes: 3 });
     assertBytes(await store.read(kept?.id ?? "", "local", { from: 0, to: bytes.length }), bytes);
     assert.equal((await keep(store, [bytes])).id, kept?.id);
+  }
+}
+
+/** What is read belongs to the reader: changing it changes nothing that is kept. */
+export async function checkOwnBytes(store: Store): Promise<void> {
+  for (const bytes of [text("small\n"), large(text("large\n"))]) {
+    const { id } = await keep(store, [bytes]);
+    const range = { from: 0, to: bytes.length };
+    (await store.read(id, "local", range))?.fill(0);
+    assertBytes(await store.read(id, "local", range), bytes);
+    const held = (await store.hold?.(id, "local")) ?? null;
+    (await held?.read(range))?.fill(0);
+    if (held !== null) assertBytes(await held.read(range), bytes);
+    await held?.close();
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Artifact, ArtifactAbout, Store } from "../contract/store.ts";
-import { arbitraryOutput } from "./arbitrary.ts";
+import { arbitraryOutput, lent } from "./arbitrary.ts";
 
 // What testStore asks of stores, and how it compares.
 
@@ -61,10 +61,10 @@ export function large(pattern: Uint8Array, bytes = 300_001): Uint8Array {
   return Uint8Array.from({ length: bytes }, (_none, at) => pattern[at % pattern.length] ?? 0);
 }
 
-/** Keeps chunks. */
+/** Keeps chunks, each of which is overwritten when the writer has taken it. */
 export async function keep(store: Store, chunks: Uint8Array[], about: ArtifactAbout = ABOUT): Promise<Artifact> {
   const writer = await store.begin(about);
-  for (const chunk of chunks) await writer.add(chunk);
+  for (const chunk of lent(chunks)) await writer.add(chunk);
   return writer.end();
 }
 

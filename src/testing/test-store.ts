@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import type { Artifact, Store } from "../contract/store.ts";
 import { chunked } from "./arbitrary.ts";
-import { checkKeepNow, checkPlainFile } from "./store-checks.ts";
+import { checkKeepNow, checkOwnBytes, checkPlainFile } from "./store-checks.ts";
 import {
   ABOUT,
   assertBytes,
@@ -280,6 +280,8 @@ export function testStore(
     );
 
     it("keeps without waiting, where it can, what waiting keeps", withStore(checkKeepNow));
+
+    it("gives a reader bytes of its own: changing them changes nothing that is kept", withStore(checkOwnBytes));
 
     it("gives a plain file only if it holds exactly the artifact's bytes", withStore(checkPlainFile));
   });

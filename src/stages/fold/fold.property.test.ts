@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Span } from "../../contract/span.ts";
+import { lent } from "../../testing/arbitrary.ts";
 import { startFold } from "./fold.ts";
 
 const encoder = new TextEncoder();
@@ -16,17 +17,24 @@ function join(parts: Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** Folds with chunks of the given sizes, over and over; each chunk is overwritten after its call. */
+function* chunksOf(source: Uint8Array, sizes: number[]): Generator<Uint8Array> {
+  for (let from = 0, index = 0; from < source.length; index++) {
+    const size = sizes[index % sizes.length]!;
+    yield source.subarray(from, from + size);
+    from += size;
+  }
+}
+
+/** Folds with chunks of the given sizes, over and over. */
 function fold(source: Uint8Array, sizes: number[]): Span[] {
   const spans: Span[] = [];
-  const folding = startFold((span) => spans.push({ ...span, bytes: span.bytes.slice() }));
+  const folding = startFold((span) => spans.push({ ...span, bytes: new Uint8Array(span.bytes) }));
+  let from = 0;
   let line = 1;
-  for (let from = 0, index = 0; from < source.length; index++) {
-    const chunk = source.slice(from, from + sizes[index % sizes.length]!);
+  for (const chunk of lent(chunksOf(source, sizes))) {
     folding.add(chunk, from, line);
     for (const byte of chunk) if (byte === 10) line++;
     from += chunk.length;
-    chunk.fill(0x3f);
   }
   folding.end();
   return spans;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Span } from "../../contract/span.ts";
+import { chunksOf, lent } from "../../testing/arbitrary.ts";
 import { startFold } from "./fold.ts";
 
 const encoder = new TextEncoder();
@@ -8,14 +9,13 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 function spansOf(source: string | Uint8Array, chunkBytes = 65_536): Span[] {
   const bytes = typeof source === "string" ? encoder.encode(source) : source;
   const spans: Span[] = [];
-  const fold = startFold((span) => spans.push({ ...span, bytes: span.bytes.slice() }));
+  const fold = startFold((span) => spans.push({ ...span, bytes: new Uint8Array(span.bytes) }));
+  let from = 0;
   let line = 1;
-  for (let from = 0; from < bytes.length; from += chunkBytes) {
-    const chunk = bytes.slice(from, from + chunkBytes);
+  for (const chunk of lent(chunksOf(bytes, chunkBytes))) {
     fold.add(chunk, from, line);
     for (const byte of chunk) if (byte === 10) line++;
-    // Bytes are only valid during the call: what is kept must have been copied.
-    chunk.fill(0x21);
+    from += chunk.length;
   }
   fold.end();
   return spans;

@@ -15,7 +15,10 @@ import { VisibleLine } from "./visible-line.ts";
 
 /** One output being folded. */
 export interface Fold {
-  /** Contiguous chunks, cut anywhere: `from` is the source offset of their first byte, `line` the line (1-based) it is in. */
+  /**
+   * Contiguous chunks, cut anywhere: `from` is the source offset of their first byte, `line` the line (1-based) it is in.
+   * The bytes are only read during the call.
+   */
   add(bytes: Uint8Array, from: number, line: number): void;
   end(): void;
 }

@@ -26,7 +26,7 @@ export function lazySize(text: string, { bytes, lines }: Omit<Size, "tokens">, c
 
 /** A text being measured as it comes. */
 export interface Measuring {
-  /** Text or bytes, in pieces of any size. */
+  /** Text or bytes, in pieces of any size; bytes are only read during the call. */
   add(chunk: string | Uint8Array): void;
   end(): Size;
 }

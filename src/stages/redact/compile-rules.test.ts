@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SpillwayError } from "../../errors.ts";
+import { redactAll, redactChunks } from "../../testing/redact-chunks.ts";
 import { compileRules } from "./compile-rules.ts";
-import { redactAll, redactChunks } from "./redact-chunks.ts";
 import type { RuleInput } from "./redaction-rule.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { redactAll, redactChunks } from "../../testing/redact-chunks.ts";
 import { compileRules } from "./compile-rules.ts";
 import { defaultRules, ruleRows } from "./default-rules.ts";
 import { useNativeHeads } from "./find-heads.ts";
 import { startOf } from "./likely-secret.ts";
 import { startRedact } from "./redact.ts";
-import { redactAll, redactChunks } from "./redact-chunks.ts";
 import type { RedactionRule } from "./redaction-rule.ts";
 import { Replacer } from "./replacer.ts";
 import { Window } from "./window.ts";

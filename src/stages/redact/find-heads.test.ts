@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { compileHeads } from "../../../scripts/compile-heads.mjs";
+import { redactAll } from "../../testing/redact-chunks.ts";
 import { compileRules } from "./compile-rules.ts";
 import { defaultRules } from "./default-rules.ts";
 import { findHeads, useNativeHeads } from "./find-heads.ts";
 import { prefilterOf } from "./prefilter.ts";
-import { redactAll } from "./redact-chunks.ts";
 
 const many = compileRules(
   Array.from({ length: 60 }, (_, index) => ({ name: `r-${index}`, pattern: `k${index}[a-f]{2,}` })),

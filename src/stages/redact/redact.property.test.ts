@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { redactAll, redactChunks } from "../../testing/redact-chunks.ts";
 import { defaultRules } from "./default-rules.ts";
-import { redactAll, redactChunks } from "./redact-chunks.ts";
 
 const LOWER = "abcdefghijklmnopqrstuvwxyz";
 const UPPER = LOWER.toUpperCase();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { redactAll, redactChunks } from "../../testing/redact-chunks.ts";
 import { compileRules } from "./compile-rules.ts";
 import { defaultRules } from "./default-rules.ts";
 import { startRedact } from "./redact.ts";
-import { redactAll, redactChunks } from "./redact-chunks.ts";
 import { BEHIND_BYTES, MAX_SECRET_BYTES } from "./window.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);

@@ -9,7 +9,7 @@ import { MAX_SECRET_BYTES, WINDOW_BYTES, Window } from "./window.ts";
 
 /** One output passing through redaction. Memory is bounded, whatever the output. */
 export interface Redact {
-  /** Takes the next bytes; hands on what is certain by now. */
+  /** Takes the next bytes, which are only read during the call; hands on what is certain by now. */
   add(bytes: Uint8Array): void;
   /** Hands on the rest. How many secrets were replaced, and how many source bytes they had. */
   end(): { count: number; bytes: number };

@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
 import type { Store } from "../../contract/store.ts";
 import { memoryStore } from "../../storage/stores/memory.ts";
+import { lent } from "../../testing/arbitrary.ts";
 import { newBreaker } from "./breaker.ts";
-import type { SpillPlace } from "./spill.ts";
+import type { SpillPlace, StartRedactor } from "./spill.ts";
 import { spillNow } from "./spill-now.ts";
 
 const about = { scope: "local", session: "s", tool: "x", call: null };
@@ -54,4 +55,25 @@ it("keeps nothing while what takes secrets out is not loaded, and what it hands 
   });
   const { artifact } = spillNow(place(store, { loadRedactor, loadedRedactor }), about, chunks());
   expect(artifact).toMatchObject({ bytes: 2, redactions: { count: 2, bytes: 5 } });
+});
+
+const texts = ["one\n", "two\n", "three\n"];
+const asTheyAre: StartRedactor = (take) => ({ add: take, end: () => ({ count: 0, bytes: 0 }) });
+
+it.each([
+  ["as they are", null],
+  ["through redaction", asTheyAre],
+])("keeps chunks that are overwritten once the next is asked for, %s", async (_, redactor) => {
+  const store = memoryStore();
+  const lending = {
+    store,
+    breaker: newBreaker(1, 0, () => 0),
+    deadlineMs: 1000,
+    loadRedactor: redactor && (async () => redactor),
+    loadedRedactor: () => redactor,
+  };
+  const { artifact, fault } = spillNow(lending, about, lent(texts.map((text) => Buffer.from(text))));
+  expect(fault).toBeNull();
+  const kept = await store.read(artifact?.id ?? "", "local", { from: 0, to: 100 });
+  expect(new TextDecoder().decode(kept ?? undefined)).toBe(texts.join(""));
 });

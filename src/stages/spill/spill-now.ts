@@ -29,11 +29,11 @@ function redact(
   pieces: Uint8Array[],
 ): Artifact["redactions"] | null {
   if (loadRedactor === null) {
-    for (const chunk of chunks) pieces.push(chunk.slice());
+    for (const chunk of chunks) pieces.push(new Uint8Array(chunk));
     return NOT_REDACTED;
   }
   // The bytes are only valid while they are handed over.
-  const redactor = loadedRedactor?.()?.((bytes) => void pieces.push(bytes.slice()));
+  const redactor = loadedRedactor?.()?.((bytes) => void pieces.push(new Uint8Array(bytes)));
   if (redactor === undefined) return null;
   for (const chunk of chunks) redactor.add(chunk);
   return redactor.end();

@@ -6,6 +6,7 @@ import { within } from "./within.ts";
 
 /** One output on its way into a store. Never throws: what goes wrong is in `fault`, and the clamp holds all the same. */
 export interface Spill {
+  /** The bytes are only read until this resolves. */
   add(bytes: Uint8Array): Promise<void>;
   end(): Promise<Spilled>;
 }
@@ -18,6 +19,7 @@ export interface Spilled {
 
 /** Takes secrets out of bytes on their way into a store. Hands on what is certain, through `take`. */
 export interface Redactor {
+  /** The bytes are only read during the call, and so are those that `take` gets. */
   add(bytes: Uint8Array): void;
   end(): Artifact["redactions"];
 }

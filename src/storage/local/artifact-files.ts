@@ -48,7 +48,11 @@ export function openFiles(folders: StoreFolders, rows: ArtifactRows) {
         `the bytes of artifact ${row.id} in ${folders.dir} are damaged: they are not those that were kept. Run: spillway verify`,
       );
     }
-    return { bytes: row.bytes, read: async (from, to) => data.slice(from, to), close: async () => {} };
+    return {
+      bytes: row.bytes,
+      read: async (from, to) => new Uint8Array(data.subarray(from, to)),
+      close: async () => {},
+    };
   }
 
   /** An artifact's bytes, whatever their form, null if they are gone; null if there is no such artifact any more. */

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { lent } from "../../testing/arbitrary.ts";
 import { decodeLineIndex, encodeLineIndex, startLineIndex } from "./line-index.ts";
 
 const bytesWithBreaks = fc
@@ -17,8 +18,7 @@ describe("counting", () => {
     fc.assert(
       fc.property(bytesWithBreaks, fc.nat(3000), (bytes, at) => {
         const builder = startLineIndex();
-        builder.add(bytes.subarray(0, at));
-        builder.add(bytes.subarray(at));
+        for (const chunk of lent([bytes.subarray(0, at), bytes.subarray(at)])) builder.add(chunk);
         const breaks = bytes.filter((byte) => byte === 10).length;
         const lines = breaks + (bytes.length === 0 || bytes.at(-1) === 10 ? 0 : 1);
         expect(builder.end()).toMatchObject({ bytes: bytes.length, breaks, lines });

@@ -89,7 +89,8 @@ export function memoryStore({
       return kept && { ...kept.artifact };
     },
     async read(id, scope, range) {
-      return find(id, scope)?.data.slice(Math.max(0, range.from), Math.max(0, range.to)) ?? null;
+      const kept = find(id, scope);
+      return kept && new Uint8Array(kept.data.subarray(Math.max(0, range.from), Math.max(0, range.to)));
     },
     async locate(id, scope, lines) {
       const kept = find(id, scope);

@@ -160,7 +160,7 @@ async function passRaw(output: RawOutput, place: Place | null, keeping: RawKeepi
   for await (const chunk of output.chunks) {
     scanBytes(scan, chunk);
     if (sampledBytes < SAMPLE_BYTES) {
-      sample.push(Uint8Array.from(chunk));
+      sample.push(new Uint8Array(chunk));
       sampledBytes += chunk.length;
     }
     await spill.add(chunk);

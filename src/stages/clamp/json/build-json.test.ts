@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chunked } from "../../../testing/arbitrary.ts";
+import { chunked, lent } from "../../../testing/arbitrary.ts";
 import { arbitraryDocument, checkExcerpt, records } from "../../../testing/json-excerpt.ts";
 import { JsonBuilder } from "./build-json.ts";
 import { heldBytes, isMember, type JsonNode } from "./json-node.ts";
@@ -14,7 +14,7 @@ const encoder = new TextEncoder();
 function excerpt(source: string, cuts: number[], mostBytes: number, scanBytes: number, budget: number): string | null {
   const builder = new JsonBuilder(mostBytes, scanBytes, undefined);
   const lexer = new JsonLexer(builder, mostBytes >> 3);
-  for (const chunk of chunked(encoder.encode(source), cuts)) lexer.add(chunk);
+  for (const chunk of lent(chunked(encoder.encode(source), cuts))) lexer.add(chunk);
   if (!lexer.end()) return null;
   const [entry] = builder.root.entries;
   const root: JsonNode = builder.root.count === 1 && entry !== undefined && isMember(entry) ? entry.node : builder.root;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { compileSkim } from "../../../../scripts/compile-skim.mjs";
-import { chunked } from "../../../testing/arbitrary.ts";
+import { chunked, lent } from "../../../testing/arbitrary.ts";
 import { JsonSkimmer } from "./skim-json.ts";
 import { useNativeSkim } from "./skim-native.ts";
 
@@ -29,7 +29,7 @@ function passed(bytes: Uint8Array, cuts: number[], leastApart: number, isLines: 
   };
   const skimmer = new JsonSkimmer(listener, 1000, 7, isLines);
   let at = 1000;
-  for (const chunk of chunked(bytes, cuts)) {
+  for (const chunk of lent(chunked(bytes, cuts))) {
     if (!skimmer.isDone) at += skimmer.add(chunk, 0, at);
   }
   return [borders, listener.count, skimmer.line, skimmer.isDone, skimmer.isBetween, at];

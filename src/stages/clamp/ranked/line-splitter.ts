@@ -9,7 +9,7 @@ export interface SourceLine {
   /** UTF-16 units before it, and in it. */
   charsBefore: number;
   chars: number;
-  /** Null if the line is longer than what could ever be shown. */
+  /** Only valid while it is given. Null if the line is longer than what could ever be shown. */
   bytes: Uint8Array | null;
 }
 

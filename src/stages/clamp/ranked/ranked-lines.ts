@@ -12,7 +12,7 @@ export interface HeldLine extends SourceLine {
 
 /** Holds lines of one rank in bounded memory. */
 export interface LineHolder {
-  /** Copies the line's bytes. */
+  /** The line's bytes are only valid during the call: what is held is a `copyOf` it. */
   add(line: HeldLine): void;
   /** In source order. */
   lines(): HeldLine[];
@@ -24,6 +24,11 @@ const LINE_BYTES = 64;
 /** What a line costs to hold. */
 export function lineCost(line: HeldLine): number {
   return line.bytes.length + LINE_BYTES;
+}
+
+/** A line that outlives the chunk it came in. */
+export function copyOf(line: HeldLine): HeldLine {
+  return { ...line, bytes: new Uint8Array(line.bytes) };
 }
 
 /** Of what a rank holds, its first lines. */
@@ -46,7 +51,7 @@ export class RankedLines implements LineHolder {
 
   add(line: HeldLine): void {
     const cost = lineCost(line);
-    const held = { ...line, bytes: line.bytes.slice() };
+    const held = copyOf(line);
     if (this.#last.length === 0 && this.#firstBytes + cost <= this.#mostFirst) {
       this.#first.push(held);
       this.#firstBytes += cost;

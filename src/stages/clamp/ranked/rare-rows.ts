@@ -1,4 +1,4 @@
-import { type HeldLine, type LineHolder, lineCost } from "./ranked-lines.ts";
+import { copyOf, type HeldLine, type LineHolder, lineCost } from "./ranked-lines.ts";
 
 /** A column with more values than these has none that stands out. */
 const MOST_VALUES = 32;
@@ -40,7 +40,7 @@ export class RareRows implements LineHolder {
     let copy: HeldLine | null = null;
     const hold = () => {
       if (copy === null) {
-        copy = { ...line, bytes: line.bytes.slice() };
+        copy = copyOf(line);
         this.#heldBytes += lineCost(line);
       }
       return copy;

@@ -1,4 +1,4 @@
-import { type HeldLine, type LineHolder, lineCost } from "./ranked-lines.ts";
+import { copyOf, type HeldLine, type LineHolder, lineCost } from "./ranked-lines.ts";
 
 /** Lines of one rank, as many as about `mostBytes` hold, from all over the output: each second one, each fourth ... */
 export class SpreadLines implements LineHolder {
@@ -12,10 +12,9 @@ export class SpreadLines implements LineHolder {
     this.#mostBytes = mostBytes;
   }
 
-  /** Copies the line's bytes. */
   add(line: HeldLine): void {
     if (this.#count++ % this.#stride !== 0) return;
-    this.#lines.push({ ...line, bytes: line.bytes.slice() });
+    this.#lines.push(copyOf(line));
     this.#bytes += lineCost(line);
     if (this.#bytes <= this.#mostBytes || this.#lines.length < 2) return;
     this.#lines = this.#lines.filter((_, index) => index % 2 === 0);

@@ -17,7 +17,7 @@ import { wholeRecords } from "./whole-records.ts";
 
 /** Says how much each line of an output matters. Made anew for each output. */
 export interface LineRanker {
-  /** From 0, kept first, to `ranks` - 1. Called for every line in order; the line is without its break. */
+  /** From 0, kept first, to `ranks` - 1. Called for every line in order; the line is without its break and only valid during the call. */
   rank(line: Uint8Array, number: number): number;
   ranks: number;
   /** What the lines of a rank are, in a word or two. */
@@ -118,7 +118,7 @@ function addRest(ranked: RankClass[], bytes: Uint8Array, total: Total, { line, f
   const splitter = new LineSplitter(tail.length, (line) => {
     lines.push({
       ...line,
-      bytes: (line.bytes as Uint8Array).slice(),
+      bytes: new Uint8Array(line.bytes as Uint8Array),
       line: line.line + total.breaks - breaks,
       from: line.from + total.bytes - tail.length,
       to: line.to + total.bytes - tail.length,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { clampText } from "../../../admit/clamp-text.ts";
 import type { Strategy } from "../../../contract/strategy.ts";
+import { lent } from "../../../testing/arbitrary.ts";
 import { estimateCounter } from "../../measure/estimate-tokens.ts";
 import { startClamp } from "../clamp.ts";
 import { strategies } from "./index.ts";
@@ -208,7 +209,7 @@ describe("strategies for kinds", () => {
         fold: false,
         counter: estimateCounter,
       });
-      clamp.add(new TextEncoder().encode(source));
+      for (const chunk of lent([new TextEncoder().encode(source)])) clamp.add(chunk);
       const { held } = clamp.end("");
       const none = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
       return held

@@ -1,5 +1,6 @@
-import { startRedact } from "./redact.ts";
-import type { RedactionRule } from "./redaction-rule.ts";
+import { startRedact } from "../stages/redact/redact.ts";
+import type { RedactionRule } from "../stages/redact/redaction-rule.ts";
+import { lent } from "./arbitrary.ts";
 
 /** What came out, one character for each byte, and what `end` said. */
 export interface Redacted {
@@ -8,19 +9,15 @@ export interface Redacted {
   bytes: number;
 }
 
-/** For tests: feeds bytes in chunks that end at the given places; each chunk is overwritten after its call. */
+/** Feeds bytes in chunks that end at the given places; each chunk is overwritten after its call. */
 export function redactChunks(rules: readonly RedactionRule[], bytes: Uint8Array, ends: number[]): Redacted {
   let text = "";
   const redact = startRedact(rules, (part) => {
     for (let at = 0; at < part.length; at += 4096) text += String.fromCharCode(...part.subarray(at, at + 4096));
   });
-  let from = 0;
-  for (const end of [...ends, bytes.length].toSorted((one, other) => one - other)) {
-    const chunk = bytes.slice(from, end);
-    redact.add(chunk);
-    chunk.fill(88);
-    from = Math.max(from, Math.min(end, bytes.length));
-  }
+  const borders = [0, ...ends.filter((end) => end < bytes.length), bytes.length].toSorted((one, other) => one - other);
+  const chunks = borders.slice(1).map((end, index) => bytes.subarray(borders[index], end));
+  for (const chunk of lent(chunks)) redact.add(chunk);
   return { ...redact.end(), text };
 }
 
