@@ -116,7 +116,7 @@ describe("what is shown of an output", () => {
       await fc.assert(
         fc.asyncProperty(
           fc.constantFrom(...Object.keys(OUTPUTS)),
-          fc.integer({ min: 1000, max: 16_000 }),
+          fc.integer({ min: 1000, max: 24_000 }),
           fc.nat(1_000_000),
           async (kind, count, seed) => {
             const output = (OUTPUTS[kind] as (typeof OUTPUTS)[string])(count, numbersFrom(seed));
