@@ -19,7 +19,7 @@ const CLI = new URL("../dist/cli.cjs", import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), "spillway-true-lines-"));
 const dir = join(folder, "place");
 const file = join(folder, "output");
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }), 60_000);
 
 interface Shown {
   text: string;
@@ -129,7 +129,7 @@ describe("what is shown of an output", () => {
       );
       expect(printed).toEqual([]);
     },
-    60_000 + ROUNDS * 1000,
+    60_000 + ROUNDS * 5000,
   );
 });
 
