@@ -52,13 +52,15 @@ export interface SpillwayOptions
   retention?: Retention | "off" | undefined;
 }
 
+type OpenOptions = SpillwayOptions & Pick<SpillwayParts, "placeFaults">;
+
 /** Guards and caps messages, where that is needed. */
 type NewHistories = NonNullable<SpillwayParts["histories"]>;
 
 /** A Spillway with its defaults filled in. Without `histories` it has no guard and no cap: commands that need neither start faster. */
-export async function openSpillway(options: SpillwayOptions, histories: NewHistories): Promise<Spillway>;
-export async function openSpillway(options: SpillwayOptions): Promise<Omit<Spillway, keyof Histories>>;
-export async function openSpillway(options: SpillwayOptions, histories?: NewHistories): Promise<Spillway> {
+export async function openSpillway(options: OpenOptions, histories: NewHistories): Promise<Spillway>;
+export async function openSpillway(options: OpenOptions): Promise<Omit<Spillway, keyof Histories>>;
+export async function openSpillway(options: OpenOptions, histories?: NewHistories): Promise<Spillway> {
   const { policy, dir, events, runs, redact, retention, overflow, env = process.env, ...parts } = options;
   checkOptions(options);
   const [rules, redaction, local] = await Promise.all([

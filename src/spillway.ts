@@ -33,7 +33,7 @@ import { lazyCompact } from "./spillway/lazy-compact.ts";
 import { lazyPrepare } from "./spillway/lazy-prepare.ts";
 import type { Reader, Spillway, SpillwayParts } from "./spillway/parts.ts";
 import { compileFocus } from "./stages/clamp/focus/compile-focus.ts";
-import { STRATEGY_NAMES, strategyAtHand } from "./stages/clamp/strategies/on-use.ts";
+import { strategyAtHand } from "./stages/clamp/strategies/on-use.ts";
 import { errorForDisplay } from "./stages/display/error-for-display.ts";
 import { forDisplay } from "./stages/display/for-display.ts";
 import type { Access } from "./stages/mark/access.ts";
@@ -42,9 +42,11 @@ import { estimateCounter, guardCounter } from "./stages/measure/estimate-tokens.
 import { measureText } from "./stages/measure/measure-text.ts";
 import { checkLimits } from "./stages/policy/check-limits.ts";
 import { NUMBERS } from "./stages/policy/defaults.ts";
+import { smallerOf } from "./stages/policy/merge-rows.ts";
 import { policyFromEnvironment } from "./stages/policy/policy-from-environment.ts";
 import { resolvePolicy } from "./stages/policy/resolve-policy.ts";
-import { resolveToolPolicy, smallerLimits } from "./stages/policy/resolve-tool-policy.ts";
+import { resolveToolPolicy } from "./stages/policy/resolve-tool-policy.ts";
+import { STRATEGY_NAMES } from "./stages/policy/strategy-name.ts";
 import { hostTokens } from "./stages/record/host-tokens.ts";
 import { type CutFields, type FaultFields, type Logger, logCut, logFault } from "./stages/record/log-cut.ts";
 import { isCut } from "./stages/record/receipt-events.ts";
@@ -147,7 +149,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
       tool,
       session: request.session ?? null,
       call: request.call ?? null,
-      limits: size === undefined ? rule.limits : smallerLimits(rule.limits, checkLimits(size, "size")),
+      limits: size === undefined ? rule.limits : smallerOf(rule.limits, checkLimits(size, "size")),
       strategy: strategyNamed(keep ?? rule.strategy),
       headShare: rule.headShare,
       fold: rule.fold,
@@ -290,6 +292,8 @@ function kept(store: Store | null): Store {
 }
 
 function strategyNames(policy: Policy): Set<string> {
-  const rows = [policy.default, policy.force, policy.builtIn.default, ...policy.rules.map(({ row }) => row)];
+  const { project, force, builtIn, rules } = policy;
+  const named = [...rules, ...(project?.rules ?? [])].map(({ row }) => row);
+  const rows = [policy.default, project?.default ?? {}, force, builtIn.default, ...named];
   return new Set(rows.flatMap(({ strategy }) => strategy ?? []));
 }

@@ -1,5 +1,5 @@
-import { statSync } from "node:fs";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve, sep } from "node:path";
 import type { Environment } from "../stages/policy/policy-from-environment.ts";
 
 /** The names a config file may have, the first found being read. */
@@ -17,13 +17,13 @@ export interface Found {
   passedOver: string[];
 }
 
-/** Told of what has a config file's name and is none. */
-export type Refuse = (path: string) => void;
+/** Told of what has a config file's name and is not read, and why. */
+export type Refuse = (path: string, why: string) => void;
 
 /** The user's own config file. */
 export function findUserConfig(env: Environment, home: string, platform: string, refuse: Refuse): Found | undefined {
   for (const folder of userFolders(env, home, platform)) {
-    const found = findIn(folder, refuse);
+    const found = findIn(folder, (path) => isFile(path, refuse));
     if (found) return found;
   }
   return undefined;
@@ -33,7 +33,7 @@ export function findUserConfig(env: Environment, home: string, platform: string,
 export function findProjectConfig(cwd: string, home: string, refuse: Refuse): Found | undefined {
   const last = resolve(home);
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
-    const found = findIn(folder, refuse);
+    const found = findIn(folder, (path) => isFile(path, refuse) && staysInside(path, refuse));
     if (found) return found;
     if (folder === last || folder === dirname(folder)) return undefined;
   }
@@ -51,8 +51,8 @@ function userFolders(env: Environment, home: string, platform: string): string[]
   return folders.map((folder) => join(folder, "spillway"));
 }
 
-function findIn(folder: string, refuse: Refuse): Found | undefined {
-  const [path, ...passedOver] = CONFIG_NAMES.map((name) => join(folder, name)).filter((each) => isFile(each, refuse));
+function findIn(folder: string, isFine: (path: string) => boolean): Found | undefined {
+  const [path, ...passedOver] = CONFIG_NAMES.map((name) => join(folder, name)).filter(isFine);
   return path === undefined ? undefined : { path, passedOver };
 }
 
@@ -60,9 +60,19 @@ function findIn(folder: string, refuse: Refuse): Found | undefined {
 function isFile(path: string, refuse: Refuse): boolean {
   try {
     const found = statSync(path, { throwIfNoEntry: false });
-    if (found !== undefined && !found.isFile()) refuse(path);
+    if (found !== undefined && !found.isFile()) refuse(path, "it is not a file");
     return found?.isFile() ?? false;
-  } catch {
+  } catch (error) {
+    // Links in a circle, or a folder that lets nobody look into it: then nobody knows whether there is anything.
+    if ((error as NodeJS.ErrnoException).code === "ELOOP") refuse(path, "it is a link that leads nowhere");
     return false;
   }
+}
+
+// Git keeps links: one that leaves its folder would have us read a file that the project's author cannot.
+function staysInside(path: string, refuse: Refuse): boolean {
+  const folder = realpathSync(dirname(path));
+  const isInside = realpathSync(path).startsWith(folder.endsWith(sep) ? folder : folder + sep);
+  if (!isInside) refuse(path, "it is a link to a file outside of its folder");
+  return isInside;
 }

@@ -1,11 +1,17 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, open, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { SpillwayError } from "../errors.ts";
 import { resolvePolicy } from "../stages/policy/resolve-policy.ts";
 import { resolveToolPolicy } from "../stages/policy/resolve-tool-policy.ts";
 import { type LoadConfigOptions, loadConfig } from "./index.ts";
+
+// Whoever runs the tests may be allowed to read everything.
+vi.mock("node:fs/promises", async (load) => {
+  const actual = await load<typeof import("node:fs/promises")>();
+  return { ...actual, open: vi.fn(actual.open) };
+});
 
 let top: string;
 let home: string;
@@ -53,8 +59,8 @@ describe("where a config is found", () => {
       { kind: "environment", path: null },
     ]);
     expect(warnings).toEqual([]);
-    expect((await toolPolicy("other")).limits).toMatchObject({ maxLines: 3, maxChars: 7 });
-    expect((await toolPolicy("bash")).limits).toMatchObject({ maxLines: 30 });
+    expect((await toolPolicy("other")).limits).toMatchObject({ maxLines: 2, maxChars: 7 });
+    expect((await toolPolicy("bash")).limits).toMatchObject({ maxLines: 20 });
   });
 
   it("home is the last folder looked into", async () => {
@@ -96,7 +102,7 @@ describe("where a config is found", () => {
     ]);
     await symlink("/dev/zero", join(cwd, "spillway.yaml"));
     const { policy, warnings } = await load();
-    expect(policy.profile).toBe("frugal");
+    expect(policy.project?.profile).toBe("frugal");
     expect(warnings[0]).toMatch(/spillway\.yaml is not read: it is not a file$/);
   });
 
@@ -401,7 +407,7 @@ describe("where things are kept and what is redacted", () => {
   it("never comes from a project's", async () => {
     await put(PROJECT, "dir: /etc\nevents: /etc/passwd\nruns: .\nredact: off\ndefault: { max_lines: 5 }");
     const { options, warnings } = await load();
-    expect(options).toEqual({ policy: { default: { limits: { maxLines: 5 } } } });
+    expect(options).toEqual({ policy: { project: { default: { limits: { maxLines: 5 } } } } });
     expect(warnings.length).toBe(4);
     expect((await load({ ownOnly: true })).sources).toEqual([]);
   });
@@ -506,16 +512,89 @@ describe("a project's file", () => {
   it("does not get the right to raise the ceiling from the user's row beside it", async () => {
     await put(PROJECT, "tools: { bash: { max_lines: 1000000 } }");
     await put(USER, "tools: { bash: { max_bytes: 100000, raise_ceiling: true } }");
-    expect((await toolPolicy("bash")).limits).toMatchObject({ maxBytes: 100_000, maxLines: 2000 });
+    expect((await toolPolicy("bash")).limits).toMatchObject({ maxBytes: 100_000, maxLines: 200 });
   });
 
   it("may say that nothing is summarised; with a wrong value in it the file is ignored, and that is told", async () => {
     await put(PROJECT, "summarization: { enabled: false }");
-    expect(await load()).toMatchObject({ policy: { summarization: { enabled: false } }, warnings: [] });
+    expect(await load()).toMatchObject({ policy: { project: { summarization: { enabled: false } } }, warnings: [] });
     await put(PROJECT, "default: { max_lines: x }");
     const { policy, warnings } = await load();
     expect(policy).toEqual({});
-    expect(warnings[0]).toContain("default.max_lines: expected");
-    expect(warnings[1]).toMatch(/is ignored$/);
+    expect(warnings).toEqual([expect.stringMatching(/spillway\.yaml is ignored: .*:1:23: default\.max_lines: expected/)]);
+  });
+
+  it("that cannot be read is ignored with one warning; the user's own is an error", async () => {
+    const refused = Object.assign(new Error("EACCES: open"), { code: "EACCES" });
+    await put(PROJECT, "default: { max_lines: 1 }");
+    vi.mocked(open).mockRejectedValueOnce(refused);
+    const { policy, sources, warnings } = await load();
+    expect({ policy, sources }).toEqual({ policy: {}, sources: [] });
+    expect(warnings).toEqual([expect.stringMatching(/spillway\.yaml is ignored: cannot read config .*: no permission$/)]);
+    await rm(join(top, PROJECT));
+    await put(USER, "profile: frugal");
+    vi.mocked(open).mockRejectedValueOnce(refused);
+    expect(await failure()).toMatch(/^cannot read config .*: no permission$/);
+  });
+
+  it("that is a link out of its folder is not read; a link inside it is, and the search goes on above", async () => {
+    const secret = await put("secret.yaml", "default: { max_lines: 1 }");
+    const above = await put("home/code/spillway.yaml", "default: { max_lines: 2 }");
+    const link = join(top, PROJECT);
+    await symlink(secret, link);
+    const { sources, warnings } = await load();
+    expect(sources).toEqual([{ kind: "project", path: above }]);
+    expect(warnings).toEqual([`${link} is not read: it is a link to a file outside of its folder`]);
+    await rm(link);
+    await put("home/code/project/conf/limits.yaml", "default: { max_lines: 3 }");
+    await symlink("conf/limits.yaml", link);
+    expect(await load()).toMatchObject({ sources: [{ kind: "project", path: link }], warnings: [] });
+    await rm(link);
+    await symlink("spillway.yaml", link);
+    expect((await load()).warnings).toEqual([`${link} is not read: it is a link that leads nowhere`]);
+  });
+
+  it("says a strategy that is not built in, and is heard in the rest", async () => {
+    await put(PROJECT, "default: { strategy: nonsense, max_lines: 7 }\ntools: { bash: { truncation_strategy: head_only } }");
+    const { policy, warnings } = await load();
+    expect(policy.project).toEqual({
+      default: { limits: { maxLines: 7 } },
+      tools: [{ tool: "bash", row: { strategy: "head" } }],
+    });
+    expect(warnings).toEqual([expect.stringContaining(":1:12: default.strategy is ignored in a project's file")]);
+  });
+
+  it("lifts nothing and switches nothing off", async () => {
+    await put(USER, 'default: { max_tokens: 500, strategy: tail, fold: false }\ntools: { "*": { max_lines: 40 } }');
+    await put(
+      PROJECT,
+      [
+        "ceiling: { max_lines: none }",
+        'tools: { "*": { max_tokens: none }, bash: { max_lines: 4000, max_tokens: 501, strategy: head, fold: true, off: true } }',
+        "pruning: { mode: off, insure: false, hard_clear: { enabled: false }, tools: { deny: ['*'] }, soft_trim_ratio: 1, batch: { max_chars: 16777216 }, sticky: false }",
+        "context_tokens: 10000000",
+        "models: { providers: { p: { models: [{ id: m, context_window: 10000000 }] } } }",
+        "commands: { max_chars: 16777216 }",
+      ].join("\n"),
+    );
+    const { policy, warnings } = await load();
+    expect(warnings.map((warning) => warning.match(/\d: ([\w.*[\]"]+) is ignored/)?.[1]).toSorted()).toEqual([
+      "ceiling.max_lines",
+      "pruning.hard_clear.enabled",
+      "pruning.insure",
+      "pruning.mode",
+      "pruning.sticky",
+      "pruning.tools",
+      "tools.*.max_tokens",
+      "tools.bash.off",
+    ]);
+    const { project: _project, ...alone } = policy;
+    const { project: _rows, ...tightened } = resolvePolicy(policy);
+    expect(tightened).toEqual({
+      ...resolvePolicy(alone),
+      project: undefined,
+      models: [{ provider: "p", model: "m", contextTokens: 200_000 }],
+    });
+    expect(await toolPolicy("bash")).toEqual(resolveToolPolicy(resolvePolicy(alone), "bash"));
   });
 });

@@ -1,13 +1,11 @@
 import { homedir, userInfo } from "node:os";
 import { dirname, isAbsolute, resolve } from "node:path";
-import type { Limits } from "../contract/limits.ts";
 import type { PolicyInput } from "../contract/policy.ts";
-import { SpillwayError } from "../errors.ts";
-import { NUMBERS } from "../stages/policy/defaults.ts";
+import { messageOf, SpillwayError } from "../errors.ts";
 import { mergeInputs } from "../stages/policy/merge-inputs.ts";
 import { type Environment, policyFromEnvironment } from "../stages/policy/policy-from-environment.ts";
 import { ConfigFault, printable } from "./config-fault.ts";
-import { type Found, findProjectConfig, findUserConfig } from "./find-config.ts";
+import { type Found, findProjectConfig, findUserConfig, type Refuse } from "./find-config.ts";
 import { mistypedVariables } from "./mistyped-variables.ts";
 import type { KeepingOptions } from "./to-keeping.ts";
 import { type SummarizerConfig, toSummarizer } from "./to-summarizer.ts";
@@ -60,7 +58,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   if (file !== undefined) {
     await addFile(loaded, "user", { path: resolve(cwd, file), passedOver: [] });
   } else {
-    const refuse = (path: string) => loaded.warnings.push(`${printable(path)} is not read: it is not a file`);
+    const refuse: Refuse = (path, why) => loaded.warnings.push(`${printable(path)} is not read: ${why}`);
     const project = options.ownOnly ? undefined : findProjectConfig(cwd, home, refuse);
     const user = findUserConfig(env, home, platform, refuse);
     if (project && project.path !== user?.path) await addFile(loaded, "project", project);
@@ -91,18 +89,19 @@ async function addFile(loaded: Loaded, kind: "project" | "user", { path, passedO
   const told = (fault: ConfigFault) => `${printable(path)}:${fault.at.line}:${fault.at.column}: ${fault.message}`;
   try {
     const { policy, keeping, summarization, ignored } = await readPolicy(path, kind, loaded.home);
-    loaded.policy = mergeInputs(loaded.policy, policy);
+    loaded.policy = mergeInputs(loaded.policy, kind === "project" ? { project: policy } : policy);
     loaded.keeping = { ...loaded.keeping, ...keeping };
     loaded.summarization = { ...loaded.summarization, ...summarization };
     loaded.warnings.push(...atMost(ignored.map(told)));
   } catch (error) {
     const faults =
       error instanceof AggregateError ? error.errors.map(told) : error instanceof ConfigFault ? [told(error)] : null;
-    if (faults === null) throw error;
     // Nobody should lose an output because of a file that came with a clone.
-    if (kind === "user") throw new SpillwayError("bad-config", atMost(faults).join("\n"));
-    loaded.warnings.push(...atMost(faults), `${printable(path)} is ignored`);
-    return;
+    if (kind === "project") {
+      loaded.warnings.push(`${printable(path)} is ignored: ${(faults ? atMost(faults) : [messageOf(error)]).join("; ")}`);
+      return;
+    }
+    throw faults === null ? error : new SpillwayError("bad-config", atMost(faults).join("\n"));
   }
   loaded.warnings.push(...passedOver.map((other) => `${printable(other)} is not read: ${printable(path)} is`));
   loaded.sources.push({ kind, path });
@@ -136,21 +135,12 @@ async function readPolicy(
   const wrong = isProject ? faults : [...unknown, ...faults];
   if (wrong.length > 0) throw new AggregateError(inOrder(wrong));
   const policy = toPolicy(config);
-  if (isProject && policy.ceiling) policy.ceiling = lowered(policy.ceiling);
   // A project's has none of it: that was refused above.
   const keeping = toKeeping(config, dirname(path), home);
   const wrongRules = await ruleFaults(root, keeping);
   if (wrongRules.length > 0) throw new AggregateError(wrongRules);
   const { summarization } = config as { summarization?: SummarizerConfig };
   return { policy, keeping, summarization, ignored: inOrder(isProject ? [...ignored, ...unknown] : ignored) };
-}
-
-/** A project may lower the ceiling, not raise it. */
-function lowered(ceiling: Limits): Limits {
-  const under = { ...ceiling };
-  if (under.maxBytes !== undefined) under.maxBytes = Math.min(under.maxBytes, NUMBERS.ceilingBytes.default);
-  if (under.maxLines !== undefined) under.maxLines = Math.min(under.maxLines, NUMBERS.ceilingLines.default);
-  return under;
 }
 
 function inOrder(faults: ConfigFault[]): ConfigFault[] {

@@ -1,14 +1,17 @@
+import { LIMIT_NAMES } from "../stages/policy/check-limits.ts";
+import { readStrategy, STRATEGY_NAMES } from "../stages/policy/strategy-name.ts";
 import { ConfigFault } from "./config-fault.ts";
 import type { ConfigNode, PathStep } from "./config-node.ts";
 import { pathText } from "./validate-config.ts";
 
-// A project's file comes with a clone and may be hostile: it sets limits, strategies, pruning and thresholds. It does
-// not choose where things are kept or sent, what is redacted, or that nothing is clamped.
+// A project's file comes with a clone and may be hostile: it tightens limits and pruning and chooses strategies. It does
+// not choose where things are kept or sent, what is redacted, or that nothing is clamped. That its numbers only tighten
+// is up to the policy, which knows what they are compared with.
 
 interface Refusal {
   path: readonly string[];
-  /** Refused only with this value. */
-  value?: unknown;
+  /** Refused only with a value like this. */
+  when?: (value: unknown) => boolean;
   why: string;
 }
 
@@ -18,6 +21,8 @@ const SPENDING = "what a model may cost is the user's to say";
 const OPENING = "a project may tighten limits, not lift them";
 const JUDGING = "what counts as an overflow, and so is sent again, is the user's to say";
 const WORDING = "words in place of a result are the user's to choose";
+const CHOOSING = `a project may choose from ${STRATEGY_NAMES.join(", ")}`;
+const FACTS = "how requests are weighed and cached is the user's to say";
 
 /** Keys that this version knows by name only. */
 const LATER_KEYS = ["store", "ledger"];
@@ -33,13 +38,36 @@ const REFUSALS: readonly Refusal[] = [
     path: ["summarization", key],
     why: SPENDING,
   })),
-  { path: ["summarization", "enabled"], value: true, why: SENDING },
+  { path: ["summarization", "enabled"], when: is(true), why: SENDING },
   { path: ["overflow"], why: JUDGING },
-  { path: ["profile"], value: "off", why: OPENING },
+  { path: ["profile"], when: is("off"), why: OPENING },
   ...ROWS.map((row) => ({ path: [...row, "off"], why: OPENING })),
   ...ROWS.map((row) => ({ path: [...row, "raise_ceiling"], why: OPENING })),
-  ...PRUNINGS.map((pruning) => ({ path: [...pruning, "hard_clear", "placeholder"], why: WORDING })),
+  ...[["ceiling"], ...ROWS].flatMap((row) =>
+    LIMIT_NAMES.map((limit) => ({ path: [...row, limit], when: is("none", Infinity), why: OPENING })),
+  ),
+  ...ROWS.flatMap((row) =>
+    ["strategy", "truncation_strategy"].map((key) => ({ path: [...row, key], when: isForeign, why: CHOOSING })),
+  ),
+  ...PRUNINGS.flatMap((pruning) => [
+    { path: [...pruning, "hard_clear", "placeholder"], why: WORDING },
+    { path: [...pruning, "mode"], when: is("off"), why: OPENING },
+    { path: [...pruning, "hard_clear", "enabled"], when: is(false), why: OPENING },
+    { path: [...pruning, "insure"], when: is(false), why: OPENING },
+    { path: [...pruning, "tools"], why: OPENING },
+    ...["sticky", "estimate", "cache_ttl_ms"].map((key) => ({ path: [...pruning, key], why: FACTS })),
+  ]),
 ];
+
+function is(...refused: unknown[]): (value: unknown) => boolean {
+  return (value) => refused.includes(value);
+}
+
+/** A name that no built-in strategy has: it would stop whoever opens a Spillway. */
+function isForeign(value: unknown): boolean {
+  const read = typeof value === "string" ? readStrategy(value) : undefined;
+  return read !== undefined && !STRATEGY_NAMES.some((name) => name === read.strategy);
+}
 
 /** Takes out of a project's file what a project may not set, and says what that was. */
 export function refuseUntrusted(root: ConfigNode): ConfigFault[] {
@@ -64,7 +92,7 @@ function refuse(node: ConfigNode, refusal: Refusal, path: PathStep[]): ConfigFau
     if (step !== "*" && bare(key) !== bare(step)) continue;
     const here = [...path, key];
     if (!last) refused.push(...refuse(value, refusal, here));
-    else if (!("value" in refusal) || (value.kind === "scalar" && value.value === refusal.value)) {
+    else if (refusal.when === undefined || (value.kind === "scalar" && refusal.when(value.value))) {
       node.entries.delete(key);
       const what = `${pathText(here)} is ignored in a project's file: ${refusal.why}; it belongs in your own config`;
       refused.push(new ConfigFault(at, what));

@@ -132,6 +132,8 @@ export interface PolicyInput {
   /** The window where a model's own is not known. */
   contextTokens?: number | undefined;
   models?: readonly ModelWindow[] | undefined;
+  /** What a project's file says: weaker than all of the above, and it only ever tightens. */
+  project?: Omit<PolicyInput, "project" | "force"> | undefined;
 }
 
 /** Which limits and which strategy apply to which tool: checked and complete. */
@@ -147,6 +149,8 @@ export interface Policy {
   commands: CommandPolicy;
   contextTokens: number;
   models: readonly ModelWindow[];
+  /** A project's rows: their limits tighten, and what else they say counts where no stronger row speaks. */
+  project: Pick<Policy, "builtIn" | "default" | "rules"> | null;
 }
 
 /** What applies to one tool's output. */

@@ -54,7 +54,7 @@ export interface SpillwayParts {
   copyOut?: ((artifact: Pick<Artifact, "id" | "session" | "tool">) => Promise<string | null>) | undefined;
   /** Where secrets are replaced, as `openRedaction` gives it; null nowhere. */
   redaction: Redaction | null;
-  /** What is wrong with the store from the start: told on each receipt of an output that it took. */
+  /** What is wrong with the store or a project's file from the start: told on each receipt of an output that was saved. */
   placeFaults?: readonly string[];
   /** Logs of events beside the ledger. */
   logs?: readonly EventLog[];

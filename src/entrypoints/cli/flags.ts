@@ -5,7 +5,7 @@ import { SpillwayError } from "../../errors.ts";
 import { type AskOptions, type LoadedConfig, loadConfig } from "../../index.ts";
 import { openRedaction } from "../../spillway.ts";
 import { counted } from "../../stages/mark/texts.ts";
-import { writeError } from "./write-out.ts";
+import { tell } from "./tell.ts";
 
 /** Flags that say which policy applies. */
 export interface PolicyFlags {
@@ -42,11 +42,14 @@ export function addPolicyFlags(command: Command): Command {
  * What the config files and the environment say, with the flags as the last word: they lower limits and raise them;
  * `redact: false` is the flag --no-redact.
  */
-export async function optionsFromFlags(flags: PolicyFlags & { redact?: boolean }): Promise<LoadedConfig["options"]> {
+export async function optionsFromFlags(
+  flags: PolicyFlags & { redact?: boolean },
+  warn: typeof tell = tell,
+): Promise<LoadedConfig["options"]> {
   const { maxBytes, maxChars, maxLines, maxTokens, strategy, headShare, profile } = flags;
   const { options, warnings } = await loadConfig(flags.config ? { file: flags.config } : {});
   const { policy } = options;
-  for (const warning of warnings) writeError(`spillway: ${warning}\n`);
+  warnings.forEach((warning) => warn(warning));
   const limits: Limits = definedOnly({ maxBytes, maxChars, maxLines, maxTokens });
   const force = definedOnly({ strategy, headShare });
   if (profile === "off" && Object.keys({ ...limits, ...force }).length > 0) {

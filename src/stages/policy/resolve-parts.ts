@@ -10,8 +10,35 @@ import { SpillwayError } from "../../errors.ts";
 import { checkNumber, describeValue } from "./check-limits.ts";
 import { CLEARED_PLACEHOLDER, NUMBERS, type NumberRow } from "./defaults.ts";
 
-/** Pruning with every number in place. Under the profile `off` nothing is pruned unless a mode is named. */
-export function resolvePruning(given: PruningInput = {}, profile: ProfileName): PruningPolicy {
+/** Pruning with every number in place, none of them looser for what a project says. Under the profile `off` nothing is pruned. */
+export function resolvePruning(
+  given: PruningInput = {},
+  profile: ProfileName,
+  project: PruningInput = {},
+): PruningPolicy {
+  const own = completePruning(given, profile);
+  const mode = given.mode === undefined && project.mode === "aggressive" && own.mode !== "off" ? project.mode : own.mode;
+  return { ...tighter(own, project as Tree), mode };
+}
+
+type Tree = { readonly [key: string]: unknown };
+
+/** How long a cache is kept is a fact, and none that a project knows. */
+const FACTS: ReadonlySet<string> = new Set(["cacheTtlMs"] satisfies (keyof PruningPolicy)[]);
+
+/** The smaller of each number; whatever is no number stays as it was. 0 turns means never. */
+function tighter<T extends object>(own: T, project: Tree): T {
+  const tightened = Object.entries(own).map(([key, value]): [string, unknown] => {
+    const theirs = project[key];
+    if (theirs && typeof theirs === "object" && !Array.isArray(theirs)) return [key, tighter(value, theirs as Tree)];
+    if (typeof value !== "number" || typeof theirs !== "number" || FACTS.has(key)) return [key, value];
+    if (key === "ageTurns" && (value === 0 || theirs === 0)) return [key, Math.max(value, theirs)];
+    return [key, Math.min(value, theirs)];
+  });
+  return Object.fromEntries(tightened) as T;
+}
+
+function completePruning(given: PruningInput, profile: ProfileName): PruningPolicy {
   const number = (value: number | undefined, row: NumberRow, name: string) =>
     checkNumber(value ?? row.default, row, `pruning.${name}`);
   const mode = profile === "off" ? "off" : (given.mode ?? "adaptive");

@@ -1,11 +1,11 @@
 import type { Limits } from "../../contract/limits.ts";
-import type { CommandPolicy, ForcedRow, Policy, PolicyInput, ProfileName } from "../../contract/policy.ts";
+import type { CommandPolicy, ForcedRow, ModelWindow, Policy, PolicyInput, ProfileName } from "../../contract/policy.ts";
 import { SpillwayError } from "../../errors.ts";
 import { checkLimits, checkNumber, describeValue } from "./check-limits.ts";
 import { checkRow, checkRules } from "./check-row.ts";
-import { NUMBERS } from "./defaults.ts";
+import { NUMBERS, type NumberRow } from "./defaults.ts";
 import { mergeInputs } from "./merge-inputs.ts";
-import { definedOnly } from "./merge-rows.ts";
+import { definedOnly, smallerOf } from "./merge-rows.ts";
 import { PROFILES, SELF_CAPPED_RULES } from "./profiles.ts";
 import { resolveModels, resolvePruning, resolveSummarization } from "./resolve-parts.ts";
 
@@ -15,27 +15,46 @@ import { resolveModels, resolvePruning, resolveSummarization } from "./resolve-p
  */
 export function resolvePolicy(...inputs: readonly (PolicyInput | ProfileName | undefined)[]): Policy {
   for (const input of inputs) if (typeof input === "object") checkKeys(input);
-  const given = mergeInputs(...inputs.map((input) => (typeof input === "string" ? { profile: input } : input)));
+  const { project, ...given } = mergeInputs(
+    ...inputs.map((input) => (typeof input === "string" ? { profile: input } : input)),
+  );
   const profile = checkProfile(given.profile ?? "balanced");
   const force = checkForce(given.force);
+  const contextTokens = smaller(NUMBERS.contextTokens, "contextTokens", given.contextTokens, project?.contextTokens);
   return {
     profile,
-    ceiling: resolveCeiling(given.ceiling, force.limits),
+    ceiling: resolveCeiling(given.ceiling, project?.ceiling, force.limits),
     builtIn: PROFILES[profile],
     default: checkDefault(given.default),
     rules: [...SELF_CAPPED_RULES, ...checkRules(given.tools)],
     force,
-    pruning: resolvePruning(given.pruning, profile),
-    summarization: resolveSummarization(given.summarization),
-    commands: resolveCommands(given.commands),
-    contextTokens: checkNumber(
-      given.contextTokens ?? NUMBERS.contextTokens.default,
-      NUMBERS.contextTokens,
-      "contextTokens",
-    ),
-    models: resolveModels(given.models),
+    pruning: resolvePruning(given.pruning, profile, project?.pruning),
+    summarization: resolveSummarization({ ...project?.summarization, ...given.summarization }),
+    commands: resolveCommands(given.commands, project?.commands),
+    contextTokens,
+    models: resolveModels([...capWindows(project?.models ?? [], contextTokens), ...(given.models ?? [])]),
+    project: project === undefined ? null : resolveProject(project, given.profile),
   };
 }
+
+/** A project's rows. Its profile counts where nobody else names one, and never switches anything off. */
+function resolveProject(project: Project, named: ProfileName | undefined): Policy["project"] {
+  const profile = named === undefined && project.profile !== "off" ? project.profile : undefined;
+  return {
+    builtIn: profile === undefined ? { default: {}, rules: [] } : PROFILES[checkProfile(profile)],
+    default: checkDefault(project.default),
+    // Its default row touches these tools as little as the user's own does.
+    rules: [...SELF_CAPPED_RULES.map(({ tool }) => ({ tool, row: UNLIMITED })), ...checkRules(project.tools)],
+  };
+}
+
+const UNLIMITED = { limits: { maxBytes: Infinity, maxChars: Infinity, maxLines: Infinity, maxTokens: Infinity } };
+
+function capWindows(models: readonly ModelWindow[], most: number): ModelWindow[] {
+  return models.map((model) => ({ ...model, contextTokens: Math.min(model.contextTokens, most) }));
+}
+
+type Project = NonNullable<PolicyInput["project"]>;
 
 const KEYS = new Set([
   "profile",
@@ -48,6 +67,7 @@ const KEYS = new Set([
   "commands",
   "contextTokens",
   "models",
+  "project",
 ] satisfies (keyof PolicyInput)[]) as ReadonlySet<string>;
 
 function checkKeys(input: PolicyInput): void {
@@ -59,19 +79,12 @@ function checkKeys(input: PolicyInput): void {
   );
 }
 
-/** The ceiling in each unit. Bytes always have one: what is held in memory grows with it. */
-function resolveCeiling(given: Limits | undefined, forced: Limits | undefined): Limits {
+/** The ceiling in each unit, which a project may lower. Bytes always have one: what is held in memory grows with it. */
+function resolveCeiling(given: Limits | undefined, project: Limits | undefined, forced: Limits | undefined): Limits {
   const { ceilingBytes, ceilingLines } = NUMBERS;
-  const {
-    maxBytes = ceilingBytes.default,
-    maxLines = ceilingLines.default,
-    ...others
-  } = {
-    ...checkLimits(given, "ceiling"),
-    ...forced,
-  };
-  const ceiling: Limits = { maxBytes: Math.min(maxBytes, ceilingBytes.ceiling), maxLines, ...others };
-  return Object.fromEntries(Object.entries(ceiling).filter(([, value]) => value !== Infinity));
+  const usual = { maxBytes: ceilingBytes.default, maxLines: ceilingLines.default };
+  const files = smallerOf({ ...usual, ...checkLimits(given, "ceiling") }, checkLimits(project, "ceiling"));
+  return smallerOf({ ...files, ...forced }, { maxBytes: ceilingBytes.ceiling });
 }
 
 function checkProfile(profile: unknown): ProfileName {
@@ -91,14 +104,21 @@ function checkForce(given: ForcedRow | undefined): ForcedRow {
   return definedOnly({ limits, strategy, headShare, summarize });
 }
 
-function resolveCommands(given: Partial<CommandPolicy> | undefined): CommandPolicy {
+function resolveCommands(
+  given: Partial<CommandPolicy> | undefined,
+  project: Partial<CommandPolicy> | undefined,
+): CommandPolicy {
   const { commandChars, commandPendingChars } = NUMBERS;
+  const named = (name: keyof CommandPolicy, row: NumberRow) =>
+    smaller(row, `commands.${name}`, given?.[name], project?.[name]);
   return {
-    maxChars: checkNumber(given?.maxChars ?? commandChars.default, commandChars, "commands.maxChars"),
-    maxPendingChars: checkNumber(
-      given?.maxPendingChars ?? commandPendingChars.default,
-      commandPendingChars,
-      "commands.maxPendingChars",
-    ),
+    maxChars: named("maxChars", commandChars),
+    maxPendingChars: named("maxPendingChars", commandPendingChars),
   };
+}
+
+/** The number that was given or the usual one, or a project's where that is smaller. */
+function smaller(row: NumberRow, name: string, given: number | undefined, project: number | undefined): number {
+  const own = checkNumber(given ?? row.default, row, name);
+  return project === undefined ? own : Math.min(own, checkNumber(project, row, name));
 }

@@ -1,10 +1,10 @@
 import type { Limits } from "../../contract/limits.ts";
-import type { Policy, PolicyRow, ToolOverride, ToolPolicy } from "../../contract/policy.ts";
+import type { Policy, PolicyRow, ToolOverride, ToolPolicy, ToolRule } from "../../contract/policy.ts";
 import { LIMIT_NAMES } from "./check-limits.ts";
 import { checkRow } from "./check-row.ts";
 import { DEFAULT_STRATEGY, NUMBERS } from "./defaults.ts";
 import { matchRules } from "./match-tool.ts";
-import { mergeRows } from "./merge-rows.ts";
+import { mergeRows, smallerOf } from "./merge-rows.ts";
 
 /**
  * What applies to one tool's output. Overrides (of a session, of a call) come weakest first. From weak to strong:
@@ -19,12 +19,13 @@ export function resolveToolPolicy(
   const checked = overrides.map((override) => checkRow(override, `limits for ${toolName}`));
   const declared = checked.filter((override) => override.declared);
   const last = checked.filter((override) => !override.declared);
-  const base = [policy.builtIn.default, ...matchRules(policy.builtIn.rules, toolName).map(({ row }) => row)];
-  const named = matchRules(policy.rules, toolName).map(({ row }) => row);
-  const merged = mergeRows(...base, policy.default, ...declared, ...named, policy.force, ...last);
+  const base = [policy.builtIn.default, ...rowsFor(policy.builtIn.rules, toolName)];
+  const named = rowsFor(policy.rules, toolName);
+  const own = [policy.default, ...declared, ...named];
+  const merged = mergeRows(tightened(base, policy.project, own, toolName), policy.force, ...last);
   const off = policy.profile === "off" || merged.off === true;
   return {
-    limits: off ? {} : smallerLimits(merged.limits ?? {}, toolCeiling(policy, named)),
+    limits: off ? {} : smallerOf(merged.limits ?? {}, toolCeiling(policy, named)),
     strategy: merged.strategy ?? DEFAULT_STRATEGY,
     headShare: merged.headShare ?? NUMBERS.headShare.default,
     fold: merged.fold ?? true,
@@ -32,6 +33,32 @@ export function resolveToolPolicy(
     summarize: merged.summarize ?? false,
     triggerChars: merged.triggerChars ?? policy.summarization.triggerChars,
     options: { ...merged.options },
+  };
+}
+
+function rowsFor(rules: readonly ToolRule[], toolName: string): PolicyRow[] {
+  return matchRules(rules, toolName).map(({ row }) => row);
+}
+
+/**
+ * The built-in rows and the user's own, with a project's between them. Of each limit and each option the smaller counts,
+ * however well a row matches: a clone lifts none and does not switch the clamp off.
+ */
+function tightened(
+  base: readonly ToolOverride[],
+  project: Policy["project"],
+  own: readonly ToolOverride[],
+  toolName: string,
+): ToolOverride {
+  const alone = mergeRows(...base, ...own);
+  if (project === null) return alone;
+  const { builtIn, default: row, rules } = project;
+  const theirs = mergeRows(builtIn.default, ...rowsFor(builtIn.rules, toolName), row, ...rowsFor(rules, toolName));
+  return {
+    ...mergeRows(...base, theirs, ...own),
+    limits: smallerOf(alone.limits ?? {}, theirs.limits ?? {}),
+    options: smallerOf(alone.options ?? {}, theirs.options ?? {}),
+    off: alone.off,
   };
 }
 
@@ -47,14 +74,4 @@ function toolCeiling(policy: Policy, named: readonly PolicyRow[]): Limits {
     ceiling[name] = Math.max(before, name === "maxBytes" ? Math.min(value, NUMBERS.ceilingBytes.ceiling) : value);
   }
   return ceiling;
-}
-
-/** Of two sets of limits, the smaller of each. */
-export function smallerLimits(limits: Limits, ceiling: Limits): Limits {
-  const under: Limits = {};
-  for (const name of LIMIT_NAMES) {
-    const value = Math.min(limits[name] ?? Infinity, ceiling[name] ?? Infinity);
-    if (value !== Infinity) under[name] = value;
-  }
-  return under;
 }

@@ -77,7 +77,13 @@ async function answerHook(event: unknown, flags: HookFlags): Promise<object | nu
     });
   }
   if (name !== "PostToolUse") return null;
-  const { policy, dir: _dir, retention: _retention, ...keeping } = await optionsFromFlags(flags);
+  // Nobody reads what a hook says on standard error, so receipts tell it too.
+  const warnings: string[] = [];
+  const warn = (warning: string) => {
+    tell(warning);
+    warnings.push(warning);
+  };
+  const { policy, dir: _dir, retention: _retention, ...keeping } = await optionsFromFlags(flags, warn);
   const { answerPostToolUse, fitOf } = await import("../../hook/post-tool-use.ts");
   // Most results are within their limits, and opening a database takes longer than all the rest.
   const filter = await openSpillway({ store: null, ledger: null, policy, env: {}, redact: keeping.redact });
@@ -98,6 +104,7 @@ async function answerHook(event: unknown, flags: HookFlags): Promise<object | nu
       policy,
       env: {},
       reader: shellReader(flags, place),
+      placeFaults: warnings,
     });
     const answer = await answerPostToolUse(spillway, event as PostToolUse);
     // Where only the hook keeps things, nobody else would: once an hour, and not for long.

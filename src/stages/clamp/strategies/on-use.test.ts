@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { STRATEGY_NAMES } from "../../policy/strategy-name.ts";
 import { strategies } from "./index.ts";
-import { loadStrategy, STRATEGY_NAMES, strategyAtHand } from "./on-use.ts";
+import { loadStrategy, strategyAtHand } from "./on-use.ts";
 
 test("every strategy is known by name, at hand at once, and itself once it is loaded", async () => {
   expect(strategies.map(({ name }) => name)).toEqual(STRATEGY_NAMES);

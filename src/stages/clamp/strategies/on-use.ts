@@ -1,13 +1,11 @@
 import type { Strategy } from "../../../contract/strategy.ts";
+import { STRATEGY_NAMES } from "../../policy/strategy-name.ts";
 import { head } from "./head.ts";
 import { headTail } from "./head-tail.ts";
 import { tail } from "./tail.ts";
 
 /** Strategies whose code is read in when the first output needs them; most outputs are within their limits. */
-const LARGE = ["auto", "signal", "json", "table", "diff", "matches", "listing", "outline"];
-
-/** The names of all strategies that come with Spillway. */
-export const STRATEGY_NAMES: readonly string[] = [...LARGE, head.name, tail.name, headTail.name];
+const LARGE: readonly string[] = STRATEGY_NAMES.filter((name) => ![head, tail, headTail].some((at) => at.name === name));
 
 let loaded: readonly Strategy[] | null = null;
 
