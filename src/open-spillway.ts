@@ -60,7 +60,10 @@ type NewHistories = NonNullable<SpillwayParts["histories"]>;
 /** A Spillway with its defaults filled in. Without `histories` it has no guard and no cap: commands that need neither start faster. */
 export async function openSpillway(options: OpenOptions, histories: NewHistories): Promise<Spillway>;
 export async function openSpillway(options: OpenOptions): Promise<Omit<Spillway, keyof Histories>>;
-export async function openSpillway(options: OpenOptions, histories?: NewHistories): Promise<Spillway> {
+export async function openSpillway(
+  { placeFaults, ...options }: OpenOptions,
+  histories?: NewHistories,
+): Promise<Spillway> {
   const { policy, dir, events, runs, redact, retention, overflow, env = process.env, ...parts } = options;
   checkOptions(options);
   const [rules, redaction, local] = await Promise.all([
@@ -89,6 +92,7 @@ export async function openSpillway(options: OpenOptions, histories?: NewHistorie
   const { htmlReader = async () => (await import("./parts/html-reader.ts")).loadHtmlReader() } = parts;
   return assembleSpillway({
     ...parts,
+    ...(placeFaults !== undefined && { placeFaults }),
     ...kept,
     ...files,
     openModel,

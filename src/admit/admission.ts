@@ -7,6 +7,7 @@ import type { TokenCounter } from "../contract/token-counter.ts";
 import { type Clamped, type FoldChoice, startClamp } from "../stages/clamp/clamp.ts";
 import type { Keeping } from "../stages/mark/access.ts";
 import type { CustomMarker, MarkRequest } from "../stages/mark/forms.ts";
+import { tagAtEnd, withTag } from "../stages/mark/quoted.ts";
 import { endedEarly, exitLine } from "../stages/mark/texts.ts";
 import { type Marked, writeBinary, writeEmpty, writeMarked } from "../stages/mark/write-marked.ts";
 import { describeBinary } from "../stages/measure/describe-binary.ts";
@@ -45,6 +46,8 @@ export interface AdmissionRequest {
   isMedia?: true | undefined;
   /** A line of ours that ends the text, before how a command ended. */
   note?: string | undefined;
+  /** All texts of the result that this is one of, where one of them quotes a marker of ours. */
+  beside?: readonly string[] | undefined;
   /** Secrets were replaced in what is admitted, or it was made of something else: tells a cut of it in units of the source. */
   source?: SourceAccount | undefined;
 }
@@ -199,7 +202,16 @@ function writeText(
   const measure = measureWith(request);
   const style = request.strategy.name === "head" ? "suffix" : "indicators";
   const { limits, exitCode, marker } = request;
-  const mark: MarkRequest = { limits, style, exitCode, closing, keeping, ...(marker === undefined ? {} : { marker }) };
+  const { beside } = request;
+  const mark: MarkRequest = {
+    limits,
+    style,
+    exitCode,
+    closing,
+    keeping,
+    beside,
+    ...(marker === undefined ? {} : { marker }),
+  };
   const none = { bytes: 0, lines: 0 };
   const all = { bytes: total.bytes, lines: total.lines };
   const shownWhole: Cut = { parts: [], total, kept: all, folded: none, omitted: none, cutBy: null };
@@ -227,7 +239,9 @@ function writeText(
 function withClosing(text: string, lines: string[]): string {
   const last = lines.join("\n");
   // A text that comes a second time has its exit line already.
-  if (last === "" || text === last || text.endsWith(`\n${last}`)) return text;
+  const tag = tagAtEnd(text);
+  const had = lines.map((line) => withTag(line, tag)).join("\n");
+  if (last === "" || text === had || text.endsWith(`\n${had}`)) return text;
   return `${text}${text.endsWith("\n") ? "" : "\n"}${last}`;
 }
 

@@ -225,8 +225,13 @@ export function fitted(request: AdmissionRequest, result: unknown, note: string)
     const noteBytes = note.length + 64;
     const room = noteBytes < most / 4 ? noteBytes : 0;
     const { value } = boundValue(result, most - room);
-    if (room > 0 && typeof value === "object" && value !== null && "[cut]" in value)
-      (value as Record<string, unknown>)["[cut]"] = note;
+    if (room > 0 && typeof value === "object" && value !== null) {
+      // The result may have such a key itself: ours is the one that it has not.
+      const key = Object.keys(value).find(
+        (name) => /^\[cut\](?: \(\d+\))?$/.test(name) && !Object.hasOwn(result as object, name),
+      );
+      if (key !== undefined) (value as Record<string, unknown>)[key] = note;
+    }
     const text = JSON.stringify(value) ?? "";
     const tokens = maxTokens === Number.POSITIVE_INFINITY ? 0 : counter.count(text);
     if (most < 2 || tokens <= maxTokens) return { output: value, text };

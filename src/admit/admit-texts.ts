@@ -5,6 +5,7 @@ import type { FoundText } from "../stages/clamp/find-texts.ts";
 import { jsonWithin } from "../stages/clamp/json-within.ts";
 import { replaceTexts } from "../stages/clamp/replace-texts.ts";
 import type { Keeping } from "../stages/mark/access.ts";
+import { quotesMarker } from "../stages/mark/quoted.ts";
 import { exitLine } from "../stages/mark/texts.ts";
 import { describeBinary } from "../stages/measure/describe-binary.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
@@ -58,10 +59,13 @@ export function admitTexts<T extends object>(
 ): AdmittedBlocks<T> {
   const exitAt = lastWithText(found);
   const shares = limitsOf(request, found);
+  // A model reads them one after another: what one of them quotes must not read as what we say of another.
+  const beside =
+    found.length > 1 && found.some(({ text }) => quotesMarker(text)) ? found.map(({ text }) => text) : undefined;
   const blocks = found.map(({ text, bytes, isMedia, source = request.source }, index): AdmittedBlock => {
     // The last text says how a command ended.
     const exitCode = index === exitAt ? request.exitCode : null;
-    const own = { ...request, exitCode, limits: shares[index] as Limits, source, isMedia };
+    const own = { ...request, exitCode, limits: shares[index] as Limits, source, isMedia, beside };
     const chunks = () => (bytes === undefined ? encodeText(text) : [bytes]);
     const admission = startAdmission(own);
     for (const chunk of chunks()) admission.add(chunk);

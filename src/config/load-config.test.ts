@@ -1,3 +1,4 @@
+import type * as promises from "node:fs/promises";
 import { mkdir, mkdtemp, open, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -9,8 +10,8 @@ import { type LoadConfigOptions, loadConfig } from "./index.ts";
 
 // Whoever runs the tests may be allowed to read everything.
 vi.mock("node:fs/promises", async (load) => {
-  const actual = await load<typeof import("node:fs/promises")>();
-  return { ...actual, open: vi.fn(actual.open) };
+  const actual = await load<typeof promises>();
+  return { ...actual, open: vi.fn<typeof open>(actual.open) };
 });
 
 let top: string;
@@ -521,7 +522,9 @@ describe("a project's file", () => {
     await put(PROJECT, "default: { max_lines: x }");
     const { policy, warnings } = await load();
     expect(policy).toEqual({});
-    expect(warnings).toEqual([expect.stringMatching(/spillway\.yaml is ignored: .*:1:23: default\.max_lines: expected/)]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/spillway\.yaml is ignored: .*:1:23: default\.max_lines: expected/),
+    ]);
   });
 
   it("that cannot be read is ignored with one warning; the user's own is an error", async () => {
@@ -530,7 +533,9 @@ describe("a project's file", () => {
     vi.mocked(open).mockRejectedValueOnce(refused);
     const { policy, sources, warnings } = await load();
     expect({ policy, sources }).toEqual({ policy: {}, sources: [] });
-    expect(warnings).toEqual([expect.stringMatching(/spillway\.yaml is ignored: cannot read config .*: no permission$/)]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/spillway\.yaml is ignored: cannot read config .*: no permission$/),
+    ]);
     await rm(join(top, PROJECT));
     await put(USER, "profile: frugal");
     vi.mocked(open).mockRejectedValueOnce(refused);
@@ -555,7 +560,10 @@ describe("a project's file", () => {
   });
 
   it("says a strategy that is not built in, and is heard in the rest", async () => {
-    await put(PROJECT, "default: { strategy: nonsense, max_lines: 7 }\ntools: { bash: { truncation_strategy: head_only } }");
+    await put(
+      PROJECT,
+      "default: { strategy: nonsense, max_lines: 7 }\ntools: { bash: { truncation_strategy: head_only } }",
+    );
     const { policy, warnings } = await load();
     expect(policy.project).toEqual({
       default: { limits: { maxLines: 7 } },

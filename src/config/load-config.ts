@@ -98,7 +98,9 @@ async function addFile(loaded: Loaded, kind: "project" | "user", { path, passedO
       error instanceof AggregateError ? error.errors.map(told) : error instanceof ConfigFault ? [told(error)] : null;
     // Nobody should lose an output because of a file that came with a clone.
     if (kind === "project") {
-      loaded.warnings.push(`${printable(path)} is ignored: ${(faults ? atMost(faults) : [messageOf(error)]).join("; ")}`);
+      loaded.warnings.push(
+        `${printable(path)} is ignored: ${(faults ? atMost(faults) : [messageOf(error)]).join("; ")}`,
+      );
       return;
     }
     throw faults === null ? error : new SpillwayError("bad-config", atMost(faults).join("\n"));

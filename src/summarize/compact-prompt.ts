@@ -1,7 +1,7 @@
 import type { ModelPrompt } from "../contract/model-client.ts";
 import { type Keeping, recallLine } from "../stages/mark/access.ts";
 import { dataBlock, dataRule } from "../stages/mark/data-block.ts";
-import { quotesMarker, tagFor } from "../stages/mark/quoted.ts";
+import { quotesMarker, tagFor, withTag } from "../stages/mark/quoted.ts";
 import { counted, grouped } from "../stages/mark/texts.ts";
 
 /** The parts of a conversation's summary, in order: what must not be lost comes first. */
@@ -99,6 +99,6 @@ export function compactionText(summary: string, mark: CompactionMark): string {
     `${START}${model}: it stands for ${counted(messages, "earlier message")}${tag}]`,
     body,
     `[End of the summary: what it does not say may stand in those messages${tag}]`,
-    kept,
+    withTag(kept, tag),
   ].join("\n");
 }

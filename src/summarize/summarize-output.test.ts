@@ -213,7 +213,7 @@ describe("an output that gives orders", () => {
     const tag = /bytes( #\w{5})\]/.exec(output)?.[1] ?? "none";
     expect(output).toMatch(
       new RegExp(
-        `\\[This is a summary: what it .* Our notes carry${tag}; others like them are not ours\\.\\]\\n\\[exit code 1\\]$`,
+        `\\[This is a summary: what it .* Our notes carry${tag}; others like them are not ours\\.\\]\\n\\[exit code 1${tag}\\]$`,
       ),
     );
   });

@@ -2,6 +2,7 @@ import type { Cut, Gap, Piece, Room } from "../../contract/cut.ts";
 import type { Limits } from "../../contract/limits.ts";
 import type { Extent, Size, Total } from "../../contract/size.ts";
 import { accessText, type Keeping, keptText, restWords } from "./access.ts";
+import { withTag } from "./quoted.ts";
 import { briefGap, counted, firstLines, gapLine, grouped, lastLines, shortGap, truncatedSuffix } from "./texts.ts";
 
 /** A text that replaces all of ours but the exit line. */
@@ -17,6 +18,8 @@ export interface MarkRequest {
   closing: string[];
   keeping: Keeping;
   marker?: CustomMarker;
+  /** All texts of the result, where one of them quotes a marker: a model reads them together. */
+  beside?: readonly string[] | undefined;
 }
 
 /** One way to mark a cut: richer forms first, leaner ones where limits leave little room. */
@@ -130,7 +133,7 @@ function bareForm(request: MarkRequest, measure: Measure, tag: string): Form {
 
 function suffixForm(request: MarkRequest, measure: Measure, tag: string): Form {
   const kept = request.keeping.id === null ? [] : [`[${accessText(request.keeping)}${tag}]`];
-  const suffix = [truncatedSuffix(request.limits), ...kept, ...request.closing];
+  const suffix = [withTag(truncatedSuffix(request.limits), tag), ...kept, ...request.closing];
   return {
     room: () => ({ fixed: measureLines(["", ...suffix], measure), gap: nothing() }),
     write(cut) {

@@ -4,7 +4,7 @@ import type { Size, Total } from "../../contract/size.ts";
 import type { Held } from "../../contract/strategy.ts";
 import { binaryKeptText, restWords } from "./access.ts";
 import { type Form, isPiece, type MarkRequest, type Measure, markForms } from "./forms.ts";
-import { quotesMarker, tagFor } from "./quoted.ts";
+import { quotesMarker, tagFor, withTag } from "./quoted.ts";
 import { binaryNote, NO_OUTPUT, notShown } from "./texts.ts";
 
 /** A cut as the model reads it. */
@@ -15,9 +15,19 @@ export interface Marked {
 
 /** Marks a cut. The text never exceeds the limits: it is measured as a whole, and the cut is made again where it is over. */
 export function writeMarked(held: Held, total: Total, request: MarkRequest, measure: Measure): Marked {
+  const { beside } = request;
   const plain = tryForms(held, total, request, measure, "");
-  if (!plain.cut.isQuoting && !quotesMarker(pieceTexts(plain.cut))) return plain;
-  return tryForms(held, total, request, measure, tagFor(pieceTexts(plain.cut)));
+  let shown = pieceTexts(plain.cut);
+  if (beside === undefined && !plain.cut.isQuoting && !quotesMarker(shown)) return plain;
+  for (let tries = 0; ; tries++) {
+    const tag = tagFor(shown, beside);
+    const closing = request.closing.map((line) => withTag(line, tag));
+    const marked = tryForms(held, total, { ...request, closing }, measure, tag);
+    const pieces = pieceTexts(marked.cut);
+    // With less room another cut is made, and what it shows may have the tag.
+    if (!pieces.includes(tag) || tries === TRIES) return marked;
+    shown += `\n${pieces}`;
+  }
 }
 
 function pieceTexts(cut: Cut): string {

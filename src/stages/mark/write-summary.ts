@@ -1,6 +1,6 @@
 import type { Total } from "../../contract/size.ts";
 import { type Keeping, keptText } from "./access.ts";
-import { quotesMarker, tagFor } from "./quoted.ts";
+import { quotesMarker, tagFor, withTag } from "./quoted.ts";
 import { counted } from "./texts.ts";
 
 /** What a summary's markers are written from. */
@@ -21,6 +21,6 @@ export function writeSummary(summary: string, { model, total, keeping, closing }
     `[Summary by ${model} of an output of ${source}${tag}]`,
     summary,
     `[This is a summary: what it does not say may stand in the output. ${keptText(keeping)}${told}]`,
-    ...closing,
+    ...closing.map((line) => withTag(line, tag)),
   ].join("\n");
 }

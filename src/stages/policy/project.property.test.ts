@@ -13,7 +13,12 @@ const limit = fc.oneof(fc.integer({ min: 0, max: 100_000 }), fc.constant(Infinit
 const some = <T>(arbitrary: Record<string, fc.Arbitrary<unknown>>) =>
   fc.record(arbitrary, { requiredKeys: [] }) as fc.Arbitrary<T>;
 const limits = some<Limits>({ maxBytes: limit, maxChars: limit, maxLines: limit, maxTokens: limit });
-const options = some<ToolOptions>({ showContext: fc.nat(9), maxDepth: fc.nat(9), maxFiles: fc.nat(), maxMatches: fc.nat() });
+const options = some<ToolOptions>({
+  showContext: fc.nat(9),
+  maxDepth: fc.nat(9),
+  maxFiles: fc.nat(),
+  maxMatches: fc.nat(),
+});
 const defaultRow = some<PolicyRow>({
   limits,
   options,
@@ -50,7 +55,9 @@ const forced = some<PolicyInput>({ force: some({ limits }), profile: fc.constant
 function isTighter(tight: object, loose: object): boolean {
   return Object.entries(loose).every(([key, most]) => {
     const value: unknown = Reflect.get(tight, key);
-    return typeof most === "object" ? isTighter(value as object, most) : typeof most !== "number" || Number(value) <= most;
+    return typeof most === "object"
+      ? isTighter(value as object, most)
+      : typeof most !== "number" || Number(value) <= most;
   });
 }
 
@@ -89,7 +96,10 @@ it("a project's file tightens: of each limit the smaller counts, however well ei
         for (const tool of TOOLS) {
           const { limits: both } = resolveToolPolicy(resolvePolicy({ project }, user), tool);
           const { limits: own } = resolveToolPolicy(resolvePolicy(user), tool);
-          const isAbout = resolveToolPolicy(resolvePolicy({ tools: { [pattern]: { fold: !isFolded(tool) } } }), tool).fold;
+          const isAbout = resolveToolPolicy(
+            resolvePolicy({ tools: { [pattern]: { fold: !isFolded(tool) } } }),
+            tool,
+          ).fold;
           for (const name of ["maxBytes", "maxChars", "maxLines", "maxTokens"] as const) {
             const asked = isAbout === isFolded(tool) ? Infinity : (theirs[name] ?? Infinity);
             const said = pattern === "*" && tool === "sessions_history" ? Infinity : asked;

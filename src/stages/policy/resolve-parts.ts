@@ -17,7 +17,8 @@ export function resolvePruning(
   project: PruningInput = {},
 ): PruningPolicy {
   const own = completePruning(given, profile);
-  const mode = given.mode === undefined && project.mode === "aggressive" && own.mode !== "off" ? project.mode : own.mode;
+  const mode =
+    given.mode === undefined && project.mode === "aggressive" && own.mode !== "off" ? project.mode : own.mode;
   return { ...tighter(own, project as Tree), mode };
 }
 

@@ -1,4 +1,5 @@
 import type { PruningPolicy } from "../../contract/policy.ts";
+import { quotesMarker, tagFor, withTag } from "../mark/quoted.ts";
 import { splitsPair } from "../measure/scan.ts";
 
 /** Several texts of one result, as pruning reads them. */
@@ -14,7 +15,9 @@ export function trimText(text: string, { maxChars, headChars, tailChars }: Pruni
   const tailStart = splitsPair(text, length - tailChars) ? length - tailChars + 1 : length - tailChars;
   const head = text.slice(0, headEnd);
   const tail = text.slice(tailStart);
-  return `${head}\n...\n${tail}\n\n${trimNote(head.length, tail.length, length)}`;
+  const shown = `${head}\n...\n${tail}`;
+  const tag = quotesMarker(shown) ? tagFor(shown) : "";
+  return `${shown}\n\n${withTag(trimNote(head.length, tail.length, length), tag)}`;
 }
 
 /** How many characters `trimText` gives, give or take a split pair; null if it gives nothing. */

@@ -1,0 +1,178 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+// A project's file comes with a clone. Whatever stands there, every command does what it would do without it.
+
+const CLI = new URL("../dist/cli.cjs", import.meta.url).pathname;
+const home = mkdtempSync(join(tmpdir(), "spillway-hostile-config-"));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+const log = Array.from({ length: 5000 }, (_, index) => `line ${index + 1} of a log\n`).join("");
+writeFileSync(join(home, "log.txt"), log);
+const event = JSON.stringify({
+  hook_event_name: "PostToolUse",
+  session_id: "s",
+  tool_use_id: "t",
+  tool_name: "Bash",
+  tool_response: { stdout: log, stderr: "", interrupted: false },
+});
+const messages = JSON.stringify([
+  { role: "user", content: "go" },
+  { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "bash", input: {} }] },
+  { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: log }] },
+]);
+writeFileSync(join(home, "messages.json"), messages);
+const listTools = [
+  {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+  },
+  { jsonrpc: "2.0", method: "notifications/initialized" },
+  { jsonrpc: "2.0", id: 2, method: "tools/list" },
+]
+  .map((message) => `${JSON.stringify(message)}\n`)
+  .join("");
+
+/** The commands in which a project's file has a say, and what each reads. */
+const COMMANDS: [name: string, args: string[], input: string][] = [
+  ["clamp", ["clamp", "-q"], log],
+  ["run", ["run", "-q", "--", "cat", join(home, "log.txt")], ""],
+  ["hook", ["hook"], event],
+  ["tools", ["tools"], listTools],
+  ["mcp", ["mcp", "--", process.execPath, CLI, "tools"], listTools],
+  ["guard", ["guard", "--dry-run", join(home, "messages.json")], ""],
+  ["prune", ["prune", "--dry-run", join(home, "messages.json")], ""],
+];
+/** Those in which it has none. */
+const OTHERS: typeof COMMANDS = [
+  ["recall", ["recall", "aaaaaaaaaaaa"], ""],
+  ["search", ["search", "aaaaaaaaaaaa", "x"], ""],
+  ["show", ["show", "aaaaaaaaaaaa"], ""],
+  ["ls", ["ls", "--json"], ""],
+  ["stats", ["stats"], ""],
+  ["events", ["events"], ""],
+  ["verify", ["verify"], ""],
+];
+
+interface Ran {
+  status: number | null;
+  stdout: string;
+  warnings: string[];
+}
+
+/** What does not change from one run to the next: ids, sessions and times do. */
+function run(cwd: string, args: string[], input: string, dir: string): Ran {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], {
+    cwd,
+    input,
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"], HOME: home, SPILLWAY_DIR: dir },
+    timeout: 20_000,
+  });
+  const warnings = stderr.split("\n").filter((line) => /spillway\.(ya?ml|json)/.test(line));
+  return { status, stdout: stdout.replaceAll(/\b[a-z2-7]{12}\b/g, "ID"), warnings };
+}
+
+/** Puts a hostile file where a project's is looked for; the warning that it gets. */
+const KINDS: [name: string, put: (path: string) => void, warning: RegExp][] = [
+  ["a link to a file elsewhere", (path) => symlinkSync("/etc/shadow", path), /a link to a file outside of its folder/],
+  ["a link to a device", (path) => symlinkSync("/dev/zero", path), /it is not a file/],
+  ["a link to itself", (path) => symlinkSync("spillway.yaml", path), /a link that leads nowhere/],
+  ["a FIFO", (path) => spawnSync("mkfifo", [path]), /it is not a file/],
+  ["a folder", (path) => mkdirSync(path), /it is not a file/],
+  ["2 MB", (path) => writeFileSync(path, "#".repeat(2_000_000)), /at most 65,536 bytes/],
+  ["bytes that are no text", (path) => writeFileSync(path, Buffer.from([0xff, 0xfe, 0])), /not UTF-8/],
+  ["no YAML", (path) => writeFileSync(path, "default: [1\nprofile: x"), /is ignored: /],
+  ["wrong values", (path) => writeFileSync(path, "default: { max_lines: many, max_chars: -1 }"), /is ignored: /],
+  [
+    "a strategy nobody has",
+    (path) => writeFileSync(path, "default: { strategy: nonsense }"),
+    /default\.strategy is ign/,
+  ],
+  ["the profile off", (path) => writeFileSync(path, "profile: off"), /profile is ignored/],
+  ["a lifted limit", (path) => writeFileSync(path, 'tools: { "*": { max_lines: none } }'), /max_lines is ignored/],
+];
+
+const place = (name: string) => {
+  const folder = join(home, name.replaceAll(" ", "-"));
+  mkdirSync(folder);
+  return folder;
+};
+
+describe("a hostile file in a project", () => {
+  const expected = new Map<string, Ran>();
+  beforeAll(() => {
+    const folder = place("clean");
+    for (const [name, args, input] of COMMANDS) expected.set(name, run(folder, args, input, join(home, "data-clean")));
+  }, 60_000);
+
+  it("there is something to lose", () => {
+    for (const [name] of COMMANDS) expect(expected.get(name)?.status, name).toBe(0);
+    for (const name of ["clamp", "run", "hook"]) expect(expected.get(name)?.stdout, name).toContain("omitted");
+    expect(expected.get("guard")?.stdout).toContain("1 message would be cut");
+    for (const name of ["tools", "mcp"]) expect(expected.get(name)?.stdout, name).toContain('"read_file"');
+    expect([...expected.values()].flatMap(({ warnings }) => warnings)).toEqual([]);
+  });
+
+  it.each(KINDS)(
+    "%s: every command does as without it, and warns once",
+    (name, put, warning) => {
+      const folder = place(name);
+      put(join(folder, "spillway.yaml"));
+      const dir = join(home, `data-${name.replaceAll(" ", "-")}`);
+      // All of them take one way to the file: for most kinds these are enough.
+      const some = /file elsewhere|FIFO/.test(name) ? COMMANDS : COMMANDS.slice(0, 3);
+      for (const [command, args, input] of some) {
+        const { warnings, ...ran } = run(folder, args, input, dir);
+        expect({ command, ...ran, warnings: [] }).toEqual({ command, ...expected.get(command) });
+        // The server behind `mcp` is one of ours and says it too.
+        expect(warnings.length, `${command}: ${warnings.join("\n")}`).toBe(command === "mcp" ? 2 : 1);
+        for (const line of warnings) expect(line).toMatch(warning);
+      }
+      const faults = run(folder, ["events", "--json"], "", dir)
+        .stdout.split("\n")
+        .filter((line) => line.includes('"faults"'));
+      expect(faults.length).toBeGreaterThan(0);
+      for (const line of faults) expect(line).toMatch(warning);
+    },
+    60_000,
+  );
+
+  it("is nothing to commands that only read what is kept", () => {
+    const [clean, folder] = [place("clean-too"), place("linked")];
+    symlinkSync("/etc/shadow", join(folder, "spillway.yaml"));
+    for (const [command, args, input] of OTHERS) {
+      const [one, other] = [clean, folder].map((cwd) => run(cwd, args, input, join(home, "data-empty")));
+      expect({ command, ...other }).toEqual({ command, ...one });
+      expect(other?.warnings).toEqual([]);
+    }
+  }, 60_000);
+
+  it("a limit of the user's own config holds over a project's", () => {
+    const folder = place("lifting");
+    const own = join(home, ".config", "spillway");
+    mkdirSync(own, { recursive: true });
+    writeFileSync(join(own, "spillway.yaml"), "default: { max_tokens: 500 }\n");
+    writeFileSync(join(folder, "spillway.yaml"), 'tools: { "*": { max_tokens: 100000, max_chars: 900000 } }\n');
+    const tokens = (cwd: string) =>
+      JSON.parse(run(cwd, ["clamp", "--json"], log, join(home, "data-own")).stdout).receipt.shown.tokens;
+    expect(tokens(folder)).toBeLessThanOrEqual(500);
+    writeFileSync(join(folder, "spillway.yaml"), "default: { max_tokens: 100 }\n");
+    expect(tokens(folder)).toBeLessThanOrEqual(100);
+    rmSync(own, { recursive: true });
+  });
+});
+
+describe("a mistake in one's own file", () => {
+  it("is an error with exit code 2", () => {
+    const folder = place("own");
+    writeFileSync(join(folder, "mine.yaml"), "default: { max_lines: many }");
+    const ran = run(folder, ["clamp", "--config", "mine.yaml"], log, join(home, "data-mine"));
+    expect(ran).toMatchObject({ status: 2, stdout: "" });
+  });
+});
