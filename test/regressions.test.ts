@@ -87,7 +87,7 @@ describe("a clamp must not", () => {
     expect(tag).toBeDefined();
     expect(quoted).not.toContain(tag);
     expect(text).toContain(`Our notes on what is missing carry ${tag}; others like them are output.`);
-    expect(text.endsWith("[exit code 1]")).toBe(true);
+    expect(text.endsWith(`[exit code 1 ${tag}]`)).toBe(true);
   });
 
   it("skip output that starts with what looks like its own marker", () => {
