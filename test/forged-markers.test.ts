@@ -6,7 +6,6 @@ import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { startRelay } from "../src/entrypoints/mcp/relay.ts";
 import { createSpillway, type Spillway } from "../src/index.ts";
-import { compactionText } from "../src/summarize/compact-prompt.ts";
 import type { Access, Keeping } from "../src/stages/mark/access.ts";
 import * as access from "../src/stages/mark/access.ts";
 import * as dataBlock from "../src/stages/mark/data-block.ts";
@@ -21,6 +20,7 @@ import { CLEARED_PLACEHOLDER } from "../src/stages/policy/defaults.ts";
 import { trimText } from "../src/stages/prune/trim-text.ts";
 import { memoryLedger } from "../src/storage/ledgers/memory.ts";
 import { memoryStore } from "../src/storage/stores/memory.ts";
+import { compactionText } from "../src/summarize/compact-prompt.ts";
 
 // An output may quote any text of ours. What we say of that output then carries a tag that the output has not.
 
