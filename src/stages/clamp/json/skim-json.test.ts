@@ -1,10 +1,7 @@
-import { readFileSync } from "node:fs";
 import fc from "fast-check";
-import { afterEach, describe, expect, it } from "vitest";
-import { compileSkim } from "../../../../scripts/compile-skim.mjs";
+import { describe, expect, it } from "vitest";
 import { chunked, lent } from "../../../testing/arbitrary.ts";
 import { JsonSkimmer } from "./skim-json.ts";
-import { useNativeSkim } from "./skim-native.ts";
 
 const encoder = new TextEncoder();
 /** Also what is no JSON: what is passed over was not checked. */
@@ -36,11 +33,7 @@ function passed(bytes: Uint8Array, cuts: number[], leastApart: number, isLines: 
 }
 
 describe("JsonSkimmer", () => {
-  afterEach(() => {
-    useNativeSkim(true);
-  });
-
-  it("finds the same in native code as in JavaScript, however the bytes come", () => {
+  it("finds the same however the bytes come", () => {
     fc.assert(
       fc.property(
         arbitraryEntries,
@@ -48,25 +41,38 @@ describe("JsonSkimmer", () => {
         fc.constantFrom(1, 10, 100, 1000),
         fc.boolean(),
         (bytes, cuts, leastApart, isLines) => {
-          expect(useNativeSkim(true)).toBe(true);
-          const native = passed(bytes, cuts, leastApart, isLines);
-          useNativeSkim(false);
-          expect(passed(bytes, [], leastApart, isLines)).toEqual(native);
-          expect(passed(bytes, cuts, leastApart, isLines)).toEqual(native);
+          expect(passed(bytes, cuts, leastApart, isLines)).toEqual(passed(bytes, [], leastApart, isLines));
         },
       ),
       { numRuns: 1000 },
     );
   });
 
-  it("counts entries of more bytes than native code takes at once, and more borders than it tells at once", () => {
+  it("finds the entries of any JSON array, and where it closes", () => {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue({ maxDepth: 2 }), { minLength: 1, maxLength: 12 }), (values) => {
+        const entries = values.map((value) => encoder.encode(JSON.stringify(value)).length);
+        const bytes = encoder.encode(JSON.stringify(values).slice(1));
+        const [borders, count, line, isDone, isBetween, at] = passed(bytes, [], 1, false);
+        const commas = entries.slice(0, -1).map((_, index) => {
+          const before = entries.slice(0, index + 1).reduce((sum, size) => sum + size + 1, 0);
+          return [1000 + before - 1, 7, index + 1];
+        });
+        expect(borders).toEqual(commas);
+        expect([count, line, isDone, isBetween, at]).toEqual([commas.length, 7, true, true, 1000 + bytes.length - 1]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("counts entries inside and outside a group, and the lines they are on", () => {
     const bytes = encoder.encode('{"a":[1,2]},\n"b,\\"c]",3,'.repeat(20_000));
     const [borders, count, line, isDone] = passed(bytes, [], 1, false);
     expect([(borders as unknown[]).length, count, line, isDone]).toEqual([60_000, 60_000, 20_007, false]);
     expect((borders as unknown[]).at(-1)).toEqual([1000 + bytes.length - 1, 20_007, 60_000]);
+    expect(passed(encoder.encode('{"a":"}"}\n[1,2]\n'), [], 1, true)[0]).toEqual([
+      [1009, 7, 1],
+      [1015, 8, 2],
+    ]);
   });
-});
-
-it("skim-binary.ts is skim.wat compiled", async () => {
-  expect(readFileSync(new URL("./skim-binary.ts", import.meta.url), "utf8")).toBe(await compileSkim());
 });

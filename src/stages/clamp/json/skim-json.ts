@@ -1,5 +1,3 @@
-import { type NativeSkim, nativeSkim } from "./skim-native.ts";
-
 /** Told of the values in a group that are passed over. Positions are in source bytes. */
 export interface SkimListener {
   /** Entries that ended so far. */
@@ -29,8 +27,6 @@ MEANS[0x5b] = OPEN;
 MEANS[0x7d] = CLOSE;
 MEANS[0x5d] = CLOSE;
 MEANS[QUOTE] = STRING;
-/** More than any distance between two borders that are told. */
-const MAX_APART = 2 ** 30;
 
 /** Passes over the entries of one group, telling only where each ends. What they are is not checked. */
 export class JsonSkimmer {
@@ -60,50 +56,6 @@ export class JsonSkimmer {
 
   /** Passes over bytes from `from` on, the first of which stands at `at` + `from`; gives where it stopped. */
   add(bytes: Uint8Array, from: number, at: number): number {
-    const native = nativeSkim();
-    const next = native === null ? this.#inScript(bytes, from, at) : this.#inNative(native, bytes, from, at);
-    this.#listener.skimmed(bytes.subarray(from, next));
-    return next;
-  }
-
-  #inNative({ data, dataAt, borders, words, skim }: NativeSkim, bytes: Uint8Array, from: number, at: number): number {
-    const listener = this.#listener;
-    let next = from;
-    words.nest.value = this.#nest;
-    words.isString.value = this.#isString ? 1 : 0;
-    words.isEscaped.value = this.#isEscaped ? 1 : 0;
-    words.isLines.value = this.#isLines ? 1 : 0;
-    words.isDone.value = 0;
-    words.least.value = listener.leastApart;
-    while (next < bytes.length && !this.isDone) {
-      const slice = bytes.subarray(next, next + data.length);
-      data.set(slice);
-      words.breaks.value = 0;
-      words.count.value = 0;
-      words.told.value = 0;
-      // Where the last border is far behind, any distance will do.
-      words.last.value = dataAt - Math.min(at + next - this.#last, MAX_APART);
-      const passed = skim(dataAt, dataAt + slice.length) - dataAt;
-      for (let told = 0; told < words.told.value * 3; told += 3) {
-        this.#last = at + next + (borders[told] as number) - dataAt;
-        listener.border(
-          this.#last,
-          this.line + (borders[told + 1] as number),
-          listener.count + (borders[told + 2] as number),
-        );
-      }
-      this.line += words.breaks.value;
-      listener.count += words.count.value;
-      this.isDone = words.isDone.value === 1;
-      next += passed;
-    }
-    this.#nest = words.nest.value;
-    this.#isString = words.isString.value === 1;
-    this.#isEscaped = words.isEscaped.value === 1;
-    return next;
-  }
-
-  #inScript(bytes: Uint8Array, from: number, at: number): number {
     const isLines = this.#isLines;
     const borderMeans = isLines ? CLOSE : COMMA;
     const end = bytes.length;
@@ -131,6 +83,7 @@ export class JsonSkimmer {
     }
     this.#nest = nest;
     this.line = line;
+    this.#listener.skimmed(bytes.subarray(from, next));
     return next;
   }
 

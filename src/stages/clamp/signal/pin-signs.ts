@@ -4,8 +4,6 @@ import { decode } from "../fit.ts";
 import { addGaps } from "./choosing.ts";
 import { oddFinder } from "./odd-rows.ts";
 import { mayTell, mayTellAtAll } from "./quick-look.ts";
-import { quietLines } from "./quiet-lines.ts";
-import { MAX_UNIT_BYTES } from "./read-lines.ts";
 import type { ShapeCounts } from "./shape-counts.ts";
 import type { UnitCosts } from "./unit-costs.ts";
 import { HAS_ALL_WORDS, IS_FOCUSED, REWRITTEN, type UnitStore } from "./unit-store.ts";
@@ -22,8 +20,6 @@ const ALL_WORDS_GAIN = 1000;
 /** Where more lines than this tell of failures, what is around them says which of them count. */
 export const MOST_TELLING = 40;
 const MAX_SIGN_CHARS = 2000;
-/** How far ahead quiet lines are looked for. */
-const QUIET_BYTES = 4096;
 const SIGN =
   /\b(?:error|fatal|panic|exception|fail(?:ed|ure)?|traceback|abort(?:ed)?|crash(?:ed)?|killed|denied|refused|cannot|unable to|caused by|segmentation fault|out of memory|no space left|(?:command )?not found)\b(?!s? ?[:=] ?0\b)|[a-z]Error\b|[a-z]Exception\b/i;
 const NO_SIGN = /\b(?:0|no|without|zero) (?:errors?|fail(?:ed|ures?)?|exceptions?)\b|\bok\b|\bpass(?:ed)?\b|[✓✔]/i;
@@ -82,19 +78,14 @@ export function tellingRows(store: UnitStore): number[] {
   return rows;
 }
 
-/** Says of rows, asked for in order, which somebody is after, or tell of a failure by one of the commoner words. */
+/** Says which rows somebody is after, or tell of a failure by one of the commoner words. */
 export function signFinder(store: UnitStore): (row: number) => boolean {
-  const { bytes, bytesLength, byteAt, byteLength } = store;
-  /** No line before it, from the one asked for last on, has such a word. */
-  let quietTo = 0;
+  const { bytes, byteAt, byteLength } = store;
   return (row) => {
     if (isFocused(store, row)) return true;
     const at = byteAt[row] as number;
-    const end = at + (byteLength[row] as number);
-    // The quick looks first: this is asked of every row that may be let go.
-    if (end > quietTo)
-      quietTo = quietLines(bytes, at, Math.min(bytesLength, at + QUIET_BYTES), true, MAX_UNIT_BYTES).end;
-    return end > quietTo && mayTell(bytes, at, end) && tells(store, row);
+    // The quick look first: this is asked of every row that may be let go.
+    return mayTell(bytes, at, at + (byteLength[row] as number)) && tells(store, row);
   };
 }
 

@@ -1,6 +1,6 @@
 // A look that costs a fraction of scanning a line: does it hold four letters of a word that tells of failures?
 /** The words' letters, lower case. */
-export const QUICK_WORDS: readonly string[] =
+const QUICK_WORDS: readonly string[] =
   "erro fail exce pani fata abor asse trac segf kill warn exit cras cann unab refu deni unde inva meou caus crit err! brok".split(
     " ",
   );
@@ -31,13 +31,13 @@ class QuickLook {
     let fitting = 0;
     for (let at = start; at < end; at++) {
       fitting = ((fitting << 1) | 1) & (places[bytes[at] as number] as number);
-      if ((fitting & 8) !== 0 && this.isAt(bytes, at - 3)) return true;
+      if ((fitting & 8) !== 0 && this.#isAt(bytes, at - 3)) return true;
     }
     return false;
   }
 
   /** True if a word begins at `at`, of which at least four bytes are there. */
-  isAt(bytes: Uint8Array, at: number): boolean {
+  #isAt(bytes: Uint8Array, at: number): boolean {
     let four = 0;
     for (let next = at; next < at + 4; next++) four = (four << 8) | ((bytes[next] as number) | 32);
     return this.#words.has(four);
@@ -56,9 +56,4 @@ export function mayTell(bytes: Uint8Array, start: number, end: number): boolean 
 /** True if bytes[start, end) may tell of a failure, also by words that are common elsewhere. */
 export function mayTellAtAll(bytes: Uint8Array, start: number, end: number): boolean {
   return thorough.finds(bytes, start, end);
-}
-
-/** True if a word begins at `at`, of which at least four bytes are there. */
-export function isQuickWord(bytes: Uint8Array, at: number): boolean {
-  return quick.isAt(bytes, at);
 }

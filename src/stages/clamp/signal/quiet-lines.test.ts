@@ -1,55 +1,56 @@
-import { readFileSync } from "node:fs";
 import fc from "fast-check";
-import { afterEach, expect, it } from "vitest";
-import { compileQuietLines } from "../../../../scripts/compile-quiet-lines.mjs";
+import { expect, it } from "vitest";
+import type { Span } from "../../../contract/span.ts";
 import { mayTell } from "./quick-look.ts";
-import { quietLines, useNativeQuietLines } from "./quiet-lines.ts";
+import { passedLines, quietLines } from "./quiet-lines.ts";
 
 const encoder = new TextEncoder();
+const word = fc.constantFrom(
+  "a",
+  "reading ",
+  "err",
+  "error",
+  "Fail",
+  "EXC",
+  "exce",
+  "warm ",
+  "warn",
+  "\u00e4",
+  "x".repeat(40),
+);
+const line = fc.array(word, { maxLength: 8 }).map((words) => words.join(""));
+const text = fc.array(line, { maxLength: 30 }).map((lines) => encoder.encode(lines.join("\n")));
+const LONGEST = 120;
 
-afterEach(() => {
-  useNativeQuietLines(true);
-});
+/** The ends of the whole lines from `start` on. */
+function lineEnds(bytes: Uint8Array, start: number): number[] {
+  const ends: number[] = [];
+  for (let at = start; at < bytes.length; at++) if (bytes[at] === 10) ends.push(at + 1);
+  return ends;
+}
 
-it("finds the same run of lines with and without WebAssembly, and stops at the first line with a failure word", () => {
-  const word = fc.constantFrom(
-    "a",
-    "reading ",
-    "err",
-    "error",
-    "Fail",
-    "EXC",
-    "exce",
-    "warm ",
-    "warn",
-    "\u00e4",
-    "x".repeat(40),
-  );
-  const line = fc.array(word, { maxLength: 8 }).map((words) => words.join(""));
-  const text = fc.array(line, { maxLength: 30 }).map((lines) => encoder.encode(lines.join("\n")));
+it("stops at the first line that holds a failure word, is too long, or has no break", () => {
   fc.assert(
-    fc.property(text, fc.nat(40), fc.nat(200), fc.boolean(), (bytes, offset, cut, seeks) => {
+    fc.property(text, fc.nat(40), (bytes, offset) => {
       const start = bytes.indexOf(10, offset) + 1;
-      const to = Math.max(start, bytes.length - cut);
-      expect(useNativeQuietLines(true)).toBe(true);
-      const fast = quietLines(bytes, start, to, seeks, 120);
-      useNativeQuietLines(false);
-      const slow = quietLines(bytes, start, to, seeks, 120);
-      expect({ ...fast, wide: true }).toEqual({ ...slow, wide: true });
-      if (seeks) expect(mayTell(bytes, start, fast.end)).toBe(false);
-      if (bytes.subarray(start, fast.end).some((byte) => byte > 127)) expect(fast.wide).toBe(true);
+      const ends = lineEnds(bytes, start);
+      const stops = ends.findIndex((end, index) => {
+        const from = ends[index - 1] ?? start;
+        return end - from > LONGEST || mayTell(bytes, from, end);
+      });
+      const quiet = stops === -1 ? ends : ends.slice(0, stops);
+      expect(quietLines(bytes, start, LONGEST)).toEqual({ end: quiet.at(-1) ?? start, breaks: quiet.length });
     }),
     { numRuns: 400 },
   );
 });
 
-it("reads on over more than a window", () => {
-  const bytes = encoder.encode(`${"nothing to be seen here\n".repeat(20_000)}here is an Error\nmore\n`);
-  const run = quietLines(bytes, 0, bytes.length, true, 8192);
-  expect(run).toEqual({ end: 20_000 * 24, breaks: 20_000, wide: false });
-  expect(quietLines(bytes, 0, bytes.length, false, 8192)).toEqual({ end: bytes.length, breaks: 20_002, wide: false });
-});
-
-it("is compiled from quiet-lines.wat", async () => {
-  expect(readFileSync(new URL("./quiet-lines-binary.ts", import.meta.url), "utf8")).toBe(await compileQuietLines());
+it("passes the same lines whether their breaks were counted before or not", () => {
+  const bytes = encoder.encode(`first\nnothing to be seen\nan error here\n${"and so on\n".repeat(50)}no break`);
+  const span: Span = { kind: "source", bytes, from: 0, to: bytes.length, line: 7, breaks: -1, chars: -1 };
+  const whole = { end: bytes.lastIndexOf(10) + 1, breaks: 52 };
+  expect(passedLines(span, 6, 8, bytes.length, LONGEST)).toEqual(whole);
+  expect(passedLines({ ...span, breaks: 53 }, 6, 8, bytes.length, LONGEST)).toEqual(whole);
+  expect(passedLines(span, 6, 8, 30, LONGEST)).toEqual({ end: 25, breaks: 1 });
+  expect(passedLines({ ...span, breaks: 53 }, 6, 8, bytes.length, 12)).toEqual({ end: 6, breaks: 0 });
 });

@@ -172,12 +172,12 @@ export class SignalReader {
     const run =
       waits > 0
         ? passedLines(span, start, line, waits, MAX_UNIT_BYTES)
-        : quietLines(bytes, start, bytes.length, true, MAX_UNIT_BYTES);
+        : quietLines(bytes, start, MAX_UNIT_BYTES);
     if (run.breaks === 0) return run;
     const length = run.end - start;
     this.#bytes += length;
     this.#skipped.addRun(bytes, start, run.end, SOURCE, from + run.end, line + run.breaks);
-    this.#skip(run.breaks, length, run.wide ? charsIn(bytes, start, run.end) : length, length, run.breaks);
+    this.#skip(run.breaks, length, charsIn(bytes, start, run.end), length, run.breaks);
     return run;
   }
 
