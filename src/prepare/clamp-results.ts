@@ -14,7 +14,7 @@ import type { Preparation } from "./preparation.ts";
  */
 export async function insureResults(conversation: Conversation, preparation: Preparation): Promise<void> {
   const { parts, pruning } = preparation;
-  for (const item of conversation.items.slice(conversation.lookedUp)) {
+  for (const item of conversation.items.slice(conversation.lookedAt)) {
     if (item.isInsured || !pruning.insure) continue;
     item.isInsured = true;
     const { limits, off } = parts.resolve(item.tool);

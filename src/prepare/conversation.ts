@@ -5,6 +5,7 @@ import { add, NO_WEIGHT, subtract, type Weight } from "../stages/prune/weight.ts
 import { startPairing } from "../wire/pair-results.ts";
 import type { Form } from "./form.ts";
 import { isUnchanged, type ReadMessage, type ReadResult } from "./read-message.ts";
+import { Turns } from "./turns.ts";
 
 /** A result in a conversation, with the form it is shown in. */
 export interface Item extends PruneItem {
@@ -13,8 +14,12 @@ export interface Item extends PruneItem {
   /** Which of the message's results. */
   at: number;
   call: string | null;
-  occurrence: number;
+  /** Which of the conversation's results. */
+  number: number;
+  /** What it is shown in now; null shows the result itself. */
   form: Form | null;
+  /** All forms it may be shown in, as far as the conversation has come. */
+  forms: Form[];
   /** Looked at for limits already. */
   isInsured: boolean;
 }
@@ -29,16 +34,19 @@ export class Conversation {
   readonly assistants: number[] = [];
   firstUser: number | null = null;
   firstCall: WireCall | null = null;
-  /** What it is known by, once that cannot change any more. */
-  key: string | null = null;
+  readonly turns: Turns;
   malformed = 0;
   /** Results whose call does not stand before them. */
   orphans = 0;
   /** How many of both were told. */
   told = 0;
   total: Weight = NO_WEIGHT;
-  /** Items whose projections were looked up. */
-  lookedUp = 0;
+  /** Items that were looked at for limits. */
+  lookedAt = 0;
+  /** Items that have forms. */
+  readonly withForms = new Set<Item>();
+  /** Steps whose forms were given to their items. */
+  readonly passed = new WeakSet<object>();
   /** Messages of which a result is in another form, in no order. */
   readonly edited = new Map<number, Item[]>();
   /** Those of them that were written in their latest form. */
@@ -47,6 +55,15 @@ export class Conversation {
   formed = 0;
   readonly #pairing = startPairing();
   readonly #reads = new Map<string, { item: Item; read: FileRead }[]>();
+
+  constructor(sha256: (text: string) => string) {
+    this.turns = new Turns(sha256);
+  }
+
+  /** The first words of a user. */
+  get firstText(): string | null {
+    return this.firstUser === null ? null : (this.messages[this.firstUser]?.view.text ?? null);
+  }
 
   /** Whether these messages begin with the ones that were read. */
   isStartOf(messages: readonly unknown[]): boolean {
@@ -65,8 +82,9 @@ export class Conversation {
     if (view.role === "user") this.firstUser ??= index;
     if (view.role === "assistant") this.assistants.push(index);
     this.firstCall ??= view.calls[0] ?? null;
+    this.turns.add(view);
     const pairs = this.#pairing.add(view);
-    for (const [at, { result, tool, occurrence, call }] of pairs.entries()) {
+    for (const [at, { result, tool, call }] of pairs.entries()) {
       const read = message.results[at] as ReadResult;
       const { isError, media, fixed } = result;
       const item: Item = {
@@ -81,8 +99,9 @@ export class Conversation {
         result,
         at,
         call: result.id,
-        occurrence,
+        number: this.items.length,
         form: null,
+        forms: [],
         isInsured: fixed,
       };
       if (call === null && result.id !== null) this.orphans++;
@@ -99,19 +118,25 @@ export class Conversation {
     return this.items.slice(from);
   }
 
-  show(item: Item, form: Form): void {
+  /** Gives an item a form that it may be shown in. */
+  give(item: Item, form: Form): void {
+    item.forms.push(form);
+    this.withForms.add(item);
+  }
+
+  /** Shows an item in a form, or for null as it came. */
+  show(item: Item, form: Form | null): void {
     const media = subtract(item.read.weight, item.read.texts);
-    const shown = add(form.weight, media);
+    const shown = form === null ? item.read.weight : add(form.weight, media);
     this.total = add(subtract(this.total, item.shown), shown);
     item.shown = shown;
-    item.step = form.step;
+    item.step = form?.step ?? STEP.whole;
     this.written.delete(item.message);
-    if (item.form === null) {
-      this.formed++;
-      const others = this.edited.get(item.message);
-      if (others === undefined) this.edited.set(item.message, [item]);
-      else others.push(item);
-    }
+    const others = (this.edited.get(item.message) ?? []).filter((other) => other !== item);
+    const edited = form === null ? others : [...others, item];
+    if (edited.length > 0) this.edited.set(item.message, edited);
+    else this.edited.delete(item.message);
+    this.formed += Number(form !== null) - Number(item.form !== null);
     item.form = form;
   }
 

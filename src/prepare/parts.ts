@@ -31,6 +31,13 @@ export interface ClampRequest {
   limits?: { maxChars: number };
 }
 
+/** Locks a text with a key of 64 hex digits; only who has the key can read it. */
+export interface Seal {
+  close(key: string, text: string): string;
+  /** Throws where the key is another or the text was changed. */
+  open(key: string, sealed: string): string;
+}
+
 /** What preparing works with; nothing is looked up. */
 export interface PrepareParts {
   policy: Policy;
@@ -49,5 +56,6 @@ export interface PrepareParts {
   resolve(tool: string): ToolPolicy;
   admit(request: ClampRequest): Promise<Omit<AdmittedOutput, "totalChars">>;
   sha256(text: string): string;
+  seal: Seal;
   now(): number;
 }

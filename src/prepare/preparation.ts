@@ -37,6 +37,7 @@ export class Preparation {
 
   change(item: Item, to: PruneChange["to"], form: Form): void {
     const fromChars = item.shown.chars;
+    this.conversation.give(item, form);
     this.conversation.show(item, form);
     this.shown.set(item, to);
     const { message, tool, call } = item;

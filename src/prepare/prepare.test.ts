@@ -182,7 +182,7 @@ describe("steps", () => {
     expect(trimmed.report.results.trimmed).toBeGreaterThan(0);
     const cleared = await run(spillway, messages, 30_000);
     expect(cleared.report.results.cleared).toBeGreaterThan(0);
-    const wide = await run(spillway, messages, 10_000_000, { mode: "off" });
+    const wide = await run(spillway, messages, 10_000_000);
     expect(wide.messages).toEqual(cleared.messages);
   });
 });
@@ -203,9 +203,11 @@ describe("one Spillway, many conversations", () => {
     // The same messages, pruned without memory, leave nothing behind.
     await run(spillway, one, 40_000, { sticky: false, mode: "aggressive", hardClear: { placeholder: "gone" } });
     expect((await run(spillway, one, 40_000)).messages).toEqual(first.messages);
-    const fork = [...one.slice(0, 21), ...turn("f", "fork")];
-    const { messages: forked } = await run(spillway, fork, 40_000, { mode: "off" });
-    expect(forked.slice(0, 21)).toEqual(first.messages.slice(0, 21));
+    // A fork shows what was shown of what it shares: of an early one nothing was pruned yet.
+    const late = await run(spillway, [...one, ...turn("f", "fork")], 10_000_000);
+    expect(late.messages.slice(0, one.length)).toEqual(first.messages);
+    const early = [...one.slice(0, 21), ...turn("f", "fork")];
+    expect((await run(spillway, early, 10_000_000)).messages).toBe(early);
   });
 
   it("requests of one conversation that come at once are prepared one after another", async () => {
@@ -223,12 +225,18 @@ describe("restarts and faults", () => {
     const messages = session(40, 3000);
     const before = await run((await open(parts)).spillway, messages, 40_000);
     expect(before.report.results.cleared).toBeGreaterThan(0);
-    const after = await run((await open(parts)).spillway, structuredClone(messages), 40_000, { mode: "off" });
+    const after = await run((await open(parts)).spillway, structuredClone(messages), 10_000_000);
     expect(after.messages).toEqual(before.messages);
     expect(after.report.changes).toEqual([]);
     // Another scope, or other content behind the same ids, is another result.
-    const other = await run((await open({ ...parts, scope: "other" })).spillway, messages, 40_000, { mode: "off" });
+    const other = await run((await open({ ...parts, scope: "other" })).spillway, messages, 10_000_000);
     expect(other.messages).toBe(messages);
+    const changed = messages.map((message) =>
+      message === messages[2] ? results(["c0", words(3000, "word9")]) : message,
+    );
+    const { messages: sent } = await run((await open(parts)).spillway, changed, 10_000_000);
+    expect(sent[2]).toBe(changed[2]);
+    expect(sent[4]).toEqual(before.messages[4]);
   });
 
   it("with the ledger down memory serves, for copies of the messages too", async () => {
@@ -239,7 +247,7 @@ describe("restarts and faults", () => {
     const messages = session(40, 3000);
     const first = await run(spillway, messages, 40_000);
     expect(first.report.faults).toEqual(["the ledger could not keep the projections: memory has them"]);
-    const second = await run(spillway, structuredClone(messages), 40_000, { mode: "off" });
+    const second = await run(spillway, structuredClone(messages), 10_000_000);
     expect(second.messages).toEqual(first.messages);
   });
 
@@ -251,13 +259,42 @@ describe("restarts and faults", () => {
       [...base, ...turn("l", "l")],
       [...base, ...turn("r", "r")],
     ];
-    await Promise.all([run(one, left, 40_000), run(two, right, 60_000)]);
-    const messages = [...session(80, 3000).slice(0, -3), said(), said(), said()];
-    const last = await run(two, [...messages, ...turn("z", "z")], 40_000);
-    const again = await run((await open(parts)).spillway, structuredClone([...messages, ...turn("z", "z")]), 40_000, {
-      mode: "off",
+    const [shownLeft, shownRight] = await Promise.all([run(one, left, 40_000), run(two, right, 30_000)]);
+    expect(shownLeft.report.results.cleared).not.toBe(shownRight.report.results.cleared);
+    // Copies, so that all is read in the third process.
+    const { spillway: three } = await open(parts);
+    const copies = await Promise.all(
+      [left, right].map((messages) => run(three, structuredClone(messages), 10_000_000)),
+    );
+    expect(copies.map(({ messages }) => messages)).toEqual([shownLeft.messages, shownRight.messages]);
+  });
+
+  it("a row of the ledger that is damaged, or another's, costs its own forms only", async () => {
+    const parts = { store: memoryStore(), ledger: memoryLedger() };
+    const { projection } = parts.ledger;
+    const messages = [...session(20, 8000), ...session(20, 3000).slice(1)];
+    const trimmed = await run((await open(parts)).spillway, messages, 200_000, {
+      clearAtLeastShare: 0,
+      clearAtLeastTokens: 1,
+      lowWatermark: 0.9,
     });
-    expect(again.messages).toEqual(last.messages);
+    expect(trimmed.report.results.trimmed).toBeGreaterThan(0);
+    for (const damage of [
+      (text: string) => text.slice(1),
+      () => "null",
+      () => '{"point":1,"forms":[]}',
+      (text: string) => text.replaceAll('"texts":"', '"texts":"A'),
+      (text: string) => text.replaceAll(/"number":\d+/g, '"number":4711'),
+    ]) {
+      parts.ledger.projection = async (key) => {
+        const row = await projection(key);
+        return row && { ...row, text: damage(row.text) };
+      };
+      const copy = structuredClone(messages);
+      const shown = await run((await open(parts)).spillway, copy, 10_000_000);
+      expect(shown.messages).toBe(copy);
+      expect(shown.report.faults).toEqual([]);
+    }
   });
 
   it("what cannot be saved is not dropped, unless the request would be refused with it", async () => {

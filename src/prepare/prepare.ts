@@ -9,11 +9,12 @@ import { planSeed } from "../stages/prune/plan-seed.ts";
 import { planSteps, type StepPlan, type Triggers } from "../stages/prune/plan-steps.ts";
 import { STEP } from "../stages/prune/prune-item.ts";
 import { type ResolvedWindow, resolveWindow } from "../stages/prune/resolve-window.ts";
+import { mayPrune } from "../stages/prune/select-items.ts";
 import { detectWire, wireNamed, wires } from "../wire/index.ts";
 import { budgetBatch, insureResults } from "./clamp-results.ts";
 import { Conversation, type Item } from "./conversation.ts";
-import { conversationKey } from "./conversation-key.ts";
 import { cutResults, frameOf } from "./cut-results.ts";
+import type { Form } from "./form.ts";
 import type { PrepareOptions, PrepareParts } from "./parts.ts";
 import { Preparation, textOf } from "./preparation.ts";
 import { Projections } from "./projections.ts";
@@ -60,11 +61,18 @@ function settle(policy: Policy, options: PrepareOptions): { window: ResolvedWind
   };
 }
 
+/** A conversation as it was read last, by its first message. */
+interface Known {
+  wire: Wire;
+  session: string | null;
+  conversation: Conversation;
+}
+
 class Preparer {
   readonly #parts: PrepareParts;
   readonly #reader: MessageReader;
   readonly #projections: Projections;
-  readonly #known = new WeakMap<object, { wire: Wire; conversation: Conversation }>();
+  readonly #known = new WeakMap<object, Known>();
   /** One request of a conversation at a time. */
   readonly #turns = new WeakMap<object, Promise<unknown>>();
 
@@ -77,6 +85,7 @@ class Preparer {
       breaker,
       deadlineMs,
       sha256: parts.sha256,
+      seal: parts.seal,
       weigh: (texts) => this.#reader.weigh(texts),
       maxConversations: NUMBERS.pruneConversations.default,
       maxChars: NUMBERS.pruneProjectionChars.default,
@@ -113,8 +122,8 @@ class Preparer {
       const why = off ? "the profile is off" : "the message format is not known: name it with `wire`";
       return { messages: messages as Message[], report: emptyReport(pruning, window, why) };
     }
-    const conversation = this.#read(wire, messages, pruning.sticky);
     const session = options.session ?? null;
+    const conversation = this.#read(wire, messages, session, pruning.sticky);
     const preparation = new Preparation(this.#parts, this.#reader, conversation, {
       pruning,
       windowTokens: window.tokens,
@@ -130,27 +139,27 @@ class Preparer {
 
   async #steps(preparation: Preparation) {
     const { conversation, parts, session } = preparation;
-    const { items } = conversation;
-    const key = conversationKey(conversation, parts.scope, parts.sha256);
+    const { items, turns, firstText } = conversation;
+    const key = turns.keyOf({ scope: parts.scope, session, firstText });
     const memory = await this.#projections.of(key);
-    for (const item of items.slice(conversation.lookedUp)) {
-      const form = memory.forms.size === 0 ? null : this.#projections.find(memory, item, () => textOf(item));
-      if (form !== null) conversation.show(item, form);
-    }
+    this.#projections.give(memory, conversation);
+    showAgain(conversation, preparation.pruning);
     const before = conversation.total;
     const replayed = conversation.formed;
     await insureResults(conversation, preparation);
-    conversation.lookedUp = items.length;
+    conversation.lookedAt = items.length;
     await budgetBatch(conversation, preparation);
     const nowMs = parts.now();
     const idleMs = memory.lastMs === null ? null : nowMs - memory.lastMs;
     memory.lastMs = nowMs;
     const plan = planSteps(frameOf(preparation), preparation.pruning, { idleMs });
     await cutResults(plan.cuts, preparation, plan.forced);
-    const shown = [...preparation.shown.keys()].flatMap((item) =>
-      item.form === null ? [] : { item, text: () => textOf(item), form: item.form },
-    );
-    if (shown.length > 0 && !(await this.#projections.save(key, session, shown)) && parts.ledger !== null) {
+    const shown = [...preparation.shown.keys()];
+    if (
+      shown.length > 0 &&
+      !(await this.#projections.save(key, session, conversation, shown)) &&
+      parts.ledger !== null
+    ) {
       preparation.fault("the ledger could not keep the projections: memory has them");
     }
     return { before, replayed, plan };
@@ -181,17 +190,31 @@ class Preparer {
   }
 
   /** What is known of these messages, with those read that are new. */
-  #read(wire: Wire, messages: readonly unknown[], isSticky: boolean): Conversation {
+  #read(wire: Wire, messages: readonly unknown[], session: string | null, isSticky: boolean): Conversation {
     const first = messages[0];
     const isObject = typeof first === "object" && first !== null;
     const known = isObject && isSticky ? this.#known.get(first) : undefined;
-    const isLonger = known?.wire === wire && known.conversation.isStartOf(messages);
-    const conversation = isLonger ? known.conversation : new Conversation();
+    const isLonger = known?.wire === wire && known.session === session && known.conversation.isStartOf(messages);
+    const conversation = isLonger ? known.conversation : new Conversation(this.#parts.sha256);
     for (let at = conversation.messages.length; at < messages.length; at++) {
       conversation.add(this.#reader.read(wire, messages[at]));
     }
-    if (isObject && isSticky) this.#known.set(first, { wire, conversation });
+    if (isObject && isSticky) this.#known.set(first, { wire, session, conversation });
     return conversation;
+  }
+}
+
+/** Shows each result in the shortest form it was given: cut as it came in any case, pruned while it may be pruned. */
+function showAgain(conversation: Conversation, pruning: PruningPolicy): void {
+  const { firstUser, assistants, messages, withForms } = conversation;
+  const { may } = mayPrune({ firstUser, assistants, messages: messages.length }, pruning);
+  for (const item of withForms) {
+    const mostStep = may(item) ? STEP.cleared : STEP.clamped;
+    let shortest: Form | null = null;
+    for (const form of item.forms) {
+      if (form.step <= mostStep && form.weight.chars < (shortest?.weight.chars ?? Infinity)) shortest = form;
+    }
+    if (item.form !== shortest) conversation.show(item, shortest);
   }
 }
 

@@ -19,7 +19,6 @@ export function measureAgainst({ windowTokens }: { windowTokens: number }, { est
 /** Seed 002 as it stands: looks at this request alone, so the next one may be cut elsewhere. */
 export function planSeed<Item extends PruneItem>(frame: PruneFrame<Item>, policy: PruningPolicy): PrunePlan<Item> {
   const { softTrimRatio, hardClearRatio, hardClear, minPrunableToolChars } = policy;
-  if (policy.mode === "off") return { cuts: [], why: "mode is off" };
   const { items, why } = selectItems(frame, policy);
   if (why !== null) return { cuts: [], why };
   const left = items.filter(({ step }) => step < STEP.cleared);

@@ -31,7 +31,6 @@ export function planSteps<Item extends PruneItem>(
   clock: StepClock,
 ): StepPlan<Item> {
   const off = (why: string): StepPlan<Item> => ({ cuts: [], why, triggers: allInactive(why), forced: false });
-  if (policy.mode === "off") return off("mode is off");
   const selected = selectItems(frame, policy);
   if (selected.why !== null) return off(selected.why);
   const left = inOrder(selected.items.filter(({ step }) => step < STEP.cleared));

@@ -12,17 +12,23 @@ function isSelected({ allow, deny }: PruningPolicy["tools"], tool: string): bool
 /** What may be pruned, or why nothing may. */
 export type Selected<Item extends PruneItem> = { items: Item[]; why: null } | { items: []; why: string };
 
+/** Where results stand in a request. */
+type Places = Pick<PruneFrame, "firstUser" | "assistants" | "messages">;
+
 /**
- * The results between the first user's message and the cutoff, which is the assistant message that is
- * `keepLastAssistants` from the end: what came before a user spoke, and what is still in use, is left alone.
+ * Whether a result may be pruned: it stands between the first user's message and the cutoff, which is the assistant message
+ * that is `keepLastAssistants` from the end, and its tool is selected. What came before a user spoke, and what is still in
+ * use, is left alone. In words why, where none may.
  */
-export function selectItems<Item extends PruneItem>(frame: PruneFrame<Item>, policy: PruningPolicy): Selected<Item> {
-  const { items, firstUser, assistants, messages } = frame;
-  const { keepLastAssistants: keep, tools } = policy;
-  if (firstUser === null) return { items: [], why: "no user has spoken yet" };
-  if (assistants.length < keep) {
-    return { items: [], why: `there are ${assistants.length} assistant messages; the last ${keep} are kept` };
-  }
+export function mayPrune(
+  { firstUser, assistants, messages }: Places,
+  { mode, keepLastAssistants: keep, tools }: PruningPolicy,
+): { may(item: PruneItem): boolean; why: null } | { may(): false; why: string } {
+  const none = (why: string) => ({ may: () => false as const, why });
+  if (mode === "off") return none("mode is off");
+  if (firstUser === null) return none("no user has spoken yet");
+  if (assistants.length < keep)
+    return none(`there are ${assistants.length} assistant messages; the last ${keep} are kept`);
   const cutoff = keep === 0 ? messages : (assistants[assistants.length - keep] as number);
   const known = new Map<string, boolean>();
   const isAllowed = (tool: string) => {
@@ -30,11 +36,14 @@ export function selectItems<Item extends PruneItem>(frame: PruneFrame<Item>, pol
     known.set(tool, before);
     return before;
   };
-  const selected: Item[] = [];
-  for (const item of items) {
-    if (item.message >= cutoff) break;
-    if (item.message < firstUser || item.untouchable || item.shown.chars === 0) continue;
-    if (isAllowed(item.tool)) selected.push(item);
-  }
-  return { items: selected, why: null };
+  const may = ({ message, untouchable, tool }: PruneItem) =>
+    message < cutoff && message >= firstUser && !untouchable && isAllowed(tool);
+  return { may, why: null };
+}
+
+/** The results that may be pruned and have something that can go. */
+export function selectItems<Item extends PruneItem>(frame: PruneFrame<Item>, policy: PruningPolicy): Selected<Item> {
+  const { may, why } = mayPrune(frame, policy);
+  if (why !== null) return { items: [], why };
+  return { items: frame.items.filter((item) => item.shown.chars > 0 && may(item)), why };
 }

@@ -1,0 +1,63 @@
+import type { WireMessage } from "../contract/wire.ts";
+
+type Sha256 = (text: string) => string;
+
+/** What a conversation is named by. */
+export interface ConversationName {
+  /** Who may read. */
+  scope: string;
+  /** The name that the host gives it; null where it gives none. */
+  session: string | null;
+  /** The first words of a user. */
+  firstText: string | null;
+}
+
+/**
+ * The turns of a conversation: what an assistant said or called, and which results came. Each has a hash of itself and all
+ * turns before it, its **point**, so two requests that share a point share all that led to it. Texts are not part of it,
+ * since hosts change them between requests: system prompts, reminders at the end, thoughts that are left out later.
+ */
+export class Turns {
+  readonly #sha256: Sha256;
+  readonly #points = new Set<string>();
+  #last = "";
+  #firstCall: string | null = null;
+
+  constructor(sha256: Sha256) {
+    this.#sha256 = sha256;
+  }
+
+  add({ role, text, calls, results }: WireMessage): void {
+    const hasSpoken = role === "assistant" && (text !== null || calls.length > 0);
+    if (!hasSpoken && results.length === 0) return;
+    const made = calls.map(({ id, tool, input }) => id ?? [tool, inputText(input)]);
+    const given = results.map(({ id, tool }) => id ?? [tool]);
+    this.#last = this.#sha256(JSON.stringify([this.#last, made, given])).slice(0, 32);
+    this.#points.add(this.#last);
+    if (calls.length > 0) this.#firstCall ??= this.#last;
+  }
+
+  /** The point at which the conversation is now; empty before its first turn. */
+  get last(): string {
+    return this.#last;
+  }
+
+  /** Whether the conversation has come through this point. */
+  passed(point: string): boolean {
+    return this.#points.has(point);
+  }
+
+  /** What a conversation is kept under: its name and its first call, which most providers give an id of its own. */
+  keyOf({ scope, session, firstText }: ConversationName): string {
+    const name = [scope, session, firstText?.toWellFormed() ?? null];
+    return this.#sha256(JSON.stringify([...name, this.#firstCall])).slice(0, 32);
+  }
+}
+
+function inputText(input: unknown): string {
+  try {
+    return typeof input === "string" ? input : (JSON.stringify(input) ?? "");
+  } catch {
+    return "";
+  }
+}
