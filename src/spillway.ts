@@ -212,7 +212,8 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   /** A file is named only once it is there. */
   async function accessTo(artifact: Pick<Artifact, "id" | "session" | "tool">): Promise<Access> {
     if (reader.by !== "file") return reader;
-    const copying = (async () => parts.copyOut?.(artifact) ?? null)();
+    // Its name is in the file's.
+    const copying = (async () => parts.copyOut?.({ ...artifact, tool: await safeName(artifact.tool) }) ?? null)();
     const path = await within(copying, deadlineMs, "copying").catch(() => null);
     return path === null ? { by: "operator" } : { by: "file", path };
   }

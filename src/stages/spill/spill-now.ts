@@ -1,6 +1,6 @@
 import type { Artifact, ArtifactAbout } from "../../contract/store.ts";
 import { messageOf } from "../../errors.ts";
-import { isArtifact, NOT_REDACTED, type Spilled, type SpillPlace } from "./spill.ts";
+import { isArtifact, NOT_REDACTED, type Spilled, type SpillPlace, withSafeName } from "./spill.ts";
 
 /** Keeps one whole output before it returns. Never throws: what it could not do is in `fault`. */
 export function spillNow(place: SpillPlace, about: ArtifactAbout, chunks: Iterable<Uint8Array>): Spilled {
@@ -12,7 +12,8 @@ export function spillNow(place: SpillPlace, about: ArtifactAbout, chunks: Iterab
     const pieces: Uint8Array[] = [];
     const redactions = redact(place, chunks, pieces);
     if (redactions === null) return notSaved("what takes secrets out is not loaded yet");
-    const artifact = store.keepNow(about, join(pieces), redactions);
+    const start = place.loadedRedactor?.() ?? null;
+    const artifact = store.keepNow(start === null ? about : withSafeName(about, start), join(pieces), redactions);
     if (!isArtifact(artifact)) throw new Error("the store gave no artifact");
     breaker.succeeded();
     return { artifact, fault: null };

@@ -109,7 +109,7 @@ class RunningSpill implements Spill {
     // After a fault the writer still has what came before it.
     await this.#attempt(async () => {
       if (failed !== null && this.#addedBytes === 0) return;
-      this.#writer ??= await this.#wait(this.#store.begin(this.#about), "opening the store");
+      this.#writer ??= await this.#begin();
       const kept = await this.#wait(this.#writer.end(redactions), "saving");
       if (!isArtifact(kept)) throw new Error("the store gave no artifact");
       artifact = failed === null ? kept : { ...kept, saved: "partial" };
@@ -123,10 +123,15 @@ class RunningSpill implements Spill {
 
   async #write(bytes: Uint8Array): Promise<void> {
     if (bytes.length === 0) return;
-    this.#writer ??= await this.#wait(this.#store.begin(this.#about), "opening the store");
+    this.#writer ??= await this.#begin();
     const added = this.#writer.add(bytes);
     if (added !== undefined) await this.#wait(added, "writing");
     this.#addedBytes += bytes.length;
+  }
+
+  async #begin(): Promise<ArtifactWriter> {
+    const about = this.#loadRedactor === null ? this.#about : withSafeName(this.#about, await this.#loadRedactor());
+    return this.#wait(this.#store.begin(about), "opening the store");
   }
 
   #wait<T>(promise: Promise<T>, what: string): Promise<T> {
@@ -141,6 +146,16 @@ class RunningSpill implements Spill {
       this.#fault = `spill failed after ${this.#addedBytes} bytes: ${messageOf(error)}`;
     }
   }
+}
+
+/** What is said of an artifact, with secrets taken out of its tool's name too: that may be anybody's. */
+export function withSafeName(about: ArtifactAbout, start: StartRedactor): ArtifactAbout {
+  const decoder = new TextDecoder();
+  let tool = "";
+  const redactor = start((bytes) => void (tool += decoder.decode(bytes, { stream: true })));
+  redactor.add(new TextEncoder().encode(about.tool));
+  redactor.end();
+  return { ...about, tool };
 }
 
 /** A store may be anybody's: what it says goes into a marker. */
