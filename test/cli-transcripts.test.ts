@@ -1,8 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { createSpillway } from "../src/index.ts";
+import { openDatabase } from "../src/storage/local/open-database.ts";
 
 const CLI = new URL("../dist/cli.cjs", import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), "spillway-cli-transcripts-"));
@@ -93,6 +95,51 @@ describe("spillway guard, cap, compact and prune", () => {
     const { status, stdout } = spillway("prune", file);
     expect(status).toBe(0);
     expect(stdout).toMatch(/^\d+ messages? lightened: [\d,]+ -> [\d,]+ tokens\n/);
+  });
+
+  it("prune without doing it says what prune does, of what earlier requests showed too, and writes nothing", async () => {
+    const turns = Array.from({ length: 30 }, (_, at) => [
+      { role: "assistant", content: [{ type: "tool_use", id: `c${at}`, name: "lookup", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: `c${at}`, content: lines(100) }] },
+    ]);
+    const messages = [{ role: "user", content: "go" }, ...turns.flat()];
+    const text = JSON.stringify(messages);
+    const file = join(folder, "shown.json");
+    const dir = join(folder, "shown");
+    writeFileSync(file, text);
+    const earlier = await createSpillway({ dir, env: {} });
+    const shown = await earlier.prepare(messages, { wire: "anthropic", window: 20_000 });
+    await earlier.store?.close();
+    const count = shown.messages.filter((message, at) => message !== messages[at]).length;
+    expect(count).toBeGreaterThan(10);
+    const rows = async () => {
+      const database = await openDatabase(dir);
+      const of = (table: string) => database.raw.prepare(`select count(*) as n from ${table}`).get();
+      const counts = [of("projections"), of("events"), of("artifacts")];
+      await database.close();
+      return counts;
+    };
+    const before = await rows();
+    const prune = (...flags: string[]) => {
+      const { stdout, stderr } = spillway("prune", file, "--dir", dir, "--window", "200000", "--json", ...flags);
+      expect(stderr).toBe("");
+      return JSON.parse(stdout);
+    };
+    const replayed = { report: { results: { replayed: count, cleared: 0 } } };
+    expect(prune("--dry-run")).toMatchObject({ changed: count, ...replayed });
+    expect(prune("--request", "31")).toMatchObject({ messages: shown.messages, ...replayed });
+    expect(prune("--dry-run", "--mode", "aggressive").report.results.cleared).toBeGreaterThan(0);
+    for (const flags of [["--dry-run"], []]) {
+      expect(prune("--mode", "off", ...flags)).toMatchObject({ changed: 0, report: { results: { replayed: 0 } } });
+    }
+    expect(readFileSync(file, "utf8")).toBe(text);
+    expect(await rows()).toEqual(before);
+    expect(prune()).toMatchObject({ changed: count, ...replayed });
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(shown.messages);
+    // A folder that is not there is not made to look at it.
+    const none = join(folder, "none");
+    expect(spillway("prune", file, "--dir", none, "--dry-run").stderr).toBe("");
+    expect(existsSync(none)).toBe(false);
   });
 
   it.each([

@@ -92,7 +92,22 @@ export async function followPlace<T>(flags: PlaceFlags, act: (place: ReadPlace) 
 /** Does something with what is kept in the folder and makes nothing: a usual folder that is not there yet is read as an empty one. */
 export async function readPlace<T>(flags: PlaceFlags, act: (place: ReadPlace) => Promise<T>): Promise<T> {
   const named = await nameFolder(flags, tell);
-  if (await hasKept(flags, named)) return closing(await openNamed(named, { readsOnly: true }), act);
+  return readNamed(named, await hasKept(flags, named), act);
+}
+
+/** The same for a command that makes the folder when it does more than look: any that is not there yet is an empty one. */
+export async function lookPlace<T>(flags: PlaceFlags, act: (place: ReadPlace) => Promise<T>): Promise<T> {
+  const { hasStore } = await import("../../storage/local/has-store.ts");
+  const named = await nameFolder(flags);
+  return readNamed(named, hasStore(named.dir), act);
+}
+
+async function readNamed<T>(
+  named: KeepingOptions,
+  isThere: boolean,
+  act: (place: ReadPlace) => Promise<T>,
+): Promise<T> {
+  if (isThere) return closing(await openNamed(named, { readsOnly: true }), act);
   const { emptyLocal } = await import("../../storage/local/open-local.ts");
   const { dir, retention: _retention, ...options } = named;
   return act({ ...emptyLocal(dir), options });

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { createSpillway, type PruneReport } from "../../../index.ts";
+import { createSpillway, type PruneReport, type Spillway } from "../../../index.ts";
 import { counted, grouped } from "../../../stages/mark/texts.ts";
 import {
   addPolicyFlags,
@@ -11,7 +11,7 @@ import {
   wayOf,
   wholeNumber,
 } from "../flags.ts";
-import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
+import { addPlaceFlag, lookPlace, openPlace, type PlaceFlags } from "../open-place.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
 interface PruneFlags extends PolicyFlags, PlaceFlags, TranscriptFlags {
@@ -57,29 +57,30 @@ async function pruneTranscript(file: string, flags: PruneFlags): Promise<void> {
   ]);
   const transcript = openTranscript(file, flags.wire);
   const { policy, dir: _dir, ...keeping } = await optionsFromFlags(flags);
-  const isLook = flags.dryRun === true || flags.request !== undefined;
-  const place = isLook ? null : await openPlace(flags);
-  const spillway = await createSpillway({
-    ...(place === null ? {} : keeping),
-    store: place?.store ?? null,
-    ledger: place?.ledger ?? null,
-    policy,
-    env: {},
-  });
+  const dryRun = flags.dryRun ?? false;
   const options = {
     window: flags.window,
     model: flags.model,
     session: flags.session,
     ...(flags.mode !== undefined && { pruning: { mode: flags.mode } }),
   };
-  if (flags.request !== undefined) {
-    const prepared = await pruneRequest(transcript, spillway, options, flags.request);
+  const { request } = flags;
+  // What is only looked at is shown as earlier requests showed it, and nothing is written anywhere.
+  const look = <T>(act: (spillway: Spillway) => Promise<T>) =>
+    lookPlace(flags, async ({ ledger }) => {
+      const reading = { ...ledger, record: async () => {}, saveProjection: async () => {} };
+      return act(await createSpillway({ store: null, ledger: reading, policy, env: {} }));
+    });
+  if (request !== undefined) {
+    const prepared = await look((spillway) => pruneRequest(transcript, spillway, options, request));
     return writeJson(flags.json ? prepared : prepared.messages);
   }
-  const dryRun = flags.dryRun ?? false;
-  const pruned = await pruneFile(transcript, spillway, { ...options, by: wayOf(flags), dryRun }).finally(() =>
-    place?.close(),
-  );
+  const pruneKeeping = async <T>(act: (spillway: Spillway) => Promise<T>) => {
+    const { store, ledger, close } = await openPlace(flags);
+    return act(await createSpillway({ ...keeping, store, ledger, policy, env: {} })).finally(close);
+  };
+  const prune = (spillway: Spillway) => pruneFile(transcript, spillway, { ...options, by: wayOf(flags), dryRun });
+  const pruned = dryRun ? await look(prune) : await pruneKeeping(prune);
   if (flags.json) return writeJson({ file, dryRun, ...pruned });
   const { report } = pruned;
   const sizes = `${grouped(report.before.tokens)} -> ${grouped(report.after.tokens)} tokens`;
