@@ -1,3 +1,4 @@
+import type * as Crypto from "node:crypto";
 import type { PrepareParts, Seal } from "../prepare/parts.ts";
 import type { Prepare } from "../prepare/prepare.ts";
 import { checkPrepare } from "./check-options.ts";
@@ -23,7 +24,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** The nonce is made of key and text: the same text gives the same, and no two share one under a key. */
-function sealWith({ createCipheriv, createDecipheriv, createHmac }: typeof import("node:crypto")): Seal {
+function sealWith({ createCipheriv, createDecipheriv, createHmac }: typeof Crypto): Seal {
   return {
     close(key, text) {
       const secret = Buffer.from(key, "hex");
