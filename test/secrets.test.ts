@@ -148,6 +148,7 @@ const ways: Record<string, Way> = {
     const bulky = { ...message, toolName: "x", details: { log: logOf(way), token: secretOf(way) } };
     await spillway.guard(bulky);
     spillway.guardSync(bulky);
+    spillway.guardSync({ ...message, content: [{ type: "text", text: `${logOf(way)} again` }] });
   },
   cap: async (spillway, way) =>
     spillway.cap(Array.from({ length: 40 }, (_, at) => [user(logOf(way)), ...turn(`p${at}`, logOf(way))]).flat()),
