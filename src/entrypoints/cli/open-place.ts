@@ -97,7 +97,7 @@ export async function readPlace<T>(flags: PlaceFlags, act: (place: ReadPlace) =>
 
 /** The same for a command that makes the folder when it does more than look: any that is not there yet is an empty one. */
 export async function lookPlace<T>(flags: PlaceFlags, act: (place: ReadPlace) => Promise<T>): Promise<T> {
-  const { hasStore } = await import("../../storage/local/has-store.ts");
+  const { hasStore } = await import("../../storage/local/data-folder.ts");
   const named = await nameFolder(flags);
   return readNamed(named, hasStore(named.dir), act);
 }
