@@ -8,6 +8,7 @@ const projections = (maxConversations: number) =>
     breaker: newBreaker(1, 1, () => 0),
     deadlineMs: 1000,
     sha256: (text) => text,
+    seal: { close: (_key, text) => text, open: (_key, sealed) => sealed },
     weigh: () => ({ chars: 0, tokens: 0, bytes: 0 }),
     maxConversations,
     maxChars: 1000,
