@@ -1,7 +1,7 @@
 // The public surface. Anything added here is public API: named exports only.
 import type { LoadConfigOptions, LoadedConfig } from "./config/index.ts";
 import type { TokenCounter } from "./contract/token-counter.ts";
-import { openSpillway, type SpillwayOptions } from "./open-spillway.ts";
+import type { SpillwayOptions } from "./open-spillway.ts";
 import type { Spillway } from "./spillway.ts";
 
 /**
@@ -9,7 +9,10 @@ import type { Spillway } from "./spillway.ts";
  * (SPILLWAY_MAX_LINES, SPILLWAY_OFF ...) honoured. Reads no config file: hand in `(await loadConfig()).options` for that.
  */
 export async function createSpillway(options: SpillwayOptions = {}): Promise<Spillway> {
-  const { newHistories } = await import("./histories/histories.ts");
+  const [{ openSpillway }, { newHistories }] = await Promise.all([
+    import("./open-spillway.ts"),
+    import("./histories/histories.ts"),
+  ]);
   return openSpillway(options, newHistories);
 }
 

@@ -33,7 +33,7 @@ import { lazyCompact } from "./spillway/lazy-compact.ts";
 import { lazyPrepare } from "./spillway/lazy-prepare.ts";
 import type { Reader, Spillway, SpillwayParts } from "./spillway/parts.ts";
 import { compileFocus } from "./stages/clamp/focus/compile-focus.ts";
-import { strategyAtHand } from "./stages/clamp/strategies/on-use.ts";
+import { strategies } from "./stages/clamp/strategies/index.ts";
 import { errorForDisplay } from "./stages/display/error-for-display.ts";
 import { forDisplay } from "./stages/display/for-display.ts";
 import type { Access } from "./stages/mark/access.ts";
@@ -46,7 +46,6 @@ import { smallerOf } from "./stages/policy/merge-rows.ts";
 import { policyFromEnvironment } from "./stages/policy/policy-from-environment.ts";
 import { resolvePolicy } from "./stages/policy/resolve-policy.ts";
 import { resolveToolPolicy } from "./stages/policy/resolve-tool-policy.ts";
-import { STRATEGY_NAMES } from "./stages/policy/strategy-name.ts";
 import { hostTokens } from "./stages/record/host-tokens.ts";
 import { type CutFields, type FaultFields, type Logger, logCut, logFault } from "./stages/record/log-cut.ts";
 import { isCut } from "./stages/record/receipt-events.ts";
@@ -94,7 +93,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   const access: Access = reader.by === "file" ? { by: "operator" } : reader;
   const policy = resolvePolicy(...(parts.policy ?? []), policyFromEnvironment(env));
   const counter = parts.counter === undefined ? estimateCounter : guardCounter(parts.counter);
-  const ownStrategies = new Map((parts.strategies ?? []).map((strategy) => [strategy.name, strategy]));
+  const known = new Map([...strategies, ...(parts.strategies ?? [])].map((strategy) => [strategy.name, strategy]));
   // A policy that names no strategy of ours should fail where it was written, not inside an agent.
   for (const name of strategyNames(policy)) strategyNamed(name);
 
@@ -115,11 +114,11 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   checkLimits(parts.hostLimits ?? {}, "hostLimits");
 
   function strategyNamed(name: string): Strategy {
-    const strategy = ownStrategies.get(name) ?? strategyAtHand(name);
+    const strategy = known.get(name);
     if (strategy !== undefined) return strategy;
     throw new SpillwayError(
       "unknown-strategy",
-      `strategy must be one of ${[...STRATEGY_NAMES, ...ownStrategies.keys()].join(", ")}; got "${name}"`,
+      `strategy must be one of ${[...known.keys()].join(", ")}; got "${name}"`,
     );
   }
 

@@ -4,7 +4,7 @@ import type { Receipt } from "../contract/receipt.ts";
 import type { Extent, Size, Total } from "../contract/size.ts";
 import type { Focus, Strategy } from "../contract/strategy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
-import { type Clamped, type FoldChoice, startClamp } from "../stages/clamp/clamp.ts";
+import { type Clamped, startClamp } from "../stages/clamp/clamp.ts";
 import type { Keeping } from "../stages/mark/access.ts";
 import type { CustomMarker, MarkRequest } from "../stages/mark/forms.ts";
 import { tagAtEnd, withTag } from "../stages/mark/quoted.ts";
@@ -26,7 +26,7 @@ export interface AdmissionRequest {
   limits: Limits;
   strategy: Strategy;
   headShare: number;
-  fold: FoldChoice;
+  fold: boolean;
   counter: TokenCounter;
   exitCode: number | null;
   /** The command whose output it is, where known. */

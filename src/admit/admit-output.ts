@@ -13,12 +13,10 @@ import type { AdmittedBlocks } from "./admit-texts.ts";
 import { admitWhole } from "./admit-whole.ts";
 import { errorWith } from "./clamp-error.ts";
 import { holdLimits } from "./hold-limits.ts";
-import { isLoaded, loadFor } from "./load-on-use.ts";
 import type { ModelView } from "./model-view.ts";
 import { ownText, ownTextNow } from "./own-text.ts";
 import type { OwnText, OwnTexts } from "./own-texts.ts";
 import { PageHolder } from "./page-holder.ts";
-import { type Chunks, leastBytes, peek } from "./peek-output.ts";
 import { readExitCode } from "./read-exit-code.ts";
 import { redactedPlace } from "./redacted-place.ts";
 import { firstLine, withFaults } from "./with-faults.ts";
@@ -53,6 +51,9 @@ type StructuredKeeper = Omit<Keeper, "loadView" | "exit"> & Partial<Pick<Keeper,
 
 /** Never throws: without a summary the clamp stands, and its receipt says why. */
 export type Summarize = (request: AdmissionRequest, ended: Ended, kept: OwnText) => Promise<Ended>;
+
+/** An output's bytes as they come. */
+type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /** An output that is read whole because nothing may be cut: beyond this it is cut all the same. */
 const MAX_OFF_BYTES = 256 * 1024 * 1024;
@@ -115,16 +116,12 @@ async function admitChunks(
 }
 
 async function readAndKeep(
-  given: AdmissionRequest,
-  source: Chunks,
+  request: AdmissionRequest,
+  chunks: Chunks,
   keeper: Keeper,
   original?: string,
 ): Promise<Admitted> {
   const { place, about, access, own, exit, summarize } = keeper;
-  const { chunks, isSmall } = isLoaded(given)
-    ? { chunks: source, isSmall: false }
-    : await peek(source, leastBytes(given.limits));
-  const request = isSmall ? given : await loadFor(given);
   const admission = startAdmission(request);
   const known = original === undefined ? null : own.find(original);
   const spill = startSpill(known === null ? redactedPlace(place, request.source) : { ...place, store: null }, about);
@@ -223,14 +220,13 @@ function remembered(admitted: Admitted, own: OwnText, texts: OwnTexts): Admitted
 
 /** Admits a structured result; `admit` says how its parts share the limits. */
 export async function admitStructured(
-  given: AdmissionRequest,
+  request: AdmissionRequest,
   result: object,
   keeper: StructuredKeeper,
   view: ModelView | null,
   admit: AdmitParts = admitBlocks,
 ): Promise<AdmittedOutput> {
   const { place, about, access, own, summarize } = keeper;
-  const request = await loadFor(given);
   const { blocks, write } = view === null ? admit(request, result) : admitRedacted(request, result, view);
   const faults: string[] = [];
   const kept: OwnText[] = [];

@@ -2,7 +2,6 @@ import type { Limits } from "../contract/limits.ts";
 import type { Strategy, StrategyName } from "../contract/strategy.ts";
 import { SpillwayError } from "../errors.ts";
 import { strategies } from "../stages/clamp/strategies/index.ts";
-import { startFold } from "../stages/fold/fold.ts";
 import { DEFAULT_STRATEGY } from "../stages/policy/defaults.ts";
 import type { Admitted } from "./admission.ts";
 import { admitBlocks, holdBlocks } from "./admit-blocks.ts";
@@ -20,7 +19,7 @@ export interface ClampOptions extends PlainOptions {
 export function clampText(text: string, limits: Limits, options: ClampOptions = {}): Admitted {
   if (typeof text !== "string") throw new SpillwayError("bad-input", `clampText takes a text; got ${typeof text}`);
   const strategy = strategyOf(options.strategy ?? DEFAULT_STRATEGY);
-  return clampWith(strategy, text, limits, options, options.fold ? startFold : false);
+  return clampWith(strategy, text, limits, options, options.fold ?? false);
 }
 
 /** Clamps the texts of a structured result under one budget, with no store. */
@@ -29,12 +28,7 @@ export function clampBlocks<T extends object>(
   limits: Limits,
   options: ClampOptions = {},
 ): Admitted & { output: T } {
-  const request = requestFor(
-    strategyOf(options.strategy ?? DEFAULT_STRATEGY),
-    limits,
-    options,
-    options.fold ? startFold : false,
-  );
+  const request = requestFor(strategyOf(options.strategy ?? DEFAULT_STRATEGY), limits, options, options.fold ?? false);
   const { texts: _texts, ...admitted } = admitBlocks(request, result).write([]);
   return holdBlocks(request, admitted);
 }

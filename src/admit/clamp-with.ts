@@ -1,7 +1,6 @@
 import type { Limits } from "../contract/limits.ts";
 import type { Strategy } from "../contract/strategy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
-import type { FoldChoice } from "../stages/clamp/clamp.ts";
 import { compileFocus } from "../stages/clamp/focus/compile-focus.ts";
 import type { CustomMarker } from "../stages/mark/forms.ts";
 import { estimateCounter, guardCounter } from "../stages/measure/estimate-tokens.ts";
@@ -31,7 +30,7 @@ export function clampWith(
   text: string,
   limits: Limits,
   options: PlainOptions = {},
-  fold: FoldChoice = false,
+  fold = false,
 ): Admitted {
   const request = requestFor(strategy, limits, options, fold);
   const whole = admitWhole(text, request);
@@ -43,12 +42,7 @@ export function clampWith(
 }
 
 /** How something is admitted where there is no policy. */
-export function requestFor(
-  strategy: Strategy,
-  limits: Limits,
-  options: PlainOptions,
-  fold: FoldChoice,
-): AdmissionRequest {
+export function requestFor(strategy: Strategy, limits: Limits, options: PlainOptions, fold: boolean): AdmissionRequest {
   const { headShare = NUMBERS.headShare.default, marker, command, focus } = options;
   const counter = options.counter === undefined ? estimateCounter : guardCounter(options.counter);
   return {

@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { type Admitted, NOT_KEPT, startAdmission } from "../admit/admission.ts";
 import type { Limits } from "../contract/limits.ts";
 import type { Strategy } from "../contract/strategy.ts";
-import { startFold } from "../stages/fold/fold.ts";
 import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { arbitraryLimits, arbitraryOutput, chunked, lent } from "./arbitrary.ts";
@@ -36,7 +35,7 @@ export function testStrategy(strategy: Strategy, { describe, it }: Runner, { num
       limits,
       strategy,
       headShare: 0.3,
-      fold: fold && startFold,
+      fold,
       counter: estimateCounter,
       exitCode,
     });

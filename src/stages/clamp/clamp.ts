@@ -1,25 +1,22 @@
 import type { Cut, ExplainedBlock } from "../../contract/cut.ts";
 import type { Limits, Unit } from "../../contract/limits.ts";
 import type { Total } from "../../contract/size.ts";
-import type { Span, TakeSpan } from "../../contract/span.ts";
+import type { Span } from "../../contract/span.ts";
 import type { Held, Sieve, Strategy, StrategyRequest } from "../../contract/strategy.ts";
 import type { TokenCounter } from "../../contract/token-counter.ts";
 import { messageOf } from "../../errors.ts";
-import type { Fold } from "../fold/fold.ts";
+import { type Fold, startFold } from "../fold/fold.ts";
 import { measureText } from "../measure/measure-text.ts";
 import { newScan, SAMPLE_BYTES, scanBytes, scannedChars, scannedLines } from "../measure/scan.ts";
 import { budgetOf, capacityBytes, overBudget } from "./budget.ts";
 import { decode, isReplaced } from "./fit.ts";
 import { headTail } from "./strategies/head-tail.ts";
 
-/** What starts folding; `true` asks for it where it is not loaded: then nothing is folded. */
-export type FoldChoice = boolean | ((take: TakeSpan) => Fold);
-
 /** How one output is to be clamped. */
 export interface ClampRequest extends StrategyRequest {
   strategy: Strategy;
   /** Drop terminal codes and repeats, should the output be over a limit. */
-  fold: FoldChoice;
+  fold: boolean;
 }
 
 /** One output on its way through the clamp. */
@@ -170,8 +167,7 @@ class RunningClamp implements Clamp {
       if (typeof sieve?.add !== "function") throw new Error("it gave nothing to add to");
       this.#sieve = sieve;
       // A fold of many lines could hide the one that somebody is after.
-      if (typeof fold === "function" && !this.#strategy.exact && focus === undefined)
-        this.#fold = fold((span) => sieve.add(span));
+      if (fold && !this.#strategy.exact && focus === undefined) this.#fold = startFold((span) => sieve.add(span));
     });
     if (this.#length > 0) this.#feed(this.#waiting(), 0, 1);
     this.#length = 0;

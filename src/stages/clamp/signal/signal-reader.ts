@@ -170,9 +170,7 @@ export class SignalReader {
     // Until enough was passed over again no line is looked at.
     const waits = this.#budget.waits(this.#bytes);
     const run =
-      waits > 0
-        ? passedLines(span, start, line, waits, MAX_UNIT_BYTES)
-        : quietLines(bytes, start, MAX_UNIT_BYTES);
+      waits > 0 ? passedLines(span, start, line, waits, MAX_UNIT_BYTES) : quietLines(bytes, start, MAX_UNIT_BYTES);
     if (run.breaks === 0) return run;
     const length = run.end - start;
     this.#bytes += length;
