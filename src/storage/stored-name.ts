@@ -5,15 +5,15 @@ const READABLE_CHARS = 100;
 const SHORTENED = /~[0-9a-f]{64}$/;
 
 /**
- * A session's, tool's or call's name as it is kept. Nearly all stay as they are; one that is too long, or has characters
- * that not every engine can keep (NUL, half a surrogate pair), becomes its readable start and its hash: never two names
- * one. An empty name is none.
+ * Returns the form in which the name of a session, a tool or a call is stored. Most names stay as they are. A name that
+ * is too long, or that has characters which not every engine can store (NUL, half a surrogate pair), becomes its
+ * readable start and its hash. So two names never become the same. For an empty name it returns null.
  */
 export function storedName(name: string | null | undefined): string | null {
   if (name === null || name === undefined || name === "") return null;
   const isKeepable = name.length <= NUMBERS.nameChars.default && !name.includes("\0") && name.isWellFormed();
   if (isKeepable && !SHORTENED.test(name)) return name;
-  // UTF-16 keeps half pairs apart, which UTF-8 would all turn into the same character.
+  // UTF-16 tells half pairs apart. UTF-8 would turn all of them into the same character.
   const hash = createHash("sha256").update(Buffer.from(name, "utf16le")).digest("hex");
   return `${name.slice(0, READABLE_CHARS).replaceAll("\0", " ").toWellFormed()}~${hash}`;
 }

@@ -27,7 +27,7 @@ const linesOf = async (path: string) => {
 };
 const sessionsIn = async (path: string) => (await linesOf(path)).map((line) => JSON.parse(line).session);
 
-/** A store of given bytes; `plain` names a file that has them too. */
+/** Makes a store that holds the given bytes. `plain` names files that hold the same bytes. */
 function storeOf(outputs: Record<string, Uint8Array>, plain: Record<string, string> = {}): Store {
   const find = (id: string): Artifact | null => {
     const bytes = outputs[id]?.length;
@@ -58,7 +58,7 @@ describe("safe file names", () => {
           expect(name).not.toMatch(/\.\.|\.$|^(con|nul|aux|prn)(\.|$)/i);
         }
         expect(new Set(safe.map((name) => name.toLowerCase())).size).toBe(values.length);
-        // A name that was made from another is not taken over by somebody who is called like it.
+        // If a safe name was made from another name, a session that is called like the safe name gets a different one.
         for (const [at, name] of safe.entries()) if (name !== values[at]) expect(safeFileName(name)).not.toBe(name);
       }),
     );

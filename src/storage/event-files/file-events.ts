@@ -7,14 +7,14 @@ import { eventLine } from "../ledgers/event-form.ts";
 /** Takes events one after another, as they happen. */
 export type EventListener = (event: SpillwayEvent) => Promise<void>;
 
-/** Writes each event as a line of JSON at the end of a file: the log that `events: FILE` asks for. */
+/** Returns a listener that appends each event to a file as one line of JSON. The option `events: FILE` uses it. */
 export function fileEvents(path: string): EventListener {
   return async (event) => appendLine(path, eventLine(event));
 }
 
 /**
- * One write at the file's end, so that lines of several processes do not mix. The file is opened anew each time: when
- * somebody moves the log away, the next line begins a new one.
+ * Appends one line in a single write, so that lines of several processes do not mix. Opens the file anew each time: if
+ * somebody moves the log away, the next line begins a new file.
  */
 export function appendLine(path: string, line: string, extraFlags = 0): void {
   const descriptor = openToAppend(path, extraFlags);
@@ -32,19 +32,22 @@ function openToAppend(path: string, extraFlags: number): number {
   const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDWR, O_WRONLY } = constants;
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) makeFolder(dirname(path));
-  // A pipe that nobody reads is an error, not a wait without end.
+  // If nobody reads the pipe, this open fails at once instead of waiting for ever.
   if (found && !found.isFile()) return openSync(path, O_APPEND | O_WRONLY | (O_NONBLOCK ?? 0) | extraFlags);
   return openSync(path, O_APPEND | O_CREAT | O_RDWR | extraFlags, 0o600);
 }
 
-/** By hand: Node's own way never ends under a folder that takes no others, as /proc does. */
+/**
+ * Makes a folder and its missing parents. Node's recursive mkdir never returns under a folder that takes no others,
+ * such as /proc.
+ */
 function makeFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false }) !== undefined) return;
   if (dirname(folder) !== folder) makeFolder(dirname(folder));
   mkdirSync(folder, { mode: 0o700 });
 }
 
-/** True after a write that a full disk broke off. */
+/** Returns true if a full disk broke off the last write in the middle of a line. */
 function endsInsideLine(descriptor: number): boolean {
   const stats = fstatSync(descriptor);
   if (!stats.isFile() || stats.size === 0) return false;

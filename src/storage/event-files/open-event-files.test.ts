@@ -110,7 +110,7 @@ describe('reader: { by: "file" }', () => {
       expect(text).toMatch(/which the operator can read/);
       expect(text).not.toContain("The whole is in");
     }
-    // A session's folder that is a link is not written through.
+    // If the session's folder is a link, nothing is written through it.
     const spillway = await make({ runs: folder, reader: { by: "file" } });
     expect((await spillway.admit({ tool: "bash", session: "link", output })).text).toMatch(/operator can read/);
   });

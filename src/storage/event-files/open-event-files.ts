@@ -4,22 +4,22 @@ import { SpillwayError } from "../../errors.ts";
 import { type EventListener, fileEvents } from "./file-events.ts";
 import { copyOutput, runDirectory } from "./run-directory.ts";
 
-/** Where events are written beside the ledger. */
+/** Says where events are written besides the ledger. */
 export interface EventPlaces {
-  /** A log of all events. */
+  /** The path of a log that gets all events. */
   events?: string | undefined;
-  /** A folder with a run for each session. */
+  /** The path of a folder that gets one run for each session. */
   runs?: string | undefined;
 }
 
-/** What writes there. */
+/** Writes to the places that `EventPlaces` names. */
 export interface EventFiles {
   logs: EventListener[];
-  /** The plain copy of an artifact in its session's run; null if there can be none. */
+  /** Returns the path of the artifact's plain copy in its session's run, or null if no copy can be made. */
   copyOut?: (artifact: Pick<Artifact, "id" | "session" | "tool">) => Promise<string | null>;
 }
 
-/** Opens the log and the folder of runs, whichever is named. */
+/** Opens the log and the folder of runs, each only if it is named. */
 export function openEventFiles(places: EventPlaces, store: Store | null, scope: Scope = "local"): EventFiles {
   const logs: EventListener[] = [];
   const events = checked(places.events, "events");
@@ -32,7 +32,7 @@ export function openEventFiles(places: EventPlaces, store: Store | null, scope: 
     logs,
     async copyOut({ id, session, tool }) {
       const path = await copyOutput(runs, store, id, scope, session, tool);
-      // A marker is one line: a path that would break it cannot be named.
+      // A marker is one line. If a control character in the path would break the line, no path is given.
       return path === null || CONTROL.test(path) ? null : path;
     },
   };

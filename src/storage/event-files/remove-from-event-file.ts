@@ -3,12 +3,16 @@ import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
 import { storedName } from "../stored-name.ts";
 
-/** A writer that opened the log before it was replaced has written its one line long before this. */
+/**
+ * How long to wait for late writers. A writer that opened the log before the rename needs much less time to write its
+ * one line.
+ */
 const SETTLE_MS = 200;
 
 /**
- * Takes a session's lines, or for null those of none, out of an event log, of which there may be any number of writers;
- * returns how many. The log is replaced as a whole, and lines that came meanwhile are carried over.
+ * Removes the lines of one session from an event log (null: the lines that have no session) and returns how many it
+ * removed. Any number of processes may write to the log meanwhile: the log is replaced as a whole, and lines that were
+ * written during the copy are copied too.
  */
 export async function removeFromEventFile(path: string, session: string | null): Promise<number> {
   const name = storedName(session);
@@ -27,7 +31,7 @@ export async function removeFromEventFile(path: string, session: string | null):
       await rename(temporary, path);
       await setTimeout(SETTLE_MS);
       const late = await copyOthers(log, first.at, copy, name);
-      // A line that was broken off stays as it is, unless it is the session's.
+      // If the last line is unfinished, it is kept unless it belongs to the session.
       if (!late.rest.includes(`"session":${JSON.stringify(name)}`)) await copy.appendFile(late.rest);
       return first.removed + late.removed;
     } finally {
@@ -39,7 +43,10 @@ export async function removeFromEventFile(path: string, session: string | null):
   }
 }
 
-/** Copies whole lines of other sessions from a place on; says where it stopped. */
+/**
+ * Copies the whole lines of other sessions, from offset `from` to the end. Returns the offset after the last whole
+ * line.
+ */
 async function copyOthers(log: FileHandle, from: number, copy: FileHandle, name: string | null) {
   let at = from;
   let removed = 0;
@@ -64,7 +71,7 @@ async function copyOthers(log: FileHandle, from: number, copy: FileHandle, name:
   }
 }
 
-/** Undefined for a line that is not an event of ours, which stays. */
+/** Returns undefined if the line is not an event of ours. Such a line is kept. */
 function sessionOf(line: Buffer): unknown {
   try {
     const event: unknown = JSON.parse(line.toString());

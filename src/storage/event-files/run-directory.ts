@@ -10,30 +10,30 @@ import { makeFolder } from "../local/store-folders.ts";
 import { storedName } from "../stored-name.ts";
 import { appendLine, type EventListener } from "./file-events.ts";
 
-/** What a run directory may be told. */
+/** Options of `runDirectory`. */
 export interface RunDirectoryOptions {
-  /** Whose artifacts are copied. */
+  /** The scope whose artifacts are copied. */
   scope?: Scope;
 }
 
-// No safe name begins with an underscore.
+// `safeFileName` never returns a name that begins with an underscore.
 const NO_SESSION = "_no-session";
 const EVENTS_FILE = "events.jsonl";
 const CHUNK_BYTES = 1024 * 1024;
 
-/** The folder of a session's run under `dir`; the session's name is the stored one. */
+/** Returns the folder of a session's run under `dir`. `session` is the name that `storedName` gives. */
 export function runPath(dir: string, session: string | null): string {
   return join(dir, session === null || session === "" ? NO_SESSION : safeFileName(session));
 }
 
-/** Where an artifact's plain copy stands in its run. */
+/** Returns the path of an artifact's plain copy in its run. */
 export function outputPath(dir: string, { session, tool, id }: Pick<Artifact, "session" | "tool" | "id">): string {
   return join(runPath(dir, session), `${safeFileName(tool)}-${safeFileName(id)}.txt`);
 }
 
 /**
- * Keeps a folder for each session under `dir`: its events as lines of JSON and each spilled output as a plain file, which
- * is what `runs: DIR` asks for. An artifact that is gone again is passed over: the event says what it was.
+ * Keeps a folder for each session under `dir`: its events as lines of JSON, and each spilled output as a plain file.
+ * The option `runs: DIR` uses it. If an artifact is gone already, only its event is written.
  */
 export function runDirectory(
   dir: string,
@@ -41,7 +41,7 @@ export function runDirectory(
   { scope = "local" }: RunDirectoryOptions = {},
 ): EventListener {
   return async (event) => {
-    // As the store names it: a copy that it asks for goes to the same run.
+    // Uses the store's form of the name, so that `copyOut` finds the same run.
     const session = storedName(event.session ?? event.receipt?.session);
     const run = await makeRun(dir, session);
     appendLine(join(run, EVENTS_FILE), eventLine(event), constants.O_NOFOLLOW ?? 0);
@@ -51,7 +51,10 @@ export function runDirectory(
   };
 }
 
-/** The plain copy of an artifact in its session's run, made if it is not there; null if there can be none. */
+/**
+ * Makes the plain copy of an artifact in its session's run if it is missing, and returns its path. Returns null if the
+ * artifact is gone or too large, or if the disk has no room.
+ */
 export async function copyOutput(
   dir: string,
   store: Store,
@@ -77,13 +80,15 @@ export async function copyOutput(
   return path;
 }
 
-/** True if a copy leaves the reserve on the disk; also where nobody can tell. */
+/** Returns true if the copy leaves the reserve free on the disk, or if the free space cannot be read. */
 async function hasRoom(run: string, bytes: number): Promise<boolean> {
   const disk = await statfs(run).catch(() => null);
   return disk === null || disk.bavail * disk.bsize - bytes >= NUMBERS.freeReserveBytes.default;
 }
 
-/** Deletes a session's run with all its files, or for null that of no session; gives how many files that were. */
+/**
+ * Deletes a session's run with all its files (null: the run of events without a session). Returns the number of files.
+ */
 export async function removeRun(dir: string, session: string | null): Promise<number> {
   const run = runPath(dir, storedName(session));
   const files = await readdir(run).catch(() => []);
@@ -91,12 +96,12 @@ export async function removeRun(dir: string, session: string | null): Promise<nu
   return files.length;
 }
 
-/** Deletes an artifact's plain copies from every run; gives how many there were. */
+/** Deletes an artifact's plain copies from every run. Returns how many there were. */
 export async function removeCopies(dir: string, id: string): Promise<number> {
   const ending = `-${safeFileName(id)}.txt`;
   let removed = 0;
   for (const run of await readdir(dir, { withFileTypes: true }).catch(() => [])) {
-    // A link to somewhere else is not a run of ours.
+    // A link to another folder is not a run of ours.
     if (!run.isDirectory()) continue;
     for (const name of await readdir(join(dir, run.name)).catch(() => [])) {
       if (!name.endsWith(ending)) continue;
@@ -116,7 +121,7 @@ async function makeRun(dir: string, session: string | null): Promise<string> {
   return run;
 }
 
-/** By a copy of the store's own file, which most file systems make without moving a byte. */
+/** Copies the store's own file. Most file systems do this without moving a byte. */
 async function copyPlain(store: Store, { id, scope, bytes }: Artifact, to: string): Promise<boolean> {
   const file = await store.file(id, scope);
   if (file === null) return false;
@@ -130,7 +135,7 @@ async function copyPlain(store: Store, { id, scope, bytes }: Artifact, to: strin
       await copy.close();
     }
   } catch {
-    // Compressed or collected in between: what can be read is read below.
+    // If the file was compressed or collected meanwhile, `copyRead` reads the artifact through the store.
   }
   await rm(to, { force: true });
   return false;
@@ -156,12 +161,12 @@ const HASH_CHARS = 16;
 const PLAIN = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const LOOKS_HASHED = /-[0-9a-f]{16}$/;
 const HAS_ODD_DOTS = /\.\.|\.$/;
-// Windows takes these as devices, whatever follows the first dot.
+// Windows treats these names as devices, whatever follows the first dot.
 const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/;
 
 /**
- * A file name for a session or a tool, whatever it is called: readable, never a path, and never the same for two names,
- * also where the file system does not tell capitals from small letters.
+ * Returns a file name for any name of a session or a tool. The file name is readable, is never a path, and differs for
+ * different names even if the file system ignores case.
  */
 export function safeFileName(name: string): string {
   if (PLAIN.test(name) && !LOOKS_HASHED.test(name) && !HAS_ODD_DOTS.test(name) && !DEVICE.test(name)) return name;

@@ -4,7 +4,7 @@ import type { Receipt } from "../../contract/receipt.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { storedName } from "../stored-name.ts";
 
-/** An event as every ledger keeps it: bounded, and read off the caller's object once. */
+/** The form in which every ledger keeps an event. It is bounded, and it is read from the caller's object only once. */
 export interface EventForm {
   kind: string;
   atMs: number;
@@ -22,7 +22,7 @@ const LISTED = 100;
 const FAULT_CHARS = 400;
 const encoder = new TextEncoder();
 
-/** The form in which an event is kept. What JSON cannot say (circles, bigints) is left out. */
+/** Returns the form in which an event is kept. Leaves out values that JSON cannot hold (circles, bigints). */
 export function eventForm(event: SpillwayEvent): EventForm {
   const { receipt } = event;
   return {
@@ -38,7 +38,7 @@ export function eventForm(event: SpillwayEvent): EventForm {
   };
 }
 
-/** The event as it is given back. */
+/** Turns a kept event back into the form that callers get. */
 export function readEventForm(id: number, form: Omit<EventForm, "sums">): RecordedEvent {
   const { kind, atMs, session, tool, call, artifact } = form;
   const receipt = form.receipt === null ? null : (JSON.parse(form.receipt) as Receipt);
@@ -46,7 +46,7 @@ export function readEventForm(id: number, form: Omit<EventForm, "sums">): Record
   return { id, kind: kind as EventKind, atMs, session, tool, call, artifact, receipt, more };
 }
 
-/** The event as one line of JSON, without a break. */
+/** Returns the event as one line of JSON, without a line break. */
 export function eventLine(event: SpillwayEvent): string {
   const { sums: _sums, receipt, more, ...about } = eventForm(event);
   const start = JSON.stringify(about).slice(0, -1);
@@ -69,7 +69,7 @@ function receiptJson(receipt: Receipt): string | null {
   return shortened !== null && fits(shortened, NUMBERS.eventReceiptBytes.default) ? shortened : null;
 }
 
-/** Keeps entries while they fit, and says how many did not. */
+/** Keeps entries while they fit into the limit, and counts those that do not. */
 function moreJson(more: Record<string, unknown>): string {
   const maxBytes = NUMBERS.eventMoreBytes.default;
   const whole = jsonOf(more);
@@ -96,7 +96,7 @@ function fits(json: string, maxBytes: number): boolean {
   return json.length <= maxBytes && (json.length * 3 <= maxBytes || encoder.encode(json).length <= maxBytes);
 }
 
-/** Null for what JSON cannot say: circles, functions, bigints. */
+/** Returns null for a value that JSON cannot hold: a circle, a function, a bigint. */
 function jsonOf(value: unknown): string | null {
   try {
     return JSON.stringify(value) ?? null;
@@ -107,18 +107,18 @@ function jsonOf(value: unknown): string | null {
 
 const HOUR_MS = 3_600_000;
 
-/** The hour a time falls into. */
+/** Returns the start of the hour that contains the time. */
 export function hourOf(atMs: number): number {
   return Math.floor(atMs / HOUR_MS) * HOUR_MS;
 }
 
-/** How many rows a query may give. */
+/** Returns how many rows a query may give: `max`, held between the floor and the ceiling. */
 export function pageSize(max: number = NUMBERS.ledgerPage.default): number {
   const { default: usual, floor, ceiling } = NUMBERS.ledgerPage;
   return Number.isNaN(max) ? usual : Math.max(floor, Math.min(Math.trunc(max), ceiling));
 }
 
-/** Sums of nothing. */
+/** The sums of no events: every field is 0. */
 export const NO_TOTALS: Readonly<Totals> = {
   calls: 0,
   cutCalls: 0,
@@ -132,11 +132,11 @@ export const NO_TOTALS: Readonly<Totals> = {
 };
 
 const CALLS = new Set(["output-clamped", "output-passed"]);
-// A search puts text into the model's context as a recall does.
+// A search puts text into the model's context, as a recall does.
 const RECALLS = new Set(["artifact-recalled", "artifact-searched"]);
 const USUAL_BYTES_PER_TOKEN = 4;
 
-/** What one event adds to the sums. */
+/** Returns what one event adds to the sums. */
 function eventSums({ kind, receipt, more }: SpillwayEvent): Totals {
   if (CALLS.has(kind)) {
     return {
@@ -160,7 +160,7 @@ function eventSums({ kind, receipt, more }: SpillwayEvent): Totals {
   return NO_TOTALS;
 }
 
-/** Adds one to the other. */
+/** Adds two sums field by field. */
 export function addTotals(sum: Readonly<Totals>, more: Readonly<Totals>): Totals {
   const added = { ...NO_TOTALS };
   for (const name of Object.keys(NO_TOTALS) as (keyof Totals)[]) added[name] = sum[name] + more[name];
@@ -168,8 +168,9 @@ export function addTotals(sum: Readonly<Totals>, more: Readonly<Totals>): Totals
 }
 
 /**
- * What the model would have been given without us: `more.tokensIn` if it was counted, else as many tokens a byte as in
- * what was shown; but no more than `more.hostTokens`, which the host would have cut it to anyway.
+ * Returns how many tokens the model would have got without Spillway: `more.tokensIn` if it was counted, otherwise an
+ * estimate with the tokens per byte of what was shown. If `more.hostTokens` is set, the result is at most that, because
+ * the host would have cut the output to it.
  */
 function tokensWithoutUs(receipt: Receipt | null, more: SpillwayEvent["more"]): number {
   const counted = more?.["tokensIn"];
@@ -185,7 +186,7 @@ function scaledTokens(receipt: Receipt | null): number {
   return whole((shown.tokens * total.bytes) / shown.bytes);
 }
 
-/** A count, whatever a hand-made event says. */
+/** Returns a whole number of 0 or more, also if a hand-made event holds something else. */
 function whole(value: unknown): number {
   return typeof value === "number" && value > 0 && value < Number.MAX_SAFE_INTEGER ? Math.round(value) : 0;
 }

@@ -4,9 +4,12 @@ import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { storedName } from "../stored-name.ts";
 import { addTotals, type EventForm, eventForm, hourOf, NO_TOTALS, pageSize, readEventForm } from "./event-form.ts";
 
-/** Bounds of a ledger in memory. */
+/** Sets the bounds of a ledger in memory. */
 export interface MemoryLedgerOptions {
-  /** Events held, and as many sums, sessions and projections; the oldest go first. */
+  /**
+   * The most events it holds, and also the most sums, sessions and projections. If there are more, the oldest are
+   * removed.
+   */
   maxEvents?: number;
 }
 
@@ -18,7 +21,7 @@ interface Rollup {
 }
 type Seen = Pick<SessionRow, "session" | "firstSeenMs" | "lastSeenMs" | "pinned">;
 
-/** Keeps events in this process's memory, for tests and for agents that end with their process. */
+/** Keeps events in this process's memory. It is for tests and for agents that end with their process. */
 export function memoryLedger({ maxEvents = NUMBERS.memoryLedgerEvents.default }: MemoryLedgerOptions = {}): Ledger {
   const events = new Map<number, EventForm>();
   const rollups = new Map<string, Rollup>();
@@ -36,7 +39,7 @@ export function memoryLedger({ maxEvents = NUMBERS.memoryLedgerEvents.default }:
 
   function see(session: string, atMs: number): void {
     const { firstSeenMs = atMs, lastSeenMs = atMs, pinned = false } = sessions.get(session) ?? {};
-    // Set anew, so that the first in the map is the one not seen longest.
+    // Inserts the session again at the end, so that the first one in the map is the one that was not seen for longest.
     sessions.delete(session);
     sessions.set(session, {
       session,
@@ -141,7 +144,7 @@ function bound<Key, Value>(map: Map<Key, Value>, max: number, mayGo: (value: Val
   }
 }
 
-// By code units, as SQLite's binary order does for most names.
+// Compares by code units. For most names this is SQLite's binary order.
 function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }

@@ -3,22 +3,22 @@ import { NUMBERS } from "../../stages/policy/defaults.ts";
 import type { Database } from "../local/open-database.ts";
 import { retryBusy } from "../local/sqlite-connection.ts";
 
-/** What `pruneEvents` is told. */
+/** Options of `pruneEvents`. */
 export interface PruneEventsOptions {
-  /** Events, and projections, of before this long ago go. */
+  /** Removes events and projections that are older than this. */
   olderThanMs: number;
-  /** Sums and sessions of before this long ago go too; without it they stay, being small. */
+  /** Removes sums and sessions that are older than this. If it is not given, they stay, because they are small. */
   sumsOlderThanMs?: number;
-  /** Nothing goes of a session that was seen within this. */
+  /** Removes nothing of a session that was seen within this time. */
   retainMs?: number;
   nowMs?: number;
-  /** Stops early. */
+  /** Ends the work early. */
   signal?: AbortSignal | undefined;
-  /** Counts only. */
+  /** Only counts what would be removed. */
   isDryRun?: boolean;
 }
 
-/** How many of each went. */
+/** Says how many rows of each table were removed. */
 export interface PrunedEvents {
   events: number;
   projections: number;
@@ -26,13 +26,16 @@ export interface PrunedEvents {
   sessions: number;
 }
 
-// Other processes write in between: each step holds the lock for some milliseconds.
+// Each step holds the lock for a few milliseconds only, so that other processes can write in between.
 const ROWS_A_STEP = 2000;
 const PAGES_A_STEP = 2000;
 const NOT_IN_USE =
   "(session is null or session not in (select session from sessions where pinned <> 0 or last_seen_ms > ?))";
 
-/** Deletes old events, except those of sessions that are pinned or in use, and gives their room back to the disk. Sums stay. */
+/**
+ * Deletes old events and returns their room to the disk. It spares the events of sessions that are pinned or in use.
+ * Sums stay.
+ */
 export async function pruneEvents({ raw, write }: Database, options: PruneEventsOptions): Promise<PrunedEvents> {
   const { olderThanMs, sumsOlderThanMs = Infinity, nowMs = Date.now(), isDryRun = false, signal } = options;
   const heldMs = nowMs - (options.retainMs ?? NUMBERS.retainSeenMs.default);

@@ -35,7 +35,7 @@ testLedger(
     };
   },
   { describe, it },
-  // Each run makes a database of its own.
+  // Few runs, because each run makes a database of its own.
   { numRuns: 10 },
 );
 

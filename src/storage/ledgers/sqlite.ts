@@ -7,7 +7,7 @@ import type { RollupTable, Schema } from "../local/schema.ts";
 import { storedName } from "../stored-name.ts";
 import { type EventForm, eventForm, hourOf, pageSize, readEventForm } from "./event-form.ts";
 
-/** Which column of the roll-ups holds which sum. */
+/** Maps each sum to its column of `rollups`. */
 const SUM_COLUMNS: { readonly [Name in keyof Totals]: keyof RollupTable } = {
   calls: "calls",
   cutCalls: "cut_calls",
@@ -28,7 +28,7 @@ const ADD_SUMS =
   `insert into rollups (hour_ms, tool, session, ${COLUMNS.join(", ")}) values (?, ?, ?${", ?".repeat(COLUMNS.length)}) ` +
   `on conflict (session, hour_ms, tool) do update set ` +
   COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`).join(", ");
-// Clocks jump: a session was first seen at the earliest time and last seen at the latest, in whatever order they come.
+// Clocks jump. So the earliest time counts as first seen and the latest as last seen, in whatever order events come.
 const SEE_SESSION =
   "insert into sessions (session, first_seen_ms, last_seen_ms, pinned) values (?, ?, ?, 0) on conflict (session) do " +
   "update set first_seen_ms = min(first_seen_ms, excluded.first_seen_ms), " +
@@ -40,10 +40,12 @@ const SAVE_PROJECTION =
   "insert into projections (key, session, at_ms, text, step) values (?, ?, ?, ?, ?) on conflict (key) do " +
   "update set text = excluded.text, step = excluded.step, at_ms = excluded.at_ms, " +
   "session = coalesce(projections.session, excluded.session) where excluded.step > projections.step";
-// Not artifact_sessions: that is how the store finds what belonged to the session.
+// Does not delete from artifact_sessions: the store needs it to find the session's artifacts.
 const OF_SESSION = ["events", "rollups", "sessions", "projections"] as const;
 
-/** A ledger in the local database. It does not own the database: closing the ledger closes neither it nor the store on it. */
+/**
+ * Keeps a ledger in the local database. Closing the ledger does not close the database, because the store uses it too.
+ */
 export function sqliteLedger(database: Database): Ledger {
   const { kysely, raw } = database;
   const addEvent = raw.prepare(ADD_EVENT);
@@ -58,7 +60,8 @@ export function sqliteLedger(database: Database): Ledger {
     if (session !== null) seeSession.run(session, atMs, atMs);
   };
 
-  // What is recorded without waiting in between is one transaction: an output's events cost as much as one.
+  // Events that are recorded without waiting in between share one transaction, so that the events of one output cost
+  // one commit.
   let waiting: EventForm[] = [];
   let written: Promise<void> = Promise.resolve();
   const flush = async (): Promise<void> => {
@@ -90,7 +93,7 @@ export function sqliteLedger(database: Database): Ledger {
       const name = storedName(session);
       return database.write(() => {
         const [events = 0] = OF_SESSION.map(
-          // Sums of no session have an empty name, which no session has.
+          // In `rollups` the empty name stands for no session. No session has that name.
           (table) =>
             raw.prepare(`delete from ${table} where session is ?`).run(table === "rollups" ? (name ?? "") : name)
               .changes,
@@ -112,7 +115,7 @@ const SUMS = SUM_NAMES.map((name) =>
   sql<number>`coalesce(sum(${sql.ref(`rollups.${SUM_COLUMNS[name]}`)}), 0)`.as(name),
 );
 
-/** One page of events, oldest first. */
+/** Returns one page of events, oldest first. */
 async function selectEvents(kysely: Kysely<Schema>, query: EventQuery): Promise<RecordedEvent[]> {
   const { afterId, kinds, sinceMs } = query;
   const session = storedName(query.session);
@@ -127,7 +130,7 @@ async function selectEvents(kysely: Kysely<Schema>, query: EventQuery): Promise<
   return rows.map(({ id, at_ms, ...row }) => readEventForm(Number(id), { ...row, atMs: Number(at_ms) }));
 }
 
-/** Statistics from the roll-ups: by whole hours, most calls first. */
+/** Returns statistics from `rollups`, by whole hours, most calls first. */
 async function selectStats(kysely: Kysely<Schema>, query: StatQuery): Promise<StatRow[]> {
   const { by, sinceMs } = query;
   const session = query.session === undefined ? undefined : (storedName(query.session) ?? "");
@@ -148,7 +151,7 @@ async function selectStats(kysely: Kysely<Schema>, query: StatQuery): Promise<St
   });
 }
 
-/** Sessions, the last seen first. */
+/** Returns sessions, the last seen first. */
 async function selectSessions(kysely: Kysely<Schema>, max?: number): Promise<SessionRow[]> {
   const rows = await kysely
     .selectFrom((from) =>
@@ -176,7 +179,6 @@ async function selectSessions(kysely: Kysely<Schema>, max?: number): Promise<Ses
   }));
 }
 
-/** A projection by its key. */
 async function selectProjection(kysely: Kysely<Schema>, key: string): Promise<Projection | null> {
   const row = await kysely
     .selectFrom("projections")
@@ -188,7 +190,7 @@ async function selectProjection(kysely: Kysely<Schema>, key: string): Promise<Pr
     : { key, text: JSON.parse(row.text) as string, step: Number(row.step), session: row.session };
 }
 
-// PostgreSQL gives sums as text.
+// PostgreSQL returns sums as text.
 function totalsOf(row: Record<keyof Totals, number>): Totals {
   return Object.fromEntries(SUM_NAMES.map((name) => [name, Number(row[name])])) as Record<keyof Totals, number>;
 }

@@ -11,8 +11,9 @@ import type { ArtifactTable } from "./schema.ts";
 import { artifactFolder } from "./store-folders.ts";
 
 /**
- * Gives a file that no row names its row back, after a database was lost: its name is made of its bytes, its scope and
- * the secret, so whoever asks with the right scope proves whose it is. Null if there is no such file.
+ * Writes a new row for a file that no row names, after the database was lost. The file's name is made from its bytes,
+ * its scope and the secret, so a caller that asks with the right scope proves that the file belongs to the scope.
+ * Returns null if there is no such file.
  */
 export async function adoptFile(
   rows: ArtifactRows,
@@ -27,7 +28,7 @@ export async function adoptFile(
   const { bytes, form, path } = found;
   try {
     const keptMs = Math.floor((await stat(path)).mtimeMs);
-    // What this database knew once and removed stays removed.
+    // If the file is newer than the database, the database once had its row and removed it. It stays removed.
     if (keptMs >= rows.madeMs()) return null;
     const hash = createHash("sha256");
     const index = startLineIndex();
@@ -41,7 +42,7 @@ export async function adoptFile(
     const about = { key, id, scope, session: null, tool: "", call: null, bytes: bytes.bytes, lines, sha256 };
     const row = { ...about, saved: "yes", redaction_count: 0, redaction_bytes: 0, form };
     return await rows.write(() => {
-      // Another process may have been faster, or collected it.
+      // Another process may have written the row already, or collected the file.
       const known = rows.findByKey(key);
       if (known !== null || !existsSync(path)) return known;
       return rows.save(row, keptMs, null, () => {});

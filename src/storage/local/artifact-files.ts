@@ -20,19 +20,21 @@ import {
 
 const ENDINGS = { plain: "", blocks: ".blocks", index: ".idx" } as const;
 const READ_BYTES = 1024 * 1024;
-/** A file can change its form between the look at its row and its opening; it does not change over and over. */
+/**
+ * A file can change its form between the reading of its row and its opening, but it does not change again and again.
+ */
 const ATTEMPTS = 3;
 const HELD_INDEXES = 8;
-/** Of an artifact of 8 GiB: 1 MiB of memory. */
+/** The index of an artifact of 8 GiB has this many blocks and takes 1 MiB of memory. */
 const MAX_HELD_BLOCKS = 131_072;
 
-/** What a file of an artifact holds. */
+/** Names what a file of an artifact holds. */
 export type FileKind = keyof typeof ENDINGS;
 
-/** The files of a store's artifacts. */
+/** Gives access to the files of a store's artifacts. */
 export type ArtifactFiles = ReturnType<typeof openFiles>;
 
-/** Reads and places files by the rows they belong to. */
+/** Opens the files of artifacts by the rows that name them. */
 export function openFiles(folders: StoreFolders, rows: ArtifactRows) {
   const indexes = new Map<string, LineIndex>();
   const pathOf = (key: string, kind: FileKind) => join(artifactFolder(folders, key), key + ENDINGS[kind]);
@@ -55,7 +57,10 @@ export function openFiles(folders: StoreFolders, rows: ArtifactRows) {
     };
   }
 
-  /** An artifact's bytes, whatever their form, null if they are gone; null if there is no such artifact any more. */
+  /**
+   * Opens an artifact's bytes in any form. Returns null if there is no such artifact. `bytes` is null if the row is
+   * there and the bytes are gone.
+   */
   async function openBytes(key: string): Promise<{ row: ArtifactTable; bytes: ArtifactBytes | null } | null> {
     for (let attempt = 1; ; attempt += 1) {
       const row = rows.findByKey(key);
@@ -71,14 +76,17 @@ export function openFiles(folders: StoreFolders, rows: ArtifactRows) {
     const found = file === undefined ? null : decodeLineIndex(file, row);
     if (found !== null) return found;
     const rebuilt = await indexOf(bytes);
-    // Only saves the next reader the work: a folder that cannot be written is no fault here.
+    // Saves the index only to spare the next reader the work. If the folder cannot be written, that is no fault.
     await writeSpool(encodeLineIndex(rebuilt))
       .then((part) => renameSync(part, pathOf(row.key, "index")))
       .catch(() => {});
     return rebuilt;
   }
 
-  /** Where the artifact's lines stand. The last ones asked for are at hand: readers ask often in a row. */
+  /**
+   * Returns where the artifact's lines begin. Holds the indexes that were used last, because readers often ask several
+   * times in a row.
+   */
   async function readIndex(row: ArtifactTable, bytes: ArtifactBytes): Promise<LineIndex> {
     if (row.form === "row") return indexOf(bytes);
     const index = indexes.get(row.key) ?? (await loadIndex(row, bytes));
@@ -91,7 +99,7 @@ export function openFiles(folders: StoreFolders, rows: ArtifactRows) {
     return index;
   }
 
-  /** Writes a file that is going to be renamed. */
+  /** Writes a file under a temporary name in the spool. The caller renames it. */
   async function writeSpool(bytes: Uint8Array): Promise<string> {
     const part = join(folders.spool, `${randomBytes(12).toString("hex")}.part`);
     const handle = await open(part, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, PRIVATE_FILE);
@@ -111,7 +119,10 @@ export function openFiles(folders: StoreFolders, rows: ArtifactRows) {
     readIndex,
     writeSpool,
 
-    /** Moves finished parts to their names, for good. Inside a transaction, so that nobody collects them meanwhile. */
+    /**
+     * Renames finished parts to the artifact's names and syncs the folder. Call it inside a transaction, so that nobody
+     * collects the files meanwhile.
+     */
     place(key: string, parts: Partial<Record<FileKind, string>>): void {
       const folder = makeArtifactFolder(folders, key);
       for (const [kind, part] of Object.entries(parts) as [FileKind, string][]) {
@@ -120,7 +131,7 @@ export function openFiles(folders: StoreFolders, rows: ArtifactRows) {
       syncFolder(folder);
     },
 
-    /** Removes every file of a key that its row, if there is one, does not name. */
+    /** Removes every file of a key that the key's row does not name. If there is no row, removes all of them. */
     tidy(key: string): Promise<void> {
       return rows.write(() => {
         const form = rows.findByKey(key)?.form ?? null;
@@ -130,7 +141,10 @@ export function openFiles(folders: StoreFolders, rows: ArtifactRows) {
       });
     },
 
-    /** The plain file, marked as in use, so that it is not compressed under a searcher's hands. */
+    /**
+     * Returns the plain file's path, or null if there is none. Sets the file's time to now, so that it is not
+     * compressed while a searcher reads it.
+     */
     async plainFile(key: string): Promise<string | null> {
       const path = pathOf(key, "plain");
       const now = new Date();
@@ -140,14 +154,14 @@ export function openFiles(folders: StoreFolders, rows: ArtifactRows) {
         return rows.findByKey(key)?.form === "plain" ? path : null;
       } catch (error) {
         if (codeOf(error) === "ENOENT") return null;
-        // Read-only: nobody compresses it either.
+        // If the folder is read-only, nobody can compress the file either.
         return path;
       }
     },
   };
 }
 
-/** Every byte in order, in pieces. */
+/** Yields every byte in order, in pieces of 1 MiB. */
 export async function* pieces(bytes: ArtifactBytes): AsyncGenerator<Uint8Array> {
   for (let from = 0; from < bytes.bytes; from += READ_BYTES) {
     yield await bytes.read(from, Math.min(bytes.bytes, from + READ_BYTES));

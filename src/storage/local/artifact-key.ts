@@ -8,12 +8,15 @@ import { codeOf, PRIVATE_FILE, type StoreFolders, syncFolder } from "./store-fol
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 const ID_CHARS = 12;
 
-/** The name of an artifact's bytes in a scope, in hex. Nobody without the secret can name it or tie two scopes. */
+/**
+ * Returns the name of an artifact's bytes in a scope, in hex. Without the secret nobody can compute it, or see that two
+ * scopes hold the same bytes.
+ */
 export function artifactKey(secret: Uint8Array, scope: string, sha256: string): string {
   return createHmac("sha256", secret).update(`${scope}\0${sha256}`).digest("hex");
 }
 
-/** What readers are given: the key's first 60 bits in base32. */
+/** Returns the id that readers get: the key's first 60 bits in base32. */
 export function artifactId(key: string): string {
   let bits = BigInt(`0x${key.slice(0, 15)}`);
   let id = "";
@@ -24,28 +27,33 @@ export function artifactId(key: string): string {
   return id;
 }
 
-/** The first 15 hex digits of the key that an id was made of. */
+/** Returns the first 15 hex digits of the key from which an id was made. */
 export function keyStart(id: string): string {
   let bits = 0n;
   for (const char of id) bits = (bits << 5n) | BigInt(ALPHABET.indexOf(char));
   return bits.toString(16).padStart(15, "0");
 }
 
-/** Ids come from models and networks: nothing else ever reaches a path or a query. */
+/**
+ * Returns true for a well-formed id. Ids come from models and networks, so no other value may reach a path or a query.
+ */
 export function isArtifactId(value: unknown): value is string {
   return typeof value === "string" && /^[a-z2-7]{12}$/.test(value);
 }
 
-/** The start of an id as a person types it, on the local command line only. */
+/** Returns true for the start of an id. Only a person at the local command line may give one. */
 export function isIdPrefix(value: unknown): value is string {
   return typeof value === "string" && /^[a-z2-7]{6,12}$/.test(value);
 }
 
 const SECRET_BYTES = 32;
-/** Of a file that is none, no more is read than it takes to say so. */
+/** Reads only the first bytes of a file that is not a secret. */
 const MAX_SECRET_BYTES = 1024;
 
-/** The store's secret, made on first use. Of two processes that make it at once, both get the first one's. */
+/**
+ * Reads the store's secret, and makes it on first use. If two processes make the secret at the same time, both use the
+ * one that was written first.
+ */
 export async function readSecret(folders: StoreFolders): Promise<Uint8Array> {
   const path = join(folders.dir, "secret");
   const found = (await readExisting(path)) ?? (await makeSecret(path, folders));
@@ -70,7 +78,7 @@ async function readExisting(path: string): Promise<Uint8Array | null> {
   }
 }
 
-/** Written whole under another name first: nobody ever reads half a secret. */
+/** Writes the secret to another name and links it, so that nobody ever reads half a secret. */
 async function makeSecret(path: string, folders: StoreFolders): Promise<Uint8Array> {
   const part = join(folders.spool, `${randomBytes(12).toString("hex")}.part`);
   try {

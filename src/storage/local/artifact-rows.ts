@@ -2,17 +2,20 @@ import type { Artifact } from "../../contract/store.ts";
 import type { Database } from "./open-database.ts";
 import type { ArtifactTable } from "./schema.ts";
 
-/** A row before its time is known. */
+/** A row before its time is set. */
 export type NewRow = Omit<ArtifactTable, "created_ms">;
 
-/** Where two artifacts of a scope would have the same time, the later one is put after: lists page by time. */
+/**
+ * If another artifact of the scope has the same time, the new one gets the next free millisecond within this span.
+ * Lists page by time, so times must differ.
+ */
 const SPREAD_MS = 60_000;
 const NO_SESSION = "";
 
-/** The artifacts' rows. */
+/** Gives access to the rows of artifacts. */
 export type ArtifactRows = ReturnType<typeof openRows>;
 
-/** Prepares what the store asks of its database. */
+/** Prepares the statements that the store runs on its database. */
 export function openRows(database: Database) {
   const { raw, transaction, write } = database;
   const byId = raw.prepare<ArtifactTable>("select * from artifacts where scope = ? and id = ?");
@@ -44,7 +47,7 @@ export function openRows(database: Database) {
   const made = raw.prepare<{ at: number | null }>("select min(applied_ms) as at from versions");
   const sum = raw.prepare<{ total: number | null }>("select sum(bytes) as total from artifacts");
 
-  /** The row, its bytes and ties, if it is still there. */
+  /** Deletes the row with its bytes and its sessions. Returns false if the row was gone already. */
   const drop = (key: string): boolean => {
     if (dropRow.run(key).changes === 0) return false;
     dropTies.run(key);
@@ -59,14 +62,17 @@ export function openRows(database: Database) {
     find: (id: string, scope: string) => byId.get(scope, id) ?? null,
     findByKey: (key: string) => byKey.get(key) ?? null,
     smallData: (key: string) => small.get(key)?.data ?? null,
-    /** When this database was made: an older file is not of its making. */
+    /** Returns when this database was made. A file that is older does not come from it. */
     madeMs: () => made.get()?.at ?? 0,
     totalBytes: () => sum.get()?.total ?? 0,
-    /** In a transaction: true if the row was of the one form and is now of the other. */
+    /** Call it in a transaction. Returns true if the row had the form `from` and now has the form `to`. */
     changeForm: (key: string, from: ArtifactTable["form"], to: ArtifactTable["form"]) =>
       setForm.run(to, key, from).changes > 0,
 
-    /** Keeps a row with its bytes or its file, in a transaction. `place` puts the file where the row says; it may be called again. */
+    /**
+     * Saves a row with its bytes or its file. Call it in a transaction. `place` moves the file to where the row says;
+     * it may be called more than once.
+     */
     save(row: NewRow, nowMs: number, data: Uint8Array | null, place: () => void): ArtifactTable {
       place();
       const last = latest.get(row.scope, nowMs, nowMs + SPREAD_MS)?.at ?? null;
@@ -89,7 +95,7 @@ export function openRows(database: Database) {
   };
 }
 
-/** A row as readers get it. */
+/** Returns a row in the form that readers get. */
 export function toArtifact(row: ArtifactTable): Artifact {
   return {
     id: row.id,

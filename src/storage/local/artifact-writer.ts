@@ -15,19 +15,19 @@ import type { ArtifactTable } from "./schema.ts";
 import { SpoolPart, writeFault } from "./spool-part.ts";
 import { codeOf, PRIVATE_FILE } from "./store-folders.ts";
 
-/** What a writer works with. */
+/** What a writer needs of its store. */
 export interface WriterPlace extends SavePlace {
   quota: Quota;
-  /** Makes what was committed survive a power cut. */
+  /** Makes commits survive a power cut. */
   syncLog: () => Promise<void>;
-  /** A transaction that artifacts share which are small and end side by side. */
+  /** Runs a transaction that small artifacts share if they end at the same time. */
   writeSmall: ArtifactRows["write"];
 }
 
 const SMALL_BYTES = NUMBERS.smallArtifactBytes.default;
 const NOT_REDACTED: Artifact["redactions"] = { count: 0, bytes: 0 };
 
-/** One artifact on its way: held in memory while it is small, then in the spool. */
+/** Writes one artifact. Holds it in memory while it is small, then in the spool. */
 export class LocalWriter implements ArtifactWriter {
   readonly #place: WriterPlace;
   readonly #about: ArtifactAbout;
@@ -35,7 +35,7 @@ export class LocalWriter implements ArtifactWriter {
   #heldBytes = 0;
   #part: SpoolPart | null = null;
   #isPartial = false;
-  /** What add is still doing when its caller has given up waiting. */
+  /** An add that is still running although its caller no longer waits for it. */
   #adding: Promise<void> | null = null;
   #ending: Promise<Artifact> | null = null;
   #isAbandoned = false;
@@ -48,7 +48,7 @@ export class LocalWriter implements ArtifactWriter {
   add(bytes: Uint8Array): Promise<void> | void {
     if (this.#ending !== null || this.#isAbandoned) throw new SpillwayError("bad-input", "add() after end or abandon");
     if (this.#part === null && this.#heldBytes + bytes.length <= SMALL_BYTES && !this.#isPartial) {
-      // Not slice(): of a Buffer that is no copy.
+      // Buffer's slice() does not copy, so this does not use it.
       this.#held.push(new Uint8Array(bytes));
       this.#heldBytes += bytes.length;
       return;
@@ -105,7 +105,7 @@ export class LocalWriter implements ArtifactWriter {
     const save = artifactSave(this.#place, this.#about, facts, redactions, data, parts);
     const kept = save.kept(await (data === null ? rows.write : writeSmall)(save.act));
     const key = save.tidyKey();
-    // It is kept; a file too many is collected later.
+    // The artifact is saved. If the other file cannot be removed now, it is collected later.
     if (key !== null) await files.tidy(key).catch(() => {});
     return kept;
   }
@@ -113,7 +113,7 @@ export class LocalWriter implements ArtifactWriter {
   async #keepFile(part: SpoolPart, redactions: Artifact["redactions"]): Promise<Artifact> {
     const { path, sha256, index, isPartial } = await part.end();
     const facts: Facts = { bytes: index.bytes, lines: index.lines, sha256, saved: isPartial ? "partial" : "yes" };
-    // Without room for the index it is made anew by the first who needs it.
+    // If there is no room for the index, the first reader that needs it makes it again.
     const indexPart = await this.#place.files.writeSpool(encodeLineIndex(index)).catch(() => null);
     const parts = { plain: path, ...(indexPart !== null && { index: indexPart }) };
     try {
@@ -125,7 +125,7 @@ export class LocalWriter implements ArtifactWriter {
   }
 
   async abandon(): Promise<void> {
-    // Too late to forget it once it is being kept.
+    // Once it is being saved, it is too late to forget it.
     if (this.#ending !== null) return void (await this.#ending.catch(() => {}));
     this.#isAbandoned = true;
     await this.#adding;
@@ -134,7 +134,7 @@ export class LocalWriter implements ArtifactWriter {
   }
 }
 
-/** Where an artifact is saved. */
+/** What saving an artifact needs of its store. */
 export interface SavePlace {
   secret: Uint8Array;
   rows: ArtifactRows;
@@ -142,20 +142,23 @@ export interface SavePlace {
   now: () => number;
 }
 
-/** What is known of its bytes. */
+/** What is known about the artifact's bytes. */
 export type Facts = Pick<Artifact, "bytes" | "lines" | "sha256" | "saved">;
 
-/** How an artifact is saved. */
+/** The prepared saving of one artifact. */
 interface ArtifactSave {
-  /** To be done in one transaction. */
+  /** Saves the row and places the files. Call it in one transaction. */
   act: () => ArtifactTable;
-  /** What was saved, once it is. */
+  /** Turns the saved row into the artifact that callers get. */
   kept: (row: ArtifactTable) => Artifact;
-  /** Then: the same bytes were there in another form, whose file may go. */
+  /**
+   * Call it after `act`. If the same bytes were saved before in another form, returns the key whose old file may be
+   * removed.
+   */
   tidyKey: () => string | null;
 }
 
-/** Prepares saving an artifact whose bytes are at hand (`data`) or in spooled files (`parts`). */
+/** Prepares the saving of an artifact whose bytes are in memory (`data`) or in spooled files (`parts`). */
 function artifactSave(
   { rows, files, secret, now }: SavePlace,
   about: ArtifactAbout,
@@ -184,7 +187,7 @@ function artifactSave(
     act() {
       had = rows.findByKey(key)?.form ?? "plain";
       return rows.save(row, now(), data, () => {
-        // The transaction may be tried again after the files were moved.
+        // The transaction may run again after the files were moved.
         if (data === null && !isPlaced) files.place(key, parts);
         isPlaced = true;
       });
@@ -194,7 +197,7 @@ function artifactSave(
   };
 }
 
-/** Keeps a whole output without waiting: durable once it returns. */
+/** Saves a whole output without a promise. It is durable when the function returns. */
 export function keepNow(
   place: SavePlace & { quota: Quota; logPath: string },
   about: ArtifactAbout,
@@ -218,7 +221,7 @@ export function keepNow(
         writeSynced(index, encodeLineIndex(lines));
         parts.index = index;
       } catch {
-        // Without room for the index it is made anew by the first who needs it.
+        // If there is no room for the index, the first reader that needs it makes it again.
         rmSync(index, { force: true });
       }
     }
@@ -244,7 +247,7 @@ function writeSynced(path: string, bytes: Uint8Array): void {
   }
 }
 
-/** The database's log, as `logSyncer` in stores/local.ts does it. */
+/** Flushes the database's log, as `logSyncer` in stores/local.ts does. */
 function syncLog(path: string): void {
   try {
     flush(path);

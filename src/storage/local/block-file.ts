@@ -6,8 +6,8 @@ import { SpillwayError } from "../../errors.ts";
 import { readWide, writeWide } from "./line-index.ts";
 import { type ArtifactBytes, openNoFollow, readAt } from "./plain-file.ts";
 
-// docs/reference/on-disk-format.md describes the file. Deflate unpacks twice as fast as Brotli; zstd is not in
-// every Node that may read the store.
+// docs/reference/on-disk-format.md describes the file. It uses deflate, because deflate unpacks twice as fast as Brotli
+// and not every Node that may read the store has zstd.
 
 const MAGIC = "SPWBLOK1";
 const END_MAGIC = "SPWBEND1";
@@ -18,22 +18,25 @@ const SUMMED_FOOTER_BYTES = 24;
 const CHECK_BYTES = 16;
 const AS_IT_IS = 0;
 const DEFLATE = 1;
-/** Output beyond the block itself, so that one call unpacks all of it. */
+/** The output buffer is larger than the block by this, so that one call unpacks all of it. */
 const SPARE_BYTES = 64;
-/** Blocks worked on at once, by Node's own threads, and at hand for small reads. */
+/** How many blocks Node's threads work on at the same time, and how many stay in memory for small reads. */
 const AT_ONCE = 4;
 
-/** Unpacks a quarter faster than level 1 and is smaller; beyond it packing takes ever longer for little. */
+/** Level 3 unpacks a quarter faster than level 1 and packs smaller. Higher levels take much longer and gain little. */
 const LEVEL = 3;
 
-/** Compressed by itself, so that any range can be read alone; smaller ones cost more to hand to a thread than to unpack. */
+/**
+ * Each block is compressed by itself, so that any range can be read alone. If blocks were smaller, handing one to a
+ * thread would cost more than unpacking it.
+ */
 const COMPRESSED_BLOCK_BYTES = 1_048_576;
 
 const compress = promisify(deflateRaw);
 const decompress = promisify(inflateRaw);
 const check = (block: Uint8Array) => createHash("sha256").update(block).digest().subarray(0, CHECK_BYTES);
 
-/** Writes an artifact's compressed form to an empty open file; `seen` gets every plain block in order. */
+/** Writes an artifact's compressed form to an empty open file. `seen` gets every plain block in order. */
 export async function writeBlocks(
   source: ArtifactBytes,
   target: FileHandle,
@@ -83,7 +86,7 @@ function sumOf(index: Uint8Array, footer: Uint8Array): Buffer {
   return createHash("sha256").update(index).update(footer.subarray(0, SUMMED_FOOTER_BYTES)).digest();
 }
 
-/** Opens a compressed artifact; null if its file is not there. */
+/** Opens a compressed artifact. Returns null if its file is missing. */
 export async function openBlocks(path: string, bytes: number): Promise<ArtifactBytes | null> {
   const handle = await openNoFollow(path);
   if (handle === null) return null;
@@ -105,7 +108,9 @@ export async function openBlocks(path: string, bytes: number): Promise<ArtifactB
 const plainBytesOf = (number: number, bytes: number) =>
   Math.min(COMPRESSED_BLOCK_BYTES, bytes - number * COMPRESSED_BLOCK_BYTES);
 
-/** How many bytes a compressed artifact has by its own word; null if its file is not there or is torn. */
+/**
+ * Returns the size in bytes that a compressed artifact's footer states, or null if its file is missing or too short.
+ */
 export async function blocksBytes(path: string): Promise<number | null> {
   const handle = await openNoFollow(path);
   if (handle === null) return null;
@@ -135,7 +140,7 @@ async function readIndex(handle: FileHandle, path: string, bytes: number): Promi
 }
 
 function startReading(blockAt: (number: number) => Promise<Uint8Array>, bytes: number): ArtifactBytes["read"] {
-  // Small reads come near each other, so the last blocks that served one are at hand.
+  // Small reads are often close to each other, so the last blocks stay in memory.
   const recent = new Map<number, Promise<Uint8Array>>();
   function recentBlock(number: number): Promise<Uint8Array> {
     const block = recent.get(number) ?? blockAt(number);
@@ -151,7 +156,7 @@ function startReading(blockAt: (number: number) => Promise<Uint8Array>, bytes: n
   return async (from, to) => {
     const first = Math.floor(from / COMPRESSED_BLOCK_BYTES);
     const last = Math.ceil(to / COMPRESSED_BLOCK_BYTES);
-    // A whole block goes out as it is: copying it would cost as much as checking it.
+    // Returns a whole block without a copy, because copying it would cost as much as checking it.
     if (from === first * COMPRESSED_BLOCK_BYTES && to - from === plainBytesOf(first, bytes)) return blockAt(first);
     const range = Buffer.allocUnsafeSlow(to - from);
     const take = last - first > AT_ONCE ? blockAt : recentBlock;
@@ -177,7 +182,7 @@ async function readBlock(handle: FileHandle, path: string, index: Buffer, number
   let block: Uint8Array = stored;
   if (index.readUInt32LE(entry + 12) === DEFLATE) {
     try {
-      // A damaged block must not unpack to more than it was.
+      // A damaged block must not unpack to more bytes than the block had.
       block = await decompress(stored, { maxOutputLength: plainBytes, chunkSize: plainBytes + SPARE_BYTES });
     } catch (error) {
       throw damaged(path, where, error);

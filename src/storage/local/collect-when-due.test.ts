@@ -16,7 +16,7 @@ afterAll(() => rm(base, { recursive: true }));
 afterEach(() => vi.useRealTimers());
 let made = 0;
 
-/** A folder with an output of nine days ago. */
+/** Makes a folder with one output that is nine days old. */
 async function open() {
   const dir = join(base, String((made += 1)));
   const database = await openDatabase(dir);
@@ -50,7 +50,7 @@ it("applies retention to artifacts and events, once an hour whoever asks", async
   const before = (Date.now() - 2 * HOUR) / 1000;
   await utimes(stamp, before, before);
   expect(await collectWhenDue(place, {}, going())).toBe(true);
-  // A clock that was wrong does not put it off for ever.
+  // If the stamp's time is in the future, collection is not put off.
   const later = (Date.now() + 365 * DAY) / 1000;
   await utimes(stamp, later, later);
   expect(await collectWhenDue(place, {}, going())).toBe(true);

@@ -8,7 +8,7 @@ import type { LocalStore } from "../stores/local.ts";
 import type { Database } from "./open-database.ts";
 import { PRIVATE_FILE } from "./store-folders.ts";
 
-/** When retention was last applied to the folder: the file's time. */
+/** The time of this file says when retention was last applied to the folder. */
 const STAMP_FILE = "collected";
 
 /** A folder to which retention is applied. */
@@ -19,8 +19,8 @@ export interface CollectedPlace {
 }
 
 /**
- * Applies retention to a folder if nobody did so within the hour, whatever process that was. Never throws: what stays
- * too long does no harm. What was stopped early is due again.
+ * Applies retention to a folder if no process did so within the last hour. Returns true if it did. Never throws,
+ * because an output that stays too long does no harm. If the work is stopped early, it is due again.
  */
 export async function collectWhenDue(
   { dir, store, database }: CollectedPlace,
@@ -31,7 +31,7 @@ export async function collectWhenDue(
   const stamp = join(dir, STAMP_FILE);
   try {
     const lastMs = (await stat(stamp).catch(() => null))?.mtimeMs ?? -Infinity;
-    // A time in the future is of a clock that was wrong.
+    // If the stamp's time is in the future, a clock was wrong: retention is due.
     if (lastMs <= nowMs && nowMs - lastMs < NUMBERS.collectEveryMs.default) return false;
     await writeStamp(stamp);
     await store.collect({ ...retention, signal });
@@ -44,7 +44,7 @@ export async function collectWhenDue(
   }
 }
 
-/** By a rename: nothing is written through a link that somebody put there. */
+/** Writes to another name and renames it, so that a planted link is never followed. */
 async function writeStamp(stamp: string): Promise<void> {
   const temporary = `${stamp}.${randomBytes(8).toString("hex")}.tmp`;
   try {
@@ -55,14 +55,14 @@ async function writeStamp(stamp: string): Promise<void> {
   }
 }
 
-/** Applies it in the background of a process that stays. */
+/** Applies retention in the background of a process that keeps running. */
 export interface Collector {
-  /** Something was kept: looks, after a while, whether it is time. */
+  /** Says that an artifact was saved. After a delay, checks whether retention is due. */
   kept(): void;
   stop(): Promise<void>;
 }
 
-/** Starts watching a folder. Holds up neither the process's end nor, for long, its work. */
+/** Starts to watch a folder. It does not keep the process alive, and it works in short steps. */
 export function startCollector(place: CollectedPlace, retention: Retention): Collector {
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();

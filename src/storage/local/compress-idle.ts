@@ -9,32 +9,32 @@ import type { Database } from "./open-database.ts";
 import type { ArtifactTable } from "./schema.ts";
 import { reasonOf } from "./store-folders.ts";
 
-/** Which artifacts to compress. */
+/** Says which artifacts to compress. */
 export interface CompressOptions {
   nowMs?: number;
-  /** Kept and last searched longer ago than this. */
+  /** Compresses artifacts that were saved and last searched longer ago than this. */
   olderThanMs?: number;
-  /** At most so many. */
+  /** Compresses at most this many. */
   max?: number;
-  /** Only tells what would be compressed. */
+  /** Only reports what would be compressed. */
   dryRun?: boolean;
-  /** Not these: ids. */
+  /** Ids of artifacts that are not compressed. */
   except?: ReadonlySet<string>;
 }
 
-/** What compressing gave. */
+/** Says what compressing achieved. */
 export interface CompressReport {
   compressed: number;
   bytesBefore: number;
   /** Null after a dry run. */
   bytesAfter: number | null;
-  /** What could not be read whole, and why. It stays as it is. */
+  /** Artifacts that could not be compressed, and why. They stay as they are. */
   failed: { id: string; reason: string }[];
 }
 
 const PAGE = 100;
 
-/** Compresses artifacts that nobody uses. Readers may go on all the while. */
+/** Compresses artifacts that nobody uses. Readers can go on meanwhile. */
 export async function compressIdle(
   database: Database,
   rows: ArtifactRows,
@@ -69,7 +69,7 @@ export async function compressIdle(
   }
 }
 
-/** What compressing would begin with; null if it would not. */
+/** Returns the size of the plain file, or null if the file was used too recently to be compressed. */
 async function idleBytes(files: ArtifactFiles, { key }: ArtifactTable, beforeMs: number): Promise<number | null> {
   const { mtimeMs, size } = await stat(files.pathOf(key, "plain"));
   return mtimeMs > beforeMs ? null : size;
@@ -87,7 +87,7 @@ async function compressOne(
   if (opened === null || opened.bytes === null) return null;
   const { bytes } = opened;
   if (opened.row.form !== "plain") {
-    // Another process was faster.
+    // Another process has compressed it already.
     await bytes.close();
     return null;
   }
@@ -100,7 +100,7 @@ async function compressOne(
     try {
       const hash = createHash("sha256");
       await writeBlocks(bytes, target, (block) => hash.update(block));
-      // Damage must not be packed as if it were the artifact.
+      // If the bytes are damaged, they must not be packed as if they were the artifact.
       if (hash.digest("hex") !== sha256) throw new Error("its bytes are not those that were kept");
       await target.sync();
     } finally {
@@ -109,7 +109,7 @@ async function compressOne(
     }
     const { size } = await stat(part);
     const isSwitched = await rows.write(() => {
-      // A searcher may have been given the plain file meanwhile.
+      // A searcher may have got the plain file meanwhile.
       const isIdle = (statSync(plain, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) <= beforeMs;
       if (!isIdle || !rows.changeForm(key, "plain", "blocks")) return false;
       files.place(key, { blocks: part });

@@ -2,19 +2,22 @@ import { statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import path, { join } from "node:path";
 
-/** Where the question is asked; what is absent is this process's own. */
+/** Overrides the environment, the platform and the home folder. What is absent is taken from this process. */
 export interface DataFolderOptions {
   env?: Record<string, string | undefined>;
   platform?: NodeJS.Platform;
   home?: string;
 }
 
-/** Not what HOME says if that is no absolute path: it would be another folder for each working directory. */
+/**
+ * Returns the user's home folder. If HOME is not an absolute path, it is ignored: it would name another folder in each
+ * working directory.
+ */
 function ownHome(): string {
   return path.isAbsolute(homedir()) ? homedir() : userInfo().homedir;
 }
 
-/** The folder in which this user's artifacts and events are kept when nobody names another. */
+/** Returns the folder for this user's artifacts and events if nobody names another. */
 export function dataFolder({
   env = process.env,
   platform = process.platform,
@@ -29,10 +32,16 @@ export function dataFolder({
   return join(xdg && isAbsolute(xdg) ? xdg : join(home, ".local", "share"), "spillway");
 }
 
-/** Either is enough: who moves a damaged database away still has the files beside it. Others have folders of artifacts too. */
+/**
+ * One of these files is enough to know a store: if somebody moves a damaged database away, the secret is still there.
+ * The artifacts folder is no sign, because other programs have folders of that name too.
+ */
 const SIGNS = ["spillway.db", "secret"];
 
-/** Whether something was ever kept in a folder. Where that cannot be seen the answer is yes: opening it says why. */
+/**
+ * Returns true if something was ever saved in the folder. If the folder cannot be read, returns true: opening it then
+ * fails with the reason.
+ */
 export function hasStore(dir: string = dataFolder()): boolean {
   try {
     return SIGNS.some((name) => statSync(join(dir, name), { throwIfNoEntry: false }) !== undefined);

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { SpillwayError } from "../../errors.ts";
 
-// SQLite's primary result codes: https://sqlite.org/rescode.html
+// SQLite's primary result codes are listed at https://sqlite.org/rescode.html
 const BUSY = new Set([5, 6]);
 const DAMAGED = new Set([11, 26]);
 const FULL = 13;
@@ -9,18 +9,18 @@ const UNWRITABLE = new Set([3, 8, 10, 14, 23]);
 const UNWRITABLE_SYSTEM = new Set(["EACCES", "EPERM", "EROFS", "ENOTDIR", "EISDIR", "EEXIST", "ENOENT"]);
 const FULL_SYSTEM = new Set(["ENOSPC", "EDQUOT"]);
 
-/** Another process or connection is writing just now. */
+/** Returns true if another process or connection is writing now. */
 export function isBusy(error: unknown): boolean {
   return BUSY.has(primaryCode(error));
 }
 
-/** The file or its folder takes nothing. */
+/** Returns true if the file or its folder cannot be written. */
 export function isUnwritable(error: unknown): boolean {
   const cause = SpillwayError.is(error) ? error.cause : error;
   return UNWRITABLE.has(primaryCode(cause)) || UNWRITABLE_SYSTEM.has(systemCode(cause));
 }
 
-/** A driver's or the system's error in words that say what to do. Anything else comes back as it is. */
+/** Turns an error of a driver or the system into one that says what to do. Returns any other error unchanged. */
 export function databaseFault(error: unknown, path: string): unknown {
   if (SpillwayError.is(error)) return error;
   const code = primaryCode(error);
@@ -59,7 +59,10 @@ function systemCode(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-/** The error of opening a folder, in words that say whose it is where that is why; else as it came. */
+/**
+ * If a folder cannot be opened because it belongs to another user, returns an error that says so. Returns any other
+ * error unchanged.
+ */
 export function ownerFault(error: unknown, dir: string): unknown {
   const self = process.getuid?.();
   const owner = ownerOf(dir);
@@ -72,7 +75,7 @@ export function ownerFault(error: unknown, dir: string): unknown {
   );
 }
 
-/** Undefined where it cannot be seen. */
+/** Returns undefined if the owner cannot be read. */
 function ownerOf(dir: string): number | undefined {
   try {
     return statSync(dir, { throwIfNoEntry: false })?.uid;

@@ -7,10 +7,10 @@ const MAGIC = "SPWLINE1";
 const HEADER_BYTES = 32;
 const SUM_BYTES = 32;
 
-/** Lines are found by their block, then inside it. */
+/** The index finds the block of a line; the line is then searched inside the block. */
 const INDEX_BLOCK_BYTES = 65_536;
 
-/** Where the lines of an artifact stand: line breaks up to the end of each block. */
+/** Says where the lines of an artifact begin. `ends` holds the number of line breaks up to the end of each block. */
 export interface LineIndex {
   bytes: number;
   lines: number;
@@ -18,13 +18,13 @@ export interface LineIndex {
   ends: Float64Array;
 }
 
-/** A line index on its way. */
+/** Builds a line index from chunks. */
 export interface LineIndexBuilder {
   add(bytes: Uint8Array): void;
   end(): LineIndex;
 }
 
-/** Starts counting lines, block by block, however the bytes are chunked. */
+/** Starts a line index. How the bytes are split into chunks makes no difference. */
 export function startLineIndex(): LineIndexBuilder {
   const ends: number[] = [];
   const scan = newScan();
@@ -45,7 +45,7 @@ export function startLineIndex(): LineIndexBuilder {
   };
 }
 
-/** The index as a file. */
+/** Returns the index as the bytes of a file. */
 export function encodeLineIndex(index: LineIndex): Uint8Array {
   const body = Buffer.alloc(HEADER_BYTES + index.ends.length * 8);
   body.write(MAGIC, 0, "latin1");
@@ -56,7 +56,7 @@ export function encodeLineIndex(index: LineIndex): Uint8Array {
   return Buffer.concat([body, createHash("sha256").update(body).digest()]);
 }
 
-/** The index in a file's bytes; null if it is damaged or another artifact's. */
+/** Reads an index from a file's bytes. Returns null if it is damaged or belongs to another artifact. */
 export function decodeLineIndex(file: Uint8Array, artifact: { bytes: number; lines: number }): LineIndex | null {
   const blocks = Math.ceil(artifact.bytes / INDEX_BLOCK_BYTES);
   if (file.length !== HEADER_BYTES + blocks * 8 + SUM_BYTES) return null;
@@ -68,7 +68,7 @@ export function decodeLineIndex(file: Uint8Array, artifact: { bytes: number; lin
   return { bytes: artifact.bytes, lines: artifact.lines, breaks: readWide(body, 24), ends };
 }
 
-/** Where the byte after the n-th break stands (n from 0); reads one block at most. */
+/** Returns the offset after the n-th line break, or 0 for n = 0. Reads at most one block. */
 export async function findAfterBreak(
   index: LineIndex,
   n: number,
@@ -89,7 +89,7 @@ export async function findAfterBreak(
   return after === -1 ? from + block.length : from + after;
 }
 
-/** Where the byte after the n-th break (from 1) stands, or -1 if there are fewer. */
+/** Returns the offset after the n-th line break, with n from 1, or -1 if there are fewer breaks. */
 export function afterBreak(bytes: Uint8Array, n: number): number {
   let left = n;
   for (let at = 0; at < bytes.length; at += 1) {
@@ -102,13 +102,13 @@ export function afterBreak(bytes: Uint8Array, n: number): number {
 
 const TWO_32 = 2 ** 32;
 
-/** 64-bit little-endian, for numbers that a double holds exactly. */
+/** Writes a 64-bit little-endian integer. The value must be one that a double holds exactly. */
 export function writeWide(buffer: Buffer, value: number, at: number): void {
   buffer.writeUInt32LE(value % TWO_32, at);
   buffer.writeUInt32LE(Math.floor(value / TWO_32), at + 4);
 }
 
-/** The other way. */
+/** Reads what `writeWide` wrote. */
 export function readWide(buffer: Buffer, at: number): number {
   return buffer.readUInt32LE(at) + buffer.readUInt32LE(at + 4) * TWO_32;
 }

@@ -3,16 +3,16 @@ import { SpillwayError } from "../../errors.ts";
 import type { Schema } from "./schema.ts";
 import { retryBusy, type SqliteConnection } from "./sqlite-connection.ts";
 
-/** Column types in which engines differ. */
+/** The column types in which database engines differ. */
 export interface EngineTypes {
-  /** A number that grows with each row and is never given twice. */
+  /** The type of a number that grows with each row and is never used twice. */
   growingId: string;
   bytes: "blob" | "bytea";
-  /** After a table whose rows are reached by its primary key: spares a second tree. */
+  /** The ending of a table whose rows are read by primary key. It spares SQLite a second tree. */
   keyed: string;
 }
 
-/** One step from a version of the schema to the next. Never changed once released: add another. */
+/** One step from a version of the schema to the next. A released step is never changed: add another one. */
 export type Migration = (schema: Kysely<Schema>["schema"], types: EngineTypes) => Compilable[];
 
 const SUMS = [
@@ -99,7 +99,7 @@ const first: Migration = (schema, { growingId, bytes, keyed }) => {
   ];
 };
 
-/** In order: the first leads from nothing to version 1. */
+/** The steps in order. The first one makes version 1 from an empty database. */
 const MIGRATIONS: readonly Migration[] = [first];
 
 const SQLITE_TYPES: EngineTypes = {
@@ -108,7 +108,10 @@ const SQLITE_TYPES: EngineTypes = {
   keyed: "without rowid",
 };
 
-/** Brings a database to the newest version. Any number of processes may try at once: one does it, the others find it done. */
+/**
+ * Brings a database to the newest version. If several processes try at the same time, one does it and the others find
+ * it done.
+ */
 export async function migrate(
   connection: SqliteConnection,
   { schema }: Kysely<Schema>,

@@ -199,7 +199,7 @@ describe("a database that cannot be used", () => {
     );
     await mkdir(dir, { mode: 0o555 });
     await chmod(parent, 0o755);
-    // Root may write anywhere, so somebody else has to try.
+    // Root may write anywhere, so the child runs as another user.
     const who = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
     const { stdout } = await run(process.execPath, [child, dir], who);
     expect(stdout).toMatch(/^store-unavailable database .* cannot be opened or written: .*EACCES/);
@@ -232,7 +232,7 @@ describe("a database that cannot be used", () => {
         child,
       );
       await chmod(parent, 0o777);
-      // Root may write anywhere, so somebody else has to try.
+      // Root may write anywhere, so the child runs as another user.
       const who = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
       const id = (await run(process.execPath, [child, dir], { ...who, timeout: 30_000 })).stdout;
       await chmod(dir, 0o555);
@@ -264,7 +264,7 @@ describe("a database that cannot be used", () => {
     const order: string[] = [];
     const add = (name: string) => database.write(() => order.push(name));
     const writes = [add("first"), add("second")];
-    // Timers fire meanwhile: this one lets the lock go.
+    // Timers still fire while a write waits. This one releases the lock.
     setTimeout(() => {
       order.push("timer");
       other.exec("commit");
@@ -289,7 +289,7 @@ describe("a database that cannot be used", () => {
         message: expect.stringMatching(/was moved, removed/),
       });
       expect(() => database.transaction(() => 1)).toThrow(/was moved, removed/);
-      // A new one in its place is not the one that is open.
+      // A new database at the same path is not the one that is open.
       const other = await openDatabase(dir).catch(() => null);
       await expect(write()).rejects.toThrow(/was moved, removed/);
       await other?.close();

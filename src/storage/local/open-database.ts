@@ -19,23 +19,26 @@ import {
 import { sqliteDialect } from "./sqlite-dialect.ts";
 import { makeFolder } from "./store-folders.ts";
 
-/** The database of a local folder: artifacts' facts, small artifacts, events, sums, sessions, projections. */
+/**
+ * The database of a local folder. It holds the facts of artifacts, small artifacts, events, sums, sessions and
+ * projections.
+ */
 export interface Database {
   readonly path: string;
-  /** Typed queries, each whole in itself. */
+  /** Runs typed queries. Each query is a transaction of its own. */
   readonly kysely: Kysely<Schema>;
-  /** Prepared statements without a promise between. */
+  /** Runs prepared statements without promises. */
   readonly raw: RawSql;
-  /** All of it or nothing, on `raw`; see SqliteConnection: `write` is the one to use. */
+  /** Runs `act` on `raw`, all of it or nothing. Prefer `write`; SqliteConnection says why. */
   transaction<T>(act: () => T): T;
   write<T>(act: () => T): Promise<T>;
-  /** May be called again. */
+  /** May be called more than once. */
   close(): Promise<void>;
 }
 
-/** How a database is opened. */
+/** Options of `openDatabase`. */
 export interface OpenDatabaseOptions {
-  /** Nothing is going to be written: a folder that takes nothing will do. */
+  /** Says that nothing will be written, so that a read-only folder is enough. */
   readsOnly?: boolean;
 }
 
@@ -43,7 +46,7 @@ const DATABASE_FILE = "spillway.db";
 const CHECKPOINT_PAGES = 4000;
 const WAL_BYTES = 64 * 1024 * 1024;
 
-/** Opens the database in a folder, making both where they are missing. Several processes may have it open. */
+/** Opens the database in a folder, and makes both if they are missing. Several processes may have it open. */
 export async function openDatabase(dir: string, { readsOnly = false }: OpenDatabaseOptions = {}): Promise<Database> {
   const path = join(resolve(dir), DATABASE_FILE);
   const driver = await loadDriver();
@@ -72,7 +75,7 @@ async function openForWriting(driver: Driver, dir: string, path: string): Promis
   }
 }
 
-/** Where nothing can be written, the file is read as it stands, if nothing of it is still in its log. */
+/** Opens the file as it is if its folder cannot be written. Throws if part of the data is still in the -wal file. */
 async function openForReading(driver: Driver, path: string): Promise<Database> {
   if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
     throw new SpillwayError(
@@ -100,17 +103,18 @@ async function databaseOn(connection: SqliteConnection): Promise<Database> {
 }
 
 /**
- * Write-ahead log: readers never wait, and a commit is one append. synchronous=normal writes to the file system at each
- * commit and syncs at checkpoints, so what was committed survives the end of the process by any means; after a power cut
- * the last commits may be gone, but the database is whole. A sync at each commit would cost milliseconds on many disks.
+ * Sets up the file. With the write-ahead log readers never wait, and a commit is one append. With synchronous=normal
+ * each commit is written to the file system and synced at checkpoints. So if the process is killed, no commit is lost;
+ * after a power cut the last commits may be gone, but the database is whole. A sync at each commit would cost
+ * milliseconds on many disks.
  */
 function prepareFile(connection: SqliteConnection): void {
   connection.exec(`pragma busy_timeout = ${NUMBERS.databaseBusyMs.default}`);
-  // Only heeded before the first table is made: lets gc give room back to the disk.
+  // This works only before the first table is made. It lets gc return room to the disk.
   connection.exec("pragma auto_vacuum = incremental");
   connection.exec("pragma journal_mode = wal");
   connection.exec("pragma synchronous = normal");
-  // A checkpoint syncs twice: rarer ones make each event cheaper, and the log stays at some 16 MiB.
+  // A checkpoint syncs twice. Rare checkpoints make each event cheaper, and the log stays near 16 MiB.
   connection.exec(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   connection.exec(`pragma journal_size_limit = ${WAL_BYTES}`);
   connection.exec("pragma trusted_schema = off");
@@ -124,9 +128,9 @@ function isPlainFile(path: string): boolean {
   }
 }
 
-/** SQLite gives its other files the mode of the first one. */
+/** Makes the file readable by its owner only. SQLite gives its other files the mode of this one. */
 async function makePrivate(path: string): Promise<void> {
-  // An existing database is never opened here: closing it again would drop every lock this process holds on it.
+  // Never opens an existing database here: closing it again would drop every lock that this process holds on it.
   const made = await open(path, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error;
     return null;

@@ -16,22 +16,22 @@ export interface Local {
   store: LocalStore;
   ledger: Ledger;
   database: Database;
-  /** Applies retention if it is due, for half a second: for a process that ends. */
+  /** Applies retention if it is due, for at most half a second. Call it in a process that is about to end. */
   collect(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** How a folder is opened. */
+/** Options of `openLocal`. */
 export interface OpenLocalOptions {
-  /** What may stay; "off" for everything. */
+  /** Says how long and how much may stay. "off" keeps everything. */
   retention?: Retention | "off" | undefined;
-  /** The process stays: retention is applied in its background, once an hour. */
+  /** Set it in a process that keeps running: retention is then applied in the background, once an hour. */
   collects?: boolean;
-  /** Nothing is going to be kept. */
+  /** Says that nothing will be saved. */
   readsOnly?: boolean;
 }
 
-/** Opens the folder in which a user's artifacts and events are kept, and makes it if it is not there. */
+/** Opens the folder in which a user's artifacts and events are kept, and makes it if it is missing. */
 export async function openLocal(
   dir: string = dataFolder(),
   { retention = {}, collects = false, readsOnly = false }: OpenLocalOptions = {},
@@ -67,12 +67,12 @@ export async function openLocal(
   };
 }
 
-/** What a reader needs of a local folder. */
+/** The parts of a local folder that a reader needs. */
 export interface ReadableLocal extends Pick<Local, "dir" | "ledger" | "close"> {
   store: Store & Pick<LocalStore, "resolvePrefix" | "verify">;
 }
 
-/** A folder in which nothing was kept yet, for readers: it is not made for them. */
+/** Stands in for a folder in which nothing was saved yet, so that readers do not make the folder. */
 export function emptyLocal(dir: string = dataFolder()): ReadableLocal {
   return {
     dir,
@@ -87,8 +87,8 @@ export function emptyLocal(dir: string = dataFolder()): ReadableLocal {
 }
 
 /**
- * A folder that could not be opened: each call tries again, and fails with the reason until it can be. Whoever keeps or
- * records is ready for that, and asks less often after some failures.
+ * Stands in for a folder that could not be opened. Each call tries to open it again and fails with the reason until
+ * that succeeds. Callers handle such failures, and ask less often after some of them.
  */
 export function openLater(open: () => Promise<Local>): { store: Store; ledger: Ledger } {
   let opening: Promise<Local> | null = null;

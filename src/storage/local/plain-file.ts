@@ -6,17 +6,19 @@ import { codeOf } from "./store-folders.ts";
 /** An artifact's bytes, open for reading. */
 export interface ArtifactBytes {
   bytes: number;
-  /** Exactly the bytes from `from` to before `to`, which must be inside. */
+  /** Reads exactly the bytes from `from` to before `to`. Both must be inside the artifact. */
   read(from: number, to: number): Promise<Uint8Array>;
-  /** Ranges of this size that begin at a multiple of it cost least; without it, any do. */
+  /** If it is set, ranges of this size that begin at a multiple of it cost least. */
   blockBytes?: number;
   close(): Promise<void>;
 }
 
-/** Opens a file of the store; null if it is not there. A link in its place is an error, not a way out. */
+/**
+ * Opens a file of the store. Returns null if it is missing. If a link is in its place, throws and does not follow it.
+ */
 export async function openNoFollow(path: string): Promise<FileHandle | null> {
   try {
-    // Without waiting: a pipe that somebody put there has nobody who writes.
+    // Does not wait: if somebody put a pipe there, opening it would wait for a writer that never comes.
     const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
     const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if ((await handle.stat()).isFile()) return handle;
@@ -33,7 +35,7 @@ export async function openNoFollow(path: string): Promise<FileHandle | null> {
   );
 }
 
-/** Opens an artifact that is kept as it came; null if its file is not there. */
+/** Opens an artifact that is stored uncompressed. Returns null if its file is missing. */
 export async function openPlain(path: string, bytes: number): Promise<ArtifactBytes | null> {
   const handle = await openNoFollow(path);
   if (handle === null) return null;
@@ -48,7 +50,7 @@ export async function openPlain(path: string, bytes: number): Promise<ArtifactBy
   return { bytes, read: (from, to) => readAt(handle, path, from, to), close: () => handle.close() };
 }
 
-/** Reads a range of an open file, whole or not at all. */
+/** Reads a range of an open file. Throws if the file ends before it. */
 export async function readAt(handle: FileHandle, path: string, from: number, to: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafeSlow(to - from);
   for (let filled = 0; filled < buffer.length; ) {

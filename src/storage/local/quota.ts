@@ -6,25 +6,29 @@ import { NUMBERS } from "../../stages/policy/defaults.ts";
 const GLANCE_EVERY_MS = 1000;
 const MAKE_ROOM_EVERY_MS = 60_000;
 
-/** How much a local store may take. */
+/** Sets how much a local store may take. */
 export interface StoreLimits {
-  /** All artifacts together. */
+  /** The most bytes of all artifacts together. */
   maxBytes?: number;
-  /** Left free on the disk. */
+  /** How many bytes stay free on the disk. */
   freeReserveBytes?: number;
 }
 
-/** Foresees a full disk or a full store, before a write and during it. */
+/** Refuses artifacts before the disk or the store is full. */
 export interface Quota {
-  /** Throws if there is no room for more than the `heldBytes` of one artifact that are on their way. */
+  /**
+   * Throws if there is no room for more. `heldBytes` is the size of an unfinished artifact that is already on the disk.
+   */
   require(heldBytes: number): Promise<void>;
-  /** The same for a small artifact, at most once a second: asking must not cost more than keeping. */
+  /**
+   * Does the same for a small artifact, but looks at most once a second, so that the check costs less than the saving.
+   */
   glance(): Promise<void>;
-  /** The same as `require` for a caller that cannot wait, so nothing makes room first. */
+  /** Does the same as `require` without a promise. It cannot make room first. */
   requireNow(bytes: number): void;
 }
 
-/** `makeRoom` may remove what retention allows; it is called before anything is refused. */
+/** Opens the quota of a folder. Before it refuses, it calls `makeRoom`, which may remove what retention allows. */
 export function openQuota(
   dir: string,
   { maxBytes = NUMBERS.retainTotalBytes.default, freeReserveBytes = NUMBERS.freeReserveBytes.default }: StoreLimits,

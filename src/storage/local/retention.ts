@@ -9,29 +9,29 @@ import type { Database } from "./open-database.ts";
 import { retryBusy } from "./sqlite-connection.ts";
 import { artifactFolder } from "./store-folders.ts";
 
-/** What may stay. What is absent is the built-in number. */
+/** Sets what may stay. What is absent is the built-in number. */
 export interface CollectOptions extends Retention {
-  /** The time it is taken to be. */
+  /** The time to count from, instead of the clock. */
   nowMs?: number;
-  /** Stops early. */
+  /** Ends the work early. */
   signal?: AbortSignal | undefined;
-  /** Files without an owner go after this. */
+  /** Files that no row names are removed when they are older than this. */
   staleMs?: number;
-  /** Says what would go, and removes nothing. */
+  /** Reports what would be removed, and removes nothing. */
   dryRun?: boolean;
 }
 
-/** Why an artifact went. */
+/** Says why an artifact was removed. */
 export type CollectReason = "age" | "session-bytes" | "total-bytes";
 
-/** What went, or would go. */
+/** Reports what was removed, or would be. */
 export interface CollectReport {
   dryRun: boolean;
   removed: number;
   removedBytes: number;
-  /** The first of them. */
+  /** The first 1000 of them. */
   artifacts: { id: string; bytes: number; createdAtMs: number; reason: CollectReason }[];
-  /** Files that belonged to nothing, by their paths inside the store's folder. */
+  /** Files that no row named, as paths inside the store's folder. */
   files: string[];
   remaining: number;
   remainingBytes: number;
@@ -47,7 +47,8 @@ interface Candidate {
 const PAGE = 200;
 const LISTED = 1000;
 
-// An artifact in use: kept just now, or of a session that is pinned or was seen just now.
+// An artifact is in use if it was saved a short time ago, or if one of its sessions is pinned or was seen a short time
+// ago.
 const IN_USE = `(a.created_ms > ? or exists (select 1 from artifact_sessions t join sessions s on s.session = t.session
   where t.key = a.key and (s.pinned <> 0 or s.last_seen_ms > ?)))`;
 const COLUMNS = "a.key, a.id, a.bytes, a.created_ms";
@@ -58,7 +59,7 @@ const OLDEST_OF_SESSION = `select ${COLUMNS} from artifacts a join artifact_sess
 const LARGE_SESSIONS = `select o.session, sum(a.bytes) as bytes from artifact_sessions o join artifacts a on a.key = o.key
   where o.session <> '' group by o.session having sum(a.bytes) > ?`;
 
-/** Removes what is too old or too much, oldest first, and never what is in use. */
+/** Removes artifacts that are too old or too many, oldest first. Never removes one that is in use. */
 export async function collect(
   database: Database,
   rows: ArtifactRows,
@@ -91,7 +92,7 @@ export async function collect(
 
   async function remove(page: Candidate[], reason: CollectReason): Promise<void> {
     const removed = await rows.write(() =>
-      // Looked at again under the lock: it may have been kept again since.
+      // Checks again under the lock, because the artifact may have been saved again meanwhile.
       page.filter(({ key }) => isInUse.get(key, heldMs, heldMs) === undefined && (dryRun || rows.drop(key))),
     );
     for (const { key, id, bytes, created_ms: createdAtMs } of removed) {
@@ -103,7 +104,7 @@ export async function collect(
     }
   }
 
-  /** Oldest first; `wants` is asked about each and may end it. */
+  /** Goes through artifacts, oldest first. Ends at the first one for which `wants` returns false. */
   async function pass(sql: string, first: string[], reason: CollectReason, wants: (row: Candidate) => boolean) {
     const statement = raw.prepare<Candidate>(sql);
     let at: Pick<Candidate, "created_ms" | "key"> = { created_ms: -1e15, key: "" };
@@ -123,7 +124,7 @@ export async function collect(
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE) return;
       at = last;
-      // Others want the database, and this thread, too.
+      // Lets other work use the database and this thread.
       await new Promise(setImmediate);
     }
   }
@@ -147,7 +148,7 @@ export async function collect(
     return isOver;
   });
   if (!signal?.aborted) report.files = await sweepFiles(rows, files, { nowMs, staleMs, maxAgeMs, dryRun });
-  // Gives the room back to the disk, not only to the next rows.
+  // Returns the room to the disk. Without this only new rows could use it.
   if (!dryRun && report.removed > 0) await retryBusy(() => raw.exec("pragma incremental_vacuum"));
   const left = raw
     .prepare<{ count: number; bytes: number | null }>("select count(*) as count, sum(bytes) as bytes from artifacts")
@@ -165,7 +166,9 @@ const OURS = /^([0-9a-f]{64})(\.blocks|\.idx)?$/;
 const FOLDER = /^[0-9a-f]{2}$/;
 const FORM_OF: Record<string, string> = { "": "plain", ".blocks": "blocks" };
 
-/** Removes files that no row names and parts that nobody writes any more; gives their paths inside the store's folder. */
+/**
+ * Removes files that no row names and parts that nobody writes any more. Returns their paths inside the store's folder.
+ */
 async function sweepFiles(
   rows: ArtifactRows,
   files: ArtifactFiles,
@@ -174,11 +177,12 @@ async function sweepFiles(
   const { dir, spool } = files.folders;
   const swept: string[] = [];
   const madeMs = rows.madeMs();
-  // A fresh file may belong to a row that another process is about to commit.
+  // A new file may belong to a row that another process is about to commit.
   const isStale = async (path: string): Promise<boolean> => {
     const found = await stat(path).catch(() => null);
     if (found === null || Math.max(found.mtimeMs, found.ctimeMs) >= nowMs - staleMs) return false;
-    // Older than the database: its row went with an earlier one, and whoever has its id may still read it.
+    // If the file is older than the database, its row was lost with an earlier database. A caller that has its id may
+    // still read it, so it stays until `maxAgeMs`.
     return found.mtimeMs >= madeMs || found.mtimeMs < nowMs - maxAgeMs;
   };
   for (const name of await readdir(spool)) {
@@ -195,13 +199,13 @@ async function sweepFiles(
   return swept;
 }
 
-/** A writer touches its part from time to time, whatever else it waits for. */
+/** Returns true if nobody writes the part any more. A writer sets its part's time now and then, even while it waits. */
 async function isPartStale(path: string, beforeMs: number): Promise<boolean> {
   const found = await stat(path).catch(() => null);
   return found !== null && found.mtimeMs < beforeMs;
 }
 
-/** Files under artifacts/ that no row names. A null key: not a file of ours at all. */
+/** Finds files under artifacts/ that no row names. The key is null if the file is not one of ours. */
 export async function findOrphans(
   rows: ArtifactRows,
   files: ArtifactFiles,
@@ -226,20 +230,23 @@ export async function findOrphans(
   return orphans;
 }
 
-/** What belonged to a session. */
+/** Reports what was removed with a session. */
 export interface RemovedSession {
-  /** Artifacts that belonged to no other session. */
+  /** Artifacts that belonged to no other session. They were deleted. */
   removed: number;
   removedBytes: number;
-  /** Artifacts that other sessions have too: they stay, untied from this one. */
+  /** Artifacts that other sessions have too. They stay, and no longer belong to this one. */
   untied: number;
 }
 
-// What belongs to no session is tied to an empty name.
+// An artifact of no session is tied to the empty name.
 const OF_SESSION = `select a.key, a.bytes from artifacts a where a.session is ?1
     or a.key in (select t.key from artifact_sessions t where t.session = ?2) limit ?3`;
 
-/** Deletes what belongs only to a session, or for null to none, in every scope, and unties the rest. */
+/**
+ * Deletes the artifacts that belong only to this session, in every scope, and unties the others from it. Null stands
+ * for artifacts without a session.
+ */
 export async function removeSession(
   database: Database,
   rows: ArtifactRows,

@@ -1,12 +1,13 @@
 import type { Generated } from "kysely";
 
-// One schema for SQLite and, later, PostgreSQL: text, integers and bytes only. Times are milliseconds since 1970.
+// The schema uses only text, integers and bytes, so that other engines can take it too. Times are milliseconds since
+// 1970.
 
-/** An artifact's facts. Its bytes are a row (`small`), or a file. */
+/** The facts of an artifact. Its bytes are in a row of `small` or in a file. */
 export interface ArtifactTable {
-  /** Hex HMAC-SHA256 of scope and sha256 under the store's secret: also the name of its file. */
+  /** Hex HMAC-SHA256 of scope and sha256 under the store's secret. It is also the name of the file. */
   key: string;
-  /** What readers are given: 12 base32 characters of the key. */
+  /** The id that readers get: 12 base32 characters of the key. */
   id: string;
   scope: string;
   session: string | null;
@@ -19,17 +20,20 @@ export interface ArtifactTable {
   created_ms: number;
   redaction_count: number;
   redaction_bytes: number;
-  /** row: in `small`; plain: a file with a line index; blocks: a compressed file, still range-readable. */
+  /**
+   * row: the bytes are in `small`. plain: a file with a line index. blocks: a compressed file of which any range can be
+   * read.
+   */
   form: "row" | "plain" | "blocks";
 }
 
-/** The sessions an artifact belongs to: the same bytes may come in several. */
+/** Ties an artifact to its sessions. The same bytes may come up in several sessions. */
 export interface ArtifactSessionTable {
   key: string;
   session: string;
 }
 
-/** Bytes of artifacts up to 64 KiB. */
+/** Holds the bytes of artifacts up to 64 KiB. */
 export interface SmallTable {
   key: string;
   data: Uint8Array;
@@ -48,7 +52,9 @@ export interface EventTable {
   more: string | null;
 }
 
-/** Sums by hour, tool and session, written in the transaction of each event. Empty text stands for none. */
+/**
+ * Holds sums by hour, tool and session. They are written in the transaction of each event. Empty text stands for none.
+ */
 export interface RollupTable {
   hour_ms: number;
   tool: string;
@@ -75,12 +81,12 @@ export interface ProjectionTable {
   key: string;
   session: string | null;
   at_ms: number;
-  /** A JSON string: a result may hold characters that a text column cannot. */
+  /** A JSON string, because a result may hold characters that a text column cannot. */
   text: string;
   step: number;
 }
 
-/** Every table. */
+/** Lists every table. */
 export interface Schema {
   artifacts: ArtifactTable;
   artifact_sessions: ArtifactSessionTable;

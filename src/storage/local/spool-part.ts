@@ -12,23 +12,23 @@ const KIB = 1024;
 const FIRST_BATCH_BYTES = 128 * KIB;
 const LAST_BATCH_BYTES = 1024 * KIB;
 const QUOTA_EVERY_BYTES = 16 * 1024 * KIB;
-/** From here on a thread pays for itself. */
+/** A thread is worth its start from this size on. */
 const THREAD_FROM_BYTES = 16 * 1024 * KIB;
-/** What the disk has to do is done side by side, not left for the end. */
+/** Syncs at this interval while writing goes on, so that the end does not have to wait for all of it. */
 const SYNC_EVERY_BYTES = 64 * 1024 * KIB;
-/** A writer that waits for its tool shows by this that it is still there. */
+/** A writer that waits for its tool sets the file's time at this interval, so that the part does not count as stale. */
 const TOUCH_EVERY_MS = 10 * 60_000;
 
-/** What became of the bytes: flushed to the disk, not yet under the artifact's name. */
+/** The finished bytes. They are flushed to the disk but do not have the artifact's name yet. */
 export interface Spooled {
   path: string;
   sha256: string;
   index: LineIndex;
-  /** The disk failed on the way: these are the bytes before that. */
+  /** True if the disk failed on the way. The file then holds the bytes before the failure. */
   isPartial: boolean;
 }
 
-/** An artifact on its way: written in batches, at most one of them under way while the next one fills. */
+/** Writes an unfinished artifact in batches. While one batch is being written, the next one fills. */
 export class SpoolPart {
   readonly path: string;
   readonly #handle: FileHandle;
@@ -38,16 +38,16 @@ export class SpoolPart {
   readonly #index = startLineIndex();
   readonly #touch: NodeJS.Timeout;
   #batch = Buffer.allocUnsafeSlow(FIRST_BATCH_BYTES);
-  /** The batch before, once it is written: its memory is used again. */
+  /** The memory of the batch before, to be used again after it is written. */
   #free: Buffer<ArrayBuffer> | null = null;
   #filled = 0;
   #writing: Promise<void> | null = null;
-  /** Bytes that certainly are in the file. */
+  /** The number of bytes that are certainly in the file. */
   #written = 0;
   #allowed: number;
   #syncing: Promise<void> | null = null;
   #synced = 0;
-  /** The disk says only once that it failed. */
+  /** The first fault of a sync. It is kept because the disk reports a fault only once. */
   #syncFault: unknown = null;
   #fault: Error | null = null;
 
@@ -62,7 +62,7 @@ export class SpoolPart {
     }, TOUCH_EVERY_MS).unref();
   }
 
-  /** Opens a new part, if the store has room for one. */
+  /** Opens a new part. Throws if the store has no room. */
   static async open(spool: string, quota: Quota): Promise<SpoolPart> {
     await quota.require(0);
     const path = join(spool, `${randomBytes(12).toString("hex")}.part`);
@@ -73,7 +73,7 @@ export class SpoolPart {
     }
   }
 
-  /** Copies the bytes; waits only while the batch before is still being written. */
+  /** Copies the bytes. Waits only while the batch before is still being written. */
   add(bytes: Uint8Array): Promise<void> | void {
     if (this.#fault !== null) throw this.#fault;
     this.#index.add(bytes);
@@ -85,7 +85,7 @@ export class SpoolPart {
     const taken = this.#batch.length - this.#filled;
     this.#batch.set(bytes.subarray(0, taken), this.#filled);
     this.#filled = this.#batch.length;
-    // Copied before the first wait: a caller that gives up waiting may use its buffer again.
+    // Copies before the first wait, so that a caller that stops waiting may use its buffer again.
     return this.#addRest(new Uint8Array(bytes.subarray(taken)));
   }
 
@@ -100,7 +100,7 @@ export class SpoolPart {
     }
   }
 
-  /** Begins to write the batch, and hashes it meanwhile. */
+  /** Starts to write the batch, and hashes it meanwhile. */
   async #flush(): Promise<void> {
     await this.#settle();
     const batch = this.#batch;
@@ -133,7 +133,7 @@ export class SpoolPart {
     if (this.#syncing === null && this.#written - this.#synced >= SYNC_EVERY_BYTES) this.#syncing = this.#sync();
   }
 
-  /** Hurries the disk; whether all is on it is asked at the end. */
+  /** Starts a sync early. `end` checks whether it failed. */
   async #sync(): Promise<void> {
     this.#synced = this.#written;
     await this.#handle.datasync().catch((error: unknown) => {
@@ -153,7 +153,7 @@ export class SpoolPart {
     throw fault;
   }
 
-  /** Flushes to the disk. After a fault, what was written before it. */
+  /** Flushes everything to the disk. After a fault, flushes the bytes that were written before it. */
   async end(): Promise<Spooled> {
     try {
       if (this.#fault === null) {
@@ -161,14 +161,14 @@ export class SpoolPart {
         await this.#settle();
       }
     } catch {
-      // The fault is kept; the bytes before it are not lost.
+      // The fault is kept in #fault. The bytes before it are saved below.
     }
     try {
       const isPartial = this.#fault !== null;
       if (isPartial) await this.#handle.truncate(this.#written);
       await this.#syncing;
       if (this.#syncFault !== null) throw this.#syncFault;
-      // Side by side: the one waits for the disk, the other for a processor.
+      // Runs both at the same time: the hash needs a processor, the sync needs the disk.
       const [[sha256, index]] = await Promise.all([
         isPartial ? this.#readBack() : this.#finishHash(),
         this.#handle.sync(),
@@ -204,7 +204,7 @@ export class SpoolPart {
     await this.#handle.close();
   }
 
-  /** Removes it. */
+  /** Removes the part. */
   async abandon(): Promise<void> {
     await this.#writing?.catch(() => {});
     await this.#close().catch(() => {});
@@ -212,7 +212,7 @@ export class SpoolPart {
   }
 }
 
-/** Null where no thread can be had: then the hash is taken here. */
+/** Returns null if no thread can be started. The hash is then made in this thread. */
 function startThread(descriptor: number): SpoolThread | null {
   try {
     return new SpoolThread(descriptor);
@@ -221,7 +221,7 @@ function startThread(descriptor: number): SpoolThread | null {
   }
 }
 
-/** Why bytes could not be written, in words for a person. */
+/** Returns an error that says why bytes could not be written. */
 export function writeFault(error: unknown): SpillwayError {
   if (SpillwayError.is(error)) return error;
   const code = codeOf(error);

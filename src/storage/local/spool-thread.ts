@@ -2,20 +2,20 @@ import type * as Crypto from "node:crypto";
 import type * as Fs from "node:fs";
 import { type MessagePort, Worker } from "node:worker_threads";
 
-/** What the thread is told: a batch to write, or with none to give the hash. */
+/** Tells the thread to write a batch, or, if `batch` is null, to return the hash. */
 type Order = { batch: Uint8Array<ArrayBuffer>; at: number } | { batch: null };
 type Reply = { memory: ArrayBuffer } | { sha256: string } | { fault: string; code: string | undefined };
 
 /**
- * Writes and hashes a file in a thread of its own. Hashing alone takes as long as all else that is done with an output,
- * and what a processor has just read to hash it, it writes at half the price.
+ * Writes and hashes a file in its own thread. Hashing alone takes as long as everything else that is done with an
+ * output. Bytes that were just read for the hash are still in the processor's cache, so that writing them costs half.
  */
 export class SpoolThread {
   readonly #worker: Worker;
   #answer: { resolve: (reply: Reply) => void; reject: (error: Error) => void } | null = null;
   #fault: Error | null = null;
 
-  /** `descriptor` is open for both and has the file's first bytes already. */
+  /** `descriptor` must be open for reading and writing. The file may already hold its first bytes. */
   constructor(descriptor: number) {
     this.#worker = new Worker(
       `(${keepFile.toString()})(require("node:worker_threads"), require("node:fs"), require("node:crypto"))`,
@@ -31,19 +31,21 @@ export class SpoolThread {
     this.#worker.on("exit", () => fail(new Error("the thread that writes has ended")));
   }
 
-  /** The batch is to stand at `at`. Its memory goes to the thread, and comes back. One call at a time; nobody else writes the file. */
+  /**
+   * Writes the batch at offset `at`. Moves the batch's memory to the thread and returns it. Call it once at a time;
+   * nobody else may write the file.
+   */
   async write(batch: Buffer<ArrayBuffer>, at: number): Promise<ArrayBuffer> {
     const reply = await this.#ask({ batch, at }, [batch.buffer]);
     return "memory" in reply ? reply.memory : new ArrayBuffer(0);
   }
 
-  /** Of the whole file. */
+  /** Returns the sha256 of the whole file. */
   async digest(): Promise<string> {
     const reply = await this.#ask({ batch: null });
     return "sha256" in reply ? reply.sha256 : "";
   }
 
-  /** Ends the thread. */
   async end(): Promise<void> {
     await this.#worker.terminate();
   }
@@ -59,15 +61,15 @@ export class SpoolThread {
   }
 }
 
-/** What a thread is given of node:worker_threads. */
+/** The part of node:worker_threads that the thread uses. */
 interface ThreadSide {
   parentPort: MessagePort;
   workerData: { descriptor: number };
 }
 
-/** The thread's whole program: it is sent as text, so it uses nothing from around it. */
+/** The thread's whole program. It is sent as text, so it must not use anything outside itself. */
 function keepFile({ parentPort, workerData }: ThreadSide, fs: typeof Fs, crypto: typeof Crypto): void {
-  // Small enough to stay in a processor's cache from the hash to the write.
+  // A piece is small enough to stay in the processor's cache between the hash and the write.
   const pieceBytes = 131_072;
   const { descriptor } = workerData;
   const hash = crypto.createHash("sha256");

@@ -4,10 +4,10 @@ import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { databaseFault, isBusy } from "./database-fault.ts";
 
-/** A value as SQLite takes and gives it. */
+/** A value as SQLite takes and returns it. */
 export type SqlValue = null | number | bigint | string | Uint8Array;
 
-/** What both drivers have in common: the API of node:sqlite. */
+/** The API of node:sqlite, which both drivers have. */
 interface DriverStatement {
   run(...values: SqlValue[]): { changes: number | bigint; lastInsertRowid: number | bigint };
   get(...values: SqlValue[]): unknown;
@@ -22,12 +22,12 @@ interface DriverConnection {
   close(): void;
 }
 
-/** Either driver. */
+/** One of the two drivers. */
 export interface Driver {
   DatabaseSync: new (path: string, options?: { readOnly?: boolean }) => DriverConnection;
 }
 
-/** SQLite as this Node brings it; a package with the same API where it brings none. */
+/** Loads the SQLite of this Node. If this Node has none, loads a package with the same API. */
 export async function loadDriver(): Promise<Driver> {
   return builtIn() ?? (await import("@photostructure/sqlite"));
 }
@@ -35,7 +35,7 @@ export async function loadDriver(): Promise<Driver> {
 function builtIn(): Driver | null {
   const { emitWarning } = process;
   try {
-    // Node 22 warns on stderr that SQLite is experimental: not a thing for the people who run a command.
+    // Node 22 prints a warning that SQLite is experimental. People who run a command should not see it.
     process.emitWarning = () => {};
     const loaded: unknown = process.getBuiltinModule?.("node:sqlite" as "node:fs");
     return isDriver(loaded) ? loaded : null;
@@ -46,48 +46,55 @@ function builtIn(): Driver | null {
   }
 }
 
-/** Early versions of node:sqlite cannot tell a query from a change. */
+/** Returns false for early versions of node:sqlite, which cannot tell a query from a change. */
 function isDriver(loaded: unknown): loaded is Driver {
   if (typeof loaded !== "object" || loaded === null || !("StatementSync" in loaded)) return false;
   const { StatementSync } = loaded;
   return typeof StatementSync === "function" && "columns" in StatementSync.prototype;
 }
 
-/** A prepared statement. Holds its connection: a driver crashes if a statement is all that is left of one. */
+/**
+ * A prepared statement. It holds its connection, because one driver crashes if the connection is collected before its
+ * statements.
+ */
 export interface Statement<Row> {
   run(...values: SqlValue[]): { changes: number; lastId: number };
   get(...values: SqlValue[]): Row | undefined;
   all(...values: SqlValue[]): Row[];
-  /** Gives rows, so it is a query or has a RETURNING. */
+  /** True if the statement returns rows: it is a query, or it has a RETURNING. */
   readonly isQuery: boolean;
 }
 
-/** SQL without a promise between: for hot paths and transactions. */
+/** Runs SQL without promises, for hot paths and transactions. */
 export interface RawSql {
-  /** The same SQL gives the same statement for as long as it is among the most used ones. */
+  /** Returns the same statement for the same SQL while it is among the last used ones. */
   prepare<Row = unknown>(sql: string): Statement<Row>;
-  /** One or more statements without values or results. */
+  /** Runs one or more statements without values or results. */
   exec(sql: string): void;
 }
 
-/** One open SQLite file. Every call throws a SpillwayError that says what to do. */
+/** One open SQLite file. Every call that fails throws a SpillwayError that says what to do. */
 export interface SqliteConnection extends RawSql {
   readonly path: string;
   /**
-   * All of `act` or nothing. Takes the write lock first; `act` may run again, so it changes nothing but the database, and
-   * it does not wait for anything. Waits for other processes without giving the thread back: for those who cannot wait.
+   * Runs all of `act` or nothing. Takes the write lock first. `act` may run again, so it must change only the database,
+   * and it must not wait for a promise. While another process holds the lock, this blocks the thread: use it only where
+   * no promise is possible.
    */
   transaction<T>(act: () => T): T;
-  /** The same, one after another; while another process holds the lock the thread is free. */
+  /** Does the same, one write after another. While another process holds the lock, the thread is free. */
   write<T>(act: () => T): Promise<T>;
-  /** May be called again. */
+  /** May be called more than once. */
   close(): void;
 }
 
-/** Between two attempts: others of this process get their turn. */
+/** The pause between two attempts. It lets other work of this process run. */
 const PAUSE_MS = 20;
 
-/** Opens a file that several processes may use at once. `address` is where it is opened for reading only. */
+/**
+ * Opens a file that several processes may use at the same time. If `address` is given, opens that address for reading
+ * only.
+ */
 export function openConnection({ DatabaseSync }: Driver, path: string, address?: string): SqliteConnection {
   const guarded = <T>(act: () => T): T => {
     try {
@@ -103,7 +110,7 @@ export function openConnection({ DatabaseSync }: Driver, path: string, address?:
   let isOpen = true;
   let isInside = false;
   const home = watchHome(path);
-  /** Settles with the last write that was asked for. */
+  /** Settles when the last requested write settles. */
   let lastWrite: Promise<unknown> = Promise.resolve();
 
   const checkOpen = (): void => {
@@ -131,7 +138,7 @@ export function openConnection({ DatabaseSync }: Driver, path: string, address?:
   function prepare<Row>(sql: string): Statement<Row> {
     checkOpen();
     const found = statements.get(sql) ?? guarded(() => wrap(connection.prepare(sql)));
-    // Asked for again: the newest, so that the one to go is the one not asked for longest.
+    // Moves the statement to the end, so that the first one in the map is the one that was not used for longest.
     statements.delete(sql);
     statements.set(sql, found);
     for (const oldest of statements.keys()) {
@@ -156,7 +163,7 @@ export function openConnection({ DatabaseSync }: Driver, path: string, address?:
       prepare("commit").run();
       return result;
     } catch (error) {
-      // SQLite has rolled back by itself after some faults, a full disk among them.
+      // After some faults, such as a full disk, SQLite has already rolled back.
       try {
         connection.exec("rollback");
       } catch {}
@@ -202,16 +209,19 @@ export function openConnection({ DatabaseSync }: Driver, path: string, address?:
   };
 }
 
-/** One driver really closes when its statements are collected: so that the file is whole before that, its log is moved in. */
+/**
+ * Moves the log into the database file. One driver closes the file only when its statements are collected, so the file
+ * must be whole before that.
+ */
 function moveLogIn(connection: DriverConnection): void {
   try {
     connection.exec("pragma busy_timeout = 0; pragma wal_checkpoint(truncate)");
   } catch {
-    // Somebody else is writing, or the disk is full: the log stays, and the next who opens the file reads it.
+    // If another process is writing or the disk is full, the log stays. The next process that opens the file reads it.
   }
 }
 
-/** Tries again while another process holds the file. Each attempt has waited for the busy timeout already. */
+/** Tries again while another process holds the file. Each attempt already waits for the busy timeout. */
 export async function retryBusy<T>(
   act: () => T,
   untilMs: number = performance.now() + NUMBERS.databaseWaitMs.default,
@@ -241,7 +251,7 @@ function isHeld(error: unknown): boolean {
   return isBusy(SpillwayError.is(error) ? error.cause : error);
 }
 
-/** Drivers end a text at a NUL without a word, which would make two names one. */
+/** Throws if a text holds a NUL. Drivers silently end a text there, so that two names could become one. */
 function refuseNul(value: SqlValue): void {
   if (typeof value === "string" && value.includes("\0")) {
     throw new SpillwayError("bad-input", "a text with a NUL cannot be kept in the database as it is");
@@ -252,13 +262,13 @@ function isPromise(value: unknown): boolean {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
-/** Watches that what is written still goes where the next reader looks. */
+/** Checks that writes still go to the file that the next reader opens. */
 interface DatabaseHome {
-  /** Throws once the file, or the log beside it, is not the one that was opened. */
+  /** Throws if the file at the path, or the log beside it, is no longer the one that was opened. */
   check(): void;
 }
 
-/** Begins with the file that stands at the path now: it was opened just before. */
+/** Remembers the file that is at the path now. Call it right after the file was opened. */
 function watchHome(path: string): DatabaseHome {
   const file = whoIs(path);
   let log: string | null = null;

@@ -12,7 +12,10 @@ import { SpillwayError } from "../../errors.ts";
 import type { SqlValue } from "./sqlite-connection.ts";
 import { retryBusy, type SqliteConnection } from "./sqlite-connection.ts";
 
-/** Kysely on a connection of ours. Each query is whole in itself: a transaction across promises would hold up everyone. */
+/**
+ * Lets Kysely use our connection. Each query is a transaction of its own, because a transaction across promises would
+ * block every other writer.
+ */
 export function sqliteDialect(connection: SqliteConnection): Dialect {
   return {
     createAdapter: () => new SqliteAdapter(),

@@ -4,17 +4,17 @@ import { dirname, join, resolve } from "node:path";
 import { SpillwayError } from "../../errors.ts";
 
 const PRIVATE_FOLDER = 0o700;
-/** Files are readable by their owner only. */
+/** The mode of a file that only its owner can read. */
 export const PRIVATE_FILE = 0o600;
 
-/** Where a local store keeps what. Made private when they are opened. */
+/** The folders of a local store. They are made private when the store is opened. */
 export interface StoreFolders {
   dir: string;
   artifacts: string;
   spool: string;
 }
 
-/** Makes the folders of a local store, or says why this place cannot be one. */
+/** Makes the folders of a local store. Throws with the reason if the place cannot be used. */
 export async function openFolders(dir: string): Promise<StoreFolders> {
   const folders = { dir, artifacts: join(dir, "artifacts"), spool: join(dir, "spool") };
   try {
@@ -42,8 +42,8 @@ export async function openFolders(dir: string): Promise<StoreFolders> {
 }
 
 /**
- * Makes a folder and what is missing above it, private. Node's own way of doing so never ends where a folder exists but
- * takes no others, as /proc does.
+ * Makes a private folder and its missing parents. Node's recursive mkdir never returns under a folder that takes no
+ * others, such as /proc.
  */
 export async function makeFolder(folder: string): Promise<void> {
   const missing = [resolve(folder)];
@@ -71,7 +71,7 @@ async function isThere(path: string): Promise<boolean> {
   }
 }
 
-/** The folder of a key's files; refused if it is a link to somewhere else. */
+/** Returns the folder of a key's files. Throws if it is a link or a file. */
 export function artifactFolder(folders: StoreFolders, key: string): string {
   const folder = join(folders.artifacts, key.slice(0, 2));
   const found = lstatSync(folder, { throwIfNoEntry: false });
@@ -79,7 +79,7 @@ export function artifactFolder(folders: StoreFolders, key: string): string {
   return folder;
 }
 
-/** The same, made if it is not there. */
+/** Returns the same folder, and makes it if it is missing. */
 export function makeArtifactFolder(folders: StoreFolders, key: string): string {
   const folder = artifactFolder(folders, key);
   try {
@@ -91,7 +91,7 @@ export function makeArtifactFolder(folders: StoreFolders, key: string): string {
   return folder;
 }
 
-/** Makes a rename in a folder survive a power cut. Windows has no such call, and keeps its own journal. */
+/** Makes a rename in a folder survive a power cut. Windows has no such call and keeps its own journal. */
 export function syncFolder(folder: string): void {
   if (process.platform === "win32") return;
   const descriptor = openSync(folder, constants.O_RDONLY);
@@ -102,12 +102,12 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** A system error in words for a person. */
+/** Returns a system error's message. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A system error's code, as ENOENT. */
+/** Returns a system error's code, such as ENOENT. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

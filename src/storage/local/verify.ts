@@ -8,28 +8,28 @@ import { findOrphans } from "./retention.ts";
 import type { ArtifactTable } from "./schema.ts";
 import { reasonOf } from "./store-folders.ts";
 
-/** What is wrong with an artifact. */
+/** Says what is wrong with an artifact. */
 export interface Defect {
   id: string;
   scope: string;
   reason: string;
 }
 
-/** What a look at every byte of a store found. */
+/** Reports what a check of every byte found. */
 export interface VerifyReport {
   checked: number;
   checkedBytes: number;
-  /** Its bytes are not those that were kept. */
+  /** Artifacts whose bytes are not those that were saved. */
   damaged: Defect[];
-  /** Its bytes are gone. */
+  /** Artifacts whose bytes are gone. */
   missing: Defect[];
-  /** Paths, inside the store's folder, of files that belong to nothing; `gc` removes them after a while. */
+  /** Files that no row names, as paths inside the store's folder. `gc` removes them after a while. */
   orphaned: string[];
 }
 
 const PAGE = 100;
 
-/** Reads every artifact and compares its hash; changes nothing. */
+/** Reads every artifact and compares its hash. Changes nothing. */
 export async function verify(
   database: Database,
   rows: ArtifactRows,
@@ -43,7 +43,7 @@ export async function verify(
     for (const row of page) {
       after = row.key;
       const fault = await check(row);
-      // Removed meanwhile: nothing to say about it.
+      // If the artifact was removed meanwhile, there is nothing to report.
       if (fault !== null && rows.findByKey(row.key) === null) continue;
       report.checked += 1;
       report.checkedBytes += row.bytes;

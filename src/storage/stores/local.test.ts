@@ -54,7 +54,7 @@ describe("a writer", () => {
   it("keeps what it was told to keep even if its caller then gives up waiting", async () => {
     const store = await makeStore();
     const writer = await store.begin(about);
-    // Nobody waits for this one.
+    // The test does not wait for this add.
     void writer.add(new Uint8Array(5_000_000).fill(10));
     const ending = writer.end();
     await writer.abandon();
@@ -106,7 +106,7 @@ describe("a writer", () => {
 });
 
 describe("localStore with everything compressed", () => {
-  // Each artifact is compressed as soon as it is kept: readers must not notice.
+  // Compresses each artifact as soon as it is saved. Readers must not notice.
   const makeCompressed = async (): Promise<Store> => {
     const store = await makeStore();
     return {

@@ -26,30 +26,33 @@ import { openFolders } from "../local/store-folders.ts";
 import { type VerifyReport, verify } from "../local/verify.ts";
 import { storedName } from "../stored-name.ts";
 
-/** What a local store is made of. */
+/** Options of `localStore`. */
 export interface LocalStoreOptions {
   dir: string;
-  /** Of the same folder; it is not closed with the store. */
+  /** The database of the same folder. Closing the store does not close it. */
   database: Database;
   limits?: StoreLimits;
-  /** The clock, for tests. */
+  /** The clock. Tests set it. */
   now?: () => number;
 }
 
-/** A store in a folder of this machine, with what its keeper may do beyond what readers may. */
+/** A store in a folder of this machine. Its owner can do more with it than a reader of artifacts. */
 export interface LocalStore extends Store {
   collect(options?: CollectOptions): Promise<CollectReport>;
   compressIdle(options?: CompressOptions): Promise<CompressReport>;
   verify(): Promise<VerifyReport>;
   removeSession(session: string | null): Promise<RemovedSession>;
-  /** Ids that begin with 6 or more characters: for the person at the command line, never for a model. */
+  /**
+   * Returns the ids that begin with a prefix of 6 characters or more. It is for a person at the command line, never for
+   * a model.
+   */
   resolvePrefix(prefix: string, scope: Scope): Promise<string[]>;
 }
 
 const MAX_LISTED = 1000;
 const MAX_RESOLVED = 10;
 
-/** Keeps artifacts in files and, up to 64 KiB, in rows. Several processes may use the same folder. */
+/** Keeps artifacts up to 64 KiB in rows and larger ones in files. Several processes may use the same folder. */
 export async function localStore(options: LocalStoreOptions): Promise<LocalStore> {
   const { database, limits = {}, now = Date.now } = options;
   const folders = await openFolders(resolve(options.dir));
@@ -197,8 +200,9 @@ async function locateLines(
 }
 
 /**
- * The database writes a commit to its log without waiting for the disk. An artifact is promised to be durable, so the
- * log is flushed here, off this thread; writers that end at the same time share a flush.
+ * Returns a function that flushes the database's log. The database writes a commit to its log without waiting for the
+ * disk, but a saved artifact must be durable. The flush runs off this thread, and writers that end at the same time
+ * share one.
  */
 function logSyncer(path: string): () => Promise<void> {
   let next: Promise<void> | null = null;
@@ -224,21 +228,21 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/** All of `act` or nothing, when its turn comes; it may run again. */
+/** Runs all of `act` or nothing when its turn comes. `act` may run more than once. */
 type Write = <T>(act: () => T) => Promise<T>;
 
-/** A transaction holds at most this many. */
+/** The most writes in one transaction. */
 const MAX_GROUP = 256;
 
 /**
- * Writes that are asked for side by side share one transaction. Where one of them cannot be done the group is undone, and
- * each is tried by itself: nobody's fault is another's.
+ * Puts writes that are requested at the same time into one transaction. If one of them fails, the group is undone and
+ * each is tried alone, so that one failure does not affect the others.
  */
 export function groupWrites(write: Write): Write {
   let waiting: Waiting[] = [];
 
   async function writeGroup(): Promise<void> {
-    // Those who ask in the same turn of the event loop come along.
+    // Waits, so that all writes that are requested in the same turn of the event loop join.
     await setImmediate();
     const group = waiting;
     waiting = [];

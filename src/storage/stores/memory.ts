@@ -5,13 +5,13 @@ import { artifactId, artifactKey } from "../local/artifact-key.ts";
 import { afterBreak, startLineIndex } from "../local/line-index.ts";
 import { storedName } from "../stored-name.ts";
 
-/** Bounds of a memory store, and its secret. */
+/** Sets the bounds of a memory store, and its secret. */
 export interface MemoryStoreOptions {
-  /** All artifacts together; the oldest make room for new ones. */
+  /** The most bytes of all artifacts together. If there are more, the oldest are removed. */
   maxBytes?: number;
-  /** One artifact; the rest of a larger output is not kept, and its receipt says `partial`. */
+  /** The most bytes of one artifact. The rest of a larger output is not saved, and its receipt says `partial`. */
   maxArtifactBytes?: number;
-  /** What ids are made with; random by default, so that nobody can guess them. */
+  /** The secret from which ids are made. By default it is random, so that nobody can guess ids. */
   secret?: Uint8Array;
 }
 
@@ -23,13 +23,13 @@ interface Kept {
   data: Uint8Array;
 }
 
-/** Keeps artifacts in this process's memory, for tests and for agents that end with their process. */
+/** Keeps artifacts in this process's memory. It is for tests and for agents that end with their process. */
 export function memoryStore({
   maxBytes = NUMBERS.memoryStoreBytes.default,
   maxArtifactBytes = NUMBERS.memoryArtifactBytes.default,
   secret = randomBytes(32),
 }: MemoryStoreOptions = {}): Store {
-  // In the order in which they were last kept.
+  // In the order in which they were last saved.
   const byId = new Map<string, Kept>();
   let heldBytes = 0;
   let lastMs = 0;
@@ -54,7 +54,7 @@ export function memoryStore({
     }
     return { ...artifact };
   };
-  // Pages are told apart by their times, so no two artifacts have the same.
+  // Gives each artifact a different time, because lists page by time.
   const nextMs = (): number => {
     lastMs = Math.max(Date.now(), lastMs + 1);
     return lastMs;
@@ -154,7 +154,7 @@ function locateIn(data: Uint8Array, lineCount: number, [first, last]: [from: num
   return { from, to: Math.max(from, startOfLine(data, lineCount, Math.max(0, Math.min(last, lineCount)) + 1)) };
 }
 
-/** Where a line begins; the end of the data for a line after the last. */
+/** Returns where a line begins. For a line after the last one, returns the end of the data. */
 function startOfLine(data: Uint8Array, lineCount: number, line: number): number {
   if (line > lineCount) return data.length;
   return line === 1 ? 0 : afterBreak(data, line - 1);
