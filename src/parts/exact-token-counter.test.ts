@@ -19,7 +19,7 @@ const text = fc.oneof(
   }),
 );
 
-/** Samples without runs long enough to be counted in pieces. */
+/** Returns the samples that have no run long enough to be counted in pieces. */
 const ordinary = (seed: number, chars: number): [kind: string, text: string][] =>
   Object.entries(tokenSamples(seed, chars)).filter(([, sample]) => !/[^\s.,]{700}|\s{700}/.test(sample));
 

@@ -2,7 +2,7 @@ import type { Tokenizer } from "ai-tokenizer";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import { SpillwayError } from "../errors.ts";
 
-/** Vocabularies that an exact counter can be loaded for. */
+/** The vocabularies for which an exact counter can be loaded. */
 export type TokenVocabulary = "o200k" | "cl100k" | "claude";
 
 type Encoding = ConstructorParameters<typeof Tokenizer>[0];
@@ -14,22 +14,24 @@ const encodings: Record<TokenVocabulary, () => Promise<Encoding>> = {
 };
 
 /**
- * The tokenizer remembers pieces of words that it has merged. Its own way to forget them one by one is slow, so it is
- * made anew after this many characters.
+ * After this many characters the tokenizer is made again. It remembers the parts of words that it has merged, and its
+ * own way to forget them one by one is slow.
  */
 const rememberedChars = 1_000_000;
 
 /**
- * Loads a counter that tokenizes with a real vocabulary (the optional package `ai-tokenizer`). Runs of one kind of
- * character longer than `maxRunChars` are counted in pieces, at worst one token too many each: whole, they take
- * quadratic time. Beyond 192 KiB of one run its pieces count as those before did. Unlike an estimate's, an exact count can fall by a few tokens when the text's last word grows.
+ * Loads a counter that tokenizes with a real vocabulary. It needs the optional package `ai-tokenizer`.
+ * A run of one kind of character that is longer than `maxRunChars` is counted in pieces, because a whole run takes
+ * quadratic time; each piece can add one token too many. Beyond 192 KiB of one run, each further piece counts as the
+ * average of those before.
+ * If the text's last word grows, an exact count can fall by a few tokens. An estimate never falls.
  */
 export async function loadExactCounter(vocabulary: TokenVocabulary = "o200k"): Promise<TokenCounter> {
   if (!Object.hasOwn(encodings, vocabulary)) {
     throw new SpillwayError("bad-input", `unknown vocabulary ${String(vocabulary)}: expected o200k, cl100k or claude`);
   }
   const [{ Tokenizer: Loaded }, encoding] = await load(vocabulary);
-  // Without special tokens <|endoftext|> is text like any other.
+  // Without special tokens, <|endoftext|> is counted as plain text.
   const data = { ...encoding, special_tokens: {}, stringEncoder: withoutInherited(encoding.stringEncoder) };
   let tokenizer = new Loaded(data, {}, Number.POSITIVE_INFINITY);
   let seenChars = 0;
@@ -43,7 +45,7 @@ export async function loadExactCounter(vocabulary: TokenVocabulary = "o200k"): P
   };
   const count = (text: string): number => {
     let tokens = 0;
-    // Pieces of one unbroken run so far, and their tokens.
+    // How many pieces of the current unbroken run were counted, and their tokens.
     let runPieces = 0;
     let runTokens = 0;
     for (let from = 0; from < text.length; ) {
@@ -74,7 +76,7 @@ async function load(vocabulary: TokenVocabulary): Promise<[{ Tokenizer: typeof T
   }
 }
 
-/** The vocabulary is a plain object: a word like `valueOf` must not be found on its prototype. */
+/** Hides what a plain object inherits, so that a word such as `valueOf` is not found on the vocabulary's prototype. */
 function withoutInherited(ranks: Record<string, number>): Record<string, number> {
   const own: Record<string, number> = Object.create(ranks);
   for (const name of Object.getOwnPropertyNames(Object.prototype)) {
@@ -87,7 +89,7 @@ function longestToken({ decoder }: Encoding): number {
   const encoder = new TextEncoder();
   let longest = 1;
   for (const token of Object.values(decoder)) {
-    // A unit has three bytes at most, so most tokens need not be encoded.
+    // A UTF-16 unit takes at most three bytes, so most tokens need not be encoded.
     if (typeof token !== "string") longest = Math.max(longest, token.length);
     else if (token.length * 3 > longest) longest = Math.max(longest, encoder.encode(token).length);
   }
@@ -95,8 +97,8 @@ function longestToken({ decoder }: Encoding): number {
 }
 
 /**
- * Counts piece by piece until the room is used up, then searches inside that piece only. The pieces' sum can differ
- * from the count of the whole by a token or two, so the border is moved until that count confirms it.
+ * Counts piece by piece until the room is used up, then searches inside the last piece only. The sum of the pieces can
+ * differ from the count of the whole by a token or two, so the border moves back until the count of the whole fits.
  */
 function fitPieces(text: string, maxTokens: number, from: "start" | "end", count: (text: string) => number): number {
   const most = maxTokens > 0 ? maxTokens : 0;
@@ -124,7 +126,10 @@ function fitPieces(text: string, maxTokens: number, from: "start" | "end", count
   }
 }
 
-/** The index farthest from `fitting` on the way to `failing` (not included) that still fits, by halving. */
+/**
+ * Returns the index farthest from `fitting`, on the way to `failing` (not included), that still fits. It halves the
+ * distance at each step.
+ */
 function search(text: string, fitting: number, failing: number, fits: (index: number) => boolean): number {
   const direction = failing > fitting ? 1 : -1;
   let good = fitting;
@@ -136,28 +141,29 @@ function search(text: string, fitting: number, failing: number, fits: (index: nu
       else bad = middle;
       continue;
     }
-    // Nothing between but, where the middle was moved back over a pair, one more border.
+    // Only one border can be left: the one that was skipped when the middle moved back over a surrogate pair.
     const next = onBorder(text, good + direction, direction);
     if (next === bad || !fits(next)) return good;
     good = next;
   }
 }
 
-/** The index itself, or one further where it would split a surrogate pair. */
+/** Returns the index, or the next one in `direction` if the index would split a surrogate pair. */
 function onBorder(text: string, index: number, direction: number): number {
   const splits = (text.charCodeAt(index - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(index) & 0xfc00) === 0xdc00;
   return splits ? index + direction : index;
 }
 
-// Where a text may be cut so that its pieces count as the whole does, and long unbroken runs stay short enough to count.
+// The code below decides where a text may be cut, so that its pieces count as the whole does and long unbroken runs
+// stay short enough to count.
 
-/** Pieces are at least this long where the text allows it. */
+/** A piece has at least this many characters if the text allows it. */
 const pieceChars = 8192;
-/** A piece without a good place to cut is cut here, wherever that is. */
+/** A piece without a good place to cut ends here. */
 const longestPieceChars = 4 * pieceChars;
 /**
- * Longest run of one kind that is counted whole. Vocabularies hold runs of 2, 4, 8 ... equal characters and groups of
- * three digits: this is a multiple of both, so that a cut run mostly counts the same.
+ * The longest run of one kind that is counted whole. Vocabularies hold runs of 2, 4, 8 ... equal characters and groups
+ * of three digits. This is a multiple of both, so that a run that was cut mostly counts the same.
  */
 const maxRunChars = 384;
 
@@ -165,7 +171,7 @@ const letter = 1;
 const digit = 2;
 const space = 3;
 const other = 4;
-/** Half of a character: continues whatever run is open, since it may be of any kind. */
+/** Half of a surrogate pair. It may be of any kind, so it continues the open run. */
 const half = 0;
 
 let kinds: Uint8Array | undefined;
@@ -186,7 +192,10 @@ function unitKinds(): Uint8Array {
   return kinds;
 }
 
-/** The end of the piece that begins at `from`; depends on nothing before `from` and little after the end. */
+/**
+ * Returns the end of the piece that begins at `from`. The result depends on nothing before `from` and on little after
+ * the end.
+ */
 function nextCut(text: string, from: number): number {
   const table = unitKinds();
   const until = Math.min(text.length, from + longestPieceChars);
@@ -206,15 +215,15 @@ function nextCut(text: string, from: number): number {
   return until === text.length ? until : wholeCharacters(text, until);
 }
 
-/** Run pieces that are counted one by one; no text that anyone reads has as long a run. */
+/** How many pieces of one run are counted one by one. No text that people read has a run as long as this. */
 const MAX_RUN_PIECES = 512;
 
-/** True for a piece that was cut because its run is too long. */
+/** Returns true if the piece was cut because its run is too long. */
 function isRunPiece(from: number, to: number, end: number): boolean {
   return to - from <= maxRunChars && to < end;
 }
 
-/** A place before `to` from which the text's end can be counted on its own. */
+/** Returns a place before `to` from which the end of the text can be counted alone. */
 function previousCut(text: string, to: number): number {
   const table = unitKinds();
   const until = Math.max(0, to - longestPieceChars);
@@ -224,7 +233,10 @@ function previousCut(text: string, to: number): number {
   return wholeCharacters(text, until);
 }
 
-/** Before a lone space, or after a lone line feed, with a letter or digit on both sides: every tokenizer splits there. */
+/**
+ * Returns true before a single space or after a single line feed that has a letter or digit on both sides. Every
+ * tokenizer splits there.
+ */
 function isGoodCut(text: string, index: number, table: Uint8Array): boolean {
   const isWord = (at: number): boolean => {
     const kind = table[text.charCodeAt(at)];

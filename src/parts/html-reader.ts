@@ -2,10 +2,13 @@ import { setImmediate } from "node:timers/promises";
 import type { Tokenizer } from "htmlparser2";
 import type { HtmlReader } from "../contract/html-reader.ts";
 
-/** Read between two looks at the clock. */
+/** How many characters are read before the signal is checked and other work may run. */
 const SLICE_CHARS = 64 * 1024;
 
-/** The reader on top of htmlparser2's tokenizer: one pass, and no tree that a page could make deep. */
+/**
+ * Loads a reader that uses the tokenizer of htmlparser2. It reads a page in one pass and builds no tree, so a deeply
+ * nested page cannot exhaust it.
+ */
 export async function loadHtmlReader(): Promise<HtmlReader> {
   const { Tokenizer } = await import("htmlparser2");
   return {
@@ -26,17 +29,17 @@ export async function loadHtmlReader(): Promise<HtmlReader> {
 type Callbacks = ConstructorParameters<typeof Tokenizer>[1];
 
 const HEADING = /^h([1-6])$/;
-/** Deeper lists are set in no further. */
+/** Lists that are nested deeper are not indented further. */
 const MAX_LIST_DEPTH = 8;
-/** A longer address is of no use to a reader. */
+/** A longer address is of no use to a reader, and is left out. */
 const MAX_ADDRESS_CHARS = 300;
-/** The sign behind a heading that links to it. */
+/** Matches the sign after a heading that links to the heading itself. */
 const ANCHOR = /^\s*[#¶§\u{1F517}]\uFE0F?\s*$/u;
 const FOLLOWED = /^(?!#|javascript:|data:)\S+$/i;
 
 /**
- * Writes what a page says as its tokens come: headings, lists, rows, links. There is no tree of the page, so that
- * however its elements stand in each other, time and memory stay in proportion to it.
+ * Writes the text of a page as its tokens come: headings, lists, rows, links. It builds no tree of the page, so that
+ * time and memory stay proportional to the page's size, however its elements are nested.
  */
 class HtmlText implements Callbacks {
   readonly #html: string;
@@ -47,16 +50,16 @@ class HtmlText implements Callbacks {
   #href = "";
   #alt = "";
   #isHidden = false;
-  /** The element that is passed over, and how many of its name are open. */
+  /** The element that is skipped, and how many elements of its name are open. */
   #unread = "";
   #unreadDepth = 0;
   #frames = 0;
   #verbatim = 0;
   #isVerbatimStart = false;
   #link = "";
-  /** In a link to a place in the page. */
+  /** True inside a link to a place in the same page. */
   #isAnchor = false;
-  /** Of each open list the number of its last entry; null where they have none. */
+  /** For each open list, the number of its last entry, or null if its entries are not numbered. */
   readonly #lists: (number | null)[] = [];
   #cells = 0;
 
@@ -64,7 +67,7 @@ class HtmlText implements Callbacks {
     this.#html = html;
   }
 
-  /** What came so far, as text. */
+  /** Returns the text of all tokens so far. */
   text(): string {
     this.#endLink();
     return this.#lines.toString();
@@ -139,7 +142,7 @@ class HtmlText implements Callbacks {
   #write(text: string): void {
     if (this.#unread !== "" || (this.#isAnchor && ANCHOR.test(text))) return;
     if (this.#verbatim === 0) return this.#lines.words(text);
-    // The break after <pre> is none of its text.
+    // The line break right after <pre> does not belong to its text.
     this.#lines.verbatim(this.#isVerbatimStart ? text.replace(/^\r?\n/, "") : text);
     this.#isVerbatimStart = false;
   }
@@ -171,7 +174,10 @@ class HtmlText implements Callbacks {
     else if (FRAME.has(name)) this.#frames++;
   }
 
-  /** A list in a list stands as near as its entries do. */
+  /**
+   * Writes the breaks around an element. Inside a list there is at most one, so that a nested list stays close to its
+   * entry.
+   */
   #breakFor(name: string): void {
     const breaks = BREAKS.get(name);
     if (breaks !== undefined) this.#lines.break(this.#lists.length > 0 ? 1 : breaks);
@@ -201,12 +207,11 @@ class HtmlText implements Callbacks {
   }
 }
 
-/** What the elements of a page mean for its text. */
 
-/** Nothing in them is for a reader. */
+/** Elements whose content a reader never sees. */
 const UNREAD = new Set("script style template noscript svg math iframe object canvas audio video datalist".split(" "));
 
-/** Stand apart from what is around them, by this many breaks. */
+/** Elements that are set apart from what is around them, and by how many line breaks. */
 const BREAKS: ReadonlyMap<string, number> = new Map([
   ..."p h1 h2 h3 h4 h5 h6 blockquote pre ul ol dl table figure section article main title hr".split(" ").map(twice),
   ..."div li tr dt dd address form fieldset header footer nav aside figcaption caption select option details summary br"
@@ -214,10 +219,12 @@ const BREAKS: ReadonlyMap<string, number> = new Map([
     .map(once),
 ]);
 
-/** Around the page's own text: links in them are many, and few are followed. */
+/**
+ * Elements around the page's own text. They hold many links that are rarely followed, so their addresses are left out.
+ */
 const FRAME = new Set("nav header footer aside".split(" "));
 
-/** Always have an end of their own, so that one that is hidden can be passed over. */
+/** Elements that always have an end tag, so that a hidden one can be skipped up to its end. */
 const CLOSED = new Set("div span section nav aside ul ol table form button dialog article".split(" "));
 
 function twice(name: string): [string, number] {
@@ -228,29 +235,32 @@ function once(name: string): [string, number] {
   return [name, 1];
 }
 
-/** Many short parts take far more memory than their text. */
+/** Many short parts take far more memory than their text, so they are joined when there are this many. */
 const MAX_PARTS = 4096;
 
-/** Writes text that comes in pieces: white space made one, breaks between blocks, a prefix before a line's first word. */
+/**
+ * Builds a text from pieces. Reduces white space to one space, puts breaks between blocks, and puts a prefix before the
+ * first word of a line.
+ */
 class TextLines {
   #text = "";
-  /** What is to be added to it. */
+  /** Parts that are not joined to #text yet. */
   #parts: string[] = [];
   #breaks = 0;
   #isSpaced = false;
   #isAtStart = true;
   #prefix = "";
-  /** Stands before the next word, once. */
+  /** A text to put before the next word. */
   #opening = "";
 
-  /** At least this many breaks before the next word; what was to stand before it is given up. */
+  /** Asks for at least this many line breaks before the next word. Drops a prefix that was not used yet. */
   break(count: number): void {
     this.#breaks = Math.max(this.#breaks, count);
     this.#prefix = "";
     this.#isSpaced = false;
   }
 
-  /** Before the next line's first word. */
+  /** Sets the text before the first word of the next line. */
   prefix(text: string): void {
     this.#prefix = text;
   }
@@ -259,7 +269,7 @@ class TextLines {
     this.#opening = text;
   }
 
-  /** True if a word came since. */
+  /** Returns true if a word was written since `open`. */
   get isOpened(): boolean {
     return this.#opening === "";
   }
@@ -274,18 +284,19 @@ class TextLines {
     this.#isSpaced = parts.at(-1) === "";
   }
 
-  /** As it is, white space included, but for that before a break. */
+  /** Writes text unchanged, with its white space, except white space before a line break. */
   verbatim(text: string): void {
     if (text === "") return;
     this.#begin();
     const lines = text.split("\n");
     const last = lines.pop() as string;
-    // Line by line: a pattern for white space before a break could take very long over much of it.
+    // Trims line by line. A regular expression for white space before a line break could take very long on much white
+    // space.
     this.#add([...lines.map((line) => line.trimEnd()), last].join("\n"));
     this.#isAtStart = text.endsWith("\n");
   }
 
-  /** Right behind the last word, where it ended. */
+  /** Adds text directly after the last word. */
   behind(text: string): void {
     this.#add(text);
   }

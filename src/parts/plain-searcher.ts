@@ -2,12 +2,12 @@ import type { Searcher, SearchHit, SearchOutcome, SearchRequest, SearchSource } 
 import { type Scan, startRegexWorker } from "./regex-worker.ts";
 import { readChunks, stopAfter } from "./source-chunks.ts";
 
-/** Small enough to say well how far a search came. */
+/** A step is small enough that the outcome can say exactly how far a search came. */
 const STEP_BYTES = 1024 * 1024;
 
 /**
- * Needs nothing but Node, for where there is no ripgrep. Literals are found in bytes. Expressions are JavaScript's and may
- * take exponential time, so they run in a thread of their own that ends at the deadline.
+ * Searches with nothing but Node. It is used if there is no ripgrep. Literals are found in bytes. Expressions are
+ * JavaScript's and may take exponential time, so they run in their own thread, which ends at the deadline.
  */
 export function plainSearcher(): Searcher {
   return {
@@ -33,7 +33,7 @@ async function scanAll(source: SearchSource, request: SearchRequest, signal: Abo
       isThrough = !signal.aborted && (await scan.add(chunk));
       if (!isThrough) break;
     }
-    // An empty chunk says that the last line has no more.
+    // An empty chunk says that the last line has ended.
     isThrough &&= await scan.add(new Uint8Array(0));
     request.signal?.throwIfAborted();
     const found = scan.found();
@@ -43,7 +43,7 @@ async function scanAll(source: SearchSource, request: SearchRequest, signal: Abo
   }
 }
 
-/** Finds a literal in bytes, however they are chunked, in memory of a chunk. */
+/** Finds a literal in bytes. How the bytes are split into chunks makes no difference. Memory holds one chunk. */
 export function startLiteralScan({ pattern, fromLine, maxHits }: SearchRequest): Scan {
   const literal = Buffer.from(pattern);
   const hits: SearchHit[] = [];
@@ -54,7 +54,7 @@ export function startLiteralScan({ pattern, fromLine, maxHits }: SearchRequest):
   let held = Buffer.alloc(0);
   let heldAt = 0;
 
-  // Goes to `to`, counting the lines that begin on the way.
+  // Moves to `to` and counts the lines that begin on the way.
   function advance(bytes: Buffer, from: number, to: number): void {
     for (let brk = bytes.indexOf(10, from); brk >= 0 && brk < to; brk = bytes.indexOf(10, brk + 1)) {
       line++;
@@ -68,7 +68,7 @@ export function startLiteralScan({ pattern, fromLine, maxHits }: SearchRequest):
       const bytes = Buffer.concat([held, chunk]);
       let at = 0;
       for (;;) {
-        // A line that is counted has nothing more to say.
+        // If the line is counted already, skips to the next line.
         const start = isCounted ? bytes.indexOf(10, at) : at;
         const match = start < 0 ? -1 : bytes.indexOf(literal, start);
         if (match < 0) break;
@@ -80,7 +80,7 @@ export function startLiteralScan({ pattern, fromLine, maxHits }: SearchRequest):
           hits.push({ line, lineByte, column: heldAt + match - lineByte });
         }
       }
-      // What may be the start of a match stays; at the end there is none.
+      // Keeps the bytes that may be the start of a match in the next chunk.
       const keepFrom = Math.max(at, bytes.length - literal.length + 1);
       advance(bytes, at, keepFrom);
       held = Buffer.from(bytes.subarray(keepFrom));

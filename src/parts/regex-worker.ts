@@ -2,22 +2,22 @@ import { type MessagePort, Worker } from "node:worker_threads";
 import type { SearchHit, SearchOutcome, SearchRequest } from "../contract/searcher.ts";
 import { SpillwayError } from "../errors.ts";
 
-/** Looks through bytes one after another; `end` is called in any case. */
+/** Searches bytes chunk by chunk. The caller always calls `end`. */
 export interface Scan {
-  /** The bytes are only read until this resolves. False when it was stopped before it got through. */
+  /** Reads the bytes only until it resolves. Returns false if the search was stopped before it finished. */
   add(bytes: Uint8Array): Promise<boolean> | boolean;
   found(): Omit<SearchOutcome, "reachedLine"> & { reachedLine: number };
   end(): Promise<void> | void;
 }
 
-/** A line is held up to this; a longer one is searched as if it ended here. */
+/** The most bytes of a line that are held. A longer line is searched as if it ended here. */
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
 
 interface Block {
   bytes: Uint8Array;
-  /** Where it begins in the source. */
+  /** The offset in the source at which the block begins. */
   at: number;
-  /** The line in which that is, and where the line begins. */
+  /** The line that contains this offset, and the offset at which that line begins. */
   line: number;
   lineByte: number;
   maxHits: number;
@@ -25,13 +25,13 @@ interface Block {
 
 interface BlockResult {
   total: number;
-  /** Lines; absent with no match. */
+  /** Line numbers. Both are absent if nothing matched. */
   firstMatch?: number;
   lastMatch?: number;
   hits: SearchHit[];
 }
 
-/** Finds an expression in a thread, which ends when the signal is aborted, even in the middle of a match. */
+/** Searches for an expression in a thread. If the signal aborts, the thread ends, even in the middle of a match. */
 export async function startRegexWorker(request: SearchRequest, signal: AbortSignal): Promise<Scan> {
   const { source, flags } = compile(request);
   const worker = new Worker(`(${searchBlocks.toString()})(require("node:worker_threads"))`, {
@@ -74,7 +74,7 @@ export async function startRegexWorker(request: SearchRequest, signal: AbortSign
         const maxHits = request.maxHits - hits.length;
         const result = await ask({ bytes: bytes.subarray(0, cut), at: heldAt, line, lineByte, maxHits });
         if (result === null) return false;
-        // A line in two blocks counts once.
+        // If a line spans two blocks, it counts once.
         const isAgain = result.total > 0 && result.firstMatch === lastMatch;
         total += result.total - (isAgain ? 1 : 0);
         hits.push(...result.hits.filter((hit) => hit.line !== lastMatch));
@@ -97,7 +97,8 @@ function compile({ pattern, literal, ignoreCase }: SearchRequest): { source: str
   const source = literal ? pattern.replace(/[\\.+*?()|[\]{}^$/]/g, "\\$&") : pattern;
   const insensitive = ignoreCase ? "i" : "";
   let reason: unknown;
-  // Strict first: there . and classes go by characters. Then as browsers read it, for escapes that strict refuses.
+  // Tries the strict form first, in which `.` and classes match whole characters. If that form refuses an escape, tries
+  // the form that browsers accept.
   for (const flags of [`u${insensitive}`, insensitive]) {
     try {
       const expression = new RegExp(source, flags);
@@ -110,13 +111,13 @@ function compile({ pattern, literal, ignoreCase }: SearchRequest): { source: str
   throw new SpillwayError("bad-input", `The pattern cannot be used: ${words.slice(-200)}.`);
 }
 
-/** What a thread is given of node:worker_threads. */
+/** The part of node:worker_threads that the thread uses. */
 interface ThreadSide {
   parentPort: MessagePort;
   workerData: { source: string; flags: string; fromLine: number };
 }
 
-/** The thread's whole program: it is sent as text, so it uses nothing from around it. */
+/** The thread's whole program. It is sent as text, so it must not use anything outside itself. */
 function searchBlocks({ parentPort, workerData }: ThreadSide): void {
   const pattern = new RegExp(workerData.source, workerData.flags);
   parentPort.on("message", (block: Block) => {

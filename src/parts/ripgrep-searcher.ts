@@ -3,10 +3,13 @@ import type { Searcher, SearchHit, SearchOutcome, SearchRequest, SearchSource } 
 import { SpillwayError } from "../errors.ts";
 import { readChunks, stopAfter } from "./source-chunks.ts";
 
-/** Rows read one by one before a second run only counts: beyond this, printing costs more than searching again. */
+/**
+ * How many rows are read one by one. Beyond this a second run only counts, because printing rows costs more than
+ * searching again.
+ */
 const MOST_ROWS = 5000;
 
-/** Runs ripgrep, whose time is linear in the text whatever the pattern. Where it cannot be started, `plain` serves. */
+/** Searches with ripgrep, which takes linear time for every pattern. If ripgrep cannot be started, uses `plain`. */
 export function ripgrepSearcher(rgPath: string, plain: Searcher): Searcher {
   return {
     name: "ripgrep",
@@ -32,7 +35,7 @@ async function searchWith(
   signal: AbortSignal,
 ): Promise<SearchOutcome> {
   const pattern = patternArguments(request);
-  // With --crlf a $ matches before \r\n, but \r itself cannot be asked for.
+  // With --crlf, $ matches before \r\n, but a pattern cannot contain \r itself.
   let lineEnds = ["--crlf"];
   let file = source.file;
 
@@ -54,7 +57,7 @@ async function searchWith(
       if (end.code !== 2) return end;
       if (hasOutput) throw new SpillwayError("store-unavailable", "The artifact could not be read to its end.");
       if (lineEnds.length > 0 && end.complaint.includes('literal "\\r" is not allowed')) lineEnds = [];
-      // The store may have packed the file away since it named it.
+      // The store may have compressed the file after it named it.
       else if ("file" in input && /\(os error \d+\)/.test(end.complaint)) file = null;
       else throw badPattern(end);
     }
@@ -84,11 +87,14 @@ async function searchWith(
 type Run = (args: string[], onOutput: RipgrepRun["onOutput"]) => Promise<RipgrepEnd>;
 
 interface Rows extends SearchOutcome {
-  /** Ended with rows unread. */
+  /** True if the search ended with rows unread. */
   isFull: boolean;
 }
 
-/** One row a matching line: its number and where it begins. Its text is left out, so rows are short. */
+/**
+ * Reads one row for each matching line: its number and the offset at which it begins. Leaves the text out, so that rows
+ * are short.
+ */
 async function findRows(run: Run, { fromLine, maxHits }: SearchRequest): Promise<Rows> {
   const hits: SearchHit[] = [];
   let total = 0;
@@ -110,13 +116,13 @@ async function findRows(run: Run, { fromLine, maxHits }: SearchRequest): Promise
   return { total, hits, isFull, reachedLine: code === null ? lastLine : null };
 }
 
-/** A literal goes as an escaped expression, so that one path serves both and NUL can be said. */
+/** Passes a literal as an escaped expression, so that both kinds take the same path and a NUL can be written. */
 function patternArguments({ pattern, literal, ignoreCase }: SearchRequest): string[] {
   const escaped = literal ? pattern.replace(/[\\.+*?()|[\]{}^$#&\-~]/g, "\\$&") : pattern;
   return [`--regexp=${escaped.replaceAll("\0", "\\x00")}`, ignoreCase ? "--ignore-case" : "--case-sensitive"];
 }
 
-/** Ripgrep's own words, without advice about options that a reader does not have. */
+/** Returns ripgrep's reason, without its advice about options that a reader does not have. */
 function badPattern({ complaint }: RipgrepEnd): SpillwayError {
   const [first = "", ...more] = complaint.split("\n").filter((line) => line.trim() !== "");
   const reason = more.find((line) => line.startsWith("error:"))?.slice("error:".length) ?? first.replace(/^rg: /, "");
@@ -127,22 +133,22 @@ function isStartFault(error: unknown): boolean {
   return error instanceof Error && "syscall" in error && String(error.syscall).startsWith("spawn");
 }
 
-// Ripgrep remembers every match of a line to name the first one's column: in one line of 100 MB that is gigabytes. So the
-// columns of a page's hits are found afterwards, and long lines are looked through piece by piece.
+// To report a column, ripgrep remembers every match of a line. For one line of 100 MB that takes gigabytes. So the
+// columns of a page's hits are found afterwards, and long lines are searched piece by piece.
 
 const FIRST_BYTES = 4096;
 const PIECE_BYTES = 65_536;
-/** A match across two pieces is seen whole if it is not longer. */
+/** The overlap of two pieces. A match across two pieces is found if it is not longer than this. */
 const OVERLAP_BYTES = 1024;
 
 interface Piece {
   hit: number;
-  /** Where in the line it begins. */
+  /** The offset in the line at which the piece begins. */
   from: number;
   bytes: Uint8Array;
 }
 
-/** Where each hit's line first matches, in bytes; found in bytes. */
+/** Returns where each hit's line first matches, as an offset in bytes. */
 async function literalColumns(
   source: SearchSource,
   hits: SearchHit[],
@@ -160,7 +166,7 @@ async function literalColumns(
   return columns;
 }
 
-/** The same for an expression: the pieces are ripgrep's lines. */
+/** Does the same for an expression. Ripgrep gets the pieces as lines. */
 async function ripgrepColumns(
   source: SearchSource,
   hits: SearchHit[],
@@ -172,7 +178,7 @@ async function ripgrepColumns(
   async function* lines(): AsyncGenerator<Uint8Array> {
     for (const [index, hit] of hits.entries()) {
       for await (const { bytes, ...piece } of piecesOf(source, hit, index)) {
-        // Pieces are numbered as ripgrep numbers its lines.
+        // The position in `pieces` is ripgrep's line number less one.
         pieces.push(piece);
         yield Buffer.concat([bytes, LINE_BREAK]);
         if (columns[index] !== undefined) break;
@@ -199,45 +205,46 @@ async function ripgrepColumns(
 
 const LINE_BREAK = Uint8Array.of(10);
 
-/** A hit's line without its \n: whole, or in pieces that overlap. */
+/** Yields a hit's line without its line feed, whole or in pieces that overlap. */
 async function* piecesOf(source: SearchSource, { lineByte }: SearchHit, hit: number): AsyncGenerator<Piece> {
   for (let from = 0, size = FIRST_BYTES; ; size = PIECE_BYTES) {
     const bytes = await source.read({ from: lineByte + from, to: lineByte + from + size });
     const end = bytes.indexOf(10);
     if (end >= 0) return yield { hit, from, bytes: bytes.subarray(0, end) };
     const isLast = lineByte + from + bytes.length >= source.bytes || bytes.length === 0;
-    // A short first look that does not hold the whole line is taken again as a piece.
+    // If the short first read does not hold the whole line, the same place is read again as a full piece.
     if (isLast || size === PIECE_BYTES) yield { hit, from, bytes };
     if (isLast) return;
     if (size === PIECE_BYTES) from += PIECE_BYTES - OVERLAP_BYTES;
   }
 }
 
-/** What ripgrep is given to read: a file, or bytes that come one after another. */
+/** What ripgrep reads: a file, or bytes that come in chunks. */
 type RipgrepInput = { file: string } | { chunks: AsyncIterable<Uint8Array> };
 
-/** One run. */
+/** Describes one run of ripgrep. */
 interface RipgrepRun {
   args: string[];
   input: RipgrepInput;
-  /** True ends the run: enough was seen. */
+  /** Returns true to end the run, because enough was seen. */
   onOutput: (chunk: Buffer) => boolean;
-  /** Ends the run when aborted. */
+  /** Ends the run if it aborts. */
   signal: AbortSignal;
 }
 
-/** How a run ended. */
+/** Says how a run ended. */
 interface RipgrepEnd {
-  /** 0 found, 1 found nothing, 2 failed; null when it was ended from here. */
+  /** 0: found something, 1: found nothing, 2: failed, null: this process ended the run. */
   code: number | null;
   complaint: string;
 }
 
 const MAX_COMPLAINT_CHARS = 4096;
-/** So that ripgrep never waits for us while we wait for it. */
+/** How many chunks are written ahead, so that ripgrep never waits for input. */
 const CHUNKS_AHEAD = 4;
 
-// No config file, no encoding guessed, no folder walked, no backtracking engine: lines are as the store counts them.
+// Ripgrep reads no config file, guesses no encoding, walks no folder and does not backtrack. Its lines are those that
+// the store counts.
 const ALWAYS = [
   "--no-config",
   "--text",
@@ -253,7 +260,7 @@ const ALWAYS = [
   "--dfa-size-limit=10M",
 ];
 
-/** Starts ripgrep itself, never a shell, and resolves once its process is gone. Rejects if it cannot be started. */
+/** Starts ripgrep directly, never a shell. Resolves when its process has ended. Rejects if it cannot be started. */
 function runRipgrep(rgPath: string, run: RipgrepRun): Promise<RipgrepEnd> {
   const { input, signal } = run;
   const isFile = "file" in input;
@@ -276,7 +283,7 @@ function runRipgrep(rgPath: string, run: RipgrepRun): Promise<RipgrepEnd> {
     });
     child.on("error", (error) => {
       fault = error;
-      // A process that never started has no end of its own.
+      // If the process never started, there is no close event.
       if (child.pid === undefined) finish(null);
     });
     child.on("close", finish);
@@ -296,12 +303,12 @@ function runRipgrep(rgPath: string, run: RipgrepRun): Promise<RipgrepEnd> {
 
 async function feed({ stdin, exitCode }: ChildProcess, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   if (stdin === null || exitCode !== null) return;
-  // Ripgrep may stop reading before the end; what it did not want is no fault.
+  // Ripgrep may stop reading before the end. That is no fault.
   stdin.on("error", () => {});
   const writing: Promise<void>[] = [];
   for await (const chunk of chunks) {
     if (stdin.destroyed) return;
-    // Called with a fault, too.
+    // The callback also runs if the write fails.
     writing.push(new Promise((resolve) => stdin.write(chunk, () => resolve())));
     if (writing.length > CHUNKS_AHEAD) await writing.shift();
   }

@@ -29,7 +29,7 @@ const ask = (pattern: string, more: Partial<SearchRequest> = {}): SearchRequest 
   ...more,
 });
 
-/** The same by other means: line by line, on decoded text. */
+/** Computes the same outcome in another way: line by line, on decoded text. */
 function expected(content: string, matches: (line: string) => number, { fromLine, maxHits }: SearchRequest) {
   const lines = content.split("\n");
   if (lines.at(-1) === "") lines.pop();
@@ -260,14 +260,14 @@ describe("plain", () => {
   it("ends a match that would take forever, and says how far it came", async () => {
     const lines = `fine b\n${"x".repeat(2 ** 20)}\n${"a".repeat(60)}!\nfine b\n`;
     const found = await plain.search(sourceOf(lines), ask("(^(a+)+|fine )b", { deadlineMs: 500 }));
-    // The first block may be done by then; the one after it never is.
+    // The first block may be done by the deadline. The second one never is.
     expect([0, 1]).toContain(found.reachedLine);
     expect(found.total).toBe(found.reachedLine);
     expect(found.hits.length).toBe(found.total);
   });
 });
 
-/** Ids of children of this process that still run, where the system tells. */
+/** Returns the ids of this process's children that still run, if the system shows them. */
 function childProcesses(): string[] {
   try {
     return readdirSync("/proc").filter((entry) => {

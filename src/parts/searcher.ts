@@ -4,13 +4,13 @@ import { plainSearcher } from "./plain-searcher.ts";
 import { ripgrepSearcher } from "./ripgrep-searcher.ts";
 import { Turns } from "./turns.ts";
 
-/** Which searcher to load. */
+/** Options of `loadSearcher`. */
 export interface SearcherOptions {
-  /** Where ripgrep is; by default the one that the package brings; null for none. */
+  /** The path of ripgrep. Absent: the ripgrep of the installed package. Null: no ripgrep. */
   rgPath?: string | null;
 }
 
-/** Ripgrep, or where there is none a searcher that needs nothing but Node. */
+/** Loads ripgrep. If there is none, loads a searcher that needs nothing but Node. */
 export async function loadSearcher(options: SearcherOptions = {}): Promise<Searcher> {
   const rgPath = options.rgPath === undefined ? await findRipgrep() : options.rgPath;
   const chosen = rgPath === null ? plainSearcher() : ripgrepSearcher(rgPath, plainSearcher());
@@ -25,7 +25,7 @@ async function findRipgrep(): Promise<string | null> {
   try {
     return (await import("@vscode/ripgrep")).rgPath;
   } catch {
-    // Not installed, or not for this platform.
+    // The package is not installed, or it has no binary for this platform.
     return null;
   }
 }

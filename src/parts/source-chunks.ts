@@ -1,18 +1,18 @@
 import type { SearchSource } from "../contract/searcher.ts";
 
-/** Each read of a store has a price of its own; larger ones only take memory. */
+/** Each read of a store has a fixed cost. Larger chunks would only take more memory. */
 const CHUNK_BYTES = 4 * 1024 * 1024;
-/** Read ahead where chunks are smaller: enough for a block on each of Node's threads, and some that wait. */
+/** How much is read ahead if chunks are smaller: enough for one block on each of Node's threads, and some that wait. */
 const AHEAD_BYTES = 2 * 1024 * 1024;
 
-/** A source from its start, some of it read ahead of the chunk in use. */
+/** Yields a source from its start, and reads ahead of the chunk in use. */
 export async function* readChunks(
   source: SearchSource,
   chunkBytes = source.blockBytes ?? CHUNK_BYTES,
 ): AsyncGenerator<Uint8Array> {
   const chunkAt = (from: number) => {
     const chunk = source.read({ from, to: Math.min(from + chunkBytes, source.bytes) });
-    // Nobody waits for it if the reader stops here.
+    // If the reader stops here, nobody waits for this chunk.
     chunk.catch(() => {});
     return chunk;
   };
@@ -26,13 +26,13 @@ export async function* readChunks(
   }
 }
 
-/** A signal that is aborted after a time or with another signal, whichever comes first. `done` lets go of both. */
+/** A signal that aborts after a time or with another signal, whichever comes first. `done` releases both. */
 interface Stop {
   signal: AbortSignal;
   done(): void;
 }
 
-/** Starts the time. */
+/** Starts the timer and returns the signal. */
 export function stopAfter(deadlineMs: number, other: AbortSignal | undefined): Stop {
   const controller = new AbortController();
   const abort = () => controller.abort();

@@ -1,4 +1,4 @@
-/** Lets a number of tasks run at once; the others wait in order. */
+/** Lets a limited number of tasks run at the same time. The others wait in order. */
 export class Turns {
   readonly #waiting = new Set<() => void>();
   #free: number;

@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
 
-/** A server that answers as it is told. */
+/** Starts a server that answers as `handle` says. */
 async function serve(
   handle: (request: IncomingMessage, response: ServerResponse, body: string) => void,
 ): Promise<string> {
@@ -121,7 +121,7 @@ describe("an endpoint", () => {
     const url = await serve(() => {
       if (++asked === 2) stop.abort(new Error("enough"));
     });
-    // Long enough that the request arrives, however busy the machine.
+    // The time is long enough for the request to arrive on a busy machine.
     await expect(open(url, { timeoutMs: 1000 }).ask(PROMPT)).rejects.toThrow("no answer in 1000 ms");
     await expect(open(url).ask({ ...PROMPT, signal: stop.signal })).rejects.toThrow("enough");
     await expect(open(url).ask({ ...PROMPT, signal: stop.signal })).rejects.toThrow("enough");

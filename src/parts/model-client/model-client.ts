@@ -12,12 +12,15 @@ import { NUMBERS, type NumberRow } from "../../stages/policy/defaults.ts";
 import { Turns } from "../turns.ts";
 import { addressOf, SPEECHES } from "./speeches.ts";
 
-/** The most bytes that one token of an answer takes, JSON around it included. */
+/** The most bytes that one token of an answer takes, with the JSON around it. */
 const ANSWER_BYTES_PER_TOKEN = 32;
 const MAX_ERROR_CHARS = 200;
 const MAX_NAME_CHARS = 64;
 
-/** A model behind an endpoint or a function, with its time, its calls and its answers bounded. Throws on a mistake. */
+/**
+ * Asks a model at an endpoint or through a function. Bounds the time, the number of calls and the length of answers.
+ * Throws if the configuration is wrong.
+ */
 export function modelClient(source: ModelSource, now: () => number = () => Date.now()): ModelClient {
   const askIt = askOf(source);
   const caps: ModelCaps = typeof source === "function" ? {} : source;
@@ -77,7 +80,10 @@ function askEndpoint({ endpoint, model, key, speaks }: ModelEndpoint): AskModel 
   };
 }
 
-/** Runs a call that ends with the signal, or when its time is over; one that does not listen is left behind. */
+/**
+ * Runs a call that ends when the signal aborts or its time is over. If the call ignores the signal, it is no longer
+ * waited for.
+ */
 async function inTime<T>(
   outer: AbortSignal | undefined,
   timeoutMs: number,
@@ -103,7 +109,7 @@ async function inTime<T>(
   }
 }
 
-/** `fetch failed` says nothing: its cause does. */
+/** Returns the message with its cause, because `fetch failed` alone says nothing. */
 function causeOf(error: unknown): string {
   const cause: unknown = error instanceof Error ? error.cause : undefined;
   const code: unknown = cause instanceof Error ? (cause as Error & { code?: unknown }).code : undefined;
@@ -119,7 +125,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The start of a text on one line; a server may repeat the key it was sent. */
+/** Returns the start of a text as one line. Replaces the key, because a server may repeat the key that it was sent. */
 function oneLine(text: string, key: string | undefined): string {
   const safe = key === undefined || key === "" ? text : text.replaceAll(key, "[key]");
   const line = safe
@@ -129,7 +135,7 @@ function oneLine(text: string, key: string | undefined): string {
   return line.length > MAX_ERROR_CHARS ? `${line.slice(0, MAX_ERROR_CHARS).toWellFormed()}...` : line;
 }
 
-/** A name that can stand in a marker: printable ASCII, not long. */
+/** Returns a name that a marker can hold: printable ASCII of bounded length. */
 function nameOf(name: string): string {
   return name.replaceAll(/[^\x21-\x7e]|[[\]]/g, "_").slice(0, MAX_NAME_CHARS) || "model";
 }
@@ -160,7 +166,7 @@ interface Spent {
   chars: number;
 }
 
-/** What calls of the last hour took together: over a cap no further call is made. */
+/** Counts the calls and characters of the last hour. If a cap is reached, no further call is made. */
 class HourlyCaps {
   readonly #maxCalls: number;
   readonly #maxChars: number;
@@ -174,7 +180,10 @@ class HourlyCaps {
     this.#now = now;
   }
 
-  /** Takes a call of this size, or throws. What is given back tells how long the answer was. */
+  /**
+   * Counts a call of this size, or throws if it is over a cap. Call the returned function with the length of the
+   * answer.
+   */
   take(chars: number): (answerChars: number) => void {
     const nowMs = this.#now();
     const gone = this.#spent.filter(({ atMs }) => nowMs - atMs >= HOUR_MS);
@@ -194,7 +203,7 @@ class HourlyCaps {
   }
 }
 
-/** What came back. */
+/** The status and the text of an answer. */
 interface Posted {
   status: number;
   text: string;
@@ -212,7 +221,7 @@ async function postJson(
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify(body),
-    // A key must not follow a redirect to somebody else.
+    // The key must not be sent to the target of a redirect.
     redirect: "error",
     signal,
   });

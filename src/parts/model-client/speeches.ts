@@ -1,18 +1,18 @@
 import type { ModelPrompt, ModelSpeech } from "../../contract/model-client.ts";
 
-/** How one API is asked and how its answer is read. */
+/** Says how to ask one API and how to read its answer. */
 export interface Speech {
-  /** The end of its address. */
+  /** The end of the API's address. */
   path: string;
   headers(key: string | undefined): Record<string, string>;
   body(model: string, prompt: ModelPrompt): Record<string, unknown>;
-  /** The body to send instead after this refusal; null if there is none. */
+  /** Returns the body to send instead after this refusal, or null if there is none. */
   otherBody?(body: Record<string, unknown>, refusal: string): Record<string, unknown> | null;
-  /** Throws where there is no whole answer. */
+  /** Returns the answer's text. Throws if the answer is not whole. */
   read(answer: unknown): string;
 }
 
-/** An answer that is no summary, in words for a receipt. */
+/** Why an answer is no summary, in the words of a receipt. */
 const CUT_OFF = "the answer was cut off by its own limit";
 const REFUSED = "the model refused";
 
@@ -27,7 +27,7 @@ const openai: Speech = {
       { role: "user", content: user },
     ],
   }),
-  // Newer models have another name for it.
+  // Newer models want max_completion_tokens instead of max_tokens.
   otherBody({ max_tokens, ...body }, refusal) {
     return max_tokens !== undefined && refusal.includes("max_completion_tokens")
       ? { ...body, max_completion_tokens: max_tokens }
@@ -77,14 +77,14 @@ const ollama: Speech = {
   },
 };
 
-/** The APIs we speak. */
+/** The APIs that can be asked. */
 export const SPEECHES: Readonly<Record<ModelSpeech, Speech>> = { openai, anthropic, ollama };
 
-/** The whole address of an API, however much of it was given. */
+/** Returns the whole address of an API, however much of it was given. */
 export function addressOf(endpoint: URL, { path }: Speech): URL {
   const address = new URL(endpoint);
   const given = address.pathname.replace(/\/+$/, "");
-  // The end of the path may stand there already, in whole or in part.
+  // The given path may already end with all or part of the API's path.
   const steps = path.split("/").slice(1);
   for (let has = steps.length; has >= 0; has--) {
     const start = steps.slice(0, has).map((step) => `/${step}`);
@@ -110,7 +110,7 @@ function list(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A text, or the texts of blocks. */
+/** Returns a text as it is, or joins the texts of blocks. */
 function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) throw new Error("the answer has no text");

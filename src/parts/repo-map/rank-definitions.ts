@@ -1,6 +1,6 @@
 import type { Definition, FileNames } from "./read-names.ts";
 
-/** A definition and how much the rest of the code leans on it. */
+/** A definition, and how much the other code uses it. */
 export interface RankedDefinition extends Definition {
   path: string;
   score: number;
@@ -9,7 +9,10 @@ export interface RankedDefinition extends Definition {
 const ROUNDS = 20;
 const DAMPING = 0.85;
 
-/** Definitions, those first that are used by files that are used themselves. Deterministic. */
+/**
+ * Ranks definitions. Those come first that are used by files which are used much themselves. The same files always give
+ * the same order.
+ */
 export function rankDefinitions(files: readonly FileNames[]): RankedDefinition[] {
   const definers = new Map<string, number[]>();
   files.forEach(({ definitions }, index) => {
@@ -31,7 +34,7 @@ export function rankDefinitions(files: readonly FileNames[]): RankedDefinition[]
     definitions.map((definition) => ({
       ...definition,
       path,
-      // What nobody uses still counts a little, by its file.
+      // A definition that nobody uses still counts a little, by the rank of its file.
       score: (uses.get(`${index}\0${definition.name}`) ?? 0) + (ranks[index] ?? 0) / (100 * definitions.length),
     })),
   );
@@ -47,7 +50,8 @@ interface Edge {
 function edgesOf(references: Map<string, number>, definers: Map<string, number[]>): Edge[] {
   return [...references].flatMap(([name, count]) => {
     const places = definers.get(name) ?? [];
-    // A name that everybody defines says little, and one used a hundred times not a hundred times as much.
+    // A name that many files define says little, so the weight is shared among them. The square root keeps frequent
+    // uses from counting too much.
     return places.map((to) => ({ to, name, weight: Math.sqrt(count) / places.length }));
   });
 }
@@ -71,14 +75,14 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** A map of a repository. */
+/** A map of a repository: its text, and how many definitions and files it shows. */
 export interface RepoMap {
   text: string;
   shown: number;
   files: number;
 }
 
-/** Draws the best definitions that fit, file by file, each with its line. */
+/** Writes the best definitions that fit, file by file, each with its line number. */
 export function drawMap(ranked: readonly RankedDefinition[], maxChars: number): RepoMap {
   const files = new Map<string, RankedDefinition[]>();
   let left = maxChars;
@@ -86,7 +90,7 @@ export function drawMap(ranked: readonly RankedDefinition[], maxChars: number): 
   for (const definition of ranked) {
     const { path } = definition;
     const cost = row(definition).length + 1 + (files.has(path) ? 0 : path.length + 2);
-    // A shorter one further down may still fit.
+    // A shorter definition further down may still fit.
     if (cost > left) continue;
     left -= cost;
     shown++;

@@ -7,29 +7,29 @@ import type * as TreeSitter from "@vscode/tree-sitter-wasm";
 export interface Definition {
   name: string;
   line: number;
-  /** Its source line, trimmed. */
+  /** The source line of the definition, trimmed. */
   text: string;
 }
 
-/** The names of one file. */
+/** The names that one file defines and uses. */
 export interface FileNames {
   path: string;
   definitions: Definition[];
-  /** How often it uses each name. */
+  /** How often the file uses each name. */
   references: Map<string, number>;
 }
 
-/** Reads the names of files; null for a file in no known language. */
+/** Reads the names of files. Returns null for a file whose language is not known. */
 export interface NameReader {
   read(path: string, shown: string): Promise<FileNames | null>;
-  /** The same for a text that was read already. */
+  /** Does the same for a text that was read already. */
   readText(source: string, shown: string): Promise<FileNames | null>;
 }
 
 const MAX_FILE_BYTES = 512 * 1024;
 const MAX_TEXT_CHARS = 160;
 
-/** True for a file whose language is known. */
+/** Returns true if the language of the file is known. */
 export function isKnownFile(path: string): boolean {
   return languageOf(path) !== undefined;
 }
@@ -41,7 +41,9 @@ function languageOf(path: string): Language | undefined {
 
 let reader: Promise<NameReader> | null = null;
 
-/** Loads the parser, once: what it takes of machine memory is not given back. Grammars are loaded as files need them. */
+/**
+ * Loads the parser once per process, because its memory is never freed. Loads a grammar when the first file needs it.
+ */
 export function loadNameReader(): Promise<NameReader> {
   reader ??= openNameReader();
   return reader;
@@ -89,17 +91,17 @@ function namesOf(parser: TreeSitter.Parser, query: TreeSitter.Query, source: str
     const text = (lines[row] ?? "").trim().slice(0, MAX_TEXT_CHARS).toWellFormed();
     names.definitions.push({ name: node.text, line: row + 1, text });
   }
-  // Machine memory of the parser's own, which nobody else frees.
+  // The tree is in the parser's own memory, which no garbage collector frees.
   tree.delete();
   return names;
 }
 
-/** A language that maps know: one row each; the grammar is a file of @vscode/tree-sitter-wasm. */
+/** One language that maps know. The grammar is a file of @vscode/tree-sitter-wasm. */
 interface Language {
   name: string;
   extensions: readonly string[];
   grammar: string;
-  /** What defines a name, captured as @definition, and what uses one, as @reference. */
+  /** Captures what defines a name as @definition and what uses one as @reference. */
   query: string;
 }
 
@@ -121,7 +123,7 @@ const TYPED = `${SCRIPT}
   (enum_declaration name: (identifier) @definition)
   (type_identifier) @reference`;
 
-/** The languages; a further one is a further row. */
+/** The known languages, one row each. */
 export const LANGUAGES: readonly Language[] = [
   { name: "TypeScript", extensions: [".ts", ".mts", ".cts"], grammar: "tree-sitter-typescript.wasm", query: TYPED },
   { name: "TSX", extensions: [".tsx"], grammar: "tree-sitter-tsx.wasm", query: TYPED },
