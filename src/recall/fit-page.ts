@@ -1,25 +1,31 @@
 import { readStep, type Step } from "../stages/clamp/boundary.ts";
 
-/** What a page may hold. */
+/** The most that a page may hold. */
 export interface PageRoom {
   maxChars: number;
   maxLines: number;
 }
 
-/** A stretch that fits, on characters' borders; where it had to be cut, on lines' borders if there is one. */
+/**
+ * A range of bytes that fits. It begins and ends between characters. If it had to be cut, it is cut between lines where
+ * possible.
+ */
 export interface Fitted {
   from: number;
   to: number;
-  /** Lines of which something is in it. */
+  /** The number of lines of which the range holds at least a part. */
   lines: number;
 }
 
-/** No character takes more bytes for a UTF-16 unit; some more, so that the last one read is whole. */
+/**
+ * Returns how many bytes to read to fill the room: a UTF-16 unit takes at most three bytes, and a few more make the
+ * last character whole.
+ */
 export function bytesFor(room: PageRoom): number {
   return 3 * room.maxChars + 8;
 }
 
-/** The longest start of `bytes` from `from` to `to` that fits. `from` begins a character. */
+/** Returns the longest start of the range that fits. `from` must be at the start of a character. */
 export function fitStart(bytes: Uint8Array, from: number, to: number, room: PageRoom): Fitted {
   const step = newStep();
   let chars = 0;
@@ -39,7 +45,10 @@ export function fitStart(bytes: Uint8Array, from: number, to: number, room: Page
   return { from, to: at, lines: at > from ? 1 : 0 };
 }
 
-/** The longest end of `bytes` from `from` to `to` that fits. `from` begins a character, `to` ends one. */
+/**
+ * Returns the longest end of the range that fits. `from` must be at the start of a character and `to` at the end of
+ * one.
+ */
 export function fitEnd(bytes: Uint8Array, from: number, to: number, room: PageRoom): Fitted {
   const step = newStep();
   let chars = 0;
@@ -60,7 +69,7 @@ export function fitEnd(bytes: Uint8Array, from: number, to: number, room: PageRo
   }
   const cut = { from: at, to, lines: breaks + openLine };
   if (isLineStart || at >= to) return cut;
-  // Inside a line: give the rest of it up if a later line begins.
+  // The cut is inside a line. If a later line begins, the rest of this line is given up.
   for (let next = at; next < to; next += step.length) {
     readStep(bytes, next, to, step);
     if (step.isBreak && next + step.length < to) return { from: next + step.length, to, lines: cut.lines - 1 };
@@ -69,8 +78,8 @@ export function fitEnd(bytes: Uint8Array, from: number, to: number, room: PageRo
 }
 
 /**
- * The first border of a character at or after `at`. Local, so the same wherever a text is read from: only bytes of the form
- * 10xxxxxx continue a character, and of those at most three.
+ * Returns the first border between characters at or after `at`. Looks at a few bytes only, so the result is the same
+ * wherever the reading began: only bytes of the form 10xxxxxx continue a character, and at most three of them.
  */
 export function characterBorder(bytes: Uint8Array, at: number): number {
   if (at <= 0 || at >= bytes.length || !continues(bytes[at])) return at;

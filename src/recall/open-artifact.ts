@@ -4,21 +4,21 @@ import { SpillwayError } from "../errors.ts";
 import { malformedId, unknownArtifact } from "../stages/mark/recall-texts.ts";
 
 const ID = /^[a-z2-7]{12}$/;
-/** Small reads near each other are served from one read of this size, a quarter of it before what is asked for. */
+/** Small reads that are close together share one read of this size. A quarter of it is before the requested bytes. */
 const NEAR_BYTES = 16_384;
-/** Such reads held at once: enough for the hits of a page. */
+/** How many such reads are held: enough for the hits of a page. */
 const MOST_NEAR = 64;
 
-/** An artifact that its reader may read. What vanishes meanwhile is told as if it had never been there. */
+/** An artifact that its reader may read. If it is removed meanwhile, calls fail as if it had never existed. */
 export interface OpenArtifact {
   artifact: Artifact;
-  /** The bytes of a range, clipped to the artifact. */
+  /** Returns the bytes of a range, clipped to the artifact. */
   read(range: ByteRange): Promise<Uint8Array>;
-  /** Where lines stand, their breaks included. */
+  /** Returns the byte range of lines, with their line breaks. */
   locate(lines: [from: number, to: number]): Promise<ByteRange>;
-  /** The line in which a byte stands. */
+  /** Returns the line that contains a byte. */
   lineAt(byte: number): Promise<number>;
-  /** For a searcher. */
+  /** Returns the artifact in the form that a searcher takes. */
   source(): Promise<SearchSource>;
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export async function openArtifact(store: Store, id: string, scope: Scope): Prom
   const near: { from: number; bytes: Uint8Array }[] = [];
   let holding: Promise<HeldArtifact> | null = null;
 
-  // Held from the first read on: who only asks how large it is opens nothing.
+  // Opens the bytes at the first read. A caller that only asks for the size opens nothing.
   function hold(): Promise<HeldArtifact> {
     holding ??= (async () => {
       if (store.hold !== undefined) return there(await store.hold(id, scope));
@@ -59,7 +59,8 @@ export async function openArtifact(store: Store, id: string, scope: Scope): Prom
     return held.bytes.subarray(from - held.from, to - held.from);
   }
 
-  // Halving alone would ask up to 30 times; guesses by proportion in between come close at once where lines are alike.
+  // Halving alone would need up to 30 calls. Guesses by proportion in between come close at once if lines have similar
+  // lengths.
   async function lineAt(byte: number): Promise<number> {
     const low = { line: 1, byte: 0 };
     const high = { line: Math.max(1, artifact.lines), byte: artifact.bytes };

@@ -4,26 +4,26 @@ import { type RecallPage, recallText } from "./recall.ts";
 import type { RecallWant, SearchQuery } from "./recall-want.ts";
 import { type SearchPage, searchText } from "./search.ts";
 
-/** What reads back. A Spillway is one. */
+/** Reads artifacts back. A Spillway does. */
 export interface ReadsBack {
   recall(id: string, want?: RecallWant): Promise<RecallPage>;
   search(id: string, query: SearchQuery): Promise<SearchPage>;
 }
 
-/** A tool that a model reads artifacts with, in no framework's form. */
+/** A tool with which a model reads artifacts, in no framework's form. */
 export interface ReadBackTool {
   name: "recall" | "search";
   description: string;
-  /** JSON Schema of its arguments. */
+  /** The JSON Schema of its arguments. */
   inputSchema: { type: "object"; properties: Record<string, unknown>; required: string[] };
-  /** What the model reads. Never throws: bad arguments are told in words. */
+  /** Returns what the model reads. Never throws: for bad arguments the text says what is wrong. */
   call(from: ReadsBack, args: unknown): Promise<{ text: string; isError: boolean }>;
 }
 
 const ID = { type: "string", description: "the artifact's id, from the marker" };
 const PAIR = { type: "array", items: { type: "integer" }, minItems: 2, maxItems: 2 };
 
-/** The two tools, by the names that markers use. */
+/** The two tools, under the names that markers use. */
 export const READ_BACK_TOOLS: readonly ReadBackTool[] = [
   {
     name: "recall",
@@ -67,7 +67,7 @@ export const READ_BACK_TOOLS: readonly ReadBackTool[] = [
     },
     call: (from, args) =>
       told(async () => {
-        // What a model gave is checked by the search itself.
+        // `search` itself checks what the model gave.
         const { id, ...query } = fields(args) as Partial<{ id: string } & SearchQuery>;
         return searchText(await from.search(id as string, query as SearchQuery));
       }),
@@ -85,7 +85,7 @@ function wantOf({ lines, bytes, head, tail, around }: Record<string, unknown>): 
   return wants[0] as RecallWant | undefined;
 }
 
-/** Models write ranges as [120, 180], "120-180" or one number. */
+/** Accepts the ways in which models write a range: [120, 180], "120-180" or one number. */
 function pair(value: unknown): unknown {
   if (typeof value === "number") return [value, value];
   const [, from, to] = typeof value === "string" ? (/^\[?\s*(\d+)\s*[-,:]\s*(\d+)\s*\]?$/.exec(value) ?? []) : [];

@@ -3,19 +3,19 @@ import type { Extent } from "../contract/size.ts";
 import { SpillwayError } from "../errors.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 
-/** What to find where one reads around a match. */
+/** The match around which to read. */
 export interface AroundPattern {
   pattern: string;
   literal?: boolean;
   ignoreCase?: boolean;
-  /** The first match at or after this line. */
+  /** Finds the first match at or after this line. */
   from?: number;
   context?: number;
 }
 
 /**
- * Which part to read. Lines count from 1, both included; bytes from 0, the last not included. A character belongs to the
- * range in which its first byte stands.
+ * Says which part to read. Lines count from 1, and both ends are included. Bytes count from 0, and the end is not
+ * included. A character belongs to the range that contains its first byte.
  */
 export type RecallWant =
   | { lines: [from: number, to: number] }
@@ -24,7 +24,7 @@ export type RecallWant =
   | { tail: number }
   | { around: { line: number; context?: number } | AroundPattern };
 
-/** A want as places in the artifact. `keep` says which part stays where it does not fit. */
+/** A want as places in the artifact. `keep` says which part stays if not all of it fits. */
 export type Target =
   | { lines: [from: number, to: number]; keep: "start" }
   | { lines: [from: number, to: number]; keep: "end" }
@@ -34,13 +34,13 @@ export type Target =
 
 const WANTS = new Set(["lines", "bytes", "head", "tail", "around"]);
 
-/** Where the first match stands. */
+/** Says where the first match is. */
 export interface FoundPlace {
   line: number;
   column: number;
 }
 
-/** Checks what was asked and clips it to the artifact. */
+/** Checks a want and clips it to the artifact. Throws if the want is not valid. */
 export function aim(want: Exclude<RecallWant, { around: AroundPattern }>, total: Extent): Target {
   const asked = Object.keys(want).filter((name) => WANTS.has(name));
   if (asked.length > 1) throw bad(`Ask for one of lines, bytes, head, tail or around; got ${asked.join(" and ")}.`);
@@ -69,7 +69,7 @@ export function aim(want: Exclude<RecallWant, { around: AroundPattern }>, total:
   throw new SpillwayError("bad-input", "Ask for one of lines, bytes, head, tail or around.");
 }
 
-/** The lines around a place. */
+/** Returns the lines around a place. */
 export function aimAround({ line, column }: FoundPlace, context: number | undefined, total: Extent): Target {
   const wide = whole("context", context ?? NUMBERS.recallContext.default, 0);
   return {
@@ -80,7 +80,7 @@ export function aimAround({ line, column }: FoundPlace, context: number | undefi
   };
 }
 
-/** True where a pattern has to be found first. */
+/** Returns true if a pattern must be found first. */
 export function isAroundPattern(want: RecallWant): want is { around: AroundPattern } {
   return "around" in want && typeof want.around === "object" && want.around !== null && "pattern" in want.around;
 }
@@ -103,24 +103,24 @@ function bad(message: string): SpillwayError {
   return new SpillwayError("bad-input", message);
 }
 
-/** What to find in an artifact. */
+/** Says what to find in an artifact. */
 export interface SearchQuery {
   pattern: string;
-  /** The pattern is the text itself, not a regular expression. */
+  /** Takes the pattern as the text itself, not as a regular expression. */
   literal?: boolean;
   ignoreCase?: boolean;
-  /** Lines before and after each match. */
+  /** The number of lines before and after each match. */
   context?: number;
-  /** Matching lines given at most; 0 only counts. */
+  /** The most matching lines to return. 0 only counts. */
   max?: number;
-  /** Matches from this line on: `next` of the page before. */
+  /** Returns matches from this line on. Use `next` of the page before. */
   from?: number;
 }
 
-/** An expression that says the text itself, with signs escaped that would mean something else. */
+/** Matches an expression that means just its own text, with the special characters escaped. */
 const PLAIN = /^(?:[\w\s:;,=<>@%"'/!-]|\\[\\.+*?()|[\]{}^$#&~-])+$/;
 
-/** Checks a query as it comes from a model. */
+/** Checks a query that may come from a model. Throws if it is not valid. */
 export function checkQuery(query: SearchQuery): SearchRequest {
   const { pattern, literal = false, ignoreCase = false } = query;
   const most = NUMBERS.searchPatternChars.default;
@@ -133,7 +133,7 @@ export function checkQuery(query: SearchQuery): SearchRequest {
   const isPlain = !literal && PLAIN.test(pattern);
   return {
     pattern: (isPlain ? pattern.replace(/\\(.)/g, "$1") : pattern).toWellFormed(),
-    // Plain words need no expression, and are found faster.
+    // A plain text needs no expression, and is found faster as a literal.
     literal: literal || isPlain,
     ignoreCase,
     fromLine: count("from", query.from, 1, 1, Number.MAX_SAFE_INTEGER),
@@ -142,7 +142,7 @@ export function checkQuery(query: SearchQuery): SearchRequest {
   };
 }
 
-/** A count that may be left out; more than there may be is the most there may be. */
+/** Returns an optional count. If it is absent, returns `usual`; if it is too large, returns `most`. */
 export function count(name: string, value: unknown, usual: number, least: number, most: number): number {
   if (value === undefined) return usual;
   if (typeof value === "number" && value >= least && (Number.isInteger(value) || value === Infinity)) {

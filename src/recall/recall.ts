@@ -24,48 +24,51 @@ import {
   type Target,
 } from "./recall-want.ts";
 
-/** How a page is read. */
+/** Options of `recall`. */
 export interface RecallOptions {
-  /** What text and note together may be. */
+  /** The most that text and note may have together. */
   limits?: { maxChars?: number; maxLines?: number };
-  /** Needed to read around a pattern. */
+  /** A searcher. It is needed to read around a pattern. */
   searcher?: Searcher | null;
-  /** Shows an artifact that is no text too, with U+FFFD for what is not UTF-8. */
+  /** Shows an artifact even if it is binary, with U+FFFD for bytes that are not UTF-8. */
   showBinary?: boolean;
   signal?: AbortSignal;
 }
 
-/** A page of an artifact. `text` is exactly its bytes `bytes`, decoded; `note` is ours. */
+/** One page of an artifact. `text` is the decoded form of exactly the bytes `bytes`; `note` is Spillway's. */
 export interface RecallPage {
   id: string;
   text: string;
-  /** First and last line of which something is shown; [0, 0] if nothing is. */
+  /** The first and last line of which something is shown, or [0, 0] if nothing is shown. */
   lines: [from: number, to: number];
-  /** From the first to before the last. */
+  /** From the first byte to before the last. */
   bytes: [from: number, to: number];
   total: Extent;
-  /** What to ask for to get the rest of what was wanted. */
+  /** The want that returns the rest of what was wanted, or null if nothing is left. */
   next: RecallWant | null;
-  /** Not all that was asked for, and is there, is shown. */
+  /** True if not all of the wanted part is shown. */
   clipped: boolean;
-  /** Which part this is and how to go on; empty when the page is the whole artifact. */
+  /** Says which part this is and how to go on. It is empty if the page is the whole artifact. */
   note: string;
 }
 
 const recalled = new WeakSet<object>();
 
-/** True for a page that `recall` gave: bounded already, so never to be clamped or spilled again. */
+/**
+ * Returns true for a page that `recall` returned. Such a page is bounded already, so it must not be clamped or spilled
+ * again.
+ */
 export function isRecalled(value: unknown): boolean {
   return typeof value === "object" && value !== null && recalled.has(value);
 }
 
-/** What a model reads: the text, then the note on a line of its own. Within the page's limits. */
+/** Returns what a model reads: the text, then the note on its own line. It is within the page's limits. */
 export function recallText({ text, note }: RecallPage): string {
   if (text === "" || note === "") return text + note;
   return text.endsWith("\n") ? text + note : `${text}\n${note}`;
 }
 
-/** Reads part of an artifact back, bounded, without reading the rest. */
+/** Reads one bounded part of an artifact, without reading the rest. */
 export async function recall(
   store: Store,
   id: string,
@@ -119,7 +122,7 @@ function brand(value: RecallPage): RecallPage {
   return value;
 }
 
-/** What a note leaves of the room; null where it would take most of it. */
+/** Returns the room without the note, or null if the note would take most of it. */
 function withoutNote(room: PageRoom, { bytes, lines }: Extent): PageRoom | null {
   const widest: Parameters<typeof pageNote>[0] = {
     lines: [lines, lines + 1],
@@ -150,7 +153,7 @@ function within(name: "recallChars" | "recallLines", value: number | undefined):
   return value > 0 ? Math.min(Math.floor(value), ceiling) : 0;
 }
 
-/** What is shown of a target. */
+/** The part of a target that is shown. */
 interface Shown {
   text: string;
   lines: [from: number, to: number];
@@ -165,10 +168,10 @@ type Aimed = Exclude<Target, { outside: unknown }>;
 type AimedLines = Extract<Target, { lines: unknown }>;
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-/** What may stand before or behind a window of the character at its border. */
+/** The most bytes of one character that can be outside a window's border. */
 const MARGIN = 3;
 
-/** Part of an artifact in memory. Positions are the artifact's; those in `bytes` begin at `base`. */
+/** A part of an artifact in memory. `from` and `to` are offsets in the artifact; `bytes` begins at offset `base`. */
 interface Window {
   bytes: Uint8Array;
   base: number;
@@ -231,7 +234,7 @@ async function readAround(
   const before = fit({ ...window, to: anchor }, half, fitEnd);
   let fitted = fit({ ...window, from: before.from }, room, fitStart);
   if (fitted.to <= anchor) {
-    // The line itself is too long to stand behind others: the part around the place, and nothing else.
+    // The matching line is too long to be shown after other lines. Shows only its part around the match.
     const own = fit({ ...window, from: Math.max(window.from, lineRange.from), to: anchor }, half, fitEnd);
     fitted = fit({ ...window, from: own.from }, room, fitStart);
   }
@@ -240,7 +243,7 @@ async function readAround(
   return goOn(open, shown, last, shown.startsInside || shown.lines[0] > first);
 }
 
-/** The rest of wanted lines comes next. */
+/** Makes the rest of the wanted lines the next page. */
 async function goOn(open: OpenArtifact, shown: Shown, last: number, isClippedBefore: boolean): Promise<Shown> {
   if (isShort(shown)) return finish(shown, null, true);
   if (shown.endsInside) {
@@ -255,7 +258,7 @@ function finish(shown: Shown, next: Shown["next"], clipped: boolean): Shown {
   return { ...shown, next, clipped };
 }
 
-/** Nothing fits. There is no next page then: asking for it would never end. */
+/** Returns true if nothing fits. There is no next page then, because asking for it would never end. */
 function isShort(shown: Shown): boolean {
   return shown.bytes[0] === shown.bytes[1];
 }

@@ -20,7 +20,7 @@ function sourceLines(bytes: Uint8Array): Uint8Array[] {
   });
 }
 
-/** Finds a byte, so that properties need no process for each run. */
+/** Finds a byte, so that property runs need no process. */
 const byteSearcher = (byte: number): Searcher => ({
   name: "byte",
   async search(source, { fromLine, maxHits }) {

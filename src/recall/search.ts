@@ -6,22 +6,25 @@ import { bytesFor, characterBorder, fitEnd, fitStart } from "./fit-page.ts";
 import { type OpenArtifact, openArtifact } from "./open-artifact.ts";
 import { checkQuery, count, type SearchQuery } from "./recall-want.ts";
 
-/** How a search is bounded and ended. */
+/** Options of `search`. */
 export interface SearchOptions {
-  /** What the matches may take with their context, line numbers and note: the text that `searchText` writes. */
+  /** The most characters of the text that `searchText` returns: matches with context, line numbers and note. */
   limits?: { maxChars?: number };
   deadlineMs?: number;
   signal?: AbortSignal;
 }
 
-/** A page of matches. */
+/** One page of matches. */
 export interface SearchPage {
   id: string;
-  /** Matching lines in the whole artifact, however many are given; with `complete` false, in what was searched. */
+  /**
+   * The number of matching lines in the whole artifact, whatever the number shown. If `complete` is false, the number
+   * in the part that was searched.
+   */
   total: number;
   complete: boolean;
   matches: SearchMatch[];
-  /** The line to go on from; null when there are no more. */
+  /** The line from which the next page goes on, or null if there are no more matches. */
   next: number | null;
   note: string;
 }
@@ -49,7 +52,7 @@ export async function search(
   try {
     const outcome = await searcher.search(await open.source(), {
       ...request,
-      // One more tells where the next page begins.
+      // One hit more shows where the next page begins.
       maxHits: request.maxHits + 1,
       deadlineMs: options.deadlineMs ?? request.deadlineMs,
       ...(signal === undefined ? {} : { signal }),
@@ -79,7 +82,7 @@ export async function search(
   }
 }
 
-/** What a model reads: matches as grep writes them, then the note. Within the page's limits. */
+/** Returns what a model reads: the matches in grep's format, then the note. It is within the page's limits. */
 export function searchText({ matches, note }: SearchPage): string {
   return `${matches.map((match, index) => writeMatch(match, matches[index - 1])).join("")}${note}`;
 }
@@ -102,7 +105,7 @@ async function fillPage(open: OpenArtifact, hits: SearchHit[], room: PageRoom): 
   for (const [index, hit] of hits.entries()) {
     const last = page.matches.at(-1);
     const previousLine = last === undefined ? 0 : last.line + last.after.length;
-    // The longest line first; then, for a page that would be empty, ever less.
+    // Tries the full shape first. If the page would stay empty, tries the match without context, cut to the room.
     const shapes = [{ context: room.context, lineChars: NUMBERS.searchLineChars.default }];
     if (last === undefined) {
       const lineChars = Math.min(NUMBERS.searchLineChars.default, left - String(hit.line).length - 2);
@@ -125,7 +128,7 @@ async function fillPage(open: OpenArtifact, hits: SearchHit[], room: PageRoom): 
       break;
     }
     if (isShown) continue;
-    // With nothing shown there is no next page: asking for it would never end.
+    // If nothing is shown, there is no next page, because asking for it would never end.
     if (page.matches.length > 0) page.next = hit.line;
     return page;
   }
@@ -143,26 +146,26 @@ function writeMatch({ line, text, before, after }: SearchMatch, previous: Search
   ].join("");
 }
 
-/** A line that matches. Lines of context that are another match's are not repeated. */
+/** A line that matches. A line of context that belongs to another match is not repeated. */
 export interface SearchMatch {
   line: number;
-  /** Where in the line the first match begins: bytes, from 1. */
+  /** Where the first match begins in the line, in bytes, from 1. */
   column: number;
-  /** The same as a place in the artifact, from 0: for reading around it where lines are long. */
+  /** The same place as an offset in the artifact, from 0. Use it to read around a match in a long line. */
   byte: number;
   text: string;
   before: string[];
   after: string[];
 }
 
-/** How a match is shown. */
+/** Says how much of a match is shown. */
 interface MatchShape {
-  /** Lines before and after, as far as they lie within `firstLine` to `lastLine`. */
+  /** The number of lines before and after, within `firstLine` to `lastLine`. */
   context: number;
   firstLine: number;
   lastLine: number;
   lineChars: number;
-  /** No more than this is of use. */
+  /** No more characters than this can be shown. */
   maxChars: number;
 }
 
@@ -174,7 +177,7 @@ interface ReadLine {
   isShortened: boolean;
 }
 
-/** Reads a matching line and its context, never more of them than can be shown. */
+/** Reads a matching line and its context. Never reads more than can be shown. */
 async function readMatch(
   open: OpenArtifact,
   hit: SearchHit,
@@ -200,7 +203,7 @@ async function readMatch(
   };
 }
 
-/** The line itself; `end` is where the next begins, if that was seen. */
+/** Reads the matching line. `end` is the offset at which the next line begins, or null if it was not seen. */
 async function readOwn(
   open: OpenArtifact,
   hit: SearchHit,
@@ -266,7 +269,7 @@ async function readAfter(
   return lines;
 }
 
-/** A line of context that is too long for the window before its match. */
+/** Reads a line of context that is too long for the window before its match. */
 async function startOfLine(open: OpenArtifact, line: number, lineChars: number): Promise<ReadLine> {
   const [first] = await readAfter(open, line - 1, null, line, lineChars);
   return first ?? { text: "", isShortened: false };

@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Artifact, Store } from "../contract/store.ts";
 
-/** The id under which `storeOf` has its artifact. */
+/** The id of the artifact in `storeOf`. */
 export const ID = "mzxw6ytboi2a";
 
-/** Where lines begin. */
+/** Returns the offsets at which lines begin. */
 export function lineStarts(bytes: Uint8Array): number[] {
   const starts = bytes.length > 0 ? [0] : [];
   bytes.forEach((byte, at) => {
@@ -14,7 +14,7 @@ export function lineStarts(bytes: Uint8Array): number[] {
   return starts;
 }
 
-/** A store with one artifact of scope "local". */
+/** Makes a store with one artifact in scope "local". */
 export function storeOf(content: string | Uint8Array, file: string | null = null): Store {
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
   const starts = lineStarts(bytes);
@@ -35,7 +35,7 @@ export function storeOf(content: string | Uint8Array, file: string | null = null
   };
 }
 
-/** Texts of every sort of break and width, and bytes that are no text. */
+/** Generates texts with every kind of line break and character width, and bytes that are not text. */
 export const artifactText: fc.Arbitrary<Uint8Array> = fc
   .array(
     fc.oneof(
