@@ -4,7 +4,7 @@ import { dataBlock, dataRule } from "../stages/mark/data-block.ts";
 import { quotesMarker, tagFor, withTag } from "../stages/mark/quoted.ts";
 import { counted, grouped } from "../stages/mark/texts.ts";
 
-/** The parts of a conversation's summary, in order: what must not be lost comes first. */
+/** The sections of a conversation's summary, in order. What must not be lost comes first. */
 const SECTIONS: readonly (readonly [title: string, what: string])[] = [
   ["Goal", "what the user wants, and every condition the user set"],
   ["Decisions", "what was decided, and why where that was said"],
@@ -17,7 +17,7 @@ const SECTIONS: readonly (readonly [title: string, what: string])[] = [
 const LEAST_SECTIONS = 3;
 const NOTHING = /^[\s\-*.:]*(?:none|n\/a|nothing)?[\s.]*$/i;
 
-/** Whether an answer is a summary as it was asked for: some of its headings, and something below one of them. */
+/** Returns true if an answer has the form that was requested: some of the headings, and something below one of them. */
 export function hasSections(summary: string): boolean {
   const parts = summary.split(/^#{1,6}[ \t]*/m).slice(1);
   const known = parts.filter((part) => SECTIONS.some(([title]) => part.toLowerCase().startsWith(title.toLowerCase())));
@@ -29,18 +29,18 @@ export function hasSections(summary: string): boolean {
   return known.length >= LEAST_SECTIONS && known.some(saysSomething);
 }
 
-/** What is summarised: a stretch of a conversation, after what was summarised before. */
+/** What is summarised: a stretch of a conversation, and the summary of what came before it. */
 export interface CompactMaterial {
-  /** Messages in plain text. */
+  /** The messages in plain text. */
   text: string;
-  /** The summary of everything before them; null where nothing was. */
+  /** The summary of everything before the messages, or null if there is none. */
   previous: string | null;
 }
 
 const CHARS_PER_TOKEN = 2;
 const THINKING_TOKENS = 1024;
 
-/** Asks for the summary that stands for the older part of a conversation. */
+/** Writes the prompt for the summary that replaces the older part of a conversation. */
 export function compactPrompt({ text, previous }: CompactMaterial, maxChars: number, nonce: string): ModelPrompt {
   const size = `${grouped(maxChars)} characters`;
   const system = [
@@ -64,29 +64,29 @@ export function compactPrompt({ text, previous }: CompactMaterial, maxChars: num
   return { system, user, maxTokens: Math.ceil(maxChars / CHARS_PER_TOKEN) + THINKING_TOKENS };
 }
 
-/** What stands around the summary of a conversation. */
+/** What is written around the summary of a conversation. */
 interface CompactionMark {
   model: string;
-  /** Messages that are no longer shown. */
+  /** The number of messages that are no longer shown. */
   messages: number;
-  /** The user's latest request, where it is no longer shown; cut to size. */
+  /** The user's latest request if it is no longer shown, shortened. Null if it is still shown. */
   request: string | null;
   keeping: Omit<Keeping, "redactions">;
 }
 
 const START = "[Summary of the conversation so far, by ";
 
-/** A summary with the identifiers that it left out. */
+/** Adds the identifiers that a summary left out. */
 export function withMissing(summary: string, missing: readonly string[]): string {
   return missing.length === 0 ? summary : `${summary}\n\nAlso named there: ${missing.join(", ")}`;
 }
 
-/** Whether a text begins as such a message does. Anybody may write that: it proves nothing. */
+/** Returns true if a text begins as a summary of ours does. Anybody can write such a text, so this proves nothing. */
 export function looksCompacted(text: string): boolean {
   return text.startsWith(START);
 }
 
-/** The message that stands for the older part of a conversation, in a user's place. */
+/** Returns the message that replaces the older part of a conversation. It takes a user's place. */
 export function compactionText(summary: string, mark: CompactionMark): string {
   const { model, messages, request, keeping } = mark;
   const body = [summary, ...(request === null ? [] : ["The user's latest request, word for word:", request])].join(

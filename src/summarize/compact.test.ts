@@ -39,10 +39,10 @@ describe("a plan", () => {
       droppedTokens: 700,
       keptTokens: 500,
     });
-    // Three turns are kept over the tokens, while they fit the target.
+    // Three turns stay although they are over `keepTokens`, because they fit the target.
     expect(plan("suararararar", 100, { keepTokens: 100 })).toMatchObject({ cut: 6 });
     expect(plan("suararararar", 100, { keepTokens: 100, keepTurns: 1 })).toMatchObject({ cut: 10 });
-    // Nothing fits: the newest turn stays.
+    // If nothing fits, the newest turn stays.
     expect(plan("suararararar", 1000)).toMatchObject({ cut: 10 });
   });
 

@@ -70,7 +70,7 @@ async function provided(script: FakeProviderOptions["script"], more: Partial<Fak
   return { provider, prompts, source: { endpoint: provider.url, model: "small-1", speaks: "anthropic" as const } };
 }
 
-/** A task, then turns of one call and its result each. */
+/** Makes a task, followed by turns of one call and its result each. */
 function chatOf(turns: number, resultChars = 3000): Record<string, unknown>[] {
   const messages: Record<string, unknown>[] = [
     { role: "system", content: "You are an agent." },
@@ -234,7 +234,7 @@ describe("a long conversation", () => {
     expect(blocks[2]).not.toContain("Summary of the conversation so far");
     const text = textOf(second?.messages[1]);
     expect(text).toContain("version 1");
-    // The request is two summaries old, and still word for word.
+    // The request was made two summaries ago, and is still quoted word for word.
     expect(text).toContain("word for word:\n\nFix the build of src/app/main.ts");
     expect(
       second?.messages.filter((message) => textOf(message).startsWith("[Summary of the conversation")),
@@ -304,7 +304,7 @@ describe("nothing is gained", () => {
 describe("every format that can say something", () => {
   it.each(FORMATS)("$name", async (wire) => {
     const fixtures = CONVERSATIONS[wire.name] ?? [];
-    // Each conversation many times over, with results that are worth leaving out.
+    // Repeats each conversation many times, with results that are worth leaving out.
     const messages = Array.from({ length: 12 }, () => fixtures.flatMap((fixture) => fixture.messages))
       .flat()
       .map((message) => {

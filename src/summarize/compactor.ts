@@ -23,7 +23,7 @@ import {
 } from "./plan-compact.ts";
 import { checkAnswer, newNonce } from "./summary-prompt.ts";
 
-/** What compacting works with; nothing is looked up. */
+/** What compacting needs. Nothing is looked up. */
 export interface CompactorParts {
   client: ModelClient;
   place: SpillPlace;
@@ -31,18 +31,18 @@ export interface CompactorParts {
   scope: string;
   counter: TokenCounter;
   maxInputChars: number;
-  /** Secrets are replaced in what the model reads; null leaves them. */
+  /** Loads what replaces secrets in the text that the model reads. Null leaves secrets in. */
   loadRedact: (() => Promise<RedactText>) | null;
 }
 
-/** About what a token of a summary has. */
+/** About how many characters a token of a summary has. */
 const CHARS_PER_TOKEN = 3;
-/** What stands around a summary. */
+/** The tokens of the text around a summary. */
 const AROUND_TOKENS = 300;
 
 /**
- * Compacts conversations by a model. The messages that came are not changed; those that go are saved first. Rejects where
- * the model fails, gives null where a summary would not help.
+ * Compacts conversations with a model. Does not change the given messages, and saves those that are removed before it
+ * removes them. Rejects if the model fails. Resolves to null if a summary would not help.
  */
 export function newCompactor(parts: CompactorParts): Compactor {
   const own = new OwnSummaries();
@@ -68,7 +68,7 @@ function planFor({ pairs, planned }: ReadConversation, targetTokens: number): Co
   });
 }
 
-/** How long the summary may be; null if the part it would stand for is hardly longer. */
+/** Returns how long the summary may be, or null if the part that it replaces is hardly longer. */
 function summaryChars({ droppedTokens, keptTokens }: CompactPlan, targetTokens: number): number | null {
   const row = NUMBERS.compactSummaryChars;
   const left = Math.max(targetTokens - keptTokens - AROUND_TOKENS, row.floor / CHARS_PER_TOKEN);
@@ -94,7 +94,7 @@ async function compactBy(
   const old = read.views.filter(isOld);
   const keeping = await spillMessages(dropped, parts);
   const named = findIdentifiers(old, NUMBERS.compactIdentifiers.default);
-  // Many secrets look like ids.
+  // Many secrets look like ids, so a name that redaction would change is left out.
   const isMissing = (name: string) => !summary.includes(name) && (redact?.(name) ?? name) === name;
   const body = withMissing(summary, named.filter(isMissing));
   const request = latestRequest(read.views, cut, own);
@@ -105,13 +105,13 @@ async function compactBy(
     ...messages.slice(cut),
   ];
   const after = readConversation(wire, compacted, counter);
-  // Verified, not believed: shorter than before, and no result without its call.
+  // Checks the result: it must be shorter than before, and have no new result without its call.
   if (after.tokens >= read.tokens || orphans(after) > orphans(read)) return null;
   own.remember(text, { body, request });
   return { messages: compacted, summaryTokens: counter.count(text) };
 }
 
-/** What the user asked last, where it is not among what stays. */
+/** Returns the user's latest request if it is not among the messages that stay. */
 function latestRequest(views: readonly WireMessage[], cut: number, own: OwnSummaries): string | null {
   const isAsked = ({ role, text }: WireMessage) => role === "user" && text !== null;
   if (views.slice(cut).some(isAsked)) return null;
@@ -119,15 +119,15 @@ function latestRequest(views: readonly WireMessage[], cut: number, own: OwnSumma
   if (asked === undefined || asked.text === null) return null;
   const known = own.find(asked.text);
   if (known !== null) return known.request;
-  // One of an earlier process: what it stands for is in its text.
+  // A summary of an earlier process holds the request in its text already.
   if (looksCompacted(asked.text)) return null;
   return shorten([asked.text, ...(asked.moreTexts ?? [])].join("\n"), NUMBERS.compactQuoteChars.default);
 }
 
-/** Under this name messages are kept. */
+/** The tool name under which messages are saved. */
 const TOOL = "conversation";
 
-/** Keeps messages as one artifact, a line of JSON each, as they came. */
+/** Saves messages as one artifact, with one line of JSON for each, unchanged. */
 async function spillMessages(
   messages: readonly unknown[],
   {
@@ -152,11 +152,11 @@ function jsonOf(message: unknown): string {
   }
 }
 
-/** Models count badly: they are asked for less than what is taken. */
+/** Models count badly, so they are asked for less than what is accepted. */
 const ASKED_SHARE = 0.8;
 const ANSWER_CHARS_PER_TOKEN = 2;
 
-/** Summarises chunks one after another, each with the summary of those before. Throws where there is no summary. */
+/** Summarises chunks one after another, each with the summary of those before. Throws if there is no summary. */
 async function summarizeChunks(
   chunks: readonly string[],
   previous: string | null,

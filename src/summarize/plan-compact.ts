@@ -8,7 +8,7 @@ import { weighMedia, weighOutside } from "../stages/prune/weight.ts";
 import { type PairedResult, pairResults } from "../wire/pair-results.ts";
 import { mostPieces, startSplit } from "./plan-summary.ts";
 
-/** One message as the plan sees it. */
+/** What the plan needs to know of one message. */
 export interface PlannedMessage {
   role: WireRole;
   tokens: number;
@@ -20,17 +20,17 @@ export interface PlannedPair {
   callMessage: number | null;
 }
 
-/** What has to fit, in tokens. */
+/** What must fit, in tokens. */
 export interface CompactRoom {
-  /** All messages together, afterwards. */
+  /** The most tokens of all messages together after compacting. */
   targetTokens: number;
-  /** Of it, for the summary. */
+  /** How many of these tokens the summary may take. */
   summaryTokens: number;
   keepTurns: number;
   keepTokens: number;
 }
 
-/** Messages before `head` stay, those before `cut` are summarised, the others stay. */
+/** Messages before `head` stay. Those from `head` to before `cut` are summarised. The others stay. */
 export interface CompactPlan {
   head: number;
   cut: number;
@@ -39,8 +39,8 @@ export interface CompactPlan {
 }
 
 /**
- * Chooses what is summarised. A cut stands before an assistant's turn, so that roles go on taking turns after the summary,
- * and never between a call and its result. Null if there is no such place.
+ * Chooses what is summarised. A cut is before an assistant's turn, so that the roles still alternate after the summary,
+ * and never between a call and its result. Returns null if there is no such place.
  */
 export function planCompact(
   messages: readonly PlannedMessage[],
@@ -58,7 +58,7 @@ export function planCompact(
   const byTokens = places.find((at) => tailAt(at) <= Math.min(most, room.keepTokens));
   const byTurns = places.at(-room.keepTurns) ?? places[0];
   const fitting = [byTokens, byTurns].filter((at) => at !== undefined && tailAt(at) <= most) as number[];
-  // Where nothing fits the newest turn stays all the same.
+  // If nothing fits, the newest turn stays all the same.
   const cut = fitting.length === 0 ? (places.at(-1) as number) : Math.min(...fitting);
   const droppedTokens = messages
     .slice(head, cut)
@@ -67,7 +67,7 @@ export function planCompact(
 }
 
 function cutPlaces(messages: readonly PlannedMessage[], pairs: readonly PlannedPair[], head: number): number[] {
-  // How many pairs a cut before each message would split.
+  // Holds, as differences, how many pairs a cut before each message would split.
   const opened = new Int32Array(messages.length + 1);
   for (const { message, callMessage } of pairs) {
     if (callMessage === null || callMessage >= message) continue;
@@ -79,7 +79,7 @@ function cutPlaces(messages: readonly PlannedMessage[], pairs: readonly PlannedP
   messages.forEach(({ role }, at) => {
     split += opened[at] ?? 0;
     if (at <= head || split > 0) return;
-    // Some formats spread one turn over several messages, which belong together.
+    // Some formats spread one turn over several messages. They stay together.
     if (role === "assistant" && messages[at - 1]?.role !== "assistant") turns.push(at);
     if (role === "user") users.push(at);
   });
@@ -93,7 +93,10 @@ function tailTokens(messages: readonly PlannedMessage[]): number[] {
   return tails;
 }
 
-/** Addresses, paths, ids, hashes, tickets and versions: what a summary gets wrong and an agent cannot guess. */
+/**
+ * Matches addresses, paths, ids, hashes, tickets and versions. A summary often gets them wrong, and an agent cannot
+ * guess them.
+ */
 const IDENTIFIER = new RegExp(
   [
     String.raw`https?:\/\/[^\s"'<>()\[\]{}\\]{4,160}`,
@@ -116,8 +119,8 @@ interface Found {
 }
 
 /**
- * The identifiers that matter most in messages: those that user and agent wrote count more than those a tool printed,
- * and of equals the later ones.
+ * Returns the identifiers that matter most in messages. Those that the user or the agent wrote count more than those
+ * that a tool printed. If two count the same, the later one comes first.
  */
 export function findIdentifiers(views: readonly WireMessage[], max: number): string[] {
   const found = new Map<string, Found>();
@@ -136,7 +139,7 @@ export function findIdentifiers(views: readonly WireMessage[], max: number): str
 
 function add(found: Map<string, Found>, text: string, weight: number, at: number): void {
   const seen = new Set<string>();
-  // Both ends of a long text: the middle of an output is rarely spoken of.
+  // Reads only both ends of a long text, because later messages rarely refer to the middle of an output.
   const half = MAX_TEXT_CHARS / 2;
   const parts = text.length <= MAX_TEXT_CHARS ? [text] : [text.slice(0, half), text.slice(-half)];
   for (const part of parts) {
@@ -150,24 +153,24 @@ function add(found: Map<string, Found>, text: string, weight: number, at: number
   }
 }
 
-/** How much of a message the summarising model reads, in characters. */
+/** How many characters of a message the summarising model reads. */
 interface RenderLimits {
-  /** Of each text outside results. */
+  /** For each text outside results. */
   textChars: number;
-  /** Of each result. */
+  /** For each result. */
   resultChars: number;
-  /** Of each call's input. */
+  /** For each call's input. */
   inputChars: number;
 }
 
 const HEAD_SHARE = 0.5;
-/** Looked at beyond a cut, so that no secret is left in half. */
+/** How many characters beyond a cut are redacted too, so that no half of a secret is left. */
 const MARGIN_CHARS = 512;
 
 /** Replaces secrets in a text. */
 export type RedactText = (text: string) => string;
 
-/** A message in plain text, whatever its format; `tools` names the tool of each result. */
+/** Returns a message of any format as plain text. `tools` names the tool of each result. */
 export function renderMessage(
   view: WireMessage,
   tools: readonly string[],
@@ -196,7 +199,7 @@ function mediaLine(count: number): string[] {
   return count === 0 ? [] : [`(images or files not shown: ${count})`];
 }
 
-/** Start and end of a long text, with a note of what is missing. */
+/** Returns the start and the end of a long text, with a note of what is missing. */
 export function shorten(text: string, maxChars: number, redact: RedactText = (same) => same): string {
   if (text.length <= maxChars) return redact(text);
   const headChars = Math.floor(maxChars * HEAD_SHARE);
@@ -209,23 +212,24 @@ export function shorten(text: string, maxChars: number, redact: RedactText = (sa
   return `${head}\n(${grouped(text.length - head.length - tail.length)} characters not shown)\n${tail}`.toWellFormed();
 }
 
-/** What a call was given, as text; empty where it has none. */
+/** Returns the input of a call as text, or an empty text if it has none. */
 function inputText({ input }: WireCall): string {
   if (typeof input === "string") return input;
   try {
     return JSON.stringify(input) ?? "";
   } catch {
-    return ""; // circles and the like: no request can hold them either
+    return ""; // a circle or the like, which no request can hold either
   }
 }
 
 const INPUT_SHARE = 0.25;
-/** Each time less of every message is read, until the calls are enough. */
+/** The shares of every message that are read. The next smaller one is tried while too many calls would be needed. */
 const SHARES = [1, 0.4, 0.1, 0.03];
 
 /**
- * The old messages in plain text, in chunks of which each fits a call: results are cut to size before, so that the request
- * that makes a conversation smaller cannot be too large itself. A summary of ours among them stands before all of it.
+ * Returns the old messages in plain text, in chunks that each fit one call. Results are shortened first, so that the
+ * request that makes a conversation smaller is not too large itself. If a summary of ours is among the messages, it is
+ * returned as `previous`.
  */
 export function renderChunks(
   { views, pairs }: ReadConversation,
@@ -266,10 +270,10 @@ function limitsAt(share: number): RenderLimits {
   };
 }
 
-/** What a message costs beside its texts. */
+/** What a message costs besides its texts. */
 const MESSAGE_TOKENS = 8;
 
-/** A conversation read and weighed. */
+/** A conversation that was read, with its tokens counted. */
 export interface ReadConversation {
   views: WireMessage[];
   pairs: PairedResult[];
@@ -277,7 +281,7 @@ export interface ReadConversation {
   tokens: number;
 }
 
-/** Reads a conversation. */
+/** Reads a conversation and counts its tokens. */
 export function readConversation(wire: Wire, messages: readonly unknown[], counter: TokenCounter): ReadConversation {
   const views = messages.map((message) => wire.read(message));
   const planned = views.map((view) => ({ role: view.role, tokens: weigh(view, counter) }));
@@ -293,30 +297,30 @@ function weigh(view: WireMessage, counter: TokenCounter): number {
   return weighOutside(view, counter).tokens + results + MESSAGE_TOKENS;
 }
 
-/** Results whose call is not there. */
+/** Returns the number of results whose call is missing. */
 export function orphans({ pairs }: ReadConversation): number {
   return pairs.filter(({ callMessage }) => callMessage === null).length;
 }
 
-/** A summary we gave out. */
+/** A summary that this process wrote. */
 interface OwnSummary {
-  /** What the model wrote, and what we added. */
+  /** What the model wrote, with the identifiers that were added. */
   body: string;
-  /** The user's request that stood beside it. */
+  /** The user's request that was quoted with it. */
   request: string | null;
 }
 
-/** Summaries remembered; a conversation has one at a time. */
+/** How many summaries are remembered. A conversation has one at a time. */
 const MAX_SUMMARIES = 64;
 
 /**
- * The summaries we gave out, known by every character of their message: one that is quoted inside another text, or changed,
- * is not ours and is read as any other text.
+ * Remembers the summaries that this process wrote, by the whole text of their message. A summary that was changed, or
+ * that is quoted inside another text, is not found and is read like any other text.
  */
 export class OwnSummaries {
   readonly #summaries = new Map<string, OwnSummary>();
 
-  /** `text` is the whole message. */
+  /** `text` is the text of the whole message. */
   remember(text: string, summary: OwnSummary): void {
     this.#summaries.delete(text);
     this.#summaries.set(text, summary);

@@ -4,20 +4,21 @@ import { splitsPair } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import type { SummaryTarget } from "./summary-prompt.ts";
 
-/** How one output is summarised. */
+/** Says how one output is summarised. */
 export interface SummaryPlan {
-  /** Asked for at the end. */
+  /** The size of the final summary. */
   target: SummaryTarget;
-  /** Asked for of each part; null where one call reads all of it. */
+  /** The size of each part's summary, or null if one call reads the whole output. */
   part: SummaryTarget | null;
 }
 
-/** Models count badly: they are asked for less than what fits. */
+/** Models count badly, so they are asked for less than what fits. */
 const ASKED_SHARE = 0.8;
 const CHARS_PER_TOKEN = 2;
 
 /**
- * Plans the summary of an output: `markers` is what stands around it. A text instead of a plan says why there is none.
+ * Plans the summary of an output. `markers` is the size of the text around it. Returns a text that says why if there is
+ * no plan.
  */
 export function planSummary(
   source: Pick<Total, "bytes" | "chars">,
@@ -48,16 +49,19 @@ export function planSummary(
   return { target, part: { maxChars: Math.min(partChars, maxAnswerTokens * CHARS_PER_TOKEN) } };
 }
 
-/** A line's end this near to a piece's own is where the piece ends. */
+/** A piece ends at the end of a line if one is this close to the piece's own end. */
 const NEAR_SHARE = 0.1;
 
-/** Text that comes in chunks, given on in pieces. */
+/** Takes a text in chunks and returns it in pieces. */
 interface TextSplit {
   add(text: string): string[];
   end(): string[];
 }
 
-/** Cuts a text into pieces of at most `maxChars`, at a line's end where one is near, never inside a character. */
+/**
+ * Cuts a text into pieces of at most `maxChars`. Cuts at the end of a line if one is near, and never inside a
+ * character.
+ */
 export function startSplit(maxChars: number): TextSplit {
   const most = Math.max(2, maxChars);
   let rest = "";
@@ -85,7 +89,7 @@ function pieceEnd(text: string, from: number, maxChars: number): number {
   return splitsPair(text, end) ? end - 1 : end;
 }
 
-/** The most pieces that a text of so many characters gives. */
+/** Returns the most pieces into which `startSplit` can cut a text of this many characters. */
 export function mostPieces(chars: number, maxChars: number): number {
   if (chars <= maxChars) return 1;
   return Math.ceil(chars / Math.max(1, Math.floor(maxChars * (1 - NEAR_SHARE)) - 1));

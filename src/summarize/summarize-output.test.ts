@@ -28,14 +28,14 @@ async function withProvider(script: FakeProviderOptions["script"], more: Spillwa
   return { provider, spillway: await withModel(summarizer, more) };
 }
 
-/** What a request holds, by role. */
+/** Returns what a request holds, by role. */
 function said(request: FakeRequest | undefined): { system: string; user: string } {
   const messages = (request?.body?.messages ?? []) as { role: string; content: string }[];
   const of = (role: string) => messages.find((message) => message.role === role)?.content ?? "";
   return { system: of("system"), user: of("user") };
 }
 
-/** The material of each request, in the order of its parts. */
+/** Returns the material of each request, in the order of its parts. */
 function material(provider: FakeProvider): string[] {
   return provider.requests.map((request) => /<data (\w+)>\n([\s\S]*)\n<\/data \1>/.exec(said(request).user)?.[2] ?? "");
 }
@@ -78,7 +78,7 @@ describe("an output over its limits", () => {
     ).toBe(LONG);
     expect(material(provider)).toEqual([LONG]);
     const { system, user } = said(provider.requests[0]);
-    // 4,000 less the markers, four fifths of it.
+    // The model is asked for four fifths of 4,000 less the markers.
     const asked = Number(/at most ([\d,]+) characters/.exec(system)?.[1]?.replace(",", ""));
     expect(asked).toBeGreaterThan(2500);
     expect(asked).toBeLessThan(3200);
@@ -181,7 +181,7 @@ describe("an output over its limits", () => {
 });
 
 describe("an output that gives orders", () => {
-  /** A model that obeys every order it can see outside the data that its system prompt told it of. */
+  /** A model that obeys every order outside the data block that its system prompt names. */
   const gullible = (request: FakeRequest): string => {
     const { system, user } = said(request);
     const tag = /<data (\w+)>/.exec(system)?.[1] ?? "";
@@ -252,7 +252,7 @@ describe("a large output", () => {
     const { spillway, provider } = await withProvider(() => "y".repeat(1500), { policy });
     const { receipt } = await spillway.admit({ tool: "repo_map", output: LONG });
     expect(receipt.summarized).toBe(true);
-    // Eight pieces, then their 12,000 characters in three, then one.
+    // There are eight pieces, then three for their 12,000 characters, then one.
     expect(provider.requests.length).toBe(12);
     const stubborn = await withProvider((request) => "z".repeat(Math.max(1, said(request).user.length - 400)), {
       policy,

@@ -13,22 +13,22 @@ import { within } from "../stages/spill/within.ts";
 import { planSummary, type SummaryPlan, startSplit } from "./plan-summary.ts";
 import { checkAnswer, newNonce, type SummaryMaterial, type SummaryTarget, summaryPrompt } from "./summary-prompt.ts";
 
-/** What summarising outputs works with; nothing is looked up. */
+/** What summarising outputs needs. Nothing is looked up. */
 export interface SummarizeParts {
   client: ModelClient;
   store: Store | null;
   maxInputChars: number;
-  /** Of the model: one that keeps failing is left alone for a while. */
+  /** The model's breaker. If the model keeps failing, it is not asked for a while. */
   breaker: Breaker;
 }
 
-/** Puts summaries in place of clamps. What a model is given is what is stored: whole, with secrets replaced. */
+/** Replaces clamped outputs by summaries. The model gets what is stored: the whole output, with secrets replaced. */
 export function newSummarize({ client, store, maxInputChars, breaker }: SummarizeParts): Summarize {
   const cache = new SummaryCache(NUMBERS.summarizeCached.default);
   return async (request, ended, kept) => {
     const { source } = ended;
     const { id, saved, savedBytes } = kept.keeping;
-    // What folding alone brought under the limits is all there.
+    // If folding alone brought the output under the limits, nothing is missing and no summary is needed.
     if (source === null || ended.write(kept.keeping, kept.sha256).receipt.omitted.bytes === 0) return ended;
     if (store === null || id === null || (saved !== "yes" && saved !== "local"))
       return withFault(ended, "the whole output is not saved");
@@ -52,7 +52,7 @@ export function newSummarize({ client, store, maxInputChars, breaker }: Summariz
         throw error;
       } finally {
         clearTimeout(timer);
-        // Calls for other parts need not go on.
+        // Stops the calls for other parts.
         stop.abort();
       }
     };
@@ -67,7 +67,7 @@ export function newSummarize({ client, store, maxInputChars, breaker }: Summariz
   };
 }
 
-/** An end that shows the summary: nothing of the source itself is shown, so all of it is omitted. */
+/** Returns an end that shows the summary. Nothing of the source itself is shown, so all of it counts as omitted. */
 function summarized(request: AdmissionRequest, ended: Ended, kept: OwnText, text: string, model: string): Ended {
   const clamped = ended.write(kept.keeping, kept.sha256);
   const { total } = clamped.receipt;
@@ -100,10 +100,10 @@ function withFault(ended: Ended, why: string): Ended {
   };
 }
 
-/** Read at a time: no more of an artifact is ever held than this and one piece. */
+/** The bytes of one read. At most this much and one piece of an artifact are in memory. */
 const READ_BYTES = 256 * 1024;
 
-/** An artifact's text in pieces of at most `maxChars`. Throws if it cannot be read to its end. */
+/** Yields an artifact's text in pieces of at most `maxChars`. Throws if it cannot be read to its end. */
 async function* artifactPieces(
   store: Store,
   id: string,
@@ -123,7 +123,7 @@ async function* artifactPieces(
   yield* split.end();
 }
 
-/** What a summary is made with. */
+/** What making a summary needs. */
 interface Summarizing {
   client: ModelClient;
   maxInputChars: number;
@@ -132,8 +132,9 @@ interface Summarizing {
 }
 
 /**
- * Summarises a text that comes in pieces: one call where one is enough, else each piece by itself and then their summaries
- * together, as often as it takes. All of it is read. Throws where there is no summary.
+ * Summarises a text that comes in pieces. If one call is enough, makes one call. Otherwise summarises each piece and
+ * then the joined summaries, again and again until they fit one call. Reads all of the text. Throws if there is no
+ * summary.
  */
 async function summarizePieces(
   tool: string,
@@ -156,7 +157,7 @@ async function summarizePieces(
       part === null ? ask({ tool, text }, target) : ask({ tool, text, part: index + 1, isMerge }, part),
     );
   let texts = await each(pieces, false);
-  // What is in the store may be a little longer than what was planned for.
+  // The stored text can be a little longer than planned. Then there is more than one piece.
   if (texts.length === 1 && part === null) return texts[0] as string;
   for (let joined = joinParts(texts); ; joined = joinParts(texts)) {
     if (joined.length <= maxInputChars) return ask({ tool, text: joined, isMerge: true }, target);
@@ -174,7 +175,10 @@ async function* splitAll(text: string, maxChars: number): AsyncGenerator<string>
   yield* split.end();
 }
 
-/** Does the same with each piece, some at once, in order. No more than those are held; the first failure ends it. */
+/**
+ * Runs `act` on each piece, several at the same time, and returns the results in order. Holds only the pieces in work.
+ * The first failure ends it.
+ */
 export async function mapPieces<From, To>(
   pieces: AsyncIterable<From>,
   atOnce: number,
@@ -185,7 +189,7 @@ export async function mapPieces<From, To>(
   let next = Promise.resolve();
   let count = 0;
   let isOver = false;
-  /** One at a time: who asks next waits for the one before. */
+  /** Takes one piece at a time: each call waits for the one before. */
   const take = (): Promise<{ piece: From; index: number } | null> => {
     const taken = next.then(async () => {
       if (isOver) return null;
@@ -211,7 +215,9 @@ export async function mapPieces<From, To>(
   }
 }
 
-/** Summaries by what they were made of. The same one is made once, also if it is asked for twice at a time. */
+/**
+ * Caches summaries by what they were made from. If the same one is requested twice at the same time, it is made once.
+ */
 export class SummaryCache {
   readonly #made = new Map<string, Promise<string>>();
   readonly #max: number;
@@ -223,10 +229,10 @@ export class SummaryCache {
   get(key: string, make: () => Promise<string>): Promise<string> {
     const known = this.#made.get(key);
     const made = known ?? make();
-    // The one that was used last goes last.
+    // Moves the entry to the end, so that the first one in the map is the one that was not used for longest.
     this.#made.delete(key);
     this.#made.set(key, made);
-    // A failure is not kept: the next one may succeed.
+    // A failure is not cached, because the next attempt may succeed.
     if (known === undefined) made.catch(() => this.#made.get(key) === made && this.#made.delete(key));
     for (const oldest of this.#made.keys()) {
       if (this.#made.size <= this.#max) break;

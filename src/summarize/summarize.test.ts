@@ -6,7 +6,7 @@ import { checkAnswer, summaryPrompt } from "./summary-prompt.ts";
 
 const NONCE = "abcdefgh2345";
 
-/** Where the data of a prompt begins and ends, as a reader who trusts only the nonce finds it. */
+/** Returns the data of a prompt as a reader finds it who trusts only the nonce. */
 function dataOf(user: string): string[] {
   const lines = user.split("\n");
   const [from, to] = [lines.indexOf(`<data ${NONCE}>`), lines.lastIndexOf(`</data ${NONCE}>`)];
@@ -28,7 +28,7 @@ describe("a prompt", () => {
     const { system, user } = summaryPrompt({ tool: "bash", text }, { maxChars: 1000 }, NONCE);
     const safe = text.replaceAll(NONCE, "");
     expect(dataOf(user).join("\n")).toBe(safe);
-    // The tag stands there twice, and nothing of the output outside it.
+    // The nonce occurs twice, and nothing of the output is outside the block.
     expect(user.split(NONCE)).toHaveLength(3);
     const outside = user.replace(`\n${safe}\n`, "\n\n");
     for (const part of safe.split("\n").filter((line) => line.length > 8)) {
@@ -105,7 +105,7 @@ describe("a plan", () => {
     expect(plan({ maxChars: 8000, maxLines: 103 })).toMatchObject({ target: { maxChars: 6240, maxLines: 80 } });
     expect(plan({ maxChars: 449 })).toBe("the limits leave it no room");
     expect(plan({ maxChars: 8000, maxLines: 3 })).toBe("the limits leave it no room");
-    // Never more than half the source, nor than the model can say.
+    // The target is never more than half the source, and never more than the model can answer.
     expect(plan({})).toMatchObject({ target: { maxChars: 16_000 } });
     expect(planSummary(ascii(40_000), {}, markers, { ...model, maxAnswerTokens: 1000 })).toMatchObject({
       target: { maxChars: 1600 },

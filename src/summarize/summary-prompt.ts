@@ -8,22 +8,22 @@ export interface SummaryTarget {
   maxLines?: number | undefined;
 }
 
-/** What is summarised: an output, one part of a long one, or the summaries of its parts. */
+/** What is summarised: an output, one part of a long output, or the summaries of its parts. */
 export interface SummaryMaterial {
   tool: string;
   text: string;
-  /** From 1. */
+  /** The number of the part, from 1. */
   part?: number;
   isMerge?: boolean;
 }
 
 const PLAIN_NAME = /^[\w.:/-]{1,64}$/;
 
-/** Tokens that an answer of so many characters may take, with room for a model that thinks first. */
+/** Used to compute how many tokens an answer may take, with room for a model that thinks first. */
 const CHARS_PER_TOKEN = 2;
 const THINKING_TOKENS = 1024;
 
-/** Asks for a summary of a size. Nothing of the material stands outside its block. */
+/** Writes the prompt for a summary of a given size. Nothing of the material is outside its data block. */
 export function summaryPrompt(material: SummaryMaterial, target: SummaryTarget, nonce: string): ModelPrompt {
   const size = sizeText(target);
   const system = [
@@ -47,27 +47,30 @@ function sizeText({ maxChars, maxLines }: SummaryTarget): string {
 }
 
 function whatText({ tool, part, isMerge }: SummaryMaterial): string {
-  // A name may hold whole sentences; one that does is not told.
+  // A tool's name can hold whole sentences. Such a name is left out.
   const name = PLAIN_NAME.test(tool) ? `the tool "${tool}"` : "a tool";
   if (isMerge) return `Shortened texts of all parts, in order, of one output of ${name}`;
   return part === undefined ? `The output of ${name}` : `Part ${part} of a long output of ${name}`;
 }
 
-/** What a model's answer is good for. */
+/** The checked text of an answer, or why it cannot be used. */
 type CheckedAnswer = { text: string; why?: undefined } | { text: null; why: string };
 
-/** A refusal is short and begins like one. */
+/** A refusal is at most this long and begins as REFUSAL says. */
 const MAX_REFUSAL_CHARS = 600;
 const REFUSAL =
   /^\W*(?:(?:i(?:'|\u2019)?m|i am) (?:sorry|unable|not able)|sorry\b|i (?:cannot|can(?:'|\u2019)?t|won(?:'|\u2019)?t|must decline|apologi[sz]e)|unfortunately,? i|as an ai\b|\u62b1\u6b49|\u5bf9\u4e0d\u8d77|\u6211\u65e0\u6cd5|\u6211\u4e0d\u80fd)/i;
 
-/** What some local models say before their answer. */
+/** Matches the thinking that some local models write before their answer. */
 const THINKING = /^\s*<think(?:ing)?>[\s\S]*?<\/think(?:ing)?>/i;
 
-/** A text with these would be taken for binary, or act on a terminal. */
+/** Matches control characters. With them a text would count as binary, or act on a terminal. */
 const CONTROLS = /[^\P{Cc}\n\t]/gu;
 
-/** The answer if it can be used: not empty, no refusal, not too long, and without the data's own tag. */
+/**
+ * Returns the answer if it can be used: it is not empty, is no refusal, is not too long, and does not repeat the data's
+ * nonce.
+ */
 export function checkAnswer(
   answer: string,
   { belowChars, nonce }: { belowChars: number; nonce: string },
@@ -80,7 +83,7 @@ export function checkAnswer(
   return { text };
 }
 
-/** Twelve characters that nobody can guess. */
+/** Returns twelve characters that nobody can guess. */
 export function newNonce(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(12));
   return Array.from(bytes, (byte) => "abcdefghijklmnopqrstuvwxyz234567"[byte & 31]).join("");
