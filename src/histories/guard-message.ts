@@ -11,28 +11,33 @@ import type { Access } from "../stages/mark/access.ts";
 import { counted } from "../stages/mark/texts.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 
-/** What a hook is told of the message it may change. */
+/** Tells a hook about the message that it may change. */
 export interface PersistAbout {
   tool: string | null;
   call: string | null;
-  /** We wrote the message, in place of a result that never came. */
+  /** True if Spillway wrote the message, in place of a result that never came. */
   isSynthetic: boolean;
 }
 
-/** Sees a message with a result before it is persisted. What it returns is persisted; undefined leaves it as it is. */
+/**
+ * Gets a message with a result before it is persisted. Its return value is persisted instead; undefined leaves the
+ * message as it is.
+ */
 export type PersistHook = (message: unknown, about: PersistAbout) => unknown;
 
-/** Where whole results are kept, and how a reader gets at them: found out, or said at once where nobody can wait. */
+/**
+ * Says where whole results are saved and how a reader gets them. `accessNow` is used if nobody can wait for `access`.
+ */
 export interface GuardKeeper extends Pick<Keeper, "place" | "access" | "own"> {
   accessNow: Access;
 }
 
-/** How one message is guarded: everything decided, nothing looked up. */
+/** Says how one message is guarded. Everything is decided, and nothing is looked up. */
 export interface GuardRequest {
-  /** Null if the message's format is not known: then only its text is repaired. */
+  /** The message's format, or null if it is not known. Then only the message's text is repaired. */
   wire: Wire | null;
   toolOf(result: WireResult): string;
-  /** A tool's limits and strategy; its `off` leaves a result as it is. */
+  /** Returns a tool's limits and strategy. If its `off` is set, results of the tool stay as they are. */
   planFor(tool: string, call: string | null): AdmissionRequest;
   keeper: GuardKeeper;
   isSynthetic: boolean;
@@ -40,10 +45,10 @@ export interface GuardRequest {
   after?: PersistHook | undefined;
 }
 
-/** What is to be persisted, and what happened to it. */
+/** The message to persist, and what happened to it. */
 export interface GuardedMessage {
   message: unknown;
-  /** One for each text or detail that was cut. */
+  /** One receipt for each text or detail that was cut. */
   receipts: Receipt[];
   faults: string[];
 }
@@ -69,7 +74,9 @@ export async function guardMessage(message: unknown, request: GuardRequest): Pro
   return guarded;
 }
 
-/** The same before it returns. A hook that answers with a promise is not waited for: the message stays as it was. */
+/**
+ * Does the same without a promise. If a hook returns a promise, it is not waited for, and the message stays as it was.
+ */
 export function guardMessageNow(message: unknown, request: GuardRequest): GuardedMessage {
   const guarded: GuardedMessage = { message, receipts: [], faults: [] };
   try {
@@ -108,7 +115,7 @@ function actNow(step: Step, keeper: GuardKeeper, guarded: GuardedMessage): unkno
   }
 }
 
-/** A hook that failed changes nothing; a fault of ours leaves a plain clamp. */
+/** Replaces a step that failed: a failed hook changes nothing, and a fault of ours gives a plain clamp. */
 function standIn(step: Step, error: unknown, guarded: GuardedMessage): unknown {
   if (step.does === "admit") return admitPlainly(step.plan, step.output, error);
   guarded.faults.push(`a hook failed: ${messageOf(error)}`);
@@ -130,7 +137,7 @@ function* guardSteps(
   const first = before && (yield { does: "hook", hook: before, message, about });
   const bounded = yield* boundSteps(first ?? message, request, guarded);
   const last = after && (yield { does: "hook", hook: after, message: bounded, about });
-  // What a hook wrote is bound by the same limits.
+  // What a hook returned is bound by the same limits.
   return last === undefined || last === bounded ? bounded : yield* boundSteps(last, request, guarded);
 }
 
@@ -163,14 +170,17 @@ function* boundSteps(
   return repairText(last === null ? written : yield* detailSteps(written, last, guarded));
 }
 
-/** As many texts as there were; one where a bounded copy has fewer. */
+/** Returns as many texts as there were, or one text if a bounded copy has fewer. */
 function textsOf({ output, text }: AdmittedOutput, count: number): string[] {
   const content: unknown = (output as { content?: unknown }).content;
   const texts = Array.isArray(content) ? content.map((block) => (block as { text?: unknown }).text) : [];
   return texts.length === count && texts.every((one) => typeof one === "string") ? texts : [text];
 }
 
-/** Fields beside the content that are persisted with it, and where a message is kept inside another object. */
+/**
+ * The fields besides the content that are persisted with it, and the fields in which a message is kept inside another
+ * object.
+ */
 const DETAILS = ["details", "structuredContent", "artifact"];
 const HOLDERS = ["message", "kwargs"];
 

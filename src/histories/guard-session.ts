@@ -3,38 +3,41 @@ import { PendingCalls } from "../stages/guard/guard.ts";
 import { LOST_RESULT } from "../stages/mark/texts.ts";
 import { missingMessages } from "../wire/pair-results.ts";
 
-/** What a host persists messages with. */
+/** Persists messages for a host. */
 export interface SessionManager {
   appendMessage(message: never, ...more: never[]): unknown;
 }
 
 /** A session whose messages are guarded. */
 export interface GuardedSession<T> {
-  /** Stands for the manager: hand this one to the agent. The manager itself is not changed. */
+  /** A stand-in for the manager. Give it to the agent. The manager itself is not changed. */
   session: T;
-  /** Calls that have no result yet. */
+  /** Returns the calls that have no result yet. */
   pending(): WireCall[];
-  /** Writes an error for each of them: for the end of a session. Returns what `appendMessage` returned. */
+  /**
+   * Writes an error result for each of these calls. Call it at the end of a session. Returns what `appendMessage`
+   * returned.
+   */
   flush(): unknown[] | Promise<unknown[]>;
 }
 
-/** How a session's messages are guarded. */
+/** Says how a session's messages are guarded. */
 export interface SessionPorts {
-  /** The message's format; null if it is not known. */
+  /** Returns the message's format, or null if it is not known. */
   wireOf(message: unknown): Wire | null;
   guardNow(message: unknown, pending: PendingCalls, isSynthetic: boolean): unknown;
   guard(message: unknown, pending: PendingCalls, isSynthetic: boolean): Promise<unknown>;
-  /** The host awaits appendMessage, so the store is awaited too. */
+  /** True if the host awaits appendMessage. Then the store is awaited too. */
   isAsync: boolean;
   fillMissing: boolean;
-  /** Told how many results were filled in. */
+  /** Is called with the calls whose results were filled in. */
   tellLost(calls: readonly WireCall[]): void;
   now(): number;
 }
 
 type Append = (...given: unknown[]) => unknown;
 
-/** A session manager that guards what it appends, and answers calls that the conversation left behind. */
+/** Returns a session manager that guards what it appends, and writes error results for calls that never got one. */
 export function guardSession<T extends SessionManager>(manager: T, ports: SessionPorts): GuardedSession<T> {
   const pending = new PendingCalls();
   const append: Append = (...given) => Reflect.apply(manager.appendMessage, manager, given);
@@ -42,7 +45,7 @@ export function guardSession<T extends SessionManager>(manager: T, ports: Sessio
   let wire: Wire | null = null;
   let queue: Promise<unknown> = Promise.resolve();
 
-  /** What has to be written before a message, and takes note of the message. */
+  /** Takes note of a message. Returns the messages that must be written before it. */
   function prepare(message: unknown): unknown[] {
     wire = ports.wireOf(message) ?? wire;
     stamped ||= isStamped(message);
@@ -54,7 +57,7 @@ export function guardSession<T extends SessionManager>(manager: T, ports: Sessio
     if (wire === null || calls.length === 0 || !ports.fillMissing) return [];
     const messages = missingMessages(wire, calls, LOST_RESULT);
     if (messages.length > 0) ports.tellLost(calls);
-    // Where messages carry a time, ours does too.
+    // If the host's messages carry a time, ours do too.
     return stamped ? messages.map((message) => ({ ...(message as object), timestamp: ports.now() })) : messages;
   }
 
@@ -76,7 +79,7 @@ export function guardSession<T extends SessionManager>(manager: T, ports: Sessio
     return append(guarded, ...more);
   };
 
-  /** One after another, in the order in which they came. */
+  /** Runs one action after another, in the order in which they came. */
   function inTurn<R>(act: () => Promise<R>): Promise<R> {
     const turn = queue.then(act);
     queue = turn.catch(() => {});
@@ -104,13 +107,16 @@ function isStamped(message: unknown): boolean {
   try {
     return typeof (message as { timestamp?: unknown } | null)?.timestamp === "number";
   } catch {
-    return false; // a message that cannot be read
+    return false; // the message cannot be read
   }
 }
 
-/** The manager with another appendMessage. Its own methods see the manager itself: they may use private fields. */
+/**
+ * Returns the manager with another appendMessage. Its other methods run on the manager itself, because they may use
+ * private fields.
+ */
 function standFor<T extends SessionManager>(manager: T, appendMessage: Append): T {
-  // Over an object of its own: a frozen manager's fields could not be given another value.
+  // Proxies a new object, because a proxy over a frozen manager may not return other values for its fields.
   return new Proxy(Object.create(manager) as T, {
     get(_target, name) {
       if (name === "appendMessage") return appendMessage;

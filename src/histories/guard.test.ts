@@ -131,7 +131,7 @@ describe("guard", () => {
     for (const { name } of wires) {
       for (const message of messages.slice(0, 60)) spillway.guardSync(message, { wire: name });
     }
-    // A promise cannot give a value that throws when it is asked whether it is a promise itself.
+    // A promise cannot resolve to a value that throws when its `then` is read, so such a message is wrapped.
     for (const message of messages) await spillway.guard({ role: "toolResult", toolCallId: "1", content: message });
     const capped = spillway.cap(messages);
     expect(capped.bytes).toBe(Buffer.byteLength(JSON.stringify(capped.messages)));

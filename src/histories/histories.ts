@@ -29,13 +29,15 @@ export type {
   SessionManager,
 };
 
-/** What may be done with messages that are kept or handed over, rather than sent. */
+/** What Spillway does with messages that are kept or handed over, not sent. */
 export interface Histories extends Guarding {
-  /** A history for another agent: long texts cut, the oldest left out, in at most 80 KiB of JSON. */
+  /**
+   * Returns a history for another agent, in at most 80 KiB of JSON. Cuts long texts and leaves out the oldest messages.
+   */
   cap(messages: MessageSource, options?: CapOptions): CappedHistory;
 }
 
-/** Puts them together. */
+/** Makes the guards and the cap, and records what they did. */
 export function newHistories(parts: GuardParts): Histories {
   const { recorder, now } = parts;
   return {
@@ -49,49 +51,52 @@ export function newHistories(parts: GuardParts): Histories {
   };
 }
 
-/** What may be said for one message that is to be persisted. */
+/** Options for one message that is to be persisted. */
 interface GuardOptions {
-  /** The message format's name; it is found out where it is not said. */
+  /** The name of the message format. If it is absent, the format is detected. */
   wire?: string | undefined;
   session?: string | undefined;
-  /** The tool, where neither the message nor a call says it. */
+  /** The tool's name, used if neither the message nor a call names it. */
   tool?: string | undefined;
-  /** The model's context in tokens: one result gets at most 0.3 of it. */
+  /** The model's context in tokens. One result gets at most 0.3 of it. */
   window?: number | undefined;
-  /** Sees a message with a result as it came. */
+  /** Gets a message with a result as it came. */
   before?: PersistHook | undefined;
-  /** Sees it as it will be persisted; what it changes is bound by the same limits. */
+  /** Gets it as it will be persisted. What it changes is bound by the same limits. */
   after?: PersistHook | undefined;
 }
 
-/** What may be said for a session. */
+/** Options for a session. */
 interface GuardSessionOptions extends Omit<GuardOptions, "tool"> {
-  /** The host awaits what appendMessage returns, so the store is awaited too. */
+  /** Set it if the host awaits what appendMessage returns. Then the store is awaited too. */
   async?: boolean | undefined;
   /** False leaves calls without a result as they are. */
   fillMissing?: boolean | undefined;
 }
 
-/** What guarding works with; nothing is looked up. */
+/** What guarding needs. Nothing is looked up. */
 export interface GuardParts {
-  /** How a tool's output is admitted under these limits and the ceiling. */
+  /** Returns how a tool's output is admitted under these limits and the ceiling. */
   planFor(tool: string, call: string | null, session: string | undefined, limits: Limits): AdmissionRequest;
   keeper: GuardKeeper;
   recorder: Recorder;
   now(): number;
 }
 
-/** Messages on their way into a transcript. */
+/** Guards messages on their way into a transcript. */
 interface Guarding {
-  /** A message as it should be persisted: results and their details within the ceiling, the whole saved first. */
+  /**
+   * Returns a message as it should be persisted: results and their details are within the ceiling, and the whole is
+   * saved first.
+   */
   guard(message: unknown, options?: GuardOptions): Promise<unknown>;
-  /** The same for a host that cannot wait: saved where the store can do so at once, else marked as not saved. */
+  /** Does the same for a host that cannot wait. If the store cannot save at once, the result is marked as not saved. */
   guardSync(message: unknown, options?: GuardOptions): unknown;
-  /** A session manager that guards what it appends, and answers calls that never got a result. */
+  /** Returns a session manager that guards what it appends, and writes error results for calls that never got one. */
   guardSession<T extends SessionManager>(manager: T, options?: GuardSessionOptions): GuardedSession<T>;
 }
 
-/** No limit but the ceiling: what was admitted under limits of a call's own is not cut again. */
+/** Sets no limit besides the ceiling, so that a result that was admitted under limits of its own is not cut again. */
 const NO_OWN_LIMITS: Required<Limits> = {
   maxBytes: Infinity,
   maxChars: Infinity,
@@ -99,7 +104,7 @@ const NO_OWN_LIMITS: Required<Limits> = {
   maxTokens: Infinity,
 };
 
-/** Puts guarding together. */
+/** Makes the guards from their parts. */
 function newGuarding({ planFor, keeper, recorder, now }: GuardParts): Guarding {
   function requestOf(
     wire: Wire | null,
@@ -155,7 +160,7 @@ function newGuarding({ planFor, keeper, recorder, now }: GuardParts): Guarding {
         throw new SpillwayError("bad-input", "guardSession takes a session manager with an appendMessage");
       const { wire: name, session } = options;
       const named = name === undefined ? null : wireOf(null, name);
-      // One that cannot wait later needs it at hand.
+      // Loads the redactor now, because guardSync cannot wait for it later.
       void keeper.place.loadRedactor?.().catch(() => {});
       const sure = (message: unknown) => named ?? detectWire([message]);
       let known: Wire | null = named;
