@@ -15,7 +15,7 @@ import { idOf, isJsonText, isRecord, type JsonRecord, jsonChars, jsonText, textO
 
 const ROLES = new Set<unknown>(["system", "user", "assistant", "tool"]);
 
-/** Model messages of the AI SDK, and the prompts that its providers get (specifications V2 to V4). */
+/** Reads model messages of the AI SDK, and the prompts that its providers get (specifications V2 to V4). */
 export const aiSdk: Wire = makeWire({
   name: "ai-sdk",
   sign,
@@ -31,7 +31,7 @@ export const aiSdk: Wire = makeWire({
     return settleRole(view);
   },
   write(message, edits) {
-    // A result in an assistant's message is of a tool that the provider ran.
+    // A result in an assistant's message comes from a tool that the provider ran. It must not change.
     if (!Array.isArray(message.content) || message.role === "assistant") return message;
     const parts = writeBlocks(message.content, edits, (part, edit) =>
       part.type === "tool-result" ? withField(part, "output", writeOutput(part.output, edit)) : part,
@@ -93,7 +93,7 @@ function sign({ role, content, parts, tool_calls: calls, tool_call_id: callId }:
   return strength;
 }
 
-/** Media in a result's content, by the names that specifications V2, V3 and V4 gave them. */
+/** Matches media in a result's content, under the names of specifications V2, V3 and V4. */
 const MEDIA = /^(media|file|image|file-(data|url|id|reference)|image-(data|url|file-id|file-reference))$/;
 const ERRORS = new Set<unknown>(["error-text", "error-json", "execution-denied"]);
 
@@ -126,7 +126,7 @@ function readOutput(output: unknown): Content & { isError: boolean } {
   return { ...nothing, malformed: isDenied ? 0 : 1, isError };
 }
 
-/** The output with an edit made; JSON becomes text, an error stays one. */
+/** Returns the output with an edit made. JSON becomes text, and an error stays an error. */
 function writeOutput(output: unknown, edit: WireEdit): unknown {
   if (!isRecord(output)) return output;
   if (output.type === "content") {
@@ -161,7 +161,7 @@ function textOf(output: JsonRecord): string | null {
 function mediaBytesOf(part: JsonRecord): number | null {
   if (!MEDIA.test(String(part.type))) return null;
   const { data, url, fileId, image } = part;
-  // V4 says in `data` what sort it is.
+  // In V4, `data` is an object that names its sort.
   const inner = isRecord(data) ? (data.data ?? data.url ?? data.text ?? data.reference) : data;
   return jsonChars(inner ?? url ?? image ?? fileId ?? "");
 }

@@ -23,7 +23,7 @@ const resultShape: ContentShape = {
     const document = textDocument(block);
     return document === null ? plain.look(block) : { text: document };
   },
-  // A search result is read as text; changed, it becomes plain text.
+  // A search result is read as text. If it is changed, it becomes plain text.
   put(block, text) {
     if (block.type === "text") return { ...block, text };
     if (block.type === "document") return { ...block, source: { ...(block.source as JsonRecord), data: text } };
@@ -32,7 +32,7 @@ const resultShape: ContentShape = {
   },
 };
 
-/** What a server tool found: blocks we do not know stand as their JSON. */
+/** The shape of a server tool's result. An unknown block counts as its JSON. */
 const serverShape: ContentShape = {
   ...plain,
   look(block) {
@@ -41,7 +41,7 @@ const serverShape: ContentShape = {
   },
 };
 
-/** Anthropic messages. */
+/** Reads messages of the Anthropic API. */
 export const anthropic: Wire = makeWire({
   name: "anthropic",
   sign,

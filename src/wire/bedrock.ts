@@ -29,7 +29,7 @@ const shape: ContentShape = {
   say: (text) => ({ text }),
 };
 
-/** Bedrock Converse messages. */
+/** Reads messages of Bedrock Converse. */
 export const bedrock: Wire = makeWire({
   name: "bedrock",
   sign,
@@ -40,7 +40,7 @@ export const bedrock: Wire = makeWire({
     return settleRole(view);
   },
   write(message, edits) {
-    // A result in an assistant's message is of a tool that the provider ran.
+    // A result in an assistant's message comes from a tool that the provider ran. It must not change.
     if (!Array.isArray(message.content) || message.role === "assistant") return message;
     const blocks = writeBlocks(message.content, edits, (block, edit) => {
       const result = block.toolResult;

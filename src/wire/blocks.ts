@@ -2,9 +2,9 @@ import type { WireCall, WireEdit, WireMessage, WireResult } from "../contract/wi
 import { type ContentShape, readContent } from "./content.ts";
 import { isRecord, type JsonRecord, jsonChars, withField } from "./record.ts";
 
-// Formats in which a message is a list of blocks and some of them are calls or results.
+// This file serves formats in which a message is a list of blocks, and some of the blocks are calls or results.
 
-/** Reads each block; one that cannot be read is counted and leaves the others readable. */
+/** Reads each block. If a block cannot be read, it is counted and the others are still read. */
 export function readBlocks(
   view: WireMessage,
   blocks: readonly unknown[],
@@ -21,7 +21,7 @@ export function readBlocks(
   }
 }
 
-/** The blocks with those results changed; the same list if no edit changed one. */
+/** Returns the blocks with the edits made, or the same list if no edit changed a block. */
 export function writeBlocks(
   blocks: readonly unknown[],
   edits: readonly WireEdit[],
@@ -40,7 +40,7 @@ export function writeBlocks(
   return changed ?? blocks;
 }
 
-/** Text outside results. */
+/** Adds text outside results. */
 export function addText(view: WireMessage, text: unknown): void {
   if (typeof text !== "string") view.malformed += 1;
   else {
@@ -50,13 +50,13 @@ export function addText(view: WireMessage, text: unknown): void {
   }
 }
 
-/** Media outside results. */
+/** Adds media outside results. */
 export function addMedia(view: WireMessage, bytes: number): void {
   view.media.count += 1;
   view.media.bytes += bytes;
 }
 
-/** A call, and what a model reads of it. */
+/** Adds a call, and counts the characters that a model reads of it. */
 export function addCall(view: WireMessage, id: string | null, tool: unknown, input: unknown): void {
   if (typeof tool !== "string") {
     view.malformed += 1;
@@ -66,7 +66,10 @@ export function addCall(view: WireMessage, id: string | null, tool: unknown, inp
   view.chars += tool.length + jsonChars(input);
 }
 
-/** A call that the provider answers itself, mostly in the same message. Until then nobody else may: it is not listed. */
+/**
+ * Adds a call that the provider answers itself, mostly in the same message. Nobody else may answer it, so it is not
+ * listed until its result is found.
+ */
 export function addHostedCall(
   view: WireMessage,
   hosted: WireCall[],
@@ -79,14 +82,14 @@ export function addHostedCall(
   hosted.push(...view.calls.splice(before));
 }
 
-/** Lists the hosted calls that have their result in this message. */
+/** Lists the hosted calls whose result is in this message. */
 export function settleHosted(view: WireMessage, hosted: readonly WireCall[]): void {
   if (hosted.length === 0) return;
   const answered = new Set(view.results.map(({ id, tool }) => id ?? `tool ${tool}`));
   for (const call of hosted) if (answered.has(call.id ?? `tool ${call.tool}`)) view.calls.push(call);
 }
 
-/** A result whose content has a shape. */
+/** Adds a result, and reads its content by its shape. */
 export function addResult(
   view: WireMessage,
   result: Pick<WireResult, "at" | "id" | "tool" | "isError" | "fixed">,
@@ -99,21 +102,22 @@ export function addResult(
   view.malformed += malformed;
 }
 
-/** A message in which nothing but results stands is theirs. */
+/** If a message holds nothing but results, gives it the role "result". */
 export function settleRole(view: WireMessage): WireMessage {
   const isOnly = view.text === null && view.calls.length === 0 && view.media.count === 0;
   if (view.results.length > 0 && isOnly && view.role !== "assistant") view.role = "result";
   return view;
 }
 
-// Media outside results, in the shapes of all formats: a block is known by its type or by the field that holds the data.
+// The code below finds media outside results, in all formats. A block is known by its type, or by the field that holds
+// the data.
 
 const TYPES = /^(image|image_url|input_image|document|file|input_file|input_audio|audio|video|media)$/;
 const FIELDS = ["inlineData", "inline_data", "fileData", "file_data"];
-/** Bedrock names a block by its only field. */
+/** A block of Bedrock has no type. Its only field names it. */
 const BEDROCK = new Set(["image", "document", "video"]);
 
-/** A copy of a message with a text in place of each image, sound and file that stands outside results. */
+/** Returns a copy of a message in which a text replaces each image, sound and file outside results. */
 export function replaceMedia(message: unknown, text: string): unknown {
   if (!isRecord(message)) return message;
   for (const field of ["content", "parts"]) {

@@ -1,34 +1,34 @@
 import type { WireEdit } from "../contract/wire.ts";
 import { isRecord, type JsonRecord, jsonChars } from "./record.ts";
 
-/** What a block of a result's content is to a model. "other" is kept and never changed. */
+/** What a block of a result's content is for a model. A block that is "other" is kept and never changed. */
 export type Part = { text: string } | { mediaBytes: number } | "other" | "malformed";
 
-/** How a format writes the content of a result. Content is text, or one block, or a list of blocks. */
+/** Says how a format writes the content of a result. Content is a text, one block, or a list of blocks. */
 export interface ContentShape {
   look(block: JsonRecord): Part;
-  /** The block with another text in it. */
+  /** Returns the block with another text in it. */
   put(block: JsonRecord, text: string): JsonRecord;
-  /** A block that says a text. */
+  /** Returns a new block that holds a text. */
   say(text: string): JsonRecord;
-  /** What remains of a block whose text stands elsewhere now; without it nothing does. */
+  /** Returns what remains of a block whose text was moved to another block. If it is absent, nothing remains. */
   drop?(block: JsonRecord): JsonRecord;
-  /** Content may not be missing. */
+  /** True if the format does not allow content to be missing. */
   needed?: boolean;
-  /** A field that a block in its place takes over, such as a cache breakpoint. */
+  /** A field, such as a cache breakpoint, that moves to the block that replaces its block. */
   carried?: string;
 }
 
-/** What stands in a result's content. */
+/** What the content of a result holds. */
 export interface Content {
   texts: string[];
   media: { count: number; bytes: number };
-  /** Of blocks that are neither text nor media. */
+  /** The characters of blocks that are neither text nor media. */
   otherChars: number;
   malformed: number;
 }
 
-/** Reads content; what cannot be read is counted. */
+/** Reads content. Counts what cannot be read. */
 export function readContent(content: unknown, shape: ContentShape): Content {
   const found: Content = { texts: [], media: { count: 0, bytes: 0 }, otherChars: 0, malformed: 0 };
   if (typeof content === "string") found.texts.push(content);
@@ -48,7 +48,7 @@ function readBlock(block: unknown, shape: ContentShape, found: Content): void {
   }
 }
 
-/** Content with an edit made; the same object if the edit changes nothing. */
+/** Returns content with an edit made, or the same object if the edit changes nothing. */
 export function writeContent(content: unknown, edit: WireEdit, shape: ContentShape): unknown {
   const { texts } = edit;
   if (typeof content === "string") return texts === undefined || texts.length === 0 ? content : texts.join("\n");
@@ -59,7 +59,7 @@ export function writeContent(content: unknown, edit: WireEdit, shape: ContentSha
     const part = lookAt(content, shape);
     if (typeof part !== "object" || !isRecord(content)) return content;
     if ("text" in part) return writeBlocks([content], edit, shape)[0];
-    // Where one block may stand alone, text may too.
+    // If the format allows one block alone, it also allows text.
     if (edit.mediaText !== undefined) return [...(texts ?? []), edit.mediaText].join("\n");
     return texts === undefined || texts.length === 0 ? content : [shape.say(texts.join("\n")), content];
   }
@@ -118,7 +118,7 @@ function charsOf(block: unknown): number {
   }
 }
 
-/** The most common shape: `{ type: "text", text }`, with media told apart by the format. */
+/** Makes the most common shape, `{ type: "text", text }`. `mediaBytesOf` says which blocks are media. */
 export function typedShape(mediaBytesOf: (block: JsonRecord) => number | null, carried?: string): ContentShape {
   return {
     look(block) {

@@ -7,7 +7,7 @@ import { openaiChat } from "./openai-chat.ts";
 import { openaiResponses } from "./openai-responses.ts";
 import { pi } from "./pi.ts";
 
-// What one format has and others do not. What all share is in testWire.
+// Tests what only one format has. testWire tests what all formats share.
 
 describe("roles", () => {
   it("a message of results only is theirs; with words beside them it is the user's", () => {

@@ -12,11 +12,11 @@ import {
 import { emptyView, makeWire } from "./make-wire.ts";
 import { idOf, isJsonText, isRecord, type JsonRecord, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
 
-// Field names come in camel case from the SDK and in snake case from some clients of the REST API: both are read.
+// The SDK writes field names in camel case, and some clients of the REST API write them in snake case. Both are read.
 
 const CODE = "code_execution";
 
-/** Gemini contents. */
+/** Reads contents of the Gemini API. */
 export const gemini: Wire = makeWire({
   name: "gemini",
   sign,
@@ -89,7 +89,7 @@ function readAnswer(view: WireMessage, answer: unknown, at: number): void {
   view.results.push({ at: String(at), id, tool: textOrNull(answer.name), isError, texts, media, fixed: false });
 }
 
-/** Text where the response is nothing else; else its JSON, which is what the model reads. */
+/** Returns the response's text if it holds nothing else. Otherwise returns its JSON, which is what the model reads. */
 function textsOf(response: unknown): string[] {
   if (!isRecord(response) || Object.keys(response).length === 0) return [];
   return [onlyText(response) ?? jsonText(response) ?? ""];
@@ -101,14 +101,15 @@ function onlyText(response: JsonRecord): string | null {
   return textOrNull(response[only]);
 }
 
-/** Whether a text is what the response says. */
+/** Returns true if the response already says this text. */
 function isSaid(response: JsonRecord, text: string): boolean {
   if (Object.keys(response).length === 0) return text === "";
   const only = onlyText(response);
   return only === null ? isJsonText(response, text) : only === text;
 }
 
-// A response must be an object, and the parts beside it hold media only: what is said in their place joins the text.
+// Makes an edit. A response must be an object, and the parts beside it hold only media, so a text that replaces media
+// joins the response's text.
 function writeAnswer(answer: JsonRecord, edit: WireEdit): JsonRecord {
   const { response } = answer;
   if (!isRecord(response)) return answer;
@@ -143,7 +144,7 @@ function mediaOf(part: JsonRecord): unknown {
 function roleOf(role: unknown): WireMessage["role"] {
   if (role === "model") return "assistant";
   if (role === "system") return "system";
-  // A content without a role is the user's, and "function" is what older clients wrote beside responses.
+  // A content without a role belongs to the user. Older clients write the role "function" for responses.
   return role === undefined || role === "user" || role === "function" ? "user" : "other";
 }
 

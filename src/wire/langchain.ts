@@ -10,7 +10,7 @@ const MEDIA = /^(image|image_url|audio|input_audio|video|file|media|document|tex
 const typed = typedShape(mediaBytesOf, "cache_control");
 const resultShape: ContentShape = { ...typed, needed: true };
 
-/** What a server tool found, as its JSON where it is not text. */
+/** The shape of a server tool's result. What is not text counts as its JSON. */
 const serverShape: ContentShape = {
   ...typed,
   look(block) {
@@ -28,7 +28,7 @@ const ROLES: Record<MessageKind, WireMessage["role"]> = {
   other: "other",
 };
 
-/** LangChain messages: serialised, stored, or plain. */
+/** Reads messages of LangChain: serialised, stored or plain. */
 export const langchain: Wire = makeWire({
   name: "langchain",
   sign: signLangchain,
@@ -69,7 +69,7 @@ function readBlock(view: WireMessage, hosted: WireCall[], block: JsonRecord, at:
   const bytes = mediaBytesOf(block);
   if (type === "text") addText(view, block.text);
   else if (bytes !== null) addMedia(view, bytes);
-  // The same calls stand in tool_calls.
+  // The same calls are in tool_calls.
   else if (type === "tool_use" || type === "tool_call" || type === "function_call") return;
   else if (type === "server_tool_call" || type === "server_tool_use") {
     addHostedCall(view, hosted, idOf(block.id), block.name, block.args ?? block.input);
@@ -90,7 +90,7 @@ function readCalls(view: WireMessage, fields: JsonRecord): void {
     addCall(view, idOf(call.id), made.name, made.args ?? made.arguments);
   });
   if (calls !== undefined && calls !== null && !Array.isArray(calls)) view.malformed += 1;
-  // No tool runs what could not be parsed, so nobody answers it.
+  // No tool runs a call that could not be parsed, so nobody answers it.
   if (Array.isArray(fields.invalid_tool_calls)) view.chars += jsonChars(fields.invalid_tool_calls);
 }
 
@@ -100,7 +100,7 @@ function mediaBytesOf(block: JsonRecord): number | null {
   return jsonChars(data ?? url ?? image_url ?? source ?? file ?? input_audio ?? fileId ?? file_id ?? "");
 }
 
-/** Who speaks, by LangChain's names. */
+/** The speaker of a message, under LangChain's names. */
 type MessageKind = "system" | "human" | "ai" | "tool" | "function" | "other";
 
 const KINDS = new Map<string, MessageKind>([
@@ -114,7 +114,7 @@ const KINDS = new Map<string, MessageKind>([
   ["function", "function"],
 ]);
 
-/** The fields of a message, wherever its form keeps them, and a way to put one back. */
+/** Returns the fields of a message, wherever its form keeps them, and a function that puts one back. */
 function openMessage(message: JsonRecord): {
   fields: JsonRecord;
   put(field: string, value: unknown): JsonRecord;
@@ -128,13 +128,13 @@ function openMessage(message: JsonRecord): {
   return { fields: message, put: (field, value) => withField(message, field, value) };
 }
 
-/** What kind of message it is, in any form. */
+/** Returns the kind of a message in any form. */
 function kindOf(message: JsonRecord): MessageKind {
   if (!isSerialised(message)) {
     const name = message.role ?? message.type;
     return (typeof name === "string" ? KINDS.get(name) : undefined) ?? "other";
   }
-  // ["langchain_core", "messages", "AIMessageChunk"]
+  // A serialised message has an id such as ["langchain_core", "messages", "AIMessageChunk"].
   const name = String(message.id.at(-1));
   const kind = /^(System|Human|AI|Tool|Function)Message(Chunk)?$/.exec(name)?.[1]?.toLowerCase();
   return (kind === undefined ? undefined : KINDS.get(kind)) ?? "other";
@@ -144,7 +144,7 @@ function isSerialised(message: JsonRecord): message is JsonRecord & { id: unknow
   return Array.isArray(message.id) && isRecord(message.kwargs);
 }
 
-/** How surely a message is LangChain's. */
+/** Returns how surely a message is LangChain's. */
 function signLangchain(message: JsonRecord): number {
   const { lc, type, role, data, content } = message;
   if (isSerialised(message)) return message.id.includes("messages") ? 0.95 : -1;

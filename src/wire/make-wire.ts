@@ -3,10 +3,10 @@ import { isRecord, type JsonRecord } from "./record.ts";
 
 const MAX_SAMPLE = 64;
 
-/** A format as its codec writes it down: records only, and free to throw on what is malformed. */
+/** Describes one format. Its functions get records only, and may throw on malformed messages. */
 export interface WireParts {
   name: string;
-  /** How surely one message is in this format, 0 to 1; below 0 it cannot be. */
+  /** Returns how surely one message is in this format, from 0 to 1. A negative result means that it cannot be. */
   sign(message: JsonRecord): number;
   read(message: JsonRecord): WireMessage;
   write(message: JsonRecord, edits: readonly WireEdit[]): JsonRecord;
@@ -14,7 +14,10 @@ export interface WireParts {
   say(text: string): unknown;
 }
 
-/** Makes a wire that keeps its word on any input: what throws inside passes through and is counted. */
+/**
+ * Makes a wire that keeps its promises on any input: if a function of `parts` throws, the message stays as it is and
+ * counts as malformed.
+ */
 export function makeWire(parts: WireParts): Wire {
   return {
     name: parts.name,
@@ -36,7 +39,7 @@ export function makeWire(parts: WireParts): Wire {
   };
 }
 
-/** A view with nothing in it yet. */
+/** Returns a view that holds nothing yet. */
 export function emptyView(role: WireRole): WireMessage {
   return {
     role,
@@ -51,7 +54,7 @@ export function emptyView(role: WireRole): WireMessage {
   };
 }
 
-// The strongest sign counts, less the share of messages that cannot be in this format.
+// Returns the strongest sign, reduced by the share of messages that cannot be in this format.
 function judge(messages: readonly unknown[], sign: WireParts["sign"]): number {
   let [strongest, seen, refused] = [0, 0, 0];
   for (const message of sampleOf(messages)) {

@@ -4,7 +4,8 @@ import { type ContentShape, readContent, typedShape, writeContent } from "./cont
 import { emptyView, makeWire } from "./make-wire.ts";
 import { idOf, isJsonText, isRecord, type JsonRecord, jsonChars, jsonText, withField } from "./record.ts";
 
-// Results of tools/call, alone or in the JSON-RPC message that carries them. A call is the request of tools/call.
+// Reads results of tools/call, alone or in the JSON-RPC message that carries them. The request of tools/call is the
+// call.
 
 const AT = "content";
 const plain = typedShape(mediaBytesOf);
@@ -22,7 +23,7 @@ const shape: ContentShape = {
   },
 };
 
-/** MCP tool results. */
+/** Reads results of MCP tools. */
 export const mcp: Wire = makeWire({
   name: "mcp",
   sign,
@@ -50,7 +51,7 @@ export const mcp: Wire = makeWire({
     const result = { content: [{ type: "text", text }], isError: true };
     return call.id === null ? result : { jsonrpc: "2.0", id: call.id, result };
   },
-  // A server's results are no conversation.
+  // A server's results are not a conversation.
   say: () => null,
 });
 
@@ -58,7 +59,7 @@ function readResult(view: WireMessage, result: JsonRecord, id: string | null): W
   const about = { at: AT, id, tool: null, isError: result.isError === true, fixed: false };
   addResult(view, about, result.content, shape);
   if (result.content === undefined && !isStructured(result)) view.malformed += 1;
-  // Where nothing is said in text, a model is shown the structure.
+  // If there is no text, a model sees the structured content.
   if (view.results[0]?.texts.length === 0 && isStructured(result) && isListed(result)) {
     const text = jsonText(result.structuredContent);
     if (text !== null) view.results[0].texts.push(text);
@@ -90,7 +91,7 @@ function isListed({ content }: JsonRecord): boolean {
   return content === undefined || Array.isArray(content);
 }
 
-// What a client answers to sampling has content too, and a role.
+// An answer to sampling also has content, but it has a role too.
 function isToolResult(result: JsonRecord): boolean {
   return (result.content !== undefined && result.role === undefined) || isStructured(result);
 }

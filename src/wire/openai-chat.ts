@@ -16,7 +16,7 @@ const ROLES = new Map<unknown, WireRole>([
   ["function", "result"],
 ]);
 
-/** OpenAI chat completions, the older function messages included. */
+/** Reads messages of OpenAI chat completions, also the older function messages. */
 export const openaiChat: Wire = makeWire({
   name: "openai-chat",
   sign,

@@ -4,7 +4,7 @@ import { type ContentShape, writeContent } from "./content.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
 import { idOf, isRecord, type JsonRecord, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
 
-// Items of a Responses request. The Agents SDK keeps the same items under names in camel case: both are read.
+// Reads items of a Responses request. The Agents SDK keeps the same items under names in camel case. Both are read.
 
 const AT = "output";
 const ROLES = new Map<unknown, WireMessage["role"]>([
@@ -14,7 +14,7 @@ const ROLES = new Map<unknown, WireMessage["role"]>([
   ["assistant", "assistant"],
 ]);
 
-/** OpenAI responses: input items, and those of the Agents SDK. */
+/** Reads input items of OpenAI responses, and those of the Agents SDK. */
 export const openaiResponses: Wire = makeWire({
   name: "openai-responses",
   sign,
@@ -68,7 +68,7 @@ function readReasoning(view: WireMessage, item: JsonRecord): void {
   view.chars += jsonChars(item.summary ?? "") + jsonChars(item.content ?? "") + jsonChars(item.encrypted_content ?? "");
 }
 
-/** A call that we answer, or one that the provider answered in the same item. */
+/** Reads a call that the caller answers, or one that the provider answered in the same item. */
 function readCall(view: WireMessage, item: JsonRecord, type: string): void {
   view.role = "assistant";
   view.aborted = item.status === "incomplete";
@@ -77,7 +77,7 @@ function readCall(view: WireMessage, item: JsonRecord, type: string): void {
   const input = item.arguments ?? item.input ?? item.action ?? item.operation ?? item.queries ?? item.code ?? "";
   const found = item.output ?? item.results ?? item.outputs ?? item.result ?? item.error ?? null;
   const isOurs = ownId !== null && isAnswerable(type);
-  // The provider answers it, or did so elsewhere.
+  // The provider answers this call, or answered it in another item.
   if (!isOurs && found === null) {
     view.chars += jsonChars(item);
     return;
@@ -97,7 +97,7 @@ function isOutput(type: string): boolean {
   return type.endsWith("_call_output") || type.endsWith("_call_result");
 }
 
-// A screenshot may only be answered with a screenshot.
+// Only a screenshot may answer a screenshot, so it is never changed.
 function isFixed(type: unknown): boolean {
   return type === "computer_call_output" || type === "computer_call_result";
 }
@@ -125,10 +125,10 @@ function sign(item: JsonRecord): number {
   return type === "message" ? 0.7 : 0.3;
 }
 
-/** The kind of a function call as the Agents SDK keeps it. */
+/** The kind that marks a function call of the Agents SDK. */
 const AGENTS_CALL = "agents_call";
 
-/** The item that answers a call with an error, by the kind of call: each has its own. */
+/** Writes the item that answers a call with an error. Each kind of call has its own item. */
 const ANSWERS = new Map<string, (id: string, call: WireCall, text: string) => JsonRecord | null>([
   ["function_call", (id, _call, text) => ({ type: "function_call_output", call_id: id, output: text })],
   ["custom_tool_call", (id, _call, text) => ({ type: "custom_tool_call_output", call_id: id, output: text })],
@@ -144,7 +144,7 @@ const ANSWERS = new Map<string, (id: string, call: WireCall, text: string) => Js
     "apply_patch_call",
     (id, _call, text) => ({ type: "apply_patch_call_output", call_id: id, status: "failed", output: text }),
   ],
-  // Only a screenshot answers it.
+  // Only a screenshot may answer this call.
   ["computer_call", () => null],
   [
     AGENTS_CALL,
@@ -154,12 +154,12 @@ const ANSWERS = new Map<string, (id: string, call: WireCall, text: string) => Js
   ],
 ]);
 
-/** Whether the one who made the request answers calls of this type. */
+/** Returns true if the caller answers calls of this type. */
 function isAnswerable(type: string): boolean {
   return ANSWERS.has(type);
 }
 
-/** An item that says a call got no result; null where no text can. */
+/** Returns an item that says that a call got no result, or null if a text cannot say so. */
 function answerCall(id: string, call: WireCall, text: string): JsonRecord | null {
   return ANSWERS.get(call.kind ?? "function_call")?.(id, call, text) ?? null;
 }
@@ -167,7 +167,7 @@ function answerCall(id: string, call: WireCall, text: string): JsonRecord | null
 const TEXT = /^(input_|output_)?text$/;
 const MEDIA = /^(input_)?(image|file|audio)$|^computer_screenshot$/;
 
-/** What a call's output holds in the Responses format. */
+/** The shape of a call's output in the Responses format. */
 const outputShape: ContentShape = {
   look(part) {
     const bytes = mediaBytesOf(part);
@@ -179,7 +179,7 @@ const outputShape: ContentShape = {
   say: (text) => ({ type: "input_text", text }),
 };
 
-/** What a hosted tool found: never changed, so whatever it is stands as its JSON. */
+/** The shape of a hosted tool's result. It is never changed, so an unknown part counts as its JSON. */
 const hostedShape: ContentShape = {
   ...outputShape,
   look(part) {
@@ -188,7 +188,7 @@ const hostedShape: ContentShape = {
   },
 };
 
-/** A shell's output: one entry a command, with its exit status, which is kept. */
+/** The shape of a shell's output. It has one entry for each command. The exit status of an entry is kept. */
 const shellShape: ContentShape = {
   look({ stdout, stderr }) {
     const texts = [textOrNull(stdout), textOrNull(stderr)].filter((text) => text !== null);
@@ -199,7 +199,7 @@ const shellShape: ContentShape = {
   drop: (entry) => ({ ...entry, stdout: "", stderr: "" }),
 };
 
-/** About how many bytes an image, file or sound takes; null if it is none. */
+/** Returns about how many bytes an image, file or sound takes, or null if the part is none of them. */
 function mediaBytesOf(part: JsonRecord): number | null {
   if (!MEDIA.test(String(part.type))) return null;
   const { image_url, file_data, file_url, file_id, image, file, data, audio } = part;

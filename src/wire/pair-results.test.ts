@@ -15,7 +15,7 @@ function results(...got: [id: string | null, tool?: string][]): WireMessage {
   };
 }
 
-/** [message of the result, its call's message, tool, occurrence] */
+/** Returns [message of the result, message of its call, tool, occurrence] for each result. */
 function pair(...views: WireMessage[]): [number, number | null, string, number][] {
   return pairResults(views).map(({ message, callMessage, tool, occurrence }) => [
     message,

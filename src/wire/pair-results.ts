@@ -1,15 +1,15 @@
 import type { Wire, WireCall, WireMessage, WireResult } from "../contract/wire.ts";
 
-/** A result with the call it answers. */
+/** A result with the call that it answers. */
 export interface PairedResult {
-  /** Which message holds the result. */
+  /** The index of the message that holds the result. */
   message: number;
   result: WireResult;
   call: WireCall | null;
   callMessage: number | null;
-  /** How many earlier results have the same id; without ids, the same tool. */
+  /** How many earlier results have the same id, or the same tool if there is no id. */
   occurrence: number;
-  /** The tool's name as the result or its call says it. */
+  /** The tool's name, from the result or from its call. */
   tool: string;
 }
 
@@ -21,11 +21,11 @@ interface Made {
   isAnswered: boolean;
 }
 
-/** Calls under one id or name, in order. Those at the end that are answered are dropped when the next is asked for. */
+/** The calls under one id or name, in order. Answered calls at the end are dropped when the next call is needed. */
 interface Line {
   open: Made[];
   latest: Made;
-  /** The message whose calls are being answered, and where in `open` to look for the next of them. */
+  /** The message whose calls are being answered, and the place in `open` of the next one. */
   message: number;
   next: number;
 }
@@ -35,15 +35,16 @@ export interface Pairing {
   add(view: WireMessage): PairedResult[];
 }
 
-/** Pairs results with calls, in order of results. */
+/** Pairs results with calls, in the order of the results. */
 export function pairResults(views: readonly WireMessage[]): PairedResult[] {
   const pairing = startPairing();
   return views.flatMap((view) => pairing.add(view));
 }
 
 /**
- * Starts pairing at a conversation's first message. Ids may repeat: a result answers the first unanswered call with its id
- * in the latest message that has one, and where all are answered, the latest. Without ids the tool's name stands for them.
+ * Starts pairing at a conversation's first message. Ids may repeat: a result answers the first unanswered call with its
+ * id in the latest message that has one. If all are answered, it answers the latest call. If there are no ids, the
+ * tool's name is used instead.
  */
 export function startPairing(): Pairing {
   const byId = new Map<string, Line>();
@@ -80,7 +81,7 @@ export function startPairing(): Pairing {
         const made: Made = { call, message, isAnswered: false };
         if (call.id === null) add(bare, call.tool, made);
         else add(byId, call.id, made);
-        // Gemini's ids are optional on either side.
+        // In Gemini's format, ids are optional for calls and for results.
         add(byTool, call.tool, made);
       }
       return view.results.map(pair);
@@ -111,7 +112,10 @@ function take(line: Line): Made | null {
   return open[line.next] ?? null;
 }
 
-/** Messages that answer calls which got no result: one for all where the format allows it, else one for each. */
+/**
+ * Returns messages that answer calls which got no result: one message for all calls if the format allows it, otherwise
+ * one for each.
+ */
 export function missingMessages(wire: Wire, calls: readonly WireCall[], text: string): unknown[] {
   const single = calls.map((call) => wire.missing([call], text));
   const answerable = calls.filter((_call, at) => single[at] !== null);

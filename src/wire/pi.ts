@@ -4,8 +4,8 @@ import { typedShape, writeContent } from "./content.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
 import { idOf, isRecord, type JsonRecord, jsonChars, textOrNull, withField } from "./record.ts";
 
-// Messages of pi and OpenClaw sessions, and the lines of their transcripts, which hold such messages. Older sessions, other
-// harnesses and hand-made ones use other names for the same: all are read.
+// Reads messages of pi and OpenClaw sessions, and the lines of their transcripts, which hold such messages. Older
+// sessions and other harnesses use other names for the same fields. All of them are read.
 
 const AT = "content";
 const shape = { ...typedShape(mediaBytesOf), needed: true };
@@ -29,7 +29,7 @@ const CALL_TYPES = new Set(["toolCall", "toolUse", "functionCall", "tool_call", 
 const RESULT_TYPES = new Set(["toolResult", "tool_result", "functionResult", "function_result"]);
 const BROKEN_OFF = new Set<unknown>(["aborted", "error"]);
 
-/** Session messages of pi and OpenClaw, and their transcripts' entries. */
+/** Reads session messages of pi and OpenClaw, and the entries of their transcripts. */
 export const pi: Wire = makeWire({
   name: "pi",
   sign: signPi,
@@ -87,7 +87,7 @@ function readBlock(view: WireMessage, block: JsonRecord, at: number): void {
   }
 }
 
-/** A command that a person ran: the model reads it as that person's words. */
+/** Reads a command that a person ran. The model reads it as that person's text. */
 function readCommand(view: WireMessage, { command, output, excludeFromContext }: JsonRecord): WireMessage {
   if (excludeFromContext === true) return { ...view, role: "other" };
   addText(view, command);
@@ -155,7 +155,7 @@ const ENTRY_TYPES = new Set([
   "reset",
 ]);
 
-/** How surely a message or a transcript's line is pi's or OpenClaw's. */
+/** Returns how surely an entry is a message or a transcript line of pi or OpenClaw. */
 function signPi(entry: JsonRecord): number {
   const { type, message, role } = entry;
   if (role === undefined) {

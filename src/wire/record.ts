@@ -1,29 +1,29 @@
-/** A JSON object, as foreign messages are made of. */
+/** A JSON object. Messages of other programs are made of them. */
 
 export type JsonRecord = Record<string, unknown>;
 
-/** Whether a value is an object with fields, not a list. */
+/** Returns true if a value is an object with fields, not a list. */
 export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The value if it is text, else null. */
+/** Returns the value if it is text, otherwise null. */
 export function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** An id as text: some formats number theirs. */
+/** Returns an id as text, because some formats use numbers. Returns null if there is none. */
 export function idOf(value: unknown): string | null {
   if (typeof value === "number") return String(value);
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** A copy with one field changed in its place; the same object if it has that value already. */
+/** Returns a copy with one field changed, or the same object if the field has that value already. */
 export function withField(record: JsonRecord, field: string, value: unknown): JsonRecord {
   if (record[field] === value) return record;
   const prototype: unknown = Object.getPrototypeOf(record);
   if (prototype === Object.prototype || prototype === null) return { ...record, [field]: value };
-  // Messages of some frameworks are instances: a copy stays one.
+  // Messages of some frameworks are instances of a class. A copy stays one.
   return Object.defineProperties(Object.create(prototype as object) as JsonRecord, {
     ...Object.getOwnPropertyDescriptors(record),
     [field]: { value, writable: true, enumerable: true, configurable: true },
@@ -32,17 +32,20 @@ export function withField(record: JsonRecord, field: string, value: unknown): Js
 
 const MAX_DEPTH = 64;
 
-/** Values that have a JSON: a circle or a depth without end has none, and throws. */
+/**
+ * The objects that are known to have a JSON form. An object that contains itself, or that is too deep, has none and
+ * throws.
+ */
 const written = new WeakSet<object>();
 
-/** A value's JSON, which is what a model reads of it; null where it has none. */
+/** Returns a value's JSON, which is what a model reads of it, or null if it has none. */
 export function jsonText(value: unknown): string | null {
   const text = JSON.stringify(value) ?? null;
   if (text !== null && typeof value === "object" && value !== null) written.add(value);
   return text;
 }
 
-/** Whether a text is a value's JSON: for a value that was written before, the first letters mostly tell. */
+/** Returns true if a text is the value's JSON. If the value was written before, its first characters mostly decide. */
 export function isJsonText(value: unknown, text: string): boolean {
   return mayBegin(value, text) && text === jsonText(value);
 }
@@ -53,7 +56,7 @@ function mayBegin(value: unknown, text: string): boolean {
   return Array.isArray(value) ? /^\[(?:[\]"{[\d-]|true|false|null)/.test(text) : text.startsWith("{");
 }
 
-/** About how many characters a value's JSON has, without writing it. Text stands for itself. */
+/** Returns about how many characters a value's JSON has, without writing it. A text counts its own length. */
 export function jsonChars(value: unknown): number {
   return typeof value === "string" ? value.length : walk(value, 0);
 }
@@ -64,7 +67,7 @@ function walk(value: unknown, depth: number): number {
   if (typeof value !== "object" || value === null) return value === null ? 4 : 0;
   if (ArrayBuffer.isView(value)) return Math.ceil((value.byteLength * 4) / 3);
   if (value instanceof URL) return value.href.length;
-  // Cycles end here too: an estimate may be wrong about what no request can hold.
+  // Circles end here too. The estimate may be wrong for them, because no request can hold them.
   if (depth === MAX_DEPTH) return 0;
   let chars = 2;
   if (Array.isArray(value)) {

@@ -12,7 +12,7 @@ import { pi } from "./pi.ts";
 const MIN_SCORE = 0.5;
 const MIN_LEAD = 0.1;
 
-/** Every message format we read. */
+/** Every message format that can be read. */
 export const wires: readonly Wire[] = [
   anthropic,
   openaiChat,
@@ -25,12 +25,12 @@ export const wires: readonly Wire[] = [
   pi,
 ];
 
-/** The format of that name, or null. */
+/** Returns the format of that name, or null. */
 export function wireNamed(name: string): Wire | null {
   return wires.find((wire) => wire.name === name) ?? null;
 }
 
-/** The format that messages are in, where one is clearly likelier than every other; else null. */
+/** Returns the format of the messages if one is clearly likelier than every other, otherwise null. */
 export function detectWire(messages: readonly unknown[]): Wire | null {
   let best: Wire | null = null;
   let [first, second] = [0, 0];
@@ -42,7 +42,10 @@ export function detectWire(messages: readonly unknown[]): Wire | null {
   return first >= MIN_SCORE && first - second >= MIN_LEAD ? best : null;
 }
 
-/** For a plain chat, which is the same in several formats: one that reads and writes it as all of them do; else null. */
+/**
+ * Returns a format for a plain chat, which is the same in several formats: one that reads and writes it as all of them
+ * do. Returns null if the chat is not plain.
+ */
 export function plainWire(messages: readonly unknown[]): Wire | null {
   const isPlain = (message: unknown) => {
     const { role, content } = (message ?? {}) as { role?: unknown; content?: unknown };

@@ -8,15 +8,15 @@ import { openaiResponses } from "./openai-responses.ts";
 import { isRecord, type JsonRecord, withField } from "./record.ts";
 import { detectWire } from "./registry.ts";
 
-/** Where the messages of a request's body are, and in which format. */
+/** The messages of a request's body, and their format. */
 export interface RequestMessages {
   wire: Wire;
   messages: readonly unknown[];
-  /** A copy of the body with other messages in their place. */
+  /** Returns a copy of the body with other messages in their place. */
   put(messages: readonly unknown[]): unknown;
 }
 
-/** Fields of a body that only one API has; asked when the messages alone do not tell. */
+/** Fields of a body that only one API has. They decide if the messages alone do not. */
 const SIGNS: [wire: Wire, fields: string[]][] = [
   [bedrock, ["toolConfig", "inferenceConfig", "additionalModelRequestFields", "guardrailConfig"]],
   [anthropic, ["anthropic_version", "anthropic_beta", "system", "stop_sequences", "thinking", "context_management"]],
@@ -26,7 +26,7 @@ const SIGNS: [wire: Wire, fields: string[]][] = [
   ],
 ];
 
-/** Finds the messages in a request's body; null where there are none or their format is not sure. */
+/** Finds the messages in a request's body. Returns null if there are none or their format is not sure. */
 export function readRequest(body: unknown): RequestMessages | null {
   try {
     if (!isRecord(body)) return null;
@@ -47,7 +47,7 @@ function wireOf(field: string, messages: readonly unknown[], body: JsonRecord): 
   return detectWire(messages) ?? fitting(toolSign(body) ?? fieldSign(body), messages);
 }
 
-// Lists of plain text are no messages: embeddings have them under the same names.
+// Returns null for lists of plain text. They are not messages: requests for embeddings have them under the same names.
 function fitting(wire: Wire | null, messages: readonly unknown[]): Wire | null {
   return wire !== null && wire.detect(messages) > 0 ? wire : null;
 }
