@@ -3,7 +3,7 @@ import type { EventKind, SpillwayEvent } from "../contract/event.ts";
 import type { Totals } from "../contract/ledger.ts";
 import type { Receipt } from "../contract/receipt.ts";
 
-/** A receipt of which only the sizes matter. */
+/** Makes a receipt in which only the sizes matter. */
 function receiptOf(sizes: { total: number; omitted: number; shown: number; tokens: number }): Receipt {
   const none = { bytes: 0, lines: 0 };
   return {
@@ -30,7 +30,7 @@ function receiptOf(sizes: { total: number; omitted: number; shown: number; token
   };
 }
 
-/** An output that passed, unless something else is said. */
+/** Makes the event of an output that passed, with the given fields changed. */
 export function eventOf(parts: Partial<SpillwayEvent>): SpillwayEvent {
   return {
     kind: "output-passed",
@@ -71,12 +71,12 @@ const KINDS: EventKind[] = [
   "history-guarded",
 ];
 
-/** Text with what breaks texts: NULs, breaks, half characters. */
+/** Generates texts with characters that break texts: NULs, line breaks, half characters. */
 export const arbitraryText: fc.Arbitrary<string> = fc
   .array(fc.constantFrom("a", "B", ".", "/", "\\", "\0", "\n", "\ud83d", "\ude00", "\u00e9", "\ufffd", "'", "-"))
   .map((units) => units.join(""));
 
-/** Any event, over some hours, of few sessions and tools, so that they meet. */
+/** Generates any event within a few hours. It uses few sessions and tools, so that they occur several times. */
 export const arbitraryEvent: fc.Arbitrary<SpillwayEvent> = fc.record({
   kind: fc.constantFrom(...KINDS),
   atMs: fc.nat(5 * 3_600_000),
@@ -88,7 +88,7 @@ export const arbitraryEvent: fc.Arbitrary<SpillwayEvent> = fc.record({
   more: arbitraryMore,
 });
 
-/** Names that have broken something somewhere. */
+/** Names that have caused faults in other programs. */
 export const HOSTILE_NAMES: readonly string[] = [
   "../../etc/passwd",
   "..",
@@ -121,7 +121,7 @@ export const HOSTILE_NAMES: readonly string[] = [
   "😀".repeat(300),
 ];
 
-/** The sums of events as a second implementation counts them. */
+/** Returns the sums of events, counted by a second implementation. */
 export function expectedSums(events: readonly SpillwayEvent[]): Totals {
   let [calls, cutCalls, bytesIn, bytesShown, tokensShown, tokensIn] = [0, 0, 0, 0, 0, 0];
   let [recalls, recalledBytes, recalledTokens] = [0, 0, 0];

@@ -3,7 +3,7 @@ import type { Limits } from "../contract/limits.ts";
 
 const encoder = new TextEncoder();
 
-/** Text as tools write it, and as they should not: every trouble a clamp has met. */
+/** Generates text as tools write it, and every kind of text that has caused trouble in a clamp. */
 const fragment = fc.oneof(
   { weight: 6, arbitrary: fc.lorem({ maxCount: 8 }) },
   { weight: 2, arbitrary: fc.string({ unit: "binary", maxLength: 40 }) },
@@ -35,7 +35,7 @@ const text = fc
   })
   .map((parts) => parts.map(([line, end, times]) => (line + end).repeat(times > 9 ? times : 1)).join(""));
 
-/** Outputs in bytes: text of every kind, text with invalid bytes in it, and now and then noise. */
+/** Generates outputs in bytes: text of every kind, text with invalid bytes in it, and sometimes noise. */
 export const arbitraryOutput: fc.Arbitrary<Uint8Array> = fc.oneof(
   { weight: 8, arbitrary: text.map((value) => encoder.encode(value)) },
   {
@@ -53,7 +53,7 @@ export const arbitraryOutput: fc.Arbitrary<Uint8Array> = fc.oneof(
 
 const limit = fc.oneof(fc.nat(12), fc.nat(200), fc.nat(3000));
 
-/** Limits in any combination, down to nothing. */
+/** Generates limits in any combination, down to 0. */
 export const arbitraryLimits: fc.Arbitrary<Limits> = fc.record(
   { maxBytes: limit, maxChars: limit, maxLines: fc.oneof(fc.nat(5), fc.nat(60)), maxTokens: limit },
   { requiredKeys: [] },

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** An object whose every field throws when it is read. */
+/** Makes an object that throws when any of its fields is read. */
 function trap(): object {
   return new Proxy(
     {},
@@ -35,7 +35,7 @@ function nest(depth: number): unknown {
 
 const MANY = 100_000;
 
-/** Messages that no format has. */
+/** Returns messages that are in no format. */
 export function hostileMessages(): unknown[] {
   const junk = [null, 0, true, "", "text", [], [[]], {}, Number.NaN, trap(), cycle(), 10n, Symbol("s"), () => 1];
   const roles = [
@@ -70,7 +70,7 @@ export function hostileMessages(): unknown[] {
   ];
 }
 
-/** What may stand where something else should. */
+/** Generates values that may be where something else should be. */
 export const arbitraryJunk: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom(null, undefined, 0, -1, true, "", "text", Number.NaN),
   fc.jsonValue(),

@@ -19,7 +19,7 @@ const word = fc.oneof(
     .map(([text, times]) => text.repeat(times)),
 );
 const leaf = fc.oneof(word, fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean(), fc.constant(null));
-/** Many objects of one shape. */
+/** Generates lists of many objects of one shape. */
 export const records = fc
   .tuple(fc.dictionary(fc.lorem({ maxCount: 1 }), leaf, { maxKeys: 4 }), fc.integer({ min: 0, max: 60 }))
   .map(([record, times]) => Array.from({ length: times }, (_, id) => ({ id, ...record })));
@@ -28,10 +28,13 @@ const documents = fc.letrec<{ value: unknown; object: unknown; array: unknown }>
   object: fc.dictionary(word, tie("value"), { maxKeys: 8 }),
   array: fc.array(tie("value"), { maxLength: 8 }),
 }));
-/** Documents of every shape, with texts that look like our notes. */
+/** Generates documents of every shape, with texts that look like our notes. */
 export const arbitraryDocument = fc.oneof(documents.object, documents.array, records);
 
-/** Every value of the excerpt is the original's at its path, or a note that says what is missing there. */
+/**
+ * Checks that every value of the excerpt is the original's value at its path, or a note that says what is missing
+ * there.
+ */
 export function checkExcerpt(shown: unknown, original: unknown, path: string, tag: string): void {
   const notes = notesWith(tag);
   if (typeof shown === "string" && shown !== original) {

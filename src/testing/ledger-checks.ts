@@ -3,13 +3,13 @@ import type { SpillwayEvent } from "../contract/event.ts";
 import type { Ledger, Totals } from "../contract/ledger.ts";
 import { expectedSums } from "./arbitrary-event.ts";
 
-/** All that a ledger tells. */
+/** Returns everything that a ledger tells. */
 export async function everything(ledger: Ledger): Promise<unknown[]> {
   const stats = await ledger.stats({ by: "session" });
   return [await ledger.events(), stats, await ledger.sessions(), await ledger.projection("k")];
 }
 
-/** Each larger than the one before. */
+/** Asserts that each id is larger than the one before. */
 export function assertGrowing(ids: number[]): void {
   assert.deepEqual(
     ids,
@@ -17,17 +17,17 @@ export function assertGrowing(ids: number[]): void {
   );
 }
 
-/** Whether an event adds to any sum. */
+/** Returns true if an event adds to any sum. */
 export function counts(event: SpillwayEvent): boolean {
   return Object.values(expectedSums([event]) satisfies Totals).some((sum) => sum !== 0);
 }
 
-/** As it was recorded. */
+/** Returns an event as it was recorded, without its id. */
 export function withoutId({ id: _id, ...event }: SpillwayEvent & { id: number }): SpillwayEvent {
   return event;
 }
 
-/** As JSON keeps it. */
+/** Returns an event as JSON keeps it. */
 export function throughJson(event: SpillwayEvent): SpillwayEvent {
   return JSON.parse(JSON.stringify(event)) as SpillwayEvent;
 }

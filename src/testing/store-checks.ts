@@ -3,7 +3,7 @@ import type { Artifact, Store } from "../contract/store.ts";
 import { lent } from "./arbitrary.ts";
 import { ABOUT, assertBytes, keep, large, text } from "./store-samples.ts";
 
-/** What a store keeps without waiting is what it keeps by waiting. */
+/** Checks that `keepNow` saves the same as a writer does. */
 export async function checkKeepNow(store: Store): Promise<void> {
   for (const bytes of store.keepNow === undefined ? [] : [text("now\n"), large(text("now, large\n"))]) {
     let kept: Artifact | undefined;
@@ -13,7 +13,7 @@ export async function checkKeepNow(store: Store): Promise<void> {
   }
 }
 
-/** What is read belongs to the reader: changing it changes nothing that is kept. */
+/** Checks that a reader may change the bytes that it read without changing what is saved. */
 export async function checkOwnBytes(store: Store): Promise<void> {
   for (const bytes of [text("small\n"), large(text("large\n"))]) {
     const { id } = await keep(store, [bytes]);
@@ -27,7 +27,7 @@ export async function checkOwnBytes(store: Store): Promise<void> {
   }
 }
 
-/** A plain file is named only if it holds exactly the artifact's bytes. */
+/** Checks that a store names a plain file only if it holds exactly the artifact's bytes. */
 export async function checkPlainFile(store: Store): Promise<void> {
   const { readFile } = await import("node:fs/promises");
   for (const bytes of [text("small\n"), large(text("line\n"))]) {

@@ -3,12 +3,12 @@ import fc from "fast-check";
 import type { Artifact, ArtifactAbout, Store } from "../contract/store.ts";
 import { arbitraryOutput, lent } from "./arbitrary.ts";
 
-// What testStore asks of stores, and how it compares.
+// The samples and comparisons of testStore.
 
-/** What an artifact is about where that does not matter. */
+/** The facts of an artifact for tests in which they do not matter. */
 export const ABOUT: ArtifactAbout = { scope: "local", session: "s1", tool: "run_command", call: "c1" };
 
-/** Ids that no store gave: other forms, other places, other queries. */
+/** Ids that no store gave: other forms, other paths, other queries. */
 export const HOSTILE_IDS = [
   "",
   "aaaaaaaaaaaa",
@@ -28,13 +28,16 @@ export const HOSTILE_IDS = [
   "a".repeat(100_000),
 ];
 
-/** A pattern, and how long it is to be repeated: small to print, whatever its size. */
+/** A pattern, and the size to which it is repeated. It is short to print, whatever the size. */
 export interface Sample {
   pattern: Uint8Array;
   bytes: number | null;
 }
 
-/** Most are as tools write them; some are over the sizes at which a store changes its ways. */
+/**
+ * Generates samples. Most are like the outputs of tools. Some are over the sizes at which a store keeps artifacts in
+ * another way.
+ */
 export const sample: fc.Arbitrary<Sample> = fc.record({
   pattern: fc.oneof(
     { weight: 5, arbitrary: arbitraryOutput },
@@ -46,34 +49,34 @@ export const sample: fc.Arbitrary<Sample> = fc.record({
   ),
 });
 
-/** The whole of a sample. */
+/** Returns the whole output of a sample. */
 export function outputOf({ pattern, bytes }: Sample): Uint8Array {
   return bytes === null || pattern.length === 0 ? pattern : large(pattern, bytes);
 }
 
-/** A text's bytes. */
+/** Returns the bytes of a text. */
 export function text(value: string): Uint8Array {
   return new TextEncoder().encode(value);
 }
 
-/** A pattern repeated until it is over the size at which stores change their ways. */
+/** Repeats a pattern until it is over the size at which stores keep artifacts in another way. */
 export function large(pattern: Uint8Array, bytes = 300_001): Uint8Array {
   return Uint8Array.from({ length: bytes }, (_none, at) => pattern[at % pattern.length] ?? 0);
 }
 
-/** Keeps chunks, each of which is overwritten when the writer has taken it. */
+/** Saves chunks as one artifact. Overwrites each chunk after the writer has taken it. */
 export async function keep(store: Store, chunks: Uint8Array[], about: ArtifactAbout = ABOUT): Promise<Artifact> {
   const writer = await store.begin(about);
   for (const chunk of lent(chunks)) await writer.add(chunk);
   return writer.end();
 }
 
-/** The ids of a list. */
+/** Returns the ids of a list. */
 export async function ids(store: Store, query: Parameters<Store["list"]>[0]): Promise<string[]> {
   return (await store.list(query)).map(({ id }) => id);
 }
 
-/** A reader in this scope learns nothing about this id. */
+/** Asserts that a reader in this scope learns nothing about this id. */
 export async function assertUnknown(store: Store, id: string, scope: string): Promise<void> {
   assert.equal(await store.find(id, scope), null, `found ${JSON.stringify(id.slice(0, 40))}`);
   assert.equal((await store.hold?.(id, scope)) ?? null, null);
@@ -83,7 +86,7 @@ export async function assertUnknown(store: Store, id: string, scope: string): Pr
   assert.equal(await store.remove(id, scope), false);
 }
 
-/** Compared as bytes first: a difference in a large array takes minutes to print. */
+/** Compares bytes without assert's own comparison, because a difference in a large array takes minutes to print. */
 export function assertBytes(found: Uint8Array | null, truth: Uint8Array): void {
   assert.ok(found !== null, "no bytes");
   assert.equal(found.length, truth.length);
@@ -91,7 +94,7 @@ export function assertBytes(found: Uint8Array | null, truth: Uint8Array): void {
   assert.equal(at, -1, `first difference at byte ${at}`);
 }
 
-/** Where each line begins, byte by byte. */
+/** Returns where each line begins. Reads byte by byte. */
 export function lineStarts(bytes: Uint8Array): number[] {
   const starts: number[] = [];
   let isStart = true;

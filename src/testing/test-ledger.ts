@@ -6,12 +6,12 @@ import { arbitraryEvent, arbitraryText, eventOf, expectedSums, HOSTILE_NAMES } f
 import { assertGrowing, counts, everything, throughJson, withoutId } from "./ledger-checks.ts";
 import type { Runner, SuiteOptions } from "./test-strategy.ts";
 
-/** A ledger with nothing in it, for one test. */
+/** An empty ledger for one test. */
 export interface LedgerUnderTest {
   ledger: Ledger;
-  /** The same place opened anew, where a ledger outlives its process. */
+  /** Opens the same place again. It is absent if the ledger ends with its process. */
   reopen?(): Promise<Ledger>;
-  /** Called when the test is over. */
+  /** Is called when the test is over. */
   discard?(): Promise<void>;
 }
 

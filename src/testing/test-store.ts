@@ -19,7 +19,10 @@ import {
 } from "./store-samples.ts";
 import type { Runner, SuiteOptions } from "./test-strategy.ts";
 
-/** Runs what every store promises. `makeStore` gives a new, empty store each time. A failure prints its seed. */
+/**
+ * Runs the promises that every store keeps. `makeStore` returns a new, empty store each time. A failure prints its
+ * seed.
+ */
 export function testStore(
   makeStore: () => Promise<Store> | Store,
   { describe, it }: Runner,
@@ -216,7 +219,7 @@ export function testStore(
       "copies what it is given: a buffer may be used again once add has resolved",
       withStore(async (store) => {
         const writer = await store.begin(ABOUT);
-        // Not any array: slice() of a Buffer is no copy.
+        // Uses a Buffer, because the slice() of a Buffer does not copy.
         const buffer = Buffer.alloc(50_000);
         for (let round = 1; round <= 40; round += 1) {
           buffer.fill(64 + round);

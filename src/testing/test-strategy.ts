@@ -7,15 +7,15 @@ import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { arbitraryLimits, arbitraryOutput, chunked, lent } from "./arbitrary.ts";
 
-/** The two functions of a test runner that a suite needs: vitest's, node:test's, or any like them. */
+/** The two functions of a test runner that a suite needs. Those of vitest and node:test fit. */
 export interface Runner {
   describe(name: string, body: () => void): void;
   it(name: string, body: () => void | Promise<void>): void;
 }
 
-/** What a suite may be told. */
+/** Options of a suite. */
 export interface SuiteOptions {
-  /** Random outputs tried for each promise. */
+  /** How many random outputs are tried for each promise. */
   numRuns?: number;
 }
 
@@ -41,7 +41,7 @@ export function testStrategy(strategy: Strategy, { describe, it }: Runner, { num
     });
     for (const chunk of chunks) admission.add(chunk);
     const admitted = admission.end().write(NOT_KEPT, null);
-    // A plain clamp stands in for a strategy that fails: here that must show.
+    // If a strategy fails, a plain clamp replaces it. Here the failure must show.
     assert.equal(admitted.receipt.faults, undefined);
     return admitted;
   };
@@ -140,7 +140,7 @@ export function testStrategy(strategy: Strategy, { describe, it }: Runner, { num
         fc.pre(receipt.binary === undefined && isWithin(source, limits));
         assert.equal(text, source);
         assert.equal(receipt.cutBy, null);
-        // What shows U+FFFD for a byte has to be saved, or the byte is lost.
+        // If U+FFFD is shown for a byte, the output must be saved, or the byte is lost.
         const isExact = Buffer.from(source).equals(output);
         assert.equal(receipt.saved, isExact ? null : "no");
       });
@@ -171,7 +171,7 @@ function overs(size: ReturnType<typeof measureText>, limits: Limits): string[] {
   ];
 }
 
-/** Lines as a second implementation counts them. */
+/** Counts lines in a second implementation. */
 function linesOf(bytes: Uint8Array): number {
   const breaks = bytes.reduce((count, byte) => count + (byte === 10 ? 1 : 0), 0);
   return breaks + (bytes.length > 0 && bytes.at(-1) !== 10 ? 1 : 0);

@@ -4,7 +4,7 @@ import { anthropic } from "../wire/anthropic.ts";
 import { anthropicFixtures } from "../wire/fixtures/anthropic.ts";
 import { testWire } from "./test-wire.ts";
 
-/** The tests of the suite that fail for a wire. */
+/** Returns the names of the suite's tests that fail for a wire. */
 function failuresOf(wire: Wire): string[] {
   const failed: string[] = [];
   const runner = {
@@ -24,7 +24,7 @@ function failuresOf(wire: Wire): string[] {
 type Block = { type: string; content?: unknown; is_error?: boolean };
 type Message = { role: string; content: Block[] };
 
-/** A wire like Anthropic's that writes in a way of its own. */
+/** Makes a wire like Anthropic's that writes differently. */
 function writing(change: (written: Message, message: Message) => unknown): Wire {
   return {
     ...anthropic,

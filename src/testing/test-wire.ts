@@ -18,8 +18,8 @@ import {
 } from "./wire-checks.ts";
 
 /**
- * Runs the promises that every wire keeps, on conversations in its format and on random damage to them. A failure prints its
- * seed. The fixtures are frozen: who writes to a caller's object, throws.
+ * Runs the promises that every wire keeps, on conversations in its format and on random damage to them. A failure
+ * prints its seed. The fixtures are frozen, so that a wire that writes to a caller's object throws.
  */
 export function testWire(
   wire: Wire,
@@ -214,7 +214,7 @@ export function testWire(
             view.results.map(({ at }) => ({ at, texts: [text], mediaText: text })),
           );
           assert.deepEqual(outline(wire.read(written)), outline(view));
-          // Damage may make a result of something else: then its place is not known.
+          // Damage may turn something else into a result. Its place is not known then.
           if (placesIn(view) !== placesIn(wire.read(message))) return;
           if (!places.some((place) => isOnWay(path, place) || isOnWay(place, path)) && isPlain(junk)) {
             assertSameOutside(bad, written, places);

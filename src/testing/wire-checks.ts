@@ -3,16 +3,16 @@ import type { Wire, WireMessage } from "../contract/wire.ts";
 import type { ExpectedResult, Path, WireFixture } from "../wire/fixtures/fixture.ts";
 import { type PairedResult, pairResults } from "../wire/pair-results.ts";
 
-// What testWire asks of wires, and how it compares.
+// The checks and comparisons of testWire.
 
-/** The value at the end of a path. */
+/** Returns the value at the end of a path. */
 export function valueAt(root: unknown, path: Path): unknown {
   let value = root;
   for (const step of path) value = (value as Record<string | number, unknown> | null | undefined)?.[step];
   return value;
 }
 
-/** A copy in which another value stands at the end of a path. */
+/** Returns a copy with another value at the end of a path. */
 export function putAt(root: unknown, path: Path, value: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return value;
@@ -21,7 +21,7 @@ export function putAt(root: unknown, path: Path, value: unknown): unknown {
   return copy;
 }
 
-/** Every way into a value. */
+/** Returns every path into a value. */
 export function pathsOf(root: unknown, path: Path = []): Path[] {
   if (typeof root !== "object" || root === null) return [path];
   return [path, ...Object.entries(root).flatMap(([key, value]) => pathsOf(value, [...path, stepOf(root, key)]))];
@@ -31,7 +31,7 @@ function stepOf(root: object, key: string): string | number {
   return Array.isArray(root) ? Number(key) : key;
 }
 
-/** Freezes a value to its depths: who writes to it, throws. */
+/** Freezes a value and everything in it, so that a write to it throws. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
@@ -40,7 +40,10 @@ export function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** Outside those places both are the same bytes, and what was not on the way to them is the same object. */
+/**
+ * Asserts that both values have the same bytes outside these places, and share every object that does not contain one
+ * of them.
+ */
 export function assertSameOutside(before: unknown, after: unknown, places: readonly Path[]): void {
   assert.equal(JSON.stringify(mask(after, places)), JSON.stringify(mask(before, places)));
   assertShared(before, after, places);
@@ -60,7 +63,7 @@ function assertShared(before: unknown, after: unknown, places: readonly Path[]):
   }
 }
 
-/** All but the texts and media of results. */
+/** Returns a view without the texts and media of its results. */
 export function outline(view: WireMessage): unknown {
   const { results, ...rest } = view;
   return { ...rest, results: results.map(({ texts: _texts, media: _media, ...result }) => result) };
@@ -86,7 +89,7 @@ export function readFixture(wire: Wire, { messages, results }: WireFixture): Fou
   });
 }
 
-/** A view whose every field has its type, whatever the message was. */
+/** Asserts that every field of a view has its type, whatever the message was. */
 export function assertWellFormed(view: WireMessage): void {
   assert.ok(["system", "user", "assistant", "result", "other"].includes(view.role), `role ${view.role}`);
   assert.ok(Number.isFinite(view.chars) && view.chars >= 0, `chars ${view.chars}`);

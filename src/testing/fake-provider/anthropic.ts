@@ -4,7 +4,7 @@ import { event, listOf, pieces, type Speech, type StreamEvent, type Turn } from 
 const FROM_MEMORY = "Anthropic's API, wording from memory";
 const THREADS = "https://github.com/anthropics/claude-code/issues/";
 
-/** The Messages API. */
+/** Speaks Anthropic's Messages API. */
 export const anthropic: Speech = {
   route: (path) =>
     path.endsWith("/v1/messages") ? "answer" : path.endsWith("/v1/messages/count_tokens") ? "count" : null,
@@ -83,7 +83,7 @@ function overflow({ inputTokens, outputTokens, window }: FakeSizes): FakeRefusal
   return refusal(message, "https://github.com/continuedev/continue/issues/6080");
 }
 
-/** Results stand first in the message after their calls, one for each. */
+/** Finds results that do not come first in the message after their calls, or that are missing or doubled. */
 function findFault(body: Record<string, unknown>): FakeRefusal | null {
   const messages = listOf(body, "messages");
   let open: unknown[] = [];

@@ -1,4 +1,5 @@
-// Names and marks that cost a real model a token or two each, not their length; media cost by their size, not their base64.
+// Names and marks cost a real model a token or two each, whatever their length. Media cost by their size, not by their
+// base64.
 const MARKS = new Set([
   "type",
   "role",
@@ -16,10 +17,10 @@ const MARKS = new Set([
 ]);
 const MEDIA = new Set(["data", "image_url", "file_data", "fileData", "inlineData", "source"]);
 const MARK = " mark";
-/** About 1,600 tokens, what a picture of common size costs. */
+/** About 1,600 tokens, the cost of a picture of common size. */
 const PICTURE = MARK.repeat(1600);
 
-/** The texts of a request that its tokens are counted in. */
+/** Returns the texts of a request from which its tokens are counted. */
 export function countedTexts(value: unknown, texts: string[] = []): string[] {
   if (typeof value === "string") texts.push(value);
   else if (typeof value === "number" || typeof value === "boolean") texts.push(String(value));

@@ -1,7 +1,7 @@
 /** The APIs that the fake provider speaks. */
 export type Speaks = "anthropic" | "openai-chat" | "openai-responses" | "gemini";
 
-/** Providers with OpenAI's API that refuse in words of their own. */
+/** Providers with OpenAI's API that refuse in their own words. */
 export type SpeaksAs =
   | "cerebras"
   | "copilot"
@@ -14,26 +14,26 @@ export type SpeaksAs =
   | "xai"
   | "zai";
 
-/** How large a request is, by the provider's own count. */
+/** The size of a request, by the provider's own count. */
 export interface FakeSizes {
   inputTokens: number;
-  /** How many of them are the tools'. */
+  /** How many of these tokens belong to the tools. */
   toolTokens: number;
-  /** What the request reserves for the answer; 0 where it does not say. */
+  /** How many tokens the request reserves for the answer. 0 if it does not say. */
   outputTokens: number;
   window: number;
   bytes: number;
   maxBytes: number;
-  /** How full the minute is, where that is why it is refused. */
+  /** How full the minute is. It is set if the request is refused for that reason. */
   minute?: FakeMinute;
 }
 
-/** Tokens of the last minute against those of this request. */
+/** The tokens of the last minute and of this request. */
 export interface FakeMinute {
   limit: number;
   used: number;
   requested: number;
-  /** Until there is room for it, if there ever is. */
+  /** The time until there is room for the request, in milliseconds. */
   retryMs: number;
 }
 
@@ -43,7 +43,7 @@ export interface FakeRefusal {
   /** An object is sent as JSON, a text as it is. */
   body: unknown;
   headers?: Record<string, string>;
-  /** Where the body was seen. */
+  /** Where this body was seen. */
   source: string;
 }
 
@@ -51,7 +51,7 @@ export interface FakeRefusal {
 export interface FakeCall {
   tool: string;
   input: Record<string, unknown>;
-  /** Made up where it is left out. */
+  /** If it is left out, an id is made up. */
   id?: string;
 }
 
@@ -59,52 +59,55 @@ export interface FakeCall {
 export interface FakeReply {
   text?: string;
   calls?: readonly FakeCall[];
-  /** Refuse instead, with this. */
+  /** Refuses with this instead of an answer. */
   refusal?: FakeRefusal;
-  /** Break the connection after this many pieces of a streamed answer. */
+  /** Breaks the connection after this many pieces of a streamed answer. */
   dropAfterPieces?: number;
 }
 
-/** A request as it came, and what became of it. */
+/** A request as it came, and what happened to it. */
 export interface FakeRequest {
-  /** From 0. */
+  /** Counts from 0. */
   index: number;
   path: string;
   headers: Record<string, string>;
-  /** As parsed; null where it was not JSON. */
+  /** The parsed body, or null if it was not JSON. */
   body: Record<string, unknown> | null;
   bytes: number;
   inputTokens: number;
-  /** What it was answered with; 0 while the script is asked. */
+  /** The status of the answer. It is 0 while the script runs. */
   status: number;
-  /** Why it was refused. */
+  /** Why the request was refused. */
   refused: "bytes" | "json" | "pairs" | "tokens-per-minute" | "window" | "script" | "unknown" | null;
   /** Where the refusal's body was seen. */
   source: string | null;
 }
 
-/** What the model says: replies in turn (then "Done."), or a function of each request. */
+/** What the model says: a list of replies, followed by "Done." for ever, or a function of each request. */
 export type FakeScript =
   | readonly (FakeReply | string)[]
   | ((request: FakeRequest) => FakeReply | string | Promise<FakeReply | string>);
 
-/** How the fake provider behaves. What is left out is as with the real one, or without a limit. */
+/** Says how the fake provider behaves. What is left out is as in the real one, or has no limit. */
 export interface FakeProviderOptions {
   speaks: Speaks;
-  /** Refuses what is over the window as this provider does; with `openai-chat` only. */
+  /** Refuses a request over the window in this provider's words. It works with `openai-chat` only. */
   as?: SpeaksAs;
   /** The model's context in tokens. */
   window?: number;
   maxRequestBytes?: number;
   tokensPerMinute?: number;
-  /** Its vocabulary against o200k: 1.2 counts 20 % more. The client is not told. */
+  /** The size of its vocabulary's counts compared to o200k: 1.2 counts 20 % more. The client is not told. */
   tokenFactor?: number;
   script?: FakeScript;
-  /** What it does with more than its window: refuse, answer with the usage that shows it, or drop the start unsaid. */
+  /**
+   * What it does with a request over its window. "refuse" refuses, "answer" answers with the true usage, and "truncate"
+   * drops the start without a word.
+   */
   onOverflow?: "refuse" | "answer" | "truncate";
-  /** Refuses in other words: what it gives back is sent instead, null leaves it as it is. */
+  /** Refuses in other words: its result is sent instead. Null leaves the refusal as it is. */
   refuse?: (why: "bytes" | "tokens-per-minute" | "window", sizes: FakeSizes) => FakeRefusal | null;
-  /** Milliseconds; tokens per minute are counted by it. */
+  /** The clock in milliseconds, by which tokens per minute are counted. */
   now?: () => number;
 }
 
@@ -114,7 +117,7 @@ export interface FakeProvider {
   url: string;
   /** Every request, in order. */
   requests: readonly FakeRequest[];
-  /** A text's tokens by its count. */
+  /** Counts the tokens of a text as this provider does. */
   countTokens(text: string): number;
   stop(): Promise<void>;
 }

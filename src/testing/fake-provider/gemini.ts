@@ -4,14 +4,14 @@ import { isBody, listOf, pieces, type Speech, type Turn } from "./speech.ts";
 const FROM_MEMORY = "Gemini's API, wording from memory";
 const THREADS = "https://github.com/google-gemini/gemini-cli/issues/";
 
-/** Gemini's generateContent. */
+/** Speaks Gemini's generateContent. */
 export const gemini: Speech = {
   route: (path) =>
     /:(streamG|g)enerateContent$/.test(path) ? "answer" : path.endsWith(":countTokens") ? "count" : null,
   model: (_body, path) => /\/models\/([^/:]+):/.exec(path)?.[1] ?? "unknown",
   wantsStream: (_body, path) => path.endsWith(":streamGenerateContent"),
   reads: ["systemInstruction", "tools", "contents"],
-  // What is reserved for the answer does not count against the input's limit here.
+  // The tokens that are reserved for the answer do not count against the limit of the input.
   maxOutput: () => 0,
   maxRequestBytes: 20 * 1024 * 1024,
   countsOutput: false,
@@ -68,7 +68,7 @@ function refusal(message: string, source: string): FakeRefusal {
   return { status: 400, body: { error: { code: 400, message, status: "INVALID_ARGUMENT" } }, source };
 }
 
-/** As many answers as calls in the next turn, in the same order. */
+/** Finds a turn whose answers are not as many as the calls of the turn before, in the same order. */
 function findFault(body: Record<string, unknown>): FakeRefusal | null {
   let open: unknown[] = [];
   for (const content of [...listOf(body, "contents"), {}]) {

@@ -4,7 +4,7 @@ type Refuse = NonNullable<FakeProviderOptions["refuse"]>;
 
 const THREADS = "https://github.com/";
 
-/** How providers with OpenAI's API refuse in words of their own. */
+/** Says how providers with OpenAI's API refuse in their own words. */
 export const manners = {
   cerebras: overWindow(({ window }, total) => ({
     status: 400,
@@ -115,7 +115,7 @@ export const manners = {
   })),
 } satisfies Record<SpeaksAs, Refuse>;
 
-/** One request over the whole minute is a 413 here: waiting does not help it. */
+/** If one request is over the whole minute's limit, Groq answers with 413, because waiting does not help. */
 function groqTooFast({ limit, used, requested, retryMs }: FakeMinute): FakeRefusal {
   const where = "for model `fake` in organization `org_fake` service tier `on_demand` on tokens per minute (TPM)";
   const more = "Need more tokens? Upgrade to Dev Tier today at https://console.groq.com/settings/billing";
@@ -140,7 +140,7 @@ function overWindow(refusal: (sizes: FakeSizes, total: number) => FakeRefusal): 
   return (why, sizes) => (why === "window" ? refusal(sizes, sizes.inputTokens + sizes.outputTokens) : null);
 }
 
-/** Those that speak of the prompt alone do not count what is reserved for the answer. */
+/** Refuses by the prompt alone. These providers do not count the tokens that are reserved for the answer. */
 function overPrompt(refusal: (sizes: FakeSizes) => FakeRefusal): Refuse {
   return (why, sizes) => (why === "window" && sizes.inputTokens > sizes.window ? refusal(sizes) : null);
 }

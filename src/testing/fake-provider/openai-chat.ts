@@ -2,7 +2,7 @@ import type { FakeRefusal, FakeReply, FakeSizes } from "./fake-provider.ts";
 import { openaiBadJson, openaiRefusal, openaiTooFast, openaiTooManyBytes } from "./openai-refusals.ts";
 import { event, isBody, listOf, pieces, type Speech, type Turn } from "./speech.ts";
 
-/** OpenAI's Chat Completions. */
+/** Speaks OpenAI's Chat Completions. */
 export const openaiChat: Speech = {
   route: (path) => (path.endsWith("/chat/completions") ? "answer" : null),
   model: ({ model }) => String(model),
@@ -75,7 +75,7 @@ function overflow({ inputTokens, toolTokens, outputTokens, window }: FakeSizes):
   return openaiRefusal(message, "https://github.com/Chanzhaoyu/chatgpt-web/issues/372", kind);
 }
 
-/** Tool messages follow the calls they answer, with nothing between. */
+/** Finds tool messages that do not directly follow the calls that they answer, and calls without one. */
 function findFault(body: Record<string, unknown>): FakeRefusal | null {
   let open: unknown[] = [];
   let callsAt = 0;

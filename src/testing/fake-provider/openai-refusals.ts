@@ -1,6 +1,6 @@
 import type { FakeMinute, FakeRefusal } from "./fake-provider.ts";
 
-/** An error as OpenAI writes it. */
+/** Makes an error in OpenAI's form. */
 export function openaiRefusal(
   message: string,
   source: string,
@@ -16,7 +16,7 @@ interface OpenaiError {
   status: number;
 }
 
-/** A body that is no JSON for it. The wording is OpenAI's; it says no place. */
+/** Refuses a body that is not JSON. The wording is OpenAI's, which names no place. */
 export function openaiBadJson(): FakeRefusal {
   return openaiRefusal(
     "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)",
@@ -24,7 +24,10 @@ export function openaiBadJson(): FakeRefusal {
   );
 }
 
-/** More tokens in a minute than the account has. One request over all of them is told to shrink, not to wait. */
+/**
+ * Refuses a request because the account has used its tokens of this minute. If the request alone is over the limit, the
+ * text says to shrink it, not to wait.
+ */
 export function openaiTooFast({ limit, used, requested, retryMs }: FakeMinute, model: string): FakeRefusal {
   const about = "Visit https://platform.openai.com/account/rate-limits to learn more.";
   const where = `for ${model} in organization org-fake on tokens per min (TPM)`;
@@ -41,7 +44,7 @@ export function openaiTooFast({ limit, used, requested, retryMs }: FakeMinute, m
   };
 }
 
-/** A body over the edge's limit. */
+/** Refuses a body that is over the limit of the web server in front of the API. */
 export function openaiTooManyBytes(): FakeRefusal {
   return {
     status: 413,

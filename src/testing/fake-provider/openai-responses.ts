@@ -2,7 +2,7 @@ import type { FakeRefusal, FakeReply, FakeSizes } from "./fake-provider.ts";
 import { openaiBadJson, openaiRefusal, openaiTooFast, openaiTooManyBytes } from "./openai-refusals.ts";
 import { event, isBody, listOf, pieces, type Speech, type StreamEvent, type Turn } from "./speech.ts";
 
-/** OpenAI's Responses, with the history in the request. */
+/** Speaks OpenAI's Responses, with the history in the request. */
 export const openaiResponses: Speech = {
   route: (path) => (path.endsWith("/responses") ? "answer" : path.endsWith("/responses/input_tokens") ? "count" : null),
   model: ({ model }) => String(model),
@@ -22,7 +22,7 @@ export const openaiResponses: Speech = {
       code: "context_length_exceeded",
     });
   },
-  /** Seen in https://github.com/dyad-sh/dyad/issues/1672: the stream begins, then fails. */
+  /** The stream begins and then fails, as seen in https://github.com/dyad-sh/dyad/issues/1672. */
   overflowStream: ({ body }, turn) => {
     const error = isBody(body) ? body.error : null;
     return numbered([
@@ -48,7 +48,7 @@ export const openaiResponses: Speech = {
   },
 };
 
-/** Each call has its output, each output its call before it. */
+/** Finds a call without an output, or an output without a call before it. */
 function findFault(body: Record<string, unknown>): FakeRefusal | null {
   const open = new Set<unknown>();
   const known = new Set<unknown>();

@@ -6,7 +6,8 @@ import { classify } from "../../stages/recover/classify.ts";
 import type { FakeProvider, FakeProviderOptions } from "./fake-provider.ts";
 import { startFakeProvider } from "./start-fake-provider.ts";
 
-// The real clients: what they send is understood, what they get is what they expect, what they throw is classified.
+// Uses the real clients. The fake provider must understand what they send, they must understand what it answers, and
+// what they throw must be classified.
 
 const running: FakeProvider[] = [];
 afterEach(async () => {
@@ -25,7 +26,7 @@ const TOOL_REPLY = {
   calls: [{ tool: "read_file", input: { path: "src/index.ts" }, id: "call_1" }],
 };
 
-/** One client: asks with a text, or streams, and says what came of it. */
+/** One client. It asks with a text, or streams, and returns the answer. */
 interface Client {
   ask(text: string): Promise<{ text: string; calls: { tool: string; input: unknown }[]; inputTokens: number }>;
   stream(text: string): Promise<{ text: string; calls: { tool: string; input: unknown }[] }>;

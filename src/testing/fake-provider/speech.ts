@@ -1,8 +1,8 @@
 import type { FakeMinute, FakeRefusal, FakeReply, FakeSizes } from "./fake-provider.ts";
 
-/** One answer being given. */
+/** The facts of one answer. */
 export interface Turn {
-  /** Makes ids that differ between requests. */
+  /** The number of the request. Ids that are made from it differ between requests. */
   index: number;
   model: string;
   inputTokens: number;
@@ -11,56 +11,56 @@ export interface Turn {
 
 type Body = Record<string, unknown>;
 
-/** What one API's requests, answers and refusals look like. */
+/** Says what one API's requests, answers and refusals look like. */
 export interface Speech {
-  /** What a path asks for; null where it is not one of this API's. */
+  /** Returns what a path asks for, or null if the path is not one of this API's. */
   route(path: string): "answer" | "count" | null;
   model(body: Body, path: string): string;
   wantsStream(body: Body, path: string): boolean;
   /** The fields that hold what the model reads. */
   reads: readonly string[];
   maxOutput(body: Body): number;
-  /** The most bytes it takes by itself. */
+  /** The most bytes that this API accepts. */
   maxRequestBytes: number;
-  /** Whether what is reserved for the answer counts against tokens per minute. */
+  /** True if the tokens that are reserved for the answer count against the tokens per minute. */
   countsOutput: boolean;
   badJson(raw: string, loneSurrogateAt: number | null): FakeRefusal;
-  /** Calls without results, results without calls, results out of their place. */
+  /** Refuses calls without results, results without calls, and results in the wrong place. */
   pairs(body: Body): FakeRefusal | null;
   overflow(sizes: FakeSizes, model: string): FakeRefusal | null;
   tooManyBytes(sizes: FakeSizes): FakeRefusal;
   tooFast(minute: FakeMinute, model: string): FakeRefusal;
-  /** Some refuse inside a stream that began well; else null. */
+  /** Returns a stream that begins well and then refuses. It is absent if the API refuses before the stream. */
   overflowStream?(refusal: FakeRefusal, turn: Turn): string[];
   answer(reply: FakeReply, turn: Turn): unknown;
-  /** The pieces of a streamed answer as they stand on the wire. */
+  /** Returns the pieces of a streamed answer as they are sent. */
   stream(reply: FakeReply, turn: Turn, body: Body): string[];
   counted(tokens: number): unknown;
 }
 
-/** An object's list of objects under a name; what is not one is left out. */
+/** Returns the list of objects in a field. Leaves out values that are not objects. */
 export function listOf(body: unknown, name: string): Body[] {
   const list = isBody(body) ? body[name] : undefined;
   return Array.isArray(list) ? list.filter(isBody) : [];
 }
 
-/** True for an object that is no list. */
+/** Returns true for an object that is not a list. */
 export function isBody(value: unknown): value is Body {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A text in pieces of a few words, as models give it. */
+/** Splits a text into pieces of a few words, as models stream it. */
 export function pieces(text: string): string[] {
   return text.match(/.{1,24}/gsu) ?? [];
 }
 
-/** What a stream tells, by its type. */
+/** An event of a stream, named by its type. */
 export interface StreamEvent {
   type: string;
   [field: string]: unknown;
 }
 
-/** An event with its data, as a stream has it. */
+/** Writes an event with its data in the format of a stream. */
 export function event(data: unknown, name?: string): string {
   return `${name === undefined ? "" : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
 }

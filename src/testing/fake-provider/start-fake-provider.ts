@@ -24,12 +24,13 @@ const SPEECHES: Record<Speaks, Speech> = {
   "openai-responses": openaiResponses,
   gemini,
 };
-/** Past what any of them takes: a client that never ends must not fill the memory. */
+/** More than any provider accepts. A client that never stops sending must not fill the memory. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
 /**
- * Starts an HTTP server on the loopback address that answers and refuses as a model's provider does: its window, bytes and
- * tokens per minute, by its own count of tokens, and calls and results that do not pair. Every refusal has its source.
+ * Starts an HTTP server on the loopback address that answers and refuses as a model's provider does. It refuses
+ * requests over its window, its bytes or its tokens per minute, by its own count of tokens, and requests whose calls
+ * and results do not pair. Every refusal names its source.
  */
 export async function startFakeProvider(options: FakeProviderOptions): Promise<FakeProvider> {
   const speech: Speech | undefined = SPEECHES[options.speaks];
@@ -231,9 +232,9 @@ function parseBody(raw: Buffer): Record<string, unknown> | null {
   }
 }
 
-/** Where half a surrogate pair is escaped in a JSON text; null where there is none. */
+/** Returns where half a surrogate pair is escaped in a JSON text, or null if there is none. */
 function findLoneSurrogate(json: string): number | null {
-  // Escaped backslashes are stepped over, so that "\\ud83d" stays text.
+  // The expression steps over escaped backslashes, so that "\\ud83d" stays text.
   const escapes = /\\(?:u([0-9a-f]{4})|[^u])/gi;
   let high: number | null = null;
   for (let found = escapes.exec(json); found !== null; found = escapes.exec(json)) {
@@ -252,7 +253,10 @@ function findLoneSurrogate(json: string): number | null {
 
 const MINUTE_MS = 60_000;
 
-/** Counts tokens over the last minute. `take` adds a request's, or says why it has no room; what is refused costs nothing. */
+/**
+ * Counts tokens over the last minute. `take` adds a request's tokens, or returns why there is no room. A refused
+ * request costs nothing.
+ */
 function startMinute(limit: number, now: () => number): { take(tokens: number): FakeMinute | null } {
   let spent: { at: number; tokens: number }[] = [];
   return {
@@ -268,7 +272,7 @@ function startMinute(limit: number, now: () => number): { take(tokens: number): 
     },
   };
 
-  /** Until enough of what was spent is a minute old. */
+  /** Returns the time until enough of the used tokens are a minute old. */
   function waitFor(tokens: number, time: number): number {
     let freed = 0;
     for (const one of spent) {
@@ -279,11 +283,14 @@ function startMinute(limit: number, now: () => number): { take(tokens: number): 
   }
 }
 
-/** Longer pieces of one run take quadratic time. */
+/** Longer pieces of one run would take quadratic time. */
 const PIECE = /.{1,1024}/gsu;
 const MAX_REMEMBERED_CHARS = 32 * 1024 * 1024;
 
-/** A counter of o200k tokens times a factor (the optional package `gpt-tokenizer`), with a memory for texts that come again. */
+/**
+ * Loads a counter of o200k tokens times a factor. It needs the optional package `gpt-tokenizer`. It remembers texts
+ * that it has counted.
+ */
 export async function loadTokenCount(factor: number): Promise<(texts: readonly string[]) => number> {
   const { countTokens } = await load();
   const options = { disallowedSpecial: new Set<string>() };
