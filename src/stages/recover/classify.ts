@@ -5,12 +5,13 @@ import { type Evidence, readEvidence } from "./read-evidence.ts";
 import { bare, compaction, guards, last, litellm, pages, providers } from "./signatures/index.ts";
 import { compilePattern, matchPattern, type Numbers } from "./text-pattern.ts";
 
-/** Rules of the caller's own, in the order they are asked: before all others. */
+/** Options of `classify`. `rules` are the caller's own and are tried in order, before all others. */
 export interface ClassifyOptions extends VerdictContext {
   rules?: readonly Rule[];
 }
 
-// Who is asked first decides: a provider's own words, a gateway's page, what is known not to be about size, then words that anybody uses.
+// The first tier with a match decides. The tiers are: a provider's own words, a gateway's page, words that are known
+// not to be about size, then words that many providers share.
 let built: Rule[][] | undefined;
 function tiers(): Rule[][] {
   built ??= [providers, [pages], [guards], [litellm], [last], [bare]].map((tier) =>
@@ -23,8 +24,9 @@ const TOO_MUCH: ReadonlySet<VerdictKind> = new Set(["context-overflow", "payload
 const COMPACTING = compaction.map(compilePattern);
 
 /**
- * Says whether size is why a model's provider refused: takes what was thrown, an error's body or text, a stream's event or an
- * answer with its usage. Reads only the error channel, never the conversation. Never throws.
+ * Says whether a model's provider refused a request for its size. Takes what was thrown, the body or text of an error,
+ * an event of a stream, or an answer with its usage. Reads only the error channel, never the conversation. Never
+ * throws.
  */
 export function classify(subject: unknown, options: ClassifyOptions = {}): Verdict {
   const evidence = readEvidence(subject);
@@ -35,7 +37,10 @@ export function classify(subject: unknown, options: ClassifyOptions = {}): Verdi
   return compacts && TOO_MUCH.has(verdict.kind) ? { ...verdict, kind: "compaction-failure" } : verdict;
 }
 
-/** The verdicts of every rule of the first tier that has one: more than one is a fault of the table. */
+/**
+ * Returns the verdicts of all matching rules of the first tier that has one. If there is more than one, the table of
+ * rules has a fault.
+ */
 export function claims(evidence: Evidence, context: ClassifyOptions): Verdict[] {
   for (const tier of [context.rules ?? [], ...tiers()]) {
     const found = tier.map((rule) => matchRule(rule, evidence, context)).filter((verdict) => verdict !== null);
@@ -58,7 +63,7 @@ function unclaimed(evidence: Evidence, context: VerdictContext): Verdict {
   };
 }
 
-/** The provider's name, from the caller or from the address. */
+/** Returns the provider's name, from the caller or from the address. */
 function named({ url }: Evidence, context: VerdictContext): { provider?: string } {
   if (context.provider !== undefined) return { provider: context.provider };
   const address = context.url ?? url;
@@ -74,8 +79,8 @@ function named({ url }: Evidence, context: VerdictContext): { provider?: string 
 const CUT_OFF = ["length", "max_tokens", "max_output_tokens", "max-tokens"];
 
 /**
- * An answer that came with no error and is still no answer: the provider took more than the window and lost part of it, had
- * no room left to answer, or dropped the start of what it was sent.
+ * Finds an answer that came without an error and is still no real answer: the provider got more than its window and
+ * lost part of it, had no room left for an answer, or dropped the start of the request.
  */
 function silentOverflow({ usage, stops }: Evidence, context: VerdictContext): Omit<Verdict, "provider"> | null {
   const cutOff = CUT_OFF.some((stop) => stops.has(stop));
@@ -103,7 +108,7 @@ function silentOverflow({ usage, stops }: Evidence, context: VerdictContext): Om
 }
 
 const FULL = NUMBERS.fullWindowShare.default;
-/** What a request may take of the window if there is to be an answer. */
+/** The share of the window that a request may take if there is to be room for an answer. */
 const WITH_ROOM = 0.9;
 const LOST = NUMBERS.truncatedShare.default;
 
@@ -113,7 +118,7 @@ function silent(rule: string, observedTokens: number, limitTokens: number, evide
 
 const MAX_EVIDENCE_CHARS = 300;
 
-/** The rule's verdict if all that it names holds, else null. */
+/** Returns the rule's verdict if everything that the rule names holds, otherwise null. */
 function matchRule(rule: Rule, evidence: Evidence, context: VerdictContext): Verdict | null {
   const { signature, provider } = rule;
   const { status, named, empty, over } = signature;
@@ -140,7 +145,7 @@ function matchRule(rule: Rule, evidence: Evidence, context: VerdictContext): Ver
   return { kind: signature.kind, rule: signature.rule, provider: who, ...sizes, evidence: words };
 }
 
-/** What SDKs say of an answer without a body. */
+/** Matches what SDKs say about an answer without a body. */
 const NO_BODY = /^([a-z ]*error:? )?\(?\d{3}\)?:? (status code )?\(no body\)$|^\d{3}$/;
 
 function find(wanted: ReadonlySet<string>, had: ReadonlySet<string>): string | null {
@@ -169,7 +174,7 @@ function readSizes({ signature: { fields } }: Rule, evidence: Evidence, numbers:
   const both = input === undefined ? undefined : input + (output ?? 0);
   const observed = numbers.observed ?? total ?? both ?? evidence.numbers.get(fields?.observed ?? "");
   const limit = numbers.limit ?? evidence.numbers.get(fields?.limit ?? "");
-  // Tools are a part of the request; a part as large as all of it is no number to reckon with.
+  // Tools are a part of the request. If the number is as large as the whole request, it is not used.
   const isPart = tools !== undefined && tools < (observed ?? 0) - (output ?? 0);
   return {
     ...(observed !== undefined && observed > 0 && { observedTokens: observed }),

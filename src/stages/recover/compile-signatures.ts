@@ -3,16 +3,16 @@ import { messageOf, SpillwayError } from "../../errors.ts";
 import { VERDICT_KINDS } from "../policy/verdict-kinds.ts";
 import { compilePattern, type TextPattern } from "./text-pattern.ts";
 
-/** What one provider's refusals look like. */
+/** Says what one provider's refusals look like. */
 export interface ProviderSignatures {
-  /** Null where anybody says it. */
+  /** Null if many providers use these words. */
   provider: string | null;
-  /** Ends of host names that are this provider's. */
+  /** The ends of this provider's host names. */
   hosts?: readonly string[];
   signatures: readonly Signature[];
 }
 
-/** A signature made ready to match. */
+/** A signature that is ready to match. */
 export interface Rule {
   readonly signature: Signature;
   readonly provider: string | null;
@@ -45,7 +45,9 @@ const KEYS: ReadonlySet<string> = new Set<keyof SignatureInput>([
   "empty",
 ]);
 
-/** Makes ready what a person wrote. Throws a SpillwayError "bad-policy" that names the rule and says what is wrong with it. */
+/**
+ * Compiles what a person wrote. Throws a SpillwayError "bad-policy" that names the rule and says what is wrong with it.
+ */
 export function compileSignatures(inputs: readonly SignatureInput[]): Rule[] {
   if (inputs.length > MAX_RULES) throw new SpillwayError("bad-policy", `overflow.rules: over ${MAX_RULES} rules`);
   return inputs.map((input, index) => {
@@ -64,7 +66,7 @@ export function compileSignatures(inputs: readonly SignatureInput[]): Rule[] {
   });
 }
 
-/** Makes one ready. Throws an Error that says what is wrong with it. */
+/** Compiles one signature. Throws an Error that says what is wrong with it. */
 export function compileRule(signature: Signature, provider: string | null): Rule {
   const { rule, kind, status = [], code = [], stop = [], text = [], not = [], named, empty } = signature;
   if (typeof rule !== "string" || !NAME.test(rule) || rule.length > MAX_NAME_CHARS)

@@ -6,19 +6,19 @@ import type { Weight } from "../prune/weight.ts";
 /** What is known when nothing more can be tried. */
 export interface GivenUp {
   verdict: Verdict;
-  /** The messages as they came and as they are after all rungs, by our estimate. */
+  /** The weight of the messages as they came, and after all rungs, by our estimate. */
   before: Weight;
   after: Weight;
   tried: readonly OverflowStep[];
   sends: number;
-  /** Why it ends here: a deadline, no sends left, or nothing more to take away. */
+  /** Why it ends here: a deadline, no sends left, or nothing more to remove. */
   why: string;
   canCompact: boolean;
   hasOutsideMedia: boolean;
   cause: unknown;
 }
 
-/** The last rung: an error that gives sizes, what was tried and what a person can do. */
+/** Makes the error that ends a recovery. It gives sizes, what was tried, and what a person can do. */
 export function giveUp(state: GivenUp): OverflowError {
   const { verdict, before, after, tried, sends, why, cause } = state;
   const size = verdict.kind === "payload-too-large" ? inBytes(state) : inTokens(state);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { classify } from "./classify.ts";
 
-// Words that agents in the field have learned to look for, each by itself and in a body without a code.
+// Words that existing agents look for. Each is tested alone and in a body without a code.
 const OVERFLOW = [
   "Prompt has 70,000 tokens, but the configured context size is 65,536 tokens",
   "INVALID_ARGUMENT: input exceeds the maximum number of tokens allowed for this model",

@@ -123,7 +123,7 @@ describe("ladders", () => {
     expect(rung("compact").estimate({ ...asked, canCompact: true }).tokens).toBe(10_000);
     expect(rung("compact").plan(asked)).toEqual({ compactTo: 1700 });
     expect(rung("compact").plan({ ...asked, targetTokens: Infinity, targetBytes: 8000 })).toEqual({ compactTo: 2000 });
-    // The newest turn stays, so less than that is not asked for.
+    // The newest turn stays, so the target is never less than that turn.
     const little = { ...asked, targetTokens: 0, newestTokens: 3000 };
     expect(rung("compact").plan(little)).toEqual({ compactTo: 4101 });
   });

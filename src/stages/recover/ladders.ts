@@ -16,8 +16,8 @@ import {
 } from "./rung.ts";
 
 /**
- * Brings each result under its share of the window, and those that no model has seen yet under one budget: nothing that
- * usually matters is lost by it.
+ * Brings each result under its share of the window, and the results that no model has seen yet under one shared budget.
+ * This rarely removes anything that matters.
  */
 const clampResults: Rung = cuttingRung({ name: "clamp-results" }, function* (request) {
   const open = request.items.filter(({ fixed }) => !fixed);
@@ -31,28 +31,31 @@ const clampResults: Rung = cuttingRung({ name: "clamp-results" }, function* (req
   }
 });
 
-/** Others weigh the newest turn by estimates of their own. */
+/** The newest turn is counted with this margin, because a compactor may count tokens differently. */
 const NEWEST_SHARE = 1.1;
-/** The least that a summary of use takes. */
+/** The least tokens of a useful summary. */
 const SUMMARY_TOKENS = 800;
 
 const NOTHING = { tokens: 0, bytes: 0 };
 
-/** Has old turns summarised by a model, where the caller handed in somebody who can. */
+/** Lets the caller's compactor summarise old turns. If there is none, this rung is not taken. */
 const compact: Rung = {
   name: "compact",
   times: NUMBERS.recoverCompactions.default,
-  // What a summary leaves is not known before it is made.
+  // How much a summary leaves is not known before it is made.
   estimate: ({ canCompact, total }) => (canCompact ? { tokens: total.tokens, bytes: total.bytes } : NOTHING),
   plan: ({ targetTokens, total, targetBytes, newestTokens }) => {
     const share = Math.min(1, targetBytes / Math.max(1, total.bytes));
     const asked = Math.floor(Math.min(targetTokens, total.tokens * share));
-    // The newest turn is not summarised: a later rung makes it smaller.
+    // The newest turn is not summarised. A later rung makes it smaller.
     return { compactTo: Math.max(asked, Math.ceil(newestTokens * NEWEST_SHARE) + SUMMARY_TOKENS) };
   },
 };
 
-/** Puts a text in place of images, audio and files inside results, the oldest first; elsewhere only if the caller said so. */
+/**
+ * Replaces images, audio and files inside results by a text, the oldest first. Replaces those in other messages only if
+ * the caller allows it.
+ */
 const dropMedia: Rung = cuttingRung(
   { name: "drop-media", firstFor: ["payload-too-large"] },
   function* (request, pressure) {
@@ -67,7 +70,10 @@ const dropMedia: Rung = cuttingRung(
   },
 );
 
-/** Trims old results, then clears them, the oldest and those that a later read stands for first, until enough is free. */
+/**
+ * Trims old results and then clears them until enough is free. The oldest come first, and among them those that a later
+ * read of the same file supersedes.
+ */
 const prune: Rung = cuttingRung({ name: "prune" }, function* (request, pressure) {
   if (request.pruning.mode === "off") return;
   const items = selectItems(request, request.pruning).items.toSorted(
@@ -90,15 +96,19 @@ const prune: Rung = cuttingRung({ name: "prune" }, function* (request, pressure)
   }
 });
 
-/** How often shares are made smaller for one refusal: what a marker takes is only known once it is written. */
+/** How often shares are reduced for one refusal. The size of a marker is known only after it is written. */
 const TIMES = 4;
 
-/** What a result keeps at the least, and what it keeps where the request would not surely fit with that. */
+/**
+ * The least characters that a result keeps. The second value is used if the request would not surely fit with the
+ * first.
+ */
 const FLOORS = [NUMBERS.pruneBatchFloorChars.default, NUMBERS.recoverFloorChars.default];
 
 /**
- * Brings every result under the hard limits, then all into what room is left: old ones first, then those that no model has
- * seen yet, in fair shares and none below the floor; in need, below that too.
+ * Brings every result under the hard limits, then all results into the room that is left. Old results are cut first,
+ * then those that no model has seen yet. Each gets a fair share and keeps at least the floor. If that is not enough, it
+ * goes below the floor.
  */
 const reclamp: Rung = cuttingRung({ name: "reclamp", times: TIMES }, function* (request, pressure) {
   const limits = new Map<RungItem, RungCut>();
@@ -120,7 +130,7 @@ const reclamp: Rung = cuttingRung({ name: "reclamp", times: TIMES }, function* (
   }
 });
 
-/** Only the hard limits: what is within them stays whole, so that there may be nothing to do. */
+/** Brings results under the hard limits only. A result within them stays whole, so there may be nothing to do. */
 const rewriteResults: Rung = cuttingRung({ name: "rewrite-results" }, overHardLimits);
 
 function* overHardLimits({ items, hardLimits }: RungRequest): Generator<RungCut & { item: RungItem }> {
@@ -160,10 +170,13 @@ const RUNGS = [clampResults, prune, dropMedia, compact, reclamp, rewriteResults]
 /** The names of the built-in rungs. */
 export type RungName = "clamp-results" | "prune" | "drop-media" | "compact" | "reclamp" | "rewrite-results";
 
-/** Which rungs are taken, in order: the built-in order, seed 000's, or one's own. */
+/**
+ * Says which rungs are taken, in order. "default" is the built-in order, "seed" is `compact` and then
+ * `rewrite-results`, and a list is the caller's own order.
+ */
 export type Ladder = "default" | "seed" | readonly (RungName | Rung)[];
 
-/** The rungs of a ladder, and how often a request is sent at most. */
+/** Returns the rungs of a ladder, and how often a request is sent at most. */
 export function ladderOf(ladder: Ladder): { rungs: readonly Rung[]; maxSends: number } {
   const maxSends = NUMBERS.recoverSends.default;
   if (ladder === "default") return { rungs: [clampResults, prune, dropMedia, compact, reclamp], maxSends };

@@ -11,7 +11,7 @@ const refusal = (more: Partial<Verdict>): Verdict => ({
 });
 
 describe("what is sent beside the messages", () => {
-  // The provider counts 0.8 of our tokens, and 4,000 of its own beside: 5,000 of ours.
+  // The provider counts 0.8 of our tokens, and 4,000 of its own besides the messages, which are 5,000 of ours.
   const answered = { tokens: 1000, inputTokens: 4800 };
 
   it("follows from an answer's usage and a refusal's number", () => {

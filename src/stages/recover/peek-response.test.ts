@@ -8,7 +8,7 @@ const frame = (event: object, name?: string) =>
   `${name === undefined ? "" : `event: ${name}\n`}data: ${JSON.stringify(event)}\n\n`;
 const created = frame({ type: "response.created" }, "response.created");
 
-/** A stream that comes in these pieces. */
+/** Makes a stream that comes in these pieces. */
 function stream(pieces: readonly Uint8Array[], type = "text/event-stream; charset=utf-8"): Response {
   const left = [...pieces];
   const body = new ReadableStream<Uint8Array>({
@@ -76,7 +76,7 @@ describe("a stream is looked at until output begins", () => {
       [frame(started) + frame(spoken), 1000],
       [frame(chunk), 70],
       [frame(spoken), undefined],
-      // It is not taken for an overflow: gateways make up what they begin with.
+      // A usage of 0 is not taken for an overflow, because gateways make up the first event.
       [frame({ type: "message_start", message: { usage: { input_tokens: 0 } } }) + frame(spoken), undefined],
       [frame(started) + frame(refusal), undefined],
     ] as const;

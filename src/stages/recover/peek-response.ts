@@ -3,13 +3,13 @@ import { NUMBERS } from "../policy/defaults.ts";
 import { type ClassifyOptions, classify } from "./classify.ts";
 import { fieldOf, readUsage } from "./read-evidence.ts";
 
-/** Events that come before any output, by the type they carry. */
+/** The types of events that come before any output. */
 const BEFORE_OUTPUT = new Set(["response.created", "response.in_progress", "response.queued", "message_start", "ping"]);
 
 /**
- * The verdict on a fetch Response, a stream's first events included: some providers answer 200 and refuse inside the stream.
- * Reads a copy, and only until output begins, so that the caller loses nothing. The request's size is told where the
- * stream begins with it, as Anthropic's and Gemini's do.
+ * Returns the verdict on a fetch Response. Also reads the first events of a stream, because some providers answer 200
+ * and refuse inside the stream. Reads a copy, and only until output begins, so that the caller loses nothing. If the
+ * stream begins with the request's size, as Anthropic's and Gemini's do, the verdict holds it.
  */
 export async function peekResponse(response: Response, options: ClassifyOptions = {}): Promise<Verdict> {
   const isEvents = /\bevent-stream\b/.test(response.headers.get("content-type") ?? "");
@@ -23,7 +23,10 @@ export async function peekResponse(response: Response, options: ClassifyOptions 
   return error === null && inputTokens > 0 ? { ...verdict, observedTokens: inputTokens } : verdict;
 }
 
-/** What a stream says up to its first output: the error if that comes instead, and the request's tokens, 0 if it does not tell. */
+/**
+ * Reads a stream up to its first output. Returns the error if one comes instead, and the request's tokens, or 0 if the
+ * stream does not say them.
+ */
 async function readStart(copy: Response): Promise<{ error: unknown; inputTokens: number }> {
   const start: { error: unknown; inputTokens: number } = { error: null, inputTokens: 0 };
   const reader = copy.body?.getReader();
@@ -49,13 +52,13 @@ async function readStart(copy: Response): Promise<{ error: unknown; inputTokens:
     }
     return start;
   } catch {
-    return start; // a broken stream is the caller's to see
+    return start; // the caller will see that the stream is broken
   } finally {
     void reader.cancel().catch(() => undefined);
   }
 }
 
-/** What a frame holds; undefined if it holds nothing, null if it cannot be read. */
+/** Returns the data of a frame: undefined if it has none, null if the data cannot be parsed. */
 function parseFrame(frame: string): unknown {
   const data = [...frame.matchAll(/^data: ?(.*)$/gm)].map((line) => line[1]).join("\n");
   if (data === "") return undefined;
@@ -72,7 +75,7 @@ function isBeforeOutput(event: unknown): boolean {
   return typeof type === "string" && BEFORE_OUTPUT.has(type);
 }
 
-/** The request's tokens in an event, where it says them; else 0. */
+/** Returns the request's tokens if the event says them, otherwise 0. */
 function usageIn(event: unknown): number {
   if (!isObject(event)) return 0;
   const message = fieldOf(event, "message");
@@ -90,12 +93,12 @@ function isError(event: unknown): boolean {
   return type === "error" || type === "response.failed" || (error !== undefined && error !== null);
 }
 
-/** What is read of a body: an error's is small, an answer's usage stands at its end. */
+/** The most bytes that are read of a body. An error's body is small, and an answer's usage is at its end. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /**
- * The same for a fetch Response: reads a copy of its body, so that the caller can still read it. A stream that began well is
- * not read: hand its events to `classify` as they come.
+ * Returns the verdict on a fetch Response. Reads a copy of its body, so that the caller can still read it. Does not
+ * read a stream that began well: pass its events to `classify` as they come.
  */
 export async function classifyResponse(response: Response, options: ClassifyOptions = {}): Promise<Verdict> {
   const { status, url } = response;
@@ -105,13 +108,13 @@ export async function classifyResponse(response: Response, options: ClassifyOpti
   return classify({ ...about, body: await readText(response.clone()) }, options);
 }
 
-/** Somebody reads its body already. */
+/** Returns true if somebody reads the body already. */
 function isTaken({ bodyUsed, body }: Response): boolean {
   return bodyUsed || body?.locked === true;
 }
 
 async function readText(copy: Response): Promise<string> {
-  // Others' responses have bodies of another kind.
+  // Responses of other libraries may have another kind of body.
   if (typeof copy.body?.getReader !== "function") return copy.text().catch(() => "");
   const reader = copy.body.getReader();
   const decoder = new TextDecoder();
@@ -124,7 +127,7 @@ async function readText(copy: Response): Promise<string> {
       if (text.length > MAX_BODY_BYTES) return "";
     }
   } catch {
-    return text; // a broken body: what came of it may still tell
+    return text; // the body broke off, but the part that came may be enough
   } finally {
     void reader.cancel().catch(() => undefined);
   }

@@ -1,6 +1,6 @@
 import { normalize } from "./text-pattern.ts";
 
-/** Everything the provider's error channel says, gathered from wrappers and causes alike. */
+/** Everything that the provider's error channel says, collected from wrappers and causes. */
 export interface Evidence {
   statuses: Set<number>;
   /** Codes, types, status words and names, in lower case. */
@@ -19,12 +19,13 @@ const MAX_DEPTH = 8;
 const MAX_TEXTS = 32;
 const MAX_TEXT_CHARS = 16 * 1024;
 
-// The error channel. Whatever is not named here is never read: requests, contents, choices and parts stay closed.
+// These are the fields of the error channel. No other field is read: requests, contents, choices and parts are never
+// opened.
 const MESSAGES = ["message", "error_message", "detail", "details", "msg"];
 const CODES = ["code", "type", "__type", "name", "errorType", "errorCode", "error_code", "lc_error_code"];
 const STATUSES = ["status", "statusCode", "httpStatusCode", "status_code"];
 const INSIDE = ["errorMessage", "error", "lastError", "cause", "raw", "$metadata"];
-// These may hold an error or an answer: a text in them counts only once it is known to be a refusal.
+// These fields may hold an error or an answer. A text in them counts only if it is known that the request was refused.
 const EITHER = ["responseBody", "body", "data"];
 const STREAM_ERRORS = [
   "validationException",
@@ -37,7 +38,10 @@ const STOPS = ["stop_reason", "finish_reason", "finishReason", "stopReason", "do
 const USAGES = ["usage", "usageMetadata", "usage_metadata"];
 const ANSWERS = ["choices", "candidates", "delta"];
 
-/** Reads what was thrown, a body, a stream's event or an answer's usage. Never throws, never looks at content. */
+/**
+ * Reads what was thrown, a body, an event of a stream, or the usage of an answer. Never throws, and never looks at
+ * content.
+ */
 export function readEvidence(subject: unknown): Evidence {
   const evidence: Evidence = {
     statuses: new Set(),
@@ -51,7 +55,7 @@ export function readEvidence(subject: unknown): Evidence {
   try {
     new Reader(evidence).read(subject, 0);
   } catch {
-    // A foreign object that throws when it is looked at: what was read before still counts.
+    // If a foreign object throws when it is read, what was read before still counts.
   }
   return evidence;
 }
@@ -83,12 +87,12 @@ class Reader {
     }
     const url = fieldOf(value, "url");
     if (typeof url === "string") evidence.url ??= url;
-    // What somebody says in a conversation may be called a message too.
+    // A message of a conversation has a role. Its fields are not an error's.
     if (typeof fieldOf(value, "role") !== "string") {
       for (const name of MESSAGES) this.read(fieldOf(value, name), depth + 1);
     }
     for (const name of INSIDE) this.read(fieldOf(value, name), depth + 1);
-    // Beside an error's message it is the error's; an answer's is what the caller wrote.
+    // Beside an error's message, `metadata` belongs to the error. In an answer it is what the caller wrote.
     if (typeof fieldOf(value, "message") === "string") this.read(fieldOf(value, "metadata"), depth + 1);
     const response = fieldOf(value, "response");
     if (typeof response === "object") this.read(response, depth + 1);
@@ -97,7 +101,7 @@ class Reader {
       if (typeof inside !== "string" || evidence.statuses.size > 0) this.read(inside, depth + 1);
       else this.read(parseJson(inside) ?? parseEvents(inside), depth + 1);
     }
-    // Several tries: the last one counts. What failed side by side counts all.
+    // If there were several tries, the last one counts. If several failed at the same time, all of them count.
     const errors = fieldOf(value, "errors");
     if (Array.isArray(errors)) {
       const isAggregate = fieldOf(value, "name") === "AggregateError";
@@ -111,7 +115,7 @@ class Reader {
     this.answer(value, depth);
   }
 
-  /** Why an answer ended and what it cost; its content is not looked at. */
+  /** Reads why an answer ended and what it cost. Does not look at its content. */
   private answer(value: object, depth: number): void {
     const { evidence } = this;
     for (const name of STOPS) {
@@ -144,7 +148,7 @@ class Reader {
     const parsed = parseJson(value);
     const known = texts.length;
     if (parsed !== null) this.read(parsed, depth + 1);
-    // A refusal in no form we know is taken as text; an answer never is, nor the first part of one.
+    // A refusal in an unknown form is taken as text. An answer, or the start of one, never is.
     const isBody = parsed !== null || /^\s*\[?\s*\{\s*"/.test(value);
     if (isBody && (texts.length > known || statuses.size === 0)) return;
     const text = normalize(value.slice(0, MAX_TEXT_CHARS));
@@ -152,13 +156,15 @@ class Reader {
     texts.push(text);
     const status = STATUS_FIRST.exec(text)?.[1];
     if (status !== undefined) statuses.add(Number(status));
-    // "400 {...}": what a client made of a body.
+    // A client may have put a status before the body, as in "400 {...}".
     const open = value.indexOf("{");
     if (open > 0) this.read(parseJson(value.slice(open, value.lastIndexOf("}") + 1)), depth + 1);
   }
 }
 
-/** "413 Request Entity Too Large", "Error code: 413 - ...", "... API error (413): ...". */
+/**
+ * Matches a status at the start: "413 Request Entity Too Large", "Error code: 413 - ...", "... API error (413): ...".
+ */
 const STATUS_FIRST = /^(?:[a-z. ]{0,24}error:? )?(?:error code: |http |status(?: code)?:? |\()?([45]\d\d)\b/;
 
 function parseJson(text: string): object | null {
@@ -172,14 +178,14 @@ function parseJson(text: string): object | null {
   }
 }
 
-/** A stream's events as they stand on the wire, the first few; null where it is no such text. */
+/** Returns the first events of a stream's text, or null if the text is not a stream. */
 function parseEvents(text: string): (object | null)[] | null {
   if (!/^(event|data|id|retry):/.test(text)) return null;
   const events = text.split(/\r?\n\r?\n/, MAX_DEPTH);
   return events.map((one) => parseJson([...one.matchAll(/^data: ?(.*)$/gm)].map((line) => line[1]).join("\n")));
 }
 
-// A foreign object may answer with anything, even by throwing.
+// Returns nothing if the foreign object throws.
 function entries(value: object): [string, unknown][] {
   try {
     return Object.entries(value).slice(0, 64);
@@ -188,7 +194,7 @@ function entries(value: object): [string, unknown][] {
   }
 }
 
-/** A field of a foreign object, which may answer with anything, even by throwing. */
+/** Returns a field of a foreign object, or undefined if reading it throws. */
 export function fieldOf(value: object, name: string): unknown {
   try {
     return (value as Record<string, unknown>)[name];
@@ -197,15 +203,18 @@ export function fieldOf(value: object, name: string): unknown {
   }
 }
 
-/** What an answer says about its size: the request's tokens, those from a cache included, and its own. */
+/** What an answer says about sizes: the tokens of the request, with those from a cache, and of the answer. */
 interface Usage {
   inputTokens: number;
-  /** The request had no more than this: some leave open whether the input includes what came from a cache. */
+  /**
+   * The most tokens that the request can have had. Some providers do not say whether the input includes what came from
+   * a cache.
+   */
   mostInputTokens: number;
   outputTokens: number | null;
 }
 
-// The names that providers and frameworks give the input, and the shares of a cache that each leaves out.
+// The names that providers and frameworks give the input, and for each the parts from a cache that it does not include.
 const INPUT: Readonly<Record<string, readonly string[]>> = {
   input_tokens: ["cache_read_input_tokens", "cache_creation_input_tokens"],
   prompt_tokens: [],
@@ -225,7 +234,7 @@ const OUTPUT = [
   "output",
 ];
 
-/** Reads usage in any of the known forms; null where it is none. */
+/** Reads usage in any of the known forms. Returns null if the value is not usage. */
 export function readUsage(value: unknown): Usage | null {
   if (typeof value !== "object" || value === null) return null;
   const outputTokens = first(value, OUTPUT);
@@ -233,7 +242,7 @@ export function readUsage(value: unknown): Usage | null {
     const input = count(fieldOf(value, name));
     if (input === null) continue;
     const inputTokens = apart.reduce((sum, share) => sum + (count(fieldOf(value, share)) ?? 0), input);
-    // A framework hands on what its provider says: with the cache's share in the input, or without it.
+    // A framework passes on what its provider says, which includes the cache's part or does not.
     const cached = name === "inputTokens" ? (count(fieldOf(value, "cachedInputTokens")) ?? 0) : 0;
     const mostInputTokens = inputTokens + cached;
     return { inputTokens: cached > inputTokens ? mostInputTokens : inputTokens, mostInputTokens, outputTokens };
@@ -249,7 +258,7 @@ function first(value: object, names: readonly string[]): number | null {
   return null;
 }
 
-/** A count, or the total of one that is split up. */
+/** Returns a count, or the total of a count that is split into parts. */
 function count(value: unknown): number | null {
   const whole = typeof value === "object" && value !== null ? fieldOf(value, "total") : value;
   return typeof whole === "number" && Number.isFinite(whole) && whole >= 0 ? whole : null;

@@ -24,7 +24,7 @@ const refused = (more: Partial<Refused> = {}): Refused => ({
 
 describe("how much must go", () => {
   it("the provider's numbers set it, by its own measure of our tokens", () => {
-    // It counts 1.5 times what we do.
+    // The provider counts 1.5 times as many tokens as we do.
     const goal = recoveryGoal(refused({ verdict: verdict({ observedTokens: 150_000, limitTokens: 120_000 }) }));
     expect(goal).toMatchObject({ observedTokens: 150_000, limitTokens: 120_000, windowTokens: 80_000 });
     expect(goal.targetTokens * 1.5).toBeLessThan(120_000);
@@ -35,7 +35,7 @@ describe("how much must go", () => {
     const unsaid = recoveryGoal(refused());
     for (const observedTokens of [100, 200_000])
       expect(recoveryGoal(refused({ verdict: verdict({ observedTokens, limitTokens: 200_000 }) }))).toEqual(unsaid);
-    // With the answer it was over the limit.
+    // With the tokens for the answer, the request was over the limit.
     const numbers = { observedTokens: 199_000, limitTokens: 200_000 };
     const goal = recoveryGoal(refused({ verdict: verdict(numbers), answerTokens: 4000 }));
     expect(goal).toMatchObject(numbers);
@@ -64,7 +64,7 @@ describe("how much must go", () => {
     expect(withOutput(total, 0)).toBe(total);
     const apart = verdict({ observedTokens: 150_000, limitTokens: 120_000 });
     expect(withOutput(apart, 50_000)).toBe(apart);
-    // What stays for the answer did not grow with the messages, so that less of these has to go.
+    // The tokens for the answer did not grow with the messages, so less of the messages has to go.
     const target = (one: Verdict) => recoveryGoal(refused({ verdict: withOutput(one, 50_000), answerTokens: 50_000 }));
     expect(target(total).targetTokens).toBeGreaterThan(target(apart).targetTokens);
   });

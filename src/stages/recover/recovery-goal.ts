@@ -1,14 +1,14 @@
 import type { Verdict } from "../../contract/verdict.ts";
 import type { Weight } from "../prune/weight.ts";
 
-/** What a refused request has to become, in our own estimate of its messages. */
+/** What a refused request must become, in our own estimate of its messages. */
 export interface RecoveryGoal {
-  /** At this it fits, even where the estimate is off by what it usually is. Infinity where tokens do not matter. */
+  /** A request of this size fits even if the estimate has its usual error. Infinity if tokens do not matter. */
   targetTokens: number;
   targetBytes: number;
   /** The provider's window as our estimate would count it. */
   windowTokens: number;
-  /** How large the request was and may be, by the provider's count; null where it did not say. */
+  /** How large the request was and may be, by the provider's count. Null if the provider did not say. */
   observedTokens: number | null;
   limitTokens: number | null;
 }
@@ -18,40 +18,46 @@ export interface Refused {
   verdict: Verdict;
   /** The messages as they were sent, by our estimate. */
   weight: Weight;
-  /** What was sent beside them, by our estimate; null where nobody said. */
+  /** What was sent besides the messages, by our estimate. Null if nobody said it. */
   besideTokens: number | null;
-  /** Room for the answer, as the caller said it. */
+  /** The room for the answer, as the caller gave it. */
   answerTokens: number;
-  /** Weights are counts by a real vocabulary, though perhaps not by the provider's own. */
+  /** True if weights are counts by a real vocabulary, although perhaps not the provider's own. */
   isExact: boolean;
   windowTokens: number;
-  /** Somebody said what the window is; else it is a guess. */
+  /** True if somebody said what the window is. Otherwise it is a guess. */
   isWindowKnown: boolean;
   maxRequestBytes: number;
   /** How many refusals there were before. */
   refusals: number;
 }
 
-/** How far a count may be off, since texts differ in how well they are counted. */
+/** How far a count may be off, because texts differ in how well they are counted. */
 interface Margins {
-  /** Of what we believe to free, this much is counted. */
+  /** The share of the expected savings that is counted. */
   sure: number;
-  /** Of what we believe to keep, this much more is counted. */
+  /** The factor by which the remaining text is counted higher. */
   kept: number;
-  /** Tokens that one of ours is at least, where system prompt and tools are not known and so may be most of the request. */
+  /**
+   * The least provider tokens that one of our tokens stands for. It is used if the system prompt and tools are not
+   * known and so may be most of the request.
+   */
   leastRatio: number;
 }
 const ESTIMATE: Margins = { sure: 0.65, kept: 1.2, leastRatio: 0.55 };
 const EXACT: Margins = { sure: 0.85, kept: 1.1, leastRatio: 0.8 };
-/** Of the limit, what is sent beside the messages hardly takes more, where nobody said what it is. */
+/** If nobody said what is sent besides the messages, it hardly takes more than this share of the limit. */
 const UNSAID_SHARE = 0.5;
-/** Without numbers: what is left of the request after each refusal. At last as little as can be. */
+/**
+ * If there are no numbers: the share of the request that is left after each refusal. The last one is as little as
+ * possible.
+ */
 const SHARES = [0.65, 0.35, 0] as const;
 const BYTE_SHARES = [0.5, 0.2, 0] as const;
-/** A limit alone says that the request was over it, not how much. */
+/** A limit alone says that the request was over it, but not by how much. This is the assumed factor. */
 const OVER_SHARE = 1.3;
 
-/** Sets how much must go: by the provider's numbers where it gave some, else by steps. */
+/** Sets how much must be removed: by the provider's numbers if it gave some, otherwise by steps. */
 export function recoveryGoal(refused: Refused): RecoveryGoal {
   const { verdict, weight, windowTokens, maxRequestBytes, refusals } = refused;
   if (verdict.kind === "payload-too-large") {
@@ -60,10 +66,10 @@ export function recoveryGoal(refused: Refused): RecoveryGoal {
     return { ...UNBOUND, targetBytes, windowTokens };
   }
   const { observedTokens, outputTokens = refused.answerTokens } = verdict;
-  // A limit that was not reached is not why it was refused.
+  // If the limit was not reached, it is not why the request was refused.
   const isOver = observedTokens === undefined || observedTokens + outputTokens > (verdict.limitTokens ?? 0);
   const limitTokens = isOver ? verdict.limitTokens : undefined;
-  // Some stop counting there: then it says nothing of the size, as a second refusal shows.
+  // Some providers stop counting just over the limit. Then the number does not say the size, as a second refusal shows.
   const isCapped = refusals > 0 && observedTokens !== undefined && observedTokens === (limitTokens ?? 0) + 1;
   if (limitTokens !== undefined && observedTokens !== undefined && !isCapped)
     return byNumbers(refused, observedTokens, limitTokens);
@@ -78,7 +84,7 @@ export function recoveryGoal(refused: Refused): RecoveryGoal {
   return { ...UNBOUND, targetTokens, windowTokens: Math.min(windowTokens, weight.tokens) };
 }
 
-/** A verdict with what is reserved for the answer, where the provider counted that without saying how much it is. */
+/** If the provider counted the answer without saying how much it is, adds the caller's number to the verdict. */
 export function withOutput(verdict: Verdict, answerTokens: number): Verdict {
   return verdict.includesOutput && answerTokens > 0 ? { ...verdict, outputTokens: answerTokens } : verdict;
 }
@@ -95,16 +101,17 @@ function byNumbers(
   observed: number,
   limit: number,
 ): RecoveryGoal {
-  // Room for the answer stays. Some count it and say so, some count it and do not, some refuse for it only later.
+  // Room for the answer stays. Some providers count it and say so, some count it and do not say so, and some refuse for
+  // it only later.
   const answer = verdict.outputTokens ?? answerTokens;
   const ours = Math.max(1, weight.tokens + (besideTokens ?? 0));
   const ratio = Math.max(0.01, (observed - (verdict.outputTokens ?? 0)) / ours);
   const margins = isExact ? EXACT : ESTIMATE;
   const least = besideTokens === null ? Math.min(ratio * margins.sure, margins.leastRatio) : ratio * margins.sure;
   const excess = Math.max(observed - limit + (verdict.outputTokens === undefined ? answerTokens : 0), 1);
-  // The estimate was off before if this is not the first refusal.
+  // If this is not the first refusal, the estimate was off before.
   const sure = weight.tokens - excess / (least * margins.sure ** refusals);
-  // Where most goes, what is kept tells more than what is freed.
+  // If most of the request is removed, the estimate of what is kept is better than the estimate of what is removed.
   const room = besideTokens === null ? limit * (1 - UNSAID_SHARE) : limit;
   const kept = (room - answer) / (ratio * margins.kept ** (refusals + 1)) - (besideTokens ?? 0);
   return {
@@ -116,23 +123,30 @@ function byNumbers(
   };
 }
 
-/** A request that was answered: its messages by our estimate, and all of it by the provider's count. */
+/** A request that was answered: its messages by our estimate, and the whole of it by the provider's count. */
 interface Answered {
   tokens: number;
   inputTokens: number;
 }
 
-/** A refused request must be this much larger than the answered one: else what the two differ in tells nothing. */
+/**
+ * A refused request must be larger than the answered one by this factor. Otherwise the difference of the two says
+ * nothing.
+ */
 const LARGER_SHARE = 1.5;
-/** Tokens of the provider's that one of ours can be; what is outside this was not the same system prompt and tools. */
+/**
+ * How many provider tokens one of our tokens can be. Outside this range, the system prompt or tools of the two requests
+ * differed.
+ */
 const LEAST_RATIO = 0.3;
 const MOST_RATIO = 3;
-/** A usage that is less than this part of the messages' own tokens does not count all of them. */
+/** If a usage is less than this share of the messages' own tokens, it does not count all of them. */
 const LEAST_COUNTED = 0.5;
 
 /**
- * Tokens of what is sent beside the messages, by our estimate, where nobody said it: two counts of the provider, of a smaller and of a
- * larger request, tell both how it counts and what does not grow with the messages. Null where they cannot.
+ * Returns the tokens of what is sent besides the messages, by our estimate, if nobody said it. Two counts of the
+ * provider, of a smaller and of a larger request, show how it counts and what does not grow with the messages. Returns
+ * null if they do not.
  */
 export function learnedBeside(
   { observedTokens, outputTokens = 0 }: Verdict,
@@ -148,13 +162,14 @@ export function learnedBeside(
   return Math.max(0, Math.round(countedTokens - answered.tokens));
 }
 
-/** Our own count alone, without one of the provider's to hold it against, may be this much too high. */
+/** How much too high our own count may be if there is no count of the provider to compare it with. */
 const HIGH_SHARE = { estimate: 1.5, exact: 1.25 };
 
 /**
- * The share of the provider's limit that a smaller request takes, by what its numbers say of the larger one: over 1 it is
- * not worth a try. With a limit alone it is the least that it may be; null where there is no limit. Both sizes are of
- * whole requests, by our estimate; what is reserved for the answer stays, as the provider or else the caller says it.
+ * Returns the share of the provider's limit that a smaller request takes, by what the provider's numbers say about the
+ * larger one. Over 1, sending it is not worth a try. If only a limit is known, returns the least share that it can be.
+ * If there is no limit, returns null. Both sizes are of whole requests, by our estimate. The room for the answer stays,
+ * as the provider says it, or else the caller.
  */
 export function leftoverShare(
   { observedTokens, limitTokens, outputTokens }: Verdict,

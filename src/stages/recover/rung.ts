@@ -6,19 +6,19 @@ import { subtract, type Weight } from "../prune/weight.ts";
 
 /** A result as rungs see it. */
 export interface RungItem extends PruneItem {
-  /** Not ours to change at all. */
+  /** True if the result must not be changed. */
   fixed: boolean;
-  /** Its texts alone, without media. */
+  /** The weight of its texts, without media. */
   texts: Weight & { lines: number };
-  /** Its media alone. */
+  /** The weight of its media. */
   media: Weight;
-  /** No model has seen it yet. */
+  /** True if no model has seen it yet. */
   isNewest: boolean;
 }
 
 /** Media outside results. */
 export interface RungMedia {
-  /** Its message's place in the request. */
+  /** The index of its message in the request. */
   message: number;
   weight: Weight;
 }
@@ -26,47 +26,47 @@ export interface RungMedia {
 /** A refused request as rungs see it. Weights are estimates. */
 export interface RungRequest extends Omit<PruneFrame<RungItem>, "items"> {
   items: readonly RungItem[];
-  /** Media in messages of users and assistants; empty unless the caller gave them up. */
+  /** Media in messages of users and assistants. Empty unless the caller allows them to be dropped. */
   outsideMedia: readonly RungMedia[];
-  /** The last assistant's message and what came after it. */
+  /** The tokens of the last assistant's message and of everything after it. */
   newestTokens: number;
-  /** What the messages may take: rungs go on until they are within both. */
+  /** The most that the messages may take. Rungs go on until the messages are within both. */
   targetTokens: number;
   targetBytes: number;
   pruning: PruningPolicy;
   /** One result's share of the window. */
   resultChars: number;
-  /** The hard limits of any one result, its share of the window among them. */
+  /** The hard limits of any one result. Its share of the window is among them. */
   hardLimits: Limits;
-  /** There is somebody who can summarise. */
+  /** True if there is a compactor. */
   canCompact: boolean;
 }
 
-/** One thing to be shown shorter, and about how much that frees. */
+/** One thing that is to be shown shorter, and about how much that frees. */
 export type RungCut = { frees: Weight } & (
   | { item: RungItem; to: "clamped"; limits: Limits }
   | { item: RungItem; to: "trimmed" | "cleared" | "without-media" }
   | { message: number; to: "without-media" }
 );
 
-/** What a rung wants done: cuts in place, or a summary of at most so many tokens in all. */
+/** What a rung wants done: cuts in place, or a summary that brings the messages to at most `compactTo` tokens. */
 export type RungPlan = { cuts: RungCut[] } | { compactTo: number };
 
-/** One way to make a refused request smaller. It plans and changes nothing itself. */
+/** One way to make a refused request smaller. It only plans and changes nothing itself. */
 export interface Rung {
   name: string;
-  /** How often it may be taken in one call; once for each refusal if it is left out. */
+  /** How often it may be taken in one call. If it is left out: once for each refusal. */
   times?: number;
-  /** It is tried again even if it freed nothing. */
+  /** If true, the rung is tried again even if it freed nothing. */
   insists?: boolean;
-  /** Kinds of refusal for which it goes before all others. */
+  /** The kinds of refusal for which it goes before all others. */
   firstFor?: readonly VerdictKind[];
-  /** About how much it can free at most; nothing of either means that it is not taken. */
+  /** Returns about how much it can free at most. If both are 0, the rung is not taken. */
   estimate(request: RungRequest): { tokens: number; bytes: number };
   plan(request: RungRequest): RungPlan;
 }
 
-/** A rung that cuts in place: what it can free is what it would cut if there were no end to it. */
+/** Makes a rung that cuts in place. Its estimate is what it would free if the target were 0. */
 export function cuttingRung(
   about: Pick<Rung, "name" | "times" | "insists" | "firstFor">,
   cutsOf: (request: RungRequest, pressure: Pressure) => Iterable<RungCut>,
@@ -94,7 +94,7 @@ export function cuttingRung(
   };
 }
 
-/** What still has to go while a plan is made. */
+/** How much still has to be freed while a plan is made. */
 export class Pressure {
   tokens: number;
   bytes: number;
@@ -114,14 +114,14 @@ export class Pressure {
   }
 }
 
-/** A result cut to limits; it frees about its texts' share over them. */
+/** Cuts a result to limits. It frees about the share of its texts that is over them. */
 export function clampTo(item: RungItem, limits: Limits): RungCut {
   const { chars, bytes, lines } = item.texts;
   const share = Math.min(1, part(limits.maxChars, chars), part(limits.maxBytes, bytes), part(limits.maxLines, lines));
   return { item, to: "clamped", limits, frees: portion(item.texts, 1 - share) };
 }
 
-/** A result in a form that weighs this much. */
+/** Replaces a result by a form of this weight. */
 export function shortenTo(item: RungItem, to: "trimmed" | "cleared", after: Weight): RungCut {
   return { item, to, frees: subtract(item.shown, after) };
 }

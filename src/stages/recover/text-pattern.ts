@@ -1,7 +1,7 @@
-/** Numbers that a pattern found, by the name they have in it. */
+/** The numbers that a pattern found, by their name in it. */
 export type Numbers = Partial<Record<"observed" | "limit" | "input" | "output" | "total" | "tools" | "number", number>>;
 
-/** A pattern made ready: parts between gaps, each of literal texts and numbers in turn. */
+/** A compiled pattern: parts between gaps. Each part is a list of literal texts and numbers. */
 export interface TextPattern {
   parts: readonly (readonly Item[])[];
 }
@@ -11,7 +11,9 @@ type Item = { text: string } | { name: keyof Numbers };
 const NAMES = new Set(["observed", "limit", "input", "output", "total", "tools", "number"]);
 const MAX_DIGITS = 15;
 
-/** One form for patterns and texts: lower case, single spaces, straight quotes, no backticks. */
+/**
+ * Returns the form in which patterns and texts are compared: lower case, single spaces, straight quotes, no backticks.
+ */
 export function normalize(text: string): string {
   return text
     .toLowerCase()
@@ -22,7 +24,7 @@ export function normalize(text: string): string {
     .trim();
 }
 
-/** Makes a pattern ready. Throws an Error that says what is wrong with it. */
+/** Compiles a pattern. Throws an Error that says what is wrong with it. */
 export function compilePattern(pattern: string): TextPattern {
   const parts = pattern.split("...").map((part) => items(normalize(part), pattern));
   if (parts.some((part) => part.length === 0)) throw new Error(`"${pattern}": a gap needs text on both sides`);
@@ -42,8 +44,9 @@ function items(text: string, pattern: string): Item[] {
 }
 
 /**
- * Where the pattern stands in a text that is in its normal form, and the numbers it names; null where it does not. Each part
- * is taken at its first place after the one before, so the time is the text's length times the pattern's.
+ * Finds the pattern in a text that is in its normal form. Returns its place and the numbers that it names, or null if
+ * it is not there. Each part is matched at its first place after the part before, so the time is at most the text's
+ * length times the pattern's.
  */
 export function matchPattern(
   { parts }: TextPattern,
@@ -93,7 +96,10 @@ function matchPart(part: readonly Item[], text: string, from: number): { to: num
   return { to: at, numbers };
 }
 
-/** "200000", "1,048,576", "1_048_576" and "1.048.576" are numbers; the stop after a sentence's last number is not part of it. */
+/**
+ * Returns the end of a number such as "200000", "1,048,576", "1_048_576" or "1.048.576". A full stop after the last
+ * number of a sentence does not belong to it.
+ */
 function numberEnd(text: string, from: number): number {
   let at = from;
   while (isDigit(text, at)) at++;

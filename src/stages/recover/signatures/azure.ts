@@ -1,6 +1,6 @@
 import type { ProviderSignatures } from "../compile-signatures.ts";
 
-/** Overflow comes in OpenAI's own words; the address tells them apart. */
+/** Azure refuses for size in OpenAI's own words. The address tells the two apart. */
 export const azure: ProviderSignatures = {
   provider: "azure",
   hosts: ["openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com"],

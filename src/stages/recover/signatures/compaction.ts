@@ -1,4 +1,7 @@
-/** Words of a client whose own summary was refused: with a refusal for size they make it a failed compaction. */
+/**
+ * Words of a client whose own request for a summary was refused. Together with a refusal for size they mean a failed
+ * compaction.
+ */
 export const compaction: readonly string[] = [
   "summarization failed",
   "summarisation failed",

@@ -1,6 +1,6 @@
 import type { ProviderSignatures } from "../compile-signatures.ts";
 
-/** The Gemini API and Vertex AI. */
+/** The words of the Gemini API and of Vertex AI. */
 export const gemini: ProviderSignatures = {
   provider: "gemini",
   hosts: ["generativelanguage.googleapis.com", "aiplatform.googleapis.com", "cloudcode-pa.googleapis.com"],

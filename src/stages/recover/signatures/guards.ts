@@ -2,13 +2,18 @@ import type { ProviderSignatures } from "../compile-signatures.ts";
 
 const BILLING = ["billing", "insufficient_quota", "insufficient credit", "insufficient balance", "more credits"];
 
-/** Error pages of gateways: whatever else stands on one, its status says what it is. Asked before the guards. */
+/**
+ * Error pages of gateways. The status says what such a page means, whatever its text is. They are tried before the
+ * guards.
+ */
 export const pages: ProviderSignatures = {
   provider: null,
   signatures: [{ rule: "page-413", kind: "payload-too-large", status: [413], text: ["<html", "<!doctype html"] }],
 };
 
-/** Words that sound like size and are about something else. Asked after the providers' own and before the last. */
+/**
+ * Words that sound like size and mean something else. They are tried after the providers' own words and before `last`.
+ */
 export const guards: ProviderSignatures = {
   provider: null,
   signatures: [

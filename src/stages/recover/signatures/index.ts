@@ -28,7 +28,7 @@ export { guards, pages } from "./guards.ts";
 export { bare, last } from "./last.ts";
 export { litellm } from "./litellm.ts";
 
-/** Every provider whose refusals are known. A new one is a file here and a line in this list. */
+/** Every provider whose refusals are known. A new provider is a file in this folder and a line in this list. */
 export const providers: readonly ProviderSignatures[] = [
   anthropic,
   openai,

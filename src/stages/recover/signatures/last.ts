@@ -16,7 +16,7 @@ const PAYLOAD = [
   "413 ... too large",
 ];
 
-/** Words that gateways and smaller providers share. Asked last. */
+/** Words that gateways and smaller providers share. They are tried after all others. */
 export const last: ProviderSignatures = {
   provider: null,
   signatures: [
@@ -146,7 +146,7 @@ const OVERFLOW_CODES = [
   "context_overflow",
 ];
 
-/** A code or a status with no words that are known. Asked when nothing else has claimed it. */
+/** Codes and statuses without known words. They are tried if nothing else matched. */
 export const bare: ProviderSignatures = {
   provider: null,
   signatures: [

@@ -1,6 +1,9 @@
 import type { ProviderSignatures } from "../compile-signatures.ts";
 
-/** A proxy that puts its own words around a provider's: asked after them, since theirs say more. */
+/**
+ * LiteLLM is a proxy that adds its own words to a provider's. It is tried after the providers, because their words say
+ * more.
+ */
 export const litellm: ProviderSignatures = {
   provider: "litellm",
   signatures: [

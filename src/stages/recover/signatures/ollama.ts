@@ -1,6 +1,6 @@
 import type { ProviderSignatures } from "../compile-signatures.ts";
 
-/** Most of its servers drop the start of a long prompt without a word: see the silent rules. */
+/** Most Ollama servers drop the start of a long prompt without an error. `silentOverflow` finds that. */
 export const ollama: ProviderSignatures = {
   provider: "ollama",
   hosts: ["ollama.com"],

@@ -1,6 +1,6 @@
 import type { ProviderSignatures } from "../compile-signatures.ts";
 
-/** Qwen on DashScope. */
+/** The words of Qwen on DashScope. */
 export const qwen: ProviderSignatures = {
   provider: "qwen",
   hosts: ["aliyuncs.com", "qwen.ai"],

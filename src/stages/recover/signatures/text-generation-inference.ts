@@ -1,6 +1,6 @@
 import type { ProviderSignatures } from "../compile-signatures.ts";
 
-/** Hugging Face's server, and those that pass its words on. */
+/** The words of Hugging Face's server, and of servers that pass them on. */
 export const textGenerationInference: ProviderSignatures = {
   provider: "text-generation-inference",
   hosts: ["huggingface.co", "huggingface.cloud"],

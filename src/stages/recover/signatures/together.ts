@@ -1,6 +1,6 @@
 import type { ProviderSignatures } from "../compile-signatures.ts";
 
-/** Together and others that run SGLang. */
+/** The words of Together and of other providers that run SGLang. */
 export const together: ProviderSignatures = {
   provider: "together",
   hosts: ["together.xyz", "together.ai"],

@@ -18,7 +18,7 @@ export const vllm: ProviderSignatures = {
       kind: "context-overflow",
       text: [
         "maximum context length is {limit} tokens. however, your request has {observed} input tokens",
-        // It stops counting at the first token that is too many, so "at least" does not tell the size.
+        // vLLM stops counting at the first token over the limit, so "at least" does not say the size.
         "maximum context length is {limit} tokens. however, you requested {output} output tokens and your prompt contains at least {number} input tokens, for a total of at least {number} tokens",
         "maximum context length is {limit} tokens and your request has {input} input tokens ({output} > ",
         "maximum context length is {limit} tokens and your request has {input} input tokens",

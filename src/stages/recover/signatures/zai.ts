@@ -1,6 +1,9 @@
 import type { ProviderSignatures } from "../compile-signatures.ts";
 
-/** Z.AI and Zhipu, which also answers past its window without an error: see the silent rules. */
+/**
+ * The words of Z.AI and Zhipu. Zhipu also answers without an error if a request is over its window; `silentOverflow`
+ * finds that.
+ */
 export const zai: ProviderSignatures = {
   provider: "zai",
   hosts: ["z.ai", "bigmodel.cn"],
