@@ -10,21 +10,24 @@ import { replaceMedia } from "../wire/blocks.ts";
 import type { CallParts } from "./call-options.ts";
 import type { Draft, DraftItem } from "./draft.ts";
 
-/** What cuts are made with. */
+/** What making cuts needs. */
 export interface CutTools {
   parts: CallParts;
   session: string | null;
   placeholder: string;
   softTrim: { maxChars: number; headChars: number; tailChars: number };
-  /** A message as the caller gave it, before anything was cut from it: what is saved is the whole. */
+  /** Returns the message as the caller gave it, before any cut. This is what is saved. */
   originOf(message: unknown): unknown;
-  /** A message as it was prepared: what is shown of it is cut from that, not from what an earlier cut left. */
+  /** Returns the message as it was prepared. What is shown is cut from it, not from the result of an earlier cut. */
   baseOf(message: unknown): unknown;
-  /** Remembers which message another one was cut from. */
+  /** Remembers from which message another one was cut. */
   cutFrom(written: unknown, message: unknown): void;
 }
 
-/** Saves what is about to go, then gives the messages with the cuts made. Unchanged messages are the same objects. */
+/**
+ * Saves what is about to be removed, then returns the messages with the cuts made. Unchanged messages are the same
+ * objects.
+ */
 export async function applyCuts(draft: Draft, cuts: readonly RungCut[], tools: CutTools): Promise<unknown[]> {
   const last = new Map<DraftItem | number, RungCut>();
   for (const cut of cuts) last.set("item" in cut ? (cut.item as DraftItem) : cut.message, cut);
@@ -95,7 +98,10 @@ async function clampResult(
   return joinTexts(clamped).length < item.texts.chars ? { texts: clamped } : null;
 }
 
-/** What stands for media, which are saved first: as the message's JSON, since that holds them whatever the format. */
+/**
+ * Returns the text that replaces media. First saves the media as the JSON of their message, because that holds them in
+ * every format.
+ */
 async function mediaText(draft: Draft, index: number, item: DraftItem | null, tools: CutTools): Promise<string> {
   const origin = tools.originOf(draft.messages[index]);
   const media = item?.result.media ?? draft.wire.read(draft.messages[index]).media;
@@ -104,7 +110,7 @@ async function mediaText(draft: Draft, index: number, item: DraftItem | null, to
   return withLine(mediaLeftOut(media), await keptLine(kept, about.tool, tools.session, tools.parts));
 }
 
-/** The result's texts in the message that stands behind this one. */
+/** Returns the result's texts in the message from which this one was made. */
 function textsIn(
   draft: Draft,
   { message, result }: DraftItem,
@@ -128,7 +134,10 @@ async function keep(
   return { id: artifact.id, saved: artifact.saved, savedBytes: artifact.bytes };
 }
 
-/** Pages of an artifact are never saved as another. */
+/**
+ * Returns true for results of our own recall and search tools. A page of an artifact is never saved as another
+ * artifact.
+ */
 function isRecall(tool: string, { parts: { access } }: CutTools): boolean {
   return access.by === "tool" && (tool === access.recall || tool === access.search);
 }

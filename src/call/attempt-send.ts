@@ -6,33 +6,36 @@ import { fieldOf } from "../stages/recover/read-evidence.ts";
 import type { CallOptions, Send } from "./call-options.ts";
 import type { Draft } from "./draft.ts";
 
-/** What came of one send: an answer, or a refusal with what carried it. */
+/** The outcome of one send: an answer, or a refusal with what carried it. */
 export type Outcome<Reply> =
   | {
       isDone: true;
       reply: Reply;
-      /** The request's tokens by the provider's count, where the answer says it. */
+      /** The request's tokens by the provider's count, or null if the answer does not say them. */
       inputTokens: number | null;
     }
   | {
       isDone: false;
       verdict: Verdict;
-      /** What was thrown, or the answer that carries it. */
+      /** What was thrown, or the answer that carries the refusal. */
       cause: unknown;
-      /** Null if it was thrown. A silent one is an answer all the same, though the provider lost part of what it was sent. */
+      /**
+       * Null if the refusal was thrown. A silent refusal is still an answer, although the provider lost part of the
+       * request.
+       */
       answer: { reply: Reply; isSilent: boolean } | null;
     };
 
-/** An outcome that is no answer. */
+/** An outcome that is a refusal. */
 export type Refusal<Reply> = Exclude<Outcome<Reply>, { isDone: true }>;
 
-/** What is known beside a refusal, and beside an answer: that something was lost is only believed if it surely was. */
+/** What is known when a refusal or an answer is classified. An answer counts as lossy only if that is certain. */
 export interface Classifying {
   refusal: ClassifyOptions;
   answer: ClassifyOptions;
 }
 
-/** What is known when a draft is sent; `windowTokens` where somebody said what the window is. */
+/** Returns what is known when a draft is sent. `windowTokens` is null if nobody said what the window is. */
 export function classifyingOf(
   { provider, rules: own = [] }: CallOptions,
   more: readonly Rule[],
@@ -54,10 +57,10 @@ export function classifyingOf(
   };
 }
 
-/** Kinds that less helps against. */
+/** The kinds of refusal against which a smaller request helps. */
 const TOO_LARGE = new Set<Verdict["kind"]>(["context-overflow", "payload-too-large", "request-ceiling"]);
 
-/** Of an answer only these are looked at: never what it says. */
+/** The only fields of an answer that are read. They never hold what the answer says. */
 const ABOUT_ANSWER = [
   "usage",
   "usageMetadata",
@@ -69,7 +72,7 @@ const ABOUT_ANSWER = [
   "incomplete_details",
 ];
 
-/** Sends once. What is not about size is thrown as it came. */
+/** Sends once. An error that is not about size is thrown unchanged. */
 export async function attemptSend<Message, Reply>(
   send: Send<Message, Reply>,
   messages: Message[],
@@ -124,7 +127,7 @@ function verdictOnAnswer(reply: unknown, options: ClassifyOptions): Verdict | nu
     const value = fieldOf(reply, name);
     if (value !== undefined && typeof value !== "function" && !isPromise(value)) about[name] = value;
   }
-  // Why a choice ended stands inside it.
+  // The reason why a choice ended is inside the choice.
   const choices = fieldOf(reply, "choices") ?? fieldOf(reply, "candidates");
   const first: unknown = Array.isArray(choices) ? choices[0] : undefined;
   if (typeof first === "object" && first !== null) {
@@ -152,19 +155,22 @@ function isResponse(value: unknown): value is Response {
   );
 }
 
-/** A refusal handed on: nothing can be done for messages in an unknown format. */
+/**
+ * Returns or throws a refusal as it came. It is used if the format of the messages is not known, because nothing can be
+ * done then.
+ */
 export function asItCame<Reply>({ answer, cause }: Refusal<Reply>): Reply {
   if (answer === null) throw cause;
   return answer.reply;
 }
 
-/** Lets go of an answer that is not handed on. */
+/** Releases an answer that is not passed on. */
 export function discard(cause: unknown): void {
-  // Others' responses have bodies of another kind.
+  // Responses of other libraries may have another kind of body.
   if (isResponse(cause) && typeof cause.body?.cancel === "function") void cause.body.cancel().catch(() => {});
 }
 
-/** Ends when the signal does, even if the work does not heed it. */
+/** Settles when the work does, or rejects when the signal aborts, even if the work ignores the signal. */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let stop = () => {};
   const aborted = new Promise<never>((_, reject) => {

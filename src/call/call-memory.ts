@@ -4,24 +4,24 @@ export interface AnsweredRequest {
   inputTokens: number;
 }
 
-/** A caller's message and the shorter one that was accepted in its place. */
+/** The shorter message that was accepted in place of a caller's message. */
 interface Form {
   message: unknown;
-  /** Of the caller's message when it was read: hosts sometimes put more into it. */
+  /** The size of the caller's message when it was read. Hosts sometimes add to a message later. */
   bytes: number;
 }
 
-/** A summary that stands for a conversation's start. */
+/** A summary that replaces the start of a conversation. */
 interface Summary {
   first: object;
-  /** How many of the caller's messages it stands for. */
+  /** How many of the caller's messages it replaces. */
   covered: number;
   head: readonly unknown[];
 }
 
 /**
- * What earlier calls found out, for as long as the caller keeps its messages: the next call then shows what was accepted
- * before, rather than being refused again.
+ * Remembers what earlier calls found out, for as long as the caller keeps its messages. The next call then shows what
+ * was accepted before and is not refused again.
  */
 export class CallMemory {
   readonly #origins = new WeakMap<object, unknown>();
@@ -31,7 +31,7 @@ export class CallMemory {
   readonly #windows = new WeakMap<object, number>();
   readonly #answered = new WeakMap<object, AnsweredRequest>();
 
-  /** The caller's message that this one stands for; itself if it stands for none. */
+  /** Returns the caller's message that this one was made from, or the message itself if there is none. */
   originOf(message: unknown): unknown {
     return (isObject(message) ? this.#origins.get(message) : undefined) ?? message;
   }
@@ -40,7 +40,7 @@ export class CallMemory {
     if (isObject(written)) this.#origins.set(written, this.originOf(message));
   }
 
-  /** The message as it was prepared, before a rung cut it; itself if none did. */
+  /** Returns the message as it was prepared, before a rung cut it, or the message itself if no rung did. */
   baseOf(message: unknown): unknown {
     return (isObject(message) ? this.#bases.get(message) : undefined) ?? message;
   }
@@ -50,7 +50,10 @@ export class CallMemory {
     if (isObject(written)) this.#bases.set(written, this.baseOf(message));
   }
 
-  /** What was accepted in a message's place; the message itself if nothing was, or if it has changed since. */
+  /**
+   * Returns what was accepted in a message's place. Returns the message itself if nothing was, or if it has changed
+   * since.
+   */
   formOf(origin: unknown, bytesNow: () => number): unknown {
     const form = isObject(origin) ? this.#forms.get(origin) : undefined;
     return form !== undefined && form.bytes === bytesNow() ? form.message : origin;
@@ -60,7 +63,7 @@ export class CallMemory {
     if (isObject(origin) && origin !== message) this.#forms.set(origin, { message, bytes });
   }
 
-  /** The messages with their start summarised, if that was done before. */
+  /** Returns the summary of the conversation's start, if one was made before, and how many messages it replaces. */
   withSummary(messages: readonly unknown[]): { head: readonly unknown[]; covered: number } {
     for (let at = messages.length - 1; at >= 0; at--) {
       const last = messages[at];
@@ -75,7 +78,7 @@ export class CallMemory {
     if (isObject(first) && isObject(last)) this.#summaries.set(last, { first, covered, head });
   }
 
-  /** The window that a provider was found to have, as our estimate counts it. */
+  /** Returns the window that a provider was found to have, as our estimate counts it. */
   windowOf(messages: readonly unknown[]): number | null {
     const first = firstTurn(messages);
     return (isObject(first) ? this.#windows.get(first) : undefined) ?? null;
@@ -86,7 +89,7 @@ export class CallMemory {
     if (isObject(first)) this.#windows.set(first, tokens);
   }
 
-  /** The smallest request of this conversation that was answered with its size. */
+  /** Returns the smallest request of this conversation that was answered with its size. */
   answeredOf(messages: readonly unknown[]): AnsweredRequest | null {
     const first = firstTurn(messages);
     return (isObject(first) ? this.#answered.get(first) : undefined) ?? null;
@@ -100,7 +103,10 @@ export class CallMemory {
   }
 }
 
-/** What a conversation is known by: many may share one object as their system prompt. */
+/**
+ * Returns the message by which a conversation is known. It is not the system prompt, because many conversations may
+ * share one object for that.
+ */
 function firstTurn(messages: readonly unknown[]): unknown {
   const isPrompt = (message: unknown) =>
     isObject(message) && "role" in message && (message.role === "system" || message.role === "developer");

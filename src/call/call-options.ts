@@ -11,17 +11,17 @@ import type { Rule } from "../stages/recover/compile-signatures.ts";
 import type { Ladder } from "../stages/recover/ladders.ts";
 import type { SpillPlace } from "../stages/spill/spill.ts";
 
-/** What a send is told. */
+/** What the caller's send function gets besides the messages. */
 export interface SendContext {
-  /** Aborted when the caller's is, or when the time for recovery is over. */
+  /** Aborts with the caller's signal, or when the time for recovery is over. */
   signal: AbortSignal;
-  /** From 1. */
+  /** Counts from 1. */
   attempt: number;
-  /** To be called when output has begun to stream: from then on nothing is sent again. */
+  /** Call it when output has begun to stream. After that nothing is sent again. */
   began(): void;
 }
 
-/** Sends one request: the messages go into the body, whatever the client. */
+/** Sends one request. The messages go into its body; any client will do. */
 export type Send<Message, Reply> = (messages: Message[], context: SendContext) => Reply | PromiseLike<Reply>;
 
 /** A transcript that may be replaced. */
@@ -30,47 +30,50 @@ export interface RewritableHistory {
   replace(messages: unknown[]): unknown;
 }
 
-/** What may be said for one call. */
+/** Options of one call. */
 export interface CallOptions {
-  /** The message format's name; it is found out where it is not said. */
+  /** The name of the message format. If it is absent, the format is detected. */
   wire?: string | undefined;
   session?: string | undefined;
-  /** The model's context in tokens: beats every other word on it. */
+  /** The model's context in tokens. It overrides every other source. */
   window?: number | undefined;
   /** The model's name, by which its window is found. */
   model?: string | undefined;
-  /** Stronger than the policy's. */
+  /** Overrides the policy's pruning. */
   pruning?: PruningInput | undefined;
-  /** What is sent beside the messages (system prompt, tools): makes the estimate that of the whole request. */
+  /** What is sent besides the messages (system prompt, tools). With it, the estimate is of the whole request. */
   beside?: unknown;
-  /** Tokens that the request reserves for the answer: some providers count them. */
+  /** How many tokens the request reserves for the answer. Some providers count them. */
   answerTokens?: number | undefined;
-  /** Which rungs are taken, in order. */
+  /** Says which rungs are taken, in order. */
   ladder?: Ladder | undefined;
-  /** Summarises old turns; without it that rung is left out. */
+  /** Summarises old turns. If it is absent, that rung is left out. */
   compactor?: Compactor | undefined;
-  /** Whose images, audio and files may be left out: those in results, or those of all messages. */
+  /** Says which images, audio and files may be left out: those in results, or those of all messages. */
   media?: "results" | "all" | undefined;
-  /** The provider's name, where errors do not say it. */
+  /** The provider's name, used if errors do not say it. */
   provider?: string | undefined;
-  /** Signatures of one's own, asked before all others. */
+  /** The caller's own signatures. They are tried before all others. */
   rules?: readonly Rule[] | undefined;
   signal?: AbortSignal | undefined;
-  /** For recovery as a whole, from the first refusal on. */
+  /** The time for the whole recovery, from the first refusal on. */
   deadlineMs?: number | undefined;
-  /** Writes what was accepted back into `history`, each message through `guard`. Nothing is rewritten without it. */
+  /**
+   * If true, writes what was accepted back into `history`, each message through `guard`. Otherwise nothing is
+   * rewritten.
+   */
   persist?: boolean | undefined;
   history?: RewritableHistory | undefined;
 }
 
-/** Prepares, sends, and recovers what a provider refuses for its size. */
+/** Prepares and sends a request, and recovers it if the provider refuses it for its size. */
 export type Call = <Message, Reply>(
   messages: readonly Message[],
   send: Send<Message, Reply>,
   options?: CallOptions,
 ) => Promise<Reply>;
 
-/** One result to be brought under limits, as `admit` takes it. */
+/** One result that is to be brought under limits, in the form that `admit` takes. */
 interface CallClamp {
   tool: string;
   session: string | undefined;
@@ -79,18 +82,18 @@ interface CallClamp {
   limits: Limits;
 }
 
-/** What a call works with; nothing is looked up. */
+/** What a call needs. Nothing is looked up. */
 export interface CallParts {
   policy: Policy;
   counter: TokenCounter;
-  /** Loads a counter with a real vocabulary. It may fail: the package is optional. */
+  /** Loads a counter with a real vocabulary. It may fail, because the package is optional. */
   exactCounter?: (() => Promise<TokenCounter>) | undefined;
   scope: string;
   access: Access;
   accessTo: PrepareParts["accessTo"];
   place: SpillPlace;
   recorder: Recorder;
-  /** Signatures of the user's own, asked after those of one call. */
+  /** The user's own signatures. They are tried after those of one call. */
   rules: readonly Rule[];
   prepare: Prepare;
   admit(request: CallClamp): Promise<Pick<AdmittedOutput, "output" | "text">>;

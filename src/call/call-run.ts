@@ -41,7 +41,7 @@ export class CallRun<Message> {
   readonly #taken: TakenRung[] = [];
   readonly #compactions = { count: 0 };
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** How many of the given messages the draft's start stands for, and how long that start is. */
+  /** How many of the given messages the draft's start replaces, and how long that start is. */
   #covered = 0;
   #head = 0;
 
@@ -71,7 +71,7 @@ export class CallRun<Message> {
     let { draft, messages } = await this.#prepare();
     let before = draft?.total ?? NOTHING;
     let last: Refusal<Reply> | null = null;
-    /** An answer that was read from less than all: what there is if no better one comes. */
+    /** An answer for which the provider did not read the whole request. It is returned if no better one comes. */
     let silent: Refusal<Reply> | null = null;
     for (let sends = 1; ; sends++) {
       let outcome: Outcome<Reply>;
@@ -111,7 +111,7 @@ export class CallRun<Message> {
     }
   }
 
-  /** The messages as they are sent first; without a draft if their format is not known. */
+  /** Returns the messages as they are sent first. The draft is null if their format is not known. */
   async #prepare(): Promise<{ draft: Draft | null; messages: readonly unknown[] }> {
     const { wire: name, session, model, pruning } = this.#options;
     const { head, covered } = this.#memory.withSummary(this.#given);
@@ -125,14 +125,14 @@ export class CallRun<Message> {
     if (wire === null) return { draft: null, messages: [...messages] };
     try {
       const shown = messages.map((message, at) => this.#lightest(wire, start[at], message));
-      // Whoever sends them may add to its list.
+      // Copies the list, because the sender may add to it.
       return { draft: new Draft(wire, shown, this.#scale.now), messages: [...shown] };
     } catch {
       return { draft: null, messages: [...messages] }; // a fault of ours must not keep a request from being sent
     }
   }
 
-  /** A message as it was prepared, or as it was accepted before, whichever is less. */
+  /** Returns a message as it was prepared or as it was accepted before, whichever is smaller. */
   #lightest(wire: Wire, origin: unknown, prepared: unknown): unknown {
     if (prepared !== origin) this.#memory.standsFor(prepared, origin);
     const form = this.#memory.formOf(origin, () => this.#scale.now.weigh(wire, origin).weight.bytes);
@@ -175,7 +175,7 @@ export class CallRun<Message> {
     return (share ?? 0) <= 1 ? next : null;
   }
 
-  /** Which of the given messages a summary stands for now. */
+  /** Notes which of the given messages a summary replaces now. */
   #noteSummary(before: Draft, after: Draft): void {
     const most = Math.min(after.messages.length, this.#given.length - this.#covered);
     const isSame = (at: number) => {
@@ -265,7 +265,7 @@ export class CallRun<Message> {
       cause,
     });
     await this.#tell("overflow-failed", { ...error.facts, ...aboutVerdict(verdict), why });
-    // An answer that was read from less than all is still an answer.
+    // An answer to only part of the request is still an answer.
     if (answer?.isSilent) return answer.reply;
     discard(cause);
     throw error;
@@ -278,7 +278,7 @@ export class CallRun<Message> {
   #startDeadline(): void {
     if (this.#timer !== undefined) return;
     const deadlineMs = this.#options.deadlineMs ?? NUMBERS.recoverDeadlineMs.default;
-    this.#timer = setTimeout(() => this.#stop.abort(LATE), Math.min(deadlineMs, 2 ** 31 - 1)); // what a timer takes
+    this.#timer = setTimeout(() => this.#stop.abort(LATE), Math.min(deadlineMs, 2 ** 31 - 1)); // the longest time that a timer takes
   }
 
   #isLate(): boolean {
@@ -293,7 +293,7 @@ export class CallRun<Message> {
 const NOTHING: Weight = { chars: 0, tokens: 0, bytes: 0 };
 const LATE = new DOMException("the time for recovery is over", "TimeoutError");
 
-/** Tells what happened to one request. */
+/** Records what happened to one request. */
 async function tellCall(
   { recorder, now }: CallParts,
   session: string | undefined,
@@ -304,7 +304,7 @@ async function tellCall(
   await recorder.event({ kind, atMs: now(), ...about, more });
 }
 
-/** The part of a verdict that an event carries. */
+/** Returns the part of a verdict that an event carries. */
 function aboutVerdict({ kind, rule, provider, observedTokens, limitTokens, evidence }: Verdict) {
   return {
     kind,
@@ -316,12 +316,15 @@ function aboutVerdict({ kind, rule, provider, observedTokens, limitTokens, evide
   };
 }
 
-/** A draft's size, by our estimate. */
+/** Returns a draft's size by our estimate. */
 function sizeOf({ total }: Draft) {
   return { estimatedTokens: total.tokens, bytes: total.bytes };
 }
 
-/** Aborted when either is, for as long as it is used: a stream that was handed on still ends with its caller's signal. */
+/**
+ * Aborts when either signal does. It stays connected, so that a stream that was passed on still ends with its caller's
+ * signal.
+ */
 function eitherSignal(one: AbortSignal | undefined, other: AbortSignal): AbortSignal {
   if (one === undefined) return other;
   if (typeof AbortSignal.any === "function") return AbortSignal.any([one, other]);
@@ -333,7 +336,10 @@ function eitherSignal(one: AbortSignal | undefined, other: AbortSignal): AbortSi
   return both.signal;
 }
 
-/** Writes what was accepted into the caller's history, guarded. A transcript that cannot be written must not cost the answer. */
+/**
+ * Writes what was accepted into the caller's history, guarded. If that fails, returns the fault, so that the answer is
+ * not lost.
+ */
 async function persistHistory(
   { messages, wire }: Draft,
   { session, history }: CallOptions,
@@ -355,7 +361,7 @@ export function newCall(parts: CallParts): Call {
   const counters = countersOf(parts);
   return async (messages, send, options = {}) => {
     check(messages, send, options);
-    // Off means that nothing is touched, refused or not.
+    // "off" means that nothing is changed, even if the request is refused.
     if (parts.policy.profile === "off") {
       const signal = options.signal ?? new AbortController().signal;
       return send([...messages], { signal, attempt: 1, began: () => {} });
@@ -364,7 +370,7 @@ export function newCall(parts: CallParts): Call {
   };
 }
 
-/** Options are a programmer's: what is wrong with them is thrown. */
+/** Throws if an option is wrong, because that is a mistake of the programmer. */
 function check(messages: readonly unknown[], send: Send<never, unknown>, options: CallOptions): void {
   if (!Array.isArray(messages)) throw new SpillwayError("bad-input", "call takes a list of messages");
   if (typeof send !== "function") throw new SpillwayError("bad-input", "call takes a function that sends");
@@ -376,7 +382,8 @@ function check(messages: readonly unknown[], send: Send<never, unknown>, options
     throw new SpillwayError("bad-input", `deadlineMs must be over 0; got ${String(deadlineMs)}`);
   if (compactor !== undefined && typeof compactor?.compact !== "function")
     throw new SpillwayError("bad-input", "compactor needs a compact function");
-  // They are asked first when a request is refused, and must not hide why it was.
+  // Checks the rules now. They are tried first when a request is refused, and a fault in them must not hide the
+  // refusal.
   if (rules !== undefined && !(Array.isArray(rules) && rules.every((rule) => typeof rule?.signature === "object")))
     throw new SpillwayError("bad-input", "rules must be what compileSignatures gave");
   if (signal !== undefined && typeof signal?.addEventListener !== "function")

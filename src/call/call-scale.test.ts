@@ -36,7 +36,7 @@ describe("what a refused request is weighed with", () => {
     expect(recounted.messages).toBe(draft.messages);
     expect(recounted.total.tokens).toBeGreaterThan(draft.total.tokens * 2);
     expect(scale.now.isExact).toBe(true);
-    // What prepare counts stays what it was.
+    // What prepare counts stays the same.
     expect(recounted.total.tokens * scale.preparedShare(recounted)).toBeCloseTo(draft.total.tokens, 5);
     expect(await scale.recount(recounted, refusal({ limitTokens: 10 }))).toBe(recounted);
     const other = new CallScale(both, undefined);
@@ -79,9 +79,9 @@ describe("what stands beside the messages", () => {
     const unsaid = new CallScale(counters(), undefined);
     const prompted = [{ role: "system", content: "You are careful." }, ...messages];
     const draft = new Draft(wireNamed("openai-chat") as Wire, prompted, unsaid.now);
-    // As many tokens in the tools as in the messages.
+    // The tools have as many tokens as the messages.
     expect(unsaid.besideTokens(draft, numbers, null)).toBe(draft.total.tokens);
-    // The system prompt stands beside the messages too, or may.
+    // The system prompt is, or may be, sent besides the messages too.
     for (const wire of ["anthropic", "openai-chat"]) {
       const scale = new CallScale(counters(), undefined);
       expect(scale.besideTokens(draftBy(scale, wire), numbers, null)).toBeNull();

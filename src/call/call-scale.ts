@@ -8,20 +8,20 @@ import type { CallParts } from "./call-options.ts";
 import { Draft, Scale } from "./draft.ts";
 import { weighMessage } from "./weigh-message.ts";
 
-/** The counter that all rooms count with, and one with a real vocabulary; null where there is none. */
+/** The counter that all rooms use, and one with a real vocabulary, or null if there is none. */
 export interface Counters {
   counter: TokenCounter;
   exactCounter(): Promise<TokenCounter | null>;
 }
 
-/** Loads the second when it is first asked for. */
+/** Returns both counters. Loads the second one when it is first needed. */
 export function countersOf({ counter, exactCounter }: Pick<CallParts, "counter" | "exactCounter">): Counters {
   let loading: Promise<TokenCounter | null> | undefined;
   const load = async () => {
     try {
       return exactCounter === undefined ? null : guardCounter(await exactCounter());
     } catch {
-      return null; // the package is optional: the estimate serves
+      return null; // the package is optional, so the estimate is used
     }
   };
   return {
@@ -33,10 +33,10 @@ export function countersOf({ counter, exactCounter }: Pick<CallParts, "counter" 
   };
 }
 
-/** Numbers that leave the messages less than this part of what we count for them are not to be believed. */
+/** If the provider's numbers leave the messages less than this share of our count, they are not believed. */
 const LEAST_COUNTED = 0.3;
 
-/** How one call weighs its messages, and what is sent beside them. */
+/** Weighs the messages of one call, and what is sent besides them. */
 export class CallScale {
   readonly #counters: Counters;
   readonly #beside: unknown;
@@ -54,7 +54,9 @@ export class CallScale {
     return this.#scale;
   }
 
-  /** The draft weighed by a real vocabulary where there is one: near the limit an estimate does not tell what fits. */
+  /**
+   * Weighs the draft by a real vocabulary if there is one, because near the limit an estimate does not say what fits.
+   */
   async recount(draft: Draft, { limitTokens }: Verdict): Promise<Draft> {
     const isTooMuch = draft.total.bytes > NUMBERS.recoverExactBytes.default;
     if (this.#scale.isExact || limitTokens === undefined || isTooMuch) return draft;
@@ -64,16 +66,16 @@ export class CallScale {
     return new Draft(draft.wire, draft.messages, this.#scale);
   }
 
-  /** Tokens of what is sent beside the messages, as far as the caller said it. */
+  /** The tokens of what is sent besides the messages, as far as the caller said it. */
   get saidTokens(): number {
     return this.#scale.weighBeside(this.#beside);
   }
 
-  /** The same, or what the refusal or an earlier answer tells of it; null where nothing does. */
+  /** Returns the same number, or what the refusal or an earlier answer says about it, or null if nothing does. */
   besideTokens({ wire, messages, total }: Draft, verdict: Verdict, answered: AnsweredRequest | null): number | null {
     if (this.#beside !== undefined) return this.saidTokens;
     const { toolTokens, observedTokens, outputTokens = 0 } = verdict;
-    // Where the system prompt is one of the messages, nothing but the tools stands beside.
+    // If the system prompt is one of the messages, only the tools are sent besides them.
     const hasPrompt = wire.name === "openai-chat" && messages.some((message) => wire.read(message).role === "system");
     const messageTokens = (observedTokens ?? 0) - outputTokens - (toolTokens ?? 0);
     if (toolTokens !== undefined && hasPrompt && messageTokens > total.tokens * LEAST_COUNTED)
@@ -82,7 +84,7 @@ export class CallScale {
     const before = this.#refused;
     this.#refused = { messages, verdict };
     const { tokens } = total;
-    // The provider counted two requests of this call: what does not grow with the messages stands beside.
+    // The provider counted two requests of this call. What does not grow with the messages is sent besides them.
     if (before !== null && observedTokens !== undefined)
       return learnedBeside(before.verdict, tokensIn(before.messages), {
         tokens,
@@ -92,7 +94,7 @@ export class CallScale {
     return learnedBeside(verdict, tokens, { tokens: tokensIn(answered.messages), inputTokens: answered.inputTokens });
   }
 
-  /** What `prepare` counts of a draft against what we do. */
+  /** Returns the ratio of what `prepare` counts for a draft to what this scale counts. */
   preparedShare({ wire, messages, total }: Draft): number {
     const { counter } = this.#counters;
     const tokens = messages.reduce<number>((sum, one) => sum + weighMessage(wire, one, counter).weight.tokens, 0);

@@ -44,7 +44,7 @@ async function open(options: SpillwayOptions = {}) {
 const tooLong = (messages: readonly unknown[], limit: number) =>
   Object.assign(new Error(`400 prompt is too long: ${tokensOf(messages)} tokens > ${limit} maximum`), { status: 400 });
 
-/** A provider that takes up to `limit` tokens, by four characters each. */
+/** A provider that takes up to `limit` tokens of four characters each. */
 function provider(limit: number) {
   const sent: Message[][] = [];
   const send = (messages: Message[]) => {
@@ -89,7 +89,7 @@ describe("call", () => {
     });
     expect(reduced?.more).toMatchObject({ rung: "prune", fits: true });
     expect(recovered?.more).toMatchObject({ sends: 2, compactions: 0, rungs: [{ rung: "prune" }] });
-    // Saved before it was cut: what the first result was is in the store, whole.
+    // The first result was saved before it was cut, and the store holds all of it.
     const cut = JSON.stringify(sent[1]);
     const id = /artifact ([a-z2-7]{12})/.exec(cut)?.[1] ?? "";
     const kept = await store.read(id, "local", { from: 0, to: 100_000 });
@@ -231,7 +231,7 @@ describe("call", () => {
 });
 
 describe("what is sent beside the messages", () => {
-  /** Counts 9,500 tokens of system prompt and tools that nobody tells us of. */
+  /** Counts 9,500 tokens of system prompt and tools that the caller does not mention. */
   function withTools(limit: number) {
     const sent: number[] = [];
     const send = (messages: Message[]): Answer => {
@@ -252,7 +252,7 @@ describe("what is sent beside the messages", () => {
     await spillway.call(messages.slice(0, 1), send, options);
     await expect(spillway.call(messages, send, options)).rejects.toBeInstanceOf(OverflowError);
     expect(sent).toHaveLength(2);
-    // Of another conversation nothing is known: one try is all there is to find out.
+    // Nothing is known of another conversation, and one try is not enough to find out.
     await expect(spillway.call(session(8, 15_000), send, options)).rejects.toBeInstanceOf(OverflowError);
     expect(sent).toHaveLength(4);
   });

@@ -14,12 +14,12 @@ export interface DraftItem extends RungItem {
   call: string | null;
 }
 
-/** Hardly any text has tokens that are longer on average. */
+/** Hardly any text has longer tokens on average. */
 const MOST_BYTES_A_TOKEN = 6;
 
 /** Reads and weighs messages, each object once. */
 export class Scale {
-  /** It counts as a real vocabulary does, not by an estimate. */
+  /** True if it counts with a real vocabulary, false if it estimates. */
   readonly isExact: boolean;
   readonly #counter: TokenCounter;
   readonly #known = new WeakMap<object, { wire: Wire; weighed: WeighedMessage }>();
@@ -29,7 +29,7 @@ export class Scale {
     this.#counter = evenCounter(counter);
   }
 
-  /** Tokens of what is sent beside the messages. */
+  /** Returns the tokens of what is sent besides the messages. */
   weighBeside(beside: unknown): number {
     return weighBeside(beside, this.#counter);
   }
@@ -48,7 +48,7 @@ export class Scale {
   }
 }
 
-/** A request's messages as they would be sent, read and weighed. */
+/** The messages of a request as they would be sent, read and weighed. */
 export class Draft {
   readonly wire: Wire;
   readonly messages: readonly unknown[];
@@ -57,11 +57,11 @@ export class Draft {
   readonly assistants: number[] = [];
   firstUser: number | null = null;
   readonly total: Weight;
-  /** The last assistant's message and what came after it. */
+  /** The tokens of the last assistant's message and of everything after it. */
   readonly newestTokens: number;
-  /** What it takes at the very least; null if that cannot be told. */
+  /** The least tokens that it can have, or null if that is not known. */
   readonly leastTokens: number | null;
-  /** Results without a call and calls without a result. */
+  /** The number of results without a call and of calls without a result. */
   readonly orphans: number;
 
   constructor(wire: Wire, messages: readonly unknown[], scale: Scale) {
@@ -116,14 +116,14 @@ export class Draft {
   }
 }
 
-/** Our estimate of a token of text outside ASCII, in bytes beyond one a character. */
+/** How many tokens our estimate counts for each byte beyond one per character, in text outside ASCII. */
 const WIDE_TOKENS_A_BYTE = 0.7;
-/** What vocabularies of today make of such text, against the estimate: they have whole words for it. */
+/** The share of that estimate which today's vocabularies need. They have whole words for such text. */
 const WIDE_SHARE = 0.45;
 
 /**
- * An estimate that is as much too high on one kind of text as on the others: a provider's count of a request then tells what
- * another one takes, whatever text was cut. An exact counter is that already.
+ * Corrects an estimate so that it is too high by the same factor on every kind of text. A provider's count of one
+ * request then shows what another one takes, whatever text was cut. An exact counter is returned unchanged.
  */
 export function evenCounter(counter: TokenCounter): TokenCounter {
   if (counter.exact) return counter;

@@ -11,30 +11,30 @@ import { applyCuts, type CutTools } from "./apply-cuts.ts";
 import { untilAborted } from "./attempt-send.ts";
 import { Draft, type DraftItem, type Scale } from "./draft.ts";
 
-/** A rung that was taken, or was not. */
+/** A rung that was tried, and what it freed. */
 export interface TakenRung extends OverflowStep {
   leftTokens: number;
   leftBytes: number;
   fits: boolean;
 }
 
-/** What drafts are made smaller with. */
+/** What making drafts smaller needs. */
 export interface ReduceTools extends CutTools {
   scale: Scale;
   pruning: PruningPolicy;
   compactor: Compactor | null;
   mayDropAllMedia: boolean;
   signal: AbortSignal;
-  /** Summaries made so far in this call. */
+  /** How many summaries were made in this call. */
   compactions: { count: number };
   tell(taken: TakenRung): Promise<void>;
 }
 
-/** What a note about a trimmed or cleared result takes, at most. */
+/** The most that a note about a trimmed or cleared result takes. */
 const NOTE_CHARS = 200;
 const NOTE_TOKENS = 50;
 
-/** Takes rungs in order until the draft is within the goal. Gives what it came to, which may be the same. */
+/** Takes rungs in order until the draft is within the goal. Returns the last draft, which may be the same one. */
 export async function reduceDraft(
   draft: Draft,
   rungs: readonly Rung[],
@@ -67,7 +67,7 @@ export async function reduceDraft(
   return now;
 }
 
-/** Whether a draft is within the goal. */
+/** Returns true if a draft is within the goal. */
 export function fits({ total }: Draft, { targetTokens, targetBytes }: RecoveryGoal): boolean {
   return total.tokens <= targetTokens && total.bytes <= targetBytes;
 }
@@ -99,7 +99,7 @@ async function takeRung(
     if (!compacted.messages.every((message) => typeof message === "object" && message !== null))
       return { next: null, fault: "the compactor gave what are no messages" };
     const next = new Draft(wire, compacted.messages, scale);
-    // A summary that parts a call from its result would be refused for that.
+    // A provider would refuse a summary that separates a call from its result.
     if (next.orphans > draft.orphans) return { next: null, fault: "the compactor parted calls from their results" };
     if (next.messages.length === 0) return { next: null, fault: "the compactor left no messages" };
     return { next, fault: null };

@@ -4,13 +4,13 @@ import { measureText } from "../stages/measure/measure-text.ts";
 import { joinTexts } from "../stages/prune/trim-text.ts";
 import { NO_WEIGHT, type Weight, weighMedia, weighOutside } from "../stages/prune/weight.ts";
 
-/** A result weighed to the last character: how much must go is counted, not sampled. */
+/** The weight of a result. Every character is counted, none is estimated from a sample. */
 export interface WeighedResult {
   texts: Weight & { lines: number };
   media: Weight;
 }
 
-/** A message weighed. */
+/** A message with its weights. */
 export interface WeighedMessage {
   view: WireMessage;
   weight: Weight;
@@ -18,11 +18,16 @@ export interface WeighedMessage {
   results: WeighedResult[];
 }
 
-/** What a message costs beside its texts and marks; with those of its role and content it is three. */
+/**
+ * The tokens that a message costs besides its texts and marks. With the marks for its role and content there are three.
+ */
 const MESSAGE_TOKENS = 1;
-/** What a picture of common size costs. Pruning counts more for it, to be careful; here a count that is too high misleads. */
+/**
+ * What a picture of common size costs. Pruning counts more for it to be careful, but here a count that is too high
+ * misleads.
+ */
 const MEDIA_TOKENS = 1600;
-/** Fields that no model reads as text: name and value are a sign or two of the format. */
+/** Fields that no model reads as text. Their name and value cost one or two tokens of the format. */
 const MARKS = new Set([
   "type",
   "role",
@@ -42,11 +47,16 @@ const MARKS = new Set([
   "mime_type",
 ]);
 const MAX_DEPTH = 32;
-/** Longer text that begins without a space is data, or of a script that has none: it is alike throughout. */
+/**
+ * If a longer text has no white space in its first characters, it is data, or of a script without spaces. It is the
+ * same kind throughout.
+ */
 const DATA_CHARS = 4096;
-/** Pieces of that length that tell how dense it is. A vocabulary may take seconds for all of it. */
+/**
+ * How many pieces of that length are counted to find the density. To count all of it, a vocabulary may take seconds.
+ */
 const DATA_PIECES = 16;
-/** Digits that a token has at most, in most vocabularies. */
+/** The most digits of one token in most vocabularies. */
 const DIGITS_A_TOKEN = 3;
 
 /** Weighs a message. Bytes are those of its JSON, which is what is sent. */
@@ -66,7 +76,7 @@ export function weighMessage(wire: Wire, message: unknown, counter: TokenCounter
   return { view, weight, outsideMedia, results };
 }
 
-/** Tokens of what is sent beside the messages. Which model it is and how it is to answer is not read by it. */
+/** Returns the tokens of what is sent besides the messages. The model does not read its own name or plain settings. */
 export function weighBeside(beside: unknown, counter: TokenCounter): number {
   if (typeof beside !== "object" || beside === null || Array.isArray(beside)) return weighValue(beside, counter);
   return Object.entries(beside)
@@ -80,7 +90,7 @@ function weighPictures(media: { count: number; bytes: number }): Weight {
   return media.count === 0 ? NO_WEIGHT : { ...weighMedia(media), tokens: media.count * MEDIA_TOKENS };
 }
 
-/** Tokens of all that is read in a value: its texts and the names of its fields. */
+/** Returns the tokens of everything that a model reads in a value: its texts and the names of its fields. */
 function weighValue(value: unknown, counter: TokenCounter, depth = 0): number {
   if (typeof value === "string") return countText(value, counter);
   if (typeof value === "number") return Math.ceil(String(value).length / DIGITS_A_TOKEN);
@@ -93,7 +103,7 @@ function weighValue(value: unknown, counter: TokenCounter, depth = 0): number {
   return tokens;
 }
 
-/** All tokens of a text; those of long data by pieces that stand evenly apart, its start and end among them. */
+/** Counts the tokens of a text. For long data it counts pieces at even distances, from the start to the end. */
 function countText(text: string, counter: TokenCounter): number {
   const sampled = DATA_CHARS * DATA_PIECES;
   if (text.length <= sampled || /\s/.test(text.slice(0, DATA_CHARS))) return counter.count(text);
@@ -117,6 +127,6 @@ function jsonOf(message: unknown): string {
   try {
     return JSON.stringify(message) ?? "";
   } catch {
-    return ""; // a circle: no client can send it either
+    return ""; // no client can send a circle either
   }
 }
