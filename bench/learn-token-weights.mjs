@@ -254,9 +254,9 @@ function write(weights) {
   writeFileSync(
     weightsFile,
     `// Written by bench/learn-token-weights.mjs, in 1/${unitsPerToken} of a token.\n\n` +
-      `/** By class, in the order of \`tokenClasses\`: the weight of each place of a run, the last one for all that follow. */\n` +
+      `/** The weight of each place of a run, for each class in the order of \`tokenClasses\`. The last weight is for all later places. */\n` +
       `export const placeWeights: readonly (readonly number[])[] = [\n${rows(places)}\n];\n\n` +
-      `/** By class on the left, then class on the right: what it adds where one run ends and another begins. */\n` +
+      `/** What it adds if one run ends and another begins, by the class on the left, then the class on the right. */\n` +
       `export const joinWeights: readonly (readonly number[])[] = [\n${rows(joins)}\n];\n`,
   );
 }

@@ -10,44 +10,44 @@ import { type MessageSource, type Stretch, settlePairs } from "./settle-pairs.ts
 
 export type { MessageSource };
 
-/** How much of a history is handed over, and which part. */
+/** Says how much of a history is handed over, and which part. */
 export interface CapOptions {
-  /** At most so many messages, before anything else. */
+  /** The most messages. It is applied before anything else. */
   limit?: number | undefined;
-  /** Of the messages as JSON; 80 KiB without it. */
+  /** The most bytes of the messages as JSON. The default is 80 KiB. */
   maxBytes?: number | undefined;
-  /** How many of the newest messages to pass over: `next` of the page before. */
+  /** How many of the newest messages to skip. Use `next` of the page before. */
   offset?: number | undefined;
-  /** The messages around the one with this id, or at this place. */
+  /** Returns the messages around the one with this id, or at this index. */
   around?: string | number | undefined;
-  /** False leaves messages of tool results out. */
+  /** False leaves out messages of tool results. */
   includeTools?: boolean | undefined;
 }
 
-/** A history to be read by another agent. */
+/** A history for another agent. */
 export interface CappedHistory {
-  /** JSON values; copies, but for texts. */
+  /** JSON values. They are copies, except for texts. */
   messages: unknown[];
-  /** Something is missing: a message, part of a text, details, a signature or an image's data. */
+  /** True if something is missing: a message, part of a text, details, a signature, or an image's data. */
   truncated: boolean;
-  /** A message within `limit` is missing. */
+  /** True if a message within `limit` is missing. */
   droppedMessages: boolean;
-  /** A text, thinking or partialJson was cut. */
+  /** True if a text, thinking or partialJson was cut. */
   contentTruncated: boolean;
-  /** Of `messages` as JSON, in UTF-8. */
+  /** The bytes of `messages` as JSON in UTF-8. */
   bytes: number;
-  /** How many newer messages were passed over. */
+  /** How many newer messages were skipped. */
   offset: number;
-  /** The `offset` of the page before this one in time; null if there is none. */
+  /** The `offset` of the next older page, or null if there is none. */
   next: number | null;
-  /** Messages in all. */
+  /** The number of messages in the whole history. */
   total: number;
 }
 
 const OMITTED = "[sessions_history omitted: message too large]";
-/** The list's own brackets. */
+/** The brackets of the list. */
 const BRACKETS_BYTES = 2;
-/** Messages at either end by which the format is known. */
+/** How many messages at each end are read to detect the format. */
 const SAMPLE = 32;
 
 interface Copy {
@@ -58,8 +58,9 @@ interface Copy {
 }
 
 /**
- * A history in at most `maxBytes` of JSON: what a reader cannot use is taken out, long texts are cut, the oldest messages
- * are left out, and a message that has no room even alone becomes a placeholder. Never changes what it is given.
+ * Returns a history in at most `maxBytes` of JSON. Removes what a reader cannot use, cuts long texts, leaves out the
+ * oldest messages, and replaces a message that does not fit even alone by a placeholder. Never changes what it is
+ * given.
  */
 export function cap(messages: MessageSource, options: CapOptions = {}): CappedHistory {
   const maxBytes = checkNumber(options.maxBytes ?? NUMBERS.capBytes.default, NUMBERS.capBytes, "maxBytes", "bad-limit");
@@ -75,14 +76,15 @@ export function cap(messages: MessageSource, options: CapOptions = {}): CappedHi
   const page = new Page(source, maxBytes);
   const grown = anchor === null ? page.growBack(end, wanted) : page.growAround(anchor, wanted);
   const target = { from: anchor ?? end - 1, to: (anchor ?? end - 1) + 1 };
-  // The hard cap: better one message without its call than none, and a word for one that has no room.
+  // If nothing fits, one message without its call is better than none. If even that has no room, a placeholder is
+  // shown.
   const settled = grown.to > grown.from ? settlePairs(source, wireOf(source), grown, anchor) : target;
   const shown = settled.to > settled.from ? settled : target;
   const place = { offset: total - shown.to, next: shown.from > 0 ? total - shown.from : null, total };
   return answer(page.copies(shown), shown.to - shown.from < wanted, place);
 }
 
-/** The copies of one page, made as far as there is room for them. */
+/** The copies of one page. They are made while there is room. */
 class Page {
   readonly #copies = new Map<number, Copy>();
   readonly #source: MessageSource;
@@ -93,14 +95,14 @@ class Page {
     this.#left = maxBytes - BRACKETS_BYTES;
   }
 
-  /** From the newest back, while there is room. */
+  /** Takes messages from the newest backwards, while there is room. */
   growBack(end: number, wanted: number): Stretch {
     let from = end;
     while (end - from < wanted && this.#take(from - 1)) from--;
     return { from, to: end };
   }
 
-  /** From one message outwards, older and newer in turn. */
+  /** Takes messages from one outwards, older and newer in turn. */
   growAround(anchor: number, wanted: number): Stretch {
     if (!this.#take(anchor)) return { from: anchor, to: anchor };
     let [from, to] = [anchor, anchor + 1];
@@ -113,7 +115,7 @@ class Page {
     return { from, to };
   }
 
-  /** Null for a message that had no room. */
+  /** Returns null for a message that had no room. */
   copies({ from, to }: Stretch): (Copy | null)[] {
     return Array.from({ length: to - from }, (_, index) => this.#copies.get(from + index) ?? null);
   }
@@ -128,7 +130,7 @@ class Page {
   }
 }
 
-/** Null if it takes more than `maxBytes` as JSON; no more of it than that is read. */
+/** Returns null if the message takes more than `maxBytes` as JSON. Reads no more of it than that. */
 function copyMessage(message: unknown, maxBytes: number): Copy | null {
   const { value, isShortened, isReduced } = lightenMessage(message);
   try {
@@ -136,7 +138,7 @@ function copyMessage(message: unknown, maxBytes: number): Copy | null {
     const copied = copyWhole(value, maxBytes, walk);
     return copied && { ...copied, isShortened, isReduced: isReduced || walk.tooDeep };
   } catch {
-    return null; // an engine's own limit
+    return null; // a limit of the engine itself
   }
 }
 
@@ -161,7 +163,7 @@ function answer(
   };
 }
 
-/** Null where the format is not sure: then nothing is known of calls and results. */
+/** Returns null if the format is not sure. Then nothing is known about calls and results. */
 function wireOf(source: MessageSource): Wire | null {
   const { length } = source;
   const sample = Array.from({ length: Math.min(length, 2 * SAMPLE) }, (_, index) =>
@@ -170,7 +172,7 @@ function wireOf(source: MessageSource): Wire | null {
   return detectWire(sample);
 }
 
-/** The same messages without those of tool results. */
+/** Returns the same messages without those of tool results. */
 function withoutResults(source: MessageSource): MessageSource {
   const wire = wireOf(source);
   const kept: number[] = [];
@@ -190,7 +192,7 @@ function placeOf(source: MessageSource, around: string | number): number {
   throw new SpillwayError("bad-input", `around: there is no message ${describeValue(around)} in this history`);
 }
 
-/** Where formats keep a message's own id. */
+/** Returns the values of the fields in which formats keep a message's own id. */
 function idsOf(message: unknown): unknown[] {
   if (typeof message !== "object" || message === null) return [];
   const inner = ["__openclaw", "kwargs"].map((name) => readField(message, name));

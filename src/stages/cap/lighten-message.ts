@@ -2,26 +2,26 @@ import { readField } from "../clamp/bound-open.ts";
 import { mediaBytes } from "../measure/media-bytes.ts";
 import { NUMBERS } from "../policy/defaults.ts";
 
-/** Stands behind a text that was cut. */
+/** Is added after a text that was cut. */
 export const CUT_MARKER = "\n…(truncated)…";
 
-/** A message as another agent reads it, and what was done to it. Values that stay are shared, not copied. */
+/** A message as another agent reads it, and what was done to it. Unchanged values are shared, not copied. */
 export interface Lightened {
   value: unknown;
-  /** A text, thinking or partialJson was cut. */
+  /** True if a text, thinking or partialJson was cut. */
   isShortened: boolean;
-  /** Details, a signature or media data were removed. */
+  /** True if details, a signature or the data of media were removed. */
   isReduced: boolean;
 }
 
-/** Blocks inside blocks beyond this stay as they are. */
+/** Blocks that are nested deeper stay as they are. */
 const MAX_LEVELS = 8;
-/** A message with more fields or blocks than this stays as it is: it is over any limit. */
+/** A message with more fields or blocks than this stays as it is, because it is over any limit. */
 const MAX_PARTS = 1_000_000;
 
-/** Of no use to a reader, and not counted as a loss. */
+/** Fields that are of no use to a reader. Removing them does not count as a loss. */
 const ACCOUNTS = new Set(["usage", "cost", "usage_metadata"]);
-/** What a tool tells its application, and what a provider signed or encrypted for itself. */
+/** Fields that a tool writes for its application, or that a provider signed or encrypted for itself. */
 const REMOVED = new Set([
   "details",
   "structuredContent",
@@ -47,17 +47,17 @@ const HOLDERS = new Set(
     " ",
   ),
 );
-/** Fields that hold a result as data: each text in it is one that a model reads. */
+/** Fields that hold a result as data. A model reads each text in it. */
 const DATA = new Set(["response", "json"]);
 
-/** Takes out of a message what another agent cannot use, and cuts its long texts. Never throws, changes nothing. */
+/** Removes from a message what another agent cannot use, and cuts its long texts. Never throws, and changes nothing. */
 export function lightenMessage(message: unknown): Lightened {
   const walk = new Walk();
   try {
     const value = walk.visit(message, null, 0, false);
     return { value, isShortened: walk.isShortened, isReduced: walk.isReduced };
   } catch {
-    // A message that throws while it is read; what can be read of it is copied later.
+    // If the message throws while it is read, `copyMessage` later copies what can be read.
     return { value: message, isShortened: false, isReduced: false };
   }
 }
@@ -116,7 +116,7 @@ class Walk {
   #isRemoved(name: string, value: unknown, field: string | null, type: string | undefined): boolean {
     const isSigned = type === "thinking" || type === "redacted_thinking";
     const isNamed = REMOVED.has(name) || (isSigned && (name === "signature" || name === "data"));
-    // LangChain's word for details.
+    // LangChain calls details `artifact`.
     if (!isNamed && !(name === "artifact" && field === "kwargs")) return false;
     if (value !== undefined && value !== null) this.isReduced = true;
     return true;
@@ -126,7 +126,7 @@ class Walk {
     const maxChars = NUMBERS.capFieldChars.default;
     if (text.length <= maxChars) return text;
     this.isShortened = true;
-    // Cut before: a copy of a copy is the same copy.
+    // If the text was cut before, it stays the same.
     if (text.length <= maxChars + CUT_MARKER.length && text.endsWith(CUT_MARKER)) return text;
     return text.slice(0, isPairAt(text, maxChars - 1) ? maxChars - 1 : maxChars) + CUT_MARKER;
   }
@@ -144,7 +144,7 @@ function sameOr(list: readonly unknown[], changed: unknown[]): readonly unknown[
   return changed.some((item, index) => item !== list[index]) ? changed : list;
 }
 
-/** Dates, Maps, bytes and the like are values, not blocks. */
+/** Returns false for dates, Maps, bytes and the like. They are values, not blocks. */
 function isPlain(value: object): boolean {
   return Object.prototype.toString.call(value) === "[object Object]";
 }

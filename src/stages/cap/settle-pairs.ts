@@ -1,21 +1,21 @@
 import type { Wire, WireMessage } from "../../contract/wire.ts";
 import { pairResults } from "../../wire/pair-results.ts";
 
-/** Messages by their place, read when they are asked for. A list is one. */
+/** Messages by their index, read when they are needed. A list is one. */
 export type MessageSource = Pick<readonly unknown[], "length" | "at">;
 
-/** A stretch of messages, from the first to before the last. */
+/** A stretch of messages, from `from` to before `to`. */
 export interface Stretch {
   from: number;
   to: number;
 }
 
-/** A call and its result stand this close in any conversation we know. */
+/** How far a call and its result can be apart. They are closer in every conversation that we know. */
 const MAX_LOOK = 200;
 
 /**
- * The stretch without results whose call is left out, and without calls whose results are: borders move inwards past
- * them, but not past `keep`. A result that never had a call stays.
+ * Returns the stretch without results whose call is left out, and without calls whose results are left out. The borders
+ * move inwards past them, but not past `keep`. A result that never had a call stays.
  */
 export function settlePairs(
   source: MessageSource,
@@ -35,7 +35,7 @@ export function settlePairs(
   for (;;) {
     const stretch = Array.from({ length: last - first }, (_, index) => view(first + index));
     const nextFirst = Math.min(keep ?? last, afterOrphans(stretch, first, view));
-    // The newest messages' calls may not have been answered yet.
+    // The calls of the newest messages may not have been answered yet.
     const nextLast = keep === null ? last : Math.max(keep + 1, beforeUnanswered(stretch, first, source.length, view));
     if (nextFirst === first && nextLast === last) return { from: first, to: last };
     first = nextFirst;
@@ -43,7 +43,7 @@ export function settlePairs(
   }
 }
 
-/** Where the stretch begins once results whose calls stand before it are left out. */
+/** Returns where the stretch begins without the results whose calls are before it. */
 function afterOrphans(stretch: readonly WireMessage[], first: number, view: (index: number) => WireMessage): number {
   const orphans = new Map<string, number>();
   for (const { message, result, call } of pairResults(stretch)) {
@@ -61,7 +61,7 @@ function afterOrphans(stretch: readonly WireMessage[], first: number, view: (ind
   return begin;
 }
 
-/** Where the stretch ends once calls whose results stand behind it are left out. */
+/** Returns where the stretch ends without the calls whose results are after it. */
 function beforeUnanswered(
   stretch: readonly WireMessage[],
   first: number,

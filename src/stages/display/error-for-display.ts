@@ -4,17 +4,17 @@ import { textStart } from "./for-display.ts";
 
 const UNKNOWN = "unknown error";
 const DOTS = "...";
-/** Errors inside errors beyond this are not followed; ends circles too. */
+/** How deep errors inside errors are followed. It also ends circles. */
 const MAX_LEVELS = 5;
-/** Elements looked at in a list of blocks or of errors. */
+/** How many elements of a list of blocks or errors are read. */
 const MAX_ELEMENTS = 16;
-/** A longer text is not read as JSON. */
+/** A longer text is not parsed as JSON. */
 const MAX_JSON_CHARS: number = NUMBERS.displayTextChars.default;
 
 /**
- * The first line of an error's message, at most 400 characters, never empty. Takes what was thrown (an Error, a text,
- * anything) or a result that tells of an error: the `message`, `error` or `reason` of its `details`, then its own, then
- * its first text.
+ * Returns the first line of an error's message, at most 400 characters and never empty. Takes what was thrown (an
+ * Error, a text, anything) or a result that reports an error. In a result it looks for the `message`, `error` or
+ * `reason` of its `details`, then for its own, then for its first text.
  */
 export function errorForDisplay(error: unknown): string {
   try {
@@ -34,16 +34,16 @@ function messageOf(error: unknown, level: number): string | null {
   }
   const own = () => field("message") ?? field("error") ?? field("reason");
   const details = fieldOf(error, "details");
-  // In a result `details` is the tool's own word; elsewhere it only adds to the message.
+  // In a result, `details` is what the tool itself says. Elsewhere it only adds to the message.
   if (!isObject(details) || fieldOf(error, "content") === undefined) return own() ?? contentMessage(error, level);
   return messageOf(details, level + 1) ?? own() ?? contentMessage(error, level);
 }
 
-/** What throws when it is read is not there. */
+/** Returns undefined if reading the field throws. */
 function fieldOf(holder: object, name: string): unknown {
   try {
     const value = (holder as Record<string, unknown>)[name];
-    // A flag or a code (`error: true`, `error: 404`) says that there is an error, not which.
+    // A flag or a code (`error: true`, `error: 404`) says that there is an error, but not which one.
     return typeof value === "string" || isObject(value) ? value : undefined;
   } catch {
     return undefined;
@@ -56,7 +56,7 @@ function isObject(value: unknown): value is object {
 
 function primitiveText(value: unknown): string {
   if (typeof value === "symbol") return value.description ?? "";
-  // The decimals of a large BigInt take long to find, and nobody throws one.
+  // It takes long to write a large BigInt in decimal, so only its low bits are written. Nobody throws one.
   return typeof value === "bigint" ? String(BigInt.asIntN(1024, value)) : String(value);
 }
 
@@ -68,7 +68,7 @@ function firstOf(list: readonly unknown[], level: number): string | null {
   return null;
 }
 
-/** An empty message still leaves the sort of error, if that says more than "Error". */
+/** If the message is empty, the name of the error still says something, unless it is just "Error". */
 function nameOf(error: Error): string | null {
   const name = fieldOf(error, "name");
   return typeof name === "string" && name !== "Error" ? firstLine(name) : null;
@@ -94,7 +94,7 @@ function firstLine(text: string): string | null {
   const maxChars = NUMBERS.displayErrorChars.default;
   const start = text.search(/\S/);
   if (start < 0) return null;
-  // One more than may be shown, to see whether there is more.
+  // Takes one character more than may be shown, to see whether there is more.
   const line = text.slice(start, start + maxChars + 1).split(/[\r\n\u2028\u2029]/, 1)[0] as string;
   return line.length <= maxChars ? line.trimEnd().toWellFormed() : textStart(line, maxChars - DOTS.length) + DOTS;
 }

@@ -6,18 +6,21 @@ import { mediaBytes } from "../measure/media-bytes.ts";
 import { splitsPair } from "../measure/scan.ts";
 import { NUMBERS } from "../policy/defaults.ts";
 
-/** Blocks shown of one result, those inside blocks included: the first and the last half, a note between. */
+/**
+ * The most blocks that are shown of one result, also counting blocks inside blocks. If there are more, the first and
+ * the last half are shown with a note between them.
+ */
 export const MAX_DISPLAY_BLOCKS = 200;
-/** Fields looked at in one block; further ones are counted. */
+/** How many fields of one block are read. Further ones are only counted. */
 const MAX_FIELDS = 1000;
-/** Blocks and objects inside them; further ones are bounded as data. */
+/** How many blocks and objects inside them are read. Further ones are bounded as data. */
 const MAX_PARTS = 1000;
-/** Blocks inside blocks beyond this are bounded as data. */
+/** Blocks that are nested deeper are bounded as data. */
 const MAX_LEVELS = 6;
-/** For `details`, for `structuredContent`, and for all unknown fields of one block together. */
+/** The most bytes for `details`, for `structuredContent`, and for all unknown fields of one block together. */
 const DATA_BYTES = NUMBERS.detailsBytes.default;
 
-/** Fields whose object is part of the block: its own text and media are shown in the same way. */
+/** Fields whose object is part of the block. Its text and media are shown in the same way. */
 const PARTS = new Set(
   "source resource inlineData inline_data image_url input_audio image audio video document file media".split(" "),
 );
@@ -26,10 +29,11 @@ const CONTENT = new Set(["content", "contents", "parts", "output", "value"]);
 const DATA = new Set(["details", "structuredContent"]);
 
 /**
- * A result as people see it: texts of at most 8,000 characters with a note of how much is missing, and for images, audio
- * and files `{ bytes, omitted: true }` (decoded bytes) in place of their data. `details`, `structuredContent` and, taken
- * together, the other fields of a block are bounded to 8,192 bytes of JSON each (see `boundValue`). At most 200 blocks
- * are shown. Takes strings, blocks, lists of blocks, results of any format; never throws, never changes what it is given.
+ * Returns a result as people see it. Texts have at most 8,000 characters, with a note of how much is missing. Images,
+ * audio and files are replaced by `{ bytes, omitted: true }`, with the number of decoded bytes. `details`,
+ * `structuredContent` and the other fields of a block together are bounded to 8,192 bytes of JSON each (see
+ * `boundValue`). At most 200 blocks are shown.
+ * Takes strings, blocks, lists of blocks and results of any format. Never throws, and never changes what it is given.
  */
 export function forDisplay(result: unknown): unknown {
   try {
@@ -40,7 +44,7 @@ export function forDisplay(result: unknown): unknown {
 }
 
 interface View {
-  /** Blocks that may still be shown. */
+  /** How many blocks may still be shown. */
   blocks: number;
   parts: number;
   level: number;
@@ -58,7 +62,7 @@ function displayValue(value: unknown, field: string | null, view: View): unknown
   }
 }
 
-/** Dates, Maps, bytes and the like are data, not blocks. */
+/** Returns false for dates, Maps, bytes and the like. They are data, not blocks. */
 function isRecordOrList(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
   if (Array.isArray(value)) return true;
@@ -80,7 +84,7 @@ function displayBlocks(blocks: readonly unknown[], view: View): unknown[] {
   return displayed;
 }
 
-/** In a list, what JSON drops is null. */
+/** In a list, JSON writes null for a value that it cannot hold. */
 function displayElement(value: unknown, view: View): unknown {
   return displayValue(value, null, view) ?? null;
 }
@@ -108,7 +112,7 @@ function isPart(name: string): boolean {
   return CONTENT.has(name) || PARTS.has(name);
 }
 
-/** `text` and `content` anywhere; `data` where the block says that it is text. */
+/** Returns true for `text` and `content` in any block, and for `data` if the block says that it is text. */
 function isText(name: string, value: unknown, type: string | undefined): boolean {
   if (typeof value !== "string") return false;
   return name === "text" || CONTENT.has(name) || (name === "data" && type === "text");
@@ -119,7 +123,7 @@ function textField(block: object, name: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** The block's fields as they stood, notes and the bytes left out behind them. */
+/** Returns the block's fields in their order, followed by notes and the number of omitted bytes. */
 function inOrder(
   names: readonly string[],
   shown: ReadonlyMap<string, unknown>,
@@ -138,18 +142,18 @@ function inOrder(
   return Object.fromEntries(displayed);
 }
 
-/** A text as people see it: its start within the limit, the note of how much is missing counted in. */
+/** Returns the start of a text within the limit, with a note of how much is missing. The note counts too. */
 function displayText(text: string, maxChars: number = NUMBERS.displayTextChars.default): string {
   if (text.length <= maxChars) return text.toWellFormed();
   const note = (chars: number) => `\n... [${counted(chars, "character")} omitted]`;
-  // Reserved for the largest count there can be: the true one is never longer.
+  // Reserves room for the largest possible count. The true one is never longer.
   const room = maxChars - note(text.length).length;
   if (room <= 0) return textStart(text, maxChars);
   const start = textStart(text, room);
   return start + note(text.length - start.length);
 }
 
-/** The first characters of a text, not parting a surrogate pair. */
+/** Returns the first characters of a text. Never splits a surrogate pair. */
 export function textStart(text: string, maxChars: number): string {
   const end = maxChars > 0 && maxChars < text.length && splitsPair(text, maxChars) ? maxChars - 1 : maxChars;
   return text.slice(0, Math.max(0, end)).toWellFormed();

@@ -6,8 +6,8 @@ const MAX_DEPTH = 64;
 const MAX_NODES = 1_000_000;
 
 /**
- * The value with every lone surrogate in it, keys included, replaced by U+FFFD: one alone makes a whole session unreadable
- * to most providers. What needs no repair is the same object. Never throws, changes nothing.
+ * Replaces every lone surrogate in a value, also in keys, by U+FFFD. A single one makes a whole session unreadable for
+ * most providers. If nothing needs repair, returns the same object. Never throws, and changes nothing.
  */
 export function repairText<T>(value: T): T {
   const walk = { nodes: MAX_NODES };
@@ -39,8 +39,8 @@ function repair(value: unknown, walk: { nodes: number }, depth: number): unknown
 const CHARS_PER_TOKEN = 4;
 
 /**
- * What one persisted result may take: its limits, and as outer bounds 400,000 characters, or its share of the window where
- * that is stated. A small window leaves it 2,000 characters all the same; its limits are stronger than that.
+ * Returns the limits of one persisted result: its own limits, and at most 400,000 characters, or its share of the
+ * window if the window is known. A small window still leaves it 2,000 characters, unless its own limits are lower.
  */
 export function guardLimits(limits: Limits, windowTokens: number | null): Limits {
   const { guardChars, guardFloorChars, guardWindowShare } = NUMBERS;
@@ -50,7 +50,7 @@ export function guardLimits(limits: Limits, windowTokens: number | null): Limits
   return { ...limits, maxChars: Math.min(limits.maxChars ?? Infinity, bound) };
 }
 
-/** Calls that were made and not answered yet, as messages come one after another. */
+/** The calls that were made and not answered yet, as messages come one after another. */
 export class PendingCalls {
   #open: WireCall[] = [];
 
@@ -58,13 +58,16 @@ export class PendingCalls {
     return this.#open;
   }
 
-  /** The tool whose result this is; null if no open call says it. */
+  /** Returns the tool whose result this is, or null if neither the result nor an open call names it. */
   toolOf({ id, tool }: WireResult): string | null {
     if (tool !== null && tool.trim() !== "") return tool;
     return this.#open.find((call) => call.id === id)?.tool ?? null;
   }
 
-  /** Calls that can get no result any more, since the conversation goes on with this message. They are forgotten. */
+  /**
+   * Returns the calls that can no longer get a result, because the conversation goes on with this message. They are
+   * forgotten.
+   */
   lostBefore({ role, results }: WireMessage): WireCall[] {
     const goesOn = (role === "user" || role === "assistant") && results.length === 0;
     return goesOn ? this.close() : [];
@@ -79,7 +82,7 @@ export class PendingCalls {
     if (!aborted) this.#open.push(...calls.filter((call) => !results.some(({ id }) => id !== null && id === call.id)));
   }
 
-  /** All open calls, which are forgotten. */
+  /** Returns all open calls and forgets them. */
   close(): WireCall[] {
     const open = this.#open;
     this.#open = [];

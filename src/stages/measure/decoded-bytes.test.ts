@@ -4,7 +4,7 @@ import { decodedBytes } from "./media-bytes.ts";
 
 const bytes = fc.uint8Array({ maxLength: 200 });
 
-/** As mail and PEM files have it. */
+/** Breaks base64 into lines, as mail and PEM files do. */
 const wrapped = (text: string, every: number) => text.replace(new RegExp(`.{${every}}`, "g"), "$&\r\n");
 
 describe("decodedBytes", () => {

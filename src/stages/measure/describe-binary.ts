@@ -1,6 +1,6 @@
 import { CONTROLS, strangeBytes } from "./scan.ts";
 
-/** First bytes that name a format. `at` is where they stand. */
+/** The first bytes that identify a format. `at` is their offset. */
 const FORMATS: [name: string, bytes: string, at?: number][] = [
   ["PNG image", "\x89PNG\r\n\x1a\n"],
   ["JPEG image", "\xff\xd8\xff"],
@@ -29,17 +29,23 @@ const FORMATS: [name: string, bytes: string, at?: number][] = [
   ["UTF-16 text", "\xfe\xff"],
 ];
 
-/** A text that happens to begin like a format has less. */
+/** If a text happens to begin like a format, its share of strange bytes is below this. */
 const STRANGE_SHARE = 0.01;
 
-/** Above this share of bytes that no text has, an output is binary. Names separated by NUL stay below it. */
+/**
+ * If the share of bytes that no text has is above this, an output is binary. Names that are separated by NUL stay below
+ * it.
+ */
 const BINARY_SHARE = 0.1;
 
-/** Text in an older encoding (Latin-1) has no control characters and less of what is not UTF-8, unless it is short. */
+/**
+ * Text in an older encoding, such as Latin-1, has no control characters and a smaller share of bytes that are not
+ * UTF-8, unless it is short.
+ */
 const OLD_TEXT_SHARE = 0.3;
 const OLD_TEXT_BYTES = 16;
 
-/** Names what the start of a binary output is, or null if it is text. */
+/** Names the format of a binary output by its start. Returns null if the output is text. */
 export function describeBinary(sample: Uint8Array): string | null {
   const strange = strangeBytes(sample);
   if (strange === 0) return startsWith(sample, "%PDF-", 0) ? "PDF document" : null;

@@ -14,7 +14,7 @@ const { count, maxBytesPerToken } = estimateCounter;
 const fit = estimateCounter.fit as NonNullable<typeof estimateCounter.fit>;
 const bytes = (text: string): number => new TextEncoder().encode(text).length;
 
-/** Any unit, lone surrogates included, with those that make runs and joins more often than chance would. */
+/** Generates any unit, also lone surrogates. Units that make runs and joins come more often than by chance. */
 const unit = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(..." \n\t\raetzqKX059._-/\\=*'\"([{)],;:!?@é中かक😀".split("")) },
   { weight: 2, arbitrary: fc.constantFrom(" ", "\n", "x", "0", "-").map((character) => character.repeat(25)) },
@@ -24,7 +24,7 @@ const unit = fc.oneof(
 const anyText = fc.string({ unit, maxLength: 60 });
 
 const claudeTokenizer = new Tokenizer({ ...claude, special_tokens: {} });
-/** Real counters take quadratic time on long runs, so these are counted in pieces; that adds next to nothing. */
+/** Real counters take quadratic time on long runs, so long runs are counted in pieces. That adds almost nothing. */
 function realCounts(text: string): { o200k: number; larger: number } {
   const pieces = /\S{600}|\s{600}/.test(text) ? (text.match(/[\s\S]{1,600}/g) ?? []) : [text];
   const o200k = pieces.reduce((sum, piece) => sum + countTokens(piece, { disallowedSpecial: new Set() }), 0);
@@ -93,7 +93,7 @@ describe("estimateCounter", () => {
   });
 
   it("is at or above both real counts on text of many kinds, and not far above o200k where o200k is at its best", () => {
-    // Highest ratio to o200k that is allowed; other kinds are bound from below only.
+    // The highest allowed ratio to o200k. Other kinds are only bound from below.
     const most: Record<string, number> = {
       english: 1.3,
       json: 1.25,

@@ -1,22 +1,23 @@
 import type { TokenCounter } from "../../contract/token-counter.ts";
 import { joinWeights, placeWeights } from "./token-weights.ts";
 
-/** Units summed as small integers before they go into the total. */
+/** How many units are summed as small integers before they are added to the total. */
 const blockChars = 16_384;
 
 /**
- * Weighs a text without a vocabulary: by the kinds of its characters, the lengths of their runs and the joins between
- * them. Errs on the high side on purpose; it is meant to be at or above both o200k and ai-tokenizer's claude vocabulary.
+ * Estimates tokens without a vocabulary: by the kinds of characters, the lengths of their runs and the joins between
+ * them. It is too high on purpose: it should be at or above both o200k and ai-tokenizer's claude vocabulary.
  *
- * Estimate / o200k on samples of 2,000 to 3,000 characters, min, median, max (bench/learn-token-weights.mjs --check):
+ * The ratio of the estimate to o200k on samples of 2,000 to 3,000 characters, as minimum, median and maximum
+ * (bench/learn-token-weights.mjs --check), is:
  *   CI logs 1.03 1.25 1.84, shell output and code 1.09 1.29 1.77, tool JSON 1.11 1.12 1.14, scripts 1.08 1.18 1.23,
  *   minified 1.14 1.29 1.41, markdown 0.93 1.25 1.52 (all held out from learning, by repository or file),
  *   English prose 1.22, base64 1.10, hex 1.10, JSON 1.08, CSV numbers 1.21, emoji 1.41.
- * Of those 1,172 held-out samples 0.8 % are below the larger of the two real counts.
+ * 0.8 % of those 1,172 held-out samples are below the larger of the two real counts.
  * Other scripts follow the claude vocabulary, which needs far more tokens there than o200k: Russian 1.98 times o200k,
  * Chinese 2.3, Japanese 1.7, Korean 2.3, Arabic 3.2, Hindi 4.2, Thai 4.5; 1.05 to 1.7 times the claude count.
- * Too low on characters drawn at random from all Han, Hangul or kana (down to 0.73), which is no real text, and on about
- * one real sample in a hundred (the worst seen 0.81).
+ * The estimate is too low on random characters of Han, Hangul or kana (down to 0.73), which are not real text, and on
+ * about one real sample in a hundred (the lowest was 0.81).
  */
 export const estimateCounter: TokenCounter = {
   name: "estimate",
@@ -86,16 +87,17 @@ function splitsPair(text: string, index: number): boolean {
 /** Weights are whole numbers of this share of a token, so that sums are the same in any order. */
 const unitsPerToken = 1024;
 
-/** Row of the start: no run is open. */
+/** The row of the start, where no run is open. */
 const startRow = 0;
 
-/** Columns of a row: a power of two, at least the number of classes. */
+/** The columns of a row: a power of two that is at least the number of classes. */
 const width = 64;
 
 /**
- * For each row (class of the open run and place in it) and each class of the unit that comes: the next row in the
- * upper half, the weight of the unit in the lower. Forward reads a text from its start, backward from its end; both
- * give the same sum, since a run weighs by its length only and a join by the two classes.
+ * A table with a row for each class of the open run and place in it, and a column for each class of the next unit. The
+ * upper half of a cell is the next row, the lower half the weight of the unit. The forward table reads a text from its
+ * start, the backward table from its end. Both give the same sum, because the weight of a run depends only on its
+ * length and that of a join only on the two classes.
  */
 type Cells = Int32Array;
 
@@ -103,7 +105,7 @@ let classes: Uint8Array | undefined;
 let forward: Cells | undefined;
 let backward: Cells | undefined;
 
-/** The class of every unit; made on first use, like the cells. */
+/** Returns the class of every unit. It is made on first use, as the cells are. */
 const unitClasses = (): Uint8Array => (classes ??= classifyUnits());
 const forwardCells = (): Cells => (forward ??= makeCells(joinWeight));
 const backwardCells = (): Cells => (backward ??= makeCells((open, next) => joinWeight(next, open)));
@@ -143,21 +145,24 @@ function joinWeight(left: number, right: number): number {
   return joinWeights[Math.min(left, firstWideClass)]?.[Math.min(right, firstWideClass)] ?? 0;
 }
 
-/** Characters that tokenizers treat alike, by UTF-16 unit. */
+/** UTF-16 units that tokenizers treat alike. */
 interface TokenClass {
   name: string;
-  /** Classes with the same run make up one run together and share its places; by default a class is a run of its own. */
+  /**
+   * Classes with the same name here form one run together and share its places. By default each class forms its own
+   * run.
+   */
   run?: string;
-  /** How many places of a run have a weight of their own; later ones cost as the last. */
+  /** How many places of a run have their own weight. Later places cost the same as the last one. */
   places: number;
-  /** First and last unit of each range. */
+  /** The first and last unit of each range. */
   ranges: [from: number, to: number][];
 }
 
 const of = (characters: string): [number, number][] =>
   Array.from(characters, (character) => [character.charCodeAt(0), character.charCodeAt(0)]);
 
-/** The order is the order of the weights: a change here needs `bench/learn-token-weights.mjs` to run again. */
+/** The weights are in this order. If it changes, `bench/learn-token-weights.mjs` must run again. */
 export const tokenClasses: readonly TokenClass[] = [
   {
     name: "control",
@@ -256,13 +261,13 @@ export const tokenClasses: readonly TokenClass[] = [
   { name: "other", places: 1, ranges: [] },
 ];
 
-/** Classes before this one are ASCII; where two runs join, the others count as one. */
+/** Classes before this one are ASCII. For joins between runs, all the others count as one class. */
 const firstWideClass: number = tokenClasses.findIndex(({ name }) => name === "latin");
 
-/** The name of the run that units of this class make up. */
+/** Returns the name of the run that units of this class form. */
 const runOf = ({ name, run }: TokenClass): string => run ?? name;
 
-/** The class of every UTF-16 unit: an index into `tokenClasses`. */
+/** Returns the class of every UTF-16 unit, as an index into `tokenClasses`. */
 function classifyUnits(): Uint8Array {
   const classes = new Uint8Array(0x10000).fill(tokenClasses.length - 1);
   tokenClasses.forEach(({ ranges }, index) => {
@@ -271,7 +276,7 @@ function classifyUnits(): Uint8Array {
   return classes;
 }
 
-/** A counter that somebody handed in, with the estimate standing in wherever it throws or gives no number. */
+/** Returns a caller's counter that uses the estimate whenever it throws or does not return a number. */
 export function guardCounter(counter: TokenCounter): TokenCounter {
   return {
     name: counter.name,
@@ -282,7 +287,7 @@ export function guardCounter(counter: TokenCounter): TokenCounter {
         const tokens = counter.count(text);
         if (Number.isFinite(tokens) && tokens >= 0) return tokens;
       } catch {
-        // the estimate serves
+        // falls through to the estimate
       }
       return estimateCounter.count(text);
     },
@@ -295,7 +300,7 @@ function fitGuarded(counter: TokenCounter, text: string, maxTokens: number, from
     const at = counter.fit?.(text, maxTokens, from);
     if (at !== undefined && Number.isInteger(at) && at >= 0 && at <= text.length) return at;
   } catch {
-    // the estimate serves
+    // falls through to the estimate
   }
   return estimateCounter.fit?.(text, maxTokens, from) ?? (from === "start" ? 0 : text.length);
 }

@@ -3,14 +3,17 @@ import type { TokenCounter } from "../../contract/token-counter.ts";
 import { estimateCounter } from "./estimate-tokens.ts";
 import { encodeText, newScan, scanBytes, scannedChars, scannedLines, scanText } from "./scan.ts";
 
-/** The size of a text in every unit. */
+/** Returns the size of a text in every unit. */
 export function measureText(text: string, counter: TokenCounter = estimateCounter): Size {
   const scan = newScan();
   if (scanText(scan, text) === null) for (const bytes of encodeText(text)) scanBytes(scan, bytes);
   return { bytes: scan.bytes, chars: text.length, lines: scannedLines(scan), tokens: counter.count(text) };
 }
 
-/** The size of a text whose tokens are only counted when somebody reads them: that takes ten times all the rest. */
+/**
+ * Returns the size of a text, and counts tokens only when somebody reads them, because that takes ten times as long as
+ * the rest.
+ */
 export function lazySize(text: string, { bytes, lines }: Omit<Size, "tokens">, counter: TokenCounter): Size {
   let tokens: number | undefined;
   return {
@@ -24,19 +27,21 @@ export function lazySize(text: string, { bytes, lines }: Omit<Size, "tokens">, c
   };
 }
 
-/** A text being measured as it comes. */
+/** Measures a text as it comes. */
 export interface Measuring {
-  /** Text or bytes, in pieces of any size; bytes are only read during the call. */
+  /** Adds text or bytes, in pieces of any size. Reads bytes only during the call. */
   add(chunk: string | Uint8Array): void;
   end(): Size;
 }
 
-/** Tokens are counted in stretches of about this many characters, cut at a line's end where there is one. */
+/**
+ * Tokens are counted in stretches of about this many characters. A stretch ends at the end of a line if there is one.
+ */
 const STRETCH_CHARS = 16_384;
 
 /**
- * Measures a text that comes in pieces, in bounded memory. Bytes, chars and lines are exact; tokens are counted in
- * stretches and added up, which is within a thousandth of counting the whole.
+ * Measures a text that comes in pieces, in bounded memory. Bytes, chars and lines are exact. Tokens are counted in
+ * stretches and summed, which differs from a count of the whole by at most a thousandth.
  */
 export function startMeasure(counter: TokenCounter): Measuring {
   const scan = newScan();

@@ -1,30 +1,33 @@
-// Which field of a block holds an image, a sound or a file, in the formats of MCP and of the large providers.
+// Finds the field of a block that holds an image, a sound or a file, in the formats of MCP and of the large providers.
 
 /** Blocks of these types have base64 in `data`. */
 const MEDIA_TYPES = /^(?:image|audio|video|media|file|document|input_audio|input_image|input_file|base64)/i;
-/** Fields that say of what sort the bytes beside them are. */
+/** Fields that name the type of the bytes beside them. */
 const MIME_FIELDS = ["mimeType", "mime_type", "media_type", "mediaType"];
-/** Fields whose object holds media and nothing else: base64 in its `data` needs no other sign. */
+/** Fields whose object holds only media. Base64 in its `data` needs no other sign. */
 const MEDIA_HOLDERS = new Set(["inlineData", "inline_data", "input_audio", "audio", "image", "video"]);
-/** Fields that may hold media, and those that hold only media when they hold text. */
+/** Fields that may hold media. Those in ALWAYS_BASE64 hold only media if they hold text. */
 const MEDIA_FIELDS = new Set(["data", "blob", "url", "image_url", "file_data", "fileData", "image", "audio", "bytes"]);
 const ALWAYS_BASE64 = new Set(["blob", "file_data", "fileData"]);
 
 /** What is known of a block, or of an object inside one, before its fields are shown. */
 interface Holder {
-  /** The field under which it stands in its block; null for the block itself. */
+  /** The field of its block that holds it, or null for the block itself. */
   field: string | null;
-  /** A field of it that may be text; undefined if it is none. */
+  /** Returns a field if it is text, otherwise undefined. */
   text(name: string): string | undefined;
 }
 
-/** True bytes of the media in a field; null where it holds none, and is shown like any other. */
+/**
+ * Returns the decoded size of the media in a field. Returns null if the field holds none; then it is shown like any
+ * other.
+ */
 export function mediaBytes(name: string, value: unknown, holder: Holder): number | null {
   if (!MEDIA_FIELDS.has(name)) return null;
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return value.byteLength;
   if (typeof value !== "string") return null;
   if (isDataUrl(value) || ALWAYS_BASE64.has(name)) return decodedBytes(value);
-  // Bedrock's bytes, once they were written as JSON.
+  // These are Bedrock's bytes after they were written as JSON.
   if (name === "bytes" && holder.field === "source") return decodedBytes(value);
   if (name === "data" && holdsMedia(holder)) return decodedBytes(value);
   if (name === "image" && holder.text("type") === "image" && !/^[a-z][a-z0-9+.-]*:/i.test(value.slice(0, 32))) {
@@ -41,7 +44,7 @@ function holdsMedia(holder: Holder): boolean {
   return mime !== undefined && !/^text\/|\bjson\b|\bxml\b/i.test(mime.slice(0, 256));
 }
 
-// How many bytes stand behind an encoded text, without decoding it.
+// Computes how many bytes an encoded text stands for, without decoding it.
 
 const BASE64 = new Uint8Array(128);
 for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_") {
@@ -50,14 +53,14 @@ for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 const PADDING = 0x3d;
 const PERCENT = 0x25;
 
-/** True for a `data:` URL. */
+/** Returns true for a `data:` URL. */
 function isDataUrl(text: string): boolean {
   return /^\s*data:/i.test(text.slice(0, 64));
 }
 
 /**
- * Bytes that a base64 text (either alphabet, white space and padding allowed) or a `data:` URL of any encoding decodes
- * to. Padding ends the text; characters outside the alphabet are skipped, as lenient decoders do.
+ * Returns how many bytes a text decodes to: base64 (either alphabet, with white space and padding) or a `data:` URL of
+ * any encoding. Padding ends the text. Characters outside the alphabet are skipped, as lenient decoders do.
  */
 export function decodedBytes(text: string): number {
   if (!isDataUrl(text)) return base64Bytes(text, 0, false);
@@ -87,7 +90,7 @@ function percentBytes(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (unit === PERCENT && isEscape(text, at)) at += 2;
-    // Both halves of a surrogate pair count two: four bytes in all.
+    // Each half of a surrogate pair counts two bytes, which makes four.
     bytes += unit < 0x80 ? 1 : unit < 0x800 || (unit & 0xf800) === 0xd800 ? 2 : 3;
   }
   return bytes;

@@ -1,12 +1,15 @@
 import type { OutputStream } from "../../contract/output.ts";
 
-/** An output that comes in pieces: a Node or web stream, or any AsyncIterable. */
+/** Returns true for an output that comes in pieces: a Node or web stream, or any AsyncIterable. */
 export function isStream(value: unknown): value is OutputStream {
   if (typeof value !== "object" || value === null) return false;
   return Symbol.asyncIterator in value || typeof (value as { getReader?: unknown }).getReader === "function";
 }
 
-/** The chunks of a stream as bytes. Text is encoded with a surrogate pair that two chunks share put together. */
+/**
+ * Yields the chunks of a stream as bytes. If a surrogate pair is split between two chunks of text, it is joined before
+ * it is encoded.
+ */
 export async function* readChunks(stream: OutputStream): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   let half = "";
@@ -24,7 +27,7 @@ export async function* readChunks(stream: OutputStream): AsyncGenerator<Uint8Arr
   if (half !== "") yield encoder.encode(half);
 }
 
-/** The bytes of a value that has some; anything else as its text. */
+/** Returns the bytes of a value that has some, or the bytes of its text. */
 export function bytesOf(value: unknown): Uint8Array {
   if (value instanceof Uint8Array) return value;
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
@@ -32,12 +35,12 @@ export function bytesOf(value: unknown): Uint8Array {
   return new TextEncoder().encode(textOf(value));
 }
 
-/** Streams of objects are shown as JSON lines. */
+/** Writes objects as lines of JSON. */
 function textOf(value: unknown): string {
   try {
     if (typeof value === "object" && value !== null) return `${JSON.stringify(value)}\n`;
   } catch {
-    // a cycle, a getter that throws
+    // a circle, or a getter that throws
   }
   return String(value);
 }
@@ -46,7 +49,7 @@ function endsInHalf(text: string): boolean {
   return (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800;
 }
 
-/** For runtimes whose web streams are not iterable. */
+/** Reads web streams in runtimes in which they are not iterable. */
 async function* readerChunks(stream: ReadableStream<unknown>): AsyncGenerator<unknown> {
   const reader = stream.getReader();
   try {

@@ -60,7 +60,7 @@ describe.each([true, false])("scan, native %s", (wanted) => {
     fc.assert(
       fc.property(bytes, (input) => {
         const controls = input.filter((byte) => byte < 32 && (byte < 7 || (byte > 13 && byte !== 27))).length;
-        // A sample may end inside a character: that is not strange.
+        // A sample may end inside a character. That is not strange.
         const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(input, { stream: true });
         const replaced = text.split("\ufffd").length - 1;
         const genuine = new TextDecoder("latin1").decode(input).split("\xef\xbf\xbd").length - 1;

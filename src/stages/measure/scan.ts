@@ -1,34 +1,37 @@
 import { SCAN_BINARY } from "./scan-binary.ts";
 
-/** Counts of bytes scanned so far; `state` says how far into a character they end. */
+/** Counts of the bytes that were scanned so far. `state` says how far into a character they end. */
 export interface Scan {
   bytes: number;
   breaks: number;
-  /** UTF-16 units complete so far; call `scannedChars` for those of a text that ends here. */
+  /** Complete UTF-16 units so far. If the text ends here, use `scannedChars`. */
   chars: number;
   state: number;
-  /** Bytes above 127: none means ASCII. */
+  /** The number of bytes above 127. 0 means ASCII. */
   high: number;
-  /** The last byte was a line break, or there was none. */
+  /** True if the last byte was a line break, or if there was no byte yet. */
   atLineStart: boolean;
 }
 
-/** A scan of nothing yet. */
+/** Returns a scan of no bytes. */
 export function newScan(): Scan {
   return { bytes: 0, breaks: 0, chars: 0, state: 0, high: 0, atLineStart: true };
 }
 
-/** Lines of a text that ends here: a trailing break adds none. */
+/** Returns the lines of a text that ends here. A line break at the end adds none. */
 export function scannedLines(scan: Scan): number {
   return scan.breaks + (scan.atLineStart ? 0 : 1);
 }
 
-/** UTF-16 units of a text that ends here: a character cut off counts as one U+FFFD. */
+/** Returns the UTF-16 units of a text that ends here. An incomplete character counts as one U+FFFD. */
 export function scannedChars(scan: Scan): number {
   return scan.chars + (scan.state === 0 ? 0 : 1);
 }
 
-/** Adds bytes to a scan. Ten times the speed of a loop in JavaScript, so that counting never holds a pipe up. */
+/**
+ * Adds bytes to a scan. It uses WebAssembly, which is ten times as fast as a loop in JavaScript, so that counting never
+ * slows a pipe down.
+ */
 export function scanBytes(scan: Scan, bytes: Uint8Array): void {
   if (bytes.length === 0) return;
   const loaded = bytes.length < SMALL ? null : nativeFor(bytes.length);
@@ -38,7 +41,7 @@ export function scanBytes(scan: Scan, bytes: Uint8Array): void {
   scan.atLineStart = bytes[bytes.length - 1] === 10;
 }
 
-/** Below this the copy into WebAssembly's memory costs more than it saves. */
+/** If there are fewer bytes, the copy into WebAssembly's memory costs more than it saves. */
 const SMALL = 48;
 
 function scanInScript(scan: Scan, bytes: Uint8Array): void {
@@ -57,10 +60,10 @@ function scanInScript(scan: Scan, bytes: Uint8Array): void {
   scan.high = high;
 }
 
-/** How much of an output's start decides whether it is text. */
+/** How many bytes of an output's start decide whether it is text. */
 export const SAMPLE_BYTES = 8192;
 
-/** Bytes of an output's start that no text has: control characters and what is not UTF-8. */
+/** Counts the bytes of an output's start that no text has: control characters, and bytes that are not UTF-8. */
 export function strangeBytes(sample: Uint8Array): number {
   const loaded = nativeFor(sample.length);
   if (loaded !== null && sample.length <= loaded.memory.length - DATA_AT) {
@@ -80,9 +83,11 @@ export function strangeBytes(sample: Uint8Array): number {
 
 interface Native {
   memory: Uint8Array;
-  /** Where bytes to count are put. */
+  /** The memory that takes the bytes to count. */
   data: Uint8Array;
-  /** Breaks, chars, state, high and whether there was a control character that texts rarely have. */
+  /**
+   * The breaks, the chars, the state, the high bytes, and whether there was a control character that texts rarely have.
+   */
   results: Int32Array;
   scan(at: number, end: number, state: number): void;
   strange(at: number, end: number): number;
@@ -92,7 +97,7 @@ let native: Native | null | undefined;
 
 const DATA_AT = 1024;
 
-/** Compiling it takes as long as counting this much without it. */
+/** Compiling the native code takes as long as counting this many bytes without it. */
 const WORTH_LOADING_BYTES = 16_384;
 
 let askedBytes = 0;
@@ -123,8 +128,9 @@ function scanInNative(scan: Scan, bytes: Uint8Array, native: Native): void {
 }
 
 /**
- * Adds a whole text to a scan: encoded where it is counted, so that nothing is copied. Returns the strange bytes at its
- * start, as `strangeBytes` counts them; null, having done nothing, where native code is not to be had or not worth it.
+ * Adds a whole text to a scan. Encodes it directly into native memory, so that nothing is copied. Returns the strange
+ * bytes at its start, as `strangeBytes` counts them. If native code is not available or not worth it, does nothing and
+ * returns null.
  */
 export function scanText(scan: Scan, text: string): number | null {
   const native = nativeFor(text.length);
@@ -140,7 +146,7 @@ export function scanText(scan: Scan, text: string): number | null {
     native.scan(DATA_AT, DATA_AT + written, scan.state);
     scan.bytes += written;
     takeResults(scan, native.results);
-    // A text is valid UTF-8 once encoded: only control characters can be strange.
+    // Encoded text is valid UTF-8, so only control characters can be strange.
     if (at === 0 && native.results[4] !== 0)
       strange = native.strange(DATA_AT, DATA_AT + Math.min(written, SAMPLE_BYTES));
     scan.atLineStart = memory[DATA_AT + written - 1] === 10;
@@ -151,7 +157,10 @@ export function scanText(scan: Scan, text: string): number | null {
 
 const encoder = new TextEncoder();
 
-/** Null where WebAssembly or its SIMD is not to be had (some edge runtimes): the loop gives the same counts. */
+/**
+ * Returns null if WebAssembly or its SIMD is not available, as in some edge runtimes. The loop in JavaScript gives the
+ * same counts.
+ */
 function loadNative(): Native | null {
   try {
     const binary = Uint8Array.from(atob(SCAN_BINARY), (char) => char.charCodeAt(0));
@@ -174,15 +183,19 @@ function loadNative(): Native | null {
   }
 }
 
-/** For tests: forces one way of counting, or undoes that. */
+/** Forces one way of counting, for tests. Returns true if native code is used. */
 export function useNativeScan(wanted: boolean): boolean {
   native = wanted ? loadNative() : null;
   return native !== null;
 }
 
-// How UTF-8 is read, as the WHATWG decoder does: an invalid stretch counts as one U+FFFD, its last byte is read again.
+// The tables below read UTF-8 as the WHATWG decoder does: an invalid stretch counts as one U+FFFD, and its last byte is
+// read again.
 
-/** States: 0 between characters; 1, 2 that many bytes to go; 3, 8, 9 inside four bytes; 4-7 after E0, ED, F0, F4. */
+/**
+ * The number of states. 0: between characters. 1 and 2: that many bytes are missing. 3, 8 and 9: inside four bytes. 4
+ * to 7: after E0, ED, F0 and F4.
+ */
 const STATES = 10;
 
 /** Ranges of bytes that every state treats alike, by their last byte. */
@@ -203,10 +216,12 @@ const CLASS_ENDS: [last: number, name: number][] = [
   [0xff, 11],
 ];
 
-/** Where each class leads from state 0; the others are whole or invalid by themselves. */
+/** The state to which each class leads from state 0. Other classes are complete or invalid by themselves. */
 const LEADS: Record<number, number> = { 4: 1, 5: 4, 6: 2, 7: 5, 8: 6, 9: 3, 10: 7 };
 
-/** Per state: which continuation classes it takes, the next state, and the UTF-16 units then complete. */
+/**
+ * For each state: the continuation classes that it takes, the next state, and the UTF-16 units that are complete then.
+ */
 const CONTINUES: Record<number, [classes: number[], next: number, chars: number]> = {
   1: [[1, 2, 3], 0, 1],
   2: [[1, 2, 3], 1, 0],
@@ -219,9 +234,12 @@ const CONTINUES: Record<number, [classes: number[], next: number, chars: number]
   9: [[1, 2, 3], 0, 2],
 };
 
-/** Byte -> class. */
+/** Maps a byte to its class. */
 const CLASSES: Uint8Array = new Uint8Array(256);
-/** state * 16 + class -> next state, with the UTF-16 units it completes times 16 and the invalid stretches it ends times 64. */
+/**
+ * Maps state * 16 + class to the next state, plus 16 times the UTF-16 units that it completes, plus 64 times the
+ * invalid stretches that it ends.
+ */
 const STEPS: Uint8Array = new Uint8Array(STATES * 16);
 
 let byte = 0;
@@ -231,7 +249,8 @@ for (let state = 0; state < STATES; state++) {
   for (let name = 0; name < 12; name++) {
     const continues = CONTINUES[state];
     const lead = LEADS[name];
-    // A byte that begins nothing is whole (ASCII) or invalid by itself; after a broken-off character one U+FFFD comes first.
+    // A byte that begins no sequence is complete (ASCII) or invalid by itself. If a character was broken off before it,
+    // one U+FFFD comes first.
     const fresh = lead ?? (name === 0 ? 16 : 16 | 64);
     if (continues === undefined) STEPS[state * 16 + name] = fresh;
     else if (continues[0].includes(name)) STEPS[state * 16 + name] = (continues[2] << 4) | continues[1];
@@ -239,7 +258,7 @@ for (let state = 0; state < STATES; state++) {
   }
 }
 
-/** 1 for control characters that no terminal uses for text. */
+/** Holds 1 for control characters that no terminal uses in text. */
 export const CONTROLS: Uint8Array = Uint8Array.from({ length: 32 }, (_, byte) =>
   byte < 7 || (byte > 13 && byte !== 27) ? 1 : 0,
 );
@@ -247,8 +266,8 @@ export const CONTROLS: Uint8Array = Uint8Array.from({ length: 32 }, (_, byte) =>
 const CHUNK_CHARS = 1 << 16;
 
 /**
- * A string as UTF-8, a bounded chunk at a time. A lone surrogate becomes U+FFFD. Each chunk stands in one buffer that
- * the next overwrites: use it before asking for more.
+ * Yields a string as UTF-8 in bounded chunks. A lone surrogate becomes U+FFFD. The next chunk overwrites the buffer, so
+ * use each chunk before you ask for more.
  */
 export function* encodeText(text: string): Generator<Uint8Array> {
   const buffer = new Uint8Array(Math.min(text.length, CHUNK_CHARS) * 3);
@@ -261,7 +280,7 @@ export function* encodeText(text: string): Generator<Uint8Array> {
   }
 }
 
-/** True if `at` stands between the two halves of a surrogate pair. */
+/** Returns true if `at` is between the two halves of a surrogate pair. */
 export function splitsPair(text: string, at: number): boolean {
   return (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 }

@@ -1,10 +1,9 @@
 ;; Counts line breaks and UTF-16 units of UTF-8 bytes, 16 at a time while they are ASCII.
-;; scan.ts has the tables that stand at 0 (byte classes, 256 bytes), 256 (10 states x 16 classes) and 416
-;; (control characters, 32 bytes);
-;; compiled into scan-binary.ts by scripts/compile-scan.mjs.
+;; scan.ts writes the tables at 0 (byte classes, 256 bytes), 256 (10 states x 16 classes) and 416 (control characters,
+;; 32 bytes). scripts/compile-scan.mjs compiles this file into scan-binary.ts.
 (module
   (memory (export "memory") 5)
-  ;; The sum of 16 counters.
+  ;; Returns the sum of 16 counters.
   (func $sum (param $counters v128) (result i32)
     (local $wide v128)
     (local.set $wide (i32x4.extadd_pairwise_i16x8_u (i16x8.extadd_pairwise_i8x16_u (local.get $counters))))
@@ -18,7 +17,7 @@
     (local $one v128) (local $two v128) (local $three v128) (local $four v128)
     (block $done
       (loop $blocks
-        ;; 64 bytes at a time: breaks are summed in 16 counters, which hold 60 rounds of four.
+        ;; Reads 64 bytes at a time. Breaks are summed in 16 counters, which hold 60 rounds of four.
         (block $narrow
           (loop $wide
             (br_if $narrow (i32.or (local.get $state)
@@ -34,7 +33,7 @@
                 (i8x16.eq (local.get $two) (i8x16.splat (i32.const 10))))
               (i8x16.add (i8x16.eq (local.get $three) (i8x16.splat (i32.const 10)))
                 (i8x16.eq (local.get $four) (i8x16.splat (i32.const 10)))))))
-            ;; Control characters that texts rarely have: below 7, and 14 to 31.
+            ;; Notes control characters that texts rarely have: below 7, and 14 to 31.
             (local.set $controls (v128.or (local.get $controls) (v128.or
               (i8x16.lt_u (i8x16.min_u (i8x16.min_u (local.get $one) (local.get $two))
                 (i8x16.min_u (local.get $three) (local.get $four))) (i8x16.splat (i32.const 7)))
@@ -84,14 +83,15 @@
           (br_if $bytes (i32.lt_u (local.get $at) (local.get $stop))))
         (br $blocks)))
     (local.set $breaks (i32.add (local.get $breaks) (call $sum (local.get $sums))))
-    ;; Results in memory: returned, they would come as a list, which takes longer than a small scan.
+    ;; Writes the results to memory. If they were returned, they would come as a list, which takes longer than a small
+    ;; scan.
     (i32.store (i32.const 448) (local.get $breaks))
     (i32.store (i32.const 452) (local.get $chars))
     (i32.store (i32.const 456) (local.get $state))
     (i32.store (i32.const 460) (local.get $high))
     (i32.store (i32.const 464) (v128.any_true (local.get $controls))))
 
-  ;; Counts what no text has: control characters (table at 416) and invalid stretches (bits 6 and 7 of a step).
+  ;; Counts what no text has: control characters (by the table at 416) and invalid stretches (bits 6 and 7 of a step).
   (func (export "strange")
     (param $at i32) (param $end i32)
     (result i32)

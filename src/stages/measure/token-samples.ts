@@ -1,6 +1,7 @@
-// Text of many kinds for the estimate's test and for the script that learns its weights. Not part of the package.
+// Texts of many kinds for the estimate's test, and for the script that learns its weights. They are not part of the
+// package.
 
-/** Prose about a failed build, one paragraph a language. */
+/** Prose about a failed build, one paragraph in each language. */
 const prose: Record<string, string> = {
   english:
     "The build failed after nine minutes because two tests could not reach the database. The first one waited for a connection that never came, the second one read a file which an earlier step had already removed. Nobody noticed at once, since the log was forty thousand lines long and the summary only said that something went wrong. We raised the timeout, kept the file until the end of the run and started the job again.",
@@ -35,7 +36,7 @@ const prose: Record<string, string> = {
     "✅ 12 passed 🎉 ❌ 3 failed 😱 🚀 deployed 🐳 docker 👩‍💻 👍🏽 🇩🇪 🇯🇵 ⚠️ warning 🔥🔥🔥 💯 🧪 🧹 📦 📝 🔒 🕐 ✨",
 };
 
-/** A small generator of numbers in [0, 1): the same for the same seed, everywhere. */
+/** Returns a small generator of numbers in [0, 1). The same seed gives the same numbers everywhere. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -46,7 +47,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** Text of `chars` units or a little more, by kind. */
+/** Returns texts of at least `chars` units, by kind. */
 export function tokenSamples(seed: number, chars = 2500): Record<string, string> {
   const random = seededRandom(seed);
   const below = (end: number): number => Math.floor(random() * end);

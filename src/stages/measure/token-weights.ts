@@ -1,6 +1,6 @@
 // Written by bench/learn-token-weights.mjs, in 1/1024 of a token.
 
-/** By class, in the order of `tokenClasses`: the weight of each place of a run, the last one for all that follow. */
+/** The weight of each place of a run, for each class in the order of `tokenClasses`. The last weight is for all later places. */
 export const placeWeights: readonly (readonly number[])[] = [
   [1108],
   [16, 911, 16, 16, 16, 16, 16, 16, 16, 16],
@@ -45,7 +45,7 @@ export const placeWeights: readonly (readonly number[])[] = [
   [2733],
 ];
 
-/** By class on the left, then class on the right: what it adds where one run ends and another begins. */
+/** What it adds if one run ends and another begins, by the class on the left, then the class on the right. */
 export const joinWeights: readonly (readonly number[])[] = [
   [0, 62, 145, 114, 117, 0, 0, 0, 0, 0, 0, 19, 0, 36, 72, 0, 0, 702, 0, 0, 35, 3],
   [551, 0, 0, 0, 1277, 0, 0, 639, 1307, 179, 595, 437, 55, 541, 0, 0, 903, 0, 0, 0, 0, 408],

@@ -1,12 +1,12 @@
-/** Stops trying what keeps failing, and tries again after a pause. */
+/** Stops trying an action that keeps failing, and tries again after a pause. */
 export interface Breaker {
-  /** False while the pause lasts. */
+  /** Returns false while the pause lasts. */
   allows(): boolean;
   succeeded(): void;
   failed(): void;
 }
 
-/** Opens after `failures` in a row, for `pauseMs`. The clock is handed in. */
+/** Makes a breaker that pauses for `pauseMs` after `failures` failures in a row. `now` is the clock. */
 export function newBreaker(failures: number, pauseMs: number, now: () => number): Breaker {
   let inARow = 0;
   let closedAgainAtMs = Number.NEGATIVE_INFINITY;

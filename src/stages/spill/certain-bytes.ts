@@ -1,16 +1,16 @@
-/** What redaction let go of one chunk, in one piece. The same memory serves chunk after chunk. */
+/** Collects in one piece what redaction released of one chunk. The same memory is used for every chunk. */
 export class CertainBytes {
   #buffer = new Uint8Array(0);
   #length = 0;
   #chunk: Uint8Array | null = null;
   #isWhole = false;
 
-  /** The chunk that is looked at next: it needs no copy where all of it is let go as it is. */
+  /** Sets the chunk that is read next. If all of it is released unchanged, it is not copied. */
   begin(chunk: Uint8Array): void {
     this.#chunk = chunk;
   }
 
-  /** The bytes are only valid during the call, unless they are the chunk itself. */
+  /** Adds bytes that are valid only during the call, unless they are the chunk itself. */
   add(bytes: Uint8Array): void {
     if (bytes === this.#chunk && this.#length === 0) this.#isWhole = true;
     else this.#append(bytes);
@@ -31,7 +31,7 @@ export class CertainBytes {
     this.#length = length;
   }
 
-  /** All that was let go; valid until the next chunk begins. */
+  /** Returns everything that was released. It is valid until the next chunk begins. */
   take(): Uint8Array {
     const taken = this.#isWhole && this.#chunk !== null ? this.#chunk : this.#buffer.subarray(0, this.#length);
     this.#length = 0;

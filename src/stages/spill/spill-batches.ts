@@ -1,8 +1,11 @@
-/** Held at once while they are saved: texts and the bytes made of them. */
+/** The most characters and outputs that are in memory while they are saved. */
 const BATCH_CHARS = 8_000_000;
 const BATCH_COUNT = 256;
 
-/** Outputs in batches that are saved side by side: a store then writes many small ones at once, and memory stays bounded. */
+/**
+ * Yields outputs in batches that are saved at the same time. A store can then write many small ones together, and
+ * memory stays bounded.
+ */
 export function* spillBatches<Item>(items: readonly Item[], charsOf: (item: Item) => number): Generator<Item[]> {
   let batch: Item[] = [];
   let chars = 0;

@@ -2,7 +2,7 @@ import type { Artifact, ArtifactAbout } from "../../contract/store.ts";
 import { messageOf } from "../../errors.ts";
 import { isArtifact, NOT_REDACTED, type Spilled, type SpillPlace, withSafeName } from "./spill.ts";
 
-/** Keeps one whole output before it returns. Never throws: what it could not do is in `fault`. */
+/** Saves one whole output before it returns. Never throws: `fault` says what went wrong. */
 export function spillNow(place: SpillPlace, about: ArtifactAbout, chunks: Iterable<Uint8Array>): Spilled {
   const { store, breaker } = place;
   if (store === null) return { artifact: null, fault: null };
@@ -23,7 +23,7 @@ export function spillNow(place: SpillPlace, about: ArtifactAbout, chunks: Iterab
   }
 }
 
-/** Null if secrets cannot be taken out yet. */
+/** Returns null if the redactor is not loaded yet. */
 function redact(
   { loadRedactor, loadedRedactor }: SpillPlace,
   chunks: Iterable<Uint8Array>,
@@ -33,7 +33,7 @@ function redact(
     for (const chunk of chunks) pieces.push(new Uint8Array(chunk));
     return NOT_REDACTED;
   }
-  // The bytes are only valid while they are handed over.
+  // The bytes are valid only during the call.
   const redactor = loadedRedactor?.()?.((bytes) => void pieces.push(new Uint8Array(bytes)));
   if (redactor === undefined) return null;
   for (const chunk of chunks) redactor.add(chunk);

@@ -4,49 +4,49 @@ import type { Breaker } from "./breaker.ts";
 import { CertainBytes } from "./certain-bytes.ts";
 import { within } from "./within.ts";
 
-/** One output on its way into a store. Never throws: what goes wrong is in `fault`, and the clamp holds all the same. */
+/** Saves one output while it passes. Never throws: `fault` says what went wrong, and the clamp goes on. */
 export interface Spill {
   /** The bytes are only read until this resolves. */
   add(bytes: Uint8Array): Promise<void>;
   end(): Promise<Spilled>;
 }
 
-/** What became of it. */
+/** What became of one output. */
 export interface Spilled {
   artifact: Artifact | null;
   fault: string | null;
 }
 
-/** Takes secrets out of bytes on their way into a store. Hands on what is certain, through `take`. */
+/** Replaces secrets in bytes on their way into a store. Passes on, through `take`, the bytes that are certain. */
 export interface Redactor {
   /** The bytes are only read during the call, and so are those that `take` gets. */
   add(bytes: Uint8Array): void;
   end(): Artifact["redactions"];
 }
 
-/** Where and how outputs are kept. */
+/** Says where and how outputs are saved. */
 export interface SpillPlace {
-  /** Null keeps nothing. */
+  /** Null saves nothing. */
   store: Store | null;
   breaker: Breaker;
-  /** The longest wait for the store, each time. */
+  /** The longest wait for each call of the store. */
   deadlineMs: number;
-  /** Loaded when the first output is kept. Null stores outputs as they are. */
+  /** Loads the redactor when the first output is saved. Null saves outputs as they are. */
   loadRedactor: (() => Promise<StartRedactor>) | null;
-  /** What `loadRedactor` gave, once it did: for those who cannot wait. */
+  /** Returns what `loadRedactor` loaded, or null if it has not finished. It is for callers that cannot wait. */
   loadedRedactor?: () => StartRedactor | null;
 }
 
-/** Starts taking secrets out of one output; `take` gets what is certain. */
+/** Starts to replace secrets in one output. `take` gets the bytes that are certain. */
 export type StartRedactor = (take: (bytes: Uint8Array) => void) => Redactor;
 
-/** No secret was replaced. */
+/** Says that no secret was replaced. */
 export const NOT_REDACTED: Artifact["redactions"] = { count: 0, bytes: 0 };
 
-/** Redacted at a time: bounds what is copied of an output that comes in one piece. */
+/** How many bytes are redacted at a time. It bounds what is copied of an output that comes in one piece. */
 const REDACTED_BYTES = 1024 * 1024;
 
-/** Starts keeping one output. */
+/** Starts to save one output. */
 export function startSpill(place: SpillPlace, about: ArtifactAbout): Spill {
   const { store, breaker, deadlineMs } = place;
   if (store === null) return { add: async () => {}, end: async () => ({ artifact: null, fault: null }) };
@@ -65,7 +65,7 @@ class RunningSpill implements Spill {
   readonly #loadRedactor: SpillPlace["loadRedactor"];
   #redactor: Redactor | null = null;
   #writer: ArtifactWriter | null = null;
-  /** Bytes that redaction let go and the store has not got yet. */
+  /** Bytes that redaction released and that the store has not got yet. */
   readonly #certain = new CertainBytes();
   #addedBytes = 0;
   #fault: string | null = null;
@@ -106,7 +106,7 @@ class RunningSpill implements Spill {
     const failed = this.#fault;
     let artifact: Artifact | null = null;
     this.#fault = null;
-    // After a fault the writer still has what came before it.
+    // After a fault, the writer still has what came before it.
     await this.#attempt(async () => {
       if (failed !== null && this.#addedBytes === 0) return;
       this.#writer ??= await this.#begin();
@@ -148,7 +148,7 @@ class RunningSpill implements Spill {
   }
 }
 
-/** What is said of an artifact, with secrets taken out of its tool's name too: that may be anybody's. */
+/** Returns the facts of an artifact with the secrets in its tool's name replaced, because anybody may name a tool. */
 export function withSafeName(about: ArtifactAbout, start: StartRedactor): ArtifactAbout {
   const decoder = new TextDecoder();
   let tool = "";
@@ -158,7 +158,7 @@ export function withSafeName(about: ArtifactAbout, start: StartRedactor): Artifa
   return { ...about, tool };
 }
 
-/** A store may be anybody's: what it says goes into a marker. */
+/** Checks what a store returned. Anybody may write a store, and the artifact's id goes into a marker. */
 export function isArtifact(value: unknown): value is Artifact {
   const { id, bytes, sha256 } = (value ?? {}) as Partial<Artifact>;
   return (

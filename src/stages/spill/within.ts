@@ -1,4 +1,4 @@
-/** Waits at most `deadlineMs` for a promise: a store that hangs must not hang an agent. */
+/** Waits at most `deadlineMs` for a promise, so that a store that hangs does not hang an agent. */
 export async function within<T>(promise: Promise<T>, deadlineMs: number, what: string): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
