@@ -272,7 +272,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     },
     async search(id, query, options) {
       const { search, searchText } = await import("./recall/index.ts");
-      const page = await search(kept(store), await parts.searcher(), id, scope, query, options);
+      const page = await search(kept(store), id, scope, query, { ...options, searcher: await parts.searcher() });
       await tellReadBack("artifact-searched", id, searchText(page));
       return page;
     },

@@ -207,7 +207,6 @@ class HtmlText implements Callbacks {
   }
 }
 
-
 /** Elements whose content a reader never sees. */
 const UNREAD = new Set("script style template noscript svg math iframe object canvas audio video datalist".split(" "));
 

@@ -9,7 +9,7 @@ import { artifactText, ID, lineStarts, storeOf } from "./test-store.test.ts";
 const searcher = await loadSearcher();
 const decode = (bytes: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 const find = (content: string | Uint8Array, query: SearchQuery, options: SearchOptions = {}, by = searcher) =>
-  search(storeOf(content), by, ID, "local", query, options);
+  search(storeOf(content), ID, "local", query, { ...options, searcher: by });
 
 function sourceLines(bytes: Uint8Array): Uint8Array[] {
   const starts = [...lineStarts(bytes), bytes.length];
@@ -180,10 +180,10 @@ describe("search", () => {
 
   it("knows no artifact of another scope, and none by a path", async () => {
     const store = storeOf("a");
-    await expect(search(store, searcher, ID, "other", { pattern: "a" })).rejects.toMatchObject({
+    await expect(search(store, ID, "other", { pattern: "a" }, { searcher })).rejects.toMatchObject({
       code: "unknown-artifact",
     });
-    await expect(search(store, searcher, "../a", "local", { pattern: "a" })).rejects.toMatchObject({
+    await expect(search(store, "../a", "local", { pattern: "a" }, { searcher })).rejects.toMatchObject({
       code: "bad-input",
     });
   });

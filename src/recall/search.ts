@@ -29,16 +29,15 @@ export interface SearchPage {
   note: string;
 }
 
-/** Finds a pattern in an artifact. */
+/** Finds a pattern in an artifact, and returns one bounded page of the matches. */
 export async function search(
   store: Store,
-  searcher: Searcher,
   id: string,
   scope: Scope,
   query: SearchQuery,
-  options: SearchOptions = {},
+  options: SearchOptions & { searcher: Searcher },
 ): Promise<SearchPage> {
-  const { signal } = options;
+  const { searcher, signal } = options;
   const request = checkQuery(query);
   const context = count("context", query.context, NUMBERS.searchContext.default, 0, NUMBERS.searchContext.ceiling);
   const maxChars = count(

@@ -53,7 +53,7 @@ export function newCompactor(parts: CompactorParts): Compactor {
       const plan = planFor(read, input.targetTokens);
       if (plan === null) return null;
       const maxChars = summaryChars(plan, input.targetTokens);
-      return maxChars === null ? null : compactBy(parts, own, input, read, plan, maxChars);
+      return maxChars === null ? null : compactBy(parts, own, { input, read, plan, maxChars });
     },
   };
 }
@@ -77,14 +77,22 @@ function summaryChars({ droppedTokens, keptTokens }: CompactPlan, targetTokens: 
   return maxChars < row.floor ? null : maxChars;
 }
 
+/** One conversation that is to be compacted as planned. */
+interface Compacting {
+  input: CompactInput;
+  read: ReadConversation;
+  plan: CompactPlan;
+  /** The most characters of the summary. */
+  maxChars: number;
+}
+
 async function compactBy(
   parts: CompactorParts,
   own: OwnSummaries,
-  { wire, messages, signal }: CompactInput,
-  read: ReadConversation,
-  { head, cut }: CompactPlan,
-  maxChars: number,
+  { input, read, plan, maxChars }: Compacting,
 ): Promise<Compacted | null> {
+  const { wire, messages, signal } = input;
+  const { head, cut } = plan;
   const { client, counter, maxInputChars } = parts;
   const isOld = (view: WireMessage, at: number) => at >= head && at < cut && view.role !== "system";
   const redact = await parts.loadRedact?.();

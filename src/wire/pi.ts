@@ -138,6 +138,7 @@ function mediaBytesOf(block: JsonRecord): number | null {
   return jsonChars(block.data ?? block.source ?? block.url ?? "");
 }
 
+const SHARED_ROLES = new Set(["user", "assistant", "system", "custom"]);
 const OWN_ROLES = new Set(["toolResult", "bashExecution", "branchSummary", "compactionSummary", "hookMessage"]);
 const ENTRY_TYPES = new Set([
   "session",
@@ -157,16 +158,23 @@ const ENTRY_TYPES = new Set([
 
 /** Returns how surely an entry is a message or a transcript line of pi or OpenClaw. */
 function signPi(entry: JsonRecord): number {
-  const { type, message, role } = entry;
-  if (role === undefined) {
-    if (type === "message") return isRecord(message) && typeof message.role === "string" ? 0.95 : -1;
-    if (type === "session") return typeof entry.id === "string" ? 0.9 : -1;
-    return typeof type === "string" && ENTRY_TYPES.has(type) && "timestamp" in entry ? 0.9 : -1;
-  }
+  const { role } = entry;
+  if (role === undefined) return signLine(entry);
   if (typeof role !== "string" || entry.parts !== undefined) return -1;
   if (OWN_ROLES.has(role)) return 0.95;
-  if (role !== "user" && role !== "assistant" && role !== "system" && role !== "custom") return -1;
-  const { content, timestamp, stopReason, api } = entry;
+  return SHARED_ROLES.has(role) ? signMessage(entry) : -1;
+}
+
+/** Judges a line of a transcript, which has a type and no role. */
+function signLine(entry: JsonRecord): number {
+  const { type, message } = entry;
+  if (type === "message") return isRecord(message) && typeof message.role === "string" ? 0.95 : -1;
+  if (type === "session") return typeof entry.id === "string" ? 0.9 : -1;
+  return typeof type === "string" && ENTRY_TYPES.has(type) && "timestamp" in entry ? 0.9 : -1;
+}
+
+/** Judges a message whose role other formats have too, by its blocks and its time. */
+function signMessage({ role, content, timestamp, stopReason, api }: JsonRecord): number {
   const blocks = Array.isArray(content) ? content.slice(0, 16).filter(isRecord) : [];
   if (blocks.some((block) => block.type === "toolCall" || "thinkingSignature" in block)) return 0.95;
   if (blocks.some((block) => typeof block.type !== "string" || /-|^(image_url|input_|output_)/.test(block.type)))

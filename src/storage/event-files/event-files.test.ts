@@ -172,7 +172,7 @@ describe("a run directory", () => {
     await writeFile(join(dir, "other"), "not it");
     const store = storeOf({ a: bytes, b: bytes }, { a: join(dir, "nowhere"), b: join(dir, "other") });
     for (const id of ["a", "b"]) {
-      const path = await copyOutput(dir, store, id, "local", "s", "bash");
+      const path = await copyOutput(dir, store, { id, scope: "local", session: "s", tool: "bash" });
       expect(path).toBe(outputPath(dir, { session: "s", tool: "bash", id }));
       expect(Buffer.compare(await readFile(path ?? ""), bytes)).toBe(0);
     }

@@ -31,7 +31,7 @@ export function openEventFiles(places: EventPlaces, store: Store | null, scope: 
   return {
     logs,
     async copyOut({ id, session, tool }) {
-      const path = await copyOutput(runs, store, id, scope, session, tool);
+      const path = await copyOutput(runs, store, { id, scope, session, tool });
       // A marker is one line. If a control character in the path would break the line, no path is given.
       return path === null || CONTROL.test(path) ? null : path;
     },

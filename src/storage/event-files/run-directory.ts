@@ -47,8 +47,18 @@ export function runDirectory(
     appendLine(join(run, EVENTS_FILE), eventLine(event), constants.O_NOFOLLOW ?? 0);
     if (store === null || (event.kind !== "artifact-spilled" && event.kind !== "output-clamped")) return;
     const ids = new Set([event.artifact, ...(event.receipt?.artifacts ?? [])]);
-    for (const id of ids) if (id !== null) await copyOutput(dir, store, id, scope, session, storedName(event.tool));
+    const tool = storedName(event.tool);
+    for (const id of ids) if (id !== null) await copyOutput(dir, store, { id, scope, session, tool });
   };
+}
+
+/** The artifact to copy, and the names that its copy gets. */
+interface CopiedOutput {
+  id: string;
+  scope: Scope;
+  session: string | null;
+  /** Null takes the name of the tool that the store holds. */
+  tool: string | null;
 }
 
 /**
@@ -58,10 +68,7 @@ export function runDirectory(
 export async function copyOutput(
   dir: string,
   store: Store,
-  id: string,
-  scope: Scope,
-  session: string | null,
-  tool: string | null,
+  { id, scope, session, tool }: CopiedOutput,
 ): Promise<string | null> {
   const artifact = await store.find(id, scope);
   if (artifact === null || artifact.bytes > NUMBERS.runCopyBytes.default) return null;

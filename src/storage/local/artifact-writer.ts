@@ -92,18 +92,13 @@ export class LocalWriter implements ArtifactWriter {
     const { bytes, lines } = index.end();
     const sha256 = createHash("sha256").update(data).digest("hex");
     const facts: Facts = { bytes, lines, sha256, saved: this.#isPartial ? "partial" : "yes" };
-    return this.#save(facts, redactions, data, {});
+    return this.#save({ facts, redactions, data, parts: {} });
   }
 
-  async #save(
-    facts: Facts,
-    redactions: Artifact["redactions"],
-    data: Uint8Array | null,
-    parts: Partial<Record<FileKind, string>>,
-  ): Promise<Artifact> {
+  async #save(saving: Omit<Saving, "about">): Promise<Artifact> {
     const { rows, files, writeSmall } = this.#place;
-    const save = artifactSave(this.#place, this.#about, facts, redactions, data, parts);
-    const kept = save.kept(await (data === null ? rows.write : writeSmall)(save.act));
+    const save = artifactSave(this.#place, { ...saving, about: this.#about });
+    const kept = save.kept(await (saving.data === null ? rows.write : writeSmall)(save.act));
     const key = save.tidyKey();
     // The artifact is saved. If the other file cannot be removed now, it is collected later.
     if (key !== null) await files.tidy(key).catch(() => {});
@@ -117,7 +112,7 @@ export class LocalWriter implements ArtifactWriter {
     const indexPart = await this.#place.files.writeSpool(encodeLineIndex(index)).catch(() => null);
     const parts = { plain: path, ...(indexPart !== null && { index: indexPart }) };
     try {
-      return await this.#save(facts, redactions, null, parts);
+      return await this.#save({ facts, redactions, data: null, parts });
     } catch (error) {
       for (const part of Object.values(parts)) await unlink(part).catch(() => {});
       throw error;
@@ -145,6 +140,17 @@ export interface SavePlace {
 /** What is known about the artifact's bytes. */
 export type Facts = Pick<Artifact, "bytes" | "lines" | "sha256" | "saved">;
 
+/** One artifact that is to be saved. */
+interface Saving {
+  about: ArtifactAbout;
+  facts: Facts;
+  redactions: Artifact["redactions"];
+  /** The bytes of a small artifact. Null if they are in `parts`. */
+  data: Uint8Array | null;
+  /** The paths of spooled files. */
+  parts: Partial<Record<FileKind, string>>;
+}
+
 /** The prepared saving of one artifact. */
 interface ArtifactSave {
   /** Saves the row and places the files. Call it in one transaction. */
@@ -158,14 +164,10 @@ interface ArtifactSave {
   tidyKey: () => string | null;
 }
 
-/** Prepares the saving of an artifact whose bytes are in memory (`data`) or in spooled files (`parts`). */
+/** Prepares the saving of an artifact. Nothing is written before `act` is called. */
 function artifactSave(
   { rows, files, secret, now }: SavePlace,
-  about: ArtifactAbout,
-  facts: Facts,
-  redactions: Artifact["redactions"],
-  data: Uint8Array | null,
-  parts: Partial<Record<FileKind, string>>,
+  { about, facts, redactions, data, parts }: Saving,
 ): ArtifactSave {
   const scope = storedName(about.scope) ?? "";
   const key = artifactKey(secret, scope, facts.sha256);
@@ -225,7 +227,7 @@ export function keepNow(
         rmSync(index, { force: true });
       }
     }
-    const save = artifactSave(place, about, facts, redactions, isSmall ? data : null, parts);
+    const save = artifactSave(place, { about, facts, redactions, data: isSmall ? data : null, parts });
     const kept = save.kept(place.rows.transaction(save.act));
     syncLog(place.logPath);
     const key = save.tidyKey();
