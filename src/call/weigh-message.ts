@@ -76,7 +76,7 @@ export function weighMessage(wire: Wire, message: unknown, counter: TokenCounter
   return { view, weight, outsideMedia, results };
 }
 
-/** Returns the tokens of what is sent besides the messages. The model does not read its own name or plain settings. */
+/** Returns the tokens of what is sent besides the messages. The model's name, numbers and flags do not count. */
 export function weighBeside(beside: unknown, counter: TokenCounter): number {
   if (typeof beside !== "object" || beside === null || Array.isArray(beside)) return weighValue(beside, counter);
   return Object.entries(beside)

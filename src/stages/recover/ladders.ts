@@ -71,8 +71,8 @@ const dropMedia: Rung = cuttingRung(
 );
 
 /**
- * Trims old results and then clears them until enough is free. The oldest come first, and among them those that a later
- * read of the same file supersedes.
+ * Trims old results and then clears them until enough is free. Results that a later read of the same file supersedes
+ * come first, then the oldest.
  */
 const prune: Rung = cuttingRung({ name: "prune" }, function* (request, pressure) {
   if (request.pruning.mode === "off") return;

@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A place whose writer is changed by `change`, with what was done to it. */
+/** Makes a place whose writer `change` has changed, with a record of what was done to it. */
 function placeWith(change: (writer: ArtifactWriter) => Partial<ArtifactWriter>) {
   const inner = memoryStore();
   const log: string[] = [];

@@ -12,7 +12,7 @@ export interface EventForm {
   tool: string | null;
   call: string | null;
   artifact: string | null;
-  /** JSON. */
+  /** The receipt and `more` are JSON. */
   receipt: string | null;
   more: string | null;
   sums: Totals;

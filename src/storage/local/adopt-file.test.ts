@@ -9,7 +9,7 @@ const base = await mkdtemp(join(tmpdir(), "spillway-adopt-"));
 afterAll(() => rm(base, { recursive: true }));
 let made = 0;
 
-/** A store with one artifact that has a file and, as after a crash or with another database, no row. */
+/** Makes a store with one artifact that has a file and no row, as after a crash or with another database. */
 async function orphaned(wrap: (database: Database, path: string) => Database = (database) => database) {
   const dir = join(base, String((made += 1)));
   const database = await openDatabase(dir);

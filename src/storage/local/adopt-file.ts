@@ -28,7 +28,7 @@ export async function adoptFile(
   const { bytes, form, path } = found;
   try {
     const keptMs = Math.floor((await stat(path)).mtimeMs);
-    // If the file is newer than the database, the database once had its row and removed it. It stays removed.
+    // A file that is newer than the database is not adopted, because this database may have had its row and removed it.
     if (keptMs >= rows.madeMs()) return null;
     const hash = createHash("sha256");
     const index = startLineIndex();

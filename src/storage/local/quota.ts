@@ -17,7 +17,8 @@ export interface StoreLimits {
 /** Refuses artifacts before the disk or the store is full. */
 export interface Quota {
   /**
-   * Throws if there is no room for more. `heldBytes` is the size of an unfinished artifact that is already on the disk.
+   * Throws if there is no room for more. `heldBytes` is the size so far of one unfinished artifact, which the store's
+   * total does not include yet.
    */
   require(heldBytes: number): Promise<void>;
   /**

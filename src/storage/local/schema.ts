@@ -47,7 +47,7 @@ export interface EventTable {
   tool: string | null;
   call: string | null;
   artifact: string | null;
-  /** JSON. */
+  /** The receipt and `more` are JSON. */
   receipt: string | null;
   more: string | null;
 }

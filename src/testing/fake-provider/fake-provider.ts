@@ -97,7 +97,7 @@ export interface FakeProviderOptions {
   window?: number;
   maxRequestBytes?: number;
   tokensPerMinute?: number;
-  /** The size of its vocabulary's counts compared to o200k: 1.2 counts 20 % more. The client is not told. */
+  /** The ratio of its token counts to those of o200k: 1.2 counts 20 % more. The client is not told. */
   tokenFactor?: number;
   script?: FakeScript;
   /**
