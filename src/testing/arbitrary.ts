@@ -70,13 +70,13 @@ export function chunksOf(bytes: Uint8Array, size: number): Uint8Array[] {
   return Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.subarray(at * size, (at + 1) * size));
 }
 
-/** Lies around each chunk that is lent, and in its place once its time is over. */
+/** The byte that surrounds each lent chunk, and that overwrites the chunk afterwards. */
 const OTHER = "X".charCodeAt(0);
 const MARGIN = 8;
 
 /**
- * Lends chunks as a pipe does that reads into the same memory over and over: each is a view on larger memory, by turns a
- * Buffer and a plain array, and is overwritten when the next is asked for or the end is.
+ * Lends chunks as a pipe does that reads into the same memory again and again. Each chunk is a view on larger memory,
+ * by turns a Buffer and a plain array. It is overwritten when the next chunk or the end is requested.
  */
 export function* lent(chunks: Iterable<Uint8Array>): Generator<Uint8Array> {
   let isBuffer = true;
@@ -89,7 +89,7 @@ export function* lent(chunks: Iterable<Uint8Array>): Generator<Uint8Array> {
   }
 }
 
-/** The same as a stream. */
+/** Lends the same chunks as a stream. */
 export async function* lentStream(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield* lent(chunks);
 }

@@ -2,14 +2,14 @@ import { startRedact } from "../stages/redact/redact.ts";
 import type { RedactionRule } from "../stages/redact/redaction-rule.ts";
 import { lent } from "./arbitrary.ts";
 
-/** What came out, one character for each byte, and what `end` said. */
+/** The redacted text, with one character for each byte, and what `end` returned. */
 export interface Redacted {
   text: string;
   count: number;
   bytes: number;
 }
 
-/** Feeds bytes in chunks that end at the given places; each chunk is overwritten after its call. */
+/** Redacts bytes in chunks that end at the given places. Each chunk is overwritten after its call. */
 export function redactChunks(rules: readonly RedactionRule[], bytes: Uint8Array, ends: number[]): Redacted {
   let text = "";
   const redact = startRedact(rules, (part) => {
