@@ -689,6 +689,8 @@ describe("what is kept", () => {
     const found = await spillway.search(receipt.artifact ?? "", { pattern: "line 42\\d\\d$" });
     expect([found.total, found.matches[0]?.line]).toEqual([100, 4200]);
     expect(events).toEqual(["output-clamped", "artifact-spilled", "artifact-recalled", "artifact-searched"]);
+    const short = await spillway.search(receipt.artifact ?? "", { pattern: "line" }, { limits: { maxChars: 300 } });
+    expect(short.matches.map(({ text, before }) => [...before, text].join("\n")).join("\n").length).toBeLessThan(300);
     await expect(spillway.recall("abcdefghijkl")).rejects.toThrow(/artifact/);
   });
 

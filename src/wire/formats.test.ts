@@ -77,6 +77,11 @@ describe("pi", () => {
     expect(pi.read({ ...run, excludeFromContext: true })).toMatchObject({ role: "other", chars: 0 });
   });
 
+  it.each(["user", "assistant", "system", "custom"])("a message of the role %s leaves a session recognised", (role) => {
+    const result = { role: "toolResult", toolCallId: "1", toolName: "ls", content: [{ type: "text", text: "a" }] };
+    expect(pi.detect([{ role, content: "note" }, result])).toBe(0.95);
+  });
+
   it("lines of a transcript that hold no message are passed by", () => {
     const header = { type: "session", version: 3, id: "s1", timestamp: "t", cwd: "/" };
     expect(pi.read(header)).toMatchObject({ role: "other", id: "s1", malformed: 0 });
