@@ -126,6 +126,11 @@ describe("spillway hook", () => {
     expect(existsSync(join(env.SPILLWAY_DIR, "collected"))).toBe(true);
   });
 
+  it("answers the agent that it is told, and Claude Code if it is told none", () => {
+    const input = after("Bash", { stdout: log, stderr: "", interrupted: false });
+    expect(spillway(["hook", "claude-code"], input).stdout).toBe(spillway(["hook"], input).stdout);
+  });
+
   it("a result of 50 MB is answered", () => {
     const { status, stdout } = spillway(["hook"], after("Bash", { stdout: `${log}\n`.repeat(500), stderr: "" }));
     expect(status).toBe(0);
@@ -145,6 +150,8 @@ describe("spillway hook", () => {
     expect(spillway(["hook"], input, project).status).toBe(0);
     // 2 would stop the tool; 1 is shown to the user only.
     expect(spillway(["hook", "--no-such-flag"], input).status).toBe(1);
+    const unknown = spillway(["hook", "some-agent"], input);
+    expect(unknown).toMatchObject({ status: 1, stdout: "", stderr: expect.stringContaining("known are claude-code") });
     expect(spillway(["hook", "--help"]).stdout).toMatch(/ends with 1, not with 2/);
   });
 

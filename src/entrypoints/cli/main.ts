@@ -3,8 +3,8 @@ import { tellFault } from "./tell.ts";
 import { VERSION } from "./version.ts";
 import { writeOut } from "./write-out.ts";
 
-/** Each adds a command to the program. Only the one that was asked for is loaded, so that it starts sooner. */
-const COMMANDS: Record<string, () => Promise<(program: Command) => void>> = {
+/** Each adds a command to the program. Only the command that was asked for is loaded, so that it starts sooner. */
+const COMMANDS: Record<string, () => Promise<(program: Command) => void | Promise<void>>> = {
   run: async () => (await import("./commands/run.ts")).addRunCommand,
   clamp: async () => (await import("./commands/clamp.ts")).addClampCommand,
   recall: async () => (await import("./commands/recall.ts")).addRecallCommand,
@@ -56,7 +56,7 @@ export async function main(): Promise<void> {
   const [asked = "", about] = process.argv.slice(2);
   const wanted = Object.hasOwn(COMMANDS, asked) ? [asked] : Object.keys(COMMANDS);
   try {
-    for (const name of wanted) (await COMMANDS[name]?.())?.(program);
+    for (const name of wanted) await (await COMMANDS[name]?.())?.(program);
     if (asked === "") program.outputHelp();
     else if (asked === "help" && about !== undefined && !Object.hasOwn(COMMANDS, about)) {
       // Commander's help of what it does not know says nothing; asked for alone it says what is meant.

@@ -2,13 +2,16 @@ import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { messageOf } from "../../../errors.ts";
 import { openSpillway } from "../../../open-spillway.ts";
-import type { PostToolUse } from "../../hook/post-tool-use.ts";
+import type { Agent, ToolResult } from "../../hook/agent.ts";
+import { AGENT_NAMES, DEFAULT_AGENT, loadAgent } from "../../hook/agents/index.ts";
+import { clampResult, fitOf } from "../../hook/clamp-result.ts";
+import { wrapCommand } from "../../hook/wrap-command.ts";
 import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "../flags.ts";
 import { addPlaceFlag, openPlace, type PlaceFlags, shellReader } from "../open-place.ts";
 import { FaultWithCode, tell } from "../tell.ts";
 import { writeOut } from "../write-out.ts";
 
-/** Told to the user. 2, as elsewhere, would stop the agent's tool. */
+/** An agent shows the message of 1 to its user. With 2, as elsewhere, it would stop the tool. */
 const EXIT_WRONG_FLAG = 1;
 
 interface HookFlags extends PolicyFlags, PlaceFlags {
@@ -19,7 +22,8 @@ interface HookFlags extends PolicyFlags, PlaceFlags {
 export function addHookCommand(program: Command): void {
   const command = program
     .command("hook")
-    .description("answer a hook of Claude Code, or of another agent with the same hooks: JSON in, JSON out")
+    .description("answer a hook of an agent: JSON in, JSON out")
+    .argument("[agent]", `which agent: ${AGENT_NAMES.join(", ")}`, DEFAULT_AGENT)
     .exitOverride((error) => {
       throw error.exitCode === 0 ? error : new FaultWithCode(error, EXIT_WRONG_FLAG);
     });
@@ -28,20 +32,23 @@ export function addHookCommand(program: Command): void {
     .addHelpText(
       "after",
       `
-Reads one event from standard input. PostToolUse: a result over its limits is answered with what the model should see
-instead, in the same shape; the whole is saved. PreToolUse, in the mode bypassPermissions: a Bash command is put under
-"spillway run", which keeps all that it prints, unless a deny or ask rule of the agent could match it. Whatever goes
-wrong, the tool call goes on as it was: the exit code is 0 and nothing is printed. A wrong flag
-here ends with 1, not with 2 as elsewhere: to an agent 2 means that the tool call must not go on.
+Reads one event from standard input. After a tool: a result over its limits is answered with what the model should see
+instead, in the same shape; the whole is saved. Before a command: it is put under "spillway run", which keeps all that it
+prints, unless a rule of the agent could match it ("spillway init --help" says which commands). If anything goes wrong,
+the tool call goes on as it was: the exit code is 0 and nothing is printed. A wrong flag here ends with 1, not with 2 as
+elsewhere: to an agent 2 means that the tool call must not go on.
 
 "spillway init claude-code" sets it up.
 
 Examples:
   echo '{"hook_event_name":"PostToolUse","tool_name":"Bash","tool_response":{"stdout":"..."}}' | spillway hook`,
     )
-    .action(async (flags: HookFlags) => {
+    .action(async (name: string, flags: HookFlags) => {
+      const agent = await loadAgent(name).catch((error: unknown) => {
+        throw new FaultWithCode(error, EXIT_WRONG_FLAG);
+      });
       try {
-        const answer = await answerHook(JSON.parse(await readInput()), flags);
+        const answer = await answerHook(agent, JSON.parse(await readInput()), flags);
         if (answer !== null) await writeOut(JSON.stringify(answer));
       } catch (error) {
         // A hook that fails must not cost the agent its result.
@@ -56,27 +63,19 @@ async function readInput(): Promise<string> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
   }
-  // The agent handed over a pipe that does not wait for what is still to come.
+  // The agent gave us a pipe in non-blocking mode, which has no more bytes yet.
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString();
 }
 
-async function answerHook(event: unknown, flags: HookFlags): Promise<object | null> {
-  if (typeof event !== "object" || event === null) return null;
-  const { hook_event_name: name } = event as { hook_event_name?: unknown };
-  if (name === "PreToolUse") {
-    const { answerPreToolUse } = await import("../../hook/pre-tool-use.ts");
-    const { checkStart, readClaudeRules } = await import("../../hook/claude-rules.ts");
-    const { env, platform } = process;
-    const { cwd } = event as { cwd?: unknown };
-    const folders = [cwd, env.CLAUDE_PROJECT_DIR, process.cwd()].filter((folder) => typeof folder === "string");
-    return answerPreToolUse(event, "spillway", () => {
-      checkStart(platform);
-      return readClaudeRules({ env, platform, folders });
-    });
-  }
-  if (name !== "PostToolUse") return null;
+async function answerHook(agent: Agent, event: unknown, flags: HookFlags): Promise<object | null> {
+  const asked = typeof event === "object" && event !== null ? agent.readEvent(event) : null;
+  if (asked === null) return null;
+  return asked.kind === "command" ? wrapCommand(asked) : answerResult(asked, flags);
+}
+
+async function answerResult(result: ToolResult, flags: HookFlags): Promise<object | null> {
   // Nobody reads what a hook says on standard error, so receipts tell it too.
   const warnings: string[] = [];
   const warn = (warning: string) => {
@@ -84,17 +83,16 @@ async function answerHook(event: unknown, flags: HookFlags): Promise<object | nu
     warnings.push(warning);
   };
   const { policy, dir: _dir, retention: _retention, ...keeping } = await optionsFromFlags(flags, warn);
-  const { answerPostToolUse, fitOf } = await import("../../hook/post-tool-use.ts");
   // Most results are within their limits, and opening a database takes longer than all the rest.
   const filter = await openSpillway({ store: null, ledger: null, policy, env: {}, redact: keeping.redact });
-  const fit = fitOf(filter, event as PostToolUse);
+  const fit = fitOf(filter, result);
   const isRedacted =
     keeping.redact === "model" || (typeof keeping.redact === "object" && keeping.redact.model === true);
   if (fit === "within" && !isRedacted) return null;
-  if (fit !== "over" && (await answerPostToolUse(filter, event as PostToolUse)) === null) return null;
+  if (fit !== "over" && (await clampResult(filter, result)) === null) return null;
   const place = await openPlace(flags).catch((error: unknown) => tell(messageOf(error)));
-  // What cannot be saved is cut all the same, and says so.
-  if (!place) return answerPostToolUse(filter, event as PostToolUse);
+  // If nothing can be saved, the result is cut all the same, and says so.
+  if (!place) return clampResult(filter, result);
   try {
     const { store, ledger } = place;
     const spillway = await openSpillway({
@@ -106,8 +104,8 @@ async function answerHook(event: unknown, flags: HookFlags): Promise<object | nu
       reader: shellReader(flags, place),
       placeFaults: warnings,
     });
-    const answer = await answerPostToolUse(spillway, event as PostToolUse);
-    // Where only the hook keeps things, nobody else would: once an hour, and not for long.
+    const answer = await clampResult(spillway, result);
+    // Retention is applied here, at most once an hour: where only the hook saves things, no other command would do it.
     await place.collect();
     return answer;
   } finally {

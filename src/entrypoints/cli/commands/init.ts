@@ -1,9 +1,10 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { messageOf, SpillwayError } from "../../../errors.ts";
+import type { SettingsFormat } from "../../hook/agent.ts";
+import { AGENT_NAMES, loadAgent } from "../../hook/agents/index.ts";
 import { tell } from "../tell.ts";
 import { writeOut } from "../write-out.ts";
 
@@ -15,27 +16,25 @@ interface InitFlags {
   dryRun?: boolean;
 }
 
-const AGENTS = ["claude-code"];
-
 /** `spillway init`: writes an agent's config. */
-export function addInitCommand(program: Command): void {
+export async function addInitCommand(program: Command): Promise<void> {
+  const agents = await Promise.all(AGENT_NAMES.map(loadAgent));
   program
     .command("init")
     .description("set Spillway up in an agent: shows the change, asks, and writes it")
-    .argument("<agent>", `which agent: ${AGENTS.join(", ")}`)
-    .option("--user", "for all your projects (~/.claude/settings.json), not only this one (.claude/settings.json)")
-    .option(
-      "--wrap-commands",
-      'also put Bash commands under "spillway run", in the mode bypassPermissions and where no deny or ask rule could match: keeps what the agent itself would cut',
-    )
+    .argument("<agent>", `which agent: ${AGENT_NAMES.join(", ")}`)
+    .option("--user", "for all your projects, not only this one")
+    .option("--wrap-commands", 'also put commands under "spillway run": keeps what the agent itself would cut')
     .option("--remove", "take out what was put in")
     .option("--dry-run", "only show the change")
     .option("-y, --yes", "do not ask")
     .addHelpText(
       "after",
       `
-What was in the file stays; the file as it was is kept beside it, as settings.json.before-spillway, until --remove puts
+What was in the file stays; the file as it was is kept beside it, with .before-spillway after its name, until --remove puts
 it back. If other settings were changed meanwhile, --remove takes out only its own and leaves that copy.
+
+${agents.map(({ about }) => about).join("\n\n")}
 
 Examples:
   spillway init claude-code
@@ -45,26 +44,23 @@ Examples:
     .action(setUp);
 }
 
-async function setUp(agent: string, flags: InitFlags): Promise<void> {
-  if (!AGENTS.includes(agent)) {
-    throw new SpillwayError("bad-input", `there is no set-up for "${agent}"; known are ${AGENTS.join(", ")}`);
-  }
-  const { withHooks, withoutHooks } = await import("../../hook/claude-settings.ts");
-  const path = join(flags.user ? homedir() : process.cwd(), ".claude", "settings.json");
+async function setUp(name: string, flags: InitFlags): Promise<void> {
+  const { settings, settingsPath } = await loadAgent(name);
+  const path = settingsPath(flags.user ? "user" : "project");
   const backup = `${path}.before-spillway`;
   const before = existsSync(path) ? readFileSync(path, "utf8") : "";
-  const settings = readSettings(path, before);
+  const unchanged = normalized(settings, path, before);
   const changed = flags.remove
-    ? withoutHooks(settings)
-    : withHooks(settings, { wrapCommands: flags.wrapCommands ?? false });
-  if (isSame(changed, settings)) return tell(`${path} is as it should be`);
-  const undone = flags.remove ? undoneText(backup, changed) : null;
-  const after = undone ?? `${JSON.stringify(changed, null, 2)}\n`;
+    ? settings.withoutHooks(before)
+    : settings.withHooks(before, { wrapCommands: flags.wrapCommands ?? false });
+  if (changed === unchanged) return tell(`${path} is as it should be`);
+  const undone = flags.remove ? undoneText(settings, backup, changed) : null;
+  const after = undone ?? changed;
   await writeOut(`${path}\n${lineChange(before, after)}`);
   if (flags.dryRun) return;
   if (!flags.yes && !(await isAgreed())) return tell("nothing was changed");
   // A file with our hooks in it is not what was there before us.
-  if (!flags.remove && existsSync(path) && isSame(withoutHooks(settings), settings)) copyFileSync(path, backup);
+  if (!flags.remove && existsSync(path) && settings.withoutHooks(before) === unchanged) copyFileSync(path, backup);
   write(path, after);
   if (undone !== null) rmSync(backup, { force: true });
   const isWritten = `${path} is ${after === "" ? "removed" : "written"}`;
@@ -72,37 +68,21 @@ async function setUp(agent: string, flags: InitFlags): Promise<void> {
 }
 
 /** The file as it was before us, empty if there was none; null if it has been changed since, other than by us. */
-function undoneText(backup: string, without: Record<string, unknown>): string | null {
-  if (!existsSync(backup)) return isSame(without, {}) ? "" : null;
+function undoneText(settings: SettingsFormat, backup: string, without: string): string | null {
   try {
-    const text = readFileSync(backup, "utf8");
-    return isSame(readSettings(backup, text), without) ? text : null;
+    const text = existsSync(backup) ? readFileSync(backup, "utf8") : "";
+    return settings.normalize(text) === without ? text : null;
   } catch {
     return null;
   }
 }
 
-function isSame(one: Record<string, unknown>, other: Record<string, unknown>): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
-}
-
-function readSettings(path: string, text: string): Record<string, unknown> {
-  if (text.trim() === "") return {};
+function normalized(settings: SettingsFormat, path: string, text: string): string {
   try {
-    const value: unknown = JSON.parse(text);
-    if (!isObject(value)) throw new Error("it holds no object");
-    const { hooks = {} } = value;
-    if (!isObject(hooks)) throw new Error(`hooks must be an object; got ${JSON.stringify(hooks)}`);
-    for (const [event, rows] of Object.entries(hooks))
-      if (!Array.isArray(rows)) throw new Error(`hooks.${event} must be a list; got ${JSON.stringify(rows)}`);
-    return value;
+    return settings.normalize(text);
   } catch (error) {
     throw new SpillwayError("bad-input", `${path} is not read and not changed: ${messageOf(error)}`);
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 async function isAgreed(): Promise<boolean> {
@@ -118,7 +98,7 @@ async function isAgreed(): Promise<boolean> {
   return /^y(es)?$/i.test(reply.trim());
 }
 
-/** Nothing to write is no file. */
+/** Writes the file under another name and renames it. If there is nothing to write, the file is removed. */
 function write(path: string, after: string): void {
   if (after === "") return rmSync(path, { force: true });
   mkdirSync(dirname(path), { recursive: true });
@@ -127,7 +107,7 @@ function write(path: string, after: string): void {
   renameSync(temporary, path);
 }
 
-/** The lines that go and come, those at both ends left out that stay. */
+/** The lines that go and those that come, without the lines at both ends that stay. */
 function lineChange(before: string, after: string): string {
   const [old, fresh] = [before, after].map((text) => text.split("\n").slice(0, text === "" ? 0 : undefined)) as [
     string[],

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { withHooks, withoutHooks } from "./claude-settings.ts";
+import { claudeCode } from "./agents/claude-code.ts";
+import { hookSettings } from "./hook-settings.ts";
+
+const { settings: format } = claudeCode;
+const withHooks = (settings: object, choice: { wrapCommands: boolean }) =>
+  JSON.parse(format.withHooks(JSON.stringify(settings), choice));
+const withoutHooks = (settings: object) => JSON.parse(format.withoutHooks(JSON.stringify(settings)));
 
 const own = { matcher: "Bash", hooks: [{ type: "command", command: "mine" }] };
 
@@ -36,4 +42,15 @@ test("taking ours out of a row leaves the neighbours in it, and the row's own fi
   const row = (...hooks: object[]) => ({ matcher: "Bash", note: "mine", hooks });
   const settings = { hooks: { PostToolUse: [row(before, ours, after), row(ours), own] } };
   expect(withoutHooks(settings)).toEqual({ hooks: { PostToolUse: [row(before, after), own] } });
+});
+
+test("hooks of another agent are known by our command too, and every text is written the same way", () => {
+  const hooks = [{ type: "command", command: "spillway hook gemini", timeout: 10_000 }];
+  const other = hookSettings(() => ({ AfterTool: { matcher: ".*", hooks } }));
+  const added = other.withHooks('{"model":"m"}', { wrapCommands: false });
+  expect(JSON.parse(added)).toEqual({ model: "m", hooks: { AfterTool: [{ matcher: ".*", hooks }] } });
+  expect(other.normalize(added)).toBe(added);
+  expect(other.withHooks(added, { wrapCommands: false })).toBe(added);
+  expect(other.withoutHooks(added)).toBe(other.normalize('{"model":"m"}'));
+  expect(other.normalize("")).toBe("{}\n");
 });

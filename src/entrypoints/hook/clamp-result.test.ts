@@ -2,12 +2,15 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSpillway } from "../../index.ts";
 import { memoryStore } from "../../storage/stores/memory.ts";
-import { answerPostToolUse, fitOf } from "./post-tool-use.ts";
+import type { ToolResult } from "./agent.ts";
+import { claudeCode } from "./agents/claude-code.ts";
+import { clampResult, fitOf } from "./clamp-result.ts";
 
 const spillway = await createSpillway({ store: memoryStore(), ledger: null, env: {}, reader: { by: "shell" } });
 const log = Array.from({ length: 4000 }, (_, i) => `line ${i + 1}`).join("\n");
+const resultOf = (event: object) => claudeCode.readEvent({ hook_event_name: "PostToolUse", ...event }) as ToolResult;
 const after = (tool_name: string, tool_response: unknown) =>
-  answerPostToolUse(spillway, { session_id: "s", tool_use_id: "t", tool_name, tool_response }) as Promise<{
+  clampResult(spillway, resultOf({ session_id: "s", tool_use_id: "t", tool_name, tool_response })) as Promise<{
     hookSpecificOutput: { hookEventName: string; updatedToolOutput: Record<string, never> };
   } | null>;
 
@@ -98,9 +101,9 @@ test("what is told from sizes alone is what a clamp would tell", async () => {
   );
   await fc.assert(
     fc.asyncProperty(response, async (tool_response) => {
-      const event = { tool_name: "Bash", tool_response };
-      const fit = fitOf(bounded, event);
-      const answer = await answerPostToolUse(bounded, event);
+      const result = resultOf({ tool_name: "Bash", tool_response });
+      const fit = fitOf(bounded, result);
+      const answer = await clampResult(bounded, result);
       if (fit !== "unsure") expect(answer === null).toBe(fit === "within");
     }),
     { numRuns: 300 },

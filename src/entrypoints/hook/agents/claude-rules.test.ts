@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readClaudeRules } from "./claude-rules.ts";
-import { answerPreToolUse } from "./pre-tool-use.ts";
+import { wrapCommand } from "../wrap-command.ts";
+import { isRuled, readClaudeRules } from "./claude-rules.ts";
 
 let root: string;
 beforeEach(() => {
@@ -25,9 +25,15 @@ function rulesWith(files: Record<string, unknown>, env: NodeJS.ProcessEnv = {}):
   });
 }
 
-function isWrapped(command: string, readRules: () => readonly string[]): boolean {
-  const event = { permission_mode: "bypassPermissions", tool_name: "Bash", tool_input: { command } };
-  return answerPreToolUse(event, "spillway", readRules) !== null;
+async function isWrapped(command: string, rules: readonly string[]): Promise<boolean> {
+  const answer = await wrapCommand({
+    kind: "command",
+    tool: "Bash",
+    command,
+    isRuled: async (wrapped) => isRuled(wrapped, rules),
+    answer: () => ({}),
+  });
+  return answer !== null;
 }
 
 const deny = (...rules: string[]) => ({ permissions: { deny: rules } });
@@ -88,12 +94,17 @@ describe("a command is wrapped only if no rule could match any part of it", () =
     ["removal in a shell", {}, `sh -c"rm x"`, "left alone"],
     ["only the letters of removal", {}, "npm run format", "wrapped"],
     ["a folder that is asked about", {}, "echo x > .git/config", "left alone"],
-  ])("%s: %j, %j: %s", (_name, settings, command, expected) => {
+  ])("%s: %j, %j: %s", async (_name, settings, command, expected) => {
     const rules = rulesWith({ "home/project/.claude/settings.json": settings });
-    expect(isWrapped(command, () => rules) ? "wrapped" : "left alone").toBe(expected);
+    expect((await isWrapped(command, rules)) ? "wrapped" : "left alone").toBe(expected);
   });
 
-  test("a program that a rule names is never wrapped, wherever it stands in a command", () => {
+  test("a rule about what is added counts as one about the command", async () => {
+    for (const rule of ["Bash(spillway:*)", "Bash(spillway run:*)", "Bash(bash -c:*)"])
+      expect([rule, await isWrapped("npm test", [rule])]).toEqual([rule, false]);
+  });
+
+  test("a program that a rule names is never wrapped, wherever it stands in a command", async () => {
     const program = fc.stringMatching(/^[a-z][a-z0-9_-]{0,8}[a-z0-9]$/);
     const textOf = (letters: string) => fc.string({ unit: fc.constantFrom(...letters), maxLength: 30 });
     // Half of them without what a shell expands, which is left alone for that reason already.
@@ -103,19 +114,19 @@ describe("a command is wrapped only if no rule could match any part of it", () =
       [...word].map(
         (letter, at) => [letter, `\\${letter}`, `'${letter}'`, `"${letter}"`, `\\\n${letter}`][ways[at] ?? 0],
       );
-    fc.assert(
-      fc.property(
+    await fc.assert(
+      fc.asyncProperty(
         program,
         text,
         text,
         fc.array(fc.nat(4), { maxLength: 10 }),
         fc.constantFrom("deny", "ask"),
         fc.constantFrom(":*", " *", "*", ""),
-        (name, head, tail, ways, kind, end) => {
+        async (name, head, tail, ways, kind, end) => {
           const settings = { permissions: { [kind]: [`Bash(${name}${end})`] } };
           const rules = rulesWith({ "home/project/.claude/settings.local.json": settings });
           const command = `${head} ${spelled(name, ways).join("")} ${tail}`;
-          expect(isWrapped(command, () => rules)).toBe(false);
+          expect(await isWrapped(command, rules)).toBe(false);
         },
       ),
     );

@@ -1,26 +1,13 @@
 import type { AdmitRequest, Spillway } from "../../spillway.ts";
+import type { ToolResult } from "./agent.ts";
 import { findTexts, putTexts } from "./response-texts.ts";
 
-/** What an agent tells a hook after a tool has run. Claude Code's words; others use the same. */
-export interface PostToolUse {
-  session_id?: unknown;
-  tool_name?: unknown;
-  tool_response?: unknown;
-  tool_use_id?: unknown;
-}
-
-/** What the agent should show its model instead; null to leave the result as it is. */
-export async function answerPostToolUse(spillway: Pick<Spillway, "admit">, event: PostToolUse): Promise<object | null> {
-  const { tool_response: response } = event;
-  const about = {
-    tool: textOr(event.tool_name, "tool"),
-    session: textOr(event.session_id, undefined),
-    call: textOr(event.tool_use_id, undefined),
-    ...(isNumbered(response) && { strategy: "head", fold: false }),
-  };
+/** What the agent should be told instead of a result; null to leave the result as it is. */
+export async function clampResult(spillway: Pick<Spillway, "admit">, result: ToolResult): Promise<object | null> {
+  const { tool, session, call, response, isNumbered } = result;
+  const about = { tool, session, call, ...(isNumbered && { strategy: "head", fold: false }) };
   const updated = await clampResponse(spillway, about, response);
-  if (updated === null) return null;
-  return { hookSpecificOutput: { hookEventName: "PostToolUse", updatedToolOutput: updated } };
+  return updated === null ? null : result.answer(updated);
 }
 
 /** What no plain text has: such a result may be binary, which is described in words. */
@@ -31,9 +18,9 @@ const ESCAPE = "\u001b";
 /** Whether a result is surely within its tool's limits, or surely over one, as far as sizes tell without a clamp. */
 export function fitOf(
   { resolve }: Pick<Spillway, "resolve">,
-  { tool_name: tool, tool_response: response }: PostToolUse,
+  { tool, response }: ToolResult,
 ): "within" | "over" | "unsure" {
-  const { limits, off } = resolve(textOr(tool, "tool"));
+  const { limits, off } = resolve(tool);
   if (off) return "within";
   const { maxBytes = Infinity, maxChars = Infinity, maxLines = Infinity, maxTokens = Infinity } = limits;
   const texts = findTexts(response);
@@ -79,16 +66,6 @@ async function clampResponse(
   return shown.every((text, index) => text === texts[index]) ? null : putTexts(response, shown);
 }
 
-/** A file, whose lines the agent counts on from `startLine`: after a gap their numbers would be wrong. */
-function isNumbered(response: unknown): boolean {
-  const { file } = (response ?? {}) as { file?: { startLine?: unknown } | null };
-  return typeof file?.startLine === "number";
-}
-
 function isBlock(value: unknown): boolean {
   return typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string";
-}
-
-function textOr<T>(value: unknown, other: T): string | T {
-  return typeof value === "string" && value !== "" ? value : other;
 }

@@ -1,0 +1,51 @@
+import { execFileSync } from "node:child_process";
+import { expect, test } from "vitest";
+import type { CommandCall } from "../agent.ts";
+import { wrapCommand } from "../wrap-command.ts";
+import { claudeCode } from "./claude-code.ts";
+
+const read = (tool_input: object, tool_name = "Bash", permission_mode: unknown = "bypassPermissions") =>
+  claudeCode.readEvent({ hook_event_name: "PreToolUse", permission_mode, tool_name, tool_input });
+/** The answer where no rule is in force. */
+const before = async (tool_input: object) =>
+  (await wrapCommand({ ...(read(tool_input) as CommandCall), isRuled: async () => false })) as {
+    hookSpecificOutput: { updatedInput: { command: string } };
+  } | null;
+
+test("puts a command under spillway run, openly, whatever quotes it has", async () => {
+  const command = `printf '%s' "it's $HOME"; echo '"'`;
+  const answer = (await before({ command, description: "d" }))?.hookSpecificOutput;
+  expect(answer).toMatchObject({
+    hookEventName: "PreToolUse",
+    updatedInput: { description: "d" },
+    additionalContext: expect.stringContaining("spillway run"),
+  });
+  const words = answer?.updatedInput.command.replace("spillway run --quiet --tool Bash --", "exec") ?? "";
+  const run = (script: string) => execFileSync("bash", ["-c", script], { encoding: "utf8", timeout: 10_000 });
+  expect(run(words)).toBe(run(command));
+});
+
+test("leaves alone what is no shell command, runs in the background, or is ours already", async () => {
+  expect(read({ command: "npm test", run_in_background: true })).toBeNull();
+  expect(read({ file_path: "x" }, "Read")).toBeNull();
+  expect(read({ command: 7 })).toBeNull();
+  for (const command of ["spillway recall abc", " cd src", "", " \n"])
+    expect([command, await before({ command })]).toEqual([command, null]);
+});
+
+test("leaves every command alone where the agent decides by what a command says, and never grants one itself", async () => {
+  for (const mode of ["default", "acceptEdits", "plan", "auto", "dontAsk", "", undefined, 7])
+    expect([mode, claudeCode.readEvent({ ...event("npm test"), permission_mode: mode })]).toEqual([mode, null]);
+  const answer = JSON.stringify(await before({ command: "npm test" }));
+  expect(answer).toContain("spillway run");
+  expect(answer).not.toContain("permissionDecision");
+});
+
+test("no other event is answered", () => {
+  for (const hook_event_name of ["Stop", "PostToolUseFailure", undefined, 7])
+    expect(claudeCode.readEvent({ ...event("npm test"), hook_event_name, tool_response: "x" })).toBeNull();
+});
+
+function event(command: string) {
+  return { hook_event_name: "PreToolUse", tool_name: "Bash", tool_input: { command } };
+}

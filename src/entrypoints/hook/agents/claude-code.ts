@@ -1,0 +1,95 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { Agent, CommandCall, ToolResult } from "../agent.ts";
+import { hookSettings } from "../hook-settings.ts";
+
+/** Tools whose results can be large. For the others a start of Node after each call would be a waste. */
+const MATCHER = "Bash|Read|Grep|Glob|WebFetch|WebSearch|Task|Agent|TaskOutput|ReadMcpResourceTool|mcp__.*";
+const HOOK = { type: "command", command: "spillway hook", timeout: 10 };
+
+/** Claude Code: hooks `PostToolUse` and, where commands are wrapped, `PreToolUse` in a settings.json. */
+export const claudeCode: Agent = {
+  about: `claude-code: the file is .claude/settings.json, or ~/.claude/settings.json with --user. Commands are those of Bash;
+they are wrapped in the mode bypassPermissions and where no deny or ask rule could match.`,
+
+  settingsPath: (whose) => join(whose === "user" ? homedir() : process.cwd(), ".claude", "settings.json"),
+
+  settings: hookSettings(({ wrapCommands }) => ({
+    PostToolUse: { matcher: MATCHER, hooks: [HOOK] },
+    ...(wrapCommands && { PreToolUse: { matcher: "Bash", hooks: [HOOK] } }),
+  })),
+
+  readEvent(event) {
+    const { hook_event_name: name } = event as { hook_event_name?: unknown };
+    if (name === "PreToolUse") return readCommand(event);
+    return name === "PostToolUse" ? readResult(event) : null;
+  },
+};
+
+interface BeforeTool {
+  permission_mode?: unknown;
+  cwd?: unknown;
+  tool_name?: unknown;
+  tool_input?: unknown;
+}
+
+/**
+ * Claude Code matches its rules against the command that it gets from us. In every other mode than this one it decides by
+ * what a command says, so that our command would be asked about, or granted, in place of the model's.
+ */
+function readCommand({
+  permission_mode: mode,
+  cwd,
+  tool_name: tool,
+  tool_input: input,
+}: BeforeTool): CommandCall | null {
+  if (mode !== "bypassPermissions") return null;
+  if (tool !== "Bash" || typeof input !== "object" || input === null) return null;
+  const { command, run_in_background: isBackground } = input as Record<string, unknown>;
+  // Claude Code reads the output of a background command while it runs.
+  if (typeof command !== "string" || isBackground === true) return null;
+  return {
+    kind: "command",
+    tool,
+    command,
+    async isRuled(wrapped) {
+      const { checkStart, isRuled, readClaudeRules } = await import("./claude-rules.ts");
+      const { env, platform } = process;
+      const folders = [cwd, env.CLAUDE_PROJECT_DIR, process.cwd()].filter((folder) => typeof folder === "string");
+      checkStart(platform);
+      return isRuled(wrapped, readClaudeRules({ env, platform, folders }));
+    },
+    answer: (wrapped, note) => ({
+      hookSpecificOutput: {
+        hookEventName: "PreToolUse",
+        updatedInput: { ...input, command: wrapped },
+        additionalContext: note,
+      },
+    }),
+  };
+}
+
+interface AfterTool {
+  session_id?: unknown;
+  tool_name?: unknown;
+  tool_response?: unknown;
+  tool_use_id?: unknown;
+}
+
+function readResult({ session_id: session, tool_name: tool, tool_response, tool_use_id: call }: AfterTool): ToolResult {
+  const { file } = (tool_response ?? {}) as { file?: { startLine?: unknown } | null };
+  return {
+    kind: "result",
+    tool: textOr(tool, "tool"),
+    session: textOr(session, undefined),
+    call: textOr(call, undefined),
+    response: tool_response,
+    // Lines of a file are counted on from here.
+    isNumbered: typeof file?.startLine === "number",
+    answer: (updatedToolOutput) => ({ hookSpecificOutput: { hookEventName: "PostToolUse", updatedToolOutput } }),
+  };
+}
+
+function textOr<T>(value: unknown, other: T): string | T {
+  return typeof value === "string" && value !== "" ? value : other;
+}
