@@ -33,7 +33,7 @@ export function addPolicyFlags(command: Command): Command {
     )
     .option("--head-share <share>", "the start's share of the room, 0 to 1 (default 0.3)", readShare("--head-share"))
     .option("--fold", "drop terminal codes and repeats if the output is over a limit")
-    .option("--no-fold", "never do that")
+    .option("--no-fold", "keep terminal codes and repeats")
     .option("--profile <name>", "built-in numbers: balanced (default), frugal or off")
     .option("--config <file>", "read this config file and no other");
 }
@@ -103,8 +103,12 @@ export interface CallFlags {
 export function addCallFlags(command: Command): Command {
   return command
     .option("--keep <name>", "what this call wants kept: any strategy's name")
-    .option("--focus <words>", "words, or /a pattern/: what matches is kept before what does not")
-    .option("--size <chars>", "show no more than this, and never more than the policy allows", wholeNumber("--size"));
+    .option("--focus <words>", "words, or /a pattern/: lines that match are kept before others")
+    .option(
+      "--size <chars>",
+      "show at most this many characters, and never more than the policy allows",
+      wholeNumber("--size"),
+    );
 }
 
 /** What the flags ask for. */
@@ -128,9 +132,12 @@ export interface TranscriptFlags {
 /** Adds them to a command. */
 export function addTranscriptFlags(command: Command): Command {
   return command
-    .option("--wire <name>", "the message format, where it cannot be told (anthropic, openai-chat, gemini ...)")
-    .option("--edits", "append context_edit records, also where the session has none yet")
-    .option("--rewrite", "write the file anew, also where context_edit records would do")
+    .option(
+      "--wire <name>",
+      "the message format, if it cannot be told from the file (anthropic, openai-chat, gemini ...)",
+    )
+    .option("--edits", "append context_edit records, even if the session has none yet")
+    .option("--rewrite", "write the file anew, even if context_edit records would do")
     .option("--dry-run", "say what would be done, and do nothing")
     .option("--json", "print one JSON object");
 }

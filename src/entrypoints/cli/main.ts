@@ -4,7 +4,7 @@ import { VERSION } from "./version.ts";
 import { writeOut } from "./write-out.ts";
 
 /** Each adds a command to the program. Only the command that was asked for is loaded, so that it starts sooner. */
-const COMMANDS: Record<string, () => Promise<(program: Command) => void | Promise<void>>> = {
+export const COMMANDS: Record<string, () => Promise<(program: Command) => void | Promise<void>>> = {
   run: async () => (await import("./commands/run.ts")).addRunCommand,
   clamp: async () => (await import("./commands/clamp.ts")).addClampCommand,
   recall: async () => (await import("./commands/recall.ts")).addRecallCommand,

@@ -25,14 +25,21 @@ export function addCapCommand(program: Command): void {
     .command("cap")
     .description("print a transcript's newest messages as JSON, small enough for another agent")
     .argument("<file>", "JSON lines of a pi or OpenClaw session, or JSON of any message format")
-    .option("--limit <n>", "at most so many messages", wholeNumber("--limit"))
-    .option("--max-bytes <size>", "of JSON (80KiB without it)", readBytes, NUMBERS.capBytes.default)
-    .option("--offset <n>", "pass over so many of the newest: `next` of the page before", wholeNumber("--offset"))
-    .option("--around <id>", "the messages around the one with this id")
-    .option("--no-tools", "without messages of tool results")
-    .option("--wire <name>", "the message format, where it cannot be told (anthropic, openai-chat, gemini ...)")
+    .option("--limit <n>", "print at most this many messages", wholeNumber("--limit"))
+    .option("--max-bytes <size>", "print at most this much JSON, such as 80KiB", readBytes, NUMBERS.capBytes.default)
+    .option(
+      "--offset <n>",
+      "leave out this many of the newest messages: `next` of the page before",
+      wholeNumber("--offset"),
+    )
+    .option("--around <id>", "print the messages around the one with this id")
+    .option("--no-tools", "leave out messages of tool results")
+    .option(
+      "--wire <name>",
+      "the message format, if it cannot be told from the file (anthropic, openai-chat, gemini ...)",
+    )
     .option("--json", "print one JSON object, { messages, truncated, bytes, next, total ... }")
-    .option("-q, --quiet", "no summary on standard error")
+    .option("-q, --quiet", "print no summary on standard error")
     .addHelpText(
       "after",
       `

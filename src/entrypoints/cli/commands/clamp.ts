@@ -36,21 +36,21 @@ export function addClampCommand(program: Command): void {
   const command = program
     .command("clamp")
     .description("bring a file or standard input under its limits, and print what a model would see")
-    .argument("[file]", "what to read; standard input without one, or for -");
+    .argument("[file]", "the file to read; standard input if none is given, or for -");
   addPlaceFlag(addCallFlags(addPolicyFlags(command)))
     .option("--tool <name>", "the tool whose limits apply (run_command, read_file ...)")
     .option("--command <text>", "the command whose output this is: limits of run_command unless --tool is given")
     .option(
       "--exit-code <n>",
-      "how the command ended; said as the last line where it matters",
+      "the command's exit code; the last line says it where it matters",
       wholeNumber("--exit-code", true),
     )
-    .option("--save", "save the whole where something was cut, for spillway recall and spillway search")
+    .option("--save", "save the whole if something was cut, for spillway recall and spillway search")
     .option("--session <name>", "with --save: the session that the output belongs to")
     .option("--no-redact", "save and show secrets as they are, whatever your config says")
     .option("--json", "print one JSON object, { text, receipt }")
     .option("--explain", "say why each part is kept or omitted: on standard error, or in the receipt with --json")
-    .option("-q, --quiet", "no summary on standard error")
+    .option("-q, --quiet", "print no summary on standard error")
     .addHelpText(
       "after",
       `

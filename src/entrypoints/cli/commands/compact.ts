@@ -20,8 +20,11 @@ export function addCompactCommand(program: Command): void {
     .command("compact")
     .description("shorten a transcript to its header and its last lines, keeping the old one as a .bak")
     .argument("<file>", "JSON lines of a pi or OpenClaw session, or JSON of any message format")
-    .option("--max-lines <n>", "lines that stay, the header included", wholeNumber("--max-lines"), most)
-    .option("--wire <name>", "the message format, where it cannot be told (anthropic, openai-chat, gemini ...)")
+    .option("--max-lines <n>", "keep this many lines, the header included", wholeNumber("--max-lines"), most)
+    .option(
+      "--wire <name>",
+      "the message format, if it cannot be told from the file (anthropic, openai-chat, gemini ...)",
+    )
     .option("--dry-run", "say what would be done, and do nothing")
     .option("--json", "print one JSON object")
     .addHelpText(

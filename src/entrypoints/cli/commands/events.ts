@@ -23,11 +23,11 @@ const LOOK_MS = 250;
 /** `spillway events`: what happened, oldest first. */
 export function addEventsCommand(program: Command): void {
   addPlaceFlag(program.command("events").description("print what happened, oldest first"))
-    .option("-f, --follow", "go on with what happens from now on, until interrupted")
-    .option("--session <name>", "only of this session")
-    .option("--tool <name>", "only of this tool")
-    .option("--full", "JSON, each with its artifact's text")
-    .option("--json", "print one JSON object for each line")
+    .option("-f, --follow", "also print what happens from now on, until interrupted")
+    .option("--session <name>", "print only events of this session")
+    .option("--tool <name>", "print only events of this tool")
+    .option("--full", "print JSON, and the saved text with each event")
+    .option("--json", "print each event as one line of JSON")
     .addHelpText(
       "after",
       `\n--full: ${LEFT_OUT}\n\nExamples:\n  spillway events --session s1\n  spillway events --follow --json | jq .kind`,

@@ -14,7 +14,7 @@ const PAGE = 500;
 /** `spillway export`: every event with its artifact's text. */
 export function addExportCommand(program: Command): void {
   addPlaceFlag(program.command("export").description("print every event with its saved output, as lines of JSON"))
-    .option("--session <name>", "only of this session")
+    .option("--session <name>", "print only events of this session")
     .addHelpText(
       "after",
       `\nAn output is written once, with the event that saved it. ${LEFT_OUT}\n\nExample:\n  spillway export --session s1 > s1.jsonl`,

@@ -22,12 +22,12 @@ const WHY = { age: "too old", "session-bytes": "its session has too much", "tota
 
 /** `spillway gc`: removes what is old or too much, and compresses what nobody uses. */
 export function addGcCommand(program: Command): void {
-  addPlaceFlag(program.command("gc").description("remove what is old or too much, compress what is idle"))
+  addPlaceFlag(program.command("gc").description("remove what is too old or too large, and compress what is idle"))
     .option("--dry-run", "say what would be done, and do nothing")
-    .option("--max-age <time>", "remove what is older (default 7d)", readDuration)
-    .option("--max-bytes <size>", "remove the oldest beyond this, in all (default 10GiB)", readBytes)
-    .option("--max-session-bytes <size>", "remove a session's oldest beyond this (default 1GiB)", readBytes)
-    .option("--retain <time>", "nothing of a session that was seen within this goes (default 1h)", readDuration)
+    .option("--max-age <time>", "remove what is older than this (default 7d)", readDuration)
+    .option("--max-bytes <size>", "remove the oldest outputs beyond this total (default 10GiB)", readBytes)
+    .option("--max-session-bytes <size>", "remove a session's oldest outputs beyond this (default 1GiB)", readBytes)
+    .option("--retain <time>", "keep everything of a session that was used within this time (default 1h)", readDuration)
     .option("--json", "print one JSON object, { collected, compressed, pruned }")
     .addHelpText(
       "after",

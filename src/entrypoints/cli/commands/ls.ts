@@ -20,9 +20,9 @@ const PAGE = 1000;
 /** `spillway ls`: what is saved. */
 export function addLsCommand(program: Command): void {
   addPlaceFlag(program.command("ls").description("list saved outputs, newest first"))
-    .option("--session <name>", "only those of this session")
-    .option("--limit <n>", "at most so many (default 1000)", wholeNumber("--limit"))
-    .option("--before <time>", "only those saved before: a date, or `next` of the page before", readTime)
+    .option("--session <name>", "list only outputs of this session")
+    .option("--limit <n>", "list at most this many (default 1000)", wholeNumber("--limit"))
+    .option("--before <time>", "list only outputs saved before this: a date, or `next` of the page before", readTime)
     .option("--json", "print one JSON object, { artifacts, next }")
     .addHelpText(
       "after",

@@ -20,10 +20,14 @@ export function addMcpCommand(program: Command): void {
     .passThroughOptions();
   addServeFlags(command)
     .option("--url <address>", "the server to reach over streamable HTTP, in place of a command")
-    .option("--header <line>", "sent to that server with each request, such as 'Authorization: Bearer x'", readHeader)
+    .option(
+      "--header <line>",
+      "a header to send to that server with each request, such as 'Authorization: Bearer x'",
+      readHeader,
+    )
     .option(
       "--max-media-bytes <n>",
-      "images, sounds and files of one result together; those beyond it are saved and named (default: all pass)",
+      "let images, sounds and files of one result pass up to this; those beyond it are saved and named (default: all pass)",
       wholeNumber("--max-media-bytes"),
     )
     .addHelpText(

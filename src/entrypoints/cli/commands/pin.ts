@@ -14,11 +14,15 @@ interface PinFlags extends PlaceFlags {
 
 /** `spillway pin`: keeps a session whatever its age and size. */
 export function addPinCommand(program: Command): void {
-  addPlaceFlag(program.command("pin").description("keep all of a session, whatever its age; without one, list those"))
-    .argument("[session]", "its name")
-    .option("--remove", "no longer")
+  addPlaceFlag(
+    program
+      .command("pin")
+      .description("keep everything of a session, whatever its age; without a name, list the pinned sessions"),
+  )
+    .argument("[session]", "the session's name")
+    .option("--remove", "no longer keep it")
     .option("--json", "print one JSON object, { pinned }")
-    .option("-q, --quiet", "say nothing")
+    .option("-q, --quiet", "print nothing")
     .addHelpText("after", "\nExamples:\n  spillway pin s1\n  spillway pin s1 --remove\n  spillway pin")
     .action((session: string | undefined, flags: PinFlags) => withPlace(flags, (place) => pin(place, session, flags)));
 }

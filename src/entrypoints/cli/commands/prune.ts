@@ -33,8 +33,8 @@ export function addPruneCommand(program: Command): void {
   addTranscriptFlags(addPlaceFlag(addPolicyFlags(command)))
     .option("--request <n>", "print the n-th request as it would be sent, and change nothing", wholeNumber("--request"))
     .option("--window <tokens>", "the model's context in tokens", wholeNumber("--window"))
-    .option("--model <name>", "the model, by which its window is found")
-    .option("--mode <name>", "adaptive (default), aggressive or off", readMode)
+    .option("--model <name>", "the model's name, by which its window is found")
+    .option("--mode <name>", "how much is pruned: adaptive (default), aggressive or off", readMode)
     .option("--session <name>", "the session that saved outputs belong to")
     .addHelpText(
       "after",

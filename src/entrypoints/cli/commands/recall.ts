@@ -28,14 +28,14 @@ export function addRecallCommand(program: Command): void {
   const command = program
     .command("recall")
     .description("read part of a saved output")
-    .argument("<id>", "the artifact, as the marker names it; its first 6 characters may do");
+    .argument("<id>", "the artifact, as the marker names it; its first 6 characters are enough");
   addPlaceFlag(command)
-    .option("--lines <a-b>", "these lines, from 1, both included (also 120 or 120-)", readRange("--lines"))
-    .option("--bytes <a-b>", "these bytes, from 0, the last not included", readRange("--bytes"))
-    .option("--head <n>", "the first lines", wholeNumber("--head"))
-    .option("--tail <n>", "the last lines", wholeNumber("--tail"))
-    .option("--around <line>", `a line and the ${CONTEXT_LINES} before and after it`, wholeNumber("--around"))
-    .option("--raw", "exactly the bytes that are saved, without bound or note")
+    .option("--lines <a-b>", "read these lines, counted from 1, both included (also 120 or 120-)", readRange("--lines"))
+    .option("--bytes <a-b>", "read these bytes, counted from 0, the last not included", readRange("--bytes"))
+    .option("--head <n>", "read this many lines at the start", wholeNumber("--head"))
+    .option("--tail <n>", "read this many lines at the end", wholeNumber("--tail"))
+    .option("--around <line>", `read a line and the ${CONTEXT_LINES} before and after it`, wholeNumber("--around"))
+    .option("--raw", "print exactly the saved bytes, without a limit or a note")
     .option("--json", "print one JSON object, { text, lines, bytes, total, next, note ... }")
     .addHelpText(
       "after",

@@ -41,22 +41,25 @@ export function addReplayCommand(program: Command): void {
     .argument("<file...>", "JSON or JSON lines of any message format; a run with its messages, or a list of runs")
     .option(
       "--policy <name>",
-      `one to compare with none, may be repeated (default: all): ${POLICIES.join(", ")}`,
+      `a policy to compare with none; may be repeated (default: all): ${POLICIES.join(", ")}`,
       addPolicy,
     )
     .option("--window <tokens>", "the model's context in tokens", readWindow, NUMBERS.contextTokens.default)
     .addOption(
-      new Option("--prices <name>", "of input tokens and prompt cache")
+      new Option("--prices <name>", "the prices of input tokens and of the prompt cache")
         .choices(PRICES.map(({ name }) => name))
         .default("anthropic"),
     )
-    .option("--input-price <dollars>", "a million input tokens", readPrice)
-    .option("--cache-read-price <dollars>", "a million read from the prompt cache", readPrice)
-    .option("--cache-write-price <dollars>", "a million written to it", readPrice)
-    .option("--min-cache-tokens <n>", "a shorter prefix is not cached", wholeNumber("--min-cache-tokens"))
-    .option("--cache-ttl <time>", "the cache is cold after such a pause (5m, 1h), where messages say when", readTtl)
-    .option("--wire <name>", "the message format, where it cannot be told (anthropic, openai-chat, gemini ...)")
-    .option("--html <file>", "write a page with charts too")
+    .option("--input-price <dollars>", "the price of a million input tokens", readPrice)
+    .option("--cache-read-price <dollars>", "the price of a million tokens read from the prompt cache", readPrice)
+    .option("--cache-write-price <dollars>", "the price of a million tokens written to the prompt cache", readPrice)
+    .option("--min-cache-tokens <n>", "the shortest prefix that is cached", wholeNumber("--min-cache-tokens"))
+    .option("--cache-ttl <time>", "the pause after which the cache is cold (5m, 1h), if messages have times", readTtl)
+    .option(
+      "--wire <name>",
+      "the message format, if it cannot be told from the file (anthropic, openai-chat, gemini ...)",
+    )
+    .option("--html <file>", "also write a page with charts")
     .option("--json", "print one JSON object, with each request of each conversation")
     .addHelpText(
       "after",

@@ -26,13 +26,13 @@ export function addRmCommand(program: Command): void {
   };
   command.on("option:session", onSession).on("option:no-session", onSession);
   addPlaceFlag(command)
-    .argument("[ids...]", "artifacts; their first 6 characters may do")
-    .option("--session <name>", "its artifacts, events and sums; what other sessions have too stays")
-    .option("--no-session", "the same for what belongs to no session")
-    .option("--runs <folder>", "remove the copies in this folder of runs too (default: your config's)")
-    .option("--events <file>", "with a session: take its lines out of this event log too (default: your config's)")
+    .argument("[ids...]", "artifacts; their first 6 characters are enough")
+    .option("--session <name>", "remove its artifacts, events and sums, but no artifact that another session has too")
+    .option("--no-session", "remove what belongs to no session")
+    .option("--runs <folder>", "also remove the copies in this folder of runs (default: your config's)")
+    .option("--events <file>", "with a session: also take its lines out of this event log (default: your config's)")
     .option("--json", "print one JSON object, { artifacts, bytes, untied, events, files, lines }")
-    .option("-q, --quiet", "say nothing")
+    .option("-q, --quiet", "print nothing")
     .addHelpText(
       "after",
       "\nExamples:\n  spillway rm k3v7q2 m4x5ya\n  spillway rm --session s1 --runs ./runs\n  spillway rm --no-session",

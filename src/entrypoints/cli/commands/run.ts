@@ -14,7 +14,7 @@ export function addRunCommand(program: Command): void {
   const command = program
     .command("run")
     .description("run a command, print what a model should see of its output, and save the whole")
-    .argument("<command...>", "what to run, after --")
+    .argument("<command...>", "the command to run, after --")
     .passThroughOptions()
     .exitOverride((error) => {
       throw error.exitCode === 0 ? error : new FaultWithCode(error, EXIT_OWN_FAULT);
@@ -31,7 +31,7 @@ export function addRunCommand(program: Command): void {
     .option("--mark-stderr", 'begin lines of standard error with "stderr: " (their order is then approximate)')
     .option("--no-redact", "save and show secrets as they are, whatever your config says")
     .option("--json", "end with one JSON object, { text, receipt, exitCode }")
-    .option("-q, --quiet", "no summary on standard error")
+    .option("-q, --quiet", "print no summary on standard error")
     .addHelpText(
       "after",
       `

@@ -22,7 +22,7 @@ export function addSearchCommand(program: Command): void {
   const command = program
     .command("search")
     .description("find a pattern in a saved output")
-    .argument("<id>", "the artifact, as the marker names it; its first 6 characters may do")
+    .argument("<id>", "the artifact, as the marker names it; its first 6 characters are enough")
     .argument("<pattern>", "a regular expression; after -- if it begins with a dash");
   addPlaceFlag(command)
     .option(
@@ -30,10 +30,10 @@ export function addSearchCommand(program: Command): void {
       `lines before and after each match (default ${NUMBERS.searchContext.default})`,
       wholeNumber("--context"),
     )
-    .option("-i, --ignore-case", "take capitals and small letters as the same")
-    .option("-F, --fixed-strings", "the pattern is the text itself")
-    .option("--max <n>", "matching lines shown at most; the count is of all of them", wholeNumber("--max"))
-    .option("--from <line>", "matches from this line on", wholeNumber("--from"))
+    .option("-i, --ignore-case", "treat capital and small letters as the same")
+    .option("-F, --fixed-strings", "take the pattern as plain text")
+    .option("--max <n>", "show at most this many matching lines; all of them are counted", wholeNumber("--max"))
+    .option("--from <line>", "show matches from this line on", wholeNumber("--from"))
     .option("--json", "print one JSON object, { total, matches, next }")
     .addHelpText(
       "after",

@@ -12,8 +12,8 @@ interface ShowFlags extends PlaceFlags {
 
 /** `spillway show`: what is known of an artifact. */
 export function addShowCommand(program: Command): void {
-  addPlaceFlag(program.command("show").description("say what is known of a saved output"))
-    .argument("<id>", "the artifact; its first 6 characters may do")
+  addPlaceFlag(program.command("show").description("print what is known of a saved output"))
+    .argument("<id>", "the artifact; its first 6 characters are enough")
     .option("--json", "print one JSON object")
     .addHelpText("after", "\nExample:\n  spillway show k3v7q2")
     .action((id: string, flags: ShowFlags) => readPlace(flags, (place) => show(place, id, flags)));

@@ -24,13 +24,15 @@ const HEAD = ["CALLS", "CUT", "BYTES IN", "SHOWN", "TOKENS SAVED", "CUT RATE", "
 
 /** `spillway stats`: sums for each tool or session. */
 export function addStatsCommand(program: Command): void {
-  addPlaceFlag(program.command("stats").description("print how much came, was shown and was saved"))
-    .addOption(new Option("--by <what>", "a row for each").choices(["tool", "session"]).default("tool"))
-    .option("--session <name>", "only of this session")
-    .option("--since <time>", "only of this long ago until now, by the hour (1d, 12h)", readDuration)
+  addPlaceFlag(
+    program.command("stats").description("print how much tools gave, and how much of it was shown and saved"),
+  )
+    .addOption(new Option("--by <what>", "what each row is about").choices(["tool", "session"]).default("tool"))
+    .option("--session <name>", "count only this session")
+    .option("--since <time>", "count only from this long ago until now, by the hour (1d, 12h)", readDuration)
     .option(
       "--flag-above <share>",
-      "flag rows of which a larger share of calls is cut, 0 to 1",
+      "flag rows in which a larger share of calls is cut, 0 to 1",
       readShare("--flag-above"),
       NUMBERS.truncationFlagShare.default,
     )

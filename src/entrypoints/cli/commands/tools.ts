@@ -18,7 +18,7 @@ export function addToolsCommand(program: Command): void {
     .description("serve tools over MCP that bound their output at the source: read, list, search, recall")
     .argument("[folder...]", "the folders they may read (default: this one)");
   addServeFlags(command)
-    .option("--only <names>", "only these tools, separated by commas, such as recall,search")
+    .option("--only <names>", "serve only these tools, separated by commas, such as recall,search")
     .option(
       "--allow-commands",
       "also serve run_command and command_output, which can do all that you can (not on Windows)",
