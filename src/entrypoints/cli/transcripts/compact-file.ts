@@ -1,4 +1,4 @@
-import type { WireMessage } from "../../../contract/wire.ts";
+import type { Wire, WireMessage } from "../../../contract/wire.ts";
 import { pairResults } from "../../../wire/pair-results.ts";
 import { type Entry, isEntry, isHeader } from "./entries.ts";
 import { readDocument, type Transcript, tryOut } from "./open-transcript.ts";
@@ -12,7 +12,7 @@ export interface CompactReport {
   after: number;
   /** Results that went because their call did. */
   droppedResults: number;
-  /** Entries whose parent or other reference had to be set anew. */
+  /** Entries whose parent or other reference was set to another entry. */
   repaired: number;
   bytesBefore: number;
   bytesAfter: number;
@@ -60,69 +60,34 @@ function compactDocument({ path, wire }: Transcript, old: Snapshot, sink: Sink, 
   };
 }
 
-/** From which one of `total` on everything is kept. */
+/** The index from which on all of `total` lines are kept, and whether the header is kept too. */
 function borderOf(total: number, maxLines: number, hasHeader: boolean): { from: number; hasHeader: boolean } {
   const header = hasHeader && maxLines > 0 ? 1 : 0;
   return { from: total <= maxLines ? 0 : total - (maxLines - header), hasHeader: header === 1 };
 }
 
-/** Messages behind the border whose calls stand before it. */
+/** The indexes of messages after the border that have a result whose call stands before it. */
 function crossed(views: readonly WireMessage[], border: number): number[] {
   return pairResults(views)
     .filter(({ message, callMessage }) => message >= border && callMessage !== null && callMessage < border)
     .map(({ message }) => message);
 }
 
-function compactLines({ kind, wire }: Transcript, old: Snapshot, sink: Sink, maxLines: number): Counts {
-  const { descriptor, bytes } = old;
-  const lines = function* (): Generator<[index: number, line: Line]> {
-    let index = 0;
-    for (const line of readLines(descriptor, 0, bytes)) if (!isBlank(line)) yield [index++, line];
-  };
-  let before = 0;
-  let hasHeader = false;
-  for (const [index, line] of lines()) {
-    before = index + 1;
-    if (index > 0) continue;
-    const first = parseLine(line);
-    hasHeader = kind === "entries" ? isHeader(first) : wire.read(first).role === "system";
-  }
+function compactLines(transcript: Transcript, old: Snapshot, sink: Sink, maxLines: number): Counts {
+  const { kind, wire } = transcript;
+  const { bytes } = old;
+  const { total: before, hasHeader } = countLines(transcript, old);
   const border = borderOf(before, maxLines, hasHeader);
-  const counts: Counts = {
-    before,
-    after: before,
-    droppedResults: 0,
-    repaired: 0,
-    bytesBefore: bytes,
-    bytesAfter: bytes,
-  };
+  const counts = { before, after: before, droppedResults: 0, repaired: 0, bytesBefore: bytes, bytesAfter: bytes };
   if (border.from === 0) return counts;
 
-  // Results behind the border without a call there: those whose call stands before it go with it.
-  const open = new Map<string, number>();
-  const orphans = new Map<number, string[]>();
-  for (const [index, line] of lines()) {
-    if (index < border.from) continue;
-    const view = wire.read(parseLine(line));
-    for (const { id } of view.calls) if (id !== null) open.set(id, (open.get(id) ?? 0) + 1);
-    for (const { id } of view.results) {
-      if (id === null) continue;
-      if ((open.get(id) ?? 0) > 0) open.set(id, (open.get(id) ?? 0) - 1);
-      else orphans.set(index, [...(orphans.get(index) ?? []), id]);
-    }
-  }
-  const called = new Set<string>();
-  const wanted = new Set([...orphans.values()].flat());
-  for (const [index, line] of lines()) {
-    if (index >= border.from || wanted.size === 0) break;
-    if (line.bytes === null || ![...wanted].some((id) => Buffer.from(line.bytes as Uint8Array).includes(id))) continue;
-    for (const { id } of wire.read(parseLine(line)).calls) if (id !== null && wanted.has(id)) called.add(id);
-  }
-
+  // A result whose call goes is dropped with it.
+  const orphans = orphansFrom(border.from, wire, old);
+  const called = callsBefore(border.from, wire, old, new Set([...orphans.values()].flat()));
   const compact = startCompact(border.from - (border.hasHeader ? 1 : 0));
   counts.after = 0;
   counts.bytesAfter = 0;
-  for (const [index, line] of lines()) {
+  for (const [index, line] of filledLines(old)) {
     const isTop = border.hasHeader && index === 0;
     if (!isTop && index < border.from) continue;
     const value = isTop ? undefined : parseLine(line);
@@ -147,20 +112,66 @@ function compactLines({ kind, wire }: Transcript, old: Snapshot, sink: Sink, max
   return counts;
 }
 
-/** Entries that are kept one after another, their references set to what is still there. */
+/** The lines that are not blank, counted from 0. */
+function* filledLines({ descriptor, bytes }: Snapshot): Generator<[index: number, line: Line]> {
+  let index = 0;
+  for (const line of readLines(descriptor, 0, bytes)) if (!isBlank(line)) yield [index++, line];
+}
+
+function countLines({ kind, wire }: Transcript, old: Snapshot): { total: number; hasHeader: boolean } {
+  let total = 0;
+  let hasHeader = false;
+  for (const [index, line] of filledLines(old)) {
+    total = index + 1;
+    if (index > 0) continue;
+    const first = parseLine(line);
+    hasHeader = kind === "entries" ? isHeader(first) : wire.read(first).role === "system";
+  }
+  return { total, hasHeader };
+}
+
+/** The ids of results from the border on that have no call there before them, by the index of their line. */
+function orphansFrom(border: number, wire: Wire, old: Snapshot): Map<number, string[]> {
+  const open = new Map<string, number>();
+  const orphans = new Map<number, string[]>();
+  for (const [index, line] of filledLines(old)) {
+    if (index < border) continue;
+    const view = wire.read(parseLine(line));
+    for (const { id } of view.calls) if (id !== null) open.set(id, (open.get(id) ?? 0) + 1);
+    for (const { id } of view.results) {
+      if (id === null) continue;
+      if ((open.get(id) ?? 0) > 0) open.set(id, (open.get(id) ?? 0) - 1);
+      else orphans.set(index, [...(orphans.get(index) ?? []), id]);
+    }
+  }
+  return orphans;
+}
+
+/** Which of the wanted ids a call before the border has. A line is parsed only if its bytes have one of them. */
+function callsBefore(border: number, wire: Wire, old: Snapshot, wanted: ReadonlySet<string>): Set<string> {
+  const called = new Set<string>();
+  for (const [index, line] of filledLines(old)) {
+    if (index >= border || wanted.size === 0) break;
+    if (line.bytes === null || ![...wanted].some((id) => Buffer.from(line.bytes as Uint8Array).includes(id))) continue;
+    for (const { id } of wire.read(parseLine(line)).calls) if (id !== null && wanted.has(id)) called.add(id);
+  }
+  return called;
+}
+
+/** Takes entries one after another and sets their references to entries that are still there. */
 interface EntryCompact {
-  /** The entry changed, or "same"; "dropped" for one that only spoke of an entry that is gone. */
+  /** The changed entry, or "same"; "dropped" if the entry was only about an entry that is gone. */
   keep(value: unknown): object | "same" | "dropped";
-  /** Takes note of an entry that goes: its children get its parent. */
+  /** Notes an entry that is dropped: its children get its parent. */
   drop(value: unknown): void;
 }
 
-/** What pi writes for a summary of a branch from the root. */
+/** What pi writes as `fromId` in the summary of a branch that begins at the root. */
 const ROOT = "root";
 
 /**
- * Starts with no entry kept: parents that are not met are gone, and their children begin anew. `gone` is how many lines went
- * before the first: the oldest sessions are plain lists, and name entries by their place.
+ * Starts with no entry kept. An entry whose parent was not seen becomes a root. `gone` is how many lines were dropped before
+ * the first entry: the oldest sessions are plain lists and name entries by their place.
  */
 function startCompact(gone: number): EntryCompact {
   let shift = gone;
@@ -168,7 +179,7 @@ function startCompact(gone: number): EntryCompact {
   const kept = new Map<string, string | null>();
   const redirects = new Map<string, string | null>();
 
-  /** The nearest entry from there up that is kept; null for none. */
+  /** The nearest kept entry from this one upwards; null if there is none. */
   function nearest(id: string | null): string | null {
     let at = id;
     while (at !== null && !kept.has(at)) at = redirects.get(at) ?? null;
@@ -187,7 +198,7 @@ function startCompact(gone: number): EntryCompact {
     if (isEntry(value)) redirects.set(value.id, nearest(value.parentId));
   }
 
-  /** Fields that name other entries, where they have to change; null if the entry is of no use without them. */
+  /** The fields that name other entries and have to change; null if the entry is of no use without the one it names. */
   function references(entry: Entry, parentId: string | null): Record<string, unknown> | null {
     const { type, targetId, fromId, firstKeptEntryId } = entry;
     const isGone = (id: unknown): id is string => typeof id === "string" && !kept.has(id) && id !== entry.id;
@@ -197,7 +208,7 @@ function startCompact(gone: number): EntryCompact {
       changed.targetId = nearest(targetId);
     }
     if (isGone(fromId) && fromId !== ROOT) changed.fromId = nearest(fromId) ?? ROOT;
-    // What was kept from there on is what is left above; the entry itself means nothing.
+    // Everything that is left above was kept. If nothing is left, the entry names itself, which means that nothing was kept.
     if (isGone(firstKeptEntryId)) changed.firstKeptEntryId = oldest(parentId) ?? entry.id;
     return changed;
   }
@@ -219,7 +230,7 @@ function startCompact(gone: number): EntryCompact {
   };
 }
 
-/** The first entry is the header. */
+/** The entry with its place moved down, but not below 1, since place 0 is the header. */
 function withPlace(value: unknown, shift: number): object | "same" {
   const { firstKeptEntryIndex: place } = (value ?? {}) as { firstKeptEntryIndex?: unknown };
   if (typeof value !== "object" || typeof place !== "number") return "same";

@@ -7,7 +7,7 @@ import { rewriteFile, type Sink, type Snapshot } from "./rewrite-file.ts";
 
 /** How a transcript is guarded. */
 export interface GuardFileOptions {
-  /** "edits" appends context_edit records, "rewrite" writes the file anew; without it what the session's writer knows. */
+  /** "edits" appends context_edit records, "rewrite" writes the file anew. By default it is "edits" if the session has some. */
   by?: "edits" | "rewrite" | undefined;
   dryRun: boolean;
   session?: string | undefined;
@@ -20,9 +20,9 @@ export interface GuardReport {
   changed: number;
   /** Results that were filled in for calls without one. */
   filled: number;
-  /** Lines that are no JSON, or too long to be read: kept as they were. */
+  /** Lines that are not JSON or are too long to be read. They are kept as they were. */
   unread: number;
-  /** Details over their limit that stay, since an edit changes content only. */
+  /** Details over their limit that stay, since a context_edit changes content only. */
   detailsLeft: number;
   bytesBefore: number;
   bytesAfter: number;
@@ -45,10 +45,11 @@ export async function guardFile(
   const by = options.by ?? (survey?.hasEdits ? "edits" : "rewrite");
   let counts: Counts = { ...NONE };
   let [bytesBefore, bytesAfter] = [0, 0];
+  const { session } = options;
   if (by === "edits" && survey !== null) {
     const appended = await appendEdits(path, options.dryRun, (old, tree) => {
       counts = { ...NONE };
-      return editSteps(old, tree, spillway, options, counts);
+      return editSteps(old, tree, new Chain(spillway, { wire: "pi", session, fillMissing: false }), counts);
     });
     return { by, ...counts, backup: null, appendedBytes: 0, ...appended };
   }
@@ -56,9 +57,11 @@ export async function guardFile(
     counts = { ...NONE };
     bytesBefore = old.bytes;
     const counting = countBytes(sink);
-    if (kind === "document") await guardDocument(transcript, old, counting, spillway, options, counts);
-    else if (kind === "messages") await guardMessages(transcript, old, counting, spillway, options, counts);
-    else await guardEntries(old, counting, spillway, options, counts);
+    const startChain = (wire: string) => new Chain(spillway, { wire, session, fillMissing: true });
+    const work = { old, sink: counting, counts, startChain };
+    if (kind === "document") await guardDocument(transcript, work);
+    else if (kind === "messages") await guardMessages(transcript, work);
+    else await guardEntries(work);
     bytesAfter = counting.bytes;
     return counts.changed + counts.filled > 0;
   };
@@ -80,17 +83,25 @@ function countBytes(sink: Sink): Sink & { bytes: number } {
   };
 }
 
-/** A guarded session that hands back what it would have persisted. */
+/** One pass over a file: what is read, where the new file goes, and what was done so far. */
+interface Work {
+  old: Snapshot;
+  sink: Sink;
+  counts: Counts;
+  startChain(wire: string): Chain;
+}
+
+/** A guarded session that returns what it would have persisted. */
 class Chain {
   readonly #guarded: GuardedSession<SessionManager>;
   #taken: unknown[] = [];
 
-  constructor(spillway: Spillway, wire: string, session: string | undefined, fillMissing: boolean) {
+  constructor(spillway: Spillway, options: { wire: string; session: string | undefined; fillMissing: boolean }) {
     const manager = { appendMessage: (message: unknown) => void this.#taken.push(message) };
-    this.#guarded = spillway.guardSession(manager as SessionManager, { async: true, wire, session, fillMissing });
+    this.#guarded = spillway.guardSession(manager as SessionManager, { async: true, ...options });
   }
 
-  /** The message as it should be, behind what has to be written before it. */
+  /** The message as it should be, and the messages that have to be written before it. */
   async take(message: unknown): Promise<{ before: unknown[]; message: unknown }> {
     this.#taken = [];
     await (this.#guarded.session.appendMessage as (message: unknown) => unknown)(message);
@@ -98,16 +109,9 @@ class Chain {
   }
 }
 
-async function guardDocument(
-  { path, wire }: Transcript,
-  old: Snapshot,
-  sink: Sink,
-  spillway: Spillway,
-  { session }: GuardFileOptions,
-  counts: Counts,
-): Promise<void> {
+async function guardDocument({ path, wire }: Transcript, { old, sink, counts, startChain }: Work): Promise<void> {
   const document = readDocument(path, old, wire);
-  const chain = new Chain(spillway, wire.name, session, true);
+  const chain = startChain(wire.name);
   const messages: unknown[] = [];
   for (const message of document.messages) {
     const taken = await chain.take(message);
@@ -118,15 +122,8 @@ async function guardDocument(
   sink.write(document.text(messages));
 }
 
-async function guardMessages(
-  { wire }: Transcript,
-  old: Snapshot,
-  sink: Sink,
-  spillway: Spillway,
-  { session }: GuardFileOptions,
-  counts: Counts,
-): Promise<void> {
-  const chain = new Chain(spillway, wire.name, session, true);
+async function guardMessages({ wire }: Transcript, { old, sink, counts, startChain }: Work): Promise<void> {
+  const chain = startChain(wire.name);
   for (const line of readLines(old.descriptor, 0, old.bytes)) {
     const message = readable(line, counts);
     if (message === undefined) sink.copy(line.from, line.to);
@@ -140,24 +137,19 @@ async function guardMessages(
   }
 }
 
-async function guardEntries(
-  old: Snapshot,
-  sink: Sink,
-  spillway: Spillway,
-  { session }: GuardFileOptions,
-  counts: Counts,
-): Promise<void> {
+async function guardEntries(work: Work): Promise<void> {
+  const { old, sink, counts, startChain } = work;
   const { ids } = surveyEntries(old);
-  let chain = new Chain(spillway, "pi", session, true);
+  let chain = startChain("pi");
   let last: string | null = null;
   for (const line of readLines(old.descriptor, 0, old.bytes)) {
     const entry = readable(line, counts);
     if (!isEntry(entry)) {
-      await guardPlain(entry, line, sink, chain, counts);
+      await guardPlain(entry, line, chain, work);
       continue;
     }
-    // Another branch: what was left open there is none of ours.
-    if (entry.parentId !== last) chain = new Chain(spillway, "pi", session, true);
+    // The entry is on another branch, and calls that are open on the branch before are not answered here.
+    if (entry.parentId !== last) chain = startChain("pi");
     last = entry.id;
     const taken = entry.type === "message" ? await chain.take(entry.message) : { before: [], message: entry.message };
     const [parent, lines] = fillers(taken.before, entry, ids);
@@ -172,8 +164,8 @@ async function guardEntries(
   }
 }
 
-/** A line that is no part of a tree: of the oldest sessions, which are plain lists, its message is guarded all the same. */
-async function guardPlain(entry: unknown, line: Line, sink: Sink, chain: Chain, counts: Counts): Promise<void> {
+/** Guards the message of a line that is not part of a tree: the oldest sessions are plain lists. */
+async function guardPlain(entry: unknown, line: Line, chain: Chain, { sink, counts }: Work): Promise<void> {
   if (!isPlainEntry(entry)) return sink.copy(line.from, line.to);
   const { before, message } = await chain.take(entry.message);
   counts.filled += before.length;
@@ -184,7 +176,7 @@ async function guardPlain(entry: unknown, line: Line, sink: Sink, chain: Chain, 
   else writeLine(sink, { ...entry, message }, line, counts);
 }
 
-/** Entries for what has to stand before one, and the one's new parent. */
+/** The lines of new entries that have to stand before an entry, and the entry's new parent. */
 function fillers(
   messages: readonly unknown[],
   entry: Entry,
@@ -200,15 +192,13 @@ function fillers(
   return [parent, lines];
 }
 
-/** Edits for the results of the branch that are over the limits, one at a time. */
+/** Yields an edit for each result of the branch that is over the limits. */
 async function* editSteps(
   { descriptor, bytes }: Snapshot,
   { branch, edited }: Survey,
-  spillway: Spillway,
-  { session }: GuardFileOptions,
+  chain: Chain,
   counts: Counts,
 ): AsyncGenerator<{ targetId: string; content: unknown }> {
-  const chain = new Chain(spillway, "pi", session, false);
   for (const line of readLines(descriptor, 0, bytes)) {
     const entry = readable(line, counts);
     if (!isEntry(entry) || entry.type !== "message" || !branch.has(entry.id) || edited.has(entry.id)) continue;
@@ -222,7 +212,7 @@ async function* editSteps(
   }
 }
 
-/** A line's value; undefined if it is to be kept as it is. */
+/** A line's value; undefined if the line is blank or cannot be read, and so is kept as it is. */
 function readable(line: Line, counts: Counts): unknown {
   if (isBlank(line)) return undefined;
   const value = parseLine(line);
