@@ -25,7 +25,7 @@ export function faultsOfText(text, limits = LIMITS) {
   ];
 }
 
-/** What is wrong with a receipt, given the input's true size. A fault that Spillway survived is one too. */
+/** Lists what is wrong with a receipt, given the input's true size. A fault that Spillway recovered from counts too. */
 export function faultsOfReceipt(receipt, input) {
   const faults = (receipt.faults ?? []).map((fault) => `recovered from: ${fault}`);
   for (const unit of ["bytes", "lines"]) {

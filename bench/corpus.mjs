@@ -1,11 +1,11 @@
 // Real outputs with ground truth, read from SPILLWAY_CORPUS (default ../shared/corpus beside the project), and how a
-// text made from one is scored. The corpus is data: it is no part of the package.
+// text made from one is scored. The corpus is data and not part of the package.
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-/** Where the corpus is, or would be. */
+/** The folder of the corpus, which need not exist. */
 export const corpusFolder = process.env.SPILLWAY_CORPUS ?? `${root}../shared/corpus`;
 
 /** True if the corpus is there. */
@@ -22,8 +22,8 @@ export function readCases(set) {
 }
 
 /**
- * Eight logs have the keypad codes ESC = and ESC > before truth lines, and whoever made the truth took only the ESC of
- * them away. Such a line stands for the line of the log that gives it so.
+ * Eight logs have the keypad codes ESC = and ESC > before truth lines. The truth was made by removing only the ESC, so such
+ * a line is compared with the line of the log without its ESC.
  */
 function mended(truth, raw) {
   if (!truth.some((line) => /^[=>]/.test(line))) return truth;
@@ -50,7 +50,7 @@ const CODES_BUT_KEYPAD = pattern(codes);
 const CODES = pattern([...codes, "[=>]"]);
 const BREAK = /\r\n|\n|\r/;
 
-/** A line without terminal codes and outer blanks, as truth is compared. */
+/** A line without terminal codes and outer blanks, as it is compared with the truth. */
 export function plain(line) {
   return line.replace(CODES, "").trim();
 }
@@ -67,7 +67,7 @@ export function cleanText(text) {
     .split("\n")
     .map((line) => {
       const pieces = line.replace(/\r+$/, "").split("\r");
-      // What is longer than all that came after it is still to be seen.
+      // The end of a text stays visible if it is longer than everything written over it.
       const seen = [];
       let covered = 0;
       for (const piece of pieces.reverse()) {

@@ -13,7 +13,7 @@ const SMOKE_FILES = 8;
 const MIN_UNCHANGED = 0.98;
 const PAGE = fileURLToPath(new URL("../docs/reference/replay.md", import.meta.url));
 const [START, END] = ["<!-- replay:start (written by bench/replay.mjs --docs) -->", "<!-- replay:end -->"];
-/** What seed 001 expects of compressing tool output. */
+/** The saving that is expected of compressing tool output. */
 const EXPECTED = "50-80 %";
 
 /** A set's files, unpacked; null if the corpus does not have it. */
@@ -40,7 +40,7 @@ const grouped = (value) => Math.round(value).toLocaleString("en-US");
 const counted = (value, what) => `${grouped(value)} ${what}${value === 1 ? "" : "s"}`;
 const percent = (share, digits = 1) => (share === null ? "" : `${(share * 100).toFixed(digits)} %`);
 
-/** What we promise of a replay, and where it does not hold. */
+/** Checks what we promise of a replay and lists what does not hold. */
 function verdictsOf({ totals, conversations }) {
   const ours = totals.find(({ policy }) => policy === "ours");
   const better = totals.filter(
@@ -82,7 +82,7 @@ function tableOf(set, window, replayed) {
       "policy",
       "acted in",
       "tokens",
-      `saved (seed 001: ${EXPECTED})`,
+      `saved (expected: ${EXPECTED})`,
       "net of recalls",
       "cost",
       "net cost",
@@ -114,7 +114,7 @@ function sharesByBytes({ conversations }) {
 
 /** How much of a request stays as it was, over all conversations in which we acted, whatever the window. */
 function stability(results) {
-  // Prices do not change what is sent: one of them will do.
+  // Prices do not change what is sent, so one of them is enough.
   const played = results.filter(({ prices }) => prices === "anthropic");
   const ours = played
     .map(({ totals }) => totals.find(({ policy }) => policy === "ours"))
@@ -165,7 +165,7 @@ export async function benchReplay(options, { workDir, progress }) {
       }
     }
   }
-  // A few conversations say nothing about an average.
+  // A few conversations are not enough for an average.
   if (!options.smoke) tables.push(stability(results));
   if (options.docs && !options.smoke) publish(tables);
   return { tables, results, faults };

@@ -34,13 +34,13 @@ function firstAndLastLines(text) {
   return kept.length <= 10_240 ? kept : `${kept.slice(0, 5100)}\n...\n${kept.slice(-5100)}`;
 }
 
-/** As many of the truth as fit, the shortest first. */
+/** As many truth lines as fit, the shortest first. */
 function oracle(text, maxChars, { truth, match }) {
   if (text.length <= maxChars) return text;
   const there = match === "substring" ? null : new Set(text.split(/\r\n|\n|\r/).map(plain));
   const kept = [];
   let left = maxChars;
-  // One copy serves every truth line that is equal.
+  // Equal truth lines need only one copy.
   const times = new Map();
   for (const line of truth) times.set(line, (times.get(line) ?? 0) + 1);
   for (const [line] of [...times].sort(([a, m], [b, n]) => (a.length + 1) / m - (b.length + 1) / n)) {

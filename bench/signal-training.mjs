@@ -185,8 +185,8 @@ function pack(rows, shares, featuresOf) {
 
 /**
  * Weights under which e to the sum of a line's weights is nearest to the share of the truth that stands on it: for each
- * log a softmax over its lines. Full batches, Adam, and a pull towards zero (`pull`) without which it learns the logs by
- * heart.
+ * log a softmax over its lines. Uses full batches, Adam, and a pull towards zero (`pull`), without which it would overfit
+ * the logs.
  */
 export function fit(logs, size, { pull, smooth, ordered, steps = 80, rate = 0.1 }) {
   const sides = new Uint8Array(size);

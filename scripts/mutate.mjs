@@ -1,5 +1,5 @@
 // Plants small bugs in a copy of the sources, a random few in each room, and says how many the room's own tests notice:
-// see USAGE. For people: CI does not run it, since a sample passes no judgement on a change.
+// see USAGE. CI does not run it, since a random sample cannot judge a change.
 import { execFileSync, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ const USAGE = `npm run mutate -- [options]
   --seed N         the same seed plants the same bugs
   --related        also try what a room's own tests missed on every test that reaches the file`;
 
-/** What a person may have written instead. */
+/** What a person could write by mistake instead. */
 const OPERATORS = new Map([
   [ts.SyntaxKind.LessThanToken, "<="],
   [ts.SyntaxKind.LessThanEqualsToken, "<"],
@@ -58,7 +58,7 @@ for (const signal of ["SIGINT", "SIGTERM"])
     report();
     process.exit(130);
   });
-// One bug in each room, then the next in each: where time runs out, every room has had its turn.
+// Each room gets one bug, then each the next, so that every room has had its turn if time runs out.
 for (let round = 0; round < options.perRoom; round++) for (const room of rooms) await plant(room, room.bugs[round]);
 report();
 
@@ -160,7 +160,7 @@ async function plant(room, bug) {
       room.bugs = [];
       return console.log(`no bug is planted in ${room.path}: its tests fail as they are`);
     }
-    // A bug may make it slower, or loop; the machine may be busier.
+    // A bug may slow a test down or make it loop, and the machine may be busier.
     room.mostMs = Math.max(LEAST_MS, 4 * (Date.now() - startMs));
   }
   room.planted += 1;
@@ -195,7 +195,7 @@ function passes(args, mostMs) {
   });
 }
 
-/** With the workers that it started. */
+/** Ends the test run and the workers that it started. */
 function stop({ pid }) {
   try {
     process.kill(-pid, "SIGKILL");

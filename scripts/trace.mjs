@@ -141,7 +141,7 @@ async function trace(options, request) {
   const passed = new Set();
   for (const { functionName, ranges } of script.functions) {
     const [{ startOffset, count }] = ranges;
-    // The bundle itself and what only loads a module are no step of the output.
+    // The bundle itself, and functions that only load a module, are not steps of the output.
     if (count === 0 || startOffset === 0 || functionName.startsWith("src/")) continue;
     const start = starts.findLast(({ index }) => index <= startOffset);
     if (start !== undefined) passed.add(start.file);

@@ -17,14 +17,14 @@ export function readBytes(text: string): number {
   throw new InvalidArgumentError(`a size is a number with a unit, such as 500MiB or 10GiB; got "${text}"`);
 }
 
-/** Reads a time such as 30s, 12h, 7d, in milliseconds. A number alone could mean any of them. */
+/** Reads a time such as 30s, 12h, 7d into milliseconds. Refuses a number without a unit, since it could mean any. */
 export function readDuration(text: string): number {
   const milliseconds = inMilliseconds(text);
   if (milliseconds !== null) return milliseconds;
   throw new InvalidArgumentError(`a time is a number with a unit, such as 30s, 12h or 7d; got "${text}"`);
 }
 
-/** The same for a time-out, where a number alone is seconds and 0 is no limit, as other commands have it. */
+/** Reads a time-out. As in other commands, a number without a unit is seconds, and 0 is no limit. */
 export function readTimeout(text: string): number {
   const milliseconds = inMilliseconds(/^[\d.]+$/.test(text.trim()) ? `${text.trim()}s` : text);
   if (milliseconds !== null) return Number.parseFloat(text) === 0 ? Infinity : Math.max(1, milliseconds);
@@ -40,14 +40,14 @@ function inMilliseconds(text: string): number | null {
   return Number.isSafeInteger(milliseconds) ? milliseconds : null;
 }
 
-/** A size for people. */
+/** Writes a size for people. */
 export function sizeText(bytes: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   const step = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, Math.abs(bytes))) / 10)));
   return step === 0 ? `${bytes} B` : `${(bytes / 1024 ** step).toFixed(1)} ${units[step]}`;
 }
 
-/** A time for people, in their own zone, to the second. */
+/** Writes a time for people, in their own time zone, to the second. */
 export function timeText(atMs: number): string {
   const shifted = new Date(atMs - new Date(atMs).getTimezoneOffset() * 60_000);
   return shifted.toISOString().slice(0, 19).replace("T", " ");

@@ -39,7 +39,7 @@ export function addPolicyFlags(command: Command): Command {
 }
 
 /**
- * What the config files and the environment say, with the flags as the last word: they lower limits and raise them;
+ * The options of the config files and the environment. Flags win over both, whether they lower a limit or raise it.
  * `redact: false` is the flag --no-redact.
  */
 export async function optionsFromFlags(
@@ -55,7 +55,7 @@ export async function optionsFromFlags(
   if (profile === "off" && Object.keys({ ...limits, ...force }).length > 0) {
     throw new SpillwayError("bad-input", "--profile off shows everything, so it takes no limits and no strategy");
   }
-  // A wrong rule shows before anything runs.
+  // If a rule is wrong, the user is told before anything runs.
   if (typeof options.redact === "object") await openRedaction(options.redact);
   return {
     ...options,
@@ -82,7 +82,7 @@ export function readShare(flag: string): (text: string) => number {
   };
 }
 
-/** Reads a flag's whole number of 0 or more (`signed`: or less). */
+/** Reads a flag's whole number of 0 or more; with `signed` also a negative one. */
 export function wholeNumber(flag: string, signed = false): (text: string) => number {
   return (text) => {
     if ((signed ? /^-?\d{1,15}$/ : /^\d{1,15}$/).test(text)) return Number(text);
@@ -142,13 +142,13 @@ export function addTranscriptFlags(command: Command): Command {
     .option("--json", "print one JSON object");
 }
 
-/** How the file is to be changed; undefined leaves it to what the session's writer knows. */
+/** How the file is to be changed; undefined if neither flag is given. */
 export function wayOf({ edits, rewrite }: TranscriptFlags): "edits" | "rewrite" | undefined {
   if (edits && rewrite) throw new SpillwayError("bad-input", "--edits and --rewrite exclude each other: give one");
   return edits ? "edits" : rewrite ? "rewrite" : undefined;
 }
 
-/** What became of the file, for people. */
+/** Tells people what was done to the file. */
 export function toldEnd({ backup, appendedBytes }: { backup: string | null; appendedBytes: number }): string[] {
   return [
     ...(appendedBytes > 0

@@ -7,7 +7,7 @@ import { type PlaceFlags, SCOPE } from "./open-place.ts";
 import { tell } from "./tell.ts";
 import { writeOut } from "./write-out.ts";
 
-/** An event with the text of its artifact; null if there is none, or not any more. */
+/** An event with the text of its artifact; null if it has no artifact, or the artifact is gone. */
 interface FullEvent extends RecordedEvent {
   text: string | null;
   /** Why there is no text though the artifact is there: its size, and the command that reads it. */
@@ -16,10 +16,10 @@ interface FullEvent extends RecordedEvent {
   lossy?: true;
 }
 
-/** Few readers take longer lines; with every byte escaped it is still within what a string can hold. */
+/** Few readers take longer lines. Even with every byte escaped, a line of this size fits into one string. */
 const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 
-/** Says the same in help texts and on standard error. */
+/** Used in help texts and on standard error. */
 export const LEFT_OUT =
   'An output of more than 64 MiB is left out: its text is null, and "textOmitted" names the command that reads it.';
 
@@ -53,14 +53,14 @@ export async function fullEventLine(
   const textOmitted = `${sizeText(found.bytes)}: spillway recall ${found.id} --raw`;
   const omitted = () => ({ line: lineOf({ ...event, text: null, textOmitted }), isOmitted: true });
   if (found.bytes > MAX_TEXT_BYTES) return omitted();
-  // One that is gone or damaged leaves its event as it is.
+  // If the artifact is gone or damaged, the event is written without its text.
   const bytes = await store.read(found.id, SCOPE, { from: 0, to: found.bytes }).catch(() => null);
   const text = bytes && new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
   try {
     const line = lineOf({ ...event, text, ...(bytes && !isUtf8(bytes) && { lossy: true }) });
     return { line, isOmitted: false };
   } catch {
-    // One event that makes no line must not cost all those after it.
+    // If one event cannot be written as a line, the events after it are still written.
     return omitted();
   }
 }

@@ -1,6 +1,6 @@
-// Compiling our own code is most of what a short command waits for, and V8 can keep what it compiled. Node 22's own cache
-// keeps a file as it is after loading, which saves half as much as keeping it with what a command then called.
-// Whatever goes wrong here, the code is compiled as ever.
+// A short command spends most of its time on compiling our own code, and V8 can keep compiled code. Node 22's own cache keeps
+// a file as it is after loading. Keeping it after the command has run, with the functions that it called, saves twice as
+// much. If anything goes wrong here, the code is compiled as usual.
 import {
   existsSync,
   lstatSync,
@@ -18,22 +18,22 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
 
-/** What was not used for so long belongs to a version that is gone. */
+/** A file that was not used for this long belongs to a version that is gone, and is removed. */
 const STALE_MS = 30 * 24 * 3_600_000;
 
 const SUM_BYTES = 4;
-/** Other things may stand in the folder: they are nobody's to remove. */
+/** The names of our files. Other files in the folder are not removed. */
 const OWN_NAME = /^v\d[\w.+-]*\.cjs(\.\d+)?$/;
 
-/** Loads the command's files compiled where they were before, and keeps them so for the next start. */
+/** Loads the command's files from kept compiled code, and keeps what is compiled now for the next start. */
 export function keepCompiled(ownFolder: string): void {
   try {
-    // The name that Node's own cache is turned off by.
+    // The same variable turns off Node's own cache.
     if (process.env["NODE_DISABLE_COMPILE_CACHE"]) return;
-    // Early versions of Node 20 lack it.
+    // Early versions of Node 20 do not have it.
     if (typeof crc32 !== "function") return;
     const folder = cacheFolder();
-    // A HOME that is no absolute path would have us run what lies in a working directory.
+    // If HOME is not an absolute path, we would run code from the working directory.
     if (isAbsolute(folder) && isOurs(folder)) compileFrom(folder, ownFolder);
   } catch {}
 }
@@ -43,9 +43,9 @@ function compileFrom(folder: string, ownFolder: string): void {
   const { extensions } = createRequire(ownFolder);
   extensions[".cjs"] = (module, path) => {
     const source = dirname(path) === ownFolder ? readFileSync(path, "utf8") : null;
-    // Scripts of our own making may not import().
+    // A script that is made this way cannot use import().
     if (source === null || source.includes("import(")) return extensions[".js"](module, path);
-    // The bundler names each file by its content; somebody may have changed it since.
+    // The bundler names each file by its content, but somebody may have changed the file since.
     const changed = Math.round(statSync(path).mtimeMs).toString(36);
     const file = join(folder, `${process.version}-${process.arch}-${changed}-${basename(path)}`);
     const cachedData = readKept(file);
@@ -57,7 +57,7 @@ function compileFrom(folder: string, ownFolder: string): void {
     if (!cachedData || script.cachedDataRejected) missed.push({ file, script });
     script.runInThisContext()(module.exports, createRequire(path), module, path, ownFolder);
   };
-  // At the end it is known which functions a command really calls; help and the version call hardly any.
+  // Only at the end is it known which functions the command called. The help and the version call hardly any.
   if (/^[a-z]/.test(process.argv[2] ?? "")) process.once("exit", () => keep(folder, missed));
 }
 
@@ -81,10 +81,10 @@ function keep(folder: string, missed: { file: string; script: Script }[]): void 
   } catch {}
 }
 
-/** V8 takes what it is given on trust: a damaged file would end the process. */
+/** Checks the file's checksum, since V8 does not: a damaged file would end the process. */
 function readKept(file: string): Buffer | undefined {
   try {
-    // A pipe of that name would be waited for.
+    // Reading a pipe of that name would never end.
     if (!lstatSync(file).isFile()) return undefined;
     const kept = readFileSync(file);
     const data = kept.subarray(0, -SUM_BYTES);
@@ -94,9 +94,9 @@ function readKept(file: string): Buffer | undefined {
   }
 }
 
-/** Code that somebody else could have written is never run. */
+/** Refuses a folder that another user can write to, so that their code is never run. */
 function isOurs(folder: string): boolean {
-  // Not with `recursive`: that tries for ever where a folder above says that it is not there.
+  // `recursive` is not used: it never ends if a folder above reports that it does not exist.
   for (const one of [dirname(folder), folder]) if (!existsSync(one)) mkdirSync(one, { mode: 0o700 });
   const { uid, mode } = statSync(folder);
   return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);

@@ -35,7 +35,7 @@ const program = new Command("spillway")
   .helpOption("-h, --help", "print this help")
   .helpCommand("help [command]", "print the help of a command")
   .showSuggestionAfterError()
-  // What follows the command that "run" runs is that command's own.
+  // Flags after the command that "run" runs belong to that command.
   .enablePositionalOptions()
   .configureOutput({ writeOut: (text) => void writeOut(text), writeErr: () => {} })
   .exitOverride()
@@ -59,7 +59,7 @@ export async function main(): Promise<void> {
     for (const name of wanted) await (await COMMANDS[name]?.())?.(program);
     if (asked === "") program.outputHelp();
     else if (asked === "help" && about !== undefined && !Object.hasOwn(COMMANDS, about)) {
-      // Commander's help of what it does not know says nothing; asked for alone it says what is meant.
+      // Commander prints no error for the help of an unknown command. Parsed as a command, it gets one with a suggestion.
       await program.parseAsync([about], { from: "user" });
     } else await program.parseAsync();
   } catch (error) {

@@ -7,20 +7,20 @@ import type { Access } from "../../stages/mark/access.ts";
 import type { Local, OpenLocalOptions, ReadableLocal } from "../../storage/local/open-local.ts";
 import { tell } from "./tell.ts";
 
-/** Whose artifacts the command line reads: those of this machine's user. */
+/** The command line reads the artifacts of this machine's user. */
 export const SCOPE = "local";
 
 /** The flag that names the folder. */
 export interface PlaceFlags {
   dir?: string;
-  /** The config file to read instead of the user's own, where a command has that flag. */
+  /** The config file to read instead of the user's own, if the command has that flag. */
   config?: string | false;
 }
 
-/** The folder, and what else the user's own config says of keeping: options for `createSpillway`, weaker than flags. */
+/** The open folder, and the other keeping options of the user's own config for `createSpillway`. Flags win over them. */
 export interface Place extends Local {
   options: Omit<KeepingOptions, "dir" | "retention">;
-  /** What may stay in it, by that config. */
+  /** What that config lets stay in the folder. */
   retention: Retention | "off";
 }
 
@@ -38,18 +38,18 @@ export function addPlaceFlag(command: Command): Command {
   );
 }
 
-/** An empty variable must not lead to another folder than the one that was meant, so it is refused as it is read. */
+/** Refuses an empty name at once: an unset variable must not lead to another folder than the one that was meant. */
 function readFolder(dir: string): string {
   if (dir !== "") return dir;
   throw new InvalidArgumentError("--dir takes a folder: what was given is empty, perhaps a variable that is not set.");
 }
 
-/** Opens the folder, and makes it where it is missing. */
+/** Opens the folder. If it does not exist, it is made. */
 export async function openPlace(flags: PlaceFlags, options: { collects?: boolean } = {}): Promise<Place> {
   return openNamed(await nameFolder(flags), options);
 }
 
-/** The folder that is meant, and what else is said of keeping. `warn` where nobody else tells what was ignored. */
+/** Finds the folder and the other keeping options. `warn` prints what was ignored, if no other code does. */
 async function nameFolder({ dir, config }: PlaceFlags, warn: typeof tell = () => {}): Promise<KeepingOptions> {
   if (dir !== undefined && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(dir)) {
     throw new SpillwayError(
@@ -66,7 +66,7 @@ async function openNamed({ dir, retention, ...options }: KeepingOptions, how: Op
   return { ...(await openLocal(dir, { ...how, retention })), options, retention: retention ?? {} };
 }
 
-/** What the user's own config says of keeping. A project's file has no say in it and is not read. */
+/** The keeping options of the user's own config. A project's file may not set them and is not read. */
 async function loadKeeping(config: PlaceFlags["config"], warn: typeof tell): Promise<KeepingOptions> {
   const { loadConfig } = await import("../../config/index.ts");
   const { options, warnings } = await loadConfig({ ownOnly: true, ...(config && { file: config }) });
@@ -75,21 +75,21 @@ async function loadKeeping(config: PlaceFlags["config"], warn: typeof tell): Pro
   return keeping;
 }
 
-/** Does something with what is kept in the folder, and closes it. A folder that is named by a flag must be there. */
+/** Opens the folder, calls the function and closes it. If a flag names the folder, it must exist. */
 export async function withPlace<T>(flags: PlaceFlags, act: (place: Place) => Promise<T>): Promise<T> {
   const named = await nameFolder(flags, tell);
   await hasKept(flags, named);
   return closing(await openNamed(named, {}), act);
 }
 
-/** For what is still to come: a usual folder that is not there yet is made, and one that is there only read. */
+/** Opens the folder to wait for new events. If the usual folder does not exist yet, it is made; otherwise it is only read. */
 export async function followPlace<T>(flags: PlaceFlags, act: (place: ReadPlace) => Promise<T>): Promise<T> {
   const named = await nameFolder(flags, tell);
   const readsOnly = await hasKept(flags, named);
   return closing(await openNamed(named, { readsOnly }), act);
 }
 
-/** Does something with what is kept in the folder and makes nothing: a usual folder that is not there yet is read as an empty one. */
+/** Opens the folder for reading and makes nothing. If the usual folder does not exist yet, it is read as an empty one. */
 export async function readPlace<T>(flags: PlaceFlags, act: (place: ReadPlace) => Promise<T>): Promise<T> {
   const named = await nameFolder(flags, tell);
   return readNamed(named, await hasKept(flags, named), act);
@@ -113,7 +113,7 @@ async function readNamed<T>(
   return act({ ...emptyLocal(dir), options });
 }
 
-/** Whether there is something to act on. A folder that somebody names and that holds nothing is a mistake. */
+/** Whether the folder has a store. Throws if --dir names a folder that has none. */
 async function hasKept(flags: PlaceFlags, { dir }: KeepingOptions): Promise<boolean> {
   const { hasStore } = await import("../../storage/local/data-folder.ts");
   if (hasStore(dir)) return true;
@@ -132,7 +132,7 @@ async function closing<P extends ReadPlace, T>(place: P, act: (place: P) => Prom
   }
 }
 
-/** The whole id of what a person typed: an id, or its first 6 characters or more. */
+/** Finds the whole id for what a person typed: an id, or its first 6 characters or more. */
 export async function resolveId({ store, dir }: ReadableLocal, typed: string): Promise<string> {
   const wanted = typed.trim().toLowerCase();
   const found = await store.resolvePrefix(wanted, SCOPE);
@@ -154,7 +154,7 @@ export async function resolveId({ store, dir }: ReadableLocal, typed: string): P
   );
 }
 
-/** A reader with a shell: a folder that was named for this call only, by a flag or its config, has to be named again. */
+/** A reader with a shell. If a flag or its config named the folder for this call only, the reader has to name it again. */
 export function shellReader(
   { dir, config }: PlaceFlags,
   place: { dir: string } | null,

@@ -19,13 +19,13 @@ export function readRecorded(file: string, wireName?: string): Recorded[] {
   return [{ name, wire: transcript.wire, messages }];
 }
 
-/** Undefined if the file is no single JSON value. */
+/** Undefined if the file is not a single JSON value. */
 function wholeValue(file: string): unknown {
   try {
     if (statSync(file).size > NUMBERS.transcriptFileBytes.default) return undefined;
     return JSON.parse(readFileSync(file, "utf8").replace(/^\ufeff/, ""));
   } catch {
-    return undefined; // JSON lines; or not to be had, which openTranscript says better
+    return undefined; // it is JSON lines, or cannot be read, which openTranscript reports
   }
 }
 

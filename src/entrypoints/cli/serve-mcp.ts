@@ -9,7 +9,7 @@ import { addPlaceFlag, openPlace, type PlaceFlags } from "./open-place.ts";
 import { tell } from "./tell.ts";
 import { outputStream } from "./write-out.ts";
 
-/** Flags of what serves MCP. */
+/** Flags of commands that serve MCP. */
 export interface ServeFlags extends PolicyFlags, PlaceFlags {
   listen?: { host: string; port: number };
   session?: string;
@@ -26,10 +26,10 @@ export function addServeFlags(command: Command): Command {
 
 /** The servers behind the proxy. */
 export interface Servers {
-  /** Starts one, for one client. */
+  /** Starts the server for one client. */
   start(handlers: ServerHandlers): Upstream;
   rules?: RelayRules;
-  /** Ends what all of them share. */
+  /** Ends what all servers share. */
   stop?: (() => Promise<void>) | undefined;
 }
 

@@ -8,7 +8,7 @@ export function summarize(receipt: Receipt): string {
   const size = sizeOf(total);
   const early = faults.length === 0 ? "" : ` (${faults.join("; ")})`;
   if (binary !== undefined) return `spillway: ${binary}, ${counted(total.bytes, "byte")}: described, not shown${early}`;
-  // Within its limits only what shows U+FFFD for other bytes is saved.
+  // An output within its limits is saved only if it shows U+FFFD for bytes that are not UTF-8.
   const saved = artifact === null ? "" : `; not all of it is UTF-8: saved as ${artifact}`;
   if (omitted.bytes === 0 && folded.bytes === 0) return `spillway: within its limits: ${size}${saved}${early}`;
   const left = omitted.bytes === 0 ? "folded" : `cut by ${cutBy}`;
@@ -16,7 +16,7 @@ export function summarize(receipt: Receipt): string {
   return `spillway: ${left}: ${size} -> ${sizeOf(shown)}, ${estimate}${grouped(shown.tokens)} tokens${early}`;
 }
 
-/** The same where everything was passed on: what was saved. */
+/** The receipt of an output that was passed on whole: says what was saved. */
 export function summarizeKept({ total, artifact, saved, savedBytes, faults = [] }: Receipt): string {
   const early = faults.length === 0 ? "" : ` (${faults.join("; ")})`;
   if (artifact === null)

@@ -1,4 +1,4 @@
-/** Lines of columns that stand under one another. Numbers (`right`) end at the same place. */
+/** Writes rows with aligned columns. Columns of numbers (`right`) are aligned at their ends. */
 
 export function alignTable(rows: readonly (readonly string[])[], right: ReadonlySet<number>): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
@@ -15,7 +15,7 @@ export function alignTable(rows: readonly (readonly string[])[], right: Readonly
     .join("");
 }
 
-/** A name as one cell: control characters, which could fool a terminal, are written out. */
+/** Writes a name as one cell. Control characters, which could change a terminal, are escaped. */
 export function cell(name: string | null, maxChars = 60): string {
   return name === null || name === ""
     ? "-"
@@ -31,7 +31,7 @@ export function cell(name: string | null, maxChars = 60): string {
 export function filterText(filters: Record<string, string | number | undefined>): string {
   const given = Object.entries(filters).flatMap(([flag, value]) => {
     if (value === undefined) return [];
-    // Times were typed in another form than they are known here.
+    // The time is not shown, since it was typed in another form.
     return [typeof value === "number" ? flag : `${flag} "${value === "" ? "" : cell(value)}"`];
   });
   return given.length === 0 ? "" : ` that matches ${given.join(" and ")}`;

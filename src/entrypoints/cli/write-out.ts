@@ -1,10 +1,10 @@
-// Standard output and error, written at once: loading Node's streams for them takes a fifth of a short command's start.
+// Writes to standard output and error directly: loading Node's streams takes a fifth of the start of a short command.
 import { fstatSync, writeSync } from "node:fs";
 
 let goesOn = false;
 let fault: NodeJS.ErrnoException | null = null;
 
-/** From now on the command goes on though nobody can be told. */
+/** From now on the command goes on even if standard output cannot be written. */
 export function goOnUnread(): void {
   goesOn = true;
 }
@@ -17,12 +17,12 @@ export function outputFault(): NodeJS.ErrnoException | null {
 function onFault(error: NodeJS.ErrnoException): void {
   fault ??= error;
   if (goesOn) return;
-  // A reader that closed early (head, a pager) is no fault of ours.
+  // A reader that closes early, such as head or a pager, is not a fault.
   if (error.code !== "EPIPE") writeError(`spillway: cannot write standard output: ${error.message}\n`);
   process.exit(error.code === "EPIPE" ? 0 : 2);
 }
 
-/** Writes to standard output and waits until it is taken, so that a slow reader holds us up and not our memory. */
+/** Writes to standard output and waits until it is taken. A slow reader makes us wait instead of filling our memory. */
 export async function writeOut(chunk: string | Uint8Array): Promise<void> {
   try {
     const rest = writeNow(1, chunk);
@@ -34,14 +34,14 @@ export async function writeOut(chunk: string | Uint8Array): Promise<void> {
 
 let isWatched = false;
 
-/** Standard output for those who need a stream. */
+/** Standard output as a stream, for code that needs one. */
 export function outputStream(): NodeJS.WriteStream {
   if (!isWatched) process.stdout.on("error", (error) => onFault(error));
   isWatched = true;
   return process.stdout;
 }
 
-/** Writes to standard error. That nobody reads what we say changes nothing of what we do. */
+/** Writes to standard error. If nobody reads it, the command goes on all the same. */
 export function writeError(text: string): void {
   try {
     const rest = writeNow(2, text);
@@ -49,7 +49,7 @@ export function writeError(text: string): void {
   } catch {}
 }
 
-/** What a descriptor that does not block has no room for yet. */
+/** Writes what a descriptor has room for and returns the rest. */
 function writeNow(descriptor: 1 | 2, chunk: string | Uint8Array): Uint8Array {
   let rest = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
   try {
@@ -65,7 +65,7 @@ export function writeJson(value: unknown): Promise<void> {
   return writeOut(`${JSON.stringify(value)}\n`);
 }
 
-/** Writes a text as it is; on a terminal its last line has no break of its own. */
+/** Writes a text as it is. On a terminal, a break is added if the last line has none. */
 export async function writeText(text: string): Promise<void> {
   await writeOut(text);
   if (!text.endsWith("\n") && isTerminal()) writeError("\n");

@@ -10,9 +10,9 @@ export async function clampResult(spillway: Pick<Spillway, "admit">, result: Too
   return updated === null ? null : result.answer(updated);
 }
 
-/** What no plain text has: such a result may be binary, which is described in words. */
+/** Plain text has none of these. A result that has one may be binary, which is described in words. */
 const STRANGE = /(?![\t\n\v\f\r])\p{Cc}|\ufffd|%PDF-/u;
-/** Begins a terminal code, as any command may print. */
+/** Begins a terminal code, which any command may print. */
 const ESCAPE = "\u001b";
 
 /** Whether a result is surely within its tool's limits, or surely over one, as far as sizes tell without a clamp. */
@@ -27,7 +27,7 @@ export function fitOf(
   if (texts === null) return "unsure";
   const text = texts.join("\n");
   const bytes = Buffer.byteLength(text);
-  // Joints between texts are no part of them.
+  // The breaks between texts are not part of the texts.
   const joints = Math.max(0, texts.length - 1);
   if (text.length - joints > maxChars || bytes - joints > maxBytes) return "over";
   let lines = text === "" ? 0 : 1;
@@ -38,7 +38,7 @@ export function fitOf(
   return isWithin && text.isWellFormed() && !STRANGE.test(text.replaceAll(ESCAPE, "")) ? "within" : "unsure";
 }
 
-/** The same shape as came, since the agent drops any other; null if nothing had to be cut. */
+/** The response within its limits, in the same shape, since an agent ignores any other; null if nothing had to be cut. */
 async function clampResponse(
   spillway: Pick<Spillway, "admit">,
   about: Omit<AdmitRequest, "output">,
@@ -51,14 +51,14 @@ async function clampResponse(
   const isBlocks = Array.isArray(response) && response.length > 0 && response.every(isBlock);
   const texts = isBlocks ? null : findTexts(response);
   if (texts === null) {
-    // Blocks, or more than one may look through: what does not fit is left out whole.
+    // These are blocks, or too many texts to look through. Parts that do not fit are left out whole.
     const came = (isBlocks ? { content: response } : response) as object & { content?: unknown };
     const { output } = await spillway.admit({ ...about, output: came });
     if (output === came || (isBlocks && output.content === response)) return null;
     return isBlocks ? output.content : output;
   }
   if (texts.length === 0) return null;
-  // One budget over all of them: what a model reads of one call is one output.
+  // All texts share the limits, since a model reads the result of one call as one output.
   const blocks = texts.map((text) => ({ type: "text", text }));
   const { output } = await spillway.admit({ ...about, output: { content: blocks } });
   if (output.content === blocks) return null;

@@ -1,4 +1,4 @@
-/** Fields that hold no words for a model: data of images, places of files and pages. */
+/** Fields whose texts are not for a model to read: data of images, paths of files, addresses of pages. */
 const NO_TEXT = new Set([
   "data",
   "base64",
@@ -13,7 +13,7 @@ const NO_TEXT = new Set([
 const MAX_DEPTH = 64;
 const MAX_TEXTS = 200;
 
-/** The texts that a model reads of a response, whatever tool it is of; null if they are too many or too deep. */
+/** Finds the texts that a model reads in the response of any tool; null if they are too many or too deep. */
 export function findTexts(response: unknown): string[] | null {
   const found: string[] = [];
   const isWalked = walk(response, 0, (text) => {
@@ -29,7 +29,7 @@ export function putTexts(response: unknown, texts: readonly string[]): unknown {
   return walk(response, 0, () => texts[at++] ?? "")?.value;
 }
 
-/** What stands in place of each text; null stops the walk. */
+/** Gives the text to put in place of a text; null stops the walk. */
 type Change = (text: string) => string | null;
 
 function walk(value: unknown, depth: number, change: Change): { value: unknown } | null {
@@ -37,12 +37,12 @@ function walk(value: unknown, depth: number, change: Change): { value: unknown }
     const changed = value === "" ? "" : change(value);
     return changed === null ? null : { value: changed };
   }
-  // A command that printed an image: its text is the image.
+  // The command printed an image, and its text is the data of the image.
   if (typeof value !== "object" || value === null || (value as { isImage?: unknown }).isImage === true)
     return { value };
   if (depth >= MAX_DEPTH) return null;
   if (isLines(value)) {
-    // Names of files and the like: together they are one text.
+    // A list of lines, such as names of files, is one text.
     const text = value.join("\n");
     const changed = change(text);
     return changed === null ? null : { value: changed === text ? value : changed.split("\n") };

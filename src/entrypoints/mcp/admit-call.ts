@@ -15,13 +15,13 @@ export interface Call {
   rules: { maxMediaBytes?: number | undefined };
 }
 
-/** A tool's result as the model should get it; null if that is as it came. */
+/** A tool's result as the model should get it; null if it stays as it came. */
 export async function admitCallResult(
   { spillway, session, tool, names, rules }: Call,
   message: Message,
   came: Record<string, unknown>,
 ): Promise<Message | null> {
-  // A result that asks the client for input is no output yet.
+  // A result that asks the client for input is not an output yet.
   if (came.content === undefined && came.structuredContent === undefined) return null;
   const about = { tool, session, call: String(message.id) };
   const { maxMediaBytes } = rules;
@@ -40,10 +40,10 @@ export async function admitCallResult(
   return { ...message, result: { ...admitted, _meta: { ...meta, [RECEIPT_KEY]: told } } };
 }
 
-/** Texts in JSON are longer than by themselves: breaks and quotes take two bytes. */
+/** A text takes more room in JSON, since line breaks and quotes take two bytes there. */
 const ESCAPED_SHARE = 0.8;
 
-/** Structured content that was cut, saved and with a marker of its own: some clients show their model nothing else. */
+/** Cuts and saves structured content, with a marker of its own, since some clients show their model nothing else. */
 async function keepDetails(
   spillway: Spillway,
   about: Omit<AdmitRequest, "output">,
@@ -65,7 +65,7 @@ export async function admitCallError(
   message: Message,
   came: unknown,
 ): Promise<Message | null> {
-  // Words in another place than the protocol has for them reach a model all the same.
+  // An error that is not an object breaks the protocol, but its text may still reach the model.
   const error = isRecord(came) ? came : { code: ERROR_CODES.gone, message: came };
   const said = typeof error.message === "string" ? error.message : (JSON.stringify(error.message) ?? "");
   const { text } = await spillway.admit({ tool, session, call: String(message.id), output: said });

@@ -8,7 +8,7 @@ export interface MediaOf {
   call: string;
 }
 
-/** A result whose images, sounds and files take at most `maxBytes` together: those beyond it are saved, and words stand for them. */
+/** Lets images, sounds and files of a result take at most `maxBytes` together. Those beyond it are saved and replaced by words. */
 export async function boundMedia(
   spillway: Spillway,
   of: MediaOf,
@@ -51,7 +51,7 @@ function named(mimeType: unknown, otherwise: string): string {
   return typeof mimeType === "string" && /^[\w.+/-]{1,100}$/.test(mimeType) ? mimeType : otherwise;
 }
 
-/** As decoded, near enough: four characters are three bytes. */
+/** The decoded size, approximately: four characters are three bytes. */
 function bytesOf(data: string): number {
   return Math.floor((data.length * 3) / 4);
 }
@@ -64,7 +64,7 @@ async function saved(
   maxBytes: number,
 ): Promise<string> {
   const output = Buffer.from(data, "base64");
-  // No room at all: it is kept whole and nothing of it shown.
+  // There is no room at all: the block is saved whole and nothing of it is shown.
   const { receipt } = await spillway.admit({ ...of, output, fold: false, limits: { maxBytes: 0 } });
   const kept = receipt.artifact === null ? "" : `; it is saved as ${receipt.artifact}`;
   return `[${name} of ${bytes} bytes is left out: a result may have ${maxBytes} bytes of media${kept}]`;

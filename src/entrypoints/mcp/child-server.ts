@@ -4,16 +4,16 @@ import { messageOf } from "../../errors.ts";
 import { newLineFrames, writeLine } from "./line-frames.ts";
 import { type ServerHandlers, UnableServer, type Upstream } from "./upstream.ts";
 
-/** A line may not be longer than what Node can hold as one text. */
+/** The longest line that Node can hold as one string. */
 const MAX_LINE_BYTES = 500 * 1024 * 1024;
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 30_000;
-/** A server that held out this long starts at once when it fails again. */
+/** If a server ran for this long before it failed, it is started again at once. */
 const SOUND_AFTER_MS = 60_000;
-/** A caller waits this long for a server to come back. */
+/** How long a caller waits for a server to come back. */
 const MAX_WAIT_MS = 1000;
 const STOP_AFTER_MS = 2000;
-/** Faults that no new start mends, and what a shell ends with then. */
+/** Faults that starting again does not mend, and the exit code that a shell has for each. */
 const UNABLE: Record<string, 126 | 127> = { ENOENT: 127, EACCES: 126 };
 const IS_WINDOWS = process.platform === "win32";
 
@@ -29,7 +29,7 @@ export function startChildServer([file = "", ...args]: readonly string[], handle
 
   function start(): void {
     const startedAtMs = Date.now();
-    // npx and its like are scripts on Windows, which only a shell runs there. Elsewhere a group of its own ends as one.
+    // On Windows npx and others are scripts, which only a shell runs. Elsewhere the server gets a process group, which ends as one.
     const started = spawn(file, args, {
       stdio: ["pipe", "pipe", "inherit"],
       detached: !IS_WINDOWS,
@@ -65,7 +65,7 @@ export function startChildServer([file = "", ...args]: readonly string[], handle
     started.once("exit", (code, signal) =>
       end(`The MCP server "${file}" ended (${signal ?? `exit code ${code}`}) before it answered.`),
     );
-    started.stdin?.on("error", () => {}); // told by its end
+    started.stdin?.on("error", () => {}); // the end of the server tells of it
     void read(started);
   }
 
@@ -94,7 +94,7 @@ export function startChildServer([file = "", ...args]: readonly string[], handle
         tooLong = null;
       }
     } catch {
-      // Broken off with the server: its end tells.
+      // The server ended in the middle of a line; its end tells of it.
     }
   }
 
@@ -114,7 +114,7 @@ export function startChildServer([file = "", ...args]: readonly string[], handle
       const ending = child;
       if (ending === null) return;
       const ended = new Promise<void>((resolve) => ending.once("exit", () => resolve()));
-      // Closed input is how MCP asks a server to end; those that do not are ended.
+      // In MCP, closing its input asks a server to end. If it does not end, it is killed.
       ending.stdin?.end();
       for (const signal of ["SIGTERM", "SIGKILL"] as const) {
         const isDone = await Promise.race([ended.then(() => true), sleep(STOP_AFTER_MS, false, { ref: false })]);
@@ -122,7 +122,7 @@ export function startChildServer([file = "", ...args]: readonly string[], handle
         end(ending, signal);
       }
       await Promise.race([ended, sleep(STOP_AFTER_MS, undefined, { ref: false })]);
-      // What the server started itself.
+      // Processes that the server started.
       end(ending, "SIGKILL");
     },
   };
@@ -133,6 +133,6 @@ function end({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(IS_WINDOWS ? pid : -pid, signal);
   } catch {
-    // All of them have ended.
+    // All processes of the group have ended.
   }
 }

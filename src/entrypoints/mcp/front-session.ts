@@ -8,9 +8,9 @@ import { type RelayEnds, startRelay } from "./relay.ts";
 /** One client's messages over HTTP: several requests at a time, and a stream for what the server says of its own accord. */
 export interface FrontSession {
   id: string;
-  /** Takes what was posted; the answers go to `response`, which is null where none are due. */
+  /** Takes what was posted. The answers go to `response`, which is null if no answer is expected. */
   take(messages: Message[], response: ServerResponse | null): Promise<void>;
-  /** Sends what belongs to no request. */
+  /** Opens the stream for messages that belong to no request. */
   listen(response: ServerResponse): void;
   stop(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export function newFrontSession({
     else kept = [...kept, JSON.stringify(message)].slice(-MAX_KEPT);
   }
 
-  /** Ids of one's own: what comes back must find its way whoever asked. */
+  /** Gives requests ids of our own, so that each answer finds the client that asked. */
   function renamed(message: Message, post: Post): Message {
     if (!isAsking(message)) return message;
     if (!hasId(message)) return cancelled(message);

@@ -6,13 +6,13 @@ import type { ServerHandlers, Upstream } from "./upstream.ts";
 /** A server that is reached over HTTP. */
 export interface HttpServerOptions {
   url: URL;
-  /** Sent with every request: who we are, for servers that ask. */
+  /** Headers that are sent with every request, such as a token for the server. */
   headers: Record<string, string>;
 }
 
 type Outgoing = Parameters<StreamableHTTPClientTransport["send"]>[0];
 
-/** What connects to a server over streamable HTTP. */
+/** Connects to a server over streamable HTTP. */
 export async function loadHttpServer({
   url,
   headers,
@@ -22,7 +22,7 @@ export async function loadHttpServer({
 }
 
 function connect(transport: StreamableHTTPClientTransport, url: URL, handlers: ServerHandlers): Upstream {
-  // One after another, so that what the server says keeps its order.
+  // Messages are handled one after another, so that they keep their order.
   let last: Promise<void> = transport.start();
   const onmessage = (message: unknown) => {
     noteVersion(message as Message);

@@ -1,4 +1,4 @@
-/** A call that names an answer's place. */
+/** The id of a request, which its answer repeats. */
 export type MessageId = string | number;
 
 /** One message of JSON-RPC, as far as a proxy must know it; all other fields stay. */
@@ -23,7 +23,7 @@ export function hasId(message: Message): message is Message & { id: MessageId } 
   return typeof message.id === "string" || typeof message.id === "number";
 }
 
-/** What a request or a notification says, whatever stands in that place. */
+/** The parameters of a request or a notification; empty if they are not an object. */
 export function paramsOf({ params }: Message): Record<string, unknown> {
   return isRecord(params) ? params : {};
 }
@@ -43,12 +43,12 @@ export function refuse(id: MessageId | null, code: number, message: string): unk
   return { jsonrpc: "2.0", id, error: { code, message } };
 }
 
-/** A tool's result that says what went wrong: the model can act on it, which on an error of the protocol it cannot. */
+/** A tool's result that says what went wrong. A model can act on it, but not on an error of the protocol. */
 export function toolFault(id: MessageId, text: string): unknown {
   return answer(id, { content: [{ type: "text", text }], isError: true });
 }
 
-/** An object, and no array. */
+/** Whether this is an object and not an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -6,7 +6,7 @@ export interface LineFrames {
   add(chunk: Uint8Array): Uint8Array[];
 }
 
-/** Told of a line that is too long: its first bytes, and all of its size. */
+/** Called with the first bytes and the whole size of a line that is too long. */
 export type TellTooLong = (start: Uint8Array, bytes: number) => void;
 
 const START_BYTES = 4096;
@@ -57,10 +57,10 @@ function isBlank(byte: number): boolean {
   return byte === 32 || byte === 9 || byte === 13;
 }
 
-/** Writes one message as a line; waits where the reader is slow, so that memory does not grow. */
+/** Writes one message as a line. If the reader is slow, it waits, so that memory does not grow. */
 export function writeLine(to: Writable, message: Uint8Array | string): Promise<void> {
   to.write(message);
-  // What is closed already tells nothing more.
+  // A stream that is closed already emits no more events.
   if (to.write("\n") || to.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
     const go = () => {

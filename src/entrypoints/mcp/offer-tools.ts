@@ -2,18 +2,18 @@ import { READ_BACK_TOOLS } from "../../recall/index.ts";
 import type { Spillway } from "../../spillway.ts";
 import { isRecord } from "./json-rpc.ts";
 
-/** What our two tools are called here: another name where the server has a tool of the same one. */
+/** The names of our two tools here. If the server has a tool of that name, ours gets another one. */
 export interface ToolNames {
   recall: string;
   search: string;
 }
 
-/** Claude Code cuts a result over this of its own accord, unless the tool states more. */
+/** Claude Code itself cuts a result over this, unless the tool states a higher limit. */
 const SIZE_KEY = "anthropic/maxResultSizeChars";
-/** The most it takes there. */
+/** The highest limit that a tool may state there. */
 const MAX_STATED_CHARS = 500_000;
 
-/** A server's list of tools as the client gets it: without promises that a clamp would break, and with our two. */
+/** A server's list of tools as the client gets it: with our two, and without schemas that a clamped result would not fit. */
 export function offerTools(
   spillway: Spillway,
   result: Record<string, unknown>,
@@ -23,7 +23,7 @@ export function offerTools(
   const taken = new Set(tools.map((tool) => (isRecord(tool) ? tool.name : null)));
   for (const { name } of READ_BACK_TOOLS) if (taken.has(names[name])) names[name] = `spillway_${name}`;
   const offered = tools.map((tool) => (isRecord(tool) ? offer(spillway, tool) : tool));
-  // Ours stand on the last page only.
+  // Our tools are added to the last page only.
   if (result.nextCursor !== undefined) return { ...result, tools: offered };
   const own = READ_BACK_TOOLS.map(({ name, description, inputSchema }) => ({
     name: names[name],
@@ -35,7 +35,7 @@ export function offerTools(
 }
 
 function offer(spillway: Spillway, tool: Record<string, unknown>): Record<string, unknown> {
-  // A result that is cut no longer fits the schema, and a client that checks would refuse it.
+  // A cut result does not fit the schema any more, and a client that checks it would refuse it.
   const { outputSchema: _, ...rest } = tool;
   const { limits, off } = spillway.resolve(typeof tool.name === "string" ? tool.name : "tool");
   const mostChars = off ? undefined : (limits.maxChars ?? limits.maxBytes);

@@ -9,12 +9,12 @@ import type { ServerHandlers, UnableServer, Upstream } from "./upstream.ts";
 /** How a proxy is set up. */
 export interface ProxyOptions {
   spillway: Spillway;
-  /** Groups what passes, in statistics and retention; made up if there is none. */
+  /** Groups what passes, for statistics and retention. If it is not given, a new name is made. */
   session?: string | undefined;
   /** Starts the server that stands behind the proxy. */
   upstream: (handlers: ServerHandlers) => Upstream;
   rules?: RelayRules | undefined;
-  /** Told what a person should know. */
+  /** Called with what a person should know. */
   warn: (text: string) => void;
 }
 
@@ -44,7 +44,7 @@ export async function proxyStdio(
   });
   const ends: RelayEnds = {
     toClient: (message) => (isGone ? undefined : writeLine(output, message)),
-    // A server that is down: what waits for it is told so.
+    // The server is down, and every request that waits for it is answered so.
     toServer: (message) => server.send(message).catch((error: unknown) => relay.serverGone(messageOf(error))),
     warn,
   };
@@ -65,7 +65,7 @@ export async function proxyStdio(
   try {
     for await (const chunk of input) {
       for (const line of frames.add(chunk as Uint8Array)) {
-        // A fault of ours costs one message, not the connection.
+        // If we fail, one message is lost and the connection stays.
         await relay.fromClient(line).catch((error: unknown) => warn(messageOf(error)));
       }
     }

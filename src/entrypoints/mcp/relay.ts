@@ -22,7 +22,7 @@ import { offerTools, type ToolNames } from "./offer-tools.ts";
 export interface RelayEnds {
   toClient(message: Uint8Array | string): Promise<void> | void;
   toServer(message: Uint8Array | string): Promise<void> | void;
-  /** Something odd that a person should know of. */
+  /** Called with something unusual that a person should know. */
   warn(text: string): void;
 }
 
@@ -42,7 +42,7 @@ export interface Relay {
   serverGone(reason: string): Promise<void>;
   /** Answers the call that a message too long to read was for. */
   tooLong(start: Uint8Array, bytes: number): Promise<void>;
-  /** What a server that was started anew must be told first, with the ids of our own asking. */
+  /** The messages that a server must get first after it was started again, with ids of our own. */
   readonly greeting: readonly string[];
 }
 
@@ -54,7 +54,7 @@ interface Waiting {
 
 /** Requests that may wait for one server. */
 const MAX_WAITING = 10_000;
-/** The id under which a greeting is said again; its answer is nobody's. */
+/** The id of a greeting that is sent again. Nobody waits for its answer. */
 const GREETING_ID = "spillway-greeting";
 
 /** Starts a relay for one client. */
@@ -73,7 +73,7 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
     if (method === "tools/call") {
       const tool = READ_BACK_TOOLS.find(({ name }) => names[name] === params.name);
       if (tool === undefined) return false;
-      // Not waited for: a long search must not hold up what the client says next.
+      // The answer is not waited for, so that a long search does not hold up the client's next message.
       void tool.call(spillway, params.arguments).then(
         ({ text, isError }) => reply(answer(id, { content: [{ type: "text", text }], isError })),
         (error: unknown) => ends.warn(messageOf(error)),
@@ -186,7 +186,7 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
       const request = id === undefined ? undefined : waiting.get(keyOf(id));
       const text = `The server's answer has ${bytes} bytes, more than can be read at once: ask for less.`;
       ends.warn(text);
-      // One that cannot be told apart answers all: nobody should wait for ever.
+      // If it is not known which call the message was for, all open calls are answered, so that no client waits for ever.
       for (const each of request === undefined ? [...waiting.values()] : [request]) await fail(each, text);
     },
     get greeting() {

@@ -12,15 +12,15 @@ export interface ServedTool {
   call(args: unknown, signal?: AbortSignal): Promise<{ text: string; isError: boolean }>;
 }
 
-/** Protocols that know tools as they are served here; the newest first. */
+/** The protocol versions that this server speaks, the newest first. */
 const VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 const READS_ONLY = { readOnlyHint: true, openWorldHint: false };
-/** Calls that are asked to end get this long: a command may have to be ended by force. */
+/** How long calls that were asked to end may take: a command may have to be ended by force. */
 const STOP_WAIT_MS = 5000;
 const NO_METHOD = -32601;
 const NO_TOOL = -32602;
 
-/** A server of tools within this process. It stands behind the proxy as any other does. */
+/** A server of tools in this process. The proxy treats it like any other server. */
 export function startToolServer(
   tools: readonly ServedTool[],
   serverInfo: { name: string; version: string },
@@ -64,7 +64,7 @@ export function startToolServer(
       return say(answer(id, { tools: listed }));
     }
     if (method === "tools/call") {
-      // Not waited for: a long call must not hold up the next one.
+      // The call is not waited for, so that a long one does not hold up the next.
       const call = callTool(id, params).catch(() => {});
       calls.add(call);
       return void call.then(() => calls.delete(call));

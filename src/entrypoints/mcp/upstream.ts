@@ -11,15 +11,15 @@ export class UnableServer extends Error {
   }
 }
 
-/** Whom a server's words go to. */
+/** Who gets a server's messages. */
 export interface ServerHandlers {
   message(message: Uint8Array | Message): Promise<void>;
   tooLong(start: Uint8Array, bytes: number): Promise<void>;
-  /** It ended by itself; it is started anew. */
+  /** The server ended by itself and is started again. */
   gone(reason: string): Promise<void>;
-  /** It was never begun and never will be: there is no such command, or it may not be run. */
+  /** The server cannot be started at all: there is no such command, or it may not be run. */
   unable(fault: UnableServer): void;
-  /** What one that was started anew must be told first. */
+  /** The messages that a server must get first after it was started again. */
   greeting(): readonly string[];
 }
 

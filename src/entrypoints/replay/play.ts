@@ -8,14 +8,14 @@ import type { Turn } from "./turns.ts";
 export interface PlayedRequest extends Charge {
   tokens: number;
   bytes: number;
-  /** Of the request before it, and how many of them this one begins with too; 0 for the first. */
+  /** The bytes of the request before, and how many of them this request begins with too; 0 for the first request. */
   previousBytes: number;
   unchangedBytes: number;
-  /** More than the window holds. */
+  /** Whether the request is larger than the window. */
   isOver: boolean;
-  /** What the answer said that only cleared or trimmed results could have told it. */
+  /** What the answer says and only cleared or trimmed results said before. */
   missed: string[];
-  /** What reading that back would send: this request once more, and a page of each result. */
+  /** The tokens for reading that back: this request once more, and a page of each result. */
   recallTokens: number;
   recallCost: number;
 }
@@ -23,7 +23,7 @@ export interface PlayedRequest extends Charge {
 /** A conversation as it would have gone under a policy. */
 export interface Played {
   policy: string;
-  /** Results were changed. */
+  /** Whether results were changed. */
   fired: boolean;
   requests: PlayedRequest[];
 }
@@ -34,7 +34,7 @@ export interface Score extends PolicyParts {
   needles: readonly (readonly Needle[])[];
 }
 
-/** What `recall` gives at once. */
+/** What one call of `recall` gives. */
 const PAGE_CHARS = 20_000;
 
 /** Plays a conversation request by request. */
@@ -83,7 +83,7 @@ function send(messages: readonly unknown[], { atMs }: Turn, renderer: Renderer):
   return { rendered, tokens: sum("tokens"), bytes: sum("bytes"), atMs };
 }
 
-/** What two requests begin with alike. */
+/** The common start of two requests. */
 function common(before: Sent, now: Sent, renderer: Renderer): { bytes: number; tokens: number } {
   let [bytes, tokens] = [0, 0];
   for (const [at, one] of before.rendered.entries()) {

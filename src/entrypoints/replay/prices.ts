@@ -1,4 +1,4 @@
-/** What a provider asks for input tokens, in dollars for a million, and how its prompt cache works. */
+/** A provider's prices of input tokens, in dollars for a million, and how its prompt cache works. */
 export interface Prices {
   name: string;
   input: number;

@@ -14,7 +14,7 @@ export interface Rendered {
   results: string[];
 }
 
-/** What one image, audio or file counts, as `prepare` weighs it. */
+/** The tokens of one image, audio or file, as `prepare` counts them. */
 const MEDIA_TOKENS = 2000;
 /** Fields that no model reads: names of things, what things cost, and data that is not text. */
 const UNREAD = new Set(
@@ -30,7 +30,7 @@ export class Renderer {
   readonly #wire: Wire;
   readonly #counter: TokenCounter;
   readonly #known = new WeakMap<object, Rendered>();
-  /** Messages that are no objects, by what they are. */
+  /** Messages that are not objects, by their value. */
   readonly #odd = new Map<unknown, Rendered>();
 
   constructor(wire: Wire, counter: TokenCounter) {

@@ -4,7 +4,7 @@ import type { Played } from "./play.ts";
 export interface Totals {
   policy: string;
   conversations: number;
-  /** Of them, those in which results were changed. */
+  /** The conversations in which results were changed. */
   fired: number;
   requests: number;
   tokens: number;
@@ -14,9 +14,9 @@ export interface Totals {
   cost: number;
   /** Requests over the window. */
   overflows: number;
-  /** Answers that held something which only cleared or trimmed results could have told. */
+  /** Answers that say something which only cleared or trimmed results said before. */
   misses: number;
-  /** Such lines and identifiers. */
+  /** The lines and identifiers that these answers say. */
   missedTexts: number;
   recallTokens: number;
   recallCost: number;

@@ -2,21 +2,21 @@ import type { Limits } from "../../contract/limits.ts";
 import type { Receipt } from "../../contract/receipt.ts";
 import type { AdmitRequest, Spillway } from "../../spillway.ts";
 
-/** What a note of ours behind an output may take. */
+/** The room that our note after an output may take. */
 export interface NoteRoom {
   chars: number;
   lines: number;
   tokens: number;
 }
 
-/** One line. */
+/** A note is one line. */
 export const LINE_ROOM: NoteRoom = { chars: 240, lines: 1, tokens: 120 };
-/** A note never takes more than this of the limits: the output is what was asked for. */
+/** The largest share of the limits that a note may take. The rest is for the output. */
 const MAX_SHARE = 0.25;
-/** Of the words of a note: no fewer, so that it is not taken for shorter than it is. */
+/** Characters for each token of a note. It is low, so that a note is never counted as shorter than it is. */
 const CHARS_A_TOKEN = 2;
 
-/** Admits an output with room for a note behind it: both together are within the tool's limits. One without room is left out. */
+/** Admits an output and adds a note after it. Both together are within the tool's limits. A note without room is left out. */
 export async function admitWithNote(
   { spillway, session }: { spillway: Spillway; session?: string | undefined },
   request: AdmitRequest & { tool: string },
@@ -29,7 +29,7 @@ export async function admitWithNote(
   return withNote(text, note(receipt, room), room);
 }
 
-/** A text with a note behind it, if there is room for it. */
+/** The text with the note after it, if there is room for the note. */
 export function withNote(text: string, note: string, room: NoteRoom): string {
   const isRoom =
     note.length < room.chars &&
@@ -44,14 +44,14 @@ export function roomWithin({ maxBytes, maxChars, maxLines, maxTokens }: Limits, 
   const share = (most: number, ...limits: (number | undefined)[]) =>
     Math.floor(Math.min(most, ...limits.map((limit) => (limit ?? Infinity) * MAX_SHARE)));
   return {
-    // A note is ASCII but for names in it, which are few.
+    // A note is ASCII, except for a few names in it.
     chars: share(wanted.chars, maxBytes, maxChars),
     lines: share(wanted.lines, maxLines),
     tokens: share(wanted.tokens, maxTokens),
   };
 }
 
-/** Limits without a note's room. */
+/** The limits less the note's room. */
 export function withRoom(limits: Limits, room: NoteRoom): Limits {
   const { maxBytes, maxChars, maxLines, maxTokens } = limits;
   return {

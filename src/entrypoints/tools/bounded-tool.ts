@@ -4,7 +4,7 @@ import type { Commands } from "./commands.ts";
 import type { Roots } from "./roots.ts";
 import type { SessionHistories } from "./session-histories.ts";
 
-/** A tool whose output is bounded at its source, in no framework's form. */
+/** A tool whose output is bounded at its source. It depends on no framework. */
 export interface BoundedTool {
   name: string;
   description: string;
@@ -12,7 +12,7 @@ export interface BoundedTool {
   inputSchema: { type: "object"; properties: Record<string, unknown>; required?: string[] };
   /** MCP's hints about what it does; without them it only reads. */
   annotations?: Record<string, boolean>;
-  /** What the model reads. Never throws: what went wrong is told in words. */
+  /** Gives what the model reads. Never throws: a fault becomes an answer in words. */
   call(args: unknown, signal?: AbortSignal): Promise<ToolAnswer>;
 }
 
@@ -31,7 +31,7 @@ export interface ToolPlace {
   commands?: Commands | undefined;
   /** Lets a tool read other sessions' transcripts. */
   histories?: SessionHistories | undefined;
-  /** The names of the tools wanted; without it all. */
+  /** The names of the wanted tools; all if it is not given. */
   only?: readonly string[] | undefined;
 }
 

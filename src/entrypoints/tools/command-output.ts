@@ -7,7 +7,7 @@ const MOST_WAIT_SECONDS = 60;
 /** Longer than the pause before commands are ended by force. */
 const STOP_WAIT_MS = 5000;
 
-/** `command_output`: what a command in the background has written since it was last asked; ends it too. */
+/** `command_output`: what a background command has written since the last call; can also end it. */
 export function commandOutputTool(place: ToolPlace, commands: Commands): BoundedTool {
   return boundedTool(
     {
@@ -39,12 +39,12 @@ export function commandOutputTool(place: ToolPlace, commands: Commands): Bounded
   );
 }
 
-/** What is to be told of a command in the background: once its end is told it is forgotten. */
+/** Tells about a background command. Once its end is told, the command is forgotten. */
 export async function commandReport(place: ToolPlace, command: BackgroundCommand, commands: Commands): Promise<string> {
   const { id, end } = command;
   const { text, droppedChars } = command.unread.take();
   if (end !== null) commands.forget(id);
-  // A reader who has missed some of it gets all of it, clamped, with the way to the rest.
+  // If the reader has missed some of the output, it gets all of it, clamped, with a marker for the rest.
   if (end !== null && droppedChars > 0) {
     const room = roomWithin(place.spillway.resolve("run_command").limits, LINE_ROOM);
     return withNote(end.text, endNote(command), room);

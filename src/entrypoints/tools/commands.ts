@@ -6,11 +6,11 @@ import { LINE_ROOM, roomWithin, withRoom } from "./admit-with-note.ts";
 /** Commands that run, and ended ones whose end nobody has read. */
 const MAX_COMMANDS = 16;
 
-/** How a command in the background came out. */
+/** How a background command ended. */
 export interface CommandEnd {
   exitCode: number;
   isTimedOut: boolean;
-  /** All it wrote, clamped: for a reader who has missed some of it. */
+  /** All its output, clamped, for a reader who has missed some of it. */
   text: string;
   artifact: string | null;
 }
@@ -26,20 +26,20 @@ export interface BackgroundCommand {
   wait(ms: number): Promise<void>;
 }
 
-/** What lets tools run commands. */
+/** Runs commands for tools. */
 export interface Commands {
-  /** Starts one that its caller waits for. */
+  /** Starts a command that its caller waits for. */
   start: CommandRunner;
-  /** Starts one in the background. */
+  /** Starts a command in the background. */
   startInBackground(command: string, folder: string, timeoutMs: number): BackgroundCommand;
   find(id: string): BackgroundCommand;
-  /** Forgets one whose end was read. */
+  /** Forgets a command whose end was read. */
   forget(id: string): void;
-  /** Ends all that run in the background. */
+  /** Ends all background commands. */
   stop(): Promise<void>;
 }
 
-/** Lets tools run commands by `start`; all that one in the background writes goes through `spillway` into the store. */
+/** Runs commands for tools with `start`. All output of a background command goes through `spillway` into the store. */
 export function openCommands(spillway: Spillway, start: CommandRunner, session?: string): Commands {
   const commands = new Map<string, BackgroundCommand>();
   const maxChars = spillway.policy.commands.maxPendingChars;
@@ -122,10 +122,10 @@ async function* heard(
   }
 }
 
-/** What a command has written and nobody has read yet: the newest of it, up to a limit. */
+/** The newest output of a command that nobody has read yet, up to a limit. */
 interface UnreadText {
   add(chunk: Uint8Array): void;
-  /** Takes what is there. `droppedChars` went before it and is gone from here. */
+  /** Takes the output that is there. `droppedChars` characters before it were dropped. */
   take(): { text: string; droppedChars: number };
 }
 
@@ -151,7 +151,7 @@ function newUnreadText(maxChars: number): UnreadText {
       }
     },
     take() {
-      // A pair that the limit split leaves half a character.
+      // If the limit split a surrogate pair, the half that is left becomes U+FFFD.
       const taken = { text: parts.join("").toWellFormed(), droppedChars };
       parts = [];
       chars = 0;
@@ -163,22 +163,22 @@ function newUnreadText(maxChars: number): UnreadText {
 
 /** A command that was started, its children included. */
 export interface RunningCommand {
-  /** What it writes, both its streams in one; ends with the command, whatever children it left behind. A chunk is only valid until the next one. */
+  /** Its output, both streams in one. It ends with the command, even if children go on. A chunk is valid until the next one. */
   output: AsyncIterable<Uint8Array>;
-  /** As a shell gives it. */
+  /** The exit code, as a shell gives it. */
   exitCode: Promise<number>;
   /** Sends a signal to the command and all its children. */
   signal(name: NodeJS.Signals): void;
-  /** Lets our process end though a child goes on. */
+  /** Lets our process end while a child goes on. */
   letGo(): void;
 }
 
-/** Starts a line of shell in a folder, with nothing to read, in a process group of its own. */
+/** Starts a line of shell in a folder, with empty input, in a process group of its own. */
 export type CommandRunner = (command: string, folder: string) => RunningCommand;
 
-/** What `timeout` gives, too. */
+/** The exit code if the time is up, as of `timeout`. */
 const EXIT_TIMED_OUT = 124;
-/** From the request to end to the end. */
+/** The time between the request to end and the end by force. */
 const KILL_AFTER_MS = 2000;
 
 /** A command with a limit on its time. */
@@ -188,7 +188,7 @@ interface WatchedCommand {
   isTimedOut(): boolean;
   /** Asks the command and its children to end, and ends them if they do not. */
   stop(): void;
-  /** Ends the watch: nothing of the group is left. */
+  /** Ends the watch. No process of the group is left. */
   end(): void;
 }
 
@@ -198,7 +198,7 @@ export function watchCommand(command: RunningCommand, timeoutMs: number, signal?
   let kill: NodeJS.Timeout | undefined;
   const stop = () => {
     command.signal("SIGTERM");
-    // A stopped process takes no other signal before it goes on.
+    // A stopped process takes no other signal until it is continued.
     command.signal("SIGCONT");
     kill ??= setTimeout(() => command.signal("SIGKILL"), KILL_AFTER_MS);
   };

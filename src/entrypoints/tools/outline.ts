@@ -9,12 +9,12 @@ export interface OutlineRow {
 
 /** Room for an outline. */
 export const OUTLINE_ROOM: NoteRoom = { chars: 4000, lines: 60, tokens: 2000 };
-/** For the words around it. */
+/** Room for the words around it. */
 const FRAME_CHARS = 60;
 const FRAME_LINES = 2;
 const CHARS_A_TOKEN = 2;
 
-/** What a source file defines; nothing for a file in no known language, or where there is no parser. */
+/** What a source file defines; empty if its language is not known or there is no parser. */
 export async function readOutline(path: string, source: string): Promise<OutlineRow[]> {
   try {
     const { isKnownFile, loadNameReader } = await import("../../parts/repo-map/read-names.ts");

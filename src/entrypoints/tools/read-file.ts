@@ -8,7 +8,7 @@ import { OUTLINE_ROOM, type OutlineRow, outlineNote, readOutline } from "./outli
 
 const CHUNK_BYTES = 256 * 1024;
 const LINE_BREAK = 10;
-/** A larger source file is machine-made as a rule. */
+/** Larger source files are usually generated. */
 const MAX_OUTLINE_BYTES = 512 * 1024;
 const NO_ROOM: NoteRoom = { chars: 0, lines: 0, tokens: 0 };
 
@@ -73,7 +73,7 @@ function rangeNote({ from, to, lines }: { from: number; to: number; lines: numbe
 async function outlineIfLong(file: FileHandle, path: string, limits: Limits): Promise<OutlineRow[]> {
   const { maxBytes = Infinity, maxChars = Infinity, maxLines = Infinity } = limits;
   const { size } = await file.stat();
-  // One with no more bytes than lines allowed cannot be too long.
+  // A file with no more bytes than the allowed lines cannot be too long.
   if (size > MAX_OUTLINE_BYTES || size <= Math.min(maxBytes, maxChars, maxLines)) return [];
   const chunks: Uint8Array[] = [];
   for await (const chunk of chunksOf(file)) chunks.push(chunk);
@@ -82,9 +82,9 @@ async function outlineIfLong(file: FileHandle, path: string, limits: Limits): Pr
   return isLong ? readOutline(path, source) : [];
 }
 
-/** Only a plain file is opened: a pipe or a device would never end, or do something when it is read. */
+/** Opens plain files only. Reading a pipe or a device might never end, or have an effect. */
 async function openFile(path: string): Promise<FileHandle> {
-  // Not waiting: opening a pipe that nobody writes to would never return.
+  // Opened without waiting, since opening a pipe that nobody writes to would never return.
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
   const status = await file.stat();
   if (status.isFile()) return file;
@@ -103,7 +103,7 @@ async function* chunksOf(file: FileHandle): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** The wanted lines; `range.lines` counts all there are. */
+/** The wanted lines; `range.lines` is the count of all lines. */
 async function* linesOf(
   file: FileHandle,
   range: { from: number; to: number; lines: number },

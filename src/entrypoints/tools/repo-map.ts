@@ -4,11 +4,11 @@ import { runRg } from "./run-rg.ts";
 
 const USUAL_TOKENS = 2000;
 const MOST_TOKENS = 50_000;
-/** Of source code, so that the map is seldom cut again. */
+/** Characters for each token of source code. It is low, so that the map is seldom cut again. */
 const CHARS_A_TOKEN = 2.4;
 const MAX_FILES = 5000;
 
-/** `repo_map`: the definitions that the rest of the code leans on. */
+/** `repo_map`: the definitions that most other code refers to. */
 export function repoMapTool(place: ToolPlace): BoundedTool {
   return boundedTool(
     {

@@ -5,7 +5,7 @@ import { SpillwayError } from "../../errors.ts";
 /** The folders that tools may read. */
 export interface Roots {
   readonly folders: readonly string[];
-  /** The true path of what a model named, or an error in words: nothing outside is reached, by no link and no "..". */
+  /** The true path of what a model named. Throws if it is outside the folders, also by way of a link or "..". */
   find(path: string): Promise<string>;
   /** A path as a model should see it. */
   show(path: string): string;
@@ -20,7 +20,7 @@ export async function openRoots(given: readonly string[]): Promise<Roots> {
     async find(path) {
       if (path.includes("\0")) throw outside(path);
       const wanted = resolve(first, path);
-      // Asked before the disk is: what lies outside is not even said to exist.
+      // Checked before the disk is read, so that a model does not learn what exists outside.
       if (!folders.some((folder) => isWithin(folder, wanted))) throw outside(path);
       const found = await realpath(wanted).catch(() => {
         throw new SpillwayError("bad-input", `there is no ${printable(path)}`);

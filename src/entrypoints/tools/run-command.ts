@@ -7,7 +7,7 @@ import { watchCommand } from "./commands.ts";
 const USUAL_SECONDS = 120;
 const USUAL_BACKGROUND_SECONDS = 3600;
 const MOST_SECONDS = 24 * 3600;
-/** A command that fails at once should say so at once. */
+/** How long a background command is watched at first, so that one which fails at once is reported at once. */
 const FIRST_LOOK_MS = 500;
 
 /** `run_command`: runs a line of shell; what it writes comes bounded, with its exit code. */

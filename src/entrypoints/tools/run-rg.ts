@@ -26,7 +26,7 @@ export async function runRg(
     child.on("error", reject);
     child.on("close", resolve);
   });
-  ended.catch(() => {}); // told below, once the output is read
+  ended.catch(() => {}); // reported below, once the output is read
   const decoder = new StringDecoder("utf8");
   let rest = "";
   for await (const chunk of child.stdout) {
@@ -36,6 +36,6 @@ export async function runRg(
   }
   if (rest !== "") onLine(rest);
   const code = await ended;
-  // Files that may not be read give 2 as well; what was found stands.
+  // ripgrep also ends with 2 if it may not read some files. What it found is still valid.
   if (code === 2 && /regex|glob|error parsing/.test(complaint)) throw new Error(complaint.trim());
 }

@@ -40,7 +40,7 @@ export function searchFilesTool(place: ToolPlace, name: "search_files" | "grep_s
     async (args, signal) => {
       const path = await place.roots.find(args.text("path") ?? ".");
       const status = await stat(path);
-      // ripgrep skips pipes and devices in a folder, but reads one that is named, which may never end.
+      // ripgrep skips pipes and devices in a folder. If one is named, it reads it, which may never end.
       if (!status.isFile() && !status.isDirectory()) throw new Error("this is no plain file, so it is not searched");
       const context = args.count("show_context", usualContext, MOST);
       const most = args.count("max_results", usualMax, MOST);

@@ -5,7 +5,7 @@ export interface HistoryWant {
   limit: number;
   offset: number;
   includeTools: boolean;
-  /** Of the messages as JSON. */
+  /** The most bytes of the messages as JSON. */
   maxBytes: number;
 }
 

@@ -5,7 +5,7 @@ import type { SessionHistories } from "./session-histories.ts";
 
 const USUAL_LIMIT = 50;
 const MOST_LIMIT = 1_000_000;
-/** For the fields beside the messages; the key is the longest of them. */
+/** Room for the fields beside the messages. The longest of them is the key. */
 const OTHER_BYTES = 1024;
 const MAX_KEY_CHARS = 200;
 /** Where an agent lists its sessions by their keys. */

@@ -31,7 +31,7 @@ interface ClampFlags extends PolicyFlags, PlaceFlags, CallFlags {
   quiet?: boolean;
 }
 
-/** `spillway clamp`: a filter, bounded text out for any input. */
+/** `spillway clamp`: a filter that gives bounded text for any input. */
 export function addClampCommand(program: Command): void {
   const command = program
     .command("clamp")
@@ -98,7 +98,7 @@ async function clampInput(file: string | undefined, flags: ClampFlags): Promise<
   await place?.close();
 }
 
-/** What came is shown though it cannot be saved: it may never come again. */
+/** If the folder cannot be opened, tells so and goes on: the input is shown, since it may not come again. */
 async function openPlaceOrTell(flags: ClampFlags): Promise<Place | null> {
   try {
     return await openPlace(flags);
@@ -108,12 +108,12 @@ async function openPlaceOrTell(flags: ClampFlags): Promise<Place | null> {
   }
 }
 
-/** Off: every byte as it comes, none of them held. */
+/** Passes every byte on as it comes and holds none. */
 async function passThrough(file: string | undefined): Promise<void> {
   for await (const chunk of openInput(file)) await writeOut(chunk);
 }
 
-/** Why each stretch is shown or not, a line or two each, for people. */
+/** Tells people why each part is shown or not, in a line or two for each. */
 function explainText(blocks: readonly ExplainedBlock[]): string {
   return blocks
     .map(({ fromLine, toLine, shown, kind, score, features, line }) => {
@@ -132,10 +132,10 @@ function openInput(file: string | undefined): AsyncGenerator<Uint8Array> {
   return readAll(file === undefined || file === "-" ? 0 : openFile(file));
 }
 
-/** The descriptor's bytes. A chunk is overwritten by the next. */
+/** Yields the descriptor's bytes. Each chunk overwrites the one before. */
 async function* readAll(descriptor: number): AsyncGenerator<Uint8Array> {
   const buffer = new Uint8Array(CHUNK_BYTES);
-  // A blocking read is three times cheaper than a stream; a filter has nothing else to do meanwhile.
+  // A blocking read costs a third of a stream, and a filter has nothing else to do meanwhile.
   for (;;) {
     const length = readSome(descriptor, buffer);
     if (length === 0) return;
@@ -145,13 +145,13 @@ async function* readAll(descriptor: number): AsyncGenerator<Uint8Array> {
   yield* createReadStream("", { fd: descriptor, highWaterMark: CHUNK_BYTES });
 }
 
-/** Bytes read; null if the descriptor does not block and has nothing yet. */
+/** The number of bytes read; null if the descriptor is non-blocking and has nothing yet. */
 function readSome(descriptor: number, buffer: Uint8Array): number | null {
   try {
     return readSync(descriptor, buffer, 0, buffer.length, null);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "EOF") return 0; // how Windows says that a pipe was closed
+    if (code === "EOF") return 0; // Windows reports a closed pipe this way
     if (code === "EAGAIN") return null;
     throw error;
   }

@@ -68,7 +68,7 @@ async function printEvents(place: ReadPlace, flags: EventsFlags): Promise<void> 
   fullEvents.end();
 }
 
-/** A reason is worth more room than a name. */
+/** A reason gets more room than a name. */
 const MAX_FAULT_CHARS = 300;
 
 /** An event on one line, for people. */

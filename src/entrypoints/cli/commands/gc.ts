@@ -15,12 +15,12 @@ interface GcFlags extends PlaceFlags {
   json?: boolean;
 }
 
-/** Nothing is too old or too much. */
+/** No limits: everything is kept. */
 const KEPT = { maxAgeMs: Infinity, maxBytes: Infinity, maxSessionBytes: Infinity, retainMs: undefined };
 
 const WHY = { age: "too old", "session-bytes": "its session has too much", "total-bytes": "too much in all" };
 
-/** `spillway gc`: removes what is old or too much, and compresses what nobody uses. */
+/** `spillway gc`: removes what is too old or too large, and compresses what nobody uses. */
 export function addGcCommand(program: Command): void {
   addPlaceFlag(program.command("gc").description("remove what is too old or too large, and compress what is idle"))
     .option("--dry-run", "say what would be done, and do nothing")
@@ -38,7 +38,7 @@ export function addGcCommand(program: Command): void {
 
 async function collect({ store, database, dir, retention }: Place, flags: GcFlags): Promise<void> {
   const { dryRun = false } = flags;
-  // Whoever keeps everything and asks for gc all the same means what the flags say.
+  // If the config keeps everything, only the flags set limits.
   const usual = retention === "off" ? KEPT : retention;
   const { maxAge = usual.maxAgeMs ?? NUMBERS.retainAgeMs.default, retain = usual.retainMs } = flags;
   const { maxBytes = usual.maxBytes, maxSessionBytes = usual.maxSessionBytes } = flags;

@@ -50,7 +50,7 @@ async function guardTranscript(file: string, flags: GuardFlags): Promise<void> {
   ]);
   const transcript = openTranscript(file, flags.wire);
   const { policy, dir: _dir, ...keeping } = await optionsFromFlags(flags);
-  // Nothing is saved for a look.
+  // A dry run saves nothing.
   const place = flags.dryRun ? null : await openPlace(flags);
   const spillway = await createSpillway({
     ...(place === null ? {} : keeping),

@@ -14,7 +14,7 @@ interface LsFlags extends PlaceFlags {
   json?: boolean;
 }
 
-/** As many as the store gives at once. */
+/** The most that the store gives at once. */
 const PAGE = 1000;
 
 /** `spillway ls`: what is saved. */
@@ -33,7 +33,7 @@ export function addLsCommand(program: Command): void {
 
 async function list({ store }: ReadPlace, { session, limit = PAGE, before, json }: LsFlags): Promise<void> {
   const artifacts: Artifact[] = [];
-  // One more tells whether there is a next page.
+  // One more than asked for is read, to know whether there is a next page.
   for (let beforeMs = before; artifacts.length <= limit; beforeMs = artifacts.at(-1)?.createdAtMs) {
     const max = Math.min(PAGE, limit + 1 - artifacts.length);
     const page = await store.list({
@@ -62,7 +62,7 @@ function rowOf({ id, createdAtMs, bytes, lines, tool, session, saved }: Artifact
   return [id, timeText(createdAtMs), sizeText(bytes), String(lines), cell(tool), `${cell(session)}${part}`];
 }
 
-/** Milliseconds as `next` gives them, or a date. */
+/** Reads milliseconds, as `next` has them, or a date. */
 function readTime(text: string): number {
   const atMs = /^\d{12,15}$/.test(text) ? Number(text) : Date.parse(text);
   if (Number.isFinite(atMs)) return atMs;

@@ -93,7 +93,7 @@ async function pruneTranscript(file: string, flags: PruneFlags): Promise<void> {
   await writeOut(lines.map((line) => `${line}\n`).join(""));
 }
 
-/** What became of results, and which were known in their form already: those are in neither size. */
+/** Tells how many results were pruned, and how many earlier requests had pruned. The latter count in neither size. */
 function toldResults({ insured, batched, trimmed, cleared, replayed }: PruneReport["results"]): string[] {
   const parts = [
     [insured + batched, "cut to their limits"],

@@ -87,7 +87,7 @@ async function writeRaw({ store }: ReadPlace, id: string, want: RecallWant | und
     range = span[1] < span[0] ? { from: 0, to: 0 } : ((await store.locate(id, SCOPE, span)) ?? range);
   }
   const isPastEnd = want !== undefined && range.to <= range.from && artifact !== null && artifact.bytes > 0;
-  // Standard output is exactly the bytes, of which there are none.
+  // Standard output is exactly the saved bytes, and there are none.
   if (isPastEnd) tell(`nothing: the artifact has ${counted(lines, "line")}, ${counted(artifact.bytes, "byte")}`);
   const isWhole = artifact !== null && range.from === 0 && range.to === artifact.bytes;
   const hash = createHash("sha256");
@@ -100,7 +100,7 @@ async function writeRaw({ store }: ReadPlace, id: string, want: RecallWant | und
     await writeOut(chunk);
     from += chunk.length;
   }
-  // All of it passes by here, so whoever takes it for the artifact learns that it is not.
+  // All bytes pass here, so damage is found, and the reader is told that these are not the saved bytes.
   if (isWhole && hash.digest("hex") !== artifact.sha256) {
     throw new SpillwayError(
       "store-damaged",
@@ -109,7 +109,7 @@ async function writeRaw({ store }: ReadPlace, id: string, want: RecallWant | und
   }
 }
 
-/** The lines that are wanted, of so many. */
+/** The wanted lines, given how many there are. */
 function spanOf(want: Exclude<RecallWant, { bytes: unknown }>, lines: number): [number, number] {
   if ("lines" in want) return want.lines;
   if ("head" in want) return [1, want.head];

@@ -28,7 +28,7 @@ const POLICIES = policies.map(({ name }) => name);
 const HEAD = ["POLICY", "TOKENS", "SAVED", "NET", "CACHE READ", "CACHE WRITE", "COST", "OVER", "MISSED", "UNCHANGED"];
 const NUMBER_COLUMNS = new Set(HEAD.slice(1).map((_, at) => at + 1));
 
-/** The same ids every time, so that the figures are. */
+/** Makes the same ids in every run, so that the figures are the same too. */
 const NO_SECRET = new Uint8Array(32);
 
 /** `spillway replay`: what a conversation would have taken under other policies. */
@@ -86,7 +86,7 @@ async function replayFiles(files: string[], flags: ReplayFlags): Promise<void> {
     windowTokens: flags.window,
     prices: pricesOf(flags),
     counter: estimateCounter,
-    // Nothing of a replay is kept, so there are no secrets to take out.
+    // A replay keeps nothing, so nothing has to be redacted.
     makeSpillway: ({ keeps, ...parts }) =>
       createSpillway({
         ...parts,

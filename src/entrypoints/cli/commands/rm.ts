@@ -7,7 +7,7 @@ import { tell } from "../tell.ts";
 import { writeJson } from "../write-out.ts";
 
 interface RmFlags extends PlaceFlags {
-  /** False: what belongs to no session. Commander's default is true where only the negated flag is known. */
+  /** False means what belongs to no session. If only the negated flag is defined, Commander's default is true. */
   session?: string | boolean;
   runs?: string;
   events?: string;
@@ -18,7 +18,7 @@ interface RmFlags extends PlaceFlags {
 /** `spillway rm`: removes artifacts, or all that belongs to a session. */
 export function addRmCommand(program: Command): void {
   const command = program.command("rm").description("remove saved outputs, or everything of a session");
-  // Both flags write the same value: the last would win, and what the first named would stay without a word.
+  // Both flags set the same value. If both are given, the last would win and the first would be ignored silently.
   let named = 0;
   const onSession = () => {
     named += 1;
@@ -75,7 +75,7 @@ async function remove(
 interface Gone {
   artifacts: number;
   bytes: number;
-  /** Artifacts that stay, since other sessions have them too. */
+  /** How many artifacts stay, since other sessions have them too. */
   untied: number;
   events: number;
   /** In the folder of runs. */
@@ -87,7 +87,7 @@ interface Gone {
 async function removeIds(place: Place, flags: RmFlags, typed: string[]): Promise<Gone> {
   const { runs = place.options.runs } = flags;
   const ids = new Set<string>();
-  // All are known before one goes.
+  // All ids are looked up before the first artifact is removed.
   for (const each of typed) ids.add(await resolveId(place, each));
   const gone: Gone = { artifacts: 0, bytes: 0, untied: 0, events: 0, files: 0, lines: 0 };
   for (const id of ids) {

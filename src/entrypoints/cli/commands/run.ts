@@ -6,7 +6,7 @@ import type { RunFlags } from "../run/run-command.ts";
 import { FaultWithCode, tell } from "../tell.ts";
 import { goOnUnread, outputFault } from "../write-out.ts";
 
-/** Our own failure, as `timeout` and `env` say it: 2 may be the command's. */
+/** The exit code of our own failure, as of `timeout` and `env`. The command itself may end with 2. */
 const EXIT_OWN_FAULT = 125;
 
 /** `spillway run`: runs a command, prints what a model should see, keeps the rest. */
@@ -44,10 +44,10 @@ Examples:
   spillway run --json -- pytest -q | jq .receipt.artifact`,
     )
     .action(async (words: string[], flags: RunFlags) => {
-      // Whoever reads us may stop: the command goes on, is saved, and gives its own exit code.
+      // If the reader of our output stops, the command goes on, is saved, and gives its own exit code.
       goOnUnread();
       try {
-        // Starting processes takes Node modules that no other command needs.
+        // Loaded here, since no other command needs the Node modules that start processes.
         const { runCommand } = await import("../run/run-command.ts");
         process.exitCode = await runCommand(words, flags);
         const fault = outputFault();

@@ -14,10 +14,10 @@ interface SearchFlags extends PlaceFlags {
   json?: boolean;
 }
 
-/** As grep says that nothing matched. */
+/** The exit code if nothing matched, as of grep. */
 const EXIT_NOT_FOUND = 1;
 
-/** `spillway search`: finds in an artifact. */
+/** `spillway search`: finds a pattern in an artifact. */
 export function addSearchCommand(program: Command): void {
   const command = program
     .command("search")

@@ -24,7 +24,7 @@ async function show(place: ReadPlace, typed: string, { json }: ShowFlags): Promi
   const artifact = await place.store.find(id, SCOPE);
   if (artifact === null) throw new SpillwayError("unknown-artifact", `artifact ${id} was removed just now`);
   const file = await place.store.file(id, SCOPE);
-  // Opens it and reads nothing: whether its bytes are still there.
+  // Opens the artifact without reading it, to see whether its bytes are still there.
   const fault = await place.store.read(id, SCOPE, { from: 0, to: 0 }).then(() => null, messageOf);
   if (json) return writeJson({ ...artifact, file, fault });
   const { count, bytes } = artifact.redactions;

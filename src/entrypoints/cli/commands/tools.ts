@@ -56,14 +56,14 @@ async function serveTools(folders: string[], flags: ToolsFlags): Promise<void> {
   });
   const { newSessionName } = await import("../../mcp/proxy-stdio.ts");
   const start = flags.allowCommands ? (await import("../run/run-for-tools.ts")).runForTools : null;
-  // One for all of them: what a tool saved is listed for who called it.
+  // All tools share one session, so that what a tool saved is listed for its caller.
   const { session = newSessionName() } = flags;
   await serveMcp({ ...flags, session }, async (spillway) => {
     const commands = start === null ? undefined : openCommands(spillway, start, session);
     const histories = flags.transcripts === undefined ? undefined : await openHistories(spillway, flags.transcripts);
     const only = flags.only?.split(",").map((name) => name.trim());
     const all = boundedTools({ spillway, roots, session, commands, histories, only });
-    // The proxy adds these two itself.
+    // The proxy adds recall and search itself.
     const tools = all.filter(({ name }) => name !== "recall" && name !== "search");
     return {
       start: (handlers) => startToolServer(tools, { name: "spillway", version: VERSION }, handlers),

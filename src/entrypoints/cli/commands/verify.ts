@@ -8,7 +8,7 @@ interface VerifyFlags extends PlaceFlags {
   json?: boolean;
 }
 
-/** Something saved is not as it was. */
+/** The exit code if something is damaged or missing. */
 const EXIT_DAMAGED = 1;
 
 /** `spillway verify`: reads every saved byte and compares hashes. */

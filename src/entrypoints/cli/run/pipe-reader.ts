@@ -4,7 +4,7 @@ import { type OnReadOpts, Socket, type SocketConstructorOpts } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** More than a pipe holds: a slot that is filled would be read behind at once, which finds next to nothing. */
+/** More than a pipe holds. If a read filled a slot, the next read would start at once and find almost nothing. */
 const SLOT_BYTES = 68 * 1024;
 const SLOTS = 8;
 
@@ -13,11 +13,11 @@ export interface CommandOutput extends AsyncIterable<Uint8Array> {
   destroy(): unknown;
 }
 
-/** Reads a pipe into the same memory over and over: a stream takes new memory for each chunk, which costs more than reading. */
+/** Reads a pipe into the same memory again and again. A stream takes new memory for each chunk, which costs more than reading. */
 class PipeReader implements CommandOutput {
   readonly #socket: Socket;
   readonly #slots = Array.from({ length: SLOTS }, () => Buffer.allocUnsafeSlow(SLOT_BYTES));
-  /** Slots filled and not yet done with, the oldest first; the ring goes on behind them. */
+  /** The filled slots that are still in use, the oldest first. The ring goes on after them. */
   readonly #chunks: Uint8Array[] = [];
   #next = 0;
   #isEnded = false;
@@ -26,7 +26,7 @@ class PipeReader implements CommandOutput {
 
   constructor(descriptor: number) {
     const onread: OnReadOpts = {
-      // Asked for right behind each read: where the next one goes.
+      // Called right after each read: gives the slot for the next one.
       buffer: () => this.#slots[this.#next] ?? Buffer.alloc(SLOT_BYTES),
       callback: (bytes, slot) => {
         this.#chunks.push(slot.subarray(0, bytes));
@@ -65,7 +65,7 @@ class PipeReader implements CommandOutput {
       if (chunk !== undefined) {
         yield chunk;
         this.#chunks.shift();
-        // It stands still only while every slot is taken.
+        // Reading pauses only while every slot is in use.
         if (this.#chunks.length === SLOTS - 1) this.#socket.resume();
       } else if (this.#fault !== null) throw this.#fault;
       else if (this.#isEnded) return;
@@ -81,15 +81,15 @@ class PipeReader implements CommandOutput {
   }
 }
 
-/** A pipe whose one writing end several streams of a child can share. */
+/** A pipe with one writing end that several streams of a child can share. */
 interface SharedPipe {
   write: number;
   output: PipeReader;
 }
 
 /**
- * A real pipe, made by way of a named one that is gone again at once: what Node makes for a child is a socket, one for
- * each stream, and a program cannot open /dev/stdout on it. Null where it cannot be had.
+ * Makes a real pipe from a named one, which is removed at once. Node gives a child a socket for each stream, and a program
+ * cannot open /dev/stdout on a socket. Null if the system cannot make one.
  */
 export function openSharedPipe(): SharedPipe | null {
   let folder: string | null = null;
@@ -109,13 +109,13 @@ export function openSharedPipe(): SharedPipe | null {
   }
 }
 
-/** How long a pipe may stay open after its command has ended: a background child has it still. */
+/** How long a pipe is read after its command has ended, if a background child still has it open. */
 const LINGER_MS = 1000;
 const LOOK_MS = 20;
-/** What a pipe can hold: all that the command itself can have left in it. */
+/** What a pipe can hold, and so the most that the command itself can have left in it. */
 const LEFT_BYTES = 1024 * 1024;
 
-/** A command's output, until it ends or the command has ended and only children that it left behind could add to it. */
+/** Yields a command's output until the pipe ends, or until the command has ended and only children it left could add more. */
 export async function* readOutput(output: CommandOutput, exited: Promise<unknown>): AsyncGenerator<Uint8Array> {
   let isWaiting = false;
   let looks = 0;

@@ -19,7 +19,7 @@ import { outputFault, writeError, writeJson, writeOut, writeText } from "../writ
 import { readOutput } from "./pipe-reader.ts";
 import { type GuardedCommand, guardCommand, type StartedCommand, startCommand } from "./start-command.ts";
 
-/** What `spillway run` may be told. */
+/** The options of `spillway run`. */
 export interface RunFlags extends PolicyFlags, PlaceFlags, CallFlags {
   tool?: string;
   session?: string;
@@ -41,7 +41,7 @@ interface Shown {
 export async function runCommand(words: string[], flags: RunFlags): Promise<number> {
   const { tool = "run_command", session, fold } = flags;
   const { policy, dir: _dir, retention: _retention, ...keeping } = await optionsFromFlags(flags);
-  // Flags are wrong before anything has run, or never.
+  // Wrong flags are found before the command runs.
   const checking = await openSpillway({ store: null, policy, env: {} });
   await checking.admit({ tool, output: "", ...callOptions(flags) });
   const opening = within(openPlace(flags), NUMBERS.spillDeadlineMs.default, "opening the store").catch(
@@ -73,7 +73,7 @@ export async function runCommand(words: string[], flags: RunFlags): Promise<numb
     await place?.close().catch((error: unknown) => tell(messageOf(error)));
   }
 
-  /** Nothing is held back from anybody: JSON has no text, since every byte was written before it. */
+  /** Passes everything on. The JSON has no text, since every byte was written before it. */
   async function passOn(to: Place | null): Promise<Shown> {
     const raw = { tool, session: session ?? null, chunks: passed(command), exitCode: guard.exitCode };
     return { text: "", receipt: await passRaw(raw, to, keeping) };
@@ -104,7 +104,7 @@ function timeUp({ timeout = 0 }: RunFlags): string {
   return `its time was up after ${timeout / 1000} s`;
 }
 
-/** What a model reads of: why there is no output, or that there would have been more, stands in it. */
+/** The output as a model reads it: it also says why there is none, or that it ended early. */
 async function* outputOf(command: StartedCommand, guard: GuardedCommand, flags: RunFlags): AsyncGenerator<Uint8Array> {
   const fault = await command.fault;
   if (fault !== null) {
@@ -115,10 +115,10 @@ async function* outputOf(command: StartedCommand, guard: GuardedCommand, flags: 
   if (guard.isTimedOut()) throw new Error(timeUp(flags));
 }
 
-/** The output, passed on as it comes. */
+/** Yields the output, and passes it on as it comes. */
 async function* passed(command: StartedCommand): AsyncGenerator<Uint8Array> {
   const fault = await command.fault;
-  // Among raw bytes it would be taken for output.
+  // Among the raw bytes it would look like output of the command.
   if (fault !== null) return tell(fault);
   for await (const chunk of readOutput(command.output, command.exitCode)) {
     if (outputFault() === null) await writeOut(chunk);
@@ -134,17 +134,17 @@ interface RawOutput {
   exitCode: Promise<number>;
 }
 
-/** Where it is kept and told. */
+/** Where the output is kept and recorded. */
 interface RawKeeping {
   redact?: Redact | undefined;
   events?: string | undefined;
   runs?: string | undefined;
 }
 
-/** Tokens are estimated by a sample of this many bytes. */
+/** Tokens are estimated from a sample of this many bytes. */
 const SAMPLE_BYTES = 256 * 1024;
 
-/** Saves an output of which nothing is held back from anybody, and writes its receipt: all of it is shown. */
+/** Saves an output that is passed on whole, and writes a receipt which says that all of it was shown. */
 async function passRaw(output: RawOutput, place: Place | null, keeping: RawKeeping): Promise<Receipt> {
   const { store = null, ledger = null } = place ?? {};
   const redaction = redactionOf(keeping.redact);

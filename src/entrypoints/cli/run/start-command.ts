@@ -11,13 +11,13 @@ export interface StartedCommand {
   output: CommandOutput;
   /** As a shell gives it: 128 + n after a signal, 127 for no such command, 126 for one that cannot be run. */
   exitCode: Promise<number>;
-  /** Why it could not be started; null if it was. Settles with it. */
+  /** Why it could not be started; null if it was. Settles when the command is started or cannot be. */
   fault: Promise<string | null>;
   /** Whether both streams came through one pipe, so that their order is the true one. */
   isTrueOrder: boolean;
   /** Sends a signal to the command and all its children. */
   signal(name: NodeJS.Signals): void;
-  /** Lets our process end though a child of the command goes on. */
+  /** Lets our process end while a child of the command goes on. */
   letGo(): void;
 }
 
@@ -31,7 +31,7 @@ export function startCommand([file = "", ...args]: string[], markStderr: boolean
   try {
     child = spawn(file, args, { stdio, detached: !IS_WINDOWS, windowsHide: true });
   } finally {
-    // The pipe ends when the last one who writes has closed it: that must not be us.
+    // The pipe ends when its last writer closes it, so we close our own end.
     if (pipe !== null) closeSync(pipe.write);
   }
   const output: CommandOutput =
@@ -55,7 +55,7 @@ export function startCommand([file = "", ...args]: string[], markStderr: boolean
         if (IS_WINDOWS) child.kill(name);
         else process.kill(-child.pid, name);
       } catch {
-        // All of them have ended.
+        // All processes of the group have ended.
       }
     },
     letGo() {
@@ -76,7 +76,7 @@ const MARK = Buffer.from("stderr: ");
 const MAX_LINE_BYTES = 64 * 1024;
 const BREAK = 10;
 
-/** Two streams as one, line by line, in the order in which they reach us. Lines of the second may be marked. */
+/** Joins two streams line by line, in the order in which lines reach us. Lines of the second may be marked. */
 function joinStreams(stdout: Readable, stderr: Readable, markStderr: boolean): Readable {
   const joined = new PassThrough();
   const sources = [stdout, stderr];
@@ -100,7 +100,7 @@ function joinStreams(stdout: Readable, stderr: Readable, markStderr: boolean): R
   return joined;
 }
 
-/** Holds back the line that is not complete, so that no line of the other stream comes into its midst. */
+/** Holds an incomplete line back, so that no line of the other stream is written inside it. */
 function lineCutter(isMarked: boolean): { add(chunk: Buffer): Buffer; end(): Buffer } {
   let held: Buffer = Buffer.alloc(0);
   let isLineStart = true;
@@ -129,13 +129,13 @@ function lineCutter(isMarked: boolean): { add(chunk: Buffer): Buffer; end(): Buf
   };
 }
 
-/** What `timeout` says, too, when time is up. */
+/** The exit code if the time is up, as of `timeout`. */
 const EXIT_TIMED_OUT = 124;
-/** From the request to end to the end. */
+/** The time between the request to end and the end by force. */
 const KILL_AFTER_MS = 2000;
 const PASSED: NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
-/** A command under watch. */
+/** A command that is watched. */
 export interface GuardedCommand {
   /** The command's own; 124 if its time was up. */
   exitCode: Promise<number>;
@@ -150,7 +150,7 @@ export function guardCommand(command: StartedCommand, timeoutMs: number | undefi
   let kill: NodeJS.Timeout | undefined;
   let isEnded = false;
   const pass = (name: NodeJS.Signals) => {
-    // With the command gone the signal is for us.
+    // If the command has ended, the signal is for us.
     if (isEnded) process.exit(128 + constants.signals[name]);
     command.signal(name);
   };
@@ -158,7 +158,7 @@ export function guardCommand(command: StartedCommand, timeoutMs: number | undefi
   const onTime = () => {
     isTimedOut = true;
     command.signal("SIGTERM");
-    // A stopped process takes no other signal before it goes on.
+    // A stopped process takes no other signal until it is continued.
     command.signal("SIGCONT");
     kill = setTimeout(() => command.signal("SIGKILL"), KILL_AFTER_MS);
   };

@@ -11,12 +11,12 @@ export interface Edit {
 }
 
 const MAX_ATTEMPTS = 3;
-/** Edits are held until all are known, so that none is written behind a message that came meanwhile. */
+/** All edits are made before the first is written, so that none is written after a message that came meanwhile. */
 const MAX_HELD_BYTES = 256 * 1024 * 1024;
 
 /**
- * Appends context_edit records to a session, which changes what a model is sent and no line that is there. They follow the
- * leaf: should another process append meanwhile, they are made anew behind what it wrote.
+ * Appends context_edit records to a session: they change what a model is sent and leave every line as it is. The records are
+ * children of the leaf. If another process appends meanwhile, they are made again after what it wrote.
  */
 export async function appendEdits(
   path: string,
@@ -55,7 +55,7 @@ async function linesOf(edits: AsyncIterable<Edit>, { ids, leaf, isComplete }: Su
     const id = freeId(ids);
     const timestamp = new Date().toISOString();
     const edit = { type: "context_edit", id, parentId, timestamp, targetId, replacement: { content } };
-    // A last line that was cut off stays a line of its own.
+    // If the last line has no break, it gets one, so that it stays a line of its own.
     const begin = lines.length === 0 && !isComplete ? "\n" : "";
     lines.push(Buffer.from(`${begin}${JSON.stringify(edit)}\n`));
     bytes += lines.at(-1)?.length ?? 0;

@@ -5,10 +5,10 @@ import { readDocument, type Transcript } from "./open-transcript.ts";
 import { isBlank, parseLine, readLines } from "./read-lines.ts";
 import type { Snapshot } from "./rewrite-file.ts";
 
-/** A transcript's messages, read when they are asked for, and where one with an id stands. */
+/** A transcript's messages, which are read when they are asked for, and the place of a message by its id. */
 export interface FileMessages {
   messages: MessageSource;
-  /** By a message's or its entry's id; null if there is none. */
+  /** The place of the message with this id, or whose entry has it; null if there is none. */
   placeOf(id: string): number | null;
 }
 
@@ -18,10 +18,10 @@ interface Place {
   id: string | null;
 }
 
-/** Roles under which entries that are no messages reach a model. */
+/** The roles with which a model gets entries that are not messages. */
 const ROLES: Record<string, string> = { compaction: "compactionSummary", branch_summary: "branchSummary" };
 
-/** The messages of a transcript: of a session the branch that it is on. Holds where they stand, not what they are. */
+/** Finds the messages of a transcript; for a session, those of its current branch. Holds their places, not their contents. */
 export function messagesOf(transcript: Transcript, snapshot: Snapshot): FileMessages {
   if (transcript.kind === "document") {
     const { messages } = readDocument(transcript.path, snapshot, transcript.wire);

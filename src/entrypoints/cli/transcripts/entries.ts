@@ -12,18 +12,18 @@ export interface Entry {
   [field: string]: unknown;
 }
 
-/** The first line of a session: it has an id, but is no part of the tree. */
+/** Whether this is the first line of a session, which has an id but is not part of the tree. */
 export function isHeader(value: unknown): boolean {
   return isRecord(value) && value.type === "session" && typeof value.id === "string";
 }
 
-/** A line that is part of the tree. */
+/** Whether a line is part of the tree. */
 export function isEntry(value: unknown): value is Entry {
   if (!isRecord(value) || typeof value.type !== "string" || value.type === "session") return false;
   return typeof value.id === "string" && (value.parentId === null || typeof value.parentId === "string");
 }
 
-/** A line of the oldest sessions, which are plain lists. */
+/** Whether this is a line of the oldest sessions, which are plain lists. */
 export function isPlainEntry(value: unknown): value is { message: unknown; timestamp?: unknown } {
   return isRecord(value) && value.type === "message" && isRecord(value.message) && !isEntry(value);
 }
@@ -32,21 +32,21 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What the whole of a session's lines say, read once. */
+/** What one pass over all lines of a session finds. */
 export interface Survey {
-  /** Entries from the root to the leaf: what a model would be sent, edits and compactions aside. */
+  /** The entries from the root to the leaf. A model is sent these, except for edits and compactions. */
   branch: Set<string>;
   leaf: string | null;
   /** Entries that a context_edit of this branch has changed already. */
   edited: Set<string>;
-  /** The session's own writer has context_edit. */
+  /** Whether the program that wrote the session knows context_edit. */
   hasEdits: boolean;
   ids: Set<string>;
-  /** Ends with a line break, or is empty. */
+  /** Whether the file ends with a line break or is empty. */
   isComplete: boolean;
 }
 
-/** Written by versions of pi that know context_edit, and by no others. */
+/** Only versions of pi that know context_edit write these. */
 const SIGNS_OF_EDITS = new Set(["context_edit", "usage"]);
 
 /** Reads a session's tree. Memory grows with the number of entries, not with what they hold. */
@@ -62,7 +62,7 @@ export function surveyEntries({ descriptor, bytes }: Snapshot): Survey {
     if (!isEntry(entry)) continue;
     parents.set(entry.id, entry.parentId);
     leaf = entry.id;
-    // OpenClaw's way of moving the leaf.
+    // OpenClaw moves the leaf with such an entry.
     if (entry.type === "leaf") leaf = typeof entry.targetId === "string" ? entry.targetId : null;
     hasEdits ||= SIGNS_OF_EDITS.has(entry.type);
     if (entry.type === "context_edit" && typeof entry.targetId === "string") targets.set(entry.id, entry.targetId);

@@ -20,7 +20,7 @@ export type Kind =
 
 /** A file with messages. */
 export interface Transcript {
-  /** Where it really is: a link stays a link. */
+  /** The path with links followed, so that a link stays a link when the file is replaced. */
   path: string;
   kind: Kind;
   wire: Wire;
@@ -76,7 +76,7 @@ export function readDocument(path: string, { descriptor, bytes }: Snapshot, name
   } catch (error) {
     throw new SpillwayError("bad-input", `${path} is neither JSON nor JSON lines: ${(error as Error).message}`);
   }
-  // As it was laid out.
+  // Keeps the indentation of the file.
   const indent = /^\s*[[{]\r?\n([ \t]+)/.exec(text)?.[1];
   const end = /\s*$/.exec(text)?.[0] ?? "";
   const write = (changed: unknown) => JSON.stringify(changed, null, indent) + end;
@@ -90,7 +90,7 @@ export function readDocument(path: string, { descriptor, bytes }: Snapshot, name
   return { wire: named ?? request.wire, messages: request.messages, text: (changed) => write(request.put(changed)) };
 }
 
-/** Does something with a file's bytes as they are now. */
+/** Opens a file, calls the function with its present bytes, and closes it. */
 export function readSnapshot<T>(path: string, act: (snapshot: Snapshot) => T): T {
   const descriptor = openSync(path, "r");
   try {
@@ -100,7 +100,7 @@ export function readSnapshot<T>(path: string, act: (snapshot: Snapshot) => T): T
   }
 }
 
-/** Does what a rewrite would do, and writes nothing. */
+/** Does what a rewrite would do, but writes nothing. */
 export async function tryOut(
   path: string,
   make: (old: Snapshot, sink: Sink) => Promise<boolean>,
@@ -114,7 +114,7 @@ export async function tryOut(
   }
 }
 
-/** The first lines' values; null if the file is no JSON lines. */
+/** The values of the first lines; null if the file is not JSON lines. */
 function sampleOf({ descriptor, bytes }: Snapshot): unknown[] | null {
   const values: unknown[] = [];
   let seen = 0;
@@ -122,7 +122,7 @@ function sampleOf({ descriptor, bytes }: Snapshot): unknown[] | null {
     if (isBlank(line)) continue;
     const value = parseLine(line);
     const isWhole = line.to >= bytes && values.length === 0;
-    // A list or a request's body that stands on one line.
+    // The one line is a list of messages, or a request's body.
     if (isWhole && !isHeader(value) && !isEntry(value) && (Array.isArray(value) || readRequest(value) !== null))
       return null;
     if (typeof value === "object" && value !== null && !Array.isArray(value)) values.push(value);

@@ -27,7 +27,7 @@ export async function pruneRequest(
   const ends = messages.flatMap((message, index) =>
     transcript.wire.read(message).role === "assistant" ? [index] : [],
   );
-  // The one after the last answer has not been sent yet.
+  // The request after the last answer has not been sent yet.
   const end = request === ends.length + 1 ? messages.length : ends[request - 1];
   if (end === undefined) {
     throw new SpillwayError("bad-input", `--request takes 1 to ${ends.length + 1} here; got ${request}`);
@@ -80,7 +80,7 @@ interface Pruned {
   changes: Map<string | number, unknown>;
 }
 
-/** Messages that changed, by where they come from. */
+/** The changed messages, each under the line or entry that it comes from. */
 function changesOf({ messages, sources }: Context, prepared: readonly unknown[]): Map<string | number, unknown> {
   const changes = new Map<string | number, unknown>();
   for (const [index, source] of sources.entries()) {

@@ -7,11 +7,11 @@ import type { Snapshot } from "./rewrite-file.ts";
 /** What a model would be sent next, and where each message comes from. */
 export interface Context {
   messages: unknown[];
-  /** The entry's id, or the line's first byte; null for what no line holds. */
+  /** The entry's id, or the place of the line's first byte; null if the message stands on no line. */
   sources: (string | number | null)[];
 }
 
-/** A session's next request: the branch it is on, from its last compaction, with its edits. Read whole. */
+/** Reads a session's next request: its current branch from the last compaction on, with edits applied. Holds all of it. */
 export function readContext(transcript: Transcript, snapshot: Snapshot): Context {
   const { descriptor, bytes } = snapshot;
   if (transcript.kind === "document") {

@@ -7,14 +7,14 @@ const BREAK = 10;
 /** A line of a file: its bytes without the break. */
 export interface Line {
   from: number;
-  /** Behind the break, if it has one. */
+  /** The byte after the line break, or after the line if it has no break. */
   to: number;
-  /** Null for a line that is too long to be read; valid until the next line is asked for. */
+  /** Null if the line is too long to be read. Valid until the next line is asked for. */
   bytes: Uint8Array | null;
   hasBreak: boolean;
 }
 
-/** The lines of a file from one byte to another, one at a time: no more than one is ever held. */
+/** Yields the lines of a file from one byte to another. Holds at most one line in memory. */
 export function* readLines(
   descriptor: number,
   from: number,
@@ -42,7 +42,7 @@ export function* readLines(
       const end = found < 0 ? length : found;
       heldBytes += end - start;
       if (heldBytes > maxLineBytes) held = [];
-      // A line that goes on is copied: the buffer is filled anew.
+      // The line goes on in the next piece, and the buffer is filled again, so this part is copied.
       else held.push(found < 0 ? Buffer.from(buffer.subarray(start, end)) : buffer.subarray(start, end));
       if (found >= 0) yield line(at + found + 1, true);
       start = end + 1;
@@ -52,7 +52,7 @@ export function* readLines(
   if (heldBytes > 0) yield line(lineFrom + heldBytes, false);
 }
 
-/** What a line says as JSON; undefined if it is none. Invalid UTF-8 is none: written again it would not be the same. */
+/** A line's JSON value; undefined if it has none, or is not valid UTF-8: such a line could not be written again as it was. */
 export function parseLine({ bytes }: Line): unknown {
   if (bytes === null) return undefined;
   try {
@@ -62,7 +62,7 @@ export function parseLine({ bytes }: Line): unknown {
   }
 }
 
-/** What ends a line: one that is written anew ends as it did. */
+/** The line break of a line, so that a changed line keeps its own. */
 export function breakOf({ bytes, hasBreak }: Line): string {
   if (!hasBreak) return "";
   return bytes?.at(-1) === 13 ? "\r\n" : "\n";

@@ -21,34 +21,34 @@ import { basename, dirname, join } from "node:path";
 import { SpillwayError } from "../../../errors.ts";
 
 const COPY_BYTES = 1024 * 1024;
-/** A writer that appends faster than we read is let be: what it appended last is copied as it is. */
+/** If another process appends during each of these attempts, what it appended last is copied as it is. */
 const MAX_ATTEMPTS = 3;
 
-/** A file that is read while it may grow: its bytes when it was opened. */
+/** An open file and its size when it was opened. It may grow while it is read. */
 export interface Snapshot {
   descriptor: number;
   bytes: number;
 }
 
-/** Takes what the new file consists of. */
+/** Takes the parts of the new file in order. */
 export interface Sink {
   write(bytes: string | Uint8Array): void;
-  /** Bytes of the old file, as they are. */
+  /** Adds these bytes of the old file. */
   copy(from: number, to: number): void;
 }
 
-/** What became of the file. */
+/** What was done to the file. */
 export interface Rewritten {
   /** The file as it was; null if nothing was changed. */
   backup: string | null;
-  /** Bytes that somebody appended meanwhile; they are in the new file as they came. */
+  /** How many bytes another process appended meanwhile. They are in the new file as they came. */
   appendedBytes: number;
 }
 
 /**
- * Writes a file anew: to a file beside it, flushed, then renamed over it, the old one kept as a backup. `make` may be called
- * again if the file grew meanwhile; it returns false if there is nothing to change. Nothing that another process
- * appends is lost: it goes into the new file, or stays in the backup.
+ * Writes a file anew: writes another file beside it, flushes it, keeps the old file as a backup and renames the new one over
+ * it. If the file grew meanwhile, `make` is called again; it returns false if there is nothing to change. Nothing that
+ * another process appends is lost: it goes into the new file, or stays in the backup.
  */
 export async function rewriteFile(
   path: string,
@@ -87,7 +87,7 @@ export async function rewriteFile(
   }
 }
 
-/** What one that was killed had begun: nobody else writes beside a file that we locked. */
+/** Removes the temporary files of a process that was killed. Nobody else writes them while we hold the lock. */
 function removeParts(path: string): void {
   const begins = `${basename(path)}.`;
   for (const name of readdirSync(dirname(path))) {
@@ -96,7 +96,7 @@ function removeParts(path: string): void {
   }
 }
 
-/** Where the file is now; refuses to go on if it is not the one that was read, or was changed other than by appending. */
+/** The state of the file now. Throws if it is not the file that was read, or was changed other than by appending. */
 function unchangedBefore(path: string, source: number, before: Stats): Stats {
   const now = fstatSync(source);
   const named = statSync(path, { throwIfNoEntry: false });
@@ -111,7 +111,7 @@ function replace(path: string, part: string): string {
   try {
     linkSync(path, backup);
   } catch {
-    // Some file systems have no links.
+    // Some file systems have no hard links.
     copyFileSync(path, backup, constants.COPYFILE_EXCL);
   }
   renameSync(part, path);
@@ -131,7 +131,7 @@ function freeName(path: string): string {
   }
 }
 
-/** What reached the old file between the last look at it and its replacement. */
+/** Copies what was appended to the old file between the last look at it and its replacement; returns how many bytes. */
 function copyLate(source: number, from: number, path: string): number {
   const { size } = fstatSync(source);
   if (size <= from) return 0;
@@ -147,7 +147,7 @@ function copyLate(source: number, from: number, path: string): number {
   return size - from;
 }
 
-/** Writes in large pieces. */
+/** Collects small writes and writes large pieces. */
 class FileSink implements Sink {
   readonly #source: number;
   readonly #target: number;
@@ -184,12 +184,12 @@ class FileSink implements Sink {
   }
 }
 
-/** A lock whose owner cannot be told is honoured for this long. */
+/** If the owner of a lock is not known, the lock holds for this long. */
 const STALE_MS = 30 * 60_000;
 
 /**
- * Locks a transcript as OpenClaw does, by a file beside it with the owner's process id, so that a live writer and we keep
- * out of each other's way. The lock of a process that is gone is taken over. Returns what unlocks it.
+ * Locks a transcript as OpenClaw does: a file beside it holds the owner's process id, so that we and a live writer do not
+ * write at the same time. If the owner is gone, its lock is taken over. Returns the function that unlocks.
  */
 export function lockFile(path: string): () => void {
   const lock = `${path}.lock`;
@@ -211,7 +211,7 @@ export function lockFile(path: string): () => void {
   }
 }
 
-/** Who holds a lock, in words; "gone" if nobody does any more. */
+/** Who holds a lock, in words; "gone" if the process has ended. */
 function ownerOf(lock: string): string {
   try {
     const ageMs = Date.now() - statSync(lock).mtimeMs;
@@ -221,7 +221,7 @@ function ownerOf(lock: string): string {
     return `process ${pid}`;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // The process is there, but somebody else's.
+    // The process exists, but belongs to another user.
     return code === "EPERM" ? "another user's process" : "gone";
   }
 }

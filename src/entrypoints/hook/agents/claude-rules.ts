@@ -13,20 +13,20 @@ export interface ClaudePlace {
 
 /** Rules of these tools never look at a shell command. Those of files do: `Read(.env)` refuses `cat .env`. */
 const OTHER_TOOLS = /^(mcp__.*|WebFetch|WebSearch|Agent|Task|Skill|SlashCommand)$/;
-/** What a shell makes other words of than those that are written. */
+/** Characters that a shell expands, so that the command gets other words than are written. */
 const EXPANDS = /[$`*?[{~]/;
-/** Asked about even where all else runs without a question; older versions also ask before writing to these folders. */
+/** Claude Code asks about these even in bypassPermissions; older versions also ask before writing to these folders. */
 const ALWAYS_ASKED = /\brm(dir)?\b|\.(git|claude|vscode|idea)\b/;
-/** Rules that were given to the agent when it was started stand in no file. */
+/** Flags that give rules to the agent when it is started. Such rules stand in no file. */
 const RULE_FLAGS = /--(disallowed-?tools|(managed-)?settings)\b/i;
 
 /**
- * Whether one of these rules, or a check that is built in, could match a command or any part of it. It errs on the side
- * of yes: each word of the rule must stand somewhere in the command, with quotes and escapes taken out.
+ * Whether one of these rules, or a check that is built in, could match a command or any part of it. In doubt the answer is
+ * yes: it is enough that each word of the rule stands somewhere in the command, with quotes and escapes taken out.
  */
 export function isRuled(command: string, rules: readonly string[]): boolean {
   const bare = command.replaceAll(/\\\r?\n|["'\\]/g, "");
-  // As written too: quotes stand between words as well as inside them.
+  // The command as written is tested too, since quotes also stand between words.
   return [bare, command].some((text) => ALWAYS_ASKED.test(text)) || rules.some((rule) => couldMatch(rule, bare));
 }
 
@@ -38,7 +38,7 @@ function couldMatch(rule: string, bare: string): boolean {
   return words.every((word) => bare.toLowerCase().includes(word.toLowerCase()));
 }
 
-/** The deny and ask rules of every settings file that can be in force. Throws where a file or a source cannot be read. */
+/** Reads the deny and ask rules of every settings file that can be in force. Throws if one of them cannot be read. */
 export function readClaudeRules({ env, platform, folders }: ClaudePlace): string[] {
   if (platform === "win32" || env.WSL_DISTRO_NAME) throw new Error("rules in the Windows registry are not read");
   const home = env.CLAUDE_CONFIG_DIR || join(homedir(), ".claude");
@@ -61,7 +61,7 @@ export function readClaudeRules({ env, platform, folders }: ClaudePlace): string
   return [...new Set(files)].flatMap(rulesOf);
 }
 
-/** Throws if the agent was started with rules of its own, or if that cannot be told: they would not be in any file. */
+/** Throws if the agent was started with rules, which stand in no file, or if that cannot be told. */
 export function checkStart(platform: NodeJS.Platform): void {
   for (let pid = process.ppid; pid > 1; ) {
     const [parent, args] = platform === "linux" ? fromProc(pid) : fromPs(pid);
@@ -103,7 +103,7 @@ function rulesOf(path: string): string[] {
   const settings = objectOf(JSON.parse(text), path);
   if (settings.policyHelper !== undefined) throw new Error(`the rules that policyHelper of ${path} makes are not read`);
   const { deny, ask } = objectOf(settings.permissions ?? {}, `permissions of ${path}`);
-  // One that is excluded from the sandbox would no longer be, under our name; or all would be.
+  // Under our name an excluded command would run inside the sandbox. If our name is excluded, every command would run outside.
   const { excludedCommands } = objectOf(settings.sandbox ?? {}, `sandbox of ${path}`);
   return [
     ...listOf(deny, `deny of ${path}`),

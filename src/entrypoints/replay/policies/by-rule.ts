@@ -7,14 +7,14 @@ import type { PolicyParts, Pruner, ReplayPolicy } from "./policy.ts";
 export interface RuleResult {
   message: number;
   tool: string;
-  /** As it is shown now. */
+  /** The text that is shown now. */
   text: string;
   isChanged: boolean;
 }
 
 /** A request as a rule sees it. */
 export interface RuleRequest {
-  /** In order; those that are not ours to change, or hold no text, are not among them. */
+  /** The results in order, without those that hold no text or may not be changed. */
   results: readonly RuleResult[];
   roles: readonly WireRole[];
   /** All that is sent, as shown now. */
@@ -30,7 +30,7 @@ export interface RuleEdit {
 
 /** A rule that looks at a request and says what to change. */
 export interface Rule extends Omit<ReplayPolicy, "start"> {
-  /** What was changed stays changed; else each request is looked at anew, whole. */
+  /** Whether a changed result stays changed. Otherwise the rule sees every request as it was recorded. */
   sticky: boolean;
   plan(request: RuleRequest): RuleEdit[];
 }
@@ -59,7 +59,7 @@ function startRule({ recorded, renderer, rendered }: PolicyParts, sticky: boolea
     written.set(message, forms);
     if (changed.length === 0) shown[message] = messages[message];
     else {
-      // The same form is the same object, so that it is rendered once.
+      // The same text gives the same object, so that it is rendered once.
       const edits = changed.map(({ at, text }) => ({ at, texts: [text] }));
       const form = forms.get(key) ?? wire.write(messages[message], edits);
       forms.set(key, form);

@@ -2,7 +2,7 @@ import type { Spillway, SpillwayParts } from "../../../spillway.ts";
 import type { Recorded } from "../recorded.ts";
 import type { Rendered, Renderer } from "../render.ts";
 
-/** Makes a Spillway that keeps what it holds back in memory, or nothing, and goes by a clock that is handed in. */
+/** Makes a Spillway that uses the given clock, and keeps what it holds back in memory or not at all. */
 export type MakeSpillway = (
   parts: Pick<SpillwayParts, "reader"> & { keeps: boolean; now: () => number },
 ) => Promise<Spillway>;
@@ -19,7 +19,7 @@ export interface PolicyParts {
   makeSpillway: MakeSpillway;
 }
 
-/** Gives a request's messages as they would be sent: those before `end`. Asked in order. */
+/** Gives a request's messages as they would be sent: those before `end`. Called for each request in order. */
 export type Pruner = (end: number, atMs: number | null) => Promise<readonly unknown[]>;
 
 /** A way to lighten requests. */

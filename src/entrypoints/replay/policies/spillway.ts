@@ -6,11 +6,11 @@ export const ours: ReplayPolicy = {
   name: "ours",
   rule: "spillway.prepare: old results are trimmed, then cleared, in rare large steps, each saved and named with its recall line",
   source: "docs/guide/pruning.md",
-  // The recorded results are what the host let through when they were new.
+  // The recorded results were admitted by the host when they were new, so they are not clamped again.
   start: (parts) => startPrepare(parts, true, { insure: false, cacheTtlMs: parts.cacheTtlMs }),
 };
 
-/** Seed 002 to the letter: each request by itself, by a quarter of its characters, without a store. */
+/** A plain form of the same pruning: each request by itself, a token counted as four characters, and no store. */
 export const seed: ReplayPolicy = {
   name: "seed",
   rule: "over 0.3 of the window results over 4,000 characters are trimmed, over 0.5 the oldest are cleared, for each request anew",
