@@ -330,7 +330,7 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   fullWindowShare: 0.99,
   truncatedShare: 0.5,
   recoverSends: 4,
-  recoverSeedSends: 5,
+  recoverCompactFirstSends: 5,
   recoverCompactions: 3,
   recoverFloorChars: 500,
   recoverDeadlineMs: 300_000,

@@ -230,7 +230,7 @@ const BY_ESTIMATE: Sharpness = { nearShare: 1.1, spareShare: 0.97 };
 /** What each run must keep to, whatever came of it. */
 function check(ran: Ran, one: Case, { nearShare, spareShare }: Sharpness): void {
   const { requests, spoken, compactions, window } = ran;
-  expect(requests.length).toBeLessThanOrEqual(one.ladder === "seed" ? 5 : 4);
+  expect(requests.length).toBeLessThanOrEqual(one.ladder === "compact-first" ? 5 : 4);
   expect(compactions).toBeLessThanOrEqual(3);
   expect(requests.map(({ refused }) => refused)).not.toContain("pairs");
   expect(requests.map(({ refused }) => refused)).not.toContain("json");
@@ -254,7 +254,7 @@ function check(ran: Ran, one: Case, { nearShare, spareShare }: Sharpness): void 
   if (!ran.knowsBeside) expect(over.length).toBeLessThanOrEqual(1);
   else for (const tokens of over) expect(tokens).toBeLessThanOrEqual(window * nearShare);
   if (!canFit) return;
-  // Seed 000's ladder has no rung that makes everything smaller.
+  // The ladder compact-first has no rung that makes everything smaller.
   if (one.ladder !== "default") return;
   // Whether waiting would help is not said by those that only name their limit: that is left to the caller.
   const isRateLimit = one.limits === "minute" && !ran.hasNumbers && ran.outcome === "other";

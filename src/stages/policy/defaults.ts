@@ -193,7 +193,7 @@ export const NUMBERS = {
 
   fullWindowShare: share(0.99, "an empty answer with this much of the window in use is an overflow nobody reported"),
   recoverSends: row(4, 1, 100, "how often one request is sent, the first time included"),
-  recoverSeedSends: row(5, 1, 100, "the same with seed 000's ladder"),
+  recoverCompactFirstSends: row(5, 1, 100, "the same with the ladder compact-first"),
   recoverCompactions: row(3, 0, 100, "summaries made to recover one request"),
   recoverFloorChars: chars(500, "what a refused request shows of each result if it would not surely fit with more"),
   recoverDeadlineMs: row(300_000, 1, 86_400_000, "from the first refusal on; three summaries take minutes"),

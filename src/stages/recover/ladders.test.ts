@@ -68,12 +68,12 @@ const places = (cuts: RungCut[]) =>
   cuts.map((cut) => `${cut.to} ${"item" in cut ? cut.item.message : `m${cut.message}`}`);
 
 describe("ladders", () => {
-  it("in the built-in order and in seed 000's", () => {
+  it("in the built-in order and with a summary first", () => {
     const names = (ladder: Ladder) => ladderOf(ladder).rungs.map(({ name }) => name);
     expect(names("default")).toEqual(["clamp-results", "prune", "drop-media", "compact", "reclamp"]);
-    expect(names("seed")).toEqual(["compact", "rewrite-results"]);
+    expect(names("compact-first")).toEqual(["compact", "rewrite-results"]);
     expect(ladderOf("default").maxSends).toBe(4);
-    expect(ladderOf("seed").maxSends).toBe(5);
+    expect(ladderOf("compact-first").maxSends).toBe(5);
     expect(() => ladderOf(["nothing" as never])).toThrow(/a rung is one of clamp-results, prune/);
     expect(() => ladderOf("other" as never)).toThrow(/ladder must be/);
   });

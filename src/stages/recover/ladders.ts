@@ -171,20 +171,23 @@ const RUNGS = [clampResults, prune, dropMedia, compact, reclamp, rewriteResults]
 export type RungName = "clamp-results" | "prune" | "drop-media" | "compact" | "reclamp" | "rewrite-results";
 
 /**
- * Says which rungs are taken, in order. "default" is the built-in order, "seed" is `compact` and then
+ * Says which rungs are taken, in order. "default" is the built-in order, "compact-first" is `compact` and then
  * `rewrite-results`, and a list is the caller's own order.
  */
-export type Ladder = "default" | "seed" | readonly (RungName | Rung)[];
+export type Ladder = "default" | "compact-first" | readonly (RungName | Rung)[];
 
 /** Returns the rungs of a ladder, and how often a request is sent at most. */
 export function ladderOf(ladder: Ladder): { rungs: readonly Rung[]; maxSends: number } {
   const maxSends = NUMBERS.recoverSends.default;
   if (ladder === "default") return { rungs: [clampResults, prune, dropMedia, compact, reclamp], maxSends };
-  if (ladder === "seed") {
-    return { rungs: [{ ...compact, insists: true }, rewriteResults], maxSends: NUMBERS.recoverSeedSends.default };
+  if (ladder === "compact-first") {
+    return {
+      rungs: [{ ...compact, insists: true }, rewriteResults],
+      maxSends: NUMBERS.recoverCompactFirstSends.default,
+    };
   }
   if (!Array.isArray(ladder))
-    throw new SpillwayError("bad-input", 'ladder must be "default", "seed" or a list of rungs');
+    throw new SpillwayError("bad-input", 'ladder must be "default", "compact-first" or a list of rungs');
   return { rungs: ladder.map(rungOf), maxSends };
 }
 

@@ -69,7 +69,7 @@ which the next one begins too: as far as that, the prompt cache serves.
 
 Examples:
   spillway replay session.jsonl --window 64000
-  spillway replay runs/*.json --policy ours --policy seed --html replay.html
+  spillway replay runs/*.json --policy ours --policy each-request --html replay.html
   spillway replay session.jsonl --json | jq '.totals[] | {policy, cost, misses}'`,
     )
     .action((files: string[], flags: ReplayFlags) => replayFiles(files, flags));

@@ -5,7 +5,16 @@ import { lastTen } from "./last-ten.ts";
 import { none } from "./none.ts";
 import { opencode } from "./opencode.ts";
 import type { ReplayPolicy } from "./policy.ts";
-import { ours, seed } from "./spillway.ts";
+import { eachRequest, ours } from "./spillway.ts";
 
 /** Every policy that conversations can be replayed under. */
-export const policies: readonly ReplayPolicy[] = [none, ours, opencode, gemini, anthropic, langchain, seed, lastTen];
+export const policies: readonly ReplayPolicy[] = [
+  none,
+  ours,
+  opencode,
+  gemini,
+  anthropic,
+  langchain,
+  eachRequest,
+  lastTen,
+];

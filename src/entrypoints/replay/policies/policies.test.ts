@@ -51,7 +51,7 @@ describe("policies", () => {
       "gemini",
       "anthropic",
       "langchain",
-      "seed",
+      "each-request",
       "last-10",
     ]);
     for (const { rule, source } of policies) expect(rule !== "" && source !== "").toBe(true);

@@ -11,8 +11,8 @@ export const ours: ReplayPolicy = {
 };
 
 /** A plain form of the same pruning: each request by itself, a token counted as four characters, and no store. */
-export const seed: ReplayPolicy = {
-  name: "seed",
+export const eachRequest: ReplayPolicy = {
+  name: "each-request",
   rule: "over 0.3 of the window results over 4,000 characters are trimmed, over 0.5 the oldest are cleared, for each request anew",
   source: "openclaw docs/concepts/session-pruning.md, 2026-01",
   start: (parts) => startPrepare(parts, false, { sticky: false, estimate: "chars/4", insure: false }),
