@@ -67,37 +67,42 @@ interface ThreadSide {
   workerData: { descriptor: number };
 }
 
-/** The thread's whole program. It is sent as text, so it must not use anything outside itself. */
+/**
+ * The thread's whole program. It is sent as text, so it must not use anything outside itself. Its functions are methods,
+ * because a bundler that keeps the names of functions adds a call of its own to any other function.
+ */
 function keepFile({ parentPort, workerData }: ThreadSide, fs: typeof Fs, crypto: typeof Crypto): void {
   // A piece is small enough to stay in the processor's cache between the hash and the write.
   const pieceBytes = 131_072;
   const { descriptor } = workerData;
   const hash = crypto.createHash("sha256");
   let hashed = 0;
-  const readBack = (to: number): void => {
-    const piece = Buffer.allocUnsafeSlow(pieceBytes);
-    while (hashed < to) {
-      const read = fs.readSync(descriptor, piece, 0, Math.min(piece.length, to - hashed), hashed);
-      if (read === 0) throw new Error("the file is shorter than what was written");
-      hash.update(piece.subarray(0, read));
-      hashed += read;
-    }
-  };
-  const keep = (batch: Uint8Array, at: number): void => {
-    readBack(at);
-    for (let from = 0; from < batch.length; from += pieceBytes) {
-      const piece = batch.subarray(from, from + pieceBytes);
-      hash.update(piece);
-      for (let done = 0; done < piece.length; ) {
-        done += fs.writeSync(descriptor, piece, done, piece.length - done, at + from + done);
+  const file = {
+    readBack(to: number): void {
+      const piece = Buffer.allocUnsafeSlow(pieceBytes);
+      while (hashed < to) {
+        const read = fs.readSync(descriptor, piece, 0, Math.min(piece.length, to - hashed), hashed);
+        if (read === 0) throw new Error("the file is shorter than what was written");
+        hash.update(piece.subarray(0, read));
+        hashed += read;
       }
-    }
-    hashed += batch.length;
+    },
+    keep(batch: Uint8Array, at: number): void {
+      file.readBack(at);
+      for (let from = 0; from < batch.length; from += pieceBytes) {
+        const piece = batch.subarray(from, from + pieceBytes);
+        hash.update(piece);
+        for (let done = 0; done < piece.length; ) {
+          done += fs.writeSync(descriptor, piece, done, piece.length - done, at + from + done);
+        }
+      }
+      hashed += batch.length;
+    },
   };
   parentPort.on("message", (order: Order) => {
     try {
       if (order.batch === null) return parentPort.postMessage({ sha256: hash.digest("hex") }, []);
-      keep(order.batch, order.at);
+      file.keep(order.batch, order.at);
       const memory = order.batch.buffer;
       parentPort.postMessage({ memory }, [memory]);
     } catch (error) {
