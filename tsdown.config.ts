@@ -18,8 +18,11 @@ const shared = {
 const library = {
   ...shared,
   name: "library",
+  // For Node alone, what the bundler adds would import node:module, which no browser has.
+  platform: "neutral",
   entry: {
     index: "src/index.ts",
+    extend: "src/extend.ts",
     stages: "src/stages.ts",
     overflow: "src/overflow.ts",
     tools: "src/entrypoints/tools/index.ts",
@@ -27,7 +30,7 @@ const library = {
     wire: "src/wire/index.ts",
   },
   dts: true,
-  deps: { neverBundle: ["fast-check", /^gpt-tokenizer(\/|$)/], onlyBundle: [] },
+  deps: { neverBundle: [/^node:/, "fast-check"], onlyBundle: [] },
   outputOptions: { chunkFileNames: "chunks/[name]-[hash].js" },
 } satisfies UserConfig;
 
@@ -93,11 +96,12 @@ function withoutChildren(): Rolldown.Plugin {
 function requireAtOnce(): Rolldown.Plugin {
   return {
     name: "require-at-once",
+    transform: (code, id) =>
+      id.endsWith("src/load-package.ts")
+        ? code.replace(/import\([^]*?name\)/, 'name === "@photostructure/sqlite" ? require(name) : import(name)')
+        : null,
     renderChunk: (code) =>
-      code.replaceAll(
-        /\bimport\((["'`])(node:[\w/]+|@photostructure\/sqlite)\1\)/g,
-        "Promise.resolve().then(()=>require('$2'))",
-      ),
+      code.replaceAll(/\bimport\((["'`])(node:[\w/]+)\1\)/g, "Promise.resolve().then(()=>require('$2'))"),
   };
 }
 

@@ -1,57 +1,22 @@
 import { resolve } from "node:path";
 import type { ModelSource } from "./contract/model-client.ts";
-import type { PolicyInput, ProfileName } from "./contract/policy.ts";
-import type { Retention } from "./contract/store.ts";
+import type { Searcher } from "./contract/searcher.ts";
 import { messageOf } from "./errors.ts";
 import type { Histories } from "./histories/histories.ts";
 import { checkOptions } from "./spillway/check-options.ts";
 import {
   assembleSpillway,
+  type Logger,
   logFault,
-  type OverflowOptions,
   openRedaction,
   openRules,
   type Reader,
-  type Redact,
   type Spillway,
+  type SpillwayOptions,
   type SpillwayParts,
 } from "./spillway.ts";
 
-/** Parts a caller may hand in; what is left out has a default. */
-export interface SpillwayOptions
-  extends Partial<
-    Omit<
-      SpillwayParts,
-      | "policy"
-      | "openModel"
-      | "exactCounter"
-      | "searcher"
-      | "histories"
-      | "redaction"
-      | "rules"
-      | "logs"
-      | "copyOut"
-      | "placeFaults"
-    >
-  > {
-  /** Where secrets are replaced; "on" by default: in what is stored and logged. */
-  redact?: Redact | undefined;
-  policy?: PolicyInput | ProfileName;
-  /** How overflows are known, beside what is built in. */
-  overflow?: OverflowOptions | undefined;
-  /** A file to which every event is added as a line of JSON. */
-  events?: string | undefined;
-  /** A folder with a run for each session: its events, and each kept output as a plain file. */
-  runs?: string | undefined;
-  /**
-   * The folder for artifacts and events; the user's data folder, or SPILLWAY_DIR, by default. One that is named here and
-   * cannot be used is an error; the others are done without, and told of.
-   */
-  dir?: string | undefined;
-  /** How long and how much is kept in that folder; "off" keeps everything. Applied once an hour, in the background. */
-  retention?: Retention | "off" | undefined;
-}
-
+/** What commands hand in beside. */
 type OpenOptions = SpillwayOptions & Pick<SpillwayParts, "placeFaults">;
 
 /** Guards and caps messages, where that is needed. */
@@ -88,7 +53,8 @@ export async function openSpillway(
   // A wrong endpoint should show here, not with the first output.
   if (parts.summarizer !== undefined) await openModel(parts.summarizer);
   const exactCounter = async () => (await import("./parts/exact-token-counter.ts")).loadExactCounter();
-  const searcher = async () => (await import("./parts/searcher.ts")).loadSearcher();
+  let searching: Promise<Searcher> | undefined;
+  const searcher = () => (searching ??= openSearcher(parts.logger));
   const { htmlReader = async () => (await import("./parts/html-reader.ts")).loadHtmlReader() } = parts;
   return assembleSpillway({
     ...parts,
@@ -126,15 +92,31 @@ async function openPlace(
     const fault = messageOf(error);
     // Only a reader whose tools run in this process can read back what is kept in its memory.
     if (reader?.by !== "tool") {
-      logFault(logger, `outputs cannot be saved: ${fault}`);
+      warn(logger, "store", `outputs cannot be saved: ${fault}`);
       return (await import("./storage/local/open-local.ts")).openLater(open);
     }
     const inMemory = `outputs are kept in this process's memory only: ${fault}`;
-    logFault(logger, inMemory);
+    warn(logger, "store", inMemory);
     const { memoryStore } = await import("./storage/stores/memory.ts");
     const { memoryLedger } = await import("./storage/ledgers/memory.ts");
     return { store: memoryStore(), ledger: memoryLedger(), placeFaults: [inMemory] };
   }
+}
+
+async function openSearcher(logger: Logger | undefined): Promise<Searcher> {
+  const { loadSearcher } = await import("./parts/searcher.ts");
+  return loadSearcher({ onMissing: (fault) => warn(logger, "search", `searches take longer: ${fault}`) });
+}
+
+/** What this process was warned of. */
+const warned = new Set<"store" | "search">();
+
+/** Tells of what has to be done without. Where no logger was handed in, the process is warned of each kind once. */
+function warn(logger: Logger | undefined, kind: "store" | "search", fault: string): void {
+  if (logger !== undefined) return logFault(logger, fault);
+  if (warned.has(kind)) return;
+  warned.add(kind);
+  process.emitWarning(fault, "SpillwayWarning");
 }
 
 /** A shell finds the folder by itself, unless it was named here only. */

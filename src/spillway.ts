@@ -16,22 +16,14 @@ import type { Strategy } from "./contract/strategy.ts";
 import { SpillwayError } from "./errors.ts";
 import type { GuardOptions, Histories } from "./histories/histories.ts";
 import type { PrepareOptions } from "./prepare/parts.ts";
-import type { Prepared, PruneChange, PruneReport } from "./prepare/report.ts";
-import type {
-  RecallOptions,
-  RecallPage,
-  RecallWant,
-  SearchMatch,
-  SearchOptions,
-  SearchPage,
-  SearchQuery,
-} from "./recall/index.ts";
+import type { Prepared, PruneReport } from "./prepare/report.ts";
+import type { RecallOptions, RecallPage, RecallWant, SearchOptions, SearchPage, SearchQuery } from "./recall/index.ts";
 import { checkReader, checkRequest } from "./spillway/check-options.ts";
 import { newCondensing } from "./spillway/condensing.ts";
 import { lazyCall } from "./spillway/lazy-call.ts";
 import { lazyCompact } from "./spillway/lazy-compact.ts";
 import { lazyPrepare } from "./spillway/lazy-prepare.ts";
-import type { Reader, Spillway, SpillwayParts } from "./spillway/parts.ts";
+import type { Reader, Spillway, SpillwayOptions, SpillwayParts } from "./spillway/parts.ts";
 import { compileFocus } from "./stages/clamp/focus/compile-focus.ts";
 import { strategies } from "./stages/clamp/strategies/index.ts";
 import { errorForDisplay } from "./stages/display/error-for-display.ts";
@@ -55,7 +47,7 @@ import type { SpillPlace } from "./stages/spill/spill.ts";
 import { within } from "./stages/spill/within.ts";
 
 export { openRedaction } from "./spillway/open-redaction.ts";
-export { type OverflowOptions, openRules } from "./spillway/open-rules.ts";
+export { openRules } from "./spillway/open-rules.ts";
 export type {
   Admission,
   AdmitOptions,
@@ -67,7 +59,6 @@ export type {
   Logger,
   Prepared,
   PrepareOptions,
-  PruneChange,
   PruneReport,
   Reader,
   RecallOptions,
@@ -75,11 +66,11 @@ export type {
   RecallWant,
   Redact,
   RuleInput,
-  SearchMatch,
   SearchOptions,
   SearchPage,
   SearchQuery,
   Spillway,
+  SpillwayOptions,
   SpillwayParts,
   Tool,
   WrapOptions,

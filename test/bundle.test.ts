@@ -17,8 +17,6 @@ async function loadedBy(entry: string, platform: "node" | "browser"): Promise<{ 
     metafile: true,
     write: false,
     outdir: "bundle",
-    // An optional peer: present here for its tests, absent for most users.
-    external: ["ai-tokenizer"],
     logLevel: "silent",
   });
   const outputs = staticallyLoaded("bundle/entry.js", result.metafile);
@@ -45,6 +43,12 @@ describe("bundle", () => {
     expect(inputs.filter((path) => path.includes("node_modules"))).toEqual([]);
     expect(gzipBytes).toBeGreaterThan(100);
     expect(gzipBytes).toBeLessThan(MAX_GZIP_BYTES);
+  });
+
+  it("importing spillway/extend loads no dependency either", async () => {
+    const { inputs } = await loadedBy("src/extend.ts", "node");
+    expect(inputs).toContain("src/storage/stores/memory.ts");
+    expect(inputs.filter((path) => path.includes("node_modules"))).toEqual([]);
   });
 
   it("spillway/stages bundles for a browser: no Node module, no dependency", async () => {

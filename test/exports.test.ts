@@ -20,24 +20,66 @@ describe("exports", () => {
       type Admission
       type AdmitOptions
       type AdmitRequest
+      type CallOptions
+      type CapOptions
+      type CappedHistory
+      type CompactOptions
+      type CompactedConversation
+      type GuardOptions
+      type GuardSessionOptions
+      type Limits
+      type LoadConfigOptions
+      type LoadedConfig
+      type Logger
+      type ModelSource
+      type Output
+      type OverflowFacts
+      type Policy
+      type PolicyInput
+      type PrepareOptions
+      type Prepared
+      type ProfileName
+      type PruneReport
+      type Rates
+      type Reader
+      type RecallOptions
+      type RecallPage
+      type RecallWant
+      type Receipt
+      type Redact
+      type Retention
+      type SearchOptions
+      type SearchPage
+      type SearchQuery
+      type Send
+      type SendContext
+      type Spillway
+      type SpillwayErrorCode
+      type SpillwayEvent
+      type SpillwayOptions
+      type StatRow
+      type StrategyName
+      type Tool
+      type ToolPolicy
+      type WrapOptions"
+    `);
+  });
+
+  it("spillway/extend exports these names", async () => {
+    expect(await namesOf("extend")).toMatchInlineSnapshot(`
+      "estimateCounter
+      memoryLedger
+      memoryStore
+      openLocalFolder
       type Artifact
       type ArtifactAbout
       type ArtifactQuery
       type ArtifactWriter
-      type AskOptions
       type ByteRange
-      type Call
-      type CallOptions
-      type CapOptions
-      type CappedHistory
       type Choice
-      type Compact
       type CompactInput
-      type CompactOptions
       type Compacted
-      type CompactedConversation
       type Compactor
-      type ConfigSource
       type CustomMarker
       type Cut
       type CutFields
@@ -47,8 +89,6 @@ describe("exports", () => {
       type FaultFields
       type Focus
       type Gap
-      type GuardOptions
-      type GuardSessionOptions
       type GuardedSession
       type Held
       type HeldArtifact
@@ -56,9 +96,9 @@ describe("exports", () => {
       type Ladder
       type Ledger
       type Limits
-      type LoadConfigOptions
-      type LoadedConfig
-      type Logger
+      type LocalFolder
+      type MemoryLedgerOptions
+      type MemoryStoreOptions
       type MessageSource
       type ModelCaps
       type ModelEndpoint
@@ -66,31 +106,13 @@ describe("exports", () => {
       type ModelPrompt
       type ModelSource
       type ModelSpeech
-      type Output
-      type OutputStream
-      type OverflowFacts
-      type OverflowStep
       type PersistAbout
       type PersistHook
       type Piece
-      type Policy
-      type PolicyInput
-      type PolicyRow
-      type PrepareOptions
-      type Prepared
-      type ProfileName
       type Projection
-      type PruneChange
-      type PruneReport
-      type Rates
-      type Reader
-      type RecallOptions
-      type RecallPage
-      type RecallWant
       type Receipt
       type ReceiptCut
       type RecordedEvent
-      type Redact
       type Retention
       type RewritableHistory
       type Room
@@ -103,37 +125,21 @@ describe("exports", () => {
       type RungPlan
       type RungRequest
       type Saved
-      type SearchMatch
-      type SearchOptions
-      type SearchPage
-      type SearchQuery
-      type Send
-      type SendContext
       type SessionManager
       type SessionRow
       type Sieve
       type Size
       type Span
-      type Spillway
-      type SpillwayErrorCode
       type SpillwayEvent
-      type SpillwayOptions
-      type SpillwayParts
       type StatQuery
       type StatRow
       type Store
       type Strategy
-      type StrategyName
       type StrategyRequest
       type TokenCounter
-      type Tool
-      type ToolOptions
-      type ToolOverride
-      type ToolPolicy
       type Total
       type Totals
-      type Unit
-      type WrapOptions"
+      type Unit"
     `);
   });
 

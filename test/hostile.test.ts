@@ -1,7 +1,8 @@
 // Outputs, tools, stores, strategies and listeners that mean no good.
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { createSpillway, type Store, type Strategy } from "../src/index.ts";
+import type { Store, Strategy } from "../src/extend.ts";
+import { createSpillway } from "../src/index.ts";
 import { clampBlocks, clampText } from "../src/stages.ts";
 import { memoryStore } from "../src/storage/stores/memory.ts";
 

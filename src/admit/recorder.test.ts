@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import type { SpillwayEvent } from "../contract/event.ts";
-import { type CutFields, createSpillway, type SpillwayOptions } from "../index.ts";
+import type { CutFields } from "../extend.ts";
+import { createSpillway, type SpillwayOptions } from "../index.ts";
 import { mayHoldSecret } from "../stages/record/redact-event.ts";
 import { defaultRules } from "../stages/redact/default-rules.ts";
 import { memoryLedger } from "../storage/ledgers/memory.ts";

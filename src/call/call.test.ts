@@ -1,13 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { SpillwayEvent } from "../contract/event.ts";
-import {
-  type CallOptions,
-  type Compactor,
-  createSpillway,
-  OverflowError,
-  type Send,
-  type SpillwayOptions,
-} from "../index.ts";
+import type { Compactor } from "../extend.ts";
+import { type CallOptions, createSpillway, OverflowError, type Send, type SpillwayOptions } from "../index.ts";
 import { compileSignatures } from "../overflow.ts";
 import { memoryLedger } from "../storage/ledgers/memory.ts";
 import { memoryStore } from "../storage/stores/memory.ts";
@@ -753,7 +747,7 @@ describe("compaction", () => {
   });
 });
 
-describe("seed 000's ladder", () => {
+describe("the ladder compact-first", () => {
   const useless = () => ({ compact: vi.fn<Compactor["compact"]>(async () => null) });
 
   it("compaction does not help three times, the tool-result rewrite runs, the retry succeeds", async () => {
@@ -761,7 +755,7 @@ describe("seed 000's ladder", () => {
     const { sent, send } = provider(20_000);
     const compactor = useless();
     const messages = [user("go"), ...turn("c1", words(49_000)), ...turn("c2", words(49_000))];
-    expect(await spillway.call(messages, send, { ...OPTIONS, compactor, ladder: "seed" })).toBe("answer");
+    expect(await spillway.call(messages, send, { ...OPTIONS, compactor, ladder: "compact-first" })).toBe("answer");
     expect(compactor.compact).toHaveBeenCalledTimes(3);
     expect(sent).toHaveLength(2);
     const steps = events.flatMap(({ kind, more }) => (kind === "overflow-reduced" ? [more?.rung] : []));
@@ -774,7 +768,7 @@ describe("seed 000's ladder", () => {
     const compactor = useless();
     const messages = [user(words(90_000)), ...turn("c1", words(900))];
     const error: unknown = await spillway
-      .call(messages, send, { ...OPTIONS, compactor, ladder: "seed" })
+      .call(messages, send, { ...OPTIONS, compactor, ladder: "compact-first" })
       .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(OverflowError);
     expect(compactor.compact).toHaveBeenCalledTimes(3);

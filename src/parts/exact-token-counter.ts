@@ -1,16 +1,17 @@
 import type { Tokenizer } from "ai-tokenizer";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import { SpillwayError } from "../errors.ts";
+import { loadPackage } from "../load-package.ts";
 
 /** The vocabularies for which an exact counter can be loaded. */
 export type TokenVocabulary = "o200k" | "cl100k" | "claude";
 
 type Encoding = ConstructorParameters<typeof Tokenizer>[0];
 
-const encodings: Record<TokenVocabulary, () => Promise<Encoding>> = {
-  o200k: () => import("ai-tokenizer/encoding/o200k_base"),
-  cl100k: () => import("ai-tokenizer/encoding/cl100k_base"),
-  claude: () => import("ai-tokenizer/encoding/claude"),
+const encodings: Record<TokenVocabulary, string> = {
+  o200k: "ai-tokenizer/encoding/o200k_base",
+  cl100k: "ai-tokenizer/encoding/cl100k_base",
+  claude: "ai-tokenizer/encoding/claude",
 };
 
 /**
@@ -68,7 +69,10 @@ export async function loadExactCounter(vocabulary: TokenVocabulary = "o200k"): P
 
 async function load(vocabulary: TokenVocabulary): Promise<[{ Tokenizer: typeof Tokenizer }, Encoding]> {
   try {
-    return await Promise.all([import("ai-tokenizer"), encodings[vocabulary]()]);
+    return await Promise.all([
+      loadPackage<{ Tokenizer: typeof Tokenizer }>("ai-tokenizer"),
+      loadPackage<Encoding>(encodings[vocabulary]),
+    ]);
   } catch (cause) {
     const message =
       "exact token counts need the package ai-tokenizer, which could not be loaded: npm install ai-tokenizer";

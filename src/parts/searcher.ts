@@ -1,4 +1,6 @@
 import type { Searcher } from "../contract/searcher.ts";
+import { messageOf } from "../errors.ts";
+import { loadPackage } from "../load-package.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { plainSearcher } from "./plain-searcher.ts";
 import { ripgrepSearcher } from "./ripgrep-searcher.ts";
@@ -8,11 +10,13 @@ import { Turns } from "./turns.ts";
 export interface SearcherOptions {
   /** The path of ripgrep. Absent: the ripgrep of the installed package. Null: no ripgrep. */
   rgPath?: string | null;
+  /** Told why ripgrep is not used where it was looked for. */
+  onMissing?: (fault: string) => void;
 }
 
 /** Loads ripgrep. If there is none, loads a searcher that needs nothing but Node. */
 export async function loadSearcher(options: SearcherOptions = {}): Promise<Searcher> {
-  const rgPath = options.rgPath === undefined ? await findRipgrep() : options.rgPath;
+  const rgPath = options.rgPath === undefined ? await findRipgrep(options.onMissing) : options.rgPath;
   const chosen = rgPath === null ? plainSearcher() : ripgrepSearcher(rgPath, plainSearcher());
   const turns = new Turns(NUMBERS.searchesAtOnce.default);
   return {
@@ -21,11 +25,12 @@ export async function loadSearcher(options: SearcherOptions = {}): Promise<Searc
   };
 }
 
-async function findRipgrep(): Promise<string | null> {
+async function findRipgrep(onMissing: SearcherOptions["onMissing"]): Promise<string | null> {
   try {
-    return (await import("@vscode/ripgrep")).rgPath;
-  } catch {
+    return (await loadPackage<typeof import("@vscode/ripgrep")>("@vscode/ripgrep")).rgPath;
+  } catch (error) {
     // The package is not installed, or it has no binary for this platform.
+    onMissing?.(`the package @vscode/ripgrep could not be loaded: ${messageOf(error)}`);
     return null;
   }
 }

@@ -2,33 +2,33 @@ import type { AdmitRequest } from "../admit/admit-request.ts";
 import type { CallOptions } from "../call/call-options.ts";
 import { SpillwayError } from "../errors.ts";
 import type { PrepareOptions } from "../prepare/parts.ts";
-import type { Reader } from "./parts.ts";
-
-const OPTIONS = new Set([
-  "store",
-  "ledger",
-  "dir",
-  "policy",
-  "env",
-  "counter",
-  "strategies",
-  "scope",
-  "reader",
-  "htmlReader",
-  "redact",
-  "events",
-  "runs",
-  "retention",
-  "logger",
-  "hostLimits",
-  "summarizer",
-  "overflow",
-  "onReceipt",
-  "onEvent",
-  "now",
-]);
+import type { Reader, SpillwayOptions } from "./parts.ts";
 
 /** Complete by its type: a new option is known here before it can be used. */
+const OPTIONS: { [key in keyof Required<SpillwayOptions>]: true } = {
+  policy: true,
+  env: true,
+  dir: true,
+  retention: true,
+  store: true,
+  ledger: true,
+  events: true,
+  runs: true,
+  scope: true,
+  reader: true,
+  redact: true,
+  overflow: true,
+  summarizer: true,
+  htmlReader: true,
+  counter: true,
+  strategies: true,
+  hostLimits: true,
+  logger: true,
+  onReceipt: true,
+  onEvent: true,
+  now: true,
+};
+
 const REQUEST: { [key in keyof Required<AdmitRequest>]: true } = {
   tool: true,
   output: true,
@@ -81,9 +81,9 @@ const READERS: readonly Reader["by"][] = ["operator", "tool", "shell", "file"];
 
 /** Throws for options that would only show later, inside an agent, to be wrong. */
 export function checkOptions(options: object): void {
-  const unknown = Object.keys(options).find((key) => !OPTIONS.has(key));
+  const unknown = Object.keys(options).find((key) => !Object.hasOwn(OPTIONS, key));
   if (unknown !== undefined) {
-    throw bad(`createSpillway has no option "${unknown}"; known are ${[...OPTIONS].join(", ")}`);
+    throw bad(`createSpillway has no option "${unknown}"; known are ${Object.keys(OPTIONS).join(", ")}`);
   }
   const { dir, reader, logger, runs, scope } = options as { [name: string]: unknown };
   if (dir !== undefined && (typeof dir !== "string" || dir.trim() === "")) {

@@ -1,6 +1,6 @@
 import type { Admission, AdmitRequest } from "../admit/admit-request.ts";
 import type { EventLog } from "../admit/recorder.ts";
-import type { Redaction } from "../admit/redaction.ts";
+import type { Redact, Redaction } from "../admit/redaction.ts";
 import type { Tool, WrapOptions } from "../admit/wrap-tool.ts";
 import type { Call } from "../call/call-options.ts";
 import type { SpillwayEvent } from "../contract/event.ts";
@@ -12,44 +12,103 @@ import type { Output } from "../contract/output.ts";
 import type { Policy, PolicyInput, ProfileName, ToolOverride, ToolPolicy } from "../contract/policy.ts";
 import type { Receipt } from "../contract/receipt.ts";
 import type { Searcher } from "../contract/searcher.ts";
-import type { Artifact, Store } from "../contract/store.ts";
+import type { Artifact, Retention, Store } from "../contract/store.ts";
 import type { Strategy } from "../contract/strategy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import type { GuardParts, Histories } from "../histories/histories.ts";
 import type { PrepareOptions } from "../prepare/parts.ts";
 import type { Prepared } from "../prepare/report.ts";
 import type { RecallOptions, RecallPage, RecallWant, SearchOptions, SearchPage, SearchQuery } from "../recall/index.ts";
-import type { Access } from "../stages/mark/access.ts";
-import type { Environment } from "../stages/policy/policy-from-environment.ts";
 import type { Logger } from "../stages/record/log-cut.ts";
 import type { Rule } from "../stages/recover/compile-signatures.ts";
 import type { Compact } from "./lazy-compact.ts";
+import type { OverflowOptions } from "./open-rules.ts";
 
 /** How the reader of a marker gets at the rest. "file": a plain copy is made for it in the run directory. */
-export type Reader = Exclude<Access, { by: "file" }> | { by: "file" };
+export type Reader =
+  | { by: "operator" }
+  /** Our recall and search are among its tools, by these names. */
+  | { by: "tool"; recall: string; search: string }
+  /** It has a shell on this machine; `dir` is the folder where that is not the one a command finds by itself. */
+  | { by: "shell"; dir?: string }
+  | { by: "file" };
 
-/** What a Spillway is made of. Everything has a default. */
-export interface SpillwayParts {
-  /** Where whole outputs are kept; null keeps nothing. */
+/** What `createSpillway` takes. Every key may be left out and has a default. */
+export interface SpillwayOptions {
+  /** The limits and what else applies to each tool: a profile's name or an object; "balanced" by default. */
+  policy?: PolicyInput | ProfileName | undefined;
+  /** Variables such as SPILLWAY_MAX_LINES, which are stronger than the policy; those of the process by default, `{}` for none. */
+  env?: { readonly [name: string]: string | undefined } | undefined;
+  /**
+   * The folder for artifacts and events; the one that SPILLWAY_DIR names, or the user's data folder, by default. A folder that
+   * is named here and cannot be used is an error; without any other folder Spillway goes on, and says so.
+   */
+  dir?: string | undefined;
+  /** How long and how much is kept in that folder; "off" keeps everything. Applied once an hour, in the background. */
+  retention?: Retention | "off" | undefined;
+  /** Where whole outputs are kept; the folder by default, null keeps nothing. */
+  store?: Store | null | undefined;
+  /** Where events, sums and projections are kept; the folder by default, null (or `store` without `ledger`) keeps none. */
+  ledger?: Ledger | null | undefined;
+  /** A file to which every event is added as a line of JSON. */
+  events?: string | undefined;
+  /** A folder with a run for each session: its events, and each kept output as a plain file. */
+  runs?: string | undefined;
+  /** Who may read what is kept; the local user by default. */
+  scope?: string | undefined;
+  /** How the reader of a marker gets at the rest; without it a marker says that the operator has it. */
+  reader?: Reader | undefined;
+  /** Where secrets are replaced; "on" by default: in what is stored and logged. */
+  redact?: Redact | undefined;
+  /** How refusals for size are known, beside what is built in. */
+  overflow?: OverflowOptions | undefined;
+  /** The model that summarises outputs and conversations where that is asked for; there is none by default. */
+  summarizer?: ModelSource | undefined;
+  /** Makes readable text of web pages that are over their limits, or loads what does; null cuts them as they are. */
+  htmlReader?: HtmlReader | (() => Promise<HtmlReader>) | null | undefined;
+  /** How tokens are counted; without it they are estimated, erring on the high side. */
+  counter?: TokenCounter | undefined;
+  /** Strategies beside the built-in ones, by their names. */
+  strategies?: readonly Strategy[] | undefined;
+  /** What the host would cut every output to without Spillway, so that it is not counted as saved. */
+  hostLimits?: Limits | undefined;
+  /** Told what was cut, and what went wrong; without it the process warns when nothing can be saved. */
+  logger?: Logger | undefined;
+  /** Told of every receipt. What it throws is ignored. */
+  onReceipt?: ((receipt: Receipt) => void) | undefined;
+  /** Told of every event. What it throws is ignored. */
+  onEvent?: ((event: SpillwayEvent) => unknown) | undefined;
+  /** The clock, in milliseconds; the machine's by default. */
+  now?: (() => number) | undefined;
+}
+
+/** What a Spillway is put together from: the options that are taken as they come, and what the others were opened to. */
+export interface SpillwayParts
+  extends Pick<
+    SpillwayOptions,
+    | "env"
+    | "scope"
+    | "reader"
+    | "summarizer"
+    | "htmlReader"
+    | "counter"
+    | "strategies"
+    | "hostLimits"
+    | "logger"
+    | "onReceipt"
+    | "onEvent"
+    | "now"
+  > {
   store: Store | null;
-  /** Where events, sums and projections are kept; null keeps none. */
   ledger: Ledger | null;
   /** Opens the model that summarises. */
   openModel: (source: ModelSource) => Promise<ModelClient>;
-  /** The model that summarises outputs and conversations where that is asked for; there is none by default. */
-  summarizer?: ModelSource | undefined;
   /** Loads a counter with a real vocabulary, for requests that were refused; without it, or where it fails, the estimate serves. */
   exactCounter?: (() => Promise<TokenCounter>) | undefined;
   /** Finds in artifacts. */
   searcher: () => Promise<Searcher>;
-  /** Makes readable text of web pages that are over their limits; null cuts them as they are. */
-  htmlReader?: HtmlReader | (() => Promise<HtmlReader>) | null | undefined;
   /** Guards and caps messages; without it a Spillway does neither. */
   histories?: ((parts: GuardParts) => Histories) | undefined;
-  /** Who may read what is kept; the local user by default. */
-  scope?: string | undefined;
-  /** How the reader of a marker gets at the rest; nothing is named that it does not have. */
-  reader?: Reader | undefined;
   /** Makes the copy for a reader that only has a file tool; null if there can be none. */
   copyOut?: ((artifact: Pick<Artifact, "id" | "session" | "tool">) => Promise<string | null>) | undefined;
   /** Where secrets are replaced, as `openRedaction` gives it; null nowhere. */
@@ -58,26 +117,10 @@ export interface SpillwayParts {
   placeFaults?: readonly string[];
   /** Logs of events beside the ledger. */
   logs?: readonly EventLog[];
-  /** Told what was cut, and what went wrong. What it throws is ignored. */
-  logger?: Logger | undefined;
-  /** What the host would cut every output to without us, so that it is not counted as saved. */
-  hostLimits?: Limits | undefined;
-  /** Told of every event. What it throws is ignored. */
-  onEvent?: ((event: SpillwayEvent) => unknown) | undefined;
   /** Signatures of refusals beside the built-in ones, made ready: asked first. */
   rules?: readonly Rule[] | undefined;
   /** Weakest first. */
   policy?: readonly (PolicyInput | ProfileName | undefined)[];
-  /** Variables such as SPILLWAY_MAX_LINES, stronger than the policy; `{}` for none. */
-  env?: Environment;
-  /** How tokens are counted; without it they are estimated. */
-  counter?: TokenCounter;
-  /** Strategies beside the built-in ones. */
-  strategies?: readonly Strategy[];
-  /** Told of every receipt. What it throws is ignored. */
-  onReceipt?: ((receipt: Receipt) => void) | undefined;
-  /** The clock, in milliseconds; the machine's by default. */
-  now?: (() => number) | undefined;
 }
 
 /** Where outputs pass. */

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { createSpillway, type ModelPrompt, type SpillwayOptions } from "../index.ts";
+import type { ModelPrompt } from "../extend.ts";
+import { createSpillway, type SpillwayOptions } from "../index.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { memoryStore } from "../storage/stores/memory.ts";
 import type { FakeProvider, FakeProviderOptions, FakeRequest } from "../testing/fake-provider/fake-provider.ts";

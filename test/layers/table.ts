@@ -12,7 +12,7 @@ export interface Layer {
   note?: string;
 }
 
-const GROUND = ["contract", "errors"];
+const GROUND = ["contract", "errors", "load-package"];
 const FIRST = ["measure", "policy", "mark", "record", "spill", "redact", "fold", "wire"];
 const CLAMP = ["clamp"];
 const PLANS = ["display", "prune", "guard", "cap"];
@@ -146,6 +146,14 @@ export const LAYERS: Layer[] = [
     onUse: [...LOADED, "histories"],
     node: true,
     packages: "on use",
+  },
+  {
+    level: 7,
+    rooms: ["extend"],
+    may: [...GROUND, "measure", "histories", "spillway", "storage"],
+    node: true,
+    packages: "on use",
+    note: "parts to hand in; the folder's is loaded on use",
   },
   {
     level: 8,

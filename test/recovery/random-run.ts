@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import type { CallOptions, Compactor, SendContext, Spillway } from "../../src/index.ts";
+import type { Compactor } from "../../src/extend.ts";
+import type { CallOptions, SendContext, Spillway } from "../../src/index.ts";
 import { countedTexts } from "../../src/testing/fake-provider/counted-texts.ts";
 import type { FakeProvider, FakeRequest, Speaks, SpeaksAs } from "../../src/testing/fake-provider/fake-provider.ts";
 import { loadTokenCount, startFakeProvider } from "../../src/testing/fake-provider/start-fake-provider.ts";
@@ -30,7 +31,7 @@ export const cases = fc.record({
   saysWindow: fc.boolean(),
   hasCompactor: fc.boolean(),
   limits: fc.constantFrom<"window" | "bytes" | "minute">("window", "window", "window", "bytes", "minute"),
-  ladder: fc.constantFrom<"default" | "seed">("default", "default", "default", "seed"),
+  ladder: fc.constantFrom<"default" | "compact-first">("default", "default", "default", "compact-first"),
   /** Its first message was sent before, and answered: what one call learns, the next one knows. */
   goesOn: fc.boolean(),
 });

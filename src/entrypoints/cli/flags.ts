@@ -2,8 +2,8 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { Limits } from "../../contract/limits.ts";
 import type { PolicyInput } from "../../contract/policy.ts";
 import { SpillwayError } from "../../errors.ts";
-import { type AskOptions, type LoadedConfig, loadConfig } from "../../index.ts";
-import { openRedaction } from "../../spillway.ts";
+import { type LoadedConfig, loadConfig } from "../../index.ts";
+import { type AskOptions, openRedaction } from "../../spillway.ts";
 import { counted } from "../../stages/mark/texts.ts";
 import { tell } from "./tell.ts";
 

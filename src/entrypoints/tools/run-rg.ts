@@ -1,8 +1,19 @@
 import { spawn } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
+import { SpillwayError } from "../../errors.ts";
+import { loadPackage } from "../../load-package.ts";
 
 const MAX_LINE_CHARS = 1024 * 1024;
 const MAX_COMPLAINT_CHARS = 500;
+
+async function findRipgrep(): Promise<string> {
+  try {
+    return (await loadPackage<typeof import("@vscode/ripgrep")>("@vscode/ripgrep")).rgPath;
+  } catch (cause) {
+    const message = "files are found with the package @vscode/ripgrep, which could not be loaded";
+    throw new SpillwayError("missing-part", `${message}: npm install @vscode/ripgrep`, { cause });
+  }
+}
 
 /** Runs ripgrep in a folder, a line at a time; 1 means that nothing was found. */
 export async function runRg(
@@ -11,7 +22,7 @@ export async function runRg(
   signal: AbortSignal | undefined,
   onLine: (line: string) => void,
 ): Promise<void> {
-  const { rgPath } = await import("@vscode/ripgrep");
+  const rgPath = await findRipgrep();
   const child = spawn(rgPath, ["--no-config", "--no-require-git", "--color=never", ...args], {
     cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],

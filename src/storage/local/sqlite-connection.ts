@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-import { SpillwayError } from "../../errors.ts";
+import { messageOf, SpillwayError } from "../../errors.ts";
+import { loadPackage } from "../../load-package.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { databaseFault, isBusy } from "./database-fault.ts";
 
@@ -29,7 +30,20 @@ export interface Driver {
 
 /** Loads the SQLite of this Node. If this Node has none, loads a package with the same API. */
 export async function loadDriver(): Promise<Driver> {
-  return builtIn() ?? (await import("@photostructure/sqlite"));
+  return builtIn() ?? (await loadNative());
+}
+
+async function loadNative(): Promise<Driver> {
+  try {
+    return await loadPackage<typeof import("@photostructure/sqlite")>("@photostructure/sqlite");
+  } catch (cause) {
+    throw new SpillwayError(
+      "missing-part",
+      `SQLite is needed, and this Node (${process.version}) has none that will do. Run Node 22.16 or newer, or install the ` +
+        `package @photostructure/sqlite where this program can import it; here it could not be loaded: ${messageOf(cause)}`,
+      { cause },
+    );
+  }
 }
 
 function builtIn(): Driver | null {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { SpillwayError } from "../../errors.ts";
+import { loadPackage } from "../../load-package.ts";
 import { anthropic } from "./anthropic.ts";
 import { countedTexts } from "./counted-texts.ts";
 import type {
@@ -313,7 +314,7 @@ export async function loadTokenCount(factor: number): Promise<(texts: readonly s
 
 async function load() {
   try {
-    return await import("gpt-tokenizer/encoding/o200k_base");
+    return await loadPackage<typeof import("gpt-tokenizer/encoding/o200k_base")>("gpt-tokenizer/encoding/o200k_base");
   } catch (cause) {
     const message = "the fake provider counts with the package gpt-tokenizer, which could not be loaded";
     throw new SpillwayError("missing-part", `${message}: npm install --save-dev gpt-tokenizer`, { cause });

@@ -1,5 +1,5 @@
 import { readSync } from "node:fs";
-import type { MessageSource } from "../../../index.ts";
+import type { MessageSource } from "../../../histories/histories.ts";
 import { isEntry, isPlainEntry } from "./entries.ts";
 import { readDocument, type Transcript } from "./open-transcript.ts";
 import { isBlank, parseLine, readLines } from "./read-lines.ts";

@@ -1,4 +1,5 @@
-import type { GuardedSession, SessionManager, Spillway } from "../../../index.ts";
+import type { GuardedSession, SessionManager } from "../../../histories/histories.ts";
+import type { Spillway } from "../../../index.ts";
 import { appendEdits } from "./append-edits.ts";
 import { type Entry, freeId, isEntry, isPlainEntry, type Survey, surveyEntries } from "./entries.ts";
 import { readDocument, readSnapshot, type Transcript, tryOut } from "./open-transcript.ts";

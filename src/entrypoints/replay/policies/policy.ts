@@ -1,10 +1,10 @@
-import type { Spillway, SpillwayParts } from "../../../spillway.ts";
+import type { Spillway, SpillwayOptions } from "../../../spillway.ts";
 import type { Recorded } from "../recorded.ts";
 import type { Rendered, Renderer } from "../render.ts";
 
 /** Makes a Spillway that uses the given clock, and keeps what it holds back in memory or not at all. */
 export type MakeSpillway = (
-  parts: Pick<SpillwayParts, "reader"> & { keeps: boolean; now: () => number },
+  parts: Pick<SpillwayOptions, "reader"> & { keeps: boolean; now: () => number },
 ) => Promise<Spillway>;
 
 /** What a policy may work with. */
