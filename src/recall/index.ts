@@ -1,5 +1,4 @@
 export { READ_BACK_TOOLS } from "./read-back-tools.ts";
 export { type RecallOptions, type RecallPage, recall, recallText } from "./recall.ts";
 export type { RecallWant, SearchQuery } from "./recall-want.ts";
-export type { SearchMatch } from "./search.ts";
 export { type SearchOptions, type SearchPage, search, searchText } from "./search.ts";
