@@ -1,3 +1,4 @@
+import type * as Ripgrep from "@vscode/ripgrep";
 import type { Searcher } from "../contract/searcher.ts";
 import { messageOf } from "../errors.ts";
 import { loadPackage } from "../load-package.ts";
@@ -27,7 +28,7 @@ export async function loadSearcher(options: SearcherOptions = {}): Promise<Searc
 
 async function findRipgrep(onMissing: SearcherOptions["onMissing"]): Promise<string | null> {
   try {
-    return (await loadPackage<typeof import("@vscode/ripgrep")>("@vscode/ripgrep")).rgPath;
+    return (await loadPackage<typeof Ripgrep>("@vscode/ripgrep")).rgPath;
   } catch (error) {
     // The package is not installed, or it has no binary for this platform.
     onMissing?.(`the package @vscode/ripgrep could not be loaded: ${messageOf(error)}`);

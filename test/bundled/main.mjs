@@ -4,6 +4,6 @@ import { admitLarge } from "./app.mjs";
 async function main() {
   const options = JSON.parse(process.argv[2]);
   await admitLarge({ ...options, lines: 1000 });
-  console.log(JSON.stringify(await admitLarge(options)));
+  process.stdout.write(JSON.stringify(await admitLarge(options)));
 }
 void main();

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
+import type * as Ripgrep from "@vscode/ripgrep";
 import { SpillwayError } from "../../errors.ts";
 import { loadPackage } from "../../load-package.ts";
 
@@ -8,7 +9,7 @@ const MAX_COMPLAINT_CHARS = 500;
 
 async function findRipgrep(): Promise<string> {
   try {
-    return (await loadPackage<typeof import("@vscode/ripgrep")>("@vscode/ripgrep")).rgPath;
+    return (await loadPackage<typeof Ripgrep>("@vscode/ripgrep")).rgPath;
   } catch (cause) {
     const message = "files are found with the package @vscode/ripgrep, which could not be loaded";
     throw new SpillwayError("missing-part", `${message}: npm install @vscode/ripgrep`, { cause });

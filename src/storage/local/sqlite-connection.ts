@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
+import type * as Sqlite from "@photostructure/sqlite";
 import { messageOf, SpillwayError } from "../../errors.ts";
 import { loadPackage } from "../../load-package.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
@@ -35,7 +36,7 @@ export async function loadDriver(): Promise<Driver> {
 
 async function loadNative(): Promise<Driver> {
   try {
-    return await loadPackage<typeof import("@photostructure/sqlite")>("@photostructure/sqlite");
+    return await loadPackage<typeof Sqlite>("@photostructure/sqlite");
   } catch (cause) {
     throw new SpillwayError(
       "missing-part",

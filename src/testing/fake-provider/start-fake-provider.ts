@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type * as O200k from "gpt-tokenizer/encoding/o200k_base";
 import { SpillwayError } from "../../errors.ts";
 import { loadPackage } from "../../load-package.ts";
 import { anthropic } from "./anthropic.ts";
@@ -314,7 +315,7 @@ export async function loadTokenCount(factor: number): Promise<(texts: readonly s
 
 async function load() {
   try {
-    return await loadPackage<typeof import("gpt-tokenizer/encoding/o200k_base")>("gpt-tokenizer/encoding/o200k_base");
+    return await loadPackage<typeof O200k>("gpt-tokenizer/encoding/o200k_base");
   } catch (cause) {
     const message = "the fake provider counts with the package gpt-tokenizer, which could not be loaded";
     throw new SpillwayError("missing-part", `${message}: npm install --save-dev gpt-tokenizer`, { cause });
