@@ -1,13 +1,13 @@
 import type { AdmissionRequest } from "./admit/admission.ts";
+import { readExitCode } from "./admit/admission.ts";
 import { type AdmittedOutput, admitOutput } from "./admit/admit-output.ts";
-import { admitPlainly } from "./admit/admit-plainly.ts";
 import type { Admission, AdmitOptions, AdmitRequest } from "./admit/admit-request.ts";
+import { admitPlainly } from "./admit/clamp-text.ts";
 import { OwnTexts } from "./admit/own-texts.ts";
-import { readExitCode } from "./admit/read-exit-code.ts";
+import { withFaults } from "./admit/receipts.ts";
 import { newRecorder } from "./admit/recorder.ts";
 import type { Redact } from "./admit/redaction.ts";
-import { safeNames } from "./admit/safe-names.ts";
-import { withFaults } from "./admit/with-faults.ts";
+import { safeNames } from "./admit/redaction.ts";
 import { type AskOptions, type Tool, type WrapOptions, wrapTool, wrapTools } from "./admit/wrap-tool.ts";
 import type { EventKind } from "./contract/event.ts";
 import type { Policy } from "./contract/policy.ts";

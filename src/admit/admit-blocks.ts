@@ -4,9 +4,9 @@ import { contentOf, type FoundTexts, findTexts } from "../stages/clamp/find-text
 import { replaceTexts, withField } from "../stages/clamp/replace-texts.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import type { AdmissionRequest, Admitted, SourceAccount } from "./admission.ts";
+import { holdLimits } from "./admission.ts";
 import { admitObject, boundObject, fitted } from "./admit-object.ts";
 import { type AdmittedBlocks, admitTexts, fitTogether, joinTexts, withBoundDetails } from "./admit-texts.ts";
-import { holdLimits } from "./hold-limits.ts";
 
 /** With more texts than this a marker in each would say more than they do. */
 const MOST_TEXTS = 64;

@@ -6,13 +6,13 @@ import { budgetOf, capacityBytes, overBudget } from "../stages/clamp/budget.ts";
 import { jsonChunks } from "../stages/clamp/json-chunks.ts";
 import { jsonWithin } from "../stages/clamp/json-within.ts";
 import { replaceTexts } from "../stages/clamp/replace-texts.ts";
-import { accessText, type Keeping } from "../stages/mark/access.ts";
+import { accessText } from "../stages/mark/access.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { encodeText, newScan, scanBytes, scannedChars, scannedLines } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { type ReceiptFacts, writeReceipt } from "../stages/record/write-receipt.ts";
-import { type AdmissionRequest, type Admitted, NOT_KEPT, startAdmission } from "./admission.ts";
+import { type AdmissionRequest, NOT_KEPT, startAdmission } from "./admission.ts";
 import { type AdmittedBlocks, admitTexts, fitTogether, type SourceText } from "./admit-texts.ts";
+import { cutAccount, newReceipt } from "./receipts.ts";
 
 /** Each takes twice what the one before took: enough for any limit there is. */
 const MOST_TRIES = 24;
@@ -104,7 +104,7 @@ function asJson<T extends object>(
   shapeBytes: number,
 ): AdmittedBlocks<T> {
   // What a summary takes as JSON is not known before it is written.
-  for (const block of admitted.blocks) block.ended = { ...block.ended, source: null };
+  for (const block of admitted.blocks) if (block.ended !== null) block.ended = { ...block.ended, canSummarize: false };
   return {
     blocks: admitted.blocks,
     write(kept) {
@@ -136,14 +136,14 @@ function asJson<T extends object>(
 
 /** Cuts the longest text that was cut by so much more. */
 function tighten({ blocks }: AdmittedBlocks<object>, texts: readonly string[], by: Size): void {
-  const length = (index: number) => (blocks[index]?.ended.cut ? (texts[index]?.length ?? 0) : -1);
+  const length = (index: number) => (blocks[index]?.ended?.cut ? (texts[index]?.length ?? 0) : -1);
   const longest = texts.reduce((best, _, index) => (length(index) > length(best) ? index : best), 0);
   const block = blocks[longest];
-  if (block === undefined || !block.ended.cut) return;
+  if (!block?.ended?.cut) return;
   block.request = { ...block.request, limits: lessThan(block.request.limits, by) };
   const admission = startAdmission(block.request);
   for (const chunk of block.chunks()) admission.add(chunk);
-  block.ended = { ...admission.end(), source: null };
+  block.ended = { ...admission.end(), canSummarize: false };
 }
 
 /** Within the limits: the caller's own, if JSON has a word for all of it. */
@@ -175,38 +175,28 @@ export function boundObject<T extends object>(
   const scan = newScan();
   for (const bytes of chunks()) scanBytes(scan, bytes);
   const total = { bytes: scan.bytes, lines: scannedLines(scan), chars: scannedChars(scan), breaks: scan.breaks };
-  const write = (keeping: Keeping, sha256: string | null): Admitted & { output: unknown } => {
-    const { output, text } = fitted(request, seen, `shortened from ${total.bytes} bytes. ${accessText(keeping)}`);
-    const shown = measureText(text, request.counter);
-    const kept = { bytes: Math.min(shown.bytes, total.bytes), lines: Math.min(shown.lines, total.lines) };
-    const omitted = { bytes: total.bytes - kept.bytes, lines: total.lines - kept.lines };
-    const gap = { fromLine: 1, toLine: total.lines, lines: omitted.lines, bytes: omitted.bytes, chars: total.chars };
-    const { tool, session, call, limits, counter, exitCode } = request;
-    const cutBy = overBudget({ ...total, lines: 1, tokens: Number.POSITIVE_INFINITY }, budgetOf(limits)) ?? "bytes";
-    const cut: Cut = { parts: [gap], total, kept, folded: { bytes: 0, lines: 0 }, omitted, cutBy };
-    const facts: ReceiptFacts = {
-      tool,
-      session,
-      call,
-      strategy: "bounded",
-      shown,
-      estimated: counter.exact ? [] : ["tokens"],
-      limits,
-      artifact: keeping.id,
-      sha256,
-      saved: keeping.saved,
-      savedBytes: keeping.savedBytes,
-      exitCode,
-      ...(keeping.redactions.count > 0 ? { storedRedactions: keeping.redactions } : {}),
-    };
-    const receipt = writeReceipt(facts, request.source?.account(cut) ?? cut, 1);
-    return { output, text, receipt, totalChars: total.chars };
-  };
   return {
-    blocks: [{ text: null, request, chunks, ended: { cut: true, source: null, write } }],
-    write([kept]) {
-      const { keeping, sha256 } = kept ?? { keeping: NOT_KEPT, sha256: null };
-      return { ...write(keeping, sha256), texts: [] } as ReturnType<AdmittedBlocks<T>["write"]>;
+    blocks: [{ text: null, request, chunks, ended: null }],
+    write([{ keeping, sha256 } = NOT_KEPT]) {
+      const { output, text } = fitted(request, seen, `shortened from ${total.bytes} bytes. ${accessText(keeping)}`);
+      const shown = measureText(text, request.counter);
+      const kept = { bytes: Math.min(shown.bytes, total.bytes), lines: Math.min(shown.lines, total.lines) };
+      const omitted = { bytes: total.bytes - kept.bytes, lines: total.lines - kept.lines };
+      const gap = { fromLine: 1, toLine: total.lines, lines: omitted.lines, bytes: omitted.bytes, chars: total.chars };
+      const unlimited = Number.POSITIVE_INFINITY;
+      const cutBy = overBudget({ ...total, lines: 1, tokens: unlimited }, budgetOf(request.limits)) ?? "bytes";
+      const cut: Cut = { parts: [gap], total, kept, folded: { bytes: 0, lines: 0 }, omitted, cutBy };
+      const facts = {
+        strategy: "bounded",
+        shown,
+        artifact: keeping.id,
+        sha256,
+        saved: keeping.saved,
+        savedBytes: keeping.savedBytes,
+        ...(keeping.redactions.count > 0 ? { storedRedactions: keeping.redactions } : {}),
+      };
+      const receipt = newReceipt(request, facts, cutAccount(request.source?.account(cut) ?? cut));
+      return { output: output as T, text, texts: [], receipt, totalChars: total.chars };
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Artifact, ArtifactAbout, Store } from "../contract/store.ts";
+import { messageOf } from "../errors.ts";
 import type { Access } from "../stages/mark/access.ts";
 import { bytesOf, isStream, readChunks } from "../stages/measure/read-chunks.ts";
 import { encodeText } from "../stages/measure/scan.ts";
@@ -6,20 +7,27 @@ import { NUMBERS } from "../stages/policy/defaults.ts";
 import { type SpillPlace, startSpill } from "../stages/spill/spill.ts";
 import { spillNow } from "../stages/spill/spill-now.ts";
 import { within } from "../stages/spill/within.ts";
-import { type AdmissionRequest, type Admitted, type Ended, NOT_KEPT, startAdmission } from "./admission.ts";
+import {
+  type AdmissionRequest,
+  type Admitted,
+  admitWhole,
+  type Ended,
+  holdLimits,
+  isCutPage,
+  NOT_KEPT,
+  readExitCode,
+  type Summary,
+  startAdmission,
+  writeEnded,
+} from "./admission.ts";
 import { admitBlocks, admitUnwalked, holdBlocks, plainResult } from "./admit-blocks.ts";
-import type { AdmittedPage, LoadHtmlReader, Page } from "./admit-page.ts";
-import type { AdmittedBlocks } from "./admit-texts.ts";
-import { admitWhole } from "./admit-whole.ts";
-import { errorWith } from "./clamp-error.ts";
-import { holdLimits } from "./hold-limits.ts";
+import { type AdmittedPage, admitPage, type LoadHtmlReader, type Page, PageHolder } from "./admit-page.ts";
+import { type AdmittedBlocks, isCutBlock } from "./admit-texts.ts";
 import type { ModelView } from "./model-view.ts";
-import { ownText, ownTextNow } from "./own-text.ts";
 import type { OwnText, OwnTexts } from "./own-texts.ts";
-import { PageHolder } from "./page-holder.ts";
-import { readExitCode } from "./read-exit-code.ts";
-import { redactedPlace } from "./redacted-place.ts";
-import { firstLine, withFaults } from "./with-faults.ts";
+import { ownText, ownTextNow } from "./own-texts.ts";
+import { withFaults } from "./receipts.ts";
+import { redactedPlace } from "./redacted-source.ts";
 
 /** What came of an output: its own shape for the caller, its text, and the receipt. */
 export interface AdmittedOutput extends Admitted {
@@ -49,8 +57,8 @@ export interface Keeper {
 /** What a structured result is kept with; the model's view of it is handed in beside. */
 type StructuredKeeper = Omit<Keeper, "loadView" | "exit"> & Partial<Pick<Keeper, "loadView">>;
 
-/** Never throws: without a summary the clamp stands, and its receipt says why. */
-export type Summarize = (request: AdmissionRequest, ended: Ended, kept: OwnText) => Promise<Ended>;
+/** Never throws. Null: the clamp shows everything. */
+export type Summarize = (ended: Ended, kept: OwnText) => Promise<Summary | null>;
 
 /** An output's bytes as they come. */
 type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
@@ -144,47 +152,42 @@ async function readAndKeep(
   const exited = await Promise.resolve(exit).catch(() => null);
   const exitCode = readExitCode(exited) ?? request.exitCode;
   const ended = admission.end(fault, exitCode);
-  if (!ended.cut) return ended.write(NOT_KEPT, null, original);
+  if (!ended.cut) return writeEnded(ended, NOT_KEPT, original);
   const again = known === null ? null : await admitAgain(request, known, place.store);
-  if (known !== null && again !== null) return remembered(again.write(known.keeping, known.sha256), known, own);
+  if (known !== null && again !== null) return remembered(writeEnded(again, known), known, own);
   if (held.length > 0) await keep(held);
   const { artifact, fault: spillFault } = await spill.end();
   const faults = spillFault === null ? [] : [spillFault];
   const raw = await ownText(artifact, access, request.exitCode);
-  const html = ended.page === undefined ? undefined : holder?.html();
-  const page = await pageText(request, ended, { html, raw, fault, exitCode }, keeper, faults);
+  const html = isCutPage(ended) ? holder?.html() : null;
+  const page = await pageText(ended, { html, raw, fault, exitCode }, keeper, faults);
   const { text, kept = raw } = page ?? {};
-  const shown = await summarized(request, page?.ended ?? ended, kept, summarize);
-  const written = shown.write(kept.keeping, kept.sha256, text);
+  const shown = page?.ended ?? ended;
+  const summary = await summaryOf(shown, kept, summarize);
+  const written = writeEnded({ ...shown, summary }, kept, text);
   const admitted = page?.ended.cut === false ? written : remembered(written, kept, own);
   return { ...admitted, receipt: withFaults(admitted.receipt, faults) };
 }
 
-/** An output that is a web page, as text; null, and maybe a fault more, where it is none or cannot be read. */
+/** A web page as text. Null, and maybe one more fault, if the output is no page or cannot be read as one. */
 async function pageText(
-  request: AdmissionRequest,
-  { page }: Ended,
+  { request, clamped }: Ended,
   { html, ...read }: Omit<Page, "html" | "total" | "overBy"> & { html: string | null | undefined },
   keeper: Omit<StructuredKeeper, "own">,
   faults: string[],
 ): Promise<AdmittedPage | null> {
   const { loadHtmlReader } = keeper;
-  if (page === undefined || loadHtmlReader === undefined || typeof html !== "string") return null;
-  if (page.total.bytes > NUMBERS.htmlBytes.default) return null;
-  const { admitPage } = await import("./admit-page.ts");
-  return admitPage(request, { ...page, ...read, html }, { ...keeper, loadHtmlReader }, faults);
+  const { total, overBy } = clamped;
+  if (loadHtmlReader === undefined || typeof html !== "string" || total.bytes > NUMBERS.htmlBytes.default) return null;
+  return admitPage(request, { ...read, html, total, overBy }, { ...keeper, loadHtmlReader }, faults);
 }
 
-/** The end of an output with its summary, if its tool's policy asks for one. */
-async function summarized(
-  request: AdmissionRequest,
-  ended: Ended,
-  kept: OwnText,
-  summarize: Summarize | undefined,
-): Promise<Ended> {
+/** A model's summary of an output, if its tool's policy asks for one. */
+async function summaryOf(ended: Ended, kept: OwnText, summarize: Summarize | undefined): Promise<Summary | null> {
+  const { request, canSummarize, clamped } = ended;
   const { summarizeOverChars: over } = request;
-  if (summarize === undefined || over === undefined || (ended.source?.total.chars ?? 0) <= over) return ended;
-  return summarize(request, ended, kept);
+  if (summarize === undefined || over === undefined || !canSummarize || clamped.total.chars <= over) return null;
+  return summarize(ended, kept);
 }
 
 /** Read at a time from an artifact. */
@@ -231,7 +234,8 @@ export async function admitStructured(
   const faults: string[] = [];
   const kept: OwnText[] = [];
   for (const block of blocks) {
-    const known = block.ended.cut && block.text !== null ? own.find(block.text) : null;
+    const isCut = isCutBlock(block);
+    const known = isCut && block.text !== null ? own.find(block.text) : null;
     const again = known === null ? null : await admitAgain(block.request, known, place.store);
     if (known !== null && again !== null) {
       block.ended = again;
@@ -239,22 +243,27 @@ export async function admitStructured(
       continue;
     }
     const redacted = redactedPlace(place, block.request.source, block.text === null);
-    const spill = startSpill(block.ended.cut ? redacted : { ...place, store: null }, about);
-    if (block.ended.cut) for (const bytes of block.chunks()) await spill.add(bytes);
+    const spill = startSpill(isCut ? redacted : { ...place, store: null }, about);
+    if (isCut) for (const bytes of block.chunks()) await spill.add(bytes);
     const { artifact, fault } = await spill.end();
     if (fault !== null) faults.push(fault);
     const { exitCode } = block.request;
     const raw = await ownText(artifact, access, exitCode);
-    const read = { html: block.text, raw, fault: undefined, exitCode };
-    const page = await pageText(block.request, block.ended, read, keeper, faults);
+    if (block.ended === null) {
+      kept.push(raw);
+      continue;
+    }
+    const html = isCutPage(block.ended) ? block.text : null;
+    const page = await pageText(block.ended, { html, raw, fault: undefined, exitCode }, keeper, faults);
     const whole = page?.kept ?? raw;
+    const ended = page?.ended ?? block.ended;
     block.text = page?.text ?? block.text;
-    block.ended = await summarized(block.request, page?.ended ?? block.ended, whole, summarize);
+    block.ended = { ...ended, summary: await summaryOf(ended, whole, summarize) };
     kept.push(whole);
   }
   const { texts, ...admitted } = write(kept);
   texts.forEach((text, index) => {
-    if (blocks[index]?.ended.cut) own.remember(text, kept[index] as OwnText);
+    if (blocks[index]?.ended?.cut) own.remember(text, kept[index] as OwnText);
   });
   return holdBlocks(request, { ...admitted, receipt: withFaults(admitted.receipt, faults) });
 }
@@ -268,8 +277,8 @@ export function admitStructuredNow(
   admit: AdmitParts = admitBlocks,
 ): AdmittedOutput {
   const { blocks, write } = admit(request, result);
-  const spills = blocks.map(({ ended, chunks }) =>
-    spillNow(ended.cut ? place : { ...place, store: null }, about, ended.cut ? chunks() : []),
+  const spills = blocks.map((block) =>
+    isCutBlock(block) ? spillNow(place, about, block.chunks()) : { artifact: null, fault: null },
   );
   const kept = blocks.map((block, index) =>
     ownTextNow(spills[index]?.artifact ?? null, access, block.request.exitCode),
@@ -289,4 +298,41 @@ function admitRedacted(request: AdmissionRequest, given: object, view: ModelView
   // Cut at twice the size that will be shown, so that what a cut left of a secret is not.
   if (redacted === null) return admitUnwalked(request, result, view.copy(result, 2 * maxBytes));
   return admitBlocks({ ...request, source: view.sum(redacted.sources) }, redacted.result, redacted.sources);
+}
+
+const MAX_FAULT_CHARS = 200;
+
+/** Why a stream failed, on one short line: it is told to the model. */
+function firstLine(error: unknown): string {
+  const [line = ""] = messageOf(error)
+    .toWellFormed()
+    .split(/[\r\n]/, 1);
+  return line.length > MAX_FAULT_CHARS
+    ? `${line.slice(0, MAX_FAULT_CHARS).toWellFormed()}...`
+    : line || "unknown error";
+}
+
+/**
+ * A thrown value as the model may see it. Within its limits the error itself; else a new one of the same prototype and
+ * with the same own properties, its message clamped and its stack without the text. The thrown one is not changed.
+ */
+export async function clampError(thrown: unknown, clamp: (thrown: unknown) => Promise<unknown>): Promise<unknown> {
+  if (!(thrown instanceof Error)) return clamp(thrown);
+  const message = String(thrown.message);
+  const clamped = String(await clamp(message));
+  return clamped === message ? thrown : errorWith(thrown, clamped);
+}
+
+/** A copy of an error with another message. */
+function errorWith(thrown: Error, message: string): Error {
+  // Its fields are not its own: a copy would have none of them.
+  if (typeof DOMException === "function" && thrown instanceof DOMException)
+    return new DOMException(message, thrown.name);
+  const own = Object.getOwnPropertyDescriptors(thrown);
+  const hidden = (value: string) => ({ value, writable: true, enumerable: false, configurable: true });
+  return Object.create(Object.getPrototypeOf(thrown), {
+    ...own,
+    message: hidden(message),
+    stack: hidden(`${thrown.name}: ${message}`),
+  });
 }

@@ -10,11 +10,10 @@ import { NUMBERS } from "../stages/policy/defaults.ts";
 import { type SpillPlace, startSpill } from "../stages/spill/spill.ts";
 import { within } from "../stages/spill/within.ts";
 import { type AdmissionRequest, type Ended, type SourceAccount, startAdmission } from "./admission.ts";
-import { addRedactions } from "./join-receipts.ts";
 import type { ModelView } from "./model-view.ts";
-import { ownText } from "./own-text.ts";
-import type { OwnText } from "./own-texts.ts";
-import { redactedPlace } from "./redacted-place.ts";
+import { type OwnText, ownText } from "./own-texts.ts";
+import { addRedactions } from "./receipts.ts";
+import { redactedPlace } from "./redacted-source.ts";
 
 /** Loads what makes text of web pages. */
 export type LoadHtmlReader = () => Promise<HtmlReader>;
@@ -68,7 +67,7 @@ export async function admitPage(
   const source = pageAccount(total, overBy, request.source, view?.redactions);
   const admission = startAdmission({ ...request, note, source });
   for (const bytes of encodeText(text)) admission.add(bytes);
-  const ended = withOriginal(admission.end(fault, exitCode), raw);
+  const ended = { ...admission.end(fault, exitCode), page: raw };
   if (!ended.cut) return { text, ended, kept: raw };
   const spill = startSpill(view === undefined ? place : redactedPlace(place, source), about);
   for (const bytes of encodeText(text)) await spill.add(bytes);
@@ -118,22 +117,23 @@ function pageAccount(
   };
 }
 
-/** Its receipts name the page as it came; where all of the text is shown, that is the artifact. */
-function withOriginal(ended: Ended, { keeping, sha256 }: OwnText): Ended {
-  return {
-    ...ended,
-    write(...args) {
-      const { receipt, ...written } = ended.write(...args);
-      const page = { artifact: keeping.id, sha256, saved: keeping.saved, savedBytes: keeping.savedBytes };
-      return {
-        ...written,
-        receipt: {
-          ...receipt,
-          kind: "html",
-          ...(ended.cut ? {} : page),
-          ...(keeping.id !== null && { original: keeping.id }),
-        },
-      };
-    },
-  };
+/** Holds an output that may be a web page, until it is known to be none or to be too large. */
+export class PageHolder {
+  #chunks: Uint8Array[] | null = [];
+  #bytes = 0;
+
+  /** Copies the bytes. `kind` is what the output is, as far as that is known. */
+  add(bytes: Uint8Array, kind: string | null): void {
+    this.#bytes += bytes.length;
+    if ((kind !== null && kind !== "html") || this.#bytes > NUMBERS.htmlBytes.default) this.#chunks = null;
+    this.#chunks?.push(new Uint8Array(bytes));
+  }
+
+  /** The page; null where it is not held. */
+  html(): string | null {
+    if (this.#chunks === null) return null;
+    const decoder = new TextDecoder();
+    const parts = this.#chunks.map((chunk) => decoder.decode(chunk, { stream: true }));
+    return parts.join("") + decoder.decode();
+  }
 }

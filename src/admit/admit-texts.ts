@@ -1,10 +1,11 @@
 import type { Limits } from "../contract/limits.ts";
 import type { Receipt } from "../contract/receipt.ts";
+import type { Size } from "../contract/size.ts";
 import { boundValue } from "../stages/clamp/bound-value.ts";
+import { fairShares } from "../stages/clamp/fair-shares.ts";
 import type { FoundText } from "../stages/clamp/find-texts.ts";
 import { jsonWithin } from "../stages/clamp/json-within.ts";
 import { replaceTexts } from "../stages/clamp/replace-texts.ts";
-import type { Keeping } from "../stages/mark/access.ts";
 import { quotesMarker } from "../stages/mark/quoted.ts";
 import { exitLine } from "../stages/mark/texts.ts";
 import { describeBinary } from "../stages/measure/describe-binary.ts";
@@ -15,28 +16,28 @@ import {
   type AdmissionRequest,
   type Admitted,
   type Ended,
-  NOT_KEPT,
+  isWithin,
+  type Kept,
   type SourceAccount,
   startAdmission,
+  writeEnded,
 } from "./admission.ts";
-import { isWithin } from "./hold-limits.ts";
-import { joinReceipts } from "./join-receipts.ts";
-import { shareLimits } from "./share-limits.ts";
+import { joinReceipts } from "./receipts.ts";
 
 /** One text of a structured result, clamped to its share. */
 export interface AdmittedBlock {
   /** Null if it is not a text of the result itself, but all of it as JSON. */
   text: string | null;
   request: AdmissionRequest;
-  ended: Ended;
+  /** Null for all of the result as JSON, which is always cut. */
+  ended: Ended | null;
   /** What has to be kept of it, if it was cut. */
   chunks(): Iterable<Uint8Array>;
 }
 
-/** What became of a block's whole text. */
-export interface Kept {
-  keeping: Keeping;
-  sha256: string | null;
+/** True if a block's whole text has to be kept. */
+export function isCutBlock({ ended }: AdmittedBlock): boolean {
+  return ended === null || ended.cut;
 }
 
 /** A structured result whose texts share one budget. */
@@ -62,22 +63,19 @@ export function admitTexts<T extends object>(
   // A model reads them one after another: what one of them quotes must not read as what we say of another.
   const beside =
     found.length > 1 && found.some(({ text }) => quotesMarker(text)) ? found.map(({ text }) => text) : undefined;
-  const blocks = found.map(({ text, bytes, isMedia, source = request.source }, index): AdmittedBlock => {
+  const blocks = found.map(({ text, bytes, isMedia, source = request.source }, index) => {
     // The last text says how a command ended.
     const exitCode = index === exitAt ? request.exitCode : null;
     const own = { ...request, exitCode, limits: shares[index] as Limits, source, isMedia, beside };
     const chunks = () => (bytes === undefined ? encodeText(text) : [bytes]);
     const admission = startAdmission(own);
     for (const chunk of chunks()) admission.add(chunk);
-    return { text, request: own, ended: admission.end(), chunks };
+    return { text: text as string | null, request: own, ended: admission.end(), chunks };
   });
   return {
     blocks,
     write(kept) {
-      const admitted = blocks.map(({ text, ended }, index) => {
-        const { keeping, sha256 } = kept[index] ?? { keeping: NOT_KEPT, sha256: null };
-        return ended.write(keeping, sha256, text?.toWellFormed());
-      });
+      const admitted = blocks.map(({ text, ended }, index) => writeEnded(ended, kept[index], text?.toWellFormed()));
       const texts = admitted.map((block) => block.text);
       const changed = found
         .map(({ path }, index) => ({ path, text: texts[index] as string }))
@@ -152,4 +150,54 @@ export function joinTexts(texts: readonly string[]): string {
     isOpen = !text.endsWith("\n");
   }
   return parts.join("");
+}
+
+/** What an exit line takes, at most. */
+const EXIT_ROOM: Size = { bytes: 32, chars: 32, lines: 1, tokens: 16 };
+/** What joining two texts takes, at most: tokens do not add up. */
+const JOINT: Size = { bytes: 1, chars: 1, lines: 0, tokens: 4 };
+
+const LIMIT_OF = { bytes: "maxBytes", chars: "maxChars", lines: "maxLines", tokens: "maxTokens" } as const;
+
+/**
+ * The limits of each text under one budget: its fair share in every unit. Joints and the exit line of the one at
+ * `exitAt` are charged first. What the small ones leave goes to those that will be cut, since their markers need room in every unit.
+ */
+function shareLimits(limits: Limits, sizes: readonly Size[], exitAt: number | null): Limits[] {
+  const shares: Size[] = sizes.map(() => ({ bytes: 0, chars: 0, lines: 0, tokens: 0 }));
+  const left: Partial<Size> = {};
+  for (const unit of ["bytes", "chars", "lines", "tokens"] as const) {
+    const limit = limits[LIMIT_OF[unit]];
+    if (limit === undefined) continue;
+    const exit = exitAt === null ? 0 : Math.min(EXIT_ROOM[unit], limit);
+    const budget = Math.max(0, limit - Math.max(0, sizes.length - 1) * JOINT[unit] - exit);
+    const fair = fairShares(
+      sizes.map((size) => size[unit]),
+      budget,
+    );
+    fair.forEach((share, index) => {
+      (shares[index] as Size)[unit] = share + (index === exitAt ? exit : 0);
+    });
+    left[unit] = budget - fair.reduce((sum, share) => sum + share, 0);
+  }
+  const cut = shares.filter((share, index) => isCut(share, sizes[index] as Size, limits));
+  for (const [unit, spare] of Object.entries(left) as [keyof Size, number][]) {
+    for (const share of cut) share[unit] += Math.floor(spare / cut.length);
+  }
+  return shares.map((share) => asLimits(share, limits));
+}
+
+function isCut(share: Size, size: Size, limits: Limits): boolean {
+  return (Object.keys(LIMIT_OF) as (keyof Size)[]).some(
+    (unit) => limits[LIMIT_OF[unit]] !== undefined && share[unit] < size[unit],
+  );
+}
+
+function asLimits(share: Size, { maxBytes, maxChars, maxLines, maxTokens }: Limits): Limits {
+  return {
+    ...(maxBytes !== undefined && { maxBytes: share.bytes }),
+    ...(maxChars !== undefined && { maxChars: share.chars }),
+    ...(maxLines !== undefined && { maxLines: share.lines }),
+    ...(maxTokens !== undefined && { maxTokens: share.tokens }),
+  };
 }

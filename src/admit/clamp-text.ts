@@ -1,11 +1,28 @@
 import type { Limits } from "../contract/limits.ts";
 import type { Strategy, StrategyName } from "../contract/strategy.ts";
-import { SpillwayError } from "../errors.ts";
+import type { TokenCounter } from "../contract/token-counter.ts";
+import { messageOf, SpillwayError } from "../errors.ts";
+import { boundValue } from "../stages/clamp/bound-value.ts";
+import { compileFocus } from "../stages/clamp/focus/compile-focus.ts";
+import { headTail } from "../stages/clamp/strategies/head-tail.ts";
 import { strategies } from "../stages/clamp/strategies/index.ts";
-import { DEFAULT_STRATEGY } from "../stages/policy/defaults.ts";
-import type { Admitted } from "./admission.ts";
+import type { CustomMarker } from "../stages/mark/forms.ts";
+import { estimateCounter, guardCounter } from "../stages/measure/estimate-tokens.ts";
+import { encodeText } from "../stages/measure/scan.ts";
+import { checkLimits, checkNumber } from "../stages/policy/check-limits.ts";
+import { DEFAULT_STRATEGY, NUMBERS } from "../stages/policy/defaults.ts";
+import {
+  type AdmissionRequest,
+  type Admitted,
+  admitWhole,
+  holdLimits,
+  NOT_KEPT,
+  startAdmission,
+  writeEnded,
+} from "./admission.ts";
 import { admitBlocks, holdBlocks } from "./admit-blocks.ts";
-import { clampWith, type PlainOptions, requestFor } from "./clamp-with.ts";
+import type { AdmittedOutput } from "./admit-output.ts";
+import type { ModelView } from "./model-view.ts";
 
 /** How a text is clamped where there is no policy. */
 export interface ClampOptions extends PlainOptions {
@@ -41,4 +58,92 @@ function strategyOf(strategy: string | Strategy): Strategy {
     "unknown-strategy",
     `strategy must be one of ${strategies.map(({ name }) => name).join(", ")}; got "${strategy}"`,
   );
+}
+
+/** How a text is clamped where there is no policy. */
+interface PlainOptions {
+  headShare?: number;
+  counter?: TokenCounter;
+  exitCode?: number;
+  tool?: string;
+  /** The command whose output it is. */
+  command?: string;
+  /** Words, or a pattern: what matches is kept before what does not. */
+  focus?: string | RegExp;
+  marker?: CustomMarker;
+}
+
+/** Clamps one text by a strategy that is at hand, with no store. */
+export function clampWith(
+  strategy: Strategy,
+  text: string,
+  limits: Limits,
+  options: PlainOptions = {},
+  fold = false,
+): Admitted {
+  const request = requestFor(strategy, limits, options, fold);
+  const whole = admitWhole(text, request);
+  if (whole !== null) return whole;
+  const admission = startAdmission(request);
+  for (const bytes of encodeText(text)) admission.add(bytes);
+  const admitted = writeEnded(admission.end(), NOT_KEPT, text.toWellFormed());
+  return holdLimits(request, admitted, (plain) => ({ text: plain }));
+}
+
+/** How something is admitted where there is no policy. */
+export function requestFor(strategy: Strategy, limits: Limits, options: PlainOptions, fold: boolean): AdmissionRequest {
+  const { headShare = NUMBERS.headShare.default, marker, command, focus } = options;
+  const counter = options.counter === undefined ? estimateCounter : guardCounter(options.counter);
+  return {
+    scope: "local",
+    tool: options.tool ?? "tool",
+    session: null,
+    call: null,
+    limits: finiteOnly(checkLimits(limits, "limits")),
+    strategy,
+    headShare: checkNumber(headShare, NUMBERS.headShare, "headShare"),
+    fold,
+    counter,
+    exitCode: options.exitCode ?? null,
+    ...(marker === undefined ? {} : { marker }),
+    ...(command !== undefined && { command }),
+    ...(focus !== undefined && { focus: compileFocus(focus) }),
+  };
+}
+
+/** Infinity says that there is no such limit. */
+function finiteOnly(limits: Limits): Limits {
+  const { maxBytes, maxChars, maxLines, maxTokens } = limits;
+  const none = Number.POSITIVE_INFINITY;
+  if (maxBytes !== none && maxChars !== none && maxLines !== none && maxTokens !== none) return limits;
+  return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== none));
+}
+
+/**
+ * What stands in should admitting fail by a fault of ours: a plain clamp of what can still be read, and the reason. With a
+ * `view` secrets are replaced in it.
+ */
+export function admitPlainly(
+  { tool, limits, exitCode }: AdmissionRequest,
+  output: unknown,
+  error: unknown,
+  view: ModelView | null = null,
+): AdmittedOutput {
+  const reason = messageOf(error);
+  const faults = [`admitting failed, a plain clamp stood in: ${reason}`];
+  const { value: copy } = boundValue(output, limits.maxBytes ?? NUMBERS.ceilingBytes.default);
+  const value = view === null ? copy : redacted(copy, view);
+  const readable = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  const whole = readable === "" || readable === "{}" ? `[output lost: ${reason}]` : readable;
+  const admitted = clampWith(headTail, whole, limits, { tool, ...(exitCode !== null && { exitCode }) });
+  return {
+    ...admitted,
+    output: typeof output === "object" && typeof value === "object" && value !== null ? value : admitted.text,
+    receipt: { ...admitted.receipt, faults },
+  };
+}
+
+function redacted(value: unknown, view: ModelView): unknown {
+  if (typeof value === "string") return view.source().readText(value);
+  return typeof value === "object" && value !== null ? (view.result(value)?.result ?? {}) : value;
 }

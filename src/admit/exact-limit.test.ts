@@ -2,9 +2,8 @@ import { expect, it } from "vitest";
 import { auto } from "../stages/clamp/strategies/auto.ts";
 import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
-import { NOT_KEPT, startAdmission } from "./admission.ts";
-import { admitWhole } from "./admit-whole.ts";
-import { requestFor } from "./clamp-with.ts";
+import { admitWhole, startAdmission, writeEnded } from "./admission.ts";
+import { requestFor } from "./clamp-text.ts";
 
 const lines = Array.from({ length: 60 }, (_, n) => `line ${n} of some words`).join("\n");
 const OUTPUTS = [lines, `${lines}\n`, lines.replaceAll("words", "w\u00f6rter \u{1f30a}"), `${"x".repeat(900)}\ny`];
@@ -25,7 +24,7 @@ it.each(CASES)("an output of just as many %s as it may have passes whole, and on
         const admission = startAdmission(request(most));
         const bytes = new TextEncoder().encode(output);
         for (let at = 0; at < bytes.length; at += chunkBytes) admission.add(bytes.subarray(at, at + chunkBytes));
-        return admission.end().write(NOT_KEPT, null);
+        return writeEnded(admission.end());
       };
       expect(admit(limit)).toMatchObject({ text: output, receipt: { cutBy: null, omitted: { bytes: 0 } } });
       const { text, receipt } = admit(limit - 1);
@@ -41,7 +40,7 @@ it("how a command ended counts: what leaves it no room is cut", () => {
   const admit = (maxChars: number) => {
     const admission = startAdmission(requestFor(auto, { maxChars }, { exitCode: 3 }, false));
     admission.add(new TextEncoder().encode(lines));
-    return admission.end().write(NOT_KEPT, null);
+    return writeEnded(admission.end());
   };
   const whole = `${lines}\n[exit code 3]`;
   expect(admit(whole.length)).toMatchObject({ text: whole, receipt: { cutBy: null } });

@@ -1,8 +1,12 @@
+import type { Cut } from "../contract/cut.ts";
+import { boundValue } from "../stages/clamp/bound-value.ts";
+import { type FoundText, type FoundTexts, findTexts } from "../stages/clamp/find-texts.ts";
+import { type PlacedText, replaceTexts } from "../stages/clamp/replace-texts.ts";
 import type { RedactionRule } from "../stages/redact/redaction-rule.ts";
-import type { SourceAccount } from "./admission.ts";
+import type { SourceAccount, SourceCut } from "./admission.ts";
 import { DETAILS } from "./admit-texts.ts";
-import { type RedactedResult, type ReplacedSource, redactCopy, redactResult, SummedSource } from "./redact-result.ts";
-import { RedactedSource } from "./redacted-source.ts";
+import { addRedactions } from "./receipts.ts";
+import { lessEvenly, RedactedSource } from "./redacted-source.ts";
 
 /** Replaces secrets in what the model reads; loaded only where that was asked for. */
 export interface ModelView {
@@ -35,4 +39,136 @@ export function modelView(rules: readonly RedactionRule[]): ModelView {
     },
     sum: (sources) => new SummedSource(sources),
   };
+}
+
+/** Longer values are texts, not secrets. */
+const MAX_NAMED_CHARS = 4096;
+/** Most strings of a result are shorter: looking at each alone would cost more than reading it. */
+const SHORT_CHARS = 256;
+
+/** A source of which it is known how much our marks take. */
+interface ReplacedSource extends SourceAccount {
+  readonly markBytes: number;
+}
+
+const UNCHANGED: ReplacedSource = {
+  markBytes: 0,
+  redactions: { count: 0, bytes: 0 },
+  account: (cut) => ({ ...cut, redacted: { bytes: 0, lines: 0 } }),
+};
+
+/** A structured result whose secrets are replaced. */
+interface RedactedResult<T> {
+  result: T;
+  /** One for each of its texts, in the order in which `findTexts` finds them. */
+  sources: ReplacedSource[];
+}
+
+/** Replaces the secrets in a result's texts; the result itself is not changed. Null if it is larger than anyone should walk. */
+function redactResult<T extends object>(rules: readonly RedactionRule[], result: T): RedactedResult<T> | null {
+  const found = findTexts(result);
+  if (found === null) return null;
+  const sources: ReplacedSource[] = [];
+  const changed: PlacedText[] = [];
+  const mayChange = lookAtShort(rules, found);
+  found.texts.forEach((place, index) => {
+    const redacted = mayChange[index] ? redactPlaced(rules, place, found.hasContent) : null;
+    sources.push(redacted?.source ?? UNCHANGED);
+    if (redacted !== null) changed.push({ path: place.path, text: redacted.text });
+  });
+  return { result: changed.length === 0 ? result : replaceTexts(result, changed), sources };
+}
+
+/** Which texts have to be looked at one by one. Short ones are looked at together, each on a line of its own. */
+function lookAtShort(rules: readonly RedactionRule[], { texts, hasContent }: FoundTexts): boolean[] {
+  const short: number[] = [];
+  let joined = "";
+  texts.forEach((place, index) => {
+    const json = place.text.length > SHORT_CHARS ? null : JSON.stringify(place.text);
+    // What JSON spells otherwise reads otherwise.
+    if (json?.length !== place.text.length + 2) return;
+    short.push(index);
+    joined += `${keyOf(place, hasContent)}${json}\n`;
+  });
+  const before = joined.split("\n");
+  const after = new RedactedSource(rules).readText(joined).split("\n");
+  const may = texts.map(() => true);
+  short.forEach((index, line) => {
+    may[index] = before[line] !== after[line];
+  });
+  return may;
+}
+
+/** What stands as JSON is also known by its key: {"password": "..."}. */
+function keyOf({ path }: FoundText, hasContent: boolean): string {
+  const key = path.at(-1);
+  return hasContent || typeof key !== "string" ? "" : `${JSON.stringify(key)}: `;
+}
+
+/** One text with its secrets replaced; null if it has none. */
+function redactPlaced(
+  rules: readonly RedactionRule[],
+  place: FoundText,
+  hasContent: boolean,
+): { text: string; source: RedactedSource } | null {
+  const key = keyOf(place, hasContent);
+  const named = key === "" ? null : redactNamed(rules, key, place.text);
+  if (named !== null) return named;
+  const source = new RedactedSource(rules);
+  const text = source.readText(place.text);
+  return source.redactions.count > 0 ? { text, source } : null;
+}
+
+/** A short text that is a secret by the name it stands under; null if it is none. */
+function redactNamed(
+  rules: readonly RedactionRule[],
+  before: string,
+  text: string,
+): { text: string; source: RedactedSource } | null {
+  if (text.length > MAX_NAMED_CHARS) return null;
+  const written = new RedactedSource(rules).readText(`${before}${JSON.stringify(text)}`);
+  const shown = written.match(/^.*: "(\[redacted:[^\]]+\])"$/)?.[1];
+  if (shown === undefined || !written.startsWith(before)) return null;
+  // All of it is the secret.
+  const source = new RedactedSource([]);
+  source.replaceAll(text, shown);
+  return { text: shown, source };
+}
+
+/** A bounded copy of a result that is too large to walk, its secrets replaced. */
+function redactCopy(rules: readonly RedactionRule[], result: object, maxBytes: number): object {
+  const { value } = boundValue(result, maxBytes);
+  if (typeof value !== "object" || value === null) return {};
+  return redactResult(rules, value)?.result ?? {};
+}
+
+/** All texts of a result as one source, of which nobody knows where each stands. */
+class SummedSource implements SourceAccount {
+  readonly redactions: { count: number; bytes: number };
+  readonly #markBytes: number;
+
+  constructor(sources: readonly ReplacedSource[]) {
+    this.redactions = sources.map((source) => source.redactions).reduce(addRedactions, { count: 0, bytes: 0 });
+    this.#markBytes = sources.reduce((sum, source) => sum + source.markBytes, 0);
+  }
+
+  account(cut: Cut): SourceCut {
+    const { kept, folded } = cut;
+    const share = cut.total.bytes === 0 ? 0 : (kept.bytes + folded.bytes) / cut.total.bytes;
+    const bytes = lessEvenly(kept.bytes, folded.bytes, Math.round(this.#markBytes * share));
+    const total = { ...cut.total, bytes: Math.max(0, cut.total.bytes - this.#markBytes + this.redactions.bytes) };
+    const left = total.bytes - bytes.kept - bytes.folded;
+    const secretBytes = cut.omitted.bytes === 0 ? left : Math.min(left, Math.round(this.redactions.bytes * share));
+    const omitted = { bytes: left - secretBytes, lines: cut.omitted.lines };
+    const parts = cut.parts.map((part) => ("text" in part ? part : { ...part, bytes: omitted.bytes }));
+    return {
+      ...cut,
+      parts,
+      total,
+      kept: { ...kept, bytes: bytes.kept },
+      folded: { ...folded, bytes: bytes.folded },
+      redacted: { bytes: secretBytes, lines: 0 },
+      omitted,
+    };
+  }
 }

@@ -1,4 +1,6 @@
-import type { Keeping } from "../stages/mark/access.ts";
+import type { Artifact } from "../contract/store.ts";
+import type { Access, Keeping } from "../stages/mark/access.ts";
+import { NOT_KEPT } from "./admission.ts";
 
 /** What we know of a text of ours. */
 export interface OwnText {
@@ -56,4 +58,20 @@ function fingerprint(text: string): string {
     two = (Math.imul(two, 31) + unit) | 0;
   }
   return `${text.length}:${one}:${two}`;
+}
+
+/** What to remember of a text whose whole became this artifact. */
+export async function ownText(
+  artifact: Artifact | null,
+  access: (artifact: Artifact) => Access | Promise<Access>,
+  exitCode: number | null,
+): Promise<OwnText> {
+  return ownTextNow(artifact, artifact === null ? NOT_KEPT.keeping.access : await access(artifact), exitCode);
+}
+
+/** The same where the way to it is known. */
+export function ownTextNow(artifact: Artifact | null, access: Access, exitCode: number | null): OwnText {
+  if (artifact === null) return { ...NOT_KEPT, exitCode };
+  const { id, bytes, saved, sha256, redactions } = artifact;
+  return { keeping: { saved, savedBytes: bytes, id, access, redactions }, sha256, exitCode };
 }

@@ -8,8 +8,7 @@ import { defaultRules } from "../stages/redact/default-rules.ts";
 import { memoryLedger } from "../storage/ledgers/memory.ts";
 import { memoryStore } from "../storage/stores/memory.ts";
 import { redactAll } from "../testing/redact-chunks.ts";
-import { type Redaction, redactionOf } from "./redaction.ts";
-import { safeNames } from "./safe-names.ts";
+import { type Redaction, redactionOf, safeNames } from "./redaction.ts";
 
 const make = (options: SpillwayOptions = {}) =>
   createSpillway({ store: memoryStore(), ledger: memoryLedger(), env: {}, ...options });

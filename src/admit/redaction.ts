@@ -1,3 +1,4 @@
+import { mayHoldSecret } from "../stages/record/redact-event.ts";
 import type { RedactionRule, RuleInput } from "../stages/redact/redaction-rule.ts";
 import type { StartRedactor } from "../stages/spill/spill.ts";
 import type { ModelView } from "./model-view.ts";
@@ -56,4 +57,27 @@ async function loadRules(own: readonly RuleInput[]): Promise<readonly RedactionR
     import("../stages/redact/compile-rules.ts"),
   ]);
   return own.length === 0 ? defaultRules : [...defaultRules, ...compileRules(own)];
+}
+
+/** Tool names remembered; agents have fewer. */
+const MAX_NAMES = 1000;
+
+/** A tool's name as it may be stored and logged: nearly always itself, and then nothing is loaded. */
+export function safeNames(redaction: Redaction | null): (name: string) => string | Promise<string> {
+  const known = new Map<string, string>();
+  return (name) => {
+    if (redaction === null || !mayHoldSecret(name, redaction.hasOwnRules)) return name;
+    return known.get(name) ?? redacted(name, redaction);
+  };
+
+  async function redacted(name: string, { loadText }: Redaction): Promise<string> {
+    // A name that cannot be redacted is not told.
+    const safe = await loadText().then(
+      (redact) => redact(name),
+      () => "tool",
+    );
+    if (known.size >= MAX_NAMES) known.clear();
+    known.set(name, safe);
+    return safe;
+  }
 }

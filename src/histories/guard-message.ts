@@ -1,8 +1,8 @@
 import { type AdmissionRequest } from "../admit/admission.ts";
 import { boundObject } from "../admit/admit-object.ts";
 import { type AdmittedOutput, admitStructured, admitStructuredNow, type Keeper } from "../admit/admit-output.ts";
-import { admitPlainly } from "../admit/admit-plainly.ts";
 import { boundDetail, fitTogether } from "../admit/admit-texts.ts";
+import { admitPlainly } from "../admit/clamp-text.ts";
 import type { Receipt } from "../contract/receipt.ts";
 import type { Wire, WireResult } from "../contract/wire.ts";
 import { messageOf } from "../errors.ts";

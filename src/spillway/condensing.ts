@@ -36,7 +36,7 @@ export function newCondensing(
   let opened: Promise<Condensing> | undefined;
   const open = () => (opened ??= load(parts, openModel(source), redaction));
   return {
-    summarize: async (request, ended, kept) => (await open()).summarize(request, ended, kept),
+    summarize: async (ended, kept) => (await open()).summarize(ended, kept),
     compactor: { compact: async (input) => (await open()).compactor.compact(input) },
   };
 }

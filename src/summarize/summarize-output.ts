@@ -1,7 +1,5 @@
-import type { AdmissionRequest, Ended } from "../admit/admission.ts";
+import { isWithin, writeEnded } from "../admit/admission.ts";
 import type { Summarize } from "../admit/admit-output.ts";
-import { isWithin } from "../admit/hold-limits.ts";
-import type { OwnText } from "../admit/own-texts.ts";
 import type { ModelClient } from "../contract/model-client.ts";
 import type { Store } from "../contract/store.ts";
 import { messageOf } from "../errors.ts";
@@ -25,17 +23,17 @@ export interface SummarizeParts {
 /** Replaces clamped outputs by summaries. The model gets what is stored: the whole output, with secrets replaced. */
 export function newSummarize({ client, store, maxInputChars, breaker }: SummarizeParts): Summarize {
   const cache = new SummaryCache(NUMBERS.summarizeCached.default);
-  return async (request, ended, kept) => {
-    const { source } = ended;
+  return async (ended, kept) => {
+    const { request, clamped, closings } = ended;
     const { id, saved, savedBytes } = kept.keeping;
     // If folding alone brought the output under the limits, nothing is missing and no summary is needed.
-    if (source === null || ended.write(kept.keeping, kept.sha256).receipt.omitted.bytes === 0) return ended;
+    if (writeEnded(ended, kept).receipt.omitted.bytes === 0) return null;
     if (store === null || id === null || (saved !== "yes" && saved !== "local"))
-      return withFault(ended, "the whole output is not saved");
-    const mark = { model: client.model, keeping: kept.keeping, ...source };
+      return { fault: "the whole output is not saved" };
+    const mark = { model: client.model, keeping: kept.keeping, total: clamped.total, closing: closings.closing };
     const markers = measureText(writeSummary("", mark), request.counter);
-    const plan = planSummary(source.total, request.limits, markers, { ...client, maxInputChars });
-    if (typeof plan === "string") return withFault(ended, plan);
+    const plan = planSummary(clamped.total, request.limits, markers, { ...client, maxInputChars });
+    if (typeof plan === "string") return { fault: plan };
     const make = async (): Promise<string> => {
       if (!breaker.allows()) throw new Error("the model failed several times in a row and is not asked for a while");
       const stop = new AbortController();
@@ -60,43 +58,10 @@ export function newSummarize({ client, store, maxInputChars, breaker }: Summariz
       const key = JSON.stringify([kept.sha256, client.model, request.tool, plan]);
       const text = writeSummary(await cache.get(key, make), mark);
       if (!isWithin(measureText(text, request.counter), request.limits)) throw new Error("the answer is too long");
-      return summarized(request, ended, kept, text, client.model);
+      return { text, model: client.model };
     } catch (error) {
-      return withFault(ended, messageOf(error));
+      return { fault: messageOf(error) };
     }
-  };
-}
-
-/** Returns an end that shows the summary. Nothing of the source itself is shown, so all of it counts as omitted. */
-function summarized(request: AdmissionRequest, ended: Ended, kept: OwnText, text: string, model: string): Ended {
-  const clamped = ended.write(kept.keeping, kept.sha256);
-  const { total } = clamped.receipt;
-  const none = () => ({ bytes: 0, lines: 0 });
-  const receipt = {
-    ...clamped.receipt,
-    strategy: "summarize",
-    kept: none(),
-    folded: none(),
-    redacted: none(),
-    omitted: { ...total },
-    shown: measureText(text, request.counter),
-    cuts: [{ fromLine: 1, toLine: total.lines, bytes: total.bytes }],
-    moreCuts: 0,
-    summarized: true as const,
-    summaryModel: model,
-    originalChars: clamped.totalChars,
-  };
-  return { ...ended, write: () => ({ ...clamped, text, receipt }) };
-}
-
-function withFault(ended: Ended, why: string): Ended {
-  return {
-    ...ended,
-    write(keeping, sha256, original) {
-      const clamped = ended.write(keeping, sha256, original);
-      const faults = [...(clamped.receipt.faults ?? []), `not summarised: ${why}`];
-      return { ...clamped, receipt: { ...clamped.receipt, faults } };
-    },
   };
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type Admitted, NOT_KEPT, startAdmission } from "../admit/admission.ts";
+import { type Admitted, startAdmission, writeEnded } from "../admit/admission.ts";
 import type { Limits } from "../contract/limits.ts";
 import type { Strategy } from "../contract/strategy.ts";
 import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
@@ -40,7 +40,7 @@ export function testStrategy(strategy: Strategy, { describe, it }: Runner, { num
       exitCode,
     });
     for (const chunk of chunks) admission.add(chunk);
-    const admitted = admission.end().write(NOT_KEPT, null);
+    const admitted = writeEnded(admission.end());
     // If a strategy fails, a plain clamp replaces it. Here the failure must show.
     assert.equal(admitted.receipt.faults, undefined);
     return admitted;

@@ -1,7 +1,6 @@
+import { withFaults } from "../../../admit/receipts.ts";
 import { newRecorder } from "../../../admit/recorder.ts";
-import { type Redact, redactionOf } from "../../../admit/redaction.ts";
-import { safeNames } from "../../../admit/safe-names.ts";
-import { withFaults } from "../../../admit/with-faults.ts";
+import { type Redact, redactionOf, safeNames } from "../../../admit/redaction.ts";
 import type { Receipt } from "../../../contract/receipt.ts";
 import { messageOf } from "../../../errors.ts";
 import { openSpillway } from "../../../open-spillway.ts";

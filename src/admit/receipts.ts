@@ -1,0 +1,196 @@
+import type { Cut, Gap } from "../contract/cut.ts";
+import type { Limits } from "../contract/limits.ts";
+import type { Receipt } from "../contract/receipt.ts";
+import type { Extent, Size } from "../contract/size.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
+
+/** What every receipt of a request says alike. */
+interface Subject {
+  tool: string;
+  session: string | null;
+  call: string | null;
+  limits: Limits;
+  exitCode: number | null;
+  counter: { exact: boolean };
+}
+
+/** Where every byte and line of the source went. */
+type Account = Pick<
+  Receipt,
+  "total" | "kept" | "folded" | "redacted" | "omitted" | "cutBy" | "cuts" | "moreCuts" | "unscanned"
+>;
+
+/** What neither the request nor the account says. */
+type Facts = Partial<Omit<Receipt, keyof Account | keyof Subject | "estimated">> & Pick<Receipt, "strategy" | "shown">;
+
+/** The one place where a receipt is made. */
+export function newReceipt(subject: Subject, { strategy, kind, shown, ...facts }: Facts, account: Account): Receipt {
+  const { tool, session, call, limits, exitCode, counter } = subject;
+  const { total, kept, folded, redacted, omitted, cutBy, cuts, moreCuts, unscanned } = account;
+  return {
+    tool,
+    session,
+    call,
+    strategy,
+    ...(kind === undefined ? {} : { kind }),
+    total,
+    kept,
+    folded,
+    redacted,
+    omitted,
+    shown,
+    estimated: counter.exact ? [] : ["tokens"],
+    limits,
+    cutBy,
+    cuts,
+    moreCuts,
+    ...(unscanned === undefined ? {} : { unscanned }),
+    artifact: null,
+    sha256: null,
+    saved: null,
+    savedBytes: 0,
+    exitCode,
+    ...facts,
+  };
+}
+
+const nothing = (): Extent => ({ bytes: 0, lines: 0 });
+
+/** The account of a text that is shown whole. */
+export function wholeAccount({ bytes, lines }: Extent): Account {
+  return {
+    total: { bytes, lines },
+    kept: { bytes, lines },
+    folded: nothing(),
+    redacted: nothing(),
+    omitted: nothing(),
+    cutBy: null,
+    cuts: [],
+    moreCuts: 0,
+  };
+}
+
+/** The account of a cut. `redacted` is there if secrets were replaced in what is shown. */
+export function cutAccount(cut: Cut & { redacted?: Extent }): Account {
+  const gaps = cut.parts.filter((part): part is Gap => !("text" in part));
+  const maxCuts = NUMBERS.receiptCuts.default;
+  return {
+    total: { bytes: cut.total.bytes, lines: cut.total.lines },
+    kept: cut.kept,
+    folded: cut.folded,
+    redacted: cut.redacted ?? nothing(),
+    omitted: cut.omitted,
+    cutBy: cut.cutBy,
+    cuts: gaps.slice(0, maxCuts).map(({ fromLine, toLine, bytes }) => ({ fromLine, toLine, bytes })),
+    moreCuts: Math.max(0, gaps.length - maxCuts),
+    ...(cut.unscanned === undefined ? {} : { unscanned: cut.unscanned }),
+  };
+}
+
+/** A receipt that tells these faults too. */
+export function withFaults(receipt: Receipt, faults: readonly string[]): Receipt {
+  return faults.length === 0 ? receipt : { ...receipt, faults: [...(receipt.faults ?? []), ...faults] };
+}
+
+/** The receipt of a text for which a model's summary stands. Nothing of the source itself is shown, so all of it is omitted. */
+export function summaryReceipt(clamped: Receipt, shown: Size, model: string, originalChars: number): Receipt {
+  const { total } = clamped;
+  return {
+    ...clamped,
+    ...wholeAccount(total),
+    strategy: "summarize",
+    kept: nothing(),
+    omitted: { ...total },
+    cutBy: clamped.cutBy,
+    shown,
+    cuts: [{ fromLine: 1, toLine: total.lines, bytes: total.bytes }],
+    summarized: true,
+    summaryModel: model,
+    originalChars,
+  };
+}
+
+/** One receipt for several texts that shared a budget. */
+export function joinReceipts(
+  subject: Subject & { strategy: { name: string } },
+  receipts: readonly Receipt[],
+  shown: Size,
+): Receipt {
+  const cut = receipts.filter((receipt) => receipt.saved !== null);
+  const cuts = receipts.flatMap((receipt, block) => receipt.cuts.map((one) => ({ ...one, block })));
+  const artifacts = cut.flatMap((receipt) => receipt.artifact ?? []);
+  const faults = receipts.flatMap((receipt) => receipt.faults ?? []);
+  const redactions = receipts.flatMap((receipt) => receipt.storedRedactions ?? []);
+  const original = receipts.find((receipt) => receipt.original !== undefined)?.original;
+  const summaries = receipts.filter((receipt) => receipt.summarized);
+  const named = summaries[0] ?? largest(cut) ?? alike(receipts);
+  const maxCuts = NUMBERS.receiptCuts.default;
+  return newReceipt(
+    subject,
+    {
+      strategy: named?.strategy ?? subject.strategy.name,
+      ...(named?.kind !== undefined && { kind: named.kind }),
+      shown,
+      artifact: artifacts[0] ?? null,
+      sha256: cut.find((receipt) => receipt.sha256 !== null)?.sha256 ?? null,
+      saved: cut.length === 0 ? null : leastSaved(cut),
+      savedBytes: receipts.reduce((all, receipt) => all + receipt.savedBytes, 0),
+      ...(redactions.length > 0 ? { storedRedactions: redactions.reduce(addRedactions) } : {}),
+      ...(artifacts.length > 1 ? { artifacts } : {}),
+      ...(original !== undefined && { original }),
+      ...summaryOf(summaries),
+      ...(faults.length > 0 ? { faults } : {}),
+    },
+    {
+      total: sum(receipts, "total"),
+      kept: sum(receipts, "kept"),
+      folded: sum(receipts, "folded"),
+      redacted: sum(receipts, "redacted"),
+      omitted: sum(receipts, "omitted"),
+      cutBy: receipts.find((receipt) => receipt.cutBy !== null)?.cutBy ?? null,
+      cuts: cuts.slice(0, maxCuts),
+      moreCuts: Math.max(0, cuts.length - maxCuts) + receipts.reduce((all, { moreCuts }) => all + moreCuts, 0),
+    },
+  );
+}
+
+/** The receipt of the most bytes: its text is what was chosen for. */
+function largest(receipts: readonly Receipt[]): Receipt | undefined {
+  return receipts.toSorted((one, other) => other.total.bytes - one.total.bytes)[0];
+}
+
+/** Any of them, if all were treated alike. */
+function alike(receipts: readonly Receipt[]): Receipt | undefined {
+  const [first, ...others] = receipts;
+  return others.every(({ strategy, kind }) => strategy === first?.strategy && kind === first.kind) ? first : undefined;
+}
+
+/** What summarised texts say together; nothing where there are none. */
+function summaryOf(receipts: readonly Receipt[]): Partial<Receipt> {
+  const model = receipts[0]?.summaryModel;
+  if (model === undefined) return {};
+  const originalChars = receipts.reduce((all, receipt) => all + (receipt.originalChars ?? 0), 0);
+  return { summarized: true, summaryModel: model, originalChars };
+}
+
+/** Both counts together. */
+export function addRedactions(one: Redactions, other: Redactions): Redactions {
+  return { count: one.count + other.count, bytes: one.bytes + other.bytes };
+}
+
+type Redactions = NonNullable<Receipt["storedRedactions"]>;
+
+function sum(receipts: readonly Receipt[], part: "total" | "kept" | "folded" | "redacted" | "omitted"): Extent {
+  const all = { bytes: 0, lines: 0 };
+  for (const receipt of receipts) {
+    all.bytes += receipt[part].bytes;
+    all.lines += receipt[part].lines;
+  }
+  return all;
+}
+
+const SAVED_ORDER = ["no", "partial", "local", "yes"] as const;
+
+function leastSaved(receipts: readonly Receipt[]): Receipt["saved"] {
+  return SAVED_ORDER.find((saved) => receipts.some((receipt) => receipt.saved === saved)) ?? null;
+}
