@@ -68,7 +68,7 @@ const LATER = [
   /^config\/(?!(index|load-config|find-config|config-fault)\.ts)/,
   /^(storage|parts|recall|prepare|persist|wire|call|condense)\//,
   /^stages\/(fold|redact|prune|guard|cap|recover|summarize|compact)\//,
-  /^stages\/clamp\/(signal|json|kinds|ranked)\//,
+  /^stages\/clamp\/(signal|json|ranked)\//,
   /^stages\/clamp\/strategies\/(?!(head|tail|head-tail|edges|on-use)\.ts)/,
   /^entrypoints\/(?!cli\/)/,
   /^entrypoints\/cli\/((start|keep-compiled)\.ts|(run|transcripts)\/|commands\/(?!clamp\.ts)|(serve-mcp|transcript-flags|read-recorded)\.ts)/,

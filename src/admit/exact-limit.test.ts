@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { auto } from "../stages/clamp/strategies/auto.ts";
+import type { Strategy } from "../contract/strategy.ts";
+import { strategies } from "../stages/clamp/strategies/index.ts";
 import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { admitWhole, startAdmission, writeEnded } from "./admission.ts";
@@ -18,7 +19,7 @@ const CASES = [
 it.each(CASES)("an output of just as many %s as it may have passes whole, and one over is cut", (unit, name) => {
   for (const output of OUTPUTS) {
     const limit = measureText(output, estimateCounter)[unit];
-    const request = (most: number) => requestFor(auto, { [name]: most }, {}, false);
+    const request = (most: number) => requestFor(strategies[0] as Strategy, { [name]: most }, {}, false);
     for (const chunkBytes of [7, 100_000]) {
       const admit = (most: number) => {
         const admission = startAdmission(request(most));
@@ -38,7 +39,7 @@ it.each(CASES)("an output of just as many %s as it may have passes whole, and on
 
 it("how a command ended counts: what leaves it no room is cut", () => {
   const admit = (maxChars: number) => {
-    const admission = startAdmission(requestFor(auto, { maxChars }, { exitCode: 3 }, false));
+    const admission = startAdmission(requestFor(strategies[0] as Strategy, { maxChars }, { exitCode: 3 }, false));
     admission.add(new TextEncoder().encode(lines));
     return writeEnded(admission.end());
   };

@@ -1,41 +1,60 @@
 import type { Choice, Strategy, StrategyRequest } from "../../../contract/strategy.ts";
-import type { Kind } from "../kinds/kind.ts";
-import { hasRun, recognizeKind } from "../kinds/recognize-kind.ts";
-import { diff } from "./diff.ts";
 import { headTail } from "./head-tail.ts";
-import { json } from "./json.ts";
-import { listing } from "./listing.ts";
-import { matches } from "./matches.ts";
-import { orSignal } from "./or-signal.ts";
+import { type Kind, type KindStrategy, kindSample } from "./kind.ts";
 import { outline } from "./outline.ts";
-import { signal } from "./signal.ts";
-import { table } from "./table.ts";
+import { signal, startSignal } from "./signal.ts";
 
-/** Which strategy takes which kind. */
-const STRATEGIES: Record<Kind, Strategy> = {
-  json,
-  html: headTail,
-  diff,
-  matches,
-  listing,
-  table,
-  log: signal,
-  source: outline,
-  prose: outline,
-  unknown: headTail,
-};
+/** What an output is that no strategy recognises. */
+const UNKNOWN = "unknown";
 
-/** Recognises what an output is and leaves it to the strategy for that kind; both ends are kept of what it is not sure of. */
-export const auto: Strategy = {
-  name: "auto",
-  choose: chooseByKind,
-  // Only for a caller that does not ask first.
-  start: (request) => headTail.start(request),
-};
+/**
+ * Makes the strategy that recognises what an output is and leaves it to the one of `strategies` for that kind. If no kind
+ * is recognised, it keeps both ends.
+ */
+export function autoOf(strategies: readonly KindStrategy[]): Strategy {
+  const known = strategies
+    .flatMap((strategy) => (strategy.kinds ?? []).map((kind): [Kind, Strategy] => [kind, strategy]))
+    .sort(([a], [b]) => a.order - b.order);
+  return {
+    name: "auto",
+    choose(start: Uint8Array, request: StrategyRequest): Choice {
+      const sample = kindSample(start, request);
+      const [kind, found] = known.find(([{ is }]) => is(sample)) ?? [{ name: UNKNOWN }, headTail];
+      // Both ends alone would leave out what somebody is after.
+      const strategy = found === headTail && request.focus !== undefined ? outline : found;
+      const mayFail = strategy !== signal && (kind.name === UNKNOWN || sample.hasRun);
+      return { strategy: mayFail ? orSignal(strategy) : strategy, kind: kind.name };
+    },
+    // Only a caller that does not ask `choose` first comes here.
+    start: (request) => headTail.start(request),
+  };
+}
 
-function chooseByKind(sample: Uint8Array, request: StrategyRequest): Choice {
-  const kind = recognizeKind(sample, request);
-  // Both ends alone would leave out what somebody is after.
-  const own = STRATEGIES[kind] === headTail && request.focus !== undefined ? outline : STRATEGIES[kind];
-  return { strategy: own !== signal && (kind === "unknown" || hasRun(request)) ? orSignal(own) : own, kind };
+/**
+ * The strategy for what an output looks like at its start. At the end `signal` stands in for it in two cases: the command
+ * failed and the output says so further on; or the output is not what it looked like, or of no known kind, and it tells of
+ * a failure or has lines that stand out.
+ */
+function orSignal(strategy: Strategy): Strategy {
+  return {
+    ...strategy,
+    start(request) {
+      const own = strategy.start(request);
+      const other = startSignal(request);
+      return {
+        add(span) {
+          own.add(span);
+          other.add(span);
+        },
+        end(total, exitCode = request.exitCode, plain) {
+          const held = own.end(total, exitCode, plain);
+          const isKnown = held !== plain && strategy.name !== headTail.name;
+          // A whole JSON document says itself what went wrong.
+          if (isKnown && (strategy.name === "json" || exitCode === undefined || exitCode === 0)) return held;
+          const isForSignal = other.tellsFailure() || (!isKnown && other.hasOdd());
+          return isForSignal ? { ...other.end(total, exitCode), strategy: signal.name } : held;
+        },
+      };
+    },
+  };
 }

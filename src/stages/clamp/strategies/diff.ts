@@ -1,6 +1,6 @@
-import type { Strategy } from "../../../contract/strategy.ts";
 import { decode } from "../fit.ts";
 import { startRanked } from "../ranked/start-ranked.ts";
+import { type KindSample, type KindStrategy, shareOfLines } from "./kind.ts";
 
 /** One line names a file; others of its header name it again. */
 const FILE = /^(?:diff |Index: |commit [0-9a-f]{7,})/;
@@ -23,9 +23,10 @@ const RANKS = 13;
 const LOOK_BYTES = 200;
 
 /** Keeps a diff's file headers, then the heads of its hunks, then as much of every hunk as has room. */
-export const diff: Strategy = {
+export const diff: KindStrategy = {
   name: "diff",
   exact: true,
+  kinds: [{ name: "diff", order: 40, is: isDiff }],
   start: (request) => {
     // Lines that the hunk still has by its head: a removed line may look like a header.
     let oldLeft = 0;
@@ -72,3 +73,25 @@ export const diff: Strategy = {
     });
   },
 };
+
+/** Lines before the first file of a diff: a commit's message. */
+const MAX_BEFORE = 40;
+const WHOLE_HUNK = /^@@+ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@/;
+const DIFF_LINE =
+  /^(?:[ +\-@\\]|diff |index |Index: |={20}|(?:new|deleted|old) |rename |copy |similarity |dissimilarity |Binary files |commit [0-9a-f]{7}|Author: |Date: |$)/;
+
+/** A unified diff, or commits with theirs. */
+function isDiff({ lines }: KindSample): boolean {
+  const first = lines.slice(0, MAX_BEFORE).findIndex((line, index) => {
+    if (/^(?:diff --(?:git|cc|combined) |Index: )/.test(line)) return true;
+    return line.startsWith("--- ") && (lines[index + 1]?.startsWith("+++ ") ?? false);
+  });
+  if (first === -1) return false;
+  const before = lines.slice(0, first);
+  if (before.length > 0 && !/^(?:commit [0-9a-f]{7}|From [0-9a-f]{40} )/.test(before[0] as string)) return false;
+  const body = lines.slice(first);
+  return (
+    shareOfLines(body, (line) => DIFF_LINE.test(line)) >= 0.95 &&
+    (body.length < 8 || body.some((line) => WHOLE_HUNK.test(line) || /^Binary files|^rename /.test(line)))
+  );
+}

@@ -1,9 +1,10 @@
 import type { Strategy } from "../../../contract/strategy.ts";
-import { auto } from "./auto.ts";
+import { autoOf } from "./auto.ts";
 import { diff } from "./diff.ts";
 import { head } from "./head.ts";
 import { headTail } from "./head-tail.ts";
 import { json } from "./json.ts";
+import type { KindStrategy } from "./kind.ts";
 import { listing } from "./listing.ts";
 import { matches } from "./matches.ts";
 import { outline } from "./outline.ts";
@@ -11,17 +12,8 @@ import { signal } from "./signal.ts";
 import { table } from "./table.ts";
 import { tail } from "./tail.ts";
 
+/** One line each. `auto` chooses among those that recognise a kind of output. */
+const own: readonly KindStrategy[] = [signal, json, table, diff, matches, listing, outline, head, tail, headTail];
+
 /** Every strategy that comes with Spillway. */
-export const strategies: readonly Strategy[] = [
-  auto,
-  signal,
-  json,
-  table,
-  diff,
-  matches,
-  listing,
-  outline,
-  head,
-  tail,
-  headTail,
-];
+export const strategies: readonly Strategy[] = [autoOf(own), ...own];

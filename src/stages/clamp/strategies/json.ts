@@ -2,7 +2,7 @@ import type { Cut, ExplainedBlock, Gap, Piece, Room } from "../../../contract/cu
 import type { Unit } from "../../../contract/limits.ts";
 import type { Size, Total } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
-import type { Held, Sieve, Strategy, StrategyRequest } from "../../../contract/strategy.ts";
+import type { Held, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
 import { measureText } from "../../measure/measure-text.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
 import { type Budget, budgetOf, capacityBytes, overBudget, spend } from "../budget.ts";
@@ -11,14 +11,29 @@ import type { JsonNode } from "../json/json-node.ts";
 import { JsonLexer } from "../json/lex-json.ts";
 import { planJson } from "../json/plan-json.ts";
 import { type WrittenJson, writeJson } from "../json/write-json.ts";
+import type { KindSample, KindStrategy } from "./kind.ts";
 
 /** Held of a document, for each byte that may be shown; with no limit on bytes, this much in all. */
 const HELD_SHARE = 4;
 const MOST_HELD_BYTES = 4 * 1024 * 1024;
 const LEAST_HELD_BYTES = 16 * 1024;
 
-/** Keeps JSON valid: every key, first, last and unusual elements, both ends of long strings. What is no JSON is cut plainly. */
-export const json: Strategy = { name: "json", exact: true, start: startJson };
+/** Keeps JSON valid: every key, first, last and unusual elements, both ends of long strings. If it is not JSON, both ends are kept. */
+export const json: KindStrategy = {
+  name: "json",
+  exact: true,
+  kinds: [{ name: "json", order: 10, is: isJson }],
+  start: startJson,
+};
+
+const UNHEARD = { open() {}, close() {}, key() {}, text() {}, scalar() {} };
+
+/** JSON, or JSON values one after another: an object or an array that is right as far as the sample goes. */
+function isJson({ bytes }: KindSample): boolean {
+  const lexer = new JsonLexer(UNHEARD, 64);
+  lexer.add(bytes);
+  return !lexer.failed && (lexer.depth > 0 || lexer.values > 0);
+}
 
 function startJson(request: StrategyRequest): Sieve {
   const capacity = capacityBytes(request.limits, request.counter);

@@ -1,20 +1,20 @@
-import type { Strategy } from "../../../contract/strategy.ts";
 import { decode } from "../fit.ts";
-import { listedDepth, type TreeStep, treeStep } from "../kinds/listed-depth.ts";
-import { tellsTrouble } from "../kinds/tells-trouble.ts";
 import { startRanked } from "../ranked/start-ranked.ts";
+import { type KindSample, type KindStrategy, shareOfLines } from "./kind.ts";
+import { tellsTrouble } from "./matches.ts";
 
 const RANKS = 13;
 const LOOK_BYTES = 1000;
 /** Files of one folder in the first step of its depth; each further step has twice as many. */
 const FIRST_FILES = 4;
-/** Lines that tell of trouble and stand before all others; more of them are listed as what they are. */
+/** So many lines that tell of trouble come before all others; further ones are ranked like the rest. */
 const MOST_TROUBLES = 20;
 
 /** Keeps a listing or a tree: what is higher before what is deeper, some of every folder before all of one. */
-export const listing: Strategy = {
+export const listing: KindStrategy = {
   name: "listing",
   exact: true,
+  kinds: [{ name: "listing", order: 70, is: isListing }],
   start: (request) => {
     let base = Number.POSITIVE_INFINITY;
     let folder = "";
@@ -39,3 +39,62 @@ export const listing: Strategy = {
     });
   },
 };
+
+/** How deep a line of a listing stands, and in which folder. */
+interface Listed {
+  depth: number;
+  parent: string;
+}
+
+/** What trees draw before a name: bars and spaces, then a branch. */
+const BRANCHES = /^([│| \u00a0]*)[├└`+|][─-]{1,2}(┬?) /;
+
+/** Columns that each level of a tree takes. */
+type TreeStep = 2 | 4;
+
+/** The step of a tree of which this is a line; null where the line does not tell. */
+function treeStep(line: string): TreeStep | null {
+  const drawn = BRANCHES.exec(line);
+  if (drawn === null) return null;
+  const before = (drawn[1] as string).length;
+  return drawn[2] === "┬" || before % 4 === 2 ? 2 : null;
+}
+
+/** Reads a path, a line of a tree or an indented name. */
+function listedDepth(line: string, step: TreeStep): Listed {
+  const drawn = BRANCHES.exec(line);
+  if (drawn !== null) {
+    const before = (drawn[1] as string).length;
+    return { depth: 1 + Math.ceil(before / step), parent: `drawn ${before}` };
+  }
+  const text = line.trimEnd();
+  // The head of a folder in `ls -R`.
+  if (text.endsWith(":") && !text.includes(" ")) return { depth: 0, parent: text };
+  const indent = text.length - text.trimStart().length;
+  const path = text.trim().replace(/\/+$/, "");
+  const slash = path.lastIndexOf("/");
+  if (slash === -1 || path.includes(" ")) return { depth: Math.floor(indent / 2), parent: `indent ${indent}` };
+  return { depth: path.split("/").length - 1, parent: path.slice(0, slash) };
+}
+
+const SHARE = 0.9;
+const TREE = /^(?:[│| \u00a0]*)(?:├─[─┬]|└─[─┬]|\|-- |`-- |\+-- )/;
+const LONG = /^(?:[-dlcbps][rwxsStT-]{9}[.+@]? |total \d+$)/;
+const FOLDER = /^[^\s:]+:$/;
+// No part holds a slash, so that there is only one way to read a line. Else a crafted line takes very long.
+const PATH = /^(?:\.{0,2}\/)?[^\s:;,(){}<>="'|/]+(?:\/[^\s:;,(){}<>="'|/]+)+\/?$/;
+const NAME = /^\s*[^\s:;,(){}<>="'|]+\/?$/;
+
+/** Names of files: a tree, `ls -l`, `ls -R`, `find`, or a list of names where the tool lists. */
+function isListing({ lines, tool, command }: KindSample): boolean {
+  if (lines.length < 5) return false;
+  const share = (is: (line: string) => boolean) => shareOfLines(lines, is);
+  if (share((line) => TREE.test(line)) >= 0.7) return true;
+  if (share((line) => LONG.test(line) || FOLDER.test(line)) >= SHARE) return true;
+  if (share((line) => PATH.test(line)) >= SHARE) return true;
+  const lists =
+    tool === "list_directory" ||
+    tool === "get_repo_structure" ||
+    /^(?:ls|dir|tree|find|fd|git ls-files)\b/.test(command);
+  return lists && share((line) => NAME.test(line) || FOLDER.test(line)) >= 0.7;
+}

@@ -1,20 +1,19 @@
-import type { Strategy } from "../../../contract/strategy.ts";
 import { decode } from "../fit.ts";
-import { matchedFile } from "../kinds/matched-file.ts";
-import { tellsTrouble } from "../kinds/tells-trouble.ts";
 import { startRanked } from "../ranked/start-ranked.ts";
+import { type KindSample, type KindStrategy, shareOfLines } from "./kind.ts";
 
 const RANKS = 15;
 /** Longer paths are told apart by their first bytes. */
 const LOOK_BYTES = 400;
-/** Lines that are no match but tell of trouble and stand before all others. */
+/** So many lines that are not a match but tell of trouble come before all others. */
 const MOST_TROUBLES = 20;
 const NAMES = ["trouble", "first match in a file"];
 
 /** Keeps search results: every file's first match, then every file's second, and so on; each line as it is. */
-export const matches: Strategy = {
+export const matches: KindStrategy = {
   name: "matches",
   exact: true,
+  kinds: [{ name: "matches", order: 60, is: isMatches }],
   start: (request) => {
     let file: string | null = null;
     let depth = 0;
@@ -37,3 +36,32 @@ export const matches: Strategy = {
     });
   },
 };
+
+const MATCH = /^(?:[A-Za-z]:[\\/])?([^\s:][^:\n]*?):\d+(?::\d+)?:/;
+const CONTEXT = /^([^\s:][^:\n]*?)-\d+-/;
+
+/** The file that a line of search results (`file:12:text`, `file-13-context`) names; null if it names none. */
+function matchedFile(line: string): string | null {
+  return (MATCH.exec(line) ?? CONTEXT.exec(line))?.[1] ?? null;
+}
+
+const TROUBLE =
+  /\bUNMET\b|\bERR!|(?:^| )(?:[\w.]*[Ee]rror|ERROR|fatal|panic|invalid|extraneous|missing): |: (?:Permission denied|No such file or directory|Input\/output error|Is a directory)$|^(?:FAIL|ERROR|FAILED) |\b\d+ failed\b/;
+
+/** True if the tool that lists or searches says in this line what went wrong, rather than what it found. */
+export function tellsTrouble(line: string): boolean {
+  return TROUBLE.test(line);
+}
+
+/** A file's name has a folder or an ending. */
+const FILE_NAME = /[/\\]|\.\w{1,12}$/;
+/** Compilers write the same form. */
+const DIAGNOSTIC = /:\d+:(?:\d+:)? *(?:fatal )?(?:error|warning|note|info)\b/i;
+
+/** Search results, `file:line:text`. */
+function isMatches({ lines, tool }: KindSample): boolean {
+  if (lines.length < 3) return false;
+  const named = shareOfLines(lines, (line) => line === "--" || FILE_NAME.test(matchedFile(line) ?? ""));
+  if (named < (tool === "search_files" ? 0.5 : 0.85)) return false;
+  return shareOfLines(lines, (line) => DIAGNOSTIC.test(line)) < 0.2;
+}

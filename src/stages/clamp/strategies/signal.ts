@@ -1,7 +1,7 @@
 import type { Cut, Room } from "../../../contract/cut.ts";
 import type { Total } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
-import type { Held, Sieve, Strategy, StrategyRequest } from "../../../contract/strategy.ts";
+import type { Held, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
 import { type Budget, budgetOf, spend, UNITS } from "../budget.ts";
 import { explainCut } from "../signal/explain.ts";
@@ -13,6 +13,7 @@ import { SignalReader } from "../signal/signal-reader.ts";
 import { UnitCosts } from "../signal/unit-costs.ts";
 import { writeCut } from "../signal/write-cut.ts";
 import { startEdges } from "./edges.ts";
+import { type KindSample, type KindStrategy, shareOfLines } from "./kind.ts";
 
 /** Room for less than this is too little for choosing: both ends are shown. */
 const LEAST: Budget = { bytes: 600, chars: 600, lines: 8, tokens: 200 };
@@ -26,7 +27,15 @@ const FEWEST_LINES = 3;
 const MAY_FIT = 3;
 
 /** Keeps what tells why something failed, and both ends. */
-export const signal: Strategy = { name: "signal", start: startSignal };
+export const signal: KindStrategy = {
+  name: "signal",
+  kinds: [
+    { name: "log", order: 50, is: isLog },
+    // If a command that did something wrote it and it is nothing else, it is most likely a log.
+    { name: "log", order: 100, is: ({ hasRun, lines }) => hasRun && lines.length > 0 },
+  ],
+  start: startSignal,
+};
 
 /** A sieve that can tell whether the output itself speaks of a failure, and whether lines stand out from the others. */
 export function startSignal(request: StrategyRequest): Sieve & { tellsFailure(): boolean; hasOdd(): boolean } {
@@ -90,4 +99,23 @@ function cutSignal(
   }
   const limited = UNITS.find((unit) => budget[unit] !== Number.POSITIVE_INFINITY);
   return writeCut(store, kept, total, limited ?? null);
+}
+
+const TIME =
+  /^\W{0,2}(?:\d{4}-\d\d-\d\d[T ]|\d\d:\d\d:\d\d|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d)/;
+const LEVEL = /^(?:\S+ ){0,4}\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|SEVERE)\b/;
+const STEP =
+  /^(?:\$ |\+ |> \S|>>> |travis_|\[\d+\/\d+\]|npm (?:WARN|ERR!|notice)|yarn |make(?:\[\d+\])?: |g?cc |CC |CXX |Get:|Hit:|Setting up|Unpacking|Collecting |Downloading|Downloaded|Installing |Compiling |Checking |Building |Running |ok \d|not ok \d|=== RUN|--- (?:PASS|FAIL)|PASS|FAIL|Test |Tests? run:|\s*[✓✔✗✖●] )/;
+/** A line of a web server's access log. */
+const ACCESS = /^\S+ \S+ \S+ \[\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d /;
+/** A call that was traced, and what it returned. */
+const CALL = /^(?:\[?(?:pid +)?\d+\]? +)?(?:[\d:.]+ )?[a-z_]\w*\(.*\) += (?:-?\d|0x|\?)/;
+/** One such line is enough: only a program that ran writes these. */
+const SURE =
+  /^(?:Traceback \(most recent call last\)|\s+at [\w$.<>]+\(.*\)$|\s+at .+:\d+:\d+\)?$|Exception in thread |panic: |Caused by: |\s*File "[^"]+", line \d+|=+ (?:test session starts|FAILURES|ERRORS) =+|npm ERR!|##\[(?:group|error)|travis_fold:|Started by (?:timer|user |an SCM change|upstream )|The command ".*" exited with)/;
+
+/** What a program says while it works. */
+function isLog({ lines }: KindSample): boolean {
+  if (lines.some((line) => SURE.test(line))) return true;
+  return shareOfLines(lines, (line) => [TIME, LEVEL, STEP, ACCESS, CALL].some((sign) => sign.test(line))) >= 0.25;
 }

@@ -1,13 +1,19 @@
 import { describe, expect, it } from "vitest";
-import type { Kind } from "./kind.ts";
-import { recognizeKind } from "./recognize-kind.ts";
+import { estimateCounter } from "../../measure/estimate-tokens.ts";
+import { strategies } from "./index.ts";
+import type { KindStrategy } from "./kind.ts";
 
 const repeated = (count: number, line: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => line(n)).join("\n");
 const kindOf = (text: string, about: { tool?: string; command?: string; exitCode?: number } = {}) =>
-  recognizeKind(new TextEncoder().encode(text), about);
+  strategies[0]?.choose?.(new TextEncoder().encode(text), {
+    limits: {},
+    headShare: 0.5,
+    counter: estimateCounter,
+    ...about,
+  }).kind;
 
-const SAMPLES: [name: string, Kind, text: string][] = [
+const SAMPLES: [name: string, kind: string, text: string][] = [
   ["an array", "json", `[${repeated(300, (n) => `{"id":${n}},`)}`],
   ["JSON lines", "json", repeated(300, (n) => `{"id":${n},"level":"info"}`)],
   ["a page", "html", `<!DOCTYPE html>\n<html><body>${repeated(50, (n) => `<p>${n}</p>`)}`],
@@ -77,7 +83,7 @@ const SAMPLES: [name: string, Kind, text: string][] = [
   ["almost JSON", "unknown", `[INFO${"x ".repeat(300)}`],
 ];
 
-describe("recognizeKind", () => {
+describe("auto", () => {
   it.each(SAMPLES)("%s is %s", (_name, kind, text) => {
     expect(kindOf(text)).toBe(kind);
   });
@@ -113,6 +119,19 @@ describe("recognizeKind", () => {
       kindOf(SAMPLES.find(([name]) => name === "compiler messages")?.[2] ?? "", { tool: "bash", exitCode: 2 }),
     ).toBe("log");
   });
+});
+
+it("asks each kind in an order of its own, and the strategies for one kind are one", () => {
+  const kinds = strategies.flatMap((strategy) =>
+    ((strategy as KindStrategy).kinds ?? []).map(({ name, order }) => ({ name, order, strategy: strategy.name })),
+  );
+  expect(new Set(kinds.map(({ order }) => order)).size).toBe(kinds.length);
+  expect(kinds.toSorted((a, b) => a.order - b.order).map(({ name }) => name)).toEqual([
+    ...["json", "source", "html", "diff", "log", "matches", "listing", "table", "source", "log", "prose"],
+  ]);
+  for (const name of new Set(kinds.map((kind) => kind.name))) {
+    expect(new Set(kinds.filter((kind) => kind.name === name).map(({ strategy }) => strategy)).size).toBe(1);
+  }
 });
 
 it("takes time in proportion to what it looks at, however crafted", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cellSplitter, splitAt } from "./table-cells.ts";
+import { cellSplitter, splitAt } from "./table.ts";
 
 describe("splitAt", () => {
   it.each([
