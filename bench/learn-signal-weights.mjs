@@ -48,11 +48,7 @@ writeFileSync(
   `// Learned: written by bench/learn-signal-weights.mjs, not by hand. Hundredths of natural logarithms.\n${[
     list("LINE_WEIGHTS", "What each feature of a line is worth, in the order of line-features.ts.", all.line),
     list("LEVELS", "Scores from which a line is of the next level.", all.levels),
-    list(
-      "CONTEXT_WEIGHTS",
-      "What each step of its surroundings is worth, in the order of context-features.ts.",
-      all.context,
-    ),
+    list("CONTEXT_WEIGHTS", "What each step of its surroundings is worth, in the order of context.ts.", all.context),
   ].join("\n")}
 function hundredths(values: readonly number[]): Float32Array {
   return Float32Array.from(values, (value) => value / 100);

@@ -7,9 +7,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const signal = "./src/stages/clamp/signal";
 const entry = `
 export { SignalReader } from "${signal}/signal-reader.ts";
-export { LateContext } from "${signal}/late-context.ts";
 export { LINE_FEATURES, ORDERED_LINE, featureName } from "${signal}/line-features.ts";
-export { CONTEXT_FEATURES, ORDERED, contextName } from "${signal}/context-features.ts";
+export { CONTEXT_FEATURES, LateContext, ORDERED, contextName } from "${signal}/context.ts";
 export { LINE_WEIGHTS, CONTEXT_WEIGHTS, LEVELS } from "${signal}/weights.ts";
 export { startFold } from "./src/stages/fold/fold.ts";
 export { startAdmission, NOT_KEPT } from "./src/admit/admission.ts";

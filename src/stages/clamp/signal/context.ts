@@ -1,6 +1,76 @@
-import { CONTEXT_AT, doubling } from "./context-features.ts";
+import type { ShapeCounts } from "./unit-store.ts";
 import { FAILED_STEP, GOOD_STEP, IS_BLANK, IS_COMMAND, IS_FRAME, IS_HEADER, type UnitStore } from "./unit-store.ts";
 import { CONTEXT_WEIGHTS } from "./weights.ts";
+
+// What is known of a line from the lines around it, and at the end from the whole output. Each is one of a few steps.
+const groups: [name: string, size: number][] = [
+  ["own level", 32],
+  ["level before", 16],
+  ["level after", 16],
+  ["levels 2-3 before", 16],
+  ["levels 2-3 after", 16],
+  ["levels 4-8 before", 16],
+  ["levels 4-8 after", 16],
+  ["levels 9-20 before", 16],
+  ["levels 9-20 after", 16],
+  ["paragraph level", 16],
+  ["paragraph's first level", 16],
+  ["place in paragraph", 7],
+  ["paragraph ahead", 7],
+  ["parent level", 17],
+  ["since header", 10],
+  ["place among frames", 7],
+  ["strong near", 8],
+  ["strong around", 8],
+  ["since command", 9],
+  ["strong since command", 7],
+  ["failed steps before", 4],
+  ["good steps before", 5],
+  ["shape seen", 8],
+  // Known only at the end.
+  ["chars to the end", 13],
+  ["lines to the end", 11],
+  ["position", 10],
+  ["lines to a failed step", 12],
+  ["next step", 3],
+  ["shape in all", 8],
+  ["start in all", 8],
+  ["rank", 9],
+  ["strong in all, level", 40],
+  ["failed steps, level", 24],
+];
+const starts: number[] = [];
+let total = 0;
+for (const [, size] of groups) {
+  starts.push(total);
+  total += size;
+}
+
+/** Where each group of steps begins, in the order above. */
+export const CONTEXT_AT: readonly number[] = starts;
+/** How many there are in all. @public for the script that learns the weights */
+export const CONTEXT_FEATURES = total;
+/** Groups whose steps have an order: neighbours should not differ much. @public for the script that learns the weights */
+export const ORDERED: readonly [from: number, to: number][] = groups
+  .map(([name, size], index): [string, number, number] => [name, starts[index] as number, size])
+  .filter(([name]) => !name.includes(", level") && name !== "next step")
+  .map(([, start, size]) => [start, start + size]);
+/** Groups before this one are known without the rest of the output. */
+export const LATE_GROUP = groups.findIndex(([name]) => name === "chars to the end");
+
+/** A step in words, for people who ask why. @public for the script that learns the weights */
+export function contextName(feature: number): string {
+  const group = starts.findLastIndex((start) => start <= feature);
+  const [name, size] = groups[group] as [string, number];
+  return `${name} ${feature - (starts[group] as number)}/${size}`;
+}
+
+/** The step of a count: 0, 1, 2, up to 4, 8, 16 ... */
+export function doubling(count: number, most: number): number {
+  if (count < 3) return count < 0 ? 0 : count;
+  const step = 34 - Math.clz32(count - 1) - 1;
+  return step < most ? step : most;
+}
 
 const A1 = CONTEXT_AT[1] as number;
 const A2 = CONTEXT_AT[2] as number;
@@ -51,13 +121,47 @@ export class Context {
   #paragraphLevel = 0;
 
   /**
-   * The score of row `row`, of which `last` rows in all are there; `seen` is how often its shape came before. Nothing
-   * lively stands around a `quiet` one.
+   * The score of row `row` of a store with `last` rows. `seen` is how often its shape came before. If `quiet`, no lively
+   * line is near it. Rows are to be asked for in order.
    */
   look(store: UnitStore, row: number, last: number, seen: number, quiet = false): number {
     const { level, flags } = store;
     const flag = flags[row] as number;
     const own = level[row] as number;
+    this.#arrive(flag, own);
+    store.failedBefore[row] = this.#failed > 255 ? 255 : this.#failed;
+    if (quiet) {
+      this.#pass(flag, own);
+      return QUIET_SCORE;
+    }
+    const near = strongIn(store, row - 5, row + 5, last);
+    const around = strongIn(store, row - 15, row + 15, last);
+    const { features } = this;
+    features[0] = own;
+    if (row >= REACH && row + REACH < last) this.#levelsInside(store, row);
+    else this.#levelsAtEdge(level, row, last);
+    this.#lookAhead(store, row, last);
+    features[10] = A10 + (this.#paragraph === 0 ? 0 : this.#paragraphFirst >> 1);
+    features[11] = A11 + doubling(this.#paragraph, 6);
+    features[13] = A13 + (parentLevel(store, row) >> 1);
+    features[14] = A14 + doubling(this.#sinceHeader, 9);
+    features[15] = A15 + (this.#frames === 0 ? 0 : this.#sinceFrames === 0 ? 1 + doubling(this.#frames - 1, 4) : 6);
+    features[16] = A16 + (near > 7 ? 7 : near);
+    features[17] = A17 + (around < 5 ? around : around < 8 ? 5 : around < 14 ? 6 : 7);
+    features[18] = A18 + doubling(this.#sinceCommand, 8);
+    features[19] = A19 + doubling(this.#strongSince, 6);
+    features[20] = A20 + (this.#failed > 3 ? 3 : this.#failed);
+    features[21] = A21 + doubling(this.#good, 4);
+    features[22] = A22 + doubling(seen, 7);
+    this.count = 23;
+    this.#pass(flag, own);
+    let score = 0;
+    for (let at = 0; at < this.count; at++) score += CONTEXT_WEIGHTS[features[at] as number] as number;
+    return score;
+  }
+
+  /** Takes in what the line itself changes: its paragraph, the command it begins, the header or the frames it is in. */
+  #arrive(flag: number, own: number): void {
     if ((flag & IS_BLANK) !== 0) {
       this.#paragraph = 0;
       this.#paragraphLevel = 0;
@@ -74,59 +178,21 @@ export class Context {
       this.#frames++;
       this.#sinceFrames = 0;
     } else if (this.#sinceFrames > 2) this.#frames = 0;
+  }
 
-    if (quiet) {
-      store.failedBefore[row] = this.#failed > 255 ? 255 : this.#failed;
-      this.#pass(flag, own);
-      return QUIET_SCORE;
-    }
-    let paragraphLevel = this.#paragraphLevel;
+  /** The highest level of the row's paragraph, and how many lines of it are still to come. */
+  #lookAhead({ level, flags }: UnitStore, row: number, last: number): void {
+    let highestLevel = this.#paragraphLevel;
     let ahead = 0;
     const to = last < row + REACH + 1 ? last : row + REACH + 1;
-    if ((flag & IS_BLANK) === 0) {
+    if (((flags[row] as number) & IS_BLANK) === 0) {
       for (let at = row + 1; at < to && ((flags[at] as number) & IS_BLANK) === 0; at++) {
         ahead++;
-        if ((level[at] as number) > paragraphLevel) paragraphLevel = level[at] as number;
+        if ((level[at] as number) > highestLevel) highestLevel = level[at] as number;
       }
     }
-    const indent = store.indent[row] as number;
-    const from = row < REACH ? 0 : row - REACH;
-    let parent = 32;
-    if (indent > 0) {
-      for (let at = row - 1; at >= from; at--) {
-        if (indent > (store.indent[at] as number) && ((flags[at] as number) & IS_BLANK) === 0) {
-          parent = level[at] as number;
-          break;
-        }
-      }
-    }
-    const near = strongIn(store, row - 5, row + 5, last);
-    const around = strongIn(store, row - 15, row + 15, last);
-    const { features } = this;
-    features[0] = own;
-    if (row >= REACH && row + REACH < last) this.#levelsInside(store, row);
-    else this.#levelsAtEdge(level, row, last);
-    features[9] = A9 + (paragraphLevel >> 1);
-    features[10] = A10 + (this.#paragraph === 0 ? 0 : this.#paragraphFirst >> 1);
-    features[11] = A11 + doubling(this.#paragraph, 6);
-    features[12] = A12 + doubling(ahead, 6);
-    features[13] = A13 + (parent >> 1);
-    features[14] = A14 + doubling(this.#sinceHeader, 9);
-    features[15] = A15 + (this.#frames === 0 ? 0 : this.#sinceFrames === 0 ? 1 + doubling(this.#frames - 1, 4) : 6);
-    features[16] = A16 + (near > 7 ? 7 : near);
-    features[17] = A17 + (around < 5 ? around : around < 8 ? 5 : around < 14 ? 6 : 7);
-    features[18] = A18 + doubling(this.#sinceCommand, 8);
-    features[19] = A19 + doubling(this.#strongSince, 6);
-    features[20] = A20 + (this.#failed > 3 ? 3 : this.#failed);
-    features[21] = A21 + doubling(this.#good, 4);
-    features[22] = A22 + doubling(seen, 7);
-    this.count = 23;
-    store.failedBefore[row] = this.#failed > 255 ? 255 : this.#failed;
-
-    this.#pass(flag, own);
-    let score = 0;
-    for (let at = 0; at < this.count; at++) score += CONTEXT_WEIGHTS[features[at] as number] as number;
-    return score;
+    this.features[9] = A9 + (highestLevel >> 1);
+    this.features[12] = A12 + doubling(ahead, 6);
   }
 
   /** The levels around a row that has enough rows on both sides. */
@@ -172,6 +238,17 @@ export class Context {
   }
 }
 
+/** The level of the nearest line above that is indented less; 32 if there is none within reach. */
+function parentLevel({ indent, flags, level }: UnitStore, row: number): number {
+  const own = indent[row] as number;
+  if (own === 0) return 32;
+  const from = row < REACH ? 0 : row - REACH;
+  for (let at = row - 1; at >= from; at--) {
+    if (own > (indent[at] as number) && ((flags[at] as number) & IS_BLANK) === 0) return level[at] as number;
+  }
+  return 32;
+}
+
 function higher(a: number, b: number): number {
   return a > b ? a : b;
 }
@@ -187,4 +264,66 @@ function highest(level: Uint8Array, from: number, to: number, last: number): num
 /** Strong lines among rows [from, to), the last row not counted. */
 function strongIn({ strongBefore }: UnitStore, from: number, to: number, last: number): number {
   return (strongBefore[to < last ? to : last - 1] as number) - (strongBefore[from < 0 ? 0 : from] as number);
+}
+
+/** What is known of an output once it ended. */
+export interface Whole {
+  units: number;
+  chars: number;
+  /** Sequence numbers of lines that end a step that failed, and of those that end one that went well. */
+  failed: Int32Array;
+  good: Int32Array;
+  /** Lines of each level or a higher one. */
+  ranks: Int32Array;
+  strong: number;
+  shapes: ShapeCounts;
+  starts: ShapeCounts;
+}
+
+/** Looks at lines once the output ended; rows are to be asked for in order. */
+export class LateContext {
+  readonly features = new Uint16Array(16);
+  count = 0;
+  readonly #whole: Whole;
+  #nextFailed = 0;
+  #nextGood = 0;
+
+  constructor(whole: Whole) {
+    this.#whole = whole;
+  }
+
+  look(store: UnitStore, row: number): number {
+    const { units, chars, failed, good, ranks, strong, shapes, starts } = this.#whole;
+    const sequence = store.sequence[row] as number;
+    while (this.#nextFailed < failed.length && (failed[this.#nextFailed] as number) < sequence) this.#nextFailed++;
+    while (this.#nextGood < good.length && (good[this.#nextGood] as number) < sequence) this.#nextGood++;
+    const nextFailed = this.#nextFailed < failed.length ? (failed[this.#nextFailed] as number) : -1;
+    const nextGood = this.#nextGood < good.length ? (good[this.#nextGood] as number) : -1;
+    const own = store.level[row] as number;
+    this.count = 0;
+    let group = LATE_GROUP;
+    const put = (step: number) => {
+      this.features[this.count++] = (CONTEXT_AT[group++] as number) + step;
+    };
+    const charsLeft = chars - (store.charsBefore[row] as number);
+    put(Math.min(12, Math.max(0, 32 - Math.clz32(Math.min(charsLeft, 1 << 30) >> 7))));
+    put(doubling(units - 1 - sequence, 10));
+    put(Math.min(9, Math.floor((10 * sequence) / units)));
+    put(nextFailed === -1 ? 11 : doubling(nextFailed - sequence, 10));
+    put(
+      nextFailed === -1 && nextGood === -1
+        ? 0
+        : nextFailed === -1 || (nextGood !== -1 && nextGood < nextFailed)
+          ? 1
+          : 2,
+    );
+    put(doubling(shapes.of(store.shapeSlot[row] as number) - 1, 7));
+    put(doubling(starts.of(store.startSlot[row] as number) - 1, 7));
+    put(Math.min(8, (32 - Math.clz32(ranks[own] as number)) >> 1));
+    put(Math.min(4, (32 - Math.clz32(strong)) >> 1) * 8 + (own >> 2));
+    put(Math.min(2, store.failedBefore[row] as number) * 8 + (own >> 2));
+    let score = 0;
+    for (let at = 0; at < this.count; at++) score += CONTEXT_WEIGHTS[this.features[at] as number] as number;
+    return score;
+  }
 }

@@ -1,13 +1,11 @@
-import { LateContext } from "./late-context.ts";
-import { oddRows, tellingRows } from "./pin-signs.ts";
-import { copiesDown, repeatsDown } from "./repeats.ts";
-import type { SignalReader } from "./signal-reader.ts";
-import { smoothed } from "./smooth.ts";
-import { IS_WARNING, type UnitStore, WARNING_GAIN } from "./unit-store.ts";
+import type { Focus } from "../../../contract/strategy.ts";
+import { LateContext, type Whole } from "./context.ts";
+import { MOST_TELLING, oddFinder, oddRows, signFinder, tellingRows } from "./pin-rows.ts";
+import { IS_BLANK, IS_WARNING, type ShapeCounts, type UnitStore, WARNING_GAIN } from "./unit-store.ts";
 
-/** Where nothing failed a line's own score says less, and its surroundings nothing. */
+/** If nothing failed, a line's own score counts this much, and its surroundings do not count. */
 const PASSING_SHARE = 0.5;
-/** Failing logs have their best line at -5.7 or above; where nothing comes near, no line tells more than another. */
+/** The best line of a failing log scores -5.7 or more. If no line comes near, none tells more than another. */
 const LEAST_SIGN = -6;
 
 /** An output's lines with what each is worth. */
@@ -29,11 +27,8 @@ export interface Judged {
 }
 
 /** Judges every line that is held, now that the whole is known. */
-export function judge(reader: SignalReader, exitCode: number | undefined): Judged {
-  const whole = reader.end();
-  const { store } = reader;
+export function judge(store: UnitStore, whole: Whole, isFailure: boolean): Judged {
   const late = new LateContext(whole);
-  const isFailure = exitCode === undefined ? reader.tellsFailure : exitCode !== 0;
   const scores = new Float32Array(store.length);
   for (let row = 0; row < store.length; row++) {
     const gain = ((store.flags[row] as number) & IS_WARNING) !== 0 ? WARNING_GAIN : 0;
@@ -43,10 +38,232 @@ export function judge(reader: SignalReader, exitCode: number | undefined): Judge
   }
   const isUnsure = isFailure && scores.every((score) => score < LEAST_SIGN);
   const copies = repeatsDown(store, scores);
-  const values = smoothed(store, scores, 0, store.length);
+  const values = smoothed(store, scores, 0, {
+    own: new Float64Array(store.length),
+    values: new Float64Array(store.length),
+  });
   copiesDown(store, copies, values);
   const { units, chars, shapes } = whole;
   const telling = tellingRows(store);
   const odd = oddRows(store, shapes);
   return { store, scores, values, units, chars, telling, odd, isFailure, isUnsure };
+}
+
+/** Lines to either side that lend a line part of its value. */
+const SPREAD = 6;
+/** A line's own share in its value. */
+const OWN = 0.6;
+/** What it then shares with its paragraph: lines without a blank one between, so many at a time. */
+const PARAGRAPH = 0.4;
+const PARAGRAPH_LINES = 30;
+
+/**
+ * Writes the value of each row from `from` on into `values`: e to the power of its score, and part of that of the lines
+ * around it, so that blocks are chosen and not single lines. `own` is room to work in, as long as `values`.
+ */
+function smoothed(
+  store: UnitStore,
+  scores: Float32Array,
+  from: number,
+  { own, values }: { own: Float64Array; values: Float64Array },
+): Float64Array {
+  const { flags, sequence } = store;
+  const count = own.length;
+  // Quiet lines, which are most, have one score.
+  let score = 0;
+  let value = 1;
+  for (let at = 0; at < count; at++) {
+    if (scores[from + at] !== score) {
+      score = scores[from + at] as number;
+      value = Math.exp(score);
+    }
+    own[at] = ((flags[from + at] as number) & IS_BLANK) !== 0 ? 0 : value;
+  }
+  let sum = 0;
+  let lines = 0;
+  let low = 0;
+  let high = 0;
+  for (let at = 0; at < count; at++) {
+    const here = sequence[from + at] as number;
+    while (high < count && (sequence[from + high] as number) <= here + SPREAD) {
+      sum += own[high] as number;
+      if (((flags[from + high] as number) & IS_BLANK) === 0) lines++;
+      high++;
+    }
+    while ((sequence[from + low] as number) < here - SPREAD) {
+      sum -= own[low] as number;
+      if (((flags[from + low] as number) & IS_BLANK) === 0) lines--;
+      low++;
+    }
+    values[at] = OWN * (own[at] as number) + ((1 - OWN) * Math.max(0, sum)) / Math.max(1, lines);
+  }
+  shareInParagraphs(store, own, values, from);
+  return values;
+}
+
+function shareInParagraphs(store: UnitStore, own: Float64Array, values: Float64Array, from: number): void {
+  const { flags, sequence } = store;
+  const isBlank = (at: number) => ((flags[from + at] as number) & IS_BLANK) !== 0;
+  const follows = (at: number) => sequence[from + at] === (sequence[from + at - 1] as number) + 1;
+  for (let at = 0; at < own.length; at++) {
+    const start = at;
+    let sum = 0;
+    while (at < own.length && at - start < PARAGRAPH_LINES && !isBlank(at) && (at === start || follows(at))) {
+      sum += own[at++] as number;
+    }
+    const shared = (PARAGRAPH * sum) / (at - start);
+    for (let row = start; row < at; row++) values[row] = (1 - PARAGRAPH) * (values[row] as number) + shared;
+    if (at > start) at--;
+  }
+}
+
+/** What a copy of a better line loses of its score, and so lends less to the lines around it. */
+const REPEAT_COST = 0.7;
+/** What it is then worth less, times how many copies came before it. */
+const COPY_COST = 2;
+/** The line before a copy is worth so many times what the copy was worth. */
+const HEAD_GAIN = 1.5;
+
+/**
+ * A line that comes again tells nothing new: all but the best of its copies score less. Gives for each row how many of
+ * them came before it; 0 for the best.
+ */
+function repeatsDown(store: UnitStore, scores: Float32Array): Uint16Array {
+  const copies = new Uint16Array(store.length);
+  const best = new Map<number, number>();
+  const counts = new Map<number, number>();
+  for (let row = 0; row < store.length; row++) {
+    const text = store.textHash[row] as number;
+    if (text === 0) continue;
+    const other = best.get(text);
+    if (other === undefined) {
+      best.set(text, row);
+      continue;
+    }
+    const count = (counts.get(text) ?? 0) + 1;
+    counts.set(text, count);
+    const isBetter = (scores[row] as number) > (scores[other] as number);
+    if (isBetter) best.set(text, row);
+    const copy = isBetter ? other : row;
+    scores[copy] = (scores[copy] as number) - REPEAT_COST;
+    copies[copy] = Math.min(65_535, count);
+  }
+  return copies;
+}
+
+/** Where many failures have one body, what tells them apart comes before the body's copies: the line before each. */
+function copiesDown(store: UnitStore, copies: Uint16Array, values: Float64Array): void {
+  const { flags, sequence } = store;
+  for (let row = 0; row < store.length; row++) {
+    const copy = copies[row] as number;
+    if (copy > 0) values[row] = (values[row] as number) / (1 + COPY_COST * copy);
+    else if (
+      (copies[row + 1] ?? 0) > 0 &&
+      ((flags[row] as number) & IS_BLANK) === 0 &&
+      sequence[row + 1] === (sequence[row] as number) + 1
+    )
+      values[row] = Math.max(values[row] as number, HEAD_GAIN * (values[row + 1] as number));
+  }
+}
+
+/** Share of the room at the output's start that is never let go, and rooms at its end. */
+const HEAD_SHARE = 0.2;
+/** The newest lines are needed as surroundings of the next. */
+const NEWEST_LINES = 64;
+/** What a line costs beside its characters. */
+const LINE_COST = 32;
+const STEPS = 512;
+/** The value per cost at which each step begins: six steps to a doubling. */
+const STEP_STARTS = Float64Array.from({ length: STEPS }, (_, step) => 2 ** ((step - 0.5) / 6 - 60));
+
+/** What is held, in characters, from which on lines are let go. */
+export function heldCost({ chars, length }: UnitStore): number {
+  return chars + LINE_COST * length;
+}
+
+/**
+ * Lets go of the lines that are worth least for their length, until about as much as `heldChars` says is held. Gives what
+ * may be held the next time: of very short lines both ends alone can be more, and to look again at each line is too often.
+ */
+export function evict(store: UnitStore, roomChars: number, judged: number, shapes: ShapeCounts): number {
+  const { length, shownChars, charsBefore } = store;
+  if (scratch.keeps.length < length) scratch = newScratch(length + (length >> 1));
+  const keeps = scratch.keeps.fill(0, 0, length);
+  let left = heldChars(roomChars);
+  let head = 0;
+  while (head < length && (charsBefore[head] as number) < roomChars * HEAD_SHARE) left -= costOf(store, head++);
+  let tail = length;
+  let tailChars = 0;
+  while (tail > head && (tailChars < roomChars || length - tail < NEWEST_LINES || tail > judged)) {
+    tailChars += shownChars[--tail] as number;
+    left -= costOf(store, tail);
+  }
+  keeps.fill(1, 0, head);
+  keeps.fill(1, tail, length);
+  const count = tail - head;
+  const own = scratch.own.subarray(0, count);
+  const values = smoothed(store, store.score, head, { own, values: scratch.values.subarray(0, count) });
+  const steps = scratch.steps.fill(0);
+  const { step } = scratch;
+  // From the step of the row before it is not far: faster than a logarithm.
+  let at = 0;
+  for (let row = head; row < tail; row++) {
+    const cost = costOf(store, row);
+    const density = (values[row - head] as number) / cost;
+    while (at > 0 && density < (STEP_STARTS[at] as number)) at--;
+    while (at < STEPS - 1 && density >= (STEP_STARTS[at + 1] as number)) at++;
+    step[row - head] = at;
+    steps[at] = (steps[at] as number) + cost;
+  }
+  let lowest = STEPS;
+  while (lowest > 0 && left - (steps[lowest - 1] as number) > 0) left -= steps[--lowest] as number;
+  // The first lines that tell of a failure, or stand out, stay: at the end they may be the only ones.
+  const isSign = signFinder(store);
+  const isOdd = oddFinder(store, shapes);
+  let signs = 0;
+  for (let row = head; row < tail; row++) {
+    if ((step[row - head] as number) >= lowest) keeps[row] = 1;
+    else if (signs < MOST_TELLING && (isSign(row) || isOdd(row))) {
+      keeps[row] = 1;
+      signs++;
+    }
+  }
+  store.retain(keeps, scratch.rows);
+  return Math.max(2 * heldChars(roomChars), 1.5 * heldCost(store));
+}
+
+/** Used by one call after another: new arrays each time would cost more than the rest of it. */
+function newScratch(length: number) {
+  return {
+    keeps: new Uint8Array(length),
+    own: new Float64Array(length),
+    values: new Float64Array(length),
+    step: new Uint16Array(length),
+    steps: new Float64Array(STEPS),
+    rows: new Int32Array(length),
+  };
+}
+let scratch = newScratch(0);
+
+function costOf({ shownChars }: UnitStore, row: number): number {
+  return (shownChars[row] as number) + LINE_COST;
+}
+
+/** How an output is read. */
+export interface Reading {
+  /** About how many characters can be shown. */
+  roomChars: number;
+  /** Every line of the first so many bytes is judged; of the rest what a quick look finds, within bounds, and the end. */
+  fullBytes: number;
+  focus?: Focus | undefined;
+}
+
+/** Lines are held up to this many times the room; more where the room is small. */
+const HELD_ROOMS = 5;
+const SMALL_HELD_ROOMS = 24;
+const SMALL_HELD_CHARS = 250_000;
+
+/** How many characters of lines are held on to while the output comes. */
+export function heldChars(roomChars: number): number {
+  return Math.max(HELD_ROOMS * roomChars, Math.min(SMALL_HELD_ROOMS * roomChars, SMALL_HELD_CHARS));
 }

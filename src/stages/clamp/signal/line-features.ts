@@ -1,7 +1,129 @@
-import { CONCEPT_NAMES } from "./words.ts";
+/** Words by concept: a line is judged by concepts, since single words would be too many to learn weights for. */
+
+const CONCEPTS: Readonly<Record<string, string>> = {
+  error: "error errors err errored erroring",
+  fail: "fail fails failed failing failure failures unsuccessful unsuccessfully",
+  fatal: "fatal critical severe emergency emerg",
+  panic:
+    "panic panicked abort aborted aborting sigabrt sigsegv segfault segmentation sigkill sigterm sigill sigbus dumped core killed oom crash crashed crashes terminated terminating interrupted disconnected disconnect unexpectedly stopped cancelled canceled deadlock race",
+  exception:
+    "exception exceptions ioexception throwable throw thrown throws raise raised traceback caught uncaught unhandled rethrown",
+  cause: "caused because reason cause due root causes",
+  assert:
+    "assert assertion assertions asserted asserting asserterror assertionerror verify verification should must expectation expectations",
+  expected: "expected expecting expect wanted want wants",
+  actual: "actual actually got received found returned gotten but was were instead",
+  cannot: "cannot can couldn could unable doesn didn isn won wouldn hasn shouldn wasn don t",
+  not: "not no never neither nor non without nothing none",
+  missing:
+    "missing notfound unknown undefined undeclared unresolved unrecognized unrecognised unexpected nonexistent absent nil null nan none empty lost",
+  invalid:
+    "invalid illegal bad malformed incorrect wrong broken corrupt corrupted incompatible mismatch mismatched mismatches unsupported improper ambiguous conflict conflicts conflicting duplicate duplicated redundant unused violation violations violates violated unmet unsatisfied outdated stale dirty untracked unstable regression regressions unreachable discouraged forgot",
+  denied: "denied refused forbidden unauthorized permission rejected reject disallowed prohibited blocked",
+  timeout: "timeout timeouts timed deadline exceeded exceeds overflow exhausted stalled hang hung unreachable",
+  syntax:
+    "syntax parse parser parsing token lint linter style indentation whitespace semicolon eslint tslint checkstyle rubocop shellcheck prettier format formatting trailing",
+  type: "type types typed argument arguments parameter parameters variable variables function method methods class module modules symbol symbols identifier import imports member property attribute reference references scope instance",
+  warn: "warn warning warnings warned deprecated deprecation deprecations deprecate",
+  info: "info notice note debug trace verbose hint log",
+  pass: "pass passed passes passing ok okay success succeeded successful successfully succeeds",
+  done: "done finished finish finishes complete completed completes completing ended",
+  skip: "skip skipped skipping skips pending ignored ignore ignoring disabled omitted todo inconclusive xfail",
+  test: "test tests testing tested testcase testsuite spec specs suite suites it describe scenario scenarios example examples check checks checking checked",
+  summary: "summary total totals results result report statistics overall conclusion",
+  build: "build builds building built job task tasks step steps stage target phase goal rule recipe",
+  compile:
+    "compile compiles compiled compiling compilation compiler linking link linker linked ld cc cxx gcc clang javac rustc scalac ghc tsc",
+  fetch:
+    "fetch fetching fetched download downloading downloaded downloads get getting cloning clone cloned receiving resolving resolve resolved pulling pull hit retrieving",
+  install:
+    "install installing installed installs installation unpacking unpack setting setup preparing prepare selecting selected package packages dependency dependencies requirement requirements upgrade upgrading updated updating update added adding using extracting extract processing configure configuring",
+  start:
+    "start started starting starts run running runs ran begin beginning executing execute executed exec launching loading loaded load generating generated creating created create writing copying copy",
+  exit: "exit exited exits exiting exitcode status code codes returncode errno rc",
+  command: "command commands script bash sh shell cmd executable binary process program",
+  line: "line lines ln col column row",
+  at: "at",
+  in: "in on from",
+  file: "file files path paths directory folder filename",
+  stack: "stack stacktrace backtrace frame frames goroutine thread threads main",
+  diff: "diff difference differences differ differs differing diverged changed modified deleted removed changes",
+  make: "make gmake ninja cmake bazel rake gradle gradlew mvn maven sbt cargo npm yarn pnpm pip gem bundle bundler composer tox pytest jest mocha karma grunt gulp webpack lerna nx go rebar stack cabal mix lein ant",
+  see: "see run re rerun try help more information details documentation docs http https www please visit",
+  retry: "retry retrying retried attempt attempts again",
+  git: "git commit branch checkout merge head origin remote repository repo detached",
+  time: "ms sec secs second seconds min minute minutes elapsed duration took time hour hours",
+  travis: "travis fold worker cache caching archive secure env export setup sudo apt ppa",
+  network:
+    "connection connect connected host socket server ssl tls certificate dns proxy port url redirect broken dead unreachable status",
+  memory:
+    "memory heap leak leaked leaks sanitizer addresssanitizer undefinedbehavior valgrind uninitialised uninitialized invalid",
+  value: "value values equal equals equality same match matches matched matching contain contains contained true false",
+  left: "left right lhs rhs before after",
+  finding:
+    "issue issues problem problems offense offenses offence offences defect defects bug bugs inspection inspected detected",
+};
+
+/** Their names in the order of their numbers. */
+const CONCEPT_NAMES: readonly string[] = Object.keys(CONCEPTS);
+
+const SLOTS = 4096;
+const hashes = new Int32Array(SLOTS);
+const concepts = new Int8Array(SLOTS).fill(-1);
+
+/** A word's hash is built letter by letter, lower case, from this. */
+export const WORD_SEED = 0x1505;
+
+/** The hash with one more lower-case letter. */
+export function addLetter(hash: number, letter: number): number {
+  return (Math.imul(hash, 33) ^ letter) | 0;
+}
+
+function slotOf(hash: number): number {
+  return (hash ^ (hash >>> 13)) & (SLOTS - 1);
+}
+
+/** The hash of bytes[start, end), which are letters. */
+export function wordHash(bytes: Uint8Array, start: number, end: number): number {
+  let hash = WORD_SEED;
+  for (let at = start; at < end; at++) hash = addLetter(hash, (bytes[at] as number) | 32);
+  return hash;
+}
+
+/** The hashes of words, given with a blank between. */
+export function hashesOf(words: string): Set<number> {
+  return new Set(
+    words
+      .split(" ")
+      .map((word) => [...word].reduce((hash, letter) => addLetter(hash, letter.charCodeAt(0)), WORD_SEED)),
+  );
+}
+
+for (const [number, name] of CONCEPT_NAMES.entries()) {
+  for (const word of (CONCEPTS[name] as string).split(" ")) {
+    let hash = WORD_SEED;
+    for (let at = 0; at < word.length; at++) hash = addLetter(hash, word.charCodeAt(at));
+    let slot = slotOf(hash);
+    while (concepts[slot] !== -1 && hashes[slot] !== hash) slot = (slot + 1) & (SLOTS - 1);
+    // A word of two concepts counts for the first.
+    if (concepts[slot] !== -1) continue;
+    hashes[slot] = hash;
+    concepts[slot] = number;
+  }
+}
+
+/** The number of the concept that a word stands for, or -1. */
+export function conceptOf(hash: number): number {
+  let slot = slotOf(hash);
+  while (concepts[slot] !== -1) {
+    if (hashes[slot] === hash) return concepts[slot] as number;
+    slot = (slot + 1) & (SLOTS - 1);
+  }
+  return -1;
+}
 
 /** In which way a concept stands on a line. */
-export const WAYS = [
+const WAYS = [
   "plain",
   "caps",
   "called",
@@ -27,7 +149,7 @@ export const PART = 9;
 export const PATH = 10;
 
 /** What a line has or has not. */
-export const FLAGS = [
+const FLAGS = [
   "file:line",
   "frame",
   "numbered )",
@@ -61,7 +183,7 @@ export const FLAGS = [
   "tag",
   "more error",
 ] as const;
-export const FLAG = Object.fromEntries(FLAGS.map((name, index) => [name, index])) as Record<
+const FLAG = Object.fromEntries(FLAGS.map((name, index) => [name, index])) as Record<
   (typeof FLAGS)[number],
   number
 >;
@@ -88,7 +210,7 @@ for (const [name, size] of groups) {
 }
 
 export const CONCEPT_AT = bases.concept as number;
-export const FLAG_AT = bases.flag as number;
+const FLAG_AT = bases.flag as number;
 export const INDENT_AT = bases.indent as number;
 export const LENGTH_AT = bases.length as number;
 export const DIGITS_AT = bases.digits as number;
@@ -117,3 +239,47 @@ export function featureName(feature: number): string {
   const concept = CONCEPT_NAMES[Math.floor(index / WAYS.length)] as string;
   return way === "plain" ? concept : `${concept} (${way})`;
 }
+
+export const W = WAYS.length;
+const concept = (name: string) => CONCEPT_NAMES.indexOf(name);
+export const NOT = concept("not");
+export const EXIT = concept("exit");
+export const FAIL = concept("fail");
+export const ERROR = concept("error");
+export const MAKE = concept("make");
+export const WARN = concept("warn");
+export const AT = concept("at");
+export const FILE = concept("file");
+export const BUILD = concept("build");
+export const LINE = concept("line");
+
+export const F_ARROW = FLAG_AT + FLAG.arrow;
+export const F_BACKTICK = FLAG_AT + FLAG.backtick;
+export const F_CALL = FLAG_AT + FLAG.call;
+export const F_CARET = FLAG_AT + FLAG.caret;
+export const F_COLONS = FLAG_AT + FLAG["::"];
+export const F_COLON_END = FLAG_AT + FLAG["colon end"];
+export const F_CROSS = FLAG_AT + FLAG.cross;
+export const F_DOTTED = FLAG_AT + FLAG.dotted;
+export const F_EQUALS = FLAG_AT + FLAG["="];
+export const F_EXIT_FAILED = FLAG_AT + FLAG["exit non-zero"];
+export const F_EXIT_GOOD = FLAG_AT + FLAG["exit zero"];
+export const F_FILE_LINE = FLAG_AT + FLAG["file:line"];
+export const F_FRAME = FLAG_AT + FLAG.frame;
+export const F_GUTTER_ANGLE = FLAG_AT + FLAG["gutter >"];
+export const F_GUTTER_BAR = FLAG_AT + FLAG["gutter |"];
+export const F_GUTTER_E = FLAG_AT + FLAG["gutter E"];
+export const F_HEADER = FLAG_AT + FLAG["failure header"];
+export const F_MINUS = FLAG_AT + FLAG.minus;
+export const F_NUMBERED_DOT = FLAG_AT + FLAG["numbered ."];
+export const F_NUMBERED_PAREN = FLAG_AT + FLAG["numbered )"];
+export const F_PATH = FLAG_AT + FLAG.path;
+export const F_PERCENT = FLAG_AT + FLAG.percent;
+export const F_PLUS = FLAG_AT + FLAG.plus;
+export const F_PROMPT = FLAG_AT + FLAG.prompt;
+export const F_QUOTE = FLAG_AT + FLAG.quote;
+export const F_RULE = FLAG_AT + FLAG.rule;
+export const F_STARS = FLAG_AT + FLAG.stars;
+export const F_TAG = FLAG_AT + FLAG.tag;
+export const F_TICK = FLAG_AT + FLAG.tick;
+export const F_URL = FLAG_AT + FLAG.url;

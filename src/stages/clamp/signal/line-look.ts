@@ -1,5 +1,149 @@
-import { LINE_FEATURES } from "./line-features.ts";
+import {
+  AT,
+  BUILD,
+  CALLED,
+  CAPS,
+  CONCEPT_AT,
+  ERROR,
+  F_ARROW,
+  F_BACKTICK,
+  F_CALL,
+  F_CARET,
+  F_COLON_END,
+  F_COLONS,
+  F_CROSS,
+  F_DOTTED,
+  F_EQUALS,
+  F_EXIT_FAILED,
+  F_EXIT_GOOD,
+  F_FILE_LINE,
+  F_FRAME,
+  F_GUTTER_ANGLE,
+  F_GUTTER_BAR,
+  F_GUTTER_E,
+  F_HEADER,
+  F_MINUS,
+  F_NUMBERED_DOT,
+  F_NUMBERED_PAREN,
+  F_PATH,
+  F_PERCENT,
+  F_PLUS,
+  F_PROMPT,
+  F_QUOTE,
+  F_RULE,
+  F_STARS,
+  F_TAG,
+  F_URL,
+  FAIL,
+  FILE,
+  LINE_FEATURES,
+  MAKE,
+  PLAIN,
+  W,
+  WARN,
+} from "./line-features.ts";
 import { LINE_WEIGHTS } from "./weights.ts";
+
+// What bytes are to a line, and small looks at them.
+
+export const LOWER = 1;
+export const UPPER = 2;
+export const DIGIT = 3;
+export const BLANK = 4;
+export const HIGH = 5;
+export const ESCAPE = 6;
+export const CLASS = new Uint8Array(256);
+for (let byte = 0; byte < 256; byte++) {
+  if (byte >= 97 && byte <= 122) CLASS[byte] = LOWER;
+  else if (byte >= 65 && byte <= 90) CLASS[byte] = UPPER;
+  else if (byte >= 48 && byte <= 57) CLASS[byte] = DIGIT;
+  else if (byte === 27) CLASS[byte] = ESCAPE;
+  else if (byte <= 32 || byte === 127) CLASS[byte] = BLANK;
+  else if (byte >= 128) CLASS[byte] = HIGH;
+}
+/** What a line begins or ends with: letters, digits and each mark of its own. */
+export const EDGE = new Uint8Array(256);
+{
+  const marks = "[](){}<>'\"`-+*|$#=~^/.:,;!?%@\\_&";
+  for (let byte = 0; byte < 256; byte++) {
+    const kind = CLASS[byte];
+    EDGE[byte] = kind === LOWER ? 1 : kind === UPPER ? 2 : kind === DIGIT ? 3 : kind === HIGH ? 4 : 0;
+  }
+  for (let at = 0; at < marks.length; at++) EDGE[marks.charCodeAt(at)] = Math.min(31, 5 + at);
+}
+
+export function onlyJoints(bytes: Uint8Array, from: number, to: number): boolean {
+  if (to - from > 4 || to === from) return false;
+  for (let at = from; at < to; at++) {
+    const byte = bytes[at] as number;
+    if (byte !== 32 && byte !== 58 && byte !== 61 && byte !== 35 && byte !== 9) return false;
+  }
+  return true;
+}
+
+export function lengthBin(length: number): number {
+  if (length < 20) return length < 5 ? 0 : length < 10 ? 1 : 2;
+  if (length < 80) return length < 40 ? 3 : length < 60 ? 4 : 5;
+  return length < 120 ? 6 : length < 200 ? 7 : length < 400 ? 8 : 9;
+}
+
+export function shareBin(part: number, whole: number): number {
+  if (part === 0) return 0;
+  const share = part / whole;
+  return share < 0.06 ? 1 : share < 0.16 ? 2 : share < 0.35 ? 3 : 4;
+}
+
+/** 1 for a cross, 2 for a tick, else 0. All of them stand in the block U+2700, but one. */
+export function highMark(bytes: Uint8Array, at: number, stop: number): number {
+  const byte = bytes[at];
+  if (at + 2 >= stop) return 0;
+  if (byte === 0xe2 && bytes[at + 1] === 0x9c) {
+    const third = bytes[at + 2] as number;
+    if (third >= 0x95 && third <= 0x98) return 1;
+    if (third === 0x93 || third === 0x94 || third === 0x85) return 2;
+  }
+  if (byte === 0xe2 && bytes[at + 1] === 0x9d && bytes[at + 2] === 0x8c) return 1;
+  // The black circle of Erlang, jest and others.
+  return byte === 0xe2 && bytes[at + 1] === 0x97 && bytes[at + 2] === 0x8f ? 1 : 0;
+}
+
+/** Past a terminal code. */
+export function pastEscape(bytes: Uint8Array, at: number, stop: number): number {
+  let to = at + 1;
+  if (to < stop && bytes[to] === 91) {
+    to++;
+    while (to < stop && (bytes[to] as number) < 64) to++;
+  }
+  return to + 1;
+}
+
+/** Past a date or time of day that a log puts before each line. */
+export function pastTimestamp(bytes: Uint8Array, start: number, stop: number): number {
+  const bracket = bytes[start] === 91 ? 1 : 0;
+  if (CLASS[bytes[start + bracket] as number] !== DIGIT) return start;
+  let colons = 0;
+  let dashes = 0;
+  let at = start + bracket;
+  for (; at < stop && at < start + 36; at++) {
+    const byte = bytes[at] as number;
+    if (byte === 58) colons++;
+    else if (byte === 45 || byte === 47) dashes++;
+    else if (CLASS[byte] !== DIGIT && byte !== 46 && byte !== 44 && byte !== 84 && byte !== 90 && byte !== 43) {
+      if (byte !== 32 || dashes < 2 || colons > 0) break;
+    }
+  }
+  if (colons < 2 || at - start < 8) return start;
+  return bracket === 1 && bytes[at] === 93 ? at + 1 : at;
+}
+
+/** Past a word in brackets that a log puts before each line: `[info] `. */
+export function pastTag(bytes: Uint8Array, start: number, stop: number): number {
+  if (bytes[start] !== 91) return start;
+  let at = start + 1;
+  while (at < stop && at < start + 9 && ((bytes[at] as number) | 32) >= 97 && ((bytes[at] as number) | 32) <= 122) at++;
+  if (at - start < 4 || at >= stop || bytes[at] !== 93) return start;
+  return at + 1 === stop || bytes[at + 1] === 32 || bytes[at + 1] === 9 ? at + 1 : start;
+}
 
 const MOST_FEATURES = 160;
 
@@ -27,6 +171,10 @@ export class LineLook {
   isWarning = false;
   /** Says that something failed. */
   tellsFailure = false;
+  /** The concept of its first word, or -1. */
+  firstConcept = -1;
+  /** How many letters and digits it has. */
+  alphanumeric = 0;
   #stamps = new Uint32Array(LINE_FEATURES);
   #stamp = 0;
 
@@ -61,7 +209,165 @@ export class LineLook {
     this.wide = false;
     this.indent = 0;
     this.exit = 0;
+    this.firstConcept = -1;
     this.isFrame = this.isHeader = this.isCommand = this.isWarning = this.tellsFailure = false;
     this.#stamp++;
   }
+
+  /** What the line bytes[start, stop) tells by its edges, and by all that was found on it. `last` is its last byte. */
+  lookAtEdges(bytes: Uint8Array, start: number, stop: number, last: number): void {
+    this.#lookAtStart(bytes, start, stop, last);
+    this.#lookForNumber(bytes, start, stop);
+    this.#lookForFrame(bytes, start, stop);
+    this.#lookForExit();
+    this.isWarning = this.#isPlain(WARN);
+    const cross = this.has(F_CROSS);
+    if (cross) this.tellsFailure = true;
+    this.isHeader =
+      cross ||
+      this.has(CONCEPT_AT + FAIL * W + CAPS) ||
+      this.has(F_NUMBERED_PAREN) ||
+      (last === 58 && (this.#isPlain(FAIL) || this.#isPlain(ERROR)));
+    if (this.isHeader) this.put(F_HEADER);
+  }
+
+  /** A rule, a gutter, a prompt, a tag. */
+  #lookAtStart(bytes: Uint8Array, start: number, stop: number, last: number): void {
+    const first = bytes[start] as number;
+    const second = start + 1 < stop ? (bytes[start + 1] as number) : 32;
+    const isSpaced = second === 32 || second === 9;
+    if (this.alphanumeric === 0 && stop - start >= 3) this.put(isCaret(first, last) ? F_CARET : F_RULE);
+    else if (stop - start >= 8 && first === second && isRule(first)) this.put(F_RULE);
+    if (last === 58) this.put(F_COLON_END);
+    switch (first) {
+      case 43:
+        if (!isSpaced) this.put(F_PLUS);
+        else if (second === 32) this.put(F_PROMPT);
+        break;
+      case 45:
+        if (second !== 45) this.put(F_MINUS);
+        break;
+      case 69:
+        if (isSpaced && (start + 2 >= stop || bytes[start + 2] === 32)) this.put(F_GUTTER_E);
+        break;
+      case 62:
+        if (isSpaced) this.put(F_GUTTER_ANGLE);
+        break;
+      case 124:
+        this.put(F_GUTTER_BAR);
+        break;
+      case 91:
+        this.put(F_TAG);
+        break;
+      case 36:
+        if (isSpaced) this.put(F_PROMPT);
+        this.isCommand = isSpaced;
+        break;
+    }
+  }
+
+  /** `3) ` or `3. ` before the text. */
+  #lookForNumber(bytes: Uint8Array, start: number, stop: number): void {
+    let to = start;
+    while (to < stop && CLASS[bytes[to] as number] === DIGIT) to++;
+    if (to === start || to - start > 3) return;
+    if (bytes[to] === 41) this.put(F_NUMBERED_PAREN);
+    else if (bytes[to] === 46 && bytes[to + 1] === 32) this.put(F_NUMBERED_DOT);
+  }
+
+  /** A frame of a stack trace. */
+  #lookForFrame(bytes: Uint8Array, start: number, stop: number): void {
+    const second = start + 1 < stop ? (bytes[start + 1] as number) : 32;
+    this.isFrame =
+      (this.firstConcept === AT && second === 116) ||
+      (this.firstConcept === FILE && this.has(F_QUOTE) && this.has(F_FILE_LINE)) ||
+      (bytes[start] === 35 && CLASS[second] === DIGIT) ||
+      isAddressFrame(bytes, start, stop);
+    if (this.isFrame) this.put(F_FRAME);
+  }
+
+  /** How a step ended: by an exit code that was found on the line, or by the words of `make` and other builders. */
+  #lookForExit(): void {
+    if (this.exit === 0) {
+      const isMake = this.firstConcept === MAKE && (this.has(F_STARS) || this.has(CONCEPT_AT + ERROR * W + CALLED));
+      if (isMake || (this.#isPlain(BUILD) && this.has(CONCEPT_AT + FAIL * W + CAPS))) this.exit = 1;
+    }
+    if (this.exit === 1) {
+      this.put(F_EXIT_FAILED);
+      this.tellsFailure = true;
+    } else if (this.exit === 2) this.put(F_EXIT_GOOD);
+  }
+
+  #isPlain(concept: number): boolean {
+    return this.has(CONCEPT_AT + concept * W + PLAIN);
+  }
+
+  /** What the punctuation mark at `at` tells; `previous` is the byte before it. */
+  lookAtMark(bytes: Uint8Array, at: number, stop: number, previous: number): void {
+    const next = at + 1 < stop ? (bytes[at + 1] as number) : 32;
+    const before = CLASS[previous] as number;
+    const after = CLASS[next] as number;
+    switch (bytes[at]) {
+      case 37:
+        if (before === DIGIT) this.put(F_PERCENT);
+        break;
+      case 58:
+        if (previous === 58) this.put(F_COLONS);
+        else if (hasSlashes(bytes, at + 1, stop)) this.put(F_URL);
+        break;
+      case 42:
+        if (previous === 42 && next === 42) this.put(F_STARS);
+        break;
+      case 34:
+      case 39:
+        this.put(F_QUOTE);
+        break;
+      case 96:
+        this.put(F_BACKTICK);
+        break;
+      case 62:
+        if (previous === 45 || previous === 61) this.put(F_ARROW);
+        break;
+      case 40:
+        if (isLetter(before)) this.put(F_CALL);
+        break;
+      case 61:
+        if (previous !== 61) this.put(F_EQUALS);
+        break;
+      case 47:
+        if (before === LOWER && after === LOWER) this.put(F_PATH);
+        break;
+      case 46:
+        if (before === LOWER && isLetter(after)) this.put(F_DOTTED);
+        break;
+    }
+  }
+}
+
+function hasSlashes(bytes: Uint8Array, at: number, stop: number): boolean {
+  return at + 1 < stop && bytes[at] === 47 && bytes[at + 1] === 47;
+}
+
+function isLetter(kind: number): boolean {
+  return kind === LOWER || kind === UPPER;
+}
+
+/** True for a line of marks that points at something above it. */
+function isCaret(first: number, last: number): boolean {
+  return first === 94 || first === 126 || last === 94;
+}
+
+/** True for what rules are made of: = - * # */
+function isRule(byte: number): boolean {
+  return byte === 61 || byte === 45 || byte === 42 || byte === 35;
+}
+
+/** `#3 0x4fb97b in ...` behind a few marks that a tool puts before each line. */
+function isAddressFrame(bytes: Uint8Array, start: number, stop: number): boolean {
+  let at = start;
+  while (at < stop && at < start + 10 && CLASS[bytes[at] as number] !== LOWER && bytes[at] !== 35) at++;
+  if (bytes[at] !== 35 || CLASS[bytes[at + 1] as number] !== DIGIT) return false;
+  do at++;
+  while (at < stop && CLASS[bytes[at] as number] === DIGIT);
+  return bytes[at] === 32 && bytes[at + 1] === 48 && bytes[at + 2] === 120;
 }

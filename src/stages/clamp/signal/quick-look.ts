@@ -1,5 +1,15 @@
 // A look that costs a fraction of scanning a line: does it hold four letters of a word that tells of failures?
 /** The words' letters, lower case. */
+import type { Span } from "../../../contract/span.ts";
+import type { Focus } from "../../../contract/strategy.ts";
+import { newScan, scanBytes, scannedChars } from "../../measure/scan.ts";
+import { doubling } from "./context.ts";
+import { SEEN_AT, START_SEEN_AT } from "./line-features.ts";
+import type { LineScan } from "./scan-line.ts";
+import type { ShapeCounts } from "./unit-store.ts";
+import { HAS_ALL_WORDS, IS_FOCUSED, IS_WARNING, WARNING_GAIN } from "./unit-store.ts";
+import { LEVELS } from "./weights.ts";
+
 const QUICK_WORDS: readonly string[] =
   "erro fail exce pani fata abor asse trac segf kill warn exit cras cann unab refu deni unde inva meou caus crit err! brok".split(
     " ",
@@ -56,4 +66,157 @@ export function mayTell(bytes: Uint8Array, start: number, end: number): boolean 
 /** True if bytes[start, end) may tell of a failure, also by words that are common elsewhere. */
 export function mayTellAtAll(bytes: Uint8Array, start: number, end: number): boolean {
   return thorough.finds(bytes, start, end);
+}
+
+/** A run of whole lines: where it ends and how many line breaks it has. */
+interface LineRun {
+  end: number;
+  breaks: number;
+}
+
+/** The run of whole lines from `start` on, which begins a line, that hold no failure word and are not over `longest`. */
+export function quietLines(bytes: Uint8Array, start: number, longest: number): LineRun {
+  return wholeLines(bytes, start, bytes.length, (from, to) => to - from <= longest && !mayTell(bytes, from, to));
+}
+
+/** The run of whole lines of a span from `start` on, which begins line `line`, that end within `most` bytes. */
+export function passedLines(span: Span, start: number, line: number, most: number, longest: number): LineRun {
+  const { bytes } = span;
+  // Where the breaks of the whole span were counted before, nothing need be read.
+  if (most >= bytes.length - start && span.breaks !== -1 && hasShortLines(bytes, start, longest)) {
+    const breaks = span.breaks - (line - span.line);
+    return { end: breaks === 0 ? start : bytes.lastIndexOf(10) + 1, breaks };
+  }
+  return wholeLines(bytes, start, Math.min(bytes.length, start + most), (from, to) => to - from <= longest);
+}
+
+/** True if a few looks tell that no line is longer than `longest`. */
+function hasShortLines(bytes: Uint8Array, start: number, longest: number): boolean {
+  const step = longest >> 1;
+  for (let at = start; at + step <= bytes.length; at += step) {
+    const next = bytes.indexOf(10, at);
+    if (next === -1 || next >= at + step) return false;
+  }
+  return true;
+}
+
+/** The lines from `start` on, breaks included, up to the first that ends after `to` or is not wanted. */
+function wholeLines(
+  bytes: Uint8Array,
+  start: number,
+  to: number,
+  isWanted: (from: number, to: number) => boolean,
+): LineRun {
+  const run = { end: start, breaks: 0 };
+  for (;;) {
+    const end = bytes.indexOf(10, run.end) + 1;
+    if (end === 0 || end > to || !isWanted(run.end, end)) return run;
+    run.end = end;
+    run.breaks++;
+  }
+}
+
+/** Lines around one that caught the quick look's eye that are judged too. */
+export interface Around {
+  before: number;
+  after: number;
+}
+
+/** A level from which a line that holds a failure word is taken for one that tells of a failure. */
+const TELLING = 10;
+const TELLING_AROUND: Around = { before: 20, after: 24 };
+/** Warnings that are still rare are kept, in case that nothing failed. */
+const RARE_STARTS = 16;
+const WARNING_AROUND: Around = { before: 2, after: 2 };
+
+/** What a line that somebody is after gains, and what is judged around it. */
+const FOCUS_GAIN = 6;
+export const AROUND_FOCUS: Around = { before: 2, after: 2 };
+
+/** What a line gains for what it is, beside its score. */
+export function gainOf(flags: number): number {
+  const focus = ((flags & IS_FOCUSED) !== 0 ? FOCUS_GAIN : 0) + ((flags & HAS_ALL_WORDS) !== 0 ? FOCUS_GAIN : 0);
+  return focus + ((flags & IS_WARNING) !== 0 ? WARNING_GAIN : 0);
+}
+
+/** Whether somebody is after the line bytes[start, end), and how much. */
+export function focusFlags(focus: Focus | undefined, bytes: Uint8Array, start: number, end: number): number {
+  if (focus === undefined) return 0;
+  const line = bytes.subarray(start, bytes[end - 1] === 10 ? end - 1 : end);
+  if (!focus.matches(line)) return 0;
+  return focus.matchesAll?.(line) ? IS_FOCUSED | HAS_ALL_WORDS : IS_FOCUSED;
+}
+
+/** A warning that came less often is kept for an output in which nothing failed. */
+export const RARE = 3;
+
+/** What to judge around the line just scanned, which holds a failure word; null if it is one of many dull ones. */
+export function lookAround(scan: LineScan, shapes: ShapeCounts, starts: ShapeCounts): Around | null {
+  if (scan.blank) return null;
+  const shape = shapes.slot(scan.shape);
+  const start = starts.slot(scan.startShape);
+  const seen = shapes.of(shape);
+  const startSeen = starts.of(start);
+  scan.putNew(SEEN_AT + doubling(seen, 6));
+  scan.putNew(START_SEEN_AT + doubling(startSeen, 7));
+  if (scan.exit !== 0 || levelOf(scan.score) >= TELLING) return TELLING_AROUND;
+  if (scan.isWarning && seen < RARE && startSeen < RARE_STARTS) return WARNING_AROUND;
+  shapes.add(shape);
+  starts.add(start);
+  return null;
+}
+
+/** The level that a score reaches. */
+export function levelOf(score: number): number {
+  let low = 0;
+  let high = 31;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (score >= (LEVELS[middle] as number)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** UTF-16 units of a stretch. */
+export function charsIn(bytes: Uint8Array, start: number, end: number): number {
+  const scan = newScan();
+  scanBytes(scan, bytes.subarray(start, end));
+  return scannedChars(scan);
+}
+
+/** Of what comes after the bytes that are judged in full at most so much is: times those, and a share of what passed. */
+const LOOKED_FIRST = 3;
+const LOOKED_SHARE = 0.002;
+/** Looking at a line that then is not judged costs this share of judging it. */
+const GLANCE_SHARE = 0.5;
+/** What is looked at in one go before that is seen to. */
+const BURST_BYTES = 8192;
+
+/** How much of a very long output is looked at: where nearly every line could tell of a failure, only some of them are. */
+export class LookBudget {
+  readonly #firstBytes: number;
+  #looked = 0;
+  #waitUntil = 0;
+
+  constructor(fullBytes: number) {
+    this.#firstBytes = fullBytes * LOOKED_FIRST;
+  }
+
+  /** So many bytes were judged when `passed` had gone by. */
+  judged(bytes: number, passed: number): void {
+    this.#looked += bytes;
+    const above = this.#looked - this.#firstBytes;
+    if (above - passed * LOOKED_SHARE > BURST_BYTES) this.#waitUntil = Math.floor(above / LOOKED_SHARE);
+  }
+
+  /** So many were looked at and found dull. */
+  glanced(bytes: number, passed: number): void {
+    this.judged(bytes * GLANCE_SHARE, passed);
+  }
+
+  /** How many bytes go by unseen when `passed` have gone by; none if it is not above 0. */
+  waits(passed: number): number {
+    return this.#waitUntil - passed;
+  }
 }

@@ -1,27 +1,51 @@
 import type { Span } from "../../../contract/span.ts";
+import { ENDS_INSIDE, SOURCE, STARTS_INSIDE } from "./unit-store.ts";
 
 /** Longer lines come in parts: none of them is held whole. */
 export const MAX_UNIT_BYTES = 8192;
 
-/** Takes bytes[start, end): a line with its break, or a part of a long one. `line` is the source line it begins in. */
-export type TakeLine = (
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  from: number,
-  line: number,
-  startsInside: boolean,
-) => void;
+/** A line with its break, or a part of a long one: bytes[start, end). */
+export interface Line {
+  bytes: Uint8Array;
+  start: number;
+  end: number;
+  /** SOURCE, REWRITTEN or one of the notes. */
+  kind: number;
+  /** Its source range in bytes, the source line it begins in, and the source's line breaks in it. */
+  from: number;
+  to: number;
+  line: number;
+  breaks: number;
+  /** Its source characters; -1 if they are not counted yet. */
+  chars: number;
+  /** STARTS_INSIDE and ENDS_INSIDE, where these are true of it. */
+  inside: number;
+}
 
-/** Takes as many whole lines of a span from `start` on, which is in line `line`, as it likes: where they end, and how many. */
+/** Takes a line. The object is used for line after line, so it is only valid during the call. */
+export type TakeLine = (line: Line) => void;
+
+/** Takes as many whole lines of a span as it likes, from `start` on, which is in line `line`. Returns where they end, and how many. */
 export type TakeRun = (span: Span, start: number, line: number) => { end: number; breaks: number };
 
 /** Makes lines out of source bytes that come in any pieces. */
 export class LineReader {
   readonly #take: TakeLine;
   readonly #takeRun: TakeRun;
-  /** Runs of lines are offered first. */
+  /** Offer runs of lines to `takeRun` first. */
   skims = false;
+  readonly #given: Line = {
+    bytes: new Uint8Array(0),
+    start: 0,
+    end: 0,
+    kind: SOURCE,
+    from: 0,
+    to: 0,
+    line: 1,
+    breaks: 0,
+    chars: -1,
+    inside: 0,
+  };
   #carry = new Uint8Array(256);
   #length = 0;
   #from = 0;
@@ -51,12 +75,12 @@ export class LineReader {
       const end = next === -1 ? bytes.length : next + 1;
       if (next !== -1 && this.#length === 0 && end - at <= MAX_UNIT_BYTES) {
         // Nearly every line: whole, in one piece.
-        this.#take(bytes, at, end, from + at, number++, this.#startsInside);
+        this.#give(bytes, at, end, from + at, number++);
         this.#startsInside = false;
         at = end;
         continue;
       }
-      at = this.#piece(bytes, at, end, next !== -1, from + at, number);
+      at = this.#piece(bytes, at, end, from + at, number);
       if (next !== -1) number++;
     }
   }
@@ -66,7 +90,7 @@ export class LineReader {
     if (this.#length === 0) return;
     const length = this.#length;
     this.#length = 0;
-    this.#take(this.#carry, 0, length, this.#from, this.#line, this.#startsInside);
+    this.#give(this.#carry, 0, length, this.#from, this.#line);
     this.#startsInside = true;
   }
 
@@ -75,7 +99,23 @@ export class LineReader {
     this.#startsInside = false;
   }
 
-  #piece(bytes: Uint8Array, start: number, end: number, isEnded: boolean, from: number, line: number): number {
+  #give(bytes: Uint8Array, start: number, end: number, from: number, line: number): void {
+    const given = this.#given;
+    const hasBreak = bytes[end - 1] === 10;
+    given.bytes = bytes;
+    given.start = start;
+    given.end = end;
+    given.from = from;
+    given.to = from + end - start;
+    given.line = line;
+    given.breaks = hasBreak ? 1 : 0;
+    given.inside = (this.#startsInside ? STARTS_INSIDE : 0) | (hasBreak ? 0 : ENDS_INSIDE);
+    this.#take(given);
+  }
+
+  /** Hands on bytes[start, end), the start or the whole of a line, in parts that are short enough; holds what has no break. */
+  #piece(bytes: Uint8Array, start: number, end: number, from: number, line: number): number {
+    const isEnded = bytes[end - 1] === 10;
     let at = start;
     while (at < end) {
       if (this.#length > 0) {
@@ -91,7 +131,7 @@ export class LineReader {
         continue;
       }
       const to = isLast ? end : beforeCharacter(bytes, at + MAX_UNIT_BYTES);
-      this.#take(bytes, at, to, from + at - start, line, this.#startsInside);
+      this.#give(bytes, at, to, from + at - start, line);
       this.#startsInside = !isLast;
       at = to;
     }
@@ -102,7 +142,7 @@ export class LineReader {
   #cutCarry(isWhole: boolean): void {
     const length = this.#length;
     const to = isWhole ? length : beforeCharacter(this.#carry, length);
-    this.#take(this.#carry, 0, to, this.#from, this.#line, this.#startsInside);
+    this.#give(this.#carry, 0, to, this.#from, this.#line);
     this.#startsInside = !isWhole;
     this.#carry.copyWithin(0, to, length);
     this.#length = length - to;
@@ -138,4 +178,89 @@ function beforeCharacter(bytes: Uint8Array, to: number): number {
     return back < length || byte === 13 ? to - back : to;
   }
   return to;
+}
+
+/** A line, or a part of one, that is held; or a run of whole source lines, which are told apart when they are asked for. */
+interface Segment {
+  at: number;
+  length: number;
+  isRun: boolean;
+  /** The line without its bytes. Of a run it is the last one, and `line` is the line after it. */
+  about: About;
+}
+
+type About = Omit<Line, "bytes" | "start" | "end">;
+
+/** The newest lines that were not judged: needed as surroundings of the next that is, and at the end. */
+export class SkippedLines {
+  readonly #mostBytes: number;
+  #bytes = new Uint8Array(0);
+  #length = 0;
+  #segments: Segment[] = [];
+
+  constructor(mostBytes: number) {
+    this.#mostBytes = mostBytes;
+  }
+
+  /** Holds a line and lets go of the oldest. If the line is too long by itself, nothing is held. */
+  add({ bytes, start, end, kind, from, to, line, breaks, chars, inside }: Line): void {
+    if (end - start > this.#mostBytes) this.clear();
+    else this.#hold(bytes, start, end, false, { kind, from, to, line, breaks, chars, inside });
+  }
+
+  /** Holds the last of a run of whole lines: the span's bytes [start, end). Line `line` comes after it. */
+  addRun({ bytes, from }: Span, start: number, end: number, line: number): void {
+    let first = start;
+    if (end - start > this.#mostBytes) first = bytes.indexOf(10, end - this.#mostBytes - 1) + 1;
+    if (first === end) return this.clear();
+    const about = { kind: SOURCE, from: from + first, to: from + end, line, breaks: 1, chars: -1, inside: 0 };
+    this.#hold(bytes, first, end, true, about);
+  }
+
+  /** The newest lines, oldest first: at most `most` of them, and no more bytes than are held whatever came before. */
+  newest(most: number): Line[] {
+    const lines: Line[] = [];
+    let left = this.#mostBytes;
+    for (let index = this.#segments.length - 1; index >= 0; index--) {
+      const { at, length, isRun, about } = this.#segments[index] as Segment;
+      let { to, line } = about;
+      for (let end = at + length; end > at; ) {
+        const start = isRun && end - at > 1 ? Math.max(at, this.#bytes.lastIndexOf(10, end - 2) + 1) : at;
+        left -= end - start;
+        if (left < 0 || lines.length === most) return lines.reverse();
+        if (isRun) line--;
+        const { kind, breaks, chars, inside } = about;
+        const from = isRun ? to - (end - start) : about.from;
+        lines.push({ bytes: this.#bytes, start, end, kind, from, to, line, breaks, chars, inside });
+        to -= end - start;
+        end = start;
+      }
+    }
+    return lines.reverse();
+  }
+
+  clear(): void {
+    this.#segments = [];
+    this.#length = 0;
+  }
+
+  #hold(bytes: Uint8Array, start: number, end: number, isRun: boolean, about: About): void {
+    const length = end - start;
+    if (this.#bytes.length === 0) this.#bytes = new Uint8Array(3 * this.#mostBytes);
+    if (this.#length + length > this.#bytes.length) this.#tidy(length);
+    this.#bytes.set(bytes.subarray(start, end), this.#length);
+    this.#segments.push({ at: this.#length, length, isRun, about });
+    this.#length += length;
+  }
+
+  /** Makes room for `length` bytes: lets go of what is too old, the rest moves to the front. */
+  #tidy(length: number): void {
+    let first = this.#segments.length;
+    for (let held = length; first > 0 && held < this.#mostBytes; ) held += (this.#segments[--first] as Segment).length;
+    const from = first < this.#segments.length ? (this.#segments[first] as Segment).at : this.#length;
+    this.#bytes.copyWithin(0, from, this.#length);
+    this.#length -= from;
+    this.#segments = this.#segments.slice(first);
+    for (const segment of this.#segments) segment.at -= from;
+  }
 }

@@ -1,4 +1,41 @@
 import {
+  addLetter,
+  CALLED,
+  CAPITALS_AT,
+  CAPS,
+  CONCEPT_AT,
+  conceptOf,
+  DIGITS_AT,
+  ERROR,
+  EXIT,
+  F_CROSS,
+  F_FILE_LINE,
+  F_TAG,
+  F_TICK,
+  FAIL,
+  FIRST,
+  FIRST_AT,
+  hashesOf,
+  INDENT_AT,
+  LAST_AT,
+  LENGTH_AT,
+  LINE,
+  MARKS_AT,
+  NEGATED,
+  NOT,
+  PART,
+  PATH,
+  PLAIN,
+  SOME,
+  THEN_SOME,
+  THEN_ZERO,
+  W,
+  WORD_SEED,
+  WORDS_AT,
+  wordHash,
+  ZERO,
+} from "./line-features.ts";
+import {
   BLANK,
   CLASS,
   DIGIT,
@@ -6,6 +43,7 @@ import {
   ESCAPE,
   HIGH,
   highMark,
+  LineLook,
   LOWER,
   lengthBin,
   onlyJoints,
@@ -14,33 +52,7 @@ import {
   pastTimestamp,
   shareBin,
   UPPER,
-} from "./byte-kinds.ts";
-import { lookAtEdges, lookAtMark } from "./line-edges.ts";
-import {
-  CALLED,
-  CAPITALS_AT,
-  CAPS,
-  CONCEPT_AT,
-  DIGITS_AT,
-  FIRST,
-  FIRST_AT,
-  INDENT_AT,
-  LAST_AT,
-  LENGTH_AT,
-  MARKS_AT,
-  NEGATED,
-  PART,
-  PATH,
-  PLAIN,
-  SOME,
-  THEN_SOME,
-  THEN_ZERO,
-  WORDS_AT,
-  ZERO,
-} from "./line-features.ts";
-import { LineLook } from "./line-look.ts";
-import { ERROR, EXIT, F_CROSS, F_FILE_LINE, F_TAG, F_TICK, FAIL, LINE, NOT, W } from "./line-marks.ts";
-import { addLetter, conceptOf, hashesOf, WORD_SEED, wordHash } from "./word-table.ts";
+} from "./line-look.ts";
 
 /** Beyond this a line's text tells nothing new about it. */
 const MAX_SCANNED = 400;
@@ -126,7 +138,6 @@ export class LineScan extends LineLook {
     let afterNumber = 0; // 1 zero, 2 other: the last number with only blanks since
     let negated = false;
     let extensionEnd = -1;
-    let firstConcept = -1;
     let exitAt = -1;
     let at = start;
     while (at < stop) {
@@ -182,7 +193,7 @@ export class LineScan extends LineLook {
             if (next === 58 || next === 33) this.put(base + CALLED);
             if (words === 1) {
               this.put(base + FIRST);
-              firstConcept = number;
+              this.firstConcept = number;
             }
             if (afterNumber === 2) {
               this.put(base + SOME);
@@ -250,7 +261,7 @@ export class LineScan extends LineLook {
         } else {
           marks++;
           if (byte !== 40) afterNumber = 0;
-          lookAtMark(this, bytes, at, stop, byte, previous);
+          this.lookAtMark(bytes, at, stop, previous);
         }
         shape = Math.imul(shape ^ byte, 0x01000193);
       }
@@ -263,7 +274,8 @@ export class LineScan extends LineLook {
     this.textHash = shape ^ Math.imul(numbers, 0x9e3779b1) ^ (end - start);
     const length = end - start;
     const lastByte = bytes[end - 1] as number;
-    lookAtEdges(this, bytes, start, stop, first, lastByte, letters + digits, firstConcept);
+    this.alphanumeric = letters + digits;
+    this.lookAtEdges(bytes, start, stop, lastByte);
     const scanned = stop - start;
     this.putNew(
       INDENT_AT + (indent === 0 ? 0 : indent < 3 ? 1 : indent < 5 ? 2 : indent < 9 ? 3 : indent < 17 ? 4 : 5),

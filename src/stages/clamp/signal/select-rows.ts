@@ -1,9 +1,197 @@
+import type { Unit } from "../../../contract/limits.ts";
 import type { Size } from "../../../contract/size.ts";
-import { overBudget } from "../budget.ts";
-import { addGaps, type Choosing, type Taken } from "./choosing.ts";
-import { fillRoom } from "./fill-room.ts";
-import { LiveRows } from "./live-rows.ts";
-import { shareOfBudget } from "./unit-costs.ts";
+import type { TokenCounter } from "../../../contract/token-counter.ts";
+import { type Budget, overBudget, UNITS } from "../budget.ts";
+import { decode, measureBytes } from "../fit.ts";
+import type { UnitStore } from "./unit-store.ts";
+
+/** What showing each row takes, in the units that are limited. */
+export class UnitCosts {
+  readonly bytes: Int32Array;
+  readonly chars: Int32Array;
+  readonly tokens: Int32Array | null;
+
+  constructor(store: UnitStore, counter: TokenCounter, countsTokens: boolean) {
+    const { length, byteAt, byteLength, shownChars } = store;
+    this.bytes = new Int32Array(length);
+    this.chars = shownChars.slice(0, length);
+    this.tokens = countsTokens ? new Int32Array(length) : null;
+    for (let row = 0; row < length; row++) {
+      const at = byteAt[row] as number;
+      const to = at + (byteLength[row] as number);
+      const isAscii = shownChars[row] === to - at;
+      this.bytes[row] = isAscii ? to - at : measureBytes(store.bytes, at, to).bytes;
+      if (this.tokens !== null) this.tokens[row] = counter.count(decode(store.bytes.subarray(at, to)));
+    }
+  }
+
+  /** Adds (or with -1 takes away) a row. */
+  add(size: Size, row: number, times: number): void {
+    size.bytes += times * (this.bytes[row] as number);
+    size.chars += times * (this.chars[row] as number);
+    size.lines += times;
+    if (this.tokens !== null) size.tokens += times * (this.tokens[row] as number);
+  }
+
+  /** Each row's share of the budget, all limited units together. */
+  shares(budget: Budget): Float64Array {
+    const shares = new Float64Array(this.bytes.length);
+    const of = (unit: Unit) => (budget[unit] === Number.POSITIVE_INFINITY ? 0 : 1 / Math.max(1, budget[unit]));
+    const [bytes, chars, lines, tokens] = [of("bytes"), of("chars"), of("lines"), of("tokens")];
+    for (let row = 0; row < shares.length; row++) {
+      shares[row] =
+        bytes * (this.bytes[row] as number) +
+        chars * (this.chars[row] as number) +
+        lines +
+        tokens * (this.tokens?.[row] ?? 0);
+    }
+    return shares;
+  }
+}
+
+/** A size's share of a budget, all limited units together. */
+function shareOfBudget(size: Size, budget: Budget): number {
+  return UNITS.reduce(
+    (sum, unit) => (budget[unit] === Number.POSITIVE_INFINITY ? sum : sum + size[unit] / Math.max(1, budget[unit])),
+    0,
+  );
+}
+
+/** What rows are chosen by. */
+interface Choosing {
+  store: UnitStore;
+  values: Float64Array;
+  costs: UnitCosts;
+  budget: Budget;
+  /** What a gap's marker takes. */
+  gap: Size;
+  /** Rows in all, held or not. */
+  units: number;
+  /** Rows that are kept whatever they are worth. */
+  pinned: Uint8Array;
+}
+
+/** What a choice of rows takes, the markers of its gaps included. */
+interface Taken {
+  size: Size;
+  gaps: number;
+}
+
+/** Adds (or with fewer than none takes away) what gaps take. */
+export function addGaps(size: Size, gap: Size, gaps: number): void {
+  size.bytes += gaps * gap.bytes;
+  size.chars += gaps * gap.chars;
+  size.lines += gaps * gap.lines;
+  size.tokens += gaps * gap.tokens;
+}
+
+/** Sums of shares are not exact. */
+const SURELY = 1e-9;
+
+/** The rows that may still be chosen while a price on room is looked for, as columns. */
+class LiveRows {
+  length: number;
+  /** The row of the store that each is. */
+  readonly rows: Int32Array;
+  readonly sequence: Int32Array;
+  /** Bit 0: keeping it is best after the one before was kept; bit 1: omitting it is best after that one was kept. */
+  readonly #came: Uint8Array;
+  readonly #values: Float64Array;
+  readonly #shares: Float64Array;
+  readonly #pinned: Uint8Array;
+  readonly #units: number;
+
+  constructor(store: UnitStore, values: Float64Array, shares: Float64Array, pinned: Uint8Array, units: number) {
+    const { length } = store;
+    this.length = length;
+    this.rows = new Int32Array(length);
+    for (let row = 0; row < length; row++) this.rows[row] = row;
+    this.sequence = store.sequence.slice(0, length);
+    this.#came = new Uint8Array(length);
+    this.#values = values.slice(0, length);
+    this.#shares = shares.slice();
+    this.#pinned = pinned.slice();
+    this.#units = units;
+  }
+
+  /** Marks the best choice where a whole budget costs `price`, and a gap a share of that. */
+  choose(price: number, gapShare: number, kept: Uint8Array): void {
+    const { length, sequence } = this;
+    const came = this.#came;
+    const values = this.#values;
+    const shares = this.#shares;
+    const pinned = this.#pinned;
+    const gapPrice = price * gapShare;
+    let before = sequence[0] as number;
+    let keep = (before === 0 ? 0 : -gapPrice) + ((values[0] as number) - price * (shares[0] as number));
+    let omit = pinned[0] === 1 ? Number.NEGATIVE_INFINITY : -gapPrice;
+    // None stands before the first.
+    came[0] = 0;
+    for (let at = 1; at < length; at++) {
+      const here = sequence[at] as number;
+      const afterGap = keep - gapPrice;
+      const fromKept = here === before + 1 ? keep : afterGap;
+      const gain = (values[at] as number) - price * (shares[at] as number);
+      let bits = 0;
+      if (fromKept >= omit) {
+        keep = fromKept + gain;
+        bits = 1;
+      } else keep = omit + gain;
+      if (afterGap >= omit) {
+        omit = afterGap;
+        bits |= 2;
+      }
+      if (pinned[at] === 1) omit = Number.NEGATIVE_INFINITY;
+      came[at] = bits;
+      before = here;
+    }
+    let isKept = (before === this.#units - 1 ? keep : keep - gapPrice) >= omit;
+    for (let at = length - 1; at >= 0; at--) {
+      kept[at] = isKept ? 1 : 0;
+      isKept = ((came[at] as number) & (isKept ? 1 : 2)) !== 0;
+    }
+  }
+
+  /**
+   * Lets go of rows that are not chosen at `price` or any higher one: stretches of rows that each cost more than they
+   * are worth, and together more than the gap they would close.
+   */
+  drop(price: number, gapShare: number): void {
+    let length = 0;
+    for (let at = 0; at < this.length; ) {
+      const from = at;
+      let worth = 0;
+      let share = 0;
+      while (at < this.length && this.#isDull(at, price)) {
+        worth += this.#values[at] as number;
+        share += this.#shares[at++] as number;
+      }
+      const isLost = price * (share - gapShare) > worth * (1 + SURELY);
+      if (at > from && isLost && (length > 0 || at < this.length)) continue;
+      const to = at === from ? ++at : at;
+      for (let row = from; row < to; row++) this.#move(row, length++);
+    }
+    this.length = length;
+  }
+
+  /** Writes a choice of these as one of the store's rows. */
+  copy(kept: Uint8Array, chosen: Uint8Array): void {
+    chosen.fill(0);
+    for (let at = 0; at < this.length; at++) chosen[this.rows[at] as number] = kept[at] as number;
+  }
+
+  #isDull(at: number, price: number): boolean {
+    return this.#pinned[at] === 0 && (this.#values[at] as number) < price * (this.#shares[at] as number) * (1 - SURELY);
+  }
+
+  #move(from: number, to: number): void {
+    this.rows[to] = this.rows[from] as number;
+    this.sequence[to] = this.sequence[from] as number;
+    this.#values[to] = this.#values[from] as number;
+    this.#shares[to] = this.#shares[from] as number;
+    this.#pinned[to] = this.#pinned[from] as number;
+  }
+}
 
 /** A gap costs its reader more than its marker's room. */
 const GAP_WEIGHT = 4;
@@ -58,4 +246,76 @@ function takenBy({ costs, gap, units }: Choosing, { length, rows, sequence }: Li
   if (next !== units) gaps++;
   addGaps(size, gap, gaps);
   return { size, gaps };
+}
+
+const FILL_PASSES = 6;
+
+/** Uses what room is left, where that opens no gap: the most valuable for its size first. */
+function fillRoom(choosing: Choosing, kept: Uint8Array, taken: Taken, shares: Float64Array): void {
+  const { store, values, costs, budget, gap, units } = choosing;
+  const { size } = taken;
+  const { length, sequence } = store;
+  const isKept = (row: number, at: number) => row >= 0 && row < length && sequence[row] === at && kept[row] === 1;
+  const order = fillable(choosing, kept, taken, shares);
+  order.sort(
+    (a, b) => (values[b] as number) / (shares[b] as number) - (values[a] as number) / (shares[a] as number) || a - b,
+  );
+  for (let pass = 0; pass < FILL_PASSES; pass++) {
+    let filled = false;
+    for (const row of order) {
+      if (kept[row] === 1) continue;
+      const at = sequence[row] as number;
+      const joinsBefore = at === 0 || isKept(row - 1, at - 1);
+      const joinsAfter = at === units - 1 || isKept(row + 1, at + 1);
+      if (!joinsBefore && !joinsAfter) continue;
+      const closed = joinsBefore && joinsAfter ? -1 : 0;
+      costs.add(size, row, 1);
+      addGaps(size, gap, closed);
+      if (overBudget(size, budget) === null) {
+        kept[row] = 1;
+        filled = true;
+        continue;
+      }
+      costs.add(size, row, -1);
+      addGaps(size, gap, -closed);
+    }
+    if (!filled) return;
+  }
+}
+
+/** Rows so near to kept ones (or to an end) that room may be left for all rows up to them, were every gap closed. */
+function fillable(
+  { store, budget, gap, units }: Choosing,
+  kept: Uint8Array,
+  { size, gaps }: Taken,
+  shares: Float64Array,
+): number[] {
+  const { length, sequence } = store;
+  let room = 0;
+  for (const unit of UNITS) {
+    if (budget[unit] === Number.POSITIVE_INFINITY) continue;
+    room += (budget[unit] - size[unit] + gaps * gap[unit]) / Math.max(1, budget[unit]);
+  }
+  // Sums of shares are not exact.
+  room += 1e-6;
+  const near = new Uint8Array(length);
+  let left = 0;
+  for (let row = 0; row < length; row++) {
+    const follows = row > 0 && sequence[row] === (sequence[row - 1] as number) + 1;
+    left = kept[row] === 1 || sequence[row] === 0 ? room : follows ? left : 0;
+    if (kept[row] === 1) continue;
+    left -= shares[row] as number;
+    if (left >= 0) near[row] = 1;
+  }
+  left = 0;
+  for (let row = length - 1; row >= 0; row--) {
+    const follows = row + 1 < length && (sequence[row] as number) + 1 === sequence[row + 1];
+    left = kept[row] === 1 || sequence[row] === units - 1 ? room : follows ? left : 0;
+    if (kept[row] === 1) continue;
+    left -= shares[row] as number;
+    if (left >= 0) near[row] = 1;
+  }
+  const rows: number[] = [];
+  for (let row = 0; row < length; row++) if (near[row] === 1) rows.push(row);
+  return rows;
 }

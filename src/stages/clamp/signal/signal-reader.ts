@@ -1,23 +1,25 @@
 import type { Extent } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
-import { Context, LIVELY, REACH, STRONG } from "./context.ts";
-import { doubling } from "./context-features.ts";
-import { evict, heldCost } from "./evict.ts";
-import type { Whole } from "./late-context.ts";
-import { charsIn, levelOf } from "./line-bytes.ts";
+import { Context, doubling, LIVELY, REACH, STRONG, type Whole } from "./context.ts";
+import { evict, heldChars, heldCost, type Reading } from "./judge.ts";
 import { SEEN_AT, START_SEEN_AT } from "./line-features.ts";
-import { AROUND_FOCUS, type Around, focusFlags, gainOf, lookAround, RARE } from "./look-around.ts";
-import { LookBudget } from "./look-budget.ts";
-import { mayTell } from "./quick-look.ts";
-import { passedLines, quietLines } from "./quiet-lines.ts";
-import { LineReader, MAX_UNIT_BYTES } from "./read-lines.ts";
-import { heldChars, type Reading } from "./reading.ts";
-import { LineScan } from "./scan-line.ts";
-import { ShapeCounts } from "./shape-counts.ts";
-import { SkippedLines } from "./skipped-lines.ts";
-import { StepList } from "./step-list.ts";
 import {
-  ENDS_INSIDE,
+  AROUND_FOCUS,
+  type Around,
+  charsIn,
+  focusFlags,
+  gainOf,
+  LookBudget,
+  levelOf,
+  lookAround,
+  mayTell,
+  passedLines,
+  quietLines,
+  RARE,
+} from "./quick-look.ts";
+import { type Line, LineReader, MAX_UNIT_BYTES, SkippedLines } from "./read-lines.ts";
+import { LineScan } from "./scan-line.ts";
+import {
   FAILED_STEP,
   GOOD_STEP,
   IS_BLANK,
@@ -28,8 +30,8 @@ import {
   NOTE_FOLDED,
   NOTE_OMITTED,
   REWRITTEN,
+  ShapeCounts,
   SOURCE,
-  STARTS_INSIDE,
   UnitStore,
 } from "./unit-store.ts";
 
@@ -48,7 +50,7 @@ export class SignalReader {
   /** What only a quick look was taken at. */
   readonly unscanned: Extent = { bytes: 0, lines: 0 };
   readonly #lines = new LineReader(
-    (bytes, start, end, from, line, startsInside) => this.#source(bytes, start, end, from, line, startsInside),
+    (line) => this.#take(line),
     (span, start, line) => this.#skim(span, start, line),
   );
   readonly shapes = new ShapeCounts();
@@ -87,7 +89,7 @@ export class SignalReader {
     this.#lines.begin();
     const { bytes, from, line, breaks, chars, to } = span;
     const kind = span.kind === "rewritten" ? REWRITTEN : span.counts === "omitted" ? NOTE_OMITTED : NOTE_FOLDED;
-    this.#take(bytes, 0, bytes.length, kind, from, to, line, breaks, chars, 0);
+    this.#take({ bytes, start: 0, end: bytes.length, kind, from, to, line, breaks, chars, inside: 0 });
   }
 
   /** Judges the last lines and says what is known of the whole. */
@@ -109,29 +111,13 @@ export class SignalReader {
     };
   }
 
-  #source(bytes: Uint8Array, start: number, end: number, from: number, line: number, startsInside: boolean): void {
-    const hasBreak = bytes[end - 1] === 10;
-    const flags = (startsInside ? STARTS_INSIDE : 0) | (hasBreak ? 0 : ENDS_INSIDE);
-    this.#take(bytes, start, end, SOURCE, from, from + end - start, line, hasBreak ? 1 : 0, -1, flags);
-  }
-
-  #take(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    kind: number,
-    from: number,
-    to: number,
-    line: number,
-    breaks: number,
-    chars: number,
-    inside: number,
-  ): void {
+  #take(line: Line): void {
+    const { bytes, start, end } = line;
     const at = this.#bytes;
     this.#bytes += end - start;
     const { fullBytes } = this.#reading;
     if (at < fullBytes) {
-      this.#push(bytes, start, end, kind, from, to, line, breaks, chars, inside);
+      this.#push(line);
       this.#lines.skims = this.#bytes >= fullBytes && this.#reading.focus === undefined;
       return;
     }
@@ -139,9 +125,12 @@ export class SignalReader {
     else {
       const around = this.#lookAround(at, bytes, start, end);
       if (around === null) {
-        const shown = chars === -1 ? charsIn(bytes, start, end) : chars;
-        this.#skipped.add(bytes, start, end, { kind, from, to, line, breaks, chars: shown, inside });
-        this.#skip(1, end - start, shown, to - from, breaks);
+        const counted = line.chars !== -1;
+        if (!counted) line.chars = charsIn(bytes, start, end);
+        this.#skipped.add(line);
+        this.#skip(1, end - start, line.chars, line.to - line.from, line.breaks);
+        // The reader uses the object again, for a line that is not counted.
+        if (!counted) line.chars = -1;
         this.#lines.skims = this.#reading.focus === undefined;
         return;
       }
@@ -150,7 +139,7 @@ export class SignalReader {
     }
     this.#lines.skims = this.#judgeMore === 0 && this.#reading.focus === undefined;
     this.#budget.judged(end - start, this.#bytes);
-    this.#push(bytes, start, end, kind, from, to, line, breaks, chars, inside);
+    this.#push(line);
   }
 
   /** What to judge around a line that only gets a quick look; null if not even the line. */
@@ -166,7 +155,7 @@ export class SignalReader {
 
   /** Skips the whole lines of a span from `start` on that do not catch the eye. */
   #skim(span: Span, start: number, line: number): { end: number; breaks: number } {
-    const { bytes, from } = span;
+    const { bytes } = span;
     // Until enough was passed over again no line is looked at.
     const waits = this.#budget.waits(this.#bytes);
     const run =
@@ -174,7 +163,7 @@ export class SignalReader {
     if (run.breaks === 0) return run;
     const length = run.end - start;
     this.#bytes += length;
-    this.#skipped.addRun(bytes, start, run.end, SOURCE, from + run.end, line + run.breaks);
+    this.#skipped.addRun(span, start, run.end, line + run.breaks);
     this.#skip(run.breaks, length, charsIn(bytes, start, run.end), length, run.breaks);
     return run;
   }
@@ -195,23 +184,14 @@ export class SignalReader {
       this.#budget.judged(one.end - one.start, this.#bytes);
       this.#skip(-1, one.start - one.end, -one.chars, one.from - one.to, -one.breaks);
     }
-    for (const { bytes, start, end, kind, from, to, line, breaks, chars, inside } of lines)
-      this.#push(bytes, start, end, kind, from, to, line, breaks, kind === SOURCE ? -1 : chars, inside);
+    for (const one of lines) {
+      if (one.kind === SOURCE) one.chars = -1;
+      this.#push(one);
+    }
     this.#skipped.clear();
   }
 
-  #push(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    kind: number,
-    from: number,
-    to: number,
-    line: number,
-    breaks: number,
-    chars: number,
-    inside: number,
-  ): void {
+  #push({ bytes, start, end, kind, from, to, line, breaks, chars, inside }: Line): void {
     const { store, scan } = this;
     const row = store.push(bytes, start, end);
     const at = store.byteAt[row] as number;
@@ -292,5 +272,26 @@ export class SignalReader {
     const seen = (store.flags[row] as number) & IS_BLANK ? 0 : this.shapes.of(store.shapeSlot[row] as number) - 1;
     const quiet = (store.sequence[row] as number) - this.#lively > REACH;
     store.score[row] = this.context.look(store, row, store.length, seen, quiet) + gainOf(store.flags[row] as number);
+  }
+}
+
+/** Held from each end of the list. */
+const HELD = 1024;
+
+/** Where steps ended: the first and the last of them, however many there were. */
+class StepList {
+  readonly #first: number[] = [];
+  readonly #last: number[] = [];
+
+  add(sequence: number): void {
+    if (this.#first.length < HELD) this.#first.push(sequence);
+    else {
+      this.#last.push(sequence);
+      if (this.#last.length === 2 * HELD) this.#last.splice(0, HELD);
+    }
+  }
+
+  all(): Int32Array {
+    return Int32Array.from([...this.#first, ...this.#last]);
   }
 }

@@ -1,4 +1,5 @@
 /** What a unit is: a line of the source, one that folding changed, or our words for lines that are not shown. */
+
 export const SOURCE = 0;
 export const REWRITTEN = 1;
 export const NOTE_FOLDED = 2;
@@ -193,4 +194,31 @@ function moveUint16(columns: Uint16Array[], rows: Int32Array, count: number): vo
 
 function moveFloat32(columns: Float32Array[], rows: Int32Array, count: number): void {
   for (const column of columns) for (let to = 0; to < count; to++) column[to] = column[rows[to] as number] as number;
+}
+
+const SLOTS = 1 << 15;
+
+/** How often lines of a shape came. Shapes share slots where they must: a count may be too high, never too low. */
+export class ShapeCounts {
+  /** Lines in all, and of how many shapes. */
+  lines = 0;
+  distinct = 0;
+  readonly #counts = new Uint16Array(SLOTS);
+
+  slot(shape: number): number {
+    return (shape ^ (shape >>> 15)) & (SLOTS - 1);
+  }
+
+  /** How often the slot's shapes came before; counts one more. */
+  add(slot: number): number {
+    const count = this.#counts[slot] as number;
+    this.lines++;
+    if (count === 0) this.distinct++;
+    if (count < 65_535) this.#counts[slot] = count + 1;
+    return count;
+  }
+
+  of(slot: number): number {
+    return this.#counts[slot] as number;
+  }
 }

@@ -32,7 +32,7 @@ export const LEVELS: Float32Array = hundredths([
   472, 496, 526, 531, 543, 561, 590,
 ]);
 
-/** What each step of its surroundings is worth, in the order of context-features.ts. */
+/** What each step of its surroundings is worth, in the order of context.ts. */
 export const CONTEXT_WEIGHTS: Float32Array = hundredths([
   -53, -52, -42, -40, -43, -36, -18, -8, -17, -7, 16, 21, 13, 16, 10, 9, 14, 17, 12, 11, 13, 6, 2, 3, 4, 7, 6, 5, 5, 7,
   15, 26, -70, -52, -38, -24, -3, -2, -1, 1, 12, 11, 18, 15, 15, 12, 13, 12, -71, -70, -56, -28, -9, 7, 10, 12, 21, 15,

@@ -4,14 +4,11 @@ import type { Span } from "../../../contract/span.ts";
 import type { Held, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
 import { type Budget, budgetOf, spend, UNITS } from "../budget.ts";
-import { explainCut } from "../signal/explain.ts";
 import { type Judged, judge } from "../signal/judge.ts";
-import { pinEdges } from "../signal/pin-edges.ts";
-import { MOST_TELLING, oddRows, pinFocus, pinSigns, tellingRows } from "../signal/pin-signs.ts";
-import { selectRows } from "../signal/select-rows.ts";
+import { MOST_TELLING, oddRows, pinEdges, pinFocus, pinSigns, tellingRows } from "../signal/pin-rows.ts";
+import { selectRows, UnitCosts } from "../signal/select-rows.ts";
 import { SignalReader } from "../signal/signal-reader.ts";
-import { UnitCosts } from "../signal/unit-costs.ts";
-import { writeCut } from "../signal/write-cut.ts";
+import { explainCut, writeCut } from "../signal/write-cut.ts";
 import { startEdges } from "./edges.ts";
 import { type KindSample, type KindStrategy, shareOfLines } from "./kind.ts";
 
@@ -54,11 +51,13 @@ export function startSignal(request: StrategyRequest): Sieve & { tellsFailure():
     hasOdd: () => oddRows(reader.store, reader.shapes).length > 0,
     end(total: Total, exitCode = request.exitCode): Held {
       const plain = edges.end(total);
-      const judged = judge(reader, exitCode);
+      const whole = reader.end();
+      const isFailure = exitCode === undefined ? reader.tellsFailure : exitCode !== 0;
+      const judged = judge(reader.store, whole, isFailure);
       const costs = new UnitCosts(reader.store, request.counter, request.limits.maxTokens !== undefined);
       const unscanned = reader.unscanned.bytes > 0 ? { unscanned: { ...reader.unscanned } } : {};
       return {
-        cut: (room) => ({ ...cutSignal(request, judged, costs, total, plain, room), ...unscanned }),
+        cut: (room) => ({ ...cutSignal({ request, judged, costs, total, plain }, room), ...unscanned }),
         explain: (cut) => explainCut(cut, judged),
       };
     },
@@ -71,14 +70,18 @@ function roomChars({ limits, counter }: StrategyRequest): number {
   return Math.max(2000, Math.min(bytes, chars, lines * 200, tokens * Math.min(counter.maxBytesPerToken, 6)));
 }
 
-function cutSignal(
-  request: StrategyRequest,
-  { store, values, units, chars, telling, odd, isFailure, isUnsure }: Judged,
-  costs: UnitCosts,
-  total: Total,
-  plain: Held,
-  room: Room,
-): Cut {
+/** An output that ended, and what each of its lines is worth and takes. */
+interface Ended {
+  request: StrategyRequest;
+  judged: Judged;
+  costs: UnitCosts;
+  total: Total;
+  /** Keeps both ends. */
+  plain: Held;
+}
+
+function cutSignal({ request, judged, costs, total, plain }: Ended, room: Room): Cut {
+  const { store, values, units, chars, telling, odd, isFailure, isUnsure } = judged;
   const budget = spend(budgetOf(request.limits), room.fixed);
   const hasAim = request.focus !== undefined || (telling.length > 0 && telling.length <= MOST_TELLING);
   const least = hasAim ? LEAST_WITH_AIM : LEAST;

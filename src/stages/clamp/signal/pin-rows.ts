@@ -1,12 +1,32 @@
 import type { Size } from "../../../contract/size.ts";
+import { failingStatus, hasStatus } from "../../fold/failing-status.ts";
 import { type Budget, overBudget, shareOf } from "../budget.ts";
 import { decode } from "../fit.ts";
-import { addGaps } from "./choosing.ts";
-import { oddFinder } from "./odd-rows.ts";
 import { mayTell, mayTellAtAll } from "./quick-look.ts";
-import type { ShapeCounts } from "./shape-counts.ts";
-import type { UnitCosts } from "./unit-costs.ts";
-import { HAS_ALL_WORDS, IS_FOCUSED, REWRITTEN, type UnitStore } from "./unit-store.ts";
+import type { UnitCosts } from "./select-rows.ts";
+import { addGaps } from "./select-rows.ts";
+import { HAS_ALL_WORDS, IS_BLANK, IS_FOCUSED, REWRITTEN, type ShapeCounts, type UnitStore } from "./unit-store.ts";
+
+/** Shares of the room that the start and the end get, whatever they are worth. */
+const FAILURE_SHARES = { head: 0.005, tail: 0.03 };
+const PASSING_SHARES = { head: 0.15, tail: 0.4 };
+
+/** Marks the rows at both ends that are always kept. */
+export function pinEdges(store: UnitStore, costs: UnitCosts, budget: Budget, isFailure: boolean): Uint8Array {
+  const { head, tail } = isFailure ? FAILURE_SHARES : PASSING_SHARES;
+  const pinned = new Uint8Array(store.length);
+  const walk = (row: number, step: number, within: Budget) => {
+    const size = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
+    for (let at = row; at >= 0 && at < store.length; at += step) {
+      costs.add(size, at, 1);
+      if (overBudget(size, within) !== null) return;
+      pinned[at] = 1;
+    }
+  };
+  if (store.sequence[0] === 0) walk(0, 1, shareOf(budget, head));
+  walk(store.length - 1, -1, shareOf(budget, tail));
+  return pinned;
+}
 
 /** Share of the room that lone signs of a failure get, whatever their surroundings say. */
 const SIGN_SHARE = 0.2;
@@ -101,4 +121,49 @@ function tells(store: UnitStore, row: number): boolean {
   if (!mayTellAtAll(store.bytes, at, end)) return false;
   const text = decode(store.bytes.subarray(at, end));
   return SIGN.test(text) && !NO_SIGN.test(text);
+}
+
+/** From so many lines on, with so many lines to each shape, an output is of one piece: a line of another shape is odd. */
+const LEAST_LINES = 200;
+const LINES_OF_SHAPE = 50;
+/** A shape, or a status, that comes more often is not odd. */
+const MOST_OF_SHAPE = 2;
+const MOST_OF_STATUS = 5;
+/** Rows that are asked whether they have an HTTP status, and the share that must. */
+const ASKED = 64;
+const WITH_STATUS = 0.5;
+
+/** Says which rows stand out from an output that is else of one piece: by their shape, or by an HTTP status that failed. */
+export function oddFinder(store: UnitStore, shapes: ShapeCounts): (row: number) => boolean {
+  const isAlike = shapes.lines >= LEAST_LINES && shapes.distinct * LINES_OF_SHAPE <= shapes.lines;
+  const statuses = hasStatuses(store) ? new Map<number, number>() : null;
+  if (statuses !== null)
+    for (let row = 0; row < store.length; row++) {
+      const status = statusOf(store, row);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+  return (row) => {
+    const isLine = (store.kind[row] as number) <= REWRITTEN && ((store.flags[row] as number) & IS_BLANK) === 0;
+    if (!isLine) return false;
+    if (isAlike && shapes.of(store.shapeSlot[row] as number) <= MOST_OF_SHAPE) return true;
+    if (statuses === null) return false;
+    const status = statusOf(store, row);
+    return status !== 0 && (statuses.get(status) as number) <= MOST_OF_STATUS;
+  };
+}
+
+function hasStatuses(store: UnitStore): boolean {
+  if (store.length < LEAST_LINES) return false;
+  let found = 0;
+  for (let asked = 0; asked < ASKED; asked++) {
+    const row = Math.floor((asked * store.length) / ASKED);
+    const at = store.byteAt[row] as number;
+    if (hasStatus(store.bytes, at, at + (store.byteLength[row] as number))) found++;
+  }
+  return found >= ASKED * WITH_STATUS;
+}
+
+function statusOf({ bytes, byteAt, byteLength }: UnitStore, row: number): number {
+  const at = byteAt[row] as number;
+  return failingStatus(bytes, at, at + (byteLength[row] as number));
 }

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Span } from "../../../contract/span.ts";
-import { mayTell } from "./quick-look.ts";
-import { passedLines, quietLines } from "./quiet-lines.ts";
+import { mayTell, passedLines, quietLines } from "./quick-look.ts";
 
 const encoder = new TextEncoder();
 const word = fc.constantFrom(
