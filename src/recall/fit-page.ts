@@ -1,4 +1,4 @@
-import { readStep, type Step } from "../stages/clamp/boundary.ts";
+import { readStep, type Step } from "../stages/clamp/fit.ts";
 
 /** The most that a page may hold. */
 export interface PageRoom {

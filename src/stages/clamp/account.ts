@@ -1,8 +1,135 @@
 import type { Gap, Piece } from "../../contract/cut.ts";
 import type { Extent, Total } from "../../contract/size.ts";
+import type { Span } from "../../contract/span.ts";
 import { newScan, scanBytes, scannedChars } from "../measure/scan.ts";
 import { decode } from "./fit.ts";
-import type { HeldSpan, Region } from "./held-spans.ts";
+
+/** A span that is held: its `length` bytes stand `at` bytes into what was rendered; a holder may have only part of them. */
+export interface HeldSpan extends Omit<Span, "bytes"> {
+  at: number;
+  length: number;
+}
+
+/** The start or the end of what was rendered. */
+export interface Region {
+  bytes: Uint8Array;
+  /** What was rendered before the region's first byte. */
+  at: number;
+  spans: HeldSpan[];
+}
+
+/** A span as the next after `last`, or null if it only lengthened it. */
+function hold(span: Span, at: number, last: HeldSpan | undefined): HeldSpan | null {
+  if (span.kind === "source" && last?.kind === "source" && last.to === span.from) {
+    last.to = span.to;
+    last.length += span.bytes.length;
+    return null;
+  }
+  const { kind, from, to, line, breaks, chars, counts, bytes } = span;
+  const held: HeldSpan = { kind, from, to, line, breaks, chars, at, length: bytes.length };
+  if (counts !== undefined) held.counts = counts;
+  return held;
+}
+
+/** Holds the first `capacity` bytes. */
+export class StartHolder {
+  #bytes = new Uint8Array(0);
+  #length = 0;
+  #spans: HeldSpan[] = [];
+  readonly #capacity: number;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  add(span: Span): void {
+    const room = this.#capacity - this.#length;
+    if (room <= 0) return;
+    const bytes = span.bytes.length > room ? span.bytes.subarray(0, room) : span.bytes;
+    const held = hold(span, this.#length, this.#spans.at(-1));
+    if (held !== null) this.#spans.push(held);
+    this.#bytes = withRoom(this.#bytes, this.#length, bytes.length, this.#capacity);
+    this.#bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  region(): Region {
+    return { bytes: this.#bytes.subarray(0, this.#length), at: 0, spans: this.#spans };
+  }
+}
+
+/** Holds the last `capacity` bytes, in a buffer of at most twice that. */
+export class EndHolder {
+  #bytes = new Uint8Array(0);
+  #length = 0;
+  /** Rendered before the buffer's first byte. */
+  #before = 0;
+  #spans: HeldSpan[] = [];
+  #gone = 0;
+  readonly #capacity: number;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  add(span: Span): void {
+    const held = hold(span, this.#before + this.#length, this.#spans.at(-1));
+    if (held !== null) this.#spans.push(held);
+    this.#append(span.bytes);
+    this.#forget();
+  }
+
+  region(): Region {
+    const skip = Math.max(0, this.#length - this.#capacity);
+    const at = this.#before + skip;
+    const spans = this.#spans.slice(this.#gone).filter((span) => span.at + span.length > at || span.at >= at);
+    return { bytes: this.#bytes.subarray(skip, this.#length), at, spans };
+  }
+
+  #append(bytes: Uint8Array): void {
+    const capacity = this.#capacity;
+    if (bytes.length >= capacity) {
+      const skip = bytes.length - capacity;
+      this.#before += this.#length + skip;
+      this.#length = 0;
+      this.#bytes = withRoom(this.#bytes, 0, capacity, capacity * 2);
+      this.#bytes.set(bytes.subarray(skip));
+      this.#length = capacity;
+      return;
+    }
+    if (this.#length + bytes.length > capacity * 2) {
+      const skip = this.#length - capacity;
+      this.#bytes.copyWithin(0, skip, this.#length);
+      this.#before += skip;
+      this.#length = capacity;
+    }
+    this.#bytes = withRoom(this.#bytes, this.#length, bytes.length, capacity * 2);
+    this.#bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  /** Lets go of spans that ended before what is held. */
+  #forget(): void {
+    const start = this.#before + Math.max(0, this.#length - this.#capacity);
+    while (this.#gone < this.#spans.length - 1) {
+      const span = this.#spans[this.#gone] as HeldSpan;
+      if (span.at + span.length > start) break;
+      this.#gone++;
+    }
+    if (this.#gone > 1024) {
+      this.#spans = this.#spans.slice(this.#gone);
+      this.#gone = 0;
+    }
+  }
+}
+
+/** A buffer with room for `more` bytes after `length`, doubled where needed, up to `most`. */
+function withRoom(bytes: Uint8Array<ArrayBuffer>, length: number, more: number, most: number): Uint8Array<ArrayBuffer> {
+  if (length + more <= bytes.length) return bytes;
+  const larger = new Uint8Array(Math.min(most, Math.max(length + more, bytes.length * 2, 4096)));
+  larger.set(bytes.subarray(0, length));
+  return larger;
+}
 
 /** A stretch of a region that is shown, and where the source bytes it stands for went. */
 export interface Shown {
@@ -15,60 +142,95 @@ export interface Shown {
   consumed: { bytes: number; chars: number; breaks: number };
 }
 
-/**
- * Accounts for region bytes [from, to). `firstLine` is the source line in which `from` stands. A rewritten line that is
- * shown in two stretches counts what was folded in it once: `seen` holds the source offsets counted so far. `isEnd`: it is
- * the output's end.
- */
-export function accountFor(
-  region: Region,
-  from: number,
-  to: number,
-  firstLine: number,
-  total: Total,
-  seen: Set<number>,
-  isEnd: boolean,
-): Shown {
-  const shown: Shown = {
-    piece: {
-      text: decode(region.bytes.subarray(from, to)),
-      source: [0, 0],
-      lines: [firstLine, firstLine],
-      startsInside: from > 0 && region.bytes[from - 1] !== 10,
-      endsInside: to < region.bytes.length && region.bytes[to - 1] !== 10,
-    },
-    noted: [],
-    kept: { bytes: 0, lines: 0 },
-    folded: { bytes: 0, lines: 0 },
-    consumed: { bytes: 0, chars: 0, breaks: 0 },
-  };
-  let endsOpen = false;
-  for (const span of region.spans) {
-    const start = span.at - region.at;
-    const low = Math.max(from, start);
-    const high = Math.min(to, start + span.length);
-    if (high < low || (high === low && !(span.length === 0 && isInside(low, from, to, region)))) continue;
-    if (span.kind === "note") {
-      countNote(shown, span, total);
-      continue;
-    }
-    const bytes = region.bytes.subarray(low, high);
-    const scan = newScan();
-    scanBytes(scan, bytes);
-    shown.kept.bytes += bytes.length;
-    shown.kept.lines += scan.breaks;
-    if (bytes.length > 0) endsOpen = !scan.atLineStart;
-    shown.consumed.bytes += bytes.length;
-    shown.consumed.breaks += scan.breaks;
-    if (span.kind === "source") shown.consumed.chars += scannedChars(scan);
-    else countRewritten(shown, span, scannedChars(scan), region, total, seen);
+/** A stretch of a region: its bytes [from, to). */
+export interface Stretch {
+  region: Region;
+  from: number;
+  to: number;
+  /** The source line in which `from` stands. */
+  firstLine: number;
+  /** It reaches the output's end. */
+  isEnd: boolean;
+}
+
+/** Accounts for the stretches of one cut. What was folded in a rewritten line counts once, also if two stretches show it. */
+export class Accounts {
+  readonly #total: Total;
+  /** Source offsets of the rewritten lines that were counted. */
+  readonly #counted = new Set<number>();
+
+  constructor(total: Total) {
+    this.#total = total;
   }
-  if (endsOpen) shown.kept.lines++;
-  const { lines } = shown.piece;
-  lines[1] = isEnd
-    ? total.lines
-    : Math.min(total.lines, firstLine + shown.consumed.breaks - (endsInBreak(region, to) ? 1 : 0));
-  return shown;
+
+  add({ region, from, to, firstLine, isEnd }: Stretch): Shown {
+    const shown: Shown = {
+      piece: {
+        text: decode(region.bytes.subarray(from, to)),
+        source: [0, 0],
+        lines: [firstLine, firstLine],
+        startsInside: from > 0 && region.bytes[from - 1] !== 10,
+        endsInside: to < region.bytes.length && region.bytes[to - 1] !== 10,
+      },
+      noted: [],
+      kept: { bytes: 0, lines: 0 },
+      folded: { bytes: 0, lines: 0 },
+      consumed: { bytes: 0, chars: 0, breaks: 0 },
+    };
+    let endsOpen = false;
+    for (const span of region.spans) {
+      const start = span.at - region.at;
+      const low = Math.max(from, start);
+      const high = Math.min(to, start + span.length);
+      if (high < low || (high === low && !(span.length === 0 && isInside(low, from, to, region)))) continue;
+      if (span.kind === "note") {
+        this.#countNote(shown, span);
+        continue;
+      }
+      const bytes = region.bytes.subarray(low, high);
+      const scan = newScan();
+      scanBytes(scan, bytes);
+      shown.kept.bytes += bytes.length;
+      shown.kept.lines += scan.breaks;
+      if (bytes.length > 0) endsOpen = !scan.atLineStart;
+      shown.consumed.bytes += bytes.length;
+      shown.consumed.breaks += scan.breaks;
+      if (span.kind === "source") shown.consumed.chars += scannedChars(scan);
+      else this.#countRewritten(shown, span, scannedChars(scan), region);
+    }
+    if (endsOpen) shown.kept.lines++;
+    const { lines } = shown.piece;
+    lines[1] = isEnd
+      ? this.#total.lines
+      : Math.min(this.#total.lines, firstLine + shown.consumed.breaks - (endsInBreak(region, to) ? 1 : 0));
+    return shown;
+  }
+
+  #countNote(shown: Shown, span: HeldSpan): void {
+    const bytes = span.to - span.from;
+    const lines = sourceLines(span, this.#total);
+    shown.consumed.bytes += bytes;
+    shown.consumed.chars += span.chars;
+    shown.consumed.breaks += span.breaks;
+    if (span.counts === "omitted") {
+      const toLine = span.line + lines - 1;
+      shown.noted.push({ fromLine: span.line, toLine, lines, bytes, chars: span.chars, noted: true });
+    } else {
+      shown.folded.bytes += bytes;
+      shown.folded.lines += lines;
+    }
+  }
+
+  #countRewritten(shown: Shown, span: HeldSpan, chars: number, region: Region): void {
+    const isCounted = this.#counted.has(span.from);
+    const folded = isCounted ? 0 : span.to - span.from - span.length;
+    const foldedChars = isCounted ? 0 : foldedCharsOf(span, chars, region);
+    this.#counted.add(span.from);
+    shown.folded.bytes += folded;
+    shown.consumed.bytes += folded;
+    shown.consumed.chars += chars + foldedChars;
+    if (span.length === 0) shown.folded.lines += sourceLines(span, this.#total);
+  }
 }
 
 function isInside(at: number, from: number, to: number, region: Region): boolean {
@@ -84,39 +246,7 @@ function sourceLines(span: HeldSpan, total: Total): number {
   return span.breaks + (span.to === total.bytes && total.lines > total.breaks ? 1 : 0);
 }
 
-function countNote(shown: Shown, span: HeldSpan, total: Total): void {
-  const bytes = span.to - span.from;
-  const lines = sourceLines(span, total);
-  shown.consumed.bytes += bytes;
-  shown.consumed.chars += span.chars;
-  shown.consumed.breaks += span.breaks;
-  if (span.counts === "omitted") {
-    const toLine = span.line + lines - 1;
-    shown.noted.push({ fromLine: span.line, toLine, lines, bytes, chars: span.chars, noted: true });
-  } else {
-    shown.folded.bytes += bytes;
-    shown.folded.lines += lines;
-  }
-}
-
-function countRewritten(
-  shown: Shown,
-  span: HeldSpan,
-  chars: number,
-  region: Region,
-  total: Total,
-  seen: Set<number>,
-): void {
-  const folded = seen.has(span.from) ? 0 : span.to - span.from - span.length;
-  const foldedChars = seen.has(span.from) ? 0 : foldedCharsOf(span, chars, region);
-  seen.add(span.from);
-  shown.folded.bytes += folded;
-  shown.consumed.bytes += folded;
-  shown.consumed.chars += chars + foldedChars;
-  if (span.length === 0) shown.folded.lines += sourceLines(span, total);
-}
-
-/** Chars that were folded in a rewritten line; where part of what it renders to is no longer held, at most that many. */
+/** Characters that were folded in a rewritten line. If part of what it became is no longer held, the most there can be. */
 function foldedCharsOf(span: HeldSpan, shownChars: number, region: Region): number {
   const start = span.at - region.at;
   const isHeld = start >= 0 && start + span.length <= region.bytes.length;

@@ -4,8 +4,7 @@ import { arbitraryOutput } from "../../testing/arbitrary.ts";
 import { estimateCounter } from "../measure/estimate-tokens.ts";
 import { measureText } from "../measure/measure-text.ts";
 import type { Budget } from "./budget.ts";
-import { alignEnd, alignStart, decode, fitEnd, fitStart, NEAR_SHARE } from "./fit.ts";
-import { fitAsciiEnd, fitAsciiStart } from "./fit-ascii.ts";
+import { alignEnd, alignStart, decode, fitAsciiEnd, fitAsciiStart, fitEnd, fitStart, NEAR_SHARE } from "./fit.ts";
 
 const budget = fc.record({
   bytes: fc.oneof(fc.nat(60), fc.nat(600), fc.constant(Number.POSITIVE_INFINITY)),

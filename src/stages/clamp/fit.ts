@@ -2,9 +2,61 @@ import type { Unit } from "../../contract/limits.ts";
 import type { Size } from "../../contract/size.ts";
 import type { TokenCounter } from "../../contract/token-counter.ts";
 import { newScan, scanBytes, scannedChars, scannedLines, splitsPair } from "../measure/scan.ts";
-import { readStep, type Step } from "./boundary.ts";
 import type { Budget } from "./budget.ts";
-import { type Fit, fitAsciiEnd, fitAsciiStart, isAscii } from "./fit-ascii.ts";
+
+// Where a text in bytes may be cut: between characters, never inside one, and not between \r and \n.
+
+/** Length of the character at `at`; negative for an invalid stretch, which is shown as one U+FFFD. */
+function characterLength(bytes: Uint8Array, at: number, end: number): number {
+  const lead = bytes[at] as number;
+  if (lead < 0x80) return 1;
+  if (lead < 0xc2 || lead > 0xf4) return -1;
+  const more = lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
+  let lowest = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
+  let highest = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
+  for (let i = 1; i <= more; i++) {
+    const byte = bytes[at + i] as number;
+    if (at + i >= end || byte < lowest || byte > highest) return -i;
+    lowest = 0x80;
+    highest = 0xbf;
+  }
+  return more + 1;
+}
+
+/** One step through a text: source bytes it takes, and what showing them costs. */
+export interface Step {
+  length: number;
+  bytes: number;
+  chars: number;
+  isBreak: boolean;
+}
+
+/** Reads the step at `at` into `step`: a character, an invalid stretch, or \r\n. */
+export function readStep(bytes: Uint8Array, at: number, end: number, step: Step): void {
+  const byte = bytes[at] as number;
+  step.isBreak = false;
+  if (byte < 0x80) {
+    if (byte === 13 && at + 1 < end && bytes[at + 1] === 10) {
+      step.length = step.bytes = step.chars = 2;
+      step.isBreak = true;
+      return;
+    }
+    step.length = step.bytes = step.chars = 1;
+    step.isBreak = byte === 10;
+    return;
+  }
+  const length = characterLength(bytes, at, end);
+  step.length = Math.abs(length);
+  step.bytes = length < 0 ? 3 : length;
+  step.chars = length === 4 ? 2 : 1;
+}
+
+/** The first position from `at` on that surely begins a character, for bytes whose start was cut off. */
+export function nextCharacter(bytes: Uint8Array, at: number, end: number): number {
+  let next = at;
+  while (next < end && next < at + 3 && ((bytes[next] as number) & 0xc0) === 0x80) next++;
+  return next;
+}
 
 /** A cut may move to a line's end if it gives up at most this share of what would have fitted. */
 export const NEAR_SHARE = 0.2;
@@ -150,4 +202,75 @@ function fitTokens(text: string, maxTokens: number, from: "start" | "end", count
     else fails = border;
   }
   return fits;
+}
+
+// Most output is ASCII: there a byte is a character, and only lines have to be looked for.
+
+/** Where a fit stops, and the limit that stopped it (null: all of it fitted). */
+interface Fit {
+  at: number;
+  stoppedBy: Unit | null;
+}
+
+/** True if no byte is above 127. */
+function isAscii(bytes: Uint8Array, from: number, to: number): boolean {
+  const scan = newScan();
+  scanBytes(scan, bytes.subarray(from, to));
+  return scan.high === 0;
+}
+
+/** The longest start of ASCII bytes that fits, tokens left out. */
+export function fitAsciiStart(bytes: Uint8Array, from: number, to: number, budget: Budget): Fit {
+  const most = Math.min(budget.bytes, budget.chars, to - from);
+  const end = isInsideBreak(bytes, from, from + most, to) ? from + most - 1 : from + most;
+  const linesEnd = skipLines(bytes, from, end, to, budget.lines);
+  const at = Math.min(end, linesEnd);
+  if (at === to) return { at, stoppedBy: null };
+  if (at === linesEnd) return { at, stoppedBy: "lines" };
+  const next = isInsideBreak(bytes, from, at + 1, to) ? 2 : 1;
+  return { at, stoppedBy: at - from + next > budget.bytes ? "bytes" : "chars" };
+}
+
+/** The longest end of ASCII bytes that fits, tokens left out. */
+export function fitAsciiEnd(bytes: Uint8Array, from: number, to: number, budget: Budget): Fit {
+  const most = Math.min(budget.bytes, budget.chars, to - from);
+  const start = isInsideBreak(bytes, from, to - most, to) ? to - most + 1 : to - most;
+  const linesStart = skipLinesBack(bytes, from, start, to, budget.lines);
+  const at = Math.max(start, linesStart);
+  if (at === from) return { at, stoppedBy: null };
+  if (at === linesStart) return { at, stoppedBy: "lines" };
+  const before = isInsideBreak(bytes, from, at - 1, to) ? 2 : 1;
+  return { at, stoppedBy: to - at + before > budget.bytes ? "bytes" : "chars" };
+}
+
+/** True between \r and \n. */
+function isInsideBreak(bytes: Uint8Array, from: number, at: number, to: number): boolean {
+  return at > from && at < to && bytes[at] === 10 && bytes[at - 1] === 13;
+}
+
+function breaksIn(bytes: Uint8Array, from: number, to: number): number {
+  const scan = newScan();
+  scanBytes(scan, bytes.subarray(from, to));
+  return scan.breaks;
+}
+
+/** Where line `lines` + 1 begins; `to` if that is not before `end`. */
+function skipLines(bytes: Uint8Array, from: number, end: number, to: number, lines: number): number {
+  if (breaksIn(bytes, from, end) < lines) return to;
+  let at = from;
+  for (let left = lines; left > 0; left--) at = bytes.indexOf(10, at) + 1;
+  return at;
+}
+
+/** Where the last `lines` lines begin; `from` if that is not after `start`. */
+function skipLinesBack(bytes: Uint8Array, from: number, start: number, to: number, lines: number): number {
+  const breaks = lines - (to > from && bytes[to - 1] !== 10 ? 1 : 0);
+  if (breaks < 0) return to;
+  if (breaksIn(bytes, start, to) <= breaks) {
+    // The break before `start` counts too, should the cut stand exactly there.
+    return start > from && bytes[start - 1] === 10 && breaksIn(bytes, start, to) === breaks ? start : from;
+  }
+  let at = to;
+  for (let left = breaks; left >= 0; left--) at = bytes.lastIndexOf(10, at - 1);
+  return at + 1;
 }

@@ -1,6 +1,6 @@
+import { isDropped, MAX_DEPTH } from "./bound-copy.ts";
 import { nothingAsked, type Opened, openValue } from "./bound-open.ts";
 
-const MAX_DEPTH = 64;
 const CHUNK_CHARS = 64 * 1024;
 
 /** A list or an object that is being written. */
@@ -63,9 +63,5 @@ function* parts(opened: Extract<Opened, { kind: "list" | "record" }>): Generator
     for (let index = 0; index < opened.length; index++) yield [null, opened.at(index)];
     return;
   }
-  for (const entry of opened.entries()) if (entry !== null && !isNothing(entry[1])) yield entry;
-}
-
-function isNothing(value: unknown): boolean {
-  return value === undefined || typeof value === "function" || typeof value === "symbol";
+  for (const entry of opened.entries()) if (entry !== null && !isDropped(entry[1])) yield entry;
 }

@@ -1,6 +1,5 @@
 import { readField } from "../clamp/bound-open.ts";
-import { OMITTED_KEY } from "../clamp/bound-share.ts";
-import { boundValue } from "../clamp/bound-value.ts";
+import { boundValue, OMITTED_KEY } from "../clamp/bound-value.ts";
 import { counted } from "../mark/texts.ts";
 import { mediaBytes } from "../measure/media-bytes.ts";
 import { splitsPair } from "../measure/scan.ts";

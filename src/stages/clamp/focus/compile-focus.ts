@@ -1,8 +1,9 @@
 import type { Focus } from "../../../contract/strategy.ts";
 import { messageOf, SpillwayError } from "../../../errors.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
+import type { ByteSet } from "../../redact/byte-set.ts";
+import { type Part, readPattern } from "../../redact/read-pattern.ts";
 import { decode } from "../fit.ts";
-import { patternMatcher } from "./match-pattern.ts";
 
 /** A longer line is looked at in its first bytes. */
 const MAX_LINE_BYTES = 4096;
@@ -50,4 +51,111 @@ function wordsFocus(text: string): Focus {
     matches: (line) => any.test(decode(line)),
     matchesAll: words.length === 1 ? undefined : (line) => hasAll(decode(line)),
   };
+}
+
+/** A state of a pattern: takes a byte of `set`, or is passed through for nothing to each of `next`. */
+interface State {
+  set: ByteSet | null;
+  /** Only at the line's start, or at its end. */
+  only?: "^" | "$";
+  next: number[];
+}
+
+/** A pattern may come to this many states; its time is this times the line's length at most. */
+const MAX_STATES = 500;
+const MAX_COUNT = 50;
+
+/**
+ * Finds a pattern anywhere in a line: every state at once, so that no line takes longer than its length asks for. Throws an
+ * Error that says what is wrong with the pattern.
+ */
+function patternMatcher(pattern: string, ignoreCase: boolean): (line: Uint8Array) => boolean {
+  const { states, start } = statesOf(readPattern(pattern, ignoreCase));
+  const active = new Uint32Array(states.length);
+  const coming = new Uint32Array(states.length);
+  const seen = new Uint32Array(states.length);
+  let round = 0;
+
+  return (line) => {
+    let count = 0;
+    let now = active;
+    let then = coming;
+    for (let at = 0; at <= line.length; at++) {
+      round++;
+      // A match may begin at any byte.
+      const place = { isStart: at === 0, isEnd: at === line.length };
+      const closed = [start, ...now.subarray(0, count)];
+      count = 0;
+      if (reach(states, closed, place, seen, round)) return true;
+      if (at === line.length) return false;
+      const byte = line[at] as number;
+      round++;
+      for (const index of closed) {
+        const state = states[index] as State;
+        if (state.set === null || state.set[byte] === 0) continue;
+        for (const next of state.next) {
+          if (seen[next] === round) continue;
+          seen[next] = round;
+          then[count++] = next;
+        }
+      }
+      [now, then] = [then, now];
+    }
+    return false;
+  };
+}
+
+/** Adds to `list` all that is passed through for nothing; true if the pattern's end is among it. */
+function reach(
+  states: readonly State[],
+  list: number[],
+  place: { isStart: boolean; isEnd: boolean },
+  seen: Uint32Array,
+  round: number,
+): boolean {
+  for (let at = 0; at < list.length; at++) {
+    const index = list[at] as number;
+    if (index === 0) return true;
+    const state = states[index] as State;
+    if (state.set !== null) continue;
+    if (state.only === "^" ? !place.isStart : state.only === "$" ? !place.isEnd : false) continue;
+    for (const next of state.next) {
+      if (seen[next] === round) continue;
+      seen[next] = round;
+      list.push(next);
+    }
+  }
+  return false;
+}
+
+/** The states of a pattern: state 0 is its end, `start` where it begins. */
+function statesOf(ways: readonly Part[][]): { states: State[]; start: number } {
+  const states: State[] = [{ set: null, next: [] }];
+  const add = (state: State): number => {
+    if (states.length >= MAX_STATES) throw new Error(`it comes to over ${MAX_STATES} steps`);
+    return states.push(state) - 1;
+  };
+  // Each takes the state that comes after and gives the one to begin at: a pattern is built from its end.
+  const choice = (all: readonly Part[][], after: number): number =>
+    add({ set: null, next: all.map((parts) => parts.reduceRight((next, part) => counted(part, next), after)) });
+  const once = ({ atom }: Part, after: number): number => {
+    if (atom.kind === "group") return choice(atom.ways, after);
+    if (atom.kind === "byte") return add({ set: atom.set, next: [after] });
+    if (atom.sign === "\\b") throw new Error('"\\b" is not supported');
+    return add({ set: null, only: atom.sign, next: [after] });
+  };
+  const counted = (part: Part, after: number): number => {
+    const { min, max } = part;
+    if (min > MAX_COUNT || (max > MAX_COUNT && max !== Infinity)) throw new Error(`a count is over ${MAX_COUNT}`);
+    let next = after;
+    if (max === Infinity) {
+      const loop: State = { set: null, next: [after] };
+      next = add(loop);
+      loop.next.push(once(part, next));
+    } else for (let times = min; times < max; times++) next = add({ set: null, next: [after, once(part, next)] });
+    for (let times = 0; times < min; times++) next = once(part, next);
+    return next;
+  };
+  const start = choice(ways, 0);
+  return { states, start };
 }

@@ -12,13 +12,10 @@ import {
   type JsonNode,
   type JsonText,
 } from "./json-node.ts";
-import type { JsonToken } from "./json-token.ts";
+import type { JsonToken } from "./lex-json.ts";
 import { JsonLexer, type JsonListener } from "./lex-json.ts";
-import { addSkip, planJson } from "./plan-json.ts";
-import { RareElements } from "./rare-elements.ts";
-import { shortenText } from "./shorten-text.ts";
-import { SkimmedEntries } from "./skimmed-entries.ts";
-import { trimEntries } from "./trim-entries.ts";
+import { addSkip, planJson, RareElements, shortenText, trimEntries } from "./plan-json.ts";
+import { SkimmedEntries } from "./skim-json.ts";
 
 /** Values deeper than this are held as one that is not shown. */
 const MAX_DEPTH = 200;

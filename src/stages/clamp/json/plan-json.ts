@@ -1,8 +1,9 @@
 import { fairShares } from "../fair-shares.ts";
-import { chooseEntries, SPECIAL_SHARE, specialRank } from "./choose-entries.ts";
 import {
+  entrySize,
   GONE_SIZE,
   groupSize,
+  heldBytes,
   isGroup,
   isMember,
   isWhole,
@@ -12,10 +13,12 @@ import {
   type JsonMember,
   type JsonNode,
   type JsonSkip,
+  type JsonText,
   lastLine,
+  type RareSort,
   SKIP_SIZE,
 } from "./json-node.ts";
-import { shortenText } from "./shorten-text.ts";
+import { textOf } from "./lex-json.ts";
 
 /** A group with less room than this is left out as a whole. */
 const LEAST_GROUP_BYTES = 80;
@@ -113,4 +116,369 @@ function goneFor(node: JsonNode): JsonGone {
   const place = { from, to, line, toLine: lastLine(node), isWanted, size: GONE_SIZE };
   if (!isGroup(node)) return { kind: "gone", what: node.kind === "text" ? "string" : "value", count: 0, ...place };
   return { kind: "gone", what: node.kind === "object" ? "object" : "array", count: node.count, ...place };
+}
+
+/** Of what is shown of a long string, its start. */
+const HEAD_SHARE = 0.6;
+/** The longest escape: two surrogates. */
+const LONGEST_ESCAPE = 12;
+const BACKSLASH = 92;
+const LETTER_U = 117;
+
+/** A string with its two ends, in about `budget` bytes; never cut inside a character or an escape. */
+export function shortenText(text: JsonText, budget: number): JsonText {
+  const room = Math.max(0, budget - GONE_SIZE - 2);
+  const head = text.head.slice(0, safeEnd(text.head, 1 + Math.floor(room * HEAD_SHARE)));
+  const end = text.tail ?? text.head;
+  const wanted = end.length - 1 - Math.ceil(room * (1 - HEAD_SHARE));
+  const at = safeStart(end, Math.max(wanted, text.tail === null ? head.length + LONGEST_ESCAPE : LONGEST_ESCAPE));
+  const tail = end.slice(at);
+  return { ...text, head, tail, size: head.length + tail.length + GONE_SIZE };
+}
+
+/** The last place up to `most` that is between characters. */
+function safeEnd(bytes: Uint8Array, most: number): number {
+  let at = 1;
+  for (;;) {
+    const next = at + unitLength(bytes, at);
+    if (next > most || next >= bytes.length) return at;
+    at = next;
+  }
+}
+
+/** Bytes of the character or escape at `at`; a pair of escapes that make one character counts as one. */
+function unitLength(bytes: Uint8Array, at: number): number {
+  if (bytes[at] === BACKSLASH) {
+    if (bytes[at + 1] !== LETTER_U) return 2;
+    const isHigh = isHexDigit(bytes[at + 2], "d") && /[89ab]/i.test(String.fromCharCode(bytes[at + 3] ?? 0));
+    return isHigh && bytes[at + 6] === BACKSLASH && bytes[at + 7] === LETTER_U ? LONGEST_ESCAPE : 6;
+  }
+  let length = 1;
+  while (length < 4 && ((bytes[at + length] ?? 0) & 0xc0) === 0x80) length++;
+  return length;
+}
+
+function isHexDigit(byte: number | undefined, digit: string): boolean {
+  return byte !== undefined && String.fromCharCode(byte).toLowerCase() === digit;
+}
+
+/** The first place from `least` on that is surely between characters: no escape begins within reach before it. */
+function safeStart(bytes: Uint8Array, least: number): number {
+  const closing = bytes.length - 1;
+  for (let at = least; at < closing; at++) {
+    const isContinuation = ((bytes[at] as number) & 0xc0) === 0x80;
+    if (!isContinuation && !bytes.subarray(Math.max(0, at - LONGEST_ESCAPE), at).includes(BACKSLASH)) return at;
+  }
+  return closing;
+}
+
+/** An element gets at least this, and at most a quarter of the room: better a few well shown than many as notes. */
+const LEAST_ELEMENT_BYTES = 24;
+const ELEMENT_SHARE = 0.25;
+/** Of the room, what special entries may take, what of it others keep from them, and what one gets at least. */
+const SPECIAL_SHARE = 0.5;
+const OTHERS_SHARE = 0.2;
+const LEAST_SPECIAL_BYTES = 160;
+/** Of a map's members, those that are objects. */
+const MAP_SHARE = 0.75;
+/** Elements looked at to tell how large one is. */
+const SAMPLE_COUNT = 64;
+
+/** The entries of a group that are shown in `room` bytes, by their place in `entries`. */
+function chooseEntries(group: JsonGroup, room: number): Set<number> {
+  const places = group.entries.flatMap((entry, place) => (isMember(entry) ? [place] : []));
+  const chosen = group.kind === "object" ? chooseMembers(group, places, room) : chooseElements(group, places, room);
+  const last = group.entries.at(-1);
+  // A value that is still coming stays where it is.
+  if (last !== undefined && isMember(last) && "isOpen" in last.node && last.node.isOpen) {
+    chosen.add(group.entries.length - 1);
+  }
+  return chosen;
+}
+
+/** All keys if each can have at least a note behind it, else those somebody is after and as many others as can. */
+function chooseMembers(group: JsonGroup, places: readonly number[], room: number): Set<number> {
+  const member = (place: number) => group.entries[place] as JsonMember;
+  const least = places.reduce((sum, place) => sum + leastSize(member(place)), 0);
+  const skips = group.entries.length - places.length;
+  if (least + skips * SKIP_SIZE <= room) return new Set(places);
+  if (isMap(group, places)) return chooseElements(group, places, room);
+  const chosen = new Set<number>();
+  let left = room - SKIP_SIZE;
+  const wanted = places.filter((place) => member(place).node.isWanted);
+  for (const place of [...wanted, ...places]) {
+    if (chosen.has(place)) continue;
+    const size = leastSize(member(place));
+    if (size > left) continue;
+    left -= size;
+    chosen.add(place);
+  }
+  return chosen;
+}
+
+/** First, last and what is most special, then others that are while they leave room for others, then on from both ends. */
+function chooseElements(group: JsonGroup, places: readonly number[], room: number): Set<number> {
+  if (countElements(group, places, room) >= places.length) return new Set(places);
+  const chosen = new Set<number>();
+  const mostEach = Math.max(GONE_SIZE, room * ELEMENT_SHARE);
+  let left = room - SKIP_SIZE;
+  const take = (place: number | undefined, most: number, least: number): boolean => {
+    if (place === undefined || chosen.has(place)) return true;
+    const isBeside = chosen.has(place - 1) || chosen.has(place + 1);
+    const entry = group.entries[place] as JsonMember;
+    const size = Math.min(entrySize(entry), most) + (isBeside || chosen.size < 2 ? 0 : SKIP_SIZE);
+    if (size > left - least) return false;
+    left -= size;
+    chosen.add(place);
+    return true;
+  };
+  take(places[0], mostEach, 0);
+  const special = specialPlaces(group, places);
+  const each = Math.max(LEAST_SPECIAL_BYTES, (room * SPECIAL_SHARE) / Math.max(1, special.length) - SKIP_SIZE);
+  // One that is special comes even before the last.
+  take(special[0], each, 0);
+  take(places.at(-1), mostEach, 0);
+  for (const place of special) if (!take(place, each, room * OTHERS_SHARE)) break;
+  for (let step = 1; step < places.length; step++) {
+    // Two from the start for each one from the end.
+    if (!take(places[step], mostEach, 0)) break;
+    if (step % 2 === 0 && !take(places[places.length - 1 - step / 2], mostEach, 0)) break;
+  }
+  return chosen;
+}
+
+/** Those that are special, the most special first. */
+function specialPlaces(group: JsonGroup, places: readonly number[]): number[] {
+  const ranks = new Map(places.map((place) => [place, specialRank(group.entries[place] as JsonMember, group.count)]));
+  return [3, 2, 1].flatMap((rank) => places.filter((place) => ranks.get(place) === rank));
+}
+
+/** What comes before others: 3 for what somebody is after, 2 and 1 for what is unusual among `total`; else 0. */
+function specialRank(entry: JsonMember, total: number): 0 | 1 | 2 | 3 {
+  return entry.node.isWanted ? 3 : rarityOf(entry, total);
+}
+
+function countElements(group: JsonGroup, places: readonly number[], room: number): number {
+  const stride = Math.max(1, Math.floor(places.length / SAMPLE_COUNT));
+  const sizes = places
+    .filter((_, index) => index % stride === 0)
+    .map((place) => entrySize(group.entries[place] as JsonMember))
+    .sort((a, b) => a - b);
+  const usual = sizes[sizes.length >> 1] ?? 0;
+  const each = Math.max(LEAST_ELEMENT_BYTES, Math.min(usual, Math.floor(room * ELEMENT_SHARE)));
+  const fit = Math.floor(room / Math.max(1, usual < LEAST_ELEMENT_BYTES ? usual : each));
+  if (fit >= places.length) return places.length;
+  return Math.max(0, Math.floor((room - SKIP_SIZE) / Math.max(1, usual < LEAST_ELEMENT_BYTES ? usual : each)));
+}
+
+/** True for an object with many members, most of them objects: from names to things of one sort. */
+function isMap(group: JsonGroup, places: readonly number[]): boolean {
+  if (group.count <= USUAL_COUNT) return false;
+  const objects = places.filter((place) => {
+    const { node } = group.entries[place] as JsonMember;
+    return node.kind === "object" || (node.kind === "gone" && node.what === "object");
+  });
+  return objects.length >= places.length * MAP_SHARE;
+}
+
+function leastSize(entry: JsonMember): number {
+  const size = entrySize(entry);
+  return Math.min(size, size - entry.node.size + GONE_SIZE);
+}
+
+/** Elements after which one that differs is worth a look. */
+const USUAL_COUNT = 32;
+/** A list with more shapes than this, or a field with more values, has no usual one. */
+const MAX_SHAPES = 8;
+const MAX_VALUES = 16;
+/** Fields that are compared, and how many of them within one that is no direct field. */
+const MAX_FIELDS = 128;
+const MAX_INNER_FIELDS = 32;
+/** How deep fields are compared, and how many elements of a list in a field. */
+const MAX_DEPTH = 4;
+const MAX_INNER_ELEMENTS = 4;
+/** A longer text is no word that stands for a state. */
+const MAX_WORD_BYTES = 24;
+/** Elements of one sort are all unusual while they are no more than this, and no more than one in so many. */
+const MAX_ALIKE = 16;
+const FEW_SHARE = 20;
+/** Sorts remembered of one element. */
+const MAX_SORTS = 8;
+const NO_SORTS: readonly RareSort[] = [];
+
+/** A field of the elements; `values` or `inner` is null where it has too many to tell. */
+interface Field {
+  values: Map<string, RareSort> | null;
+  inner: Map<string, Field> | null;
+}
+
+/** Knows the elements of a list that are unlike the others: another shape, or a state that few of them have. */
+export class RareElements {
+  #count = 0;
+  #fieldCount = 0;
+  #index = 0;
+  #sorts: RareSort[] = [];
+  readonly #shapes: Field = newField();
+  readonly #fields: Field = newField();
+
+  /** The sorts an element is of that have few elements so far. */
+  add(node: JsonNode, index: number): readonly RareSort[] {
+    this.#index = index;
+    this.#sorts = [];
+    const isObject = isGroup(node) && node.kind === "object";
+    this.#addValue(this.#shapes, isObject ? shapeOf(node) : node.kind, MAX_SHAPES);
+    if (isObject) this.#addFields(this.#fields, node, 1);
+    this.#count++;
+    return this.#sorts.length === 0 ? NO_SORTS : this.#sorts;
+  }
+
+  #addFields(field: Field, group: JsonGroup, depth: number): void {
+    let elements = 0;
+    for (const entry of group.entries) {
+      if (!isMember(entry)) continue;
+      if (entry.key === null && ++elements > MAX_INNER_ELEMENTS) return;
+      if (entry.key !== null && entry.key.bytes.length > MAX_WORD_BYTES) continue;
+      const inner = this.#innerField(field, entry.key === null ? "" : textOf(entry.key.bytes), depth);
+      if (inner === null) continue;
+      if (isGroup(entry.node)) {
+        if (depth < MAX_DEPTH) this.#addFields(inner, entry.node, depth + 1);
+        continue;
+      }
+      const word = wordOf(entry.node);
+      if (word !== null) this.#addValue(inner, word, MAX_VALUES);
+    }
+  }
+
+  #innerField(field: Field, name: string, depth: number): Field | null {
+    const known = field.inner?.get(name);
+    if (known !== undefined || field.inner === null) return known ?? null;
+    if (depth > 1 && field.inner.size >= MAX_INNER_FIELDS) {
+      // Its keys are names, not fields.
+      giveUp(field);
+      return null;
+    }
+    if (this.#fieldCount >= MAX_FIELDS) return null;
+    this.#fieldCount++;
+    const inner = newField();
+    field.inner.set(name, inner);
+    return inner;
+  }
+
+  #addValue(field: Field, word: string, most: number): void {
+    if (field.values === null) return;
+    let sort = field.values.get(word);
+    if (sort === undefined) {
+      sort = { count: 0, first: this.#index, isLate: this.#count >= USUAL_COUNT };
+      field.values.set(word, sort);
+      if (field.values.size > most) {
+        giveUp(field);
+        return;
+      }
+    }
+    sort.count++;
+    if (sort.count <= MAX_ALIKE && this.#sorts.length < MAX_SORTS) this.#sorts.push(sort);
+  }
+}
+
+/** How unusual an element is among `total`: 2 for the first of its sort, 1 for another of a sort that has few, else 0. */
+function rarityOf({ index, sorts }: JsonMember, total: number): 0 | 1 | 2 {
+  let rarity: 0 | 1 = 0;
+  for (const { count, first, isLate } of sorts) {
+    if (count === Number.POSITIVE_INFINITY) continue;
+    const isFew = total > USUAL_COUNT && count <= Math.min(MAX_ALIKE, total / FEW_SHARE);
+    if (first === index && (isLate || isFew)) return 2;
+    if (isFew) rarity = 1;
+  }
+  return rarity;
+}
+
+function newField(): Field {
+  return { values: new Map(), inner: new Map() };
+}
+
+/** Nothing in a field tells one element from the others any more. */
+function giveUp(field: Field): void {
+  for (const sort of field.values?.values() ?? []) sort.count = Number.POSITIVE_INFINITY;
+  for (const inner of field.inner?.values() ?? []) giveUp(inner);
+  field.values = null;
+  field.inner = null;
+}
+
+/** A word for an object's keys, whatever their order. */
+function shapeOf({ entries }: JsonGroup): string {
+  let shape = entries.length;
+  for (const entry of entries) if (isMember(entry) && entry.key !== null) shape = (shape + hashOf(entry.key.bytes)) | 0;
+  return `${shape}`;
+}
+
+function hashOf(bytes: Uint8Array): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < bytes.length; at++) hash = Math.imul(hash ^ (bytes[at] as number), 0x01000193);
+  return hash;
+}
+
+function wordOf(node: JsonNode): string | null {
+  if (node.kind === "scalar" && node.bytes.length <= MAX_WORD_BYTES) return textOf(node.bytes);
+  if (node.kind === "text" && node.tail === null && node.head.length <= MAX_WORD_BYTES) return textOf(node.head);
+  return null;
+}
+
+/** Of what special entries may take, one of them: a larger one is made smaller. */
+const ONE_SPECIAL_SHARE = 0.25;
+
+/** Gives up the middle of a group: its first and last entries stay, `most` bytes of each, and as much that is special. */
+export function trimEntries(group: JsonGroup, most: number): number {
+  const { entries } = group;
+  const costs = entries.map((entry) => (isMember(entry) ? heldBytes(entry.node) : 0));
+  const first = Math.max(1, countWithin(costs, most));
+  const last = Math.max(1, countWithin(costs.toReversed(), most));
+  const kept: JsonEntry[] = entries.slice(0, first);
+  const special = specialEntries(group, costs, first, entries.length - last, most);
+  let freed = 0;
+  for (let at = first; at < entries.length - last; at++) {
+    const entry = special.get(at);
+    freed += (costs[at] as number) - (entry === undefined ? 0 : heldBytes(entry.node));
+    if (entry === undefined) addSkip(kept, entries[at] as JsonEntry);
+    else kept.push(entry);
+  }
+  if (freed === 0) return 0;
+  kept.push(...entries.slice(Math.max(first, entries.length - last)));
+  group.entries = kept;
+  return freed;
+}
+
+/** The special entries from `first` to before `end` that `most` bytes hold, by their place. */
+function specialEntries(
+  { entries, count }: JsonGroup,
+  costs: readonly number[],
+  first: number,
+  end: number,
+  most: number,
+): Map<number, JsonMember> {
+  const ranked: { at: number; entry: JsonMember; rank: number }[] = [];
+  for (let at = first; at < end; at++) {
+    const entry = entries[at] as JsonEntry;
+    const rank = isMember(entry) ? specialRank(entry, count) : 0;
+    if (rank > 0) ranked.push({ at, entry: entry as JsonMember, rank });
+  }
+  const special = new Map<number, JsonMember>();
+  let left = most;
+  for (const { at, entry } of ranked.sort((a, b) => b.rank - a.rank || a.at - b.at)) {
+    const isLarge = (costs[at] as number) > most * ONE_SPECIAL_SHARE;
+    const held = isLarge ? { ...entry, node: planJson(entry.node, most * ONE_SPECIAL_SHARE) } : entry;
+    const cost = heldBytes(held.node);
+    if (cost > left) continue;
+    left -= cost;
+    special.set(at, held);
+  }
+  return special;
+}
+
+function countWithin(costs: readonly number[], most: number): number {
+  let left = most;
+  const over = costs.findIndex((cost) => {
+    left -= cost;
+    return left < 0;
+  });
+  return over === -1 ? costs.length : over;
 }

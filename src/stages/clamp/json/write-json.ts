@@ -10,7 +10,7 @@ import {
   type JsonSkip,
   type JsonText,
 } from "./json-node.ts";
-import { textOf } from "./text-of.ts";
+import { textOf } from "./lex-json.ts";
 
 /** A plan as text, and what of the source it shows. */
 export interface WrittenJson {

@@ -1,7 +1,8 @@
-import type { Room } from "../../../contract/cut.ts";
+import type { Cut, ExplainedBlock, Gap, Piece, Room } from "../../../contract/cut.ts";
 import type { Unit } from "../../../contract/limits.ts";
-import type { Size } from "../../../contract/size.ts";
+import type { Size, Total } from "../../../contract/size.ts";
 import { type Budget, overBudget, shareOf } from "../budget.ts";
+import { decode } from "../fit.ts";
 import type { HeldLine } from "./ranked-lines.ts";
 
 /** Lines of one rank, and how they may fill the room. */
@@ -108,4 +109,120 @@ function costOf(lines: readonly HeldLine[], gap: Size, lastLine: number, measure
     lines: cost.lines + gaps * gap.lines,
     tokens: cost.tokens + gaps * gap.tokens,
   };
+}
+
+/** Lines in order, without those whose record is not there as a whole; what a call is after stays. */
+export function wholeRecords(lines: readonly HeldLine[]): HeldLine[] {
+  const whole: HeldLine[] = [];
+  for (let index = 0; index < lines.length; ) {
+    const first = lines[index] as HeldLine;
+    const record = [first];
+    for (let last = first; last.goesOn; last = record.at(-1) as HeldLine) {
+      const next = lines[index + record.length];
+      if (next?.line !== last.line + 1) break;
+      record.push(next);
+    }
+    index += record.length;
+    const isWhole = !first.continues && !record.at(-1)?.goesOn;
+    whole.push(...(isWhole ? record : record.filter(({ isWanted }) => isWanted)));
+  }
+  return whole;
+}
+
+/** Lines in order, with single ones between them that take no more than a marker in their place would. */
+export function fillHoles(
+  lines: readonly HeldLine[],
+  held: (line: number) => HeldLine | undefined,
+  gap: Size,
+  measure: (line: HeldLine) => Size,
+): HeldLine[] {
+  const filled: HeldLine[] = [];
+  let next = 1;
+  for (const line of lines) {
+    const between = line.line === next + 1 ? held(next) : undefined;
+    if (between !== undefined && overBudget(measure(between), gap) === null) filled.push(between);
+    filled.push(line);
+    next = line.line + 1;
+  }
+  return filled;
+}
+
+/** A cut that shows these lines, given in source order. */
+export function cutLines(lines: readonly HeldLine[], total: Total, stoppedBy: Unit | null): Cut {
+  const parts: (Piece | Gap)[] = [];
+  const kept = { bytes: 0, lines: 0 };
+  let next = { line: 1, at: 0, chars: 0 };
+  for (let index = 0; index < lines.length; ) {
+    const first = lines[index] as HeldLine;
+    const run = [first];
+    while (lines[index + run.length]?.line === first.line + run.length) run.push(lines[index + run.length] as HeldLine);
+    index += run.length;
+    addGap(parts, next, { line: first.line, at: first.from, chars: first.charsBefore });
+    const last = run.at(-1) as HeldLine;
+    parts.push({
+      text: run.map(({ bytes }) => decode(bytes)).join(""),
+      source: [first.from, last.to],
+      lines: [first.line, last.line],
+      startsInside: false,
+      endsInside: false,
+    });
+    kept.bytes += last.to - first.from;
+    kept.lines += run.length;
+    next = { line: last.line + 1, at: last.to, chars: last.charsBefore + last.chars };
+  }
+  addGap(parts, next, { line: total.lines + 1, at: total.bytes, chars: total.chars });
+  const omitted = { bytes: total.bytes - kept.bytes, lines: total.lines - kept.lines };
+  return { parts, total, kept, folded: { bytes: 0, lines: 0 }, omitted, cutBy: omitted.bytes === 0 ? null : stoppedBy };
+}
+
+interface Position {
+  line: number;
+  at: number;
+  chars: number;
+}
+
+function addGap(parts: (Piece | Gap)[], from: Position, to: Position): void {
+  if (to.at === from.at) return;
+  const lines = to.line - from.line;
+  const chars = Math.max(0, to.chars - from.chars);
+  parts.push({ fromLine: from.line, toLine: to.line - 1, lines, bytes: to.at - from.at, chars });
+}
+
+const MAX_LINE_CHARS = 120;
+
+/** Says for each stretch of a cut what its best line is to the strategy; the lower the rank, the higher the score. */
+export function explainLines(
+  cut: Cut,
+  ranked: readonly RankClass[],
+  nameOf: (rank: number) => string,
+): ExplainedBlock[] {
+  const starts = cut.parts.map((part) => ("text" in part ? part.lines[0] : part.fromLine));
+  const best = new Map<number, { line: HeldLine; rank: number }>();
+  ranked.forEach(({ lines }, rank) => {
+    for (const line of lines) {
+      const place = placeOf(starts, line.line);
+      if (!best.has(place)) best.set(place, { line, rank });
+    }
+  });
+  return cut.parts.map((part, place) => {
+    const shown = "text" in part;
+    const [fromLine, toLine] = shown ? part.lines : [part.fromLine, part.toLine];
+    const found = best.get(place);
+    if (found === undefined) return { fromLine, toLine, shown, kind: "let go early", score: 0, features: [], line: "" };
+    const text = decode(found.line.bytes).trim().slice(0, MAX_LINE_CHARS).toWellFormed();
+    const features = [`rank ${found.rank + 1} of ${ranked.length}`];
+    return { fromLine, toLine, shown, kind: nameOf(found.rank), score: -found.rank, features, line: text };
+  });
+}
+
+/** The last stretch that begins at or before a line. */
+function placeOf(starts: readonly number[], line: number): number {
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((starts[middle] as number) <= line) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }

@@ -1,4 +1,115 @@
-import type { SourceLine } from "./line-splitter.ts";
+import { newScan, scanBytes, scannedChars } from "../../measure/scan.ts";
+
+/** A line of the source with its break. */
+export interface SourceLine {
+  /** From 1. */
+  line: number;
+  from: number;
+  to: number;
+  /** UTF-16 units before it, and in it. */
+  charsBefore: number;
+  chars: number;
+  /** Only valid while it is given. Null if the line is longer than what could ever be shown. */
+  bytes: Uint8Array | null;
+}
+
+/** Gives whole lines, however their bytes come. What is longer than `mostBytes` is counted, not held. */
+export class LineSplitter {
+  #line = 1;
+  #from = 0;
+  #charsBefore = 0;
+  #at = 0;
+  #scan = newScan();
+  #part = new Uint8Array(0);
+  #length = 0;
+  readonly #mostBytes: number;
+  readonly #take: (line: SourceLine) => void;
+
+  constructor(mostBytes: number, take: (line: SourceLine) => void) {
+    this.#mostBytes = mostBytes;
+    this.#take = take;
+  }
+
+  /** The line that is not complete yet. */
+  get line(): number {
+    return this.#line;
+  }
+
+  /** Where it begins. */
+  get from(): number {
+    return this.#from;
+  }
+
+  /** Where the next byte stands. */
+  get at(): number {
+    return this.#at;
+  }
+
+  add(bytes: Uint8Array): void {
+    // Counted at once where each byte is a character; line by line that takes longer than everything else.
+    const all = newScan();
+    if (this.#scan.state === 0) scanBytes(all, bytes);
+    const isPlain = this.#scan.state === 0 && all.high === 0;
+    for (let from = 0; from < bytes.length; ) {
+      const end = bytes.indexOf(10, from);
+      const to = end === -1 ? bytes.length : end + 1;
+      const part = bytes.subarray(from, to);
+      if (isPlain) this.#scan.chars += part.length;
+      else scanBytes(this.#scan, part);
+      this.#at += part.length;
+      if (end === -1) this.#hold(part);
+      else if (this.#length === 0 && this.#at - this.#from === part.length) this.#give(part);
+      else {
+        this.#hold(part);
+        this.#giveHeld();
+      }
+      from = to;
+    }
+  }
+
+  /** The source's end, or the last of it that is split: a line without a break is one too. */
+  end(): void {
+    if (this.#at > this.#from) this.#giveHeld();
+  }
+
+  #hold(part: Uint8Array): void {
+    if (this.#length + part.length > this.#mostBytes) {
+      this.#length = Number.POSITIVE_INFINITY;
+      return;
+    }
+    if (this.#length + part.length > this.#part.length) {
+      const larger = new Uint8Array(Math.max(this.#length + part.length, this.#part.length * 2));
+      larger.set(this.#part.subarray(0, this.#length));
+      this.#part = larger;
+    }
+    this.#part.set(part, this.#length);
+    this.#length += part.length;
+  }
+
+  #giveHeld(): void {
+    this.#give(this.#length === Number.POSITIVE_INFINITY ? null : this.#part.subarray(0, this.#length));
+  }
+
+  #give(bytes: Uint8Array | null): void {
+    const chars = scannedChars(this.#scan);
+    const held = bytes !== null && bytes.length <= this.#mostBytes ? bytes : null;
+    this.#take({
+      line: this.#line,
+      from: this.#from,
+      to: this.#at,
+      charsBefore: this.#charsBefore,
+      chars,
+      bytes: held,
+    });
+    this.#line++;
+    this.#from = this.#at;
+    this.#charsBefore += chars;
+    // What a line ends in is no part of the next: a break is a character of its own.
+    this.#scan.chars = 0;
+    this.#scan.state = 0;
+    this.#length = 0;
+  }
+}
 
 /** A line that may be shown. */
 export interface HeldLine extends SourceLine {
@@ -22,12 +133,12 @@ export interface LineHolder {
 const LINE_BYTES = 64;
 
 /** What a line costs to hold. */
-export function lineCost(line: HeldLine): number {
+function lineCost(line: HeldLine): number {
   return line.bytes.length + LINE_BYTES;
 }
 
 /** A line that outlives the chunk it came in. */
-export function copyOf(line: HeldLine): HeldLine {
+function copyOf(line: HeldLine): HeldLine {
   return { ...line, bytes: new Uint8Array(line.bytes) };
 }
 
@@ -70,5 +181,137 @@ export class RankedLines implements LineHolder {
 
   lines(): HeldLine[] {
     return [...this.#first, ...this.#last.slice(this.#gone)];
+  }
+}
+
+/** Lines of one rank, as many as about `mostBytes` hold, from all over the output: each second one, each fourth ... */
+export class SpreadLines implements LineHolder {
+  readonly #mostBytes: number;
+  #lines: HeldLine[] = [];
+  #bytes = 0;
+  #count = 0;
+  #stride = 1;
+
+  constructor(mostBytes: number) {
+    this.#mostBytes = mostBytes;
+  }
+
+  add(line: HeldLine): void {
+    if (this.#count++ % this.#stride !== 0) return;
+    this.#lines.push(copyOf(line));
+    this.#bytes += lineCost(line);
+    if (this.#bytes <= this.#mostBytes || this.#lines.length < 2) return;
+    this.#lines = this.#lines.filter((_, index) => index % 2 === 0);
+    this.#bytes = this.#lines.reduce((sum, held) => sum + lineCost(held), 0);
+    this.#stride *= 2;
+  }
+
+  lines(): HeldLine[] {
+    return this.#lines;
+  }
+}
+
+/** A column with more values than these has none that stands out. */
+const MOST_VALUES = 32;
+const MOST_COLUMNS = 64;
+/** Rows held for each value: a rarer one than these is told by its first rows. */
+const ROWS_OF_VALUE = 4;
+/** Longer values are told apart by their start. */
+const LOOK_CHARS = 80;
+/** A value is rare if it stands in fewer rows than this part of what each would have if all had as many. */
+const RARE = 0.1;
+
+/** More rows than these are no exception. */
+const MOST_ROWS = 50;
+
+interface Value {
+  count: number;
+  rows: HeldLine[];
+}
+
+/** Rows with a value that is rare in a column of few values, and rows with fewer cells than the others. */
+export class RareRows implements LineHolder {
+  readonly #mostBytes: number;
+  readonly #cellsOf: (line: HeldLine) => readonly string[] | null;
+  /** Null for a column of many values. */
+  readonly #columns: (Map<string, Value> | null)[] = [];
+  #rows = 0;
+  #heldBytes = 0;
+
+  /** `cellsOf` gives null for what is no row. */
+  constructor(mostBytes: number, cellsOf: (line: HeldLine) => readonly string[] | null) {
+    this.#mostBytes = mostBytes;
+    this.#cellsOf = cellsOf;
+  }
+
+  add(line: HeldLine): void {
+    const cells = this.#cellsOf(line);
+    if (cells === null) return;
+    this.#rows++;
+    let copy: HeldLine | null = null;
+    const hold = () => {
+      if (copy === null) {
+        copy = copyOf(line);
+        this.#heldBytes += lineCost(line);
+      }
+      return copy;
+    };
+    this.#see(0, String(cells.length), hold);
+    const columns = Math.min(cells.length, MOST_COLUMNS);
+    for (let column = 0; column < columns; column++) this.#see(column + 1, cells[column] as string, hold);
+    if (this.#heldBytes > this.#mostBytes) this.#letGo();
+  }
+
+  /** Counts again what is held, and gives up columns, those of most values first, until there is room. */
+  #letGo(): void {
+    for (;;) {
+      const live = new Set<HeldLine>();
+      let largest = -1;
+      this.#columns.forEach((values, column) => {
+        for (const { rows } of values?.values() ?? []) for (const row of rows) live.add(row);
+        if (values && values.size > (this.#columns[largest]?.size ?? 0)) largest = column;
+      });
+      this.#heldBytes = [...live].reduce((sum, row) => sum + lineCost(row), 0);
+      if (largest === -1 || this.#heldBytes <= this.#mostBytes / 2) return;
+      this.#columns[largest] = null;
+    }
+  }
+
+  #see(column: number, cell: string, hold: () => HeldLine): void {
+    let values = this.#columns[column];
+    if (values === null) return;
+    if (values === undefined) {
+      values = new Map();
+      this.#columns[column] = values;
+    }
+    const text = cell.slice(0, LOOK_CHARS);
+    const value = values.get(text);
+    if (value === undefined) {
+      if (values.size === MOST_VALUES) this.#columns[column] = null;
+      else values.set(text, { count: 1, rows: [hold()] });
+      return;
+    }
+    value.count++;
+    if (value.rows.length < ROWS_OF_VALUE) value.rows.push(hold());
+  }
+
+  lines(): HeldLine[] {
+    const rare = new Map<number, { line: HeldLine; count: number }>();
+    for (const values of this.#columns) {
+      if (values === null || values === undefined || values.size < 2) continue;
+      const most = (this.#rows / values.size) * RARE;
+      for (const { count, rows } of values.values()) {
+        if (count >= most) continue;
+        for (const line of rows) {
+          const known = rare.get(line.line);
+          if (known === undefined || known.count > count) rare.set(line.line, { line, count });
+        }
+      }
+    }
+    const rarest = [...rare.values()].sort((a, b) => a.count - b.count || a.line.line - b.line.line);
+    return rarest
+      .slice(0, MOST_ROWS)
+      .map(({ line }) => line)
+      .sort((a, b) => a.line - b.line);
   }
 }

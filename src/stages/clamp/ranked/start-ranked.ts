@@ -3,17 +3,18 @@ import type { Extent, Size, Total } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
 import type { Held, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
+import { EndHolder } from "../account.ts";
 import { budgetOf, capacityBytes, spend } from "../budget.ts";
 import { decode, measureBytes } from "../fit.ts";
-import { EndHolder } from "../held-spans.ts";
-import { chooseLines, type RankClass } from "./choose-lines.ts";
-import { cutLines } from "./cut-lines.ts";
-import { explainLines } from "./explain-lines.ts";
-import { fillHoles } from "./fill-holes.ts";
-import { LineSplitter, type SourceLine } from "./line-splitter.ts";
-import { type HeldLine, type LineHolder, RankedLines } from "./ranked-lines.ts";
-import { SpreadLines } from "./spread-lines.ts";
-import { wholeRecords } from "./whole-records.ts";
+import { chooseLines, cutLines, explainLines, fillHoles, type RankClass, wholeRecords } from "./choose-lines.ts";
+import {
+  type HeldLine,
+  type LineHolder,
+  LineSplitter,
+  RankedLines,
+  type SourceLine,
+  SpreadLines,
+} from "./ranked-lines.ts";
 
 /** Says how much each line of an output matters. Made anew for each output. */
 export interface LineRanker {

@@ -47,7 +47,7 @@ for (const [, size] of groups) {
 }
 
 /** Where each group of steps begins, in the order above. */
-export const CONTEXT_AT: readonly number[] = starts;
+const CONTEXT_AT: readonly number[] = starts;
 /** How many there are in all. @public for the script that learns the weights */
 export const CONTEXT_FEATURES = total;
 /** Groups whose steps have an order: neighbours should not differ much. @public for the script that learns the weights */
@@ -56,7 +56,7 @@ export const ORDERED: readonly [from: number, to: number][] = groups
   .filter(([name]) => !name.includes(", level") && name !== "next step")
   .map(([, start, size]) => [start, start + size]);
 /** Groups before this one are known without the rest of the output. */
-export const LATE_GROUP = groups.findIndex(([name]) => name === "chars to the end");
+const LATE_GROUP = groups.findIndex(([name]) => name === "chars to the end");
 
 /** A step in words, for people who ask why. @public for the script that learns the weights */
 export function contextName(feature: number): string {

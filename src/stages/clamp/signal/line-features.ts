@@ -183,10 +183,7 @@ const FLAGS = [
   "tag",
   "more error",
 ] as const;
-const FLAG = Object.fromEntries(FLAGS.map((name, index) => [name, index])) as Record<
-  (typeof FLAGS)[number],
-  number
->;
+const FLAG = Object.fromEntries(FLAGS.map((name, index) => [name, index])) as Record<(typeof FLAGS)[number], number>;
 
 const groups: [name: string, size: number][] = [
   ["concept", CONCEPT_NAMES.length * WAYS.length],

@@ -4,11 +4,9 @@ import type { Size, Total } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
 import type { Held, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
 import { newScan, scanBytes } from "../../measure/scan.ts";
-import { accountFor, type Shown } from "../account.ts";
-import { nextCharacter } from "../boundary.ts";
+import { Accounts, EndHolder, type HeldSpan, type Region, type Shown, StartHolder } from "../account.ts";
 import { type Budget, budgetOf, capacityBytes, shareOf, spend, UNITS } from "../budget.ts";
-import { alignEnd, alignStart, decode, fitEnd, fitStart, measureBytes } from "../fit.ts";
-import { EndHolder, type HeldSpan, type Region, StartHolder } from "../held-spans.ts";
+import { alignEnd, alignStart, decode, fitEnd, fitStart, measureBytes, nextCharacter } from "../fit.ts";
 
 /** A character that stands half outside what is held must still be seen whole. */
 const LONGEST_CHARACTER = 4;
@@ -49,15 +47,19 @@ function cutEdges(edges: Edges, room: Room): Cut {
     whole.bytes.length === renderedBytes &&
     fitStart(whole.bytes, 0, renderedBytes, budget, counter).at === renderedBytes
   ) {
-    return joinShown(total, [accountFor(whole, 0, renderedBytes, 1, total, new Set(), true)], null, null);
+    const all = { region: whole, from: 0, to: renderedBytes, firstLine: 1, isEnd: true };
+    return joinShown(total, [new Accounts(total).add(all)], null, null);
   }
   const { startTo, endFrom, stoppedBy } = chooseEdges(edges, spend(budget, room.gap));
-  const seen = new Set<number>();
-  const first = startTo > 0 ? accountFor(start, 0, startTo, 1, total, seen, startTo === renderedBytes) : null;
-  const endBreaks = sourceBreaks(end, endFrom);
+  const accounts = new Accounts(total);
+  const first =
+    startTo > 0
+      ? accounts.add({ region: start, from: 0, to: startTo, firstLine: 1, isEnd: startTo === renderedBytes })
+      : null;
+  const firstLine = total.breaks + 1 - sourceBreaks(end, endFrom);
   const last =
     endFrom < end.bytes.length
-      ? accountFor(end, endFrom, end.bytes.length, total.breaks + 1 - endBreaks, total, seen, true)
+      ? accounts.add({ region: end, from: endFrom, to: end.bytes.length, firstLine, isEnd: true })
       : null;
   return joinShown(total, [first, last], gapBetween(total, first, last), stoppedBy);
 }

@@ -1,5 +1,5 @@
 import { decode } from "../fit.ts";
-import { RareRows } from "../ranked/rare-rows.ts";
+import { RareRows } from "../ranked/ranked-lines.ts";
 import { startRanked } from "../ranked/start-ranked.ts";
 import { type KindSample, type KindStrategy, shareOfLines } from "./kind.ts";
 
