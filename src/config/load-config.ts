@@ -121,17 +121,19 @@ async function readPolicy(
 }> {
   const isProject = kind === "project";
   // Side by side: the validator takes longer to load than a file to read.
-  const [root, { validateConfig }, { toPolicy }, { toKeeping }, { ruleFaults }, trust] = await Promise.all([
-    import("./read-config.ts").then(({ readConfig }) =>
-      readConfig(path, isProject ? MAX_PROJECT_BYTES : MAX_USER_BYTES),
-    ),
-    import("./validate-config.ts"),
-    import("./to-policy.ts"),
-    import("./to-keeping.ts"),
-    import("./rule-faults.ts"),
-    import("./project-trust.ts"),
-  ]);
-  const ignored = isProject ? trust.refuseUntrusted(root) : trust.unusedKeys(root);
+  const [root, { validateConfig }, { toPolicy }, { toKeeping }, { ruleFaults }, trust, { strategies }] =
+    await Promise.all([
+      import("./read-config.ts").then(({ readConfig }) =>
+        readConfig(path, isProject ? MAX_PROJECT_BYTES : MAX_USER_BYTES),
+      ),
+      import("./validate-config.ts"),
+      import("./to-policy.ts"),
+      import("./to-keeping.ts"),
+      import("./rule-faults.ts"),
+      import("./project-trust.ts"),
+      isProject ? import("../stages/clamp/strategies/index.ts") : { strategies: [] },
+    ]);
+  const ignored = isProject ? trust.refuseUntrusted(root, strategies) : trust.unusedKeys(root);
   const { config, faults, unknown } = validateConfig(root);
   // A project's file may be written for a newer version than the one that reads it.
   const wrong = isProject ? faults : [...unknown, ...faults];

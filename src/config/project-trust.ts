@@ -1,5 +1,5 @@
 import { LIMIT_NAMES } from "../stages/policy/check-limits.ts";
-import { readStrategy, STRATEGY_NAMES } from "../stages/policy/strategy-name.ts";
+import { readStrategy } from "../stages/policy/read-strategy.ts";
 import { ConfigFault } from "./config-fault.ts";
 import type { ConfigNode, PathStep } from "./config-node.ts";
 import { pathText } from "./validate-config.ts";
@@ -21,7 +21,6 @@ const SPENDING = "what a model may cost is the user's to say";
 const OPENING = "a project may tighten limits, not lift them";
 const JUDGING = "what counts as an overflow, and so is sent again, is the user's to say";
 const WORDING = "words in place of a result are the user's to choose";
-const CHOOSING = `a project may choose from ${STRATEGY_NAMES.join(", ")}`;
 const FACTS = "how requests are weighed and cached is the user's to say";
 
 /** Keys that this version knows by name only. */
@@ -46,9 +45,6 @@ const REFUSALS: readonly Refusal[] = [
   ...[["ceiling"], ...ROWS].flatMap((row) =>
     LIMIT_NAMES.map((limit) => ({ path: [...row, limit], when: is("none", Infinity), why: OPENING })),
   ),
-  ...ROWS.flatMap((row) =>
-    ["strategy", "truncation_strategy"].map((key) => ({ path: [...row, key], when: isForeign, why: CHOOSING })),
-  ),
   ...PRUNINGS.flatMap((pruning) => [
     { path: [...pruning, "hard_clear", "placeholder"], why: WORDING },
     { path: [...pruning, "mode"], when: is("off"), why: OPENING },
@@ -63,15 +59,22 @@ function is(...refused: unknown[]): (value: unknown) => boolean {
   return (value) => refused.includes(value);
 }
 
-/** A name that no built-in strategy has: it would stop whoever opens a Spillway. */
-function isForeign(value: unknown): boolean {
-  const read = typeof value === "string" ? readStrategy(value) : undefined;
-  return read !== undefined && !STRATEGY_NAMES.some((name) => name === read.strategy);
+/** A project chooses from these strategies: any other name would stop whoever opens a Spillway. */
+function strategyRefusals(names: readonly string[]): Refusal[] {
+  const isForeign = (value: unknown) => {
+    const read = typeof value === "string" ? readStrategy(value) : undefined;
+    return read !== undefined && !names.includes(read.strategy);
+  };
+  const why = `a project may choose from ${names.join(", ")}`;
+  return ROWS.flatMap((row) =>
+    ["strategy", "truncation_strategy"].map((key) => ({ path: [...row, key], when: isForeign, why })),
+  );
 }
 
-/** Takes out of a project's file what a project may not set, and says what that was. */
-export function refuseUntrusted(root: ConfigNode): ConfigFault[] {
-  return REFUSALS.flatMap((refusal) => refuse(root, refusal, []));
+/** Takes out of a project's file what a project may not set, and says what that was. `strategies` are the built-in ones. */
+export function refuseUntrusted(root: ConfigNode, strategies: readonly { name: string }[]): ConfigFault[] {
+  const refusals = [...REFUSALS, ...strategyRefusals(strategies.map(({ name }) => name))];
+  return refusals.flatMap((refusal) => refuse(root, refusal, []));
 }
 
 /** Says which keys of a user's own file nothing reads yet. */

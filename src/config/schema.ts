@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { describeRange } from "../stages/policy/check-limits.ts";
 import { MAX_PATTERN_CHARS, NUMBERS, type NumberRow } from "../stages/policy/defaults.ts";
 import { PROFILES } from "../stages/policy/profiles.ts";
-import { readStrategy } from "../stages/policy/strategy-name.ts";
+import { readStrategy } from "../stages/policy/read-strategy.ts";
 import { overflowSection } from "./overflow-section.ts";
 
 // Each leaf's error is what was expected, in words; validate-config.ts says where and what came instead.

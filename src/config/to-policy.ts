@@ -10,7 +10,7 @@ import type {
 import { LIMIT_NAMES } from "../stages/policy/check-limits.ts";
 import { mergeInputs } from "../stages/policy/merge-inputs.ts";
 import { definedOnly } from "../stages/policy/merge-rows.ts";
-import { readStrategy } from "../stages/policy/strategy-name.ts";
+import { readStrategy } from "../stages/policy/read-strategy.ts";
 import type { PlainConfig } from "./validate-config.ts";
 
 /** A checked row: our keys in camelCase. */

@@ -134,7 +134,7 @@ export const LAYERS: Layer[] = [
     level: 6,
     rooms: ["config"],
     may: [...GROUND, "policy"],
-    onUse: ["redact"],
+    onUse: ["redact", "clamp"],
     node: true,
     packages: "any",
     note: "a rule of one's own that cannot be used is said with its place in the file",

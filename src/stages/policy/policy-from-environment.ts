@@ -4,7 +4,7 @@ import { SpillwayError } from "../../errors.ts";
 import { describeRange, describeValue } from "./check-limits.ts";
 import { NUMBERS, type NumberRow } from "./defaults.ts";
 import { PROFILES } from "./profiles.ts";
-import { readStrategy } from "./strategy-name.ts";
+import { readStrategy } from "./read-strategy.ts";
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;

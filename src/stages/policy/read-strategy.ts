@@ -1,20 +1,3 @@
-import type { StrategyName } from "../../contract/strategy.ts";
-
-/** The names of all strategies that come with Spillway. */
-export const STRATEGY_NAMES: readonly StrategyName[] = [
-  "auto",
-  "signal",
-  "json",
-  "table",
-  "diff",
-  "matches",
-  "listing",
-  "outline",
-  "head",
-  "tail",
-  "head-tail",
-];
-
 /** A strategy as a person writes it (`head_tail`, `head_only`, `summarize`) in our words; undefined if it cannot be one. */
 export function readStrategy(written: string): { strategy: string; summarize?: true } | undefined {
   const name = written.trim().toLowerCase().replaceAll("_", "-");
