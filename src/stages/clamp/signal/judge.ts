@@ -151,7 +151,7 @@ function repeatsDown(store: UnitStore, scores: Float32Array): Uint16Array {
   return copies;
 }
 
-/** Where many failures have one body, what tells them apart comes before the body's copies: the line before each. */
+/** If many failures have the same body, the line before each copy, which tells them apart, is worth more than the copy. */
 function copiesDown(store: UnitStore, copies: Uint16Array, values: Float64Array): void {
   const { flags, sequence } = store;
   for (let row = 0; row < store.length; row++) {
@@ -166,7 +166,7 @@ function copiesDown(store: UnitStore, copies: Uint16Array, values: Float64Array)
   }
 }
 
-/** Share of the room at the output's start that is never let go, and rooms at its end. */
+/** This share of the room, at the output's start, is never let go; at its end it is a whole room. */
 const HEAD_SHARE = 0.2;
 /** The newest lines are needed as surroundings of the next. */
 const NEWEST_LINES = 64;
@@ -232,7 +232,7 @@ export function evict(store: UnitStore, roomChars: number, judged: number, shape
   return Math.max(2 * heldChars(roomChars), 1.5 * heldCost(store));
 }
 
-/** Used by one call after another: new arrays each time would cost more than the rest of it. */
+/** One call after another uses these arrays: new ones each time would cost more than the rest of the call. */
 function newScratch(length: number) {
   return {
     keeps: new Uint8Array(length),

@@ -37,7 +37,7 @@ const MOST_SIGNS = 5;
 const FOCUS_SHARE = 0.7;
 /** More than any line can score: what has all the words comes first. */
 const ALL_WORDS_GAIN = 1000;
-/** Where more lines than this tell of failures, what is around them says which of them count. */
+/** If more lines than this tell of failures, the lines around them decide which of them count. */
 export const MOST_TELLING = 40;
 const MAX_SIGN_CHARS = 2000;
 const SIGN =
@@ -81,7 +81,7 @@ function pinBest({ store, costs, budget, gap, pinned }: Pinning, rows: number[],
   }
 }
 
-/** Rows that stand out; none if they are many: then none does. */
+/** Rows that stand out. If they are many, none does, and the list is empty. */
 export function oddRows(store: UnitStore, shapes: ShapeCounts): number[] {
   const isOdd = oddFinder(store, shapes);
   const rows: number[] = [];
@@ -98,7 +98,7 @@ export function tellingRows(store: UnitStore): number[] {
   return rows;
 }
 
-/** Says which rows somebody is after, or tell of a failure by one of the commoner words. */
+/** Tells which rows match the focus, or tell of a failure by one of the commoner words. */
 export function signFinder(store: UnitStore): (row: number) => boolean {
   const { bytes, byteAt, byteLength } = store;
   return (row) => {
@@ -123,7 +123,7 @@ function tells(store: UnitStore, row: number): boolean {
   return SIGN.test(text) && !NO_SIGN.test(text);
 }
 
-/** From so many lines on, with so many lines to each shape, an output is of one piece: a line of another shape is odd. */
+/** If an output has this many lines, and this many for each shape, its lines are alike: a line of another shape is odd. */
 const LEAST_LINES = 200;
 const LINES_OF_SHAPE = 50;
 /** A shape, or a status, that comes more often is not odd. */
@@ -133,7 +133,7 @@ const MOST_OF_STATUS = 5;
 const ASKED = 64;
 const WITH_STATUS = 0.5;
 
-/** Says which rows stand out from an output that is else of one piece: by their shape, or by an HTTP status that failed. */
+/** Tells which rows stand out from an output whose lines are otherwise alike: by their shape, or by a failed HTTP status. */
 export function oddFinder(store: UnitStore, shapes: ShapeCounts): (row: number) => boolean {
   const isAlike = shapes.lines >= LEAST_LINES && shapes.distinct * LINES_OF_SHAPE <= shapes.lines;
   const statuses = hasStatuses(store) ? new Map<number, number>() : null;

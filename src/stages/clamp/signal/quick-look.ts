@@ -116,7 +116,7 @@ function wholeLines(
   }
 }
 
-/** Lines around one that caught the quick look's eye that are judged too. */
+/** How many lines are judged before and after one that the quick look found. */
 export interface Around {
   before: number;
   after: number;
@@ -185,15 +185,15 @@ export function charsIn(bytes: Uint8Array, start: number, end: number): number {
   return scannedChars(scan);
 }
 
-/** Of what comes after the bytes that are judged in full at most so much is: times those, and a share of what passed. */
+/** After the bytes that are judged in full, at most this many times as many are judged, and this share of what passed. */
 const LOOKED_FIRST = 3;
 const LOOKED_SHARE = 0.002;
 /** Looking at a line that then is not judged costs this share of judging it. */
 const GLANCE_SHARE = 0.5;
-/** What is looked at in one go before that is seen to. */
+/** So many bytes over that bound may be looked at before lines go by unseen. */
 const BURST_BYTES = 8192;
 
-/** How much of a very long output is looked at: where nearly every line could tell of a failure, only some of them are. */
+/** Bounds how much of a very long output is looked at. If nearly every line could tell of a failure, only some are judged. */
 export class LookBudget {
   readonly #firstBytes: number;
   #looked = 0;
@@ -210,7 +210,7 @@ export class LookBudget {
     if (above - passed * LOOKED_SHARE > BURST_BYTES) this.#waitUntil = Math.floor(above / LOOKED_SHARE);
   }
 
-  /** So many were looked at and found dull. */
+  /** So many bytes were looked at, and their lines were not judged. */
   glanced(bytes: number, passed: number): void {
     this.judged(bytes * GLANCE_SHARE, passed);
   }

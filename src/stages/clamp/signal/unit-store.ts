@@ -68,7 +68,7 @@ export class UnitStore {
   #source: Uint8Array | null = null;
   #offset = 0;
 
-  /** What lies behind the bytes held is no longer what comes next: the source may have changed. */
+  /** Forgets what was copied ahead, because the source may have changed. */
   begin(): void {
     this.#ahead = 0;
   }
