@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Span } from "../../../contract/span.ts";
-import { mayTell, passedLines, quietLines } from "./quick-look.ts";
+import { mayTell, quietLines, wholeLines } from "./quick-look.ts";
 
 const encoder = new TextEncoder();
 const word = fc.constantFrom(
@@ -38,18 +37,21 @@ it("stops at the first line that holds a failure word, is too long, or has no br
         return end - from > LONGEST || mayTell(bytes, from, end);
       });
       const quiet = stops === -1 ? ends : ends.slice(0, stops);
-      expect(quietLines(bytes, start, LONGEST)).toEqual({ end: quiet.at(-1) ?? start, breaks: quiet.length });
+      const end = quiet.at(-1) ?? start;
+      const chars = new TextDecoder().decode(bytes.subarray(start, end)).length;
+      expect(quietLines(bytes, start, LONGEST)).toEqual({ end, breaks: quiet.length, chars });
     }),
     { numRuns: 400 },
   );
 });
 
-it("passes the same lines whether their breaks were counted before or not", () => {
+it("takes whole lines up to a place, and none that is too long", () => {
   const bytes = encoder.encode(`first\nnothing to be seen\nan error here\n${"and so on\n".repeat(50)}no break`);
-  const span: Span = { kind: "source", bytes, from: 0, to: bytes.length, line: 7, breaks: -1, chars: -1 };
-  const whole = { end: bytes.lastIndexOf(10) + 1, breaks: 52 };
-  expect(passedLines(span, 6, 8, bytes.length, LONGEST)).toEqual(whole);
-  expect(passedLines({ ...span, breaks: 53 }, 6, 8, bytes.length, LONGEST)).toEqual(whole);
-  expect(passedLines(span, 6, 8, 30, LONGEST)).toEqual({ end: 25, breaks: 1 });
-  expect(passedLines({ ...span, breaks: 53 }, 6, 8, bytes.length, 12)).toEqual({ end: 6, breaks: 0 });
+  const run = (end: number, breaks: number) => ({ end, breaks, chars: end - 6 });
+  expect(wholeLines(bytes, 6, bytes.length, LONGEST)).toEqual(run(bytes.lastIndexOf(10) + 1, 52));
+  expect(wholeLines(bytes, 6, 38, LONGEST)).toEqual(run(25, 1));
+  expect(wholeLines(bytes, 6, 39, LONGEST)).toEqual(run(39, 2));
+  expect(wholeLines(bytes, 6, 24, LONGEST)).toEqual(run(6, 0));
+  expect(wholeLines(bytes, 6, bytes.length, 18)).toEqual(run(6, 0));
+  expect(wholeLines(bytes, 6, bytes.length, 19)).toEqual(run(bytes.lastIndexOf(10) + 1, 52));
 });

@@ -1,6 +1,5 @@
 // A look that costs a fraction of scanning a line: does it hold four letters of a word that tells of failures?
 /** The words' letters, lower case. */
-import type { Span } from "../../../contract/span.ts";
 import type { Focus } from "../../../contract/strategy.ts";
 import { newScan, scanBytes, scannedChars } from "../../measure/scan.ts";
 import { doubling } from "./context.ts";
@@ -35,15 +34,15 @@ class QuickLook {
     }
   }
 
-  /** True if one of the words may be in bytes[start, end). */
-  finds(bytes: Uint8Array, start: number, end: number): boolean {
+  /** Where one of the words may begin in bytes[start, end), or `end`. */
+  find(bytes: Uint8Array, start: number, end: number): number {
     const places = this.#places;
     let fitting = 0;
     for (let at = start; at < end; at++) {
       fitting = ((fitting << 1) | 1) & (places[bytes[at] as number] as number);
-      if ((fitting & 8) !== 0 && this.#isAt(bytes, at - 3)) return true;
+      if ((fitting & 8) !== 0 && this.#isAt(bytes, at - 3)) return at - 3;
     }
-    return false;
+    return end;
   }
 
   /** True if a word begins at `at`, of which at least four bytes are there. */
@@ -60,60 +59,57 @@ const thorough = new QuickLook([...QUICK_WORDS, "segm", "memo", "spac", "foun"])
 
 /** True if bytes[start, end) may tell of a failure. */
 export function mayTell(bytes: Uint8Array, start: number, end: number): boolean {
-  return quick.finds(bytes, start, end);
+  return quick.find(bytes, start, end) < end;
+}
+
+/** Where bytes[start, end) may first tell of a failure, or `end`. */
+export function tellingAt(bytes: Uint8Array, start: number, end: number): number {
+  return quick.find(bytes, start, end);
 }
 
 /** True if bytes[start, end) may tell of a failure, also by words that are common elsewhere. */
 export function mayTellAtAll(bytes: Uint8Array, start: number, end: number): boolean {
-  return thorough.finds(bytes, start, end);
+  return thorough.find(bytes, start, end) < end;
 }
 
-/** A run of whole lines: where it ends and how many line breaks it has. */
+/** A run of whole lines: where it ends, its line breaks and its UTF-16 units. */
 interface LineRun {
   end: number;
   breaks: number;
+  chars: number;
 }
 
 /** The run of whole lines from `start` on, which begins a line, that hold no failure word and are not over `longest`. */
 export function quietLines(bytes: Uint8Array, start: number, longest: number): LineRun {
-  return wholeLines(bytes, start, bytes.length, (from, to) => to - from <= longest && !mayTell(bytes, from, to));
+  return wholeLines(bytes, start, tellingAt(bytes, start, bytes.length), longest);
 }
 
-/** The run of whole lines of a span from `start` on, which begins line `line`, that end within `most` bytes. */
-export function passedLines(span: Span, start: number, line: number, most: number, longest: number): LineRun {
-  const { bytes } = span;
-  // Where the breaks of the whole span were counted before, nothing need be read.
-  if (most >= bytes.length - start && span.breaks !== -1 && hasShortLines(bytes, start, longest)) {
-    const breaks = span.breaks - (line - span.line);
-    return { end: breaks === 0 ? start : bytes.lastIndexOf(10) + 1, breaks };
-  }
-  return wholeLines(bytes, start, Math.min(bytes.length, start + most), (from, to) => to - from <= longest);
+/** The run of whole lines from `start` on, which begins a line, that end up to `to` and are not over `longest`. */
+export function wholeLines(bytes: Uint8Array, start: number, to: number, longest: number): LineRun {
+  const last = to > start ? bytes.lastIndexOf(10, to - 1) + 1 : start;
+  const end = hasShortLines(bytes, start, last, longest)
+    ? Math.max(start, last)
+    : beforeLongLine(bytes, start, last, longest);
+  const scan = newScan();
+  scanBytes(scan, bytes.subarray(start, end));
+  return { end, breaks: scan.breaks, chars: scannedChars(scan) };
 }
 
 /** True if a few looks tell that no line is longer than `longest`. */
-function hasShortLines(bytes: Uint8Array, start: number, longest: number): boolean {
+function hasShortLines(bytes: Uint8Array, start: number, end: number, longest: number): boolean {
   const step = longest >> 1;
-  for (let at = start; at + step <= bytes.length; at += step) {
-    const next = bytes.indexOf(10, at);
-    if (next === -1 || next >= at + step) return false;
-  }
+  for (let at = start; at + step <= end; at += step) if (bytes.indexOf(10, at) >= at + step) return false;
   return true;
 }
 
-/** The lines from `start` on, breaks included, up to the first that ends after `to` or is not wanted. */
-function wholeLines(
-  bytes: Uint8Array,
-  start: number,
-  to: number,
-  isWanted: (from: number, to: number) => boolean,
-): LineRun {
-  const run = { end: start, breaks: 0 };
-  for (;;) {
-    const end = bytes.indexOf(10, run.end) + 1;
-    if (end === 0 || end > to || !isWanted(run.end, end)) return run;
-    run.end = end;
-    run.breaks++;
+/** Where the first line begins that is longer than `longest`; `end`, which ends a line, if none is. */
+function beforeLongLine(bytes: Uint8Array, start: number, end: number, longest: number): number {
+  for (let at = start; at < end; ) {
+    const next = bytes.indexOf(10, at) + 1;
+    if (next - at > longest) return at;
+    at = next;
   }
+  return end;
 }
 
 /** How many lines are judged before and after one that the quick look found. */

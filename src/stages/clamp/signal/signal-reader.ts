@@ -13,9 +13,9 @@ import {
   levelOf,
   lookAround,
   mayTell,
-  passedLines,
   quietLines,
   RARE,
+  wholeLines,
 } from "./quick-look.ts";
 import { type Line, LineReader, MAX_UNIT_BYTES, SkippedLines } from "./read-lines.ts";
 import { LineScan } from "./scan-line.ts";
@@ -159,12 +159,14 @@ export class SignalReader {
     // Until enough was passed over again no line is looked at.
     const waits = this.#budget.waits(this.#bytes);
     const run =
-      waits > 0 ? passedLines(span, start, line, waits, MAX_UNIT_BYTES) : quietLines(bytes, start, MAX_UNIT_BYTES);
+      waits > 0
+        ? wholeLines(bytes, start, Math.min(bytes.length, start + waits), MAX_UNIT_BYTES)
+        : quietLines(bytes, start, MAX_UNIT_BYTES);
     if (run.breaks === 0) return run;
     const length = run.end - start;
     this.#bytes += length;
     this.#skipped.addRun(span, start, run.end, line + run.breaks);
-    this.#skip(run.breaks, length, charsIn(bytes, start, run.end), length, run.breaks);
+    this.#skip(run.breaks, length, run.chars, length, run.breaks);
     return run;
   }
 
