@@ -1,204 +1,190 @@
 // Two lines have one shape if they differ only in numbers (with decimals, times, units), hex ids, and the blanks that
 // align those. Zero and other whole numbers are different shapes: a count that leaves zero is news.
-import { BLANK, BYTE_KIND, DIGIT, HEX, JOINT, LETTER, SPACE, ZERO } from "./byte-class.ts";
-import { isUnitEnd, isZero, quantityEnd } from "./quantity.ts";
+import { BLANK, BYTE_KIND, DIGIT, HEX, JOINT, LETTER, SPACE, ZERO } from "./byte-kind.ts";
 
-/** Digits may stand for one another: the codes of a zero and another digit differ by 1, those of all else by more. */
-const SHAPE: Uint16Array = Uint16Array.from({ length: 256 }, (_, byte) => {
-  if ((BYTE_KIND[byte]! & DIGIT) === 0) return byte << 1;
-  return byte === ZERO ? 0x200 : 0x201;
-});
-
-/** As a text's last byte these may stand for one another: numbers, their units and hex ids end in them. */
-export const END_SHAPE: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
-  (BYTE_KIND[byte]! & HEX) !== 0 || isUnitEnd(byte) ? ZERO : byte,
-);
+/** The text of a line, without its line feed. */
+export interface Text {
+  bytes: Uint8Array;
+  start: number;
+  end: number;
+}
 
 export const DIFFERENT = 0;
 export const SAME_SHAPE = 1;
 export const IDENTICAL = 2;
 
-/** DIFFERENT, SAME_SHAPE or IDENTICAL. Reads both only as far as the first real difference. */
-export function compareLines(
-  first: Uint8Array,
-  firstStart: number,
-  firstEnd: number,
-  second: Uint8Array,
-  secondStart: number,
-  secondEnd: number,
-): number {
-  if (firstStart === firstEnd || secondStart === secondEnd) {
-    return firstEnd - firstStart === secondEnd - secondStart ? IDENTICAL : DIFFERENT;
+/** DIFFERENT, SAME_SHAPE or IDENTICAL. Most lines that are really different cost no more than their equal starts. */
+export function compareLines(first: Text, second: Text): number {
+  const { bytes: left, end: leftEnd } = first;
+  const { bytes: right, end: rightEnd } = second;
+  let at = first.start;
+  const shift = second.start - at;
+  const stop = Math.min(leftEnd, rightEnd - shift);
+  if (at === stop) return leftEnd + shift === rightEnd ? IDENTICAL : DIFFERENT;
+  if (endsDiffer(first, second)) return DIFFERENT;
+  const alike = ALIKE;
+  while (at < stop && alike[left[at]!] === alike[right[at + shift]!]) at++;
+  if (at < leftEnd || at + shift < rightEnd) {
+    if (!mayVary(first, at, second, at + shift)) return DIFFERENT;
+    // The equal starts need not be gone through again, as far as they hold whole numbers and words.
+    const from = tokenStart(first, at);
+    if (!haveOneShape(first, from, second, from + shift)) return DIFFERENT;
+  } else if (isEqual(first, second)) {
+    return IDENTICAL;
   }
-  if (END_SHAPE[first[firstEnd - 1]!] !== END_SHAPE[second[secondEnd - 1]!]) return DIFFERENT;
-  const shape = SHAPE;
-  const kinds = BYTE_KIND;
-  let left = firstStart;
-  let right = secondStart;
-  // The stretch from here on is equal in both but for digits in the same places.
-  let equalFrom = left;
-  let changed = 0;
-  /** 1 if a number of one digit is zero in one of the lines only. */
-  let zeros = 0;
-  for (;;) {
-    const stop = left + Math.min(firstEnd - left, secondEnd - right);
-    // Without branches on digits, whose outcome could not be foreseen.
-    let afterDigit = 0;
-    let lonelyZero = 0;
-    for (; left < stop; left++, right++) {
-      const byte = first[left]!;
-      const other = second[right]!;
-      const code = shape[byte]!;
-      const difference = code ^ shape[other]!;
-      if (difference > 1) break;
-      changed |= byte ^ other;
-      const digit = code >> 9;
-      zeros |= lonelyZero & ~digit;
-      lonelyZero = difference & ~afterDigit;
-      afterDigit = digit;
+  return hasNewZero(first, second, at) && !haveOneShape(first, first.start, second, second.start)
+    ? DIFFERENT
+    : SAME_SHAPE;
+}
+
+/** True if a zero stands before `to` where the other line has another digit. */
+function hasNewZero(first: Text, second: Text, to: number): boolean {
+  const shift = second.start - first.start;
+  for (let at = first.start; at < to; at++) {
+    const byte = first.bytes[at]!;
+    const other = second.bytes[at + shift]!;
+    if (byte !== other && (byte === ZERO || other === ZERO)) return true;
+  }
+  return false;
+}
+
+/** True if two texts of one length are equal. */
+function isEqual(first: Text, second: Text): boolean {
+  const shift = second.start - first.start;
+  let at = first.start;
+  while (at < first.end && first.bytes[at] === second.bytes[at + shift]) at++;
+  return at === first.end;
+}
+
+/** Digits may stand for one another. */
+const ALIKE: Uint8Array = BYTE_KIND.map((kind, byte) => ((kind & DIGIT) !== 0 ? ZERO : byte));
+
+const UNIT_NAMES = "ns us ms s m h d min sec b k kb kib mb mib gb gib tb tib".split(" ");
+
+/** Units of up to three letters, by their letters' low five bits. */
+const UNITS: Uint8Array = new Uint8Array(1 << 15);
+for (const unit of UNIT_NAMES)
+  UNITS[[...unit].reduce((code, letter) => (code << 5) | (letter.charCodeAt(0) & 31), 0)] = 1;
+
+function kindAt({ bytes, start, end }: Text, at: number): number {
+  return at >= start && at < end ? BYTE_KIND[bytes[at]!]! : 0;
+}
+
+/** The start of the word, or of the words joined to one number, that ends at or goes on over `at`. */
+function tokenStart({ bytes, start }: Text, at: number): number {
+  let from = at;
+  while (from > start && (BYTE_KIND[bytes[from - 1]!]! & (DIGIT | LETTER | JOINT)) !== 0) from--;
+  return from;
+}
+
+/** True if two texts end in different words, or in different bytes that are part of no word. A word with digits may vary. */
+function endsDiffer(first: Text, second: Text): boolean {
+  const from = lastLetters(first);
+  const other = lastLetters(second);
+  if (((kindAt(first, from - 1) | kindAt(second, other - 1)) & DIGIT) !== 0) return false;
+  if (first.end - from !== second.end - other) return true;
+  if (from === first.end) return first.bytes[from - 1] !== second.bytes[other - 1];
+  for (let at = from; at < first.end; at++) if (first.bytes[at] !== second.bytes[at - from + other]) return true;
+  return false;
+}
+
+/** Where the letters begin that a text ends in. */
+function lastLetters({ bytes, start, end }: Text): number {
+  let from = end;
+  while (from > start && (BYTE_KIND[bytes[from - 1]!]! & LETTER) !== 0) from--;
+  return from;
+}
+
+/** False if surely no number and no hex id stands where two lines first differ. */
+function mayVary(first: Text, at: number, second: Text, other: number): boolean {
+  let word = at;
+  for (; word > first.start; word--) {
+    const kind = BYTE_KIND[first.bytes[word - 1]!]!;
+    if ((kind & DIGIT) !== 0) return true;
+    if ((kind & LETTER) === 0) break;
+  }
+  const number = DIGIT | BLANK;
+  if (word === at && (kindAt(first, at) & number) !== 0 && (kindAt(second, other) & number) !== 0) return true;
+  return hexEnd(first, word) > word;
+}
+
+/** Goes through both lines side by side from two places on, over numbers and hex ids in one step. */
+function haveOneShape(first: Text, from: number, second: Text, otherFrom: number): boolean {
+  const { bytes: left, end: leftEnd } = first;
+  const { bytes: right, end: rightEnd } = second;
+  let at = from;
+  let other = otherFrom;
+  for (let floor = at; ; floor = at) {
+    while (at < leftEnd && other < rightEnd && left[at] === right[other] && (BYTE_KIND[left[at]!]! & DIGIT) === 0) {
+      at++;
+      other++;
     }
-    const shift = right - left;
-    if (left === firstEnd && right === secondEnd) {
-      if (changed === 0) return IDENTICAL;
-      if ((zeros | lonelyZero) === 0) return SAME_SHAPE;
-      return zerosAgree(first, equalFrom, left, firstEnd, second, shift, secondEnd) ? SAME_SHAPE : DIFFERENT;
+    if (at === leftEnd && other === rightEnd) return true;
+    // What stands since the last number is equal in both, so both words begin equally far back.
+    let word = at;
+    while (word > floor && (BYTE_KIND[left[word - 1]!]! & (DIGIT | LETTER)) !== 0) word--;
+    const otherWord = other - (at - word);
+    const hex = hexEnd(first, word);
+    const otherHex = hex > word ? hexEnd(second, otherWord) : otherWord;
+    if (otherHex > otherWord) {
+      at = hex;
+      other = otherHex;
+      continue;
     }
-    const before = left > equalFrom ? kinds[first[left - 1]!]! : 0;
-    const leftKind = left < firstEnd ? kinds[first[left]!]! : 0;
-    const rightKind = right < secondEnd ? kinds[second[right]!]! : 0;
-    if ((before & (DIGIT | LETTER)) === 0) {
-      // What differs starts here: most lines that are really different are told apart by this.
-      if ((leftKind & (HEX | BLANK)) === 0 || (rightKind & (HEX | BLANK)) === 0) return DIFFERENT;
-    }
-    let partStart = left;
-    let leftEnd = left;
-    let rightEnd = right;
-    if ((before & DIGIT) !== 0) {
-      partStart = backToDigits(first, equalFrom, left);
-      leftEnd = afterDigits(first, left, firstEnd);
-      rightEnd = afterDigits(second, right, secondEnd);
-    }
-    const leftAfter = leftEnd < firstEnd ? kinds[first[leftEnd]!]! : 0;
-    const rightAfter = rightEnd < secondEnd ? kinds[second[rightEnd]!]! : 0;
-    let aligned = (leftAfter & rightAfter & BLANK) !== 0;
-    const mayBeZero = left - partStart === 1 && (first[partStart] === ZERO || second[partStart + shift] === ZERO);
-    // Whole numbers, one of them longer, are what most lines of one shape differ in: no need to look any closer.
-    if (leftEnd + rightEnd === left + right || mayBeZero || ((leftAfter | rightAfter) & (LETTER | JOINT)) !== 0) {
-      partStart = backToWord(first, equalFrom, left);
-      leftEnd = hexEnd(first, partStart, firstStart, firstEnd);
-      rightEnd = leftEnd > partStart ? hexEnd(second, partStart + shift, secondStart, secondEnd) : 0;
-      aligned = false;
-    }
-    if (rightEnd <= partStart + shift) {
-      partStart = backToNumber(first, equalFrom, left);
-      const leftStart = afterSpaces(first, partStart, firstEnd);
-      const rightStart = afterSpaces(second, partStart + shift, secondEnd);
-      leftEnd = quantityEnd(first, leftStart, firstEnd);
-      if (leftEnd === leftStart) return DIFFERENT;
-      rightEnd = quantityEnd(second, rightStart, secondEnd);
-      if (rightEnd === rightStart) return DIFFERENT;
-      if (isZero(first, leftStart, leftEnd, firstEnd) !== isZero(second, rightStart, rightEnd, secondEnd)) {
-        return DIFFERENT;
-      }
-      aligned = leftEnd < firstEnd && rightEnd < secondEnd && first[leftEnd] === SPACE && second[rightEnd] === SPACE;
-    }
-    if (zeros !== 0 && !zerosAgree(first, equalFrom, partStart, firstEnd, second, shift, secondEnd)) return DIFFERENT;
-    left = aligned ? afterSpaces(first, leftEnd, firstEnd) : leftEnd;
-    right = aligned ? afterSpaces(second, rightEnd, secondEnd) : rightEnd;
-    equalFrom = left;
-    changed = 1;
-    zeros = 0;
+    const number = word === at ? afterSpaces(first, at) : at;
+    const otherNumber = word === at ? afterSpaces(second, other) : other;
+    const end = quantityEnd(first, number);
+    const otherEnd = quantityEnd(second, otherNumber);
+    if (end === number || otherEnd === otherNumber) return false;
+    if (isZero(first, number, end) !== isZero(second, otherNumber, otherEnd)) return false;
+    const aligned = (kindAt(first, end) & kindAt(second, otherEnd) & BLANK) !== 0;
+    at = aligned ? afterSpaces(first, end) : end;
+    other = aligned ? afterSpaces(second, otherEnd) : otherEnd;
   }
 }
 
-/** False if a zero that is a whole number stands where the other line has another number, in a stretch equal but for digits. */
-function zerosAgree(
-  first: Uint8Array,
-  from: number,
-  to: number,
-  firstEnd: number,
-  second: Uint8Array,
-  shift: number,
-  secondEnd: number,
-): boolean {
-  for (let at = from; at < to; at++) {
-    const byte = first[at]!;
-    const other = second[at + shift]!;
-    if (byte === other || (byte !== ZERO && other !== ZERO)) continue;
-    // A zero inside a longer number is a digit like others.
-    if (at + 1 < to && (BYTE_KIND[first[at + 1]!]! & DIGIT) !== 0) continue;
-    if (backToNumber(first, from, at) < at) continue;
-    const zero = byte === ZERO;
-    const whole = zero
-      ? isZero(first, at, quantityEnd(first, at, firstEnd), firstEnd)
-      : isZero(second, at + shift, quantityEnd(second, at + shift, secondEnd), secondEnd);
-    if (!whole) continue;
-    const word = backToWord(first, from, at);
-    const bothHex =
-      hexEnd(first, word, from, firstEnd) > word &&
-      hexEnd(second, word + shift, from + shift, secondEnd) > word + shift;
-    if (!bothHex) return false;
-  }
-  return true;
-}
-
-function backToDigits(bytes: Uint8Array, floor: number, at: number): number {
-  let start = at;
-  while (start > floor && (BYTE_KIND[bytes[start - 1]!]! & DIGIT) !== 0) start--;
-  return start;
-}
-
-function afterDigits(bytes: Uint8Array, start: number, end: number): number {
+/** The end of `12`, `1,234.5`, `12:00:01.5`, `300ms`, `1m30s` that starts here; `start` if none does. */
+function quantityEnd(text: Text, start: number): number {
+  const { bytes } = text;
   let at = start;
-  while (at < end && (BYTE_KIND[bytes[at]!]! & DIGIT) !== 0) at++;
+  while ((kindAt(text, at) & DIGIT) !== 0) {
+    at++;
+    for (;;) {
+      if ((kindAt(text, at) & DIGIT) !== 0) at++;
+      else if ((kindAt(text, at) & JOINT) !== 0 && (kindAt(text, at + 1) & DIGIT) !== 0) at += 2;
+      else break;
+    }
+    let unit = 0;
+    let unitEnd = at;
+    while (unitEnd - at < 4 && (kindAt(text, unitEnd) & LETTER) !== 0) unit = (unit << 5) | (bytes[unitEnd++]! & 31);
+    if (unitEnd - at > 3 || UNITS[unit] === 0) break;
+    at = unitEnd;
+  }
   return at;
 }
 
-function backToWord(bytes: Uint8Array, floor: number, at: number): number {
-  let start = at;
-  while (start > floor && (BYTE_KIND[bytes[start - 1]!]! & (DIGIT | LETTER)) !== 0) start--;
-  return start;
+/** A plain 0: no decimals, no unit, no percent sign. */
+function isZero({ bytes, end }: Text, start: number, quantity: number): boolean {
+  return quantity === start + 1 && bytes[start] === ZERO && !(quantity < end && bytes[quantity] === 0x25);
 }
 
-/** The start of the number, or of the number with its unit, that ends at or goes on over `at`; else `at`. */
-function backToNumber(bytes: Uint8Array, floor: number, at: number): number {
-  let start = at;
-  while (start > floor && (BYTE_KIND[bytes[start - 1]!]! & LETTER) !== 0) start--;
-  if (start === floor || (BYTE_KIND[bytes[start - 1]!]! & DIGIT) === 0) start = at;
-  while (start > floor) {
-    const kind = BYTE_KIND[bytes[start - 1]!]!;
-    if ((kind & DIGIT) === 0) {
-      if ((kind & JOINT) === 0 || start - 2 < floor || (BYTE_KIND[bytes[start - 2]!]! & DIGIT) === 0) break;
-    }
-    start--;
-  }
-  return start;
-}
-
-/** The end of an id in hex digits that starts here, else `start`: six or more with a digit among them, or a part of a UUID. */
-function hexEnd(bytes: Uint8Array, start: number, floor: number, end: number): number {
-  let at = start;
+/** The end of an id in hex digits that is the word here, else `start`: six or more with a digit among them, or a part of a UUID. */
+function hexEnd(text: Text, start: number): number {
+  const { bytes } = text;
+  const before = start > text.start ? bytes[start - 1]! : 0;
+  if ((BYTE_KIND[before]! & (DIGIT | LETTER)) !== 0) return start;
+  const isMarked = bytes[start] === ZERO && start + 1 < text.end && (bytes[start + 1]! | 0x20) === 0x78;
+  const from = isMarked ? start + 2 : start;
+  let at = from;
   let digits = 0;
-  if (at + 1 < end && bytes[at] === ZERO && (bytes[at + 1]! | 0x20) === 0x78) {
-    at += 2;
-    digits = 6;
-  }
-  const hexStart = at;
-  while (at < end) {
-    const kind = BYTE_KIND[bytes[at]!]!;
-    if ((kind & HEX) === 0) {
-      if ((kind & LETTER) !== 0) return start;
-      break;
-    }
-    digits += kind & DIGIT;
-    at++;
-  }
-  const length = at - hexStart;
-  if (digits >= 6 || (length >= 6 && digits > 0)) return at;
-  return length === 4 && start > floor && bytes[start - 1] === 0x2d && at < end && bytes[at] === 0x2d ? at : start;
+  for (; (kindAt(text, at) & HEX) !== 0; at++) digits |= kindAt(text, at) & DIGIT;
+  if ((kindAt(text, at) & LETTER) !== 0) return start;
+  const length = at - from;
+  if (isMarked || (length >= 6 && digits !== 0)) return at;
+  return length === 4 && before === 0x2d && at < text.end && bytes[at] === 0x2d ? at : start;
 }
 
-function afterSpaces(bytes: Uint8Array, start: number, end: number): number {
+function afterSpaces({ bytes, end }: Text, start: number): number {
   let at = start;
   while (at < end && bytes[at] === SPACE) at++;
   return at;

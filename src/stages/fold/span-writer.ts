@@ -1,5 +1,31 @@
 import type { TakeSpan } from "../../contract/span.ts";
-import type { HeldLine } from "./held-line.ts";
+import type { Line } from "./line.ts";
+
+/** Whole lines that a note stands for. */
+export class Gap {
+  from = 0;
+  to = 0;
+  line = 0;
+  lines = 0;
+  breaks = 0;
+  chars = 0;
+
+  constructor(lines: Line[]) {
+    for (const line of lines) this.add(line);
+  }
+
+  /** Adds the line after the last one. */
+  add(line: Line): void {
+    if (this.lines === 0) {
+      this.from = line.from;
+      this.line = line.number;
+    }
+    this.to = line.to;
+    this.lines++;
+    this.breaks += line.breaks;
+    this.chars += line.chars;
+  }
+}
 
 /**
  * Hands spans on in source order. Lines of the current chunk that stay as they are need no call: whatever comes next
@@ -10,9 +36,8 @@ export class SpanWriter {
   private chunk: Uint8Array = new Uint8Array(0);
   private chunkFrom = 0;
   /** Handed on up to here; the line this is in. */
-  private done = 0;
+  private done = -1;
   private line = 1;
-  private begun = false;
 
   constructor(take: TakeSpan) {
     this.take = take;
@@ -21,8 +46,7 @@ export class SpanWriter {
   beginChunk(bytes: Uint8Array, from: number, line: number): void {
     this.chunk = bytes;
     this.chunkFrom = from;
-    if (this.begun) return;
-    this.begun = true;
+    if (this.done >= 0) return;
     this.done = from;
     this.line = line;
   }
@@ -30,51 +54,32 @@ export class SpanWriter {
   /** Hands on the chunk's bytes up to `to`, which stands in line `line`. */
   source(to: number, line: number): void {
     if (to <= this.done) return;
-    this.put(this.chunk.subarray(this.done - this.chunkFrom, to - this.chunkFrom), to, line);
+    const bytes = this.chunk.subarray(this.done - this.chunkFrom, to - this.chunkFrom);
+    this.put({ kind: "source", bytes, from: this.done, to, line: this.line, breaks: -1, chars: -1 }, line);
   }
 
-  /** Source bytes that are no longer in the chunk, right after what was handed on. */
-  put(bytes: Uint8Array, to: number, line: number): void {
-    this.take({ kind: "source", bytes, from: this.done, to, line: this.line, breaks: -1, chars: -1 });
-    this.done = to;
-    this.line = line;
-  }
-
-  /** A line that is shown. */
-  shown(line: HeldLine): void {
-    if (line.rewritten) {
-      const bytes = line.bytes.subarray(line.start, line.end);
-      this.rewritten(bytes, line.from, line.to, line.number, line.hasBreak ? 1 : 0, line.chars);
-    } else {
-      this.shownClean(line.bytes, line.start, line.end, line.from, line.number);
+  /** A line that is shown, or its start. */
+  shown(line: Line): void {
+    const { from, to, number, breaks, rewrittenChars: chars } = line;
+    if (chars >= 0) {
+      this.source(from, number);
+      this.put({ kind: "rewritten", bytes: line.shown, from, to, line: number, breaks, chars }, number + breaks);
+    } else if (from < this.chunkFrom) {
+      this.put({ kind: "source", bytes: line.shown, from, to, line: number, breaks: -1, chars: -1 }, number + breaks);
     }
   }
 
-  shownClean(bytes: Uint8Array, start: number, end: number, from: number, line: number): void {
-    if (from < this.chunkFrom) this.put(bytes.subarray(start, end), from + end - start, line + 1);
-  }
-
-  rewritten(bytes: Uint8Array, from: number, to: number, line: number, breaks: number, chars: number): void {
-    this.source(from, line);
-    this.take({ kind: "rewritten", bytes, from, to, line, breaks, chars });
-    this.done = to;
-    this.line = line + breaks;
-  }
-
-  note(
-    text: string,
-    gap: { from: number; to: number; line: number; breaks: number; chars: number },
-    counts: Counts,
-  ): void {
+  note(text: string, gap: Gap, counts: "folded" | "omitted"): void {
     const { from, to, line, breaks, chars } = gap;
     this.source(from, line);
-    this.take({ kind: "note", bytes: encoder.encode(text), from, to, line, breaks, chars, counts });
-    this.done = to;
-    this.line = line + breaks;
+    this.put({ kind: "note", bytes: encoder.encode(text), from, to, line, breaks, chars, counts }, line + breaks);
+  }
+
+  private put(span: Parameters<TakeSpan>[0], nextLine: number): void {
+    this.take(span);
+    this.done = span.to;
+    this.line = nextLine;
   }
 }
-
-/** What a note's lines count as. */
-export type Counts = "folded" | "omitted";
 
 const encoder = new TextEncoder();

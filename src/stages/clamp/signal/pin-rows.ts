@@ -157,13 +157,16 @@ function hasStatuses(store: UnitStore): boolean {
   let found = 0;
   for (let asked = 0; asked < ASKED; asked++) {
     const row = Math.floor((asked * store.length) / ASKED);
-    const at = store.byteAt[row] as number;
-    if (hasStatus(store.bytes, at, at + (store.byteLength[row] as number))) found++;
+    if (hasStatus(textOf(store, row))) found++;
   }
   return found >= ASKED * WITH_STATUS;
 }
 
-function statusOf({ bytes, byteAt, byteLength }: UnitStore, row: number): number {
+function statusOf(store: UnitStore, row: number): number {
+  return failingStatus(textOf(store, row));
+}
+
+function textOf({ bytes, byteAt, byteLength }: UnitStore, row: number): string {
   const at = byteAt[row] as number;
-  return failingStatus(bytes, at, at + (byteLength[row] as number));
+  return decode(bytes.subarray(at, at + (byteLength[row] as number)));
 }

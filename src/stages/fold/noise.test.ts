@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hasTick } from "./tick.ts";
+import { hasTick } from "./noise.ts";
 
 describe("hasTick", () => {
   it.each([

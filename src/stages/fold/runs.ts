@@ -1,0 +1,171 @@
+import { compareLines, DIFFERENT, IDENTICAL, SAME_SHAPE } from "./compare-lines.ts";
+import { Line } from "./line.ts";
+import { judgeShape, lineStays, UNJUDGED } from "./noise.ts";
+import { Gap, type SpanWriter } from "./span-writer.ts";
+
+/** A line longer than this is not compared by shape: a run holds a few lines back until it is long enough. */
+const MAX_SHAPE_LINE_BYTES = 8_192;
+
+/** Lines of one shape before the middle is left out; repeats before a run is settled as one of repeats. */
+const MIN_RUN_LINES = 8;
+
+const NO_RUN = 0;
+/** Too short yet to tell what it will be: its lines after the first are held. */
+const UNDECIDED = 1;
+const REPEATS = 2;
+const SHAPE = 3;
+
+/**
+ * Collapses runs of lines. The first line of a run is always shown. Identical lines after it become one note; of lines of
+ * the same shape the last is shown too, and only those collapse that show a tick (progress or status): others are data.
+ * A line with a failure word is only ever left out as an exact repeat.
+ */
+export class Runs {
+  private readonly out: SpanWriter;
+  private state = NO_RUN;
+  /** The line before, or null after a line too long to compare. In a run of repeats any of them. */
+  private previous: Line | null = null;
+  /** The lines of an undecided run after the first. */
+  private held: Line[] = [];
+  /** The lines of a decided run that its note stands for. */
+  private gap = new Gap([]);
+  /** A line that nobody holds any more. */
+  private spare = new Line();
+
+  constructor(out: SpanWriter) {
+    this.out = out;
+  }
+
+  /** A line that stands in the chunk as it is shown; its line feed stands before `end`. */
+  addPlain(bytes: Uint8Array, start: number, end: number, from: number, number: number): void {
+    const line = this.spare;
+    line.bytes = bytes;
+    line.start = start;
+    line.end = end - 1;
+    line.breaks = 1;
+    line.from = from;
+    line.to = from + end - start;
+    line.number = number;
+    line.rewrittenChars = -1;
+    line.verdict = UNJUDGED;
+    const { previous } = this;
+    this.add(line);
+    this.spare = this.state === NO_RUN && previous !== null ? previous : new Line();
+  }
+
+  add(line: Line): void {
+    const relation = this.relate(line);
+    if (relation === DIFFERENT || (this.state === REPEATS && relation !== IDENTICAL)) {
+      this.close();
+      this.out.shown(line);
+    } else if (this.state === REPEATS) {
+      this.gap.add(line);
+    } else if (this.state === SHAPE) {
+      this.gap.add(this.previous!);
+    } else {
+      this.state = UNDECIDED;
+      line.repeats = relation === IDENTICAL;
+      this.held.push(line);
+      this.decide(line);
+    }
+    this.previous = line;
+  }
+
+  /** Ends the run, if there is one: what follows cannot be part of it. */
+  close(): void {
+    if (this.state === UNDECIDED) this.release();
+    if (this.state === REPEATS) this.out.note(repeatNote(this.gap.lines), this.gap, "folded");
+    if (this.state === SHAPE) {
+      this.out.note(shapeNote(this.gap), this.gap, "omitted");
+      this.out.shown(this.previous!);
+    }
+    this.state = NO_RUN;
+  }
+
+  /** As `close`; and the next line is compared with nothing. */
+  interrupt(): void {
+    this.close();
+    this.previous = null;
+  }
+
+  /** Where the first line that is held back begins, and its number; null if none is. */
+  heldFrom(): { from: number; number: number } | null {
+    if (this.state === NO_RUN) return null;
+    return this.state === UNDECIDED ? this.held[0]! : { from: this.gap.from, number: this.gap.line };
+  }
+
+  /** The buffer `chunk` is about to be used for something else. */
+  leave(chunk: Uint8Array): void {
+    this.previous?.leave(chunk);
+    for (const line of this.held) line.leave(chunk);
+  }
+
+  private relate(line: Line): number {
+    const { previous } = this;
+    if (previous === null) return DIFFERENT;
+    const isLong = line.size > MAX_SHAPE_LINE_BYTES;
+    if (isLong && previous.end - previous.start !== line.end - line.start) return DIFFERENT;
+    const relation = compareLines(previous, line);
+    if (relation === DIFFERENT) return DIFFERENT;
+    // The same for all lines of a shape: looked up once in a run.
+    line.verdict = previous.verdict;
+    if (relation === IDENTICAL) return IDENTICAL;
+    if (isLong) return DIFFERENT;
+    if (this.state === REPEATS) return SAME_SHAPE;
+    if (line.verdict === UNJUDGED) line.verdict = previous.verdict = judgeShape(previous, line);
+    return lineStays(line) ? DIFFERENT : SAME_SHAPE;
+  }
+
+  /** Settles what an undecided run is, once it is long enough for a note shorter than the lines it stands for. */
+  private decide(last: Line): void {
+    const { held } = this;
+    if (held.every((line) => line.repeats)) {
+      if (held.length < MIN_RUN_LINES && last.size <= MAX_SHAPE_LINE_BYTES) return;
+      if (repeatNote(held.length).length >= sizeOf(held)) return;
+      this.state = REPEATS;
+      this.gap = new Gap(held);
+    } else {
+      if (held.length + 1 < MIN_RUN_LINES) return;
+      const left = held.slice(0, -1);
+      const gap = new Gap(left);
+      if (shapeNote(gap).length >= sizeOf(left)) return;
+      this.state = SHAPE;
+      this.gap = gap;
+    }
+    this.held = [];
+  }
+
+  /** The run came to nothing as a whole; repeats among its lines still become notes where that is shorter. */
+  private release(): void {
+    let repeats: Line[] = [];
+    const settle = () => {
+      if (repeats.length === 0) return;
+      const note = repeatNote(repeats.length);
+      if (note.length < sizeOf(repeats)) this.out.note(note, new Gap(repeats), "folded");
+      else for (const line of repeats) this.out.shown(line);
+      repeats = [];
+    };
+    for (const line of this.held) {
+      if (line.repeats) {
+        repeats.push(line);
+      } else {
+        settle();
+        this.out.shown(line);
+      }
+    }
+    settle();
+    this.held = [];
+  }
+}
+
+function sizeOf(lines: Line[]): number {
+  return lines.reduce((size, line) => size + line.size, 0);
+}
+
+function repeatNote(lines: number): string {
+  return `[previous line repeated ${lines} more ${lines === 1 ? "time" : "times"}]\n`;
+}
+
+function shapeNote(gap: Gap): string {
+  return `[${gap.lines} lines like these omitted: lines ${gap.line}-${gap.line + gap.lines - 1}]\n`;
+}

@@ -1,0 +1,292 @@
+import { BACKSPACE, BYTE_KIND, CARRIAGE_RETURN, CONTROL, ESCAPE, LINE_FEED, SPACE } from "./byte-kind.ts";
+import { overwrites, settleReturns } from "./carriage-returns.ts";
+import { Row } from "./row.ts";
+
+/** A visible line longer than this is passed on as it stands. */
+export const MAX_LINE_BYTES = 65_536;
+
+/** An escape sequence longer than this is text. */
+const MAX_SEQUENCE_BYTES = 4_096;
+
+// Where in an escape sequence we are, after its ESC.
+const OPENING = 1;
+const CSI = 2;
+const INTERMEDIATE = 3;
+const STRING = 4;
+/** An ESC stands in a string: it ends the string if a backslash follows, else a new sequence began with it. */
+const STRING_ESCAPE = 5;
+/** Outside any sequence. */
+const NONE = 0;
+/** The sequence ended with this byte. */
+const DONE = 6;
+/** It was none: what it took is text, and this byte is not part of it. */
+const TEXT = 7;
+
+/**
+ * What an escape sequence becomes with one more byte: CSI, two-byte, charset selection, and the strings (OSC, DCS, APC, PM,
+ * SOS) up to BEL or ST. A string that meets its line's end or another control code is text: a stray introducer hides nothing.
+ */
+function nextState(state: number, byte: number): number {
+  const isFinal = byte >= 0x30 && byte <= 0x7e;
+  const isIntermediate = byte >= 0x20 && byte <= 0x2f;
+  switch (state) {
+    case OPENING:
+      if (byte === 0x5b) return CSI;
+      if (byte === 0x5d || byte === 0x50 || byte === 0x58 || byte === 0x5e || byte === 0x5f) return STRING;
+      return isIntermediate ? INTERMEDIATE : isFinal ? DONE : TEXT;
+    case CSI:
+      if (byte >= 0x20 && byte <= 0x3f) return CSI;
+      return isFinal ? DONE : TEXT;
+    case INTERMEDIATE:
+      return isIntermediate ? INTERMEDIATE : isFinal ? DONE : TEXT;
+    case STRING:
+      if (byte === 0x07) return DONE;
+      if (byte === ESCAPE) return STRING_ESCAPE;
+      return (BYTE_KIND[byte]! & CONTROL) === 0 ? STRING : TEXT;
+    default:
+      return byte === 0x5c ? DONE : TEXT;
+  }
+}
+
+/** The end of a colour sequence (`ESC [ 1 ; 31 m`) that stands here whole, else `start`: by far the most common code. */
+function afterColour(bytes: Uint8Array, start: number): number {
+  if (bytes[start] !== ESCAPE || bytes[start + 1] !== 0x5b) return start;
+  let at = start + 2;
+  while (bytes[at]! >= 0x30 && bytes[at]! <= 0x3b && at < start + 64) at++;
+  return bytes[at] === 0x6d ? at + 1 : start;
+}
+
+/**
+ * What a terminal shows of one line. While the cursor stays at the end of the text (no codes, colours, titles, links) the
+ * text is just copied; the first code that moves it takes the line to a row of cells. What is written after a carriage
+ * return goes to a row of its own (`top`); when it is complete, `overwrites` says whether it is laid over the row before
+ * it (`base`) or that one is kept, its CR with it.
+ */
+export class TerminalLine {
+  /** The visible text once the line is finished; before that, what can no longer change. */
+  bytes: Uint8Array = new Uint8Array(MAX_LINE_BYTES + MAX_SEQUENCE_BYTES + 8);
+  /** The bytes of the line before: it may still be compared with this one. */
+  private otherBytes: Uint8Array = new Uint8Array(this.bytes.length);
+  length = 0;
+  /** The line's break was read. */
+  ended = false;
+  private base = new Row();
+  private top = new Row();
+  private isOnRow = false;
+  /** Spaces in `bytes` while the line is on a row. */
+  private keptSpaces = 0;
+  private state = NONE;
+  private readonly sequence = new Uint8Array(MAX_SEQUENCE_BYTES);
+  private sequenceLength = 0;
+  /** A carriage return came and nothing was written since. */
+  private returned = false;
+  private endsInReturn = false;
+  private erased = false;
+
+  /** Starts a line in the buffer of the line before the last. */
+  begin(): void {
+    const { bytes } = this;
+    this.bytes = this.otherBytes;
+    this.otherBytes = bytes;
+    this.length = 0;
+    this.ended = false;
+    this.isOnRow = false;
+    this.state = NONE;
+    this.returned = false;
+    this.endsInReturn = false;
+    this.erased = false;
+  }
+
+  /** More is visible than may be held. */
+  get tooLong(): boolean {
+    return this.length + (this.isOnRow ? Math.max(this.base.length, this.top.length) : 0) > MAX_LINE_BYTES;
+  }
+
+  /** Takes bytes up to the line's end, or to where it grows too long; returns where it stopped. */
+  feed(bytes: Uint8Array, start: number): number {
+    let at = start;
+    while (at < bytes.length && !this.ended && !this.tooLong) {
+      if (this.state !== NONE) {
+        if (this.step(bytes[at]!)) at++;
+        continue;
+      }
+      if (!this.returned) at = this.isOnRow ? this.writePlain(bytes, at) : this.copy(bytes, at);
+      if (at < bytes.length && !this.tooLong) this.takeByte(bytes[at++]!);
+    }
+    return at;
+  }
+
+  /** Completes `bytes` and `length`; the line feed, if there was one, stands after them. */
+  finish(): void {
+    if (this.state !== NONE) this.putSequence();
+    if (this.isOnRow) {
+      this.leaveRow();
+      this.length = settleReturns(this.bytes, this.length);
+    }
+    if (!this.ended) return;
+    if (this.endsInReturn) this.bytes[this.length++] = CARRIAGE_RETURN;
+    this.bytes[this.length] = LINE_FEED;
+  }
+
+  /** Copies text and skips colours up to the next other code. */
+  private copy(bytes: Uint8Array, start: number): number {
+    const text = this.bytes;
+    let { length } = this;
+    let at = start;
+    while (at < bytes.length && length <= MAX_LINE_BYTES) {
+      const byte = bytes[at]!;
+      if ((BYTE_KIND[byte]! & CONTROL) === 0) {
+        text[length++] = byte;
+        at++;
+      } else {
+        const after = afterColour(bytes, at);
+        if (after === at) break;
+        at = after;
+      }
+    }
+    if (at > start) this.endsInReturn = false;
+    this.length = length;
+    return at;
+  }
+
+  /** Writes text up to the next code, or as far as it can go before the line may be too long. */
+  private writePlain(bytes: Uint8Array, start: number): number {
+    const room = MAX_LINE_BYTES + 1 - this.length - Math.max(this.base.length, this.top.length);
+    const stop = Math.min(bytes.length, start + room);
+    let at = start;
+    while (at < stop && bytes[at]! >= SPACE) at++;
+    this.top.write(bytes, start, at);
+    if (at > start) this.endsInReturn = false;
+    return at;
+  }
+
+  private takeByte(byte: number): void {
+    if (byte === LINE_FEED) {
+      this.ended = true;
+      return;
+    }
+    this.endsInReturn = byte === CARRIAGE_RETURN;
+    const isEmpty = !this.isOnRow && this.length === 0;
+    if (byte === CARRIAGE_RETURN) this.returned = !isEmpty;
+    else if (byte === ESCAPE) this.startSequence();
+    else if ((BYTE_KIND[byte]! & CONTROL) === 0) this.put(byte);
+    else if (byte === BACKSPACE && !this.returned && !isEmpty) this.row().moveBy(-1);
+  }
+
+  private put(byte: number): void {
+    if (this.isOnRow || this.returned) this.row().write(Uint8Array.of(byte), 0, 1);
+    else this.bytes[this.length++] = byte;
+  }
+
+  private startSequence(): void {
+    this.state = OPENING;
+    this.sequenceLength = 0;
+  }
+
+  /** One byte of a sequence; false if it is not part of it. */
+  private step(byte: number): boolean {
+    const { state } = this;
+    const isFull = this.sequenceLength === MAX_SEQUENCE_BYTES;
+    const next = nextState(state, byte);
+    if (next === TEXT || (isFull && next !== STRING_ESCAPE)) {
+      this.putSequence();
+      if (state === STRING_ESCAPE) this.startSequence();
+      return false;
+    }
+    this.state = next;
+    if (next === STRING_ESCAPE) return true;
+    this.sequence[this.sequenceLength++] = byte;
+    if (next === DONE) {
+      this.state = NONE;
+      this.endsInReturn = false;
+      this.apply();
+    }
+    return true;
+  }
+
+  /** What looked like a sequence is text after all. */
+  private putSequence(): void {
+    this.state = NONE;
+    if (this.sequenceLength > 0) this.endsInReturn = false;
+    for (let at = 0; at < this.sequenceLength; at++) this.put(this.sequence[at]!);
+  }
+
+  /** Does what a finished sequence says. */
+  private apply(): void {
+    const sequence = String.fromCharCode(...this.sequence.subarray(0, Math.min(this.sequenceLength, 64)));
+    const [, digits = "", command = ""] = /^\[(?![<-?])(\d*)[ -?]*([@-~])$/.exec(sequence) ?? [];
+    const area = Math.min(Number(digits), 1_000_000);
+    const count = area || 1;
+    const erases = command === "K" || (command === "J" && area < 2);
+    const isEmpty = !this.isOnRow && this.length === 0;
+    // At the end of the text there is nothing to erase, but the code tells that the line is being redrawn.
+    if (erases && !this.isOnRow && !this.returned && (area === 0 || isEmpty)) this.erased = true;
+    else if (isEmpty || command === "m") return;
+    else if (erases) this.row().erase(area);
+    else if (command === "G" || command === "`") this.row().moveTo(count - 1);
+    else if (command === "C") this.row().moveBy(count);
+    else if (command === "D") this.row().moveBy(-count);
+    else if (command === "X") this.row().eraseHere(count);
+    else if (command === "P") this.row().deleteHere(count);
+    else if (command === "@") this.row().insertHere(count);
+    else if (/^[ABEFHJLMSTdf]$/.test(command) || /^[DEM]$/.test(sequence)) {
+      this.row();
+      this.leaveRow();
+    }
+  }
+
+  /** The row that is written to. */
+  private row(): Row {
+    if (!this.isOnRow) {
+      this.isOnRow = true;
+      this.base.reset();
+      this.top.reset();
+      this.base.spacesWritten = this.top.spacesWritten = this.keptSpaces = 0;
+      this.top.write(this.bytes, 0, this.length);
+      this.top.flush();
+      this.top.erased = this.erased;
+      this.length = 0;
+    }
+    if (this.returned) this.settle();
+    this.returned = false;
+    return this.top;
+  }
+
+  /** What was written since the last carriage return is complete: it is laid over the row before it, or follows it. */
+  private settle(): void {
+    const { base, top } = this;
+    top.flush();
+    if (base.length > 0 && overwrites(base, top)) {
+      base.overlay(top);
+    } else {
+      if (base.length > 0 && this.keep()) this.bytes[this.length++] = CARRIAGE_RETURN;
+      this.base = top;
+      this.top = base;
+    }
+    this.top.reset();
+  }
+
+  /** The cursor goes to another row: what stands here can no longer be written over, so it is kept. */
+  private leaveRow(): void {
+    this.settle();
+    this.keep();
+    this.base.reset();
+  }
+
+  /** Appends the base row to what is kept; false if nothing of it is visible. */
+  private keep(): boolean {
+    const room = this.length + 4 * this.base.length + 8;
+    if (room > this.bytes.length) {
+      const larger = new Uint8Array(Math.max(room, 2 * this.bytes.length));
+      larger.set(this.bytes.subarray(0, this.length));
+      this.bytes = larger;
+    }
+    // Spaces that were written and are not shown any more may stand for columns that the cursor passed over.
+    const written = this.base.spacesWritten + this.top.spacesWritten;
+    const spare = written - this.keptSpaces - this.base.spaces() - this.top.spaces();
+    const start = this.length;
+    this.length = this.base.render(this.bytes, start, spare);
+    for (let at = start; at < this.length; at++) if (this.bytes[at] === SPACE) this.keptSpaces++;
+    return this.length > start;
+  }
+}
