@@ -1,5 +1,7 @@
 import { CharCounter } from "./char-counter.ts";
-import { UNJUDGED } from "./noise.ts";
+
+/** Nobody asked yet what may happen to lines of a shape. */
+export const UNJUDGED = 0;
 
 /** One line as it would be shown, with where it comes from. */
 export class Line {

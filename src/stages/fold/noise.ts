@@ -2,8 +2,7 @@
 import { failingStatus, hasStatus } from "./failing-status.ts";
 import type { Line } from "./line.ts";
 
-/** Not looked up yet. */
-export const UNJUDGED = 0;
+// What may happen to lines of a shape, once judged.
 /** Lines of this shape are data or tell of failures: none is left out. */
 const STAYS = 1;
 /** Lines of this shape are progress or status noise. */

@@ -1,6 +1,6 @@
 import { compareLines, DIFFERENT, IDENTICAL, SAME_SHAPE } from "./compare-lines.ts";
-import { Line } from "./line.ts";
-import { judgeShape, lineStays, UNJUDGED } from "./noise.ts";
+import { Line, UNJUDGED } from "./line.ts";
+import { judgeShape, lineStays } from "./noise.ts";
 import { Gap, type SpanWriter } from "./span-writer.ts";
 
 /** A line longer than this is not compared by shape: a run holds a few lines back until it is long enough. */
