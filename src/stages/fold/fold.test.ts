@@ -187,6 +187,14 @@ describe("runs of identical lines", () => {
     );
   });
 
+  it("end at a line that is too long to hold", () => {
+    const again = "a line that is longer than the note about it\n";
+    const long = `${"h".repeat(70_000)}\n`;
+    const folded = `${again}[previous line repeated 19 more times]\n`;
+    expect(fold(again.repeat(20) + long + again.repeat(20))).toBe(folded + long + folded);
+    expect(fold(again.repeat(20) + long + again.repeat(20), 1000)).toBe(folded + long + folded);
+  });
+
   it("handles lines of many kilobytes", () => {
     const long = `${"0123456789".repeat(3000)}\n`;
     expect(fold(long.repeat(5))).toBe(`${long}[previous line repeated 4 more times]\n`);
