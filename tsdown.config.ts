@@ -63,16 +63,16 @@ const cli = {
   plugins: [collectLicenses(), withoutChildren(), requireAtOnce()],
 } satisfies UserConfig;
 
-/** Rooms and files that only some commands need, or only outputs over their limits. */
+/** Rooms and files that only some commands need. */
 const LATER = [
+  // It has an import(), and code with one cannot be kept compiled.
+  /^load-package\.ts/,
   /^config\/(?!(index|load-config|find-config|config-fault)\.ts)/,
-  /^(storage|parts|recall|prepare|persist|wire|call|condense)\//,
-  /^stages\/(fold|redact|prune|guard|cap|recover|summarize|compact)\//,
-  /^stages\/clamp\/(signal|json|ranked)\//,
-  /^stages\/clamp\/strategies\/(?!(head|tail|head-tail|edges|on-use)\.ts)/,
+  /^(storage|parts|recall|prepare|histories|wire|call|summarize)\//,
+  /^stages\/(redact|prune|guard|cap|recover)\//,
   /^entrypoints\/(?!cli\/)/,
-  /^entrypoints\/cli\/((start|keep-compiled)\.ts|(run|transcripts)\/|commands\/(?!clamp\.ts)|(serve-mcp|transcript-flags|read-recorded)\.ts)/,
-  /^admit\/(admit-page|model-view|redact-result|redacted-source)\.ts/,
+  /^entrypoints\/cli\/((start|keep-compiled)\.ts|(run|transcripts)\/|commands\/(?!clamp\.ts)|(serve-mcp|read-recorded)\.ts)/,
+  /^admit\/model-view\.ts/,
 ];
 
 /** What every start needs. */

@@ -8,10 +8,16 @@ const { resolve } = createRequire(import.meta.url);
 // The module may stand anywhere, so packages are named by where they are.
 const packagesByPlace: Plugin = {
   name: "packages-by-place",
-  setup({ onResolve }) {
+  setup({ onResolve, onLoad }) {
     onResolve({ filter: /^[^./]/ }, ({ path }) => ({
       path: path.startsWith("node:") ? path : pathToFileURL(resolve(path)).href,
       external: true,
+    }));
+    onLoad({ filter: /load-package\.ts$/ }, () => ({
+      contents: `import { createRequire } from "node:module";
+        import { pathToFileURL } from "node:url";
+        const { resolve } = createRequire(${JSON.stringify(import.meta.url)});
+        export const loadPackage = (name) => import(pathToFileURL(resolve(name)).href);`,
     }));
   },
 };
