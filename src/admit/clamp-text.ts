@@ -74,7 +74,7 @@ interface PlainOptions {
 }
 
 /** Clamps one text by a strategy that is at hand, with no store. */
-export function clampWith(
+function clampWith(
   strategy: Strategy,
   text: string,
   limits: Limits,

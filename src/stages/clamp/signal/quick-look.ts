@@ -63,7 +63,7 @@ export function mayTell(bytes: Uint8Array, start: number, end: number): boolean 
 }
 
 /** Where bytes[start, end) may first tell of a failure, or `end`. */
-export function tellingAt(bytes: Uint8Array, start: number, end: number): number {
+function tellingAt(bytes: Uint8Array, start: number, end: number): number {
   return quick.find(bytes, start, end);
 }
 
