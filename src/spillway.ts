@@ -38,13 +38,11 @@ import { smallerOf } from "./stages/policy/merge-rows.ts";
 import { policyFromEnvironment } from "./stages/policy/policy-from-environment.ts";
 import { resolvePolicy } from "./stages/policy/resolve-policy.ts";
 import { resolveToolPolicy } from "./stages/policy/resolve-tool-policy.ts";
-import { hostTokens } from "./stages/record/host-tokens.ts";
-import { type CutFields, type FaultFields, type Logger, logCut, logFault } from "./stages/record/log-cut.ts";
-import { isCut } from "./stages/record/receipt-events.ts";
+import { hostTokens } from "./stages/record/derive-rates.ts";
+import { type CutFields, type FaultFields, isCut, type Logger, logCut, logFault } from "./stages/record/events.ts";
 import type { RuleInput } from "./stages/redact/redaction-rule.ts";
-import { newBreaker } from "./stages/spill/breaker.ts";
+import { newBreaker, within } from "./stages/spill/deadline.ts";
 import type { SpillPlace } from "./stages/spill/spill.ts";
-import { within } from "./stages/spill/within.ts";
 
 export { openRedaction } from "./spillway/open-redaction.ts";
 export { openRules } from "./spillway/open-rules.ts";

@@ -2,7 +2,7 @@ import type { Cut } from "../contract/cut.ts";
 import type { Limits } from "../contract/limits.ts";
 import type { Size } from "../contract/size.ts";
 import { boundValue } from "../stages/clamp/bound-value.ts";
-import { budgetOf, capacityBytes, overBudget } from "../stages/clamp/budget.ts";
+import { budgetOf, capacityBytes, overBudget } from "../stages/clamp/fit.ts";
 import { jsonChunks } from "../stages/clamp/json-chunks.ts";
 import { jsonWithin } from "../stages/clamp/json-within.ts";
 import { replaceTexts } from "../stages/clamp/replace-texts.ts";

@@ -4,9 +4,9 @@ import type { Access } from "../stages/mark/access.ts";
 import { bytesOf, isStream, readChunks } from "../stages/measure/read-chunks.ts";
 import { encodeText } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
+import { within } from "../stages/spill/deadline.ts";
 import { type SpillPlace, startSpill } from "../stages/spill/spill.ts";
 import { spillNow } from "../stages/spill/spill-now.ts";
-import { within } from "../stages/spill/within.ts";
 import {
   type AdmissionRequest,
   type Admitted,

@@ -4,7 +4,7 @@ import type { TokenCounter } from "../contract/token-counter.ts";
 import { messageOf, SpillwayError } from "../errors.ts";
 import { boundValue } from "../stages/clamp/bound-value.ts";
 import { compileFocus } from "../stages/clamp/focus/compile-focus.ts";
-import { headTail } from "../stages/clamp/strategies/head-tail.ts";
+import { headTail } from "../stages/clamp/strategies/edges.ts";
 import { strategies } from "../stages/clamp/strategies/index.ts";
 import type { CustomMarker } from "../stages/mark/forms.ts";
 import { estimateCounter, guardCounter } from "../stages/measure/estimate-tokens.ts";

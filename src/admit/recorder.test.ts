@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { SpillwayEvent } from "../contract/event.ts";
 import type { CutFields } from "../extend.ts";
 import { createSpillway, type SpillwayOptions } from "../index.ts";
-import { mayHoldSecret } from "../stages/record/redact-event.ts";
+import { mayHoldSecret } from "../stages/record/events.ts";
 import { defaultRules } from "../stages/redact/default-rules.ts";
 import { memoryLedger } from "../storage/ledgers/memory.ts";
 import { memoryStore } from "../storage/stores/memory.ts";

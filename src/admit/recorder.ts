@@ -2,11 +2,9 @@ import type { SpillwayEvent } from "../contract/event.ts";
 import type { Ledger } from "../contract/ledger.ts";
 import type { Receipt } from "../contract/receipt.ts";
 import { messageOf } from "../errors.ts";
-import { type Logger, logFault } from "../stages/record/log-cut.ts";
-import { receiptEvents } from "../stages/record/receipt-events.ts";
-import { eventMayHoldSecret, redactEvent } from "../stages/record/redact-event.ts";
-import type { Breaker } from "../stages/spill/breaker.ts";
-import { within } from "../stages/spill/within.ts";
+import { eventMayHoldSecret, type Logger, logFault, receiptEvents, redactEvent } from "../stages/record/events.ts";
+import type { Breaker } from "../stages/spill/deadline.ts";
+import { within } from "../stages/spill/deadline.ts";
 import type { Redaction } from "./redaction.ts";
 
 /** Who is told what happened. */

@@ -1,4 +1,4 @@
-import { mayHoldSecret } from "../stages/record/redact-event.ts";
+import { mayHoldSecret } from "../stages/record/events.ts";
 import type { RedactionRule, RuleInput } from "../stages/redact/redaction-rule.ts";
 import type { StartRedactor } from "../stages/spill/spill.ts";
 import type { ModelView } from "./model-view.ts";

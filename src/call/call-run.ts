@@ -3,7 +3,7 @@ import type { Verdict } from "../contract/verdict.ts";
 import type { Wire } from "../contract/wire.ts";
 import { messageOf, type OverflowError, type OverflowStep, SpillwayError } from "../errors.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { mergeInputs } from "../stages/policy/merge-inputs.ts";
+import { mergeInputs } from "../stages/policy/merge-rows.ts";
 import { resolvePruning } from "../stages/policy/resolve-parts.ts";
 import { type ResolvedWindow, resolveWindow } from "../stages/prune/resolve-window.ts";
 import type { Weight } from "../stages/prune/weight.ts";

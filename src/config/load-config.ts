@@ -2,7 +2,7 @@ import { homedir, userInfo } from "node:os";
 import { dirname, isAbsolute, resolve } from "node:path";
 import type { PolicyInput } from "../contract/policy.ts";
 import { messageOf, SpillwayError } from "../errors.ts";
-import { mergeInputs } from "../stages/policy/merge-inputs.ts";
+import { mergeInputs } from "../stages/policy/merge-rows.ts";
 import { type Environment, policyFromEnvironment } from "../stages/policy/policy-from-environment.ts";
 import { ConfigFault, printable } from "./config-fault.ts";
 import { type Found, findProjectConfig, findUserConfig, type Refuse } from "./find-config.ts";

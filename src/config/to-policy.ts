@@ -8,8 +8,7 @@ import type {
   SummarizationPolicy,
 } from "../contract/policy.ts";
 import { LIMIT_NAMES } from "../stages/policy/check-limits.ts";
-import { mergeInputs } from "../stages/policy/merge-inputs.ts";
-import { definedOnly } from "../stages/policy/merge-rows.ts";
+import { definedOnly, mergeInputs } from "../stages/policy/merge-rows.ts";
 import { readStrategy } from "../stages/policy/read-strategy.ts";
 import type { PlainConfig } from "./validate-config.ts";
 

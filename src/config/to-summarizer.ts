@@ -1,7 +1,7 @@
 import type { ModelEndpoint } from "../contract/model-client.ts";
 import { definedOnly } from "../stages/policy/merge-rows.ts";
 import type { Environment } from "../stages/policy/policy-from-environment.ts";
-import { KEY_VARIABLE, summarizerFromEnvironment } from "../stages/policy/summarizer-from-environment.ts";
+import { KEY_VARIABLE, summarizerFromEnvironment } from "../stages/policy/policy-from-environment.ts";
 
 /** What configs say of the model that summarises, the strongest last. */
 export interface SummarizerConfig extends Partial<Omit<ModelEndpoint, "key">> {

@@ -3,13 +3,12 @@ import type { Wire } from "../contract/wire.ts";
 import { messageOf, SpillwayError } from "../errors.ts";
 import { counted } from "../stages/mark/texts.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { mergeInputs } from "../stages/policy/merge-inputs.ts";
+import { mergeInputs } from "../stages/policy/merge-rows.ts";
 import { resolvePruning } from "../stages/policy/resolve-parts.ts";
 import { planSeed } from "../stages/prune/plan-seed.ts";
 import { planSteps, type StepPlan, type Triggers } from "../stages/prune/plan-steps.ts";
-import { STEP } from "../stages/prune/prune-item.ts";
+import { mayPrune, STEP } from "../stages/prune/prune-item.ts";
 import { type ResolvedWindow, resolveWindow } from "../stages/prune/resolve-window.ts";
-import { mayPrune } from "../stages/prune/select-items.ts";
 import { detectWire, wireNamed, wires } from "../wire/index.ts";
 import { budgetBatch, insureResults } from "./clamp-results.ts";
 import { Conversation, type Item } from "./conversation.ts";
@@ -132,7 +131,7 @@ class Preparer {
     const isOdd = warnOfOdd(preparation);
     const plan = pruning.sticky ? await this.#steps(preparation) : await this.#seed(preparation);
     const { before, replayed } = plan;
-    const report = reportOf(preparation, wire, window, before, replayed, plan.plan);
+    const report = reportOf(preparation, { wire, window, before, replayed }, plan.plan);
     if (isOdd || preparation.changes.length > 0) await tell(this.#parts, options, aboutOf(report));
     return { messages: writeMessages(wire, messages, conversation), report };
   }

@@ -1,7 +1,7 @@
 import type { Ledger } from "../contract/ledger.ts";
 import { STEP } from "../stages/prune/prune-item.ts";
-import type { Breaker } from "../stages/spill/breaker.ts";
-import { within } from "../stages/spill/within.ts";
+import type { Breaker } from "../stages/spill/deadline.ts";
+import { within } from "../stages/spill/deadline.ts";
 import type { Conversation, Item } from "./conversation.ts";
 import type { Form, KeptResult } from "./form.ts";
 import type { Seal } from "./parts.ts";

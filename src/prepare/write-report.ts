@@ -11,10 +11,7 @@ import type { PruneReport } from "./report.ts";
 /** What a preparation did. */
 export function reportOf(
   { conversation, changes, shown, warnings, faults, pruning }: Preparation,
-  wire: Wire,
-  window: ResolvedWindow,
-  before: PruneReport["before"],
-  replayed: number,
+  { wire, window, before, replayed }: Pick<PruneReport, "window" | "before"> & { wire: Wire; replayed: number },
   { why, triggers }: StepPlan<Item>,
 ): PruneReport {
   const counts = { insured: 0, batched: 0, trimmed: 0, cleared: 0 };

@@ -19,7 +19,7 @@ import type { GuardParts, Histories } from "../histories/histories.ts";
 import type { PrepareOptions } from "../prepare/parts.ts";
 import type { Prepared } from "../prepare/report.ts";
 import type { RecallOptions, RecallPage, RecallWant, SearchOptions, SearchPage, SearchQuery } from "../recall/index.ts";
-import type { Logger } from "../stages/record/log-cut.ts";
+import type { Logger } from "../stages/record/events.ts";
 import type { Rule } from "../stages/recover/compile-signatures.ts";
 import type { Compact } from "./lazy-compact.ts";
 import type { OverflowOptions } from "./open-rules.ts";

@@ -6,8 +6,8 @@ import { messageOf } from "../errors.ts";
 import { writeSummary } from "../stages/mark/write-summary.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import type { Breaker } from "../stages/spill/breaker.ts";
-import { within } from "../stages/spill/within.ts";
+import type { Breaker } from "../stages/spill/deadline.ts";
+import { within } from "../stages/spill/deadline.ts";
 import { planSummary, type SummaryPlan, startSplit } from "./plan-summary.ts";
 import { checkAnswer, newNonce, type SummaryMaterial, type SummaryTarget, summaryPrompt } from "./summary-prompt.ts";
 

@@ -1,5 +1,4 @@
 /** A JSON object. Messages of other programs are made of them. */
-
 export type JsonRecord = Record<string, unknown>;
 
 /** Returns true if a value is an object with fields, not a list. */

@@ -1,5 +1,4 @@
 /** Writes rows with aligned columns. Columns of numbers (`right`) are aligned at their ends. */
-
 export function alignTable(rows: readonly (readonly string[])[], right: ReadonlySet<number>): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows

@@ -1,6 +1,6 @@
-/** One JSON message a line, as MCP has it on standard input and output. The SDKs stop at 10 MiB; a result may be larger. */
 import type { Writable } from "node:stream";
 
+/** Reads one JSON message a line, as MCP has it on standard input and output. The SDKs stop at 10 MiB; a result may be larger. */
 export interface LineFrames {
   /** Takes what was read, which must not change later; gives whole lines, without their break. */
   add(chunk: Uint8Array): Uint8Array[];

@@ -8,9 +8,8 @@ import { messageOf } from "../../errors.ts";
 import { type Fold, startFold } from "../fold/fold.ts";
 import { measureText } from "../measure/measure-text.ts";
 import { newScan, SAMPLE_BYTES, scanBytes, scannedChars, scannedLines } from "../measure/scan.ts";
-import { budgetOf, capacityBytes, overBudget } from "./budget.ts";
-import { decode, isReplaced } from "./fit.ts";
-import { headTail } from "./strategies/head-tail.ts";
+import { budgetOf, capacityBytes, decode, isReplaced, overBudget } from "./fit.ts";
+import { headTail } from "./strategies/edges.ts";
 
 /** How one output is to be clamped. */
 export interface ClampRequest extends StrategyRequest {

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { arbitraryOutput } from "../../testing/arbitrary.ts";
 import { estimateCounter } from "../measure/estimate-tokens.ts";
 import { measureText } from "../measure/measure-text.ts";
-import type { Budget } from "./budget.ts";
+import type { Budget } from "./fit.ts";
 import { alignEnd, alignStart, decode, fitAsciiEnd, fitAsciiStart, fitEnd, fitStart, NEAR_SHARE } from "./fit.ts";
 
 const budget = fc.record({

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { lastSegment, matchesPattern, matchRules, rankMatch } from "./match-tool.ts";
-import { TOOL_FAMILIES } from "./tool-families.ts";
+import { lastSegment, matchesPattern, matchRules, rankMatch, TOOL_FAMILIES } from "./match-tool.ts";
 
 describe("matchesPattern", () => {
   it("agrees with the plain meaning of *", () => {

@@ -4,8 +4,7 @@ import { SpillwayError } from "../../errors.ts";
 import { checkLimits, checkNumber, describeValue } from "./check-limits.ts";
 import { checkRow, checkRules } from "./check-row.ts";
 import { NUMBERS, type NumberRow } from "./defaults.ts";
-import { mergeInputs } from "./merge-inputs.ts";
-import { definedOnly, smallerOf } from "./merge-rows.ts";
+import { definedOnly, mergeInputs, smallerOf } from "./merge-rows.ts";
 import { PROFILES, SELF_CAPPED_RULES } from "./profiles.ts";
 import { resolveModels, resolvePruning, resolveSummarization } from "./resolve-parts.ts";
 

@@ -1,6 +1,5 @@
 import type { PruningPolicy } from "../../contract/policy.ts";
-import { type PruneCut, type PruneFrame, type PruneItem, STEP } from "./prune-item.ts";
-import { selectItems } from "./select-items.ts";
+import { type PruneCut, type PruneFrame, type PruneItem, STEP, selectItems } from "./prune-item.ts";
 import type { Weight } from "./weight.ts";
 
 /** What to cut, and in words why or why not. */

@@ -1,7 +1,6 @@
 import type { PruningPolicy } from "../../contract/policy.ts";
 import { measureAgainst, type PrunePlan } from "./plan-seed.ts";
-import { type PruneCut, type PruneFrame, type PruneItem, STEP } from "./prune-item.ts";
-import { selectItems } from "./select-items.ts";
+import { type PruneCut, type PruneFrame, type PruneItem, STEP, selectItems } from "./prune-item.ts";
 import type { Weight } from "./weight.ts";
 
 /** Why pruning may act: each trigger, whether it did, and in words why or why not. */

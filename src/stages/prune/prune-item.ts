@@ -1,3 +1,5 @@
+import type { PruningPolicy } from "../../contract/policy.ts";
+import { matchesPattern } from "../policy/match-tool.ts";
 import type { Weight } from "./weight.ts";
 
 /** How far a result's form is from the result itself. Forms only grow in this. */
@@ -39,4 +41,50 @@ export interface PruneFrame<Item extends PruneItem = PruneItem> {
 export interface PruneCut<Item extends PruneItem = PruneItem> {
   item: Item;
   to: "trimmed" | "cleared";
+}
+
+/** Whether a tool's results may be pruned: deny wins, an empty allow means all, letter case does not count. */
+function isSelected({ allow, deny }: PruningPolicy["tools"], tool: string): boolean {
+  const name = tool.trim();
+  const isNamed = (patterns: readonly string[]) => patterns.some((pattern) => matchesPattern(pattern.trim(), name));
+  return !isNamed(deny) && (allow.length === 0 || isNamed(allow));
+}
+
+/** What may be pruned, or why nothing may. */
+type Selected<Item extends PruneItem> = { items: Item[]; why: null } | { items: []; why: string };
+
+/** Where results stand in a request. */
+type Places = Pick<PruneFrame, "firstUser" | "assistants" | "messages">;
+
+/**
+ * Whether a result may be pruned: it stands between the first user's message and the cutoff, which is the assistant message
+ * that is `keepLastAssistants` from the end, and its tool is selected. What came before a user spoke, and what is still in
+ * use, is left alone. In words why, where none may.
+ */
+export function mayPrune(
+  { firstUser, assistants, messages }: Places,
+  { mode, keepLastAssistants: keep, tools }: PruningPolicy,
+): { may(item: PruneItem): boolean; why: null } | { may(): false; why: string } {
+  const none = (why: string) => ({ may: () => false as const, why });
+  if (mode === "off") return none("mode is off");
+  if (firstUser === null) return none("no user has spoken yet");
+  if (assistants.length < keep)
+    return none(`there are ${assistants.length} assistant messages; the last ${keep} are kept`);
+  const cutoff = keep === 0 ? messages : (assistants[assistants.length - keep] as number);
+  const known = new Map<string, boolean>();
+  const isAllowed = (tool: string) => {
+    const before = known.get(tool) ?? isSelected(tools, tool);
+    known.set(tool, before);
+    return before;
+  };
+  const may = ({ message, untouchable, tool }: PruneItem) =>
+    message < cutoff && message >= firstUser && !untouchable && isAllowed(tool);
+  return { may, why: null };
+}
+
+/** The results that may be pruned and have something that can go. */
+export function selectItems<Item extends PruneItem>(frame: PruneFrame<Item>, policy: PruningPolicy): Selected<Item> {
+  const { may, why } = mayPrune(frame, policy);
+  if (why !== null) return { items: [], why };
+  return { items: frame.items.filter((item) => item.shown.chars > 0 && may(item)), why };
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { resolvePolicy } from "../policy/resolve-policy.ts";
-import { MODEL_WINDOWS } from "./model-windows.ts";
-import { resolveWindow } from "./resolve-window.ts";
+import { MODEL_WINDOWS, resolveWindow } from "./resolve-window.ts";
 
 describe("the window, in seed 002's order", () => {
   const models = [

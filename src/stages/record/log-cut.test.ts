@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Logger, logCut, logFault } from "./log-cut.ts";
+import { type Logger, logCut, logFault } from "./events.ts";
 
 function listening(fails = false) {
   const said: unknown[][] = [];

@@ -2,7 +2,7 @@ import { SpillwayError } from "../../errors.ts";
 import { fairShares } from "../clamp/fair-shares.ts";
 import { NUMBERS } from "../policy/defaults.ts";
 import { planBatch } from "../prune/plan-batch.ts";
-import { selectItems } from "../prune/select-items.ts";
+import { selectItems } from "../prune/prune-item.ts";
 import { subtract } from "../prune/weight.ts";
 import {
   clampTo,

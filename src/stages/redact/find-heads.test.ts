@@ -5,8 +5,7 @@ import { compileHeads } from "../../../scripts/compile-heads.mjs";
 import { redactAll } from "../../testing/redact-chunks.ts";
 import { compileRules } from "./compile-rules.ts";
 import { defaultRules } from "./default-rules.ts";
-import { findHeads, useNativeHeads } from "./find-heads.ts";
-import { prefilterOf } from "./prefilter.ts";
+import { findHeads, prefilterOf, useNativeHeads } from "./find-heads.ts";
 
 const many = compileRules(
   Array.from({ length: 60 }, (_, index) => ({ name: `r-${index}`, pattern: `k${index}[a-f]{2,}` })),

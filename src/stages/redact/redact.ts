@@ -1,7 +1,6 @@
 import { type ByteSet, WORD } from "./byte-set.ts";
-import { findHeads, maskAt } from "./find-heads.ts";
+import { type Entry, findHeads, maskAt, prefilterOf } from "./find-heads.ts";
 import { KeyBlock } from "./key-block.ts";
-import { type Entry, prefilterOf } from "./prefilter.ts";
 import type { Found, Item, Look, RedactionRule } from "./redaction-rule.ts";
 import type { Replacements } from "./replacements.ts";
 import { Replacer } from "./replacer.ts";

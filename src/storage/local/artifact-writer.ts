@@ -10,8 +10,8 @@ import type { ArtifactFiles, FileKind } from "./artifact-files.ts";
 import { artifactId, artifactKey } from "./artifact-key.ts";
 import { type ArtifactRows, type NewRow, toArtifact } from "./artifact-rows.ts";
 import { encodeLineIndex, startLineIndex } from "./line-index.ts";
-import type { Quota } from "./quota.ts";
 import type { ArtifactTable } from "./schema.ts";
+import type { Quota } from "./spool-part.ts";
 import { SpoolPart, writeFault } from "./spool-part.ts";
 import { codeOf, PRIVATE_FILE } from "./store-folders.ts";
 

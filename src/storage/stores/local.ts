@@ -13,7 +13,6 @@ import { type CompressOptions, type CompressReport, compressIdle } from "../loca
 import { findAfterBreak } from "../local/line-index.ts";
 import type { Database } from "../local/open-database.ts";
 import type { ArtifactBytes } from "../local/plain-file.ts";
-import { openQuota, type StoreLimits } from "../local/quota.ts";
 import {
   type CollectOptions,
   type CollectReport,
@@ -22,6 +21,7 @@ import {
   removeSession,
 } from "../local/retention.ts";
 import type { ArtifactTable } from "../local/schema.ts";
+import { openQuota, type StoreLimits } from "../local/spool-part.ts";
 import { openFolders } from "../local/store-folders.ts";
 import { type VerifyReport, verify } from "../local/verify.ts";
 import { storedName } from "../stored-name.ts";

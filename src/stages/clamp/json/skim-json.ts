@@ -1,5 +1,4 @@
 /** Told of the values in a group that are passed over. Positions are in source bytes. */
-
 export interface SkimListener {
   /** Entries that ended so far. */
   count: number;

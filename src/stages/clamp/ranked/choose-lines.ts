@@ -1,8 +1,7 @@
 import type { Cut, ExplainedBlock, Gap, Piece, Room } from "../../../contract/cut.ts";
 import type { Unit } from "../../../contract/limits.ts";
 import type { Size, Total } from "../../../contract/size.ts";
-import { type Budget, overBudget, shareOf } from "../budget.ts";
-import { decode } from "../fit.ts";
+import { type Budget, decode, overBudget, shareOf } from "../fit.ts";
 import type { HeldLine } from "./ranked-lines.ts";
 
 /** Lines of one rank, and how they may fill the room. */

@@ -4,8 +4,7 @@ import type { Span } from "../../../contract/span.ts";
 import type { Held, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
 import { EndHolder } from "../account.ts";
-import { budgetOf, capacityBytes, spend } from "../budget.ts";
-import { decode, measureBytes } from "../fit.ts";
+import { budgetOf, capacityBytes, decode, measureBytes, spend } from "../fit.ts";
 import { chooseLines, cutLines, explainLines, fillHoles, type RankClass, wholeRecords } from "./choose-lines.ts";
 import {
   type HeldLine,

@@ -1,5 +1,4 @@
 /** Words by concept: a line is judged by concepts, since single words would be too many to learn weights for. */
-
 const CONCEPTS: Readonly<Record<string, string>> = {
   error: "error errors err errored erroring",
   fail: "fail fails failed failing failure failures unsuccessful unsuccessfully",

@@ -1,7 +1,6 @@
 import type { Size } from "../../../contract/size.ts";
 import { failingStatus, hasStatus } from "../../fold/failing-status.ts";
-import { type Budget, overBudget, shareOf } from "../budget.ts";
-import { decode } from "../fit.ts";
+import { type Budget, decode, overBudget, shareOf } from "../fit.ts";
 import { mayTell, mayTellAtAll } from "./quick-look.ts";
 import type { UnitCosts } from "./select-rows.ts";
 import { addGaps } from "./select-rows.ts";

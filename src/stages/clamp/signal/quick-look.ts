@@ -1,5 +1,4 @@
 // A look that costs a fraction of scanning a line: does it hold four letters of a word that tells of failures?
-/** The words' letters, lower case. */
 import type { Focus } from "../../../contract/strategy.ts";
 import { newScan, scanBytes, scannedChars } from "../../measure/scan.ts";
 import { doubling } from "./context.ts";
@@ -9,6 +8,7 @@ import type { ShapeCounts } from "./unit-store.ts";
 import { HAS_ALL_WORDS, IS_FOCUSED, IS_WARNING, WARNING_GAIN } from "./unit-store.ts";
 import { LEVELS } from "./weights.ts";
 
+/** The words' letters, lower case. */
 const QUICK_WORDS: readonly string[] =
   "erro fail exce pani fata abor asse trac segf kill warn exit cras cann unab refu deni unde inva meou caus crit err! brok".split(
     " ",

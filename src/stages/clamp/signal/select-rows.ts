@@ -1,8 +1,7 @@
 import type { Unit } from "../../../contract/limits.ts";
 import type { Size } from "../../../contract/size.ts";
 import type { TokenCounter } from "../../../contract/token-counter.ts";
-import { type Budget, overBudget, UNITS } from "../budget.ts";
-import { decode, measureBytes } from "../fit.ts";
+import { type Budget, decode, measureBytes, overBudget, UNITS } from "../fit.ts";
 import type { UnitStore } from "./unit-store.ts";
 
 /** What showing each row takes, in the units that are limited. */

@@ -1,5 +1,4 @@
 /** What a unit is: a line of the source, one that folding changed, or our words for lines that are not shown. */
-
 export const SOURCE = 0;
 export const REWRITTEN = 1;
 export const NOTE_FOLDED = 2;

@@ -1,5 +1,5 @@
 import type { Choice, Strategy, StrategyRequest } from "../../../contract/strategy.ts";
-import { headTail } from "./head-tail.ts";
+import { headTail } from "./edges.ts";
 import { type Kind, type KindStrategy, kindSample } from "./kind.ts";
 import { outline } from "./outline.ts";
 import { signal, startSignal } from "./signal.ts";

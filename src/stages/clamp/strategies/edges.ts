@@ -2,11 +2,25 @@ import type { Cut, Gap, Room } from "../../../contract/cut.ts";
 import type { Unit } from "../../../contract/limits.ts";
 import type { Size, Total } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
-import type { Held, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
+import type { Held, Sieve, Strategy, StrategyRequest } from "../../../contract/strategy.ts";
 import { newScan, scanBytes } from "../../measure/scan.ts";
 import { Accounts, EndHolder, type HeldSpan, type Region, type Shown, StartHolder } from "../account.ts";
-import { type Budget, budgetOf, capacityBytes, shareOf, spend, UNITS } from "../budget.ts";
-import { alignEnd, alignStart, decode, fitEnd, fitStart, measureBytes, nextCharacter } from "../fit.ts";
+import {
+  alignEnd,
+  alignStart,
+  type Budget,
+  budgetOf,
+  capacityBytes,
+  decode,
+  fitEnd,
+  fitStart,
+  measureBytes,
+  nextCharacter,
+  shareOf,
+  spend,
+  UNITS,
+} from "../fit.ts";
+import type { KindSample, KindStrategy } from "./kind.ts";
 
 /** A character that stands half outside what is held must still be seen whole. */
 const LONGEST_CHARACTER = 4;
@@ -188,4 +202,24 @@ function joinShown(total: Total, shown: (Shown | null)[], gap: Gap | null, stopp
 function sourceRange(shown: Shown, index: number, total: Total): [number, number] {
   const { bytes } = shown.consumed;
   return index === 0 ? [0, bytes] : [total.bytes - bytes, total.bytes];
+}
+
+/** Keeps the start. */
+export const head: Strategy = { name: "head", start: (request) => startEdges(request, 1) };
+
+/** Keeps the end. */
+export const tail: Strategy = { name: "tail", start: (request) => startEdges(request, 0) };
+
+const PAGE = /^(?:<!--(?:(?!-->)[^])*-->|<\?xml[^>]*>|\s)*<(?:!doctype html|html|head|body)\b/i;
+
+/** Keeps both ends. */
+export const headTail: KindStrategy = {
+  name: "head-tail",
+  kinds: [{ name: "html", order: 30, is: isPage }],
+  start: (request) => startEdges(request, request.headShare),
+};
+
+/** A web page. */
+export function isPage({ lines }: KindSample): boolean {
+  return PAGE.test(lines.slice(0, 20).join("\n").slice(0, 2000));
 }

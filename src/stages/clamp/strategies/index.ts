@@ -1,8 +1,7 @@
 import type { Strategy } from "../../../contract/strategy.ts";
 import { autoOf } from "./auto.ts";
 import { diff } from "./diff.ts";
-import { head } from "./head.ts";
-import { headTail } from "./head-tail.ts";
+import { head, headTail, tail } from "./edges.ts";
 import { json } from "./json.ts";
 import type { KindStrategy } from "./kind.ts";
 import { listing } from "./listing.ts";
@@ -10,7 +9,6 @@ import { matches } from "./matches.ts";
 import { outline } from "./outline.ts";
 import { signal } from "./signal.ts";
 import { table } from "./table.ts";
-import { tail } from "./tail.ts";
 
 /** One line each. `auto` chooses among those that recognise a kind of output. */
 const own: readonly KindStrategy[] = [signal, json, table, diff, matches, listing, outline, head, tail, headTail];

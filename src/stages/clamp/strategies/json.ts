@@ -5,7 +5,7 @@ import type { Span } from "../../../contract/span.ts";
 import type { Held, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
 import { measureText } from "../../measure/measure-text.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
-import { type Budget, budgetOf, capacityBytes, overBudget, spend } from "../budget.ts";
+import { type Budget, budgetOf, capacityBytes, overBudget, spend } from "../fit.ts";
 import { JsonBuilder } from "../json/build-json.ts";
 import type { JsonNode } from "../json/json-node.ts";
 import { JsonLexer } from "../json/lex-json.ts";

@@ -1,6 +1,6 @@
 import { decode } from "../fit.ts";
 import { startRanked } from "../ranked/start-ranked.ts";
-import { isPage } from "./head-tail.ts";
+import { isPage } from "./edges.ts";
 import { type KindSample, type KindStrategy, shareOfLines } from "./kind.ts";
 
 const DEFINITIONS = 3;

@@ -3,7 +3,7 @@ import type { Total } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
 import type { Held, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
-import { type Budget, budgetOf, spend, UNITS } from "../budget.ts";
+import { type Budget, budgetOf, spend, UNITS } from "../fit.ts";
 import { type Judged, judge } from "../signal/judge.ts";
 import { MOST_TELLING, oddRows, pinEdges, pinFocus, pinSigns, tellingRows } from "../signal/pin-rows.ts";
 import { selectRows, UnitCosts } from "../signal/select-rows.ts";

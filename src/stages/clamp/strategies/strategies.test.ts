@@ -1,9 +1,7 @@
 import { describe, it } from "vitest";
 import { testStrategy } from "../../../testing/index.ts";
-import { head } from "./head.ts";
-import { headTail } from "./head-tail.ts";
+import { head, headTail, tail } from "./edges.ts";
 import { strategies } from "./index.ts";
-import { tail } from "./tail.ts";
 
 /** What the others fall back on is tried the most. */
 const PLAIN = new Set([head, tail, headTail]);

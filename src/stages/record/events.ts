@@ -1,0 +1,105 @@
+import type { SpillwayEvent } from "../../contract/event.ts";
+import type { Receipt } from "../../contract/receipt.ts";
+
+/** What no well-known secret fits into: names of most tools, answers of one word. */
+const PLAIN_WORD = /^[\w.]{0,19}$/;
+const MAX_DEPTH = 16;
+
+/** True if a text could hold a secret. With rules of one's own (`anyText`) every text could. */
+export function mayHoldSecret(text: string, anyText: boolean): boolean {
+  return text !== "" && (anyText || !PLAIN_WORD.test(text));
+}
+
+/** True if an event has a text that could hold a secret. Sessions, calls and ids are keys and stay as they are. */
+export function eventMayHoldSecret({ tool, receipt, more }: SpillwayEvent, anyText: boolean): boolean {
+  let may = false;
+  const look = (text: string) => {
+    may ||= mayHoldSecret(text, anyText);
+    return text;
+  };
+  look(tool ?? "");
+  look(receipt?.tool ?? "");
+  receipt?.faults?.forEach(look);
+  if (more !== null) withTexts(more, look, 0);
+  return may;
+}
+
+/** The event with its tool's name, its faults and its own words redacted. */
+export function redactEvent(event: SpillwayEvent, redact: (text: string) => string): SpillwayEvent {
+  const { tool, receipt, more } = event;
+  return {
+    ...event,
+    tool: tool === null ? null : redact(tool),
+    receipt: receipt && {
+      ...receipt,
+      tool: redact(receipt.tool),
+      ...(receipt.faults && { faults: receipt.faults.map(redact) }),
+    },
+    more: more && (withTexts(more, redact, 0) as Record<string, unknown>),
+  };
+}
+
+/** A copy with every text passed through `change`; what lies deeper than anything of ours is left out. */
+function withTexts(value: unknown, change: (text: string) => string, depth: number): unknown {
+  if (typeof value === "string") return change(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (depth >= MAX_DEPTH) return null;
+  if (Array.isArray(value)) return value.map((item) => withTexts(item, change, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [change(key), withTexts(item, change, depth + 1)]),
+  );
+}
+
+/** True if part of the output is not shown. */
+export function isCut({ omitted, folded }: Receipt): boolean {
+  return omitted.bytes > 0 || folded.bytes > 0;
+}
+
+/** What a receipt has to say to a ledger: that an output passed or was clamped, was kept, or could not be. */
+export function receiptEvents(receipt: Receipt, atMs: number, more: SpillwayEvent["more"] = null): SpillwayEvent[] {
+  const { session, tool, call, artifact, saved, savedBytes, faults } = receipt;
+  const about = { atMs, session, tool, call, artifact, receipt: null, more: null };
+  const kind = isCut(receipt) ? "output-clamped" : "output-passed";
+  const events: SpillwayEvent[] = [{ ...about, kind, receipt, more }];
+  if (artifact !== null) events.push({ ...about, kind: "artifact-spilled", more: { saved, savedBytes } });
+  const failed = faults?.filter((fault) => fault.startsWith("spill failed")) ?? [];
+  if (failed.length > 0) events.push({ ...about, kind: "spill-failed", more: { faults: failed } });
+  return events;
+}
+
+/** Told in a program's own log what was cut, and what went wrong that an agent was spared. What it throws is ignored. */
+export interface Logger {
+  info(message: string, fields: CutFields): unknown;
+  warn(message: string, fields: CutFields | FaultFields): unknown;
+}
+
+/** What went wrong. */
+export interface FaultFields {
+  fault: string;
+}
+
+/** How much was cut of a tool's output; chars are UTF-16 units. */
+export interface CutFields {
+  tool: string;
+  beforeChars: number;
+  afterChars: number;
+  /** To one decimal. */
+  reducedPercent: number;
+}
+
+/** Logs a cut: "info" where a tool's output comes in, "warn" where a message had to be shortened afterwards. */
+export function logCut(
+  logger: Logger | undefined,
+  level: "info" | "warn",
+  { tool, beforeChars, afterChars }: Omit<CutFields, "reducedPercent">,
+): void {
+  if (logger === undefined || afterChars >= beforeChars) return;
+  const reducedPercent = Math.round((1 - afterChars / beforeChars) * 1000) / 10;
+  const message = `${tool} output cut: ${beforeChars} -> ${afterChars} chars (${reducedPercent.toFixed(1)} % less)`;
+  void (async () => logger[level](message, { tool, beforeChars, afterChars, reducedPercent }))().catch(() => {});
+}
+
+/** Logs a fault that nobody else is told of. */
+export function logFault(logger: Logger | undefined, fault: string): void {
+  void (async () => logger?.warn(fault, { fault }))().catch(() => {});
+}
