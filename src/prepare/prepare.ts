@@ -205,8 +205,8 @@ class Preparer {
 
 /** Shows each result in the shortest form it was given: cut as it came in any case, pruned while it may be pruned. */
 function showAgain(conversation: Conversation, pruning: PruningPolicy): void {
-  const { firstUser, assistants, messages, withForms } = conversation;
-  const { may } = mayPrune({ firstUser, assistants, messages: messages.length }, pruning);
+  const { firstUser, assistants, withForms } = conversation;
+  const { may } = mayPrune({ firstUser, assistants }, pruning);
   for (const item of withForms) {
     const mostStep = may(item) ? STEP.cleared : STEP.clamped;
     let shortest: Form | null = null;

@@ -238,6 +238,18 @@ describe.each(Object.keys(formats) as Format[])("forms shown before, %s", (forma
   });
 });
 
+it.each(Object.keys(formats) as Format[])(
+  "a result that no model has seen is never cleared, though no answer is kept: %s",
+  async (format) => {
+    const ask = await open(format);
+    const pruning: PruningInput = { mode: "aggressive", keepLastAssistants: 0 };
+    for (const messages of requestsOf(format, 4)) {
+      const shown = await ask(messages, { pruning });
+      expect(isCleared(shown.messages.at(-1))).toBe(false);
+    }
+  },
+);
+
 it("at any point of any run: no form but those of its own past, never in the protected turns, and the same after a restart", async () => {
   const visit = fc.record({
     // Which of a few ways a conversation goes from some turn on, and how far it has come.

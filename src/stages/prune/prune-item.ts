@@ -54,7 +54,7 @@ function isSelected({ allow, deny }: PruningPolicy["tools"], tool: string): bool
 type Selected<Item extends PruneItem> = { items: Item[]; why: null } | { items: []; why: string };
 
 /** Where results stand in a request. */
-type Places = Pick<PruneFrame, "firstUser" | "assistants" | "messages">;
+type Places = Pick<PruneFrame, "firstUser" | "assistants">;
 
 /**
  * Whether a result may be pruned: it stands between the first user's message and the cutoff, which is the assistant message
@@ -62,7 +62,7 @@ type Places = Pick<PruneFrame, "firstUser" | "assistants" | "messages">;
  * use, is left alone. In words why, where none may.
  */
 export function mayPrune(
-  { firstUser, assistants, messages }: Places,
+  { firstUser, assistants }: Places,
   { mode, keepLastAssistants: keep, tools }: PruningPolicy,
 ): { may(item: PruneItem): boolean; why: null } | { may(): false; why: string } {
   const none = (why: string) => ({ may: () => false as const, why });
@@ -70,7 +70,8 @@ export function mayPrune(
   if (firstUser === null) return none("no user has spoken yet");
   if (assistants.length < keep)
     return none(`there are ${assistants.length} assistant messages; the last ${keep} are kept`);
-  const cutoff = keep === 0 ? messages : (assistants[assistants.length - keep] as number);
+  // Results behind the last answer were seen by no model yet, so they stay even if no answer is to be kept.
+  const cutoff = assistants[assistants.length - Math.max(1, keep)] ?? 0;
   const known = new Map<string, boolean>();
   const isAllowed = (tool: string) => {
     const before = known.get(tool) ?? isSelected(tools, tool);
