@@ -174,6 +174,7 @@ describe("rules are read from every file that can be in force", () => {
     ["rules of a server", { "config/remote-settings.json": "{}" }],
     ["rules that a program makes", { "managed/managed-settings.json": { policyHelper: { path: "/x" } } }],
     ["a registry", {}, { WSL_DISTRO_NAME: "Ubuntu" }],
+    ["a folder that depends on where the agent was started", {}, { CLAUDE_CONFIG_DIR: "conf" }],
   ])("what cannot be read throws, and so leaves every command alone: %s", (_name, files, env) => {
     expect(() => rulesWith(files, env)).toThrow(/JSON|must be|not read|EISDIR/);
   });

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 
 /** Where Claude Code looks for its settings, from a hook's point of view. */
 export interface ClaudePlace {
@@ -42,6 +42,8 @@ function couldMatch(rule: string, bare: string): boolean {
 export function readClaudeRules({ env, platform, folders }: ClaudePlace): string[] {
   if (platform === "win32" || env.WSL_DISTRO_NAME) throw new Error("rules in the Windows registry are not read");
   const home = env.CLAUDE_CONFIG_DIR || join(homedir(), ".claude");
+  // The agent reads a relative folder from where it was started, which a hook does not know.
+  if (!isAbsolute(home)) throw new Error(`CLAUDE_CONFIG_DIR must be an absolute path to be read; got ${home}`);
   const policies = "/Library/Managed Preferences";
   for (const path of [
     join(home, "remote-settings.json"),
@@ -72,7 +74,10 @@ export function checkStart(platform: NodeJS.Platform): void {
 
 function fromProc(pid: number): [number, string] {
   const read = (name: string) => readFileSync(`/proc/${pid}/${name}`, "utf8");
-  return [Number(/^PPid:\s*(\d+)/m.exec(read("status"))?.[1]), read("cmdline")];
+  const line = read("cmdline");
+  // A process that set its title has written over its own words, and the rest is filled with zeros.
+  if (line.endsWith("\0\0")) throw new Error(`process ${pid} does not tell how it was started`);
+  return [Number(/^PPid:\s*(\d+)/m.exec(read("status"))?.[1]), line];
 }
 
 function fromPs(pid: number): [number, string] {
