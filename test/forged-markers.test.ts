@@ -201,6 +201,9 @@ describe("texts of ours", () => {
     ])
       expect(quoted.quotesMarker(around), around).toBe(true);
     expect(quoted.quotesMarker(text.replace("[", "\uff3b\u200b"))).toBe(true);
+    for (const blank of ["\u00a0", "  ", "\t"])
+      expect(quoted.quotesMarker(text.replaceAll(" ", blank)), JSON.stringify(blank)).toBe(true);
+    expect(quoted.quotesMarker(text.replace(/\]$/, " #abcde]")), "with a tag").toBe(true);
   });
 
   it("other brackets are nobody's", () => {

@@ -4,10 +4,10 @@ const OPENINGS = [
   String.raw`\.\.\. `,
   String.raw`(?:first|last|start of line|end of line) \d`,
   String.raw`exit code -?\d`,
-  String.raw`no output\]`,
+  String.raw`no output(?: #\w+)?\]`,
   "result lost:",
   String.raw`[\d,]+ lines?, [\d,]+ bytes? not shown`,
-  String.raw`cut(?:\]|; | from \d)`,
+  String.raw`cut(?:\]|; | #| from \d)`,
   "output (?:ended early|cut to fit|lost):",
   "(?:repeats and terminal codes folded|white space left out):",
   "binary (?:output|artifact) not shown:",
@@ -40,8 +40,15 @@ const OPENINGS = [
   "sessions_history omitted:",
 ];
 
-/** A model reads past case, blanks, what has no width, and the form of a bracket; and a text may stand inside another. */
-const LIKE_OURS = new RegExp(String.raw`[[\uff3b\u3010][\s\p{Cf}]*(?:${OPENINGS.join("|")})`, "iu");
+/**
+ * A model reads past letter case, the number and kind of blanks, characters without width, and the form of a bracket. A text of
+ * ours may also stand inside another text.
+ */
+const BLANKS = String.raw`[\s\p{Cf}]`;
+const LIKE_OURS = new RegExp(
+  String.raw`[[\uff3b\u3010]${BLANKS}*(?:${OPENINGS.join("|").replaceAll(" ", `${BLANKS}+`)})`,
+  "iu",
+);
 
 /** True if an output has a text that a model could take for a marker of ours. */
 export function quotesMarker(text: string): boolean {
