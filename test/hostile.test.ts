@@ -119,6 +119,11 @@ describe("structured results", () => {
     for (const output of [angry, proxy, { a: angry }, { content: [angry, proxy] }]) {
       await expect(spillway.admit({ output })).resolves.toHaveProperty("text");
     }
+    const rows = Array.from({ length: 9000 }, (_, at) => `row ${at}`);
+    const { output, text, receipt } = await spillway.admit({ output: { rows, proxy }, limits: { maxChars: 300 } });
+    expect(receipt.faults?.[0]).toMatch(/a plain clamp stood in/);
+    expect(typeof output === "string" ? output : JSON.stringify(output)).toBe(text);
+    expect(text.length).toBeLessThanOrEqual(300);
   });
 });
 

@@ -131,14 +131,17 @@ export function admitPlainly(
 ): AdmittedOutput {
   const reason = messageOf(error);
   const faults = [`admitting failed, a plain clamp stood in: ${reason}`];
-  const { value: copy } = boundValue(output, limits.maxBytes ?? NUMBERS.ceilingBytes.default);
+  const ceiling = NUMBERS.ceilingBytes.default;
+  const { value: copy } = boundValue(output, Math.min(limits.maxBytes ?? ceiling, limits.maxChars ?? ceiling));
   const value = view === null ? copy : redacted(copy, view);
   const readable = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   const whole = readable === "" || readable === "{}" ? `[output lost: ${reason}]` : readable;
   const admitted = clampWith(headTail, whole, limits, { tool, ...(exitCode !== null && { exitCode }) });
   return {
     ...admitted,
-    output: typeof output === "object" && typeof value === "object" && value !== null ? value : admitted.text,
+    // The shape that came in stays only if all of its JSON is within the limits.
+    output:
+      typeof output === "object" && typeof value === "object" && admitted.text === readable ? value : admitted.text,
     receipt: { ...admitted.receipt, faults },
   };
 }
