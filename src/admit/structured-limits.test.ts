@@ -305,6 +305,44 @@ function expectObject(shown: unknown, limits: Limits, receipt: Receipt): string 
   return json;
 }
 
+describe("blocks of media", () => {
+  const prose = "a line of a document that is plain text\n".repeat(5000);
+  const data = Buffer.from(Array.from({ length: 9000 }, (_, at) => (at * 137) % 251)).toString("base64");
+
+  it.each([
+    ["a document as text", { type: "document", source: { type: "text", media_type: "text/plain", data: prose } }],
+    [
+      "a document as blocks",
+      { type: "document", source: { type: "content", content: [{ type: "text", text: prose }] } },
+    ],
+    ["a document's context", { type: "document", context: prose, source: { type: "base64", data: "aGk=" } }],
+    ["a link's description", { type: "resource_link", uri: "file:///a", name: "a", description: prose }],
+    ["an image that is none", { type: "image", data: prose, mimeType: "image/png" }],
+  ])("hold their texts to the limits: %s", async (_, block) => {
+    const spillway = await make();
+    const { output, text, receipt } = await spillway.admit({
+      tool: "foo",
+      output: { content: [block] },
+      limits: { maxChars: 600 },
+    });
+    expect(text.length).toBeLessThanOrEqual(600);
+    expect(JSON.stringify(output).length).toBeLessThanOrEqual(1000);
+    expect(receipt.shown.chars).toBe(text.length);
+    expect(receipt.total.bytes).toBe(prose.length);
+  });
+
+  it("keep their data and addresses as they came", async () => {
+    const spillway = await make();
+    const content = [
+      { type: "image", data, mimeType: "image/png" },
+      { type: "image_url", image_url: { url: `https://example.com/a?sig=${"Ab%2F0".repeat(200)}` } },
+      { type: "text", text: "short" },
+    ];
+    const { output } = await spillway.admit({ tool: "foo", output: { content }, limits: { maxChars: 600 } });
+    expect(output).toEqual({ content });
+  });
+});
+
 describe("objects", () => {
   it("stay within every limit as the JSON that a model gets, whatever they are made of", async () => {
     const spillway = await make();

@@ -32,6 +32,8 @@ const SHORT_CHARS = 256;
 /** Blocks whose long strings are not text. */
 const MEDIA =
   /^(?:image|audio|video|file|document|media|input_image|input_audio|input_file|image_url|resource_link|redacted_thinking)$/;
+/** Has a character that neither base64 nor an address has, so it is something to read. */
+const READABLE = /[^A-Za-z0-9+/=_\-:.?&%#~@!$'()*,;[\]\r\n]/;
 /** Fields that hold media or are checked by somebody else, in whatever block they stand. */
 const KEPT_FIELDS = new Set([
   "data",
@@ -110,13 +112,24 @@ class Walk {
   #visitBlock(block: unknown, path: Path): void {
     if (typeof block === "string" || Array.isArray(block)) return this.visitContent(block, path);
     if (!isPlain(block)) return this.#visitOther(block, path);
-    if (MEDIA.test(String(this.#read(block, "type")))) return this.#keep(path);
+    if (MEDIA.test(String(this.#read(block, "type")))) {
+      this.#keep(path);
+      return this.#visitMedia(block, path);
+    }
     this.#fields(block, path, (item, at) => {
       const key = at.at(-1);
       if (KEPT_FIELDS.has(String(key))) this.#keep(path);
       else if (key === "text" || key === "content" || key === "resource") this.#visitText(item, at);
       else this.visitAny(item, at, SHORT_CHARS, block);
     });
+  }
+
+  /** Long texts beside media or in place of them: a document as plain text, a link's description. */
+  #visitMedia(value: unknown, path: Path): void {
+    if (typeof value === "string") {
+      if (value.length >= SHORT_CHARS && READABLE.test(value)) this.#take({ text: value, path });
+    } else if (Array.isArray(value)) this.#each(value, path, (item, at) => this.#visitMedia(item, at));
+    else if (isPlain(value)) this.#fields(value, path, (item, at) => this.#visitMedia(item, at));
   }
 
   /** The text of a block, of a resource in it, or blocks inside it. */
