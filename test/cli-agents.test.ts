@@ -100,6 +100,24 @@ describe("spillway hook", () => {
       expect(hook(odd)).toMatchObject({ status: 0, stdout: "", stderr: expect.stringContaining("JSON") });
     });
 
+    it("leaves it alone where the agent's title hides how it was started", () => {
+      const script = `process.title = "claude"; const { spawnSync } = require("node:child_process");
+        const { status } = spawnSync(process.execPath, [${JSON.stringify(CLI)}, "hook"], { stdio: "inherit" });
+        process.exit(status);`;
+      const { status, stdout, stderr } = spawnSync(
+        process.execPath,
+        ["-e", script, "--", "--disallowedTools", "Bash"],
+        {
+          input: before(folder),
+          cwd: folder,
+          env: { ...env, CLAUDE_CONFIG_DIR: config },
+          encoding: "utf8",
+        },
+      );
+      expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
+      expect(stderr).toContain("how it was started");
+    });
+
     it.each(["--disallowedTools", "--disallowed-tools", "--settings={}", "--managed-settings"])(
       "leaves it alone where the agent was started with %s",
       (flag) => {

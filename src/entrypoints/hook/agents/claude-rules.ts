@@ -75,8 +75,8 @@ export function checkStart(platform: NodeJS.Platform): void {
 function fromProc(pid: number): [number, string] {
   const read = (name: string) => readFileSync(`/proc/${pid}/${name}`, "utf8");
   const line = read("cmdline");
-  // A process that set its title has written over its own words, and the rest is filled with zeros.
-  if (line.endsWith("\0\0")) throw new Error(`process ${pid} does not tell how it was started`);
+  // An agent that set its title has written over the words it was started with, and the rest is filled with zeros.
+  if (/^claude\b/i.test(line) && line.endsWith("\0\0")) throw new Error("the agent does not tell how it was started");
   return [Number(/^PPid:\s*(\d+)/m.exec(read("status"))?.[1]), line];
 }
 
