@@ -327,15 +327,19 @@ describe("the plugin for Claude Code", () => {
     expect(read(".claude-plugin/plugin.json")).toMatchObject({ name: "spillway", version: manifest.version });
   });
 
-  it("its hook is the one that init sets, and runs", () => {
+  it("its hook is the one that init sets, names the plugin's tools, and runs", () => {
     const { hooks } = read("hooks/hooks.json");
     const project = join(folder, "compared");
     mkdirSync(project);
     spillway(["init", "claude-code", "--yes"], "", project);
-    expect(hooks).toEqual(JSON.parse(readFileSync(join(project, ".claude", "settings.json"), "utf8")).hooks);
+    const set = JSON.parse(readFileSync(join(project, ".claude", "settings.json"), "utf8")).hooks;
+    const prefix = "mcp__plugin_spillway_spillway__";
+    set.PostToolUse[0].hooks[0].command += ` --recall-tools ${prefix}`;
+    expect(hooks).toEqual(set);
     const [, ...args] = hooks.PostToolUse[0].hooks[0].command.split(" ");
     expect(commandNames()).toContain("hook");
-    expect(spillway(args, after("Bash", { stdout: log })).stdout).toContain("updatedToolOutput");
+    const { updatedToolOutput } = JSON.parse(spillway(args, after("Bash", { stdout: log })).stdout).hookSpecificOutput;
+    expect(updatedToolOutput.stdout).toMatch(new RegExp(`${prefix}recall.*${prefix}search`));
   });
 
   it("its server offers recall and search, and nothing else", () => {

@@ -41,17 +41,36 @@ describe.runIf(why === "")("Claude Code, in a mode that asks nothing", () => {
       expect(text).toMatch(/\n20000\n.*spillway recall .*\n\[exit code 0\]$/);
     },
   );
+
+  test("all of a long output is judged and kept without a change to the command", async () => {
+    const { text } = await run({ permissions: {}, isHooked: true, isWrapped: false, command: LONG });
+    expect(text).toContain("ERROR: no symbol frobnicate");
+    expect(text).toMatch(/of 214,885 bytes shown.*spillway recall [a-z2-7]{12} /);
+    expect(text).not.toContain("persisted-output");
+  });
+
+  test("the plugin's markers name the tools that it brings", async () => {
+    const flags = ["--plugin-dir", join(import.meta.dirname, "../../plugins/claude-code")];
+    const { text, sent } = await run({ permissions: {}, isHooked: false, command: LONG, flags });
+    const [, recall, search] = /Read it with (\w+)\(.* or find in it with (\w+)\(/.exec(text) ?? [];
+    // The agent names tools that it has not described yet in a message.
+    for (const tool of [recall, search]) expect(sent).toContain(`\\n${tool}\\n`);
+  });
 });
+
+/** Prints 6,000 lines with one error in the middle. */
+const LONG = `awk 'BEGIN { for (i = 1; i <= 6000; i++) print i == 4000 ? "ERROR: no symbol frobnicate" : "step " i " of the build, all is well" }'`;
 
 interface Session {
   permissions: object;
+  isWrapped?: boolean;
   isHooked: boolean;
   command: string;
   flags?: string[];
 }
 
 /** One call of Bash in a project with these rules, and what the model is told of it. */
-async function run({ permissions, isHooked, command, flags = [] }: Session) {
+async function run({ permissions, isHooked, isWrapped = true, command, flags = [] }: Session) {
   const home = mkdtempSync(join(folder, "home-"));
   const project = join(home, "project");
   const bin = join(home, "bin");
@@ -79,14 +98,21 @@ async function run({ permissions, isHooked, command, flags = [] }: Session) {
     IS_SANDBOX: "1",
   };
   try {
-    if (isHooked) await ended("spillway", ["init", "claude-code", "--wrap-commands", "--yes"], project, env);
+    if (isHooked)
+      await ended(
+        "spillway",
+        ["init", "claude-code", ...(isWrapped ? ["--wrap-commands"] : []), "--yes"],
+        project,
+        env,
+      );
     const start = [claude, "-p", "go", "--permission-mode", "bypassPermissions", ...flags];
     const said = await ended(process.execPath, start, project, env);
     const result = provider.requests.map(resultOf).find((each) => each !== undefined);
     if (result === undefined) throw new Error(`no result of Bash was sent to the model; the agent said: ${said}`);
     const { content } = result;
     const text = typeof content === "string" ? content : content.map((block) => block.text ?? "").join("");
-    return { isMade: existsSync(join(project, "x")), result, text };
+    const sent = JSON.stringify(provider.requests.map(({ body }) => body));
+    return { isMade: existsSync(join(project, "x")), result, text, sent };
   } finally {
     await provider.stop();
   }

@@ -48,8 +48,19 @@ export interface ToolResult {
   call: string | undefined;
   /** A text, blocks, or an object that holds texts. */
   response: unknown;
+  /** Where the agent keeps the whole, if the response has only a part of it. */
+  whole?: AgentFile | undefined;
   /** Whether the agent counts the lines of the response itself, so that their numbers would be wrong after a gap. */
   isNumbered: boolean;
   /** Tells the agent to show its model another response, which has the same shape. */
   answer(response: unknown): object;
+}
+
+/** A file in which an agent keeps the whole of a result, as a field of the event names it. */
+export interface AgentFile {
+  path: string;
+  /** The part that stands in the response. The file is only read if it begins or ends with it. */
+  part: string;
+  /** The response with another text in place of the part, and without the path. */
+  put(text: string): unknown;
 }

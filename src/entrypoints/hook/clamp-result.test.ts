@@ -1,5 +1,9 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { createSpillway } from "../../index.ts";
 import { memoryStore } from "../../storage/stores/memory.ts";
 import type { ToolResult } from "./agent.ts";
@@ -75,6 +79,62 @@ test("results with 10,000 blocks and lists of 10,000 names are bounded, in their
   expect(updated.filenames).toContain("/home/user/project/src/file-0.ts");
   expect(updated.filenames).not.toContain("");
   expect({ ...updated, filenames }).toEqual(glob);
+});
+
+describe("an output that the agent wrote to a file, with its first 30,000 characters in the response", () => {
+  const folder = mkdtempSync(join(tmpdir(), "spillway-hook-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const lines = Array.from({ length: 6000 }, (_, i) => `step ${i + 1} of the build took ${(i * 7919) % 1000} ms`);
+  lines[3999] = "ERROR: the linker found no symbol frobnicate";
+  const whole = `${lines.join("\n")}\n`;
+  const part = whole.slice(0, 30_000);
+  const fileOf = (name: string, text: string) => {
+    const path = join(folder, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  const bash = (path: string, shown = part) => ({
+    stdout: shown,
+    stderr: "",
+    interrupted: false,
+    persistedOutputPath: path,
+    persistedOutputSize: whole.length,
+  });
+  const shownOf = async (response: object) =>
+    (await after("Bash", response))?.hookSpecificOutput.updatedToolOutput as unknown as ReturnType<typeof bash>;
+
+  test("is clamped and kept whole", async () => {
+    const { stdout, ...rest } = await shownOf(bash(fileOf("whole.txt", whole)));
+    expect(rest).toEqual({ stderr: "", interrupted: false });
+    expect(stdout.length).toBeLessThanOrEqual(20_000);
+    expect(stdout).toContain("ERROR: the linker found no symbol frobnicate");
+    expect(stdout).toContain(`of ${whole.length.toLocaleString("en")} bytes shown`);
+    const [, id = ""] = /spillway recall ([a-z2-7]{12}) /.exec(stdout) ?? [];
+    expect((await spillway.store?.find(id, "local"))?.bytes).toBe(whole.length);
+  });
+
+  test("is read if the response has its end, and shares the limits with the other texts", async () => {
+    const response = {
+      ...bash(fileOf("end.txt", whole), whole.slice(-30_000).trim()),
+      stderr: "warning\n".repeat(3000),
+    };
+    const { stdout, stderr } = await shownOf(response);
+    expect(stdout.length + stderr.length).toBeLessThanOrEqual(20_000);
+    expect(stdout).toContain("frobnicate");
+  });
+
+  test("is left unread if the file is not surely the output's", async () => {
+    const other = fileOf("other.txt", `something else\n${whole}and more\n`);
+    const link = join(folder, "link.txt");
+    symlinkSync(fileOf("target.txt", whole), link);
+    const pipe = join(folder, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    for (const path of [other, link, pipe, folder, "/dev/zero", join(folder, "none"), "", "\0"]) {
+      const { stdout } = await shownOf(bash(path));
+      expect(stdout, path).toContain("of 30,000 bytes shown");
+    }
+    expect((await shownOf(bash(other, "  "))) ?? null).toBeNull();
+  });
 });
 
 test("what is told from sizes alone is what a clamp would tell", async () => {

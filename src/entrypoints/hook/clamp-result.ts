@@ -1,13 +1,75 @@
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import type { AdmitRequest, Spillway } from "../../spillway.ts";
-import type { ToolResult } from "./agent.ts";
+import type { AgentFile, ToolResult } from "./agent.ts";
 import { findTexts, putTexts } from "./response-texts.ts";
 
 /** What the agent should be told instead of a result; null to leave the result as it is. */
 export async function clampResult(spillway: Pick<Spillway, "admit">, result: ToolResult): Promise<object | null> {
   const { tool, session, call, response, isNumbered } = result;
   const about = { tool, session, call, ...(isNumbered && { strategy: "head", fold: false }) };
-  const updated = await clampResponse(spillway, about, response);
+  const whole = result.whole === undefined ? null : await admitFile(spillway, about, result.whole);
+  const updated = (await clampResponse(spillway, about, whole ?? response)) ?? whole;
   return updated === null ? null : result.answer(updated);
+}
+
+/** The response with the whole output, which the agent keeps in a file, clamped in place of a part; null if there is no such file. */
+async function admitFile(
+  spillway: Pick<Spillway, "admit">,
+  about: Omit<AdmitRequest, "output">,
+  { path, part, put }: AgentFile,
+): Promise<unknown> {
+  const file = await openOwn(path);
+  try {
+    if (file === null || !(await holds(file, part))) return null;
+    const { text } = await spillway.admit({ ...about, output: readBounded(file) });
+    return put(text);
+  } catch {
+    return null; // the part that came is clamped
+  } finally {
+    await file?.close();
+  }
+}
+
+/** Opens a regular file of this user. Null for anything else: a link, a device, another user's file. */
+async function openOwn(path: string): Promise<FileHandle | null> {
+  const named = path.startsWith("~/") ? join(homedir(), path.slice(2)) : path;
+  // A pipe without a writer would let the hook wait.
+  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+  const file = await open(named, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => null);
+  const about = await file?.stat();
+  const user = process.getuid?.();
+  if (about?.isFile() && (user === undefined || about.uid === user)) return file;
+  await file?.close();
+  return null;
+}
+
+/** Characters of the part that are looked for at the file's beginning and end, and bytes that are read there. */
+const COMPARED_CHARS = 4096;
+const COMPARED_BYTES = 4 * COMPARED_CHARS;
+
+/** Whether a file begins or ends with a part of an output. Agents trim blanks. */
+async function holds(file: FileHandle, part: string): Promise<boolean> {
+  const shown = part.trim();
+  if (shown === "") return false;
+  const { size } = await file.stat();
+  const read = async (from: number) => {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(COMPARED_BYTES), 0, COMPARED_BYTES, Math.max(0, from));
+    return buffer.toString("utf8", 0, bytesRead).trim();
+  };
+  const isHead = (await read(0)).startsWith(shown.slice(0, COMPARED_CHARS));
+  return isHead || (await read(size - COMPARED_BYTES)).endsWith(shown.slice(-COMPARED_CHARS));
+}
+
+/** An agent waits some ten seconds for a hook. */
+const MAX_FILE_BYTES = 512 * 1024 * 1024;
+
+async function* readBounded(file: FileHandle): AsyncGenerator<Uint8Array> {
+  const { size } = await file.stat();
+  for await (const chunk of file.createReadStream({ autoClose: false, start: 0, end: MAX_FILE_BYTES - 1 })) yield chunk;
+  if (size > MAX_FILE_BYTES) throw new Error(`only ${MAX_FILE_BYTES} of ${size} bytes were read`);
 }
 
 /** Plain text has none of these. A result that has one may be binary, which is described in words. */
@@ -18,10 +80,12 @@ const ESCAPE = "\u001b";
 /** Whether a result is surely within its tool's limits, or surely over one, as far as sizes tell without a clamp. */
 export function fitOf(
   { resolve }: Pick<Spillway, "resolve">,
-  { tool, response }: ToolResult,
+  { tool, response, whole }: ToolResult,
 ): "within" | "over" | "unsure" {
   const { limits, off } = resolve(tool);
   if (off) return "within";
+  // An agent only writes what it finds too long to a file.
+  if (whole !== undefined) return "over";
   const { maxBytes = Infinity, maxChars = Infinity, maxLines = Infinity, maxTokens = Infinity } = limits;
   const texts = findTexts(response);
   if (texts === null) return "unsure";

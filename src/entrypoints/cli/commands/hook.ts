@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { messageOf } from "../../../errors.ts";
 import { openSpillway } from "../../../open-spillway.ts";
+import type { Access } from "../../../stages/mark/access.ts";
 import type { Agent, ToolResult } from "../../hook/agent.ts";
 import { AGENT_NAMES, DEFAULT_AGENT, loadAgent } from "../../hook/agents/index.ts";
 import { clampResult, fitOf } from "../../hook/clamp-result.ts";
@@ -16,6 +17,7 @@ const EXIT_WRONG_FLAG = 1;
 
 interface HookFlags extends PolicyFlags, PlaceFlags {
   redact: boolean;
+  recallTools?: string;
 }
 
 /** `spillway hook`: answers an agent's hooks. */
@@ -29,6 +31,7 @@ export function addHookCommand(program: Command): void {
     });
   addPlaceFlag(addPolicyFlags(command))
     .option("--no-redact", "save secrets as they are")
+    .option("--recall-tools <prefix>", "the agent has our tools: markers name PREFIXrecall and PREFIXsearch")
     .addHelpText(
       "after",
       `
@@ -101,7 +104,7 @@ async function answerResult(result: ToolResult, flags: HookFlags): Promise<objec
       ledger,
       policy,
       env: {},
-      reader: shellReader(flags, place),
+      reader: readerOf(flags, place),
       placeFaults: warnings,
     });
     const answer = await clampResult(spillway, result);
@@ -111,4 +114,11 @@ async function answerResult(result: ToolResult, flags: HookFlags): Promise<objec
   } finally {
     await place.close();
   }
+}
+
+function readerOf(flags: HookFlags, place: { dir: string }): Access {
+  const { recallTools: prefix } = flags;
+  return prefix === undefined
+    ? shellReader(flags, place)
+    : { by: "tool", recall: `${prefix}recall`, search: `${prefix}search` };
 }

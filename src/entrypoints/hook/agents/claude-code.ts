@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { Agent, CommandCall, ToolResult } from "../agent.ts";
+import type { Agent, AgentFile, CommandCall, ToolResult } from "../agent.ts";
 import { hookSettings } from "../hook-settings.ts";
 
 /** Tools whose results can be large. For the others a start of Node after each call would be a waste. */
@@ -84,10 +84,20 @@ function readResult({ session_id: session, tool_name: tool, tool_response, tool_
     session: textOr(session, undefined),
     call: textOr(call, undefined),
     response: tool_response,
+    whole: readWhole(tool_response),
     // Lines of a file are counted on from here.
     isNumbered: typeof file?.startLine === "number",
     answer: (updatedToolOutput) => ({ hookSpecificOutput: { hookEventName: "PostToolUse", updatedToolOutput } }),
   };
+}
+
+/** Claude Code writes a long output of Bash to a file, and puts its beginning into the response. */
+function readWhole(response: unknown): AgentFile | undefined {
+  if (typeof response !== "object" || response === null) return undefined;
+  const { persistedOutputPath: path, persistedOutputSize: _size, ...rest } = response as Record<string, unknown>;
+  const { stdout: part } = rest;
+  if (typeof path !== "string" || typeof part !== "string") return undefined;
+  return { path, part, put: (stdout) => ({ ...rest, stdout }) };
 }
 
 function textOr<T>(value: unknown, other: T): string | T {
