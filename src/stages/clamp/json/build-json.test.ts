@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { chunked, lent } from "../../../testing/arbitrary.ts";
 import { arbitraryDocument, checkExcerpt, records } from "../../../testing/json-excerpt.ts";
 import { JsonBuilder } from "./build-json.ts";
-import { heldBytes, isMember, type JsonNode } from "./json-node.ts";
+import { heldBytes, isMember, type JsonGroup, type JsonMember, type JsonNode } from "./json-node.ts";
 import { JsonLexer } from "./lex-json.ts";
 import { planJson } from "./plan-json.ts";
 import { writeJson } from "./write-json.ts";
@@ -60,6 +60,36 @@ describe("a document held in little memory", () => {
     expect(shown.list.at(-1)).toEqual(list.at(-1));
     expect(shown.list).toContainEqual(list[99]);
     checkExcerpt(shown, JSON.parse(source), "$", " #tag");
+  });
+
+  it.each([
+    ["members with short values", "", '"v"'],
+    ["members with long keys", "a-name-that-is-much-longer-than-its-value-", "1"],
+    ["a first member that takes all the room", "", "1", `"first":[${"1,".repeat(100)}1],`],
+  ])("gives up the middle of a long object seldom: %s", (_, prefix, value, first = "") => {
+    const mostBytes = 8000;
+    const builder = new JsonBuilder(mostBytes, Number.POSITIVE_INFINITY, undefined);
+    const lexer = new JsonLexer(builder, mostBytes >> 3);
+    lexer.add(encoder.encode(`{${first}"key":0`));
+    const group = (builder.root.entries[0] as JsonMember).node as JsonGroup;
+    let { entries } = group;
+    let trims = 0;
+    Object.defineProperty(group, "entries", {
+      get: () => entries,
+      set(kept: JsonGroup["entries"]) {
+        entries = kept;
+        trims++;
+      },
+    });
+    let held = 0;
+    for (let id = 0; id < 5000; id++) {
+      const key = `"${prefix}${id}"`;
+      lexer.add(encoder.encode(`,${key}:${value}`));
+      held += key.length + 40;
+    }
+    expect(lexer.failed).toBe(false);
+    expect(trims).toBeGreaterThan(0);
+    expect(trims).toBeLessThanOrEqual(held / (mostBytes / 8));
   });
 
   it("reads JSON lines, and holds no more of them than it may", () => {

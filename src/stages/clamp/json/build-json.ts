@@ -11,6 +11,7 @@ import {
   type JsonMember,
   type JsonNode,
   type JsonText,
+  memberBytes,
 } from "./json-node.ts";
 import type { JsonToken } from "./lex-json.ts";
 import { JsonLexer, type JsonListener } from "./lex-json.ts";
@@ -77,7 +78,9 @@ export class JsonBuilder implements JsonListener {
     }
     const group = this.#stack.pop() as JsonGroup;
     this.#rares.pop();
-    this.#levels.pop();
+    const level = this.#levels.pop() as Level;
+    // What is held of a long group does not depend on where it was trimmed last.
+    if (level.isLong) this.#trim(group, level);
     group.isOpen = false;
     group.to = to;
     group.toLine = line;
@@ -130,7 +133,7 @@ export class JsonBuilder implements JsonListener {
     if (this.#keyIsLost) addSkip(group.entries, member);
     else {
       group.entries.push(member);
-      this.#heldBytes += heldBytes(node) + (this.#key?.bytes.length ?? 0);
+      this.#heldBytes += memberBytes(member);
     }
     this.#key = null;
     this.#keyIsWanted = false;
@@ -162,8 +165,10 @@ export class JsonBuilder implements JsonListener {
   #trim(group: JsonGroup, level: Level): void {
     const freed = trimEntries(group, this.#mostBytes / 8);
     this.#heldBytes -= freed;
-    if (freed === 0) level.outside = this.#heldBytes;
-    else level.isLong = true;
+    if (freed > 0) level.isLong = true;
+    // An eighth more has to come before it is read again, whatever stayed.
+    const stayed = freed === 0 ? 0 : (this.#mostBytes * 3) / 8;
+    level.outside = Math.max(level.outside, this.#heldBytes - stayed);
   }
 
   skim(at: number, line: number, depth: number): SkimmedEntries | null {
@@ -202,7 +207,7 @@ export class JsonBuilder implements JsonListener {
       const sorts = this.#raresFor(group, member.node)?.add(member.node, at) ?? [];
       group.entries.push({ ...member, index: at, sorts });
     }
-    this.#heldBytes += members.reduce((sum, { node }) => sum + heldBytes(node), 0);
+    this.#heldBytes += members.reduce((sum, member) => sum + memberBytes(member), 0);
     return true;
   }
 

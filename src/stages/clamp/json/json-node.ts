@@ -116,10 +116,12 @@ const NODE_BYTES = 32;
 /** What a value costs to hold. */
 export function heldBytes(node: JsonNode): number {
   if (!isGroup(node)) return NODE_BYTES + (node.kind === "gone" ? 0 : node.size);
-  return node.entries.reduce(
-    (sum, entry) => sum + (isMember(entry) ? heldBytes(entry.node) + (entry.key?.bytes.length ?? 0) : NODE_BYTES),
-    NODE_BYTES,
-  );
+  return node.entries.reduce((sum, entry) => sum + (isMember(entry) ? memberBytes(entry) : NODE_BYTES), NODE_BYTES);
+}
+
+/** What a member costs to hold, its key included. */
+export function memberBytes({ key, node }: JsonMember): number {
+  return heldBytes(node) + (key?.bytes.length ?? 0);
 }
 
 /** About what a note on skipped entries takes, and one on a value that is not shown. */

@@ -15,6 +15,7 @@ import {
   type JsonSkip,
   type JsonText,
   lastLine,
+  memberBytes,
   type RareSort,
   SKIP_SIZE,
 } from "./json-node.ts";
@@ -436,10 +437,11 @@ export function trimEntries(group: JsonGroup, most: number): number {
   const special = specialEntries(group, costs, first, entries.length - last, most);
   let freed = 0;
   for (let at = first; at < entries.length - last; at++) {
-    const entry = special.get(at);
-    freed += (costs[at] as number) - (entry === undefined ? 0 : heldBytes(entry.node));
-    if (entry === undefined) addSkip(kept, entries[at] as JsonEntry);
-    else kept.push(entry);
+    const entry = entries[at] as JsonEntry;
+    const shown = special.get(at);
+    freed += (isMember(entry) ? memberBytes(entry) : 0) - (shown === undefined ? 0 : memberBytes(shown));
+    if (shown === undefined) addSkip(kept, entry);
+    else kept.push(shown);
   }
   if (freed === 0) return 0;
   kept.push(...entries.slice(Math.max(first, entries.length - last)));
