@@ -7,6 +7,13 @@ import { classifyResponse } from "./peek-response.ts";
 const TOO_LONG = "prompt is too long: 205668 tokens > 200000 maximum";
 
 describe("classify", () => {
+  it.each([" ", "\n", "[ ", "\t[", "{ "])("reads a megabyte of %j in a few passes", (piece) => {
+    // With a pass for every blank this would take hours.
+    const text = piece.repeat(1_000_000 / piece.length);
+    expect(classify(text).kind).toBe("other");
+    expect(classify({ status: 400, body: `${text}x`, message: `${text}${TOO_LONG}` }).kind).toBe("other");
+  });
+
   it("never throws, whatever it is given", () => {
     const hostile = new Proxy(
       {},

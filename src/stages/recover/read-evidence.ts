@@ -149,7 +149,7 @@ class Reader {
     const known = texts.length;
     if (parsed !== null) this.read(parsed, depth + 1);
     // A refusal in an unknown form is taken as text. An answer, or the start of one, never is.
-    const isBody = parsed !== null || /^\s*\[?\s*\{\s*"/.test(value);
+    const isBody = parsed !== null || /^\[?\s*\{\s*"/.test(value.trimStart());
     if (isBody && (texts.length > known || statuses.size === 0)) return;
     const text = normalize(value.slice(0, MAX_TEXT_CHARS));
     if (text === "" || texts.length >= MAX_TEXTS || texts.includes(text)) return;
