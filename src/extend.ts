@@ -52,7 +52,7 @@ export type {
   Retention,
   Store,
 } from "./contract/store.ts";
-export type { Choice, Focus, Held, Sieve, Strategy, StrategyRequest } from "./contract/strategy.ts";
+export type { Choice, Cutter, Focus, Sieve, Strategy, StrategyRequest } from "./contract/strategy.ts";
 export type { TokenCounter } from "./contract/token-counter.ts";
 export type {
   GuardedSession,

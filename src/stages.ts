@@ -6,7 +6,7 @@ export type { Limits, Unit } from "./contract/limits.ts";
 export type { Receipt } from "./contract/receipt.ts";
 export type { Extent, Size, Total } from "./contract/size.ts";
 export type { Span } from "./contract/span.ts";
-export type { Choice, Focus, Held, Sieve, Strategy, StrategyRequest } from "./contract/strategy.ts";
+export type { Choice, Cutter, Focus, Sieve, Strategy, StrategyRequest } from "./contract/strategy.ts";
 export type { TokenCounter } from "./contract/token-counter.ts";
 export { boundValue } from "./stages/clamp/bound-value.ts";
 export { strategies } from "./stages/clamp/strategies/index.ts";

@@ -83,6 +83,7 @@ describe("exports", () => {
       type CustomMarker
       type Cut
       type CutFields
+      type Cutter
       type EventKind
       type EventQuery
       type Extent
@@ -90,7 +91,6 @@ describe("exports", () => {
       type Focus
       type Gap
       type GuardedSession
-      type Held
       type HeldArtifact
       type HtmlReader
       type Ladder
@@ -163,10 +163,10 @@ describe("exports", () => {
       type Choice
       type ClampOptions
       type Cut
+      type Cutter
       type Extent
       type Focus
       type Gap
-      type Held
       type Limits
       type Measuring
       type Piece

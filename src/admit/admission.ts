@@ -72,7 +72,7 @@ export interface Admission {
   add(bytes: Uint8Array): Uint8Array;
   /** True once part of the output will be held back: from here on it has to be spilled. */
   readonly over: boolean;
-  readonly held: Uint8Array;
+  readonly heldBytes: Uint8Array;
   /** What sort of output it is, once that is known. */
   readonly kind: string | null;
   /** `fault` is why the output's source ended early, if it did; `exitCode` is for one that was not known before. */
@@ -131,8 +131,8 @@ export function startAdmission(request: AdmissionRequest): Admission {
     get over() {
       return clamp.over;
     },
-    get held() {
-      return clamp.held;
+    get heldBytes() {
+      return clamp.heldBytes;
     },
     get kind() {
       return clamp.kind;
@@ -157,7 +157,7 @@ interface Closings {
 }
 
 function endAdmission(request: AdmissionRequest, clamped: Clamped, closings: Closings): Ended {
-  const isOver = clamped.held !== null && clamped.total.bytes > 0;
+  const isOver = clamped.cutter !== null && clamped.total.bytes > 0;
   const binary = request.off ? null : request.isMedia && isOver ? BASE64_MEDIA : describeBinary(clamped.sample);
   const isCut = isOver || binary !== null;
   const cut = isCut || (clamped.replaced && !request.off);
@@ -166,7 +166,7 @@ function endAdmission(request: AdmissionRequest, clamped: Clamped, closings: Clo
 
 /** True for a web page of which something will not be shown. */
 export function isCutPage({ clamped, binary, cut }: Ended): boolean {
-  return cut && clamped.held !== null && binary === null && clamped.kind === "html";
+  return cut && clamped.cutter !== null && binary === null && clamped.kind === "html";
 }
 
 /** Mark and record: the text that the model reads, and its receipt. `original` is the text as it came, where it is at hand. */
@@ -198,8 +198,8 @@ function writeClamped(ended: Ended, { keeping, sha256 }: Kept, original: string 
       savedBytes: keeping.savedBytes,
       ...(keeping.redactions.count > 0 ? { storedRedactions: keeping.redactions } : {}),
       ...(written.binary === null ? {} : { binary: written.binary }),
-      ...(request.explain && clamped.held !== null && written.binary === null
-        ? { explained: clamped.held.explain?.(written.cut).slice(0, NUMBERS.receiptCuts.default) ?? [] }
+      ...(request.explain && clamped.cutter !== null && written.binary === null
+        ? { explained: clamped.cutter.explain?.(written.cut).slice(0, NUMBERS.receiptCuts.default) ?? [] }
         : {}),
       ...(faults.length > 0 ? { faults } : {}),
       ...(page === undefined ? {} : pageFacts(page, ended.cut)),
@@ -226,7 +226,7 @@ interface Written extends Marked {
 /** The text for the model, by what became of the output. */
 function writeText(ended: Ended, keeping: Keeping, original: string | undefined): Written {
   const { request, binary } = ended;
-  const { total, within, held, overBy } = ended.clamped;
+  const { total, within, cutter, overBy } = ended.clamped;
   const { closing, whole } = ended.closings;
   const measure = measureWith(request);
   const style = request.strategy.name === "head" ? "suffix" : "indicators";
@@ -257,8 +257,8 @@ function writeText(ended: Ended, keeping: Keeping, original: string | undefined)
   });
   if (total.bytes === 0) return { text: writeEmpty(mark, measure), cut: shownWhole, binary };
   if (binary !== null) return described(binary);
-  if (held === null) return { text: withClosing(original ?? within ?? "", whole), cut: shownWhole, binary };
-  const { text, cut } = writeMarked(held, total, mark, measure);
+  if (cutter === null) return { text: withClosing(original ?? within ?? "", whole), cut: shownWhole, binary };
+  const { text, cut } = writeMarked(cutter, total, mark, measure);
   // What is left of a text must not look like binary, or clamping it again would not give the same.
   const kind = describeBinary(new TextEncoder().encode(text.slice(0, SAMPLE_BYTES)).subarray(0, SAMPLE_BYTES));
   if (kind !== null) return described(kind);

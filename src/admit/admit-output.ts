@@ -148,14 +148,14 @@ async function readAndKeep(
   } catch (error) {
     fault = firstLine(error);
   }
-  const { held } = admission;
+  const { heldBytes } = admission;
   const exited = await Promise.resolve(exit).catch(() => null);
   const exitCode = readExitCode(exited) ?? request.exitCode;
   const ended = admission.end(fault, exitCode);
   if (!ended.cut) return writeEnded(ended, NOT_KEPT, original);
   const again = known === null ? null : await admitAgain(request, known, place.store);
   if (known !== null && again !== null) return remembered(writeEnded(again, known), known, own);
-  if (held.length > 0) await keep(held);
+  if (heldBytes.length > 0) await keep(heldBytes);
   const { artifact, fault: spillFault } = await spill.end();
   const faults = spillFault === null ? [] : [spillFault];
   const raw = await ownText(artifact, access, request.exitCode);

@@ -66,11 +66,11 @@ export interface Sieve {
    * `exitCode` is the command's, where it became known only with the end. `plain` keeps both ends of the output as it
    * came, for what a strategy cannot choose from.
    */
-  end(total: Total, exitCode?: number, plain?: Held): Held;
+  end(total: Total, exitCode?: number, plain?: Cutter): Cutter;
 }
 
-/** What a sieve held on to. `cut` may be called again with other room: it decides anew and changes nothing. */
-export interface Held {
+/** Makes a cut of what a sieve held on to. `cut` may be called again with other room: it decides anew and changes nothing. */
+export interface Cutter {
   /** The strategy that it is from, where another one stood in. */
   strategy?: string;
   cut(room: Room): Cut;

@@ -2,7 +2,7 @@ import type { Cut, ExplainedBlock } from "../../contract/cut.ts";
 import type { Limits, Unit } from "../../contract/limits.ts";
 import type { Total } from "../../contract/size.ts";
 import type { Span } from "../../contract/span.ts";
-import type { Held, Sieve, Strategy, StrategyRequest } from "../../contract/strategy.ts";
+import type { Cutter, Sieve, Strategy, StrategyRequest } from "../../contract/strategy.ts";
 import type { TokenCounter } from "../../contract/token-counter.ts";
 import { messageOf } from "../../errors.ts";
 import { type Fold, startFold } from "../fold/fold.ts";
@@ -28,7 +28,7 @@ export interface Clamp {
   /** True once the output is known to be over a limit. */
   readonly over: boolean;
   /** All bytes so far while the output is not over; none afterwards. */
-  readonly held: Uint8Array;
+  readonly heldBytes: Uint8Array;
   /** What sort of output it is, once a strategy was chosen by that. */
   readonly kind: string | null;
   /** `closing` is what must still fit behind an output that is within its limits (its exit line). */
@@ -45,7 +45,7 @@ export interface Clamped {
   /** That text shows U+FFFD for bytes that are not UTF-8, so it alone does not tell what they were. */
   replaced: boolean;
   /** Else what to cut it from, and the limit that it was over. */
-  held: Held | null;
+  cutter: Cutter | null;
   overBy: Unit | null;
   /** The strategy that took it, and the kind of output that it was chosen for, if it was. */
   strategy: string;
@@ -86,7 +86,7 @@ class RunningClamp implements Clamp {
     this.#capacity = capacityBytes(request.limits, request.counter);
   }
 
-  get held(): Uint8Array {
+  get heldBytes(): Uint8Array {
     return this.over ? NOTHING : this.#waiting();
   }
 
@@ -102,7 +102,7 @@ class RunningClamp implements Clamp {
     scanBytes(this.#scan, bytes);
     let before: Uint8Array = NOTHING;
     if (!this.over && this.#surelyOver()) {
-      before = this.held;
+      before = this.heldBytes;
       this.over = true;
     }
     if (this.over && !this.#isStarted && this.#isSampled()) this.#start();
@@ -120,17 +120,17 @@ class RunningClamp implements Clamp {
       breaks: this.#scan.breaks,
     };
     const result = { total, sample: this.#sample, strategy: this.#strategy.name, kind: null, faults: this.#faults };
-    const text = this.over ? null : decode(this.held);
+    const text = this.over ? null : decode(this.heldBytes);
     const overBy = this.#overBy(total, text, closing);
     if (overBy === null) {
-      return { ...result, within: text, replaced: isReplaced(text ?? "", this.held), held: null, overBy };
+      return { ...result, within: text, replaced: isReplaced(text ?? "", this.heldBytes), cutter: null, overBy };
     }
     this.over = true;
     if (!this.#isStarted) this.#start();
     this.#attempt(() => this.#fold?.end());
-    const held = this.#endSieves(total, exitCode);
-    const strategy = held.strategy ?? this.#strategy.name;
-    return { ...result, within: null, replaced: false, held, overBy, strategy, kind: this.kind };
+    const cutter = this.#endSieves(total, exitCode);
+    const strategy = cutter.strategy ?? this.#strategy.name;
+    return { ...result, within: null, replaced: false, cutter, overBy, strategy, kind: this.kind };
   }
 
   /** A strategy that chooses by the sample must see all of it, however the output was chunked. */
@@ -182,26 +182,26 @@ class RunningClamp implements Clamp {
     });
   }
 
-  #endSieves(total: Total, exitCode: number | undefined): Held {
+  #endSieves(total: Total, exitCode: number | undefined): Cutter {
     const plain = this.#plain?.end(total);
-    let held: Held | null = null;
+    let cutter: Cutter | null = null;
     this.#attempt(() => {
-      held = this.#sieve?.end(total, exitCode, plain) ?? null;
+      cutter = this.#sieve?.end(total, exitCode, plain) ?? null;
     });
-    const { strategy = undefined } = (held ?? {}) as Partial<Held>;
+    const { strategy = undefined } = (cutter ?? {}) as Partial<Cutter>;
     return {
       ...(strategy !== undefined && { strategy }),
       cut: (room) => {
         let cut: Cut | null = null;
         this.#attempt(() => {
-          cut = held === null ? null : checkCut(held.cut(room), total);
+          cut = cutter === null ? null : checkCut(cutter.cut(room), total);
         });
-        return cut ?? (plain as Held).cut(room);
+        return cut ?? (plain as Cutter).cut(room);
       },
       explain: (cut) => {
         let blocks: ExplainedBlock[] | null = null;
         this.#attempt(() => {
-          blocks = held?.explain?.(cut) ?? null;
+          blocks = cutter?.explain?.(cut) ?? null;
         });
         return blocks ?? explainPlainly(cut, this.#strategy.name);
       },

@@ -1,7 +1,7 @@
 import type { Cut, Room } from "../../contract/cut.ts";
 import type { Unit } from "../../contract/limits.ts";
 import type { Size, Total } from "../../contract/size.ts";
-import type { Held } from "../../contract/strategy.ts";
+import type { Cutter } from "../../contract/strategy.ts";
 import { binaryKeptText, restWords } from "./access.ts";
 import { type Form, isPiece, type MarkRequest, type Measure, markForms } from "./forms.ts";
 import { quotesMarker, tagFor, withTag } from "./quoted.ts";
@@ -14,15 +14,15 @@ export interface Marked {
 }
 
 /** Marks a cut. The text never exceeds the limits: it is measured as a whole, and the cut is made again where it is over. */
-export function writeMarked(held: Held, total: Total, request: MarkRequest, measure: Measure): Marked {
+export function writeMarked(cutter: Cutter, total: Total, request: MarkRequest, measure: Measure): Marked {
   const { beside } = request;
-  const plain = tryForms(held, total, request, measure, "");
+  const plain = tryForms(cutter, total, request, measure, "");
   let shown = pieceTexts(plain.cut);
   if (beside === undefined && !plain.cut.isQuoting && !quotesMarker(shown)) return plain;
   for (let tries = 0; ; tries++) {
     const tag = tagFor(shown, beside);
     const closing = request.closing.map((line) => withTag(line, tag));
-    const marked = tryForms(held, total, { ...request, closing }, measure, tag);
+    const marked = tryForms(cutter, total, { ...request, closing }, measure, tag);
     const pieces = pieceTexts(marked.cut);
     // With less room another cut is made, and what it shows may have the tag.
     if (!pieces.includes(tag) || tries === TRIES) return marked;
@@ -37,12 +37,12 @@ function pieceTexts(cut: Cut): string {
     .join("\n");
 }
 
-function tryForms(held: Held, total: Total, request: MarkRequest, measure: Measure, tag: string): Marked {
+function tryForms(cutter: Cutter, total: Total, request: MarkRequest, measure: Measure, tag: string): Marked {
   for (const form of markForms(request, measure, tag)) {
-    const marked = tryForm(form, held, total, request, measure, tag);
+    const marked = tryForm(form, cutter, total, request, measure, tag);
     if (marked !== null) return marked;
   }
-  const cut = held.cut(everything(request));
+  const cut = cutter.cut(everything(request));
   const cutBy = cut.omitted.bytes > 0 ? tightest(total, request) : null;
   return { text: lastWords(total, request, measure), cut: { ...cut, cutBy } };
 }
@@ -53,7 +53,7 @@ const TRIES = 6;
 
 function tryForm(
   form: Form,
-  held: Held,
+  cutter: Cutter,
   total: Total,
   request: MarkRequest,
   measure: Measure,
@@ -63,7 +63,7 @@ function tryForm(
   let room: Room = { gap, fixed, tag };
   let best: Marked | null = null;
   for (let tries = 0; tries < TRIES && leavesRoom(room, request); tries++) {
-    const cut = held.cut(room);
+    const cut = cutter.cut(room);
     const text = form.write(cut);
     const size = measure(text);
     const slack = slackOf(size, request);

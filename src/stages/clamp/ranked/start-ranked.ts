@@ -1,7 +1,7 @@
 import type { Cut, Room } from "../../../contract/cut.ts";
 import type { Extent, Size, Total } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
-import type { Held, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
+import type { Cutter, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
 import { EndHolder } from "../account.ts";
 import { budgetOf, capacityBytes, decode, measureBytes, spend } from "../fit.ts";
@@ -85,7 +85,7 @@ export function startRanked(request: StrategyRequest, ranker: LineRanker): Sieve
       const from = span.from + left;
       rest.add({ ...span, bytes: span.bytes.subarray(left), from });
     },
-    end(total: Total, _exitCode?: number, plain?: Held): Held {
+    end(total: Total, _exitCode?: number, plain?: Cutter): Cutter {
       if (rest === null) splitter.end();
       const ranked = classes.map(
         (lines, place): RankClass => ({
@@ -142,7 +142,7 @@ function cutRanked(
   request: StrategyRequest,
   ranked: RankClass[],
   total: Total,
-  plain: Held | undefined,
+  plain: Cutter | undefined,
   room: Room,
 ): Cut {
   const budget = spend(budgetOf(request.limits), room.fixed);

@@ -47,12 +47,12 @@ function orSignal(strategy: Strategy): Strategy {
           other.add(span);
         },
         end(total, exitCode = request.exitCode, plain) {
-          const held = own.end(total, exitCode, plain);
-          const isKnown = held !== plain && strategy.name !== headTail.name;
+          const cutter = own.end(total, exitCode, plain);
+          const isKnown = cutter !== plain && strategy.name !== headTail.name;
           // A whole JSON document says itself what went wrong.
-          if (isKnown && (strategy.name === "json" || exitCode === undefined || exitCode === 0)) return held;
+          if (isKnown && (strategy.name === "json" || exitCode === undefined || exitCode === 0)) return cutter;
           const isForSignal = other.tellsFailure() || (!isKnown && other.hasOdd());
-          return isForSignal ? { ...other.end(total, exitCode), strategy: signal.name } : held;
+          return isForSignal ? { ...other.end(total, exitCode), strategy: signal.name } : cutter;
         },
       };
     },

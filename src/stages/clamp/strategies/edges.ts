@@ -2,7 +2,7 @@ import type { Cut, Gap, Room } from "../../../contract/cut.ts";
 import type { Unit } from "../../../contract/limits.ts";
 import type { Size, Total } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
-import type { Held, Sieve, Strategy, StrategyRequest } from "../../../contract/strategy.ts";
+import type { Cutter, Sieve, Strategy, StrategyRequest } from "../../../contract/strategy.ts";
 import { newScan, scanBytes } from "../../measure/scan.ts";
 import { Accounts, EndHolder, type HeldSpan, type Region, type Shown, StartHolder } from "../account.ts";
 import {
@@ -37,7 +37,7 @@ export function startEdges(request: StrategyRequest, share: number): Sieve {
       start?.add(span);
       end?.add(span);
     },
-    end(total: Total): Held {
+    end(total: Total): Cutter {
       const nothing: Region = { bytes: new Uint8Array(0), at: renderedBytes, spans: [] };
       const regions = { start: start?.region() ?? { ...nothing, at: 0 }, end: end?.region() ?? nothing };
       return { cut: (room) => cutEdges({ ...request, ...regions, share, renderedBytes, total }, room) };

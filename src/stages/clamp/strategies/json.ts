@@ -2,7 +2,7 @@ import type { Cut, ExplainedBlock, Gap, Piece, Room } from "../../../contract/cu
 import type { Unit } from "../../../contract/limits.ts";
 import type { Size, Total } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
-import type { Held, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
+import type { Cutter, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
 import { measureText } from "../../measure/measure-text.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
 import { type Budget, budgetOf, capacityBytes, overBudget, spend } from "../fit.ts";
@@ -44,7 +44,7 @@ function startJson(request: StrategyRequest): Sieve {
     add(span: Span): void {
       if (!lexer.failed) lexer.add(span.bytes);
     },
-    end(total: Total, _exitCode?: number, plain?: Held): Held {
+    end(total: Total, _exitCode?: number, plain?: Cutter): Cutter {
       if (!lexer.end()) return plain ?? { cut: () => nothingOf(total, null) };
       const root = outermost(builder.root);
       const { unscanned } = builder;

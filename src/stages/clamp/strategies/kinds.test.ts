@@ -210,10 +210,10 @@ describe("strategies for kinds", () => {
         counter: estimateCounter,
       });
       for (const chunk of lent([new TextEncoder().encode(source)])) clamp.add(chunk);
-      const { held } = clamp.end("");
+      const { cutter } = clamp.end("");
       const none = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
-      return held
-        ?.explain?.(held.cut({ fixed: none, gap: none }))
+      return cutter
+        ?.explain?.(cutter.cut({ fixed: none, gap: none }))
         .map(({ shown, kind, line }) => ({ shown, kind, line }));
     };
     expect(explained(`id,name\n${lines(900, (n) => `${n},name ${n}`)}`, "table")).toEqual([

@@ -1,7 +1,7 @@
 import type { Cut, Room } from "../../../contract/cut.ts";
 import type { Total } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
-import type { Held, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
+import type { Cutter, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
 import { type Budget, budgetOf, spend, UNITS } from "../fit.ts";
 import { type Judged, judge } from "../signal/judge.ts";
@@ -49,7 +49,7 @@ export function startSignal(request: StrategyRequest): Sieve & { tellsFailure():
     },
     tellsFailure: () => reader.tellsFailure || tellingRows(reader.store).length > 0,
     hasOdd: () => oddRows(reader.store, reader.shapes).length > 0,
-    end(total: Total, exitCode = request.exitCode): Held {
+    end(total: Total, exitCode = request.exitCode): Cutter {
       const plain = edges.end(total);
       const whole = reader.end();
       const isFailure = exitCode === undefined ? reader.tellsFailure : exitCode !== 0;
@@ -77,7 +77,7 @@ interface Ended {
   costs: UnitCosts;
   total: Total;
   /** Keeps both ends. */
-  plain: Held;
+  plain: Cutter;
 }
 
 function cutSignal({ request, judged, costs, total, plain }: Ended, room: Room): Cut {
