@@ -39,7 +39,7 @@ export async function openSpillway(
       ? openPlace(dir, env.SPILLWAY_DIR || undefined, { ...parts, retention })
       : { store: parts.store, ledger: null },
   ]);
-  const kept: Kept = { ...local, ...(parts.ledger !== undefined && { ledger: parts.ledger }) };
+  const kept: OpenedPlace = { ...local, ...(parts.ledger !== undefined && { ledger: parts.ledger }) };
   const files =
     (events ?? runs) === undefined
       ? {}
@@ -75,14 +75,14 @@ export async function openSpillway(
   });
 }
 
-type Kept = Pick<SpillwayParts, "store" | "ledger" | "placeFaults">;
+type OpenedPlace = Pick<SpillwayParts, "store" | "ledger" | "placeFaults">;
 
 /** This machine's folder. Where it cannot be had an agent must go on, unless its own code named the folder. */
 async function openPlace(
   named: string | undefined,
   fromEnvironment: string | undefined,
   { reader, logger, retention }: Pick<SpillwayOptions, "reader" | "logger" | "retention">,
-): Promise<Kept> {
+): Promise<OpenedPlace> {
   const open = async () =>
     (await import("./storage/local/open-local.ts")).openLocal(named ?? fromEnvironment, { collects: true, retention });
   try {

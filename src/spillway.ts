@@ -3,7 +3,7 @@ import { readExitCode } from "./admit/admission.ts";
 import { type AdmittedOutput, admitOutput } from "./admit/admit-output.ts";
 import type { Admission, AdmitOptions, AdmitRequest } from "./admit/admit-request.ts";
 import { admitPlainly } from "./admit/clamp-text.ts";
-import { OwnTexts } from "./admit/own-texts.ts";
+import { KnownTexts } from "./admit/known-texts.ts";
 import { withFaults } from "./admit/receipts.ts";
 import { newRecorder } from "./admit/recorder.ts";
 import type { Redact } from "./admit/redaction.ts";
@@ -86,7 +86,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   // A policy that names no strategy of ours should fail where it was written, not inside an agent.
   for (const name of strategyNames(policy)) strategyNamed(name);
 
-  const own = new OwnTexts();
+  const own = new KnownTexts();
   const breaker = () => newBreaker(NUMBERS.breakerFailures.default, NUMBERS.breakerPauseMs.default, now);
   const deadlineMs = NUMBERS.spillDeadlineMs.default;
   const place: SpillPlace = {

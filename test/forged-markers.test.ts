@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { startRelay } from "../src/entrypoints/mcp/relay.ts";
 import { createSpillway, type Spillway } from "../src/index.ts";
-import type { Access, Keeping } from "../src/stages/mark/access.ts";
+import type { Access, SavedCopy } from "../src/stages/mark/access.ts";
 import * as access from "../src/stages/mark/access.ts";
 import * as dataBlock from "../src/stages/mark/data-block.ts";
 import * as forms from "../src/stages/mark/forms.ts";
@@ -42,7 +42,7 @@ const READERS: Access[] = [
   { by: "shell" },
   { by: "file", path: "/runs/a.txt" },
 ];
-const KEEPINGS: Keeping[] = READERS.flatMap((reader) =>
+const KEEPINGS: SavedCopy[] = READERS.flatMap((reader) =>
   (["yes", "partial", "no"] as const).map((saved) => ({
     saved,
     savedBytes: 40_960,
@@ -51,22 +51,22 @@ const KEEPINGS: Keeping[] = READERS.flatMap((reader) =>
     redactions: { count: 0, bytes: 0 },
   })),
 );
-const bracketed = (write: (keeping: Keeping) => string) =>
+const bracketed = (write: (savedCopy: SavedCopy) => string) =>
   KEEPINGS.map(write)
     .filter((text) => text !== "")
     .map((text) => (text.startsWith("[") ? text : `[${text}]`));
 const size = (text: string) => ({ bytes: text.length, chars: text.length, lines: text.split("\n").length, tokens: 0 });
-const request = (style: "indicators" | "suffix", keeping: Keeping): forms.MarkRequest => ({
+const request = (style: "indicators" | "suffix", savedCopy: SavedCopy): forms.MarkRequest => ({
   limits: { maxLines: 9 },
   style,
   exitCode: 1,
   closing: [],
-  keeping,
+  savedCopy,
 });
 /** Every line that the forms write around a cut without any piece. */
-const formLines = KEEPINGS.flatMap((keeping) =>
+const formLines = KEEPINGS.flatMap((savedCopy) =>
   (["indicators", "suffix"] as const).flatMap((style) =>
-    forms.markForms(request(style, keeping), size, "").flatMap((form) =>
+    forms.markForms(request(style, savedCopy), size, "").flatMap((form) =>
       gaps.flatMap((gap) => {
         const extent = { bytes: gap.bytes, lines: gap.lines };
         const cut = { parts: [gap], total, kept: extent, folded: extent, omitted: extent, cutBy: null };
@@ -106,12 +106,15 @@ const SAID: Record<string, { module: object; said: Record<string, string[] | nul
       keptText: bracketed(access.keptText),
       binaryKeptText: bracketed(access.binaryKeptText),
       accessText: bracketed(access.accessText),
-      restWords: bracketed((keeping) => `[cut; ${access.restWords(keeping)}]`),
+      restWords: bracketed((savedCopy) => `[cut; ${access.restWords(savedCopy)}]`),
       recallLine: bracketed(access.recallLine),
     },
   },
   "forms.ts": { module: forms, said: { markForms: formLines, isPiece: null } },
-  "page-note.ts": { module: pageNote, said: { pageNote: bracketed((keeping) => pageNote.pageNote(81_204, keeping)) } },
+  "page-note.ts": {
+    module: pageNote,
+    said: { pageNote: bracketed((savedCopy) => pageNote.pageNote(81_204, savedCopy)) },
+  },
   "recall-texts.ts": {
     module: recallTexts,
     said: {
@@ -147,16 +150,18 @@ const SAID: Record<string, { module: object; said: Record<string, string[] | nul
     said: {
       writeMarked: formLines,
       writeEmpty: [
-        writeMarked.writeEmpty({ ...request("suffix", KEEPINGS[0] as Keeping), closing: ["[exit code 1]"] }, size),
+        writeMarked.writeEmpty({ ...request("suffix", KEEPINGS[0] as SavedCopy), closing: ["[exit code 1]"] }, size),
       ],
-      writeBinary: KEEPINGS.map((keeping) => writeMarked.writeBinary("PNG", total, request("suffix", keeping), size)),
+      writeBinary: KEEPINGS.map((savedCopy) =>
+        writeMarked.writeBinary("PNG", total, request("suffix", savedCopy), size),
+      ),
     },
   },
   "write-summary.ts": {
     module: writeSummary,
     said: {
-      writeSummary: KEEPINGS.flatMap((keeping) =>
-        writeSummary.writeSummary("-", { model: "small-1", total, keeping, closing: [] }).split("\n"),
+      writeSummary: KEEPINGS.flatMap((savedCopy) =>
+        writeSummary.writeSummary("-", { model: "small-1", total, savedCopy, closing: [] }).split("\n"),
       ).filter((line) => line !== "-"),
     },
   },
@@ -170,7 +175,7 @@ const ELSEWHERE = [
   CLEARED_PLACEHOLDER,
   trimText("x".repeat(99), { maxChars: 9, headChars: 2, tailChars: 2 })?.split("\n").at(-1) as string,
   "[sessions_history omitted: message too large]",
-  ...compactionText("-", { model: "m", messages: 69, request: null, keeping: KEEPINGS[2] as Keeping })
+  ...compactionText("-", { model: "m", messages: 69, request: null, savedCopy: KEEPINGS[2] as SavedCopy })
     .split("\n")
     .filter((line) => line !== "-"),
 ];

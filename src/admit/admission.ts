@@ -7,7 +7,7 @@ import type { TokenCounter } from "../contract/token-counter.ts";
 import { type Clamped, startClamp } from "../stages/clamp/clamp.ts";
 import { UNITS } from "../stages/clamp/fit.ts";
 import { headTail } from "../stages/clamp/strategies/edges.ts";
-import type { Keeping } from "../stages/mark/access.ts";
+import type { SavedCopy } from "../stages/mark/access.ts";
 import type { CustomMarker, MarkRequest } from "../stages/mark/forms.ts";
 import { tagAtEnd, withTag } from "../stages/mark/quoted.ts";
 import { endedEarly, exitLine, grouped } from "../stages/mark/texts.ts";
@@ -92,7 +92,7 @@ export interface Ended {
   /** True if a summary may stand for it. */
   canSummarize: boolean;
   /** The web page whose text it is, as it was kept. */
-  page?: Kept;
+  page?: SpilledOutput;
   summary?: Summary | null;
 }
 
@@ -100,9 +100,10 @@ export interface Ended {
 export type Summary = { text: string; model: string } | { fault: string };
 
 /** What became of a whole output in the store. */
-export interface Kept {
-  keeping: Keeping;
+export interface SpilledOutput extends SavedCopy {
+  /** Of what is stored, like the secrets that were replaced in it. */
   sha256: string | null;
+  redactions: { count: number; bytes: number };
 }
 
 /** What a model may see of an output, and what happened to it. */
@@ -113,10 +114,14 @@ export interface Admitted {
   totalChars: number;
 }
 
-/** Nothing was kept: a filter, or a clamp with no store. */
-export const NOT_KEPT: Kept = {
-  keeping: { saved: "no", savedBytes: 0, id: null, access: { by: "operator" }, redactions: { count: 0, bytes: 0 } },
+/** Nothing was saved: a filter, or a clamp with no store. */
+export const NOT_SAVED: SpilledOutput = {
+  saved: "no",
+  savedBytes: 0,
+  id: null,
+  access: { by: "operator" },
   sha256: null,
+  redactions: { count: 0, bytes: 0 },
 };
 
 /** What base64 data is called where it is not shown. */
@@ -170,7 +175,7 @@ export function isCutPage({ clamped, binary, cut }: Ended): boolean {
 }
 
 /** Mark and record: the text that the model reads, and its receipt. `original` is the text as it came, where it is at hand. */
-export function writeEnded(ended: Ended, kept: Kept = NOT_KEPT, original?: string): Admitted {
+export function writeEnded(ended: Ended, kept: SpilledOutput = NOT_SAVED, original?: string): Admitted {
   const { summary } = ended;
   const clamped = writeClamped(ended, kept, original);
   if (!summary) return clamped;
@@ -180,9 +185,9 @@ export function writeEnded(ended: Ended, kept: Kept = NOT_KEPT, original?: strin
   return { text: summary.text, receipt: summaryReceipt(receipt, shown, summary.model, totalChars), totalChars };
 }
 
-function writeClamped(ended: Ended, { keeping, sha256 }: Kept, original: string | undefined): Admitted {
+function writeClamped(ended: Ended, spilled: SpilledOutput, original: string | undefined): Admitted {
   const { request, clamped, closings, page } = ended;
-  const written = writeText(ended, keeping, original);
+  const written = writeText(ended, spilled, original);
   const cut = request.source?.account(written.cut) ?? written.cut;
   const faults = [...closings.early, ...clamped.faults];
   const receipt = newReceipt(
@@ -192,11 +197,11 @@ function writeClamped(ended: Ended, { keeping, sha256 }: Kept, original: string 
       strategy: clamped.faults.length > 0 ? PLAIN_STRATEGY : clamped.strategy,
       ...(clamped.kind === null ? {} : { kind: clamped.kind }),
       shown: measureText(written.text, request.counter),
-      artifact: keeping.id,
-      sha256,
-      saved: ended.cut ? keeping.saved : null,
-      savedBytes: keeping.savedBytes,
-      ...(keeping.redactions.count > 0 ? { storedRedactions: keeping.redactions } : {}),
+      artifact: spilled.id,
+      sha256: spilled.sha256,
+      saved: ended.cut ? spilled.saved : null,
+      savedBytes: spilled.savedBytes,
+      ...(spilled.redactions.count > 0 ? { storedRedactions: spilled.redactions } : {}),
       ...(written.binary === null ? {} : { binary: written.binary }),
       ...(request.explain && clamped.cutter !== null && written.binary === null
         ? { explained: clamped.cutter.explain?.(written.cut).slice(0, NUMBERS.receiptCuts.default) ?? [] }
@@ -210,8 +215,7 @@ function writeClamped(ended: Ended, { keeping, sha256 }: Kept, original: string 
 }
 
 /** What a receipt says of the page whose text is shown; if all of the text is shown, the page is the artifact. */
-function pageFacts({ keeping, sha256 }: Kept, isTextCut: boolean): Partial<Receipt> {
-  const { id, saved, savedBytes } = keeping;
+function pageFacts({ id, sha256, saved, savedBytes }: SpilledOutput, isTextCut: boolean): Partial<Receipt> {
   return {
     kind: "html",
     ...(isTextCut ? {} : { artifact: id, sha256, saved, savedBytes }),
@@ -224,7 +228,7 @@ interface Written extends Marked {
 }
 
 /** The text for the model, by what became of the output. */
-function writeText(ended: Ended, keeping: Keeping, original: string | undefined): Written {
+function writeText(ended: Ended, savedCopy: SavedCopy, original: string | undefined): Written {
   const { request, binary } = ended;
   const { total, within, cutter, overBy } = ended.clamped;
   const { closing, whole } = ended.closings;
@@ -237,7 +241,7 @@ function writeText(ended: Ended, keeping: Keeping, original: string | undefined)
     style,
     exitCode,
     closing,
-    keeping,
+    savedCopy,
     beside,
     ...(marker === undefined ? {} : { marker }),
   };
@@ -333,7 +337,7 @@ function plainClamp(text: string, request: AdmissionRequest): string {
   const { marker: _marker, focus: _focus, source: _source, note: _note, isMedia: _isMedia, ...plain } = request;
   const admission = startAdmission({ ...plain, strategy: headTail, fold: false, exitCode: null });
   for (const bytes of encodeText(text)) admission.add(bytes);
-  const { text: clamped, receipt } = writeEnded(admission.end(), NOT_KEPT, text);
+  const { text: clamped, receipt } = writeEnded(admission.end(), NOT_SAVED, text);
   return isWithin(receipt.shown, request.limits) ? clamped : "";
 }
 

@@ -10,7 +10,7 @@ import { accessText } from "../stages/mark/access.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { encodeText, newScan, scanBytes, scannedChars, scannedLines } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { type AdmissionRequest, NOT_KEPT, startAdmission } from "./admission.ts";
+import { type AdmissionRequest, NOT_SAVED, startAdmission } from "./admission.ts";
 import { type AdmittedBlocks, admitTexts, fitTogether, type SourceText } from "./admit-texts.ts";
 import { cutAccount, newReceipt } from "./receipts.ts";
 
@@ -177,8 +177,8 @@ export function boundObject<T extends object>(
   const total = { bytes: scan.bytes, lines: scannedLines(scan), chars: scannedChars(scan), breaks: scan.breaks };
   return {
     blocks: [{ text: null, request, chunks, ended: null }],
-    write([{ keeping, sha256 } = NOT_KEPT]) {
-      const { output, text } = fitted(request, seen, `shortened from ${total.bytes} bytes. ${accessText(keeping)}`);
+    write([spilled = NOT_SAVED]) {
+      const { output, text } = fitted(request, seen, `shortened from ${total.bytes} bytes. ${accessText(spilled)}`);
       const shown = measureText(text, request.counter);
       const kept = { bytes: Math.min(shown.bytes, total.bytes), lines: Math.min(shown.lines, total.lines) };
       const omitted = { bytes: total.bytes - kept.bytes, lines: total.lines - kept.lines };
@@ -189,11 +189,11 @@ export function boundObject<T extends object>(
       const facts = {
         strategy: "bounded",
         shown,
-        artifact: keeping.id,
-        sha256,
-        saved: keeping.saved,
-        savedBytes: keeping.savedBytes,
-        ...(keeping.redactions.count > 0 ? { storedRedactions: keeping.redactions } : {}),
+        artifact: spilled.id,
+        sha256: spilled.sha256,
+        saved: spilled.saved,
+        savedBytes: spilled.savedBytes,
+        ...(spilled.redactions.count > 0 ? { storedRedactions: spilled.redactions } : {}),
       };
       const receipt = newReceipt(request, facts, cutAccount(request.source?.account(cut) ?? cut));
       return { output: output as T, text, texts: [], receipt, totalChars: total.chars };

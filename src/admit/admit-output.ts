@@ -14,7 +14,7 @@ import {
   type Ended,
   holdLimits,
   isCutPage,
-  NOT_KEPT,
+  NOT_SAVED,
   readExitCode,
   type Summary,
   startAdmission,
@@ -23,9 +23,9 @@ import {
 import { admitBlocks, admitUnwalked, holdBlocks, plainResult } from "./admit-blocks.ts";
 import { type AdmittedPage, admitPage, type LoadHtmlReader, type Page, PageHolder } from "./admit-page.ts";
 import { type AdmittedBlocks, isCutBlock } from "./admit-texts.ts";
+import type { KnownText, KnownTexts } from "./known-texts.ts";
+import { knownText, knownTextNow } from "./known-texts.ts";
 import type { ModelView } from "./model-view.ts";
-import type { OwnText, OwnTexts } from "./own-texts.ts";
-import { ownText, ownTextNow } from "./own-texts.ts";
 import { withFaults } from "./receipts.ts";
 import { redactedPlace } from "./redacted-source.ts";
 
@@ -43,7 +43,7 @@ export interface Keeper {
   about: ArtifactAbout;
   /** How the marker's reader gets at an artifact. */
   access: (artifact: Artifact) => Access | Promise<Access>;
-  own: OwnTexts;
+  own: KnownTexts;
   /** Replaces secrets in what the model reads, if that is asked for. */
   loadView: (() => Promise<ModelView>) | null;
   /** Makes text of web pages; without it they are cut as they are. */
@@ -58,7 +58,7 @@ export interface Keeper {
 type StructuredKeeper = Omit<Keeper, "loadView" | "exit"> & Partial<Pick<Keeper, "loadView">>;
 
 /** Never throws. Null: the clamp shows everything. */
-export type Summarize = (ended: Ended, kept: OwnText) => Promise<Summary | null>;
+export type Summarize = (ended: Ended, kept: KnownText) => Promise<Summary | null>;
 
 /** An output's bytes as they come. */
 type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
@@ -152,13 +152,13 @@ async function readAndKeep(
   const exited = await Promise.resolve(exit).catch(() => null);
   const exitCode = readExitCode(exited) ?? request.exitCode;
   const ended = admission.end(fault, exitCode);
-  if (!ended.cut) return writeEnded(ended, NOT_KEPT, original);
+  if (!ended.cut) return writeEnded(ended, NOT_SAVED, original);
   const again = known === null ? null : await admitAgain(request, known, place.store);
   if (known !== null && again !== null) return remembered(writeEnded(again, known), known, own);
   if (heldBytes.length > 0) await keep(heldBytes);
   const { artifact, fault: spillFault } = await spill.end();
   const faults = spillFault === null ? [] : [spillFault];
-  const raw = await ownText(artifact, access, request.exitCode);
+  const raw = await knownText(artifact, access, request.exitCode);
   const html = isCutPage(ended) ? holder?.html() : null;
   const page = await pageText(ended, { html, raw, fault, exitCode }, keeper, faults);
   const { text, kept = raw } = page ?? {};
@@ -183,7 +183,7 @@ async function pageText(
 }
 
 /** A model's summary of an output, if its tool's policy asks for one. */
-async function summaryOf(ended: Ended, kept: OwnText, summarize: Summarize | undefined): Promise<Summary | null> {
+async function summaryOf(ended: Ended, kept: KnownText, summarize: Summarize | undefined): Promise<Summary | null> {
   const { request, canSummarize, clamped } = ended;
   const { summarizeOverChars: over } = request;
   if (summarize === undefined || over === undefined || !canSummarize || clamped.total.chars <= over) return null;
@@ -194,8 +194,8 @@ async function summaryOf(ended: Ended, kept: OwnText, summarize: Summarize | und
 const READ_BYTES = 1024 * 1024;
 
 /** A text of ours is cut anew from its artifact; null if that is gone, or not whole. */
-async function admitAgain(request: AdmissionRequest, known: OwnText, store: Store | null): Promise<Ended | null> {
-  const { id, saved } = known.keeping;
+async function admitAgain(request: AdmissionRequest, known: KnownText, store: Store | null): Promise<Ended | null> {
+  const { id, saved } = known;
   if (store === null || id === null || (saved !== "yes" && saved !== "local")) return null;
   const wait = <T>(promise: Promise<T>) => within(promise, NUMBERS.spillDeadlineMs.default, "reading an artifact");
   try {
@@ -215,7 +215,7 @@ async function admitAgain(request: AdmissionRequest, known: OwnText, store: Stor
   }
 }
 
-function remembered(admitted: Admitted, own: OwnText, texts: OwnTexts): Admitted {
+function remembered(admitted: Admitted, own: KnownText, texts: KnownTexts): Admitted {
   // One with a fault says so; cut anew it would not.
   if (admitted.receipt.faults === undefined) texts.remember(admitted.text, own);
   return admitted;
@@ -232,7 +232,7 @@ export async function admitStructured(
   const { place, about, access, own, summarize } = keeper;
   const { blocks, write } = view === null ? admit(request, result) : admitRedacted(request, result, view);
   const faults: string[] = [];
-  const kept: OwnText[] = [];
+  const kept: KnownText[] = [];
   for (const block of blocks) {
     const isCut = isCutBlock(block);
     const known = isCut && block.text !== null ? own.find(block.text) : null;
@@ -248,7 +248,7 @@ export async function admitStructured(
     const { artifact, fault } = await spill.end();
     if (fault !== null) faults.push(fault);
     const { exitCode } = block.request;
-    const raw = await ownText(artifact, access, exitCode);
+    const raw = await knownText(artifact, access, exitCode);
     if (block.ended === null) {
       kept.push(raw);
       continue;
@@ -263,7 +263,7 @@ export async function admitStructured(
   }
   const { texts, ...admitted } = write(kept);
   texts.forEach((text, index) => {
-    if (blocks[index]?.ended?.cut) own.remember(text, kept[index] as OwnText);
+    if (blocks[index]?.ended?.cut) own.remember(text, kept[index] as KnownText);
   });
   return holdBlocks(request, { ...admitted, receipt: withFaults(admitted.receipt, faults) });
 }
@@ -281,10 +281,10 @@ export function admitStructuredNow(
     isCutBlock(block) ? spillNow(place, about, block.chunks()) : { artifact: null, fault: null },
   );
   const kept = blocks.map((block, index) =>
-    ownTextNow(spills[index]?.artifact ?? null, access, block.request.exitCode),
+    knownTextNow(spills[index]?.artifact ?? null, access, block.request.exitCode),
   );
   const { texts, ...admitted } = write(kept);
-  texts.forEach((text, index) => own.remember(text, kept[index] as OwnText));
+  texts.forEach((text, index) => own.remember(text, kept[index] as KnownText));
   const faults = spills.flatMap(({ fault }) => fault ?? []);
   return holdBlocks(request, { ...admitted, receipt: withFaults(admitted.receipt, faults) });
 }

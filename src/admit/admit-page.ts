@@ -10,8 +10,8 @@ import { NUMBERS } from "../stages/policy/defaults.ts";
 import { within } from "../stages/spill/deadline.ts";
 import { type SpillPlace, startSpill } from "../stages/spill/spill.ts";
 import { type AdmissionRequest, type Ended, type SourceAccount, startAdmission } from "./admission.ts";
+import { type KnownText, knownText } from "./known-texts.ts";
 import type { ModelView } from "./model-view.ts";
-import { type OwnText, ownText } from "./own-texts.ts";
 import { addRedactions } from "./receipts.ts";
 import { redactedPlace } from "./redacted-source.ts";
 
@@ -25,7 +25,7 @@ export interface Page {
   total: Total;
   overBy: Unit | null;
   /** The page itself, as it was kept. */
-  raw: OwnText;
+  raw: KnownText;
   fault: string | undefined;
   exitCode: number | null;
 }
@@ -34,7 +34,7 @@ export interface Page {
 export interface AdmittedPage {
   text: string;
   ended: Ended;
-  kept: OwnText;
+  kept: KnownText;
 }
 
 /** Where texts of pages are kept, and what they are read with. */
@@ -63,7 +63,7 @@ export async function admitPage(
   // A secret may come together only as text, where markup stood inside it.
   const view = (await loadView?.())?.source();
   const text = view?.readText(read) ?? read;
-  const note = pageNote(total.bytes, raw.keeping);
+  const note = pageNote(total.bytes, raw);
   const source = pageAccount(total, overBy, request.source, view?.redactions);
   const admission = startAdmission({ ...request, note, source });
   for (const bytes of encodeText(text)) admission.add(bytes);
@@ -73,7 +73,7 @@ export async function admitPage(
   for (const bytes of encodeText(text)) await spill.add(bytes);
   const { artifact, fault: spillFault } = await spill.end();
   if (spillFault !== null) faults.push(spillFault);
-  return { text, ended, kept: { ...(await ownText(artifact, access, request.exitCode)), note } };
+  return { text, ended, kept: { ...(await knownText(artifact, access, request.exitCode)), note } };
 }
 
 async function readPage(html: string, load: LoadHtmlReader): Promise<string | { fault: string }> {

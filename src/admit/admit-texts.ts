@@ -17,8 +17,8 @@ import {
   type Admitted,
   type Ended,
   isWithin,
-  type Kept,
   type SourceAccount,
+  type SpilledOutput,
   startAdmission,
   writeEnded,
 } from "./admission.ts";
@@ -44,7 +44,7 @@ export function isCutBlock({ ended }: AdmittedBlock): boolean {
 export interface AdmittedBlocks<T> {
   blocks: AdmittedBlock[];
   /** Takes what became of each block, in their order. */
-  write(kept: readonly Kept[]): Admitted & { output: T; texts: string[] };
+  write(kept: readonly SpilledOutput[]): Admitted & { output: T; texts: string[] };
 }
 
 /** A text of a result, and its source if secrets were replaced in it. */

@@ -4,7 +4,7 @@ import { strategies } from "../stages/clamp/strategies/index.ts";
 import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
 import { encodeText } from "../stages/measure/scan.ts";
 import { arbitraryLimits, arbitraryOutput } from "../testing/arbitrary.ts";
-import { type AdmissionRequest, admitWhole, NOT_KEPT, startAdmission, writeEnded } from "./admission.ts";
+import { type AdmissionRequest, admitWhole, NOT_SAVED, startAdmission, writeEnded } from "./admission.ts";
 
 it("gives what the long way gives, or nothing", () => {
   let taken = 0;
@@ -31,7 +31,7 @@ it("gives what the long way gives, or nothing", () => {
         const whole = admitWhole(text, request);
         const admission = startAdmission(request);
         for (const chunk of encodeText(text)) admission.add(chunk);
-        const long = writeEnded(admission.end(), NOT_KEPT, text.toWellFormed());
+        const long = writeEnded(admission.end(), NOT_SAVED, text.toWellFormed());
         if (whole === null) return;
         taken++;
         expect(JSON.parse(JSON.stringify(whole))).toEqual(JSON.parse(JSON.stringify(long)));

@@ -16,7 +16,7 @@ import {
   type Admitted,
   admitWhole,
   holdLimits,
-  NOT_KEPT,
+  NOT_SAVED,
   startAdmission,
   writeEnded,
 } from "./admission.ts";
@@ -86,7 +86,7 @@ function clampWith(
   if (whole !== null) return whole;
   const admission = startAdmission(request);
   for (const bytes of encodeText(text)) admission.add(bytes);
-  const admitted = writeEnded(admission.end(), NOT_KEPT, text.toWellFormed());
+  const admitted = writeEnded(admission.end(), NOT_SAVED, text.toWellFormed());
   return holdLimits(request, admitted, (plain) => ({ text: plain }));
 }
 

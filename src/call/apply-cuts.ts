@@ -1,5 +1,5 @@
 import type { WireEdit } from "../contract/wire.ts";
-import { type KeptResult, keptLine } from "../prepare/form.ts";
+import { type SavedResult, savedLine } from "../prepare/form.ts";
 import { mediaLeftOut } from "../stages/mark/texts.ts";
 import { encodeText } from "../stages/measure/scan.ts";
 import { joinTexts, trimText } from "../stages/prune/trim-text.ts";
@@ -74,7 +74,7 @@ async function editOf(
   const text = cut.to === "cleared" ? tools.placeholder : trimText(whole, tools.softTrim);
   if (text === null) return null;
   const kept = isRecall(item.tool, tools) ? null : await keep(encodeText(joinTexts(texts)), item, tools);
-  const short = withLine(text, await keptLine(kept, item.tool, tools.session, tools.parts));
+  const short = withLine(text, await savedLine(kept, item.tool, tools.session, tools.parts));
   return short.length < shown.length ? { texts: [short] } : null;
 }
 
@@ -107,7 +107,7 @@ async function mediaText(draft: Draft, index: number, item: DraftItem | null, to
   const media = item?.result.media ?? draft.wire.read(draft.messages[index]).media;
   const about = { tool: item?.tool ?? "media", call: item?.call ?? null };
   const kept = await keep(encodeText(JSON.stringify(origin) ?? ""), about, tools);
-  return withLine(mediaLeftOut(media), await keptLine(kept, about.tool, tools.session, tools.parts));
+  return withLine(mediaLeftOut(media), await savedLine(kept, about.tool, tools.session, tools.parts));
 }
 
 /** Returns the result's texts in the message from which this one was made. */
@@ -126,7 +126,7 @@ async function keep(
   chunks: Iterable<Uint8Array>,
   { tool, call }: { tool: string; call: string | null },
   { parts, session }: CutTools,
-): Promise<KeptResult | null> {
+): Promise<SavedResult | null> {
   const spill = startSpill(parts.place, { scope: parts.scope, session, tool, call });
   for (const bytes of chunks) await spill.add(bytes);
   const { artifact } = await spill.end();

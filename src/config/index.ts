@@ -1,2 +1,2 @@
 export { type ConfigSource, type LoadConfigOptions, type LoadedConfig, loadConfig } from "./load-config.ts";
-export type { KeepingOptions } from "./to-keeping.ts";
+export type { UserOptions } from "./to-user-options.ts";

@@ -7,8 +7,8 @@ import { type Environment, policyFromEnvironment } from "../stages/policy/policy
 import { ConfigFault, printable } from "./config-fault.ts";
 import { type Found, findProjectConfig, findUserConfig, type Refuse } from "./find-config.ts";
 import { mistypedVariables } from "./mistyped-variables.ts";
-import type { KeepingOptions } from "./to-keeping.ts";
 import { type SummarizerConfig, toSummarizer } from "./to-summarizer.ts";
+import type { UserOptions } from "./to-user-options.ts";
 
 /** Where to look. Everything defaults to this process. */
 export interface LoadConfigOptions {
@@ -34,7 +34,7 @@ export interface ConfigSource {
 export interface LoadedConfig {
   policy: PolicyInput;
   /** All that `createSpillway` takes of it: the policy, and where the user's own file says things are kept. */
-  options: KeepingOptions & { policy: PolicyInput };
+  options: UserOptions & { policy: PolicyInput };
   /** Weakest first. */
   sources: ConfigSource[];
   /** What was ignored and why, each with its place. */
@@ -53,7 +53,7 @@ const MAX_TOLD = 10;
  */
 export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig> {
   const { cwd = process.cwd(), env = process.env, home = ownHome(), platform = process.platform } = options;
-  const loaded: Loaded = { policy: {}, keeping: {}, summarization: {}, home, sources: [], warnings: [] };
+  const loaded: Loaded = { policy: {}, userOptions: {}, summarization: {}, home, sources: [], warnings: [] };
   const file = options.file ?? (env.SPILLWAY_CONFIG || undefined);
   if (file !== undefined) {
     await addFile(loaded, "user", { path: resolve(cwd, file), passedOver: [] });
@@ -70,17 +70,17 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     loaded.policy = mergeInputs(loaded.policy, environment);
     loaded.sources.push({ kind: "environment", path: null });
   }
-  const { policy, keeping, sources, warnings } = loaded;
+  const { policy, userOptions, sources, warnings } = loaded;
   const summarizer = toSummarizer(loaded.summarization, env);
-  if (summarizer !== undefined) keeping.summarizer = summarizer;
+  if (summarizer !== undefined) userOptions.summarizer = summarizer;
   // The variable, which whoever opens the folder reads, wins over a file.
-  if (env.SPILLWAY_DIR) delete keeping.dir;
-  return { policy, options: { policy, ...keeping }, sources, warnings };
+  if (env.SPILLWAY_DIR) delete userOptions.dir;
+  return { policy, options: { policy, ...userOptions }, sources, warnings };
 }
 
 /** What was read so far. */
 interface Loaded extends Omit<LoadedConfig, "options"> {
-  keeping: KeepingOptions;
+  userOptions: UserOptions;
   summarization: SummarizerConfig;
   home: string;
 }
@@ -88,9 +88,9 @@ interface Loaded extends Omit<LoadedConfig, "options"> {
 async function addFile(loaded: Loaded, kind: "project" | "user", { path, passedOver }: Found): Promise<void> {
   const told = (fault: ConfigFault) => `${printable(path)}:${fault.at.line}:${fault.at.column}: ${fault.message}`;
   try {
-    const { policy, keeping, summarization, ignored } = await readPolicy(path, kind, loaded.home);
+    const { policy, userOptions, summarization, ignored } = await readPolicy(path, kind, loaded.home);
     loaded.policy = mergeInputs(loaded.policy, kind === "project" ? { project: policy } : policy);
-    loaded.keeping = { ...loaded.keeping, ...keeping };
+    loaded.userOptions = { ...loaded.userOptions, ...userOptions };
     loaded.summarization = { ...loaded.summarization, ...summarization };
     loaded.warnings.push(...atMost(ignored.map(told)));
   } catch (error) {
@@ -115,20 +115,20 @@ async function readPolicy(
   home: string,
 ): Promise<{
   policy: PolicyInput;
-  keeping: KeepingOptions;
+  userOptions: UserOptions;
   summarization: SummarizerConfig | undefined;
   ignored: ConfigFault[];
 }> {
   const isProject = kind === "project";
   // Side by side: the validator takes longer to load than a file to read.
-  const [root, { validateConfig }, { toPolicy }, { toKeeping }, { ruleFaults }, trust, { strategies }] =
+  const [root, { validateConfig }, { toPolicy }, { toUserOptions }, { ruleFaults }, trust, { strategies }] =
     await Promise.all([
       import("./read-config.ts").then(({ readConfig }) =>
         readConfig(path, isProject ? MAX_PROJECT_BYTES : MAX_USER_BYTES),
       ),
       import("./validate-config.ts"),
       import("./to-policy.ts"),
-      import("./to-keeping.ts"),
+      import("./to-user-options.ts"),
       import("./rule-faults.ts"),
       import("./project-trust.ts"),
       isProject ? import("../stages/clamp/strategies/index.ts") : { strategies: [] },
@@ -140,11 +140,11 @@ async function readPolicy(
   if (wrong.length > 0) throw new AggregateError(inOrder(wrong));
   const policy = toPolicy(config);
   // A project's has none of it: that was refused above.
-  const keeping = toKeeping(config, dirname(path), home);
-  const wrongRules = await ruleFaults(root, keeping);
+  const userOptions = toUserOptions(config, dirname(path), home);
+  const wrongRules = await ruleFaults(root, userOptions);
   if (wrongRules.length > 0) throw new AggregateError(wrongRules);
   const { summarization } = config as { summarization?: SummarizerConfig };
-  return { policy, keeping, summarization, ignored: inOrder(isProject ? [...ignored, ...unknown] : ignored) };
+  return { policy, userOptions, summarization, ignored: inOrder(isProject ? [...ignored, ...unknown] : ignored) };
 }
 
 function inOrder(faults: ConfigFault[]): ConfigFault[] {

@@ -1,10 +1,10 @@
 import { ConfigFault } from "./config-fault.ts";
 import { type ConfigNode, type PathStep, positionOf } from "./config-node.ts";
-import type { KeepingOptions } from "./to-keeping.ts";
+import type { UserOptions } from "./to-user-options.ts";
 import { pathText } from "./validate-config.ts";
 
 /** What is wrong with the redaction rules of a file, each at its place: said here, nobody meets it in an agent's run. */
-export async function ruleFaults(root: ConfigNode, { redact }: KeepingOptions): Promise<ConfigFault[]> {
+export async function ruleFaults(root: ConfigNode, { redact }: UserOptions): Promise<ConfigFault[]> {
   const rules = typeof redact === "object" ? redact.rules : [];
   if (rules.length === 0) return [];
   const { compilePrograms, compileRules } = await import("../stages/redact/compile-rules.ts");

@@ -6,7 +6,7 @@ import type { Weight } from "../stages/prune/weight.ts";
 import { startSpill } from "../stages/spill/spill.ts";
 import { spillBatches } from "../stages/spill/spill-batches.ts";
 import type { Item } from "./conversation.ts";
-import { type KeptResult, keepingOf, keptLine } from "./form.ts";
+import { type SavedResult, savedCopyOf, savedLine } from "./form.ts";
 import { type Preparation, shownText, textOf } from "./preparation.ts";
 
 /** The request as the plans see it. */
@@ -14,7 +14,7 @@ export function frameOf(preparation: Preparation): PruneFrame<Item> {
   const { conversation, pruning, windowTokens, parts, reader } = preparation;
   const { items, assistants, firstUser, messages, total } = conversation;
   const sample = parts.place.store === null ? null : { id: "a".repeat(12), saved: "yes" as const, savedBytes: 0 };
-  const line = recallLine(keepingOf(sample, parts.access));
+  const line = recallLine(savedCopyOf(sample, parts.access));
   const cleared = reader.weigh([withLine(pruning.hardClear.placeholder, line)]);
   const note = reader.weigh([
     withLine("\n...\n\n\n[Tool result trimmed: kept first 1500 chars and last 1500 chars of 100000 chars.]", line),
@@ -54,7 +54,7 @@ export async function cutResults(
       const saved = kept[at] ?? null;
       // What could not be saved stays, unless the request would be refused with it.
       if (hasStore && saved === null && !forced && !preparation.isRecall(item.tool)) continue;
-      const line = await keptLine(saved, item.tool, preparation.session, parts);
+      const line = await savedLine(saved, item.tool, preparation.session, parts);
       const text = to === "cleared" ? pruning.hardClear.placeholder : trimText(shownText(item), pruning.softTrim);
       if (text === null) continue;
       const texts = [withLine(text, line)];
@@ -64,12 +64,12 @@ export async function cutResults(
 }
 
 /** What is kept of a result: by its admission, by an earlier form, or now. */
-async function keep(item: Item, preparation: Preparation): Promise<KeptResult | null> {
+async function keep(item: Item, preparation: Preparation): Promise<SavedResult | null> {
   const { parts, session } = preparation;
   if (item.form?.kept) return item.form.kept;
   if (preparation.isRecall(item.tool)) return null;
   const { texts } = item.result;
-  const known = texts.length === 1 ? parts.own.find(texts[0] as string)?.keeping : undefined;
+  const known = texts.length === 1 ? parts.own.find(texts[0] as string) : undefined;
   if (known && known.id !== null) return { id: known.id, saved: known.saved, savedBytes: known.savedBytes };
   const about = { scope: parts.scope, session, tool: item.tool, call: item.call };
   const spill = startSpill(parts.place, about);

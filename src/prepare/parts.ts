@@ -1,5 +1,5 @@
 import type { AdmittedOutput } from "../admit/admit-output.ts";
-import type { OwnTexts } from "../admit/own-texts.ts";
+import type { KnownTexts } from "../admit/known-texts.ts";
 import type { Recorder } from "../admit/recorder.ts";
 import type { Ledger } from "../contract/ledger.ts";
 import type { Policy, PruningInput, ToolPolicy } from "../contract/policy.ts";
@@ -47,7 +47,7 @@ export interface PrepareParts {
   access: Access;
   accessTo(artifact: Pick<Artifact, "id" | "session" | "tool">): Promise<Access>;
   place: SpillPlace;
-  own: OwnTexts;
+  own: KnownTexts;
   ledger: Ledger | null;
   /** Of the ledger. */
   breaker: Breaker;

@@ -3,7 +3,7 @@ import { STEP } from "../stages/prune/prune-item.ts";
 import type { Breaker } from "../stages/spill/deadline.ts";
 import { within } from "../stages/spill/deadline.ts";
 import type { Conversation, Item } from "./conversation.ts";
-import type { Form, KeptResult } from "./form.ts";
+import type { Form, SavedResult } from "./form.ts";
 import type { Seal } from "./parts.ts";
 import { textOf } from "./preparation.ts";
 
@@ -16,7 +16,7 @@ interface StoredForm {
   step: number;
   /** A placeholder as it is; anything that holds words of the result as JSON, sealed with the result's digest. */
   texts: string[] | string;
-  kept: KeptResult | null;
+  kept: SavedResult | null;
 }
 
 /** A stored form with what was made of it. */

@@ -1,5 +1,5 @@
 import type { ModelPrompt } from "../contract/model-client.ts";
-import { type Keeping, recallLine } from "../stages/mark/access.ts";
+import { recallLine, type SavedCopy } from "../stages/mark/access.ts";
 import { dataBlock, dataRule } from "../stages/mark/data-block.ts";
 import { quotesMarker, tagFor, withTag } from "../stages/mark/quoted.ts";
 import { counted, grouped } from "../stages/mark/texts.ts";
@@ -71,7 +71,7 @@ interface CompactionMark {
   messages: number;
   /** The user's latest request if it is no longer shown, shortened. Null if it is still shown. */
   request: string | null;
-  keeping: Omit<Keeping, "redactions">;
+  savedCopy: SavedCopy;
 }
 
 const START = "[Summary of the conversation so far, by ";
@@ -88,12 +88,12 @@ export function looksCompacted(text: string): boolean {
 
 /** Returns the message that replaces the older part of a conversation. It takes a user's place. */
 export function compactionText(summary: string, mark: CompactionMark): string {
-  const { model, messages, request, keeping } = mark;
+  const { model, messages, request, savedCopy } = mark;
   const body = [summary, ...(request === null ? [] : ["The user's latest request, word for word:", request])].join(
     "\n\n",
   );
   const tag = quotesMarker(body) ? tagFor(body) : "";
-  const recall = recallLine(keeping);
+  const recall = recallLine(savedCopy);
   const kept = recall === "" ? "[The messages themselves were not saved]" : recall;
   return [
     `${START}${model}: it stands for ${counted(messages, "earlier message")}${tag}]`,

@@ -4,7 +4,7 @@ import type { Artifact } from "../contract/store.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import type { WireMessage } from "../contract/wire.ts";
 import { boundValue } from "../stages/clamp/bound-value.ts";
-import type { Access, Keeping } from "../stages/mark/access.ts";
+import type { Access, SavedCopy } from "../stages/mark/access.ts";
 import { encodeText } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { type SpillPlace, startSpill } from "../stages/spill/spill.ts";
@@ -12,7 +12,7 @@ import { compactionText, compactPrompt, hasSections, looksCompacted, withMissing
 import {
   type CompactPlan,
   findIdentifiers,
-  OwnSummaries,
+  KnownSummaries,
   orphans,
   planCompact,
   type ReadConversation,
@@ -45,7 +45,7 @@ const AROUND_TOKENS = 300;
  * removes them. Rejects if the model fails. Resolves to null if a summary would not help.
  */
 export function newCompactor(parts: CompactorParts): Compactor {
-  const own = new OwnSummaries();
+  const own = new KnownSummaries();
   return {
     async compact(input) {
       const read = readConversation(input.wire, input.messages, parts.counter);
@@ -88,7 +88,7 @@ interface Compacting {
 
 async function compactBy(
   parts: CompactorParts,
-  own: OwnSummaries,
+  own: KnownSummaries,
   { input, read, plan, maxChars }: Compacting,
 ): Promise<Compacted | null> {
   const { wire, messages, signal } = input;
@@ -100,13 +100,13 @@ async function compactBy(
   const summary = await summarizeChunks(chunks, previous, maxChars, client, signal);
   const dropped = messages.filter((_message, at) => isOld(read.views[at] as WireMessage, at));
   const old = read.views.filter(isOld);
-  const keeping = await spillMessages(dropped, parts);
+  const savedCopy = await spillMessages(dropped, parts);
   const named = findIdentifiers(old, NUMBERS.compactIdentifiers.default);
   // Many secrets look like ids, so a name that redaction would change is left out.
   const isMissing = (name: string) => !summary.includes(name) && (redact?.(name) ?? name) === name;
   const body = withMissing(summary, named.filter(isMissing));
   const request = latestRequest(read.views, cut, own);
-  const text = compactionText(body, { model: client.model, messages: dropped.length, request, keeping });
+  const text = compactionText(body, { model: client.model, messages: dropped.length, request, savedCopy });
   const compacted = [
     ...messages.slice(0, cut).filter((_message, at) => !isOld(read.views[at] as WireMessage, at)),
     wire.say(text),
@@ -120,7 +120,7 @@ async function compactBy(
 }
 
 /** Returns the user's latest request if it is not among the messages that stay. */
-function latestRequest(views: readonly WireMessage[], cut: number, own: OwnSummaries): string | null {
+function latestRequest(views: readonly WireMessage[], cut: number, own: KnownSummaries): string | null {
   const isAsked = ({ role, text }: WireMessage) => role === "user" && text !== null;
   if (views.slice(cut).some(isAsked)) return null;
   const asked = views.slice(0, cut).findLast(isAsked);
@@ -143,7 +143,7 @@ async function spillMessages(
     access,
     scope,
   }: { place: SpillPlace; access: (artifact: Artifact) => Access | Promise<Access>; scope: string },
-): Promise<Omit<Keeping, "redactions">> {
+): Promise<Omit<SavedCopy, "redactions">> {
   const spill = startSpill(place, { scope, session: null, tool: TOOL, call: null });
   for (const message of messages) for (const bytes of encodeText(`${jsonOf(message)}\n`)) await spill.add(bytes);
   const { artifact } = await spill.end();

@@ -234,7 +234,7 @@ const SHARES = [1, 0.4, 0.1, 0.03];
 export function renderChunks(
   { views, pairs }: ReadConversation,
   isOld: (view: WireMessage, at: number) => boolean,
-  own: OwnSummaries,
+  own: KnownSummaries,
   maxInputChars: number,
   redact: RedactText | undefined,
 ): { previous: string | null; chunks: string[] } {
@@ -303,7 +303,7 @@ export function orphans({ pairs }: ReadConversation): number {
 }
 
 /** A summary that this process wrote. */
-interface OwnSummary {
+interface KnownSummary {
   /** What the model wrote, with the identifiers that were added. */
   body: string;
   /** The user's request that was quoted with it. */
@@ -317,11 +317,11 @@ const MAX_SUMMARIES = 64;
  * Remembers the summaries that this process wrote, by the whole text of their message. A summary that was changed, or
  * that is quoted inside another text, is not found and is read like any other text.
  */
-export class OwnSummaries {
-  readonly #summaries = new Map<string, OwnSummary>();
+export class KnownSummaries {
+  readonly #summaries = new Map<string, KnownSummary>();
 
   /** `text` is the text of the whole message. */
-  remember(text: string, summary: OwnSummary): void {
+  remember(text: string, summary: KnownSummary): void {
     this.#summaries.delete(text);
     this.#summaries.set(text, summary);
     for (const oldest of this.#summaries.keys()) {
@@ -330,7 +330,7 @@ export class OwnSummaries {
     }
   }
 
-  find(text: string): OwnSummary | null {
+  find(text: string): KnownSummary | null {
     return this.#summaries.get(text) ?? null;
   }
 }

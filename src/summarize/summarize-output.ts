@@ -25,12 +25,12 @@ export function newSummarize({ client, store, maxInputChars, breaker }: Summariz
   const cache = new SummaryCache(NUMBERS.summarizeCached.default);
   return async (ended, kept) => {
     const { request, clamped, closings } = ended;
-    const { id, saved, savedBytes } = kept.keeping;
+    const { id, saved, savedBytes } = kept;
     // If folding alone brought the output under the limits, nothing is missing and no summary is needed.
     if (writeEnded(ended, kept).receipt.omitted.bytes === 0) return null;
     if (store === null || id === null || (saved !== "yes" && saved !== "local"))
       return { fault: "the whole output is not saved" };
-    const mark = { model: client.model, keeping: kept.keeping, total: clamped.total, closing: closings.closing };
+    const mark = { model: client.model, savedCopy: kept, total: clamped.total, closing: closings.closing };
     const markers = measureText(writeSummary("", mark), request.counter);
     const plan = planSummary(clamped.total, request.limits, markers, { ...client, maxInputChars });
     if (typeof plan === "string") return { fault: plan };

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
-import type { KeepingOptions } from "../../config/index.ts";
+import type { UserOptions } from "../../config/index.ts";
 import type { Retention } from "../../contract/store.ts";
 import { SpillwayError } from "../../errors.ts";
 import type { Access } from "../../stages/mark/access.ts";
@@ -17,9 +17,9 @@ export interface PlaceFlags {
   config?: string | false;
 }
 
-/** The open folder, and the other keeping options of the user's own config for `createSpillway`. Flags win over them. */
+/** The open folder, and the other options of the user's own config for `createSpillway`. Flags win over them. */
 export interface Place extends Local {
-  options: Omit<KeepingOptions, "dir" | "retention">;
+  options: Omit<UserOptions, "dir" | "retention">;
   /** What that config lets stay in the folder. */
   retention: Retention | "off";
 }
@@ -49,30 +49,30 @@ export async function openPlace(flags: PlaceFlags, options: { collects?: boolean
   return openNamed(await nameFolder(flags), options);
 }
 
-/** Finds the folder and the other keeping options. `warn` prints what was ignored, if no other code does. */
-async function nameFolder({ dir, config }: PlaceFlags, warn: typeof tell = () => {}): Promise<KeepingOptions> {
+/** Finds the folder and the other options. `warn` prints what was ignored, if no other code does. */
+async function nameFolder({ dir, config }: PlaceFlags, warn: typeof tell = () => {}): Promise<UserOptions> {
   if (dir !== undefined && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(dir)) {
     throw new SpillwayError(
       "bad-input",
       `--dir must be a path without line breaks and the like; got ${JSON.stringify(dir)}`,
     );
   }
-  const keeping = await loadKeeping(config, warn);
-  return dir === undefined ? keeping : { ...keeping, dir };
+  const userOptions = await loadUserOptions(config, warn);
+  return dir === undefined ? userOptions : { ...userOptions, dir };
 }
 
-async function openNamed({ dir, retention, ...options }: KeepingOptions, how: OpenLocalOptions): Promise<Place> {
+async function openNamed({ dir, retention, ...options }: UserOptions, how: OpenLocalOptions): Promise<Place> {
   const { openLocal } = await import("../../storage/local/open-local.ts");
   return { ...(await openLocal(dir, { ...how, retention })), options, retention: retention ?? {} };
 }
 
-/** The keeping options of the user's own config. A project's file may not set them and is not read. */
-async function loadKeeping(config: PlaceFlags["config"], warn: typeof tell): Promise<KeepingOptions> {
+/** The options of the user's own config. A project's file may not set them and is not read. */
+async function loadUserOptions(config: PlaceFlags["config"], warn: typeof tell): Promise<UserOptions> {
   const { loadConfig } = await import("../../config/index.ts");
   const { options, warnings } = await loadConfig({ ownOnly: true, ...(config && { file: config }) });
   warnings.forEach(warn);
-  const { policy: _policy, ...keeping } = options;
-  return keeping;
+  const { policy: _policy, ...userOptions } = options;
+  return userOptions;
 }
 
 /** Opens the folder, calls the function and closes it. If a flag names the folder, it must exist. */
@@ -102,11 +102,7 @@ export async function lookPlace<T>(flags: PlaceFlags, act: (place: ReadPlace) =>
   return readNamed(named, hasStore(named.dir), act);
 }
 
-async function readNamed<T>(
-  named: KeepingOptions,
-  isThere: boolean,
-  act: (place: ReadPlace) => Promise<T>,
-): Promise<T> {
+async function readNamed<T>(named: UserOptions, isThere: boolean, act: (place: ReadPlace) => Promise<T>): Promise<T> {
   if (isThere) return closing(await openNamed(named, { readsOnly: true }), act);
   const { emptyLocal } = await import("../../storage/local/open-local.ts");
   const { dir, retention: _retention, ...options } = named;
@@ -114,7 +110,7 @@ async function readNamed<T>(
 }
 
 /** Whether the folder has a store. Throws if --dir names a folder that has none. */
-async function hasKept(flags: PlaceFlags, { dir }: KeepingOptions): Promise<boolean> {
+async function hasKept(flags: PlaceFlags, { dir }: UserOptions): Promise<boolean> {
   const { hasStore } = await import("../../storage/local/data-folder.ts");
   if (hasStore(dir)) return true;
   if (flags.dir === undefined) return false;

@@ -35,12 +35,12 @@ export interface Servers {
 
 /** Serves MCP on standard input and output, or over HTTP, until the client or a signal ends it. */
 export async function serveMcp(flags: ServeFlags, serversFor: (spillway: Spillway) => Promise<Servers>): Promise<void> {
-  const { policy, dir: _dir, retention: _retention, ...keeping } = await optionsFromFlags(flags);
+  const { policy, dir: _dir, retention: _retention, ...userOptions } = await optionsFromFlags(flags);
   const place = await openPlace(flags, { collects: true });
   try {
     const { store, ledger } = place;
     const reader = { by: "tool" as const, recall: "recall", search: "search" };
-    const spillway = await createSpillway({ ...keeping, store, ledger, policy, env: {}, reader });
+    const spillway = await createSpillway({ ...userOptions, store, ledger, policy, env: {}, reader });
     const servers = await serversFor(spillway);
     try {
       await serve(flags, {

@@ -12,24 +12,22 @@ export type Access =
   | { by: "file"; path: string };
 
 /** What became of the whole output, as far as a marker must know. */
-export interface Keeping {
+export interface SavedCopy {
   saved: Saved;
   savedBytes: number;
   id: string | null;
   access: Access;
-  /** Secrets replaced in what is stored. */
-  redactions: { count: number; bytes: number };
 }
 
 /** Says where the whole is, for a reader who misses nothing. Empty if nobody kept it. */
-export function keptText({ saved, savedBytes, id, access }: Keeping): string {
+export function keptText({ saved, savedBytes, id, access }: SavedCopy): string {
   if (saved === "no" || id === null) return "";
   if (saved === "partial") return `Only the first ${grouped(savedBytes)} bytes were saved. ${wayTo(id, access, true)}`;
   return wayTo(id, access, false);
 }
 
 /** The same of an output that is no text: there are no lines of it to read or to find anything in. */
-export function binaryKeptText({ saved, savedBytes, id, access }: Keeping): string {
+export function binaryKeptText({ saved, savedBytes, id, access }: SavedCopy): string {
   if (saved === "no" || id === null) return "";
   const part = `Only the first ${grouped(savedBytes)} bytes were saved, `;
   const where = access.by === "file" ? `in ${access.path} (artifact ${id})` : `as artifact ${id}`;
@@ -39,17 +37,17 @@ export function binaryKeptText({ saved, savedBytes, id, access }: Keeping): stri
 }
 
 /** Says where the rest is. Only ways that the reader has are named (promise 12). */
-export function accessText(keeping: Keeping): string {
-  const { saved, id } = keeping;
+export function accessText(copy: SavedCopy): string {
+  const { saved, id } = copy;
   if (saved === "no" || id === null) return "The rest was not saved: do not guess it, narrow the call to see more.";
-  const way = wayTo(id, keeping.access, saved === "partial");
+  const way = wayTo(id, copy.access, saved === "partial");
   if (saved === "partial")
-    return `Only the first ${grouped(keeping.savedBytes)} bytes were saved: do not guess the rest. ${way}`;
+    return `Only the first ${grouped(copy.savedBytes)} bytes were saved: do not guess the rest. ${way}`;
   return `Do not guess the rest. ${way}`;
 }
 
 /** The same in the fewest words. */
-export function restWords({ saved, id }: Keeping): string {
+export function restWords({ saved, id }: SavedCopy): string {
   if (saved === "no" || id === null) return "rest not saved";
   return saved === "partial" ? `part saved as artifact ${id}` : `artifact ${id}`;
 }
@@ -69,7 +67,7 @@ function wayTo(id: string, access: Access, isPart: boolean): string {
 }
 
 /** One line for a result that is no longer shown whole: where it is. Empty if nobody kept it. */
-export function recallLine({ saved, savedBytes, id, access }: Omit<Keeping, "redactions">): string {
+export function recallLine({ saved, savedBytes, id, access }: SavedCopy): string {
   if (saved === "no" || id === null) return "";
   const part = saved === "partial" ? ` (only its first ${grouped(savedBytes)} bytes)` : "";
   switch (access.by) {

@@ -10,12 +10,11 @@ const request: MarkRequest = {
   style: "indicators",
   exitCode: 1,
   closing: ["[exit code 1]"],
-  keeping: {
+  savedCopy: {
     saved: "yes",
     savedBytes: 60,
     id: "k3v7q2m4x5ya",
     access: { by: "tool", recall: "recall", search: "search" },
-    redactions: { count: 0, bytes: 0 },
   },
 };
 const total = { bytes: 60, lines: 10, chars: 60, breaks: 10 };
@@ -104,7 +103,7 @@ describe("forms of a marked text, the one that says most first", () => {
 
   it("one note behind a kept start, whether or not that ends with its line", () => {
     const open = cutOf([piece(0, 1, "first"), gap(2, 10)], 9);
-    const unsaved = { ...request.keeping, saved: "no" as const, id: null };
+    const unsaved = { ...request.savedCopy, saved: "no" as const, id: null };
     expect(write(start, { style: "suffix" })[0]).toMatchInlineSnapshot(`
       "first
 
@@ -113,7 +112,7 @@ describe("forms of a marked text, the one that says most first", () => {
       [exit code 1]"
     `);
     expect(write(open, { style: "suffix" })[0]).toBe(write(start, { style: "suffix" })[0]);
-    expect(write(open, { style: "suffix", keeping: unsaved })[0]).toMatchInlineSnapshot(`
+    expect(write(open, { style: "suffix", savedCopy: unsaved })[0]).toMatchInlineSnapshot(`
       "first
 
       [tool output truncated: exceeded 9 lines; request smaller chunks (offset/limit) or specific sections]

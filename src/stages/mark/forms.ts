@@ -1,12 +1,14 @@
 import type { Cut, Gap, Piece, Room } from "../../contract/cut.ts";
 import type { Limits } from "../../contract/limits.ts";
 import type { Extent, Size, Total } from "../../contract/size.ts";
-import { accessText, type Keeping, keptText, restWords } from "./access.ts";
+import { accessText, keptText, restWords, type SavedCopy } from "./access.ts";
 import { withTag } from "./quoted.ts";
 import { briefGap, counted, firstLines, gapLine, grouped, lastLines, shortGap, truncatedSuffix } from "./texts.ts";
 
 /** A text that replaces all of ours but the exit line. */
-export type CustomMarker = string | ((cut: Cut, kept: { artifact: string | null; saved: Keeping["saved"] }) => string);
+export type CustomMarker =
+  | string
+  | ((cut: Cut, kept: { artifact: string | null; saved: SavedCopy["saved"] }) => string);
 
 /** What markers are written from. */
 export interface MarkRequest {
@@ -16,7 +18,7 @@ export interface MarkRequest {
   exitCode: number | null;
   /** Lines that end any text: that the output ended early, its exit code. */
   closing: string[];
-  keeping: Keeping;
+  savedCopy: SavedCopy;
   marker?: CustomMarker;
   /** All texts of the result, where one of them quotes a marker: a model reads them together. */
   beside?: readonly string[] | undefined;
@@ -105,7 +107,7 @@ function gapsRoom(standing: Size, total: Total, measure: Measure, tag: string): 
 /** Takes no line more than the bare form: its first gap says where the rest is. */
 function terseForm(request: MarkRequest, measure: Measure, tag: string): Form {
   const bare = bareForm(request, measure, tag);
-  const rest = `; ${restWords(request.keeping)}`;
+  const rest = `; ${restWords(request.savedCopy)}`;
   return {
     room(total) {
       const { fixed, gap } = bare.room(total);
@@ -132,7 +134,7 @@ function bareForm(request: MarkRequest, measure: Measure, tag: string): Form {
 }
 
 function suffixForm(request: MarkRequest, measure: Measure, tag: string): Form {
-  const kept = request.keeping.id === null ? [] : [`[${accessText(request.keeping)}${tag}]`];
+  const kept = request.savedCopy.id === null ? [] : [`[${accessText(request.savedCopy)}${tag}]`];
   const suffix = [withTag(truncatedSuffix(request.limits), tag), ...kept, ...request.closing];
   return {
     room: () => ({ fixed: measureLines(["", ...suffix], measure), gap: nothing() }),
@@ -151,7 +153,7 @@ function customForm(request: MarkRequest, marker: CustomMarker, measure: Measure
       const said: unknown =
         typeof marker === "string"
           ? marker
-          : marker(structuredClone(cut), { artifact: request.keeping.id, saved: request.keeping.saved });
+          : marker(structuredClone(cut), { artifact: request.savedCopy.id, saved: request.savedCopy.saved });
       if (typeof said === "string") return said.toWellFormed();
     } catch {
       // ours serves
@@ -177,12 +179,12 @@ function footerLine(
   const folded = folds === "space" ? "White space left out" : "Repeats and terminal codes folded";
   const what = `${omitted.bytes > 0 ? "Output cut to fit" : folded}: ${shown} shown`;
   const told = tag === "" ? "" : ` Our notes on what is missing carry${tag}; others like them are output.`;
-  const rest = omitted.bytes > 0 ? accessText(request.keeping) : keptText(request.keeping);
+  const rest = omitted.bytes > 0 ? accessText(request.savedCopy) : keptText(request.savedCopy);
   return `[${`${what}. ${rest}`.trimEnd()}${told}]`;
 }
 
-function leanFooter(total: Total, { keeping }: MarkRequest, tag: string): string {
-  return `[cut from ${counted(total.lines, "line")}, ${counted(total.bytes, "byte")}; ${restWords(keeping)}${tag}]`;
+function leanFooter(total: Total, { savedCopy }: MarkRequest, tag: string): string {
+  return `[cut from ${counted(total.lines, "line")}, ${counted(total.bytes, "byte")}; ${restWords(savedCopy)}${tag}]`;
 }
 
 function withGaps(cut: Cut, mark: (gap: Gap) => string): string[] {

@@ -1,8 +1,8 @@
-import type { Keeping } from "./access.ts";
+import type { SavedCopy } from "./access.ts";
 import { counted } from "./texts.ts";
 
 /** Says that a web page is shown as text, and where its HTML is, for a reader who has a way to it. */
-export function pageNote(bytes: number, { saved, id, access }: Keeping): string {
+export function pageNote(bytes: number, { saved, id, access }: SavedCopy): string {
   const what = `HTML of ${counted(bytes, "byte")} shown as text`;
   if (saved === "no" || id === null) return `[${what}; the HTML was not saved]`;
   if (access.by === "file") return `[${what}; the HTML is in ${access.path}]`;

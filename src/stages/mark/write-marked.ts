@@ -158,13 +158,13 @@ const LEAST = ["[cut]", "cut"];
 
 /** Where nothing of the output has room: the first of these that fits, and at last nothing. */
 function lastWords(total: Total, request: MarkRequest, measure: Measure): string {
-  const { exitCode, keeping } = request;
-  const rest = restWords(keeping);
+  const { exitCode, savedCopy } = request;
+  const rest = restWords(savedCopy);
   const exit = exitCode === null ? "" : `; exit code ${exitCode}`;
   const full = notShown(total, exitCode);
   const brief = [`[cut${exit}; ${rest}]`, `[cut; ${rest}]`];
   // A way to the rest is worth more than how much it is; that there is none is not.
-  const others = keeping.id === null ? [full, ...brief] : [...brief, full];
+  const others = savedCopy.id === null ? [full, ...brief] : [...brief, full];
   return firstFitting([`${full.slice(0, -1)}; ${rest}]`, ...others, `[cut${exit}]`, ...LEAST], request, measure);
 }
 
@@ -184,7 +184,7 @@ export function writeEmpty(request: MarkRequest, measure: Measure): string {
 /** What the model reads of a binary output. */
 export function writeBinary(kind: string, total: Total, request: MarkRequest, measure: Measure): string {
   const note = binaryNote(kind, total);
-  const kept = binaryKeptText(request.keeping);
+  const kept = binaryKeptText(request.savedCopy);
   const full = [note, ...(kept === "" ? [] : [`[${kept}]`]), ...request.closing].join("\n");
   return firstFitting([full, [note, ...request.closing].join("\n"), note, ...LEAST], request, measure);
 }

@@ -1,5 +1,5 @@
 import type { Total } from "../../contract/size.ts";
-import { type Keeping, keptText } from "./access.ts";
+import { keptText, type SavedCopy } from "./access.ts";
 import { quotesMarker, tagFor, withTag } from "./quoted.ts";
 import { counted } from "./texts.ts";
 
@@ -7,20 +7,20 @@ import { counted } from "./texts.ts";
 export interface SummaryMark {
   model: string;
   total: Total;
-  keeping: Keeping;
+  savedCopy: SavedCopy;
   /** Lines that end any text: its exit code. */
   closing: readonly string[];
 }
 
 /** A summary as the model reads it: marked as one, with its author, the source's size and the way to the source. */
-export function writeSummary(summary: string, { model, total, keeping, closing }: SummaryMark): string {
+export function writeSummary(summary: string, { model, total, savedCopy, closing }: SummaryMark): string {
   const tag = quotesMarker(summary) ? tagFor(summary) : "";
   const told = tag === "" ? "" : ` Our notes carry${tag}; others like them are not ours.`;
   const source = `${counted(total.lines, "line")}, ${counted(total.bytes, "byte")}`;
   return [
     `[Summary by ${model} of an output of ${source}${tag}]`,
     summary,
-    `[This is a summary: what it does not say may stand in the output. ${keptText(keeping)}${told}]`,
+    `[This is a summary: what it does not say may stand in the output. ${keptText(savedCopy)}${told}]`,
     ...closing.map((line) => withTag(line, tag)),
   ].join("\n");
 }

@@ -68,12 +68,12 @@ Examples:
 
 async function clampInput(file: string | undefined, flags: ClampFlags): Promise<void> {
   const { tool = flags.command === undefined ? "clamp" : "run_command", exitCode, fold } = flags;
-  const { policy, dir: _dir, retention: _retention, ...keeping } = await optionsFromFlags(flags);
+  const { policy, dir: _dir, retention: _retention, ...userOptions } = await optionsFromFlags(flags);
   if (resolvePolicy(policy).profile === "off" && !flags.json) return passThrough(file);
   const output = openInput(file);
   const place = flags.save ? await openPlaceOrTell(flags) : null;
   const spillway = await openSpillway({
-    ...(place === null ? { redact: keeping.redact } : keeping),
+    ...(place === null ? { redact: userOptions.redact } : userOptions),
     store: place?.store ?? null,
     ledger: place?.ledger ?? null,
     policy,

@@ -49,11 +49,11 @@ async function guardTranscript(file: string, flags: GuardFlags): Promise<void> {
     import("../transcripts/guard-file.ts"),
   ]);
   const transcript = openTranscript(file, flags.wire);
-  const { policy, dir: _dir, ...keeping } = await optionsFromFlags(flags);
+  const { policy, dir: _dir, ...userOptions } = await optionsFromFlags(flags);
   // A dry run saves nothing.
   const place = flags.dryRun ? null : await openPlace(flags);
   const spillway = await createSpillway({
-    ...(place === null ? {} : keeping),
+    ...(place === null ? {} : userOptions),
     store: place?.store ?? null,
     ledger: place?.ledger ?? null,
     policy,

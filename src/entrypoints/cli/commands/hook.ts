@@ -85,12 +85,12 @@ async function answerResult(result: ToolResult, flags: HookFlags): Promise<objec
     tell(warning);
     warnings.push(warning);
   };
-  const { policy, dir: _dir, retention: _retention, ...keeping } = await optionsFromFlags(flags, warn);
+  const { policy, dir: _dir, retention: _retention, ...userOptions } = await optionsFromFlags(flags, warn);
   // Most results are within their limits, and opening a database takes longer than all the rest.
-  const filter = await openSpillway({ store: null, ledger: null, policy, env: {}, redact: keeping.redact });
+  const filter = await openSpillway({ store: null, ledger: null, policy, env: {}, redact: userOptions.redact });
   const fit = fitOf(filter, result);
   const isRedacted =
-    keeping.redact === "model" || (typeof keeping.redact === "object" && keeping.redact.model === true);
+    userOptions.redact === "model" || (typeof userOptions.redact === "object" && userOptions.redact.model === true);
   if (fit === "within" && !isRedacted) return null;
   if (fit !== "over" && (await clampResult(filter, result)) === null) return null;
   const place = await openPlace(flags).catch((error: unknown) => tell(messageOf(error)));
@@ -99,7 +99,7 @@ async function answerResult(result: ToolResult, flags: HookFlags): Promise<objec
   try {
     const { store, ledger } = place;
     const spillway = await openSpillway({
-      ...keeping,
+      ...userOptions,
       store,
       ledger,
       policy,

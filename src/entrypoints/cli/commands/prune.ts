@@ -56,7 +56,7 @@ async function pruneTranscript(file: string, flags: PruneFlags): Promise<void> {
     import("../transcripts/prune-file.ts"),
   ]);
   const transcript = openTranscript(file, flags.wire);
-  const { policy, dir: _dir, ...keeping } = await optionsFromFlags(flags);
+  const { policy, dir: _dir, ...userOptions } = await optionsFromFlags(flags);
   const dryRun = flags.dryRun ?? false;
   const options = {
     window: flags.window,
@@ -77,7 +77,7 @@ async function pruneTranscript(file: string, flags: PruneFlags): Promise<void> {
   }
   const pruneKeeping = async <T>(act: (spillway: Spillway) => Promise<T>) => {
     const { store, ledger, close } = await openPlace(flags);
-    return act(await createSpillway({ ...keeping, store, ledger, policy, env: {} })).finally(close);
+    return act(await createSpillway({ ...userOptions, store, ledger, policy, env: {} })).finally(close);
   };
   const prune = (spillway: Spillway) => pruneFile(transcript, spillway, { ...options, by: wayOf(flags), dryRun });
   const pruned = dryRun ? await look(prune) : await pruneKeeping(prune);

@@ -38,7 +38,7 @@ interface Shown {
 /** Runs a command through a Spillway and gives its exit code. */
 export async function runCommand(words: string[], flags: RunFlags): Promise<number> {
   const { tool = "run_command", session, fold } = flags;
-  const { policy, dir: _dir, retention: _retention, ...keeping } = await optionsFromFlags(flags);
+  const { policy, dir: _dir, retention: _retention, ...userOptions } = await optionsFromFlags(flags);
   // Wrong flags are found before the command runs.
   const checking = await openSpillway({ store: null, policy, env: {} });
   await checking.admit({ tool, output: "", ...callOptions(flags) });
@@ -74,12 +74,12 @@ export async function runCommand(words: string[], flags: RunFlags): Promise<numb
   /** Passes everything on. The JSON has no text, since every byte was written before it. */
   async function passOn(to: Place | null): Promise<Shown> {
     const raw = { tool, session: session ?? null, chunks: passed(command), exitCode: guard.exitCode };
-    return { text: "", receipt: await passRaw(raw, to, keeping) };
+    return { text: "", receipt: await passRaw(raw, to, userOptions) };
   }
 
   async function admit(to: Place | null): Promise<Shown> {
     const spillway = await openSpillway({
-      ...(to === null ? { redact: keeping.redact } : keeping),
+      ...(to === null ? { redact: userOptions.redact } : userOptions),
       policy,
       env: {},
       store: to?.store ?? null,
@@ -133,7 +133,7 @@ interface RawOutput {
 }
 
 /** Where the output is kept and recorded. */
-interface RawKeeping {
+interface RawOptions {
   redact?: Redact | undefined;
   events?: string | undefined;
   runs?: string | undefined;
@@ -143,9 +143,9 @@ interface RawKeeping {
 const SAMPLE_BYTES = 256 * 1024;
 
 /** Saves an output that is passed on whole, and writes a receipt which says that all of it was shown. */
-async function passRaw(output: RawOutput, place: Place | null, keeping: RawKeeping): Promise<Receipt> {
+async function passRaw(output: RawOutput, place: Place | null, userOptions: RawOptions): Promise<Receipt> {
   const { store = null, ledger = null } = place ?? {};
-  const redaction = redactionOf(keeping.redact);
+  const redaction = redactionOf(userOptions.redact);
   const tool = await safeNames(redaction)(output.tool);
   const breaker = () => newBreaker(1, 0, Date.now);
   const deadlineMs = NUMBERS.spillDeadlineMs.default;
@@ -192,7 +192,7 @@ async function passRaw(output: RawOutput, place: Place | null, keeping: RawKeepi
     exitCode: await output.exitCode,
     ...(artifact !== null && artifact.redactions.count > 0 && { storedRedactions: artifact.redactions }),
   };
-  const { events, runs } = keeping;
+  const { events, runs } = userOptions;
   const { openEventFiles } = await import("../../../storage/event-files/open-event-files.ts");
   const { logs } = place === null ? { logs: [] } : openEventFiles({ events, runs }, store);
   const recorder = newRecorder({

@@ -6,7 +6,7 @@ import { definedOnly } from "../stages/policy/merge-rows.ts";
 import type { PlainConfig } from "./validate-config.ts";
 
 /** Where things are kept and what is redacted, as the user's own config says. */
-export interface KeepingOptions {
+export interface UserOptions {
   dir?: string;
   events?: string;
   runs?: string;
@@ -35,7 +35,7 @@ interface Plain {
 }
 
 /** Reads it off a checked config. Paths are taken from the config's folder. */
-export function toKeeping(config: PlainConfig, folder: string, home: string): KeepingOptions {
+export function toUserOptions(config: PlainConfig, folder: string, home: string): UserOptions {
   const { dir, events, runs, redact, retention, overflow } = config as Plain;
   const at = (path: string | undefined) =>
     path &&
@@ -50,19 +50,19 @@ export function toKeeping(config: PlainConfig, folder: string, home: string): Ke
     redact: toRedact(redact),
     retention: toRetention(retention),
     overflow,
-  }) as KeepingOptions;
+  }) as UserOptions;
 }
 
 const DAY_MS = 86_400_000;
 
-function toRetention(retention: Plain["retention"]): KeepingOptions["retention"] {
+function toRetention(retention: Plain["retention"]): UserOptions["retention"] {
   if (typeof retention === "boolean") return retention ? {} : "off";
   if (typeof retention !== "object") return retention;
   const { maxAgeDays, ...bytes } = retention;
   return { ...bytes, ...(maxAgeDays !== undefined && { maxAgeMs: maxAgeDays * DAY_MS }) };
 }
 
-function toRedact(redact: Plain["redact"]): KeepingOptions["redact"] {
+function toRedact(redact: Plain["redact"]): UserOptions["redact"] {
   // YAML of old reads on and off as true and false, and so do people.
   if (typeof redact === "boolean") return redact ? "on" : "off";
   if (typeof redact !== "object") return redact;

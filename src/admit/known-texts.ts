@@ -1,11 +1,9 @@
 import type { Artifact } from "../contract/store.ts";
-import type { Access, Keeping } from "../stages/mark/access.ts";
-import { NOT_KEPT } from "./admission.ts";
+import type { Access } from "../stages/mark/access.ts";
+import { NOT_SAVED, type SpilledOutput } from "./admission.ts";
 
 /** What we know of a text of ours. */
-export interface OwnText {
-  keeping: Keeping;
-  sha256: string | null;
+export interface KnownText extends SpilledOutput {
   exitCode: number | null;
   /** What it says of the page that it was made of. */
   note?: string;
@@ -21,11 +19,11 @@ const ID = /\b[a-z2-7]{12}\b/g;
  * The texts we gave out, known by their artifact's id and only if not one character of them changed. One that comes
  * back to be made smaller is cut anew from its artifact: its markers are not cut, and its counts stay true.
  */
-export class OwnTexts {
-  readonly #texts = new Map<string, OwnText>();
+export class KnownTexts {
+  readonly #texts = new Map<string, KnownText>();
 
-  remember(text: string, own: OwnText): void {
-    const { id } = own.keeping;
+  remember(text: string, own: KnownText): void {
+    const { id } = own;
     if (id === null) return;
     const key = `${id}:${fingerprint(text)}`;
     this.#texts.delete(key);
@@ -36,7 +34,7 @@ export class OwnTexts {
     }
   }
 
-  find(text: string): OwnText | null {
+  find(text: string): KnownText | null {
     const named = text.slice(-FOOTER_CHARS).match(ID);
     if (named === null) return null;
     const print = fingerprint(text);
@@ -61,17 +59,17 @@ function fingerprint(text: string): string {
 }
 
 /** What to remember of a text whose whole became this artifact. */
-export async function ownText(
+export async function knownText(
   artifact: Artifact | null,
   access: (artifact: Artifact) => Access | Promise<Access>,
   exitCode: number | null,
-): Promise<OwnText> {
-  return ownTextNow(artifact, artifact === null ? NOT_KEPT.keeping.access : await access(artifact), exitCode);
+): Promise<KnownText> {
+  return knownTextNow(artifact, artifact === null ? NOT_SAVED.access : await access(artifact), exitCode);
 }
 
 /** The same where the way to it is known. */
-export function ownTextNow(artifact: Artifact | null, access: Access, exitCode: number | null): OwnText {
-  if (artifact === null) return { ...NOT_KEPT, exitCode };
+export function knownTextNow(artifact: Artifact | null, access: Access, exitCode: number | null): KnownText {
+  if (artifact === null) return { ...NOT_SAVED, exitCode };
   const { id, bytes, saved, sha256, redactions } = artifact;
-  return { keeping: { saved, savedBytes: bytes, id, access, redactions }, sha256, exitCode };
+  return { saved, savedBytes: bytes, id, access, redactions, sha256, exitCode };
 }
