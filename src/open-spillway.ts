@@ -13,14 +13,14 @@ import {
   type Reader,
   type Spillway,
   type SpillwayOptions,
-  type SpillwayParts,
+  type SpillwayPorts,
 } from "./spillway.ts";
 
 /** What commands hand in beside. */
-type OpenOptions = SpillwayOptions & Pick<SpillwayParts, "placeFaults">;
+type OpenOptions = SpillwayOptions & Pick<SpillwayPorts, "placeFaults">;
 
 /** Guards and caps messages, where that is needed. */
-type NewHistories = NonNullable<SpillwayParts["histories"]>;
+type NewHistories = NonNullable<SpillwayPorts["histories"]>;
 
 /** A Spillway with its defaults filled in. Without `histories` it has no guard and no cap: commands that need neither start faster. */
 export async function openSpillway(options: OpenOptions, histories: NewHistories): Promise<Spillway>;
@@ -29,41 +29,41 @@ export async function openSpillway(
   { placeFaults, ...options }: OpenOptions,
   histories?: NewHistories,
 ): Promise<Spillway> {
-  const { policy, dir, events, runs, redact, retention, overflow, env = process.env, ...parts } = options;
+  const { policy, dir, events, runs, redact, retention, overflow, env = process.env, ...given } = options;
   checkOptions(options);
   const [rules, redaction, local] = await Promise.all([
     openRules(overflow),
     // Where outputs are saved by default, guardSync must not have to wait for it.
-    openRedaction(redact, parts.store === undefined),
-    parts.store === undefined
-      ? openPlace(dir, env.SPILLWAY_DIR || undefined, { ...parts, retention })
-      : { store: parts.store, ledger: null },
+    openRedaction(redact, given.store === undefined),
+    given.store === undefined
+      ? openPlace(dir, env.SPILLWAY_DIR || undefined, { ...given, retention })
+      : { store: given.store, ledger: null },
   ]);
-  const kept: OpenedPlace = { ...local, ...(parts.ledger !== undefined && { ledger: parts.ledger }) };
+  const kept: OpenedPlace = { ...local, ...(given.ledger !== undefined && { ledger: given.ledger }) };
   const files =
     (events ?? runs) === undefined
       ? {}
       : (await import("./storage/event-files/open-event-files.ts")).openEventFiles(
           { events, runs },
           kept.store,
-          parts.scope,
+          given.scope,
         );
   const openModel = async (source: ModelSource) =>
-    (await import("./parts/model-client/model-client.ts")).modelClient(source, parts.now);
+    (await import("./parts/model-client/model-client.ts")).modelClient(source, given.now);
   // A wrong endpoint should show here, not with the first output.
-  if (parts.summarizer !== undefined) await openModel(parts.summarizer);
+  if (given.summarizer !== undefined) await openModel(given.summarizer);
   const exactCounter = async () => (await import("./parts/exact-token-counter.ts")).loadExactCounter();
   let searching: Promise<Searcher> | undefined;
-  const searcher = () => (searching ??= openSearcher(parts.logger));
-  const { htmlReader = async () => (await import("./parts/html-reader.ts")).loadHtmlReader() } = parts;
+  const searcher = () => (searching ??= openSearcher(given.logger));
+  const { htmlReader = async () => (await import("./parts/html-reader.ts")).loadHtmlReader() } = given;
   return assembleSpillway({
-    ...parts,
+    ...given,
     ...(placeFaults !== undefined && { placeFaults }),
     ...kept,
     ...files,
     openModel,
     // A counter of one's own is not passed over.
-    ...(parts.counter === undefined && { exactCounter }),
+    ...(given.counter === undefined && { exactCounter }),
     searcher,
     htmlReader,
     histories,
@@ -71,11 +71,11 @@ export async function openSpillway(
     rules,
     env,
     policy: [policy],
-    reader: namedReader(parts.reader, dir ?? (env === process.env ? undefined : env.SPILLWAY_DIR)),
+    reader: namedReader(given.reader, dir ?? (env === process.env ? undefined : env.SPILLWAY_DIR)),
   });
 }
 
-type OpenedPlace = Pick<SpillwayParts, "store" | "ledger" | "placeFaults">;
+type OpenedPlace = Pick<SpillwayPorts, "store" | "ledger" | "placeFaults">;
 
 /** This machine's folder. Where it cannot be had an agent must go on, unless its own code named the folder. */
 async function openPlace(

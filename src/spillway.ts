@@ -1,4 +1,4 @@
-import type { AdmissionRequest } from "./admit/admission.ts";
+import type { AdmitPlan } from "./admit/admission.ts";
 import { readExitCode } from "./admit/admission.ts";
 import { type AdmittedOutput, admitOutput } from "./admit/admit-output.ts";
 import type { Admission, AdmitOptions, AdmitRequest } from "./admit/admit-request.ts";
@@ -15,7 +15,7 @@ import type { Artifact, Store } from "./contract/store.ts";
 import type { Strategy } from "./contract/strategy.ts";
 import { SpillwayError } from "./errors.ts";
 import type { GuardOptions, Histories } from "./histories/histories.ts";
-import type { PrepareOptions } from "./prepare/parts.ts";
+import type { PrepareOptions } from "./prepare/ports.ts";
 import type { Prepared, PruneReport } from "./prepare/report.ts";
 import type { RecallOptions, RecallPage, RecallWant, SearchOptions, SearchPage, SearchQuery } from "./recall/index.ts";
 import { checkReader, checkRequest } from "./spillway/check-options.ts";
@@ -23,7 +23,7 @@ import { newCondensing } from "./spillway/condensing.ts";
 import { lazyCall } from "./spillway/lazy-call.ts";
 import { lazyCompact } from "./spillway/lazy-compact.ts";
 import { lazyPrepare } from "./spillway/lazy-prepare.ts";
-import type { Reader, Spillway, SpillwayOptions, SpillwayParts } from "./spillway/parts.ts";
+import type { Reader, Spillway, SpillwayOptions, SpillwayPorts } from "./spillway/ports.ts";
 import { compileFocus } from "./stages/clamp/focus/compile-focus.ts";
 import { strategies } from "./stages/clamp/strategies/index.ts";
 import { errorForDisplay } from "./stages/display/error-for-display.ts";
@@ -69,24 +69,24 @@ export type {
   SearchQuery,
   Spillway,
   SpillwayOptions,
-  SpillwayParts,
+  SpillwayPorts,
   Tool,
   WrapOptions,
 };
 export { logFault };
 
 /** Puts the parts together. `createSpillway` in index.ts fills in the defaults. */
-export function assembleSpillway(parts: SpillwayParts): Spillway {
-  const { store, ledger, redaction, env = {}, scope = "local", now = () => Date.now() } = parts;
-  const { reader = { by: "operator" }, logs = [], placeFaults = [] } = parts;
+export function assembleSpillway(ports: SpillwayPorts): Spillway {
+  const { store, ledger, redaction, env = {}, scope = "local", now = () => Date.now() } = ports;
+  const { reader = { by: "operator" }, logs = [], placeFaults = [] } = ports;
   const access: Access = reader.by === "file" ? { by: "operator" } : reader;
-  const policy = resolvePolicy(...(parts.policy ?? []), policyFromEnvironment(env));
-  const counter = parts.counter === undefined ? estimateCounter : guardCounter(parts.counter);
-  const known = new Map([...strategies, ...(parts.strategies ?? [])].map((strategy) => [strategy.name, strategy]));
+  const policy = resolvePolicy(...(ports.policy ?? []), policyFromEnvironment(env));
+  const counter = ports.counter === undefined ? estimateCounter : guardCounter(ports.counter);
+  const known = new Map([...strategies, ...(ports.strategies ?? [])].map((strategy) => [strategy.name, strategy]));
   // A policy that names no strategy of ours should fail where it was written, not inside an agent.
   for (const name of strategyNames(policy)) strategyNamed(name);
 
-  const own = new KnownTexts();
+  const knownTexts = new KnownTexts();
   const breaker = () => newBreaker(NUMBERS.breakerFailures.default, NUMBERS.breakerPauseMs.default, now);
   const deadlineMs = NUMBERS.spillDeadlineMs.default;
   const place: SpillPlace = {
@@ -96,11 +96,11 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     loadRedactor: redaction === null ? null : () => redaction.loadRedactor(),
     loadedRedactor: () => redaction?.loadedRedactor() ?? null,
   };
-  const recorder = newRecorder({ ledger, logs, listeners: parts, redaction, newBreaker: breaker, deadlineMs, now });
+  const recorder = newRecorder({ ledger, logs, listeners: ports, redaction, newBreaker: breaker, deadlineMs, now });
   const safeName = safeNames(redaction);
-  const { htmlReader } = parts;
+  const { htmlReader } = ports;
   const loadHtmlReader = typeof htmlReader === "object" && htmlReader !== null ? async () => htmlReader : htmlReader;
-  checkLimits(parts.hostLimits ?? {}, "hostLimits");
+  checkLimits(ports.hostLimits ?? {}, "hostLimits");
 
   function strategyNamed(name: string): Strategy {
     const strategy = known.get(name);
@@ -111,7 +111,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     );
   }
 
-  function planFor(request: AdmitRequest): AdmissionRequest {
+  function planFor(request: AdmitRequest): AdmitPlan {
     const { limits, strategy, headShare, fold, summarize, off, marker, exitCode } = request;
     const { keep, focus, size, command } = request;
     const tool = request.tool ?? "tool";
@@ -160,19 +160,19 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     const plan = planFor(request);
     const { exitCode: exit, isUpdate } = request;
     const { session, call } = plan;
-    const host = request.hostLimits ?? parts.hostLimits;
+    const host = request.hostLimits ?? ports.hostLimits;
     const tool = await safeName(plan.tool);
-    const keeper = {
+    const admitPorts = {
       place: plan.off || isUpdate ? { ...place, store: null } : place,
       about: { scope, session, tool, call },
       access: (artifact: Artifact) => request.reader ?? accessTo(artifact),
-      own,
+      knownTexts,
       loadView: redaction?.loadView ?? null,
       summarize: isUpdate ? undefined : condensing?.summarize,
       loadHtmlReader: isUpdate ? undefined : (loadHtmlReader ?? undefined),
       ...(typeof exit === "object" && exit !== null && { exit }),
     };
-    const { totalChars, ...admitted } = await admitOutput(plan, request.output, keeper).catch((error: unknown) =>
+    const { totalChars, ...admitted } = await admitOutput(plan, request.output, admitPorts).catch((error: unknown) =>
       standIn(plan, request.output, error),
     );
     if (isUpdate) return admitted;
@@ -182,7 +182,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
       ...(isNoCode ? [`exitCode must be a whole number; got ${JSON.stringify(String(exit).slice(0, 40))}`] : []),
       ...(admitted.receipt.artifact === null ? [] : placeFaults),
     ]);
-    if (isCut(receipt)) logCut(parts.logger, level, { tool, beforeChars: totalChars, afterChars: receipt.shown.chars });
+    if (isCut(receipt)) logCut(ports.logger, level, { tool, beforeChars: totalChars, afterChars: receipt.shown.chars });
     const more = host === undefined ? null : { hostTokens: hostTokens(receipt, totalChars, host) };
     return { ...admitted, receipt: withFaults(receipt, await recorder.receipt(receipt, more)) };
   }
@@ -190,7 +190,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   /** A request is not held up for a model's summary. */
   const admitPlain = (request: AdmitRequest) => admitAny({ ...request, summarize: false });
 
-  async function standIn(plan: AdmissionRequest, output: unknown, error: unknown): Promise<AdmittedOutput> {
+  async function standIn(plan: AdmitPlan, output: unknown, error: unknown): Promise<AdmittedOutput> {
     if (plan.off || !redaction?.loadView) return admitPlainly(plan, output, error);
     const view = await redaction.loadView().catch(() => null);
     // What cannot be redacted is not shown.
@@ -201,7 +201,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   async function accessTo(artifact: Pick<Artifact, "id" | "session" | "tool">): Promise<Access> {
     if (reader.by !== "file") return reader;
     // Its name is in the file's.
-    const copying = (async () => parts.copyOut?.({ ...artifact, tool: await safeName(artifact.tool) }) ?? null)();
+    const copying = (async () => ports.copyOut?.({ ...artifact, tool: await safeName(artifact.tool) }) ?? null)();
     const path = await within(copying, deadlineMs, "copying").catch(() => null);
     return path === null ? { by: "operator" } : { by: "file", path };
   }
@@ -216,11 +216,11 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
 
   const { maxInputChars } = policy.summarization;
   const condensed = { place, access: accessTo, scope, counter, breaker: breaker(), maxInputChars };
-  const condensing = newCondensing(parts, condensed);
+  const condensing = newCondensing(ports, condensed);
 
-  const histories = parts.histories?.({
+  const histories = ports.histories?.({
     planFor: (tool, call, session, limits) => planFor({ tool, session, call: call ?? undefined, limits, output: null }),
-    keeper: { place, access: accessTo, accessNow: access, own },
+    ports: { place, access: accessTo, accessNow: access, knownTexts },
     recorder,
     now,
   });
@@ -228,7 +228,7 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   const shared = { policy, counter, scope, access, accessTo, place, recorder, now };
   const prepare = lazyPrepare({
     ...shared,
-    own,
+    knownTexts,
     ledger,
     breaker: breaker(),
     deadlineMs,
@@ -237,8 +237,8 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
   });
   const sending = {
     ...shared,
-    exactCounter: parts.exactCounter,
-    rules: parts.rules ?? [],
+    exactCounter: ports.exactCounter,
+    rules: ports.rules ?? [],
     prepare,
     admit: admitPlain,
     guard: (message: unknown, options: GuardOptions) => (histories as Histories).guard(message, options),
@@ -255,13 +255,13 @@ export function assembleSpillway(parts: SpillwayParts): Spillway {
     compact: lazyCompact(condensing?.compactor, policy.contextTokens, { recorder, now }),
     async recall(id, want, options) {
       const { recall, recallText } = await import("./recall/index.ts");
-      const page = await recall(kept(store), id, scope, want, { searcher: await parts.searcher(), ...options });
+      const page = await recall(kept(store), id, scope, want, { searcher: await ports.searcher(), ...options });
       await tellReadBack("artifact-recalled", id, recallText(page));
       return page;
     },
     async search(id, query, options) {
       const { search, searchText } = await import("./recall/index.ts");
-      const page = await search(kept(store), id, scope, query, { ...options, searcher: await parts.searcher() });
+      const page = await search(kept(store), id, scope, query, { ...options, searcher: await ports.searcher() });
       await tellReadBack("artifact-searched", id, searchText(page));
       return page;
     },

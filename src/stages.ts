@@ -18,5 +18,5 @@ export { resolvePolicy } from "./stages/policy/resolve-policy.ts";
 export { resolveToolPolicy } from "./stages/policy/resolve-tool-policy.ts";
 export { compileRules } from "./stages/redact/compile-rules.ts";
 export { defaultRules } from "./stages/redact/default-rules.ts";
-export { type Redact, startRedact } from "./stages/redact/redact.ts";
+export { type RunningRedact, startRedact } from "./stages/redact/redact.ts";
 export type { RedactionRule, RuleInput } from "./stages/redact/redaction-rule.ts";

@@ -171,10 +171,10 @@ describe("exports", () => {
       type Measuring
       type Piece
       type Receipt
-      type Redact
       type RedactionRule
       type Room
       type RuleInput
+      type RunningRedact
       type Sieve
       type Size
       type Span

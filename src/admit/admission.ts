@@ -19,7 +19,7 @@ import { NUMBERS, PLAIN_STRATEGY } from "../stages/policy/defaults.ts";
 import { cutAccount, newReceipt, summaryReceipt, wholeAccount, withFaults } from "./receipts.ts";
 
 /** How one output is admitted: everything decided, nothing looked up. */
-export interface AdmissionRequest {
+export interface AdmitPlan {
   /** Who may read what is kept. */
   scope: string;
   tool: string;
@@ -67,7 +67,7 @@ export interface SourceAccount {
 }
 
 /** One output on its way in: measure, clamp, mark and record side by side, with no store and no wait. */
-export interface Admission {
+export interface RunningAdmission {
   /** The bytes are only read during the call. Returns what came before and must now be spilled first. */
   add(bytes: Uint8Array): Uint8Array;
   /** True once part of the output will be held back: from here on it has to be spilled. */
@@ -82,7 +82,7 @@ export interface Admission {
 /** An output that came to its end: how it was clamped, and what stands in place of the clamp. */
 export interface Ended {
   /** With the exit code as it is known now. */
-  request: AdmissionRequest;
+  request: AdmitPlan;
   clamped: Clamped;
   /** What it is if it is binary: then it is described, not shown. */
   binary: string | null;
@@ -128,7 +128,7 @@ export const NOT_SAVED: SpilledOutput = {
 const BASE64_MEDIA = "media as base64";
 
 /** Starts the admission of one output. */
-export function startAdmission(request: AdmissionRequest): Admission {
+export function startAdmission(request: AdmitPlan): RunningAdmission {
   const { exitCode: known, ...rest } = request;
   const clamp = startClamp(known === null ? rest : { ...rest, exitCode: known });
   return {
@@ -161,7 +161,7 @@ interface Closings {
   whole: string[];
 }
 
-function endAdmission(request: AdmissionRequest, clamped: Clamped, closings: Closings): Ended {
+function endAdmission(request: AdmitPlan, clamped: Clamped, closings: Closings): Ended {
   const isOver = clamped.cutter !== null && clamped.total.bytes > 0;
   const binary = request.off ? null : request.isMedia && isOver ? BASE64_MEDIA : describeBinary(clamped.sample);
   const isCut = isOver || binary !== null;
@@ -279,7 +279,7 @@ function withClosing(text: string, lines: string[]): string {
 }
 
 /** Counting tokens costs most, so it is left out while no limit asks for it. */
-function measureWith({ limits, counter }: AdmissionRequest): (text: string) => Size {
+function measureWith({ limits, counter }: AdmitPlan): (text: string) => Size {
   const free: TokenCounter = { ...counter, count: () => 0 };
   return (text) => measureText(text, limits.maxTokens === undefined ? free : counter);
 }
@@ -304,7 +304,7 @@ export function isWithin(size: Size, limits: Limits): boolean {
  * changes its mind, would pass one, a plain clamp of what would have been shown stands in and the receipt says so.
  */
 export function holdLimits<A extends Admitted>(
-  request: AdmissionRequest,
+  request: AdmitPlan,
   admitted: A,
   put: (text: string) => Pick<A, "text">,
 ): A {
@@ -333,7 +333,7 @@ export function holdLimits<A extends Admitted>(
 }
 
 /** A text within the limits by the plainest strategy; nothing where even that is over. */
-function plainClamp(text: string, request: AdmissionRequest): string {
+function plainClamp(text: string, request: AdmitPlan): string {
   const { marker: _marker, focus: _focus, source: _source, note: _note, isMedia: _isMedia, ...plain } = request;
   const admission = startAdmission({ ...plain, strategy: headTail, fold: false, exitCode: null });
   for (const bytes of encodeText(text)) admission.add(bytes);
@@ -345,7 +345,7 @@ function plainClamp(text: string, request: AdmissionRequest): string {
  * The short way for what nearly every output is: a text within its limits, to which nothing is added. Null if it is
  * anything else. It gives what the long way gives, in a fiftieth of the time.
  */
-export function admitWhole(text: string, request: AdmissionRequest): Admitted | null {
+export function admitWhole(text: string, request: AdmitPlan): Admitted | null {
   const { limits, counter, exitCode } = request;
   const { maxBytes, maxChars, maxLines, maxTokens } = limits;
   const { length } = text;

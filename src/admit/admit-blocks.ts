@@ -3,7 +3,7 @@ import { copyPlain } from "../stages/clamp/bound-copy.ts";
 import { contentOf, type FoundTexts, findTexts } from "../stages/clamp/find-texts.ts";
 import { replaceTexts, withField } from "../stages/clamp/replace-texts.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import type { AdmissionRequest, Admitted, SourceAccount } from "./admission.ts";
+import type { AdmitPlan, Admitted, SourceAccount } from "./admission.ts";
 import { holdLimits } from "./admission.ts";
 import { admitObject, boundObject, fitted } from "./admit-object.ts";
 import { type AdmittedBlocks, admitTexts, fitTogether, joinTexts, withBoundDetails } from "./admit-texts.ts";
@@ -16,7 +16,7 @@ const MOST_TEXTS = 64;
  * one text. An object without content reaches a model as JSON, so there its keys and numbers count too.
  */
 export function admitBlocks<T extends object>(
-  request: AdmissionRequest,
+  request: AdmitPlan,
   given: T,
   sources: readonly SourceAccount[] = [],
 ): AdmittedBlocks<T> {
@@ -41,11 +41,7 @@ export function plainResult<T extends object>(result: T): T | null {
 }
 
 /** What is larger or deeper than anyone should walk: a bounded copy of it, or of `seen`, is shown; a text of it as content. */
-export function admitUnwalked<T extends object>(
-  request: AdmissionRequest,
-  result: T,
-  seen?: object,
-): AdmittedBlocks<T> {
+export function admitUnwalked<T extends object>(request: AdmitPlan, result: T, seen?: object): AdmittedBlocks<T> {
   const { blocks, write } = boundObject(request, result, seen);
   if (contentOf(result) === null) return { blocks, write };
   return {
@@ -58,7 +54,7 @@ export function admitUnwalked<T extends object>(
 }
 
 /** Very many texts as one, each from a line of its own: one budget, one marker, one artifact. */
-function admitAsOne<T extends object>(request: AdmissionRequest, result: T, found: FoundTexts): AdmittedBlocks<T> {
+function admitAsOne<T extends object>(request: AdmitPlan, result: T, found: FoundTexts): AdmittedBlocks<T> {
   const text = joinTexts(found.texts.map((each) => each.text));
   const whole = { ...request, boundDetails: false };
   const { blocks, write } = admitTexts(whole, { content: text }, [{ text, path: ["content"] }]);
@@ -108,10 +104,7 @@ function withContent<T extends object>(result: T, content: unknown[]): T {
 }
 
 /** Checks that a structured result is within its limits as a model gets it. */
-export function holdBlocks<T extends object, A extends Admitted & { output: T }>(
-  request: AdmissionRequest,
-  admitted: A,
-): A {
+export function holdBlocks<T extends object, A extends Admitted & { output: T }>(request: AdmitPlan, admitted: A): A {
   return holdLimits(request, admitted, (text) => {
     const { output } = admitted;
     const found =

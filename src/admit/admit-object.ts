@@ -10,7 +10,7 @@ import { accessText } from "../stages/mark/access.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { encodeText, newScan, scanBytes, scannedChars, scannedLines } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { type AdmissionRequest, NOT_SAVED, startAdmission } from "./admission.ts";
+import { type AdmitPlan, NOT_SAVED, startAdmission } from "./admission.ts";
 import { type AdmittedBlocks, admitTexts, fitTogether, type SourceText } from "./admit-texts.ts";
 import { cutAccount, newReceipt } from "./receipts.ts";
 
@@ -22,7 +22,7 @@ const MOST_TRIES = 24;
  * that is enough; where its keys and numbers are too many, a bounded copy stands for it and all of it is kept as JSON.
  */
 export function admitObject<T extends object>(
-  request: AdmissionRequest,
+  request: AdmitPlan,
   given: T,
   plain: T,
   texts: readonly SourceText[],
@@ -50,7 +50,7 @@ export function admitObject<T extends object>(
 }
 
 /** Longer JSON is over the limits, whatever it says. */
-function mostChars({ limits, counter }: AdmissionRequest): number {
+function mostChars({ limits, counter }: AdmitPlan): number {
   return Math.min(limits.maxChars ?? Number.POSITIVE_INFINITY, capacityBytes(limits, counter));
 }
 
@@ -71,7 +71,7 @@ function combine(one: Size, other: Size, join: (one: number, other: number) => n
 }
 
 /** How far a text is over the limits, in each unit. */
-function excessOf(text: string, { limits, counter }: AdmissionRequest): Size {
+function excessOf(text: string, { limits, counter }: AdmitPlan): Size {
   const free = limits.maxTokens === undefined ? { ...counter, count: () => 0 } : counter;
   return combine(measureText(text, free), budgetOf(limits), (size, limit) => Math.max(0, size - limit));
 }
@@ -99,7 +99,7 @@ function lessThan(limits: Limits, { bytes, chars, tokens }: Size): Limits {
 
 /** Clamped texts in place; what the model gets is their JSON, and the shape around them counts as kept. */
 function asJson<T extends object>(
-  request: AdmissionRequest,
+  request: AdmitPlan,
   admitted: AdmittedBlocks<T>,
   shapeBytes: number,
 ): AdmittedBlocks<T> {
@@ -147,7 +147,7 @@ function tighten({ blocks }: AdmittedBlocks<object>, texts: readonly string[], b
 }
 
 /** Within the limits: the caller's own, if JSON has a word for all of it. */
-function asItIs<T extends object>(request: AdmissionRequest, given: T, plain: T, json: string): AdmittedBlocks<T> {
+function asItIs<T extends object>(request: AdmitPlan, given: T, plain: T, json: string): AdmittedBlocks<T> {
   const own = given === plain ? json : jsonWithin(given, mostChars(request));
   const isOwn = own !== null && isEmpty(excessOf(own, request));
   const text = isOwn ? own : json;
@@ -164,11 +164,7 @@ function asItIs<T extends object>(request: AdmissionRequest, given: T, plain: T,
 }
 
 /** A bounded copy, of `seen` if not of the result itself; the whole is kept as JSON, one element or field a line. */
-export function boundObject<T extends object>(
-  request: AdmissionRequest,
-  result: T,
-  seen: object = result,
-): AdmittedBlocks<T> {
+export function boundObject<T extends object>(request: AdmitPlan, result: T, seen: object = result): AdmittedBlocks<T> {
   const chunks = function* () {
     for (const chunk of jsonChunks(result)) yield* encodeText(chunk);
   };
@@ -205,7 +201,7 @@ export function boundObject<T extends object>(
 const SURE_SHARE = 0.9;
 
 /** A copy, with our note on it where it is an object, small enough in every unit. */
-export function fitted(request: AdmissionRequest, result: unknown, note: string): { output: unknown; text: string } {
+export function fitted(request: AdmitPlan, result: unknown, note: string): { output: unknown; text: string } {
   const { limits, counter } = request;
   const { maxTokens = Number.POSITIVE_INFINITY, maxLines = 1 } = limits;
   // JSON is one line.

@@ -8,7 +8,7 @@ import { within } from "../stages/spill/deadline.ts";
 import { type SpillPlace, startSpill } from "../stages/spill/spill.ts";
 import { spillNow } from "../stages/spill/spill-now.ts";
 import {
-  type AdmissionRequest,
+  type AdmitPlan,
   type Admitted,
   admitWhole,
   type Ended,
@@ -34,16 +34,16 @@ export interface AdmittedOutput extends Admitted {
   output: unknown;
 }
 
-type AdmitParts = (request: AdmissionRequest, result: object) => AdmittedBlocks<object>;
+type AdmitResult = (request: AdmitPlan, result: object) => AdmittedBlocks<object>;
 
 /** Where whole outputs are kept, how a reader gets at them, and which texts of ours are known. */
-export interface Keeper {
+export interface AdmitPorts {
   place: SpillPlace;
   /** What a store is told of the output. */
   about: ArtifactAbout;
   /** How the marker's reader gets at an artifact. */
   access: (artifact: Artifact) => Access | Promise<Access>;
-  own: KnownTexts;
+  knownTexts: KnownTexts;
   /** Replaces secrets in what the model reads, if that is asked for. */
   loadView: (() => Promise<ModelView>) | null;
   /** Makes text of web pages; without it they are cut as they are. */
@@ -55,7 +55,7 @@ export interface Keeper {
 }
 
 /** What a structured result is kept with; the model's view of it is handed in beside. */
-type StructuredKeeper = Omit<Keeper, "loadView" | "exit"> & Partial<Pick<Keeper, "loadView">>;
+type StructuredPorts = Omit<AdmitPorts, "loadView" | "exit"> & Partial<Pick<AdmitPorts, "loadView">>;
 
 /** Never throws. Null: the clamp shows everything. */
 export type Summarize = (ended: Ended, kept: KnownText) => Promise<Summary | null>;
@@ -67,20 +67,20 @@ type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 const MAX_OFF_BYTES = 256 * 1024 * 1024;
 
 /** Admits an output of any shape, spilling what is held back while it comes. */
-export async function admitOutput(request: AdmissionRequest, given: unknown, keeper: Keeper): Promise<AdmittedOutput> {
+export async function admitOutput(request: AdmitPlan, given: unknown, ports: AdmitPorts): Promise<AdmittedOutput> {
   const output = await readable(given);
-  const view = keeper.loadView === null || request.off ? null : await keeper.loadView();
+  const view = ports.loadView === null || request.off ? null : await ports.loadView();
   if (typeof output === "string") {
-    const source = view === null || keeper.own.find(output) !== null ? null : view.source();
+    const source = view === null || ports.knownTexts.find(output) !== null ? null : view.source();
     const text = source === null ? output : source.readText(output);
     if (source !== null && source.redactions.count > 0) {
       const shown = { ...request, source };
-      const admitted = await admitChunks(shown, encodeText(text), keeper, text);
+      const admitted = await admitChunks(shown, encodeText(text), ports, text);
       return { output: admitted.text, ...admitted };
     }
     const whole = admitWhole(output, request);
     if (whole !== null) return { output: whole.text, ...whole };
-    const admitted = await admitChunks(request, encodeText(output), keeper, output.toWellFormed());
+    const admitted = await admitChunks(request, encodeText(output), ports, output.toWellFormed());
     return { output: admitted.text, ...admitted };
   }
   const isBytes = output instanceof ArrayBuffer || ArrayBuffer.isView(output);
@@ -88,18 +88,18 @@ export async function admitOutput(request: AdmissionRequest, given: unknown, kee
     const limits = request.off && !isBytes ? { maxBytes: MAX_OFF_BYTES } : request.limits;
     const chunks = isBytes ? [bytesOf(output)] : readChunks(output);
     const source = view?.source();
-    const admitted = await admitChunks({ ...request, limits, source }, source?.read(chunks) ?? chunks, keeper);
+    const admitted = await admitChunks({ ...request, limits, source }, source?.read(chunks) ?? chunks, ports);
     return { output: admitted.text, ...admitted };
   }
   if (output instanceof Error) {
-    const admitted = await admitOutput(request, output.message, keeper);
+    const admitted = await admitOutput(request, output.message, ports);
     const { text } = admitted;
     return { ...admitted, output: text === output.message ? output : errorWith(output, text) };
   }
-  if (typeof output === "object" && output !== null) return admitStructured(request, output, keeper, view);
+  if (typeof output === "object" && output !== null) return admitStructured(request, output, ports, view);
   // Numbers, booleans and nothing are no larger than themselves.
   const text = output === null || output === undefined ? "" : String(output);
-  return { ...(await admitChunks(request, encodeText(text), keeper, text)), output };
+  return { ...(await admitChunks(request, encodeText(text), ports, text)), output };
 }
 
 /** What stands behind a promise, a Blob or a Response. */
@@ -115,25 +115,25 @@ async function readable(output: unknown): Promise<unknown> {
 
 /** Admits bytes as they come, within their limits in any case. */
 async function admitChunks(
-  request: AdmissionRequest,
+  request: AdmitPlan,
   source: Chunks,
-  keeper: Keeper,
+  ports: AdmitPorts,
   original?: string,
 ): Promise<Admitted> {
-  return holdLimits(request, await readAndKeep(request, source, keeper, original), (text) => ({ text }));
+  return holdLimits(request, await readAndKeep(request, source, ports, original), (text) => ({ text }));
 }
 
 async function readAndKeep(
-  request: AdmissionRequest,
+  request: AdmitPlan,
   chunks: Chunks,
-  keeper: Keeper,
+  ports: AdmitPorts,
   original?: string,
 ): Promise<Admitted> {
-  const { place, about, access, own, exit, summarize } = keeper;
+  const { place, about, access, knownTexts, exit, summarize } = ports;
   const admission = startAdmission(request);
-  const known = original === undefined ? null : own.find(original);
+  const known = original === undefined ? null : knownTexts.find(original);
   const spill = startSpill(known === null ? redactedPlace(place, request.source) : { ...place, store: null }, about);
-  const holder = keeper.loadHtmlReader === undefined || request.strategy.choose === undefined ? null : new PageHolder();
+  const holder = ports.loadHtmlReader === undefined || request.strategy.choose === undefined ? null : new PageHolder();
   const keep = (bytes: Uint8Array) => {
     holder?.add(bytes, admission.kind);
     return spill.add(bytes);
@@ -154,18 +154,18 @@ async function readAndKeep(
   const ended = admission.end(fault, exitCode);
   if (!ended.cut) return writeEnded(ended, NOT_SAVED, original);
   const again = known === null ? null : await admitAgain(request, known, place.store);
-  if (known !== null && again !== null) return remembered(writeEnded(again, known), known, own);
+  if (known !== null && again !== null) return remembered(writeEnded(again, known), known, knownTexts);
   if (heldBytes.length > 0) await keep(heldBytes);
   const { artifact, fault: spillFault } = await spill.end();
   const faults = spillFault === null ? [] : [spillFault];
   const raw = await knownText(artifact, access, request.exitCode);
   const html = isCutPage(ended) ? holder?.html() : null;
-  const page = await pageText(ended, { html, raw, fault, exitCode }, keeper, faults);
+  const page = await pageText(ended, { html, raw, fault, exitCode }, ports, faults);
   const { text, kept = raw } = page ?? {};
   const shown = page?.ended ?? ended;
   const summary = await summaryOf(shown, kept, summarize);
   const written = writeEnded({ ...shown, summary }, kept, text);
-  const admitted = page?.ended.cut === false ? written : remembered(written, kept, own);
+  const admitted = page?.ended.cut === false ? written : remembered(written, kept, knownTexts);
   return { ...admitted, receipt: withFaults(admitted.receipt, faults) };
 }
 
@@ -173,13 +173,13 @@ async function readAndKeep(
 async function pageText(
   { request, clamped }: Ended,
   { html, ...read }: Omit<Page, "html" | "total" | "overBy"> & { html: string | null | undefined },
-  keeper: Omit<StructuredKeeper, "own">,
+  ports: Omit<StructuredPorts, "knownTexts">,
   faults: string[],
 ): Promise<AdmittedPage | null> {
-  const { loadHtmlReader } = keeper;
+  const { loadHtmlReader } = ports;
   const { total, overBy } = clamped;
   if (loadHtmlReader === undefined || typeof html !== "string" || total.bytes > NUMBERS.htmlBytes.default) return null;
-  return admitPage(request, { ...read, html, total, overBy }, { ...keeper, loadHtmlReader }, faults);
+  return admitPage(request, { ...read, html, total, overBy }, { ...ports, loadHtmlReader }, faults);
 }
 
 /** A model's summary of an output, if its tool's policy asks for one. */
@@ -194,7 +194,7 @@ async function summaryOf(ended: Ended, kept: KnownText, summarize: Summarize | u
 const READ_BYTES = 1024 * 1024;
 
 /** A text of ours is cut anew from its artifact; null if that is gone, or not whole. */
-async function admitAgain(request: AdmissionRequest, known: KnownText, store: Store | null): Promise<Ended | null> {
+async function admitAgain(request: AdmitPlan, known: KnownText, store: Store | null): Promise<Ended | null> {
   const { id, saved } = known;
   if (store === null || id === null || (saved !== "yes" && saved !== "local")) return null;
   const wait = <T>(promise: Promise<T>) => within(promise, NUMBERS.spillDeadlineMs.default, "reading an artifact");
@@ -215,27 +215,27 @@ async function admitAgain(request: AdmissionRequest, known: KnownText, store: St
   }
 }
 
-function remembered(admitted: Admitted, own: KnownText, texts: KnownTexts): Admitted {
+function remembered(admitted: Admitted, known: KnownText, texts: KnownTexts): Admitted {
   // One with a fault says so; cut anew it would not.
-  if (admitted.receipt.faults === undefined) texts.remember(admitted.text, own);
+  if (admitted.receipt.faults === undefined) texts.remember(admitted.text, known);
   return admitted;
 }
 
 /** Admits a structured result; `admit` says how its parts share the limits. */
 export async function admitStructured(
-  request: AdmissionRequest,
+  request: AdmitPlan,
   result: object,
-  keeper: StructuredKeeper,
+  ports: StructuredPorts,
   view: ModelView | null,
-  admit: AdmitParts = admitBlocks,
+  admit: AdmitResult = admitBlocks,
 ): Promise<AdmittedOutput> {
-  const { place, about, access, own, summarize } = keeper;
+  const { place, about, access, knownTexts, summarize } = ports;
   const { blocks, write } = view === null ? admit(request, result) : admitRedacted(request, result, view);
   const faults: string[] = [];
   const kept: KnownText[] = [];
   for (const block of blocks) {
     const isCut = isCutBlock(block);
-    const known = isCut && block.text !== null ? own.find(block.text) : null;
+    const known = isCut && block.text !== null ? knownTexts.find(block.text) : null;
     const again = known === null ? null : await admitAgain(block.request, known, place.store);
     if (known !== null && again !== null) {
       block.ended = again;
@@ -254,7 +254,7 @@ export async function admitStructured(
       continue;
     }
     const html = isCutPage(block.ended) ? block.text : null;
-    const page = await pageText(block.ended, { html, raw, fault: undefined, exitCode }, keeper, faults);
+    const page = await pageText(block.ended, { html, raw, fault: undefined, exitCode }, ports, faults);
     const whole = page?.kept ?? raw;
     const ended = page?.ended ?? block.ended;
     block.text = page?.text ?? block.text;
@@ -263,18 +263,18 @@ export async function admitStructured(
   }
   const { texts, ...admitted } = write(kept);
   texts.forEach((text, index) => {
-    if (blocks[index]?.ended?.cut) own.remember(text, kept[index] as KnownText);
+    if (blocks[index]?.ended?.cut) knownTexts.remember(text, kept[index] as KnownText);
   });
   return holdBlocks(request, { ...admitted, receipt: withFaults(admitted.receipt, faults) });
 }
 
 /** The same before it returns, for hosts that cannot wait: what the store cannot save at once is marked as not saved. */
 export function admitStructuredNow(
-  request: AdmissionRequest,
+  request: AdmitPlan,
   result: object,
-  { place, about, own }: Pick<Keeper, "place" | "about" | "own">,
+  { place, about, knownTexts }: Pick<AdmitPorts, "place" | "about" | "knownTexts">,
   access: Access,
-  admit: AdmitParts = admitBlocks,
+  admit: AdmitResult = admitBlocks,
 ): AdmittedOutput {
   const { blocks, write } = admit(request, result);
   const spills = blocks.map((block) =>
@@ -284,13 +284,13 @@ export function admitStructuredNow(
     knownTextNow(spills[index]?.artifact ?? null, access, block.request.exitCode),
   );
   const { texts, ...admitted } = write(kept);
-  texts.forEach((text, index) => own.remember(text, kept[index] as KnownText));
+  texts.forEach((text, index) => knownTexts.remember(text, kept[index] as KnownText));
   const faults = spills.flatMap(({ fault }) => fault ?? []);
   return holdBlocks(request, { ...admitted, receipt: withFaults(admitted.receipt, faults) });
 }
 
 /** Secrets are replaced before anything is measured or chosen, so that no cut leaves half of one. */
-function admitRedacted(request: AdmissionRequest, given: object, view: ModelView): AdmittedBlocks<object> {
+function admitRedacted(request: AdmitPlan, given: object, view: ModelView): AdmittedBlocks<object> {
   const maxBytes = request.limits.maxBytes ?? request.limits.maxChars ?? NUMBERS.ceilingBytes.default;
   const result = request.boundDetails ? view.details(given, NUMBERS.detailsBytes.default) : given;
   const plain = plainResult(result);

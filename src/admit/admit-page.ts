@@ -9,7 +9,7 @@ import { encodeText } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { within } from "../stages/spill/deadline.ts";
 import { type SpillPlace, startSpill } from "../stages/spill/spill.ts";
-import { type AdmissionRequest, type Ended, type SourceAccount, startAdmission } from "./admission.ts";
+import { type AdmitPlan, type Ended, type SourceAccount, startAdmission } from "./admission.ts";
 import { type KnownText, knownText } from "./known-texts.ts";
 import type { ModelView } from "./model-view.ts";
 import { addRedactions } from "./receipts.ts";
@@ -38,7 +38,7 @@ export interface AdmittedPage {
 }
 
 /** Where texts of pages are kept, and what they are read with. */
-export interface PageKeeper {
+export interface PagePorts {
   place: SpillPlace;
   about: ArtifactAbout;
   access: (artifact: Artifact) => Access | Promise<Access>;
@@ -48,9 +48,9 @@ export interface PageKeeper {
 
 /** Admits a page as readable text instead of as markup; null where it has none, or with a fault more cannot be read. */
 export async function admitPage(
-  request: AdmissionRequest,
+  request: AdmitPlan,
   { html, total, overBy, raw, fault, exitCode }: Page,
-  { place, about, access, loadView = null, loadHtmlReader }: PageKeeper,
+  { place, about, access, loadView = null, loadHtmlReader }: PagePorts,
   faults: string[],
 ): Promise<AdmittedPage | null> {
   const read = await readPage(html, loadHtmlReader);

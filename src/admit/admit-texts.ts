@@ -13,7 +13,7 @@ import { measureText } from "../stages/measure/measure-text.ts";
 import { encodeText, SAMPLE_BYTES } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import {
-  type AdmissionRequest,
+  type AdmitPlan,
   type Admitted,
   type Ended,
   isWithin,
@@ -28,7 +28,7 @@ import { joinReceipts } from "./receipts.ts";
 export interface AdmittedBlock {
   /** Null if it is not a text of the result itself, but all of it as JSON. */
   text: string | null;
-  request: AdmissionRequest;
+  request: AdmitPlan;
   /** Null for all of the result as JSON, which is always cut. */
   ended: Ended | null;
   /** What has to be kept of it, if it was cut. */
@@ -54,7 +54,7 @@ export interface SourceText extends FoundText {
 
 /** Clamps the texts of a result, each to its share. */
 export function admitTexts<T extends object>(
-  request: AdmissionRequest,
+  request: AdmitPlan,
   result: T,
   found: readonly SourceText[],
 ): AdmittedBlocks<T> {
@@ -98,7 +98,7 @@ function lastWithText(found: readonly FoundText[]): number {
 }
 
 /** Each text's limits: none where all of them together are within the result's, else its fair share. */
-function limitsOf(request: AdmissionRequest, found: readonly FoundText[]): Limits[] {
+function limitsOf(request: AdmitPlan, found: readonly FoundText[]): Limits[] {
   const { limits, counter, exitCode } = request;
   if (fitTogether(request, found)) return found.map(() => limits);
   const sizes = found.map(({ text }) => measureText(text, counter));
@@ -107,7 +107,7 @@ function limitsOf(request: AdmissionRequest, found: readonly FoundText[]): Limit
 
 /** True if all texts joined, with the exit line, are within the limits. */
 export function fitTogether(
-  { limits, counter, exitCode }: AdmissionRequest,
+  { limits, counter, exitCode }: AdmitPlan,
   found: readonly Pick<FoundText, "text">[],
 ): boolean {
   const chars = found.reduce((sum, { text }) => sum + text.length, 0);

@@ -4,7 +4,7 @@ import { strategies } from "../stages/clamp/strategies/index.ts";
 import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
 import { encodeText } from "../stages/measure/scan.ts";
 import { arbitraryLimits, arbitraryOutput } from "../testing/arbitrary.ts";
-import { type AdmissionRequest, admitWhole, NOT_SAVED, startAdmission, writeEnded } from "./admission.ts";
+import { type AdmitPlan, admitWhole, NOT_SAVED, startAdmission, writeEnded } from "./admission.ts";
 
 it("gives what the long way gives, or nothing", () => {
   let taken = 0;
@@ -15,7 +15,7 @@ it("gives what the long way gives, or nothing", () => {
       fc.constantFrom(null, 0, 1),
       (bytes, limits, exitCode) => {
         const [strategy] = strategies as [never];
-        const request: AdmissionRequest = {
+        const request: AdmitPlan = {
           scope: "local",
           tool: "t",
           session: null,

@@ -12,7 +12,7 @@ import { encodeText } from "../stages/measure/scan.ts";
 import { checkLimits, checkNumber } from "../stages/policy/check-limits.ts";
 import { DEFAULT_STRATEGY, NUMBERS } from "../stages/policy/defaults.ts";
 import {
-  type AdmissionRequest,
+  type AdmitPlan,
   type Admitted,
   admitWhole,
   holdLimits,
@@ -91,7 +91,7 @@ function clampWith(
 }
 
 /** How something is admitted where there is no policy. */
-export function requestFor(strategy: Strategy, limits: Limits, options: PlainOptions, fold: boolean): AdmissionRequest {
+export function requestFor(strategy: Strategy, limits: Limits, options: PlainOptions, fold: boolean): AdmitPlan {
   const { headShare = NUMBERS.headShare.default, marker, command, focus } = options;
   const counter = options.counter === undefined ? estimateCounter : guardCounter(options.counter);
   return {
@@ -124,7 +124,7 @@ function finiteOnly(limits: Limits): Limits {
  * `view` secrets are replaced in it.
  */
 export function admitPlainly(
-  { tool, limits, exitCode }: AdmissionRequest,
+  { tool, limits, exitCode }: AdmitPlan,
   output: unknown,
   error: unknown,
   view: ModelView | null = null,

@@ -22,12 +22,12 @@ const ID = /\b[a-z2-7]{12}\b/g;
 export class KnownTexts {
   readonly #texts = new Map<string, KnownText>();
 
-  remember(text: string, own: KnownText): void {
-    const { id } = own;
+  remember(text: string, known: KnownText): void {
+    const { id } = known;
     if (id === null) return;
     const key = `${id}:${fingerprint(text)}`;
     this.#texts.delete(key);
-    this.#texts.set(key, own);
+    this.#texts.set(key, known);
     for (const oldest of this.#texts.keys()) {
       if (this.#texts.size <= MAX_TEXTS) return;
       this.#texts.delete(oldest);
@@ -39,8 +39,8 @@ export class KnownTexts {
     if (named === null) return null;
     const print = fingerprint(text);
     for (const id of named) {
-      const own = this.#texts.get(`${id}:${print}`);
-      if (own !== undefined) return own;
+      const known = this.#texts.get(`${id}:${print}`);
+      if (known !== undefined) return known;
     }
     return null;
   }

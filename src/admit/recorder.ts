@@ -18,7 +18,7 @@ export interface Listeners {
 export type EventLog = (event: SpillwayEvent) => Promise<void>;
 
 /** What a recorder is made of. */
-export interface RecorderParts {
+export interface RecorderPorts {
   ledger: Ledger | null;
   /** Logs beside the ledger. */
   logs: readonly EventLog[];
@@ -40,14 +40,14 @@ export interface Recorder {
 }
 
 /** A recorder. */
-export function newRecorder(parts: RecorderParts): Recorder {
-  const { ledger, listeners, redaction, deadlineMs } = parts;
-  const logs: ((events: SpillwayEvent[]) => Promise<unknown>)[] = parts.logs.map((log) => async (events) => {
+export function newRecorder(ports: RecorderPorts): Recorder {
+  const { ledger, listeners, redaction, deadlineMs } = ports;
+  const logs: ((events: SpillwayEvent[]) => Promise<unknown>)[] = ports.logs.map((log) => async (events) => {
     for (const event of events) await log(event);
   });
   if (ledger !== null) logs.unshift((events) => Promise.all(events.map((event) => ledger.record(event))));
   // One that fails must not keep events from the others.
-  const kept = logs.map((log) => ({ log, breaker: parts.newBreaker(), fault: null as string | null }));
+  const kept = logs.map((log) => ({ log, breaker: ports.newBreaker(), fault: null as string | null }));
 
   async function record(given: SpillwayEvent[]): Promise<string[]> {
     if (kept.length === 0 && listeners.onEvent === undefined) return [];
@@ -79,7 +79,7 @@ export function newRecorder(parts: RecorderParts): Recorder {
     },
     async receipt(receipt, more) {
       void (async () => listeners.onReceipt?.(receipt))().catch(() => {});
-      return record(receiptEvents(receipt, parts.now(), more));
+      return record(receiptEvents(receipt, ports.now(), more));
     },
   };
 }

@@ -7,12 +7,12 @@ import type { RungCut } from "../stages/recover/rung.ts";
 import { startSpill } from "../stages/spill/spill.ts";
 import { spillBatches } from "../stages/spill/spill-batches.ts";
 import { replaceMedia } from "../wire/blocks.ts";
-import type { CallParts } from "./call-options.ts";
+import type { CallPorts } from "./call-options.ts";
 import type { Draft, DraftItem } from "./draft.ts";
 
 /** What making cuts needs. */
 export interface CutTools {
-  parts: CallParts;
+  ports: CallPorts;
   session: string | null;
   placeholder: string;
   softTrim: { maxChars: number; headChars: number; tailChars: number };
@@ -74,7 +74,7 @@ async function editOf(
   const text = cut.to === "cleared" ? tools.placeholder : trimText(whole, tools.softTrim);
   if (text === null) return null;
   const kept = isRecall(item.tool, tools) ? null : await keep(encodeText(joinTexts(texts)), item, tools);
-  const short = withLine(text, await savedLine(kept, item.tool, tools.session, tools.parts));
+  const short = withLine(text, await savedLine(kept, item.tool, tools.session, tools.ports));
   return short.length < shown.length ? { texts: [short] } : null;
 }
 
@@ -82,9 +82,9 @@ async function clampResult(
   item: DraftItem,
   texts: readonly string[],
   limits: { maxChars?: number; maxBytes?: number; maxLines?: number },
-  { parts, session }: CutTools,
+  { ports, session }: CutTools,
 ): Promise<Omit<WireEdit, "at"> | null> {
-  const { output, text } = await parts.admit({
+  const { output, text } = await ports.admit({
     tool: item.tool,
     session: session ?? undefined,
     call: item.call ?? undefined,
@@ -107,7 +107,7 @@ async function mediaText(draft: Draft, index: number, item: DraftItem | null, to
   const media = item?.result.media ?? draft.wire.read(draft.messages[index]).media;
   const about = { tool: item?.tool ?? "media", call: item?.call ?? null };
   const kept = await keep(encodeText(JSON.stringify(origin) ?? ""), about, tools);
-  return withLine(mediaLeftOut(media), await savedLine(kept, about.tool, tools.session, tools.parts));
+  return withLine(mediaLeftOut(media), await savedLine(kept, about.tool, tools.session, tools.ports));
 }
 
 /** Returns the result's texts in the message from which this one was made. */
@@ -125,9 +125,9 @@ function textsIn(
 async function keep(
   chunks: Iterable<Uint8Array>,
   { tool, call }: { tool: string; call: string | null },
-  { parts, session }: CutTools,
+  { ports, session }: CutTools,
 ): Promise<SavedResult | null> {
-  const spill = startSpill(parts.place, { scope: parts.scope, session, tool, call });
+  const spill = startSpill(ports.place, { scope: ports.scope, session, tool, call });
   for (const bytes of chunks) await spill.add(bytes);
   const { artifact } = await spill.end();
   if (artifact === null || artifact.saved === "no") return null;
@@ -138,7 +138,7 @@ async function keep(
  * Returns true for results of our own recall and search tools. A page of an artifact is never saved as another
  * artifact.
  */
-function isRecall(tool: string, { parts: { access } }: CutTools): boolean {
+function isRecall(tool: string, { ports: { access } }: CutTools): boolean {
   return access.by === "tool" && (tool === access.recall || tool === access.search);
 }
 

@@ -4,7 +4,7 @@ import type { Compactor } from "../contract/compactor.ts";
 import type { Limits } from "../contract/limits.ts";
 import type { Policy, PruningInput } from "../contract/policy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
-import type { PrepareParts } from "../prepare/parts.ts";
+import type { PreparePorts } from "../prepare/ports.ts";
 import type { Prepare } from "../prepare/prepare.ts";
 import type { Access } from "../stages/mark/access.ts";
 import type { Rule } from "../stages/recover/compile-signatures.ts";
@@ -83,14 +83,14 @@ interface CallClamp {
 }
 
 /** What a call needs. Nothing is looked up. */
-export interface CallParts {
+export interface CallPorts {
   policy: Policy;
   counter: TokenCounter;
   /** Loads a counter with a real vocabulary. It may fail, because the package is optional. */
   exactCounter?: (() => Promise<TokenCounter>) | undefined;
   scope: string;
   access: Access;
-  accessTo: PrepareParts["accessTo"];
+  accessTo: PreparePorts["accessTo"];
   place: SpillPlace;
   recorder: Recorder;
   /** The user's own signatures. They are tried after those of one call. */

@@ -4,7 +4,7 @@ import type { Wire } from "../contract/wire.ts";
 import { messageOf, type OverflowError, type OverflowStep, SpillwayError } from "../errors.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { mergeInputs } from "../stages/policy/merge-rows.ts";
-import { resolvePruning } from "../stages/policy/resolve-parts.ts";
+import { resolvePruning } from "../stages/policy/resolve-sections.ts";
 import { type ResolvedWindow, resolveWindow } from "../stages/prune/resolve-window.ts";
 import type { Weight } from "../stages/prune/weight.ts";
 import { giveUp } from "../stages/recover/give-up.ts";
@@ -23,14 +23,14 @@ import {
   untilAborted,
 } from "./attempt-send.ts";
 import { CallMemory } from "./call-memory.ts";
-import type { Call, CallOptions, CallParts, Send } from "./call-options.ts";
+import type { Call, CallOptions, CallPorts, Send } from "./call-options.ts";
 import { CallScale, type Counters, countersOf } from "./call-scale.ts";
 import { Draft } from "./draft.ts";
 import { fits, type ReduceTools, reduceDraft, type TakenRung } from "./reduce-draft.ts";
 
 /** One call, from the first send to an answer or an error. */
 export class CallRun<Message> {
-  readonly #parts: CallParts;
+  readonly #ports: CallPorts;
   readonly #memory: CallMemory;
   readonly #given: readonly Message[];
   readonly #options: CallOptions;
@@ -46,18 +46,18 @@ export class CallRun<Message> {
   #head = 0;
 
   constructor(
-    parts: CallParts,
+    ports: CallPorts,
     memory: CallMemory,
     counters: Counters,
     given: readonly Message[],
     options: CallOptions,
   ) {
-    this.#parts = parts;
+    this.#ports = ports;
     this.#memory = memory;
     this.#given = given;
     this.#options = options;
     this.#scale = new CallScale(counters, options.beside);
-    this.#window = resolveWindow(parts.policy, options);
+    this.#window = resolveWindow(ports.policy, options);
     this.#signal = eitherSignal(options.signal, this.#stop.signal);
   }
 
@@ -120,7 +120,7 @@ export class CallRun<Message> {
     const start: unknown[] = covered === 0 ? [...this.#given] : [...head, ...this.#given.slice(covered)];
     const learned = this.#memory.windowOf(this.#given);
     const window = learned === null ? this.#options.window : Math.min(learned, this.#window.tokens);
-    const { messages, report } = await this.#parts.prepare(start, { wire: name, session, window, model, pruning });
+    const { messages, report } = await this.#ports.prepare(start, { wire: name, session, window, model, pruning });
     const wire = wireNamed(name ?? report.wire ?? "") ?? detectWire(start) ?? plainWire(start);
     if (wire === null) return { draft: null, messages: [...messages] };
     try {
@@ -189,12 +189,12 @@ export class CallRun<Message> {
   }
 
   #tools(): ReduceTools {
-    const { policy } = this.#parts;
+    const { policy } = this.#ports;
     const { pruning: given } = this.#options;
     const merged = mergeInputs({ pruning: policy.pruning }, { pruning: given }).pruning;
     const pruning = given === undefined ? policy.pruning : resolvePruning(merged, policy.profile);
     return {
-      parts: this.#parts,
+      ports: this.#ports,
       session: this.#options.session ?? null,
       placeholder: pruning.hardClear.placeholder,
       softTrim: pruning.softTrim,
@@ -220,7 +220,7 @@ export class CallRun<Message> {
 
   #classifying(draft: Draft | null): Classifying {
     const window = this.#isWindowKnown() ? this.#window.tokens : null;
-    return classifyingOf(this.#options, this.#parts.rules, window, draft, this.#scale.saidTokens);
+    return classifyingOf(this.#options, this.#ports.rules, window, draft, this.#scale.saidTokens);
   }
 
   async #recovered(draft: Draft, before: Weight, sends: number): Promise<void> {
@@ -232,7 +232,7 @@ export class CallRun<Message> {
       if (origin !== messages[at])
         this.#memory.rememberForm(origin, messages[at], this.#scale.now.weigh(wire, origin).weight.bytes);
     }
-    const fault = this.#options.persist === true ? await persistHistory(draft, this.#options, this.#parts) : null;
+    const fault = this.#options.persist === true ? await persistHistory(draft, this.#options, this.#ports) : null;
     const sizes = { fromTokens: before.tokens, fromBytes: before.bytes, ...sizeOf(draft) };
     const { count: compactions } = this.#compactions;
     await this.#tell("overflow-recovered", {
@@ -286,7 +286,7 @@ export class CallRun<Message> {
   }
 
   #tell(kind: EventKind, more: Record<string, unknown>): Promise<void> {
-    return tellCall(this.#parts, this.#options.session, kind, more);
+    return tellCall(this.#ports, this.#options.session, kind, more);
   }
 }
 
@@ -295,7 +295,7 @@ const LATE = new DOMException("the time for recovery is over", "TimeoutError");
 
 /** Records what happened to one request. */
 async function tellCall(
-  { recorder, now }: CallParts,
+  { recorder, now }: CallPorts,
   session: string | undefined,
   kind: EventKind,
   more: Record<string, unknown>,
@@ -343,7 +343,7 @@ function eitherSignal(one: AbortSignal | undefined, other: AbortSignal): AbortSi
 async function persistHistory(
   { messages, wire }: Draft,
   { session, history }: CallOptions,
-  { guard }: CallParts,
+  { guard }: CallPorts,
 ): Promise<string | null> {
   try {
     const guarded: unknown[] = [];
@@ -356,17 +356,17 @@ async function persistHistory(
 }
 
 /** Makes the function that sends requests and recovers those that are refused for their size. */
-export function newCall(parts: CallParts): Call {
+export function newCall(ports: CallPorts): Call {
   const memory = new CallMemory();
-  const counters = countersOf(parts);
+  const counters = countersOf(ports);
   return async (messages, send, options = {}) => {
     check(messages, send, options);
     // "off" means that nothing is changed, even if the request is refused.
-    if (parts.policy.profile === "off") {
+    if (ports.policy.profile === "off") {
       const signal = options.signal ?? new AbortController().signal;
       return send([...messages], { signal, attempt: 1, began: () => {} });
     }
-    return new CallRun(parts, memory, counters, messages, options).run(send);
+    return new CallRun(ports, memory, counters, messages, options).run(send);
   };
 }
 

@@ -4,7 +4,7 @@ import { guardCounter } from "../stages/measure/estimate-tokens.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { learnedBeside } from "../stages/recover/recovery-goal.ts";
 import type { AnsweredRequest } from "./call-memory.ts";
-import type { CallParts } from "./call-options.ts";
+import type { CallPorts } from "./call-options.ts";
 import { Draft, Scale } from "./draft.ts";
 import { weighMessage } from "./weigh-message.ts";
 
@@ -15,7 +15,7 @@ export interface Counters {
 }
 
 /** Returns both counters. Loads the second one when it is first needed. */
-export function countersOf({ counter, exactCounter }: Pick<CallParts, "counter" | "exactCounter">): Counters {
+export function countersOf({ counter, exactCounter }: Pick<CallPorts, "counter" | "exactCounter">): Counters {
   let loading: Promise<TokenCounter | null> | undefined;
   const load = async () => {
     try {

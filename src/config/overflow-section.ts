@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { VERDICT_KINDS } from "../stages/policy/verdict-kinds.ts";
 
 /** What sections of the config are made with. */
-interface SectionParts {
+interface SchemaMakers {
   about<T extends z.ZodMiniType>(schema: T, description: string): T;
   flag(words: string): z.ZodMiniType;
   section(words: string, shape: Record<string, z.ZodMiniType>): z.ZodMiniType<Record<string, unknown>>;
@@ -10,7 +10,7 @@ interface SectionParts {
 }
 
 /** Signatures of refusals, as a person writes them. What their texts may hold is checked when they are made ready. */
-export function overflowSection({ about, flag, section, text }: SectionParts) {
+export function overflowSection({ about, flag, section, text }: SchemaMakers) {
   const texts = (words: string) => about(z.array(z.string({ error: "a text" }), { error: "a list of texts" }), words);
   const kindWords = `one of ${VERDICT_KINDS.join(", ")}`;
   const statusRange = { error: "a number from 400 to 599" };

@@ -1,6 +1,6 @@
-import { type AdmissionRequest } from "../admit/admission.ts";
+import { type AdmitPlan } from "../admit/admission.ts";
 import { boundObject } from "../admit/admit-object.ts";
-import { type AdmittedOutput, admitStructured, admitStructuredNow, type Keeper } from "../admit/admit-output.ts";
+import { type AdmitPorts, type AdmittedOutput, admitStructured, admitStructuredNow } from "../admit/admit-output.ts";
 import { boundDetail, fitTogether } from "../admit/admit-texts.ts";
 import { admitPlainly } from "../admit/clamp-text.ts";
 import type { Receipt } from "../contract/receipt.ts";
@@ -28,7 +28,7 @@ export type PersistHook = (message: unknown, about: PersistAbout) => unknown;
 /**
  * Says where whole results are saved and how a reader gets them. `accessNow` is used if nobody can wait for `access`.
  */
-export interface GuardKeeper extends Pick<Keeper, "place" | "access" | "own"> {
+export interface SpillPorts extends Pick<AdmitPorts, "place" | "access" | "knownTexts"> {
   accessNow: Access;
 }
 
@@ -38,8 +38,8 @@ export interface GuardRequest {
   wire: Wire | null;
   toolOf(result: WireResult): string;
   /** Returns a tool's limits and strategy. If its `off` is set, results of the tool stay as they are. */
-  planFor(tool: string, call: string | null): AdmissionRequest;
-  keeper: GuardKeeper;
+  planFor(tool: string, call: string | null): AdmitPlan;
+  ports: SpillPorts;
   isSynthetic: boolean;
   before?: PersistHook | undefined;
   after?: PersistHook | undefined;
@@ -55,7 +55,7 @@ export interface GuardedMessage {
 
 type Step =
   | { does: "hook"; hook: PersistHook; message: unknown; about: PersistAbout }
-  | { does: "admit"; plan: AdmissionRequest; output: object; asData: boolean };
+  | { does: "admit"; plan: AdmitPlan; output: object; asData: boolean };
 
 /** Guards a message. Never throws. */
 export async function guardMessage(message: unknown, request: GuardRequest): Promise<GuardedMessage> {
@@ -65,7 +65,7 @@ export async function guardMessage(message: unknown, request: GuardRequest): Pro
     let step = steps.next();
     while (!step.done)
       step = steps.next(
-        await act(step.value, request.keeper).catch((error) => standIn(step.value as Step, error, guarded)),
+        await act(step.value, request.ports).catch((error) => standIn(step.value as Step, error, guarded)),
       );
     guarded.message = step.value;
   } catch (error) {
@@ -82,7 +82,7 @@ export function guardMessageNow(message: unknown, request: GuardRequest): Guarde
   try {
     const steps = guardSteps(message, request, guarded);
     let step = steps.next();
-    while (!step.done) step = steps.next(actNow(step.value, request.keeper, guarded));
+    while (!step.done) step = steps.next(actNow(step.value, request.ports, guarded));
     guarded.message = step.value;
   } catch (error) {
     guarded.faults.push(messageOf(error));
@@ -90,20 +90,20 @@ export function guardMessageNow(message: unknown, request: GuardRequest): Guarde
   return guarded;
 }
 
-async function act(step: Step, keeper: GuardKeeper): Promise<unknown> {
+async function act(step: Step, ports: SpillPorts): Promise<unknown> {
   if (step.does === "hook") return step.hook(step.message, step.about);
   const { plan, output, asData } = step;
-  return admitStructured(plan, output, { ...keeper, about: plan }, null, asData ? boundObject : undefined);
+  return admitStructured(plan, output, { ...ports, about: plan }, null, asData ? boundObject : undefined);
 }
 
-function actNow(step: Step, keeper: GuardKeeper, guarded: GuardedMessage): unknown {
+function actNow(step: Step, ports: SpillPorts, guarded: GuardedMessage): unknown {
   try {
     if (step.does === "admit")
       return admitStructuredNow(
         step.plan,
         step.output,
-        { ...keeper, about: step.plan },
-        keeper.accessNow,
+        { ...ports, about: step.plan },
+        ports.accessNow,
         step.asData ? boundObject : undefined,
       );
     const answer = step.hook(step.message, step.about);
@@ -149,7 +149,7 @@ function* boundSteps(
   const { wire } = request;
   const results = wire?.read(message).results.filter(({ fixed }) => !fixed) ?? [];
   const edits: { at: string; texts: string[] }[] = [];
-  let last: AdmissionRequest | null = null;
+  let last: AdmitPlan | null = null;
   for (const result of results) {
     const plan = request.planFor(request.toolOf(result), result.id);
     if (plan.off) continue;
@@ -184,11 +184,7 @@ function textsOf({ output, text }: AdmittedOutput, count: number): string[] {
 const DETAILS = ["details", "structuredContent", "artifact"];
 const HOLDERS = ["message", "kwargs"];
 
-function* detailSteps(
-  message: unknown,
-  plan: AdmissionRequest,
-  guarded: GuardedMessage,
-): Generator<Step, unknown, unknown> {
+function* detailSteps(message: unknown, plan: AdmitPlan, guarded: GuardedMessage): Generator<Step, unknown, unknown> {
   if (typeof message !== "object" || message === null) return message;
   const bounded: Record<string, unknown> = {};
   const maxBytes = NUMBERS.detailsBytes.default;

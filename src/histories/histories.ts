@@ -1,4 +1,4 @@
-import type { AdmissionRequest } from "../admit/admission.ts";
+import type { AdmitPlan } from "../admit/admission.ts";
 import type { Recorder } from "../admit/recorder.ts";
 import type { Limits } from "../contract/limits.ts";
 import type { Wire } from "../contract/wire.ts";
@@ -8,12 +8,12 @@ import { guardLimits, type PendingCalls } from "../stages/guard/guard.ts";
 import { detectWire, wireNamed, wires } from "../wire/index.ts";
 import {
   type GuardedMessage,
-  type GuardKeeper,
   type GuardRequest,
   guardMessage,
   guardMessageNow,
   type PersistAbout,
   type PersistHook,
+  type SpillPorts,
 } from "./guard-message.ts";
 import { type GuardedSession, guardSession, type SessionManager } from "./guard-session.ts";
 
@@ -38,10 +38,10 @@ export interface Histories extends Guarding {
 }
 
 /** Makes the guards and the cap, and records what they did. */
-export function newHistories(parts: GuardParts): Histories {
-  const { recorder, now } = parts;
+export function newHistories(ports: GuardPorts): Histories {
+  const { recorder, now } = ports;
   return {
-    ...newGuarding(parts),
+    ...newGuarding(ports),
     cap(messages, options) {
       const { messages: shown, ...capped } = cap(messages, options);
       const event = { kind: "history-capped" as const, atMs: now(), session: null, tool: null, call: null };
@@ -75,10 +75,10 @@ interface GuardSessionOptions extends Omit<GuardOptions, "tool"> {
 }
 
 /** What guarding needs. Nothing is looked up. */
-export interface GuardParts {
+export interface GuardPorts {
   /** Returns how a tool's output is admitted under these limits and the ceiling. */
-  planFor(tool: string, call: string | null, session: string | undefined, limits: Limits): AdmissionRequest;
-  keeper: GuardKeeper;
+  planFor(tool: string, call: string | null, session: string | undefined, limits: Limits): AdmitPlan;
+  ports: SpillPorts;
   recorder: Recorder;
   now(): number;
 }
@@ -105,7 +105,7 @@ const NO_OWN_LIMITS: Required<Limits> = {
 };
 
 /** Makes the guards from their parts. */
-function newGuarding({ planFor, keeper, recorder, now }: GuardParts): Guarding {
+function newGuarding({ planFor, ports, recorder, now }: GuardPorts): Guarding {
   function requestOf(
     wire: Wire | null,
     options: GuardOptions,
@@ -115,7 +115,7 @@ function newGuarding({ planFor, keeper, recorder, now }: GuardParts): Guarding {
     const { tool = "tool", session, window, before, after } = options;
     return {
       wire,
-      keeper,
+      ports,
       isSynthetic,
       before,
       after,
@@ -161,7 +161,7 @@ function newGuarding({ planFor, keeper, recorder, now }: GuardParts): Guarding {
       const { wire: name, session } = options;
       const named = name === undefined ? null : wireOf(null, name);
       // Loads the redactor now, because guardSync cannot wait for it later.
-      void keeper.place.loadRedactor?.().catch(() => {});
+      void ports.place.loadRedactor?.().catch(() => {});
       const sure = (message: unknown) => named ?? detectWire([message]);
       let known: Wire | null = named;
       const wireAt = (message: unknown) => (known = sure(message) ?? known);

@@ -5,7 +5,7 @@ import { STEP } from "../stages/prune/prune-item.ts";
 import { joinTexts } from "../stages/prune/trim-text.ts";
 import type { Conversation, Item } from "./conversation.ts";
 import type { Form } from "./form.ts";
-import type { ClampRequest } from "./parts.ts";
+import type { ResultRequest } from "./ports.ts";
 import type { Preparation } from "./preparation.ts";
 
 /**
@@ -13,13 +13,13 @@ import type { Preparation } from "./preparation.ts";
  * warning, since the place where tools run is where that belongs.
  */
 export async function insureResults(conversation: Conversation, preparation: Preparation): Promise<void> {
-  const { parts, pruning } = preparation;
+  const { ports, pruning } = preparation;
   for (const item of conversation.items.slice(conversation.lookedAt)) {
     if (item.isInsured || !pruning.insure) continue;
     item.isInsured = true;
-    const { limits, off } = parts.resolve(item.tool);
-    if (item.form !== null || off || isWithin(item, limits, parts.counter)) continue;
-    if (item.result.texts.some((text) => parts.own.find(text) !== null)) continue;
+    const { limits, off } = ports.resolve(item.tool);
+    if (item.form !== null || off || isWithin(item, limits, ports.counter)) continue;
+    if (item.result.texts.some((text) => ports.knownTexts.find(text) !== null)) continue;
     const form = await clampItem(item, preparation);
     if (form === null) continue;
     preparation.change(item, "insured", form);
@@ -32,9 +32,9 @@ export async function insureResults(conversation: Conversation, preparation: Pre
 
 /** Brings results that no model has seen yet under one budget. */
 export async function budgetBatch(conversation: Conversation, preparation: Preparation): Promise<void> {
-  const { pruning, windowTokens, parts } = preparation;
+  const { pruning, windowTokens, ports } = preparation;
   const newest = conversation.newest().map((item) => {
-    const isOurs = !item.result.fixed && !preparation.isRecall(item.tool) && !parts.resolve(item.tool).off;
+    const isOurs = !item.result.fixed && !preparation.isRecall(item.tool) && !ports.resolve(item.tool).off;
     // Media stay: a share is of the texts beside them.
     const shown = item.form?.weight ?? item.read.texts;
     return { ...item, shown, untouchable: !isOurs || item.result.texts.length === 0, item };
@@ -45,16 +45,16 @@ export async function budgetBatch(conversation: Conversation, preparation: Prepa
   }
 }
 
-async function clampItem(item: Item, { parts, session, reader }: Preparation, limits?: Limits): Promise<Form | null> {
+async function clampItem(item: Item, { ports, session, reader }: Preparation, limits?: Limits): Promise<Form | null> {
   const { texts } = item.result;
-  const request: ClampRequest = {
+  const request: ResultRequest = {
     tool: item.tool,
     session: session ?? undefined,
     call: item.call ?? undefined,
     output: texts.length === 1 ? texts[0] : { content: texts.map((text) => ({ type: "text", text })) },
     ...(limits?.maxChars !== undefined && { limits: { maxChars: limits.maxChars } }),
   };
-  const { output, text, receipt } = await parts.admit(request);
+  const { output, text, receipt } = await ports.admit(request);
   const clamped = typeof output === "string" ? [output] : textsOf(output, texts.length, text);
   if (joinTexts(clamped) === joinTexts(texts)) return null;
   const { artifact, saved, savedBytes } = receipt;

@@ -11,10 +11,10 @@ import { type Preparation, shownText, textOf } from "./preparation.ts";
 
 /** The request as the plans see it. */
 export function frameOf(preparation: Preparation): PruneFrame<Item> {
-  const { conversation, pruning, windowTokens, parts, reader } = preparation;
+  const { conversation, pruning, windowTokens, ports, reader } = preparation;
   const { items, assistants, firstUser, messages, total } = conversation;
-  const sample = parts.place.store === null ? null : { id: "a".repeat(12), saved: "yes" as const, savedBytes: 0 };
-  const line = recallLine(savedCopyOf(sample, parts.access));
+  const sample = ports.place.store === null ? null : { id: "a".repeat(12), saved: "yes" as const, savedBytes: 0 };
+  const line = recallLine(savedCopyOf(sample, ports.access));
   const cleared = reader.weigh([withLine(pruning.hardClear.placeholder, line)]);
   const note = reader.weigh([
     withLine("\n...\n\n\n[Tool result trimmed: kept first 1500 chars and last 1500 chars of 100000 chars.]", line),
@@ -46,15 +46,15 @@ export async function cutResults(
   preparation: Preparation,
   forced: boolean,
 ): Promise<void> {
-  const { parts, pruning, reader } = preparation;
-  const hasStore = parts.place.store !== null;
+  const { ports, pruning, reader } = preparation;
+  const hasStore = ports.place.store !== null;
   for (const some of spillBatches(cuts, ({ item }) => item.read.texts.chars)) {
     const kept = hasStore ? await Promise.all(some.map(({ item }) => keep(item, preparation))) : [];
     for (const [at, { item, to }] of some.entries()) {
       const saved = kept[at] ?? null;
       // What could not be saved stays, unless the request would be refused with it.
       if (hasStore && saved === null && !forced && !preparation.isRecall(item.tool)) continue;
-      const line = await savedLine(saved, item.tool, preparation.session, parts);
+      const line = await savedLine(saved, item.tool, preparation.session, ports);
       const text = to === "cleared" ? pruning.hardClear.placeholder : trimText(shownText(item), pruning.softTrim);
       if (text === null) continue;
       const texts = [withLine(text, line)];
@@ -65,14 +65,14 @@ export async function cutResults(
 
 /** What is kept of a result: by its admission, by an earlier form, or now. */
 async function keep(item: Item, preparation: Preparation): Promise<SavedResult | null> {
-  const { parts, session } = preparation;
+  const { ports, session } = preparation;
   if (item.form?.kept) return item.form.kept;
   if (preparation.isRecall(item.tool)) return null;
   const { texts } = item.result;
-  const known = texts.length === 1 ? parts.own.find(texts[0] as string) : undefined;
+  const known = texts.length === 1 ? ports.knownTexts.find(texts[0] as string) : undefined;
   if (known && known.id !== null) return { id: known.id, saved: known.saved, savedBytes: known.savedBytes };
-  const about = { scope: parts.scope, session, tool: item.tool, call: item.call };
-  const spill = startSpill(parts.place, about);
+  const about = { scope: ports.scope, session, tool: item.tool, call: item.call };
+  const spill = startSpill(ports.place, about);
   for (const bytes of encodeText(textOf(item))) await spill.add(bytes);
   const { artifact, fault } = await spill.end();
   if (fault !== null) preparation.fault(fault);

@@ -1,7 +1,7 @@
 import type { Saved } from "../contract/receipt.ts";
 import { type Access, recallLine } from "../stages/mark/access.ts";
 import type { Weight } from "../stages/prune/weight.ts";
-import type { PrepareParts } from "./parts.ts";
+import type { PreparePorts } from "./ports.ts";
 
 /** What was kept of a result that is not shown whole. */
 export interface SavedResult {
@@ -25,7 +25,7 @@ export async function savedLine(
   kept: SavedResult | null,
   tool: string,
   session: string | null,
-  { access, accessTo }: Pick<PrepareParts, "access" | "accessTo">,
+  { access, accessTo }: Pick<PreparePorts, "access" | "accessTo">,
 ): Promise<string> {
   return recallLine(savedCopyOf(kept, kept === null ? access : await accessTo({ id: kept.id, session, tool })));
 }

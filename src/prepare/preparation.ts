@@ -3,13 +3,13 @@ import { NUMBERS } from "../stages/policy/defaults.ts";
 import { joinTexts } from "../stages/prune/trim-text.ts";
 import type { Conversation, Item } from "./conversation.ts";
 import type { Form } from "./form.ts";
-import type { PrepareParts } from "./parts.ts";
+import type { PreparePorts } from "./ports.ts";
 import type { MessageReader } from "./read-message.ts";
 import type { PruneChange } from "./report.ts";
 
 /** What one call of prepare works with, and what it did so far. */
 export class Preparation {
-  readonly parts: PrepareParts;
+  readonly ports: PreparePorts;
   readonly reader: MessageReader;
   readonly conversation: Conversation;
   readonly pruning: PruningPolicy;
@@ -22,12 +22,12 @@ export class Preparation {
   readonly faults: string[] = [];
 
   constructor(
-    parts: PrepareParts,
+    ports: PreparePorts,
     reader: MessageReader,
     conversation: Conversation,
     options: { pruning: PruningPolicy; windowTokens: number; session: string | null },
   ) {
-    this.parts = parts;
+    this.ports = ports;
     this.reader = reader;
     this.conversation = conversation;
     this.pruning = options.pruning;
@@ -62,7 +62,7 @@ export class Preparation {
 
   /** Pages of an artifact are never saved as another. */
   isRecall(tool: string): boolean {
-    const { access } = this.parts;
+    const { access } = this.ports;
     return access.by === "tool" && (tool === access.recall || tool === access.search);
   }
 }

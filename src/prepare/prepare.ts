@@ -4,7 +4,7 @@ import { messageOf, SpillwayError } from "../errors.ts";
 import { counted } from "../stages/mark/texts.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { mergeInputs } from "../stages/policy/merge-rows.ts";
-import { resolvePruning } from "../stages/policy/resolve-parts.ts";
+import { resolvePruning } from "../stages/policy/resolve-sections.ts";
 import { planSeed } from "../stages/prune/plan-seed.ts";
 import { planSteps, type StepPlan, type Triggers } from "../stages/prune/plan-steps.ts";
 import { mayPrune, STEP } from "../stages/prune/prune-item.ts";
@@ -14,7 +14,7 @@ import { budgetBatch, insureResults } from "./clamp-results.ts";
 import { Conversation, type Item } from "./conversation.ts";
 import { cutResults, frameOf } from "./cut-results.ts";
 import type { Form } from "./form.ts";
-import type { PrepareOptions, PrepareParts } from "./parts.ts";
+import type { PrepareOptions, PreparePorts } from "./ports.ts";
 import { Preparation, textOf } from "./preparation.ts";
 import { Projections } from "./projections.ts";
 import { MessageReader } from "./read-message.ts";
@@ -29,16 +29,16 @@ const MAX_TOOLS = 10_000;
 export type Prepare = <Message>(messages: readonly Message[], options?: PrepareOptions) => Promise<Prepared<Message>>;
 
 /** Makes the function that prepares requests; it remembers what it read and what it showed. */
-export function newPrepare(parts: PrepareParts): Prepare {
-  const preparer = new Preparer(parts);
+export function newPrepare(ports: PreparePorts): Prepare {
+  const preparer = new Preparer(ports);
   return async <Message>(messages: readonly Message[], options: PrepareOptions = {}) => {
-    const { window, pruning } = settle(parts.policy, options);
+    const { window, pruning } = settle(ports.policy, options);
     try {
       return await preparer.prepare(messages, options, window, pruning);
     } catch (error) {
       const fault = `preparing failed, the messages were left as they came: ${messageOf(error)}`;
       const report = { ...emptyReport(pruning, window, fault), faults: [fault] };
-      await tell(parts, options, { fault }).catch(() => {});
+      await tell(ports, options, { fault }).catch(() => {});
       return { messages: messages as Message[], report };
     }
   };
@@ -68,23 +68,23 @@ interface Known {
 }
 
 class Preparer {
-  readonly #parts: PrepareParts;
+  readonly #ports: PreparePorts;
   readonly #reader: MessageReader;
   readonly #projections: Projections;
   readonly #known = new WeakMap<object, Known>();
   /** One request of a conversation at a time. */
   readonly #turns = new WeakMap<object, Promise<unknown>>();
 
-  constructor(parts: PrepareParts) {
-    const { ledger, breaker, deadlineMs } = parts;
-    this.#parts = { ...parts, resolve: remembered(parts.resolve) };
-    this.#reader = new MessageReader(parts.counter);
+  constructor(ports: PreparePorts) {
+    const { ledger, breaker, deadlineMs } = ports;
+    this.#ports = { ...ports, resolve: remembered(ports.resolve) };
+    this.#reader = new MessageReader(ports.counter);
     this.#projections = new Projections({
       ledger,
       breaker,
       deadlineMs,
-      sha256: parts.sha256,
-      seal: parts.seal,
+      sha256: ports.sha256,
+      seal: ports.seal,
       weigh: (texts) => this.#reader.weigh(texts),
       maxConversations: NUMBERS.pruneConversations.default,
       maxChars: NUMBERS.pruneProjectionChars.default,
@@ -116,14 +116,14 @@ class Preparer {
     pruning: PruningPolicy,
   ): Promise<Prepared<Message>> {
     const wire = this.#wireOf(messages, options);
-    const off = this.#parts.policy.profile === "off";
+    const off = this.#ports.policy.profile === "off";
     if (wire === null || off) {
       const why = off ? "the profile is off" : "the message format is not known: name it with `wire`";
       return { messages: messages as Message[], report: emptyReport(pruning, window, why) };
     }
     const session = options.session ?? null;
     const conversation = this.#read(wire, messages, session, pruning.sticky);
-    const preparation = new Preparation(this.#parts, this.#reader, conversation, {
+    const preparation = new Preparation(this.#ports, this.#reader, conversation, {
       pruning,
       windowTokens: window.tokens,
       session,
@@ -132,14 +132,14 @@ class Preparer {
     const plan = pruning.sticky ? await this.#steps(preparation) : await this.#seed(preparation);
     const { before, replayed } = plan;
     const report = reportOf(preparation, { wire, window, before, replayed }, plan.plan);
-    if (isOdd || preparation.changes.length > 0) await tell(this.#parts, options, aboutOf(report));
+    if (isOdd || preparation.changes.length > 0) await tell(this.#ports, options, aboutOf(report));
     return { messages: writeMessages(wire, messages, conversation), report };
   }
 
   async #steps(preparation: Preparation) {
-    const { conversation, parts, session } = preparation;
+    const { conversation, ports, session } = preparation;
     const { items, turns, firstText } = conversation;
-    const key = turns.keyOf({ scope: parts.scope, session, firstText });
+    const key = turns.keyOf({ scope: ports.scope, session, firstText });
     const memory = await this.#projections.of(key);
     this.#projections.give(memory, conversation);
     showAgain(conversation, preparation.pruning);
@@ -148,7 +148,7 @@ class Preparer {
     await insureResults(conversation, preparation);
     conversation.lookedAt = items.length;
     await budgetBatch(conversation, preparation);
-    const nowMs = parts.now();
+    const nowMs = ports.now();
     const idleMs = memory.lastMs === null ? null : nowMs - memory.lastMs;
     memory.lastMs = nowMs;
     const plan = planSteps(frameOf(preparation), preparation.pruning, { idleMs });
@@ -157,7 +157,7 @@ class Preparer {
     if (
       shown.length > 0 &&
       !(await this.#projections.save(key, session, conversation, shown)) &&
-      parts.ledger !== null
+      ports.ledger !== null
     ) {
       preparation.fault("the ledger could not keep the projections: memory has them");
     }
@@ -194,7 +194,7 @@ class Preparer {
     const isObject = typeof first === "object" && first !== null;
     const known = isObject && isSticky ? this.#known.get(first) : undefined;
     const isLonger = known?.wire === wire && known.session === session && known.conversation.isStartOf(messages);
-    const conversation = isLonger ? known.conversation : new Conversation(this.#parts.sha256);
+    const conversation = isLonger ? known.conversation : new Conversation(this.#ports.sha256);
     for (let at = conversation.messages.length; at < messages.length; at++) {
       conversation.add(this.#reader.read(wire, messages[at]));
     }
@@ -232,7 +232,7 @@ function warnOfOdd(preparation: Preparation): boolean {
 }
 
 /** The same answer for the same tool, found once. */
-function remembered(resolve: PrepareParts["resolve"]): PrepareParts["resolve"] {
+function remembered(resolve: PreparePorts["resolve"]): PreparePorts["resolve"] {
   const known = new Map<string, ReturnType<typeof resolve>>();
   return (tool) => {
     const found = known.get(tool) ?? resolve(tool);
@@ -242,10 +242,10 @@ function remembered(resolve: PrepareParts["resolve"]): PrepareParts["resolve"] {
 }
 
 async function tell(
-  parts: PrepareParts,
+  ports: PreparePorts,
   { session = null }: { session?: string | null | undefined },
   more: Record<string, unknown>,
 ) {
   const about = { tool: null, call: null, artifact: null, receipt: null };
-  await parts.recorder.event({ kind: "request-pruned", atMs: parts.now(), session, ...about, more });
+  await ports.recorder.event({ kind: "request-pruned", atMs: ports.now(), session, ...about, more });
 }

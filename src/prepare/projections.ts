@@ -4,7 +4,7 @@ import type { Breaker } from "../stages/spill/deadline.ts";
 import { within } from "../stages/spill/deadline.ts";
 import type { Conversation, Item } from "./conversation.ts";
 import type { Form, SavedResult } from "./form.ts";
-import type { Seal } from "./parts.ts";
+import type { Seal } from "./ports.ts";
 import { textOf } from "./preparation.ts";
 
 /** What the ledger keeps of a form. */

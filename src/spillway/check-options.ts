@@ -1,8 +1,8 @@
 import type { AdmitRequest } from "../admit/admit-request.ts";
 import type { CallOptions } from "../call/call-options.ts";
 import { SpillwayError } from "../errors.ts";
-import type { PrepareOptions } from "../prepare/parts.ts";
-import type { Reader, SpillwayOptions } from "./parts.ts";
+import type { PrepareOptions } from "../prepare/ports.ts";
+import type { Reader, SpillwayOptions } from "./ports.ts";
 
 /** Complete by its type: a new option is known here before it can be used. */
 const OPTIONS: { [key in keyof Required<SpillwayOptions>]: true } = {

@@ -8,10 +8,10 @@ import type { Access } from "../stages/mark/access.ts";
 import { summarizerFromEnvironment } from "../stages/policy/policy-from-environment.ts";
 import type { Breaker } from "../stages/spill/deadline.ts";
 import type { SpillPlace } from "../stages/spill/spill.ts";
-import type { SpillwayParts } from "./parts.ts";
+import type { SpillwayPorts } from "./ports.ts";
 
 /** What summaries are made with, beside the model. */
-export interface CondensingParts {
+export interface CondensingPorts {
   place: SpillPlace;
   access: (artifact: Artifact) => Access | Promise<Access>;
   scope: string;
@@ -28,13 +28,13 @@ export interface Condensing {
 
 /** Makes summaries with one client, so that its caps hold for both; null if nobody named a model. */
 export function newCondensing(
-  { summarizer, openModel, redaction, env = {} }: Pick<SpillwayParts, "summarizer" | "openModel" | "redaction" | "env">,
-  parts: CondensingParts,
+  { summarizer, openModel, redaction, env = {} }: Pick<SpillwayPorts, "summarizer" | "openModel" | "redaction" | "env">,
+  ports: CondensingPorts,
 ): Condensing | null {
   const source = summarizer ?? summarizerFromEnvironment(env);
   if (source === null) return null;
   let opened: Promise<Condensing> | undefined;
-  const open = () => (opened ??= load(parts, openModel(source), redaction));
+  const open = () => (opened ??= load(ports, openModel(source), redaction));
   return {
     summarize: async (ended, kept) => (await open()).summarize(ended, kept),
     compactor: { compact: async (input) => (await open()).compactor.compact(input) },
@@ -42,7 +42,7 @@ export function newCondensing(
 }
 
 async function load(
-  parts: CondensingParts,
+  ports: CondensingPorts,
   opening: Promise<ModelClient>,
   redaction: Redaction | null,
 ): Promise<Condensing> {
@@ -52,7 +52,7 @@ async function load(
     opening,
   ]);
   return {
-    summarize: newSummarize({ ...parts, client, store: parts.place.store }),
-    compactor: newCompactor({ ...parts, client, loadRedact: redaction === null ? null : () => redaction.loadText() }),
+    summarize: newSummarize({ ...ports, client, store: ports.place.store }),
+    compactor: newCompactor({ ...ports, client, loadRedact: redaction === null ? null : () => redaction.loadText() }),
   };
 }

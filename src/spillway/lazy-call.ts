@@ -1,4 +1,4 @@
-import type { Call, CallOptions, CallParts, RewritableHistory, Send, SendContext } from "../call/call-options.ts";
+import type { Call, CallOptions, CallPorts, RewritableHistory, Send, SendContext } from "../call/call-options.ts";
 import type { Compacted, CompactInput, Compactor } from "../contract/compactor.ts";
 import type { Ladder, RungName } from "../stages/recover/ladders.ts";
 import type { Rung, RungCut, RungItem, RungMedia, RungPlan, RungRequest } from "../stages/recover/rung.ts";
@@ -24,11 +24,11 @@ export type {
 };
 
 /** Calls, loaded with the first one. Conversations are summarised by `compactor` where a call names no other. */
-export function lazyCall(parts: CallParts, compactor?: Compactor): Call {
+export function lazyCall(ports: CallPorts, compactor?: Compactor): Call {
   let loading: Promise<Call> | undefined;
   return async (messages, send, options) => {
     checkCall(options);
-    loading ??= import("../call/call-run.ts").then(({ newCall }) => newCall(parts));
+    loading ??= import("../call/call-run.ts").then(({ newCall }) => newCall(ports));
     return (await loading)(messages, send, compactor === undefined ? options : { compactor, ...options });
   };
 }

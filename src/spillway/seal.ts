@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac } from "node:crypto";
-import type { Seal } from "../prepare/parts.ts";
+import type { Seal } from "../prepare/ports.ts";
 
 const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;

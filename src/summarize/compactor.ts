@@ -24,7 +24,7 @@ import {
 import { checkAnswer, newNonce } from "./summary-prompt.ts";
 
 /** What compacting needs. Nothing is looked up. */
-export interface CompactorParts {
+export interface CompactorPorts {
   client: ModelClient;
   place: SpillPlace;
   access: (artifact: Artifact) => Access | Promise<Access>;
@@ -44,16 +44,16 @@ const AROUND_TOKENS = 300;
  * Compacts conversations with a model. Does not change the given messages, and saves those that are removed before it
  * removes them. Rejects if the model fails. Resolves to null if a summary would not help.
  */
-export function newCompactor(parts: CompactorParts): Compactor {
-  const own = new KnownSummaries();
+export function newCompactor(ports: CompactorPorts): Compactor {
+  const summaries = new KnownSummaries();
   return {
     async compact(input) {
-      const read = readConversation(input.wire, input.messages, parts.counter);
+      const read = readConversation(input.wire, input.messages, ports.counter);
       if (input.wire.say("") === null) return null;
       const plan = planFor(read, input.targetTokens);
       if (plan === null) return null;
       const maxChars = summaryChars(plan, input.targetTokens);
-      return maxChars === null ? null : compactBy(parts, own, { input, read, plan, maxChars });
+      return maxChars === null ? null : compactBy(ports, summaries, { input, read, plan, maxChars });
     },
   };
 }
@@ -87,25 +87,25 @@ interface Compacting {
 }
 
 async function compactBy(
-  parts: CompactorParts,
-  own: KnownSummaries,
+  ports: CompactorPorts,
+  summaries: KnownSummaries,
   { input, read, plan, maxChars }: Compacting,
 ): Promise<Compacted | null> {
   const { wire, messages, signal } = input;
   const { head, cut } = plan;
-  const { client, counter, maxInputChars } = parts;
+  const { client, counter, maxInputChars } = ports;
   const isOld = (view: WireMessage, at: number) => at >= head && at < cut && view.role !== "system";
-  const redact = await parts.loadRedact?.();
-  const { previous, chunks } = renderChunks(read, isOld, own, maxInputChars, redact);
+  const redact = await ports.loadRedact?.();
+  const { previous, chunks } = renderChunks(read, isOld, summaries, maxInputChars, redact);
   const summary = await summarizeChunks(chunks, previous, maxChars, client, signal);
   const dropped = messages.filter((_message, at) => isOld(read.views[at] as WireMessage, at));
   const old = read.views.filter(isOld);
-  const savedCopy = await spillMessages(dropped, parts);
+  const savedCopy = await spillMessages(dropped, ports);
   const named = findIdentifiers(old, NUMBERS.compactIdentifiers.default);
   // Many secrets look like ids, so a name that redaction would change is left out.
   const isMissing = (name: string) => !summary.includes(name) && (redact?.(name) ?? name) === name;
   const body = withMissing(summary, named.filter(isMissing));
-  const request = latestRequest(read.views, cut, own);
+  const request = latestRequest(read.views, cut, summaries);
   const text = compactionText(body, { model: client.model, messages: dropped.length, request, savedCopy });
   const compacted = [
     ...messages.slice(0, cut).filter((_message, at) => !isOld(read.views[at] as WireMessage, at)),
@@ -115,17 +115,17 @@ async function compactBy(
   const after = readConversation(wire, compacted, counter);
   // Checks the result: it must be shorter than before, and have no new result without its call.
   if (after.tokens >= read.tokens || orphans(after) > orphans(read)) return null;
-  own.remember(text, { body, request });
+  summaries.remember(text, { body, request });
   return { messages: compacted, summaryTokens: counter.count(text) };
 }
 
 /** Returns the user's latest request if it is not among the messages that stay. */
-function latestRequest(views: readonly WireMessage[], cut: number, own: KnownSummaries): string | null {
+function latestRequest(views: readonly WireMessage[], cut: number, summaries: KnownSummaries): string | null {
   const isAsked = ({ role, text }: WireMessage) => role === "user" && text !== null;
   if (views.slice(cut).some(isAsked)) return null;
   const asked = views.slice(0, cut).findLast(isAsked);
   if (asked === undefined || asked.text === null) return null;
-  const known = own.find(asked.text);
+  const known = summaries.find(asked.text);
   if (known !== null) return known.request;
   // A summary of an earlier process holds the request in its text already.
   if (looksCompacted(asked.text)) return null;

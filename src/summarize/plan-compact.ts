@@ -234,14 +234,14 @@ const SHARES = [1, 0.4, 0.1, 0.03];
 export function renderChunks(
   { views, pairs }: ReadConversation,
   isOld: (view: WireMessage, at: number) => boolean,
-  own: KnownSummaries,
+  summaries: KnownSummaries,
   maxInputChars: number,
   redact: RedactText | undefined,
 ): { previous: string | null; chunks: string[] } {
   const summaryAt = views.findLastIndex(
-    (view, at) => isOld(view, at) && view.role === "user" && view.text !== null && own.find(view.text) !== null,
+    (view, at) => isOld(view, at) && view.role === "user" && view.text !== null && summaries.find(view.text) !== null,
   );
-  const previous = own.find(views[summaryAt]?.text ?? "")?.body ?? null;
+  const previous = summaries.find(views[summaryAt]?.text ?? "")?.body ?? null;
   const tools = new Map<number, string[]>();
   for (const { message, tool } of pairs) tools.set(message, [...(tools.get(message) ?? []), tool]);
   const render = (limits: RenderLimits) =>

@@ -12,7 +12,7 @@ import { planSummary, type SummaryPlan, startSplit } from "./plan-summary.ts";
 import { checkAnswer, newNonce, type SummaryMaterial, type SummaryTarget, summaryPrompt } from "./summary-prompt.ts";
 
 /** What summarising outputs needs. Nothing is looked up. */
-export interface SummarizeParts {
+export interface SummarizePorts {
   client: ModelClient;
   store: Store | null;
   maxInputChars: number;
@@ -21,7 +21,7 @@ export interface SummarizeParts {
 }
 
 /** Replaces clamped outputs by summaries. The model gets what is stored: the whole output, with secrets replaced. */
-export function newSummarize({ client, store, maxInputChars, breaker }: SummarizeParts): Summarize {
+export function newSummarize({ client, store, maxInputChars, breaker }: SummarizePorts): Summarize {
   const cache = new SummaryCache(NUMBERS.summarizeCached.default);
   return async (ended, kept) => {
     const { request, clamped, closings } = ended;

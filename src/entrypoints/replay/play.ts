@@ -1,4 +1,4 @@
-import { type PolicyParts, type ReplayPolicy } from "./policies/policy.ts";
+import { type ReplayInput, type ReplayPolicy } from "./policies/policy.ts";
 import { type Charge, charge, type Prices } from "./prices.ts";
 import type { Rendered, Renderer } from "./render.ts";
 import type { Needle, Place } from "./sources.ts";
@@ -29,7 +29,7 @@ export interface Played {
 }
 
 /** A conversation made ready to be played under any policy. */
-export interface Score extends PolicyParts {
+export interface Score extends ReplayInput {
   turns: readonly Turn[];
   needles: readonly (readonly Needle[])[];
 }

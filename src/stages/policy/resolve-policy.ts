@@ -6,7 +6,7 @@ import { checkRow, checkRules } from "./check-row.ts";
 import { NUMBERS, type NumberRow } from "./defaults.ts";
 import { definedOnly, mergeInputs, smallerOf } from "./merge-rows.ts";
 import { PROFILES, SELF_CAPPED_RULES } from "./profiles.ts";
-import { resolveModels, resolvePruning, resolveSummarization } from "./resolve-parts.ts";
+import { resolveModels, resolvePruning, resolveSummarization } from "./resolve-sections.ts";
 
 /**
  * The policy that several inputs give together, weakest first: checked and complete. Without any it is `balanced`.

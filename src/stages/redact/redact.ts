@@ -7,7 +7,7 @@ import { Replacer } from "./replacer.ts";
 import { MAX_SECRET_BYTES, WINDOW_BYTES, Window } from "./window.ts";
 
 /** One output passing through redaction. Memory is bounded, whatever the output. */
-export interface Redact {
+export interface RunningRedact {
   /** Takes the next bytes, which are only read during the call; hands on what is certain by now. */
   add(bytes: Uint8Array): void;
   /** Hands on the rest. How many secrets were replaced, and how many source bytes they had. */
@@ -23,7 +23,7 @@ export function startRedact(
   rules: readonly RedactionRule[],
   take: (bytes: Uint8Array) => void,
   seen?: Replacements,
-): Redact {
+): RunningRedact {
   if (rules.length === 0) return { add: take, end: () => ({ count: 0, bytes: 0 }) };
   const prefilter = prefilterOf(rules);
   const window = new Window();

@@ -1,7 +1,7 @@
 import type { WireRole } from "../../../contract/wire.ts";
 import { pairResults } from "../../../wire/index.ts";
 import type { Rendered } from "../render.ts";
-import type { PolicyParts, Pruner, ReplayPolicy } from "./policy.ts";
+import type { Pruner, ReplayInput, ReplayPolicy } from "./policy.ts";
 
 /** A result as a rule sees it. */
 export interface RuleResult {
@@ -45,7 +45,7 @@ export function byRule({ sticky, plan, ...about }: Rule): ReplayPolicy {
   return { ...about, start: async (parts) => startRule(parts, sticky, plan) };
 }
 
-function startRule({ recorded, renderer, rendered }: PolicyParts, sticky: boolean, plan: Rule["plan"]): Pruner {
+function startRule({ recorded, renderer, rendered }: ReplayInput, sticky: boolean, plan: Rule["plan"]): Pruner {
   const { wire, messages } = recorded;
   const roles = rendered.map(({ view }) => view.role);
   const items = itemsOf(rendered);

@@ -8,7 +8,7 @@ export type MakeSpillway = (
 ) => Promise<Spillway>;
 
 /** What a policy may work with. */
-export interface PolicyParts {
+export interface ReplayInput {
   recorded: Recorded;
   renderer: Renderer;
   /** The whole conversation, message by message. */
@@ -29,5 +29,5 @@ export interface ReplayPolicy {
   rule: string;
   /** Where it is published. */
   source: string;
-  start(parts: PolicyParts): Promise<Pruner>;
+  start(parts: ReplayInput): Promise<Pruner>;
 }

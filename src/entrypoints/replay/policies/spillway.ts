@@ -1,5 +1,5 @@
 import type { PruningInput } from "../../../contract/policy.ts";
-import type { PolicyParts, Pruner, ReplayPolicy } from "./policy.ts";
+import type { Pruner, ReplayInput, ReplayPolicy } from "./policy.ts";
 
 /** `prepare` with its defaults. */
 export const ours: ReplayPolicy = {
@@ -18,7 +18,7 @@ export const eachRequest: ReplayPolicy = {
   start: (parts) => startPrepare(parts, false, { sticky: false, estimate: "chars/4", insure: false }),
 };
 
-async function startPrepare(parts: PolicyParts, keeps: boolean, pruning: PruningInput): Promise<Pruner> {
+async function startPrepare(parts: ReplayInput, keeps: boolean, pruning: PruningInput): Promise<Pruner> {
   const { recorded, windowTokens, makeSpillway } = parts;
   let nowMs = 0;
   const spillway = await makeSpillway({

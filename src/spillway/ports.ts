@@ -15,8 +15,8 @@ import type { Searcher } from "../contract/searcher.ts";
 import type { Artifact, Retention, Store } from "../contract/store.ts";
 import type { Strategy } from "../contract/strategy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
-import type { GuardParts, Histories } from "../histories/histories.ts";
-import type { PrepareOptions } from "../prepare/parts.ts";
+import type { GuardPorts, Histories } from "../histories/histories.ts";
+import type { PrepareOptions } from "../prepare/ports.ts";
 import type { Prepared } from "../prepare/report.ts";
 import type { RecallOptions, RecallPage, RecallWant, SearchOptions, SearchPage, SearchQuery } from "../recall/index.ts";
 import type { Logger } from "../stages/record/events.ts";
@@ -83,7 +83,7 @@ export interface SpillwayOptions {
 }
 
 /** What a Spillway is put together from: the options that are taken as they come, and what the others were opened to. */
-export interface SpillwayParts
+export interface SpillwayPorts
   extends Pick<
     SpillwayOptions,
     | "env"
@@ -108,7 +108,7 @@ export interface SpillwayParts
   /** Finds in artifacts. */
   searcher: () => Promise<Searcher>;
   /** Guards and caps messages; without it a Spillway does neither. */
-  histories?: ((parts: GuardParts) => Histories) | undefined;
+  histories?: ((ports: GuardPorts) => Histories) | undefined;
   /** Makes the copy for a reader that only has a file tool; null if there can be none. */
   copyOut?: ((artifact: Pick<Artifact, "id" | "session" | "tool">) => Promise<string | null>) | undefined;
   /** Where secrets are replaced, as `openRedaction` gives it; null nowhere. */

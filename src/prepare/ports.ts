@@ -23,7 +23,7 @@ export interface PrepareOptions {
 }
 
 /** One result to be brought under limits, as `admit` takes it. */
-export interface ClampRequest {
+export interface ResultRequest {
   tool: string;
   session: string | undefined;
   call: string | undefined;
@@ -39,7 +39,7 @@ export interface Seal {
 }
 
 /** What preparing works with; nothing is looked up. */
-export interface PrepareParts {
+export interface PreparePorts {
   policy: Policy;
   counter: TokenCounter;
   scope: string;
@@ -47,14 +47,14 @@ export interface PrepareParts {
   access: Access;
   accessTo(artifact: Pick<Artifact, "id" | "session" | "tool">): Promise<Access>;
   place: SpillPlace;
-  own: KnownTexts;
+  knownTexts: KnownTexts;
   ledger: Ledger | null;
   /** Of the ledger. */
   breaker: Breaker;
   deadlineMs: number;
   recorder: Recorder;
   resolve(tool: string): ToolPolicy;
-  admit(request: ClampRequest): Promise<Omit<AdmittedOutput, "totalChars">>;
+  admit(request: ResultRequest): Promise<Omit<AdmittedOutput, "totalChars">>;
   sha256(text: string): string;
   seal: Seal;
   now(): number;
