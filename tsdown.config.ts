@@ -68,7 +68,7 @@ const LATER = [
   // It has an import(), and code with one cannot be kept compiled.
   /^load-package\.ts/,
   /^config\/(?!(index|load-config|find-config|config-fault)\.ts)/,
-  /^(storage|parts|recall|prepare|histories|wire|call|summarize)\//,
+  /^(storage|drivers|recall|prepare|histories|wire|call|summarize)\//,
   /^stages\/(redact|prune|guard|cap|recover)\//,
   /^entrypoints\/(?!cli\/)/,
   /^entrypoints\/cli\/((start|keep-compiled)\.ts|(run|transcripts)\/|commands\/(?!clamp\.ts)|(serve-mcp|read-recorded)\.ts)/,

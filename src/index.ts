@@ -23,7 +23,7 @@ export async function loadConfig(options?: LoadConfigOptions): Promise<LoadedCon
 
 /** Counts tokens exactly, by a vocabulary of ai-tokenizer, which has to be installed beside Spillway. */
 export async function loadExactCounter(vocabulary?: "o200k" | "cl100k" | "claude"): Promise<TokenCounter> {
-  return (await import("./parts/exact-token-counter.ts")).loadExactCounter(vocabulary);
+  return (await import("./drivers/exact-token-counter.ts")).loadExactCounter(vocabulary);
 }
 
 export type { LoadConfigOptions, LoadedConfig } from "./config/index.ts";

@@ -49,13 +49,13 @@ export async function openSpillway(
           given.scope,
         );
   const openModel = async (source: ModelSource) =>
-    (await import("./parts/model-client/model-client.ts")).modelClient(source, given.now);
+    (await import("./drivers/model-client/model-client.ts")).modelClient(source, given.now);
   // A wrong endpoint should show here, not with the first output.
   if (given.summarizer !== undefined) await openModel(given.summarizer);
-  const exactCounter = async () => (await import("./parts/exact-token-counter.ts")).loadExactCounter();
+  const exactCounter = async () => (await import("./drivers/exact-token-counter.ts")).loadExactCounter();
   let searching: Promise<Searcher> | undefined;
   const searcher = () => (searching ??= openSearcher(given.logger));
-  const { htmlReader = async () => (await import("./parts/html-reader.ts")).loadHtmlReader() } = given;
+  const { htmlReader = async () => (await import("./drivers/html-reader.ts")).loadHtmlReader() } = given;
   return assembleSpillway({
     ...given,
     ...(placeFaults !== undefined && { placeFaults }),
@@ -104,7 +104,7 @@ async function openPlace(
 }
 
 async function openSearcher(logger: Logger | undefined): Promise<Searcher> {
-  const { loadSearcher } = await import("./parts/searcher.ts");
+  const { loadSearcher } = await import("./drivers/searcher.ts");
   return loadSearcher({ onMissing: (fault) => warn(logger, "search", `searches take longer: ${fault}`) });
 }
 

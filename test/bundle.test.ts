@@ -77,11 +77,11 @@ describe("bundle", () => {
     expect(inputs.filter((path) => path.includes("tokenizer/"))).toEqual([]);
   });
 
-  it("the command loads config, storage and parts only when it needs them", async () => {
+  it("the command loads config, storage and drivers only when it needs them", async () => {
     const { inputs } = await loadedBy("src/entrypoints/cli/main.ts", "node");
     expect(inputs).toContain("src/entrypoints/cli/main.ts");
-    expect(inputs.filter((path) => /^src\/(config|storage|parts)\/|node_modules\/(?!commander\/)/.test(path))).toEqual(
-      [],
-    );
+    expect(
+      inputs.filter((path) => /^src\/(config|storage|drivers)\/|node_modules\/(?!commander\/)/.test(path)),
+    ).toEqual([]);
   });
 });

@@ -102,10 +102,10 @@ describe("checkLayers", () => {
     ],
     ["config from index at load", "src/index.ts", "./config/index.ts", "index may load config only by import() on use"],
     [
-      "parts from the command at load",
+      "drivers from the command at load",
       "src/entrypoints/cli/main.ts",
-      "../../parts/counter.ts",
-      "cli may load parts only by import() on use",
+      "../../drivers/counter.ts",
+      "cli may load drivers only by import() on use",
     ],
     [
       "storage from the meeting place",
@@ -125,7 +125,7 @@ describe("checkLayers", () => {
       "src/entrypoints/gateway/server.ts",
       "src/entrypoints/adapters/b/index.ts",
       "src/config/index.ts",
-      "src/parts/counter.ts",
+      "src/drivers/counter.ts",
       "src/storage/memory.ts",
     ];
     const sources: Sources = Object.fromEntries(others.map((other) => [other, "export {};"]));

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Searcher } from "../contract/searcher.ts";
 import type { Store } from "../contract/store.ts";
-import { loadSearcher } from "../parts/searcher.ts";
+import { loadSearcher } from "../drivers/searcher.ts";
 import { isRecalled, type RecallPage, recall, recallText } from "./recall.ts";
 import type { RecallWant } from "./recall-want.ts";
 import { artifactText, ID, lineStarts, storeOf } from "./test-store.test.ts";

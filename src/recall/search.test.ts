@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Searcher, SearchHit } from "../contract/searcher.ts";
-import { loadSearcher } from "../parts/searcher.ts";
+import { loadSearcher } from "../drivers/searcher.ts";
 import { checkQuery, type SearchQuery } from "./recall-want.ts";
 import { type SearchOptions, type SearchPage, search, searchText } from "./search.ts";
 import { artifactText, ID, lineStarts, storeOf } from "./test-store.test.ts";

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { ModelPrompt, ModelSource } from "../contract/model-client.ts";
 import type { Store } from "../contract/store.ts";
 import type { Wire } from "../contract/wire.ts";
-import { modelClient } from "../parts/model-client/model-client.ts";
+import { modelClient } from "../drivers/model-client/model-client.ts";
 import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { newBreaker } from "../stages/spill/deadline.ts";

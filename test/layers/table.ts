@@ -18,7 +18,7 @@ const CLAMP = ["clamp"];
 const PLANS = ["display", "prune", "guard", "cap"];
 const RECOVER = ["recover"];
 const MEETING = ["admit", "histories", "recall", "prepare", "call", "summarize", "spillway", "stages", "overflow"];
-const LOADED = ["storage", "parts", "config"];
+const LOADED = ["storage", "drivers", "config"];
 const ENTRIES = ["index", "open-spillway", "entrypoints"];
 
 /**
@@ -127,9 +127,9 @@ export const LAYERS: Layer[] = [
     ],
     node: true,
     packages: "none",
-    note: "stores and parts are handed in through ports",
+    note: "stores and drivers are handed in through ports",
   },
-  { level: 6, rooms: ["storage", "parts"], may: [...GROUND, "policy", "measure"], node: true, packages: "any" },
+  { level: 6, rooms: ["storage", "drivers"], may: [...GROUND, "policy", "measure"], node: true, packages: "any" },
   {
     level: 6,
     rooms: ["config"],
@@ -153,7 +153,7 @@ export const LAYERS: Layer[] = [
     may: [...GROUND, "measure", "histories", "spillway", "storage"],
     node: true,
     packages: "on use",
-    note: "parts to hand in; the folder's is loaded on use",
+    note: "stores, ledgers and counters to hand in; the folder's is loaded on use",
   },
   {
     level: 8,

@@ -17,7 +17,7 @@ const CHARS_A_TOKEN = 2;
 /** What a source file defines; empty if its language is not known or there is no parser. */
 export async function readOutline(path: string, source: string): Promise<OutlineRow[]> {
   try {
-    const { isKnownFile, loadNameReader } = await import("../../parts/repo-map/read-names.ts");
+    const { isKnownFile, loadNameReader } = await import("../../drivers/repo-map/read-names.ts");
     if (!isKnownFile(path)) return [];
     return (await (await loadNameReader()).readText(source, path))?.definitions ?? [];
   } catch {

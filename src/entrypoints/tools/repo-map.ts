@@ -23,9 +23,9 @@ export function repoMapTool(place: ToolPlace): BoundedTool {
       const folder = await place.roots.find(args.text("path") ?? ".");
       const maxTokens = args.count("max_tokens", USUAL_TOKENS, MOST_TOKENS);
       const [{ isKnownFile, loadNameReader }, { rankDefinitions }, { drawMap }] = await Promise.all([
-        import("../../parts/repo-map/read-names.ts"),
-        import("../../parts/repo-map/rank-definitions.ts"),
-        import("../../parts/repo-map/rank-definitions.ts"),
+        import("../../drivers/repo-map/read-names.ts"),
+        import("../../drivers/repo-map/rank-definitions.ts"),
+        import("../../drivers/repo-map/rank-definitions.ts"),
       ]);
       const paths: string[] = [];
       await runRg(["--files", "--sort=path"], folder, signal, (line) => void (isKnownFile(line) && paths.push(line)));
