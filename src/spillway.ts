@@ -113,7 +113,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
 
   function planFor(request: AdmitRequest): AdmitPlan {
     const { limits, strategy, headShare, fold, summarize, off, marker, exitCode } = request;
-    const { keep, focus, size, command } = request;
+    const { keep = strategy, focus, size, command } = request;
     const tool = request.tool ?? "tool";
     if (!("output" in request))
       throw new SpillwayError("bad-input", "admit takes { output, ... }; there was no output");
@@ -126,7 +126,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     if (request.hostLimits !== undefined) checkLimits(request.hostLimits, "hostLimits");
     const rule = resolveToolPolicy(policy, tool, request.declared && { ...request.declared, declared: true }, {
       limits,
-      strategy,
+      strategy: keep,
       headShare,
       fold,
       summarize,
@@ -138,7 +138,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
       session: request.session ?? null,
       call: request.call ?? null,
       limits: size === undefined ? rule.limits : smallerOf(rule.limits, checkLimits(size, "size")),
-      strategy: strategyNamed(keep ?? rule.strategy),
+      strategy: strategyNamed(rule.strategy),
       headShare: rule.headShare,
       fold: rule.fold,
       counter,

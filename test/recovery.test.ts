@@ -55,7 +55,7 @@ describe("with the real clients", () => {
     const answer = await spillway.call(
       messages,
       (sent, { signal }) => client.messages.create({ ...request, messages: sent as never }, { signal }),
-      { wire: "anthropic", beside },
+      { wire: "anthropic", systemAndTools: beside },
     );
     expect(answer.content).toMatchObject([{ type: "text", text: "All is well." }]);
     const streamed = await spillway.call(
@@ -65,7 +65,7 @@ describe("with the real clients", () => {
         stream.on("text", began);
         return stream.finalText();
       },
-      { wire: "anthropic", beside },
+      { wire: "anthropic", systemAndTools: beside },
     );
     expect(streamed).toBe("All is well.");
     expect(provider.requests.map(({ refused }) => refused)).toEqual(["window", null, "window", null]);
@@ -78,7 +78,7 @@ describe("with the real clients", () => {
     const answer = await spillway.call(
       messages,
       (sent) => client.chat.completions.create({ ...beside, model: "fake", messages: sent as never, stream: false }),
-      { wire: "openai-chat", beside },
+      { wire: "openai-chat", systemAndTools: beside },
     );
     expect(answer.choices[0]?.message.content).toBe("Done.");
     expect(provider.requests.map(({ refused }) => refused)).toEqual(["window", null]);
@@ -110,7 +110,7 @@ describe("with the real clients", () => {
         }
         return said;
       },
-      { wire: "openai-responses", beside },
+      { wire: "openai-responses", systemAndTools: beside },
     );
     expect(text).toBe("All is well.");
     const response = await spillway.call(
@@ -121,7 +121,7 @@ describe("with the real clients", () => {
           body: JSON.stringify({ ...beside, input, stream: true }),
           signal,
         }),
-      { wire: "openai-responses", beside },
+      { wire: "openai-responses", systemAndTools: beside },
     );
     const body = await response.text();
     expect(body).toMatch(/^event: response.created/);
@@ -140,7 +140,7 @@ describe("with the real clients", () => {
       const answer = await spillway.call(
         structuredClone(messages),
         (contents) => client.models.generateContent({ model: "fake", contents: contents as never }),
-        { wire: "gemini", beside },
+        { wire: "gemini", systemAndTools: beside },
       );
       expect(answer.candidates?.[0]?.content?.parts?.[0]?.text).toBe("Done.");
       expect(provider.requests.length).toBeLessThanOrEqual(3);
@@ -154,7 +154,7 @@ describe("with the real clients", () => {
     const client = new OpenAI({ apiKey: "fake", baseURL: `${provider.url}/v1`, maxRetries: 0 });
     const send = (sent: unknown[]) =>
       client.chat.completions.create({ ...beside, model: "fake", messages: sent as never, stream: false });
-    const options = { wire: "openai-chat", beside };
+    const options = { wire: "openai-chat", systemAndTools: beside };
     expect((await spillway.call(messages, send, options)).choices).toHaveLength(1);
     expect(provider.requests.map(({ refused }) => refused)).toEqual(["tokens-per-minute", null]);
     await expect(spillway.call(messages, send, options)).rejects.toBeInstanceOf(OpenAI.RateLimitError);
@@ -176,7 +176,7 @@ it("a summary by a model of one's own, whose calls are counted apart", async () 
     return "## Goal\nfind out\n## Decisions\nnone\n## Open items\nthe last question\n## Exact identifiers\nnone\n## Files\nnone\n## Errors\nnone";
   };
   const open = await createSpillway({ store: memoryStore(), ledger: memoryLedger(), env: {}, summarizer: model });
-  const options = { wire: "openai-chat", beside: "" };
+  const options = { wire: "openai-chat", systemAndTools: "" };
   const send = (given: unknown[]) =>
     fetch(`${provider.url}/v1/chat/completions`, {
       method: "POST",

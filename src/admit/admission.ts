@@ -49,7 +49,7 @@ export interface AdmitPlan {
   /** A line of ours that ends the text, before how a command ended. */
   note?: string | undefined;
   /** All texts of the result that this is one of, where one of them quotes a marker of ours. */
-  beside?: readonly string[] | undefined;
+  siblings?: readonly string[] | undefined;
   /** Secrets were replaced in what is admitted, or it was made of something else: tells a cut of it in units of the source. */
   source?: SourceAccount | undefined;
 }
@@ -235,14 +235,14 @@ function writeText(ended: Ended, savedCopy: SavedCopy, original: string | undefi
   const measure = measureWith(request);
   const style = request.strategy.name === "head" ? "suffix" : "indicators";
   const { limits, exitCode, marker } = request;
-  const { beside } = request;
+  const { siblings } = request;
   const mark: MarkRequest = {
     limits,
     style,
     exitCode,
     closing,
     savedCopy,
-    beside,
+    siblings,
     ...(marker === undefined ? {} : { marker }),
   };
   const none = { bytes: 0, lines: 0 };

@@ -61,12 +61,12 @@ export function admitTexts<T extends object>(
   const exitAt = lastWithText(found);
   const shares = limitsOf(request, found);
   // A model reads them one after another: what one of them quotes must not read as what we say of another.
-  const beside =
+  const siblings =
     found.length > 1 && found.some(({ text }) => quotesMarker(text)) ? found.map(({ text }) => text) : undefined;
   const blocks = found.map(({ text, bytes, isMedia, source = request.source }, index) => {
     // The last text says how a command ended.
     const exitCode = index === exitAt ? request.exitCode : null;
-    const own = { ...request, exitCode, limits: shares[index] as Limits, source, isMedia, beside };
+    const own = { ...request, exitCode, limits: shares[index] as Limits, source, isMedia, siblings };
     const chunks = () => (bytes === undefined ? encodeText(text) : [bytes]);
     const admission = startAdmission(own);
     for (const chunk of chunks()) admission.add(chunk);

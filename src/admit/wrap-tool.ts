@@ -21,7 +21,9 @@ export interface ToolObject {
 
 /** What one call may ask for: by its caller, or by the model that made it. */
 export interface AskOptions {
-  /** What to keep: a strategy's name (head, tail, signal ...). */
+  /** Which part of the output to keep (head, tail, signal ...). */
+  strategy?: StrategyName | undefined;
+  /** An older name of `strategy`, and stronger than it. */
   keep?: StrategyName | undefined;
   /** Words, or a pattern (`/timed out after \d+/i`): what matches is kept before what does not. */
   focus?: string | RegExp | undefined;
@@ -34,7 +36,6 @@ export interface WrapOptions extends AskOptions {
   /** The name its limits are found by, if the tool has none. */
   name?: string | undefined;
   limits?: Limits | undefined;
-  strategy?: StrategyName | undefined;
   headShare?: number | undefined;
   fold?: boolean | undefined;
   /** Over its limits, and over the policy's `triggerChars`, an output is summarised by the model that was handed in. */
@@ -160,8 +161,10 @@ async function* clampedEach(
 function askedBy(args: readonly unknown[], ask: WrapOptions["ask"], check: (part: AskOptions) => void): AskOptions {
   const asked: AskOptions = {};
   try {
-    const { keep, focus, size } = ask?.(args) ?? {};
-    for (const part of [{ keep }, { focus }, { size }]) {
+    const { keep, strategy = keep, focus, size } = ask?.(args) ?? {};
+    for (const part of [{ strategy, keep: undefined }, { focus }, { size }]) {
+      // What the call does not ask for stays as it was said when the tool was wrapped.
+      if (Object.values(part)[0] === undefined) continue;
       try {
         check(part);
         Object.assign(asked, part);

@@ -41,7 +41,7 @@ export function classifyingOf(
   more: readonly Rule[],
   windowTokens: number | null,
   draft: Draft | null,
-  besideTokens: number,
+  systemAndToolsTokens: number,
 ): Classifying {
   const rules = [...own, ...more];
   const known = {
@@ -52,7 +52,7 @@ export function classifyingOf(
   if (draft === null) return { refusal: known, answer: known };
   const { leastTokens, total } = draft;
   return {
-    refusal: { ...known, estimatedTokens: total.tokens + besideTokens },
+    refusal: { ...known, estimatedTokens: total.tokens + systemAndToolsTokens },
     answer: leastTokens === null ? known : { ...known, estimatedTokens: leastTokens },
   };
 }

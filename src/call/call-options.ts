@@ -42,6 +42,8 @@ export interface CallOptions {
   /** Overrides the policy's pruning. */
   pruning?: PruningInput | undefined;
   /** What is sent besides the messages (system prompt, tools). With it, the estimate is of the whole request. */
+  systemAndTools?: unknown;
+  /** An older name of `systemAndTools`, which wins if both are there. */
   beside?: unknown;
   /** How many tokens the request reserves for the answer. Some providers count them. */
   answerTokens?: number | undefined;

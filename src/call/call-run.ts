@@ -56,7 +56,7 @@ export class CallRun<Message> {
     this.#memory = memory;
     this.#given = given;
     this.#options = options;
-    this.#scale = new CallScale(counters, options.beside);
+    this.#scale = new CallScale(counters, options.systemAndTools ?? options.beside);
     this.#window = resolveWindow(ports.policy, options);
     this.#signal = eitherSignal(options.signal, this.#stop.signal);
   }
@@ -152,11 +152,11 @@ export class CallRun<Message> {
     const { answerTokens = 0 } = this.#options;
     const verdict = withOutput(said, answerTokens);
     const { isExact } = this.#scale.now;
-    const besideTokens = this.#scale.besideTokens(draft, verdict, this.#memory.answeredOf(this.#given));
+    const systemAndToolsTokens = this.#scale.systemAndToolsTokens(draft, verdict, this.#memory.answeredOf(this.#given));
     const goal = recoveryGoal({
       verdict,
       weight: total,
-      besideTokens,
+      systemAndToolsTokens,
       answerTokens,
       isExact,
       windowTokens: this.#window.tokens,
@@ -170,8 +170,14 @@ export class CallRun<Message> {
     if (next === draft) return null;
     this.#noteSummary(draft, next);
     if (fits(next, goal)) return next;
-    const beside = besideTokens ?? 0;
-    const share = leftoverShare(verdict, total.tokens + beside, next.total.tokens + beside, answerTokens, isExact);
+    const systemAndTools = systemAndToolsTokens ?? 0;
+    const share = leftoverShare(
+      verdict,
+      total.tokens + systemAndTools,
+      next.total.tokens + systemAndTools,
+      answerTokens,
+      isExact,
+    );
     return (share ?? 0) <= 1 ? next : null;
   }
 

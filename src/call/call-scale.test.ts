@@ -7,7 +7,7 @@ import { NUMBERS } from "../stages/policy/defaults.ts";
 import { wireNamed } from "../wire/index.ts";
 import { CallScale, countersOf } from "./call-scale.ts";
 import { Draft } from "./draft.ts";
-import { weighBeside } from "./weigh-message.ts";
+import { weighSystemAndTools } from "./weigh-message.ts";
 
 const refusal = (more: Partial<Verdict> = {}): Verdict => ({
   kind: "context-overflow",
@@ -64,27 +64,29 @@ describe("what a refused request is weighed with", () => {
 describe("what stands beside the messages", () => {
   it("is weighed without what no model reads", () => {
     const system = "You are careful.";
-    const read = weighBeside({ system }, byLetter);
+    const read = weighSystemAndTools({ system }, byLetter);
     expect(read).toBe(system.length);
-    expect(weighBeside({ model: "a-model-of-some-name", max_tokens: 1000, stream: true, system }, byLetter)).toBe(read);
-    expect(weighBeside(system, byLetter)).toBe(read);
-    expect(weighBeside(undefined, byLetter)).toBe(0);
-    expect(weighBeside({ tools: [{ name: "bash" }] }, byLetter)).toBeGreaterThan("bash".length);
+    expect(
+      weighSystemAndTools({ model: "a-model-of-some-name", max_tokens: 1000, stream: true, system }, byLetter),
+    ).toBe(read);
+    expect(weighSystemAndTools(system, byLetter)).toBe(read);
+    expect(weighSystemAndTools(undefined, byLetter)).toBe(0);
+    expect(weighSystemAndTools({ tools: [{ name: "bash" }] }, byLetter)).toBeGreaterThan("bash".length);
   });
 
   it("is what the caller said, else what the refusal says of the tools, else not known", () => {
     const said = new CallScale(counters(), { system: "You are careful." });
     const numbers = refusal({ observedTokens: 1000, limitTokens: 500, toolTokens: 500 });
-    expect(said.besideTokens(draftBy(said), numbers, null)).toBe(said.saidTokens);
+    expect(said.systemAndToolsTokens(draftBy(said), numbers, null)).toBe(said.saidTokens);
     const unsaid = new CallScale(counters(), undefined);
     const prompted = [{ role: "system", content: "You are careful." }, ...messages];
     const draft = new Draft(wireNamed("openai-chat") as Wire, prompted, unsaid.now);
     // The tools have as many tokens as the messages.
-    expect(unsaid.besideTokens(draft, numbers, null)).toBe(draft.total.tokens);
+    expect(unsaid.systemAndToolsTokens(draft, numbers, null)).toBe(draft.total.tokens);
     // The system prompt is, or may be, sent besides the messages too.
     for (const wire of ["anthropic", "openai-chat"]) {
       const scale = new CallScale(counters(), undefined);
-      expect(scale.besideTokens(draftBy(scale, wire), numbers, null)).toBeNull();
+      expect(scale.systemAndToolsTokens(draftBy(scale, wire), numbers, null)).toBeNull();
     }
   });
 
@@ -94,7 +96,7 @@ describe("what stands beside the messages", () => {
     const long = new Draft(wire, [...messages, ...messages, ...messages], scale.now);
     const short = draftBy(scale, "anthropic");
     const observed = (draft: Draft) => refusal({ observedTokens: 2 * draft.total.tokens + 500, limitTokens: 400 });
-    expect(scale.besideTokens(long, observed(long), null)).toBeNull();
-    expect(scale.besideTokens(short, observed(short), null)).toBe(250);
+    expect(scale.systemAndToolsTokens(long, observed(long), null)).toBeNull();
+    expect(scale.systemAndToolsTokens(short, observed(short), null)).toBe(250);
   });
 });

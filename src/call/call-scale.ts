@@ -2,7 +2,7 @@ import type { TokenCounter } from "../contract/token-counter.ts";
 import type { Verdict } from "../contract/verdict.ts";
 import { guardCounter } from "../stages/measure/estimate-tokens.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { learnedBeside } from "../stages/recover/recovery-goal.ts";
+import { learnedSystemAndTools } from "../stages/recover/recovery-goal.ts";
 import type { AnsweredRequest } from "./call-memory.ts";
 import type { CallPorts } from "./call-options.ts";
 import { Draft, Scale } from "./draft.ts";
@@ -39,14 +39,14 @@ const LEAST_COUNTED = 0.3;
 /** Weighs the messages of one call, and what is sent besides them. */
 export class CallScale {
   readonly #counters: Counters;
-  readonly #beside: unknown;
+  readonly #systemAndTools: unknown;
   #scale: Scale;
   /** The request before, which was refused. */
   #refused: { messages: readonly unknown[]; verdict: Verdict } | null = null;
 
-  constructor(counters: Counters, beside: unknown) {
+  constructor(counters: Counters, systemAndTools: unknown) {
     this.#counters = counters;
-    this.#beside = beside;
+    this.#systemAndTools = systemAndTools;
     this.#scale = new Scale(counters.counter);
   }
 
@@ -68,12 +68,16 @@ export class CallScale {
 
   /** The tokens of what is sent besides the messages, as far as the caller said it. */
   get saidTokens(): number {
-    return this.#scale.weighBeside(this.#beside);
+    return this.#scale.weighSystemAndTools(this.#systemAndTools);
   }
 
   /** Returns the same number, or what the refusal or an earlier answer says about it, or null if nothing does. */
-  besideTokens({ wire, messages, total }: Draft, verdict: Verdict, answered: AnsweredRequest | null): number | null {
-    if (this.#beside !== undefined) return this.saidTokens;
+  systemAndToolsTokens(
+    { wire, messages, total }: Draft,
+    verdict: Verdict,
+    answered: AnsweredRequest | null,
+  ): number | null {
+    if (this.#systemAndTools !== undefined) return this.saidTokens;
     const { toolTokens, observedTokens, outputTokens = 0 } = verdict;
     // If the system prompt is one of the messages, only the tools are sent besides them.
     const hasPrompt = wire.name === "openai-chat" && messages.some((message) => wire.read(message).role === "system");
@@ -86,12 +90,15 @@ export class CallScale {
     const { tokens } = total;
     // The provider counted two requests of this call. What does not grow with the messages is sent besides them.
     if (before !== null && observedTokens !== undefined)
-      return learnedBeside(before.verdict, tokensIn(before.messages), {
+      return learnedSystemAndTools(before.verdict, tokensIn(before.messages), {
         tokens,
         inputTokens: observedTokens - outputTokens,
       });
     if (answered === null) return null;
-    return learnedBeside(verdict, tokens, { tokens: tokensIn(answered.messages), inputTokens: answered.inputTokens });
+    return learnedSystemAndTools(verdict, tokens, {
+      tokens: tokensIn(answered.messages),
+      inputTokens: answered.inputTokens,
+    });
   }
 
   /** Returns the ratio of what `prepare` counts for a draft to what this scale counts. */

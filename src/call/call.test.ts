@@ -49,7 +49,7 @@ function provider(limit: number) {
   return { sent, send };
 }
 
-const OPTIONS: CallOptions = { wire: "anthropic", session: "s", beside: "" };
+const OPTIONS: CallOptions = { wire: "anthropic", session: "s", systemAndTools: "" };
 
 afterEach(() => {
   vi.useRealTimers();
@@ -250,6 +250,17 @@ describe("what is sent beside the messages", () => {
     await expect(spillway.call(session(8, 15_000), send, options)).rejects.toBeInstanceOf(OverflowError);
     expect(sent).toHaveLength(4);
   });
+
+  it.each(["systemAndTools", "beside"])(
+    "is counted as said by %s: what cannot fit beside it is not sent again",
+    async (name) => {
+      const { spillway } = await open();
+      const { sent, send } = withTools(10_000);
+      const said = { ...options, [name]: { system: words(38_000) } };
+      await expect(spillway.call(session(8, 15_000), send, said)).rejects.toBeInstanceOf(OverflowError);
+      expect(sent).toHaveLength(1);
+    },
+  );
 
   it("is left its room: what can fit beside it does at the first try", async () => {
     const { spillway } = await open();
@@ -476,7 +487,7 @@ describe("whoever sends", () => {
         summaryTokens: 5,
       }),
     };
-    expect(await spillway.call(chat, send, { session: "s", beside: "", compactor })).toBe("answer");
+    expect(await spillway.call(chat, send, { session: "s", systemAndTools: "", compactor })).toBe("answer");
     expect(sent).toHaveLength(2);
   });
 

@@ -6,7 +6,7 @@ import { fileReadBy, supersedes } from "../stages/prune/superseded.ts";
 import { add, NO_WEIGHT, type Weight } from "../stages/prune/weight.ts";
 import type { RungItem } from "../stages/recover/rung.ts";
 import { startPairing } from "../wire/pair-results.ts";
-import { type WeighedMessage, type WeighedResult, weighBeside, weighMessage } from "./weigh-message.ts";
+import { type WeighedMessage, type WeighedResult, weighMessage, weighSystemAndTools } from "./weigh-message.ts";
 
 /** A result of a draft. */
 export interface DraftItem extends RungItem {
@@ -30,8 +30,8 @@ export class Scale {
   }
 
   /** Returns the tokens of what is sent besides the messages. */
-  weighBeside(beside: unknown): number {
-    return weighBeside(beside, this.#counter);
+  weighSystemAndTools(systemAndTools: unknown): number {
+    return weighSystemAndTools(systemAndTools, this.#counter);
   }
 
   weighAll(wire: Wire, messages: readonly unknown[]): Weight {

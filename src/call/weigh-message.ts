@@ -77,9 +77,10 @@ export function weighMessage(wire: Wire, message: unknown, counter: TokenCounter
 }
 
 /** Returns the tokens of what is sent besides the messages. The model's name, numbers and flags do not count. */
-export function weighBeside(beside: unknown, counter: TokenCounter): number {
-  if (typeof beside !== "object" || beside === null || Array.isArray(beside)) return weighValue(beside, counter);
-  return Object.entries(beside)
+export function weighSystemAndTools(systemAndTools: unknown, counter: TokenCounter): number {
+  if (typeof systemAndTools !== "object" || systemAndTools === null || Array.isArray(systemAndTools))
+    return weighValue(systemAndTools, counter);
+  return Object.entries(systemAndTools)
     .filter(([name, field]) => name !== "model" && (typeof field === "string" || typeof field === "object"))
     .reduce((sum, [, field]) => sum + weighValue(field, counter), 0);
 }

@@ -38,8 +38,8 @@ const REQUEST: { [key in keyof Required<AdmitRequest>]: true } = {
   exitCode: true,
   limits: true,
   strategy: true,
-  headShare: true,
   keep: true,
+  headShare: true,
   focus: true,
   size: true,
   fold: true,
@@ -64,6 +64,7 @@ const PREPARE: { [key in keyof Required<PrepareOptions>]: true } = {
 
 const CALL: { [key in keyof Required<CallOptions>]: true } = {
   ...PREPARE,
+  systemAndTools: true,
   beside: true,
   answerTokens: true,
   ladder: true,

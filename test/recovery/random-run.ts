@@ -120,7 +120,7 @@ export async function runCase(one: Case, spillway: Spillway): Promise<Ran> {
     wire: spoken.wire,
     session: "s",
     ladder: one.ladder,
-    ...(one.saysBeside && { beside: spoken.beside, answerTokens: one.speaks === "gemini" ? 0 : ANSWER_TOKENS }),
+    ...(one.saysBeside && { systemAndTools: spoken.beside, answerTokens: one.speaks === "gemini" ? 0 : ANSWER_TOKENS }),
     ...(one.saysWindow && one.limits === "window" && { window }),
     ...(one.hasCompactor && { compactor: plainCompactor(spoken, calls) }),
   };

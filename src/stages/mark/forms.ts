@@ -21,7 +21,7 @@ export interface MarkRequest {
   savedCopy: SavedCopy;
   marker?: CustomMarker;
   /** All texts of the result, where one of them quotes a marker: a model reads them together. */
-  beside?: readonly string[] | undefined;
+  siblings?: readonly string[] | undefined;
 }
 
 /** One way to mark a cut: richer forms first, leaner ones where limits leave little room. */

@@ -66,12 +66,12 @@ export function tagAtEnd(text: string): string {
 }
 
 /** A short tag that neither the text nor what stands beside it has: ours carry it, quoted ones cannot. The same text gives the same tag. */
-export function tagFor(text: string, beside: readonly string[] = []): string {
+export function tagFor(text: string, siblings: readonly string[] = []): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   for (;;) {
     const tag = ` #${(hash >>> 0).toString(36).padStart(7, "0").slice(0, 5)}`;
-    if (![text, ...beside].some((each) => each.includes(tag))) return tag;
+    if (![text, ...siblings].some((each) => each.includes(tag))) return tag;
     hash = Math.imul(hash + 1, 0x01000193);
   }
 }

@@ -15,12 +15,12 @@ export interface Marked {
 
 /** Marks a cut. The text never exceeds the limits: it is measured as a whole, and the cut is made again where it is over. */
 export function writeMarked(cutter: Cutter, total: Total, request: MarkRequest, measure: Measure): Marked {
-  const { beside } = request;
+  const { siblings } = request;
   const plain = tryForms(cutter, total, request, measure, "");
   let shown = pieceTexts(plain.cut);
-  if (beside === undefined && !plain.cut.isQuoting && !quotesMarker(shown)) return plain;
+  if (siblings === undefined && !plain.cut.isQuoting && !quotesMarker(shown)) return plain;
   for (let tries = 0; ; tries++) {
-    const tag = tagFor(shown, beside);
+    const tag = tagFor(shown, siblings);
     const closing = request.closing.map((line) => withTag(line, tag));
     const marked = tryForms(cutter, total, { ...request, closing }, measure, tag);
     const pieces = pieceTexts(marked.cut);

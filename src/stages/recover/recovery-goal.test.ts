@@ -12,7 +12,7 @@ const verdict = (more: Partial<Verdict> = {}): Verdict => ({
 const refused = (more: Partial<Refused> = {}): Refused => ({
   verdict: verdict(),
   weight: { chars: 400_000, tokens: 100_000, bytes: 400_000 },
-  besideTokens: 0,
+  systemAndToolsTokens: 0,
   answerTokens: 0,
   isExact: false,
   windowTokens: 200_000,
@@ -71,18 +71,18 @@ describe("how much must go", () => {
 
   it("what is not known of the rest of the request makes it more careful", () => {
     const numbers = verdict({ observedTokens: 150_000, limitTokens: 120_000 });
-    const known = recoveryGoal(refused({ verdict: numbers, besideTokens: 20_000 }));
-    const unknown = recoveryGoal(refused({ verdict: numbers, besideTokens: null }));
+    const known = recoveryGoal(refused({ verdict: numbers, systemAndToolsTokens: 20_000 }));
+    const unknown = recoveryGoal(refused({ verdict: numbers, systemAndToolsTokens: null }));
     expect(unknown.targetTokens).toBeLessThan(known.targetTokens);
   });
 
   it("a real vocabulary needs less care than an estimate", () => {
-    for (const besideTokens of [20_000, null]) {
-      const given = { verdict: verdict({ observedTokens: 150_000, limitTokens: 120_000 }), besideTokens };
+    for (const systemAndToolsTokens of [20_000, null]) {
+      const given = { verdict: verdict({ observedTokens: 150_000, limitTokens: 120_000 }), systemAndToolsTokens };
       const exact = recoveryGoal(refused({ ...given, isExact: true })).targetTokens;
       expect(exact).toBeGreaterThan(recoveryGoal(refused(given)).targetTokens);
-      const ratio = 150_000 / (100_000 + (besideTokens ?? 0));
-      expect((exact + (besideTokens ?? 0)) * ratio).toBeLessThan(120_000);
+      const ratio = 150_000 / (100_000 + (systemAndToolsTokens ?? 0));
+      expect((exact + (systemAndToolsTokens ?? 0)) * ratio).toBeLessThan(120_000);
     }
   });
 

@@ -19,7 +19,7 @@ export interface Refused {
   /** The messages as they were sent, by our estimate. */
   weight: Weight;
   /** What was sent besides the messages, by our estimate. Null if nobody said it. */
-  besideTokens: number | null;
+  systemAndToolsTokens: number | null;
   /** The room for the answer, as the caller gave it. */
   answerTokens: number;
   /** True if weights are counts by a real vocabulary, although perhaps not the provider's own. */
@@ -73,7 +73,7 @@ export function recoveryGoal(refused: Refused): RecoveryGoal {
   const isCapped = refusals > 0 && observedTokens !== undefined && observedTokens === (limitTokens ?? 0) + 1;
   if (limitTokens !== undefined && observedTokens !== undefined && !isCapped)
     return byNumbers(refused, observedTokens, limitTokens);
-  const known = weight.tokens + (refused.besideTokens ?? 0);
+  const known = weight.tokens + (refused.systemAndToolsTokens ?? 0);
   const limit = limitTokens ?? (refused.isWindowKnown && refusals === 0 ? windowTokens : null);
   if (limit !== null) {
     const observed = Math.max(known, limit) * OVER_SHARE ** (refusals + 1);
@@ -97,23 +97,24 @@ const UNBOUND: Omit<RecoveryGoal, "windowTokens"> = {
 };
 
 function byNumbers(
-  { weight, besideTokens, answerTokens, verdict, refusals, isExact }: Refused,
+  { weight, systemAndToolsTokens, answerTokens, verdict, refusals, isExact }: Refused,
   observed: number,
   limit: number,
 ): RecoveryGoal {
   // Room for the answer stays. Some providers count it and say so, some count it and do not say so, and some refuse for
   // it only later.
   const answer = verdict.outputTokens ?? answerTokens;
-  const ours = Math.max(1, weight.tokens + (besideTokens ?? 0));
+  const ours = Math.max(1, weight.tokens + (systemAndToolsTokens ?? 0));
   const ratio = Math.max(0.01, (observed - (verdict.outputTokens ?? 0)) / ours);
   const margins = isExact ? EXACT : ESTIMATE;
-  const least = besideTokens === null ? Math.min(ratio * margins.sure, margins.leastRatio) : ratio * margins.sure;
+  const least =
+    systemAndToolsTokens === null ? Math.min(ratio * margins.sure, margins.leastRatio) : ratio * margins.sure;
   const excess = Math.max(observed - limit + (verdict.outputTokens === undefined ? answerTokens : 0), 1);
   // If this is not the first refusal, the estimate was off before.
   const sure = weight.tokens - excess / (least * margins.sure ** refusals);
   // If most of the request is removed, the estimate of what is kept is better than the estimate of what is removed.
-  const room = besideTokens === null ? limit * (1 - UNSAID_SHARE) : limit;
-  const kept = (room - answer) / (ratio * margins.kept ** (refusals + 1)) - (besideTokens ?? 0);
+  const room = systemAndToolsTokens === null ? limit * (1 - UNSAID_SHARE) : limit;
+  const kept = (room - answer) / (ratio * margins.kept ** (refusals + 1)) - (systemAndToolsTokens ?? 0);
   return {
     targetTokens: Math.floor(Math.max(0, sure, Math.min(kept, weight.tokens - 1))),
     targetBytes: Infinity,
@@ -148,7 +149,7 @@ const LEAST_COUNTED = 0.5;
  * provider, of a smaller and of a larger request, show how it counts and what does not grow with the messages. Returns
  * null if they do not.
  */
-export function learnedBeside(
+export function learnedSystemAndTools(
   { observedTokens, outputTokens = 0 }: Verdict,
   refusedTokens: number,
   answered: Answered | null,

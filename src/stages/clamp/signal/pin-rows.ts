@@ -1,7 +1,7 @@
 import type { Size } from "../../../contract/size.ts";
 import { failingStatus, hasStatus } from "../../fold/failing-status.ts";
 import { type Budget, decode, overBudget, shareOf } from "../fit.ts";
-import { mayTell, mayTellAtAll } from "./quick-look.ts";
+import { mayTell, mayTellAtAll } from "./quick-scan.ts";
 import type { UnitCosts } from "./select-rows.ts";
 import { addGaps } from "./select-rows.ts";
 import { HAS_ALL_WORDS, IS_BLANK, IS_FOCUSED, REWRITTEN, type ShapeCounts, type UnitStore } from "./unit-store.ts";

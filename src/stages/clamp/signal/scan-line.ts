@@ -1,4 +1,22 @@
 import {
+  BLANK,
+  CLASS,
+  DIGIT,
+  EDGE,
+  ESCAPE,
+  HIGH,
+  highMark,
+  LineFacts,
+  LOWER,
+  lengthBin,
+  onlyJoints,
+  pastEscape,
+  pastTag,
+  pastTimestamp,
+  shareBin,
+  UPPER,
+} from "./line-facts.ts";
+import {
   addLetter,
   CALLED,
   CAPITALS_AT,
@@ -35,24 +53,6 @@ import {
   wordHash,
   ZERO,
 } from "./line-features.ts";
-import {
-  BLANK,
-  CLASS,
-  DIGIT,
-  EDGE,
-  ESCAPE,
-  HIGH,
-  highMark,
-  LineLook,
-  LOWER,
-  lengthBin,
-  onlyJoints,
-  pastEscape,
-  pastTag,
-  pastTimestamp,
-  shareBin,
-  UPPER,
-} from "./line-look.ts";
 
 /** Beyond this a line's text tells nothing new about it. */
 const MAX_SCANNED = 400;
@@ -65,7 +65,7 @@ const EXIT_JOINTS = hashesOf("with code status error value a non zero was is of"
 const T_HASH = addLetter(WORD_SEED, 116);
 
 /** Looks at lines, one after another. */
-export class LineScan extends LineLook {
+export class LineScan extends LineFacts {
   /** Looks at bytes[start, end): a line without its break. */
   scan(bytes: Uint8Array, start: number, end: number): void {
     this.begin();

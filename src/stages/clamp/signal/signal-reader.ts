@@ -9,14 +9,14 @@ import {
   charsIn,
   focusFlags,
   gainOf,
-  LookBudget,
   levelOf,
   lookAround,
   mayTell,
   quietLines,
   RARE,
+  ScanBudget,
   wholeLines,
-} from "./quick-look.ts";
+} from "./quick-scan.ts";
 import { type Line, LineReader, MAX_UNIT_BYTES, SkippedLines } from "./read-lines.ts";
 import { LineScan } from "./scan-line.ts";
 import {
@@ -61,7 +61,7 @@ export class SignalReader {
   readonly #reading: Reading;
   #mostCost: number;
   readonly #skipped: SkippedLines;
-  readonly #budget: LookBudget;
+  readonly #budget: ScanBudget;
   #bytes = 0;
   #units = 0;
   #chars = 0;
@@ -78,7 +78,7 @@ export class SignalReader {
   constructor(reading: Reading) {
     this.#reading = reading;
     this.#mostCost = 2 * heldChars(reading.roomChars);
-    this.#budget = new LookBudget(reading.fullBytes);
+    this.#budget = new ScanBudget(reading.fullBytes);
     this.#skipped = new SkippedLines(Math.max(2 * MAX_UNIT_BYTES, Math.min(reading.roomChars, 65_536)));
   }
 

@@ -15,7 +15,7 @@ const QUICK_WORDS: readonly string[] =
   );
 
 /** Looks for words by four letters of each. */
-class QuickLook {
+class WordFinder {
   /** The four letters of each word as one number. */
   readonly #words = new Set<number>();
   /** For each byte the places, of four, at which some of the words have it. */
@@ -53,9 +53,9 @@ class QuickLook {
   }
 }
 
-const quick = new QuickLook(QUICK_WORDS);
+const quick = new WordFinder(QUICK_WORDS);
 // The words of "segmentation fault", "out of memory", "no space left" and "not found" are too common for a log's middle.
-const thorough = new QuickLook([...QUICK_WORDS, "segm", "memo", "spac", "foun"]);
+const thorough = new WordFinder([...QUICK_WORDS, "segm", "memo", "spac", "foun"]);
 
 /** True if bytes[start, end) may tell of a failure. */
 export function mayTell(bytes: Uint8Array, start: number, end: number): boolean {
@@ -190,7 +190,7 @@ const GLANCE_SHARE = 0.5;
 const BURST_BYTES = 8192;
 
 /** Bounds how much of a very long output is looked at. If nearly every line could tell of a failure, only some are judged. */
-export class LookBudget {
+export class ScanBudget {
   readonly #firstBytes: number;
   #looked = 0;
   #waitUntil = 0;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { mayTell, quietLines, wholeLines } from "./quick-look.ts";
+import { mayTell, quietLines, wholeLines } from "./quick-scan.ts";
 
 const encoder = new TextEncoder();
 const word = fc.constantFrom(

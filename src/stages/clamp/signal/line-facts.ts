@@ -148,7 +148,7 @@ export function pastTag(bytes: Uint8Array, start: number, stop: number): number 
 const MOST_FEATURES = 160;
 
 /** What one line is like. One object serves line after line. */
-export class LineLook {
+export class LineFacts {
   /** Sum of the weights of its features. */
   score = 0;
   /** Its features, `count` of them, once they are asked for. */
