@@ -296,6 +296,7 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   eventMoreBytes: 8192,
   eventReceiptBytes: 65_536,
   nameChars: 256,
+  aboutChars: 1000,
   ledgerPage: 1000,
   memoryLedgerEvents: 10_000,
   databaseBusyMs: 25,

@@ -10,10 +10,21 @@ export interface ArtifactAbout {
   session: string | null;
   tool: string;
   call: string | null;
+  /** What made the output: a command line, or a tool's arguments as JSON. Without secrets; a store keeps its first 1,000 characters. */
+  command?: string | null;
+  /** The folder in which the command ran. */
+  folder?: string | null;
 }
 
-/** A kept output. */
+/**
+ * A kept output. The same bytes may be saved more than once: session, tool, call, command, folder, exit code and time are
+ * then those of the last time, or in a list those of each session.
+ */
 export interface Artifact extends ArtifactAbout {
+  command: string | null;
+  folder: string | null;
+  /** How the command ended. */
+  exitCode: number | null;
   /** Cannot be guessed; the same bytes in the same scope have the same id, in another scope another. */
   id: string;
   /** Of what is stored: after redaction, if that is on. */
@@ -33,8 +44,8 @@ export interface ArtifactWriter {
    * `new Uint8Array(bytes)`, since `slice` of a Node Buffer is no copy. Waits where the disk is slower than the tool.
    */
   add(bytes: Uint8Array): Promise<void> | void;
-  /** Durable once it resolves. `redactions` as the spill counted them. */
-  end(redactions?: Artifact["redactions"]): Promise<Artifact>;
+  /** Durable once it resolves. `redactions` as the spill counted them; the exit code is known only now. */
+  end(redactions?: Artifact["redactions"], exitCode?: number | null): Promise<Artifact>;
   /** Forgets what was added. */
   abandon(): Promise<void>;
 }
@@ -64,7 +75,7 @@ export interface HeldArtifact {
   close(): Promise<void>;
 }
 
-/** Which artifacts to list, newest first. */
+/** Which artifacts to list, newest first. Each is listed once for every session that saved it. */
 export interface ArtifactQuery {
   scope: Scope;
   session?: string;

@@ -17,3 +17,9 @@ export function storedName(name: string | null | undefined): string | null {
   const hash = createHash("sha256").update(Buffer.from(name, "utf16le")).digest("hex");
   return `${name.slice(0, READABLE_CHARS).replaceAll("\0", " ").toWellFormed()}~${hash}`;
 }
+
+/** Returns the form in which a command or a folder is stored: its start, without what not every engine can store. */
+export function storedText(text: string | null | undefined): string | null {
+  if (text === null || text === undefined || text === "") return null;
+  return text.slice(0, NUMBERS.aboutChars.default).replaceAll("\0", " ").toWellFormed();
+}

@@ -6,7 +6,14 @@ import { arbitraryOutput, lent } from "./arbitrary.ts";
 // The samples and comparisons of testStore.
 
 /** The facts of an artifact for tests in which they do not matter. */
-export const ABOUT: ArtifactAbout = { scope: "local", session: "s1", tool: "run_command", call: "c1" };
+export const ABOUT: ArtifactAbout = {
+  scope: "local",
+  session: "s1",
+  tool: "run_command",
+  call: "c1",
+  command: "npm test",
+  folder: "/home/me/project",
+};
 
 /** Ids that no store gave: other forms, other paths, other queries. */
 export const HOSTILE_IDS = [

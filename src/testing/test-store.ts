@@ -46,7 +46,7 @@ export function testStore(
             assert.ok(Math.abs(createdAtMs - Date.now()) < 3_600_000, `created at ${createdAtMs}`);
             const sha256 = createHash("sha256").update(output).digest("hex");
             const facts = { bytes: output.length, lines: lineStarts(output).length, sha256, saved: "yes" };
-            assert.deepEqual(rest, { ...ABOUT, ...facts, redactions: { count: 0, bytes: 0 } });
+            assert.deepEqual(rest, { ...ABOUT, ...facts, exitCode: null, redactions: { count: 0, bytes: 0 } });
             assert.deepEqual(await store.find(id, "local"), artifact);
             assertBytes(await store.read(id, "local", { from: 0, to: output.length }), output);
           }),
@@ -116,9 +116,53 @@ export function testStore(
         const other = await keep(store, [text("other")]);
         assert.equal(again.id, first.id);
         assert.notEqual(other.id, first.id);
-        assert.deepEqual(await ids(store, { scope: "local" }), [other.id, first.id]);
+        assert.deepEqual(await ids(store, { scope: "local" }), [other.id, first.id, first.id]);
         for (const session of ["s1", "s2"]) {
           assert.ok((await ids(store, { scope: "local", session })).includes(first.id), `not in ${session}`);
+        }
+      }),
+    );
+
+    it(
+      "lists the same bytes under each session that saved them, as it saved them",
+      withStore(async (store) => {
+        for (const bytes of [text("same\n"), large(text("same, large\n"))]) {
+          const save = async (session: string | null, command: string, exitCode: number | null) => {
+            const call = `call of ${session}`;
+            const writer = await store.begin({
+              ...ABOUT,
+              session,
+              call,
+              tool: `${session}`,
+              command,
+              folder: `/${command}`,
+            });
+            await writer.add(bytes);
+            return writer.end(undefined, exitCode);
+          };
+          await save("s1", "make", 2);
+          await save("s2", "make check", 0);
+          const last = await save(null, "cat log", null);
+          const first = await save("s1", "make again", -1);
+          assert.deepEqual(await store.find(first.id, "local"), first);
+          const { command, folder, exitCode, tool, call } = first;
+          assert.deepEqual(
+            { command, folder, exitCode },
+            { command: "make again", folder: "/make again", exitCode: -1 },
+          );
+          assert.deepEqual({ tool, call }, { tool: "s1", call: "call of s1" });
+          const [of2, ...more] = await store.list({ scope: "local", session: "s2" });
+          assert.deepEqual(more, []);
+          assert.deepEqual(of2, { ...first, ...pick(of2) });
+          assert.deepEqual(pick(of2), { ...pick(of2), session: "s2", command: "make check", exitCode: 0, tool: "s2" });
+          const all = await store.list({ scope: "local" });
+          assert.deepEqual(
+            all.map(({ session }) => session),
+            ["s1", null, "s2"],
+          );
+          assert.deepEqual(all[1], last);
+          await store.remove(first.id, "local");
+          assert.deepEqual(await ids(store, { scope: "local" }), []);
         }
       }),
     );
@@ -167,8 +211,9 @@ export function testStore(
         ];
         const seen = new Set<string>();
         for (const name of names) {
-          const about = { scope: name, session: name, tool: name, call: name };
-          const { id } = await keep(store, [text("same bytes")], about);
+          const about = { scope: name, session: name, tool: name, call: name, command: name, folder: name };
+          const { id, command } = await keep(store, [text("same bytes")], about);
+          assert.ok(command !== null && command.length <= 1000, "a command is kept up to 1,000 characters");
           assert.ok(!seen.has(id), `two scopes became one: ${JSON.stringify(name)}`);
           seen.add(id);
           assert.notEqual(await store.find(id, name), null);
@@ -288,4 +333,10 @@ export function testStore(
 
     it("gives a plain file only if it holds exactly the artifact's bytes", withStore(checkPlainFile));
   });
+}
+
+/** Returns what is known of how an artifact was saved. */
+function pick(artifact: Artifact | undefined): Partial<Artifact> {
+  const { session, tool, call, command, folder, exitCode, createdAtMs } = artifact ?? ({} as Partial<Artifact>);
+  return { session, tool, call, command, folder, exitCode, createdAtMs } as Partial<Artifact>;
 }

@@ -165,6 +165,7 @@ export const NUMBERS = {
   eventMoreBytes: row(8 * KIB, 0, MIB, "an event's own words, as JSON"),
   eventReceiptBytes: row(64 * KIB, KIB, MIB, "a receipt in an event, as JSON; its lists are shortened first"),
   nameChars: row(256, 64, 4096, "a longer session, tool or call name is kept shortened, with its hash"),
+  aboutChars: row(1000, 64, 64 * KIB, "the command or the arguments that an artifact remembers; the rest is dropped"),
   ledgerPage: row(1000, 1, 10_000, "events or sessions that a ledger gives at once"),
   memoryLedgerEvents: row(10_000, 1, 10_000_000, "events that a ledger in memory holds; the oldest go first"),
   databaseBusyMs: row(

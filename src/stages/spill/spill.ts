@@ -8,7 +8,8 @@ import { within } from "./deadline.ts";
 export interface Spill {
   /** The bytes are only read until this resolves. */
   add(bytes: Uint8Array): Promise<void>;
-  end(): Promise<Spilled>;
+  /** Takes the exit code of the command whose output it was. */
+  end(exitCode?: number | null): Promise<Spilled>;
 }
 
 /** What became of one output. */
@@ -97,7 +98,7 @@ class RunningSpill implements Spill {
     });
   }
 
-  async end(): Promise<Spilled> {
+  async end(exitCode: number | null = null): Promise<Spilled> {
     let redactions = NOT_REDACTED;
     await this.#attempt(async () => {
       redactions = this.#redactor?.end() ?? NOT_REDACTED;
@@ -110,7 +111,7 @@ class RunningSpill implements Spill {
     await this.#attempt(async () => {
       if (failed !== null && this.#addedBytes === 0) return;
       this.#writer ??= await this.#begin();
-      const kept = await this.#wait(this.#writer.end(redactions), "saving");
+      const kept = await this.#wait(this.#writer.end(redactions, exitCode), "saving");
       if (!isArtifact(kept)) throw new Error("the store gave no artifact");
       artifact = failed === null ? kept : { ...kept, saved: "partial" };
     });

@@ -33,7 +33,8 @@ function storeOf(outputs: Record<string, Uint8Array>, plain: Record<string, stri
     const bytes = outputs[id]?.length;
     if (bytes === undefined) return null;
     const sums = { sha256: "", saved: "yes", createdAtMs: 0, redactions: { count: 0, bytes: 0 } } as const;
-    return { id, scope: "local", session: null, tool: "stored", call: null, bytes, lines: 1, ...sums };
+    const about = { scope: "local", session: null, tool: "stored", call: null, command: null, folder: null };
+    return { id, ...about, exitCode: null, bytes, lines: 1, ...sums };
   };
   return {
     find: async (id: string) => find(id),

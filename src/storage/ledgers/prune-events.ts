@@ -1,6 +1,8 @@
 import { setImmediate } from "node:timers/promises";
+import { type Compilable, expressionBuilder } from "kysely";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import type { Database } from "../local/open-database.ts";
+import type { Schema } from "../local/schema.ts";
 import { retryBusy } from "../local/sqlite-connection.ts";
 
 /** Options of `pruneEvents`. */
@@ -29,43 +31,67 @@ export interface PrunedEvents {
 // Each step holds the lock for a few milliseconds only, so that other processes can write in between.
 const ROWS_A_STEP = 2000;
 const PAGES_A_STEP = 2000;
-const NOT_IN_USE =
-  "(session is null or session not in (select session from sessions where pinned <> 0 or last_seen_ms > ?))";
 
 /**
  * Deletes old events and returns their room to the disk. It spares the events of sessions that are pinned or in use.
  * Sums stay.
  */
-export async function pruneEvents({ raw, write }: Database, options: PruneEventsOptions): Promise<PrunedEvents> {
+export async function pruneEvents(database: Database, options: PruneEventsOptions): Promise<PrunedEvents> {
+  const { kysely, all, change, raw, write } = database;
   const { olderThanMs, sumsOlderThanMs = Infinity, nowMs = Date.now(), isDryRun = false, signal } = options;
   const heldMs = nowMs - (options.retainMs ?? NUMBERS.retainSeenMs.default);
-  async function prune(table: string, key: string, condition: string, olderThan: number): Promise<number> {
-    if (!Number.isFinite(olderThan)) return 0;
-    const beforeMs = nowMs - olderThan;
-    if (isDryRun) {
-      const sql = `select count(*) as rows from ${table} where ${condition} and ${NOT_IN_USE}`;
-      return raw.prepare<{ rows: number }>(sql).get(beforeMs, heldMs)?.rows ?? 0;
-    }
-    const step = raw.prepare(
-      `delete from ${table} where (${key}) in (select ${key} from ${table} where ${condition} and ${NOT_IN_USE} limit ${ROWS_A_STEP})`,
-    );
+  const inUse = kysely
+    .selectFrom("sessions")
+    .select("session")
+    .where((row) => row.or([row("pinned", "<>", 0), row("last_seen_ms", ">", heldMs)]));
+  // Every table has a column of this name.
+  const row = expressionBuilder<Schema, "events">();
+  const isUnused = row.or([row("session", "is", null), row("session", "not in", inUse)]);
+  // Nothing is older than any time.
+  const beforeMs = (ageMs: number) => Math.max(nowMs - ageMs, Number.MIN_SAFE_INTEGER);
+  const events = kysely.selectFrom("events").where("at_ms", "<", beforeMs(olderThanMs)).where(isUnused);
+  const projections = kysely.selectFrom("projections").where("at_ms", "<", beforeMs(olderThanMs)).where(isUnused);
+  const sums = kysely.selectFrom("rollups").where("hour_ms", "<", beforeMs(sumsOlderThanMs)).where(isUnused);
+  const sessions = kysely
+    .selectFrom("sessions")
+    .where("last_seen_ms", "<", beforeMs(sumsOlderThanMs))
+    .where("session", "not in", kysely.selectFrom("artifact_sessions").select("session"))
+    .where(isUnused);
+
+  async function prune(counted: Compilable<{ rows: unknown }>, step: Compilable): Promise<number> {
+    if (isDryRun) return Number(all(counted)[0]?.rows ?? 0);
     for (let removed = 0; ; await setImmediate()) {
       if (signal?.aborted) return removed;
-      const { changes } = await write(() => step.run(beforeMs, heldMs));
+      const changes = await write(() => change(step));
       removed += changes;
       if (changes < ROWS_A_STEP) return removed;
     }
   }
-
+  const count = kysely.fn.countAll().as("rows");
   const pruned = {
-    events: await prune("events", "id", "at_ms < ?", olderThanMs),
-    projections: await prune("projections", "key", "at_ms < ?", olderThanMs),
-    sums: await prune("rollups", "session, hour_ms, tool", "hour_ms < ?", sumsOlderThanMs),
+    events: await prune(
+      events.select(count),
+      kysely.deleteFrom("events").where("id", "in", events.select("id").limit(ROWS_A_STEP)),
+    ),
+    projections: await prune(
+      projections.select(count),
+      kysely.deleteFrom("projections").where("key", "in", projections.select("key").limit(ROWS_A_STEP)),
+    ),
+    sums: await prune(
+      sums.select(count),
+      kysely
+        .deleteFrom("rollups")
+        .where(({ eb, refTuple }) =>
+          eb(
+            refTuple("session", "hour_ms", "tool"),
+            "in",
+            sums.select(["session", "hour_ms", "tool"]).limit(ROWS_A_STEP).$asTuple("session", "hour_ms", "tool"),
+          ),
+        ),
+    ),
     sessions: await prune(
-      "sessions",
-      "session",
-      "last_seen_ms < ? and session not in (select session from artifact_sessions)",
-      sumsOlderThanMs,
+      sessions.select(count),
+      kysely.deleteFrom("sessions").where("session", "in", sessions.select("session").limit(ROWS_A_STEP)),
     ),
   };
   if (!isDryRun) await giveRoomBack();

@@ -2,6 +2,7 @@ import { type Kysely, sql } from "kysely";
 import type { RecordedEvent } from "../../contract/event.ts";
 import type { EventQuery, Ledger, Projection, SessionRow, StatQuery, StatRow, Totals } from "../../contract/ledger.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { seenSession } from "../local/artifact-rows.ts";
 import type { Database } from "../local/open-database.ts";
 import type { RollupTable, Schema } from "../local/schema.ts";
 import { storedName } from "../stored-name.ts";
@@ -20,26 +21,6 @@ const SUM_COLUMNS: { readonly [Name in keyof Totals]: keyof RollupTable } = {
   recalledTokens: "recalled_tokens",
 };
 const SUM_NAMES = Object.keys(SUM_COLUMNS) as (keyof typeof SUM_COLUMNS)[];
-const COLUMNS = SUM_NAMES.map((name) => SUM_COLUMNS[name]);
-
-const ADD_EVENT =
-  "insert into events (kind, at_ms, session, tool, call, artifact, receipt, more) values (?, ?, ?, ?, ?, ?, ?, ?)";
-const ADD_SUMS =
-  `insert into rollups (hour_ms, tool, session, ${COLUMNS.join(", ")}) values (?, ?, ?${", ?".repeat(COLUMNS.length)}) ` +
-  `on conflict (session, hour_ms, tool) do update set ` +
-  COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`).join(", ");
-// Clocks jump. So the earliest time counts as first seen and the latest as last seen, in whatever order events come.
-const SEE_SESSION =
-  "insert into sessions (session, first_seen_ms, last_seen_ms, pinned) values (?, ?, ?, 0) on conflict (session) do " +
-  "update set first_seen_ms = min(first_seen_ms, excluded.first_seen_ms), " +
-  "last_seen_ms = max(last_seen_ms, excluded.last_seen_ms)";
-const PIN_SESSION =
-  "insert into sessions (session, first_seen_ms, last_seen_ms, pinned) values (?, ?, ?, ?) on conflict (session) do " +
-  "update set pinned = excluded.pinned";
-const SAVE_PROJECTION =
-  "insert into projections (key, session, at_ms, text, step) values (?, ?, ?, ?, ?) on conflict (key) do " +
-  "update set text = excluded.text, step = excluded.step, at_ms = excluded.at_ms, " +
-  "session = coalesce(projections.session, excluded.session) where excluded.step > projections.step";
 // Does not delete from artifact_sessions: the store needs it to find the session's artifacts.
 const OF_SESSION = ["events", "rollups", "sessions", "projections"] as const;
 
@@ -47,17 +28,15 @@ const OF_SESSION = ["events", "rollups", "sessions", "projections"] as const;
  * Keeps a ledger in the local database. Closing the ledger does not close the database, because the store uses it too.
  */
 export function sqliteLedger(database: Database): Ledger {
-  const { kysely, raw } = database;
-  const addEvent = raw.prepare(ADD_EVENT);
-  const addSums = raw.prepare(ADD_SUMS);
-  const seeSession = raw.prepare(SEE_SESSION);
+  const { kysely, change } = database;
 
-  const write = (form: EventForm): void => {
-    const { kind, atMs, session, tool, call, artifact, receipt, more, sums } = form;
-    addEvent.run(kind, atMs, session, tool, call, artifact, receipt, more);
-    const values = SUM_NAMES.map((name) => sums[name]);
-    if (values.some((value) => value !== 0)) addSums.run(hourOf(atMs), tool ?? "", session ?? "", ...values);
-    if (session !== null) seeSession.run(session, atMs, atMs);
+  const write = ({ atMs, sums, ...event }: EventForm): void => {
+    const { tool, session } = event;
+    change(kysely.insertInto("events").values({ ...event, at_ms: atMs }));
+    if (Object.values(sums).some((sum) => sum !== 0)) {
+      change(addedSums(kysely, { hour_ms: hourOf(atMs), tool: tool ?? "", session: session ?? "" }, sums));
+    }
+    if (session !== null) change(seenSession(kysely, session, atMs));
   };
 
   // Events that are recorded without waiting in between share one transaction, so that the events of one output cost
@@ -86,7 +65,12 @@ export function sqliteLedger(database: Database): Ledger {
     async pin(session, pinned) {
       const nowMs = Date.now();
       const name = storedName(session);
-      if (name !== null) await database.write(() => raw.prepare(PIN_SESSION).run(name, nowMs, nowMs, pinned ? 1 : 0));
+      if (name === null) return;
+      const row = { session: name, first_seen_ms: nowMs, last_seen_ms: nowMs, pinned: pinned ? 1 : 0 };
+      const insert = kysely.insertInto("sessions").values(row);
+      await database.write(() =>
+        change(insert.onConflict((conflict) => conflict.column("session").doUpdateSet({ pinned: row.pinned }))),
+      );
     },
     async removeSession(session) {
       if (session === "") return 0;
@@ -94,21 +78,51 @@ export function sqliteLedger(database: Database): Ledger {
       return database.write(() => {
         const [events = 0] = OF_SESSION.map(
           // In `rollups` the empty name stands for no session. No session has that name.
-          (table) =>
-            raw.prepare(`delete from ${table} where session is ?`).run(table === "rollups" ? (name ?? "") : name)
-              .changes,
+          (table) => change(kysely.deleteFrom(table).where("session", "is", table === "rollups" ? (name ?? "") : name)),
         );
         return events;
       });
     },
     projection: (key) => selectProjection(kysely, key),
     async saveProjection({ key, text, step, session }: Projection) {
-      const name = storedName(session);
-      const values = [storedName(key) ?? "", name, Date.now(), JSON.stringify(text), step] as const;
-      await database.write(() => raw.prepare(SAVE_PROJECTION).run(...values));
+      const row = { key: storedName(key) ?? "", session: storedName(session), at_ms: Date.now() };
+      const insert = kysely.insertInto("projections").values({ ...row, text: JSON.stringify(text), step });
+      await database.write(() =>
+        change(
+          insert.onConflict((conflict) =>
+            conflict
+              .column("key")
+              .doUpdateSet(({ ref, fn }) => ({
+                text: ref("excluded.text"),
+                step: ref("excluded.step"),
+                at_ms: ref("excluded.at_ms"),
+                session: fn.coalesce("projections.session", "excluded.session"),
+              }))
+              .whereRef("excluded.step", ">", "projections.step"),
+          ),
+        ),
+      );
     },
     async close() {},
   };
+}
+
+/** Adds sums to those of an hour, a tool and a session. */
+function addedSums(kysely: Kysely<Schema>, of: Pick<RollupTable, "hour_ms" | "tool" | "session">, sums: Totals) {
+  const columns = Object.fromEntries(SUM_NAMES.map((name) => [SUM_COLUMNS[name], sums[name]]));
+  return kysely
+    .insertInto("rollups")
+    .values({ ...of, ...columns } as RollupTable)
+    .onConflict((conflict) =>
+      conflict.columns(["session", "hour_ms", "tool"]).doUpdateSet((row) =>
+        Object.fromEntries(
+          SUM_NAMES.map((name) => {
+            const column = SUM_COLUMNS[name];
+            return [column, row(`rollups.${column}`, "+", row.ref(`excluded.${column}`))];
+          }),
+        ),
+      ),
+    );
 }
 
 const SUMS = SUM_NAMES.map((name) =>

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { type ArtifactFiles, pieces } from "./artifact-files.ts";
 import { artifactKey, keyStart } from "./artifact-key.ts";
-import type { ArtifactRows } from "./artifact-rows.ts";
+import type { ArtifactRow, ArtifactRows } from "./artifact-rows.ts";
 import { blocksBytes, openBlocks } from "./block-file.ts";
 import { startLineIndex } from "./line-index.ts";
 import { type ArtifactBytes, openPlain } from "./plain-file.ts";
@@ -20,7 +20,7 @@ export async function adoptFile(
   files: ArtifactFiles,
   secret: Uint8Array,
   { id, scope }: { id: string; scope: string },
-): Promise<ArtifactTable | null> {
+): Promise<ArtifactRow | null> {
   const key = await findKey(files, keyStart(id));
   if (key === null || rows.findByKey(key) !== null) return null;
   const found = await openEither(files, key);
@@ -39,11 +39,12 @@ export async function adoptFile(
     const sha256 = hash.digest("hex");
     if (artifactKey(secret, scope, sha256) !== key) return null;
     const { lines } = index.end();
-    const about = { key, id, scope, session: null, tool: "", call: null, bytes: bytes.bytes, lines, sha256 };
-    const row = { ...about, saved: "yes", redaction_count: 0, redaction_bytes: 0, form };
+    const unknown = { session: "", tool: "", call: null, command: null, folder: null, exit_code: null };
+    const facts = { key, id, scope, bytes: bytes.bytes, lines, sha256, saved: "yes", form };
+    const row = { ...unknown, ...facts, redaction_count: 0, redaction_bytes: 0 };
     return await rows.write(() => {
       // Another process may have written the row already, or collected the file.
-      const known = rows.findByKey(key);
+      const known = rows.find(id, scope);
       if (known !== null || !existsSync(path)) return known;
       return rows.save(row, keptMs, null, () => {});
     });

@@ -1,113 +1,202 @@
 import type { Artifact } from "../../contract/store.ts";
+import { storedName } from "../stored-name.ts";
 import type { Database } from "./open-database.ts";
-import type { ArtifactTable } from "./schema.ts";
+import type { ArtifactSessionTable, ArtifactTable } from "./schema.ts";
+
+/** An artifact, and how one of its sessions saved it. */
+export type ArtifactRow = ArtifactTable & ArtifactSessionTable;
 
 /** A row before its time is set. */
-export type NewRow = Omit<ArtifactTable, "created_ms">;
+export type NewRow = Omit<ArtifactRow, "created_ms" | "saved_ms">;
 
 /**
  * If another artifact of the scope has the same time, the new one gets the next free millisecond within this span.
  * Lists page by time, so times must differ.
  */
 const SPREAD_MS = 60_000;
-const NO_SESSION = "";
+
+/** The columns that say how an artifact was saved. They are written anew each time. */
+const SAVING = ["saved_ms", "tool", "call", "command", "folder", "exit_code"] as const;
 
 /** Gives access to the rows of artifacts. */
 export type ArtifactRows = ReturnType<typeof openRows>;
 
-/** Prepares the statements that the store runs on its database. */
-export function openRows(database: Database) {
-  const { raw, transaction, write } = database;
-  const byId = raw.prepare<ArtifactTable>("select * from artifacts where scope = ? and id = ?");
-  const byKey = raw.prepare<ArtifactTable>("select * from artifacts where key = ?");
-  const small = raw.prepare<{ data: Uint8Array }>("select data from small where key = ?");
-  const latest = raw.prepare<{ at: number | null }>(
-    "select max(created_ms) as at from artifacts where scope = ? and created_ms >= ? and created_ms < ?",
-  );
-  const insert = raw.prepare(
-    `insert into artifacts (key, id, scope, session, tool, call, bytes, lines, sha256, saved, created_ms,
-       redaction_count, redaction_bytes, form) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     on conflict (key) do update set session = excluded.session, tool = excluded.tool, call = excluded.call,
-       created_ms = excluded.created_ms, form = excluded.form, redaction_count = excluded.redaction_count,
-       redaction_bytes = excluded.redaction_bytes,
-       saved = case when artifacts.saved = 'yes' then 'yes' else excluded.saved end`,
-  );
-  const putSmall = raw.prepare(
-    "insert into small (key, data) values (?, ?) on conflict (key) do update set data = excluded.data",
-  );
-  const dropSmall = raw.prepare("delete from small where key = ?");
-  const tie = raw.prepare("insert into artifact_sessions (key, session) values (?, ?) on conflict do nothing");
-  const seen = raw.prepare(
-    `insert into sessions (session, first_seen_ms, last_seen_ms, pinned) values (?, ?, ?, 0)
-     on conflict (session) do update set last_seen_ms = max(sessions.last_seen_ms, excluded.last_seen_ms)`,
-  );
-  const dropRow = raw.prepare("delete from artifacts where key = ?");
-  const dropTies = raw.prepare("delete from artifact_sessions where key = ?");
-  const setForm = raw.prepare("update artifacts set form = ? where key = ? and form = ?");
-  const made = raw.prepare<{ at: number | null }>("select min(applied_ms) as at from versions");
-  const sum = raw.prepare<{ total: number | null }>("select sum(bytes) as total from artifacts");
+/** Gives access to the rows of artifacts in a database. */
+export function openRows({ kysely, all, change, transaction, write }: Database) {
+  /** Artifacts with how each of their sessions saved them. */
+  const savings = () =>
+    kysely.selectFrom("artifacts").innerJoin("artifact_sessions", "artifact_sessions.key", "artifacts.key").selectAll();
+
+  const find = (id: string, scope: string): ArtifactRow | null =>
+    all(savings().where("scope", "=", scope).where("id", "=", id).orderBy("saved_ms", "desc").limit(1))[0] ?? null;
+
+  const findByKey = (key: string): ArtifactTable | null =>
+    all(kysely.selectFrom("artifacts").selectAll().where("key", "=", key))[0] ?? null;
 
   /** Deletes the row with its bytes and its sessions. Returns false if the row was gone already. */
   const drop = (key: string): boolean => {
-    if (dropRow.run(key).changes === 0) return false;
-    dropTies.run(key);
-    dropSmall.run(key);
+    if (change(kysely.deleteFrom("artifacts").where("key", "=", key)) === 0) return false;
+    change(kysely.deleteFrom("artifact_sessions").where("key", "=", key));
+    change(kysely.deleteFrom("small").where("key", "=", key));
     return true;
   };
+
+  /** Returns the first free time from `nowMs` on. */
+  function freeMs(scope: string, nowMs: number): number {
+    const [latest] = all(
+      kysely
+        .selectFrom("artifacts")
+        .select(({ fn }) => fn.max("created_ms").as("at"))
+        .where("scope", "=", scope)
+        .where("created_ms", ">=", nowMs)
+        .where("created_ms", "<", nowMs + SPREAD_MS),
+    );
+    const at: number | null = latest?.at ?? null;
+    return at === null ? nowMs : at + 1;
+  }
+
+  function putArtifact(artifact: ArtifactTable): void {
+    change(
+      kysely
+        .insertInto("artifacts")
+        .values(artifact)
+        .onConflict((conflict) =>
+          conflict.column("key").doUpdateSet((row) => ({
+            created_ms: row.ref("excluded.created_ms"),
+            form: row.ref("excluded.form"),
+            redaction_count: row.ref("excluded.redaction_count"),
+            redaction_bytes: row.ref("excluded.redaction_bytes"),
+            saved: row.case().when("artifacts.saved", "=", "yes").then("yes").else(row.ref("excluded.saved")).end(),
+          })),
+        ),
+    );
+  }
+
+  function putData(key: string, data: Uint8Array | null): void {
+    if (data === null) change(kysely.deleteFrom("small").where("key", "=", key));
+    else
+      change(
+        kysely
+          .insertInto("small")
+          .values({ key, data })
+          .onConflict((conflict) => conflict.column("key").doUpdateSet({ data })),
+      );
+  }
+
+  function tie(tie: ArtifactSessionTable): void {
+    change(
+      kysely
+        .insertInto("artifact_sessions")
+        .values(tie)
+        .onConflict((conflict) =>
+          conflict
+            .columns(["key", "session"])
+            .doUpdateSet((row) => Object.fromEntries(SAVING.map((column) => [column, row.ref(`excluded.${column}`)]))),
+        ),
+    );
+  }
 
   return {
     transaction,
     write,
     drop,
-    find: (id: string, scope: string) => byId.get(scope, id) ?? null,
-    findByKey: (key: string) => byKey.get(key) ?? null,
-    smallData: (key: string) => small.get(key)?.data ?? null,
+    find,
+    findByKey,
+    smallData: (key: string) => all(kysely.selectFrom("small").select("data").where("key", "=", key))[0]?.data ?? null,
     /** Returns when this database was made. A file that is older does not come from it. */
-    madeMs: () => made.get()?.at ?? 0,
-    totalBytes: () => sum.get()?.total ?? 0,
+    madeMs: () => all(kysely.selectFrom("versions").select(({ fn }) => fn.min("applied_ms").as("at")))[0]?.at ?? 0,
+    totalBytes: () =>
+      Number(all(kysely.selectFrom("artifacts").select(({ fn }) => fn.sum("bytes").as("of")))[0]?.of ?? 0),
     /** Call it in a transaction. Returns true if the row had the form `from` and now has the form `to`. */
     changeForm: (key: string, from: ArtifactTable["form"], to: ArtifactTable["form"]) =>
-      setForm.run(to, key, from).changes > 0,
+      change(kysely.updateTable("artifacts").set({ form: to }).where("key", "=", key).where("form", "=", from)) > 0,
 
     /**
      * Saves a row with its bytes or its file. Call it in a transaction. `place` moves the file to where the row says;
      * it may be called more than once.
      */
-    save(row: NewRow, nowMs: number, data: Uint8Array | null, place: () => void): ArtifactTable {
+    save(row: NewRow, nowMs: number, data: Uint8Array | null, place: () => void): ArtifactRow {
       place();
-      const last = latest.get(row.scope, nowMs, nowMs + SPREAD_MS)?.at ?? null;
-      const createdMs = last === null ? nowMs : last + 1;
-      const { redaction_count: count, redaction_bytes: bytes } = row;
-      const about = [row.session, row.tool, row.call, row.bytes, row.lines, row.sha256, row.saved] as const;
-      insert.run(row.key, row.id, row.scope, ...about, createdMs, count, bytes, row.form);
-      if (data === null) dropSmall.run(row.key);
-      else putSmall.run(row.key, data);
-      tie.run(row.key, row.session ?? NO_SESSION);
-      if (row.session !== null) seen.run(row.session, nowMs, nowMs);
-      return byKey.get(row.key) ?? { ...row, created_ms: createdMs };
+      const { key, session, tool, call, command, folder, exit_code, ...artifact } = row;
+      const savedMs = freeMs(row.scope, nowMs);
+      putArtifact({ key, ...artifact, created_ms: savedMs });
+      putData(key, data);
+      tie({ key, session, saved_ms: savedMs, tool, call, command, folder, exit_code });
+      if (session !== "") change(seenSession(kysely, session, nowMs));
+      return { ...row, created_ms: savedMs, saved_ms: savedMs };
     },
 
     remove: (id: string, scope: string): Promise<string | null> =>
       write(() => {
-        const row = byId.get(scope, id);
-        return row !== undefined && drop(row.key) ? row.key : null;
+        const row = find(id, scope);
+        return row !== null && drop(row.key) ? row.key : null;
       }),
+
+    /** Returns one page of artifacts, newest first, each once for every session that saved it. */
+    list(scope: string, session: string | undefined, beforeMs: number | undefined, max: number): ArtifactRow[] {
+      let query = savings().where("scope", "=", scope).orderBy("saved_ms", "desc").limit(max);
+      if (beforeMs !== undefined) query = query.where("saved_ms", "<", beforeMs);
+      if (session !== undefined) query = query.where("session", "=", session);
+      return all(query);
+    },
+
+    /** Returns ids that begin with a prefix. */
+    idsFrom: (prefix: string, scope: string, max: number): string[] =>
+      all(
+        kysely
+          .selectFrom("artifacts")
+          .select("id")
+          .where("scope", "=", scope)
+          .where("id", ">=", prefix)
+          .where("id", "<", `${prefix}{`)
+          .orderBy("id")
+          .limit(max),
+      ).map(({ id }) => id),
   };
 }
 
+/**
+ * Notes that a session was seen. Clocks jump, so the earliest time counts as first seen and the latest as last seen, in
+ * whatever order they come.
+ */
+export function seenSession(kysely: Database["kysely"], session: string, atMs: number) {
+  return kysely
+    .insertInto("sessions")
+    .values({ session, first_seen_ms: atMs, last_seen_ms: atMs, pinned: 0 })
+    .onConflict((conflict) =>
+      conflict.column("session").doUpdateSet((row) => ({
+        first_seen_ms: row
+          .case()
+          .when("sessions.first_seen_ms", "<", row.ref("excluded.first_seen_ms"))
+          .then(row.ref("sessions.first_seen_ms"))
+          .else(row.ref("excluded.first_seen_ms"))
+          .end(),
+        last_seen_ms: row
+          .case()
+          .when("sessions.last_seen_ms", ">", row.ref("excluded.last_seen_ms"))
+          .then(row.ref("sessions.last_seen_ms"))
+          .else(row.ref("excluded.last_seen_ms"))
+          .end(),
+      })),
+    );
+}
+
 /** Returns a row in the form that readers get. */
-export function toArtifact(row: ArtifactTable): Artifact {
+export function toArtifact(row: ArtifactRow): Artifact {
   return {
     id: row.id,
     scope: row.scope,
-    session: row.session,
+    session: storedName(row.session),
     tool: row.tool,
     call: row.call,
+    command: row.command,
+    folder: row.folder,
+    exitCode: row.exit_code,
     bytes: row.bytes,
     lines: row.lines,
     sha256: row.sha256,
     saved: row.saved as Artifact["saved"],
-    createdAtMs: row.created_ms,
+    createdAtMs: row.saved_ms,
     redactions: { count: row.redaction_count, bytes: row.redaction_bytes },
   };
 }

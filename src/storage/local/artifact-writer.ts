@@ -5,12 +5,11 @@ import { join } from "node:path";
 import type { Artifact, ArtifactAbout, ArtifactWriter } from "../../contract/store.ts";
 import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
-import { storedName } from "../stored-name.ts";
+import { storedName, storedText } from "../stored-name.ts";
 import type { ArtifactFiles, FileKind } from "./artifact-files.ts";
 import { artifactId, artifactKey } from "./artifact-key.ts";
-import { type ArtifactRows, type NewRow, toArtifact } from "./artifact-rows.ts";
+import { type ArtifactRow, type ArtifactRows, type NewRow, toArtifact } from "./artifact-rows.ts";
 import { encodeLineIndex, startLineIndex } from "./line-index.ts";
-import type { ArtifactTable } from "./schema.ts";
 import type { Quota } from "./spool-part.ts";
 import { SpoolPart, writeFault } from "./spool-part.ts";
 import { codeOf, PRIVATE_FILE } from "./store-folders.ts";
@@ -72,47 +71,47 @@ export class LocalWriter implements ArtifactWriter {
     await this.#part.add(bytes);
   }
 
-  end(redactions: Artifact["redactions"] = NOT_REDACTED): Promise<Artifact> {
+  end(redactions: Artifact["redactions"] = NOT_REDACTED, exitCode: number | null = null): Promise<Artifact> {
     if (this.#isAbandoned) return Promise.reject(new SpillwayError("bad-input", "end() after abandon()"));
-    this.#ending ??= this.#end(redactions);
+    this.#ending ??= this.#end({ redactions, exitCode });
     return this.#ending;
   }
 
-  async #end(redactions: Artifact["redactions"]): Promise<Artifact> {
+  async #end(ending: Ending): Promise<Artifact> {
     await this.#adding;
-    const kept = this.#part === null ? await this.#keepRow(redactions) : await this.#keepFile(this.#part, redactions);
+    const kept = this.#part === null ? await this.#keepRow(ending) : await this.#keepFile(this.#part, ending);
     await this.#place.syncLog();
     return kept;
   }
 
-  #keepRow(redactions: Artifact["redactions"]): Promise<Artifact> {
+  #keepRow(ending: Ending): Promise<Artifact> {
     const data = Buffer.concat(this.#held, this.#heldBytes);
     const index = startLineIndex();
     index.add(data);
     const { bytes, lines } = index.end();
     const sha256 = createHash("sha256").update(data).digest("hex");
     const facts: Facts = { bytes, lines, sha256, saved: this.#isPartial ? "partial" : "yes" };
-    return this.#save({ facts, redactions, data, parts: {} });
+    return this.#save({ ...ending, facts, data, parts: {} });
   }
 
   async #save(saving: Omit<Saving, "about">): Promise<Artifact> {
     const { rows, files, writeSmall } = this.#place;
     const save = artifactSave(this.#place, { ...saving, about: this.#about });
-    const kept = save.kept(await (saving.data === null ? rows.write : writeSmall)(save.act));
+    const kept = toArtifact(await (saving.data === null ? rows.write : writeSmall)(save.act));
     const key = save.tidyKey();
     // The artifact is saved. If the other file cannot be removed now, it is collected later.
     if (key !== null) await files.tidy(key).catch(() => {});
     return kept;
   }
 
-  async #keepFile(part: SpoolPart, redactions: Artifact["redactions"]): Promise<Artifact> {
+  async #keepFile(part: SpoolPart, ending: Ending): Promise<Artifact> {
     const { path, sha256, index, isPartial } = await part.end();
     const facts: Facts = { bytes: index.bytes, lines: index.lines, sha256, saved: isPartial ? "partial" : "yes" };
     // If there is no room for the index, the first reader that needs it makes it again.
     const indexPart = await this.#place.files.writeSpool(encodeLineIndex(index)).catch(() => null);
     const parts = { plain: path, ...(indexPart !== null && { index: indexPart }) };
     try {
-      return await this.#save({ facts, redactions, data: null, parts });
+      return await this.#save({ ...ending, facts, data: null, parts });
     } catch (error) {
       for (const part of Object.values(parts)) await unlink(part).catch(() => {});
       throw error;
@@ -140,11 +139,13 @@ export interface SavePlace {
 /** What is known about the artifact's bytes. */
 export type Facts = Pick<Artifact, "bytes" | "lines" | "sha256" | "saved">;
 
+/** What is known when an output has ended. */
+type Ending = Pick<Artifact, "redactions" | "exitCode">;
+
 /** One artifact that is to be saved. */
-interface Saving {
+interface Saving extends Ending {
   about: ArtifactAbout;
   facts: Facts;
-  redactions: Artifact["redactions"];
   /** The bytes of a small artifact. Null if they are in `parts`. */
   data: Uint8Array | null;
   /** The paths of spooled files. */
@@ -154,9 +155,7 @@ interface Saving {
 /** The prepared saving of one artifact. */
 interface ArtifactSave {
   /** Saves the row and places the files. Call it in one transaction. */
-  act: () => ArtifactTable;
-  /** Turns the saved row into the artifact that callers get. */
-  kept: (row: ArtifactTable) => Artifact;
+  act: () => ArtifactRow;
   /**
    * Call it after `act`. If the same bytes were saved before in another form, returns the key whose old file may be
    * removed.
@@ -167,7 +166,7 @@ interface ArtifactSave {
 /** Prepares the saving of an artifact. Nothing is written before `act` is called. */
 function artifactSave(
   { rows, files, secret, now }: SavePlace,
-  { about, facts, redactions, data, parts }: Saving,
+  { about, facts, redactions, exitCode, data, parts }: Saving,
 ): ArtifactSave {
   const scope = storedName(about.scope) ?? "";
   const key = artifactKey(secret, scope, facts.sha256);
@@ -178,9 +177,12 @@ function artifactSave(
     key,
     id: artifactId(key),
     scope,
-    session: storedName(about.session),
+    session: storedName(about.session) ?? "",
     tool: storedName(about.tool) ?? "",
     call: storedName(about.call),
+    command: storedText(about.command),
+    folder: storedText(about.folder),
+    exit_code: exitCode,
     redaction_count: redactions.count,
     redaction_bytes: redactions.bytes,
     form: data === null ? "plain" : "row",
@@ -194,7 +196,6 @@ function artifactSave(
         isPlaced = true;
       });
     },
-    kept: (saved) => ({ ...toArtifact(saved), saved: facts.saved }),
     tidyKey: () => (row.form === "plain" && had !== "plain" ? key : null),
   };
 }
@@ -227,8 +228,8 @@ export function keepNow(
         rmSync(index, { force: true });
       }
     }
-    const save = artifactSave(place, { about, facts, redactions, data: isSmall ? data : null, parts });
-    const kept = save.kept(place.rows.transaction(save.act));
+    const save = artifactSave(place, { about, facts, redactions, exitCode: null, data: isSmall ? data : null, parts });
+    const kept = toArtifact(place.rows.transaction(save.act));
     syncLog(place.logPath);
     const key = save.tidyKey();
     if (key !== null) void place.files.tidy(key).catch(() => {});

@@ -36,7 +36,7 @@ const PAGE = 100;
 
 /** Compresses artifacts that nobody uses. Readers can go on meanwhile. */
 export async function compressIdle(
-  database: Database,
+  { kysely, all }: Database,
   rows: ArtifactRows,
   files: ArtifactFiles,
   options: CompressOptions = {},
@@ -44,11 +44,15 @@ export async function compressIdle(
   const { nowMs = Date.now(), olderThanMs = NUMBERS.compressAfterMs.default, max = Infinity, dryRun = false } = options;
   const report: CompressReport = { compressed: 0, bytesBefore: 0, bytesAfter: dryRun ? null : 0, failed: [] };
   const beforeMs = nowMs - olderThanMs;
-  const idle = database.raw.prepare<ArtifactTable>(
-    "select * from artifacts where form = 'plain' and created_ms <= ? and key > ? order by key limit ?",
-  );
+  const idle = kysely
+    .selectFrom("artifacts")
+    .selectAll()
+    .where("form", "=", "plain")
+    .where("created_ms", "<=", beforeMs)
+    .orderBy("key")
+    .limit(PAGE);
   for (let after = ""; ; ) {
-    const page = idle.all(beforeMs, after, PAGE);
+    const page = all(idle.where("key", ">", after));
     for (const row of page) {
       if (report.compressed >= max) return report;
       after = row.key;

@@ -13,7 +13,7 @@ export interface EngineTypes {
 }
 
 /** One step from a version of the schema to the next. A released step is never changed: add another one. */
-export type Migration = (schema: Kysely<Schema>["schema"], types: EngineTypes) => Compilable[];
+export type Migration = (kysely: Kysely<Schema>, types: EngineTypes) => Compilable[];
 
 const SUMS = [
   "calls",
@@ -27,7 +27,7 @@ const SUMS = [
   "recalled_tokens",
 ] as const;
 
-const first: Migration = (schema, { growingId, bytes, keyed }) => {
+const first: Migration = ({ schema }, { growingId, bytes, keyed }) => {
   const rollups = schema
     .createTable("rollups")
     .addColumn("session", "text", (column) => column.notNull())
@@ -99,8 +99,37 @@ const first: Migration = (schema, { growingId, bytes, keyed }) => {
   ];
 };
 
+/** Moves what is known of an output from the artifact to the session that saved it, with its command, folder and exit code. */
+const savedBySession: Migration = (kysely) => {
+  const { schema } = kysely;
+  // The columns that this step removes are not in the schema any more.
+  const ofArtifact = (column: "created_ms" | "tool" | "call") =>
+    sql<never>`(select ${sql.ref(`artifacts.${column}`)} from artifacts where artifacts.key = artifact_sessions.key)`;
+  const add = schema.alterTable("artifact_sessions");
+  const drop = schema.alterTable("artifacts");
+  return [
+    add.addColumn("saved_ms", "bigint", (column) => column.notNull().defaultTo(0)),
+    add.addColumn("tool", "text", (column) => column.notNull().defaultTo("")),
+    add.addColumn("call", "text"),
+    add.addColumn("command", "text"),
+    add.addColumn("folder", "text"),
+    add.addColumn("exit_code", "bigint"),
+    kysely.updateTable("artifact_sessions").set({
+      saved_ms: ofArtifact("created_ms"),
+      tool: ofArtifact("tool"),
+      call: ofArtifact("call"),
+    }),
+    drop.dropColumn("session"),
+    drop.dropColumn("tool"),
+    drop.dropColumn("call"),
+    schema.dropIndex("artifact_sessions_by_session"),
+    schema.createIndex("artifact_sessions_by_session").on("artifact_sessions").columns(["session", "saved_ms"]),
+    schema.createIndex("artifact_sessions_by_time").on("artifact_sessions").columns(["saved_ms"]),
+  ];
+};
+
 /** The steps in order. The first one makes version 1 from an empty database. */
-const MIGRATIONS: readonly Migration[] = [first];
+const MIGRATIONS: readonly Migration[] = [first, savedBySession];
 
 const SQLITE_TYPES: EngineTypes = {
   growingId: "integer primary key autoincrement",
@@ -114,7 +143,7 @@ const SQLITE_TYPES: EngineTypes = {
  */
 export async function migrate(
   connection: SqliteConnection,
-  { schema }: Kysely<Schema>,
+  kysely: Kysely<Schema>,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<void> {
   if ((await retryBusy(() => versionOf(connection, migrations))) === migrations.length) return;
@@ -122,7 +151,7 @@ export async function migrate(
     await connection.write(() => {
       connection.exec("create table if not exists versions (version integer primary key, applied_ms integer not null)");
       if (versionOf(connection, migrations) > index) return;
-      for (const step of migration(schema, SQLITE_TYPES)) connection.exec(step.compile().sql);
+      for (const step of migration(kysely, SQLITE_TYPES)) connection.exec(step.compile().sql);
       connection.prepare("insert into versions (version, applied_ms) values (?, ?)").run(index + 1, Date.now());
     });
   }

@@ -2,7 +2,7 @@ import { lstatSync, statSync } from "node:fs";
 import { chmod, lstat, open } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { Kysely } from "kysely";
+import { type Compilable, Kysely } from "kysely";
 import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { databaseFault, isUnwritable } from "./database-fault.ts";
@@ -15,6 +15,7 @@ import {
   type RawSql,
   retryBusy,
   type SqliteConnection,
+  type SqlValue,
 } from "./sqlite-connection.ts";
 import { sqliteDialect } from "./sqlite-dialect.ts";
 import { makeFolder } from "./store-folders.ts";
@@ -27,9 +28,13 @@ export interface Database {
   readonly path: string;
   /** Runs typed queries. Each query is a transaction of its own. */
   readonly kysely: Kysely<Schema>;
-  /** Runs prepared statements without promises. */
+  /** Runs a query of `kysely` at once, for hot paths and transactions, and returns its rows. */
+  all<Row>(query: Compilable<Row>): Row[];
+  /** Runs a change at once, and returns how many rows it changed. */
+  change(query: Compilable): number;
+  /** Runs SQL for which `kysely` has no word, such as pragmas. */
   readonly raw: RawSql;
-  /** Runs `act` on `raw`, all of it or nothing. Prefer `write`; SqliteConnection says why. */
+  /** Runs `act`, all of it or nothing. Prefer `write`; SqliteConnection says why. */
   transaction<T>(act: () => T): T;
   write<T>(act: () => T): Promise<T>;
   /** May be called more than once. */
@@ -99,7 +104,23 @@ async function databaseOn(connection: SqliteConnection): Promise<Database> {
   const { path, prepare, exec, transaction, write } = connection;
   const kysely = new Kysely<Schema>({ dialect: sqliteDialect(connection) });
   await migrate(connection, kysely);
-  return { path, kysely, raw: { prepare, exec }, transaction, write, close: async () => connection.close() };
+  return {
+    path,
+    kysely,
+    // Compiling takes 2-40 us a query, and the same text finds its prepared statement again.
+    all<Row>(query: Compilable<Row>) {
+      const { sql, parameters } = query.compile();
+      return prepare<Row>(sql).all(...(parameters as SqlValue[]));
+    },
+    change(query) {
+      const { sql, parameters } = query.compile();
+      return prepare(sql).run(...(parameters as SqlValue[])).changes;
+    },
+    raw: { prepare, exec },
+    transaction,
+    write,
+    close: async () => connection.close(),
+  };
 }
 
 /**

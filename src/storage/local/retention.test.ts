@@ -23,7 +23,7 @@ async function open(limits = {}) {
     await writer.add(Buffer.alloc(bytes, `${name}\n`));
     return (await writer.end()).id;
   };
-  const left = async (scope = "local") => (await store.list({ scope })).map(({ id }) => id).reverse();
+  const left = async (scope = "local") => [...new Set((await store.list({ scope })).map(({ id }) => id).reverse())];
   return { dir, clock, database, store, keep, left, ledger: sqliteLedger(database) };
 }
 

@@ -47,17 +47,52 @@ interface Candidate {
 const PAGE = 200;
 const LISTED = 1000;
 
-// An artifact is in use if it was saved a short time ago, or if one of its sessions is pinned or was seen a short time
-// ago.
-const IN_USE = `(a.created_ms > ? or exists (select 1 from artifact_sessions t join sessions s on s.session = t.session
-  where t.key = a.key and (s.pinned <> 0 or s.last_seen_ms > ?)))`;
-const COLUMNS = "a.key, a.id, a.bytes, a.created_ms";
-const PAGED = "and (a.created_ms > ? or (a.created_ms = ? and a.key > ?)) order by a.created_ms, a.key limit ?";
-const OLDEST = `select ${COLUMNS} from artifacts a where not ${IN_USE} ${PAGED}`;
-const OLDEST_OF_SESSION = `select ${COLUMNS} from artifacts a join artifact_sessions o on o.key = a.key
-  where o.session = ? and not ${IN_USE} ${PAGED}`;
-const LARGE_SESSIONS = `select o.session, sum(a.bytes) as bytes from artifact_sessions o join artifacts a on a.key = o.key
-  where o.session <> '' group by o.session having sum(a.bytes) > ?`;
+/** The queries of retention. An artifact that was saved, or has a session that was seen, after `heldMs` is in use. */
+function queriesOf(kysely: Database["kysely"], heldMs: number) {
+  const unused = kysely
+    .selectFrom("artifacts")
+    .select(["artifacts.key", "id", "bytes", "created_ms"])
+    .where("created_ms", "<=", heldMs)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("artifact_sessions")
+            .innerJoin("sessions", "sessions.session", "artifact_sessions.session")
+            .select("sessions.session")
+            .whereRef("artifact_sessions.key", "=", "artifacts.key")
+            .where((row) => row.or([row("pinned", "<>", 0), row("last_seen_ms", ">", heldMs)])),
+        ),
+      ),
+    );
+  const tied = (session: string) => kysely.selectFrom("artifact_sessions").select("key").where("session", "=", session);
+  return {
+    unused: (key: string) => unused.where("artifacts.key", "=", key),
+    /** The next page after an artifact, oldest first; of one session, if that is said. */
+    oldest(after: Pick<Candidate, "created_ms" | "key">, session: string | null) {
+      const page = unused
+        .where(({ or, and, eb }) =>
+          or([
+            eb("created_ms", ">", after.created_ms),
+            and([eb("created_ms", "=", after.created_ms), eb("artifacts.key", ">", after.key)]),
+          ]),
+        )
+        .orderBy("created_ms")
+        .orderBy("artifacts.key")
+        .limit(PAGE);
+      return session === null ? page : page.where("artifacts.key", "in", tied(session));
+    },
+    largeSessions: (maxBytes: number) =>
+      kysely
+        .selectFrom("artifact_sessions")
+        .innerJoin("artifacts", "artifacts.key", "artifact_sessions.key")
+        .select(({ fn }) => ["session", fn.sum("bytes").as("bytes")])
+        .where("session", "<>", "")
+        .groupBy("session")
+        .having(({ fn }) => fn.sum("bytes"), ">", maxBytes),
+    tied,
+    left: kysely.selectFrom("artifacts").select(({ fn }) => [fn.countAll().as("count"), fn.sum("bytes").as("bytes")]),
+  };
+}
 
 /** Removes artifacts that are too old or too many, oldest first. Never removes one that is in use. */
 export async function collect(
@@ -76,8 +111,8 @@ export async function collect(
     dryRun = false,
     signal,
   } = options;
-  const { raw } = database;
-  const heldMs = nowMs - retainMs;
+  const { kysely, all, raw } = database;
+  const queries = queriesOf(kysely, nowMs - retainMs);
   const gone = new Set<string>();
   const report: CollectReport = {
     dryRun,
@@ -88,12 +123,10 @@ export async function collect(
     remaining: 0,
     remainingBytes: 0,
   };
-  const isInUse = raw.prepare(`select 1 from artifacts a where a.key = ? and ${IN_USE}`);
-
   async function remove(page: Candidate[], reason: CollectReason): Promise<void> {
     const removed = await rows.write(() =>
       // Checks again under the lock, because the artifact may have been saved again meanwhile.
-      page.filter(({ key }) => isInUse.get(key, heldMs, heldMs) === undefined && (dryRun || rows.drop(key))),
+      page.filter(({ key }) => all(queries.unused(key)).length > 0 && (dryRun || rows.drop(key))),
     );
     for (const { key, id, bytes, created_ms: createdAtMs } of removed) {
       gone.add(key);
@@ -105,12 +138,11 @@ export async function collect(
   }
 
   /** Goes through artifacts, oldest first. Ends at the first one for which `wants` returns false. */
-  async function pass(sql: string, first: string[], reason: CollectReason, wants: (row: Candidate) => boolean) {
-    const statement = raw.prepare<Candidate>(sql);
+  async function pass(session: string | null, reason: CollectReason, wants: (row: Candidate) => boolean) {
     let at: Pick<Candidate, "created_ms" | "key"> = { created_ms: -1e15, key: "" };
     for (let isDone = false; !isDone; ) {
       if (signal?.aborted) return;
-      const page = statement.all(...first, heldMs, heldMs, at.created_ms, at.created_ms, at.key, PAGE);
+      const page: Candidate[] = all(queries.oldest(at, session));
       const chosen: Candidate[] = [];
       for (const row of page) {
         if (gone.has(row.key)) continue;
@@ -129,20 +161,18 @@ export async function collect(
     }
   }
 
-  await pass(OLDEST, [], "age", (row) => row.created_ms < nowMs - maxAgeMs);
-  for (const { session, bytes } of raw
-    .prepare<{ session: string; bytes: number }>(LARGE_SESSIONS)
-    .all(maxSessionBytes)) {
-    let over = bytes - maxSessionBytes;
+  await pass(null, "age", (row) => row.created_ms < nowMs - maxAgeMs);
+  for (const { session, bytes } of all(queries.largeSessions(maxSessionBytes))) {
+    let over = Number(bytes) - maxSessionBytes;
     for (const key of gone) if (dryRun && isOf(key, session)) over -= rows.findByKey(key)?.bytes ?? 0;
-    await pass(OLDEST_OF_SESSION, [session], "session-bytes", (row) => {
+    await pass(session, "session-bytes", (row) => {
       const isOver = over > 0;
       if (isOver) over -= row.bytes;
       return isOver;
     });
   }
   let totalOver = rows.totalBytes() - (dryRun ? report.removedBytes : 0) - maxBytes;
-  await pass(OLDEST, [], "total-bytes", (row) => {
+  await pass(null, "total-bytes", (row) => {
     const isOver = totalOver > 0;
     if (isOver) totalOver -= row.bytes;
     return isOver;
@@ -150,15 +180,13 @@ export async function collect(
   if (!signal?.aborted) report.files = await sweepFiles(rows, files, { nowMs, staleMs, maxAgeMs, dryRun });
   // Returns the room to the disk. Without this only new rows could use it.
   if (!dryRun && report.removed > 0) await retryBusy(() => raw.exec("pragma incremental_vacuum"));
-  const left = raw
-    .prepare<{ count: number; bytes: number | null }>("select count(*) as count, sum(bytes) as bytes from artifacts")
-    .get();
-  report.remaining = (left?.count ?? 0) - (dryRun ? report.removed : 0);
-  report.remainingBytes = (left?.bytes ?? 0) - (dryRun ? report.removedBytes : 0);
+  const [left] = all(queries.left);
+  report.remaining = Number(left?.count ?? 0) - (dryRun ? report.removed : 0);
+  report.remainingBytes = Number(left?.bytes ?? 0) - (dryRun ? report.removedBytes : 0);
   return report;
 
   function isOf(key: string, session: string): boolean {
-    return raw.prepare("select 1 from artifact_sessions where key = ? and session = ?").get(key, session) !== undefined;
+    return all(queries.tied(session).where("key", "=", key)).length > 0;
   }
 }
 
@@ -239,49 +267,47 @@ export interface RemovedSession {
   untied: number;
 }
 
-// An artifact of no session is tied to the empty name.
-const OF_SESSION = `select a.key, a.bytes from artifacts a where a.session is ?1
-    or a.key in (select t.key from artifact_sessions t where t.session = ?2) limit ?3`;
-
 /**
  * Deletes the artifacts that belong only to this session, in every scope, and unties the others from it. Null stands
  * for artifacts without a session.
  */
 export async function removeSession(
-  database: Database,
+  { kysely, all, change }: Database,
   rows: ArtifactRows,
   files: ArtifactFiles,
   session: string | null,
 ): Promise<RemovedSession> {
-  const name = storedName(session);
   const report: RemovedSession = { removed: 0, removedBytes: 0, untied: 0 };
   if (session === "") return report;
-  const tied = name ?? "";
-  const { raw } = database;
-  const find = raw.prepare<{ key: string; bytes: number }>(OF_SESSION);
-  const untie = raw.prepare("delete from artifact_sessions where key = ? and session = ?");
-  const other = raw.prepare<{ session: string }>("select session from artifact_sessions where key = ? limit 1");
-  const rename = raw.prepare("update artifacts set session = ? where key = ? and session is ?");
+  const ties = kysely
+    .selectFrom("artifact_sessions")
+    .select("key")
+    .where("session", "=", storedName(session) ?? "")
+    .limit(PAGE);
   for (;;) {
-    const dropped = await rows.write(() =>
-      find.all(name, tied, PAGE).map(({ key, bytes }) => {
-        untie.run(key, tied);
-        const left = other.get(key);
-        if (left === undefined) return rows.drop(key) ? { key, bytes } : null;
-        rename.run(storedName(left.session), key, name);
-        return { key, bytes: null };
+    const untied = await rows.write(() =>
+      all(ties).map(({ key }) => {
+        change(
+          kysely
+            .deleteFrom("artifact_sessions")
+            .where("key", "=", key)
+            .where("session", "=", storedName(session) ?? ""),
+        );
+        const isTied =
+          all(kysely.selectFrom("artifact_sessions").select("key").where("key", "=", key).limit(1)).length > 0;
+        const bytes = rows.findByKey(key)?.bytes ?? 0;
+        return { key, bytes, isDropped: !isTied && rows.drop(key) };
       }),
     );
-    for (const each of dropped) {
-      if (each === null) continue;
-      if (each.bytes === null) {
+    for (const { key, bytes, isDropped } of untied) {
+      if (!isDropped) {
         report.untied += 1;
         continue;
       }
-      await files.tidy(each.key);
+      await files.tidy(key);
       report.removed += 1;
-      report.removedBytes += each.bytes;
+      report.removedBytes += bytes;
     }
-    if (dropped.length < PAGE) return report;
+    if (untied.length < PAGE) return report;
   }
 }

@@ -10,13 +10,11 @@ export interface ArtifactTable {
   /** The id that readers get: 12 base32 characters of the key. */
   id: string;
   scope: string;
-  session: string | null;
-  tool: string;
-  call: string | null;
   bytes: number;
   lines: number;
   sha256: string;
   saved: string;
+  /** When it was last saved. */
   created_ms: number;
   redaction_count: number;
   redaction_bytes: number;
@@ -27,10 +25,17 @@ export interface ArtifactTable {
   form: "row" | "plain" | "blocks";
 }
 
-/** Ties an artifact to its sessions. The same bytes may come up in several sessions. */
+/** Ties an artifact to each session that saved it, with what made it there. The same bytes may come up in several. */
 export interface ArtifactSessionTable {
   key: string;
+  /** Empty text stands for no session. */
   session: string;
+  saved_ms: number;
+  tool: string;
+  call: string | null;
+  command: string | null;
+  folder: string | null;
+  exit_code: number | null;
 }
 
 /** Holds the bytes of artifacts up to 64 KiB. */
@@ -86,6 +91,12 @@ export interface ProjectionTable {
   step: number;
 }
 
+/** The steps that brought the database to its version. */
+export interface VersionTable {
+  version: number;
+  applied_ms: number;
+}
+
 /** Lists every table. */
 export interface Schema {
   artifacts: ArtifactTable;
@@ -95,4 +106,5 @@ export interface Schema {
   rollups: RollupTable;
   sessions: SessionTable;
   projections: ProjectionTable;
+  versions: VersionTable;
 }

@@ -31,15 +31,14 @@ const PAGE = 100;
 
 /** Reads every artifact and compares its hash. Changes nothing. */
 export async function verify(
-  database: Database,
+  { kysely, all }: Database,
   rows: ArtifactRows,
   files: ArtifactFiles,
   secret: Uint8Array,
 ): Promise<VerifyReport> {
   const report: VerifyReport = { checked: 0, checkedBytes: 0, damaged: [], missing: [], orphaned: [] };
-  const all = database.raw.prepare<ArtifactTable>("select * from artifacts where key > ? order by key limit ?");
   for (let after = ""; ; ) {
-    const page = all.all(after, PAGE);
+    const page = all(kysely.selectFrom("artifacts").selectAll().where("key", ">", after).orderBy("key").limit(PAGE));
     for (const row of page) {
       after = row.key;
       const fault = await check(row);

@@ -116,8 +116,8 @@ describe("localStore with everything compressed", () => {
         return {
           add: (bytes) => writer.add(bytes),
           abandon: () => writer.abandon(),
-          async end(redactions) {
-            const artifact = await writer.end(redactions);
+          async end(...ending) {
+            const artifact = await writer.end(...ending);
             await store.compressIdle({ nowMs: Date.now() + 86_400_000 });
             return artifact;
           },

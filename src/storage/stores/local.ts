@@ -7,7 +7,7 @@ import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { adoptFile } from "../local/adopt-file.ts";
 import { type ArtifactFiles, openFiles } from "../local/artifact-files.ts";
 import { isArtifactId, isIdPrefix, readSecret } from "../local/artifact-key.ts";
-import { openRows, toArtifact } from "../local/artifact-rows.ts";
+import { type ArtifactRow, openRows, toArtifact } from "../local/artifact-rows.ts";
 import { keepNow, LocalWriter } from "../local/artifact-writer.ts";
 import { type CompressOptions, type CompressReport, compressIdle } from "../local/compress-idle.ts";
 import { findAfterBreak } from "../local/line-index.ts";
@@ -22,6 +22,7 @@ import {
 } from "../local/retention.ts";
 import type { ArtifactTable } from "../local/schema.ts";
 import { openQuota, type StoreLimits } from "../local/spool-part.ts";
+import { retryBusy } from "../local/sqlite-connection.ts";
 import { openFolders } from "../local/store-folders.ts";
 import { type VerifyReport, verify } from "../local/verify.ts";
 import { storedName } from "../stored-name.ts";
@@ -74,10 +75,10 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
     syncLog: logSyncer(logPath),
     writeSmall: groupWrites(rows.write),
   };
-  const find = (id: string, scope: Scope): ArtifactTable | null =>
+  const find = (id: string, scope: Scope): ArtifactRow | null =>
     isArtifactId(id) ? rows.find(id, storedName(scope) ?? "") : null;
 
-  async function findOrAdopt(id: string, scope: Scope): Promise<ArtifactTable | null> {
+  async function findOrAdopt(id: string, scope: Scope): Promise<ArtifactRow | null> {
     const row = find(id, scope);
     if (row !== null || !isArtifactId(id)) return row;
     return adoptFile(rows, files, secret, { id, scope: storedName(scope) ?? "" }).catch(() => null);
@@ -136,22 +137,9 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
       return row && files.plainFile(row.key);
     },
     async list({ scope, session, beforeMs, max = MAX_LISTED }): Promise<Artifact[]> {
-      let query = database.kysely
-        .selectFrom("artifacts")
-        .selectAll()
-        .where("scope", "=", storedName(scope) ?? "")
-        .orderBy("created_ms", "desc")
-        .limit(Math.max(0, Math.min(max, MAX_LISTED)));
-      if (beforeMs !== undefined) query = query.where("created_ms", "<", beforeMs);
-      if (session !== undefined) {
-        query = query.where("key", "in", (ties) =>
-          ties
-            .selectFrom("artifact_sessions")
-            .select("key")
-            .where("session", "=", storedName(session) ?? ""),
-        );
-      }
-      return (await query.execute()).map(toArtifact);
+      const named = session === undefined ? undefined : (storedName(session) ?? "");
+      const most = Math.max(0, Math.min(max, MAX_LISTED));
+      return (await retryBusy(() => rows.list(storedName(scope) ?? "", named, beforeMs, most))).map(toArtifact);
     },
     async remove(id, scope) {
       const key = isArtifactId(id) ? await rows.remove(id, storedName(scope) ?? "") : null;
@@ -165,17 +153,9 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
     removeSession: (session) => removeSession(database, rows, files, session),
     async resolvePrefix(prefix, scope) {
       if (!isIdPrefix(prefix)) return [];
-      const found = await database.kysely
-        .selectFrom("artifacts")
-        .select("id")
-        .where("scope", "=", storedName(scope) ?? "")
-        .where("id", ">=", prefix)
-        .where("id", "<", `${prefix}{`)
-        .orderBy("id")
-        .limit(MAX_RESOLVED)
-        .execute();
+      const found = await retryBusy(() => rows.idsFrom(prefix, storedName(scope) ?? "", MAX_RESOLVED));
       if (found.length === 0 && (await findOrAdopt(prefix, scope)) !== null) return [prefix];
-      return found.map(({ id }) => id);
+      return found;
     },
   };
 }

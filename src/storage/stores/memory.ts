@@ -3,7 +3,7 @@ import type { Artifact, ArtifactAbout, ByteRange, Store } from "../../contract/s
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { artifactId, artifactKey } from "../local/artifact-key.ts";
 import { afterBreak, startLineIndex } from "../local/line-index.ts";
-import { storedName } from "../stored-name.ts";
+import { storedName, storedText } from "../stored-name.ts";
 
 /** Sets the bounds of a memory store, and its secret. */
 export interface MemoryStoreOptions {
@@ -18,8 +18,8 @@ export interface MemoryStoreOptions {
 const MAX_LISTED = 1000;
 
 interface Kept {
-  artifact: Artifact;
-  sessions: Set<string | null>;
+  /** The artifact as each of its sessions saved it, the last one at the end. */
+  savings: Map<string | null, Artifact>;
   data: Uint8Array;
 }
 
@@ -36,17 +36,18 @@ export function memoryStore({
 
   const find = (id: string, scope: string): Kept | null => {
     const kept = byId.get(id);
-    return kept?.artifact.scope === (storedName(scope) ?? "") ? kept : null;
+    return kept !== undefined && lastOf(kept).scope === (storedName(scope) ?? "") ? kept : null;
   };
   const drop = (id: string): void => {
     heldBytes -= byId.get(id)?.data.length ?? 0;
     byId.delete(id);
   };
   const keep = (artifact: Artifact, data: Uint8Array): Artifact => {
-    const before = byId.get(artifact.id);
-    const sessions = new Set(before?.sessions).add(artifact.session);
+    const savings = new Map(byId.get(artifact.id)?.savings);
+    savings.delete(artifact.session);
+    savings.set(artifact.session, artifact);
     drop(artifact.id);
-    byId.set(artifact.id, { artifact, sessions, data });
+    byId.set(artifact.id, { savings, data });
     heldBytes += data.length;
     for (const oldest of byId.keys()) {
       if (heldBytes <= maxBytes || oldest === artifact.id) break;
@@ -60,12 +61,14 @@ export function memoryStore({
     return lastMs;
   };
 
-  const begin = ({ scope, session, tool, call }: ArtifactAbout): MemoryWriter => {
-    const about: ArtifactAbout = {
+  const begin = ({ scope, session, tool, call, command, folder }: ArtifactAbout): MemoryWriter => {
+    const about = {
       scope: storedName(scope) ?? "",
       session: storedName(session),
       tool: storedName(tool) ?? "",
       call: storedName(call),
+      command: storedText(command),
+      folder: storedText(folder),
     };
     return startWriter(Math.min(maxBytes, maxArtifactBytes), (facts, data) => {
       const id = artifactId(artifactKey(secret, about.scope, facts.sha256));
@@ -77,7 +80,7 @@ export function memoryStore({
     name: "memory",
     async begin(about) {
       const { add, endNow } = begin(about);
-      return { add, end: async (redactions) => endNow(redactions), abandon: async () => {} };
+      return { add, end: async (redactions, exitCode) => endNow(redactions, exitCode), abandon: async () => {} };
     },
     keepNow(about, bytes, redactions) {
       const writer = begin(about);
@@ -86,7 +89,7 @@ export function memoryStore({
     },
     async find(id, scope) {
       const kept = find(id, scope);
-      return kept && { ...kept.artifact };
+      return kept && { ...lastOf(kept) };
     },
     async read(id, scope, range) {
       const kept = find(id, scope);
@@ -94,21 +97,21 @@ export function memoryStore({
     },
     async locate(id, scope, lines) {
       const kept = find(id, scope);
-      return kept && locateIn(kept.data, kept.artifact.lines, lines);
+      return kept && locateIn(kept.data, lastOf(kept).lines, lines);
     },
     async file() {
       return null;
     },
     async list({ scope, session, beforeMs = Infinity, max = MAX_LISTED }) {
-      const isAsked = ({ artifact, sessions }: Kept): boolean =>
+      const isAsked = (artifact: Artifact): boolean =>
         artifact.scope === (storedName(scope) ?? "") &&
         artifact.createdAtMs < beforeMs &&
-        (session === undefined || sessions.has(storedName(session)));
+        (session === undefined || artifact.session === storedName(session));
       return [...byId.values()]
-        .filter(isAsked)
-        .reverse()
+        .flatMap(({ savings }) => [...savings.values()].filter(isAsked))
+        .sort((one, other) => other.createdAtMs - one.createdAtMs)
         .slice(0, Math.min(max, MAX_LISTED))
-        .map(({ artifact }) => ({ ...artifact }));
+        .map((artifact) => ({ ...artifact }));
     },
     async remove(id, scope) {
       if (find(id, scope) === null) return false;
@@ -119,11 +122,16 @@ export function memoryStore({
   };
 }
 
-type Facts = Pick<Artifact, "bytes" | "lines" | "sha256" | "saved" | "redactions">;
+/** Returns the artifact as it was last saved. */
+function lastOf({ savings }: Kept): Artifact {
+  return [...savings.values()].at(-1) as Artifact;
+}
+
+type Facts = Pick<Artifact, "bytes" | "lines" | "sha256" | "saved" | "redactions" | "exitCode">;
 
 interface MemoryWriter {
   add(bytes: Uint8Array): void;
-  endNow(redactions?: Artifact["redactions"]): Artifact;
+  endNow(redactions?: Artifact["redactions"], exitCode?: number | null): Artifact;
 }
 
 function startWriter(maxBytes: number, keep: (facts: Facts, data: Uint8Array) => Artifact): MemoryWriter {
@@ -141,9 +149,10 @@ function startWriter(maxBytes: number, keep: (facts: Facts, data: Uint8Array) =>
       chunks.push(kept);
       bytes += kept.length;
     },
-    endNow(redactions = { count: 0, bytes: 0 }) {
+    endNow(redactions = { count: 0, bytes: 0 }, exitCode = null) {
       const saved = isWhole ? "yes" : "partial";
-      const facts: Facts = { bytes, lines: index.end().lines, sha256: hash.digest("hex"), saved, redactions };
+      const { lines } = index.end();
+      const facts: Facts = { bytes, lines, sha256: hash.digest("hex"), saved, redactions, exitCode };
       return keep(facts, Buffer.concat(chunks, bytes));
     },
   };
