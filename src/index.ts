@@ -60,5 +60,6 @@ export type {
   Spillway,
   SpillwayOptions,
   Tool,
+  WholeArtifact,
   WrapOptions,
 } from "./spillway.ts";

@@ -7,7 +7,7 @@ import { KnownTexts } from "./admit/known-texts.ts";
 import { withFaults } from "./admit/receipts.ts";
 import { newRecorder } from "./admit/recorder.ts";
 import type { Redact } from "./admit/redaction.ts";
-import { safeNames } from "./admit/redaction.ts";
+import { safeMade, safeNames } from "./admit/redaction.ts";
 import { type AskOptions, type Tool, type WrapOptions, wrapTool, wrapTools } from "./admit/wrap-tool.ts";
 import type { EventKind } from "./contract/event.ts";
 import type { Policy } from "./contract/policy.ts";
@@ -17,7 +17,15 @@ import { SpillwayError } from "./errors.ts";
 import type { GuardOptions, Histories } from "./histories/histories.ts";
 import type { PrepareOptions } from "./prepare/ports.ts";
 import type { Prepared, PruneReport } from "./prepare/report.ts";
-import type { RecallOptions, RecallPage, RecallWant, SearchOptions, SearchPage, SearchQuery } from "./recall/index.ts";
+import type {
+  RecallOptions,
+  RecallPage,
+  RecallWant,
+  SearchOptions,
+  SearchPage,
+  SearchQuery,
+  WholeArtifact,
+} from "./recall/index.ts";
 import { checkReader, checkRequest } from "./spillway/check-options.ts";
 import { newCondensing } from "./spillway/condensing.ts";
 import { lazyCall } from "./spillway/lazy-call.ts";
@@ -34,7 +42,7 @@ import { estimateCounter, guardCounter } from "./stages/measure/estimate-tokens.
 import { measureText } from "./stages/measure/measure-text.ts";
 import { checkLimits } from "./stages/policy/check-limits.ts";
 import { NUMBERS } from "./stages/policy/defaults.ts";
-import { smallerOf } from "./stages/policy/merge-rows.ts";
+import { definedOnly, smallerOf } from "./stages/policy/merge-rows.ts";
 import { policyFromEnvironment } from "./stages/policy/policy-from-environment.ts";
 import { resolvePolicy } from "./stages/policy/resolve-policy.ts";
 import { resolveToolPolicy } from "./stages/policy/resolve-tool-policy.ts";
@@ -71,6 +79,7 @@ export type {
   SpillwayOptions,
   SpillwayPorts,
   Tool,
+  WholeArtifact,
   WrapOptions,
 };
 export { logFault };
@@ -144,6 +153,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
       counter,
       exitCode: readExitCode(exitCode),
       off: rule.off,
+      keepsAll: ports.keep === "all" && store !== null && !request.isUpdate,
       boundDetails: request.boundDetails ?? false,
       explain: request.explain ?? false,
       summarizeOverChars: rule.summarize ? rule.triggerChars : undefined,
@@ -162,9 +172,10 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     const { session, call } = plan;
     const host = request.hostLimits ?? ports.hostLimits;
     const tool = await safeName(plan.tool);
+    const made = await safeMade(redaction, request);
     const admitPorts = {
-      place: plan.off || isUpdate ? { ...place, store: null } : place,
-      about: { scope, session, tool, call },
+      place: (plan.off && !plan.keepsAll) || isUpdate ? { ...place, store: null } : place,
+      about: { scope, session, tool, call, ...made },
       access: (artifact: Artifact) => request.reader ?? accessTo(artifact),
       knownTexts,
       loadView: redaction?.loadView ?? null,
@@ -183,8 +194,13 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
       ...(admitted.receipt.artifact === null ? [] : placeFaults),
     ]);
     if (isCut(receipt)) logCut(ports.logger, level, { tool, beforeChars: totalChars, afterChars: receipt.shown.chars });
-    const more = host === undefined ? null : { hostTokens: hostTokens(receipt, totalChars, host) };
-    return { ...admitted, receipt: withFaults(receipt, await recorder.receipt(receipt, more)) };
+    const more = definedOnly({
+      hostTokens: host && hostTokens(receipt, totalChars, host),
+      command: made.command ?? undefined,
+      folder: made.folder ?? undefined,
+    });
+    const recorded = recorder.receipt(receipt, Object.keys(more).length === 0 ? null : more);
+    return { ...admitted, receipt: withFaults(receipt, await recorded) };
   }
 
   /** A request is not held up for a model's summary. */
@@ -253,6 +269,10 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     prepare,
     call: lazyCall(sending, condensing?.compactor),
     compact: lazyCompact(condensing?.compactor, policy.contextTokens, { recorder, now }),
+    async artifact(id) {
+      const { wholeArtifact } = await import("./recall/index.ts");
+      return wholeArtifact(kept(store), id, scope);
+    },
     async recall(id, want, options) {
       const { recall, recallText } = await import("./recall/index.ts");
       const page = await recall(kept(store), id, scope, want, { searcher: await ports.searcher(), ...options });

@@ -61,6 +61,7 @@ describe("exports", () => {
       type StrategyName
       type Tool
       type ToolPolicy
+      type WholeArtifact
       type WrapOptions"
     `);
   });

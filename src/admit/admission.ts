@@ -37,6 +37,8 @@ export interface AdmitPlan {
   focus?: Focus;
   /** Nothing is held back, binary included. */
   off?: boolean;
+  /** What is shown whole is kept too. */
+  keepsAll?: boolean;
   /** A structured result's `details` and `structuredContent` are bounded too. */
   boundDetails?: boolean;
   marker?: CustomMarker;
@@ -87,7 +89,7 @@ export interface Ended {
   /** What it is if it is binary: then it is described, not shown. */
   binary: string | null;
   closings: Closings;
-  /** True if something will not be shown, or not as it came (bytes that are not UTF-8), and so must be kept. */
+  /** True if it must be kept: something will not be shown, or not as it came (bytes that are not UTF-8), or all is kept. */
   cut: boolean;
   /** True if a summary may stand for it. */
   canSummarize: boolean;
@@ -165,7 +167,8 @@ function endAdmission(request: AdmitPlan, clamped: Clamped, closings: Closings):
   const isOver = clamped.cutter !== null && clamped.total.bytes > 0;
   const binary = request.off ? null : request.isMedia && isOver ? BASE64_MEDIA : describeBinary(clamped.sample);
   const isCut = isOver || binary !== null;
-  const cut = isCut || (clamped.replaced && !request.off);
+  const isKept = request.keepsAll === true && clamped.total.bytes > 0;
+  const cut = isCut || (clamped.replaced && !request.off) || isKept;
   return { request, clamped, binary, closings, cut, canSummarize: isCut && binary === null };
 }
 
@@ -346,9 +349,10 @@ function plainClamp(text: string, request: AdmitPlan): string {
  * anything else. It gives what the long way gives, in a fiftieth of the time.
  */
 export function admitWhole(text: string, request: AdmitPlan): Admitted | null {
-  const { limits, counter, exitCode } = request;
+  const { limits, counter, exitCode, keepsAll } = request;
   const { maxBytes, maxChars, maxLines, maxTokens } = limits;
   const { length } = text;
+  if (keepsAll) return null;
   if (length === 0 || length > (maxBytes ?? length) || length > (maxChars ?? length) || (exitCode ?? 0) !== 0)
     return null;
   const scan = newScan();

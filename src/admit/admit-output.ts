@@ -130,8 +130,9 @@ async function readAndKeep(
   original?: string,
 ): Promise<Admitted> {
   const { place, about, access, knownTexts, exit, summarize } = ports;
-  const admission = startAdmission(request);
   const known = original === undefined ? null : knownTexts.find(original);
+  // A text of ours is kept already.
+  const admission = startAdmission(known === null ? request : { ...request, keepsAll: false });
   const spill = startSpill(known === null ? redactedPlace(place, request.source) : { ...place, store: null }, about);
   const holder = ports.loadHtmlReader === undefined || request.strategy.choose === undefined ? null : new PageHolder();
   const keep = (bytes: Uint8Array) => {
@@ -156,7 +157,7 @@ async function readAndKeep(
   const again = known === null ? null : await admitAgain(request, known, place.store);
   if (known !== null && again !== null) return remembered(writeEnded(again, known), known, knownTexts);
   if (heldBytes.length > 0) await keep(heldBytes);
-  const { artifact, fault: spillFault } = await spill.end();
+  const { artifact, fault: spillFault } = await spill.end(exitCode);
   const faults = spillFault === null ? [] : [spillFault];
   const raw = await knownText(artifact, access, request.exitCode);
   const html = isCutPage(ended) ? holder?.html() : null;
@@ -245,7 +246,7 @@ export async function admitStructured(
     const redacted = redactedPlace(place, block.request.source, block.text === null);
     const spill = startSpill(isCut ? redacted : { ...place, store: null }, about);
     if (isCut) for (const bytes of block.chunks()) await spill.add(bytes);
-    const { artifact, fault } = await spill.end();
+    const { artifact, fault } = await spill.end(request.exitCode);
     if (fault !== null) faults.push(fault);
     const { exitCode } = block.request;
     const raw = await knownText(artifact, access, exitCode);

@@ -71,7 +71,7 @@ export async function admitPage(
   if (!ended.cut) return { text, ended, kept: raw };
   const spill = startSpill(view === undefined ? place : redactedPlace(place, source), about);
   for (const bytes of encodeText(text)) await spill.add(bytes);
-  const { artifact, fault: spillFault } = await spill.end();
+  const { artifact, fault: spillFault } = await spill.end(exitCode);
   if (spillFault !== null) faults.push(spillFault);
   return { text, ended, kept: { ...(await knownText(artifact, access, request.exitCode)), note } };
 }

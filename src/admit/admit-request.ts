@@ -21,8 +21,12 @@ export interface AdmitRequest extends AdmitOptions {
   output: Output;
   /** A command's exit code, or a promise of it: said where it matters, as the text's last line. */
   exitCode?: number | null | PromiseLike<number | null> | undefined;
-  /** The command whose output it is: helps to tell what sort of output it is. */
+  /** The command whose output it is: helps to tell what sort of output it is, and the artifact remembers it. */
   command?: string | undefined;
+  /** The tool's arguments: where there is no command, the artifact remembers these. */
+  args?: unknown;
+  /** The folder in which the command ran: the artifact remembers it. */
+  folder?: string | undefined;
   /** What the tool itself declares; weaker than a policy row that names it. */
   declared?: ToolOverride | undefined;
   /** A partial result: clamped, never spilled, no receipt told. */

@@ -1,3 +1,4 @@
+import { NUMBERS } from "../stages/policy/defaults.ts";
 import { mayHoldSecret } from "../stages/record/events.ts";
 import type { RedactionRule, RuleInput } from "../stages/redact/redaction-rule.ts";
 import type { StartRedactor } from "../stages/spill/spill.ts";
@@ -79,5 +80,40 @@ export function safeNames(redaction: Redaction | null): (name: string) => string
     if (known.size >= MAX_NAMES) known.clear();
     known.set(name, safe);
     return safe;
+  }
+}
+
+/** What made an output, as a caller says it. */
+interface Made {
+  command?: string | undefined;
+  args?: unknown;
+  folder?: string | undefined;
+}
+
+/** The command, or the arguments as JSON, and the folder as they may be stored and logged: without secrets, and short. */
+export async function safeMade(
+  redaction: Redaction | null,
+  { command, args, folder }: Made,
+): Promise<{ command: string | null; folder: string | null }> {
+  const made = command || jsonOf(args);
+  if (!made && !folder) return { command: null, folder: null };
+  // What cannot be redacted is not told.
+  const redact = redaction === null ? (text: string) => text : await redaction.loadText().catch(() => () => "");
+  // Secrets are replaced first, so that no cut leaves half of one.
+  const safe = (text: unknown): string | null =>
+    typeof text === "string"
+      ? redact(text.slice(0, MAX_MADE_CHARS)).slice(0, NUMBERS.aboutChars.default) || null
+      : null;
+  return { command: safe(made), folder: safe(folder) };
+}
+
+/** Only this much of a command or of arguments is read. */
+const MAX_MADE_CHARS = 65_536;
+
+function jsonOf(args: unknown): string | null {
+  try {
+    return (args !== undefined && JSON.stringify(args)) || null;
+  } catch {
+    return null;
   }
 }

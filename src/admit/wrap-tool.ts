@@ -64,6 +64,7 @@ export interface Wrapping {
 interface WrappedRequest extends Omit<WrapOptions, "name" | "ask"> {
   tool: string;
   call?: string;
+  args?: unknown;
   declared?: ToolOverride;
   output: unknown;
   /** A partial result: clamped, never spilled, no receipt. */
@@ -105,6 +106,7 @@ type Admit = (output: unknown, more: Call & { isUpdate?: boolean }) => Promise<{
 /** What is known of one call. */
 interface Call extends AskOptions {
   call?: string;
+  args?: unknown;
 }
 
 /** What a tool does, with what comes of it clamped. One that yields its results keeps yielding them. */
@@ -114,7 +116,10 @@ function clamped(
   admit: Admit,
   asked: (args: readonly unknown[]) => AskOptions,
 ): Execute {
-  const callOf = (args: unknown[]): Call => ({ ...asked(args), ...(typeof args[0] === "string" && { call: args[0] }) });
+  const callOf = (args: unknown[]): Call => {
+    const made = typeof args[0] === "string" ? { call: args[0], args: args[1] } : { args: args[0] };
+    return { ...asked(args), ...made };
+  };
   const clampThrown = (error: unknown, call: Call) =>
     clampError(error, async (thrown) => (await admit(thrown, call)).output);
   if (execute.constructor.name === "AsyncGeneratorFunction") {

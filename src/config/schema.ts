@@ -262,6 +262,10 @@ export const configSchema = section("Spillway's config.", {
   ledger: later,
   redact,
   retention,
+  keep: about(
+    z.enum(["cut", "all"], { error: "cut or all" }),
+    "Which outputs are saved: cut (default), those of which something is not shown, or all. Not in a project's file.",
+  ),
   overflow: overflowSection({ about, flag, section, text }),
   dir: path("The folder in which artifacts and events are kept."),
   events: path("A file to which every event is added as a line of JSON."),

@@ -14,6 +14,8 @@ export interface UserOptions {
   /** The model that summarises, where one is named and switched on. */
   summarizer?: ModelEndpoint;
   retention?: Retention | "off";
+  /** Which outputs are saved: those that are cut, or all. */
+  keep?: "cut" | "all";
   /** How overflows are known, beside what is built in. */
   overflow?: { rules?: SignatureInput[] };
 }
@@ -29,6 +31,7 @@ interface Plain {
   dir?: string;
   events?: string;
   runs?: string;
+  keep?: "cut" | "all";
   redact?: "off" | "on" | "model" | boolean | { rules?: ConfigRule[]; model?: boolean };
   overflow?: { rules?: SignatureInput[] };
   retention?: "off" | boolean | { maxAgeDays?: number; maxBytes?: number; maxSessionBytes?: number };
@@ -36,7 +39,7 @@ interface Plain {
 
 /** Reads it off a checked config. Paths are taken from the config's folder. */
 export function toUserOptions(config: PlainConfig, folder: string, home: string): UserOptions {
-  const { dir, events, runs, redact, retention, overflow } = config as Plain;
+  const { dir, events, runs, redact, retention, keep, overflow } = config as Plain;
   const at = (path: string | undefined) =>
     path &&
     resolve(
@@ -49,6 +52,7 @@ export function toUserOptions(config: PlainConfig, folder: string, home: string)
     runs: at(runs),
     redact: toRedact(redact),
     retention: toRetention(retention),
+    keep,
     overflow,
   }) as UserOptions;
 }

@@ -88,3 +88,44 @@ export async function openArtifact(store: Store, id: string, scope: Scope): Prom
     close: async () => (await holding?.catch(() => null))?.close(),
   };
 }
+
+/** A saved output, whole. If it is removed meanwhile, reading fails as if it had never existed. */
+export interface WholeArtifact extends Artifact {
+  /** Returns all bytes. They are in memory at once: use `stream` for an output of any size. */
+  read(): Promise<Uint8Array>;
+  /** Returns all bytes as text. Bytes that are not UTF-8 become U+FFFD. */
+  text(): Promise<string>;
+  /** Yields all bytes in order, in pieces. */
+  stream(): AsyncGenerator<Uint8Array>;
+}
+
+/** How many bytes a stream yields at a time. */
+const PIECE_BYTES = 1024 * 1024;
+
+/** Finds an artifact and gives access to all of it. */
+export async function wholeArtifact(store: Store, id: string, scope: Scope): Promise<WholeArtifact> {
+  const { artifact } = await openArtifact(store, id, scope);
+  async function* stream(): AsyncGenerator<Uint8Array> {
+    const { read, close } = await openArtifact(store, id, scope);
+    try {
+      for (let from = 0; from < artifact.bytes; from += PIECE_BYTES) yield await read({ from, to: from + PIECE_BYTES });
+    } finally {
+      await close();
+    }
+  }
+  async function read(): Promise<Uint8Array> {
+    const whole = new Uint8Array(artifact.bytes);
+    let at = 0;
+    for await (const piece of stream()) {
+      whole.set(piece, at);
+      at += piece.length;
+    }
+    return whole;
+  }
+  return {
+    ...artifact,
+    stream,
+    read,
+    text: async () => new TextDecoder("utf-8", { ignoreBOM: true }).decode(await read()),
+  };
+}

@@ -10,6 +10,7 @@ const OPTIONS: { [key in keyof Required<SpillwayOptions>]: true } = {
   env: true,
   dir: true,
   retention: true,
+  keep: true,
   store: true,
   ledger: true,
   events: true,
@@ -35,6 +36,8 @@ const REQUEST: { [key in keyof Required<AdmitRequest>]: true } = {
   session: true,
   call: true,
   command: true,
+  args: true,
+  folder: true,
   exitCode: true,
   limits: true,
   strategy: true,
@@ -86,7 +89,9 @@ export function checkOptions(options: object): void {
   if (unknown !== undefined) {
     throw bad(`createSpillway has no option "${unknown}"; known are ${Object.keys(OPTIONS).join(", ")}`);
   }
-  const { dir, reader, logger, runs, scope } = options as { [name: string]: unknown };
+  const { dir, keep, reader, logger, runs, scope } = options as { [name: string]: unknown };
+  if (keep !== undefined && keep !== "cut" && keep !== "all")
+    throw bad(`keep must be "cut" or "all"; got ${shown(keep)}`);
   if (dir !== undefined && (typeof dir !== "string" || dir.trim() === "")) {
     throw bad(`dir must be a folder's path; got ${shown(dir)}`);
   }

@@ -18,7 +18,15 @@ import type { TokenCounter } from "../contract/token-counter.ts";
 import type { GuardPorts, Histories } from "../histories/histories.ts";
 import type { PrepareOptions } from "../prepare/ports.ts";
 import type { Prepared } from "../prepare/report.ts";
-import type { RecallOptions, RecallPage, RecallWant, SearchOptions, SearchPage, SearchQuery } from "../recall/index.ts";
+import type {
+  RecallOptions,
+  RecallPage,
+  RecallWant,
+  SearchOptions,
+  SearchPage,
+  SearchQuery,
+  WholeArtifact,
+} from "../recall/index.ts";
 import type { Logger } from "../stages/record/events.ts";
 import type { Rule } from "../stages/recover/compile-signatures.ts";
 import type { Compact } from "./lazy-compact.ts";
@@ -46,6 +54,8 @@ export interface SpillwayOptions {
   dir?: string | undefined;
   /** How long and how much is kept in that folder; "off" keeps everything. Applied once an hour, in the background. */
   retention?: Retention | "off" | undefined;
+  /** Which outputs are kept: "cut", those of which something is not shown (the default), or "all". */
+  keep?: "cut" | "all" | undefined;
   /** Where whole outputs are kept; the folder by default, null keeps nothing. */
   store?: Store | null | undefined;
   /** Where events, sums and projections are kept; the folder by default, null (or `store` without `ledger`) keeps none. */
@@ -87,6 +97,7 @@ export interface SpillwayPorts
   extends Pick<
     SpillwayOptions,
     | "env"
+    | "keep"
     | "scope"
     | "reader"
     | "summarizer"
@@ -149,6 +160,8 @@ export interface Spillway extends Histories {
    * those that go are saved.
    */
   compact: Compact;
+  /** A saved output, whole: what is known of it, and its bytes at once or as a stream. */
+  artifact(id: string): Promise<WholeArtifact>;
   /** Reads back part of an artifact: bounded, and never spilled again. */
   recall(id: string, want?: RecallWant, options?: RecallOptions): Promise<RecallPage>;
   /** Finds in an artifact: the count is always true, the hits come in pages. */

@@ -1,6 +1,6 @@
 import { withFaults } from "../../../admit/receipts.ts";
 import { newRecorder } from "../../../admit/recorder.ts";
-import { type Redact, redactionOf, safeNames } from "../../../admit/redaction.ts";
+import { type Redact, redactionOf, safeMade, safeNames } from "../../../admit/redaction.ts";
 import type { Receipt } from "../../../contract/receipt.ts";
 import { messageOf } from "../../../errors.ts";
 import { openSpillway } from "../../../open-spillway.ts";
@@ -38,6 +38,7 @@ interface Shown {
 /** Runs a command through a Spillway and gives its exit code. */
 export async function runCommand(words: string[], flags: RunFlags): Promise<number> {
   const { tool = "run_command", session, fold } = flags;
+  const made = { command: words.join(" "), folder: process.cwd() };
   const { policy, dir: _dir, retention: _retention, ...userOptions } = await optionsFromFlags(flags);
   // Wrong flags are found before the command runs.
   const checking = await openSpillway({ store: null, policy, env: {} });
@@ -73,7 +74,7 @@ export async function runCommand(words: string[], flags: RunFlags): Promise<numb
 
   /** Passes everything on. The JSON has no text, since every byte was written before it. */
   async function passOn(to: Place | null): Promise<Shown> {
-    const raw = { tool, session: session ?? null, chunks: passed(command), exitCode: guard.exitCode };
+    const raw = { tool, session: session ?? null, ...made, chunks: passed(command), exitCode: guard.exitCode };
     return { text: "", receipt: await passRaw(raw, to, userOptions) };
   }
 
@@ -90,7 +91,7 @@ export async function runCommand(words: string[], flags: RunFlags): Promise<numb
       tool,
       output: outputOf(command, guard, flags),
       exitCode: guard.exitCode,
-      command: words.join(" "),
+      ...made,
       ...callOptions(flags),
       ...(session !== undefined && { session }),
       ...(fold !== undefined && { fold }),
@@ -128,6 +129,8 @@ async function* passed(command: StartedCommand): AsyncGenerator<Uint8Array> {
 interface RawOutput {
   tool: string;
   session: string | null;
+  command: string;
+  folder: string;
   chunks: AsyncIterable<Uint8Array>;
   exitCode: Promise<number>;
 }
@@ -150,7 +153,8 @@ async function passRaw(output: RawOutput, place: Place | null, userOptions: RawO
   const breaker = () => newBreaker(1, 0, Date.now);
   const deadlineMs = NUMBERS.spillDeadlineMs.default;
   const loadRedactor = redaction && (() => redaction.loadRedactor());
-  const about = { scope: SCOPE, session: output.session, tool, call: null };
+  const made = await safeMade(redaction, output);
+  const about = { scope: SCOPE, session: output.session, tool, call: null, ...made };
   const spill = startSpill({ store, breaker: breaker(), deadlineMs, loadRedactor }, about);
   const scan = newScan();
   const sample: Uint8Array[] = [];
@@ -165,7 +169,8 @@ async function passRaw(output: RawOutput, place: Place | null, userOptions: RawO
   }
   const { bytes } = scan;
   const lines = scannedLines(scan);
-  const { artifact, fault } = bytes === 0 ? { artifact: null, fault: null } : await spill.end();
+  const exitCode = await output.exitCode;
+  const { artifact, fault } = bytes === 0 ? { artifact: null, fault: null } : await spill.end(exitCode);
   const sampledTokens = estimateCounter.count(new TextDecoder().decode(Buffer.concat(sample)));
   const tokens = bytes === 0 ? 0 : Math.ceil((sampledTokens * bytes) / sampledBytes);
   const none = { bytes: 0, lines: 0 };
@@ -189,7 +194,7 @@ async function passRaw(output: RawOutput, place: Place | null, userOptions: RawO
     sha256: artifact?.sha256 ?? null,
     saved: artifact?.saved ?? (bytes === 0 ? null : "no"),
     savedBytes: artifact?.bytes ?? 0,
-    exitCode: await output.exitCode,
+    exitCode,
     ...(artifact !== null && artifact.redactions.count > 0 && { storedRedactions: artifact.redactions }),
   };
   const { events, runs } = userOptions;
@@ -205,5 +210,5 @@ async function passRaw(output: RawOutput, place: Place | null, userOptions: RawO
     now: Date.now,
   });
   const told = withFaults(receipt, fault === null ? [] : [fault]);
-  return withFaults(told, await recorder.receipt(told, null));
+  return withFaults(told, await recorder.receipt(told, made));
 }
