@@ -46,7 +46,7 @@ export async function optionsFromFlags(
   flags: PolicyFlags & { redact?: boolean },
   warn: typeof tell = tell,
 ): Promise<LoadedConfig["options"]> {
-  const { maxBytes, maxChars, maxLines, maxTokens, strategy, headShare, profile } = flags;
+  const { maxBytes, maxChars, maxLines, maxTokens, strategy, headShare, fold, profile } = flags;
   const { options, warnings } = await loadConfig(flags.config ? { file: flags.config } : {});
   const { policy } = options;
   warnings.forEach((warning) => warn(warning));
@@ -63,7 +63,7 @@ export async function optionsFromFlags(
     policy: {
       ...policy,
       ...(profile !== undefined && { profile: profile as PolicyInput["profile"] }),
-      force: { ...policy.force, ...force, limits: { ...policy.force?.limits, ...limits } },
+      force: { ...policy.force, ...force, ...definedOnly({ fold }), limits: { ...policy.force?.limits, ...limits } },
     },
   };
 }

@@ -67,7 +67,7 @@ Examples:
 }
 
 async function clampInput(file: string | undefined, flags: ClampFlags): Promise<void> {
-  const { tool = flags.command === undefined ? "clamp" : "run_command", exitCode, fold } = flags;
+  const { tool = flags.command === undefined ? "clamp" : "run_command", exitCode } = flags;
   const { policy, dir: _dir, retention: _retention, ...userOptions } = await optionsFromFlags(flags);
   if (resolvePolicy(policy).profile === "off" && !flags.json) return passThrough(file);
   const output = openInput(file);
@@ -87,7 +87,6 @@ async function clampInput(file: string | undefined, flags: ClampFlags): Promise<
     ...(flags.command !== undefined && { command: flags.command }),
     ...(flags.session !== undefined && { session: flags.session }),
     ...(exitCode !== undefined && { exitCode }),
-    ...(fold !== undefined && { fold }),
     ...(flags.explain && { explain: true }),
   });
   await (flags.json ? writeJson({ text, receipt }) : writeText(text));

@@ -37,7 +37,7 @@ interface Shown {
 
 /** Runs a command through a Spillway and gives its exit code. */
 export async function runCommand(words: string[], flags: RunFlags): Promise<number> {
-  const { tool = "run_command", session, fold } = flags;
+  const { tool = "run_command", session } = flags;
   const made = { command: words.join(" "), folder: process.cwd() };
   const { policy, dir: _dir, retention: _retention, ...userOptions } = await optionsFromFlags(flags);
   // Wrong flags are found before the command runs.
@@ -94,7 +94,6 @@ export async function runCommand(words: string[], flags: RunFlags): Promise<numb
       ...made,
       ...callOptions(flags),
       ...(session !== undefined && { session }),
-      ...(fold !== undefined && { fold }),
     });
   }
 }
