@@ -1,0 +1,174 @@
+import { isDeepStrictEqual } from "node:util";
+import { checkAny, sha256 } from "./promises.mjs";
+import { readShown } from "./read-shown.mjs";
+import { Source, sizeOf } from "./source.mjs";
+
+/** More texts than this are one text for the store. */
+const MOST_TEXTS = 64;
+/** What stands for binary. */
+const BINARY = "[binary output not shown: ";
+
+/** What holds for a structured result. `admit` takes it, `read` gives an artifact's bytes. */
+export async function checkBlocks(given, admit, read, found) {
+  const result = { content: given.blocks, isError: false, details: { seed: given.seed } };
+  const before = structuredClone(result);
+  const { output, text, receipt } = await admit(result);
+  found.that(isDeepStrictEqual(result, before), "hands off", "the result was changed");
+  checkAny(given, { text, receipt }, found, true);
+  found.that(
+    isDeepStrictEqual(output.details, result.details) && output.isError === false,
+    "blocks: other fields",
+    "details or isError changed",
+  );
+  const isText = ({ type }) => type === "text";
+  const others = (content) => content.filter((block) => !isText(block));
+  found.that(
+    isDeepStrictEqual(others(output.content), others(given.blocks)),
+    "blocks: images stay",
+    "blocks that hold no text changed",
+  );
+  const shown = output.content.filter(isText).map((block) => block.text);
+  const came = given.blocks.filter(isText).map((block) => block.text);
+  checkJoined(given, shown, found);
+  const total = came
+    .map(sizeOf)
+    .reduce((sum, { bytes, lines }) => ({ bytes: sum.bytes + bytes, lines: sum.lines + lines }), {
+      bytes: 0,
+      lines: 0,
+    });
+  const isOne = shown.length !== came.length;
+  if (isOne) {
+    await checkAsOne(given, came, shown, receipt, read, found);
+    return;
+  }
+  found.that(
+    isDeepStrictEqual(receipt.total, total),
+    "accounting",
+    `total is ${JSON.stringify(receipt.total)}, it is ${JSON.stringify(total)}`,
+  );
+  found.that(
+    isDeepStrictEqual(
+      output.content.map(({ type }) => type),
+      given.blocks.map(({ type }) => type),
+    ),
+    "blocks: order",
+    "blocks are in another order",
+  );
+  const cutCount = came.filter(
+    (one, index) => one !== shown[index] && !isClosing(one, shown[index], given.exitCode),
+  ).length;
+  found.that(
+    came.length <= MOST_TEXTS || cutCount === 0 || new Set(receipt.artifacts ?? [receipt.artifact]).size <= 1,
+    "blocks: one artifact",
+    `${receipt.artifacts?.length} artifacts`,
+  );
+  if (receipt.omitted.bytes + receipt.folded.bytes === 0) return;
+  for (const [index, one] of came.entries()) {
+    if (one === shown[index] || receipt.binary !== undefined) continue;
+    const last = shown.findLastIndex((_, at) => came[at] !== "");
+    const exitCode = index === last ? given.exitCode : null;
+    if (isClosing(one, shown[index], exitCode)) continue;
+    const cuts = receipt.cuts.filter(({ block }) => block === index || (block === undefined && came.length === 1));
+    const page = pageOf(one, shown[index]);
+    const source = new Source(page === null ? Buffer.from(one) : await read(page.artifact));
+    const read1 = readShown(shown[index], source, {
+      cuts,
+      moreCuts: receipt.moreCuts,
+      exitCode,
+      strategy: strategyIn(receipt, shown[index]),
+      fold: given.fold,
+    });
+    for (const why of read1.problems)
+      if (!shown[index].startsWith(BINARY)) found.add(`blocks: true text (${read1.form})`, `block ${index}: ${why}`);
+  }
+  await checkKept(came, shown, receipt, read, found);
+}
+
+/** Each text from a line of its own: so a model reads them, and so they are measured. */
+function joined(texts) {
+  const filled = texts.filter((text) => text !== "");
+  return filled.map((text, index) => (index < filled.length - 1 && !text.endsWith("\n") ? `${text}\n` : text)).join("");
+}
+
+function checkJoined({ limits }, shown, found) {
+  const size = sizeOf(joined(shown));
+  for (const [name, unit] of [
+    ["maxBytes", "bytes"],
+    ["maxChars", "chars"],
+    ["maxLines", "lines"],
+  ])
+    found.that(
+      limits[name] === undefined || size[unit] <= limits[name],
+      "within limits",
+      `${size[unit]} ${unit} in all blocks, ${name} ${limits[name]}`,
+    );
+}
+
+const isClosing = (came, shown, exitCode) =>
+  exitCode !== null &&
+  shown.startsWith(came) &&
+  /^\n?(?:\[no output\]\n)?\[exit code -?\d+\]$/.test(shown.slice(came.length));
+
+const strategyIn = ({ strategy }, shown) =>
+  strategy === "json" || /\[[\d,]+ (?:element|key|byte)s? omitted|(?:object|array|string|value) omitted/.test(shown)
+    ? "json"
+    : strategy;
+
+/** A block that is a web page may be shown as text; then its lines are those of the artifact that the marker names. */
+function pageOf(came, shown) {
+  if (!/^\s*<(?:!doctype|html)/i.test(came)) return null;
+  const artifact = /artifact ([a-z2-7]{12})/.exec(shown)?.[1];
+  return artifact === undefined ? null : { artifact };
+}
+
+/** Very many texts are one text: one budget, one marker, one artifact. */
+async function checkAsOne(given, came, shown, receipt, read, found) {
+  const filled = shown.filter((text) => text !== "");
+  found.that(filled.length <= 1, "blocks: one text", `${filled.length} texts of ${came.length} are shown`);
+  const source = new Source(Buffer.from(joined(came)));
+  found.that(
+    isDeepStrictEqual(receipt.total, source.total),
+    "accounting",
+    `total is ${JSON.stringify(receipt.total)}, it is ${JSON.stringify(source.total)}`,
+  );
+  found.that((receipt.artifacts ?? []).length <= 1, "blocks: one artifact", `${receipt.artifacts?.length} artifacts`);
+  if (receipt.artifact !== null && receipt.original === undefined)
+    found.that(
+      source.bytes.equals(await read(receipt.artifact)),
+      "saved byte for byte",
+      `artifact ${receipt.artifact}`,
+    );
+  if (
+    filled[0]?.startsWith(BINARY) ||
+    receipt.original !== undefined ||
+    receipt.omitted.bytes + receipt.folded.bytes === 0
+  )
+    return;
+  const { cuts, moreCuts, strategy } = receipt;
+  const reading = readShown(filled[0] ?? "", source, {
+    cuts,
+    moreCuts,
+    exitCode: given.exitCode,
+    strategy,
+    fold: given.fold,
+  });
+  for (const why of reading.problems) found.add(`blocks: true text (${reading.form})`, `as one: ${why}`);
+}
+
+/** What was cut of each block is in the store byte for byte. */
+async function checkKept(came, shown, receipt, read, found) {
+  const ids = receipt.artifacts ?? (receipt.artifact === null ? [] : [receipt.artifact]);
+  const kept = new Set();
+  for (const id of ids) kept.add(sha256(await read(id)));
+  if (receipt.original !== undefined) kept.add(sha256(await read(receipt.original)));
+  for (const [index, one] of came.entries()) {
+    const isCut =
+      one !== shown[index] && !isClosing(one, shown[index], receipt.exitCode) && pageOf(one, shown[index]) === null;
+    if (isCut && one !== "")
+      found.that(
+        kept.has(sha256(Buffer.from(one))),
+        "saved byte for byte",
+        `block ${index} is in none of ${ids.length} artifacts`,
+      );
+  }
+}
