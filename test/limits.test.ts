@@ -329,6 +329,7 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   searchDeadlineMs: 10_000,
   searchesAtOnce: 4,
   fullWindowShare: 0.99,
+  nearLimitShare: 0.7,
   truncatedShare: 0.5,
   recoverSends: 4,
   recoverCompactFirstSends: 5,

@@ -1,16 +1,18 @@
 import * as z from "zod/mini";
+import { NUMBERS, type NumberRow } from "../stages/policy/defaults.ts";
 import { VERDICT_KINDS } from "../stages/policy/verdict-kinds.ts";
 
 /** What sections of the config are made with. */
 interface SchemaMakers {
   about<T extends z.ZodMiniType>(schema: T, description: string): T;
   flag(words: string): z.ZodMiniType;
+  number(row: NumberRow, words: string): z.ZodMiniType;
   section(words: string, shape: Record<string, z.ZodMiniType>): z.ZodMiniType<Record<string, unknown>>;
   text(words: string): z.ZodMiniType;
 }
 
 /** Signatures of refusals, as a person writes them. What their texts may hold is checked when they are made ready. */
-export function overflowSection({ about, flag, section, text }: SchemaMakers) {
+export function overflowSection({ about, flag, number, section, text }: SchemaMakers) {
   const texts = (words: string) => about(z.array(z.string({ error: "a text" }), { error: "a list of texts" }), words);
   const kindWords = `one of ${VERDICT_KINDS.join(", ")}`;
   const statusRange = { error: "a number from 400 to 599" };
@@ -35,6 +37,10 @@ export function overflowSection({ about, flag, section, text }: SchemaMakers) {
       observed: text("Tokens of the request."),
       limit: text("The most it may have."),
     }),
+    limitTokens: number(
+      NUMBERS.contextTokens,
+      "The limit that these words stand for without naming it; a request far below it is not meant.",
+    ),
     over: flag("The request must be over the limit that is named (true) or not (false)."),
     named: flag("Only where the provider is known to be this one. Default: false."),
     empty: flag("The answer must have had no body. Default: false."),

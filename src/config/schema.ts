@@ -266,7 +266,7 @@ export const configSchema = section("Spillway's config.", {
     z.enum(["cut", "all"], { error: "cut or all" }),
     "Which outputs are saved: cut (default), those of which something is not shown, or all. Not in a project's file.",
   ),
-  overflow: overflowSection({ about, flag, section, text }),
+  overflow: overflowSection({ about, flag, number, section, text }),
   dir: path("The folder in which artifacts and events are kept."),
   events: path("A file to which every event is added as a line of JSON."),
   runs: path("A folder with a run for each session: its events, and each kept output as a plain file."),

@@ -31,6 +31,8 @@ export interface Verdict {
   includesOutput?: true;
   /** How many of them are the tools', where the provider says it. */
   toolTokens?: number;
+  /** Nothing was said: the request was near the limit, and that is all that speaks for it. */
+  isHint?: true;
   /** The words, the code or the numbers that decided it. Never from the conversation. */
   evidence: string;
 }
@@ -70,6 +72,8 @@ export interface Signature {
   not?: readonly string[];
   /** Fields of the error that hold the numbers. */
   fields?: { observed?: string; limit?: string };
+  /** The limit that these words stand for without naming it. A request that is far below it is not meant. */
+  limitTokens?: number;
   /** True: the request must be over the limit that is named, by the provider's number or else the caller's. False: it must not. */
   over?: boolean;
   /** Too vague unless the caller or the address names this provider. */

@@ -205,6 +205,7 @@ export const NUMBERS = {
     64 * MIB,
     "a larger request is not counted by a real vocabulary: that would block for seconds",
   ),
+  nearLimitShare: share(0.7, "a request under this share of a limit, by our count, was not refused for that limit"),
   truncatedShare: share(0.5, "a provider that read less than this of what was sent has dropped part of it"),
 } as const satisfies Record<string, NumberRow>;
 

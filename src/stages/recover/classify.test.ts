@@ -212,6 +212,43 @@ describe("an overflow nobody reported", () => {
   });
 });
 
+describe("a refusal without a word", () => {
+  const window = 100_000;
+  const near = NUMBERS.nearLimitShare.default * window;
+  const said = (estimatedTokens?: number, status = 400) => {
+    const context = { window, ...(estimatedTokens !== undefined && { estimatedTokens }) };
+    return [
+      Object.assign(new Error(`${status} status code (no body)`), { status, error: undefined }),
+      { status, body: "" },
+    ].map((subject) => classify(subject, context));
+  };
+
+  it("is a hint where the request is near the window", () => {
+    for (const verdict of said(near))
+      expect(verdict).toMatchObject({ kind: "context-overflow", rule: "bodiless-near-window", isHint: true });
+  });
+
+  it("is none where the request is far below it, was not counted, or nobody knows the window", () => {
+    for (const verdict of [...said(near - 1), ...said()]) expect(verdict.kind).toBe("other");
+    expect(classify({ status: 400, body: "" }, { estimatedTokens: 1e9 }).kind).toBe("other");
+  });
+
+  it("is none with another status, or with words", () => {
+    for (const verdict of [...said(near, 401), ...said(near, 500)]) expect(verdict.kind).toBe("other");
+    expect(classify({ status: 400, body: "bad request" }, { window, estimatedTokens: near }).kind).toBe("other");
+  });
+});
+
+describe("words that stand for a limit without naming it", () => {
+  const refused = { status: 429, body: { error: { message: "Extra usage is required for long context requests." } } };
+
+  it("mean that limit, unless the request is far below it", () => {
+    expect(classify(refused)).toMatchObject({ kind: "context-overflow", limitTokens: 200_000 });
+    expect(classify(refused, { estimatedTokens: 210_000 })).toMatchObject({ limitTokens: 200_000 });
+    expect(classify(refused, { estimatedTokens: 23_000 }).kind).toBe("rate-limit");
+  });
+});
+
 describe("a cache's share of the input", () => {
   const asked = { window: 40_000, estimatedTokens: 31_000 };
 

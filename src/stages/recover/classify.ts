@@ -1,8 +1,9 @@
 import type { Verdict, VerdictContext, VerdictKind } from "../../contract/verdict.ts";
 import { NUMBERS } from "../policy/defaults.ts";
-import { compileRule, type Rule } from "./compile-signatures.ts";
+import { compileRule, type ProviderSignatures, type Rule } from "./compile-signatures.ts";
 import { type Evidence, readEvidence } from "./read-evidence.ts";
 import { bare, compaction, guards, last, litellm, pages, providers } from "./signatures/index.ts";
+import { findSizeWords, readNamedSizes } from "./size-words.ts";
 import { compilePattern, matchPattern, type Numbers } from "./text-pattern.ts";
 
 /** Options of `classify`. `rules` are the caller's own and are tried in order, before all others. */
@@ -11,12 +12,14 @@ export interface ClassifyOptions extends VerdictContext {
 }
 
 // The first tier with a match decides. The tiers are: a provider's own words, a gateway's page, words that are known
-// not to be about size, then words that many providers share.
-let built: Rule[][] | undefined;
-function tiers(): Rule[][] {
-  built ??= [providers, [pages], [guards], [litellm], [last], [bare]].map((tier) =>
-    tier.flatMap(({ provider, signatures }) => signatures.map((one) => compileRule(one, provider))),
-  );
+// not to be about size, words that many providers share, families of words, then codes and statuses without words.
+let built: { words: Rule[][]; codes: Rule[] } | undefined;
+function tiers(): { words: Rule[][]; codes: Rule[] } {
+  const compile = ({ provider, signatures }: ProviderSignatures) => signatures.map((one) => compileRule(one, provider));
+  built ??= {
+    words: [providers, [pages], [guards], [litellm], [last]].map((tier) => tier.flatMap(compile)),
+    codes: compile(bare),
+  };
   return built;
 }
 
@@ -42,17 +45,44 @@ export function classify(subject: unknown, options: ClassifyOptions = {}): Verdi
  * rules has a fault.
  */
 export function claims(evidence: Evidence, context: ClassifyOptions): Verdict[] {
-  for (const tier of [context.rules ?? [], ...tiers()]) {
-    const found = tier.map((rule) => matchRule(rule, evidence, context)).filter((verdict) => verdict !== null);
+  const { words, codes } = tiers();
+  const match = (tier: readonly Rule[]) =>
+    tier.map((rule) => matchRule(rule, evidence, context)).filter((verdict) => verdict !== null);
+  for (const tier of [context.rules ?? [], ...words]) {
+    const found = match(tier);
     if (found.length > 0) return found;
   }
-  return [];
+  const worded = matchFamilies(evidence, context);
+  return worded === null ? match(codes) : [worded];
+}
+
+/** Statuses that are about keys, accounts or addresses, or that ask to wait. */
+const NOT_ABOUT_SIZE = [401, 402, 403, 404, 429];
+
+/** Returns the verdict if a text has words of the families that mean too many tokens. */
+function matchFamilies({ texts, statuses }: Evidence, { provider }: VerdictContext): Verdict | null {
+  if (NOT_ABOUT_SIZE.some((status) => statuses.has(status))) return null;
+  for (const text of texts) {
+    const said = findSizeWords(text);
+    if (said === null) continue;
+    const sizes = toSizes(readNamedSizes(text));
+    return {
+      kind: "context-overflow",
+      rule: "any-context-overflow",
+      provider: provider ?? null,
+      ...sizes,
+      evidence: said.slice(0, MAX_EVIDENCE_CHARS),
+    };
+  }
+  return null;
 }
 
 function unclaimed(evidence: Evidence, context: VerdictContext): Verdict {
   const provider = context.provider ?? null;
   const silent = silentOverflow(evidence, context);
   if (silent !== null) return { ...silent, provider };
+  const hint = bodilessNearLimit(evidence, context);
+  if (hint !== null) return { ...hint, provider };
   const observedTokens = evidence.usage?.inputTokens ?? 0;
   return {
     kind: "other",
@@ -121,10 +151,11 @@ const MAX_EVIDENCE_CHARS = 300;
 /** Returns the rule's verdict if everything that the rule names holds, otherwise null. */
 function matchRule(rule: Rule, evidence: Evidence, context: VerdictContext): Verdict | null {
   const { signature, provider } = rule;
-  const { status, named, empty, over } = signature;
+  const { status, named, empty, over, limitTokens } = signature;
   if (named === true && context.provider !== provider) return null;
   if (empty === true && evidence.texts.length > 0 && !evidence.texts.some((text) => NO_BODY.test(text))) return null;
   if (status !== undefined && !status.some((one) => evidence.statuses.has(one))) return null;
+  if (limitTokens !== undefined && isFarBelow(limitTokens, context)) return null;
   const code = find(rule.codes, evidence.codes);
   if (rule.codes.size > 0 && code === null) return null;
   const stop = find(rule.stops, evidence.stops);
@@ -134,7 +165,7 @@ function matchRule(rule: Rule, evidence: Evidence, context: VerdictContext): Ver
   const match = matchTexts(rule, evidence);
   if (rule.text.length > 0 && match === null) return null;
 
-  const sizes = readSizes(rule, evidence, match?.numbers ?? {});
+  const sizes = readSizes(rule, evidence, match);
   if (over !== undefined) {
     const asked = sizes.observedTokens ?? context.estimatedTokens ?? 0;
     const isOver = sizes.limitTokens !== undefined && asked > sizes.limitTokens;
@@ -145,20 +176,45 @@ function matchRule(rule: Rule, evidence: Evidence, context: VerdictContext): Ver
   return { kind: signature.kind, rule: signature.rule, provider: who, ...sizes, evidence: words };
 }
 
+/**
+ * Finds a refusal without a word for a request near the window. SDKs drop bodies that are not in the form that they know,
+ * so the words may have been lost on the way.
+ */
+function bodilessNearLimit({ statuses, texts }: Evidence, context: VerdictContext): Omit<Verdict, "provider"> | null {
+  const { window, estimatedTokens } = context;
+  if (window === undefined || estimatedTokens === undefined || isFarBelow(window, context)) return null;
+  if (!statuses.has(400) || texts.some((text) => !NO_BODY.test(text))) return null;
+  const evidence = `HTTP 400 without a body, about ${estimatedTokens} tokens for a window of ${window}`;
+  return { kind: "context-overflow", rule: "bodiless-near-window", isHint: true, evidence };
+}
+
 /** Matches what SDKs say about an answer without a body. */
 const NO_BODY = /^([a-z ]*error:? )?\(?\d{3}\)?:? (status code )?\(no body\)$|^\d{3}$/;
+
+/** Returns true if the caller counted the request and it is far below the limit. */
+function isFarBelow(limitTokens: number, { estimatedTokens }: VerdictContext): boolean {
+  return estimatedTokens !== undefined && estimatedTokens < limitTokens * NUMBERS.nearLimitShare.default;
+}
 
 function find(wanted: ReadonlySet<string>, had: ReadonlySet<string>): string | null {
   for (const one of wanted) if (had.has(one)) return one;
   return null;
 }
 
-function matchTexts(rule: Rule, { texts }: Evidence): { numbers: Numbers; words: string } | null {
+/** A pattern's numbers, the words that it matched and the text that they stand in. */
+interface TextMatch {
+  numbers: Numbers;
+  words: string;
+  text: string;
+}
+
+function matchTexts(rule: Rule, { texts }: Evidence): TextMatch | null {
   for (const pattern of rule.text) {
     for (const text of texts) {
       const found = matchPattern(pattern, text);
       if (found !== null)
         return {
+          text,
           numbers: found.numbers,
           words: text.slice(found.from, Math.min(found.to, found.from + MAX_EVIDENCE_CHARS)),
         };
@@ -169,11 +225,20 @@ function matchTexts(rule: Rule, { texts }: Evidence): { numbers: Numbers; words:
 
 type Sizes = Pick<Verdict, "observedTokens" | "limitTokens" | "outputTokens" | "includesOutput" | "toolTokens">;
 
-function readSizes({ signature: { fields } }: Rule, evidence: Evidence, numbers: Numbers): Sizes {
-  const { input, output, total, tools } = numbers;
+function readSizes({ signature, provider }: Rule, evidence: Evidence, match: TextMatch | null): Sizes {
+  const { fields, kind } = signature;
+  const field = (name: string | undefined) => (name === undefined ? undefined : evidence.numbers.get(name));
+  const named = { observed: field(fields?.observed), limit: field(fields?.limit) ?? signature.limitTokens };
+  if (match === null) return toSizes(named);
+  // Words that anybody may use come with numbers in any form.
+  const isShared = provider === null && kind === "context-overflow" && Object.keys(match.numbers).length === 0;
+  return toSizes({ ...named, ...(isShared ? readNamedSizes(match.text) : match.numbers) });
+}
+
+function toSizes(numbers: { [Name in keyof Numbers]: number | undefined }): Sizes {
+  const { input, output, total, tools, limit } = numbers;
   const both = input === undefined ? undefined : input + (output ?? 0);
-  const observed = numbers.observed ?? total ?? both ?? evidence.numbers.get(fields?.observed ?? "");
-  const limit = numbers.limit ?? evidence.numbers.get(fields?.limit ?? "");
+  const observed = numbers.observed ?? total ?? both;
   // Tools are a part of the request. If the number is as large as the whole request, it is not used.
   const isPart = tools !== undefined && tools < (observed ?? 0) - (output ?? 0);
   return {

@@ -40,6 +40,7 @@ const KEYS: ReadonlySet<string> = new Set<keyof SignatureInput>([
   "text",
   "not",
   "fields",
+  "limitTokens",
   "over",
   "named",
   "empty",
@@ -79,6 +80,8 @@ export function compileRule(signature: Signature, provider: string | null): Rule
   }
   if (!Array.isArray(status) || status.some((one) => !Number.isInteger(one) || one < 400 || one > 599))
     throw new Error("status is a list of numbers from 400 to 599");
+  const { limitTokens = 1 } = signature;
+  if (!Number.isInteger(limitTokens) || limitTokens < 1) throw new Error("limitTokens is a whole number of 1 or more");
   if (named === true && provider === null) throw new Error('"named" needs a provider');
   if (status.length + code.length + stop.length + text.length === 0 && !empty)
     throw new Error("it needs a status, a code, a stop or a text");

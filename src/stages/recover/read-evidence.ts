@@ -21,10 +21,20 @@ const MAX_TEXT_CHARS = 16 * 1024;
 
 // These are the fields of the error channel. No other field is read: requests, contents, choices and parts are never
 // opened.
-const MESSAGES = ["message", "error_message", "detail", "details", "msg"];
-const CODES = ["code", "type", "__type", "name", "errorType", "errorCode", "error_code", "lc_error_code"];
+const MESSAGES = [
+  "message",
+  "Message",
+  "error_message",
+  "error_msg",
+  "status_msg",
+  "detail",
+  "details",
+  "description",
+  "msg",
+];
+const CODES = ["code", "type", "__type", "name", "errorType", "errorCode", "error_code", "reason", "lc_error_code"];
 const STATUSES = ["status", "statusCode", "httpStatusCode", "status_code"];
-const INSIDE = ["errorMessage", "error", "lastError", "cause", "raw", "$metadata"];
+const INSIDE = ["errorMessage", "error", "Error", "Response", "base_resp", "lastError", "cause", "raw", "$metadata"];
 // These fields may hold an error or an answer. A text in them counts only if it is known that the request was refused.
 const EITHER = ["responseBody", "body", "data"];
 const STREAM_ERRORS = [
@@ -151,14 +161,17 @@ class Reader {
     // A refusal in an unknown form is taken as text. An answer, or the start of one, never is.
     const isBody = parsed !== null || /^\[?\s*\{\s*"/.test(value.trimStart());
     if (isBody && (texts.length > known || statuses.size === 0)) return;
-    const text = normalize(value.slice(0, MAX_TEXT_CHARS));
-    if (text === "" || texts.length >= MAX_TEXTS || texts.includes(text)) return;
-    texts.push(text);
+    // A client may have put a status before the body, as in "400 {...}". Then the text is what stands around the body.
+    const [open, close] = [value.indexOf("{"), value.lastIndexOf("}") + 1];
+    const at = texts.length;
+    if (open > 0) this.read(parseJson(value.slice(open, close)), depth + 1);
+    const around = texts.length > at ? `${value.slice(0, open)} ${value.slice(close)}` : value;
+    const text = normalize(around.slice(0, MAX_TEXT_CHARS));
     const status = STATUS_FIRST.exec(text)?.[1];
     if (status !== undefined) statuses.add(Number(status));
-    // A client may have put a status before the body, as in "400 {...}".
-    const open = value.indexOf("{");
-    if (open > 0) this.read(parseJson(value.slice(open, value.lastIndexOf("}") + 1)), depth + 1);
+    const isStatusOnly = texts.length > at && text === status;
+    if (text === "" || isStatusOnly || texts.length >= MAX_TEXTS || texts.includes(text)) return;
+    texts.splice(at, 0, text);
   }
 }
 

@@ -1,5 +1,7 @@
 import type { ProviderSignatures } from "../compile-signatures.ts";
 
+const EXTRA_USAGE = "extra usage is required for long context";
+
 export const anthropic: ProviderSignatures = {
   provider: "anthropic",
   hosts: ["anthropic.com"],
@@ -14,6 +16,13 @@ export const anthropic: ProviderSignatures = {
       rule: "anthropic-input-and-output",
       kind: "context-overflow",
       text: ["input length and max_tokens exceed context limit ... {input} + {output} > {limit}"],
+    },
+    {
+      // Without extra usage a plan takes the standard window, whatever the model's own is.
+      rule: "anthropic-extra-usage",
+      kind: "context-overflow",
+      text: [EXTRA_USAGE],
+      limitTokens: 200_000,
     },
     { rule: "anthropic-window-reached", kind: "context-overflow", stop: ["model_context_window_exceeded"] },
     { rule: "anthropic-request-too-large", kind: "payload-too-large", code: ["request_too_large"] },
@@ -33,7 +42,7 @@ export const anthropic: ProviderSignatures = {
       rule: "anthropic-rate-limit",
       kind: "rate-limit",
       code: ["rate_limit_error"],
-      not: ["input tokens per minute"],
+      not: ["input tokens per minute", EXTRA_USAGE],
     },
     {
       rule: "anthropic-max-tokens",

@@ -37,10 +37,18 @@ export const guards: ProviderSignatures = {
         "tokens per minute",
         "tokens per day",
         "tokens per min (tpm)",
+        "for this minute",
+        "within a given time frame",
+        "per-model limit",
         "quota",
         "throttl",
       ],
       not: BILLING,
+    },
+    {
+      rule: "not-size-batch",
+      kind: "other",
+      text: ["tokens in batch", "tokens per submitted batch", "max {number} tokens per request"],
     },
     { rule: "not-size-template", kind: "other", text: ["prompt template"] },
     {

@@ -6,6 +6,7 @@ import { cerebras } from "./cerebras.ts";
 import { copilot } from "./copilot.ts";
 import { deepseek } from "./deepseek.ts";
 import { gemini } from "./gemini.ts";
+import { githubModels } from "./github-models.ts";
 import { groq } from "./groq.ts";
 import { kimi } from "./kimi.ts";
 import { llamacpp } from "./llamacpp.ts";
@@ -44,6 +45,7 @@ export const providers: readonly ProviderSignatures[] = [
   textGenerationInference,
   cerebras,
   copilot,
+  githubModels,
   kimi,
   minimax,
   zai,

@@ -22,6 +22,7 @@ export const vllm: ProviderSignatures = {
         "maximum context length is {limit} tokens. however, you requested {output} output tokens and your prompt contains at least {number} input tokens, for a total of at least {number} tokens",
         "maximum context length is {limit} tokens and your request has {input} input tokens ({output} > ",
         "maximum context length is {limit} tokens and your request has {input} input tokens",
+        "you passed {input} input tokens and requested {output} output tokens. however, the model's context length is only {limit} tokens",
       ],
     },
     {
