@@ -13,6 +13,8 @@ export type Outcome<Reply> =
       reply: Reply;
       /** The request's tokens by the provider's count, or null if the answer does not say them. */
       inputTokens: number | null;
+      /** Why the provider may not have read the whole request, although the answer is complete. */
+      doubt?: Verdict;
     }
   | {
       isDone: false;
@@ -33,11 +35,13 @@ export type Refusal<Reply> = Exclude<Outcome<Reply>, { isDone: true }>;
 export interface Classifying {
   refusal: ClassifyOptions;
   answer: ClassifyOptions;
+  /** True if a complete answer is given up when its usage says that the request was not read whole. */
+  resends: boolean;
 }
 
 /** Returns what is known when a draft is sent. `windowTokens` is null if nobody said what the window is. */
 export function classifyingOf(
-  { provider, rules: own = [] }: CallOptions,
+  { provider, rules: own = [], whenPartlyRead }: CallOptions,
   more: readonly Rule[],
   windowTokens: number | null,
   draft: Draft | null,
@@ -49,11 +53,13 @@ export function classifyingOf(
     ...(rules.length > 0 && { rules }),
     ...(windowTokens !== null && { window: windowTokens }),
   };
-  if (draft === null) return { refusal: known, answer: known };
+  const resends = whenPartlyRead === "resend";
+  if (draft === null) return { refusal: known, answer: known, resends };
   const { leastTokens, total } = draft;
   return {
     refusal: { ...known, estimatedTokens: total.tokens + systemAndToolsTokens },
     answer: leastTokens === null ? known : { ...known, estimatedTokens: leastTokens },
+    resends,
   };
 }
 
@@ -77,8 +83,9 @@ export async function attemptSend<Message, Reply>(
   send: Send<Message, Reply>,
   messages: Message[],
   { signal, attempt }: { signal: AbortSignal; attempt: number },
-  { refusal, answer }: Classifying,
+  { refusal, answer, resends }: Classifying,
 ): Promise<Outcome<Reply>> {
+  const isKept = ({ isComplete }: Verdict) => isComplete === true && !resends;
   let hasBegun = false;
   signal.throwIfAborted();
   let reply: Reply;
@@ -102,11 +109,13 @@ export async function attemptSend<Message, Reply>(
     signal.throwIfAborted();
     if (!TOO_LARGE.has(verdict.kind))
       return { isDone: true, reply, inputTokens: reply.ok ? readTokens(verdict) : null };
+    if (isKept(verdict)) return { isDone: true, reply, inputTokens: null, doubt: verdict };
     return { isDone: false, verdict, cause: reply, answer: { reply, isSilent: isSilent(verdict) } };
   }
   const verdict = verdictOnAnswer(reply, answer);
   if (verdict === null || !TOO_LARGE.has(verdict.kind))
     return { isDone: true, reply, inputTokens: readTokens(verdict) };
+  if (isKept(verdict)) return { isDone: true, reply, inputTokens: null, doubt: verdict };
   return { isDone: false, verdict, cause: reply, answer: { reply, isSilent: isSilent(verdict) } };
 }
 

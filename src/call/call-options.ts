@@ -53,6 +53,11 @@ export interface CallOptions {
   compactor?: Compactor | undefined;
   /** Says which images, audio and files may be left out: those in results, or those of all messages. */
   media?: "results" | "all" | undefined;
+  /**
+   * Says what is done with a complete answer whose usage says that the provider did not read the whole request. It is
+   * kept, unless "resend" asks for a smaller request and a second answer. Usage is wrong more often than answers are.
+   */
+  whenPartlyRead?: "keep" | "resend" | undefined;
   /** The provider's name, used if errors do not say it. */
   provider?: string | undefined;
   /** The caller's own signatures. They are tried before all others. */

@@ -85,10 +85,13 @@ export class CallRun<Message> {
       if (outcome.isDone) {
         if (outcome.inputTokens !== null && draft !== null)
           this.#memory.rememberAnswered(this.#given, draft.messages, outcome.inputTokens);
+        if (outcome.doubt !== undefined)
+          await this.#tell("overflow-detected", { ...aboutVerdict(outcome.doubt), attempt: sends, isKept: true });
         if (last !== null && draft !== null) await this.#recovered(draft, before, sends);
         return outcome.reply;
       }
-      if (draft === null) return asItCame(outcome);
+      // A hint is followed once.
+      if (draft === null || (outcome.verdict.isHint && last?.verdict.isHint)) return asItCame(outcome);
       if (last !== null && last !== silent) discard(last.cause);
       last = outcome;
       if (outcome.answer?.isSilent) silent = outcome;
@@ -271,8 +274,8 @@ export class CallRun<Message> {
       cause,
     });
     await this.#tell("overflow-failed", { ...error.facts, ...aboutVerdict(verdict), why });
-    // An answer to only part of the request is still an answer.
-    if (answer?.isSilent) return answer.reply;
+    // An answer to only part of the request is still an answer, and a hint may be wrong.
+    if (answer?.isSilent || verdict.isHint) return asItCame({ isDone: false, verdict, cause, answer });
     discard(cause);
     throw error;
   }
@@ -380,10 +383,13 @@ export function newCall(ports: CallPorts): Call {
 function check(messages: readonly unknown[], send: Send<never, unknown>, options: CallOptions): void {
   if (!Array.isArray(messages)) throw new SpillwayError("bad-input", "call takes a list of messages");
   if (typeof send !== "function") throw new SpillwayError("bad-input", "call takes a function that sends");
-  const { media, deadlineMs, persist, history, compactor, rules, signal, model, answerTokens } = options;
+  const { media, whenPartlyRead, deadlineMs, persist, history, compactor, rules, signal, model, answerTokens } =
+    options;
   ladderOf(options.ladder ?? "default");
   if (media !== undefined && media !== "results" && media !== "all")
     throw new SpillwayError("bad-input", `media must be "results" or "all"; got ${String(media)}`);
+  if (whenPartlyRead !== undefined && whenPartlyRead !== "keep" && whenPartlyRead !== "resend")
+    throw new SpillwayError("bad-input", `whenPartlyRead must be "keep" or "resend"; got ${String(whenPartlyRead)}`);
   if (deadlineMs !== undefined && !(deadlineMs > 0))
     throw new SpillwayError("bad-input", `deadlineMs must be over 0; got ${String(deadlineMs)}`);
   if (compactor !== undefined && typeof compactor?.compact !== "function")

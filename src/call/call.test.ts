@@ -335,6 +335,39 @@ describe("rules of the user's own", () => {
   });
 });
 
+const RESEND = { whenPartlyRead: "resend" as const };
+
+describe("a refusal without a word", () => {
+  const bodiless = () => Object.assign(new Error("400 status code (no body)"), { status: 400 });
+  const near = () => ({ ...OPTIONS, window: 14_000 });
+  const pruning = { mode: "off" as const, insure: false, batch: { maxChars: 1_000_000, windowShare: 1 } };
+
+  it("near the window is tried once with less", async () => {
+    const { spillway, kinds } = await open();
+    const sent: number[] = [];
+    const send = (messages: Message[]) => {
+      sent.push(tokensOf(messages));
+      if (sent.length === 1) throw bodiless();
+      return "answer";
+    };
+    expect(await spillway.call(session(8, 15_000), send, { ...near(), pruning })).toBe("answer");
+    expect(sent[1]).toBeLessThan(sent[0] ?? 0);
+    expect(kinds()).toContain("overflow-recovered");
+  });
+
+  it("that comes again is thrown as it came, and so is one far below the window", async () => {
+    const { spillway } = await open();
+    const error = bodiless();
+    const send = vi.fn<Send<Message, never>>(() => {
+      throw error;
+    });
+    await expect(spillway.call(session(8, 15_000), send, { ...near(), pruning })).rejects.toBe(error);
+    expect(send).toHaveBeenCalledTimes(2);
+    await expect(spillway.call(session(8, 15_000), send, { ...OPTIONS, window: 1_000_000 })).rejects.toBe(error);
+    expect(send).toHaveBeenCalledTimes(3);
+  });
+});
+
 describe("answers are looked at too", () => {
   it("a Response that refuses, and one that is a stream which begins with an error; bytes are not lost", async () => {
     const { spillway } = await open();
@@ -373,6 +406,7 @@ describe("answers are looked at too", () => {
     const send = vi.fn<Send<Message, Answer>>((messages) => ({ usage: { input_tokens: tokensOf(messages) } }));
     const options = {
       ...OPTIONS,
+      ...RESEND,
       window: 20_000,
       pruning: { mode: "off" as const, insure: false, batch: { maxChars: 1_000_000 } },
     };
@@ -382,6 +416,36 @@ describe("answers are looked at too", () => {
     const stuck = await spillway.call([user(words(200_000))], send, options);
     expect(stuck.usage.input_tokens).toBeGreaterThan(20_000);
     expect(kinds().at(-1)).toBe("overflow-failed");
+  });
+
+  it.each([
+    ["a window stated too low", { window: 20_000 }, { prompt_tokens: 30_000, completion_tokens: 40 }],
+    ["usage that leaves out what came from a cache", {}, { prompt_tokens: 12, completion_tokens: 40 }],
+    ["usage over the window and no word of its end", { window: 20_000 }, { input_tokens: 30_000 }],
+  ])("a complete answer is kept and not paid for twice: %s", async (_what, options, usage) => {
+    const { spillway, events } = await open();
+    const answer = { choices: [{ finish_reason: "stop" }], usage };
+    const send = vi.fn<Send<Message, unknown>>(() => answer);
+    expect(await spillway.call(session(8, 15_000), send, { ...OPTIONS, ...options })).toBe(answer);
+    const body = JSON.stringify(answer);
+    const fetched = vi.fn<Send<Message, Response>>(
+      () => new Response(body, { headers: { "content-type": "application/json" } }),
+    );
+    expect(await (await spillway.call(session(8, 15_000), fetched, { ...OPTIONS, ...options })).text()).toBe(body);
+    expect([send.mock.calls.length, fetched.mock.calls.length]).toEqual([1, 1]);
+    expect(events.map(({ kind, more }) => [kind, more?.isKept])).toEqual([
+      ["overflow-detected", true],
+      ["overflow-detected", true],
+    ]);
+  });
+
+  it("usage that names what came from a cache beside the rest is no doubt", async () => {
+    const { spillway, events } = await open();
+    const usage = { prompt_tokens: 12, prompt_tokens_details: { cached_tokens: 30_000 }, completion_tokens: 4 };
+    const send = vi.fn<Send<Message, unknown>>(() => ({ choices: [{ finish_reason: "stop" }], usage }));
+    await spillway.call(session(8, 15_000), send, { ...OPTIONS, ...RESEND });
+    expect(send).toHaveBeenCalledTimes(1);
+    expect(events).toEqual([]);
   });
 
   it("no answer at a full window is asked for again with room; one that was only cut off is an answer", async () => {
@@ -408,12 +472,12 @@ describe("answers are looked at too", () => {
     const read = (share: number) =>
       vi.fn<Send<Message, Answer>>((sent) => ({ usage: { input_tokens: Math.floor(tokensOf(sent) * share) } }));
     const longer = read(0.5);
-    await spillway.call(messages, longer, OPTIONS);
+    await spillway.call(messages, longer, { ...OPTIONS, ...RESEND });
     expect(longer).toHaveBeenCalledTimes(1);
     const dropping = vi.fn<Send<Message, Answer>>((sent) => ({
       usage: { input_tokens: Math.min(5000, tokensOf(sent)) },
     }));
-    await spillway.call(structuredClone(messages), dropping, OPTIONS);
+    await spillway.call(structuredClone(messages), dropping, { ...OPTIONS, ...RESEND });
     expect(dropping.mock.calls.length).toBeGreaterThan(1);
     expect(tokensOf(dropping.mock.lastCall?.[0] ?? [])).toBeLessThan(12_000);
   });
@@ -469,7 +533,7 @@ describe("whoever sends", () => {
         if (sends++ === 0) return answer;
         throw later;
       };
-      expect(await spillway.call(session(8, 15_000), send, { ...OPTIONS, window: 50_000 })).toBe(answer);
+      expect(await spillway.call(session(8, 15_000), send, { ...OPTIONS, ...RESEND, window: 50_000 })).toBe(answer);
       expect(sends).toBeGreaterThan(1);
     }
   });

@@ -31,6 +31,8 @@ export interface Verdict {
   includesOutput?: true;
   /** How many of them are the tools', where the provider says it. */
   toolTokens?: number;
+  /** The answer came whole by its own word; only its usage speaks against it. */
+  isComplete?: true;
   /** Nothing was said: the request was near the limit, and that is all that speaks for it. */
   isHint?: true;
   /** The words, the code or the numbers that decided it. Never from the conversation. */

@@ -73,6 +73,7 @@ const CALL: { [key in keyof Required<CallOptions>]: true } = {
   ladder: true,
   compactor: true,
   media: true,
+  whenPartlyRead: true,
   provider: true,
   rules: true,
   signal: true,

@@ -117,8 +117,11 @@ function silentOverflow({ usage, stops }: Evidence, context: VerdictContext): Om
   if (usage !== null) {
     const { inputTokens, mostInputTokens, outputTokens } = usage;
     const { window, estimatedTokens } = context;
-    if (window !== undefined && inputTokens > window)
-      return silent("usage-over-window", inputTokens, window, `usage of ${inputTokens}, window of ${window}`);
+    const complete = !cutOff && outputTokens !== 0 ? { isComplete: true as const } : {};
+    if (window !== undefined && inputTokens > window) {
+      const evidence = `usage of ${inputTokens}, window of ${window}`;
+      return { ...silent("usage-over-window", inputTokens, window, evidence), ...complete };
+    }
     if (window !== undefined && cutOff && outputTokens === 0 && inputTokens >= window * FULL)
       return silent(
         "empty-at-full-window",
@@ -126,13 +129,10 @@ function silentOverflow({ usage, stops }: Evidence, context: VerdictContext): Om
         Math.floor(window * WITH_ROOM),
         `no answer, ${inputTokens} of ${window} used`,
       );
-    if (estimatedTokens !== undefined && inputTokens > 0 && mostInputTokens < estimatedTokens * LOST)
-      return silent(
-        "truncated-by-server",
-        estimatedTokens,
-        inputTokens,
-        `${inputTokens} read of about ${estimatedTokens}`,
-      );
+    if (estimatedTokens !== undefined && inputTokens > 0 && mostInputTokens < estimatedTokens * LOST) {
+      const evidence = `${inputTokens} read of about ${estimatedTokens}`;
+      return { ...silent("truncated-by-server", estimatedTokens, inputTokens, evidence), ...complete };
+    }
   }
   return cutOff ? { kind: "output-limit", rule: "answer-cut-off", evidence: [...stops].join(", ") } : null;
 }

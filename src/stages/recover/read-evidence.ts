@@ -255,12 +255,21 @@ export function readUsage(value: unknown): Usage | null {
     const input = count(fieldOf(value, name));
     if (input === null) continue;
     const inputTokens = apart.reduce((sum, share) => sum + (count(fieldOf(value, share)) ?? 0), input);
-    // A framework passes on what its provider says, which includes the cache's part or does not.
-    const cached = name === "inputTokens" ? (count(fieldOf(value, "cachedInputTokens")) ?? 0) : 0;
+    // Gateways and frameworks pass on what their provider says, which includes the cache's part or does not.
+    const cached = cachedOf(value);
     const mostInputTokens = inputTokens + cached;
     return { inputTokens: cached > inputTokens ? mostInputTokens : inputTokens, mostInputTokens, outputTokens };
   }
   return null;
+}
+
+/** Returns the tokens from a cache that are named beside an input which may or may not include them. */
+function cachedOf(value: object): number {
+  for (const name of ["prompt_tokens_details", "input_tokens_details"]) {
+    const details = fieldOf(value, name);
+    if (typeof details === "object" && details !== null) return count(fieldOf(details, "cached_tokens")) ?? 0;
+  }
+  return first(value, ["cachedInputTokens", "prompt_cache_hit_tokens"]) ?? 0;
 }
 
 function first(value: object, names: readonly string[]): number | null {

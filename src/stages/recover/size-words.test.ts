@@ -20,7 +20,10 @@ describe("families of words", () => {
     ["Error: context overflow", "Let us look at the context overflow bug"],
     ["Context overflow: prompt too large for the model.", "Stack overflow: recursion too deep for the model."],
     ["n_keep (9000) >= n_ctx (4096)", "top_k (9000) >= vocab (4096)"],
-    ["Prompt is 11543 tokens but the context window is 4096 tokens.", "Prompt is 400 tokens, the context window is 4096 tokens."],
+    [
+      "Prompt is 11543 tokens but the context window is 4096 tokens.",
+      "Prompt is 400 tokens, the context window is 4096 tokens.",
+    ],
     ["Input tokens exceed the limit", "Input tokens exceed the limit per minute"],
     ["Input tokens exceed the limit", "Input tokens exceed the limit of your plan"],
     ["Total tokens exceed the limit", "Output tokens exceed the limit"],
