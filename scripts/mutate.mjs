@@ -115,7 +115,7 @@ function roomsOf(paths) {
   const roomOf = (path) => /^src\/(?:(?:stages|storage|entrypoints)\/)?[^/]+(?=\/)/.exec(path)?.[0];
   const tested = new Set(paths.filter((path) => path.endsWith(".test.ts")).map(roomOf));
   tested.delete(undefined);
-  const isSource = (path) => path.endsWith(".ts") && !/\.test\.ts$|-binary\.ts$|\/fixtures\//.test(path);
+  const isSource = (path) => path.endsWith(".ts") && !/\.test\.ts$|-binary\.ts$/.test(path);
   return [...tested].sort().map((path) => {
     const bugs = paths.filter((file) => roomOf(file) === path && isSource(file)).flatMap(bugsIn);
     for (let at = bugs.length - 1; at > 0; at--) {

@@ -1,4 +1,3 @@
-export type { ExpectedResult, Path, WireFixture } from "../wire/fixtures/fixture.ts";
 export type {
   FakeCall,
   FakeMinute,
@@ -17,3 +16,4 @@ export { type LedgerUnderTest, testLedger } from "./test-ledger.ts";
 export { testStore } from "./test-store.ts";
 export { type Runner, type SuiteOptions, testStrategy } from "./test-strategy.ts";
 export { testWire } from "./test-wire.ts";
+export type { ExpectedResult, Path, WireFixture } from "./wire-fixture.ts";

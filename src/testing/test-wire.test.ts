@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { anthropicFixtures } from "../../test/wire/anthropic.ts";
 import type { Wire } from "../contract/wire.ts";
 import { anthropic } from "../wire/anthropic.ts";
-import { anthropicFixtures } from "../wire/fixtures/anthropic.ts";
 import { testWire } from "./test-wire.ts";
 
 /** Returns the names of the suite's tests that fail for a wire. */

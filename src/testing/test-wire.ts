@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Wire, WireEdit, WireMessage } from "../contract/wire.ts";
-import type { Path, WireFixture } from "../wire/fixtures/fixture.ts";
 import { missingMessages, pairResults } from "../wire/pair-results.ts";
 import { arbitraryJunk, hostileMessages } from "./hostile-messages.ts";
 import type { Runner, SuiteOptions } from "./test-strategy.ts";
@@ -16,6 +15,7 @@ import {
   readFixture,
   valueAt,
 } from "./wire-checks.ts";
+import type { Path, WireFixture } from "./wire-fixture.ts";
 
 /**
  * Runs the promises that every wire keeps, on conversations in its format and on random damage to them. A failure

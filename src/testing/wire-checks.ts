@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Wire, WireMessage } from "../contract/wire.ts";
-import type { ExpectedResult, Path, WireFixture } from "../wire/fixtures/fixture.ts";
 import { type PairedResult, pairResults } from "../wire/pair-results.ts";
+import type { ExpectedResult, Path, WireFixture } from "./wire-fixture.ts";
 
 // The checks and comparisons of testWire.
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { anthropicFixtures } from "./fixtures/anthropic.ts";
-import { bedrockFixtures } from "./fixtures/bedrock.ts";
-import { geminiFixtures } from "./fixtures/gemini.ts";
-import { openaiChatFixtures } from "./fixtures/openai-chat.ts";
-import { openaiResponsesFixtures } from "./fixtures/openai-responses.ts";
+import { anthropicFixtures } from "../../test/wire/anthropic.ts";
+import { bedrockFixtures } from "../../test/wire/bedrock.ts";
+import { geminiFixtures } from "../../test/wire/gemini.ts";
+import { openaiChatFixtures } from "../../test/wire/openai-chat.ts";
+import { openaiResponsesFixtures } from "../../test/wire/openai-responses.ts";
 import { readRequest } from "./request-messages.ts";
 
 const HELLO = [{ role: "user", content: "hi" }];

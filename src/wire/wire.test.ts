@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
+import { aiSdkFixtures } from "../../test/wire/ai-sdk.ts";
+import { anthropicFixtures } from "../../test/wire/anthropic.ts";
+import { bedrockFixtures } from "../../test/wire/bedrock.ts";
+import { geminiFixtures } from "../../test/wire/gemini.ts";
+import { langchainFixtures } from "../../test/wire/langchain.ts";
+import { mcpFixtures } from "../../test/wire/mcp.ts";
+import { openaiChatFixtures } from "../../test/wire/openai-chat.ts";
+import { openaiResponsesFixtures } from "../../test/wire/openai-responses.ts";
+import { piFixtures } from "../../test/wire/pi.ts";
 import type { Wire } from "../contract/wire.ts";
 import { testWire } from "../testing/test-wire.ts";
-import { aiSdkFixtures } from "./fixtures/ai-sdk.ts";
-import { anthropicFixtures } from "./fixtures/anthropic.ts";
-import { bedrockFixtures } from "./fixtures/bedrock.ts";
-import type { WireFixture } from "./fixtures/fixture.ts";
-import { geminiFixtures } from "./fixtures/gemini.ts";
-import { langchainFixtures } from "./fixtures/langchain.ts";
-import { mcpFixtures } from "./fixtures/mcp.ts";
-import { openaiChatFixtures } from "./fixtures/openai-chat.ts";
-import { openaiResponsesFixtures } from "./fixtures/openai-responses.ts";
-import { piFixtures } from "./fixtures/pi.ts";
+import type { WireFixture } from "../testing/wire-fixture.ts";
 import { detectWire, wireNamed, wires } from "./registry.ts";
 
 const FIXTURES = new Map<string, readonly WireFixture[]>([
