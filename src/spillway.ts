@@ -13,6 +13,7 @@ import type { EventKind } from "./contract/event.ts";
 import type { Policy } from "./contract/policy.ts";
 import type { Artifact, Store } from "./contract/store.ts";
 import type { Strategy } from "./contract/strategy.ts";
+import { within } from "./deadline.ts";
 import { SpillwayError } from "./errors.ts";
 import type { GuardOptions, Histories } from "./histories/histories.ts";
 import type { PrepareOptions } from "./prepare/ports.ts";
@@ -49,7 +50,7 @@ import { resolveToolPolicy } from "./stages/policy/resolve-tool-policy.ts";
 import { hostTokens } from "./stages/record/derive-rates.ts";
 import { type CutFields, type FaultFields, isCut, type Logger, logCut, logFault } from "./stages/record/events.ts";
 import type { RuleInput } from "./stages/redact/redaction-rule.ts";
-import { newBreaker, within } from "./stages/spill/deadline.ts";
+import { newBreaker } from "./stages/spill/breaker.ts";
 import type { SpillPlace } from "./stages/spill/spill.ts";
 
 export { openRedaction } from "./spillway/open-redaction.ts";

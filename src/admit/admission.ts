@@ -10,12 +10,13 @@ import { headTail } from "../stages/clamp/strategies/edges.ts";
 import type { SavedCopy } from "../stages/mark/access.ts";
 import type { CustomMarker, MarkRequest } from "../stages/mark/forms.ts";
 import { tagAtEnd, withTag } from "../stages/mark/quoted.ts";
-import { endedEarly, exitLine, grouped } from "../stages/mark/texts.ts";
+import { endedEarly, exitLine } from "../stages/mark/texts.ts";
 import { type Marked, writeBinary, writeEmpty, writeMarked } from "../stages/mark/write-marked.ts";
 import { describeBinary } from "../stages/measure/describe-binary.ts";
 import { lazySize, measureText } from "../stages/measure/measure-text.ts";
 import { encodeText, newScan, SAMPLE_BYTES, scannedLines, scanText } from "../stages/measure/scan.ts";
 import { NUMBERS, PLAIN_STRATEGY } from "../stages/policy/defaults.ts";
+import { grouped } from "../values.ts";
 import { cutAccount, newReceipt, summaryReceipt, wholeAccount, withFaults } from "./receipts.ts";
 
 /** How one output is admitted: everything decided, nothing looked up. */

@@ -1,10 +1,10 @@
 import type { Artifact, ArtifactAbout, Store } from "../contract/store.ts";
+import { within } from "../deadline.ts";
 import { messageOf } from "../errors.ts";
 import type { Access } from "../stages/mark/access.ts";
 import { bytesOf, isStream, readChunks } from "../stages/measure/read-chunks.ts";
 import { encodeText } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { within } from "../stages/spill/deadline.ts";
 import { type SpillPlace, startSpill } from "../stages/spill/spill.ts";
 import { spillNow } from "../stages/spill/spill-now.ts";
 import {

@@ -220,7 +220,7 @@ export function wrapTools<T extends readonly Tool[] | Record<string, Tool>>(
   return Object.fromEntries(entries.map(([name, tool]) => [name, wrapTool(tool, wrapping, { name, ...options })])) as T;
 }
 
-/** Limits and strategy that a tool states on itself, in our names or as seed 001's BaseTool has them. */
+/** Limits and strategy that a tool states on itself, in our names or as constants of its class (`MAX_OUTPUT_CHARS`). */
 function declaredBy(tool: object): ToolOverride | undefined {
   const own = tool as { limits?: Limits; strategy?: string; MAX_OUTPUT_CHARS?: number; MAX_OUTPUT_LINES?: number };
   const type = (tool as { constructor?: typeof own }).constructor;

@@ -1,4 +1,5 @@
 import type { Verdict } from "../contract/verdict.ts";
+import { untilAborted } from "../deadline.ts";
 import { type ClassifyOptions, classify } from "../stages/recover/classify.ts";
 import type { Rule } from "../stages/recover/compile-signatures.ts";
 import { peekResponse } from "../stages/recover/peek-response.ts";
@@ -177,20 +178,4 @@ export function asItCame<Reply>({ answer, cause }: Refusal<Reply>): Reply {
 export function discard(cause: unknown): void {
   // Responses of other libraries may have another kind of body.
   if (isResponse(cause) && typeof cause.body?.cancel === "function") void cause.body.cancel().catch(() => {});
-}
-
-/** Settles when the work does, or rejects when the signal aborts, even if the work ignores the signal. */
-export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let stop = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
-  });
-  try {
-    signal.throwIfAborted();
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-    work.catch(() => {});
-  }
 }

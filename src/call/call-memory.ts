@@ -1,3 +1,4 @@
+import { isObject } from "../values.ts";
 /** A request that was answered, and its size by the provider's count. */
 export interface AnsweredRequest {
   messages: readonly unknown[];
@@ -111,8 +112,4 @@ function firstTurn(messages: readonly unknown[]): unknown {
   const isPrompt = (message: unknown) =>
     isObject(message) && "role" in message && (message.role === "system" || message.role === "developer");
   return messages.find((message) => !isPrompt(message));
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }

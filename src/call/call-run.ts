@@ -1,6 +1,7 @@
 import type { EventKind } from "../contract/event.ts";
 import type { Verdict } from "../contract/verdict.ts";
 import type { Wire } from "../contract/wire.ts";
+import { untilAborted } from "../deadline.ts";
 import { messageOf, type OverflowError, type OverflowStep, SpillwayError } from "../errors.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { mergeInputs } from "../stages/policy/merge-rows.ts";
@@ -20,7 +21,6 @@ import {
   discard,
   type Outcome,
   type Refusal,
-  untilAborted,
 } from "./attempt-send.ts";
 import { CallMemory } from "./call-memory.ts";
 import type { Call, CallOptions, CallPorts, Send } from "./call-options.ts";

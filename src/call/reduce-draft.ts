@@ -1,6 +1,7 @@
 import type { Compactor } from "../contract/compactor.ts";
 import type { PruningPolicy } from "../contract/policy.ts";
 import type { VerdictKind } from "../contract/verdict.ts";
+import { untilAborted } from "../deadline.ts";
 import { messageOf, type OverflowStep } from "../errors.ts";
 import { guardLimits } from "../stages/guard/guard.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
@@ -8,7 +9,6 @@ import { trimmedChars } from "../stages/prune/trim-text.ts";
 import type { RecoveryGoal } from "../stages/recover/recovery-goal.ts";
 import type { Rung, RungRequest } from "../stages/recover/rung.ts";
 import { applyCuts, type CutTools } from "./apply-cuts.ts";
-import { untilAborted } from "./attempt-send.ts";
 import { Draft, type DraftItem, type Scale } from "./draft.ts";
 
 /** A rung that was tried, and what it freed. */

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { extname } from "node:path";
 import { SpillwayError } from "../errors.ts";
-import { grouped } from "../stages/policy/check-limits.ts";
+import { grouped } from "../values.ts";
 import { ConfigFault, printable } from "./config-fault.ts";
 import type { ConfigNode } from "./config-node.ts";
 

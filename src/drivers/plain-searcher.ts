@@ -1,6 +1,7 @@
 import type { Searcher, SearchHit, SearchOutcome, SearchRequest, SearchSource } from "../contract/searcher.ts";
+import { stopAfter } from "../deadline.ts";
 import { type Scan, startRegexWorker } from "./regex-worker.ts";
-import { readChunks, stopAfter } from "./source-chunks.ts";
+import { readChunks } from "./source-chunks.ts";
 
 /** A step is small enough that the outcome can say exactly how far a search came. */
 const STEP_BYTES = 1024 * 1024;

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Searcher, SearchHit, SearchOutcome, SearchRequest, SearchSource } from "../contract/searcher.ts";
+import { stopAfter } from "../deadline.ts";
 import { SpillwayError } from "../errors.ts";
-import { readChunks, stopAfter } from "./source-chunks.ts";
+import { readChunks } from "./source-chunks.ts";
 
 /**
  * How many rows are read one by one. Beyond this a second run only counts, because printing rows costs more than

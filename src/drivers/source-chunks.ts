@@ -25,25 +25,3 @@ export async function* readChunks(
     yield chunk;
   }
 }
-
-/** A signal that aborts after a time or with another signal, whichever comes first. `done` releases both. */
-interface Stop {
-  signal: AbortSignal;
-  done(): void;
-}
-
-/** Starts the timer and returns the signal. */
-export function stopAfter(deadlineMs: number, other: AbortSignal | undefined): Stop {
-  const controller = new AbortController();
-  const abort = () => controller.abort();
-  const timer = setTimeout(abort, deadlineMs);
-  if (other?.aborted) abort();
-  other?.addEventListener("abort", abort);
-  return {
-    signal: controller.signal,
-    done() {
-      clearTimeout(timer);
-      other?.removeEventListener("abort", abort);
-    },
-  };
-}

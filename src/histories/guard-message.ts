@@ -8,8 +8,8 @@ import type { Wire, WireResult } from "../contract/wire.ts";
 import { messageOf } from "../errors.ts";
 import { repairText } from "../stages/guard/guard.ts";
 import type { Access } from "../stages/mark/access.ts";
-import { counted } from "../stages/mark/texts.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
+import { counted } from "../values.ts";
 
 /** Tells a hook about the message that it may change. */
 export interface PersistAbout {

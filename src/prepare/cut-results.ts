@@ -40,7 +40,7 @@ export function frameOf(preparation: Preparation): PruneFrame<Item> {
   };
 }
 
-/** Saves what is about to go, then shows each result in its new form. Without a store the texts are exactly the seed's. */
+/** Saves what is about to go, then shows each result in its new form. Without a store the texts have no line of ours that says where the rest is. */
 export async function cutResults(
   cuts: readonly PruneCut<Item>[],
   preparation: Preparation,

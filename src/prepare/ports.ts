@@ -6,7 +6,7 @@ import type { Policy, PruningInput, ToolPolicy } from "../contract/policy.ts";
 import type { Artifact } from "../contract/store.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import type { Access } from "../stages/mark/access.ts";
-import type { Breaker } from "../stages/spill/deadline.ts";
+import type { Breaker } from "../stages/spill/breaker.ts";
 import type { SpillPlace } from "../stages/spill/spill.ts";
 
 /** What may be said for one request. */

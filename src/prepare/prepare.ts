@@ -1,14 +1,14 @@
 import type { Policy, PruningInput, PruningPolicy } from "../contract/policy.ts";
 import type { Wire } from "../contract/wire.ts";
 import { messageOf, SpillwayError } from "../errors.ts";
-import { counted } from "../stages/mark/texts.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { mergeInputs } from "../stages/policy/merge-rows.ts";
 import { resolvePruning } from "../stages/policy/resolve-sections.ts";
-import { planSeed } from "../stages/prune/plan-seed.ts";
+import { planEachRequest } from "../stages/prune/plan-each-request.ts";
 import { planSteps, type StepPlan, type Triggers } from "../stages/prune/plan-steps.ts";
 import { mayPrune, STEP } from "../stages/prune/prune-item.ts";
 import { type ResolvedWindow, resolveWindow } from "../stages/prune/resolve-window.ts";
+import { counted } from "../values.ts";
 import { detectWire, wireNamed, wires } from "../wire/index.ts";
 import { budgetBatch, insureResults } from "./clamp-results.ts";
 import { Conversation, type Item } from "./conversation.ts";
@@ -129,7 +129,7 @@ class Preparer {
       session,
     });
     const isOdd = warnOfOdd(preparation);
-    const plan = pruning.sticky ? await this.#steps(preparation) : await this.#seed(preparation);
+    const plan = pruning.sticky ? await this.#steps(preparation) : await this.#eachRequest(preparation);
     const { before, replayed } = plan;
     const report = reportOf(preparation, { wire, window, before, replayed }, plan.plan);
     if (isOdd || preparation.changes.length > 0) await tell(this.#ports, options, aboutOf(report));
@@ -164,15 +164,15 @@ class Preparer {
     return { before, replayed, plan };
   }
 
-  async #seed(preparation: Preparation) {
+  async #eachRequest(preparation: Preparation) {
     const { conversation, pruning } = preparation;
     for (const item of conversation.items) {
       if (textOf(item) === pruning.hardClear.placeholder) item.step = STEP.cleared;
     }
-    // The seed knows nothing of limits; with its own estimate it is held to the letter.
+    // This plan knows nothing of limits. With `chars/4` it is held to the letter.
     if (pruning.estimate !== "chars/4") await insureResults(conversation, preparation);
     const before = conversation.total;
-    const { cuts, why } = planSeed(frameOf(preparation), pruning);
+    const { cuts, why } = planEachRequest(frameOf(preparation), pruning);
     await cutResults(cuts, preparation, false);
     const trigger = { active: cuts.length > 0, why };
     const stateless = { active: false, why: "sticky is false" };

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { newBreaker } from "../stages/spill/deadline.ts";
+import { newBreaker } from "../stages/spill/breaker.ts";
 import { Projections } from "./projections.ts";
 
 const projections = (maxConversations: number) =>

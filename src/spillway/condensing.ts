@@ -6,7 +6,7 @@ import type { Artifact } from "../contract/store.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import type { Access } from "../stages/mark/access.ts";
 import { summarizerFromEnvironment } from "../stages/policy/policy-from-environment.ts";
-import type { Breaker } from "../stages/spill/deadline.ts";
+import type { Breaker } from "../stages/spill/breaker.ts";
 import type { SpillPlace } from "../stages/spill/spill.ts";
 import type { SpillwayPorts } from "./ports.ts";
 

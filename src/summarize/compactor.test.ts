@@ -13,7 +13,7 @@ import type { Wire } from "../contract/wire.ts";
 import { modelClient } from "../drivers/model-client/model-client.ts";
 import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { newBreaker } from "../stages/spill/deadline.ts";
+import { newBreaker } from "../stages/spill/breaker.ts";
 import { memoryStore } from "../storage/stores/memory.ts";
 import type { FakeProviderOptions } from "../testing/fake-provider/fake-provider.ts";
 import { startFakeProvider } from "../testing/fake-provider/start-fake-provider.ts";

@@ -1,10 +1,10 @@
 import type { TokenCounter } from "../contract/token-counter.ts";
 import type { Wire, WireCall, WireMessage, WireRole } from "../contract/wire.ts";
 import { plainName } from "../stages/mark/data-block.ts";
-import { grouped } from "../stages/mark/texts.ts";
 import { splitsPair } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { weighMedia, weighOutside } from "../stages/prune/weight.ts";
+import { grouped } from "../values.ts";
 import { type PairedResult, pairResults } from "../wire/pair-results.ts";
 import { mostPieces, startSplit } from "./plan-summary.ts";
 

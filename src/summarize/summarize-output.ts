@@ -2,12 +2,12 @@ import { isWithin, writeEnded } from "../admit/admission.ts";
 import type { Summarize } from "../admit/admit-output.ts";
 import type { ModelClient } from "../contract/model-client.ts";
 import type { Store } from "../contract/store.ts";
+import { within } from "../deadline.ts";
 import { messageOf } from "../errors.ts";
 import { writeSummary } from "../stages/mark/write-summary.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import type { Breaker } from "../stages/spill/deadline.ts";
-import { within } from "../stages/spill/deadline.ts";
+import type { Breaker } from "../stages/spill/breaker.ts";
 import { planSummary, type SummaryPlan, startSplit } from "./plan-summary.ts";
 import { checkAnswer, newNonce, type SummaryMaterial, type SummaryTarget, summaryPrompt } from "./summary-prompt.ts";
 

@@ -1,6 +1,6 @@
 import type { ModelPrompt } from "../contract/model-client.ts";
 import { dataBlock, dataRule } from "../stages/mark/data-block.ts";
-import { grouped } from "../stages/mark/texts.ts";
+import { grouped } from "../values.ts";
 
 /** How long a summary may be. */
 export interface SummaryTarget {

@@ -1,4 +1,5 @@
 import type { Wire, WireCall, WireEdit, WireMessage, WireRole } from "../contract/wire.ts";
+import { isRecord, type JsonRecord } from "../values.ts";
 import {
   addCall,
   addHostedCall,
@@ -11,7 +12,7 @@ import {
 } from "./blocks.ts";
 import { type Content, type ContentShape, readContent, typedShape, writeContent } from "./content.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
-import { idOf, isJsonText, isRecord, type JsonRecord, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
+import { idOf, isJsonText, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
 
 const ROLES = new Set<unknown>(["system", "user", "assistant", "tool"]);
 

@@ -1,4 +1,5 @@
 import type { Wire, WireCall, WireMessage } from "../contract/wire.ts";
+import { isRecord, type JsonRecord } from "../values.ts";
 import {
   addCall,
   addHostedCall,
@@ -12,7 +13,7 @@ import {
 } from "./blocks.ts";
 import { type ContentShape, writeContent } from "./content.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
-import { idOf, isRecord, type JsonRecord, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
+import { idOf, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
 
 const MEDIA = ["image", "document", "video", "audio"];
 const KNOWN = ["text", "toolUse", "toolResult", "cachePoint", "reasoningContent", "guardContent", "searchResult"];

@@ -1,6 +1,7 @@
 import type { WireCall, WireEdit, WireMessage, WireResult } from "../contract/wire.ts";
+import { isRecord, type JsonRecord } from "../values.ts";
 import { type ContentShape, readContent } from "./content.ts";
-import { isRecord, type JsonRecord, jsonChars, withField } from "./record.ts";
+import { jsonChars, withField } from "./record.ts";
 
 // This file serves formats in which a message is a list of blocks, and some of the blocks are calls or results.
 

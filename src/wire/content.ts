@@ -1,5 +1,6 @@
 import type { WireEdit } from "../contract/wire.ts";
-import { isRecord, type JsonRecord, jsonChars } from "./record.ts";
+import { isRecord, type JsonRecord } from "../values.ts";
+import { jsonChars } from "./record.ts";
 
 /** What a block of a result's content is for a model. A block that is "other" is kept and never changed. */
 export type Part = { text: string } | { mediaBytes: number } | "other" | "malformed";

@@ -1,4 +1,5 @@
 import type { Wire, WireCall, WireEdit, WireMessage } from "../contract/wire.ts";
+import { isRecord, type JsonRecord } from "../values.ts";
 import {
   addCall,
   addHostedCall,
@@ -10,7 +11,7 @@ import {
   writeBlocks,
 } from "./blocks.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
-import { idOf, isJsonText, isRecord, type JsonRecord, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
+import { idOf, isJsonText, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
 
 // The SDK writes field names in camel case, and some clients of the REST API write them in snake case. Both are read.
 

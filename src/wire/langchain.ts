@@ -1,8 +1,9 @@
 import type { Wire, WireCall, WireMessage } from "../contract/wire.ts";
+import { isRecord, type JsonRecord } from "../values.ts";
 import { addCall, addHostedCall, addMedia, addResult, addText, readBlocks, settleHosted } from "./blocks.ts";
 import { type ContentShape, typedShape, writeContent } from "./content.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
-import { idOf, isRecord, type JsonRecord, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
+import { idOf, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
 
 const AT = "content";
 const MEDIA = /^(image|image_url|audio|input_audio|video|file|media|document|text-plain)$/;

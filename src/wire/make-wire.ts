@@ -1,5 +1,5 @@
 import type { Wire, WireCall, WireEdit, WireMessage, WireRole } from "../contract/wire.ts";
-import { isRecord, type JsonRecord } from "./record.ts";
+import { isRecord, type JsonRecord } from "../values.ts";
 
 const MAX_SAMPLE = 64;
 

@@ -1,8 +1,9 @@
 import type { Wire, WireEdit, WireMessage } from "../contract/wire.ts";
+import { isRecord, type JsonRecord } from "../values.ts";
 import { addCall, addResult } from "./blocks.ts";
 import { type ContentShape, readContent, typedShape, writeContent } from "./content.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
-import { idOf, isJsonText, isRecord, type JsonRecord, jsonChars, jsonText, withField } from "./record.ts";
+import { idOf, isJsonText, jsonChars, jsonText, withField } from "./record.ts";
 
 // Reads results of tools/call, alone or in the JSON-RPC message that carries them. The request of tools/call is the
 // call.

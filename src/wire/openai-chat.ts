@@ -1,8 +1,9 @@
 import type { Wire, WireMessage, WireRole } from "../contract/wire.ts";
+import { isRecord, type JsonRecord } from "../values.ts";
 import { addCall, addMedia, addResult, addText, readBlocks } from "./blocks.ts";
 import { typedShape, writeContent } from "./content.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
-import { idOf, isRecord, type JsonRecord, jsonChars, textOrNull, withField } from "./record.ts";
+import { idOf, jsonChars, textOrNull, withField } from "./record.ts";
 
 const AT = "content";
 const shape = { ...typedShape(mediaBytesOf, "cache_control"), needed: true };

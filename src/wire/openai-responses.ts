@@ -1,8 +1,9 @@
 import type { Wire, WireCall, WireMessage } from "../contract/wire.ts";
+import { isRecord, type JsonRecord } from "../values.ts";
 import { addCall, addMedia, addResult, addText, readBlocks } from "./blocks.ts";
 import { type ContentShape, writeContent } from "./content.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
-import { idOf, isRecord, type JsonRecord, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
+import { idOf, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
 
 // Reads items of a Responses request. The Agents SDK keeps the same items under names in camel case. Both are read.
 

@@ -1,8 +1,9 @@
 import type { Wire, WireEdit, WireMessage, WireRole } from "../contract/wire.ts";
+import { isRecord, type JsonRecord } from "../values.ts";
 import { addCall, addMedia, addResult, addText, readBlocks, settleRole, writeBlocks } from "./blocks.ts";
 import { typedShape, writeContent } from "./content.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
-import { idOf, isRecord, type JsonRecord, jsonChars, textOrNull, withField } from "./record.ts";
+import { idOf, jsonChars, textOrNull, withField } from "./record.ts";
 
 // Reads messages of pi and OpenClaw sessions, and the lines of their transcripts, which hold such messages. Older
 // sessions and other harnesses use other names for the same fields. All of them are read.

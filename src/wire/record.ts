@@ -1,11 +1,4 @@
-/** A JSON object. Messages of other programs are made of them. */
-export type JsonRecord = Record<string, unknown>;
-
-/** Returns true if a value is an object with fields, not a list. */
-export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
+import { type JsonRecord } from "../values.ts";
 /** Returns the value if it is text, otherwise null. */
 export function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;

@@ -1,11 +1,12 @@
 import type { Wire } from "../contract/wire.ts";
+import { isRecord, type JsonRecord } from "../values.ts";
 import { aiSdk } from "./ai-sdk.ts";
 import { anthropic } from "./anthropic.ts";
 import { bedrock } from "./bedrock.ts";
 import { gemini } from "./gemini.ts";
 import { openaiChat } from "./openai-chat.ts";
 import { openaiResponses } from "./openai-responses.ts";
-import { isRecord, type JsonRecord, withField } from "./record.ts";
+import { withField } from "./record.ts";
 import { detectWire } from "./registry.ts";
 
 /** The messages of a request's body, and their format. */

@@ -12,7 +12,7 @@ export interface Layer {
   note?: string;
 }
 
-const GROUND = ["contract", "errors", "load-package"];
+const GROUND = ["contract", "errors", "values", "deadline", "load-package"];
 const FIRST = ["measure", "policy", "mark", "record", "spill", "redact", "fold", "wire"];
 const CLAMP = ["clamp"];
 const PLANS = ["display", "prune", "guard", "cap"];

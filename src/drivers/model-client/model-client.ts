@@ -6,6 +6,7 @@ import type {
   ModelPrompt,
   ModelSource,
 } from "../../contract/model-client.ts";
+import { stopAfter, untilAborted } from "../../deadline.ts";
 import { messageOf, SpillwayError } from "../../errors.ts";
 import { checkNumber, describeValue } from "../../stages/policy/check-limits.ts";
 import { NUMBERS, type NumberRow } from "../../stages/policy/defaults.ts";
@@ -89,23 +90,15 @@ async function inTime<T>(
   timeoutMs: number,
   call: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const stop = new AbortController();
-  const timer = setTimeout(() => stop.abort(new Error(`no answer in ${timeoutMs} ms`)), timeoutMs);
-  const pass = () => stop.abort(outer?.reason);
-  outer?.addEventListener("abort", pass, { once: true });
-  if (outer?.aborted) pass();
+  const { signal, done } = stopAfter(timeoutMs, outer, `no answer in ${timeoutMs} ms`);
   try {
-    const stopped = new Promise<never>((_, reject) => {
-      stop.signal.addEventListener("abort", () => reject(stop.signal.reason), { once: true });
-    });
-    stop.signal.throwIfAborted();
-    return await Promise.race([call(stop.signal), stopped]);
+    signal.throwIfAborted();
+    return await untilAborted(call(signal), signal);
   } catch (error) {
-    if (stop.signal.aborted) throw stop.signal.reason;
+    if (signal.aborted) throw signal.reason;
     throw new Error(causeOf(error), { cause: error });
   } finally {
-    clearTimeout(timer);
-    outer?.removeEventListener("abort", pass);
+    done();
   }
 }
 

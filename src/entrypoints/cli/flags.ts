@@ -4,7 +4,7 @@ import type { PolicyInput } from "../../contract/policy.ts";
 import { SpillwayError } from "../../errors.ts";
 import { type LoadedConfig, loadConfig } from "../../index.ts";
 import { type AskOptions, openRedaction } from "../../spillway.ts";
-import { counted } from "../../stages/mark/texts.ts";
+import { counted } from "../../values.ts";
 import { tell } from "./tell.ts";
 
 /** Flags that say which policy applies. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { RecordedEvent } from "../../contract/event.ts";
 import type { Store } from "../../contract/store.ts";
-import { counted } from "../../stages/mark/texts.ts";
+import { counted } from "../../values.ts";
 import { sizeText } from "./amounts.ts";
 import { type PlaceFlags, SCOPE } from "./open-place.ts";
 import { tell } from "./tell.ts";

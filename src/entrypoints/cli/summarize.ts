@@ -1,6 +1,6 @@
 import type { Receipt } from "../../contract/receipt.ts";
 import type { Extent } from "../../contract/size.ts";
-import { counted, grouped } from "../../stages/mark/texts.ts";
+import { counted, grouped } from "../../values.ts";
 
 /** A receipt on one line, for people. */
 export function summarize(receipt: Receipt): string {

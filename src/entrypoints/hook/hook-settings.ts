@@ -1,3 +1,4 @@
+import { isRecord } from "../../values.ts";
 import type { HookChoice, SettingsFormat } from "./agent.ts";
 
 /** A file of settings, as far as hooks go; everything else in it stays. */
@@ -20,9 +21,9 @@ export function hookSettings(rowsFor: (choice: HookChoice) => Record<string, Hoo
 function parse(text: string): Settings {
   if (text.trim() === "") return {};
   const value: unknown = JSON.parse(text);
-  if (!isObject(value)) throw new Error("it holds no object");
+  if (!isRecord(value)) throw new Error("it holds no object");
   const { hooks = {} } = value;
-  if (!isObject(hooks)) throw new Error(`hooks must be an object; got ${JSON.stringify(hooks)}`);
+  if (!isRecord(hooks)) throw new Error(`hooks must be an object; got ${JSON.stringify(hooks)}`);
   for (const [event, rows] of Object.entries(hooks))
     if (!Array.isArray(rows)) throw new Error(`hooks.${event} must be a list; got ${JSON.stringify(rows)}`);
   return value;
@@ -63,8 +64,4 @@ function hooksOf({ hooks = {} }: Settings): Record<string, HookRow[]> {
 
 function isOurs({ command }: { command?: string }): boolean {
   return typeof command === "string" && /(^|[\\/])spillway(\.cmd)? hook\b/.test(command);
-}
-
-function isObject(value: unknown): value is Settings {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 import type { AdmitRequest, Spillway } from "../../spillway.ts";
+import { isRecord } from "../../values.ts";
 import { boundMedia } from "./bound-media.ts";
-import { ERROR_CODES, isRecord, type Message } from "./json-rpc.ts";
+import { ERROR_CODES, type Message } from "./json-rpc.ts";
 import type { ToolNames } from "./offer-tools.ts";
 
 /** Where the receipt stands in a result. */

@@ -1,5 +1,5 @@
 import type { Spillway } from "../../spillway.ts";
-import { isRecord } from "./json-rpc.ts";
+import { isRecord } from "../../values.ts";
 
 /** Whose result it is. */
 export interface MediaOf {

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { messageOf } from "../../errors.ts";
-import { hasId, isAsking, isRecord, keyOf, type Message, type MessageId, paramsOf } from "./json-rpc.ts";
+import { isRecord } from "../../values.ts";
+import { hasId, isAsking, keyOf, type Message, type MessageId, paramsOf } from "./json-rpc.ts";
 import { newSessionName, type ProxyOptions } from "./proxy-stdio.ts";
 import { type RelayEnds, startRelay } from "./relay.ts";
 

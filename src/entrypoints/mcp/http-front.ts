@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { messageOf } from "../../errors.ts";
+import { isRecord } from "../../values.ts";
 import { type FrontSession, newFrontSession } from "./front-session.ts";
-import { ERROR_CODES, hasId, isAsking, isRecord, type Message, refuse } from "./json-rpc.ts";
+import { ERROR_CODES, hasId, isAsking, type Message, refuse } from "./json-rpc.ts";
 import type { ProxyOptions } from "./proxy-stdio.ts";
 
 /** How clients reach a proxy over HTTP. */

@@ -1,6 +1,7 @@
 import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { messageOf } from "../../errors.ts";
-import { isRecord, type Message } from "./json-rpc.ts";
+import { isRecord } from "../../values.ts";
+import { type Message } from "./json-rpc.ts";
 import type { ServerHandlers, Upstream } from "./upstream.ts";
 
 /** A server that is reached over HTTP. */

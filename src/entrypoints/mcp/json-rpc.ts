@@ -1,3 +1,4 @@
+import { isRecord } from "../../values.ts";
 /** The id of a request, which its answer repeats. */
 export type MessageId = string | number;
 
@@ -46,9 +47,4 @@ export function refuse(id: MessageId | null, code: number, message: string): unk
 /** A tool's result that says what went wrong. A model can act on it, but not on an error of the protocol. */
 export function toolFault(id: MessageId, text: string): unknown {
   return answer(id, { content: [{ type: "text", text }], isError: true });
-}
-
-/** Whether this is an object and not an array. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 import { READ_BACK_TOOLS } from "../../recall/index.ts";
 import type { Spillway } from "../../spillway.ts";
-import { isRecord } from "./json-rpc.ts";
+import { isRecord } from "../../values.ts";
 
 /** The names of our two tools here. If the server has a tool of that name, ours gets another one. */
 export interface ToolNames {

@@ -1,6 +1,7 @@
 import { messageOf } from "../../errors.ts";
 import { READ_BACK_TOOLS } from "../../recall/index.ts";
 import type { Spillway } from "../../spillway.ts";
+import { isRecord } from "../../values.ts";
 import { admitCallError, admitCallResult } from "./admit-call.ts";
 import { listArtifacts, listTemplates, readArtifact } from "./artifact-resources.ts";
 import {
@@ -8,7 +9,6 @@ import {
   ERROR_CODES,
   hasId,
   isAsking,
-  isRecord,
   keyOf,
   type Message,
   type MessageId,

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { answer, hasId, isAsking, isRecord, type Message, type MessageId, paramsOf, refuse } from "./json-rpc.ts";
+import { isRecord } from "../../values.ts";
+import { answer, hasId, isAsking, type Message, type MessageId, paramsOf, refuse } from "./json-rpc.ts";
 import type { ServerHandlers, Upstream } from "./upstream.ts";
 
 /** A tool that is served. */

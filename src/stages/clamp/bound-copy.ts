@@ -1,4 +1,4 @@
-import { counted } from "../mark/texts.ts";
+import { counted } from "../../values.ts";
 import { type Asked, nothingAsked, type Opened, openValue } from "./bound-open.ts";
 
 // Strings as JSON: what they cost in UTF-8 bytes, and how they are shortened. Never scans further than its limit.

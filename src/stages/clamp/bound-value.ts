@@ -1,4 +1,4 @@
-import { counted, grouped } from "../mark/texts.ts";
+import { counted, grouped } from "../../values.ts";
 import { mediaBytes } from "../measure/media-bytes.ts";
 import { NUMBERS } from "../policy/defaults.ts";
 import {

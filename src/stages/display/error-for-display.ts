@@ -1,3 +1,4 @@
+import { isObject } from "../../values.ts";
 import { readField } from "../clamp/bound-open.ts";
 import { NUMBERS } from "../policy/defaults.ts";
 import { textStart } from "./for-display.ts";
@@ -48,10 +49,6 @@ function fieldOf(holder: object, name: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }
 
 function primitiveText(value: unknown): string {

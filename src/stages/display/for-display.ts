@@ -1,6 +1,6 @@
+import { counted } from "../../values.ts";
 import { readField } from "../clamp/bound-open.ts";
 import { boundValue, OMITTED_KEY } from "../clamp/bound-value.ts";
-import { counted } from "../mark/texts.ts";
 import { mediaBytes } from "../measure/media-bytes.ts";
 import { splitsPair } from "../measure/scan.ts";
 import { NUMBERS } from "../policy/defaults.ts";

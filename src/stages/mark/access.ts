@@ -1,5 +1,5 @@
 import type { Saved } from "../../contract/receipt.ts";
-import { grouped } from "./texts.ts";
+import { grouped } from "../../values.ts";
 
 /** How the reader of a marker gets at the rest. */
 export type Access =

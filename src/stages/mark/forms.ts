@@ -1,9 +1,10 @@
 import type { Cut, Gap, Piece, Room } from "../../contract/cut.ts";
 import type { Limits } from "../../contract/limits.ts";
 import type { Extent, Size, Total } from "../../contract/size.ts";
+import { counted, grouped } from "../../values.ts";
 import { accessText, keptText, restWords, type SavedCopy } from "./access.ts";
 import { withTag } from "./quoted.ts";
-import { briefGap, counted, firstLines, gapLine, grouped, lastLines, shortGap, truncatedSuffix } from "./texts.ts";
+import { briefGap, firstLines, gapLine, lastLines, shortGap, truncatedSuffix } from "./texts.ts";
 
 /** A text that replaces all of ours but the exit line. */
 export type CustomMarker =

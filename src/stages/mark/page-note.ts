@@ -1,5 +1,5 @@
+import { counted } from "../../values.ts";
 import type { SavedCopy } from "./access.ts";
-import { counted } from "./texts.ts";
 
 /** Says that a web page is shown as text, and where its HTML is, for a reader who has a way to it. */
 export function pageNote(bytes: number, { saved, id, access }: SavedCopy): string {

@@ -1,5 +1,5 @@
 import type { Extent } from "../../contract/size.ts";
-import { counted, grouped } from "./texts.ts";
+import { counted, grouped } from "../../values.ts";
 
 // Every text that a reader of an artifact is told beside the artifact's own. ASCII only.
 

@@ -1,6 +1,7 @@
 import type { Gap, Piece } from "../../contract/cut.ts";
 import type { Limits } from "../../contract/limits.ts";
 import type { Extent, Total } from "../../contract/size.ts";
+import { counted, grouped } from "../../values.ts";
 
 // Every text that a model reads at the tool boundary. ASCII only; docs/guide/markers.md shows each in its place.
 
@@ -15,17 +16,7 @@ export function exitLine(exitCode: number): string {
   return `[exit code ${exitCode}]`;
 }
 
-/** A whole number with thousands separated. */
-export function grouped(value: number): string {
-  return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
-}
-
-/** A number with its word, one or many. */
-export function counted(value: number, word: string): string {
-  return `${grouped(value)} ${word}${value === 1 ? "" : "s"}`;
-}
-
-/** Before the kept start: seed 004's indicator. */
+/** Stands before the kept start. */
 export function firstLines({ lines: [from, to], endsInside }: Piece, total: Extent, tag: string): string {
   const count = to - from + 1;
   if (endsInside && count === 1) return `[Start of line ${grouped(to)} of ${grouped(total.lines)}${tag}]`;
@@ -33,7 +24,7 @@ export function firstLines({ lines: [from, to], endsInside }: Piece, total: Exte
   return `[First ${counted(count, "line")} of ${grouped(total.lines)}${part}${tag}]`;
 }
 
-/** Before the kept end: seed 004's indicator. */
+/** Stands before the kept end. */
 export function lastLines({ lines: [from, to], startsInside }: Piece, total: Extent, tag: string): string {
   const count = to - from + 1;
   if (startsInside && count === 1) return `[End of line ${grouped(from)} of ${grouped(total.lines)}${tag}]`;
@@ -84,7 +75,7 @@ export function mediaLeftOut({ count, bytes }: { count: number; bytes: number })
   return `[${what} of ${counted(bytes, "byte")} left out: the request was too large]`;
 }
 
-/** Seed 000's suffix, with the limits in force. */
+/** The suffix that says only that the text was cut, with the limits in force. */
 export function truncatedSuffix(limits: Limits): string {
   const said = [
     limits.maxBytes === undefined ? null : bytesLimit(limits.maxBytes),

@@ -1,5 +1,6 @@
 import type { Limits } from "../../contract/limits.ts";
 import { SpillwayError, type SpillwayErrorCode } from "../../errors.ts";
+import { grouped } from "../../values.ts";
 import type { NumberRow } from "./defaults.ts";
 
 /** The limits by name, in the order in which ties are told. */
@@ -81,9 +82,4 @@ export function checkNumber(
 export function describeRange(row: NumberRow): string {
   const kind = row.ceiling > 1 ? "a whole number" : "a number";
   return `${kind} from ${grouped(row.floor)} to ${grouped(row.ceiling)}`;
-}
-
-/** A whole number with its thousands apart: 1,048,576. By hand: the first call of toLocaleString costs 10 ms and more. */
-export function grouped(value: number): string {
-  return String(value).replaceAll(/(?<=\d)(?=(?:\d{3})+$)/g, ",");
 }

@@ -1,5 +1,5 @@
 import type { PruningPolicy } from "../../contract/policy.ts";
-import { measureAgainst, type PrunePlan } from "./plan-seed.ts";
+import { measureAgainst, type PrunePlan } from "./plan-each-request.ts";
 import { type PruneCut, type PruneFrame, type PruneItem, STEP, selectItems } from "./prune-item.ts";
 import type { Weight } from "./weight.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { resolvePolicy } from "../policy/resolve-policy.ts";
 import { MODEL_WINDOWS, resolveWindow } from "./resolve-window.ts";
 
-describe("the window, in seed 002's order", () => {
+describe("the window, the first that is known", () => {
   const models = [
     { provider: "acme", model: "big", contextTokens: 50_000 },
     { provider: "openai", model: "gpt-4o", contextTokens: 1 },

@@ -47,7 +47,7 @@ export interface ResolvedWindow {
 }
 
 /**
- * The window of a request, in seed 002's order: the model's own as our table has it, what the policy states for it, what
+ * The window of a request, the first that is known: the model's own as our table has it, what the policy states for it, what
  * the policy states for all, 200,000. What a call says beats them all.
  */
 export function resolveWindow(

@@ -11,7 +11,7 @@ export interface Weight {
 /** Nothing. */
 export const NO_WEIGHT: Readonly<Weight> = { chars: 0, tokens: 0, bytes: 0 };
 
-/** What one image, audio or file counts: seed 002's implementation takes 8,000 characters. */
+/** What one image, audio or file counts. */
 const MEDIA_CHARS = 8000;
 const MEDIA_TOKENS = 2000;
 

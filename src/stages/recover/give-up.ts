@@ -1,6 +1,6 @@
 import type { Verdict } from "../../contract/verdict.ts";
 import { OverflowError, type OverflowStep } from "../../errors.ts";
-import { counted, grouped } from "../mark/texts.ts";
+import { counted, grouped } from "../../values.ts";
 import type { Weight } from "../prune/weight.ts";
 
 /** What is known when nothing more can be tried. */

@@ -1,4 +1,5 @@
 import type { Verdict } from "../../contract/verdict.ts";
+import { isObject } from "../../values.ts";
 import { NUMBERS } from "../policy/defaults.ts";
 import { type ClassifyOptions, classify } from "./classify.ts";
 import { fieldOf, readUsage } from "./read-evidence.ts";
@@ -81,10 +82,6 @@ function usageIn(event: unknown): number {
   const message = fieldOf(event, "message");
   const usage = isObject(message) ? fieldOf(message, "usage") : fieldOf(event, "usageMetadata");
   return readUsage(usage)?.inputTokens ?? 0;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }
 
 function isError(event: unknown): boolean {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { newBreaker } from "./deadline.ts";
+import { newBreaker } from "./breaker.ts";
 
 it("opens after three failures in a row, tries once after the pause, and closes on a success", () => {
   let nowMs = 1000;

@@ -1,5 +1,6 @@
+import { isRecord } from "../../values.ts";
 import type { FakeRefusal, FakeReply, FakeSizes } from "./fake-provider.ts";
-import { isBody, listOf, pieces, type Speech, type Turn } from "./speech.ts";
+import { listOf, pieces, type Speech, type Turn } from "./speech.ts";
 
 const FROM_MEMORY = "Gemini's API, wording from memory";
 const THREADS = "https://github.com/google-gemini/gemini-cli/issues/";
@@ -73,7 +74,7 @@ function findFault(body: Record<string, unknown>): FakeRefusal | null {
   let open: unknown[] = [];
   for (const content of [...listOf(body, "contents"), {}]) {
     const names = (field: string) =>
-      listOf(content, "parts").flatMap((part) => (isBody(part[field]) ? [part[field].name] : []));
+      listOf(content, "parts").flatMap((part) => (isRecord(part[field]) ? [part[field].name] : []));
     const answers = names("functionResponse");
     if (answers.length !== open.length || answers.some((name, place) => name !== open[place])) {
       if (open.length === 0)

@@ -1,6 +1,7 @@
+import { isRecord } from "../../values.ts";
 import type { FakeRefusal, FakeReply, FakeSizes } from "./fake-provider.ts";
 import { openaiBadJson, openaiRefusal, openaiTooFast, openaiTooManyBytes } from "./openai-refusals.ts";
-import { event, isBody, listOf, pieces, type Speech, type Turn } from "./speech.ts";
+import { event, listOf, pieces, type Speech, type Turn } from "./speech.ts";
 
 /** Speaks OpenAI's Chat Completions. */
 export const openaiChat: Speech = {
@@ -40,7 +41,7 @@ export const openaiChat: Speech = {
         ...opening(turn, "chat.completion.chunk"),
         choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
       });
-    const wantsUsage = isBody(body.stream_options) && body.stream_options.include_usage === true;
+    const wantsUsage = isRecord(body.stream_options) && body.stream_options.include_usage === true;
     return [
       chunk({ role: "assistant", content: reply.text === undefined ? null : "" }),
       ...pieces(reply.text ?? "").map((content) => chunk({ content })),

@@ -1,6 +1,7 @@
+import { isRecord } from "../../values.ts";
 import type { FakeRefusal, FakeReply, FakeSizes } from "./fake-provider.ts";
 import { openaiBadJson, openaiRefusal, openaiTooFast, openaiTooManyBytes } from "./openai-refusals.ts";
-import { event, isBody, listOf, pieces, type Speech, type StreamEvent, type Turn } from "./speech.ts";
+import { event, listOf, pieces, type Speech, type StreamEvent, type Turn } from "./speech.ts";
 
 /** Speaks OpenAI's Responses, with the history in the request. */
 export const openaiResponses: Speech = {
@@ -24,7 +25,7 @@ export const openaiResponses: Speech = {
   },
   /** The stream begins and then fails, as seen in https://github.com/dyad-sh/dyad/issues/1672. */
   overflowStream: ({ body }, turn) => {
-    const error = isBody(body) ? body.error : null;
+    const error = isRecord(body) ? body.error : null;
     return numbered([
       { type: "response.created", response: response(turn, "in_progress", []) },
       { type: "response.in_progress", response: response(turn, "in_progress", []) },

@@ -1,3 +1,4 @@
+import { isRecord } from "../../values.ts";
 import type { FakeMinute, FakeRefusal, FakeReply, FakeSizes } from "./fake-provider.ts";
 
 /** The facts of one answer. */
@@ -40,13 +41,8 @@ export interface Speech {
 
 /** Returns the list of objects in a field. Leaves out values that are not objects. */
 export function listOf(body: unknown, name: string): Body[] {
-  const list = isBody(body) ? body[name] : undefined;
-  return Array.isArray(list) ? list.filter(isBody) : [];
-}
-
-/** Returns true for an object that is not a list. */
-export function isBody(value: unknown): value is Body {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  const list = isRecord(body) ? body[name] : undefined;
+  return Array.isArray(list) ? list.filter(isRecord) : [];
 }
 
 /** Splits a text into pieces of a few words, as models stream it. */

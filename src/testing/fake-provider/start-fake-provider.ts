@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type * as O200k from "gpt-tokenizer/encoding/o200k_base";
 import { SpillwayError } from "../../errors.ts";
 import { loadPackage } from "../../load-package.ts";
+import { isRecord } from "../../values.ts";
 import { anthropic } from "./anthropic.ts";
 import { countedTexts } from "./counted-texts.ts";
 import type {
@@ -18,7 +19,7 @@ import { gemini } from "./gemini.ts";
 import { manners } from "./manners.ts";
 import { openaiChat } from "./openai-chat.ts";
 import { openaiResponses } from "./openai-responses.ts";
-import { isBody, type Speech, type Turn } from "./speech.ts";
+import { type Speech, type Turn } from "./speech.ts";
 
 const SPEECHES: Record<Speaks, Speech> = {
   anthropic,
@@ -228,7 +229,7 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer> {
 function parseBody(raw: Buffer): Record<string, unknown> | null {
   try {
     const parsed: unknown = JSON.parse(raw.toString("utf8"));
-    return isBody(parsed) ? parsed : null;
+    return isRecord(parsed) ? parsed : null;
   } catch {
     return null;
   }

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { SpillwayError } from "../../../errors.ts";
 import { createSpillway } from "../../../index.ts";
-import { counted, grouped } from "../../../stages/mark/texts.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
+import { counted, grouped } from "../../../values.ts";
 import { readBytes } from "../amounts.ts";
 import { wholeNumber } from "../flags.ts";
 import { tell } from "../tell.ts";

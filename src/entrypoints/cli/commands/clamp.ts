@@ -3,8 +3,8 @@ import type { Command } from "commander";
 import type { ExplainedBlock } from "../../../contract/cut.ts";
 import { messageOf, SpillwayError } from "../../../errors.ts";
 import { openSpillway } from "../../../open-spillway.ts";
-import { grouped } from "../../../stages/mark/texts.ts";
 import { resolvePolicy } from "../../../stages/policy/resolve-policy.ts";
+import { grouped } from "../../../values.ts";
 import {
   addCallFlags,
   addPolicyFlags,

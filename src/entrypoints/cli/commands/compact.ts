@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { SpillwayError } from "../../../errors.ts";
-import { counted, grouped } from "../../../stages/mark/texts.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
+import { counted, grouped } from "../../../values.ts";
 import { sizeText } from "../amounts.ts";
 import { toldEnd, wholeNumber } from "../flags.ts";
 import { writeJson, writeOut } from "../write-out.ts";

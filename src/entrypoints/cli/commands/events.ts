@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { RecordedEvent } from "../../../contract/event.ts";
 import type { EventQuery } from "../../../contract/ledger.ts";
-import { counted, grouped } from "../../../stages/mark/texts.ts";
+import { counted, grouped } from "../../../values.ts";
 import { sizeText, timeText } from "../amounts.ts";
 import { fullEventWriter, LEFT_OUT } from "../full-events.ts";
 import { addPlaceFlag, followPlace, type PlaceFlags, type ReadPlace, readPlace } from "../open-place.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { counted, grouped } from "../../../stages/mark/texts.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
+import { counted, grouped } from "../../../values.ts";
 import { readBytes, readDuration, sizeText, timeText } from "../amounts.ts";
 import { addPlaceFlag, type Place, type PlaceFlags, withPlace } from "../open-place.ts";
 import { alignTable } from "../table.ts";

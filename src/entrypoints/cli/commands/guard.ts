@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { createSpillway } from "../../../index.ts";
-import { counted } from "../../../stages/mark/texts.ts";
+import { counted } from "../../../values.ts";
 import { sizeText } from "../amounts.ts";
 import {
   addPolicyFlags,

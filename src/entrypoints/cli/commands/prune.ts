@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { createSpillway, type PruneReport, type Spillway } from "../../../index.ts";
-import { counted, grouped } from "../../../stages/mark/texts.ts";
+import { counted, grouped } from "../../../values.ts";
 import {
   addPolicyFlags,
   addTranscriptFlags,

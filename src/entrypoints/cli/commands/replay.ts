@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { createSpillway } from "../../../index.ts";
-import { counted, grouped } from "../../../stages/mark/texts.ts";
 import { estimateCounter } from "../../../stages/measure/estimate-tokens.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
+import { counted, grouped } from "../../../values.ts";
 import { PRICES, type Prices, policies, type Replayed, replay, type Totals, writePage } from "../../replay/index.ts";
 import { readDuration } from "../amounts.ts";
 import { wholeNumber } from "../flags.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { SpillwayError } from "../../../errors.ts";
-import { counted } from "../../../stages/mark/texts.ts";
+import { counted } from "../../../values.ts";
 import { sizeText } from "../amounts.ts";
 import { addPlaceFlag, type Place, type PlaceFlags, resolveId, SCOPE, withPlace } from "../open-place.ts";
 import { tell } from "../tell.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { messageOf, SpillwayError } from "../../../errors.ts";
-import { counted } from "../../../stages/mark/texts.ts";
+import { counted } from "../../../values.ts";
 import { sizeText, timeText } from "../amounts.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, resolveId, SCOPE } from "../open-place.ts";
 import { alignTable, cell } from "../table.ts";

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { Option } from "commander";
 import type { StatQuery, StatRow } from "../../../contract/ledger.ts";
-import { grouped } from "../../../stages/mark/texts.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { deriveRates, type Rates } from "../../../stages/record/derive-rates.ts";
+import { grouped } from "../../../values.ts";
 import { readDuration, sizeText } from "../amounts.ts";
 import { readShare } from "../flags.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace } from "../open-place.ts";

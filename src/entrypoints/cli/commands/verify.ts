@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { counted } from "../../../stages/mark/texts.ts";
+import { counted } from "../../../values.ts";
 import { sizeText } from "../amounts.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace } from "../open-place.ts";
 import { writeJson, writeOut } from "../write-out.ts";

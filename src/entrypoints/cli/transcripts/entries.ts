@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { isRecord } from "../../../values.ts";
 import { isBlank, parseLine, readLines } from "./read-lines.ts";
 import type { Snapshot } from "./rewrite-file.ts";
 
@@ -26,10 +27,6 @@ export function isEntry(value: unknown): value is Entry {
 /** Whether this is a line of the oldest sessions, which are plain lists. */
 export function isPlainEntry(value: unknown): value is { message: unknown; timestamp?: unknown } {
   return isRecord(value) && value.type === "message" && isRecord(value.message) && !isEntry(value);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** What one pass over all lines of a session finds. */

@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync, realpathSync } from "node:fs";
 import type { Wire } from "../../../contract/wire.ts";
 import { SpillwayError } from "../../../errors.ts";
-import { grouped } from "../../../stages/mark/texts.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
+import { grouped } from "../../../values.ts";
 import { detectWire, wireNamed, wires } from "../../../wire/index.ts";
 import { readRequest } from "../../../wire/request-messages.ts";
 import { isEntry, isHeader, isPlainEntry } from "./entries.ts";

@@ -1,3 +1,4 @@
+import { grouped } from "../../../values.ts";
 import { ours } from "../policies/spillway.ts";
 import type { Replayed, ReplayedConversation } from "../replay.ts";
 import type { Totals } from "../totals.ts";
@@ -181,11 +182,6 @@ function niceTop(value: number): number {
 /** Text made safe for a page. */
 function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
-}
-
-/** A whole number with its thousands apart. */
-function grouped(value: number): string {
-  return Math.round(value).toLocaleString("en-US");
 }
 
 /** A number in few characters: 950, 12.5k, 3.4M. */

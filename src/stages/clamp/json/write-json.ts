@@ -1,5 +1,5 @@
 import type { Gap } from "../../../contract/cut.ts";
-import { counted } from "../../mark/texts.ts";
+import { counted } from "../../../values.ts";
 import {
   isGroup,
   isMember,

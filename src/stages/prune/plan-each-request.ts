@@ -15,8 +15,11 @@ export function measureAgainst({ windowTokens }: { windowTokens: number }, { est
     : { capacity: windowTokens, weigh: ({ tokens }: Weight) => tokens };
 }
 
-/** Seed 002 as it stands: looks at this request alone, so the next one may be cut elsewhere. */
-export function planSeed<Item extends PruneItem>(frame: PruneFrame<Item>, policy: PruningPolicy): PrunePlan<Item> {
+/** Plans from this request alone, so the next request may be cut elsewhere. */
+export function planEachRequest<Item extends PruneItem>(
+  frame: PruneFrame<Item>,
+  policy: PruningPolicy,
+): PrunePlan<Item> {
   const { softTrimRatio, hardClearRatio, hardClear, minPrunableToolChars } = policy;
   const { items, why } = selectItems(frame, policy);
   if (why !== null) return { cuts: [], why };

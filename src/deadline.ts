@@ -1,0 +1,50 @@
+/** Waits at most `deadlineMs` for a promise, so that a store that hangs does not hang an agent. */
+export async function within<T>(promise: Promise<T>, deadlineMs: number, what: string): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} took longer than ${deadlineMs} ms`)), deadlineMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Settles when the work does, or rejects when the signal aborts, even if the work ignores the signal. */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let stop = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    signal.throwIfAborted();
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+    work.catch(() => {});
+  }
+}
+
+/** A signal that aborts after a time or with another signal, whichever comes first. `done` releases both. */
+interface Stop {
+  signal: AbortSignal;
+  done(): void;
+}
+
+/** Starts the timer and returns the signal. `late` is the reason if the time is over. */
+export function stopAfter(deadlineMs: number, other: AbortSignal | undefined, late?: string): Stop {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(late === undefined ? undefined : new Error(late)), deadlineMs);
+  const abort = () => controller.abort(other?.reason);
+  if (other?.aborted) abort();
+  other?.addEventListener("abort", abort);
+  return {
+    signal: controller.signal,
+    done() {
+      clearTimeout(timer);
+      other?.removeEventListener("abort", abort);
+    },
+  };
+}
