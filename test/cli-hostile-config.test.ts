@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
 // A project's file comes with a clone. Whatever stands there, every command does what it would do without it.
 
@@ -169,10 +169,63 @@ describe("a hostile file in a project", () => {
 });
 
 describe("a mistake in one's own file", () => {
-  it("is an error with exit code 2", () => {
-    const folder = place("own");
-    writeFileSync(join(folder, "mine.yaml"), "default: { max_lines: many }");
-    const ran = run(folder, ["clamp", "--config", "mine.yaml"], log, join(home, "data-mine"));
-    expect(ran).toMatchObject({ status: 2, stdout: "" });
+  const own = join(home, ".config", "spillway");
+  const write = (text: string) => {
+    mkdirSync(own, { recursive: true });
+    writeFileSync(join(own, "spillway.yaml"), text);
+  };
+  afterEach(() => rmSync(own, { recursive: true, force: true }));
+
+  it.each([
+    ["a strategy nobody has", "default: { strategy: nonsense }", ":1:12: default.strategy: expected one of auto"],
+    ["a mistyped key", "defualt: { max_lines: 5 }", ":1:1: unknown key defualt; did you mean default?"],
+    ["a wrong value", "default: { max_lines: many }", ":1:23: default.max_lines: expected a whole number"],
+    ["no YAML", "default: [1\nprofile: x", "is ignored: "],
+  ])("%s: every command does as without it and warns once; config check ends with 2", (name, text, warning) => {
+    const folder = place(`own ${name}`);
+    const dir = join(home, `data-own-${name.replaceAll(" ", "-")}`);
+    for (const [command, args, input] of COMMANDS.slice(0, 5)) {
+      const without = run(folder, args, input, `${dir}-without`);
+      write(text);
+      const { warnings, ...ran } = run(folder, args, input, dir);
+      expect({ command, ...ran, warnings: [] }).toEqual({ command, ...without });
+      expect(warnings.length, `${command}: ${warnings.join("\n")}`).toBe(command === "mcp" ? 2 : 1);
+      for (const line of warnings) expect(line).toContain(warning);
+      rmSync(own, { recursive: true });
+    }
+    write(text);
+    const checked = run(folder, ["config", "check"], "", dir);
+    expect(checked.status).toBe(2);
+    expect(checked.warnings.join("\n")).toContain(warning);
+  });
+
+  it("ends commands that write transcripts anew", () => {
+    write("default: { max_lines: many }");
+    for (const [command, args] of COMMANDS.slice(5))
+      expect({ command, ...run(place(`strict ${command}`), args, "", join(home, "data-strict")) }).toMatchObject({
+        command,
+        status: 2,
+        stdout: "",
+      });
+  });
+
+  it("config check finds nothing wrong where nothing is", () => {
+    write("default: { max_lines: 50 }");
+    const { status, stdout } = run(place("fine"), ["config", "check", "--json"], "", join(home, "data-fine"));
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ sources: [{ kind: "user", path: join(own, "spillway.yaml") }], problems: [] });
+  });
+});
+
+describe("a store that cannot be opened", () => {
+  it("leaves every command at its work", () => {
+    const folder = place("blocked");
+    const dir = join(folder, "file");
+    writeFileSync(dir, "");
+    for (const [command, args, input] of COMMANDS.slice(0, 5)) {
+      const { status, stdout } = run(folder, args, input, dir);
+      expect({ command, status }).toEqual({ command, status: 0 });
+      expect(stdout).toMatch(command === "tools" || command === "mcp" ? /"read_file"/ : /omitted/);
+    }
   });
 });

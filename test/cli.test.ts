@@ -98,12 +98,14 @@ describe("spillway clamp", () => {
     ).toBe(7);
     writeFileSync(join(folder, "bad.yaml"), "default:\n  max_lins: 5\n");
     const { status, stderr, stdout } = spillway(["clamp", "--config", "bad.yaml"], "x");
-    expect([status, stdout]).toEqual([2, ""]);
+    expect([status, stdout]).toEqual([0, "x"]);
     expect(stderr).toMatch(/bad\.yaml:2:\d+.*max_lins.*did you mean.*max_?lines/i);
     expect(spillway(["clamp"], "x", { SPILLWAY_MAX_LINES: "many" })).toMatchObject({
-      status: 2,
+      status: 0,
+      stdout: "x",
       stderr: expect.stringContaining("SPILLWAY_MAX_LINES"),
     });
+    expect(spillway(["clamp", "--config", "no-such.yaml"], "x")).toMatchObject({ status: 2, stdout: "" });
   });
 
   it.each([

@@ -7,10 +7,13 @@ export interface Position {
 /** Something wrong at a place of a config file; becomes a SpillwayError once the file's name is known. */
 export class ConfigFault extends Error {
   readonly at: Position;
+  /** The keys that lead to what is wrong; empty if it is the file as a whole. */
+  readonly path: readonly (string | number)[];
 
-  constructor(at: Position, message: string) {
+  constructor(at: Position, message: string, path: readonly (string | number)[] = []) {
     super(message);
     this.at = at;
+    this.path = path;
   }
 }
 

@@ -82,8 +82,13 @@ export function nodeAt(node: ConfigNode, path: readonly PathStep[]): ConfigNode 
   return here;
 }
 
-/** Takes a path's entry out of the tree. */
-export function removeEntry(node: ConfigNode, path: readonly PathStep[]): void {
-  const here = nodeAt(node, path.slice(0, -1));
-  if (here?.kind === "map") here.entries.delete(String(path.at(-1)));
+/** Takes out of the tree what stands at a path, or the nearest thing above it. False if that would be the whole tree. */
+export function removeEntry(node: ConfigNode, path: readonly PathStep[]): boolean {
+  const last = path.at(-1);
+  if (last === undefined) return false;
+  const above = path.slice(0, -1);
+  const here = nodeAt(node, above);
+  if (here?.kind === "map" && here.entries.delete(String(last))) return true;
+  if (here?.kind === "list" && here.items.splice(Number(last), 1).length > 0) return true;
+  return removeEntry(node, above);
 }

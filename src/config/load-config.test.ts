@@ -456,13 +456,64 @@ describe("the model that summarises", () => {
     await put(USER, "summarization: { enabled: true, model: mine }");
     const { options, warnings } = await load({ env: { MY_KEY: "k" } });
     expect(options).not.toHaveProperty("summarizer");
-    expect(warnings).toHaveLength(4);
+    // The last one says that the user's own word is not enough to summarise.
+    expect(warnings).toHaveLength(5);
+    expect(warnings.at(-1)).toContain("summarization is enabled, but no model is named");
     await put(USER, "summarization: { enabled: true, model: mine, endpoint: http://mine }");
     expect((await load({ env: { MY_KEY: "k" } })).options.summarizer).toEqual({
       endpoint: "http://mine",
       model: "mine",
       speaks: "openai",
     });
+  });
+});
+
+describe("what is wrong in the user's own config, for a command that must go on", () => {
+  const lenient = (env = {}) => load({ lenient: true, env });
+
+  it("is left out, each thing with a warning that has its place; the rest holds", async () => {
+    await put(
+      USER,
+      [
+        "default: { max_lines: many, max_chars: 900, stratgy: head }",
+        "tools: { bash: { strategy: nosuch, max_lines: 7 }, 5: 3 }",
+        "redact: { rules: [{ name: a, pattern: '(' }, { name: b, literal: secret-word }, { literal: other }] }",
+        "retention: { max_bytes: -1 }",
+        "no_such_key: 1",
+      ].join("\n"),
+    );
+    const { options, warnings } = await lenient();
+    expect(options.policy.default).toEqual({ limits: { maxChars: 900 } });
+    expect(options.policy.tools).toEqual([{ tool: "bash", row: { limits: { maxLines: 7 } } }]);
+    expect(options.redact).toEqual({ rules: [{ name: "b", literal: "secret-word" }] });
+    expect(warnings.map((warning) => /spillway\.yaml:(\d+):\d+: /.exec(warning)?.[1])).toEqual(
+      "1 1 2 2 3 3 4 5".split(" "),
+    );
+    await expect(load()).rejects.toThrow("spillway.yaml:1:");
+  });
+
+  it("is the whole file if it cannot be read as one", async () => {
+    for (const text of ["a: [", "- a\n- b\n", "\u0000", "default: &a { max_lines: *a }"]) {
+      await put(USER, text);
+      const { policy, warnings } = await lenient();
+      expect(policy).toEqual({});
+      expect(warnings).toEqual([expect.stringMatching(/spillway\.yaml is ignored: .*spillway\.yaml:\d+:\d+: /)]);
+    }
+  });
+
+  it("is a variable by itself", async () => {
+    const env = { SPILLWAY_MAX_LINES: "x", SPILLWAY_STRATEGY: "nosuch", SPILLWAY_SUMMARY_MODEL: "alone" };
+    const { policy, options, warnings } = await lenient({ ...env, SPILLWAY_MAX_CHARS: "800" });
+    expect(policy.force).toEqual({ limits: { maxChars: 800 } });
+    expect(options.summarizer).toBeUndefined();
+    expect(warnings).toHaveLength(3);
+    expect(warnings.join("\n")).toMatch(/MAX_LINES[^]*STRATEGY[^]*SUMMARY_MODEL/);
+  });
+
+  it("is a missing file too, but not one that the caller names", async () => {
+    const { warnings } = await lenient({ SPILLWAY_CONFIG: "/no/such/file.yaml" });
+    expect(warnings).toEqual([expect.stringContaining("no such file")]);
+    await expect(load({ lenient: true, file: "/no/such/file.yaml" })).rejects.toThrow("no such file");
   });
 });
 

@@ -1,10 +1,11 @@
 import { homedir, userInfo } from "node:os";
-import { dirname, isAbsolute, resolve } from "node:path";
-import type { PolicyInput } from "../contract/policy.ts";
+import { dirname, isAbsolute, parse, resolve } from "node:path";
+import type { ForcedRow, PolicyInput } from "../contract/policy.ts";
 import { messageOf, SpillwayError } from "../errors.ts";
 import { mergeInputs } from "../stages/policy/merge-rows.ts";
 import { type Environment, policyFromEnvironment } from "../stages/policy/policy-from-environment.ts";
 import { ConfigFault, printable } from "./config-fault.ts";
+import { removeEntry } from "./config-node.ts";
 import { type Found, findProjectConfig, findUserConfig, type Refuse } from "./find-config.ts";
 import { mistypedVariables } from "./mistyped-variables.ts";
 import { type SummarizerConfig, toSummarizer } from "./to-summarizer.ts";
@@ -18,6 +19,11 @@ export interface LoadConfigOptions {
   file?: string | undefined;
   /** Only the user's own file, and no project's. */
   ownOnly?: boolean;
+  /**
+   * Take what is wrong in the user's own file or in the environment out, with a warning, instead of throwing. A file that
+   * cannot be read at all is ignored.
+   */
+  lenient?: boolean;
   env?: Environment;
   home?: string;
   platform?: string;
@@ -48,14 +54,20 @@ const MAX_TOLD = 10;
 
 /**
  * Reads the config: a project's file, then the user's own, then the environment, each winning over the one before.
- * Throws a SpillwayError "bad-config" that says where and what, if the user's own file cannot be read or is wrong; a
- * project's is ignored then, with a warning.
+ * Throws a SpillwayError "bad-config" that says where and what, if the user's own file cannot be read or is wrong and
+ * `lenient` is not set; a project's is ignored then, with a warning.
  */
 export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig> {
-  const { cwd = process.cwd(), env = process.env, home = ownHome(), platform = process.platform } = options;
-  const loaded: Loaded = { policy: {}, userOptions: {}, summarization: {}, home, sources: [], warnings: [] };
+  const { cwd = process.cwd(), env = process.env, platform = process.platform, lenient = false } = options;
+  const own = options.home ?? ownHome();
+  // Most containers set HOME to the root folder where they know no other.
+  const home = own ?? parse(cwd).root;
+  const loaded: Loaded = { policy: {}, userOptions: {}, summarization: {}, home, lenient, sources: [], warnings: [] };
+  if (own === null && !env.SPILLWAY_DIR) loaded.warnings.push(NO_HOME);
   const file = options.file ?? (env.SPILLWAY_CONFIG || undefined);
   if (file !== undefined) {
+    // A file that the caller names has to be there.
+    loaded.isNamed = options.file !== undefined;
     await addFile(loaded, "user", { path: resolve(cwd, file), passedOver: [] });
   } else {
     const refuse: Refuse = (path, why) => loaded.warnings.push(`${printable(path)} is not read: ${why}`);
@@ -65,17 +77,34 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     if (user) await addFile(loaded, "user", user);
   }
   loaded.warnings.push(...mistypedVariables(env));
-  const environment = policyFromEnvironment(env);
+  const ignore = (error: unknown) => loaded.warnings.push(`${messageOf(error)}; it is ignored`);
+  const environment = policyFromEnvironment(env, lenient ? ignore : undefined);
+  if (lenient && environment.force?.strategy !== undefined) await checkStrategy(environment.force, ignore);
   if (Object.keys(environment).length > 0) {
     loaded.policy = mergeInputs(loaded.policy, environment);
     loaded.sources.push({ kind: "environment", path: null });
   }
   const { policy, userOptions, sources, warnings } = loaded;
-  const summarizer = toSummarizer(loaded.summarization, env);
-  if (summarizer !== undefined) userOptions.summarizer = summarizer;
+  try {
+    const summarizer = toSummarizer(loaded.summarization, env);
+    if (summarizer !== undefined) userOptions.summarizer = summarizer;
+    else if (policy.summarization?.enabled) warnings.push(NO_SUMMARIZER);
+  } catch (error) {
+    if (!lenient) throw error;
+    ignore(error);
+  }
   // The variable, which whoever opens the folder reads, wins over a file.
   if (env.SPILLWAY_DIR) delete userOptions.dir;
   return { policy, options: { policy, ...userOptions }, sources, warnings };
+}
+
+/** Takes a strategy that there is not out of what the environment says. */
+async function checkStrategy(force: ForcedRow, ignore: (error: unknown) => void): Promise<void> {
+  const { strategies } = await import("../stages/clamp/strategies/index.ts");
+  const names = strategies.map(({ name }) => name);
+  if (names.includes(force.strategy ?? "")) return;
+  ignore(`SPILLWAY_STRATEGY must be one of ${names.join(", ")}; got ${JSON.stringify(force.strategy)}`);
+  delete force.strategy;
 }
 
 /** What was read so far. */
@@ -83,12 +112,19 @@ interface Loaded extends Omit<LoadedConfig, "options"> {
   userOptions: UserOptions;
   summarization: SummarizerConfig;
   home: string;
+  lenient: boolean;
+  isNamed?: boolean;
 }
+
+const NO_HOME =
+  "this user has no home folder: outputs are kept among the temporary files. Set HOME, or SPILLWAY_DIR to a folder that stays";
+const NO_SUMMARIZER =
+  "summarization is enabled, but no model is named: set summarization.endpoint and summarization.model; outputs are cut";
 
 async function addFile(loaded: Loaded, kind: "project" | "user", { path, passedOver }: Found): Promise<void> {
   const told = (fault: ConfigFault) => `${printable(path)}:${fault.at.line}:${fault.at.column}: ${fault.message}`;
   try {
-    const { policy, userOptions, summarization, ignored } = await readPolicy(path, kind, loaded.home);
+    const { policy, userOptions, summarization, ignored } = await readPolicy(path, kind, loaded);
     loaded.policy = mergeInputs(loaded.policy, kind === "project" ? { project: policy } : policy);
     loaded.userOptions = { ...loaded.userOptions, ...userOptions };
     loaded.summarization = { ...loaded.summarization, ...summarization };
@@ -96,8 +132,8 @@ async function addFile(loaded: Loaded, kind: "project" | "user", { path, passedO
   } catch (error) {
     const faults =
       error instanceof AggregateError ? error.errors.map(told) : error instanceof ConfigFault ? [told(error)] : null;
-    // Nobody should lose an output because of a file that came with a clone.
-    if (kind === "project") {
+    // Nobody should lose an output because of a file, least of all one that came with a clone.
+    if (kind === "project" || (loaded.lenient && !(loaded.isNamed && faults === null))) {
       loaded.warnings.push(
         `${printable(path)} is ignored: ${(faults ? atMost(faults) : [messageOf(error)]).join("; ")}`,
       );
@@ -109,16 +145,15 @@ async function addFile(loaded: Loaded, kind: "project" | "user", { path, passedO
   loaded.sources.push({ kind, path });
 }
 
-async function readPolicy(
-  path: string,
-  kind: "project" | "user",
-  home: string,
-): Promise<{
+/** What one file says. */
+interface Read {
   policy: PolicyInput;
   userOptions: UserOptions;
   summarization: SummarizerConfig | undefined;
   ignored: ConfigFault[];
-}> {
+}
+
+async function readPolicy(path: string, kind: "project" | "user", { home, lenient }: Loaded): Promise<Read> {
   const isProject = kind === "project";
   // Side by side: the validator takes longer to load than a file to read.
   const [root, { validateConfig }, { toPolicy }, { toUserOptions }, { ruleFaults }, trust, { strategies }] =
@@ -131,20 +166,30 @@ async function readPolicy(
       import("./to-user-options.ts"),
       import("./rule-faults.ts"),
       import("./project-trust.ts"),
-      isProject ? import("../stages/clamp/strategies/index.ts") : { strategies: [] },
+      isProject || lenient ? import("../stages/clamp/strategies/index.ts") : { strategies: [] },
     ]);
   const ignored = isProject ? trust.refuseUntrusted(root, strategies) : trust.unusedKeys(root);
-  const { config, faults, unknown } = validateConfig(root);
-  // A project's file may be written for a newer version than the one that reads it.
-  const wrong = isProject ? faults : [...unknown, ...faults];
-  if (wrong.length > 0) throw new AggregateError(inOrder(wrong));
-  const policy = toPolicy(config);
-  // A project's has none of it: that was refused above.
-  const userOptions = toUserOptions(config, dirname(path), home);
-  const wrongRules = await ruleFaults(root, userOptions);
-  if (wrongRules.length > 0) throw new AggregateError(wrongRules);
-  const { summarization } = config as { summarization?: SummarizerConfig };
-  return { policy, userOptions, summarization, ignored: inOrder(isProject ? [...ignored, ...unknown] : ignored) };
+  for (;;) {
+    const { config, faults, unknown } = validateConfig(root);
+    // A project's file may be written for a newer version than the one that reads it.
+    if (isProject || lenient) ignored.push(...unknown);
+    else faults.push(...unknown);
+    // A program may have strategies of its own; a command has not.
+    if (lenient && !isProject) faults.push(...trust.unknownStrategies(root, strategies));
+    // A project's has none of it: that was refused above.
+    const userOptions = faults.length > 0 ? {} : toUserOptions(config, dirname(path), home);
+    faults.push(...(await ruleFaults(root, userOptions)));
+    if (faults.length === 0) {
+      const { summarization } = config as { summarization?: SummarizerConfig };
+      return { policy: toPolicy(config), userOptions, summarization, ignored: inOrder(ignored) };
+    }
+    const [first] = faults;
+    // Taking one thing out can mend others, or show new ones.
+    if (first === undefined || isProject || !lenient || !removeEntry(root, first.path)) {
+      throw new AggregateError(inOrder(faults));
+    }
+    ignored.push(new ConfigFault(first.at, `${first.message}; it is ignored`));
+  }
 }
 
 function inOrder(faults: ConfigFault[]): ConfigFault[] {
@@ -156,7 +201,14 @@ function atMost(lines: string[]): string[] {
   return [...lines.slice(0, MAX_TOLD), `... and ${lines.length - MAX_TOLD} more`];
 }
 
-/** Not what HOME says if that is no absolute path: a project's file would be taken for the user's own. */
-function ownHome(): string {
-  return isAbsolute(homedir()) ? homedir() : userInfo().homedir;
+/**
+ * Not what HOME says if that is no absolute path: a project's file would be taken for the user's own. Null for a user who
+ * has neither HOME nor a name, as some containers have them.
+ */
+function ownHome(): string | null {
+  try {
+    return isAbsolute(homedir()) ? homedir() : userInfo().homedir;
+  } catch {
+    return null;
+  }
 }

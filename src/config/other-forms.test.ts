@@ -78,12 +78,12 @@ describe("tool_output_limits and summarization", () => {
   });
 
   it.each([
-    ["head_tail", "head-tail", false],
-    ["head_only", "head", false],
-    ["summarize", "head-tail", true],
-  ])("takes %s as %s", async (written, strategy, summarize) => {
+    ["head_tail", { strategy: "head-tail", headShare: 0.5, summarize: false }],
+    ["head_only", { strategy: "head", headShare: 0.3, summarize: false }],
+    ["summarize", { strategy: "auto", headShare: 0.3, summarize: true }],
+  ])("takes %s as %j", async (written, expected) => {
     const { policy } = await load("s.yaml", TOOL_CONFIG.replace('"head_tail"', `"${written}"`));
-    expect(resolveToolPolicy(policy, "anything")).toMatchObject({ strategy, summarize });
+    expect(resolveToolPolicy(policy, "anything")).toMatchObject(expected);
   });
 
   it("yields to our own form in the same file", async () => {

@@ -1,7 +1,7 @@
 import { LIMIT_NAMES } from "../stages/policy/check-limits.ts";
 import { readStrategy } from "../stages/policy/read-strategy.ts";
-import { ConfigFault } from "./config-fault.ts";
-import type { ConfigNode, PathStep } from "./config-node.ts";
+import { ConfigFault, type Position } from "./config-fault.ts";
+import { type ConfigNode, type PathStep, removeEntry } from "./config-node.ts";
 import { pathText } from "./validate-config.ts";
 
 // A project's file comes with a clone and may be hostile: it tightens limits and pruning and chooses strategies. It does
@@ -63,7 +63,7 @@ function is(...refused: unknown[]): (value: unknown) => boolean {
 function strategyRefusals(names: readonly string[]): Refusal[] {
   const isForeign = (value: unknown) => {
     const read = typeof value === "string" ? readStrategy(value) : undefined;
-    return read !== undefined && !names.includes(read.strategy);
+    return read?.strategy !== undefined && !names.includes(read.strategy);
   };
   const why = `a project may choose from ${names.join(", ")}`;
   return ROWS.flatMap((row) =>
@@ -71,10 +71,26 @@ function strategyRefusals(names: readonly string[]): Refusal[] {
   );
 }
 
+/** What in a user's own file names a strategy that there is not. */
+export function unknownStrategies(root: ConfigNode, strategies: readonly { name: string }[]): ConfigFault[] {
+  const names = strategies.map(({ name }) => name);
+  return strategyRefusals(names).flatMap((refusal) =>
+    findRefused(root, refusal, []).map(({ at, path }) => {
+      return new ConfigFault(at, `${pathText(path)}: expected one of ${names.join(", ")}`, path);
+    }),
+  );
+}
+
 /** Takes out of a project's file what a project may not set, and says what that was. `strategies` are the built-in ones. */
 export function refuseUntrusted(root: ConfigNode, strategies: readonly { name: string }[]): ConfigFault[] {
   const refusals = [...REFUSALS, ...strategyRefusals(strategies.map(({ name }) => name))];
-  return refusals.flatMap((refusal) => refuse(root, refusal, []));
+  return refusals.flatMap((refusal) =>
+    findRefused(root, refusal, []).map(({ at, path }) => {
+      removeEntry(root, path);
+      const what = `${pathText(path)} is ignored in a project's file: ${refusal.why}; it belongs in your own config`;
+      return new ConfigFault(at, what, path);
+    }),
+  );
 }
 
 /** Says which keys of a user's own file nothing reads yet. */
@@ -86,22 +102,17 @@ export function unusedKeys(root: ConfigNode): ConfigFault[] {
   });
 }
 
-function refuse(node: ConfigNode, refusal: Refusal, path: PathStep[]): ConfigFault[] {
+function findRefused(node: ConfigNode, refusal: Refusal, path: PathStep[]): { at: Position; path: PathStep[] }[] {
   const step = refusal.path[path.length];
   if (node.kind !== "map" || step === undefined) return [];
-  const last = path.length === refusal.path.length - 1;
-  const refused: ConfigFault[] = [];
-  for (const [key, { at, node: value }] of node.entries) {
-    if (step !== "*" && bare(key) !== bare(step)) continue;
+  const isLast = path.length === refusal.path.length - 1;
+  return [...node.entries].flatMap(([key, { at, node: value }]) => {
+    if (step !== "*" && bare(key) !== bare(step)) return [];
     const here = [...path, key];
-    if (!last) refused.push(...refuse(value, refusal, here));
-    else if (refusal.when === undefined || (value.kind === "scalar" && refusal.when(value.value))) {
-      node.entries.delete(key);
-      const what = `${pathText(here)} is ignored in a project's file: ${refusal.why}; it belongs in your own config`;
-      refused.push(new ConfigFault(at, what));
-    }
-  }
-  return refused;
+    if (!isLast) return findRefused(value, refusal, here);
+    const isRefused = refusal.when === undefined || (value.kind === "scalar" && refusal.when(value.value));
+    return isRefused ? [{ at, path: here }] : [];
+  });
 }
 
 // Both spellings of a key are one.

@@ -14,7 +14,8 @@ export async function ruleFaults(root: ConfigNode, { redact }: UserOptions): Pro
       compile();
     } catch (error) {
       const why = (error as Error).message.replace(/^redaction(?: rule \d+)?: /, "");
-      faults.push(new ConfigFault(positionOf(root, path), `${pathText(path)}: ${why}`));
+      // A rule without its name or its pattern is none.
+      faults.push(new ConfigFault(positionOf(root, path), `${pathText(path)}: ${why}`, path.slice(0, 3)));
     }
   };
   for (const [index, rule] of rules.entries()) {

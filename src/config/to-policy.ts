@@ -80,7 +80,7 @@ function toRows({ default: row, tools }: PlainRows): PolicyInput {
 }
 
 function toRow(plain: PlainRow): PolicyRow {
-  const { headShare, fold, off, raiseCeiling: raisesCeiling, showContext, maxDepth, maxFiles, maxMatches } = plain;
+  const { fold, off, raiseCeiling: raisesCeiling, showContext, maxDepth, maxFiles, maxMatches } = plain;
   const read = plain.strategy === undefined ? undefined : readStrategy(plain.strategy);
   const summarize = plain.summarize ?? read?.summarize;
   const limits = toLimits(plain);
@@ -88,7 +88,7 @@ function toRow(plain: PlainRow): PolicyRow {
   return definedOnly({
     limits: Object.keys(limits).length > 0 ? limits : undefined,
     strategy: read?.strategy,
-    headShare,
+    headShare: plain.headShare ?? read?.headShare,
     fold,
     off,
     summarize,

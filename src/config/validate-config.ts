@@ -61,11 +61,11 @@ function unknownKey(root: ConfigNode, path: PathStep[]): ConfigFault {
 
 function wrongValue(root: ConfigNode, path: PathStep[], issue: { code: string; message: string }): ConfigFault {
   if (issue.code === "invalid_key") {
-    return new ConfigFault(positionOf(root, path, "key"), `${pathText(path)}: this is not a tool's name`);
+    return new ConfigFault(positionOf(root, path, "key"), `${pathText(path)}: this is not a tool's name`, path);
   }
   const got = describeNode(root, path);
   const name = path.length === 0 ? "" : `${pathText(path)}: `;
-  return new ConfigFault(positionOf(root, path), `${name}expected ${issue.message}; got ${got}`);
+  return new ConfigFault(positionOf(root, path), `${name}expected ${issue.message}; got ${got}`, path);
 }
 
 function describeNode(root: ConfigNode, path: PathStep[]): string {
@@ -114,7 +114,8 @@ function camelCased(
     }
     const name = known ? ourName(key) : key;
     const before = written.get(name);
-    if (before) faults.push(new ConfigFault(at, `${pathText([...path, key])} is the same as ${before}; keep one`));
+    const here = [...path, key];
+    if (before) faults.push(new ConfigFault(at, `${pathText(here)} is the same as ${before}; keep one`, here));
     written.set(name, key);
     plain[name] = camelCased(value, under, [...path, key], faults, unknown);
   }

@@ -40,14 +40,15 @@ export function addPolicyFlags(command: Command): Command {
 
 /**
  * The options of the config files and the environment. Flags win over both, whether they lower a limit or raise it.
- * `redact: false` is the flag --no-redact.
+ * `redact: false` is the flag --no-redact. What is wrong in a file or a variable is told and left out: it must not cost
+ * an output. With `strict` it ends the command.
  */
 export async function optionsFromFlags(
   flags: PolicyFlags & { redact?: boolean },
-  warn: typeof tell = tell,
+  { warn = tell, strict = false }: { warn?: typeof tell; strict?: boolean } = {},
 ): Promise<LoadedConfig["options"]> {
   const { maxBytes, maxChars, maxLines, maxTokens, strategy, headShare, fold, profile } = flags;
-  const { options, warnings } = await loadConfig(flags.config ? { file: flags.config } : {});
+  const { options, warnings } = await loadConfig({ lenient: !strict, ...(flags.config && { file: flags.config }) });
   const { policy } = options;
   warnings.forEach((warning) => warn(warning));
   const limits: Limits = definedOnly({ maxBytes, maxChars, maxLines, maxTokens });

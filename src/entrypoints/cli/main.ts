@@ -26,6 +26,7 @@ export const COMMANDS: Record<string, () => Promise<(program: Command) => void |
   mcp: async () => (await import("./commands/mcp.ts")).addMcpCommand,
   hook: async () => (await import("./commands/hook.ts")).addHookCommand,
   tools: async () => (await import("./commands/tools.ts")).addToolsCommand,
+  config: async () => (await import("./commands/config.ts")).addConfigCommand,
   init: async () => (await import("./commands/init.ts")).addInitCommand,
 };
 

@@ -69,7 +69,7 @@ async function openNamed({ dir, retention, ...options }: UserOptions, how: OpenL
 /** The options of the user's own config. A project's file may not set them and is not read. */
 async function loadUserOptions(config: PlaceFlags["config"], warn: typeof tell): Promise<UserOptions> {
   const { loadConfig } = await import("../../config/index.ts");
-  const { options, warnings } = await loadConfig({ ownOnly: true, ...(config && { file: config }) });
+  const { options, warnings } = await loadConfig({ ownOnly: true, lenient: true, ...(config && { file: config }) });
   warnings.forEach(warn);
   const { policy: _policy, ...userOptions } = options;
   return userOptions;

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { messageOf } from "../../errors.ts";
 import { createSpillway } from "../../index.ts";
 import type { Spillway } from "../../spillway.ts";
 import type { ProxyOptions } from "../mcp/proxy-stdio.ts";
@@ -36,9 +37,12 @@ export interface Servers {
 /** Serves MCP on standard input and output, or over HTTP, until the client or a signal ends it. */
 export async function serveMcp(flags: ServeFlags, serversFor: (spillway: Spillway) => Promise<Servers>): Promise<void> {
   const { policy, dir: _dir, retention: _retention, ...userOptions } = await optionsFromFlags(flags);
-  const place = await openPlace(flags, { collects: true });
+  // A server that cannot save is of more use than none.
+  const place = await openPlace(flags, { collects: true }).catch((error: unknown) =>
+    tell(`nothing will be saved: ${messageOf(error)}`),
+  );
   try {
-    const { store, ledger } = place;
+    const { store = null, ledger = null } = place ?? {};
     const reader = { by: "tool" as const, recall: "recall", search: "search" };
     const spillway = await createSpillway({ ...userOptions, store, ledger, policy, env: {}, reader });
     const servers = await serversFor(spillway);
@@ -54,7 +58,7 @@ export async function serveMcp(flags: ServeFlags, serversFor: (spillway: Spillwa
       await servers.stop?.();
     }
   } finally {
-    await place.close();
+    await place?.close();
   }
 }
 

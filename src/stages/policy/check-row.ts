@@ -2,6 +2,7 @@ import type { PolicyRow, ToolOptions, ToolRule } from "../../contract/policy.ts"
 import { SpillwayError } from "../../errors.ts";
 import { checkLimits, checkNumber, describeValue } from "./check-limits.ts";
 import { MAX_PATTERN_CHARS, NUMBERS } from "./defaults.ts";
+import { namedStrategy } from "./read-strategy.ts";
 
 const FLAGS = ["fold", "off", "summarize", "raisesCeiling", "declared"] as const;
 const OPTION_NAMES = [
@@ -25,9 +26,7 @@ export function checkRow(row: unknown, where: string): PolicyRow & { declared?: 
   const given = row as Record<string, unknown>;
   const checked: PolicyRow & { declared?: boolean } = {};
   if (given.limits !== undefined) checked.limits = checkLimits(given.limits, where);
-  // No way to cut: what is cut where there is no summary is for weaker rows to say.
-  if (given.strategy === "summarize") checked.summarize = true;
-  else if (given.strategy !== undefined) checked.strategy = checkStrategy(given.strategy, where);
+  if (given.strategy !== undefined) Object.assign(checked, namedStrategy(checkStrategy(given.strategy, where)));
   if (given.triggerChars !== undefined) {
     checked.triggerChars = checkNumber(given.triggerChars, NUMBERS.summarizeOverChars, `${where}: triggerChars`);
   }

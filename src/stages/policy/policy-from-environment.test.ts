@@ -40,11 +40,21 @@ describe("policyFromEnvironment", () => {
     expect(policyFromEnvironment({ PI_BASH_MAX_OUTPUT_CHARS: "5" })).toEqual({ commands: { maxChars: 1000 } });
   });
 
-  it("takes summarize as head-tail with a summary", () => {
-    expect(policyFromEnvironment({ SPILLWAY_STRATEGY: "summarize" }).force).toEqual({
-      strategy: "head-tail",
-      summarize: true,
+  it("takes summarize as a summary, and head_tail as both ends in equal parts", () => {
+    expect(policyFromEnvironment({ SPILLWAY_STRATEGY: "summarize" }).force).toEqual({ summarize: true });
+    const even = { strategy: "head-tail", headShare: 0.5 };
+    expect(policyFromEnvironment({ SPILLWAY_STRATEGY: "head_tail" }).force).toEqual(even);
+    const own = policyFromEnvironment({ SPILLWAY_STRATEGY: "head_tail", SPILLWAY_HEAD_SHARE: "0.9" }).force;
+    expect(own).toEqual({ ...even, headShare: 0.9 });
+  });
+
+  it("leaves out a variable that is wrong, if somebody is told of it", () => {
+    const told: unknown[] = [];
+    const env = { SPILLWAY_MAX_LINES: "many", SPILLWAY_MAX_CHARS: "900", SPILLWAY_PROFILE: "cheap" };
+    expect(policyFromEnvironment(env, (error) => told.push(String(error)))).toEqual({
+      force: { limits: { maxChars: 900 } },
     });
+    expect(told).toEqual([expect.stringContaining("SPILLWAY_MAX_LINES"), expect.stringContaining("SPILLWAY_PROFILE")]);
   });
 
   it.each([

@@ -24,41 +24,49 @@ const COMMAND_VARIABLES: Record<string, [keyof CommandPolicy, NumberRow]> = {
 
 /**
  * What the environment says. `SPILLWAY_MAX_*` hold for every tool: each is that unit's limit and its ceiling, so it
- * lowers and raises alike. A variable that is unset or blank says nothing.
+ * lowers and raises alike. A variable that is unset or blank says nothing. `ignore` is told of a variable that is wrong;
+ * without it, a wrong one throws.
  */
-export function policyFromEnvironment(env: Environment): PolicyInput {
+export function policyFromEnvironment(env: Environment, ignore?: (error: unknown) => void): PolicyInput {
   const input: PolicyInput = {};
   const force: ForcedRow = {};
   const limits: Limits = {};
-  for (const [variable, limit] of Object.entries(LIMIT_VARIABLES)) {
-    const text = read(env, variable);
-    if (text !== undefined) limits[limit] = readLimit(variable, text);
-  }
-  if (Object.keys(limits).length > 0) force.limits = limits;
-  const strategy = read(env, "SPILLWAY_STRATEGY");
-  if (strategy !== undefined) Object.assign(force, readStrategyOf(strategy));
-  const headShare = read(env, "SPILLWAY_HEAD_SHARE");
-  if (headShare !== undefined) force.headShare = readShare("SPILLWAY_HEAD_SHARE", headShare);
-  if (Object.keys(force).length > 0) input.force = force;
-
   const commands: Partial<CommandPolicy> = {};
-  for (const [variable, [name, row]] of Object.entries(COMMAND_VARIABLES)) {
-    const text = read(env, variable);
-    // Another program's variables: a number out of our range is brought into it, as that program does.
-    if (text !== undefined) commands[name] = Math.min(Math.max(readWhole(variable, text), row.floor), row.ceiling);
+  const read = (variable: string, use: (text: string) => void) => {
+    const text = env[variable]?.trim();
+    if (!text) return;
+    try {
+      use(text);
+    } catch (error) {
+      if (ignore === undefined) throw error;
+      ignore(error);
+    }
+  };
+  for (const [variable, limit] of Object.entries(LIMIT_VARIABLES)) {
+    read(variable, (text) => {
+      limits[limit] = readLimit(variable, text);
+    });
   }
+  read("SPILLWAY_STRATEGY", (text) => Object.assign(force, readStrategyOf(text)));
+  read("SPILLWAY_HEAD_SHARE", (text) => {
+    force.headShare = readShare("SPILLWAY_HEAD_SHARE", text);
+  });
+  for (const [variable, [name, row]] of Object.entries(COMMAND_VARIABLES)) {
+    // Another program's variables: a number out of our range is brought into it, as that program does.
+    read(variable, (text) => {
+      commands[name] = Math.min(Math.max(readWhole(variable, text), row.floor), row.ceiling);
+    });
+  }
+  read("SPILLWAY_PROFILE", (text) => {
+    input.profile = readProfile(text);
+  });
+  read("SPILLWAY_OFF", (text) => {
+    if (readSwitch("SPILLWAY_OFF", text)) input.profile = "off";
+  });
+  if (Object.keys(limits).length > 0) force.limits = limits;
+  if (Object.keys(force).length > 0) input.force = force;
   if (Object.keys(commands).length > 0) input.commands = commands;
-
-  const profile = read(env, "SPILLWAY_PROFILE");
-  if (profile !== undefined) input.profile = readProfile(profile);
-  const off = read(env, "SPILLWAY_OFF");
-  if (off !== undefined && readSwitch("SPILLWAY_OFF", off)) input.profile = "off";
   return input;
-}
-
-function read(env: Environment, variable: string): string | undefined {
-  const text = env[variable]?.trim();
-  return text === "" ? undefined : text;
 }
 
 function readLimit(variable: string, text: string): number {

@@ -176,6 +176,34 @@ describe("the ceiling", () => {
   });
 });
 
+describe("commands.maxChars", () => {
+  const charsOf = (tool: string, input: object) => resolveToolPolicy(resolvePolicy(input), tool).limits.maxChars;
+
+  it("lowers what tools that run commands show, and raises nothing", () => {
+    for (const tool of ["bash", "mcp__shell__exec", "run_command"]) {
+      expect(charsOf(tool, { commands: { maxChars: 5000 } })).toBe(5000);
+      expect(charsOf(tool, {})).toBe(20_000);
+      expect(charsOf(tool, { commands: { maxChars: 900_000 } })).toBe(20_000);
+      expect(charsOf(tool, { commands: { maxChars: 5000 }, tools: { [tool]: { limits: { maxChars: 9000 } } } })).toBe(
+        5000,
+      );
+    }
+    expect(charsOf("read_file", { commands: { maxChars: 5000 } })).toBe(50_000);
+  });
+});
+
+describe("names of strategies", () => {
+  it("are those of other programs too, wherever a strategy is named", () => {
+    const policy = resolvePolicy({ default: { strategy: "head_tail" }, tools: { a: { strategy: "HEAD_ONLY" } } });
+    expect(resolveToolPolicy(policy, "b")).toMatchObject({ strategy: "head-tail", headShare: 0.5 });
+    expect(resolveToolPolicy(policy, "a")).toMatchObject({ strategy: "head" });
+    expect(resolveToolPolicy(policy, "b", { strategy: "tail_only" })).toMatchObject({ strategy: "tail" });
+    expect(resolveToolPolicy(policy, "b", { strategy: "my_own" })).toMatchObject({ strategy: "my_own" });
+    expect(resolveToolPolicy(policy, "b", { strategy: "head_tail", headShare: 0.9 }).headShare).toBe(0.9);
+    expect(resolveToolPolicy(policy, "b", { strategy: "head-tail" }).headShare).toBe(0.5);
+  });
+});
+
 describe("forced limits", () => {
   const under = (env: Record<string, string>, tool: string) =>
     resolveToolPolicy(resolvePolicy(policyFromEnvironment(env)), tool).limits;

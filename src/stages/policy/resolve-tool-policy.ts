@@ -3,7 +3,7 @@ import type { Policy, PolicyRow, ToolOverride, ToolPolicy, ToolRule } from "../.
 import { LIMIT_NAMES } from "./check-limits.ts";
 import { checkRow } from "./check-row.ts";
 import { DEFAULT_STRATEGY, NUMBERS } from "./defaults.ts";
-import { matchRules } from "./match-tool.ts";
+import { familyOf, lastSegment, matchRules } from "./match-tool.ts";
 import { mergeRows, smallerOf } from "./merge-rows.ts";
 
 /**
@@ -25,7 +25,7 @@ export function resolveToolPolicy(
   const merged = mergeRows(tightened(base, policy.project, own, toolName), policy.force, ...last);
   const off = policy.profile === "off" || merged.off === true;
   return {
-    limits: off ? {} : smallerOf(merged.limits ?? {}, toolCeiling(policy, named)),
+    limits: off ? {} : smallerOf(merged.limits ?? {}, commandCeiling(policy, toolName, toolCeiling(policy, named))),
     strategy: merged.strategy ?? DEFAULT_STRATEGY,
     headShare: merged.headShare ?? NUMBERS.headShare.default,
     fold: merged.fold ?? true,
@@ -34,6 +34,13 @@ export function resolveToolPolicy(
     triggerChars: merged.triggerChars ?? policy.summarization.triggerChars,
     options: { ...merged.options },
   };
+}
+
+/** The ceiling with `commands.maxChars` in it, for tools that run commands. The usual number lowers no tool's limit. */
+function commandCeiling({ commands: { maxChars } }: Policy, toolName: string, ceiling: Limits): Limits {
+  const isLowered = maxChars < NUMBERS.commandChars.default;
+  const isCommand = isLowered && familyOf(lastSegment(toolName.toLowerCase()))?.keys.includes("run_command");
+  return isCommand ? { ...ceiling, maxChars: Math.min(ceiling.maxChars ?? maxChars, maxChars) } : ceiling;
 }
 
 function rowsFor(rules: readonly ToolRule[], toolName: string): PolicyRow[] {

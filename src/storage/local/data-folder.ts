@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { homedir, userInfo } from "node:os";
+import { homedir, tmpdir, userInfo } from "node:os";
 import path, { join } from "node:path";
 
 /** Overrides the environment, the platform and the home folder. What is absent is taken from this process. */
@@ -11,10 +11,15 @@ export interface DataFolderOptions {
 
 /**
  * Returns the user's home folder. If HOME is not an absolute path, it is ignored: it would name another folder in each
- * working directory.
+ * working directory. In a container a user may have neither HOME nor a name; such a user gets a private folder among the
+ * temporary files.
  */
 function ownHome(): string {
-  return path.isAbsolute(homedir()) ? homedir() : userInfo().homedir;
+  try {
+    return path.isAbsolute(homedir()) ? homedir() : userInfo().homedir;
+  } catch {
+    return join(tmpdir(), `spillway-${process.getuid?.() ?? "home"}`);
+  }
 }
 
 /** Returns the folder for this user's artifacts and events if nobody names another. */

@@ -49,7 +49,7 @@ async function guardTranscript(file: string, flags: GuardFlags): Promise<void> {
     import("../transcripts/guard-file.ts"),
   ]);
   const transcript = openTranscript(file, flags.wire);
-  const { policy, dir: _dir, ...userOptions } = await optionsFromFlags(flags);
+  const { policy, dir: _dir, ...userOptions } = await optionsFromFlags(flags, { strict: true });
   // A dry run saves nothing.
   const place = flags.dryRun ? null : await openPlace(flags);
   const spillway = await createSpillway({

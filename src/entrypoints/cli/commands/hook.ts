@@ -85,7 +85,7 @@ async function answerResult(result: ToolResult, flags: HookFlags): Promise<objec
     tell(warning);
     warnings.push(warning);
   };
-  const { policy, dir: _dir, retention: _retention, ...userOptions } = await optionsFromFlags(flags, warn);
+  const { policy, dir: _dir, retention: _retention, ...userOptions } = await optionsFromFlags(flags, { warn });
   // Most results are within their limits, and opening a database takes longer than all the rest.
   const filter = await openSpillway({ store: null, ledger: null, policy, env: {}, redact: userOptions.redact });
   const fit = fitOf(filter, result);

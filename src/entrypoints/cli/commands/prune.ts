@@ -56,7 +56,7 @@ async function pruneTranscript(file: string, flags: PruneFlags): Promise<void> {
     import("../transcripts/prune-file.ts"),
   ]);
   const transcript = openTranscript(file, flags.wire);
-  const { policy, dir: _dir, ...userOptions } = await optionsFromFlags(flags);
+  const { policy, dir: _dir, ...userOptions } = await optionsFromFlags(flags, { strict: true });
   const dryRun = flags.dryRun ?? false;
   const options = {
     window: flags.window,
