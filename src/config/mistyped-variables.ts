@@ -1,6 +1,6 @@
+import { nearestName } from "../errors.ts";
 import type { Environment } from "../stages/policy/policy-from-environment.ts";
 import { printable } from "./config-fault.ts";
-import { nearestKey } from "./nearest-key.ts";
 
 const PREFIX = "SPILLWAY_";
 /** Every variable of ours, without that. */
@@ -26,7 +26,7 @@ export function mistypedVariables(env: Environment): string[] {
   return Object.keys(env).flatMap((variable) => {
     const name = variable.slice(PREFIX.length);
     if (!variable.startsWith(PREFIX) || KNOWN.has(name)) return [];
-    const near = nearestKey(name, KNOWN);
+    const near = nearestName(name, KNOWN);
     return near === undefined ? [] : [`${printable(variable)} is ignored; did you mean ${PREFIX}${near}?`];
   });
 }

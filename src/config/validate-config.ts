@@ -1,8 +1,8 @@
 import type * as z from "zod/mini";
+import { nearestName } from "../errors.ts";
 import { describeValue } from "../stages/policy/check-limits.ts";
 import { ConfigFault, printable } from "./config-fault.ts";
 import { type ConfigNode, nodeAt, type PathStep, plainValue, positionOf, removeEntry } from "./config-node.ts";
-import { nearestKey } from "./nearest-key.ts";
 import { configSchema } from "./schema.ts";
 import { isForeign, knownKeys, schemaAt, schemaUnder } from "./schema-walk.ts";
 
@@ -53,7 +53,7 @@ const UNKNOWN = "unrecognized_keys";
 
 function unknownKey(root: ConfigNode, path: PathStep[]): ConfigFault {
   const known = knownKeys(schemaAt(configSchema, path.slice(0, -1)) ?? configSchema) ?? [];
-  const near = nearestKey(String(path.at(-1)), known);
+  const near = nearestName(String(path.at(-1)), known);
   const ours = known.filter((key) => !/[A-Z$]/.test(key));
   const help = near ? `did you mean ${near}?` : `known here: ${ours.join(", ")}`;
   return new ConfigFault(positionOf(root, path, "key"), `unknown key ${pathText(path)}; ${help}`);
@@ -108,7 +108,7 @@ function camelCased(
     const under = schemaUnder(schema, key);
     if (!under) {
       // In another program's section only what looks like a slip of the pen is worth a word.
-      const near = isForeign(schema) && key.length > 3 ? nearestKey(key, known ?? []) : undefined;
+      const near = isForeign(schema) && key.length > 3 ? nearestName(key, known ?? []) : undefined;
       if (near) unknown.push(new ConfigFault(at, `unknown key ${pathText([...path, key])}; did you mean ${near}?`));
       continue;
     }

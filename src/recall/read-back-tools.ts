@@ -1,5 +1,6 @@
 import { messageOf } from "../errors.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
+import { namedArguments } from "./named-arguments.ts";
 import { type RecallPage, recallText } from "./recall.ts";
 import type { RecallWant, SearchQuery } from "./recall-want.ts";
 import { type SearchPage, searchText } from "./search.ts";
@@ -23,53 +24,49 @@ export interface ReadBackTool {
 const ID = { type: "string", description: "the artifact's id, from the marker" };
 const PAIR = { type: "array", items: { type: "integer" }, minItems: 2, maxItems: 2 };
 
+const RECALL_ARGUMENTS = {
+  id: ID,
+  lines: { ...PAIR, description: "first and last line" },
+  bytes: { ...PAIR, description: "from this byte to before that one" },
+  head: { type: "integer", description: "the first lines" },
+  tail: { type: "integer", description: "the last lines" },
+  around: { type: ["integer", "string"], description: "the lines around this line, or around the first match" },
+};
+const SEARCH_ARGUMENTS = {
+  id: ID,
+  pattern: { type: "string" },
+  literal: { type: "boolean", description: "the pattern is the text itself" },
+  ignore_case: { type: "boolean" },
+  context: {
+    type: "integer",
+    description: `lines before and after each match; ${NUMBERS.searchContext.default} by default`,
+  },
+  max: { type: "integer" },
+  from: { type: "integer", description: "matches from this line on" },
+};
+
 /** The two tools, under the names that markers use. */
 export const READ_BACK_TOOLS: readonly ReadBackTool[] = [
   {
     name: "recall",
     description: "Reads part of a saved tool output, in bounded pages. Lines count from 1.",
-    inputSchema: {
-      type: "object",
-      properties: {
-        id: ID,
-        lines: { ...PAIR, description: "first and last line" },
-        bytes: { ...PAIR, description: "from this byte to before that one" },
-        head: { type: "integer", description: "the first lines" },
-        tail: { type: "integer", description: "the last lines" },
-        around: { type: ["integer", "string"], description: "the lines around this line, or around the first match" },
-      },
-      required: ["id"],
-    },
+    inputSchema: { type: "object", properties: RECALL_ARGUMENTS, required: ["id"] },
     call: (from, args) =>
       told(async () => {
-        const { id, ...rest } = fields(args);
+        const { id, ...rest } = namedArguments(args, Object.keys(RECALL_ARGUMENTS));
         return recallText(await from.recall(id as string, wantOf(rest)));
       }),
   },
   {
     name: "search",
     description: "Finds a regular expression in a saved tool output; the count is of all matches.",
-    inputSchema: {
-      type: "object",
-      properties: {
-        id: ID,
-        pattern: { type: "string" },
-        literal: { type: "boolean", description: "the pattern is the text itself" },
-        ignoreCase: { type: "boolean" },
-        context: {
-          type: "integer",
-          description: `lines before and after each match; ${NUMBERS.searchContext.default} by default`,
-        },
-        max: { type: "integer" },
-        from: { type: "integer", description: "matches from this line on" },
-      },
-      required: ["id", "pattern"],
-    },
+    inputSchema: { type: "object", properties: SEARCH_ARGUMENTS, required: ["id", "pattern"] },
     call: (from, args) =>
       told(async () => {
         // `search` itself checks what the model gave.
-        const { id, ...query } = fields(args) as Partial<{ id: string } & SearchQuery>;
-        return searchText(await from.search(id as string, query as SearchQuery));
+        const { id, ignore_case, ...query } = namedArguments(args, Object.keys(SEARCH_ARGUMENTS));
+        const flags = ignore_case === undefined ? {} : { ignoreCase: ignore_case };
+        return searchText(await from.search(id as string, { ...query, ...flags } as unknown as SearchQuery));
       }),
   },
 ];
@@ -90,10 +87,6 @@ function pair(value: unknown): unknown {
   if (typeof value === "number") return [value, value];
   const [, from, to] = typeof value === "string" ? (/^\[?\s*(\d+)\s*[-,:]\s*(\d+)\s*\]?$/.exec(value) ?? []) : [];
   return from === undefined ? value : [Number(from), Number(to)];
-}
-
-function fields(args: unknown): Record<string, unknown> {
-  return typeof args === "object" && args !== null ? { ...args } : {};
 }
 
 async function told(read: () => Promise<string>): Promise<{ text: string; isError: boolean }> {
