@@ -1,0 +1,45 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { startUtf16, utf16Of } from "./decode-utf16.ts";
+
+function decoded(bytes: Uint8Array, cuts: readonly number[]): string {
+  const decoder = startUtf16();
+  const parts: Uint8Array[] = [];
+  let from = 0;
+  for (const cut of [...cuts.map((each) => each % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length]) {
+    parts.push(decoder.add(bytes.subarray(from, cut)).slice());
+    from = cut;
+  }
+  parts.push(decoder.end());
+  return Buffer.concat(parts).toString("latin1");
+}
+
+function utf16(text: string, isBigEndian: boolean): Buffer {
+  const bytes = Buffer.from(`\ufeff${text}`, "utf16le");
+  return isBigEndian ? bytes.swap16() : bytes;
+}
+
+test("UTF-16 of either order becomes UTF-8 without its mark, however it is cut", () => {
+  const anyText = fc.string({ unit: "binary" });
+  fc.assert(
+    fc.property(anyText, fc.boolean(), fc.array(fc.nat(), { maxLength: 6 }), (text, isBigEndian, cuts) => {
+      fc.pre(!text.startsWith("\0"));
+      expect(decoded(utf16(text, isBigEndian), cuts)).toBe(Buffer.from(text.toWellFormed()).toString("latin1"));
+    }),
+  );
+});
+
+test("other bytes pass as they are, however they are cut", () => {
+  fc.assert(
+    fc.property(fc.uint8Array(), fc.array(fc.nat(), { maxLength: 6 }), (bytes, cuts) => {
+      fc.pre(utf16Of(bytes) === null);
+      expect(decoded(bytes, cuts)).toBe(Buffer.from(bytes).toString("latin1"));
+    }),
+  );
+});
+
+test("an odd byte at the end is told, and UTF-32 is no UTF-16", () => {
+  expect(decoded(Buffer.from([0xff, 0xfe, 0x61, 0, 0x62]), [])).toBe(Buffer.from("a\ufffd").toString("latin1"));
+  expect(utf16Of(Buffer.from([0xff, 0xfe, 0, 0]))).toBeNull();
+  expect(utf16Of(Buffer.from([0xff, 0xfe]))).toBe("utf-16le");
+});
