@@ -6,7 +6,11 @@ import { expect, test } from "vitest";
 const PRINTS: Record<string, RegExp[]> = {
   "guided-run.mjs": [/equal to what the tool wrote: true/],
   "mcp-proxy.mjs": [/^tools: read_log, recall, search$/m, /lines .* omitted/, /entry 2500\nentry 2501\nentry 2502\n/],
-  "bounded-tools.mjs": [/\[showing first 3 of \d+ matches\]/, /\[lines 1-3 of \d+\]/, /outside the folders/],
+  "bounded-tools.mjs": [
+    /\[3 shown, from 3 files, of \d+ matching lines in \d+ files;/,
+    /\[lines 1-3 of \d+\]/,
+    /outside the folders/,
+  ],
   "claude-code-hook.mjs": [/spillway recall \w{12} --lines/, /the hook printed 0 characters/],
 };
 

@@ -1,4 +1,5 @@
 import { messageOf } from "../../errors.ts";
+import { namedArguments } from "../../recall/index.ts";
 import type { Spillway } from "../../spillway.ts";
 import type { Commands } from "./commands.ts";
 import type { Roots } from "./roots.ts";
@@ -39,36 +40,58 @@ export interface ToolPlace {
 export interface Arguments {
   text(name: string): string | undefined;
   requiredText(name: string): string;
-  count(name: string, usual: number, most: number): number;
+  /** A whole number from `least` (0 if it is not given); one over `most` counts as `most`. */
+  count(name: string, usual: number, most: number, least?: number): number;
   flag(name: string): boolean;
 }
 
 const MAX_FAULT_CHARS = 1000;
+const MAX_VALUE_CHARS = 40;
 
-/** Makes a tool of a function; what the function throws becomes an answer. */
+/** Makes a tool of a function; what the function throws becomes an answer. `hidden` arguments are taken and not listed. */
 export function boundedTool(
   about: Omit<BoundedTool, "call">,
   run: (args: Arguments, signal: AbortSignal | undefined) => Promise<string | ToolAnswer>,
+  hidden: readonly string[] = [],
 ): BoundedTool {
+  const names = [...Object.keys(about.inputSchema.properties), ...hidden];
   return {
     ...about,
     async call(args, signal) {
       try {
-        const answer = await run(readArguments(args), signal);
+        const answer = await run(readArguments(namedArguments(args, names)), signal);
         return typeof answer === "string" ? { text: answer, isError: false } : answer;
       } catch (error) {
-        return { text: messageOf(error).slice(0, MAX_FAULT_CHARS).toWellFormed(), isError: true };
+        return { text: faultText(error).slice(0, MAX_FAULT_CHARS).toWellFormed(), isError: true };
       }
     },
   };
 }
 
-function readArguments(args: unknown): Arguments {
-  const given: Record<string, unknown> = typeof args === "object" && args !== null ? { ...args } : {};
+/** The system's reasons in words; a model can do nothing with their codes. */
+const REASONS: Record<string, string> = {
+  ENOENT: "it is not there any more",
+  ENOTDIR: "it is a file, not a folder",
+  EISDIR: "it is a folder, not a file",
+  EACCES: "there is no permission to read it",
+  EPERM: "there is no permission to read it",
+  ELOOP: "it is a link that leads to itself",
+  ENAMETOOLONG: "its name is too long",
+  EMFILE: "too many files are open; try again later",
+  ENFILE: "too many files are open; try again later",
+};
+
+function faultText(error: unknown): string {
+  if (!(error instanceof Error) || !("errno" in error || "syscall" in error)) return messageOf(error);
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (syscall?.startsWith("spawn")) return "a program that this tool needs could not be started";
+  return `this cannot be read: ${REASONS[code ?? ""] ?? "the system gave an error"}`;
+}
+
+function readArguments(given: Record<string, unknown>): Arguments {
   const text = (name: string) => {
     const value = given[name];
-    if (value === undefined || value === null) return undefined;
-    if (typeof value === "string") return value;
+    if (value === undefined || typeof value === "string") return value;
     throw new Error(`${name} must be text; got ${typeof value}`);
   };
   return {
@@ -78,12 +101,22 @@ function readArguments(args: unknown): Arguments {
       if (value === undefined || value === "") throw new Error(`${name} is missing`);
       return value;
     },
-    count(name, usual, most) {
+    count(name, usual, most, least = 0) {
       const value = given[name] ?? usual;
       const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
-      if (typeof number === "number" && Number.isSafeInteger(number) && number >= 0) return Math.min(number, most);
-      throw new Error(`${name} must be a whole number from 0; got ${String(value).slice(0, 40)}`);
+      if (typeof number === "number" && Number.isSafeInteger(number) && number >= least) return Math.min(number, most);
+      const from = least === Number.MIN_SAFE_INTEGER ? "" : ` from ${least}`;
+      throw new Error(`${name} must be a whole number${from}; got ${shown(value)}`);
     },
-    flag: (name) => given[name] === true || given[name] === "true",
+    flag(name) {
+      const value = given[name];
+      if (value === undefined || value === false || value === "false") return false;
+      if (value === true || value === "true") return true;
+      throw new Error(`${name} must be true or false; got ${shown(value)}`);
+    },
   };
+}
+
+function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? typeof value).slice(0, MAX_VALUE_CHARS);
 }

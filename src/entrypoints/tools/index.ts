@@ -2,9 +2,10 @@ import { SpillwayError } from "../../errors.ts";
 import { READ_BACK_TOOLS } from "../../recall/index.ts";
 import type { BoundedTool, ToolPlace } from "./bounded-tool.ts";
 import { commandOutputTool } from "./command-output.ts";
-import { listDirectoryTool, repoStructureTool } from "./list-files.ts";
+import { findFilesTool, listDirectoryTool } from "./list-files.ts";
 import { readFileTool } from "./read-file.ts";
 import { repoMapTool } from "./repo-map.ts";
+import { repoStructureTool } from "./repo-structure.ts";
 import { runCommandTool } from "./run-command.ts";
 import { searchFilesTool } from "./search-files.ts";
 import { sessionsHistoryTool } from "./sessions-history.ts";
@@ -33,9 +34,9 @@ export function boundedTools(place: ToolPlace): BoundedTool[] {
   const tools = [
     readFileTool(place),
     listDirectoryTool(place),
+    findFilesTool(place),
+    searchFilesTool(place),
     repoStructureTool(place),
-    searchFilesTool(place, "search_files"),
-    searchFilesTool(place, "grep_search"),
     repoMapTool(place),
     ...commandTools(place),
     ...(place.histories === undefined ? [] : [sessionsHistoryTool(place, place.histories)]),

@@ -1,86 +1,107 @@
 import { readdir } from "node:fs/promises";
-import { join, relative, sep } from "node:path";
+import { admitFitting } from "./admit-fitting.ts";
 import { type BoundedTool, boundedTool, type ToolPlace } from "./bounded-tool.ts";
-import { runRg } from "./run-rg.ts";
+import { escaped, nameFolders } from "./roots.ts";
+import { listFiles, SKIPPED_WORDS } from "./run-rg.ts";
 
-const MOST_DEPTH = 100;
-const MOST_FILES = 100_000;
+const MOST_FOUND = 100_000;
+const USUAL_FOUND = 100;
 
 /** `list_directory`: what stands in one folder. */
 export function listDirectoryTool(place: ToolPlace): BoundedTool {
+  const { roots } = place;
+  const tool = "list_directory";
   return boundedTool(
     {
-      name: "list_directory",
-      description: "Lists one folder: folders first, each with a slash, then files.",
-      inputSchema: { type: "object", properties: { path: { type: "string" } } },
+      name: tool,
+      description: "Lists one folder: folders first, each with a slash, then files. Hidden ones too.",
+      inputSchema: {
+        type: "object",
+        properties: { path: { type: "string", description: `a folder, ${nameFolders(roots)}` } },
+      },
     },
     async (args) => {
-      const folder = await place.roots.find(args.text("path") ?? ".");
-      const entries = await readdir(folder, { withFileTypes: true });
-      const names = (isFolder: boolean) =>
-        entries
-          .filter((entry) => entry.isDirectory() === isFolder)
-          .map(({ name }) => (isFolder ? `${name}/` : name))
-          .toSorted();
-      const text = [...names(true), ...names(false)].join("\n");
-      return (await place.spillway.admit({ tool: "list_directory", session: place.session, output: text })).text;
+      const folders = await roots.findFolders(args.text("path"));
+      const [folder] = folders;
+      if (folder === undefined || folders.length > 1) {
+        const names = folders.map((each) => `${roots.show(each)}/`);
+        return admitFitting(place, { tool }, names.length, (rows) =>
+          [...names.slice(0, rows), `[${shownOf(rows, names.length, "folder")}, in ${escaped(roots.base)}]`].join("\n"),
+        );
+      }
+      const names = await namesIn(folder);
+      return admitFitting(place, { tool }, names.length, (rows) => {
+        if (names.length === 0) return "[the folder is empty]";
+        const note =
+          rows === names.length ? [] : [`[${shownOf(rows, names.length, "name")}; find_files finds the others]`];
+        return [...names.slice(0, rows), ...note].join("\n");
+      });
     },
   );
 }
 
-/** `get_repo_structure`: a tree of folders and files, without what .gitignore leaves out. */
-export function repoStructureTool(place: ToolPlace): BoundedTool {
-  const { options } = place.spillway.resolve("get_repo_structure");
-  const usual = { depth: options.maxDepth ?? 3, files: options.maxFiles ?? 500 };
+function shownOf(rows: number, total: number, word: string): string {
+  return `${rows === total ? "" : `the first ${rows} of `}${total} ${word}${total === 1 ? "" : "s"}`;
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const names = (isFolder: boolean) =>
+    entries
+      .filter((entry) => entry.isDirectory() === isFolder)
+      .map((entry) => {
+        const kind = isFolder ? "/" : entry.isFile() ? "" : entry.isSymbolicLink() ? " (link)" : " (no plain file)";
+        return `${escaped(entry.name)}${kind}`;
+      })
+      .toSorted();
+  return [...names(true), ...names(false)];
+}
+
+/** `find_files`: files by their names. */
+export function findFilesTool(place: ToolPlace): BoundedTool {
+  const { roots } = place;
+  const tool = "find_files";
   return boundedTool(
     {
-      name: "get_repo_structure",
-      description: "Shows folders and files as a tree, without those that .gitignore names.",
+      name: tool,
+      description: `Finds files by name: a glob such as **/*.test.ts, or a part of the path. Leaves out ${SKIPPED_WORDS}.`,
       inputSchema: {
         type: "object",
         properties: {
-          path: { type: "string" },
-          max_depth: { type: "integer", default: usual.depth },
-          max_files: { type: "integer", default: usual.files },
+          pattern: { type: "string" },
+          path: { type: "string", description: `a folder, ${nameFolders(roots)}` },
+          max_results: { type: "integer", default: USUAL_FOUND },
+          include_ignored: { type: "boolean", description: "also what is left out otherwise" },
         },
+        required: ["pattern"],
       },
     },
     async (args, signal) => {
-      const folder = await place.roots.find(args.text("path") ?? ".");
-      const depth = args.count("max_depth", usual.depth, MOST_DEPTH);
-      const most = args.count("max_files", usual.files, MOST_FILES);
-      const { shown, total, deeper } = await listTree(folder, depth, most, signal);
-      const left = total - Math.min(total, most);
-      const notes = [
-        ...(left > 0 ? [`[showing the first ${most} of ${total} files]`] : []),
-        ...(deeper > 0 ? [`[${deeper} more files lie deeper than ${depth} folders]`] : []),
-      ];
-      const text = [`${place.roots.show(folder)}/`, ...shown, ...notes].join("\n");
-      return (await place.spillway.admit({ tool: "get_repo_structure", session: place.session, output: text })).text;
+      const pattern = args.requiredText("pattern");
+      const most = args.count("max_results", USUAL_FOUND, MOST_FOUND);
+      const paths = await roots.findAll(args.text("path"));
+      const includeIgnored = args.flag("include_ignored");
+      const isGlob = /[*?[\]{}]/.test(pattern);
+      const { files, isPartial } = await listFiles(
+        roots,
+        { paths, includeIgnored, glob: isGlob ? pattern : undefined },
+        signal,
+      );
+      const part = pattern.toLowerCase();
+      const found = files
+        .map(roots.show)
+        .filter((path) => isGlob || path.toLowerCase().includes(part))
+        .toSorted((a, b) => depthOf(a) - depthOf(b) || (a < b ? -1 : 1));
+      const late = isPartial ? "; not all files were looked at" : "";
+      return admitFitting(place, { tool }, Math.min(most, found.length), (rows) => {
+        const left = includeIgnored ? "" : `; left out: ${SKIPPED_WORDS} (include_ignored: true)`;
+        const note = found.length === 0 ? `no file has such a name${left}` : shownOf(rows, found.length, "file");
+        return [...found.slice(0, rows), `[${note}${late}]`].join("\n");
+      });
     },
   );
 }
 
-async function listTree(
-  folder: string,
-  depth: number,
-  most: number,
-  signal: AbortSignal | undefined,
-): Promise<{ shown: string[]; total: number; deeper: number }> {
-  const shown: string[] = [];
-  const told = new Set<string>();
-  let total = 0;
-  let deeper = 0;
-  await runRg(["--files", "--hidden", "--glob=!.git", "--sort=path", folder], folder, signal, (line) => {
-    const parts = relative(folder, line).split(sep);
-    for (let level = 1; level < parts.length && level <= depth; level++) {
-      const path = join(...parts.slice(0, level));
-      if (told.has(path) || total >= most) continue;
-      told.add(path);
-      shown.push(`${"  ".repeat(level)}${parts[level - 1]}/`);
-    }
-    if (parts.length > depth) return void deeper++;
-    if (total++ < most) shown.push(`${"  ".repeat(parts.length)}${parts.at(-1)}`);
-  });
-  return { shown, total, deeper };
+function depthOf(path: string): number {
+  return path.split("/").length;
 }

@@ -1,125 +1,172 @@
-import { constants } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
 import type { Limits } from "../../contract/limits.ts";
+import type { LinesRead, TextFile } from "../../parts/text-file.ts";
 import { READ_BACK_TOOLS } from "../../recall/index.ts";
-import { admitWithNote, LINE_ROOM, type NoteRoom } from "./admit-with-note.ts";
-import { type BoundedTool, boundedTool, type ToolPlace } from "./bounded-tool.ts";
+import { admitFitting, fitsLimits } from "./admit-fitting.ts";
+import { roomWithin } from "./admit-with-note.ts";
+import { type Arguments, type BoundedTool, boundedTool, type ToolPlace } from "./bounded-tool.ts";
 import { OUTLINE_ROOM, type OutlineRow, outlineNote, readOutline } from "./outline.ts";
+import { nameFolders } from "./roots.ts";
 
-const CHUNK_BYTES = 256 * 1024;
-const LINE_BREAK = 10;
 /** Larger source files are usually generated. */
 const MAX_OUTLINE_BYTES = 512 * 1024;
-const NO_ROOM: NoteRoom = { chars: 0, lines: 0, tokens: 0 };
+/** A page where no limit is set. */
+const MAX_PAGE_BYTES = 8 * 1024 * 1024;
+const MAX_CHAR_BYTES = 4;
+const TO_END = Number.MAX_SAFE_INTEGER;
+/** Of such a file the lines that tell what went wrong are worth more than its start. */
+const LOG = /\.(log|out|err)(\.\d+)?$/i;
+
+/** Lines of a file, from 1, both included, and the byte of the first line from which on it is wanted. */
+interface Wanted {
+  from: number;
+  to: number;
+  column: number;
+}
+
+const about = { tool: "read_file" };
 
 /** `read_file`: a file or some of its lines; an artifact too. */
 export function readFileTool(place: ToolPlace): BoundedTool {
+  const { roots, spillway } = place;
   return boundedTool(
     {
       name: "read_file",
       description:
-        "Reads a text file, or only lines start_line to end_line (from 1, both included). A long file is shortened; the text says which lines are left out and what a source file defines there. With id instead of path: a saved tool output.",
+        "Reads a text file as it is on disk, or lines start_line to end_line (from 1, both included; -20 means the last 20). A long one comes in pages: the text ends with where to go on and what a source file defines behind it. Of a long .log the lines that matter are shown. With id instead of path: a saved tool output.",
       inputSchema: {
         type: "object",
         properties: {
-          path: { type: "string" },
+          path: { type: "string", description: nameFolders(roots) },
           start_line: { type: "integer" },
           end_line: { type: "integer" },
+          start_column: { type: "integer", description: "goes on inside a long line, in bytes from 1" },
           id: { type: "string", description: "a saved output's id" },
         },
       },
     },
-    async (args) => {
-      const from = args.count("start_line", 1, Number.MAX_SAFE_INTEGER) || 1;
-      const to = args.count("end_line", Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
-      const isWhole = from === 1 && to === Number.MAX_SAFE_INTEGER;
+    async (args, signal) => {
       const id = args.text("id");
-      if (id !== undefined) {
-        const recall = READ_BACK_TOOLS[0] as (typeof READ_BACK_TOOLS)[number];
-        return recall.call(place.spillway, isWhole ? { id } : { id, lines: [from, to] });
-      }
-      if (to < from) throw new Error(`end_line must not be before start_line; got ${from}-${to}`);
-      const path = await place.roots.find(args.requiredText("path"));
-      const file = await openFile(path);
+      if (id !== undefined) return recallLines(place, args, id);
+      const path = await roots.find(args.requiredText("path"));
+      const { openTextFile, readLines } = await import("../../parts/text-file.ts");
+      const file = await openTextFile(path);
       try {
-        const { limits } = place.spillway.resolve("read_file");
-        const rows = await outlineIfLong(file, path, limits);
-        const range = { from, to, lines: 0 };
-        const output = isWhole ? chunksOf(file) : linesOf(file, range);
-        return await admitWithNote(
-          place,
-          { tool: "read_file", output },
-          ({ cuts }, room) => {
-            const which = isWhole ? "" : rangeNote(range);
-            const { length } = which;
-            const left = { chars: room.chars - length - 1, lines: room.lines - 1, tokens: room.tokens - length };
-            return [outlineNote(rows, cuts, from - 1, left), which].filter((note) => note !== "").join("\n");
-          },
-          rows.length > 0 ? OUTLINE_ROOM : isWhole ? NO_ROOM : LINE_ROOM,
-        );
+        const { limits, strategy, summarize } = spillway.resolve("read_file");
+        const wanted = wantedLines(args);
+        const isWhole = wanted.from === 1 && wanted.to === TO_END && wanted.column === 1;
+        if (file.binary !== null) {
+          return admitFitting(
+            place,
+            about,
+            0,
+            () => `[no text, so it is not shown: ${file.binary}, ${file.bytes} bytes]`,
+          );
+        }
+        const isLog = strategy === "auto" && LOG.test(path);
+        if (isWhole && (strategy !== "auto" || summarize || isLog)) {
+          const request = { ...about, session: place.session, output: file.chunks() };
+          return (await spillway.admit(isLog ? { ...request, strategy: "signal" } : request)).text;
+        }
+        if (wanted.from < 0) {
+          const none = { fromLine: TO_END, toLine: TO_END, fromColumn: 1, maxBytes: 0 };
+          wanted.from = Math.max(1, (await readLines(file, none, signal)).lines + wanted.from + 1);
+        }
+        if (wanted.to < wanted.from) {
+          throw new Error(`end_line must not be before start_line; got ${wanted.from}-${wanted.to}`);
+        }
+        const { from: fromLine, to: toLine, column: fromColumn } = wanted;
+        const read = await readLines(file, { fromLine, toLine, fromColumn, maxBytes: pageBytes(limits) }, signal);
+        return await admitPage(place, read, wanted, () => (isWhole ? outlineOf(file, path) : Promise.resolve([])));
       } finally {
         await file.close();
       }
     },
+    ["limit"],
   );
 }
 
-function rangeNote({ from, to, lines }: { from: number; to: number; lines: number }): string {
-  const last = Math.min(to, lines);
-  return last < from ? `[the file has ${lines} lines; asked for ${from}-${to}]` : `[lines ${from}-${last} of ${lines}]`;
+async function recallLines(place: ToolPlace, args: Arguments, id: string) {
+  const recall = READ_BACK_TOOLS[0] as (typeof READ_BACK_TOOLS)[number];
+  const { from, to } = wantedLines(args);
+  if (from < 0) return recall.call(place.spillway, { id, tail: -from });
+  return recall.call(place.spillway, from === 1 && to === TO_END ? { id } : { id, lines: [from, to] });
 }
 
-/** What a source file defines, if it is too long to be shown whole. */
-async function outlineIfLong(file: FileHandle, path: string, limits: Limits): Promise<OutlineRow[]> {
-  const { maxBytes = Infinity, maxChars = Infinity, maxLines = Infinity } = limits;
-  const { size } = await file.stat();
-  // A file with no more bytes than the allowed lines cannot be too long.
-  if (size > MAX_OUTLINE_BYTES || size <= Math.min(maxBytes, maxChars, maxLines)) return [];
+function wantedLines(args: Arguments): Wanted {
+  const from = args.count("start_line", 1, TO_END, -TO_END) || 1;
+  const limit = args.count("limit", TO_END, TO_END);
+  const usual = from > 0 && limit < TO_END - from ? Math.max(from, from + limit - 1) : TO_END;
+  const column = args.count("start_column", 1, TO_END) || 1;
+  return { from, to: args.count("end_line", usual, TO_END), column };
+}
+
+/** The most bytes that limits could let through. */
+function pageBytes({ maxBytes = Infinity, maxChars = Infinity }: Limits): number {
+  return Math.min(maxBytes, maxChars * MAX_CHAR_BYTES, MAX_PAGE_BYTES);
+}
+
+async function outlineOf(file: TextFile, path: string): Promise<OutlineRow[]> {
+  if (file.bytes > MAX_OUTLINE_BYTES) return [];
   const chunks: Uint8Array[] = [];
-  for await (const chunk of chunksOf(file)) chunks.push(chunk);
-  const source = Buffer.concat(chunks).toString();
-  const isLong = size > maxBytes || source.length > maxChars || source.split("\n").length > maxLines;
-  return isLong ? readOutline(path, source) : [];
+  for await (const chunk of file.chunks()) chunks.push(chunk.slice());
+  return readOutline(path, Buffer.concat(chunks).toString());
 }
 
-/** Opens plain files only. Reading a pipe or a device might never end, or have an effect. */
-async function openFile(path: string): Promise<FileHandle> {
-  // Opened without waiting, since opening a pipe that nobody writes to would never return.
-  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
-  const status = await file.stat();
-  if (status.isFile()) return file;
-  await file.close();
-  throw new Error(
-    status.isDirectory() ? "this is a folder: use list_directory" : "this is no plain file, so it is not read",
-  );
-}
-
-async function* chunksOf(file: FileHandle): AsyncGenerator<Uint8Array> {
-  for (let position = 0; ; ) {
-    const { bytesRead, buffer } = await file.read(new Uint8Array(CHUNK_BYTES), 0, CHUNK_BYTES, position);
-    if (bytesRead === 0) return;
-    position += bytesRead;
-    yield buffer.subarray(0, bytesRead);
+/** Shows as many whole lines as fit, as they are on disk; of a line that is too long by itself its start. */
+async function admitPage(
+  place: ToolPlace,
+  read: LinesRead,
+  { from, to, column }: Wanted,
+  loadOutline: () => Promise<readonly OutlineRow[]>,
+): Promise<string> {
+  const total = `${read.lines}${read.isCounted ? "" : " or more"}`;
+  if (read.lines === 0) return admitFitting(place, about, 0, () => "[the file is empty]");
+  if (from > read.lines) {
+    const asked = to === TO_END ? `from ${from} on` : `${from}-${to}`;
+    return admitFitting(place, about, 0, () => `[the file has ${total} lines; asked for ${asked}]`);
   }
+  const rows = read.text.split(/(?<=\n)/);
+  // The last row may be a part of its line. By itself it is still worth showing.
+  if (read.isCut && rows.length > 1) rows.pop();
+  const lastWanted = Math.min(to, read.lines);
+  const room = roomWithin(place.spillway.resolve("read_file").limits, OUTLINE_ROOM);
+  let outline: readonly OutlineRow[] = [];
+  const write = (count: number) => {
+    const last = from + count - 1;
+    const cuts = [{ fromLine: last + 1, toLine: lastWanted, bytes: 0 }];
+    const isAll = last === lastWanted && !read.isCut;
+    const isPlain = isAll && from === 1 && to === TO_END && column === 1;
+    const start = column > 1 ? `, from column ${column} on` : "";
+    const next = isAll ? "" : `; next: start_line ${last + 1}`;
+    const note = isPlain ? "" : `[lines ${from}-${last} of ${total}${start}${next}]`;
+    return joined(rows.slice(0, count).join(""), isAll ? "" : outlineNote(outline, cuts, 0, room), note);
+  };
+  if (!read.isCut && (await fitsLimits(place, about, write(rows.length)))) {
+    return admitFitting(place, about, rows.length, write);
+  }
+  outline = await loadOutline();
+  const isLineCut = read.isCut && rows.length === 1 && !read.text.endsWith("\n");
+  if (!isLineCut && (rows.length === 0 || (await fitsLimits(place, about, write(1))))) {
+    return admitFitting(place, about, rows.length, write);
+  }
+  const line = (rows[0] ?? "").replace(/\r?\n$/, "");
+  return admitFitting(place, about, line.length, (count) => {
+    // A pair of surrogates is not split.
+    const part = line.slice(0, count).replace(/[\ud800-\udbff]$/, "");
+    const end = column + Buffer.byteLength(part) - 1;
+    const isEnd = end >= read.firstLineBytes;
+    const next = isEnd ? `start_line ${from + 1}` : `start_line ${from}, start_column ${end + 1}`;
+    return joined(
+      part,
+      "",
+      `[line ${from} of ${total}, columns ${column}-${end} of ${read.firstLineBytes}; next: ${next}]`,
+    );
+  });
 }
 
-/** The wanted lines; `range.lines` is the count of all lines. */
-async function* linesOf(
-  file: FileHandle,
-  range: { from: number; to: number; lines: number },
-): AsyncGenerator<Uint8Array> {
-  let line = 1;
-  let isOpen = false;
-  for await (const chunk of chunksOf(file)) {
-    let start = 0;
-    while (start < chunk.length) {
-      const breakAt = chunk.indexOf(LINE_BREAK, start);
-      const end = breakAt === -1 ? chunk.length : breakAt + 1;
-      if (line >= range.from && line <= range.to) yield chunk.subarray(start, end);
-      isOpen = breakAt === -1;
-      if (!isOpen) line++;
-      start = end;
-    }
-  }
-  range.lines = isOpen ? line : line - 1;
+function joined(...parts: string[]): string {
+  return parts
+    .filter((part) => part !== "")
+    .reduce((text, part) => (text.endsWith("\n") ? `${text}${part}` : `${text}\n${part}`), "")
+    .replace(/^\n/, "");
 }

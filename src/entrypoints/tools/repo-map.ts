@@ -1,6 +1,6 @@
-import { join } from "node:path";
 import { type BoundedTool, boundedTool, type ToolPlace } from "./bounded-tool.ts";
-import { runRg } from "./run-rg.ts";
+import { nameFolders } from "./roots.ts";
+import { listFiles } from "./run-rg.ts";
 
 const USUAL_TOKENS = 2000;
 const MOST_TOKENS = 50_000;
@@ -16,31 +16,34 @@ export function repoMapTool(place: ToolPlace): BoundedTool {
       description: "Maps source code: the most used definitions with their lines, file by file.",
       inputSchema: {
         type: "object",
-        properties: { path: { type: "string" }, max_tokens: { type: "integer", default: USUAL_TOKENS } },
+        properties: {
+          path: { type: "string", description: `a folder, ${nameFolders(place.roots)}` },
+          max_tokens: { type: "integer", default: USUAL_TOKENS },
+        },
       },
     },
     async (args, signal) => {
-      const folder = await place.roots.find(args.text("path") ?? ".");
+      const paths = await place.roots.findAll(args.text("path"));
       const maxTokens = args.count("max_tokens", USUAL_TOKENS, MOST_TOKENS);
       const [{ isKnownFile, loadNameReader }, { rankDefinitions }, { drawMap }] = await Promise.all([
         import("../../drivers/repo-map/read-names.ts"),
         import("../../drivers/repo-map/rank-definitions.ts"),
         import("../../drivers/repo-map/rank-definitions.ts"),
       ]);
-      const paths: string[] = [];
-      await runRg(["--files", "--sort=path"], folder, signal, (line) => void (isKnownFile(line) && paths.push(line)));
+      const { files: listed } = await listFiles(place.roots, { paths }, signal);
+      const known = listed.filter(isKnownFile).toSorted();
       const reader = await loadNameReader();
       const files = [];
-      for (const path of paths.slice(0, MAX_FILES)) {
+      for (const path of known.slice(0, MAX_FILES)) {
         signal?.throwIfAborted();
-        const names = await reader.read(join(folder, path), path);
+        const names = await reader.read(path, place.roots.show(path));
         if (names !== null) files.push(names);
       }
       const ranked = rankDefinitions(files);
       if (ranked.length === 0) return "[no source file in a language that this map knows]";
       const note = (map: { shown: number; files: number }) =>
-        `[${map.shown} of ${ranked.length} definitions, in ${map.files} of ${paths.length} files]`;
-      const room = maxTokens * CHARS_A_TOKEN - note({ shown: ranked.length, files: paths.length }).length - 1;
+        `[${map.shown} of ${ranked.length} definitions, in ${map.files} of ${known.length} files]`;
+      const room = maxTokens * CHARS_A_TOKEN - note({ shown: ranked.length, files: known.length }).length - 1;
       const map = drawMap(ranked, room);
       const output = [map.text, note(map)].filter((part) => part !== "").join("\n");
       const limits = { maxTokens };

@@ -32,7 +32,9 @@ export function runCommandTool(place: ToolPlace, commands: Commands): BoundedToo
     async (args, signal) => {
       const command = args.requiredText("command");
       if (command.includes("\0")) throw new Error("a command cannot hold a null character");
-      const folder = await place.roots.find(args.text("cwd") ?? ".");
+      const cwd = args.text("cwd");
+      const [first = place.roots.base] = place.roots.folders;
+      const folder = cwd === undefined ? first : await place.roots.find(cwd);
       const isBackground = args.flag("background");
       const usual = isBackground ? USUAL_BACKGROUND_SECONDS : USUAL_SECONDS;
       const seconds = args.count("timeout_seconds", usual, MOST_SECONDS) || usual;

@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createSpillway } from "../../index.ts";
+import { createSpillway, type Spillway } from "../../index.ts";
 import { memoryStore } from "../../storage/stores/memory.ts";
 import { type BoundedTool, boundedTools, openRoots, type Roots } from "./index.ts";
 
@@ -12,6 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), "spillway-tools-"));
 const inside = join(folder, "inside");
 const LINES = 3000;
 let roots: Roots;
+let spillway: Spillway;
 let tools: BoundedTool[] = [];
 
 beforeAll(async () => {
@@ -33,7 +34,7 @@ beforeAll(async () => {
   symlinkSync("a/one.ts", join(inside, "link-in"));
   symlinkSync("/dev/zero", join(inside, "device"));
   execFileSync("mkfifo", [join(inside, "pipe")]);
-  const spillway = await createSpillway({
+  spillway = await createSpillway({
     store: memoryStore(),
     ledger: null,
     env: {},
@@ -70,8 +71,8 @@ describe("roots", () => {
     "\0",
   ];
   test.each(OUT)("%j is refused by every tool that takes a path", async (path) => {
-    for (const name of ["read_file", "list_directory", "get_repo_structure", "repo_map"]) {
-      expect(await call(name, { path }), name).toMatchObject({
+    for (const name of ["read_file", "list_directory", "get_repo_structure", "repo_map", "find_files"]) {
+      expect(await call(name, name === "find_files" ? { path, pattern: "x" } : { path }), name).toMatchObject({
         isError: true,
         text: expect.stringContaining("outside"),
       });
@@ -135,6 +136,65 @@ describe("roots", () => {
   });
 });
 
+describe("several folders", () => {
+  const base = join(folder, "several");
+  let both: BoundedTool[] = [];
+  beforeAll(async () => {
+    for (const path of ["app/src", "lib/src", "other"]) mkdirSync(join(base, path), { recursive: true });
+    writeFileSync(join(base, "app", "src", "main.ts"), "export const main = needle;\n");
+    writeFileSync(join(base, "app", "same.txt"), "of app needle\n");
+    writeFileSync(join(base, "lib", "same.txt"), "of lib needle\n");
+    writeFileSync(join(base, "lib", "src", "lib.ts"), "export const lib = needle;\n");
+    writeFileSync(join(base, "other", "no.txt"), "needle\n");
+    const spillway = await createSpillway({ store: null, ledger: null, env: {} });
+    const several = await openRoots([join(base, "app"), join(base, "lib"), join(base, "lib", "src")]);
+    both = boundedTools({ spillway, roots: several });
+  });
+  const ask = async (name: string, args: object = {}) => {
+    const answer = await both.find((tool) => tool.name === name)?.call(args);
+    if (answer === undefined) throw new Error(`no tool ${name}`);
+    return answer;
+  };
+
+  test("are named in every description of a path and listed where no folder is named", async () => {
+    for (const { name, inputSchema } of both) {
+      const { path } = inputSchema.properties as { path?: { description: string } };
+      if (path !== undefined) expect(path.description, name).toContain("folders app, lib, relative to ");
+    }
+    expect((await ask("list_directory")).text).toBe(`app/\nlib/\n[2 folders, in ${realpathSync(base)}]`);
+  });
+
+  test("a relative path is found in each of them, and every answer shows one form of it", async () => {
+    expect((await ask("read_file", { path: "src/lib.ts" })).text).toContain("const lib");
+    expect((await ask("read_file", { path: "app/src/main.ts" })).text).toContain("const main");
+    expect((await ask("read_file", { path: join(base, "lib/src/lib.ts") })).text).toContain("const lib");
+    const found = (await ask("search_files", { pattern: "needle", show_context: 0 })).text;
+    expect(found.match(/^\S+(?= \()/gm)).toEqual(["app/same.txt", "app/src/main.ts", "lib/same.txt", "lib/src/lib.ts"]);
+    expect((await ask("find_files", { pattern: "same" })).text).toBe("app/same.txt\nlib/same.txt\n[2 files]");
+    expect((await ask("get_repo_structure")).text).toBe(
+      "app/\n  src/\n    main.ts\n  same.txt\nlib/\n  src/\n    lib.ts\n  same.txt",
+    );
+    expect((await ask("repo_map")).text).toMatch(/^(app\/src\/main|lib\/src\/lib)\.ts:$/m);
+  });
+
+  test("a name that several folders have is told with all of them, and what is between them is outside", async () => {
+    expect(await ask("read_file", { path: "same.txt" })).toEqual({
+      text: '"same.txt" is in several folders; say which: app/same.txt, lib/same.txt',
+      isError: true,
+    });
+    expect((await ask("read_file", { path: "lib/same.txt" })).text).toBe("of lib needle\n");
+    for (const path of ["other/no.txt", "../other/no.txt", base]) {
+      expect(await ask("read_file", { path }), path).toMatchObject({ isError: true });
+    }
+  });
+
+  test("folders that share only the root are shown by their whole paths", async () => {
+    const far = await openRoots([join(base, "app"), "/dev"]);
+    expect(far.show(join(realpathSync(base), "app", "same.txt"))).toBe(join(realpathSync(base), "app", "same.txt"));
+    await expect(openRoots([join(base, "app", "same.txt")])).rejects.toThrow("is no folder");
+  });
+});
+
 describe("arguments", () => {
   test("whatever a model sends, a tool answers in words", async () => {
     const odd = [
@@ -153,137 +213,262 @@ describe("arguments", () => {
       for (const args of odd) expect(typeof (await tool.call(args)).text, tool.name).toBe("string");
     }
   });
-  test("numbers in quotes count as numbers", async () => {
+
+  test("numbers and flags in quotes count, and what is neither is told", async () => {
     expect(await text("read_file", { path: "long.txt", start_line: "7", end_line: "7" })).toBe(
       `line 7\n[lines 7-7 of ${LINES}]`,
     );
+    expect(await text("search_files", { pattern: "NEEDLE", ignore_case: "true" })).toContain("needle");
+    expect(await text("search_files", { pattern: "NEEDLE", ignore_case: "no" })).toBe(
+      'ignore_case must be true or false; got "no"',
+    );
+  });
+
+  test.each([
+    ["read_file", { file_path: "a/one.ts" }],
+    ["read_file", { filePath: "a/one.ts" }],
+    ["read_file", { path: "a/one.ts", file_path: "a/one.ts" }],
+    ["read_file", { path: "a/one.ts", start_line: null }],
+    ["read_file", { path: "a/one.ts", offset: 1, limit: 1 }],
+    ["repo_map", { repo_path: "a", max_tokens: 100 }],
+    ["search_files", { query: "ONE", ignoreCase: true, maxResults: 3 }],
+    ["search_files", { pattern: "ONE", "-i": true, "-C": 0 }],
+    ["find_files", { glob: "**/one.*" }],
+  ])("%s takes %j as other agents spell it", async (name, args) => {
+    const { text: answer, isError } = await call(name, args);
+    expect(isError).toBe(false);
+    expect(answer).toContain("one");
+  });
+
+  test("an unknown argument is refused with the nearest name, one that is given twice too", async () => {
+    expect(await call("read_file", { path: "a/one.ts", strat_line: 3 })).toEqual({
+      text: 'there is no argument "strat_line" (did you mean start_line?); there are path, start_line, end_line, start_column, id, limit',
+      isError: true,
+    });
+    expect(await text("recall", { id: "mzxw6ytboi2a", haed: 3 })).toContain("did you mean head?");
+    expect(await text("read_file", { path: "a/one.ts", file_path: "long.txt" })).toContain("path was given twice");
+    expect(await text("list_directory", { zzzzzzzz: 1 })).toBe('there is no argument "zzzzzzzz"; there are path');
+  });
+
+  test("recall and search take the same spellings", async () => {
+    const long = Array.from({ length: 4000 }, (_, i) => `row ${i}`).join("\n");
+    const { receipt } = await spillway.admit({ tool: "x", output: long });
+    for (const flag of ["ignoreCase", "ignore_case"]) {
+      const { text: found } = await call("search", { id: receipt.artifact, pattern: "ROW 3999", [flag]: true });
+      expect(found, flag).toContain("row 3999");
+    }
   });
 });
 
-describe("read_file", () => {
-  test("gives the lines that were asked for and says of how many", async () => {
-    expect(await text("read_file", { path: "long.txt", start_line: 10, end_line: 12 })).toBe(
-      `line 10\nline 11\nline 12\n[lines 10-12 of ${LINES}]`,
-    );
-    expect(await text("read_file", { path: "long.txt", start_line: LINES })).toBe(
-      `line ${LINES}\n[lines ${LINES}-${LINES} of ${LINES}]`,
-    );
-    expect(await text("read_file", { path: "long.txt", start_line: 4000, end_line: 4001 })).toContain(
-      `[the file has ${LINES} lines; asked for 4000-4001]`,
-    );
-    expect(await call("read_file", { path: "long.txt", start_line: 5, end_line: 4 })).toMatchObject({ isError: true });
-  });
-
-  test("a range that is too long is cut, with its note, to the limits of the tool", async () => {
-    const shown = await text("read_file", { path: "long.txt", start_line: 2, end_line: 2900 });
-    expect(shown.split("\n").length).toBeLessThanOrEqual(500);
-    expect(shown.endsWith(`[lines 2-2900 of ${LINES}]`)).toBe(true);
-  });
-
-  test("a long source file is cut, and says what the lines left out define", async () => {
-    const one = (i: number) => `export function step${i}() {\n  return ${i};\n}\n`;
-    writeFileSync(join(inside, "steps.ts"), Array.from({ length: 400 }, (_, i) => one(i)).join(""));
-    const shown = await text("read_file", { path: "steps.ts" });
-    expect(shown.split("\n").length).toBeLessThanOrEqual(500);
-    expect(shown.length).toBeLessThanOrEqual(50_000);
-    const [outline = ""] = /\[defined in the lines left out:\n[^]*$/.exec(shown) ?? [];
-    const rows = outline.split("\n").slice(1, -1);
-    expect(rows.length).toBeGreaterThan(20);
-    for (const row of rows) {
-      const [, line, number] = /^ {2}(\d+): export function step(\d+)\(\) \{$/.exec(row) ?? [];
-      expect(Number(line)).toBe(Number(number) * 3 + 1);
-      expect(shown.split("\n")).not.toContain(`export function step${number}() {`);
+describe("what the system refuses", () => {
+  test("is said in words, never by a code", async () => {
+    symlinkSync("loop", join(inside, "loop"));
+    for (const [name, args] of [
+      ["list_directory", { path: "long.txt" }],
+      ["list_directory", { path: "long.txt/x" }],
+      ["read_file", { path: "long.txt/x/y" }],
+      ["read_file", { path: `${"x".repeat(300)}/y` }],
+      ["read_file", { path: "loop" }],
+      ["get_repo_structure", { path: "long.txt" }],
+      ["search_files", { pattern: "x", path: "long.txt/x" }],
+      ["find_files", { pattern: "x", path: "none" }],
+    ] as const) {
+      const answer = await call(name, args);
+      expect(answer.isError, name).toBe(true);
+      expect(answer.text, name).not.toMatch(/\bE[A-Z]{3,}\b|errno|syscall/);
+      expect(answer.text, name).toMatch(/there is no|is no folder/);
     }
-    expect(outline).toMatch(/\n {2}and \d+ more\]$/);
-    const part = await text("read_file", { path: "steps.ts", start_line: 301, end_line: 1200 });
-    expect(part).toMatch(/\[lines 301-1200 of 1200\]$/);
-    const [, line, number] = / {2}(\d+): export function step(\d+)/.exec(part.slice(part.indexOf("[defined"))) ?? [];
-    expect(Number(line)).toBe(Number(number) * 3 + 1);
+    rmSync(join(inside, "loop"));
   });
 
-  test("limits smaller than a note hold all the same", async () => {
-    for (const limits of [{ maxChars: 100 }, { maxLines: 3 }, { maxBytes: 9 }, { maxTokens: 10 }, { maxChars: 0 }]) {
-      const policy = { tools: { read_file: { limits } } };
-      const small = await createSpillway({ store: null, ledger: null, env: {}, policy });
-      const [readFile] = boundedTools({ spillway: small, roots });
-      for (const args of [
-        { path: "a/one.ts" },
-        { path: "long.txt", start_line: 2, end_line: 900 },
-        { path: "steps.ts" },
-      ]) {
-        const shown = (await readFile?.call(args))?.text ?? "";
-        expect(shown.length).toBeLessThanOrEqual(limits.maxChars ?? limits.maxBytes ?? Infinity);
-        expect(shown.trimEnd().split("\n").length).toBeLessThanOrEqual(limits.maxLines ?? Infinity);
-        expect(shown.length).toBeLessThanOrEqual((limits.maxTokens ?? Infinity) * 8);
-      }
-    }
+  test("also where it comes as an error of the system", async () => {
+    const broken: Roots = {
+      ...roots,
+      find: async () => {
+        throw Object.assign(new Error("EIO: i/o error, open '/secret/place'"), {
+          errno: -5,
+          code: "EIO",
+          syscall: "open",
+        });
+      },
+    };
+    const [readFile] = boundedTools({ spillway, roots: broken });
+    expect(await readFile?.call({ path: "x" })).toEqual({
+      text: "this cannot be read: the system gave an error",
+      isError: true,
+    });
   });
 
-  test("a long file is cut; the marker's id, given as id, reads the rest", async () => {
-    const shown = await text("read_file", { path: "long.txt" });
-    expect(shown.split("\n").length).toBeLessThanOrEqual(500);
-    const id = /recall\(\{"id":"(\w+)"/.exec(shown)?.[1];
-    expect(await text("read_file", { id, start_line: 1500, end_line: 1501 })).toContain("line 1500\nline 1501\n");
+  test("a mistyped name is told with the nearest one", async () => {
+    expect(await text("read_file", { path: "a/on.ts" })).toBe('there is no "a/on.ts"; did you mean a/one.ts?');
   });
 });
 
-describe("list_directory and get_repo_structure", () => {
-  test("folders first, each with a slash", async () => {
+describe("list_directory, find_files and get_repo_structure", () => {
+  test("folders first, each with a slash; what is no plain file is told", async () => {
     const shown = (await text("list_directory", { path: "." })).split("\n");
     expect(shown.slice(0, 2)).toEqual([".git/", "a/"]);
-    expect(shown).toContain("long.txt");
+    expect(shown).toEqual(expect.arrayContaining(["long.txt", "link-out (link)", "pipe (no plain file)"]));
   });
 
-  test("a tree without what is ignored, three folders deep, with what lies deeper counted", async () => {
+  test("an empty folder and a full one are told", async () => {
+    mkdirSync(join(inside, "ignored", "empty"), { recursive: true });
+    for (let i = 0; i < 250; i++) writeFileSync(join(inside, "ignored", `f${i}`), "");
+    expect(await text("list_directory", { path: "ignored/empty" })).toBe("[the folder is empty]");
+    const shown = (await text("list_directory", { path: "ignored" })).split("\n");
+    expect(shown).toHaveLength(100);
+    expect(shown.at(-1)).toBe("[the first 99 of 251 names; find_files finds the others]");
+    rmSync(join(inside, "ignored"), { recursive: true });
+  });
+
+  test("find_files finds by a glob or a part of the path, without what is ignored", async () => {
+    expect(await text("find_files", { pattern: "*.ts" })).toBe(
+      "a/one.ts\na/b/two.ts\na/b/c/three.ts\na/b/c/d/four.ts\n[4 files]",
+    );
+    expect(await text("find_files", { pattern: "B/T" })).toBe("a/b/two.ts\n[1 file]");
+    expect(await text("find_files", { pattern: "*.ts", max_results: 1 })).toBe("a/one.ts\n[the first 1 of 4 files]");
+    expect(await text("find_files", { pattern: "ignored" })).toMatch(
+      /^\[no file has such a name; left out: .*gitignore/,
+    );
+    expect(await text("find_files", { pattern: "ignored", include_ignored: true })).toBe("ignored.txt\n[1 file]");
+  });
+
+  test("what no .gitignore names is left out too, unless it is asked for", async () => {
+    for (const name of ["node_modules", "dist", ".venv", "__pycache__"]) {
+      mkdirSync(join(inside, name, "deep"), { recursive: true });
+      writeFileSync(join(inside, name, "deep", "found.ts"), "// needle of others\nexport function others() {}\n");
+    }
+    for (const [name, args] of [
+      ["search_files", { pattern: "of others" }],
+      ["search_files", { pattern: "of others", glob: "*.ts" }],
+      ["find_files", { pattern: "found.ts" }],
+      ["get_repo_structure", {}],
+      ["repo_map", {}],
+    ] as const) {
+      expect(await text(name, args), name).not.toMatch(/(dist|node_modules|\.venv|__pycache__)\//);
+    }
+    expect(await text("search_files", { pattern: "of others", path: "dist" })).toContain("dist/deep/found.ts (1)");
+    expect(await text("search_files", { pattern: "of others", include_ignored: true })).toContain("in 4 files]");
+    for (const name of ["node_modules", "dist", ".venv", "__pycache__"])
+      rmSync(join(inside, name), { recursive: true });
+  });
+
+  test("a tree without what is ignored, three folders deep; folders that are not shown whole have counts", async () => {
     const shown = await text("get_repo_structure");
-    expect(shown).toContain("    b/\n      c/");
-    expect(shown).toContain("two.ts");
-    expect(shown).not.toMatch(/ignored\.txt|HEAD/);
-    expect(shown).not.toContain("three.ts");
-    expect(shown).toContain("[2 more files lie deeper than 3 folders]");
+    expect(shown).toContain("  a/ (4 files)\n    b/ (3 files)\n      c/ (2 files)\n      two.ts\n    one.ts\n");
+    expect(shown).not.toMatch(/ignored\.txt|HEAD|three\.ts/);
+    expect(shown).toMatch(/\n\[\d+ of \d+ files shown\]$/);
     expect(await text("get_repo_structure", { max_depth: 5 })).toContain("four.ts");
   });
 
-  test("max_files bounds the files and tells how many there are", async () => {
-    const shown = await text("get_repo_structure", { max_depth: 9, max_files: 2 });
-    expect(shown.match(/\.(ts|txt)$|\.gitignore$/gm)).toHaveLength(2);
-    expect(shown).toMatch(/\[showing the first 2 of \d+ files\]/);
+  test("the upper levels come first, and every folder before any is shown whole", async () => {
+    const wide = join(inside, "wide");
+    for (const name of ["a", "b", "c"]) {
+      mkdirSync(join(wide, name, "deep"), { recursive: true });
+      for (let i = 0; i < 20; i++) writeFileSync(join(wide, name, `f${i}`), "");
+      writeFileSync(join(wide, name, "deep", "deeper"), "");
+    }
+    writeFileSync(join(wide, "z-top"), "");
+    expect(await text("get_repo_structure", { path: "wide", max_files: 4 })).toBe(
+      [
+        "wide/ (64 files)",
+        ...["a", "b", "c"].flatMap((name) => [`  ${name}/ (21 files)`, "    deep/ (1 file)", "    f0"]),
+        "  z-top",
+        "[4 of 64 files shown]",
+      ].join("\n"),
+    );
+    rmSync(wide, { recursive: true });
   });
 });
 
 describe("search_files", () => {
-  test("counts every matching line, shows the first ones, and leaves ignored files out", async () => {
-    const all = await text("search_files", { pattern: "needle", show_context: 0 });
-    expect(all.split("\n")).toEqual([
-      "a/b/two.ts:1:// needle here",
-      "--",
-      "a/b/two.ts:5:needle",
-      "a/one.ts:2:// needle",
-      "[3 matches]",
-    ]);
-    const first = await text("grep_search", { pattern: "needle", show_context: 1, max_results: 1 });
-    expect(first).toBe("a/b/two.ts:1:// needle here\na/b/two.ts-2-x\n[showing first 1 of 3 matches]");
+  test("counts every matching line, file by file, and leaves ignored files out", async () => {
+    expect(await text("search_files", { pattern: "needle", show_context: 0 })).toBe(
+      "a/b/two.ts (2)\n1:// needle here\n5:needle\na/one.ts (1)\n2:// needle\n[3 matching lines in 2 files]",
+    );
+    expect(await text("search_files", { pattern: "needle", show_context: 1, path: "a/b" })).toBe(
+      "a/b/two.ts (2)\n1:// needle here\n2-x\n--\n4-z\n5:needle\n[2 matching lines in 1 file]",
+    );
   });
 
-  test("the count stays true however many are shown", async () => {
-    const shown = await text("search_files", { pattern: "^line", show_context: 0, max_results: 7 });
-    expect(shown.split("\n")).toHaveLength(8);
-    expect(shown).toContain(`[showing first 7 of ${LINES} matches]`);
-    expect(await text("search_files", { pattern: "line 30", path: "long.txt", max_results: 0 })).toMatch(
-      /first 0 of 12 /,
+  test("rows are spread over the files, and the counts stay true however many are shown", async () => {
+    expect(await text("search_files", { pattern: "needle|line", show_context: 1, max_results: 3 })).toBe(
+      [
+        "a/b/two.ts (1 of 2)",
+        "1:// needle here",
+        "2-x",
+        "a/one.ts (1)",
+        "1-export const one = 1;",
+        "2:// needle",
+        `long.txt (1 of ${LINES})`,
+        "1:line 1",
+        `[3 shown, from 3 files, of ${LINES + 3} matching lines in 3 files; narrow it by path, glob or pattern]`,
+      ].join("\n"),
     );
+    expect(await text("search_files", { pattern: "needle|line", max_results: 0 })).toBe(
+      `a/b/two.ts (2)\na/one.ts (1)\nlong.txt (${LINES})\n[${LINES + 3} matching lines in 3 files]`,
+    );
+  });
+
+  test("the note tells of what is shown, also where limits leave less than was asked for", async () => {
+    const shown = await text("search_files", { pattern: "^line", show_context: 0, max_results: 1000 });
+    const rows = shown.split("\n").filter((row) => /^\d+:/.test(row)).length;
+    expect(shown.split("\n").length).toBeLessThanOrEqual(300);
+    expect(rows).toBeGreaterThan(290);
+    expect(shown).toContain(`long.txt (${rows} of ${LINES})`);
+    expect(shown).toContain(`\n[${rows} shown, from 1 file, of ${LINES} matching lines in 1 file;`);
+    expect(shown).not.toContain("omitted");
+  });
+
+  test("a long line is shown around its match, with the column to read on from", async () => {
+    const long = `${"a".repeat(100_000)}needle-in-\u00e4hay${"b".repeat(100_000)}`;
+    writeFileSync(join(inside, "line.min.js"), `first\n${long}\nlast\n`);
+    const shown = await text("search_files", { pattern: "needle-in", path: "line.min.js", show_context: 1 });
+    expect(shown.length).toBeLessThan(600);
+    expect(shown).toMatch(/\n2:\[\.\.\.\]a+needle-in-\u00e4hayb+\[\.\.\.\] \[column 100001\]\n3-last\n/);
+    const read = await text("read_file", { path: "line.min.js", start_line: 2, start_column: 100_001, end_line: 2 });
+    expect(read).toMatch(/^needle-in-/);
+    rmSync(join(inside, "line.min.js"));
   });
 
   test("literal, case and glob", async () => {
     expect(await text("search_files", { pattern: "= 1;", literal: true })).toContain("one = 1");
-    expect(await text("search_files", { pattern: "NEEDLE" })).toBe("[no line matches]");
-    expect(await text("search_files", { pattern: "NEEDLE", ignore_case: true, glob: "one.*" })).toContain("[1 match]");
+    expect(await text("search_files", { pattern: "NEEDLE" })).toMatch(/^\[no line matches; left out: .*\]$/);
+    expect(await text("search_files", { pattern: "NEEDLE", ignore_case: true, glob: "one.*" })).toContain(
+      "[1 matching line in 1 file]",
+    );
   });
 
   test("a wrong pattern is told; one that looks like a flag is a pattern", async () => {
-    expect(await call("search_files", { pattern: "(" })).toMatchObject({ isError: true });
-    expect(await text("search_files", { pattern: "--files" })).toBe("[no line matches]");
+    expect(await call("search_files", { pattern: "(" })).toMatchObject({
+      isError: true,
+      text: expect.stringMatching(/^regex parse error/),
+    });
+    expect(await call("search_files", { pattern: "a\nb" })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("one line"),
+    });
+    expect(await text("search_files", { pattern: "--files" })).toContain("[no line matches");
   });
+});
+
+test("names that hold line breaks or hidden characters are escaped, and read as they are shown", async () => {
+  const name = 'odd\n[no line matches]\u202e".txt';
+  writeFileSync(join(inside, name), "needle in odd\n");
+  const quoted = JSON.stringify(name).replace("\u202e", "\\u202e");
+  for (const [tool, args] of [
+    ["list_directory", {}],
+    ["find_files", { pattern: "odd*" }],
+    ["get_repo_structure", {}],
+    ["search_files", { pattern: "in odd" }],
+  ] as const) {
+    const shown = await text(tool, args);
+    expect(shown, tool).toContain(quoted);
+    expect(shown, tool).not.toContain("\u202e");
+  }
+  expect(await text("read_file", { path: quoted })).toBe("needle in odd\n");
+  expect(await text("read_file", { path: name })).toBe("needle in odd\n");
+  rmSync(join(inside, name));
 });
 
 test("only the tools that are asked for are made, and what is unknown is refused", async () => {
