@@ -1,5 +1,5 @@
 import type { Limits } from "../../contract/limits.ts";
-import type { LinesRead, TextFile } from "../../parts/text-file.ts";
+import type { LinesRead, TextFile } from "../../drivers/text-file.ts";
 import { READ_BACK_TOOLS } from "../../recall/index.ts";
 import { admitFitting, fitsLimits } from "./admit-fitting.ts";
 import { roomWithin } from "./admit-with-note.ts";
@@ -48,7 +48,7 @@ export function readFileTool(place: ToolPlace): BoundedTool {
       const id = args.text("id");
       if (id !== undefined) return recallLines(place, args, id);
       const path = await roots.find(args.requiredText("path"));
-      const { openTextFile, readLines } = await import("../../parts/text-file.ts");
+      const { openTextFile, readLines } = await import("../../drivers/text-file.ts");
       const file = await openTextFile(path);
       try {
         const { limits, strategy, summarize } = spillway.resolve("read_file");
