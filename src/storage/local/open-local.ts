@@ -16,8 +16,11 @@ export interface Local {
   store: LocalStore;
   ledger: Ledger;
   database: Database;
-  /** Applies retention if it is due, for at most half a second. Call it in a process that is about to end. */
-  collect(): Promise<void>;
+  /**
+   * Applies retention if it is due, for at most half a second, and returns whether it was. Call it in a process that is
+   * about to end.
+   */
+  collect(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -55,8 +58,9 @@ export async function openLocal(
     ledger,
     database,
     async collect() {
-      if (!isOff)
-        await collectWhenDue({ dir, store, database }, retention, AbortSignal.timeout(NUMBERS.collectQuickMs.default));
+      if (isOff) return false;
+      const soon = AbortSignal.timeout(NUMBERS.collectQuickMs.default);
+      return collectWhenDue({ dir, store, database }, retention, soon);
     },
     async close() {
       await collector?.stop();

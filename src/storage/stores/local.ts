@@ -21,9 +21,9 @@ import {
   removeSession,
 } from "../local/retention.ts";
 import type { ArtifactTable } from "../local/schema.ts";
-import { openQuota, type StoreLimits } from "../local/spool-part.ts";
+import { openQuota, type StoreLimits, writeFault } from "../local/spool-part.ts";
 import { retryBusy } from "../local/sqlite-connection.ts";
-import { openFolders } from "../local/store-folders.ts";
+import { codeOf, openFolders } from "../local/store-folders.ts";
 import { type VerifyReport, verify } from "../local/verify.ts";
 import { storedName } from "../stored-name.ts";
 
@@ -188,7 +188,11 @@ function logSyncer(path: string): () => Promise<void> {
   let next: Promise<void> | null = null;
   let running: Promise<unknown> = Promise.resolve();
   const flush = async (): Promise<void> => {
-    const log = await open(path, "r+").catch(() => null);
+    const log = await open(path, "r+").catch((error: unknown) => {
+      // Without a log there is nothing to flush. Any other fault means that a commit may not be durable.
+      if (codeOf(error) === "ENOENT") return null;
+      throw writeFault(error);
+    });
     await log?.sync().finally(() => log.close());
   };
   return () => {

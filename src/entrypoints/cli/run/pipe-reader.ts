@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
+import { closeSync, constants, lstatSync, mkdtempSync, openSync, readdirSync, rmSync } from "node:fs";
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { NUMBERS } from "../../../stages/policy/defaults.ts";
 
 /** More than a pipe holds. If a read filled a slot, the next read would start at once and find almost nothing. */
 const SLOT_BYTES = 68 * 1024;
@@ -81,6 +82,24 @@ class PipeReader implements CommandOutput {
   }
 }
 
+/** How the folder of a pipe begins. It is there for a few milliseconds only. */
+const PIPE_FOLDER = "spillway-run-";
+
+/** Removes the folders of pipes whose process was killed while it made one. */
+export function sweepPipeFolders(nowMs = Date.now()): void {
+  const isLeft = (path: string): boolean => {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    const isOld = found !== undefined && found.mtimeMs < nowMs - NUMBERS.staleSpoolMs.default;
+    return isOld && found.isDirectory() && found.uid === process.getuid?.();
+  };
+  try {
+    const names = readdirSync(tmpdir()).filter((name) => name.startsWith(PIPE_FOLDER));
+    for (const path of names.map((name) => join(tmpdir(), name))) if (isLeft(path)) rmSync(path, { recursive: true });
+  } catch {
+    // What cannot be removed now is tried again in an hour.
+  }
+}
+
 /** A pipe with one writing end that several streams of a child can share. */
 interface SharedPipe {
   write: number;
@@ -95,7 +114,7 @@ export function openSharedPipe(): SharedPipe | null {
   let folder: string | null = null;
   let read: number | null = null;
   try {
-    folder = mkdtempSync(join(tmpdir(), "spillway-run-"));
+    folder = mkdtempSync(join(tmpdir(), PIPE_FOLDER));
     const path = join(folder, "pipe");
     if (spawnSync("mkfifo", ["-m", "600", path], { stdio: "ignore" }).status !== 0) return null;
     read = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -15,7 +15,7 @@ import { openPlace, type Place, type PlaceFlags, SCOPE, shellReader } from "../o
 import { summarize, summarizeKept } from "../summarize.ts";
 import { tell } from "../tell.ts";
 import { outputFault, writeError, writeJson, writeOut, writeText } from "../write-out.ts";
-import { readOutput } from "./pipe-reader.ts";
+import { readOutput, sweepPipeFolders } from "./pipe-reader.ts";
 import { type GuardedCommand, guardCommand, type StartedCommand, startCommand } from "./start-command.ts";
 
 /** The options of `spillway run`. */
@@ -65,7 +65,7 @@ export async function runCommand(words: string[], flags: RunFlags): Promise<numb
     if (guard.isTimedOut() && (flags.raw || !isSummed)) tell(timeUp(flags));
     if (isSummed) writeError(`${flags.raw ? summarizeKept(receipt) : summarize(receipt)}\n`);
     else for (const fault of receipt.faults ?? []) if (fault.startsWith("not recorded")) tell(fault);
-    await place?.collect();
+    if (await place?.collect()) sweepPipeFolders();
     return exitCode;
   } finally {
     guard.end();

@@ -1,5 +1,6 @@
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { closeSync } from "node:fs";
+import type { Socket } from "node:net";
 import { constants } from "node:os";
 import { PassThrough, type Readable } from "node:stream";
 import { messageOf } from "../../../errors.ts";
@@ -34,8 +35,11 @@ export function startCommand([file = "", ...args]: string[], markStderr: boolean
     // The pipe ends when its last writer closes it, so we close our own end.
     if (pipe !== null) closeSync(pipe.write);
   }
+  const { stdout, stderr } = child;
+  // If no more files can be opened, the command was not started and has no streams.
   const output: CommandOutput =
-    pipe?.output ?? joinStreams(child.stdout as Readable, child.stderr as Readable, markStderr);
+    pipe?.output ?? (stdout && stderr ? joinStreams(stdout, stderr, markStderr) : NO_OUTPUT);
+  const ender = child.pid === undefined || IS_WINDOWS ? null : startEnder(child.pid);
   const fault = new Promise<string | null>((resolve) => {
     child.once("spawn", () => resolve(null));
     child.once("error", (error) => resolve(reason(file, error)));
@@ -59,10 +63,40 @@ export function startCommand([file = "", ...args]: string[], markStderr: boolean
       }
     },
     letGo() {
+      ender?.dismiss();
       output.destroy();
       child.unref();
     },
   };
+}
+
+const NO_OUTPUT: CommandOutput = { async *[Symbol.asyncIterator]() {}, destroy() {} };
+
+/** The time between the request to end and the end by force. */
+const KILL_AFTER_MS = 2000;
+
+/** Ends a group of processes when its input ends without a word. */
+const ENDER = `read -r word && exit
+kill -s TERM -- "-$1"; kill -s CONT -- "-$1"
+sleep ${KILL_AFTER_MS / 1000}
+kill -s KILL -- "-$1"`;
+
+/**
+ * Starts a process that ends the command's group if we end without a word: by SIGKILL, by a crash, for want of memory. It
+ * is in a session of its own, so that a signal to our group does not reach it.
+ */
+function startEnder(group: number): { dismiss(): void } {
+  const child = spawn("sh", ["-c", ENDER, "sh", String(group)], {
+    stdio: ["pipe", "ignore", "ignore"],
+    detached: true,
+    cwd: "/",
+  });
+  // Without it the command may outlive us. That is no reason not to run it.
+  child.on("error", () => {});
+  child.stdin?.on("error", () => {});
+  child.unref();
+  (child.stdin as Socket | undefined)?.unref();
+  return { dismiss: () => child.stdin?.end("done\n") };
 }
 
 function reason(file: string, error: NodeJS.ErrnoException): string {
@@ -131,9 +165,10 @@ function lineCutter(isMarked: boolean): { add(chunk: Buffer): Buffer; end(): Buf
 
 /** The exit code if the time is up, as of `timeout`. */
 const EXIT_TIMED_OUT = 124;
-/** The time between the request to end and the end by force. */
-const KILL_AFTER_MS = 2000;
-const PASSED: NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+/** What a shell's child would get with us. SIGUSR1 would otherwise start Node's debugger. */
+const PASSED: NodeJS.Signals[] = IS_WINDOWS
+  ? ["SIGINT", "SIGTERM", "SIGHUP"]
+  : ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGALRM"];
 
 /** A command that is watched. */
 export interface GuardedCommand {
@@ -155,6 +190,13 @@ export function guardCommand(command: StartedCommand, timeoutMs: number | undefi
     command.signal(name);
   };
   for (const name of PASSED) process.on(name, pass);
+  const pause = () => {
+    // The command's group has no shell above it, and so it would ignore SIGTSTP.
+    command.signal("SIGSTOP");
+    process.kill(process.pid, "SIGSTOP");
+  };
+  const goOn = () => command.signal("SIGCONT");
+  if (!IS_WINDOWS) process.on("SIGTSTP", pause).on("SIGCONT", goOn);
   const onTime = () => {
     isTimedOut = true;
     command.signal("SIGTERM");
@@ -175,6 +217,7 @@ export function guardCommand(command: StartedCommand, timeoutMs: number | undefi
       clearTimeout(kill);
       if (isTimedOut) command.signal("SIGKILL");
       for (const name of PASSED) process.off(name, pass);
+      process.off("SIGTSTP", pause).off("SIGCONT", goOn);
     },
   };
 }
