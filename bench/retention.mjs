@@ -53,12 +53,12 @@ function clamp(raw, limits, strategy, exitCode = null) {
     limits,
     strategy,
     headShare: 0.3,
-    fold: code.startFold,
+    fold: true,
     counter: code.estimateCounter,
     exitCode,
   });
   admission.add(raw);
-  const { text, receipt } = admission.end().write(code.NOT_KEPT, null);
+  const { text, receipt } = code.writeEnded(admission.end());
   if (receipt.faults !== undefined) throw new Error(`${strategy.name}: ${receipt.faults}`);
   if (text.length > limits.maxChars) throw new Error(`${strategy.name} gave ${text.length} of ${limits.maxChars}`);
   return text;

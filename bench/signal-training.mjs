@@ -11,7 +11,7 @@ export { LINE_FEATURES, ORDERED_LINE, featureName } from "${signal}/line-feature
 export { CONTEXT_FEATURES, LateContext, ORDERED, contextName } from "${signal}/context.ts";
 export { LINE_WEIGHTS, CONTEXT_WEIGHTS, LEVELS } from "${signal}/weights.ts";
 export { startFold } from "./src/stages/fold/fold.ts";
-export { startAdmission, NOT_KEPT } from "./src/admit/admission.ts";
+export { startAdmission, writeEnded } from "./src/admit/admission.ts";
 export { estimateCounter } from "./src/stages/measure/estimate-tokens.ts";
 export { strategies } from "./src/stages/clamp/strategies/index.ts";
 `;

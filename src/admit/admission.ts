@@ -11,7 +11,7 @@ import type { SavedCopy } from "../stages/mark/access.ts";
 import type { CustomMarker, MarkRequest } from "../stages/mark/forms.ts";
 import { tagAtEnd, withTag } from "../stages/mark/quoted.ts";
 import { endedEarly, exitLine } from "../stages/mark/texts.ts";
-import { type Marked, writeBinary, writeEmpty, writeMarked } from "../stages/mark/write-marked.ts";
+import { type Marked, saysExit, writeBinary, writeEmpty, writeMarked } from "../stages/mark/write-marked.ts";
 import { describeBinary } from "../stages/measure/describe-binary.ts";
 import { lazySize, measureText } from "../stages/measure/measure-text.ts";
 import { encodeText, newScan, SAMPLE_BYTES, scannedLines, scanText } from "../stages/measure/scan.ts";
@@ -150,7 +150,7 @@ export function startAdmission(request: AdmitPlan): RunningAdmission {
       const before = request.note === undefined ? early : [...early, request.note];
       const closing = exitCode === null ? before : [...before, exitLine(exitCode)];
       const whole = exitCode === 0 ? before : closing;
-      const clamped = clamp.end(whole.length === 0 ? "" : `\n${whole.join("\n")}`, exitCode ?? undefined);
+      const clamped = clamp.end((text) => withClosing(text, whole), exitCode ?? undefined);
       return endAdmission({ ...request, exitCode }, clamped, { early, closing, whole });
     },
   };
@@ -278,7 +278,7 @@ function withClosing(text: string, lines: string[]): string {
   // A text that comes a second time has its exit line already.
   const tag = tagAtEnd(text);
   const had = lines.map((line) => withTag(line, tag)).join("\n");
-  if (last === "" || text === had || text.endsWith(`\n${had}`)) return text;
+  if (last === "" || text === had || text.endsWith(`\n${had}`) || saysExit(text, last)) return text;
   return `${text}${text.endsWith("\n") ? "" : "\n"}${last}`;
 }
 

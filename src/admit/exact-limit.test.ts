@@ -37,10 +37,13 @@ it.each(CASES)("an output of just as many %s as it may have passes whole, and on
   }
 });
 
-it("how a command ended counts: what leaves it no room is cut", () => {
+it.each([
+  ["without a final break", lines],
+  ["with one, to which none is added", `${lines}\n`],
+])("how a command ended counts: what leaves it no room is cut, %s", (_, output) => {
   const admit = (maxChars: number) => {
     const admission = startAdmission(requestFor(strategies[0] as Strategy, { maxChars }, { exitCode: 3 }, false));
-    admission.add(new TextEncoder().encode(lines));
+    admission.add(new TextEncoder().encode(output));
     return writeEnded(admission.end());
   };
   const whole = `${lines}\n[exit code 3]`;

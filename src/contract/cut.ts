@@ -11,6 +11,8 @@ export interface Piece {
   /** The piece begins (or ends) inside a source line. */
   startsInside: boolean;
   endsInside: boolean;
+  /** Of these lines, those that were folded or that a note in the piece stands for. */
+  foldedLines?: number;
 }
 
 /** A stretch that is not shown. */
@@ -49,6 +51,8 @@ export interface Room {
   fixed: Size;
   /** Each gap. */
   gap: Size;
+  /** All that may be shown, in characters, where the limits alone would let markers make an output longer than it came. */
+  mostChars?: number;
   /** What a strategy's own notes carry, so that they are told from the source's; nothing unless the source quotes us. */
   tag?: string;
 }

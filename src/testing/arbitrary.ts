@@ -30,10 +30,17 @@ const fragment = fc.oneof(
 );
 
 const text = fc
-  .array(fc.tuple(fragment, fc.constantFrom("\n", "\n", "\n", "\r\n", "", "\n\n\n"), fc.integer({ min: 1, max: 12 })), {
-    maxLength: 40,
-  })
-  .map((parts) => parts.map(([line, end, times]) => (line + end).repeat(times > 9 ? times : 1)).join(""));
+  .tuple(
+    fc.array(
+      fc.tuple(fragment, fc.constantFrom("\n", "\n", "\n", "\r\n", "", "\n\n\n"), fc.integer({ min: 1, max: 12 })),
+      { maxLength: 40 },
+    ),
+    fc.boolean(),
+  )
+  .map(([parts, endsOpen]) => {
+    const value = parts.map(([line, end, times]) => (line + end).repeat(times > 9 ? times : 1)).join("");
+    return endsOpen ? value.replace(/\n$/, "") : value;
+  });
 
 /** Generates outputs in bytes: text of every kind, text with invalid bytes in it, and sometimes noise. */
 export const arbitraryOutput: fc.Arbitrary<Uint8Array> = fc.oneof(
@@ -50,6 +57,24 @@ export const arbitraryOutput: fc.Arbitrary<Uint8Array> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 600 }) },
 );
+
+/** Generates what folding is for: lines that come again, lines that differ in their numbers, a last one without its break. */
+export const arbitraryRepeats: fc.Arbitrary<Uint8Array> = fc
+  .tuple(
+    fc.array(
+      fc.tuple(
+        fc.oneof(
+          fc.lorem({ maxCount: 6 }),
+          fc.constantFrom("waiting for the lock", "ERROR: connection refused", "  at run (main.js:3:7)", ""),
+          fc.integer({ min: 1, max: 9999 }).map((value) => `answered in ${value} ms`),
+        ),
+        fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, fc.integer({ min: 2, max: 30 })),
+      ),
+      { minLength: 2, maxLength: 40 },
+    ),
+    fc.constantFrom("\n", ""),
+  )
+  .map(([parts, end]) => encoder.encode(parts.flatMap(([line, times]) => Array(times).fill(line)).join("\n") + end));
 
 const limit = fc.oneof(fc.nat(12), fc.nat(200), fc.nat(3000));
 

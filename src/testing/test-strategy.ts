@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { type Admitted, startAdmission, writeEnded } from "../admit/admission.ts";
-import type { Limits } from "../contract/limits.ts";
+import type { Limits, Unit } from "../contract/limits.ts";
 import type { Strategy } from "../contract/strategy.ts";
 import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
-import { arbitraryLimits, arbitraryOutput, chunked, lent } from "./arbitrary.ts";
+import { arbitraryLimits, arbitraryOutput, arbitraryRepeats, chunked, lent } from "./arbitrary.ts";
 
 /** The two functions of a test runner that a suite needs. Those of vitest and node:test fit. */
 export interface Runner {
@@ -45,9 +45,10 @@ export function testStrategy(strategy: Strategy, { describe, it }: Runner, { num
     assert.equal(admitted.receipt.faults, undefined);
     return admitted;
   };
+  const anyOutput = fc.oneof({ weight: 4, arbitrary: arbitraryOutput }, arbitraryRepeats);
   const exitCodes = fc.constantFrom(null, null, 0, 1, 137);
   const check = (body: (output: Uint8Array, limits: Limits, fold: boolean, exitCode: number | null) => void) =>
-    fc.assert(fc.property(arbitraryOutput, arbitraryLimits, fc.boolean(), exitCodes, body), { numRuns });
+    fc.assert(fc.property(anyOutput, arbitraryLimits, fc.boolean(), exitCodes, body), { numRuns });
   const sizeOf = (value: string) => measureText(value, estimateCounter);
   const isWithin = (value: string, limits: Limits) => overs(sizeOf(value), limits).length === 0;
 
@@ -127,9 +128,9 @@ export function testStrategy(strategy: Strategy, { describe, it }: Runner, { num
     });
 
     it("promise 6, clamping twice equals clamping once", () => {
-      check((output, limits, fold) => {
-        const once = admit(lent([output]), limits, fold).text;
-        assert.equal(admit(lent([new TextEncoder().encode(once)]), limits, fold).text, once);
+      check((output, limits, fold, exitCode) => {
+        const once = admit(lent([output]), limits, fold, exitCode).text;
+        assert.equal(admit(lent([new TextEncoder().encode(once)]), limits, fold, exitCode).text, once);
       });
     });
 
@@ -146,6 +147,53 @@ export function testStrategy(strategy: Strategy, { describe, it }: Runner, { num
       });
     });
 
+    it("shows no more than what came: markers do not make an output longer", () => {
+      check((output, limits, fold, exitCode) => {
+        const { text, receipt } = admit(lent([output]), limits, fold, exitCode);
+        fc.pre(receipt.binary === undefined && output.length > 0);
+        const source = new TextDecoder("utf-8", { ignoreBOM: true }).decode(output);
+        const exitLine = exitCode === null ? "" : `\n[exit code ${exitCode}]`;
+        if (!/^(?:cut|\[cut(?:; exit code \d+)?\])$/.test(text))
+          assert.ok(text.length <= source.length + exitLine.length, `longer than what came: ${JSON.stringify(text)}`);
+      });
+    });
+
+    it("names the limit that bound: one that the output is over, and of those the one that is used most", () => {
+      check((output, limits, fold) => {
+        const { receipt } = admit(lent([output]), limits, fold);
+        fc.pre(receipt.cutBy !== null && receipt.binary === undefined && receipt.kept.bytes > 0);
+        const came = sizeOf(new TextDecoder("utf-8", { ignoreBOM: true }).decode(output));
+        const { shown, cutBy } = receipt;
+        const limitOf = { ...NO_LIMITS, ...limits };
+        const use = (unit: Unit) => shown[unit] / limitOf[LIMIT_OF[unit]];
+        const isPassed = (unit: Unit) => came[unit] > limitOf[LIMIT_OF[unit]];
+        assert.ok(isPassed(cutBy as Unit) || cutBy === "tokens", `${cutBy} did not bind: ${JSON.stringify(receipt)}`);
+        for (const unit of ["lines", "bytes", "chars"] as const)
+          if (isPassed(unit)) assert.ok(use(unit) <= use(cutBy as Unit), `${unit} bound: ${JSON.stringify(receipt)}`);
+      });
+    });
+
+    it("says only what is so: a note on repeats stands behind its line, a header counts the lines under it", () => {
+      const limits = fc.record({
+        maxLines: fc.integer({ min: 2, max: 40 }),
+        maxChars: fc.integer({ min: 90, max: 4000 }),
+      });
+      const body = (output: Uint8Array, within: Limits) => {
+        const { text } = admit(lent([output]), within, true);
+        const lines = text.split("\n");
+        for (const [at, line] of lines.entries()) {
+          if (/^\[previous line repeated/.test(line)) assert.match(lines[at - 1] ?? "[", /^(?!\[)/, text);
+          const count = /^\[(?:First|Last) ([\d,]+) lines? of/.exec(line)?.[1];
+          if (count === undefined) continue;
+          const after = lines.slice(at + 1);
+          const end = after.findIndex((one) => /^\[(?:\.\.\. |Output cut)/.test(one));
+          const shown = after.slice(0, end).filter((one) => !/^\[(?:previous line|\d+ lines like)/.test(one));
+          assert.equal(shown.length, Number(count.replaceAll(",", "")), text);
+        }
+      };
+      fc.assert(fc.property(arbitraryRepeats, limits, body), { numRuns });
+    });
+
     it("shows only what was there: every kept line stands in the output", () => {
       check((output, limits) => {
         const source = new TextDecoder("utf-8", { ignoreBOM: true }).decode(output);
@@ -159,6 +207,10 @@ export function testStrategy(strategy: Strategy, { describe, it }: Runner, { num
     });
   });
 }
+
+const LIMIT_OF = { bytes: "maxBytes", chars: "maxChars", lines: "maxLines", tokens: "maxTokens" } as const;
+const NONE = Number.POSITIVE_INFINITY;
+const NO_LIMITS: Required<Limits> = { maxBytes: NONE, maxChars: NONE, maxLines: NONE, maxTokens: NONE };
 
 function overs(size: ReturnType<typeof measureText>, limits: Limits): string[] {
   const over = (value: number, limit: number | undefined, unit: string) =>

@@ -199,6 +199,8 @@ export class Accounts {
       else this.#countRewritten(shown, span, scannedChars(scan), region);
     }
     if (endsOpen) shown.kept.lines++;
+    const foldedLines = shown.noted.reduce((sum, gap) => sum + gap.lines, shown.folded.lines);
+    if (foldedLines > 0) shown.piece.foldedLines = foldedLines;
     const { lines } = shown.piece;
     lines[1] = isEnd
       ? this.#total.lines

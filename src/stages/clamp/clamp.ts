@@ -31,8 +31,8 @@ export interface Clamp {
   readonly heldBytes: Uint8Array;
   /** What sort of output it is, once a strategy was chosen by that. */
   readonly kind: string | null;
-  /** `closing` is what must still fit behind an output that is within its limits (its exit line). */
-  end(closing: string, exitCode?: number): Clamped;
+  /** `close` gives an output that is within its limits as it would be shown: with its exit line. That must fit too. */
+  end(close: (text: string) => string, exitCode?: number): Clamped;
 }
 
 /** What a clamp knows at the end. */
@@ -112,7 +112,7 @@ class RunningClamp implements Clamp {
     return before;
   }
 
-  end(closing: string, exitCode = this.#request.exitCode): Clamped {
+  end(close: (text: string) => string, exitCode = this.#request.exitCode): Clamped {
     const total: Total = {
       bytes: this.#scan.bytes,
       lines: scannedLines(this.#scan),
@@ -121,7 +121,7 @@ class RunningClamp implements Clamp {
     };
     const result = { total, sample: this.#sample, strategy: this.#strategy.name, kind: null, faults: this.#faults };
     const text = this.over ? null : decode(this.heldBytes);
-    const overBy = this.#overBy(total, text, closing);
+    const overBy = this.#overBy(total, text === null ? null : close(text));
     if (overBy === null) {
       return { ...result, within: text, replaced: isReplaced(text ?? "", this.heldBytes), cutter: null, overBy };
     }
@@ -146,12 +146,12 @@ class RunningClamp implements Clamp {
     return maxLines !== undefined && scannedLines(this.#scan) > maxLines;
   }
 
-  #overBy(total: Total, text: string | null, closing: string): Unit | null {
+  #overBy(total: Total, shown: string | null): Unit | null {
     const { limits, counter } = this.#request;
-    if (text === null) return overBudget({ ...total, tokens: 0 }, budgetOf(limits)) ?? "tokens";
+    if (shown === null) return overBudget({ ...total, tokens: 0 }, budgetOf(limits)) ?? "tokens";
     // An invalid byte is shown as three, and tokens do not add up: what is shown is measured as a whole.
     const free: TokenCounter = limits.maxTokens === undefined ? { ...counter, count: () => 0 } : counter;
-    return overBudget(measureText(text + closing, free), budgetOf(limits));
+    return overBudget(measureText(shown, free), budgetOf(limits));
   }
 
   #start(): void {

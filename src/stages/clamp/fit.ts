@@ -1,3 +1,4 @@
+import type { Room } from "../../contract/cut.ts";
 import type { Limits, Unit } from "../../contract/limits.ts";
 import type { Size } from "../../contract/size.ts";
 import type { TokenCounter } from "../../contract/token-counter.ts";
@@ -22,6 +23,12 @@ export function budgetOf(limits: Limits): Budget {
 /** What is left of a budget, never below nothing. */
 export function spend(budget: Budget, size: Size): Budget {
   return combine(budget, size, (has, takes) => (takes === Number.POSITIVE_INFINITY ? 0 : Math.max(0, has - takes)));
+}
+
+/** What the limits leave for an output beside the markers that stand once. */
+export function budgetIn(limits: Limits, { fixed, mostChars = Number.POSITIVE_INFINITY }: Room): Budget {
+  const budget = budgetOf(limits);
+  return spend({ ...budget, chars: Math.min(budget.chars, mostChars) }, fixed);
 }
 
 /** A share of a budget, in whole units. */

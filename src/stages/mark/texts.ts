@@ -16,20 +16,23 @@ export function exitLine(exitCode: number): string {
   return `[exit code ${exitCode}]`;
 }
 
-/** Stands before the kept start. */
-export function firstLines({ lines: [from, to], endsInside }: Piece, total: Extent, tag: string): string {
+/** Stands before the kept start: how many lines of it are shown, and how many were folded among them. */
+export function firstLines({ lines: [from, to], endsInside, foldedLines }: Piece, total: Extent, tag: string): string {
   const count = to - from + 1;
   if (endsInside && count === 1) return `[Start of line ${grouped(to)} of ${grouped(total.lines)}${tag}]`;
-  const part = endsInside ? ", the last in part" : "";
-  return `[First ${counted(count, "line")} of ${grouped(total.lines)}${part}${tag}]`;
+  return `[First ${ofLines(count, total, foldedLines)}${endsInside ? ", the last in part" : ""}${tag}]`;
 }
 
-/** Stands before the kept end. */
-export function lastLines({ lines: [from, to], startsInside }: Piece, total: Extent, tag: string): string {
+/** Stands before the kept end: as above. */
+export function lastLines({ lines: [from, to], startsInside, foldedLines }: Piece, total: Extent, tag: string): string {
   const count = to - from + 1;
   if (startsInside && count === 1) return `[End of line ${grouped(from)} of ${grouped(total.lines)}${tag}]`;
-  const part = startsInside ? ", the first in part" : "";
-  return `[Last ${counted(count, "line")} of ${grouped(total.lines)}${part}${tag}]`;
+  return `[Last ${ofLines(count, total, foldedLines)}${startsInside ? ", the first in part" : ""}${tag}]`;
+}
+
+function ofLines(count: number, total: Extent, folded = 0): string {
+  const shown = `${counted(count - folded, "line")} of ${grouped(total.lines)}`;
+  return folded === 0 ? shown : `${shown}, ${grouped(folded)} more folded`;
 }
 
 /** Between kept pieces: which lines are missing and how much they are. */

@@ -37,14 +37,26 @@ function pieceTexts(cut: Cut): string {
     .join("\n");
 }
 
+/** The first form that makes an output no longer than it came; else a short one with less of the output, else a few words. */
 function tryForms(cutter: Cutter, total: Total, request: MarkRequest, measure: Measure, tag: string): Marked {
-  for (const form of markForms(request, measure, tag)) {
-    const marked = tryForm(form, cutter, total, request, measure, tag);
-    if (marked !== null) return marked;
+  const { limits, closing, savedCopy } = request;
+  const cameChars = closing.reduce((sum, line) => sum + line.length + 1, total.chars);
+  const shorter = { ...request, limits: { ...limits, maxChars: Math.min(cameChars, limits.maxChars ?? cameChars) } };
+  const forms = markForms(request, measure, tag);
+  // The way to what was saved is worth some lines of the output.
+  const first = savedCopy.id === null ? forms : forms.slice(0, -1);
+  for (const [form, within] of [
+    ...first.map((form) => [form, request] as const),
+    ...forms.slice(-2).map((form) => [form, shorter] as const),
+  ]) {
+    const marked = tryForm(form, cutter, total, within, measure, tag);
+    if (marked === null || marked.size.chars > cameChars) continue;
+    const { text, cut, size } = marked;
+    return { text, cut: { ...cut, cutBy: cut.omitted.bytes > 0 ? tightest(total, request, size) : null } };
   }
   const cut = cutter.cut(everything(request));
-  const cutBy = cut.omitted.bytes > 0 ? tightest(total, request) : null;
-  return { text: lastWords(total, request, measure), cut: { ...cut, cutBy } };
+  const text = lastWords(total, request, shorter, measure);
+  return { text, cut: { ...cut, cutBy: cut.omitted.bytes > 0 ? tightest(total, request) : null } };
 }
 
 /** Markers may take up to this share of a limit; beyond it a leaner form serves better. */
@@ -58,10 +70,11 @@ function tryForm(
   request: MarkRequest,
   measure: Measure,
   tag: string,
-): Marked | null {
+): (Marked & { size: Size }) | null {
   const { gap, fixed } = form.room(total);
-  let room: Room = { gap, fixed, tag };
-  let best: Marked | null = null;
+  const { maxChars: mostChars = Number.POSITIVE_INFINITY } = request.limits;
+  let room: Room = { gap, fixed, mostChars, tag };
+  let best: (Marked & { size: Size }) | null = null;
   for (let tries = 0; tries < TRIES && leavesRoom(room, request); tries++) {
     const cut = cutter.cut(room);
     const text = form.write(cut);
@@ -73,15 +86,15 @@ function tryForm(
     if (isOver(slack)) {
       // What the markers really took, and more than was charged before.
       const overshoot = combine(room.fixed, slack, (has, left) => has + Math.max(0, -left));
-      room = { gap, fixed: combine(charged, overshoot, Math.max), tag };
+      room = { gap, fixed: combine(charged, overshoot, Math.max), mostChars, tag };
       continue;
     }
     if (best !== null && cut.kept.bytes <= best.cut.kept.bytes) break;
-    best = { text, cut };
+    best = { text, cut, size };
     // The same room would give the same cut again.
     if (isSame(charged, room.fixed)) break;
     // The bounds charged too much: what the markers really took leaves more for the output.
-    room = { gap, fixed: charged, tag };
+    room = { gap, fixed: charged, mostChars, tag };
   }
   return best !== null && best.cut.kept.bytes > 0 ? best : null;
 }
@@ -130,15 +143,24 @@ function leavesRoom({ fixed, gap }: Room, { limits }: MarkRequest): boolean {
   );
 }
 
-/** The limit that allows the least of an output; tokens only where nothing else is limited. */
-function tightest(total: Total, { limits }: MarkRequest): Unit {
-  const allowed: [Unit, number][] = [
-    ["lines", (limits.maxLines ?? Number.POSITIVE_INFINITY) / total.lines],
-    ["bytes", (limits.maxBytes ?? Number.POSITIVE_INFINITY) / total.bytes],
-    ["chars", (limits.maxChars ?? Number.POSITIVE_INFINITY) / total.chars],
-  ];
-  const [unit, share] = allowed.reduce((least, one) => (one[1] < least[1] ? one : least));
-  return share === Number.POSITIVE_INFINITY ? "tokens" : unit;
+/**
+ * The limit that bound: of those that the output is over, the one that what is shown uses most of. Where nothing is shown it
+ * is the one that allows the least of the output. Null if it is over none that can be told from its size.
+ */
+function tightest(total: Total, { limits, closing }: MarkRequest, shown?: Size): Unit | null {
+  const closingChars = closing.reduce((sum, line) => sum + line.length + 1, 0);
+  const { maxLines, maxBytes, maxChars, maxTokens = Number.POSITIVE_INFINITY } = limits;
+  const passed = [
+    { unit: "lines" as const, limit: maxLines, came: total.lines + closing.length },
+    { unit: "bytes" as const, limit: maxBytes, came: total.bytes + closingChars },
+    { unit: "chars" as const, limit: maxChars, came: total.chars + closingChars },
+  ].filter(({ limit, came }) => limit !== undefined && came > limit);
+  if (passed.length === 0) return null;
+  const use = ({ unit, limit = 0, came }: { unit: Unit; limit?: number | undefined; came: number }) =>
+    (shown?.[unit] ?? came) / limit;
+  return [...passed, { unit: "tokens" as const, limit: maxTokens, came: 0 }].reduce((most, one) =>
+    use(one) > use(most) ? one : most,
+  ).unit;
 }
 
 /** Room that leaves nothing, so that the receipt names a limit that is in force. */
@@ -156,16 +178,25 @@ function everything({ limits }: MarkRequest): Room {
 /** The least that still says something was held back. */
 const LEAST = ["[cut]", "cut"];
 
-/** Where nothing of the output has room: the first of these that fits, and at last nothing. */
-function lastWords(total: Total, request: MarkRequest, measure: Measure): string {
+/** Where nothing of the output has room: the first of these that fits and is no longer than what came. */
+function lastWords(total: Total, request: MarkRequest, shorter: MarkRequest, measure: Measure): string {
   const { exitCode, savedCopy } = request;
   const rest = restWords(savedCopy);
   const exit = exitCode === null ? "" : `; exit code ${exitCode}`;
   const full = notShown(total, exitCode);
-  const brief = [`[cut${exit}; ${rest}]`, `[cut; ${rest}]`];
+  const brief = `[cut${exit}; ${rest}]`;
   // A way to the rest is worth more than how much it is; that there is none is not.
-  const others = savedCopy.id === null ? [full, ...brief] : [...brief, full];
-  return firstFitting([`${full.slice(0, -1)}; ${rest}]`, ...others, `[cut${exit}]`, ...LEAST], request, measure);
+  const others = savedCopy.id === null ? [full, brief] : [brief, `[cut; ${rest}]`, full];
+  return (
+    firstFitting([`${full.slice(0, -1)}; ${rest}]`, ...others], shorter, measure) ||
+    firstFitting([`[cut${exit}]`, ...LEAST], request, measure)
+  );
+}
+
+/** True for last words that say how a command ended, as this exit line does: nothing is added to them when they come again. */
+export function saysExit(text: string, exitLine: string): boolean {
+  const said = /^\[(?:cut|[\d,]+ lines?, [\d,]+ bytes? not shown); (exit code -?\d+)(?:;[^\n]*)?\]$/.exec(text)?.[1];
+  return said !== undefined && exitLine === `[${said}]`;
 }
 
 /** The first text within the limits; nothing where none is. */
@@ -186,5 +217,7 @@ export function writeBinary(kind: string, total: Total, request: MarkRequest, me
   const note = binaryNote(kind, total);
   const kept = binaryKeptText(request.savedCopy);
   const full = [note, ...(kept === "" ? [] : [`[${kept}]`]), ...request.closing].join("\n");
-  return firstFitting([full, [note, ...request.closing].join("\n"), note, ...LEAST], request, measure);
+  const { closing, exitCode } = request;
+  const ended = exitCode === null ? note : `[cut; exit code ${exitCode}]`;
+  return firstFitting([full, [note, ...closing].join("\n"), ended, ...LEAST], request, measure);
 }

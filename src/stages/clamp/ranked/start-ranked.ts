@@ -4,7 +4,7 @@ import type { Span } from "../../../contract/span.ts";
 import type { Cutter, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
 import { EndHolder } from "../account.ts";
-import { budgetOf, capacityBytes, decode, measureBytes, spend } from "../fit.ts";
+import { budgetIn, capacityBytes, decode, measureBytes } from "../fit.ts";
 import { chooseLines, cutLines, explainLines, fillHoles, type RankClass, wholeRecords } from "./choose-lines.ts";
 import {
   type HeldLine,
@@ -145,7 +145,7 @@ function cutRanked(
   plain: Cutter | undefined,
   room: Room,
 ): Cut {
-  const budget = spend(budgetOf(request.limits), room.fixed);
+  const budget = budgetIn(request.limits, room);
   const { counter, limits } = request;
   const sizes = new Map<HeldLine, Size>();
   const measure = (line: HeldLine): Size => {

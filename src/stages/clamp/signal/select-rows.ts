@@ -2,7 +2,7 @@ import type { Unit } from "../../../contract/limits.ts";
 import type { Size } from "../../../contract/size.ts";
 import type { TokenCounter } from "../../../contract/token-counter.ts";
 import { type Budget, decode, measureBytes, overBudget, UNITS } from "../fit.ts";
-import type { UnitStore } from "./unit-store.ts";
+import { NOTE_FOLDED, type UnitStore } from "./unit-store.ts";
 
 /** What showing each row takes, in the units that are limited. */
 export class UnitCosts {
@@ -228,8 +228,29 @@ export function selectRows(choosing: Choosing): Uint8Array {
     } else low = middle;
     if (step % DROP_STEPS === 0 && low > LOWEST) live.drop(best * 2 ** low, gapShare);
   }
+  dropLoneNotes(choosing, chosen, taken);
   fillRoom(choosing, chosen, taken, shares);
   return chosen;
+}
+
+/** Lets go of notes on repeats without the line before them, which they speak of. The gap before them takes them in. */
+function dropLoneNotes({ store, costs, gap, units }: Choosing, kept: Uint8Array, { size }: Taken): void {
+  const { length, sequence, kind } = store;
+  for (let row = 0; row < length; row++) {
+    if (kept[row] === 0 || kind[row] !== NOTE_FOLDED || follows(store, kept, row)) continue;
+    kept[row] = 0;
+    costs.add(size, row, -1);
+    const isAlone =
+      sequence[row] === units - 1
+        ? false
+        : !(kept[row + 1] === 1 && sequence[row + 1] === (sequence[row] as number) + 1);
+    if (isAlone) addGaps(size, gap, -1);
+  }
+}
+
+/** True if the row before is kept. */
+function follows({ sequence }: UnitStore, kept: Uint8Array, row: number): boolean {
+  return row > 0 && kept[row - 1] === 1 && sequence[row - 1] === (sequence[row] as number) - 1;
 }
 
 function takenBy({ costs, gap, units }: Choosing, { length, rows, sequence }: LiveRows, kept: Uint8Array): Taken {
@@ -253,7 +274,7 @@ const FILL_PASSES = 6;
 function fillRoom(choosing: Choosing, kept: Uint8Array, taken: Taken, shares: Float64Array): void {
   const { store, values, costs, budget, gap, units } = choosing;
   const { size } = taken;
-  const { length, sequence } = store;
+  const { length, sequence, kind } = store;
   const isKept = (row: number, at: number) => row >= 0 && row < length && sequence[row] === at && kept[row] === 1;
   const order = fillable(choosing, kept, taken, shares);
   order.sort(
@@ -267,6 +288,7 @@ function fillRoom(choosing: Choosing, kept: Uint8Array, taken: Taken, shares: Fl
       const joinsBefore = at === 0 || isKept(row - 1, at - 1);
       const joinsAfter = at === units - 1 || isKept(row + 1, at + 1);
       if (!joinsBefore && !joinsAfter) continue;
+      if (kind[row] === NOTE_FOLDED && !follows(store, kept, row)) continue;
       const closed = joinsBefore && joinsAfter ? -1 : 0;
       costs.add(size, row, 1);
       addGaps(size, gap, closed);

@@ -88,7 +88,8 @@ function show(cut: Cut, store: UnitStore, from: number, to: number, before: Edge
   const last = to - 1;
   const start = startOf(store, from);
   const endsInside = ((flags[last] as number) & ENDS_INSIDE) !== 0 && store.to[last] !== cut.total.bytes;
-  const hasBreak = ((flags[last] as number) & ENDS_INSIDE) === 0 && (breaks[last] as number) > 0;
+  const isOpen = ((flags[last] as number) & ENDS_INSIDE) !== 0 || endsOpen(store, last, cut.total);
+  const hasBreak = !isOpen && (breaks[last] as number) > 0;
   const lastLine = Math.min(cut.total.lines, (line[last] as number) + (breaks[last] as number) - (hasBreak ? 1 : 0));
   const piece: Piece = {
     text: decode(store.bytes.subarray(byteAt[from], (byteAt[last] as number) + (byteLength[last] as number))),
@@ -98,24 +99,21 @@ function show(cut: Cut, store: UnitStore, from: number, to: number, before: Edge
     endsInside,
   };
   cut.parts.push(piece);
-  let keptLines = lastLine - start.line + 1;
-  // A line that is shown in two pieces is one line.
-  if (start.inside && before.inside && before.line === start.line) keptLines--;
+  let foldedLines = 0;
   for (let row = from; row < to; row++) {
     const bytes = (store.to[row] as number) - (store.from[row] as number);
-    const isLastLine = store.to[row] === cut.total.bytes && cut.total.lines > cut.total.breaks;
-    const lines = (breaks[row] as number) + (isLastLine ? 1 : 0);
+    const lines = (breaks[row] as number) + (endsOpen(store, row, cut.total) ? 1 : 0);
     const shown = byteLength[row] as number;
     if ((kind[row] as number) <= REWRITTEN) {
       cut.kept.bytes += shown;
       cut.folded.bytes += bytes - shown;
       if (shown === 0) {
         cut.folded.lines += lines;
-        keptLines -= lines;
+        foldedLines += lines;
       }
       continue;
     }
-    keptLines -= lines;
+    foldedLines += lines;
     if (kind[row] === NOTE_FOLDED) {
       cut.folded.bytes += bytes;
       cut.folded.lines += lines;
@@ -125,13 +123,21 @@ function show(cut: Cut, store: UnitStore, from: number, to: number, before: Edge
       omit(cut, { fromLine, toLine: fromLine + lines - 1, lines, bytes, chars, noted: true });
     }
   }
-  cut.kept.lines += keptLines;
+  if (foldedLines > 0) piece.foldedLines = foldedLines;
+  // A line that is shown in two pieces is one line.
+  const isSeen = start.inside && before.inside && before.line === start.line;
+  cut.kept.lines += lastLine - start.line + 1 - foldedLines - (isSeen ? 1 : 0);
   return {
     bytes: store.to[last] as number,
     chars: (store.sourceCharsBefore[last] as number) + (store.sourceChars[last] as number),
     line: lastLine,
     inside: endsInside,
   };
+}
+
+/** True for the row that the source ends in, if it ends without a break: its last line is one more than its breaks. */
+function endsOpen({ to }: UnitStore, row: number, total: Total): boolean {
+  return to[row] === total.bytes && total.lines > total.breaks;
 }
 
 const MAX_FEATURES = 6;

@@ -9,7 +9,7 @@ import {
   alignEnd,
   alignStart,
   type Budget,
-  budgetOf,
+  budgetIn,
   capacityBytes,
   decode,
   fitEnd,
@@ -55,7 +55,7 @@ interface Edges extends StrategyRequest {
 
 function cutEdges(edges: Edges, room: Room): Cut {
   const { start, end, total, renderedBytes, counter } = edges;
-  const budget = spend(budgetOf(edges.limits), room.fixed);
+  const budget = budgetIn(edges.limits, room);
   const whole = edges.share < 1 && end.at === 0 ? end : start;
   if (
     whole.bytes.length === renderedBytes &&
@@ -99,7 +99,8 @@ function chooseEdges(edges: Edges, budget: Budget): Choice {
     const lowest = Math.max(sync, startTo - end.at);
     const fit = fitEnd(end.bytes, lowest, end.bytes.length, within, counter);
     stops.push(fit.stoppedBy);
-    return outsideNotes(end, alignStart(end.bytes, fit.at, end.bytes.length, fit.at + end.at === 0), "after");
+    const at = outsideNotes(end, alignStart(end.bytes, fit.at, end.bytes.length, fit.at + end.at === 0), "after");
+    return at + end.at === startTo ? at : pastRepeats(end, at);
   };
   if (share >= 1) return { startTo: fitFirst(budget), endFrom: end.bytes.length, stoppedBy: firstOf(stops) };
   let startTo = share > 0 ? fitFirst(shareOf(budget, share)) : 0;
@@ -132,6 +133,12 @@ function outsideNotes(region: Region, at: number, side: "before" | "after"): num
   );
   if (note === undefined) return at;
   return side === "before" ? Math.max(0, note.at - region.at) : note.at + note.length - region.at;
+}
+
+/** Behind a note on repeats that stands there: without the line that it speaks of it says nothing. */
+function pastRepeats(region: Region, at: number): number {
+  const note = region.spans.find((span) => span.counts === "folded" && span.at === region.at + at);
+  return note === undefined ? at : at + note.length;
 }
 
 /** Source line breaks from region byte `from` to the region's end. */

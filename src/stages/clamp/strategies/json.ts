@@ -5,7 +5,7 @@ import type { Span } from "../../../contract/span.ts";
 import type { Cutter, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
 import { measureText } from "../../measure/measure-text.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
-import { type Budget, budgetOf, capacityBytes, overBudget, spend } from "../fit.ts";
+import { type Budget, budgetIn, capacityBytes, overBudget, spend } from "../fit.ts";
 import { JsonBuilder } from "../json/build-json.ts";
 import type { JsonNode } from "../json/json-node.ts";
 import { JsonLexer } from "../json/lex-json.ts";
@@ -79,7 +79,7 @@ const TRIES = 12;
 const ENOUGH_SHARE = 0.97;
 
 function cutJson({ request, root, total, notes }: Document, room: Room): Cut {
-  const budget = spend(spend(budgetOf(request.limits), room.fixed), room.gap);
+  const budget = spend(budgetIn(request.limits, room), room.gap);
   const tag = room.tag ?? "";
   const write = (bytes: number) => writeJson(planJson(root, bytes), total.lines > 1, tag);
   const most = Math.min(

@@ -210,7 +210,7 @@ describe("strategies for kinds", () => {
         counter: estimateCounter,
       });
       for (const chunk of lent([new TextEncoder().encode(source)])) clamp.add(chunk);
-      const { cutter } = clamp.end("");
+      const { cutter } = clamp.end((text) => text);
       const none = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
       return cutter
         ?.explain?.(cutter.cut({ fixed: none, gap: none }))

@@ -32,6 +32,20 @@ describe("signal", () => {
       }
   });
 
+  it("accounts for a last line without a break that is repeated", () => {
+    const log = [...failure, ...passing(90), ...Array(40).fill("waiting for the database")].join("\n");
+    const { text, receipt } = clampText(log, { maxLines: 30 }, { strategy: "signal", fold: true });
+    expect(receipt.faults).toBeUndefined();
+    expect(receipt.folded.lines).toBe(39);
+    expect(text).toContain("waiting for the database\n[previous line repeated 39 more times]");
+  });
+
+  it("names the limit that bound, not the first there is", () => {
+    const log = passing(900).join("\n");
+    const limits = { maxLines: 800, maxChars: 3000 };
+    expect(clampText(log, limits, { strategy: "signal" }).receipt.cutBy).toBe("chars");
+  });
+
   it("shows one long line from both its ends, up to its limit", () => {
     const { text, receipt } = clampText(
       "x".repeat(200_000),

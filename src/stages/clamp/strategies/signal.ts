@@ -3,7 +3,7 @@ import type { Total } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
 import type { Cutter, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
-import { type Budget, budgetOf, spend, UNITS } from "../fit.ts";
+import { type Budget, budgetIn, budgetOf, UNITS } from "../fit.ts";
 import { type Judged, judge } from "../signal/judge.ts";
 import { MOST_TELLING, oddRows, pinEdges, pinFocus, pinSigns, tellingRows } from "../signal/pin-rows.ts";
 import { selectRows, UnitCosts } from "../signal/select-rows.ts";
@@ -82,7 +82,7 @@ interface Ended {
 
 function cutSignal({ request, judged, costs, total, plain }: Ended, room: Room): Cut {
   const { store, values, units, chars, telling, odd, isFailure, isUnsure } = judged;
-  const budget = spend(budgetOf(request.limits), room.fixed);
+  const budget = budgetIn(request.limits, room);
   const hasAim = request.focus !== undefined || (telling.length > 0 && telling.length <= MOST_TELLING);
   const least = hasAim ? LEAST_WITH_AIM : LEAST;
   // Parts of a line or two are not judged by what they say.
