@@ -182,7 +182,7 @@ export function testStrategy(strategy: Strategy, { describe, it }: Runner, { num
         const { text } = admit(lent([output]), within, true);
         const lines = text.split("\n");
         for (const [at, line] of lines.entries()) {
-          if (/^\[previous line repeated/.test(line)) assert.match(lines[at - 1] ?? "[", /^(?!\[)/, text);
+          if (line.startsWith("[previous line repeated")) assert.match(lines[at - 1] ?? "[", /^(?!\[)/, text);
           const count = /^\[(?:First|Last) ([\d,]+) lines? of/.exec(line)?.[1];
           if (count === undefined) continue;
           const after = lines.slice(at + 1);
