@@ -1,5 +1,5 @@
 import { BLANK, type ByteSet, byteSet, bytesOf, outside, union, WORD } from "./byte-set.ts";
-import { likelySecret } from "./likely-secret.ts";
+import { isRandom, likelySecret } from "./likely-secret.ts";
 import type { Found, Look } from "./redaction-rule.ts";
 import { BEHIND_BYTES, MAX_SECRET_BYTES, type Window } from "./window.ts";
 
@@ -14,10 +14,19 @@ const TRAILING: ByteSet = byteSet(",;:.)}]>");
 const ENDS_FIELD: ByteSet = union(byteSet("\"'`}]\r\n"), BLANK);
 const NAME: ByteSet = union(WORD, byteSet(".", "-[]%"));
 const MAX_BLANKS = 8;
+const LEAST_PAT_BYTES = 20;
 const MAX_NAME_BYTES = 40;
 
 /** The name of an assembly's fingerprint, which is public. */
 const PUBLIC_NAME = bytesOf("publickey").reverse();
+
+/** "Key" names a secret after one of these, with "_", "-" or nothing between; other keys are those of maps and tables. */
+const KEY_SORTS = [
+  ..."access account api app application auth client encryption functions license master private service session".split(
+    " ",
+  ),
+  ..."shared signing storage subscription webhook".split(" "),
+].map((word) => bytesOf(word).reverse());
 
 const LOGIN = bytesOf("login").reverse();
 const SPACE: ByteSet = union(BLANK, byteSet("\r\n"));
@@ -57,6 +66,7 @@ function skip(window: Window, set: ByteSet, from: number, most: number): number 
 }
 
 function findValue(window: Window, nameAt: number, nameEnd: number): Look {
+  if (lower(window.bytes[nameAt] as number) === 107 && !isSecretKey(window, nameAt)) return "none";
   if (PUBLIC_NAME.every((byte, index) => (window.byteAt(nameAt - 1 - index) | 32) === byte)) return "none";
   const separated = skipSeparator(window, nameAt, nameEnd);
   if (separated < 0) return "none";
@@ -73,7 +83,16 @@ function findValue(window: Window, nameAt: number, nameEnd: number): Look {
   const password = (first | 32) === 112 && ((window.bytes[nameAt + 1] as number) | 32) !== 114;
   const known = Math.min(found.to, nameAt + MAX_SECRET_BYTES);
   const isSecret = likelySecret(window.bytes, found.from, known, { password, quoted: quote !== undefined });
+  // A name such as HEX_PAT may be that of a pattern.
+  const isPattern = first === 95 && lower(window.bytes[nameAt + 1] as number) === 112;
+  if (isPattern && !(known - found.from >= LEAST_PAT_BYTES && isRandom(window.bytes, found.from, known))) return "none";
   return isSecret ? found : "none";
+}
+
+function isSecretKey(window: Window, keyAt: number): boolean {
+  const last = window.byteAt(keyAt - 1);
+  const end = last === 95 || last === 45 ? keyAt - 2 : keyAt - 1;
+  return KEY_SORTS.some((word) => word.every((byte, index) => lower(window.byteAt(end - index)) === byte));
 }
 
 /** Where the value begins: after `=`, `:`, `=>`, `"]: ` and the like; -1 if none is given. */

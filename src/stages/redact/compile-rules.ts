@@ -1,5 +1,5 @@
 import { SpillwayError } from "../../errors.ts";
-import { disjoint } from "./byte-set.ts";
+import { type ByteSet, disjoint, WORD } from "./byte-set.ts";
 import { literalParts, type Part, readPattern } from "./read-pattern.ts";
 import { HEAD_BYTES, type Item, type Program, type RedactionRule, type RuleInput } from "./redaction-rule.ts";
 import { MAX_SECRET_BYTES } from "./window.ts";
@@ -54,15 +54,15 @@ type Step = Item | "open" | "close" | "border";
 /** Every way through the groups of a pattern, as one list of steps each. */
 function spellOut(ways: readonly Part[][]): Step[][] {
   return bounded(
-    ways.flatMap((parts) =>
-      parts.reduce<Step[][]>(
-        (befores, part) => {
-          const afters = stepsOf(part);
-          return bounded(befores.flatMap((before) => afters.map((after) => [...before, ...after])));
-        },
-        [[]],
-      ),
-    ),
+    ways.flatMap((parts) => {
+      let lists: Step[][] = [[]];
+      for (const part of parts) {
+        const [only, ...others] = stepsOf(part);
+        if (others.length === 0) for (const list of lists) list.push(...(only ?? []));
+        else lists = bounded(lists.flatMap((list) => [only ?? [], ...others].map((steps) => [...list, ...steps])));
+      }
+      return lists;
+    }),
   );
 }
 
@@ -88,7 +88,8 @@ function bounded(ways: Step[][]): Step[][] {
 function toProgram(steps: readonly Step[]): Program {
   const items: Item[] = [];
   const secret: [from: number, to: number] = [0, Infinity];
-  let [startsWord, endsWord, captures] = [false, false, 0];
+  let startsAfter: ByteSet | null = null;
+  let [endsWord, captures] = [false, 0];
   for (const step of steps) {
     if (step === "open") {
       if (++captures > 1) throw new Error("only one group may capture: write (?:...) for the others");
@@ -97,10 +98,10 @@ function toProgram(steps: readonly Step[]): Program {
     else if (step !== "border") {
       if (endsWord) throw new Error('"\\b" may only stand at the start and at the end');
       items.push(step);
-    } else if (items.length === 0) startsWord = true;
+    } else if (items.length === 0) startsAfter = WORD;
     else endsWord = true;
   }
-  return { items, secret: [secret[0], Math.min(secret[1], items.length)], startsWord, endsWord };
+  return { items, secret: [secret[0], Math.min(secret[1], items.length)], startsAfter, endsWord };
 }
 
 /** Refuses what could match next to nothing, and what could be matched in more than one way. */

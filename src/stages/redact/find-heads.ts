@@ -5,9 +5,9 @@ import { WINDOW_BYTES } from "./window.ts";
 
 /** Below this the copy into WebAssembly's memory costs more than it saves. */
 const SMALL = 64;
-const MASKS_AT = 1024;
-const DATA_AT = 8192;
-const FOUND_AT = 81_920;
+const HEADS_AT = 131_072;
+const DATA_AT = 262_144;
+const FOUND_AT = 393_216;
 
 interface Native {
   memory: Uint8Array;
@@ -34,17 +34,28 @@ export function findHeads(
   const isWorthIt = whole - from >= SMALL && whole - from <= WINDOW_BYTES + HEAD_BYTES;
   if (native !== null && isWorthIt)
     findInNative(native, prefilter, bytes.subarray(from), (place) => take(place + from));
-  else for (let at = from; at < whole; at++) if (maskAt(prefilter, bytes, at) !== 0) take(at);
-  for (let at = whole; at < bytes.length; at++) if (maskAt(prefilter, bytes, at) !== 0) return at;
+  else for (let at = from; at < whole; at++) if (mayBegin(prefilter, bytes, at)) take(at);
+  for (let at = whole; at < bytes.length; at++) if (mayBegin(prefilter, bytes, at)) return at;
   return bytes.length;
 }
 
-/** One bit for each list of rules that could begin here; bytes that are not there yet could be any. */
-export function maskAt({ masks }: Prefilter, bytes: Uint8Array, at: number): number {
-  let mask = -1;
-  for (let index = 0; mask !== 0 && index < HEAD_BYTES && at + index < bytes.length; index++)
-    mask &= (masks[index] as Int32Array)[bytes[at + index] as number] as number;
-  return mask;
+/** True if a rule could begin here; bytes that are not there yet could be any. */
+function mayBegin({ firsts, pairs, heads }: Prefilter, bytes: Uint8Array, at: number): boolean {
+  const left = bytes.length - at;
+  const one = bytes[at] as number;
+  if (left === 1) return firsts[one] === 1;
+  const start = one | ((bytes[at + 1] as number) << 8);
+  const groups = (pairs[start] as number) & BEGINS;
+  if (left < HEAD_BYTES || groups === 0) return groups > 0;
+  const end = (bytes[at + 2] as number) | ((bytes[at + 3] as number) << 8);
+  if ((groups & ((pairs[end] as number) >> GROUPS)) === 0) return false;
+  const hash = hashOf(start | (end << 16));
+  return ((heads[hash >>> 3] as number) & (1 << (hash & 7))) > 0;
+}
+
+/** 20 bits of a head's four bytes. */
+function hashOf(head: number): number {
+  return Math.imul(head, 0x9e3779b1) >>> 12;
 }
 
 function findInNative(
@@ -54,10 +65,8 @@ function findInNative(
   take: (place: number) => void,
 ): void {
   if (loaded !== prefilter) {
-    memory.set(prefilter.nibbles, 0);
-    prefilter.masks.forEach((mask, index) => {
-      memory.set(new Uint8Array(mask.buffer), MASKS_AT + index * 1024);
-    });
+    memory.set(new Uint8Array(prefilter.pairs.buffer), 0);
+    memory.set(prefilter.heads, HEADS_AT);
     loaded = prefilter;
   }
   memory.set(bytes, DATA_AT);
@@ -65,7 +74,7 @@ function findInNative(
   for (let index = 0; index < count; index++) take((found[index] as number) - DATA_AT);
 }
 
-/** Null where WebAssembly or its SIMD is not to be had: the loop finds the same places. */
+/** Null where WebAssembly is not to be had: the loop finds the same places. */
 function loadNative(): Native | null {
   loaded = null;
   try {
@@ -95,17 +104,25 @@ export interface Entry {
   program: Program;
 }
 
-/** Tells from four bytes which rules could begin there. */
+/** Tells from four bytes which rules could begin there. A pair of bytes is a number, the first byte its lower half. */
 interface Prefilter {
-  /** Per byte of a head, for each value: one bit for each of the lists of entries. */
-  masks: Int32Array[];
-  /** The same by low and by high nibble, 16 each, with one bit for four lists. */
-  nibbles: Uint8Array;
-  /** The entries of each bit. */
-  entries: Entry[][];
+  /** The bytes that a rule can begin with. */
+  firsts: ByteSet;
+  /** For each pair, one bit for each group of rules: in the lower byte those that can begin with it, in the upper byte those that can go on with it. */
+  pairs: Uint16Array;
+  /** One bit for each hash of a head. */
+  heads: Uint8Array;
+  /** The entries that can begin with a pair. */
+  entries: Map<number, Entry[]>;
+  /** What a secret that shows itself by its end may begin with, and the most bytes of that. */
+  backBytes: ByteSet;
+  mostBack: number;
 }
 
-const BITS = 32;
+const GROUPS = 8;
+const BEGINS = 255;
+/** With more heads than this a rule is only known by its pairs. */
+const MAX_HEADS = 16_384;
 const EVERY: ByteSet = new Uint8Array(256).fill(1);
 const made = new WeakMap<readonly RedactionRule[], Prefilter>();
 
@@ -121,33 +138,57 @@ export function prefilterOf(rules: readonly RedactionRule[]): Prefilter {
 function makePrefilter(rules: readonly RedactionRule[]): Prefilter {
   const rows = rules.flatMap((rule, rank) =>
     rule.programs.map((program) => {
-      const head = headOf(program);
-      const key = head.map((set) => String.fromCharCode(set.lastIndexOf(1))).join("");
+      const head = headOf(program).map(membersOf);
+      const key = String.fromCharCode(...head.toReversed().map((members) => members.at(-1) ?? 0));
       return { entry: { rule, rank, program }, head, key };
     }),
   );
-  // Alike heads share a bit: then a bit lets little else through.
+  // Alike ends share a group: then a group lets little else through.
   rows.sort((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0));
-  const masks = Array.from({ length: HEAD_BYTES }, () => new Int32Array(256));
-  const nibbles = new Uint8Array(HEAD_BYTES * 32);
-  const entries: Entry[][] = Array.from({ length: BITS }, () => []);
-  rows.forEach(({ entry, head }, index) => {
-    const bit = Math.floor((index * BITS) / rows.length);
-    const group = 1 << (bit >> 2);
-    entries[bit]?.push(entry);
-    head.forEach((set, place) => {
-      const mask = masks[place] as Int32Array;
-      const low = nibbles.subarray(place * 32, place * 32 + 16);
-      const high = nibbles.subarray(place * 32 + 16, place * 32 + 32);
-      for (let byte = 0; byte < 256; byte++) {
-        if (set[byte] === 0) continue;
-        mask[byte] = (mask[byte] as number) | (1 << bit);
-        low[byte & 15] = (low[byte & 15] as number) | group;
-        high[byte >> 4] = (high[byte >> 4] as number) | group;
-      }
-    });
+  const firsts = new Uint8Array(256);
+  const pairs = new Uint16Array(65_536);
+  const heads = new Uint8Array(131_072);
+  const entries = new Map<number, Entry[]>();
+  rows.forEach(({ entry, head: [first = [], second = [], third = [], fourth = []] }, index) => {
+    const group = 1 << Math.floor((index * GROUPS) / rows.length);
+    const starts = pairsOf(first, second);
+    const ends = pairsOf(third, fourth);
+    for (const pair of starts) {
+      firsts[pair & 255] = 1;
+      pairs[pair] = (pairs[pair] as number) | group;
+      const list = entries.get(pair);
+      if (list === undefined) entries.set(pair, [entry]);
+      else list.push(entry);
+    }
+    for (const pair of ends) pairs[pair] = (pairs[pair] as number) | (group << GROUPS);
+    if (starts.length * ends.length > MAX_HEADS) heads.fill(255);
+    else
+      for (const start of starts)
+        for (const end of ends) {
+          const hash = hashOf(start | (end << 16));
+          heads[hash >>> 3] = (heads[hash >>> 3] as number) | (1 << (hash & 7));
+        }
   });
-  return { masks, nibbles, entries };
+  const backs = rules.flatMap(({ before, hidesBefore }) => (hidesBefore && before !== undefined ? [before] : []));
+  const mostBack = Math.max(0, ...backs.map(({ length }) => length));
+  return { firsts, pairs, heads, entries, backBytes: union(...backs.flat()), mostBack };
+}
+
+const members = new WeakMap<ByteSet, number[]>();
+
+function membersOf(set: ByteSet): number[] {
+  const known = members.get(set);
+  if (known !== undefined) return known;
+  const fresh: number[] = [];
+  for (let byte = 0; byte < 256; byte++) if (set[byte] === 1) fresh.push(byte);
+  members.set(set, fresh);
+  return fresh;
+}
+
+function pairsOf(ones: readonly number[], others: readonly number[]): number[] {
+  const pairs: number[] = [];
+  for (const other of others) for (const one of ones) pairs.push(one | (other << 8));
+  return pairs;
 }
 
 /** For each of the first four bytes of a match, which ones can stand there; may hold more, never less. */
@@ -160,6 +201,7 @@ function headOf({ items }: Program): ByteSet[] {
       least += min;
       most += max;
     }
-    return union(...sets, ...(least <= place ? [EVERY] : []));
+    if (least <= place) return EVERY;
+    return sets.length === 1 ? (sets[0] as ByteSet) : union(...sets);
   });
 }

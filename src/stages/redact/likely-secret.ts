@@ -41,6 +41,44 @@ export function hasDigit(bytes: Uint8Array, from: number, to: number): boolean {
   return false;
 }
 
+const looked = (bytes: Uint8Array, from: number, to: number): Traits =>
+  traitsOf(bytes, from, Math.min(to, from + MAX_LOOKED_AT));
+
+/** Capitals, small letters and digits change as often as in random characters or in base64. */
+export function isJumbled(bytes: Uint8Array, from: number, to: number): boolean {
+  const { turns, caseTurns } = looked(bytes, from, to);
+  return (turns + caseTurns) * 5 >= Math.min(to - from, MAX_LOOKED_AT);
+}
+
+/** Jumbled, with digits and letters: no word, no name. */
+export function isRandom(bytes: Uint8Array, from: number, to: number): boolean {
+  const { digits, letters } = looked(bytes, from, to);
+  return digits > 0 && letters > 0 && isJumbled(bytes, from, to);
+}
+
+/** Random with letters of both cases: no hash in hexadecimal digits. */
+export function isMixed(bytes: Uint8Array, from: number, to: number): boolean {
+  const { letters, capitals } = looked(bytes, from, to);
+  return capitals > 0 && capitals < letters && isRandom(bytes, from, to);
+}
+
+/** Random with digits in several places: no name in camel case with a number in it. */
+export function isScattered(bytes: Uint8Array, from: number, to: number): boolean {
+  return looked(bytes, from, to).turns > 2 && isRandom(bytes, from, to);
+}
+
+const RANDOM_WORD_BYTES = 16;
+
+/** One of the words in it is random. */
+export function hasRandomWord(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from, start = from; at <= to; at++) {
+    if (at < to && WORD[bytes[at] as number] === 1) continue;
+    if (at - start >= RANDOM_WORD_BYTES && isRandom(bytes, start, at)) return true;
+    start = at + 1;
+  }
+  return false;
+}
+
 /** Not a variable, not stars, not the mark of an earlier redaction. */
 export function notPlaceholder(bytes: Uint8Array, from: number, to: number): boolean {
   return !STAND_IN.test(startOf(bytes, from, to));
@@ -75,6 +113,7 @@ function turnsOften(length: number, { caseTurns }: Traits, { password }: ValueAb
 
 interface Traits {
   letters: number;
+  capitals: number;
   digits: number;
   blanks: number;
   distinct: number;
@@ -95,6 +134,7 @@ let look = 0;
 
 function traitsOf(bytes: Uint8Array, from: number, to: number): Traits {
   let letters = 0;
+  let capitals = 0;
   let digits = 0;
   let blanks = 0;
   let distinct = 0;
@@ -117,11 +157,12 @@ function traitsOf(bytes: Uint8Array, from: number, to: number): Traits {
     const now = byte < 58 ? DIGITS : byte < 97 ? UPPER : LOWER;
     if (now === DIGITS) digits++;
     else letters++;
+    if (now === UPPER) capitals++;
     if (last !== 0 && last !== now) {
       if (last === DIGITS || now === DIGITS) turns++;
       else caseTurns++;
     }
     last = now;
   }
-  return { letters, digits, blanks, distinct, turns, caseTurns, odd };
+  return { letters, capitals, digits, blanks, distinct, turns, caseTurns, odd };
 }

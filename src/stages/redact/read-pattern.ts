@@ -1,4 +1,4 @@
-import { ANY, anyCase, BLANK, type ByteSet, byteSet, DIGIT, outside, union, WORD } from "./byte-set.ts";
+import { ANY, anyCase, BLANK, type ByteSet, byteSet, DIGIT, outside, WORD } from "./byte-set.ts";
 
 /** What stands once in a pattern: a byte, a group with the ways it can go, or a place such as `\b`. */
 export type Atom =
@@ -24,6 +24,7 @@ const CLASSES: Record<string, ByteSet> = {
   S: outside(BLANK),
 };
 const CONTROLS: Record<string, number> = { t: 9, n: 10, v: 11, f: 12, r: 13, e: 27 };
+const NO_BYTES: ByteSet = new Uint8Array(256);
 const NO_BREAK = "a line break is not supported: a pattern matches within one line";
 
 /**
@@ -40,11 +41,28 @@ export function readPattern(pattern: string, ignoreCase: boolean): Part[][] {
 /** A text as parts, one for each of its bytes. */
 export function literalParts(text: string, ignoreCase: boolean): Part[] {
   if (/[\r\n]/.test(text)) throw new Error(NO_BREAK);
-  return [...new TextEncoder().encode(text)].map((byte) => {
-    const set = new Uint8Array(256);
-    set[byte] = 1;
-    return { atom: { kind: "byte", set: ignoreCase ? anyCase(set) : set }, min: 1, max: 1 };
-  });
+  return [...encoder.encode(text)].map((byte) => ({
+    atom: { kind: "byte", set: single(byte, ignoreCase) },
+    min: 1,
+    max: 1,
+  }));
+}
+
+const encoder = new TextEncoder();
+/** Sets of one byte, and of a class by how it is written: patterns have the same ones again and again. */
+const singles = new Map<number, ByteSet>();
+const classes = new Map<string, ByteSet>();
+const MAX_CLASSES = 500;
+
+function single(byte: number, ignoreCase: boolean): ByteSet {
+  const key = ignoreCase ? byte + 256 : byte;
+  const known = singles.get(key);
+  if (known !== undefined) return known;
+  const set = new Uint8Array(256);
+  set[byte] = 1;
+  const cased = ignoreCase ? anyCase(set) : set;
+  singles.set(key, cased);
+  return cased;
 }
 
 class Reader {
@@ -83,7 +101,7 @@ class Reader {
     const char = String.fromCodePoint(this.text.codePointAt(from) as number);
     this.at += char.length;
     if (char === "(") return this.group();
-    if (char === "[") return this.bytes(this.classSet());
+    if (char === "[") return { kind: "byte", set: this.knownClass() };
     if (char === ".") return this.bytes(ANY);
     if (char === "^" || char === "$") return { kind: "place", sign: char };
     if ("*+?{".includes(char)) throw new Error(`"${char}" at ${from} has nothing to count`);
@@ -133,17 +151,30 @@ class Reader {
     return byteSet("", String.fromCharCode(code));
   }
 
+  /** The set of a class that begins here, which may have been read before. */
+  private knownClass(): ByteSet {
+    const from = this.at;
+    const set = this.classSet();
+    const key = `${this.ignoreCase}${this.text.slice(from, this.at)}`;
+    const known = classes.get(key);
+    if (known !== undefined) return known;
+    const fresh = (this.bytes(set) as { set: ByteSet }).set;
+    if (classes.size < MAX_CLASSES) classes.set(key, fresh);
+    return fresh;
+  }
+
   private classSet(): ByteSet {
     const from = this.at - 1;
     const isNegated = this.text[this.at] === "^";
     if (isNegated) this.at++;
-    let set: ByteSet = new Uint8Array(256);
+    const set: ByteSet = new Uint8Array(256);
     for (let isFirst = true; isFirst || this.text[this.at] !== "]"; isFirst = false) {
       if (this.at >= this.text.length) throw new Error(`"[" at ${from} is not closed`);
       const low = this.classBytes();
       const isRange = this.text[this.at] === "-" && this.text[this.at + 1] !== "]" && low.size === 1;
       if (!isRange) {
-        set = union(set, low.set);
+        if (low.size === 1) set[low.first] = 1;
+        else low.set.forEach((has, byte) => has === 1 && set.fill(1, byte, byte + 1));
         continue;
       }
       this.at++;
@@ -161,11 +192,13 @@ class Reader {
   /** One character of a class, or what an escape stands for. */
   private classBytes(): { set: ByteSet; size: number; first: number } {
     const char = this.text[this.at++] as string;
-    let set: ByteSet = new Uint8Array(256);
+    let set: ByteSet = NO_BYTES;
     if (char !== "\\") {
-      if (char.charCodeAt(0) > 127) throw new Error("a class may only have ASCII characters");
-      set[char.charCodeAt(0)] = 1;
-    } else if (/[nr]/.test(this.text[this.at] ?? "")) {
+      const first = char.charCodeAt(0);
+      if (first > 127) throw new Error("a class may only have ASCII characters");
+      return { set: single(first, false), size: 1, first };
+    }
+    if (/[nr]/.test(this.text[this.at] ?? "")) {
       // Negated classes often name line breaks; no class reaches over a line anyway.
       this.at++;
     } else set = this.escape();

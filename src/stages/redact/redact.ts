@@ -1,5 +1,5 @@
 import { type ByteSet, WORD } from "./byte-set.ts";
-import { type Entry, findHeads, maskAt, prefilterOf } from "./find-heads.ts";
+import { type Entry, findHeads, prefilterOf } from "./find-heads.ts";
 import { KeyBlock } from "./key-block.ts";
 import type { Found, Item, Look, RedactionRule } from "./redaction-rule.ts";
 import type { Replacements } from "./replacements.ts";
@@ -39,19 +39,15 @@ export function startRedact(
   const lookAt = (place: number): boolean => {
     let decided = true;
     replacer.lookFrom(place);
-    let mask = maskAt(prefilter, window.bytes, place);
-    while (mask !== 0) {
-      const bit = 31 - Math.clz32(mask);
-      mask &= ~(1 << bit);
-      for (const entry of prefilter.entries[bit] ?? []) {
-        const seen = look(window, entry, place);
-        if (seen === "more") decided = false;
-        else if (seen !== "none") {
-          replacer.found(seen, entry.rule.name, entry.rank);
-          if (seen.opensBlock) {
-            block.begin(seen.from);
-            blockOf = entry;
-          }
+    const pair = (window.bytes[place] as number) | ((window.bytes[place + 1] ?? 0) << 8);
+    for (const entry of prefilter.entries.get(pair) ?? []) {
+      const seen = look(window, entry, place);
+      if (seen === "more") decided = false;
+      else if (seen !== "none") {
+        replacer.found(seen, entry.rule.name, entry.rank);
+        if (seen.opensBlock) {
+          block.begin(seen.from);
+          blockOf = entry;
         }
       }
     }
@@ -84,7 +80,10 @@ export function startRedact(
   const step = (bytes: Uint8Array): void => {
     window.append(bytes);
     replacer.extend();
-    const decided = decide();
+    let decided = decide();
+    // A secret that shows itself by its end may begin here.
+    const least = window.final ? decided : Math.max(0, decided - prefilter.mostBack);
+    while (decided > least && prefilter.backBytes[window.bytes[decided - 1] as number] === 1) decided--;
     replacer.handOn(decided);
     replacer.drop(decided);
     block.drop(decided);
@@ -108,7 +107,7 @@ export function startRedact(
 
 /** Looks whether a rule's program has a secret that begins at a place. */
 function look(window: Window, { program, rule }: Entry, start: number): Look {
-  if (program.startsWord && !window.wordStarts(start)) return "none";
+  if (program.startsAfter !== null && !window.wordStarts(start, program.startsAfter)) return "none";
   if (rule.before !== undefined && !standsBefore(window, rule.before, start)) return "none";
   const { items, secret } = program;
   let at = start;
@@ -134,6 +133,7 @@ function look(window: Window, { program, rule }: Entry, start: number): Look {
   const border = program.endsWord && at - start < MAX_SECRET_BYTES ? borderAt(window, at) : "border";
   if (border !== "border") return border;
   if (rule.find !== undefined) return rule.find(window, start, at);
+  if (rule.hidesBefore === true) from = start - (rule.before?.length ?? 0);
   const known = Math.min(to, start + MAX_SECRET_BYTES);
   if (rule.accept !== undefined && !rule.accept(window.bytes, from, known)) return "none";
   return { from, to, goesOn };
@@ -149,10 +149,11 @@ const NONE = -1;
 const MORE = -2;
 
 /** Where an item that begins at a place ends; NONE if there are too few of its bytes, MORE if that cannot be told yet. */
-function itemEnd(window: Window, { set, min, max }: Item, at: number, most: number): number {
+function itemEnd(window: Window, item: Item, at: number, most: number): number {
+  const { set, min, max } = item;
   const { bytes } = window;
   let end = at;
-  if (max > 1) end = Math.min(window.runEnd(set, at), at + most);
+  if (max > 1) end = Math.min(window.runEnd(set, at, item), at + most);
   else if (at < bytes.length && set[bytes[at] as number] === 1) end++;
   if (end - at >= min) return end;
   return end === bytes.length && !window.final ? MORE : NONE;

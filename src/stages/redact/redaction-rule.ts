@@ -20,8 +20,9 @@ export interface Program {
   items: readonly Item[];
   /** Which items are replaced: from the first to before the last. */
   secret: [from: number, to: number];
-  /** No word goes on before (after) it. */
-  startsWord: boolean;
+  /** None of these bytes stands right before it: it does not begin within a word. Null where it may. */
+  startsAfter: ByteSet | null;
+  /** No word goes on after it. */
   endsWord: boolean;
 }
 
@@ -44,6 +45,8 @@ export interface RedactionRule {
   readonly programs: readonly Program[];
   /** What must stand right before it, byte by byte. */
   readonly before?: readonly ByteSet[];
+  /** What stands right before it is a part of the secret. */
+  readonly hidesBefore?: boolean;
   /** What else must hold for the bytes found. */
   readonly accept?: (bytes: Uint8Array, from: number, to: number) => boolean;
   /** Takes the programs' place once one of them has matched: `at` is where it began, `end` where it ended. */

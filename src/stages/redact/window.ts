@@ -1,4 +1,4 @@
-import { type ByteSet, WORD } from "./byte-set.ts";
+import { type ByteSet, bytesOf, DIGIT } from "./byte-set.ts";
 
 /** A secret is known by its first 16 KiB; once known, it is covered for as long as its shape goes on. */
 export const MAX_SECRET_BYTES = 16 * 1024;
@@ -7,6 +7,9 @@ export const WINDOW_BYTES = 64 * 1024;
 /** Bytes kept of what went before, so that a word's border can be judged at a chunk's start. */
 export const BEHIND_BYTES = 32;
 
+const SHA = bytesOf("sha");
+const UNDERSCORE = 95;
+const DASH = 45;
 const REPLACED = 93;
 const BACKSLASH = 92;
 const PERCENT = 37;
@@ -103,23 +106,30 @@ export class Window {
     return stretch;
   }
 
-  /** Where the run of a set's bytes from `at` on stops. */
-  runEnd(set: ByteSet, at: number): number {
+  /** Where the run of a set's bytes from `at` on stops, for whoever asks. */
+  runEnd(set: ByteSet, at: number, asker: object = set): number {
     const { bytes, start } = this;
-    const stretch = this.search(set, at);
+    const stretch = this.search(asker, at);
     let stop = stretch.to - start;
     while (stop < bytes.length && set[bytes[stop] as number] === 1) stop++;
     stretch.to = stop + start;
     return stop;
   }
 
-  /** True if no word goes on at `at`: an escape, a percent code or a terminal code before it is not part of a word. */
-  wordStarts(at: number): boolean {
+  /** True if no word of these bytes goes on at `at`: an escape, a percent code or a terminal code before it is no part of one. */
+  wordStarts(at: number, word: ByteSet): boolean {
     const last = this.byteAt(at - 1);
-    if (last < 0 || WORD[last] === 0) return true;
+    if (last < 0 || word[last] === 0) return !this.endsDigestName(at - 1);
+    // Two in a row divide the parts of a name.
+    if ((last === UNDERSCORE || last === DASH) && this.byteAt(at - 2) === last && word[DASH] === 1) return true;
     if (this.byteAt(at - 2) === BACKSLASH || this.byteAt(at - 3) === PERCENT) return true;
     if (this.byteAt(at - 6) === BACKSLASH && this.byteAt(at - 5) === 117) return true;
     return this.endsTerminalCode(at - 2);
+  }
+
+  /** `sha256=`, `sha512-`: what follows is a digest, whatever it looks like. */
+  private endsDigestName(at: number): boolean {
+    return SHA.every((byte, index) => this.byteAt(at - 6 + index) === byte) && DIGIT[this.byteAt(at - 1)] === 1;
   }
 
   private endsTerminalCode(at: number): boolean {
