@@ -196,7 +196,8 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     ]);
     if (isCut(receipt)) logCut(ports.logger, level, { tool, beforeChars: totalChars, afterChars: receipt.shown.chars });
     const more = definedOnly({
-      hostTokens: host && hostTokens(receipt, totalChars, host),
+      // A host that has no limits of its own would send what fits under the ceiling.
+      hostTokens: host || isCut(receipt) ? hostTokens(receipt, totalChars, host ?? policy.ceiling) : undefined,
       command: made.command ?? undefined,
       folder: made.folder ?? undefined,
     });

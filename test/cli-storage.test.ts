@@ -42,6 +42,56 @@ it("a HOME that is no absolute path is not taken for a place in the working dire
   expect(readdirSync(cwd)).toEqual([]);
 });
 
+describe("what an output was", () => {
+  const dir = join(folder, "what");
+  const at = (args: string[]) => spillway([...args, "--dir", dir]);
+  beforeAll(() => {
+    const run = (session: string, script: string) =>
+      spillway(["run", "-q", "--dir", dir, "--session", session, "--max-lines", "9", "--", "sh", "-c", script]);
+    run("s1", "seq 1 900; echo panic: at line 17; exit 3");
+    run("s2", "seq 1 800");
+    run("s1", "seq 1 800");
+  });
+
+  it("is listed with its command, exit code and every session that saved the same bytes", () => {
+    const { stdout } = at(["ls"]);
+    expect(stdout.split("\n")[0]).toMatch(/EXIT +TOOL +SESSION +COMMAND$/);
+    expect(stdout).toMatch(/ 3 +run_command +s1 +sh -c seq 1 900; echo panic/);
+    expect(stdout.match(/run_command +(s1|s2) +sh -c seq 1 800/g)).toHaveLength(2);
+    expect(at(["ls", "--session", "s2"]).stdout).toContain("seq 1 800");
+  });
+
+  it("is what last says of the newest, and last stands for its id", () => {
+    const { stdout } = at(["last"]);
+    expect(stdout).toMatch(/^command +sh -c seq 1 800$/m);
+    expect(stdout).toMatch(/^exit code +0$/m);
+    expect(stdout).toMatch(/^folder +.*spillway-cli-storage/m);
+    expect(at(["show", "last"]).stdout).toBe(stdout);
+    expect(at(["recall", "last", "--tail", "1", "--raw"]).stdout).toBe("800\n");
+    expect(spillway(["last"]).status).toBe(2);
+  });
+
+  it("is found by what stands in any output of a session, or in all", () => {
+    const found = at(["search", "--session", "s1", "-C", "0", "panic:"]);
+    expect(found.stdout).toMatch(/^[a-z2-7]{12} .*sh -c seq 1 900.* s1\n901:panic: at line 17\n\[1 matching line\]\n/);
+    expect(at(["search", "--session", "s2", "panic:"])).toMatchObject({ status: 1, stdout: "" });
+    const { outputs } = JSON.parse(at(["search", "--all", "^800$", "--json"]).stdout);
+    expect(outputs).toHaveLength(2);
+    expect(outputs.map(({ total }: { total: number }) => total)).toEqual([1, 1]);
+    expect(at(["search", "--all", "x", "y"])).toMatchObject({ status: 2 });
+    expect(at(["search", "last"])).toMatchObject({ status: 2, stderr: expect.stringContaining("an id and a pattern") });
+    expect(JSON.parse(at(["stats", "--json"]).stdout).all.recalls).toBe(0);
+  });
+
+  it("counts as saved only what would have been sent", () => {
+    const { stdout } = spillway(["clamp", "--save", "-q", "--dir", dir], "a line of a long log\n".repeat(500_000));
+    expect(stdout).toContain("10,500,000 bytes");
+    const row = JSON.parse(at(["stats", "--json"]).stdout).rows.find(({ tool }: { tool: string }) => tool === "clamp");
+    expect(row.tokensSaved).toBeGreaterThan(0);
+    expect(row.tokensSaved).toBeLessThan(51_200);
+  });
+});
+
 describe("a place where nothing was kept", () => {
   const readers = [["ls"], ["stats"], ["events"], ["export"], ["verify"], ["show", "k3v7q2"], ["recall", "k3v7q2"]];
 

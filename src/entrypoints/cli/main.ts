@@ -11,6 +11,7 @@ export const COMMANDS: Record<string, () => Promise<(program: Command) => void |
   search: async () => (await import("./commands/search.ts")).addSearchCommand,
   ls: async () => (await import("./commands/ls.ts")).addLsCommand,
   show: async () => (await import("./commands/show.ts")).addShowCommand,
+  last: async () => (await import("./commands/show.ts")).addLastCommand,
   rm: async () => (await import("./commands/rm.ts")).addRmCommand,
   gc: async () => (await import("./commands/gc.ts")).addGcCommand,
   pin: async () => (await import("./commands/pin.ts")).addPinCommand,

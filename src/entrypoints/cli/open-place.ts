@@ -128,9 +128,17 @@ async function closing<P extends ReadPlace, T>(place: P, act: (place: P) => Prom
   }
 }
 
-/** Finds the whole id for what a person typed: an id, or its first 6 characters or more. */
+/** Stands for the id of the output that was saved last. No id is so short. */
+export const LAST = "last";
+
+/** Finds the whole id for what a person typed: an id, its first 6 characters or more, or `last`. */
 export async function resolveId({ store, dir }: ReadableLocal, typed: string): Promise<string> {
   const wanted = typed.trim().toLowerCase();
+  if (wanted === LAST) {
+    const [newest] = await store.list({ scope: SCOPE, max: 1 });
+    if (newest !== undefined) return newest.id;
+    throw new SpillwayError("unknown-artifact", `nothing is saved in ${dir} yet, so there is no last output`);
+  }
   const found = await store.resolvePrefix(wanted, SCOPE);
   const [id] = found;
   if (id !== undefined && (found.length === 1 || found.includes(wanted))) return found.length === 1 ? id : wanted;

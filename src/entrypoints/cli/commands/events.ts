@@ -81,6 +81,7 @@ export function describeEvent(event: RecordedEvent): string {
     if (receipt.exitCode !== null) what.push(`exit code ${receipt.exitCode}`);
   } else if (typeof more?.["bytes"] === "number") what.push(sizeText(more["bytes"]));
   what.push(...requestTexts(more ?? {}));
+  if (typeof more?.["command"] === "string") what.push(cell(more["command"]));
   if (typeof more?.["reason"] === "string") what.push(cell(more["reason"]));
   const faults: unknown = receipt?.faults ?? more?.["faults"] ?? (more?.["fault"] ? [more["fault"]] : []);
   if (Array.isArray(faults)) what.push(...faults.map((fault) => cell(String(fault), MAX_FAULT_CHARS)));

@@ -51,15 +51,19 @@ async function list({ store }: ReadPlace, { session, limit = PAGE, before, json 
   if (artifacts.length === 0) {
     return tell(`nothing is saved here${filterText({ "--session": session, "--before": before })}`);
   }
-  await writeOut(alignTable([HEAD, ...shown.map(rowOf)], new Set([2, 3])));
+  await writeOut(alignTable([HEAD, ...shown.map(rowOf)], new Set([2, 3, 4])));
   if (next !== null) tell(`there are more: --before ${next}`);
 }
 
-const HEAD = ["ID", "SAVED AT", "SIZE", "LINES", "TOOL", "SESSION"];
+const HEAD = ["ID", "SAVED AT", "SIZE", "LINES", "EXIT", "TOOL", "SESSION", "COMMAND"];
 
-function rowOf({ id, createdAtMs, bytes, lines, tool, session, saved }: Artifact): string[] {
+/** Enough to know a command again; `show` has all of it. */
+const COMMAND_CHARS = 60;
+
+function rowOf({ id, createdAtMs, bytes, lines, exitCode, tool, session, saved, command }: Artifact): string[] {
   const part = saved === "partial" ? " (in part)" : "";
-  return [id, timeText(createdAtMs), sizeText(bytes), String(lines), cell(tool), `${cell(session)}${part}`];
+  const size = [sizeText(bytes), String(lines), exitCode === null ? "-" : String(exitCode)];
+  return [id, timeText(createdAtMs), ...size, cell(tool), `${cell(session)}${part}`, cell(command, COMMAND_CHARS)];
 }
 
 /** Reads milliseconds, as `next` has them, or a date. */

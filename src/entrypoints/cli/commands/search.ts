@@ -1,9 +1,15 @@
 import type { Command } from "commander";
-import { createSpillway } from "../../../index.ts";
+import type { Artifact } from "../../../contract/store.ts";
+import { SpillwayError } from "../../../errors.ts";
+import { createSpillway, type SearchPage, type SearchQuery } from "../../../index.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
+import { counted } from "../../../values.ts";
+import { timeText } from "../amounts.ts";
 import { wholeNumber } from "../flags.ts";
-import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, resolveId } from "../open-place.ts";
-import { writeJson, writeText } from "../write-out.ts";
+import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, resolveId, SCOPE } from "../open-place.ts";
+import { cell, filterText } from "../table.ts";
+import { tell } from "../tell.ts";
+import { writeJson, writeOut, writeText } from "../write-out.ts";
 
 interface SearchFlags extends PlaceFlags {
   context?: number;
@@ -11,6 +17,8 @@ interface SearchFlags extends PlaceFlags {
   fixedStrings?: boolean;
   max?: number;
   from?: number;
+  session?: string;
+  all?: boolean;
   json?: boolean;
 }
 
@@ -21,9 +29,12 @@ const EXIT_NOT_FOUND = 1;
 export function addSearchCommand(program: Command): void {
   const command = program
     .command("search")
-    .description("find a pattern in a saved output")
-    .argument("<id>", "the artifact, as the marker names it; its first 6 characters are enough")
-    .argument("<pattern>", "a regular expression; after -- if it begins with a dash");
+    .description("find a pattern in a saved output, in those of a session, or in all")
+    .argument("[id]", "the artifact, as the marker names it; its first 6 characters are enough, and last is the newest")
+    .argument("[pattern]", "a regular expression; after -- if it begins with a dash")
+    .usage(
+      "[options] <id> <pattern>\n       spillway search [options] --session <name> <pattern>\n       spillway search [options] --all <pattern>",
+    );
   addPlaceFlag(command)
     .option(
       "-C, --context <n>",
@@ -34,7 +45,9 @@ export function addSearchCommand(program: Command): void {
     .option("-F, --fixed-strings", "take the pattern as plain text")
     .option("--max <n>", "show at most this many matching lines; all of them are counted", wholeNumber("--max"))
     .option("--from <line>", "show matches from this line on", wholeNumber("--from"))
-    .option("--json", "print one JSON object, { total, matches, next }")
+    .option("--session <name>", "search all outputs of this session, the newest first, in place of one")
+    .option("--all", "search all saved outputs, the newest first, in place of one")
+    .option("--json", "print one JSON object, { total, matches, next }; of several outputs, { outputs }")
     .addHelpText(
       "after",
       `
@@ -43,30 +56,76 @@ Ends with 0 if something was found, with 1 if not.
 Examples:
   spillway search k3v7q2m4x5ya "error|warning" -C 2
   spillway search k3v7q2 -F "a[0]" --max 10
-  spillway search k3v7q2 timeout --json | jq .total`,
+  spillway search k3v7q2 timeout --json | jq .total
+  spillway search --session s1 "panic:"`,
     )
-    .action((id: string, pattern: string, flags: SearchFlags) =>
-      readPlace(flags, (place) => searchArtifact(place, id, pattern, flags)),
-    );
+    .action((first: string | undefined, second: string | undefined, flags: SearchFlags) => {
+      const isMany = flags.session !== undefined || flags.all === true;
+      const [id, pattern] = isMany ? [undefined, first] : [first, second];
+      if (pattern === undefined || (isMany && second !== undefined)) {
+        const got = [first, second].filter((each) => each !== undefined).length;
+        const expected = isMany ? "one pattern and no id" : "an id and a pattern";
+        throw new SpillwayError(
+          "bad-input",
+          `search takes ${expected}${isMany ? " with --session or --all" : ""}; got ${counted(got, "argument")}`,
+        );
+      }
+      return readPlace(flags, (place) =>
+        id === undefined ? searchMany(place, pattern, flags) : searchOne(place, id, pattern, flags),
+      );
+    });
 }
 
-async function searchArtifact(place: ReadPlace, typed: string, pattern: string, flags: SearchFlags): Promise<void> {
-  const { context, max, from, ignoreCase = false, fixedStrings: literal = false } = flags;
+function queryOf(
+  pattern: string,
+  { context, max, from, ignoreCase = false, fixedStrings = false }: SearchFlags,
+): SearchQuery {
+  return {
+    pattern,
+    literal: fixedStrings,
+    ignoreCase,
+    ...(context !== undefined && { context }),
+    ...(max !== undefined && { max }),
+    ...(from !== undefined && { from }),
+  };
+}
+
+async function searchOne(place: ReadPlace, typed: string, pattern: string, flags: SearchFlags): Promise<void> {
   const { store, ledger, options } = place;
-  const page = await (await createSpillway({ ...options, store, ledger, env: {} })).search(
-    await resolveId(place, typed),
-    {
-      pattern,
-      literal,
-      ignoreCase,
-      ...(context !== undefined && { context }),
-      ...(max !== undefined && { max }),
-      ...(from !== undefined && { from }),
-    },
-  );
+  const spillway = await createSpillway({ ...options, store, ledger, env: {} });
+  const page = await spillway.search(await resolveId(place, typed), queryOf(pattern, flags));
   const { searchText } = await import("../../../recall/index.ts");
   // The note is written for a tool's arguments; here the next page is a flag.
   const note = page.note.replace(/; next: from line (\d+)\]$/, "; next: --from $1]");
   await (flags.json ? writeJson(page) : writeText(searchText({ ...page, note })));
   if (page.total === 0) process.exitCode = EXIT_NOT_FOUND;
+}
+
+/** Outputs that are searched by one call; the rest is said. */
+const MOST_OUTPUTS = 1000;
+
+/** Searches several outputs, each under a line that says which it is. */
+async function searchMany(place: ReadPlace, pattern: string, flags: SearchFlags): Promise<void> {
+  const { store, options } = place;
+  const { session, json } = flags;
+  // A person who looks through everything has not read each output back.
+  const spillway = await createSpillway({ ...options, store, ledger: null, env: {} });
+  const { searchText } = await import("../../../recall/index.ts");
+  const listed = await store.list({ scope: SCOPE, max: MOST_OUTPUTS, ...(session !== undefined && { session }) });
+  // The same bytes may have been saved by several sessions.
+  const artifacts = [...new Map(listed.map((artifact) => [artifact.id, artifact])).values()];
+  const outputs: (SearchPage & Pick<Artifact, "id" | "command" | "session">)[] = [];
+  for (const { id, command, session, tool, createdAtMs } of artifacts) {
+    const page = await spillway.search(id, queryOf(pattern, flags));
+    if (page.total === 0) continue;
+    outputs.push({ ...page, id, command, session });
+    if (json) continue;
+    const what = [id, timeText(createdAtMs), cell(command ?? tool), ...(session === null ? [] : [cell(session)])];
+    await writeOut(`${what.join("  ")}\n${searchText(page).trimEnd()}\n\n`);
+  }
+  if (json) await writeJson({ outputs });
+  if (listed.length === MOST_OUTPUTS) tell(`only the newest ${MOST_OUTPUTS} outputs were searched`);
+  if (outputs.length > 0) return;
+  if (!json) tell(`not found in ${counted(artifacts.length, "output")}${filterText({ "--session": session })}`);
+  process.exitCode = EXIT_NOT_FOUND;
 }

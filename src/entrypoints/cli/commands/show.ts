@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { messageOf, SpillwayError } from "../../../errors.ts";
 import { counted } from "../../../values.ts";
 import { sizeText, timeText } from "../amounts.ts";
-import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, resolveId, SCOPE } from "../open-place.ts";
+import { addPlaceFlag, LAST, type PlaceFlags, type ReadPlace, readPlace, resolveId, SCOPE } from "../open-place.ts";
 import { alignTable, cell } from "../table.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
@@ -10,13 +10,33 @@ interface ShowFlags extends PlaceFlags {
   json?: boolean;
 }
 
+/** All that a store keeps of a command. */
+const MAX_COMMAND_CHARS = 1000;
+
 /** `spillway show`: what is known of an artifact. */
 export function addShowCommand(program: Command): void {
   addPlaceFlag(program.command("show").description("print what is known of a saved output"))
-    .argument("<id>", "the artifact; its first 6 characters are enough")
+    .argument("<id>", "the artifact; its first 6 characters are enough, and last is the newest")
     .option("--json", "print one JSON object")
     .addHelpText("after", "\nExample:\n  spillway show k3v7q2")
     .action((id: string, flags: ShowFlags) => readPlace(flags, (place) => show(place, id, flags)));
+}
+
+/** `spillway last`: the same of the newest output. */
+export function addLastCommand(program: Command): void {
+  addPlaceFlag(program.command("last").description("print what is known of the output that was saved last"))
+    .option("--json", "print one JSON object")
+    .addHelpText(
+      "after",
+      `
+"last" also stands for its id in other commands.
+
+Examples:
+  spillway last
+  spillway recall last --tail 50
+  spillway search last "error|warning"`,
+    )
+    .action((flags: ShowFlags) => readPlace(flags, (place) => show(place, LAST, flags)));
 }
 
 async function show(place: ReadPlace, typed: string, { json }: ShowFlags): Promise<void> {
@@ -34,6 +54,9 @@ async function show(place: ReadPlace, typed: string, { json }: ShowFlags): Promi
     ["saved at", timeText(artifact.createdAtMs)],
     ["size", `${counted(artifact.bytes, "byte")} (${sizeText(artifact.bytes)}), ${counted(artifact.lines, "line")}`],
     ["sha256", artifact.sha256],
+    ["command", cell(artifact.command, MAX_COMMAND_CHARS)],
+    ["folder", cell(artifact.folder, MAX_COMMAND_CHARS)],
+    ["exit code", artifact.exitCode === null ? "-" : String(artifact.exitCode)],
     ["tool", cell(artifact.tool)],
     ["session", cell(artifact.session)],
     ["call", cell(artifact.call)],
