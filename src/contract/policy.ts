@@ -49,6 +49,7 @@ export interface ForcedRow {
   limits?: Limits | undefined;
   strategy?: string | undefined;
   headShare?: number | undefined;
+  fold?: boolean | undefined;
   summarize?: boolean | undefined;
 }
 

@@ -99,8 +99,8 @@ function checkDefault(given: PolicyInput["default"]): Policy["default"] {
 }
 
 function checkForce(given: ForcedRow | undefined): ForcedRow {
-  const { limits, strategy, headShare, summarize } = checkRow(given, "force");
-  return definedOnly({ limits, strategy, headShare, summarize });
+  const { limits, strategy, headShare, fold, summarize } = checkRow(given, "force");
+  return definedOnly({ limits, strategy, headShare, fold, summarize });
 }
 
 function resolveCommands(
