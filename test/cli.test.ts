@@ -110,7 +110,7 @@ describe("spillway clamp", () => {
 
   it.each([
     [["clamp", "--max-lines", "-5"], /--max-lines takes a whole number of 0 or more/],
-    [["clamp", "--max-bytes", "NaN"], /--max-bytes takes a whole number/],
+    [["clamp", "--max-bytes", "NaN"], /a size is a number of bytes, or one with a unit/],
     [["clamp", "--max-tokens", ""], /--max-tokens takes a whole number/],
     [["clamp", "--head-share", "2"], /--head-share takes a number from 0 to 1/],
     [

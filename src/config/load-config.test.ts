@@ -44,6 +44,36 @@ async function failure(options: LoadConfigOptions = {}): Promise<string> {
 }
 const toolPolicy = async (tool: string) => resolveToolPolicy(resolvePolicy((await load()).policy), tool);
 
+describe("sizes", () => {
+  it("are written with a unit wherever bytes are meant", async () => {
+    await put(
+      USER,
+      `ceiling: { max_bytes: 1 MiB }
+tools: { bash: { maxBytes: 10KB, max_lines: 7 }, cat: { max_bytes: none } }
+pruning: { max_request_bytes: 8MB }
+retention: { max_bytes: 2.5GiB, max_session_bytes: 1000 }`,
+    );
+    const { options, policy } = await load();
+    expect(policy.ceiling).toEqual({ maxBytes: 1024 ** 2 });
+    expect((await toolPolicy("bash")).limits).toMatchObject({ maxBytes: 10_240, maxLines: 7 });
+    expect((await toolPolicy("cat")).limits.maxBytes).toBe(1024 ** 2);
+    expect(policy.pruning).toEqual({ maxRequestBytes: 8 * 1024 ** 2 });
+    expect(options.retention).toEqual({ maxBytes: 2.5 * 1024 ** 3, maxSessionBytes: 1000 });
+  });
+
+  it.each([
+    [
+      "default: { max_bytes: 10 lines }",
+      'expected a whole number of 0 or more, a size such as 50KB, or none; got "10 lines"',
+    ],
+    ["retention: { max_bytes: 900000TB }", "or a size such as 500MB; got"],
+    ["default: { max_lines: 10KB }", 'expected a whole number of 0 or more, or none; got "10KB"'],
+  ])("%s is a mistake", async (text, message) => {
+    await put(USER, text);
+    expect(await failure()).toContain(message);
+  });
+});
+
 describe("where a config is found", () => {
   it("nothing anywhere: nothing is said", async () => {
     expect(await load()).toEqual({ policy: {}, options: { policy: {} }, sources: [], warnings: [] });
@@ -128,7 +158,7 @@ describe("errors", () => {
     [
       "a negative limit",
       "ceiling: {maxBytes: -1}",
-      "spillway.yaml:1:21: ceiling.maxBytes: expected a whole number of 0 or more, or none; got -1",
+      "spillway.yaml:1:21: ceiling.maxBytes: expected a whole number of 0 or more, a size such as 50KB, or none; got -1",
     ],
     [
       "half a line",

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { describeRange } from "../stages/policy/check-limits.ts";
 import { MAX_PATTERN_CHARS, NUMBERS, type NumberRow } from "../stages/policy/defaults.ts";
 import { PROFILES } from "../stages/policy/profiles.ts";
+import { readSize, SIZE_PATTERN } from "../stages/policy/read-size.ts";
 import { readStrategy } from "../stages/policy/read-strategy.ts";
 import { overflowSection } from "./overflow-section.ts";
 
@@ -53,10 +54,32 @@ function number(row: NumberRow, words: string) {
   );
 }
 
+const sizeText = (error: string) => z.string({ error }).check(z.regex(SIZE_PATTERN, { error }));
+
+/** Bytes as a number, or as a text with a unit. */
+function size(row: NumberRow, words: string) {
+  const error = `${describeRange(row)}, or a size such as 500MB`;
+  const isWithin = (written: string) => {
+    const bytes = readSize(written);
+    return bytes !== null && bytes >= row.floor && bytes <= row.ceiling;
+  };
+  const counted = z.int({ error }).check(z.minimum(row.floor, { error }), z.maximum(row.ceiling, { error }));
+  const written = sizeText(error).check(z.refine(isWithin, { error }));
+  return about(z.union([counted, written], { error }), `${words} Default: ${row.default}.`);
+}
+
 const addressError = "an address such as https://host/v1";
 const limitWords = "a whole number of 0 or more, or none";
 const limit = (words: string) =>
   about(z.union([z.int().check(z.minimum(0, { error: limitWords })), z.literal("none")], { error: limitWords }), words);
+const byteWords = "a whole number of 0 or more, a size such as 50KB, or none";
+const byteLimit = (words: string) =>
+  about(
+    z.union([z.int().check(z.minimum(0, { error: byteWords })), z.literal("none"), sizeText(byteWords)], {
+      error: byteWords,
+    }),
+    words,
+  );
 const count = (words: string) => {
   const error = "a whole number of 0 or more";
   return about(z.int({ error }).check(z.minimum(0, { error })), words);
@@ -70,7 +93,7 @@ const strategy = about(
 );
 
 const limits: Shape = {
-  maxBytes: limit("Most UTF-8 bytes shown, markers included."),
+  maxBytes: byteLimit("Most UTF-8 bytes shown, markers included."),
   maxChars: limit("Most characters (UTF-16 units) shown, markers included."),
   maxLines: limit("Most lines shown, markers included."),
   maxTokens: limit("Most tokens shown, markers included."),
@@ -142,7 +165,7 @@ const pruning = section(
     forceRatio: number(NUMBERS.pruneForceRatio, "Share of the window from which half a step is enough."),
     cacheTtlMs: number(NUMBERS.pruneCacheTtlMs, "After a longer pause the prompt cache is cold and a step is free."),
     ageTurns: number(NUMBERS.pruneAgeTurns, "Clear results older than this many assistant messages; 0 for never."),
-    maxRequestBytes: number(NUMBERS.pruneRequestBytes, "Estimated size of a request from which results are cleared."),
+    maxRequestBytes: size(NUMBERS.pruneRequestBytes, "Estimated size of a request from which results are cleared."),
     batch: section("What results that no model has seen yet may take together.", {
       windowShare: number(NUMBERS.pruneBatchShare, "Share of the window."),
       maxChars: number(NUMBERS.pruneBatchChars, "Characters."),
@@ -189,8 +212,8 @@ const retention = about(
           { ...NUMBERS.retainAgeMs, default: 7, ceiling: 36_500, floor: 0 },
           "What is older goes, and its events.",
         ),
-        maxBytes: number(NUMBERS.retainTotalBytes, "The oldest artifacts beyond this go."),
-        maxSessionBytes: number(NUMBERS.retainSessionBytes, "A session's oldest artifacts beyond this go."),
+        maxBytes: size(NUMBERS.retainTotalBytes, "The oldest artifacts beyond this go."),
+        maxSessionBytes: size(NUMBERS.retainSessionBytes, "A session's oldest artifacts beyond this go."),
       }),
     ],
     { error: "off, or a mapping with max_age_days, max_bytes and max_session_bytes" },

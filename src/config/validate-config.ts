@@ -1,6 +1,7 @@
 import type * as z from "zod/mini";
 import { nearestName } from "../errors.ts";
 import { describeValue } from "../stages/policy/check-limits.ts";
+import { readSize } from "../stages/policy/read-size.ts";
 import { ConfigFault, printable } from "./config-fault.ts";
 import { type ConfigNode, nodeAt, type PathStep, plainValue, positionOf, removeEntry } from "./config-node.ts";
 import { configSchema } from "./schema.ts";
@@ -117,7 +118,8 @@ function camelCased(
     const here = [...path, key];
     if (before) faults.push(new ConfigFault(at, `${pathText(here)} is the same as ${before}; keep one`, here));
     written.set(name, key);
-    plain[name] = camelCased(value, under, [...path, key], faults, unknown);
+    const given = camelCased(value, under, [...path, key], faults, unknown);
+    plain[name] = typeof given === "string" && name.endsWith("Bytes") ? (readSize(given) ?? given) : given;
   }
   return plain;
 }

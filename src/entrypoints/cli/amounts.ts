@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
+import { readSize } from "../../stages/policy/read-size.ts";
 
-const BYTES: Record<string, number> = { "": 1, b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3, t: 1024 ** 4 };
 const MILLISECONDS: Record<string, number> = {
   s: 1000,
   m: 60_000,
@@ -11,10 +11,11 @@ const MILLISECONDS: Record<string, number> = {
 
 /** Reads a size such as 500, 64KiB, 2G. */
 export function readBytes(text: string): number {
-  const [, digits, unit] = /^(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?$/i.exec(text.trim()) ?? [];
-  const bytes = Math.round(Number(digits) * (BYTES[(unit ?? "").toLowerCase()] ?? Number.NaN));
-  if (Number.isSafeInteger(bytes)) return bytes;
-  throw new InvalidArgumentError(`a size is a number with a unit, such as 500MiB or 10GiB; got "${text}"`);
+  const bytes = readSize(text);
+  if (bytes !== null) return bytes;
+  throw new InvalidArgumentError(
+    `a size is a number of bytes, or one with a unit, such as 50KB or 10GiB; got "${text}"`,
+  );
 }
 
 /** Reads a time such as 30s, 12h, 7d into milliseconds. Refuses a number without a unit, since it could mean any. */

@@ -5,6 +5,7 @@ import { SpillwayError } from "../../errors.ts";
 import { type LoadedConfig, loadConfig } from "../../index.ts";
 import { type AskOptions, openRedaction } from "../../spillway.ts";
 import { counted } from "../../values.ts";
+import { readBytes } from "./amounts.ts";
 import { tell } from "./tell.ts";
 
 /** Flags that say which policy applies. */
@@ -23,7 +24,7 @@ export interface PolicyFlags {
 /** Adds them to a command. */
 export function addPolicyFlags(command: Command): Command {
   return command
-    .option("--max-bytes <n>", "most UTF-8 bytes shown", wholeNumber("--max-bytes"))
+    .option("--max-bytes <size>", "most UTF-8 bytes shown, such as 20000 or 20KB", readBytes)
     .option("--max-chars <n>", "most characters (UTF-16 units) shown", wholeNumber("--max-chars"))
     .option("--max-lines <n>", "most lines shown", wholeNumber("--max-lines"))
     .option("--max-tokens <n>", "most tokens shown, as estimated", wholeNumber("--max-tokens"))

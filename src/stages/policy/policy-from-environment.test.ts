@@ -10,7 +10,7 @@ describe("policyFromEnvironment", () => {
   it("reads every variable", () => {
     expect(
       policyFromEnvironment({
-        SPILLWAY_MAX_BYTES: "1",
+        SPILLWAY_MAX_BYTES: "1KB",
         SPILLWAY_MAX_CHARS: "0",
         SPILLWAY_MAX_LINES: " 3 ",
         SPILLWAY_MAX_TOKENS: "Infinity",
@@ -23,7 +23,7 @@ describe("policyFromEnvironment", () => {
     ).toEqual({
       profile: "frugal",
       force: {
-        limits: { maxBytes: 1, maxChars: 0, maxLines: 3, maxTokens: Infinity },
+        limits: { maxBytes: 1024, maxChars: 0, maxLines: 3, maxTokens: Infinity },
         strategy: "head",
         headShare: 0.5,
       },
@@ -58,7 +58,12 @@ describe("policyFromEnvironment", () => {
   });
 
   it.each([
-    ["SPILLWAY_MAX_BYTES", "50k", 'SPILLWAY_MAX_BYTES must be a whole number of 0 or more, or none; got "50k"'],
+    ["SPILLWAY_MAX_LINES", "50k", 'SPILLWAY_MAX_LINES must be a whole number of 0 or more, or none; got "50k"'],
+    [
+      "SPILLWAY_MAX_BYTES",
+      "50 lines",
+      'SPILLWAY_MAX_BYTES must be a whole number of 0 or more, a size such as 50KB, or none; got "50 lines"',
+    ],
     ["SPILLWAY_MAX_LINES", "-1", "SPILLWAY_MAX_LINES must be"],
     ["SPILLWAY_MAX_CHARS", "1e3", "SPILLWAY_MAX_CHARS must be"],
     ["SPILLWAY_MAX_TOKENS", "NaN", "SPILLWAY_MAX_TOKENS must be"],

@@ -5,6 +5,7 @@ import { SpillwayError } from "../../errors.ts";
 import { describeRange, describeValue } from "./check-limits.ts";
 import { NUMBERS, type NumberRow } from "./defaults.ts";
 import { PROFILES } from "./profiles.ts";
+import { readSize } from "./read-size.ts";
 import { readStrategy } from "./read-strategy.ts";
 
 /** Environment variables by name. */
@@ -44,7 +45,7 @@ export function policyFromEnvironment(env: Environment, ignore?: (error: unknown
   };
   for (const [variable, limit] of Object.entries(LIMIT_VARIABLES)) {
     read(variable, (text) => {
-      limits[limit] = readLimit(variable, text);
+      limits[limit] = readLimit(variable, text, limit === "maxBytes");
     });
   }
   read("SPILLWAY_STRATEGY", (text) => Object.assign(force, readStrategyOf(text)));
@@ -69,11 +70,11 @@ export function policyFromEnvironment(env: Environment, ignore?: (error: unknown
   return input;
 }
 
-function readLimit(variable: string, text: string): number {
+function readLimit(variable: string, text: string, isSize: boolean): number {
   if (/^(infinity|none)$/i.test(text)) return Infinity;
-  const value = Number(text);
-  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
-  throw bad(variable, "a whole number of 0 or more, or none", text);
+  const value = isSize ? readSize(text) : Number(text);
+  if ((isSize || /^\d+$/.test(text)) && Number.isSafeInteger(value)) return value as number;
+  throw bad(variable, `a whole number of 0 or more${isSize ? ", a size such as 50KB" : ""}, or none`, text);
 }
 
 function readWhole(variable: string, text: string): number {

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { SpillwayError } from "../../../errors.ts";
 import { type ServerHandlers, UnableServer, type Upstream } from "../../mcp/upstream.ts";
-import { wholeNumber } from "../flags.ts";
+import { readBytes } from "../amounts.ts";
 import { addServeFlags, type ServeFlags, serveMcp } from "../serve-mcp.ts";
 import { FaultWithCode } from "../tell.ts";
 
@@ -26,9 +26,9 @@ export function addMcpCommand(program: Command): void {
       readHeader,
     )
     .option(
-      "--max-media-bytes <n>",
+      "--max-media-bytes <size>",
       "let images, sounds and files of one result pass up to this; those beyond it are saved and named (default: all pass)",
-      wholeNumber("--max-media-bytes"),
+      readBytes,
     )
     .addHelpText(
       "after",
