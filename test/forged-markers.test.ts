@@ -122,10 +122,18 @@ const SAID: Record<string, { module: object; said: Record<string, string[] | nul
       malformedId: null,
       unknownArtifact: null,
       pageNote: [
-        recallTexts.pageNote({ lines: [1, 9], bytes: [0, 9], startsInside: false, endsInside: true }, total, null),
-        recallTexts.pageNote({ lines: [3, 3], bytes: [0, 9], startsInside: false, endsInside: false }, total, {
-          lines: [4, Number.MAX_SAFE_INTEGER],
-        }),
+        recallTexts.pageNote(
+          { lines: [1, 9], bytes: [0, 9], startsInside: false, endsInside: true },
+          total,
+          null,
+          true,
+        ),
+        recallTexts.pageNote(
+          { lines: [3, 3], bytes: [0, 9], startsInside: false, endsInside: false },
+          total,
+          { lines: [4, Number.MAX_SAFE_INTEGER] },
+          false,
+        ),
       ],
       outsideNote: [recallTexts.outsideNote({ bytes: [5, 9] }, total)],
       binaryArtifactNote: [recallTexts.binaryArtifactNote("PNG image", total)],

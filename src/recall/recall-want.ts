@@ -80,6 +80,13 @@ export function aimAround({ line, column }: FoundPlace, context: number | undefi
   };
 }
 
+/** Returns true if lines or bytes after the artifact's end were named. A want without an end names none. */
+export function asksPastEnd(want: RecallWant, { bytes, lines }: Extent): boolean {
+  const isPast = (to: number, last: number) => to > last && to < Number.MAX_SAFE_INTEGER;
+  if ("lines" in want) return isPast(want.lines[1], lines);
+  return "bytes" in want && isPast(want.bytes[1], bytes);
+}
+
 /** Returns true if a pattern must be found first. */
 export function isAroundPattern(want: RecallWant): want is { around: AroundPattern } {
   return "around" in want && typeof want.around === "object" && want.around !== null && "pattern" in want.around;

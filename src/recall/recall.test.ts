@@ -190,7 +190,12 @@ describe("recall", () => {
     expect((await page(store, { around: { line: 121 } })).note).toBe(
       "[artifact has 120 lines, 600 bytes; asked for line 121]",
     );
-    expect((await page(store, { lines: [119, 600] })).note).toBe("[lines 119-120 of 120]");
+    expect((await page(store, { lines: [119, 600] })).note).toBe("[lines 119-120 of 120; the artifact ends here]");
+    expect((await page(store, { lines: [1, 121] })).note).toBe("[lines 1-120 of 120; the artifact ends here]");
+    expect((await page(store, { bytes: [595, 601] })).note).toBe("[line 120 of 120; the artifact ends here]");
+    expect((await page(store, { lines: [119, 120] })).note).toBe("[lines 119-120 of 120]");
+    expect((await page(store, { lines: [119, Number.POSITIVE_INFINITY] })).note).toBe("[lines 119-120 of 120]");
+    expect((await page(store, { lines: [1, 120] })).note).toBe("");
     expect((await page(storeOf(""))).note).toBe("[the artifact is empty]");
   });
 

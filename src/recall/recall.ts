@@ -18,6 +18,7 @@ import {
   type AroundPattern,
   aim,
   aimAround,
+  asksPastEnd,
   checkQuery,
   isAroundPattern,
   type RecallWant,
@@ -106,11 +107,13 @@ async function readPage(open: OpenArtifact, id: string, want: RecallWant, option
   if (kind !== null) return told(binaryArtifactNote(kind, total), true);
 
   const whole = await readTarget(open, target, room);
-  if (whole.bytes[0] === 0 && whole.bytes[1] === bytes) return brand({ id, total, ...page(whole), note: "" });
+  const isPast = asksPastEnd(want, total);
+  if (whole.bytes[0] === 0 && whole.bytes[1] === bytes && !isPast)
+    return brand({ id, total, ...page(whole), note: "" });
   const left = withoutNote(room, total);
   if (left === null) return brand({ id, total, ...page(whole), note: "" });
   const shown = await readTarget(open, target, left);
-  return brand({ id, total, ...page(shown), note: pageNote(shown, total, shown.next) });
+  return brand({ id, total, ...page(shown), note: pageNote(shown, total, shown.next, isPast) });
 }
 
 function page({ text, lines, bytes, next, clipped }: Shown): Omit<RecallPage, "id" | "total" | "note"> {
@@ -130,7 +133,8 @@ function withoutNote(room: PageRoom, { bytes, lines }: Extent): PageRoom | null 
     startsInside: true,
     endsInside: true,
   };
-  const chars = pageNote(widest, { bytes, lines }, { bytes: [bytes, bytes] }).length + 2;
+  const note = (next: Parameters<typeof pageNote>[2]) => pageNote(widest, { bytes, lines }, next, true).length;
+  const chars = Math.max(note(null), note({ bytes: [bytes, bytes] })) + 2;
   if (room.maxLines < 2 || room.maxChars < 2 * chars) return null;
   return { maxChars: room.maxChars - chars, maxLines: room.maxLines - 1 };
 }

@@ -21,11 +21,13 @@ export function pageNote(
   shown: { lines: [number, number]; bytes: [number, number]; startsInside: boolean; endsInside: boolean },
   total: Extent,
   next: Stretch | null,
+  asksPastEnd: boolean,
 ): string {
   const { lines, bytes, startsInside, endsInside } = shown;
   const inside = startsInside || endsInside ? `, in part: bytes ${bytes[0]}-${bytes[1]} of ${total.bytes}` : "";
   const what = `${range("line", lines)} of ${total.lines}${inside}`;
-  return `[${what}${next === null ? "" : `; next: ${stretch(next)}`}]`;
+  const end = asksPastEnd ? "; the artifact ends here" : "";
+  return `[${what}${next === null ? end : `; next: ${stretch(next)}`}]`;
 }
 
 /** The artifact ends before what was asked for. */

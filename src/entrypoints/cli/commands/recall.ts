@@ -89,6 +89,8 @@ async function writeRaw({ store }: ReadPlace, id: string, want: RecallWant | und
   const isPastEnd = want !== undefined && range.to <= range.from && artifact !== null && artifact.bytes > 0;
   // Standard output is exactly the saved bytes, and there are none.
   if (isPastEnd) tell(`nothing: the artifact has ${counted(lines, "line")}, ${counted(artifact.bytes, "byte")}`);
+  const end = want !== undefined && "lines" in want ? want.lines[1] : 0;
+  if (!isPastEnd && end > lines && end < Number.MAX_SAFE_INTEGER) tell(`the artifact ends at line ${lines}`);
   const isWhole = artifact !== null && range.from === 0 && range.to === artifact.bytes;
   const hash = createHash("sha256");
   for (let { from } = range; from < range.to; ) {
