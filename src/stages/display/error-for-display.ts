@@ -1,5 +1,6 @@
 import { isObject } from "../../values.ts";
 import { readField } from "../clamp/bound-open.ts";
+import { quotesMarker } from "../mark/quoted.ts";
 import { NUMBERS } from "../policy/defaults.ts";
 import { textStart } from "./for-display.ts";
 
@@ -9,12 +10,16 @@ const DOTS = "...";
 const MAX_LEVELS = 5;
 /** How many elements of a list of blocks or errors are read. */
 const MAX_ELEMENTS = 16;
+/** How many markers of ours are passed over in one text. */
+const MAX_MARKERS = 16;
+/** What tells a marker stands at its start. */
+const MAX_MARKER_CHARS = 100;
 /** A longer text is not parsed as JSON. */
 const MAX_JSON_CHARS: number = NUMBERS.displayTextChars.default;
 
 /**
- * Returns the first line of an error's message, at most 400 characters and never empty. Takes what was thrown (an
- * Error, a text, anything) or a result that reports an error. In a result it looks for the `message`, `error` or
+ * Returns the first line of an error's message, at most 400 characters and never empty. Markers of ours are passed over.
+ * Takes what was thrown (an Error, a text, anything) or a result that reports an error. In a result it looks for the `message`, `error` or
  * `reason` of its `details`, then for its own, then for its first text.
  */
 export function errorForDisplay(error: unknown): string {
@@ -35,9 +40,10 @@ function messageOf(error: unknown, level: number): string | null {
   }
   const own = () => field("message") ?? field("error") ?? field("reason");
   const details = fieldOf(error, "details");
+  const detailed = () => (isObject(details) ? messageOf(details, level + 1) : null);
   // In a result, `details` is what the tool itself says. Elsewhere it only adds to the message.
-  if (!isObject(details) || fieldOf(error, "content") === undefined) return own() ?? contentMessage(error, level);
-  return messageOf(details, level + 1) ?? own() ?? contentMessage(error, level);
+  if (fieldOf(error, "content") !== undefined) return detailed() ?? own() ?? contentMessage(error, level);
+  return own() ?? contentMessage(error, level) ?? detailed();
 }
 
 /** Returns undefined if reading the field throws. */
@@ -87,11 +93,25 @@ function jsonMessage(text: string, level: number): string | null {
   }
 }
 
+/** Returns the first line that is the tool's own, or the first of ours if there is no other. */
 function firstLine(text: string): string | null {
+  let ours: string | null = null;
+  let left = MAX_MARKERS;
+  for (const [line] of text.matchAll(/[^\s\u2028\u2029][^\r\n\u2028\u2029]*/g)) {
+    if (!isMarker(line) || left-- === 0) return shortened(line);
+    ours ??= shortened(line);
+  }
+  return ours;
+}
+
+/** True for a line of ours: a header, a gap, an exit line. A marker on a line of its own is all of it. */
+function isMarker(line: string): boolean {
+  return line.startsWith("[") && /\]\s*$/.test(line.slice(-16)) && quotesMarker(line.slice(0, MAX_MARKER_CHARS));
+}
+
+function shortened(line: string): string {
   const maxChars = NUMBERS.displayErrorChars.default;
-  const start = text.search(/\S/);
-  if (start < 0) return null;
-  // Takes one character more than may be shown, to see whether there is more.
-  const line = text.slice(start, start + maxChars + 1).split(/[\r\n\u2028\u2029]/, 1)[0] as string;
-  return line.length <= maxChars ? line.trimEnd().toWellFormed() : textStart(line, maxChars - DOTS.length) + DOTS;
+  return line.trimEnd().length <= maxChars
+    ? line.trimEnd().toWellFormed()
+    : textStart(line, maxChars - DOTS.length).trimEnd() + DOTS;
 }
