@@ -16,7 +16,7 @@ const MARKERS = Object.entries({
   footer: `(?:Output cut to fit|Repeats and terminal codes folded|White space left out): ${COUNT} of ${COUNT} bytes shown\\..*`,
   lean: `cut from ${COUNT} lines?, ${COUNT} bytes?; .*<tag>`,
   suffix: "tool output truncated: exceeded .*<tag>",
-  access: "(?:Do not guess the rest\\.|Only the first ).*<tag>",
+  access: "(?:Do not guess the rest|Only the first ).*<tag>",
   page: "HTML of .*",
   exit: "exit code (-?\\d+)<tag>",
 });

@@ -42,6 +42,11 @@ describe.each(READERS)("where the rest is, for a reader by $by", (access) => {
     expect(binaryKeptText(copy("no", access))).toBe("");
   });
 
+  it("is not what the same call gives", () => {
+    for (const saved of ["yes", "partial", "no"] as const)
+      expect(accessText(copy(saved, access))).toMatch(/the same call gives the same cut/i);
+  });
+
   it("is nowhere when nothing was saved", () => {
     expect(keptText(copy("no", access))).toBe("");
     expect(accessText(copy("no", access))).toContain("not saved");

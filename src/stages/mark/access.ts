@@ -39,11 +39,12 @@ export function binaryKeptText({ saved, savedBytes, id, access }: SavedCopy): st
 /** Says where the rest is. Only ways that the reader has are named (promise 12). */
 export function accessText(copy: SavedCopy): string {
   const { saved, id } = copy;
-  if (saved === "no" || id === null) return "The rest was not saved: do not guess it, narrow the call to see more.";
+  if (saved === "no" || id === null)
+    return "The rest was not saved: do not guess it. The same call gives the same cut: narrow it to see more.";
   const way = wayTo(id, copy.access, saved === "partial");
   if (saved === "partial")
-    return `Only the first ${grouped(copy.savedBytes)} bytes were saved: do not guess the rest. ${way}`;
-  return `Do not guess the rest. ${way}`;
+    return `Only the first ${grouped(copy.savedBytes)} bytes were saved: do not guess the rest; the same call gives the same cut. ${way}`;
+  return `Do not guess the rest; the same call gives the same cut. ${way}`;
 }
 
 /** The same in the fewest words. */

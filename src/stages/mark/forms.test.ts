@@ -53,7 +53,7 @@ describe("forms of a marked text, the one that says most first", () => {
       [... lines 2-9 omitted (8 lines, 48 bytes, 48 characters) ...]
       [Last 1 line of 10]
       last.
-      [Output cut to fit: 12 of 60 bytes shown. Do not guess the rest. Read it with recall({"id":"k3v7q2m4x5ya","lines":[from,to]}) or find in it with search({"id":"k3v7q2m4x5ya","pattern":"..."}).]
+      [Output cut to fit: 12 of 60 bytes shown. Do not guess the rest; the same call gives the same cut. Read it with recall({"id":"k3v7q2m4x5ya","lines":[from,to]}) or find in it with search({"id":"k3v7q2m4x5ya","pattern":"..."}).]
       [exit code 1]",
         "first
       [... lines 2-9 omitted (8 lines, 48 bytes, 48 characters) ...]
@@ -85,7 +85,7 @@ describe("forms of a marked text, the one that says most first", () => {
       fifth
       sixth
       [... lines 7-10 omitted ...]
-      [Output cut to fit: 12 of 60 bytes shown. Do not guess the rest. Read it with recall({"id":"k3v7q2m4x5ya","lines":[from,to]}) or find in it with search({"id":"k3v7q2m4x5ya","pattern":"..."}).]
+      [Output cut to fit: 12 of 60 bytes shown. Do not guess the rest; the same call gives the same cut. Read it with recall({"id":"k3v7q2m4x5ya","lines":[from,to]}) or find in it with search({"id":"k3v7q2m4x5ya","pattern":"..."}).]
       [exit code 1]",
         "[... lines 1-4 omitted ...]
       fifth
@@ -114,7 +114,7 @@ describe("forms of a marked text, the one that says most first", () => {
       "first
 
       [tool output truncated: exceeded 9 lines; request smaller chunks (offset/limit) or specific sections]
-      [Do not guess the rest. Read it with recall({"id":"k3v7q2m4x5ya","lines":[from,to]}) or find in it with search({"id":"k3v7q2m4x5ya","pattern":"..."}).]
+      [Do not guess the rest; the same call gives the same cut. Read it with recall({"id":"k3v7q2m4x5ya","lines":[from,to]}) or find in it with search({"id":"k3v7q2m4x5ya","pattern":"..."}).]
       [exit code 1]"
     `);
     expect(write(open, { style: "suffix" })[0]).toBe(write(start, { style: "suffix" })[0]);
