@@ -86,8 +86,6 @@ const SAID: Record<string, { module: object; said: Record<string, string[] | nul
       NO_OUTPUT: [texts.NO_OUTPUT],
       LOST_RESULT: [texts.LOST_RESULT],
       exitLine: [texts.exitLine(1), texts.exitLine(-9)],
-      grouped: null,
-      counted: null,
       firstLines: pieces.map((each) => texts.firstLines(each, total, "")),
       lastLines: pieces.map((each) => texts.lastLines(each, total, "")),
       gapLine: gaps.map((gap) => texts.gapLine(gap, "")),
