@@ -158,6 +158,7 @@ const SAID: Record<string, { module: object; said: Record<string, string[] | nul
       writeEmpty: [
         writeMarked.writeEmpty({ ...request("suffix", KEEPINGS[0] as SavedCopy), closing: ["[exit code 1]"] }, size),
       ],
+      saysExit: null,
       writeBinary: KEEPINGS.map((savedCopy) =>
         writeMarked.writeBinary("PNG", total, request("suffix", savedCopy), size),
       ),
