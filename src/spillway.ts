@@ -31,7 +31,7 @@ import { checkReader, checkRequest } from "./spillway/check-options.ts";
 import { newCondensing } from "./spillway/condensing.ts";
 import { lazyCall } from "./spillway/lazy-call.ts";
 import { lazyCompact } from "./spillway/lazy-compact.ts";
-import { lazyPrepare } from "./spillway/lazy-prepare.ts";
+import { lazyPreparing } from "./spillway/lazy-prepare.ts";
 import type { Reader, Spillway, SpillwayOptions, SpillwayPorts } from "./spillway/ports.ts";
 import { compileFocus } from "./stages/clamp/focus/compile-focus.ts";
 import { strategies } from "./stages/clamp/strategies/index.ts";
@@ -244,7 +244,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
   });
 
   const shared = { policy, counter, scope, access, accessTo, place, recorder, now };
-  const prepare = lazyPrepare({
+  const { prepare, open } = lazyPreparing({
     ...shared,
     knownTexts,
     ledger,
@@ -257,7 +257,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     ...shared,
     exactCounter: ports.exactCounter,
     rules: ports.rules ?? [],
-    prepare,
+    open,
     admit: admitPlain,
     guard: (message: unknown, options: GuardOptions) => (histories as Histories).guard(message, options),
   };

@@ -65,7 +65,7 @@ describe("with the real clients", () => {
         stream.on("text", began);
         return stream.finalText();
       },
-      { wire: "anthropic", systemAndTools: beside },
+      { wire: "anthropic", session: "streamed", systemAndTools: beside },
     );
     expect(streamed).toBe("All is well.");
     expect(provider.requests.map(({ refused }) => refused)).toEqual(["window", null, "window", null]);
@@ -140,7 +140,7 @@ describe("with the real clients", () => {
       const answer = await spillway.call(
         structuredClone(messages),
         (contents) => client.models.generateContent({ model: "fake", contents: contents as never }),
-        { wire: "gemini", systemAndTools: beside },
+        { wire: "gemini", session: JSON.stringify(limit), systemAndTools: beside },
       );
       expect(answer.candidates?.[0]?.content?.parts?.[0]?.text).toBe("Done.");
       expect(provider.requests.length).toBeLessThanOrEqual(3);
@@ -205,8 +205,9 @@ it("what stands beside is learned from a streamed answer, so that less is cut", 
         method: "POST",
         body: JSON.stringify({ ...beside, messages: given, stream: true }),
       });
-    if (goesOn) await (await spillway.call(messages.slice(0, 1), send, { wire: "anthropic" })).text();
-    const response = await spillway.call(messages, send, { wire: "anthropic" });
+    const options = { wire: "anthropic", session: String(goesOn) };
+    if (goesOn) await (await spillway.call(messages.slice(0, 1), send, options)).text();
+    const response = await spillway.call(messages, send, options);
     expect(await response.text()).toContain("message_stop");
     expect(provider.requests.map(({ refused }) => refused).slice(-2)).toEqual(["window", null]);
     filled.push(provider.requests.at(-1)?.inputTokens ?? 0);

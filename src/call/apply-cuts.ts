@@ -1,12 +1,11 @@
 import type { WireEdit } from "../contract/wire.ts";
-import { type SavedResult, savedLine } from "../prepare/form.ts";
+import { type MessageChange, type SavedResult, savedLine } from "../prepare/form.ts";
 import { mediaLeftOut } from "../stages/mark/texts.ts";
 import { encodeText } from "../stages/measure/scan.ts";
 import { joinTexts, trimText } from "../stages/prune/trim-text.ts";
 import type { RungCut } from "../stages/recover/rung.ts";
 import { startSpill } from "../stages/spill/spill.ts";
 import { spillBatches } from "../stages/spill/spill-batches.ts";
-import { replaceMedia } from "../wire/blocks.ts";
 import type { CallPorts } from "./call-options.ts";
 import type { Draft, DraftItem } from "./draft.ts";
 
@@ -20,8 +19,8 @@ export interface CutTools {
   originOf(message: unknown): unknown;
   /** Returns the message as it was prepared. What is shown is cut from it, not from the result of an earlier cut. */
   baseOf(message: unknown): unknown;
-  /** Remembers from which message another one was cut. */
-  cutFrom(written: unknown, message: unknown): void;
+  /** Writes a message anew with more changes. */
+  change(message: unknown, more: MessageChange): unknown;
 }
 
 /**
@@ -31,10 +30,10 @@ export interface CutTools {
 export async function applyCuts(draft: Draft, cuts: readonly RungCut[], tools: CutTools): Promise<unknown[]> {
   const last = new Map<DraftItem | number, RungCut>();
   for (const cut of cuts) last.set("item" in cut ? (cut.item as DraftItem) : cut.message, cut);
-  const edits = new Map<number, { edits: WireEdit[]; mediaText: string | null }>();
+  const changes = new Map<number, { edits: WireEdit[]; mediaText: string | null }>();
   const at = (message: number) => {
-    const known = edits.get(message) ?? { edits: [], mediaText: null };
-    edits.set(message, known);
+    const known = changes.get(message) ?? { edits: [], mediaText: null };
+    changes.set(message, known);
     return known;
   };
   const charsOf = (cut: RungCut) => ("item" in cut ? (cut.item as DraftItem).texts.chars : 0);
@@ -51,12 +50,8 @@ export async function applyCuts(draft: Draft, cuts: readonly RungCut[], tools: C
     );
   }
   return draft.messages.map((message, index) => {
-    const change = edits.get(index);
-    if (change === undefined) return message;
-    const written = draft.wire.write(message, change.edits);
-    const changed = change.mediaText === null ? written : replaceMedia(written, change.mediaText);
-    if (changed !== message) tools.cutFrom(changed, message);
-    return changed;
+    const change = changes.get(index);
+    return change === undefined ? message : tools.change(message, change);
   });
 }
 

@@ -5,7 +5,7 @@ import type { Limits } from "../contract/limits.ts";
 import type { Policy, PruningInput } from "../contract/policy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import type { PreparePorts } from "../prepare/ports.ts";
-import type { Prepare } from "../prepare/prepare.ts";
+import type { Preparing } from "../prepare/prepare.ts";
 import type { Access } from "../stages/mark/access.ts";
 import type { Rule } from "../stages/recover/compile-signatures.ts";
 import type { Ladder } from "../stages/recover/ladders.ts";
@@ -102,7 +102,7 @@ export interface CallPorts {
   recorder: Recorder;
   /** The user's own signatures. They are tried after those of one call. */
   rules: readonly Rule[];
-  prepare: Prepare;
+  open: Preparing["open"];
   admit(request: CallClamp): Promise<Pick<AdmittedOutput, "output" | "text">>;
   guard(message: unknown, options: { wire: string; session?: string | undefined }): Promise<unknown>;
   now(): number;

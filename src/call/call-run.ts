@@ -1,8 +1,9 @@
 import type { EventKind } from "../contract/event.ts";
 import type { Verdict } from "../contract/verdict.ts";
-import type { Wire } from "../contract/wire.ts";
 import { untilAborted } from "../deadline.ts";
 import { messageOf, type OverflowError, type OverflowStep, SpillwayError } from "../errors.ts";
+import { type MessageChange, writeChange } from "../prepare/form.ts";
+import type { RequestMemory } from "../prepare/request-memory.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { mergeInputs } from "../stages/policy/merge-rows.ts";
 import { resolvePruning } from "../stages/policy/resolve-sections.ts";
@@ -11,8 +12,6 @@ import type { Weight } from "../stages/prune/weight.ts";
 import { giveUp } from "../stages/recover/give-up.ts";
 import { ladderOf } from "../stages/recover/ladders.ts";
 import { leftoverShare, recoveryGoal, withOutput } from "../stages/recover/recovery-goal.ts";
-import { detectWire, wireNamed } from "../wire/index.ts";
-import { plainWire } from "../wire/registry.ts";
 import {
   asItCame,
   attemptSend,
@@ -22,7 +21,6 @@ import {
   type Outcome,
   type Refusal,
 } from "./attempt-send.ts";
-import { CallMemory } from "./call-memory.ts";
 import type { Call, CallOptions, CallPorts, Send } from "./call-options.ts";
 import { CallScale, type Counters, countersOf } from "./call-scale.ts";
 import { Draft } from "./draft.ts";
@@ -31,7 +29,6 @@ import { fits, type ReduceTools, reduceDraft, type TakenRung } from "./reduce-dr
 /** One call, from the first send to an answer or an error. */
 export class CallRun<Message> {
   readonly #ports: CallPorts;
-  readonly #memory: CallMemory;
   readonly #given: readonly Message[];
   readonly #options: CallOptions;
   readonly #scale: CallScale;
@@ -40,20 +37,16 @@ export class CallRun<Message> {
   readonly #signal: AbortSignal;
   readonly #taken: TakenRung[] = [];
   readonly #compactions = { count: 0 };
+  /** How messages of drafts were made from given ones. */
+  readonly #made = new Map<unknown, MadeMessage>();
+  #memory: RequestMemory | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** How many of the given messages the draft's start replaces, and how long that start is. */
   #covered = 0;
   #head = 0;
 
-  constructor(
-    ports: CallPorts,
-    memory: CallMemory,
-    counters: Counters,
-    given: readonly Message[],
-    options: CallOptions,
-  ) {
+  constructor(ports: CallPorts, counters: Counters, given: readonly Message[], options: CallOptions) {
     this.#ports = ports;
-    this.#memory = memory;
     this.#given = given;
     this.#options = options;
     this.#scale = new CallScale(counters, options.systemAndTools ?? options.beside);
@@ -83,8 +76,7 @@ export class CallRun<Message> {
         return this.#fail(silent ?? last, draft as Draft, before, sends, messageOf(error));
       }
       if (outcome.isDone) {
-        if (outcome.inputTokens !== null && draft !== null)
-          this.#memory.rememberAnswered(this.#given, draft.messages, outcome.inputTokens);
+        if (draft !== null) await this.#answered(draft, outcome.inputTokens);
         if (outcome.doubt !== undefined)
           await this.#tell("overflow-detected", { ...aboutVerdict(outcome.doubt), attempt: sends, isKept: true });
         if (last !== null && draft !== null) await this.#recovered(draft, before, sends);
@@ -116,32 +108,48 @@ export class CallRun<Message> {
 
   /** Returns the messages as they are sent first. The draft is null if their format is not known. */
   async #prepare(): Promise<{ draft: Draft | null; messages: readonly unknown[] }> {
-    const { wire: name, session, model, pruning } = this.#options;
-    const { head, covered } = this.#memory.withSummary(this.#given);
-    this.#covered = covered;
-    this.#head = head.length;
-    const start: unknown[] = covered === 0 ? [...this.#given] : [...head, ...this.#given.slice(covered)];
-    const learned = this.#memory.windowOf(this.#given);
-    const window = learned === null ? this.#options.window : Math.min(learned, this.#window.tokens);
-    const { messages, report } = await this.#ports.prepare(start, { wire: name, session, window, model, pruning });
-    const wire = wireNamed(name ?? report.wire ?? "") ?? detectWire(start) ?? plainWire(start);
-    if (wire === null) return { draft: null, messages: [...messages] };
+    const { wire, session, window, model, pruning, beside, systemAndTools = beside } = this.#options;
+    const asked = { wire, session, window, model, pruning, systemAndTools };
+    const { messages, memory } = await this.#ports.open(this.#given, asked);
+    if (memory === null) return { draft: null, messages: [...messages] };
     try {
-      const shown = messages.map((message, at) => this.#lightest(wire, start[at], message));
+      const { covered, head } = memory.start;
+      this.#covered = covered;
+      this.#head = head;
+      messages.forEach((message, at) => {
+        const origin = at < head ? message : this.#given[at - head + covered];
+        if (message === origin) return;
+        this.#made.set(message, { origin, base: message, change: memory.changeOf(at - head + covered) });
+      });
+      const draft = new Draft(memory.wire, messages, this.#scale.now);
+      this.#memory = memory;
       // Copies the list, because the sender may add to it.
-      return { draft: new Draft(wire, shown, this.#scale.now), messages: [...shown] };
+      return { draft, messages: [...messages] };
     } catch {
       return { draft: null, messages: [...messages] }; // a fault of ours must not keep a request from being sent
     }
   }
 
-  /** Returns a message as it was prepared or as it was accepted before, whichever is smaller. */
-  #lightest(wire: Wire, origin: unknown, prepared: unknown): unknown {
-    if (prepared !== origin) this.#memory.standsFor(prepared, origin);
-    const form = this.#memory.formOf(origin, () => this.#scale.now.weigh(wire, origin).weight.bytes);
-    if (form === origin) return prepared;
-    const weigh = (message: unknown) => this.#scale.now.weigh(wire, message).weight.tokens;
-    return weigh(form) < weigh(prepared) ? form : prepared;
+  /** Keeps the size of an answered request, from which what is sent besides the messages can be learned. */
+  async #answered(draft: Draft, inputTokens: number | null): Promise<void> {
+    const known = this.#memory?.learned.answered ?? [];
+    if (inputTokens === null || known.some((one) => one.inputTokens <= inputTokens)) return;
+    await this.#memory?.learn({ answered: { tokens: this.#scale.preparedTokens(draft), inputTokens } });
+  }
+
+  #madeOf(message: unknown): MadeMessage {
+    return this.#made.get(message) ?? { origin: message, base: message, change: { edits: [], mediaText: null } };
+  }
+
+  /** Writes a message anew from the caller's, with what was changed before and more. */
+  #change({ wire }: Draft, message: unknown, more: MessageChange): unknown {
+    const made = this.#madeOf(message);
+    const edits = new Map(made.change.edits.map((edit) => [edit.at, edit]));
+    for (const edit of more.edits) edits.set(edit.at, { ...edits.get(edit.at), ...edit });
+    const change = { edits: [...edits.values()], mediaText: more.mediaText ?? made.change.mediaText };
+    const written = writeChange(wire, made.origin, change);
+    this.#made.set(written, { ...made, change });
+    return written;
   }
 
   async #reduce(
@@ -150,12 +158,12 @@ export class CallRun<Message> {
     refusals: number,
     rungs: ReturnType<typeof ladderOf>["rungs"],
   ): Promise<Draft | null> {
-    const tools = this.#tools();
+    const tools = this.#tools(draft);
     const { total } = draft;
     const { answerTokens = 0 } = this.#options;
     const verdict = withOutput(said, answerTokens);
     const { isExact } = this.#scale.now;
-    const systemAndToolsTokens = this.#scale.systemAndToolsTokens(draft, verdict, this.#memory.answeredOf(this.#given));
+    const systemAndToolsTokens = this.#scale.systemAndToolsTokens(draft, verdict, this.#memory?.learned.answered ?? []);
     const goal = recoveryGoal({
       verdict,
       weight: total,
@@ -167,8 +175,10 @@ export class CallRun<Message> {
       maxRequestBytes: tools.pruning.maxRequestBytes,
       refusals,
     });
-    if (goal.limitTokens !== null && verdict.kind === "context-overflow")
-      this.#memory.rememberWindow(this.#given, goal.windowTokens * this.#scale.preparedShare(draft));
+    if (goal.limitTokens !== null && verdict.kind === "context-overflow") {
+      const share = this.#scale.preparedTokens(draft) / Math.max(1, total.tokens);
+      await this.#memory?.learn({ windowTokens: Math.max(1, Math.floor(goal.windowTokens * share)) });
+    }
     const next = await reduceDraft(draft, rungs, goal, verdict.kind, tools);
     if (next === draft) return null;
     this.#noteSummary(draft, next);
@@ -189,7 +199,7 @@ export class CallRun<Message> {
     const most = Math.min(after.messages.length, this.#given.length - this.#covered);
     const isSame = (at: number) => {
       const [one, other] = [before.messages.at(-1 - at), after.messages.at(-1 - at)];
-      return this.#memory.originOf(one) === this.#memory.originOf(other);
+      return this.#madeOf(one).origin === this.#madeOf(other).origin;
     };
     let same = 0;
     while (same < most && isSame(same)) same++;
@@ -197,7 +207,7 @@ export class CallRun<Message> {
     this.#head = after.messages.length - same;
   }
 
-  #tools(): ReduceTools {
+  #tools(draft: Draft): ReduceTools {
     const { policy } = this.#ports;
     const { pruning: given } = this.#options;
     const merged = mergeInputs({ pruning: policy.pruning }, { pruning: given }).pruning;
@@ -207,9 +217,9 @@ export class CallRun<Message> {
       session: this.#options.session ?? null,
       placeholder: pruning.hardClear.placeholder,
       softTrim: pruning.softTrim,
-      originOf: (message) => this.#memory.originOf(message),
-      baseOf: (message) => this.#memory.baseOf(message),
-      cutFrom: (written, message) => this.#memory.cutFrom(written, message),
+      originOf: (message) => this.#madeOf(message).origin,
+      baseOf: (message) => this.#madeOf(message).base,
+      change: (message, more) => this.#change(draft, message, more),
       scale: this.#scale.now,
       pruning,
       compactor: this.#options.compactor ?? null,
@@ -233,14 +243,13 @@ export class CallRun<Message> {
   }
 
   async #recovered(draft: Draft, before: Weight, sends: number): Promise<void> {
-    const { messages, wire } = draft;
-    const given = this.#given;
-    this.#memory.rememberSummary(given, this.#covered, messages.slice(0, this.#head));
+    const { messages } = draft;
+    const changes = new Map<number, MessageChange>();
     for (let at = this.#head; at < messages.length; at++) {
-      const origin = given[at - this.#head + this.#covered];
-      if (origin !== messages[at])
-        this.#memory.rememberForm(origin, messages[at], this.#scale.now.weigh(wire, origin).weight.bytes);
+      const made = this.#made.get(messages[at]);
+      if (made !== undefined) changes.set(at - this.#head + this.#covered, made.change);
     }
+    await this.#memory?.accept(changes, { covered: this.#covered, messages: messages.slice(0, this.#head) });
     const fault = this.#options.persist === true ? await persistHistory(draft, this.#options, this.#ports) : null;
     const sizes = { fromTokens: before.tokens, fromBytes: before.bytes, ...sizeOf(draft) };
     const { count: compactions } = this.#compactions;
@@ -297,6 +306,15 @@ export class CallRun<Message> {
   #tell(kind: EventKind, more: Record<string, unknown>): Promise<void> {
     return tellCall(this.#ports, this.#options.session, kind, more);
   }
+}
+
+/** How a message of a draft was made. */
+interface MadeMessage {
+  /** The caller's message. */
+  origin: unknown;
+  /** The message as it was prepared, before a rung cut it. */
+  base: unknown;
+  change: MessageChange;
 }
 
 const NOTHING: Weight = { chars: 0, tokens: 0, bytes: 0 };
@@ -366,7 +384,6 @@ async function persistHistory(
 
 /** Makes the function that sends requests and recovers those that are refused for their size. */
 export function newCall(ports: CallPorts): Call {
-  const memory = new CallMemory();
   const counters = countersOf(ports);
   return async (messages, send, options = {}) => {
     check(messages, send, options);
@@ -375,7 +392,7 @@ export function newCall(ports: CallPorts): Call {
       const signal = options.signal ?? new AbortController().signal;
       return send([...messages], { signal, attempt: 1, began: () => {} });
     }
-    return new CallRun(ports, memory, counters, messages, options).run(send);
+    return new CallRun(ports, counters, messages, options).run(send);
   };
 }
 

@@ -4,10 +4,10 @@ import type { Verdict } from "../contract/verdict.ts";
 import type { Wire } from "../contract/wire.ts";
 import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
+import { weighSystemAndTools } from "../stages/prune/weight.ts";
 import { wireNamed } from "../wire/index.ts";
 import { CallScale, countersOf } from "./call-scale.ts";
 import { Draft } from "./draft.ts";
-import { weighSystemAndTools } from "./weigh-message.ts";
 
 const refusal = (more: Partial<Verdict> = {}): Verdict => ({
   kind: "context-overflow",
@@ -37,7 +37,7 @@ describe("what a refused request is weighed with", () => {
     expect(recounted.total.tokens).toBeGreaterThan(draft.total.tokens * 2);
     expect(scale.now.isExact).toBe(true);
     // What prepare counts stays the same.
-    expect(recounted.total.tokens * scale.preparedShare(recounted)).toBeCloseTo(draft.total.tokens, 5);
+    expect(scale.preparedTokens(recounted)).toBe(draft.total.tokens);
     expect(await scale.recount(recounted, refusal({ limitTokens: 10 }))).toBe(recounted);
     const other = new CallScale(both, undefined);
     await other.recount(draftBy(other), refusal({ limitTokens: 10 }));
@@ -64,29 +64,30 @@ describe("what a refused request is weighed with", () => {
 describe("what stands beside the messages", () => {
   it("is weighed without what no model reads", () => {
     const system = "You are careful.";
-    const read = weighSystemAndTools({ system }, byLetter);
+    const read = weighSystemAndTools({ system }, byLetter.count).tokens;
     expect(read).toBe(system.length);
     expect(
-      weighSystemAndTools({ model: "a-model-of-some-name", max_tokens: 1000, stream: true, system }, byLetter),
+      weighSystemAndTools({ model: "a-model-of-some-name", max_tokens: 1000, stream: true, system }, byLetter.count)
+        .tokens,
     ).toBe(read);
-    expect(weighSystemAndTools(system, byLetter)).toBe(read);
-    expect(weighSystemAndTools(undefined, byLetter)).toBe(0);
-    expect(weighSystemAndTools({ tools: [{ name: "bash" }] }, byLetter)).toBeGreaterThan("bash".length);
+    expect(weighSystemAndTools(system, byLetter.count).tokens).toBe(read);
+    expect(weighSystemAndTools(undefined, byLetter.count).tokens).toBe(0);
+    expect(weighSystemAndTools({ tools: [{ name: "bash" }] }, byLetter.count).tokens).toBeGreaterThan("bash".length);
   });
 
   it("is what the caller said, else what the refusal says of the tools, else not known", () => {
     const said = new CallScale(counters(), { system: "You are careful." });
     const numbers = refusal({ observedTokens: 1000, limitTokens: 500, toolTokens: 500 });
-    expect(said.systemAndToolsTokens(draftBy(said), numbers, null)).toBe(said.saidTokens);
+    expect(said.systemAndToolsTokens(draftBy(said), numbers, [])).toBe(said.saidTokens);
     const unsaid = new CallScale(counters(), undefined);
     const prompted = [{ role: "system", content: "You are careful." }, ...messages];
     const draft = new Draft(wireNamed("openai-chat") as Wire, prompted, unsaid.now);
     // The tools have as many tokens as the messages.
-    expect(unsaid.systemAndToolsTokens(draft, numbers, null)).toBe(draft.total.tokens);
+    expect(unsaid.systemAndToolsTokens(draft, numbers, [])).toBe(draft.total.tokens);
     // The system prompt is, or may be, sent besides the messages too.
     for (const wire of ["anthropic", "openai-chat"]) {
       const scale = new CallScale(counters(), undefined);
-      expect(scale.systemAndToolsTokens(draftBy(scale, wire), numbers, null)).toBeNull();
+      expect(scale.systemAndToolsTokens(draftBy(scale, wire), numbers, [])).toBeNull();
     }
   });
 
@@ -96,7 +97,7 @@ describe("what stands beside the messages", () => {
     const long = new Draft(wire, [...messages, ...messages, ...messages], scale.now);
     const short = draftBy(scale, "anthropic");
     const observed = (draft: Draft) => refusal({ observedTokens: 2 * draft.total.tokens + 500, limitTokens: 400 });
-    expect(scale.systemAndToolsTokens(long, observed(long), null)).toBeNull();
-    expect(scale.systemAndToolsTokens(short, observed(short), null)).toBe(250);
+    expect(scale.systemAndToolsTokens(long, observed(long), [])).toBeNull();
+    expect(scale.systemAndToolsTokens(short, observed(short), [])).toBe(250);
   });
 });

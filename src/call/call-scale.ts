@@ -2,11 +2,10 @@ import type { TokenCounter } from "../contract/token-counter.ts";
 import type { Verdict } from "../contract/verdict.ts";
 import { guardCounter } from "../stages/measure/estimate-tokens.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
+import { countSamples, weighMessage, weightOf } from "../stages/prune/weight.ts";
 import { learnedSystemAndTools } from "../stages/recover/recovery-goal.ts";
-import type { AnsweredRequest } from "./call-memory.ts";
 import type { CallPorts } from "./call-options.ts";
 import { Draft, Scale } from "./draft.ts";
-import { weighMessage } from "./weigh-message.ts";
 
 /** The counter that all rooms use, and one with a real vocabulary, or null if there is none. */
 export interface Counters {
@@ -31,6 +30,12 @@ export function countersOf({ counter, exactCounter }: Pick<CallPorts, "counter" 
       return loading;
     },
   };
+}
+
+/** A request that was answered: its messages as `prepare` counts them, and all of it by the provider's count. */
+export interface AnsweredRequest {
+  tokens: number;
+  inputTokens: number;
 }
 
 /** If the provider's numbers leave the messages less than this share of our count, they are not believed. */
@@ -72,11 +77,8 @@ export class CallScale {
   }
 
   /** Returns the same number, or what the refusal or an earlier answer says about it, or null if nothing does. */
-  systemAndToolsTokens(
-    { wire, messages, total }: Draft,
-    verdict: Verdict,
-    answered: AnsweredRequest | null,
-  ): number | null {
+  systemAndToolsTokens(draft: Draft, verdict: Verdict, answered: readonly AnsweredRequest[]): number | null {
+    const { wire, messages, total } = draft;
     if (this.#systemAndTools !== undefined) return this.saidTokens;
     const { toolTokens, observedTokens, outputTokens = 0 } = verdict;
     // If the system prompt is one of the messages, only the tools are sent besides them.
@@ -94,17 +96,20 @@ export class CallScale {
         tokens,
         inputTokens: observedTokens - outputTokens,
       });
-    if (answered === null) return null;
-    return learnedSystemAndTools(verdict, tokens, {
-      tokens: tokensIn(answered.messages),
-      inputTokens: answered.inputTokens,
-    });
+    const share = answered.length === 0 ? 1 : this.preparedTokens(draft) / Math.max(1, tokens);
+    for (const one of answered) {
+      const learned = learnedSystemAndTools(verdict, tokens, {
+        tokens: one.tokens / share,
+        inputTokens: one.inputTokens,
+      });
+      if (learned !== null) return learned;
+    }
+    return null;
   }
 
-  /** Returns the ratio of what `prepare` counts for a draft to what this scale counts. */
-  preparedShare({ wire, messages, total }: Draft): number {
-    const { counter } = this.#counters;
-    const tokens = messages.reduce<number>((sum, one) => sum + weighMessage(wire, one, counter).weight.tokens, 0);
-    return tokens / Math.max(1, total.tokens);
+  /** Returns the tokens of a draft as `prepare` counts them. */
+  preparedTokens({ wire, messages }: Draft): number {
+    const count = countSamples(this.#counters.counter);
+    return messages.reduce<number>((sum, one) => sum + weightOf(weighMessage(wire, one, count)).tokens, 0);
   }
 }

@@ -247,7 +247,8 @@ describe("what is sent beside the messages", () => {
     await expect(spillway.call(messages, send, options)).rejects.toBeInstanceOf(OverflowError);
     expect(sent).toHaveLength(2);
     // Nothing is known of another conversation, and one try is not enough to find out.
-    await expect(spillway.call(session(8, 15_000), send, options)).rejects.toBeInstanceOf(OverflowError);
+    const other = { ...options, session: "t" };
+    await expect(spillway.call(session(8, 15_000), send, other)).rejects.toBeInstanceOf(OverflowError);
     expect(sent).toHaveLength(4);
   });
 
@@ -461,7 +462,7 @@ describe("answers are looked at too", () => {
     expect((await spillway.call(messages, send, options)).stop_reason).toBe("end_turn");
     expect(send).toHaveBeenCalledTimes(2);
     expect(events.find(({ kind }) => kind === "overflow-detected")?.more?.rule).toBe("empty-at-full-window");
-    const roomy = { ...options, window: 2 * tokensOf(messages) };
+    const roomy = { ...options, session: "t", window: 2 * tokensOf(messages) };
     expect((await spillway.call(structuredClone(messages), send, roomy)).stop_reason).toBe("max_tokens");
     expect(send).toHaveBeenCalledTimes(3);
   });
@@ -626,9 +627,8 @@ describe("ending it", () => {
     let sends = 0;
     const stuck = (messages: Message[]) =>
       ++sends === 1 ? provider(20_000).send(messages) : new Promise<string>(() => {});
-    await expect(spillway.call(session(8, 15_000), stuck, { ...OPTIONS, deadlineMs: 20 })).rejects.toThrow(
-      /time for recovery/,
-    );
+    const other = { ...OPTIONS, session: "t", deadlineMs: 20 };
+    await expect(spillway.call(session(8, 15_000), stuck, other)).rejects.toThrow(/time for recovery/);
   });
 
   it("a store that fails does not stop it", async () => {
@@ -814,7 +814,7 @@ describe("compaction", () => {
     await spillway.call(talk(), provider(10_000).send, { ...OPTIONS, compactor: half, history });
     expect(replace).not.toHaveBeenCalled();
     const { sent, send } = provider(10_000);
-    await spillway.call(talk(), send, { ...OPTIONS, compactor: half, history, persist: true });
+    await spillway.call(talk(), send, { ...OPTIONS, session: "t", compactor: half, history, persist: true });
     expect(replace).toHaveBeenCalledTimes(1);
     expect(replace.mock.lastCall?.[0]).toEqual(sent[1]);
     await spillway.call(session(1, 10), provider(10_000).send, { ...OPTIONS, history, persist: true });

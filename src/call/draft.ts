@@ -3,10 +3,18 @@ import type { Wire, WireResult } from "../contract/wire.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { STEP } from "../stages/prune/prune-item.ts";
 import { fileReadBy, supersedes } from "../stages/prune/superseded.ts";
-import { add, NO_WEIGHT, type Weight } from "../stages/prune/weight.ts";
+import {
+  add,
+  countAll,
+  NO_WEIGHT,
+  type WeighedMessage,
+  type Weight,
+  weighMessage,
+  weighSystemAndTools,
+  weightOf,
+} from "../stages/prune/weight.ts";
 import type { RungItem } from "../stages/recover/rung.ts";
 import { startPairing } from "../wire/pair-results.ts";
-import { type WeighedMessage, type WeighedResult, weighMessage, weighSystemAndTools } from "./weigh-message.ts";
 
 /** A result of a draft. */
 export interface DraftItem extends RungItem {
@@ -21,28 +29,28 @@ const MOST_BYTES_A_TOKEN = 6;
 export class Scale {
   /** True if it counts with a real vocabulary, false if it estimates. */
   readonly isExact: boolean;
-  readonly #counter: TokenCounter;
+  readonly #count: (text: string) => number;
   readonly #known = new WeakMap<object, { wire: Wire; weighed: WeighedMessage }>();
 
   constructor(counter: TokenCounter) {
     this.isExact = counter.exact;
-    this.#counter = evenCounter(counter);
+    this.#count = countAll(evenCounter(counter));
   }
 
   /** Returns the tokens of what is sent besides the messages. */
   weighSystemAndTools(systemAndTools: unknown): number {
-    return weighSystemAndTools(systemAndTools, this.#counter);
+    return weighSystemAndTools(systemAndTools, this.#count).tokens;
   }
 
   weighAll(wire: Wire, messages: readonly unknown[]): Weight {
-    return messages.reduce<Weight>((sum, message) => add(sum, this.weigh(wire, message).weight), NO_WEIGHT);
+    return messages.reduce<Weight>((sum, message) => add(sum, weightOf(this.weigh(wire, message))), NO_WEIGHT);
   }
 
   weigh(wire: Wire, message: unknown): WeighedMessage {
-    if (typeof message !== "object" || message === null) return weighMessage(wire, message, this.#counter);
+    if (typeof message !== "object" || message === null) return weighMessage(wire, message, this.#count);
     const known = this.#known.get(message);
     if (known?.wire === wire) return known.weighed;
-    const weighed = weighMessage(wire, message, this.#counter);
+    const weighed = weighMessage(wire, message, this.#count);
     this.#known.set(message, { wire, weighed });
     return weighed;
   }
@@ -73,8 +81,9 @@ export class Draft {
     let lost = 0;
     const reads = new Map<string, { item: DraftItem; read: NonNullable<ReturnType<typeof fileReadBy>> }>();
     messages.forEach((message, index) => {
-      const { view, weight, results, outsideMedia } = scale.weigh(wire, message);
-      total = add(total, weight);
+      const weighed = scale.weigh(wire, message);
+      const { view, results, outsideMedia } = weighed;
+      total = add(total, weightOf(weighed));
       if (view.role === "user") this.firstUser ??= index;
       if (view.role === "assistant") this.assistants.push(index);
       if (outsideMedia.tokens > 0) this.outsideMedia.push({ message: index, weight: outsideMedia });
@@ -82,7 +91,7 @@ export class Draft {
       for (const [at, { result, tool, call }] of pairing.add(view).entries()) {
         if (call === null) lost++;
         else open--;
-        const { texts, media } = results[at] as WeighedResult;
+        const { texts, media } = results[at] as WeighedMessage["results"][number];
         const item: DraftItem = {
           message: index,
           tool,

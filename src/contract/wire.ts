@@ -74,4 +74,9 @@ export interface Wire {
   missing(calls: readonly WireCall[], text: string): unknown;
   /** A message in which a user says a text; null where the format has none. */
   say(text: string): unknown;
+  /**
+   * What of a message goes to the provider: frameworks keep more in a message than they send. Where this is left out, all of
+   * it goes.
+   */
+  sent?(message: unknown): unknown;
 }

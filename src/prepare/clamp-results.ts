@@ -15,7 +15,7 @@ import type { Preparation } from "./preparation.ts";
 export async function insureResults(conversation: Conversation, preparation: Preparation): Promise<void> {
   const { ports, pruning } = preparation;
   for (const item of conversation.items.slice(conversation.lookedAt)) {
-    if (item.isInsured || !pruning.insure) continue;
+    if (item.isInsured || !pruning.insure || item.message < conversation.covered) continue;
     item.isInsured = true;
     const { limits, off } = ports.resolve(item.tool);
     if (item.form !== null || off || isWithin(item, limits, ports.counter)) continue;

@@ -1,10 +1,10 @@
-import type { WireCall, WireResult } from "../contract/wire.ts";
+import type { WireCall, WireEdit, WireResult, WireRole } from "../contract/wire.ts";
 import { type PruneItem, STEP } from "../stages/prune/prune-item.ts";
 import { type FileRead, fileReadBy, supersedes } from "../stages/prune/superseded.ts";
 import { add, NO_WEIGHT, subtract, type Weight } from "../stages/prune/weight.ts";
 import { startPairing } from "../wire/pair-results.ts";
-import type { Form } from "./form.ts";
-import { isUnchanged, type ReadMessage, type ReadResult } from "./read-message.ts";
+import type { Form, MessageChange } from "./form.ts";
+import { isUnchanged, type ReadMessage, type ReadResult, saidIn } from "./read-message.ts";
 import { Turns } from "./turns.ts";
 
 /** A result in a conversation, with the form it is shown in. */
@@ -24,6 +24,12 @@ export interface Item extends PruneItem {
   isInsured: boolean;
 }
 
+/** A message with media outside results, and what is said in their place; null shows them. */
+export interface MediaItem {
+  message: number;
+  text: string | null;
+}
+
 /** Reads of one file that a later one is compared with. */
 const MAX_READS = 64;
 
@@ -32,6 +38,7 @@ export class Conversation {
   readonly messages: ReadMessage[] = [];
   readonly items: Item[] = [];
   readonly assistants: number[] = [];
+  readonly media: MediaItem[] = [];
   firstUser: number | null = null;
   firstCall: WireCall | null = null;
   readonly turns: Turns;
@@ -47,7 +54,10 @@ export class Conversation {
   readonly withForms = new Set<Item>();
   /** Steps whose forms were given to their items. */
   readonly passed = new WeakSet<object>();
-  /** Messages of which a result is in another form, in no order. */
+  /** How many messages a summary stands for in this request, and that summary. */
+  covered = 0;
+  head: readonly ReadMessage[] = [];
+  /** Messages of which something is shown in another form, with those results, in no order. */
   readonly edited = new Map<number, Item[]>();
   /** Those of them that were written in their latest form. */
   readonly written = new Map<number, unknown>();
@@ -55,9 +65,13 @@ export class Conversation {
   formed = 0;
   readonly #pairing = startPairing();
   readonly #reads = new Map<string, { item: Item; read: FileRead }[]>();
+  readonly #sha256: (text: string) => string;
+  /** Of what the first messages say, by how many. */
+  readonly #digests = new Map<number, string>();
 
   constructor(sha256: (text: string) => string) {
     this.turns = new Turns(sha256);
+    this.#sha256 = sha256;
   }
 
   /** The first words of a user. */
@@ -81,6 +95,7 @@ export class Conversation {
     this.malformed += view.malformed;
     if (view.role === "user") this.firstUser ??= index;
     if (view.role === "assistant") this.assistants.push(index);
+    if (view.media.count > 0) this.media.push({ message: index, text: null });
     this.firstCall ??= view.calls[0] ?? null;
     this.turns.add(view);
     const pairs = this.#pairing.add(view);
@@ -118,6 +133,65 @@ export class Conversation {
     return this.items.slice(from);
   }
 
+  /** Those that no summary stands for. */
+  get shownItems(): Item[] {
+    return this.covered === 0 ? this.items : this.items.filter(({ message }) => message >= this.covered);
+  }
+
+  /** All messages as they are sent. */
+  get shownTotal(): Weight {
+    if (this.covered === 0) return this.total;
+    let total = this.head.reduce(
+      (sum, read) => read.results.reduce((all, { weight }) => add(all, weight), add(sum, read.outside)),
+      this.total,
+    );
+    for (const { outside } of this.messages.slice(0, this.covered)) total = subtract(total, outside);
+    for (const { message, shown } of this.items) if (message < this.covered) total = subtract(total, shown);
+    return total;
+  }
+
+  /** The digest of what the first messages say; null if it cannot be written. Prompts are left out: hosts change them. */
+  digestOf(count: number): string | null {
+    try {
+      const said = () => this.messages.slice(0, count).flatMap(({ view }) => (isSpoken(view) ? [saidIn(view)] : []));
+      const digest = this.#digests.get(count) ?? this.#sha256(JSON.stringify(said()));
+      this.#digests.set(count, digest);
+      return digest;
+    } catch {
+      return null;
+    }
+  }
+
+  /** How many of the first messages are said, prompts not counted. */
+  spokenIn(count: number): number {
+    return this.messages.slice(0, count).filter(({ view }) => isSpoken(view)).length;
+  }
+
+  /** The place after so many messages that are said; null if there are fewer. */
+  endOf(spoken: number): number | null {
+    let left = spoken;
+    const last = this.messages.findIndex(({ view }) => isSpoken(view) && --left === 0);
+    return last === -1 ? null : last + 1;
+  }
+
+  /** By what a message is changed. */
+  changeOf(index: number): MessageChange {
+    const items = (this.edited.get(index) ?? []).toSorted((a, b) => a.at - b.at);
+    return {
+      edits: items.flatMap(({ result, form }) => (form === null ? [] : [editOf(result.at, form)])),
+      mediaText: this.media.find(({ message }) => message === index)?.text ?? null,
+    };
+  }
+
+  /** Says a text in place of a message's media. */
+  leaveOut(item: MediaItem, text: string, weight: Weight): void {
+    const { outsideMedia } = this.messages[item.message] as ReadMessage;
+    if (item.text === null) this.total = add(subtract(this.total, outsideMedia), weight);
+    item.text = text;
+    this.written.delete(item.message);
+    this.edited.set(item.message, this.edited.get(item.message) ?? []);
+  }
+
   /** Gives an item a form that it may be shown in. */
   give(item: Item, form: Form): void {
     item.forms.push(form);
@@ -127,14 +201,16 @@ export class Conversation {
   /** Shows an item in a form, or for null as it came. */
   show(item: Item, form: Form | null): void {
     const media = subtract(item.read.weight, item.read.texts);
-    const shown = form === null ? item.read.weight : add(form.weight, media);
+    const left = form?.mediaText === undefined ? media : NO_WEIGHT;
+    const shown = form === null ? item.read.weight : add(form.weight, left);
     this.total = add(subtract(this.total, item.shown), shown);
     item.shown = shown;
     item.step = form?.step ?? STEP.whole;
     this.written.delete(item.message);
     const others = (this.edited.get(item.message) ?? []).filter((other) => other !== item);
     const edited = form === null ? others : [...others, item];
-    if (edited.length > 0) this.edited.set(item.message, edited);
+    const isMedia = this.media.some(({ message, text }) => message === item.message && text !== null);
+    if (edited.length > 0 || isMedia) this.edited.set(item.message, edited);
     else this.edited.delete(item.message);
     this.formed += Number(form !== null) - Number(item.form !== null);
     item.form = form;
@@ -148,4 +224,13 @@ export class Conversation {
     const left = earlier.filter((one) => !one.item.superseded).slice(-MAX_READS);
     this.#reads.set(read.path, [...left, { item, read }]);
   }
+}
+
+/** Whether a message is part of what is said: prompts and notes of the host are not. */
+export function isSpoken({ role }: { role: WireRole }): boolean {
+  return role !== "system" && role !== "other";
+}
+
+function editOf(at: string, { texts, mediaText }: Form): WireEdit {
+  return mediaText === undefined ? { at, texts } : { at, texts, mediaText };
 }

@@ -12,7 +12,7 @@ import { type Preparation, shownText, textOf } from "./preparation.ts";
 /** The request as the plans see it. */
 export function frameOf(preparation: Preparation): PruneFrame<Item> {
   const { conversation, pruning, windowTokens, ports, reader } = preparation;
-  const { items, assistants, firstUser, messages, total } = conversation;
+  const { shownItems: items, assistants, firstUser, messages } = conversation;
   const sample = ports.place.store === null ? null : { id: "a".repeat(12), saved: "yes" as const, savedBytes: 0 };
   const line = recallLine(savedCopyOf(sample, ports.access));
   const cleared = reader.weigh([withLine(pruning.hardClear.placeholder, line)]);
@@ -24,7 +24,7 @@ export function frameOf(preparation: Preparation): PruneFrame<Item> {
     assistants,
     firstUser,
     messages: messages.length,
-    total,
+    total: preparation.total,
     windowTokens,
     afterTrim({ shown }: Item): Weight | null {
       const chars = trimmedChars(shown.chars, pruning.softTrim);

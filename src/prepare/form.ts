@@ -1,6 +1,8 @@
 import type { Saved } from "../contract/receipt.ts";
+import type { Wire, WireEdit } from "../contract/wire.ts";
 import { type Access, recallLine } from "../stages/mark/access.ts";
 import type { Weight } from "../stages/prune/weight.ts";
+import { replaceMedia } from "../wire/blocks.ts";
 import type { PreparePorts } from "./ports.ts";
 
 /** What was kept of a result that is not shown whole. */
@@ -16,8 +18,24 @@ export interface Form {
   step: number;
   /** As many as the result has, or one for all of them. */
   texts: string[];
+  /** Said in place of its media; they stay where this is left out. */
+  mediaText?: string;
   kept: SavedResult | null;
+  /** Of the texts. */
   weight: Weight;
+}
+
+/** By what a message that is sent differs from the one that came. */
+export interface MessageChange {
+  edits: readonly WireEdit[];
+  /** Said in place of media outside results; null leaves them. */
+  mediaText: string | null;
+}
+
+/** The message as it is sent. */
+export function writeChange(wire: Wire, message: unknown, { edits, mediaText }: MessageChange): unknown {
+  const written = wire.write(message, edits);
+  return mediaText === null ? written : replaceMedia(written, mediaText);
 }
 
 /** The line that says where a result is which is no longer shown whole. Empty if nobody kept it. */

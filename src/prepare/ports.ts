@@ -20,6 +20,8 @@ export interface PrepareOptions {
   model?: string | undefined;
   /** Stronger than the policy's. */
   pruning?: PruningInput | undefined;
+  /** What is sent besides the messages (system prompt, tools). With it, the weight is that of the whole request. */
+  systemAndTools?: unknown;
 }
 
 /** One result to be brought under limits, as `admit` takes it. */

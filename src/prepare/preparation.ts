@@ -1,6 +1,7 @@
 import type { PruningPolicy } from "../contract/policy.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { joinTexts } from "../stages/prune/trim-text.ts";
+import { add, type Weight } from "../stages/prune/weight.ts";
 import type { Conversation, Item } from "./conversation.ts";
 import type { Form } from "./form.ts";
 import type { PreparePorts } from "./ports.ts";
@@ -15,6 +16,8 @@ export class Preparation {
   readonly pruning: PruningPolicy;
   readonly windowTokens: number;
   readonly session: string | null;
+  /** What is sent besides the messages. */
+  readonly systemAndTools: Weight;
   /** New forms, to be kept before they are shown; the last of an item counts. */
   readonly shown = new Map<Item, PruneChange["to"]>();
   readonly changes: PruneChange[] = [];
@@ -25,7 +28,7 @@ export class Preparation {
     ports: PreparePorts,
     reader: MessageReader,
     conversation: Conversation,
-    options: { pruning: PruningPolicy; windowTokens: number; session: string | null },
+    options: { pruning: PruningPolicy; windowTokens: number; session: string | null; systemAndTools: unknown },
   ) {
     this.ports = ports;
     this.reader = reader;
@@ -33,12 +36,20 @@ export class Preparation {
     this.pruning = options.pruning;
     this.windowTokens = options.windowTokens;
     this.session = options.session;
+    this.systemAndTools = reader.weighSystemAndTools(options.systemAndTools);
+  }
+
+  /** The whole request, as far as it is known. */
+  get total(): Weight {
+    return add(this.conversation.shownTotal, this.systemAndTools);
   }
 
   change(item: Item, to: PruneChange["to"], form: Form): void {
     const fromChars = item.shown.chars;
-    this.conversation.give(item, form);
-    this.conversation.show(item, form);
+    const mediaText = item.form?.mediaText;
+    const shown = mediaText === undefined ? form : { ...form, mediaText };
+    this.conversation.give(item, shown);
+    this.conversation.show(item, shown);
     this.shown.set(item, to);
     const { message, tool, call } = item;
     this.changes.push({

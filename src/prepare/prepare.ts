@@ -10,15 +10,17 @@ import { mayPrune, STEP } from "../stages/prune/prune-item.ts";
 import { type ResolvedWindow, resolveWindow } from "../stages/prune/resolve-window.ts";
 import { counted } from "../values.ts";
 import { detectWire, wireNamed, wires } from "../wire/index.ts";
+import { plainWire } from "../wire/registry.ts";
 import { budgetBatch, insureResults } from "./clamp-results.ts";
 import { Conversation, type Item } from "./conversation.ts";
 import { cutResults, frameOf } from "./cut-results.ts";
 import type { Form } from "./form.ts";
+import { Memories, type Memory } from "./memories.ts";
 import type { PrepareOptions, PreparePorts } from "./ports.ts";
 import { Preparation, textOf } from "./preparation.ts";
-import { Projections } from "./projections.ts";
 import { MessageReader } from "./read-message.ts";
 import type { Prepared } from "./report.ts";
+import { type RequestAbout, RequestMemory } from "./request-memory.ts";
 import { writeMessages } from "./write-messages.ts";
 import { aboutOf, emptyReport, reportOf } from "./write-report.ts";
 
@@ -28,19 +30,39 @@ const MAX_TOOLS = 10_000;
 /** Prepares requests. Never throws for what the messages are: then they come back as they were, with the fault told. */
 export type Prepare = <Message>(messages: readonly Message[], options?: PrepareOptions) => Promise<Prepared<Message>>;
 
-/** Makes the function that prepares requests; it remembers what it read and what it showed. */
-export function newPrepare(ports: PreparePorts): Prepare {
+/** A prepared request that is going to be sent. */
+export interface OpenedRequest<Message> extends Prepared<Message> {
+  /** Null if the messages' format is not known, or preparing failed. */
+  memory: RequestMemory | null;
+}
+
+/** Prepares requests, for those who send themselves and for `call`; it remembers what it read and what it showed. */
+export interface Preparing {
+  prepare: Prepare;
+  /** Prepares a request with the summaries that its conversation has. */
+  open: <Message>(messages: readonly Message[], options: PrepareOptions) => Promise<OpenedRequest<Message>>;
+}
+
+/** Makes the functions that prepare requests. */
+export function newPreparing(ports: PreparePorts): Preparing {
   const preparer = new Preparer(ports);
-  return async <Message>(messages: readonly Message[], options: PrepareOptions = {}) => {
+  const attempt = async <Message>(messages: readonly Message[], options: PrepareOptions, isCall: boolean) => {
     const { window, pruning } = settle(ports.policy, options);
     try {
-      return await preparer.prepare(messages, options, window, pruning);
+      return await preparer.prepare(messages, { ...options, isCall }, window, pruning);
     } catch (error) {
       const fault = `preparing failed, the messages were left as they came: ${messageOf(error)}`;
       const report = { ...emptyReport(pruning, window, fault), faults: [fault] };
       await tell(ports, options, { fault }).catch(() => {});
-      return { messages: messages as Message[], report };
+      return { messages: messages as Message[], report, memory: null };
     }
+  };
+  return {
+    async prepare(messages, options = {}) {
+      const { messages: sent, report } = await attempt(messages, options, false);
+      return { messages: sent, report };
+    },
+    open: (messages, options) => attempt(messages, options, true),
   };
 }
 
@@ -60,6 +82,9 @@ function settle(policy: Policy, options: PrepareOptions): { window: ResolvedWind
   };
 }
 
+/** Options of a request that `call` may send. */
+type Asked = PrepareOptions & { isCall: boolean };
+
 /** A conversation as it was read last, by its first message. */
 interface Known {
   wire: Wire;
@@ -70,7 +95,7 @@ interface Known {
 class Preparer {
   readonly #ports: PreparePorts;
   readonly #reader: MessageReader;
-  readonly #projections: Projections;
+  readonly #memories: Memories;
   readonly #known = new WeakMap<object, Known>();
   /** One request of a conversation at a time. */
   readonly #turns = new WeakMap<object, Promise<unknown>>();
@@ -79,7 +104,7 @@ class Preparer {
     const { ledger, breaker, deadlineMs } = ports;
     this.#ports = { ...ports, resolve: remembered(ports.resolve) };
     this.#reader = new MessageReader(ports.counter);
-    this.#projections = new Projections({
+    this.#memories = new Memories({
       ledger,
       breaker,
       deadlineMs,
@@ -93,10 +118,10 @@ class Preparer {
 
   async prepare<Message>(
     messages: readonly Message[],
-    options: PrepareOptions,
+    options: Asked,
     window: ResolvedWindow,
     pruning: PruningPolicy,
-  ): Promise<Prepared<Message>> {
+  ): Promise<OpenedRequest<Message>> {
     if (!Array.isArray(messages)) throw new SpillwayError("bad-input", "prepare takes a list of messages");
     const first: unknown = messages[0];
     const run = () => this.#prepare(messages as readonly Message[], options, window, pruning);
@@ -111,39 +136,53 @@ class Preparer {
 
   async #prepare<Message>(
     messages: readonly Message[],
-    options: PrepareOptions,
-    window: ResolvedWindow,
+    options: Asked,
+    resolved: ResolvedWindow,
     pruning: PruningPolicy,
-  ): Promise<Prepared<Message>> {
+  ): Promise<OpenedRequest<Message>> {
     const wire = this.#wireOf(messages, options);
     const off = this.#ports.policy.profile === "off";
     if (wire === null || off) {
       const why = off ? "the profile is off" : "the message format is not known: name it with `wire`";
-      return { messages: messages as Message[], report: emptyReport(pruning, window, why) };
+      return { messages: messages as Message[], report: emptyReport(pruning, resolved, why), memory: null };
     }
     const session = options.session ?? null;
     const conversation = this.#read(wire, messages, session, pruning.sticky);
+    const memory = await this.#recall(conversation, { wire, session, model: options.model ?? null });
+    memory.give();
+    if (options.isCall) memory.cover();
+    else conversation.covered = 0;
+    const { windowTokens: learned } = memory.learned;
+    const window = learned !== null && learned < resolved.tokens ? { ...resolved, tokens: learned } : resolved;
     const preparation = new Preparation(this.#ports, this.#reader, conversation, {
       pruning,
       windowTokens: window.tokens,
       session,
+      systemAndTools: options.systemAndTools,
     });
     const isOdd = warnOfOdd(preparation);
-    const plan = pruning.sticky ? await this.#steps(preparation) : await this.#eachRequest(preparation);
+    const plan = pruning.sticky ? await this.#steps(preparation, memory.own) : await this.#eachRequest(preparation);
     const { before, replayed } = plan;
     const report = reportOf(preparation, { wire, window, before, replayed }, plan.plan);
     if (isOdd || preparation.changes.length > 0) await tell(this.#ports, options, aboutOf(report));
-    return { messages: writeMessages(wire, messages, conversation), report };
+    return { messages: writeMessages(wire, messages, conversation), report, memory };
   }
 
-  async #steps(preparation: Preparation) {
+  /** What is known of a conversation. */
+  async #recall(conversation: Conversation, about: Omit<RequestAbout, "counter">): Promise<RequestMemory> {
+    const { scope, counter } = this.#ports;
+    const { turns, firstText } = conversation;
+    const { key, startKey } = turns.keysOf({ scope, session: about.session, firstText });
+    const known: Memory[] = [];
+    for (const each of new Set([startKey, key])) known.push(await this.#memories.of(each));
+    return new RequestMemory(this.#memories, known, conversation, this.#reader, { ...about, counter: counter.name });
+  }
+
+  async #steps(preparation: Preparation, memory: Memory) {
     const { conversation, ports, session } = preparation;
-    const { items, turns, firstText } = conversation;
-    const key = turns.keyOf({ scope: ports.scope, session, firstText });
-    const memory = await this.#projections.of(key);
-    this.#projections.give(memory, conversation);
+    const { items, turns } = conversation;
     showAgain(conversation, preparation.pruning);
-    const before = conversation.total;
+    const before = preparation.total;
     const replayed = conversation.formed;
     await insureResults(conversation, preparation);
     conversation.lookedAt = items.length;
@@ -154,11 +193,8 @@ class Preparer {
     const plan = planSteps(frameOf(preparation), preparation.pruning, { idleMs });
     await cutResults(plan.cuts, preparation, plan.forced);
     const shown = [...preparation.shown.keys()];
-    if (
-      shown.length > 0 &&
-      !(await this.#projections.save(key, session, conversation, shown)) &&
-      ports.ledger !== null
-    ) {
+    const made = { session, point: turns.last };
+    if (shown.length > 0 && !(await this.#memories.save(memory, made, conversation, shown)) && ports.ledger !== null) {
       preparation.fault("the ledger could not keep the projections: memory has them");
     }
     return { before, replayed, plan };
@@ -166,12 +202,14 @@ class Preparer {
 
   async #eachRequest(preparation: Preparation) {
     const { conversation, pruning } = preparation;
+    // Nothing that pruning did is shown again, only what a provider accepted in place of what it refused.
+    showAgain(conversation, { ...pruning, mode: "off" });
     for (const item of conversation.items) {
       if (textOf(item) === pruning.hardClear.placeholder) item.step = STEP.cleared;
     }
     // This plan knows nothing of limits. With `chars/4` it is held to the letter.
     if (pruning.estimate !== "chars/4") await insureResults(conversation, preparation);
-    const before = conversation.total;
+    const before = preparation.total;
     const { cuts, why } = planEachRequest(frameOf(preparation), pruning);
     await cutResults(cuts, preparation, false);
     const trigger = { active: cuts.length > 0, why };
@@ -181,11 +219,11 @@ class Preparer {
     return { before, replayed: 0, plan };
   }
 
-  #wireOf(messages: readonly unknown[], { wire }: PrepareOptions): Wire | null {
+  #wireOf(messages: readonly unknown[], { wire, isCall }: Asked): Wire | null {
     if (wire !== undefined) return wireNamed(wire);
     const first = messages[0];
     const known = typeof first === "object" && first !== null ? this.#known.get(first)?.wire : undefined;
-    return known ?? detectWire(messages);
+    return known ?? detectWire(messages) ?? (isCall ? plainWire(messages) : null);
   }
 
   /** What is known of these messages, with those read that are new. */

@@ -1,8 +1,16 @@
 import type { TokenCounter } from "../contract/token-counter.ts";
 import type { Wire, WireMessage, WireResult } from "../contract/wire.ts";
 import { joinTexts } from "../stages/prune/trim-text.ts";
-import { add, type Weight, weighMedia, weighOutside, weighText } from "../stages/prune/weight.ts";
-import type { Form } from "./form.ts";
+import {
+  add,
+  countSamples,
+  type WeighedMessage,
+  type Weight,
+  weighMessage,
+  weighSystemAndTools,
+  weighText,
+} from "../stages/prune/weight.ts";
+import type { MessageChange } from "./form.ts";
 
 /** A result as it came, weighed once. */
 export interface ReadResult {
@@ -15,16 +23,14 @@ export interface ReadResult {
 }
 
 /** A message as its wire reads it, weighed once. */
-export interface ReadMessage {
+export interface ReadMessage extends Pick<WeighedMessage, "view" | "outside" | "outsideMedia"> {
   source: unknown;
   /** What the message held when it was read, by identity. */
   content: unknown;
   length: number;
-  view: WireMessage;
-  outside: Weight;
   results: ReadResult[];
-  /** The message with its results in these forms, kept so that the next request gets the same object. */
-  written: { forms: (Form | null)[]; message: unknown } | null;
+  /** The message with these changes, kept so that the next request gets the same object. */
+  written: { change: MessageChange; message: unknown } | null;
 }
 
 /** Whether a message is the one that was read, and still holds what it held: hosts sometimes put more into it. */
@@ -42,11 +48,11 @@ interface Known {
 
 /** Reads messages, each object once. */
 export class MessageReader {
-  readonly #counter: TokenCounter;
+  readonly #count: (text: string) => number;
   readonly #known = new WeakMap<object, Known>();
 
   constructor(counter: TokenCounter) {
-    this.#counter = counter;
+    this.#count = countSamples(counter);
   }
 
   read(wire: Wire, message: unknown): ReadMessage {
@@ -60,23 +66,27 @@ export class MessageReader {
 
   /** The text of a form. */
   weigh(texts: readonly string[]): Weight {
-    const { chars, tokens, bytes } = weighText(joinTexts(texts), this.#counter);
+    const { chars, tokens, bytes } = weighText(joinTexts(texts), this.#count);
     return { chars, tokens, bytes };
   }
 
+  /** What is sent besides the messages. */
+  weighSystemAndTools(systemAndTools: unknown): Weight {
+    return weighSystemAndTools(systemAndTools, this.#count);
+  }
+
   #weigh(wire: Wire, message: unknown): ReadMessage {
-    const view = wire.read(message);
+    const { view, outside, outsideMedia, results } = weighMessage(wire, message, this.#count);
     const content = typeof message === "object" && message !== null ? contentOf(message) : null;
     return {
       source: message,
       content,
       length: lengthOf(content),
       view,
-      outside: weighOutside(view, this.#counter),
-      results: view.results.map((result) => {
-        const texts = weighText(joinTexts(result.texts), this.#counter);
-        const { count } = result.media;
-        return { result, texts, weight: count === 0 ? texts : add(texts, weighMedia(result.media)), sha256: null };
+      outside,
+      outsideMedia,
+      results: results.map(({ texts, media }, at) => {
+        return { result: view.results[at] as WireResult, texts, weight: add(texts, media), sha256: null };
       }),
       written: null,
     };
@@ -85,10 +95,16 @@ export class MessageReader {
 
 /** Where formats keep what a message says. */
 function contentOf(message: object): unknown {
-  const { content, parts, output } = message as { content?: unknown; parts?: unknown; output?: unknown };
-  return content ?? parts ?? output;
+  const { content, ports, output } = message as { content?: unknown; ports?: unknown; output?: unknown };
+  return content ?? ports ?? output;
 }
 
 function lengthOf(content: unknown): number {
   return Array.isArray(content) ? content.length : -1;
+}
+
+/** What a message says, without what hosts change between requests: the ids of messages, thoughts, and marks for caches. */
+export function saidIn({ role, text, moreTexts, calls, results, media }: WireMessage): unknown[] {
+  const given = results.map(({ id, texts, media: shown }) => [id, texts, shown.bytes]);
+  return [role, text, moreTexts ?? [], calls.map(({ id, tool, input }) => [id, tool, input]), given, media.bytes];
 }

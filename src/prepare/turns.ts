@@ -44,13 +44,17 @@ export class Turns {
 
   /** Whether the conversation has come through this point. */
   passed(point: string): boolean {
-    return this.#points.has(point);
+    return point === "" || this.#points.has(point);
   }
 
-  /** What a conversation is kept under: its name and its first call, which most providers give an id of its own. */
-  keyOf({ scope, session, firstText }: ConversationName): string {
+  /**
+   * What a conversation is kept under: its name and its first call, which most providers give an id of its own; and what it
+   * was kept under before it had a call.
+   */
+  keysOf({ scope, session, firstText }: ConversationName): { key: string; startKey: string } {
     const name = [scope, session, firstText?.toWellFormed() ?? null];
-    return this.#sha256(JSON.stringify([...name, this.#firstCall])).slice(0, 32);
+    const keyWith = (call: string | null) => this.#sha256(JSON.stringify([...name, call])).slice(0, 32);
+    return { key: keyWith(this.#firstCall), startKey: keyWith(null) };
   }
 }
 

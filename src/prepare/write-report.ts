@@ -10,14 +10,14 @@ import type { PruneReport } from "./report.ts";
 
 /** What a preparation did. */
 export function reportOf(
-  { conversation, changes, shown, warnings, faults, pruning }: Preparation,
+  { conversation, changes, shown, warnings, faults, pruning, total }: Preparation,
   { wire, window, before, replayed }: Pick<PruneReport, "window" | "before"> & { wire: Wire; replayed: number },
   { why, triggers }: StepPlan<Item>,
 ): PruneReport {
   const counts = { insured: 0, batched: 0, trimmed: 0, cleared: 0 };
   for (const to of shown.values()) counts[to]++;
   const max = NUMBERS.pruneReportChanges.default;
-  const { total, malformed, items } = conversation;
+  const { malformed, items } = conversation;
   return {
     wire: wire.name,
     mode: pruning.mode,

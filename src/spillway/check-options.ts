@@ -63,11 +63,11 @@ const PREPARE: { [key in keyof Required<PrepareOptions>]: true } = {
   window: true,
   model: true,
   pruning: true,
+  systemAndTools: true,
 };
 
 const CALL: { [key in keyof Required<CallOptions>]: true } = {
   ...PREPARE,
-  systemAndTools: true,
   beside: true,
   answerTokens: true,
   ladder: true,

@@ -3,7 +3,7 @@ import type { Wire, WireCall, WireMessage, WireRole } from "../contract/wire.ts"
 import { plainName } from "../stages/mark/data-block.ts";
 import { splitsPair } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { weighMedia, weighOutside } from "../stages/prune/weight.ts";
+import { countAll, weighMessage, weightOf } from "../stages/prune/weight.ts";
 import { grouped } from "../values.ts";
 import { type PairedResult, pairResults } from "../wire/pair-results.ts";
 import { mostPieces, startSplit } from "./plan-summary.ts";
@@ -270,9 +270,6 @@ function limitsAt(share: number): RenderLimits {
   };
 }
 
-/** What a message costs besides its texts. */
-const MESSAGE_TOKENS = 8;
-
 /** A conversation that was read, with its tokens counted. */
 export interface ReadConversation {
   views: WireMessage[];
@@ -283,18 +280,11 @@ export interface ReadConversation {
 
 /** Reads a conversation and counts its tokens. */
 export function readConversation(wire: Wire, messages: readonly unknown[], counter: TokenCounter): ReadConversation {
-  const views = messages.map((message) => wire.read(message));
-  const planned = views.map((view) => ({ role: view.role, tokens: weigh(view, counter) }));
+  const weighed = messages.map((message) => weighMessage(wire, message, countAll(counter)));
+  const views = weighed.map(({ view }) => view);
+  const planned = weighed.map((one) => ({ role: one.view.role, tokens: weightOf(one).tokens }));
   const tokens = planned.reduce((sum, one) => sum + one.tokens, 0);
   return { views, pairs: pairResults(views), planned, tokens };
-}
-
-function weigh(view: WireMessage, counter: TokenCounter): number {
-  const results = view.results.reduce(
-    (sum, { texts, media }) => sum + counter.count(texts.join("\n")) + weighMedia(media).tokens,
-    0,
-  );
-  return weighOutside(view, counter).tokens + results + MESSAGE_TOKENS;
 }
 
 /** Returns the number of results whose call is missing. */

@@ -12,7 +12,7 @@ import {
 } from "./blocks.ts";
 import { type Content, type ContentShape, readContent, typedShape, writeContent } from "./content.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
-import { idOf, isJsonText, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
+import { idOf, isJsonText, jsonChars, jsonText, pick, textOrNull, withField } from "./record.ts";
 
 const ROLES = new Set<unknown>(["system", "user", "assistant", "tool"]);
 
@@ -49,6 +49,7 @@ export const aiSdk: Wire = makeWire({
     return content.length === 0 ? null : { role: "tool", content };
   },
   say: (text) => ({ role: "user", content: [{ type: "text", text }] }),
+  sent: (message) => pick(message, ["role", "content"]),
 });
 
 function readPart(view: WireMessage, hosted: WireCall[], part: JsonRecord, index: number): void {

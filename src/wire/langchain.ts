@@ -3,7 +3,7 @@ import { isRecord, type JsonRecord } from "../values.ts";
 import { addCall, addHostedCall, addMedia, addResult, addText, readBlocks, settleHosted } from "./blocks.ts";
 import { type ContentShape, typedShape, writeContent } from "./content.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
-import { idOf, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
+import { idOf, jsonChars, jsonText, pick, textOrNull, withField } from "./record.ts";
 
 const AT = "content";
 const MEDIA = /^(image|image_url|audio|input_audio|video|file|media|document|text-plain)$/;
@@ -63,15 +63,31 @@ export const langchain: Wire = makeWire({
     return { type: "tool", tool_call_id: call.id, name: call.tool, content: text, status: "error" };
   },
   say: (text) => ({ type: "human", content: text }),
+  sent(message) {
+    const { fields } = openMessage(message);
+    const { content, tool_calls: calls, additional_kwargs: more } = fields;
+    const raw = isRecord(more) ? pick(more, ["tool_calls"]) : {};
+    const isListed = Array.isArray(calls) && calls.length > 0;
+    return {
+      role: kindOf(message),
+      ...pick(fields, ["content", "name", "tool_call_id", "invalid_tool_calls"]),
+      ...(Array.isArray(content) && { content: content.filter((block) => !isListed || !isCallBlock(block)) }),
+      ...(isListed ? { tool_calls: calls } : raw),
+    };
+  },
 });
+
+/** Returns true for a block that says a call once more: the same calls are in tool_calls. */
+function isCallBlock(block: unknown): boolean {
+  return isRecord(block) && /^(tool_use|tool_call|function_call)$/.test(String(block.type));
+}
 
 function readBlock(view: WireMessage, hosted: WireCall[], block: JsonRecord, at: number): void {
   const type = String(block.type);
   const bytes = mediaBytesOf(block);
   if (type === "text") addText(view, block.text);
   else if (bytes !== null) addMedia(view, bytes);
-  // The same calls are in tool_calls.
-  else if (type === "tool_use" || type === "tool_call" || type === "function_call") return;
+  else if (isCallBlock(block)) return;
   else if (type === "server_tool_call" || type === "server_tool_use") {
     addHostedCall(view, hosted, idOf(block.id), block.name, block.args ?? block.input);
   } else if (type === "server_tool_call_result" || type.endsWith("_tool_result")) {

@@ -12,6 +12,8 @@ export interface WireParts {
   write(message: JsonRecord, edits: readonly WireEdit[]): JsonRecord;
   missing(calls: readonly WireCall[], text: string): unknown;
   say(text: string): unknown;
+  /** Returns what of a message goes to the provider. If it is absent, all of it does. */
+  sent?(message: JsonRecord): unknown;
 }
 
 /**
@@ -36,6 +38,9 @@ export function makeWire(parts: WireParts): Wire {
     },
     missing: parts.missing,
     say: parts.say,
+    sent(message) {
+      return isRecord(message) && parts.sent !== undefined ? (attempt(() => parts.sent?.(message)) ?? null) : message;
+    },
   };
 }
 

@@ -3,7 +3,7 @@ import { isRecord, type JsonRecord } from "../values.ts";
 import { addCall, addResult } from "./blocks.ts";
 import { type ContentShape, readContent, typedShape, writeContent } from "./content.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
-import { idOf, isJsonText, jsonChars, jsonText, withField } from "./record.ts";
+import { idOf, isJsonText, jsonChars, jsonText, pick, withField } from "./record.ts";
 
 // Reads results of tools/call, alone or in the JSON-RPC message that carries them. The request of tools/call is the
 // call.
@@ -54,6 +54,12 @@ export const mcp: Wire = makeWire({
   },
   // A server's results are not a conversation.
   say: () => null,
+  // A host shows a model what a server says, and the structured content only where nothing else is said.
+  sent(message) {
+    const result = isRecord(message.result) ? message.result : message;
+    const isSaid = Array.isArray(result.content) && result.content.length > 0;
+    return isSaid ? pick(result, [AT, "isError"]) : pick(result, ["structuredContent", "isError", "method", "params"]);
+  },
 });
 
 function readResult(view: WireMessage, result: JsonRecord, id: string | null): WireMessage {

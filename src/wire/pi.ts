@@ -3,7 +3,7 @@ import { isRecord, type JsonRecord } from "../values.ts";
 import { addCall, addMedia, addResult, addText, readBlocks, settleRole, writeBlocks } from "./blocks.ts";
 import { typedShape, writeContent } from "./content.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
-import { idOf, jsonChars, textOrNull, withField } from "./record.ts";
+import { idOf, jsonChars, pick, textOrNull, withField } from "./record.ts";
 
 // Reads messages of pi and OpenClaw sessions, and the lines of their transcripts, which hold such messages. Older
 // sessions and other harnesses use other names for the same fields. All of them are read.
@@ -54,7 +54,23 @@ export const pi: Wire = makeWire({
     return { role: "toolResult", toolCallId: call.id, toolName: call.tool, content, isError: true };
   },
   say: (text) => ({ role: "user", content: [{ type: "text", text }] }),
+  sent(entry) {
+    const message = isRecord(entry.message) && entry.role === undefined ? entry.message : entry;
+    if (message.excludeFromContext === true) return null;
+    const fields = pick(message, SENT);
+    return Array.isArray(fields.content) ? { ...fields, content: fields.content.map(sentBlock) } : fields;
+  },
 });
+
+/** The fields that pi sends on. It keeps others in a message: a tool's details, usage, times, the model's name. */
+const SENT = ["role", "content", "toolCallId", "toolName", "isError", "command", "output", "summary"];
+
+/** The text from which a call's arguments were read is not sent beside them. */
+function sentBlock(block: unknown): unknown {
+  if (!isRecord(block) || block.partialJson === undefined || block.arguments === undefined) return block;
+  const { partialJson: _partialJson, ...sent } = block;
+  return sent;
+}
 
 function readMessage(message: JsonRecord): WireMessage {
   const view = emptyView(ROLES.get(message.role) ?? "other");

@@ -22,6 +22,13 @@ export function withField(record: JsonRecord, field: string, value: unknown): Js
   });
 }
 
+/** Returns a plain object with these fields of a record, as far as it has them. */
+export function pick(record: JsonRecord, fields: readonly string[]): JsonRecord {
+  return Object.fromEntries(
+    fields.filter((field) => record[field] !== undefined).map((field) => [field, record[field]]),
+  );
+}
+
 const MAX_DEPTH = 64;
 
 /**

@@ -58,7 +58,8 @@ export class Renderer {
     const results = view.results.map(({ texts }) => texts.join("\n"));
     const emptied = view.results.filter(({ fixed }) => !fixed).map(({ at }) => ({ at, texts: [""] }));
     const outside: string[] = [];
-    collect(emptied.length === 0 ? message : this.#wire.write(message, emptied), outside);
+    const rest = emptied.length === 0 ? message : this.#wire.write(message, emptied);
+    collect(this.#wire.sent === undefined ? rest : this.#wire.sent(rest), outside);
     const text = [view.role, ...outside, ...results, ""].join("\n");
     const media = view.results.reduce((sum, result) => sum + result.media.count, view.media.count);
     return {

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { newBreaker } from "../stages/spill/breaker.ts";
-import { Projections } from "./projections.ts";
+import { Memories } from "./memories.ts";
 
-const projections = (maxConversations: number) =>
-  new Projections({
+const memories = (maxConversations: number) =>
+  new Memories({
     ledger: null,
     breaker: newBreaker(1, 1, () => 0),
     deadlineMs: 1000,
@@ -15,7 +15,7 @@ const projections = (maxConversations: number) =>
   });
 
 it("holds as many conversations as it may; the one that was not used for longest is forgotten first", async () => {
-  const known = projections(3);
+  const known = memories(3);
   const [first, second, third] = [await known.of("first"), await known.of("second"), await known.of("third")];
   expect(await known.of("first")).toBe(first);
   await known.of("fourth");

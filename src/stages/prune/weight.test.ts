@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { TokenCounter } from "../contract/token-counter.ts";
-import type { Wire } from "../contract/wire.ts";
-import { wireNamed } from "../wire/index.ts";
-import { weighMessage } from "./weigh-message.ts";
+import type { TokenCounter } from "../../contract/token-counter.ts";
+import type { Wire } from "../../contract/wire.ts";
+import { wireNamed } from "../../wire/index.ts";
+import { countAll, weighMessage, weightOf } from "./weight.ts";
 
 const byLetter: TokenCounter = { name: "letters", exact: true, maxBytesPerToken: 1, count: (text) => text.length };
 const tokensOf = (message: unknown, wire = "anthropic", counter = byLetter) =>
-  weighMessage(wireNamed(wire) as Wire, message, counter).weight.tokens;
+  weightOf(weighMessage(wireNamed(wire) as Wire, message, countAll(counter))).tokens;
 
 describe("what no model reads as text", () => {
   it.each([
