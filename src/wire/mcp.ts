@@ -56,11 +56,16 @@ export const mcp: Wire = makeWire({
   say: () => null,
   // A host shows a model what a server says, and the structured content only where nothing else is said.
   sent(message) {
-    const result = isRecord(message.result) ? message.result : message;
-    const isSaid = Array.isArray(result.content) && result.content.length > 0;
-    return isSaid ? pick(result, [AT, "isError"]) : pick(result, ["structuredContent", "isError", "method", "params"]);
+    const { result } = message;
+    if (message.jsonrpc === undefined) return sentResult(message);
+    return isRecord(result) ? { ...message, result: sentResult(result) } : message;
   },
 });
+
+function sentResult(result: JsonRecord): JsonRecord {
+  const isSaid = Array.isArray(result.content) && result.content.length > 0;
+  return pick(result, [isSaid ? AT : "structuredContent", "isError"]);
+}
 
 function readResult(view: WireMessage, result: JsonRecord, id: string | null): WireMessage {
   const about = { at: AT, id, tool: null, isError: result.isError === true, fixed: false };
