@@ -15,7 +15,7 @@ export interface Rendered {
 }
 
 /** The tokens of one image, audio or file, as `prepare` counts them. */
-const MEDIA_TOKENS = 2000;
+const MEDIA_TOKENS = 1600;
 /** Fields that no model reads: names of things, what things cost, and data that is not text. */
 const UNREAD = new Set(
   (

@@ -28,7 +28,7 @@ type Count = (text: string) => number;
 /** What one image, audio or file counts. */
 const MEDIA_CHARS = 8000;
 /** What a picture of common size costs. */
-export const MEDIA_TOKENS = 1600;
+const MEDIA_TOKENS = 1600;
 /** What a message costs besides its texts and marks. With the marks for its role and content there are three. */
 const MESSAGE_TOKENS = 1;
 /** Fields that no model reads as text. Their name and value cost one or two tokens of the format. */
@@ -103,7 +103,7 @@ export function weighText(text: string, count: Count): Weight & { lines: number 
 }
 
 /** Images and other media. */
-export function weighMedia({ count, bytes }: { count: number; bytes: number }): Weight {
+function weighMedia({ count, bytes }: { count: number; bytes: number }): Weight {
   return count === 0 ? NO_WEIGHT : { chars: count * MEDIA_CHARS, tokens: count * MEDIA_TOKENS, bytes };
 }
 
