@@ -1,4 +1,5 @@
-// Keeping whole outputs: `spillway run` beside `cat | cat > file` and other agents' runners, and what reading back costs.
+// Keeping whole outputs: `spillway run` beside `cat | tee copy | sha256sum; sync copy`, which does the same work, and other
+// agents' runners, and what reading back costs.
 import { createHash } from "node:crypto";
 import { createReadStream, readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -12,12 +13,12 @@ import { measuredNode, quote, runShell } from "./run-shell.mjs";
 
 const script = (name) => fileURLToPath(new URL(name, import.meta.url));
 const SEARCHED_BYTES = 100e6;
-const TARGET = { peakRssMb: 130, linesMs: 30, besideRg: 3, packedMs: 400, ledgerMs: 0.3 };
+const TARGET = { peakRssMb: 130, linesMs: 30, besideRg: 3, ledgerMs: 0.3 };
 
 const RUNS = [
-  { name: "spillway run --no-redact --no-fold", flags: ["--no-redact", "--no-fold"], atLeast: 0.5 },
+  { name: "spillway run --no-redact --no-fold", flags: ["--no-redact", "--no-fold"], atLeast: 1 },
   { name: "spillway run --no-redact", flags: ["--no-redact"] },
-  { name: "spillway run", flags: [], atLeast: 0.2 },
+  { name: "spillway run", flags: [], atLeast: 0.5 },
   { name: "pi createBashTool (saves to a file, no hash)", peer: "pi", script: "./pi-bash.mjs" },
   { name: "cline createShellExecutor (saves nothing)", peer: "cline", script: "./cline-bash.mjs" },
 ];
@@ -37,11 +38,11 @@ function measureRun(run, input, options, workDir) {
       : measuredNode(script(run.script), [file]);
   const pairs = run.peer === undefined ? (options.smoke ? 1 : 5) : 1;
   const runs = Array.from({ length: pairs }, () => {
-    const plain = runShell(`cat ${quote(file)} | cat > ${quote(out)}`, { workDir });
+    const same = runShell(`cat ${quote(file)} | tee ${quote(out)} | sha256sum; sync ${quote(out)}`, { workDir });
     rmSync(out);
     rmSync(dir, { recursive: true, force: true });
     const ours = runShell(`${line} > ${quote(shown)}`, { workDir, env: { TMPDIR: workDir } });
-    return { plain, ours };
+    return { same, ours };
   });
   const of = (key) => median(runs.map(({ ours }) => ours[key]));
   return {
@@ -50,7 +51,7 @@ function measureRun(run, input, options, workDir) {
     wallSeconds: of("wallSeconds"),
     cpuSeconds: of("userSeconds") + of("systemSeconds"),
     peakRssMb: Math.max(...runs.map(({ ours }) => ours.peakRssMb)),
-    besideCat: median(runs.map(({ plain, ours }) => plain.wallSeconds / ours.wallSeconds)),
+    besideTee: median(runs.map(({ same, ours }) => same.wallSeconds / ours.wallSeconds)),
     atLeast: run.atLeast,
   };
 }
@@ -67,10 +68,10 @@ function faultsOfRun(name, input, sha256, workDir) {
 function runTable(results, options) {
   const whole = options.megabytes >= 1000 && !options.smoke;
   const rows = results.map((result) => {
-    const { besideCat, peakRssMb, atLeast } = result;
+    const { besideTee, peakRssMb, atLeast } = result;
     const isOwn = result.name.startsWith("spillway");
     const targets = [
-      ...(atLeast === undefined || !whole ? [] : [`${besideCat >= atLeast ? "" : "MISSED: "}>= ${atLeast} beside cat`]),
+      ...(atLeast === undefined || !whole ? [] : [`${besideTee >= atLeast ? "" : "MISSED: "}>= ${atLeast} beside tee`]),
       ...(isOwn ? [`${peakRssMb <= TARGET.peakRssMb ? "" : "MISSED: "}<= ${TARGET.peakRssMb} MB`] : []),
     ];
     return [
@@ -78,16 +79,16 @@ function runTable(results, options) {
       result.wallSeconds.toFixed(2),
       result.cpuSeconds.toFixed(2),
       peakRssMb.toFixed(0),
-      besideCat.toFixed(2),
+      besideTee.toFixed(2),
       targets.join(", "),
     ];
   });
   return {
     title: `A command that writes ${options.megabytes} MB, all of it saved`,
-    columns: ["command", "wall s", "CPU s", "peak RSS MB", "beside cat|cat>file", "must reach"],
+    columns: ["command", "wall s", "CPU s", "peak RSS MB", "beside tee and sha256sum", "must reach"],
     rows,
     notes: [
-      "beside cat|cat>file: wall clock of `cat file | cat > copy` (not flushed to the disk) / wall clock of the command, which flushes.",
+      "beside tee and sha256sum: wall clock of `cat file | tee copy | sha256sum; sync copy` / wall clock of the command. Both save, hash and flush.",
       "CPU and memory: of the measured process alone, threads and start-up included.",
       `Medians of ${options.smoke ? "1 pair" : "5 pairs"} run in turn (peers: 1).`,
       ...(whole ? [] : ["Speed is judged at 1 GB only: at this size starting is most of it."]),
@@ -97,7 +98,7 @@ function runTable(results, options) {
 
 function keptTable(kept, options) {
   const judged = (value, limit, unit) => `${value <= limit ? "" : "MISSED: "}< ${limit} ${unit}`;
-  const { linesMs, plain, packed, ledgerMsEach, times, outputs } = kept;
+  const { linesMs, plain, ledgerMsEach, times, outputs } = kept;
   return {
     title: "Reading back, through the library",
     columns: ["call", "ms", "beside rg", "must reach"],
@@ -115,21 +116,13 @@ function keptTable(kept, options) {
         judged(plain.ratio, TARGET.besideRg, "times rg"),
       ],
       [
-        "search of 100 MB, compressed",
-        packed.oursMs.toFixed(0),
-        packed.ratio.toFixed(2),
-        judged(packed.oursMs, TARGET.packedMs, "ms"),
-      ],
-      [
         `the ledger, for each of ${outputs} small outputs`,
         ledgerMsEach.toFixed(3),
         "-",
         judged(ledgerMsEach, TARGET.ledgerMs, "ms"),
       ],
     ],
-    notes: [
-      `Medians of ${times} (compressed: at most 30). rg: \`rg --count\` on the same bytes in a plain file, in turn with ours.`,
-    ],
+    notes: [`Medians of ${times}. rg: \`rg --count\` on the same bytes in a plain file, in turn with ours.`],
   };
 }
 

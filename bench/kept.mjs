@@ -58,8 +58,6 @@ async function searches(count) {
   return { oursMs: median(ours), rgMs: median(theirs), ratio: median(ours.map((ms, i) => ms / theirs[i])) };
 }
 const plain = await searches(times);
-const { bytesAfter } = await spillway.store.compressIdle({ nowMs: Date.now() + 86_400_000 * 2 });
-const packed = await searches(Math.min(times, 30));
 
 const outputs = mode === "smoke" ? 1000 : 10_000;
 const bare = await createSpillway({ store: null, ledger: null, env: {} });
@@ -85,8 +83,6 @@ const result = {
   outputs,
   linesMs: median(lines),
   plain,
-  packed,
-  packedBytes: bytesAfter,
   ledgerMsEach: withLedger - without,
   faults,
 };

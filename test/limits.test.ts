@@ -314,7 +314,6 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   collectDelayMs: 5000,
   collectQuickMs: 500,
   staleSpoolMs: 3_600_000,
-  compressAfterMs: 3_600_000,
   freeReserveBytes: 67_108_864,
   recallChars: 20_000,
   recallLines: 400,

@@ -5,8 +5,6 @@ export interface SearchSource {
   file: string | null;
   bytes: number;
   read(range: ByteRange): Promise<Uint8Array>;
-  /** Ranges of this size that begin at a multiple of it cost least; without it, large ones do. */
-  blockBytes?: number;
 }
 
 /** What to find. A match lies within one line. */

@@ -53,7 +53,7 @@ export interface ArtifactWriter {
 /** How much of what was kept may stay, and for how long. What is absent is the built-in number. */
 export interface Retention {
   maxAgeMs?: number | undefined;
-  /** All artifacts together, as they came: compressing makes no room here. */
+  /** All artifacts together. */
   maxBytes?: number | undefined;
   maxSessionBytes?: number | undefined;
   /** Nothing goes that was kept within this, or belongs to a session seen within it. */
@@ -66,12 +66,10 @@ export interface ByteRange {
   to: number;
 }
 
-/** An artifact held open. What is removed or compressed meanwhile reads as before, or is a fault; never as other bytes. */
+/** An artifact held open. What is removed meanwhile reads as before, or is a fault; never as other bytes. */
 export interface HeldArtifact {
   /** As the store's. */
   read(range: ByteRange): Promise<Uint8Array>;
-  /** Ranges of this size that begin at a multiple of it cost least; without it, any do. */
-  blockBytes?: number;
   close(): Promise<void>;
 }
 

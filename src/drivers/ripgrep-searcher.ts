@@ -58,7 +58,7 @@ async function searchWith(
       if (end.code !== 2) return end;
       if (hasOutput) throw new SpillwayError("store-unavailable", "The artifact could not be read to its end.");
       if (lineEnds.length > 0 && end.complaint.includes('literal "\\r" is not allowed')) lineEnds = [];
-      // The store may have compressed the file after it named it.
+      // The store may have removed the file after it named it.
       else if ("file" in input && /\(os error \d+\)/.test(end.complaint)) file = null;
       else throw badPattern(end);
     }

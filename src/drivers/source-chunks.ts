@@ -6,10 +6,7 @@ const CHUNK_BYTES = 4 * 1024 * 1024;
 const AHEAD_BYTES = 2 * 1024 * 1024;
 
 /** Yields a source from its start, and reads ahead of the chunk in use. */
-export async function* readChunks(
-  source: SearchSource,
-  chunkBytes = source.blockBytes ?? CHUNK_BYTES,
-): AsyncGenerator<Uint8Array> {
+export async function* readChunks(source: SearchSource, chunkBytes = CHUNK_BYTES): AsyncGenerator<Uint8Array> {
   const chunkAt = (from: number) => {
     const chunk = source.read({ from, to: Math.min(from + chunkBytes, source.bytes) });
     // If the reader stops here, nobody waits for this chunk.

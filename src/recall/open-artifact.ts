@@ -81,9 +81,7 @@ export async function openArtifact(store: Store, id: string, scope: Scope): Prom
     lineAt,
     read,
     async source() {
-      const file = await store.file(id, scope);
-      const blockBytes = file === null ? (await hold()).blockBytes : undefined;
-      return { file, bytes: artifact.bytes, read, ...(blockBytes === undefined ? {} : { blockBytes }) };
+      return { file: await store.file(id, scope), bytes: artifact.bytes, read };
     },
     close: async () => (await holding?.catch(() => null))?.close(),
   };

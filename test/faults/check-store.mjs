@@ -1,8 +1,7 @@
 // Reads a store by its documented format (docs/reference/on-disk-format.md) and nothing else: no line of src/ is used.
 import { createHash, createHmac } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { inflateRawSync } from "node:zlib";
 import { DatabaseSync } from "@photostructure/sqlite";
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
@@ -72,19 +71,14 @@ function* checkRow(dir, database, secret, row) {
   if (idOf(key) !== row.id) yield "its id is not that of its key";
   const path = join(dir, "artifacts", key.slice(0, 2), key);
   const bytes =
-    row.form === "row"
-      ? database.prepare("select data from small where key = ?").get(key).data
-      : row.form === "plain"
-        ? readFileSync(path)
-        : readBlocks(readFileSync(`${path}.blocks`));
+    row.form === "row" ? database.prepare("select data from small where key = ?").get(key).data : readFileSync(path);
   if (bytes.length !== row.bytes) yield `${bytes.length} bytes, not ${row.bytes}`;
   if (createHash("sha256").update(bytes).digest("hex") !== row.sha256) yield "its bytes have another hash";
   const lines = linesOf(bytes);
   if (lines !== row.lines) yield `${lines} lines, not ${row.lines}`;
-  if (row.form !== "row" && (statSync(row.form === "plain" ? path : `${path}.blocks`).mode & 0o777) !== 0o600) {
-    yield "its file is not private";
-  }
-  if (row.form !== "row" && existsSync(`${path}.idx`)) yield* checkIndex(readFileSync(`${path}.idx`), bytes);
+  if (row.form === "plain" && (statSync(path).mode & 0o777) !== 0o600) yield "its file is not private";
+  const index = database.prepare("select data from line_indexes where key = ?").get(key);
+  if (row.form === "plain" && index !== undefined) yield* checkIndex(Buffer.from(index.data), bytes);
   const ties = database.prepare("select count(*) as n from artifact_sessions where key = ?").get(key);
   if (ties.n === 0) yield "it belongs to no session, not even to none";
 }
@@ -103,43 +97,35 @@ function linesOf(bytes) {
   return breaks + (bytes.length > 0 && bytes[bytes.length - 1] !== 10 ? 1 : 0);
 }
 
-function* checkIndex(file, bytes) {
-  const body = file.subarray(0, -32);
-  if (!createHash("sha256").update(body).digest().equals(file.subarray(-32))) return yield "its index is torn";
-  if (body.toString("latin1", 0, 8) !== "SPWLINE1") yield "its index is no index";
+function* checkIndex(data, bytes) {
+  const body = data.subarray(0, -4);
+  if (crc32(body) !== data.readUInt32LE(body.length)) return yield "its index is torn";
+  if (body.toString("latin1", 0, 8) !== "SPWLINE2") yield "its index is no index";
   const blockBytes = body.readUInt32LE(8);
   if (Number(body.readBigUInt64LE(16)) !== bytes.length) yield "its index is of another length";
   let breaks = 0;
   for (let block = 0; block * blockBytes < bytes.length; block += 1) {
     const end = Math.min(bytes.length, (block + 1) * blockBytes);
     for (let at = block * blockBytes; at < end; at += 1) if (bytes[at] === 10) breaks += 1;
-    if (Number(body.readBigUInt64LE(32 + block * 8)) !== breaks) return yield `its index is wrong at block ${block}`;
+    if (Number(body.readBigUInt64LE(32 + block * 12)) !== breaks) return yield `its index is wrong at block ${block}`;
+    if (body.readUInt32LE(40 + block * 12) !== crc32(bytes.subarray(block * blockBytes, end))) {
+      return yield `its checksum is wrong at block ${block}`;
+    }
   }
   if (Number(body.readBigUInt64LE(24)) !== breaks) yield "its index counts otherwise";
 }
 
-function readBlocks(file) {
-  const footer = file.subarray(-64);
-  if (file.toString("latin1", 0, 8) !== "SPWBLOK1" || footer.toString("latin1", 56) !== "SPWBEND1") {
-    throw new Error("no block file");
-  }
-  const indexAt = Number(footer.readBigUInt64LE(8));
-  const count = footer.readUInt32LE(16);
-  const index = file.subarray(indexAt, indexAt + count * 32);
-  const sum = createHash("sha256").update(index).update(footer.subarray(0, 24)).digest();
-  if (!sum.equals(footer.subarray(24, 56))) throw new Error("torn index of blocks");
-  const blocks = Array.from({ length: count }, (_none, number) => {
-    const entry = index.subarray(number * 32, number * 32 + 32);
-    const offset = Number(entry.readBigUInt64LE(0));
-    const stored = file.subarray(offset, offset + entry.readUInt32LE(8));
-    const plain = entry.readUInt32LE(12) === 1 ? inflateRawSync(stored) : stored;
-    const check = createHash("sha256").update(plain).digest().subarray(0, 16);
-    if (!check.equals(entry.subarray(16))) throw new Error(`block ${number} is damaged`);
-    return plain;
-  });
-  const bytes = Buffer.concat(blocks);
-  if (bytes.length !== Number(footer.readBigUInt64LE(0))) throw new Error("blocks of another length");
-  return bytes;
+/** CRC-32 as of IEEE 802.3, bit by bit from its definition, eight at a time by a table. */
+const TABLE = Array.from({ length: 256 }, (_none, byte) => {
+  let sum = byte;
+  for (let bit = 0; bit < 8; bit += 1) sum = (sum & 1) === 1 ? (sum >>> 1) ^ 0xedb88320 : sum >>> 1;
+  return sum >>> 0;
+});
+
+function crc32(bytes) {
+  let sum = 0xffffffff;
+  for (let at = 0; at < bytes.length; at += 1) sum = (sum >>> 8) ^ TABLE[(sum ^ bytes[at]) & 255];
+  return (sum ^ 0xffffffff) >>> 0;
 }
 
 /** Files of a store's artifacts and spool, for tests that count what is left. */

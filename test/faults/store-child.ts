@@ -22,7 +22,7 @@ export async function keepUntilKilled(dir: string, seed: string, name: string): 
   const spillway = await createSpillway({ store, ledger, env: {} });
   tell({ ready: true });
   for (let round = 0; ; round += 1) {
-    // Sometimes long enough for the thread that writes and hashes.
+    // Sometimes long enough for many batches and a check of the quota.
     const bytes = random(3) === 0 ? random(2000) : random(40) === 0 ? 17_000_000 + random(2_000_000) : random(500_000);
     const word = `${seed} ${round} ${"x".repeat(random(90))}\n`;
     const call = `${name}-${round}`;
@@ -43,6 +43,5 @@ export async function keepUntilKilled(dir: string, seed: string, name: string): 
     const event = { kind: "output-clamped" as const, atMs: Date.now(), session: "s", tool: "x", call, artifact: id };
     await ledger.record({ ...event, receipt, more: null });
     tell({ call });
-    if (random(4) === 0) await store.compressIdle({ nowMs: Date.now() + 86_400_000, max: 2 });
   }
 }

@@ -6,7 +6,6 @@ import {
   mkdir,
   mkdtemp,
   open,
-  readFile,
   rm,
   stat,
   symlink,
@@ -49,7 +48,11 @@ const fileOf = (ending: string) => {
   if (found === undefined) throw new Error(`no file with ${ending}`);
   return found;
 };
-const compress = () => store.compressIdle({ nowMs: Date.now() + 86_400_000 });
+
+/** The name of the file that holds bytes of this hash. */
+function fileNameOf(sha256: string): string | undefined {
+  return database.raw.prepare<{ key: string }>("select key from artifacts where sha256 = ?").get(sha256)?.key;
+}
 
 async function flip(path: string, at: number): Promise<void> {
   const handle = await open(path, "r+");
@@ -62,57 +65,72 @@ describe("damage", () => {
   it("a line index that is damaged or gone is made anew", async () => {
     const { id } = await keep();
     const truth = await store.locate(id, "local", [30_000, 30_010]);
+    const { raw } = database;
     for (const harm of [
-      () => flip(fileOf(".idx"), 40),
-      () => unlink(fileOf(".idx")),
-      () => truncate(fileOf(".idx"), 7),
+      () => raw.exec("update line_indexes set data = zeroblob(length(data))"),
+      () => raw.exec("delete from line_indexes"),
+      () => raw.exec("update line_indexes set data = substr(data, 1, 7)"),
     ]) {
-      await harm();
-      const other = await localStore({ dir, database });
-      expect(await other.locate(id, "local", [30_000, 30_010])).toEqual(truth);
+      harm();
+      expect(await store.locate(id, "local", [30_000, 30_010])).toEqual(truth);
       expect(checkStore(dir, [])).toEqual([]);
     }
   });
 
-  it("a compressed block that is damaged is told by its bytes; the others are read", async () => {
+  it("a bit that flips anywhere in a file is never read silently; the other blocks are read", async () => {
     const { id } = await keep();
-    expect((await compress()).compressed).toBe(1);
-    await flip(fileOf(".blocks"), 1000);
-    await expect(store.read(id, "local", { from: 0, to: 10 })).rejects.toThrow(
-      /is damaged: bytes 0-1048576.*spillway verify/,
-    );
-    const far = await store.read(id, "local", { from: 1_100_000, to: 1_100_100 });
-    expect(Buffer.from(far ?? [])).toEqual(OUTPUT.subarray(1_100_000, 1_100_100));
-    expect((await store.verify()).damaged).toMatchObject([{ id }]);
-  });
-
-  it("a compressed file that is torn at any place is refused", async () => {
-    const { id } = await keep();
-    await compress();
-    const path = fileOf(".blocks");
-    const whole = await readFile(path);
-    for (const bytes of [0, 10, 63, 64, 5000, whole.length - 1]) {
-      await writeFile(path, whole.subarray(0, bytes));
-      await expect(store.read(id, "local", { from: 0, to: 10 })).rejects.toMatchObject({ code: "store-damaged" });
+    const path = fileOf("");
+    for (let at = 0; at < OUTPUT.length; at += 27_011) {
+      await flip(path, at);
+      await expect(store.read(id, "local", { from: at, to: at + 1 })).rejects.toThrow(/is damaged.*spillway verify/);
+      await expect(store.read(id, "local", { from: 0, to: OUTPUT.length })).rejects.toMatchObject({
+        code: "store-damaged",
+      });
+      const far = (at + 200_000) % (OUTPUT.length - 100);
+      const other = await store.read(id, "local", { from: far, to: far + 100 });
+      expect(Buffer.from(other ?? [])).toEqual(OUTPUT.subarray(far, far + 100));
+      await flip(path, at);
     }
+    expect((await store.verify()).damaged).toEqual([]);
   });
 
-  it("a plain file of another length is refused, one with other bytes is found by verify", async () => {
+  it("damage does not become the truth when a line index is made anew", async () => {
     const { id } = await keep();
     await flip(fileOf(""), 5000);
-    expect(await store.verify()).toMatchObject({ checked: 1, damaged: [{ id }], missing: [] });
+    database.raw.exec("delete from line_indexes");
+    await expect(store.read(id, "local", { from: 900_000, to: 900_010 })).rejects.toMatchObject({
+      code: "store-damaged",
+    });
+    expect(database.raw.prepare("select * from line_indexes").all()).toEqual([]);
+  });
+
+  it("verify goes on past damage and tells every damaged artifact", async () => {
+    const kept = [];
+    for (const word of ["a", "b", "c", "d"]) kept.push(await keep(Buffer.alloc(100_000, `${word}\n`)));
+    kept.push(await keep(Buffer.from("small")));
+    const whole = await keep();
+    const files = filesOf(dir).filter((path) => !path.includes(String(fileNameOf(whole.sha256))));
+    await flip(files[0] ?? "", 5000);
+    await flip(files[1] ?? "", 99_999);
+    await truncate(files[2] ?? "", 7);
+    await unlink(files[3] ?? "");
+    database.raw.exec("update small set data = zeroblob(5)");
+    const { checked, damaged, missing } = await store.verify();
+    expect({ checked, damaged: damaged.length, missing: missing.length }).toEqual({
+      checked: 6,
+      damaged: 4,
+      missing: 1,
+    });
+    const told = [...damaged, ...missing].map(({ id }) => id);
+    expect(told.toSorted()).toEqual(kept.map(({ id }) => id).toSorted());
+  });
+
+  it("a plain file of another length is refused, and keeping the same bytes again heals it", async () => {
+    const { id } = await keep();
     await appendFile(fileOf(""), "more");
     await expect(store.read(id, "local", { from: 0, to: 10 })).rejects.toThrow(/should hold \d+ bytes/);
-    // Keeping the same bytes again heals it.
     expect((await keep()).id).toBe(id);
     expect(await store.verify()).toMatchObject({ damaged: [], missing: [], orphaned: [] });
-  });
-
-  it("damage is not packed as if it were the artifact", async () => {
-    await keep();
-    await flip(fileOf(""), 5000);
-    expect(await compress()).toMatchObject({ compressed: 0, failed: [{ reason: expect.stringMatching(/not those/) }] });
-    expect(filesOf(dir).filter((path) => /\.(blocks|part)$/.test(path))).toEqual([]);
   });
 
   it("a file that somebody removed is told as such", async () => {
@@ -146,8 +164,6 @@ describe("damage", () => {
   it("artifacts kept as files are read by their ids though the database is lost, and are not collected", async () => {
     const { id, lines } = await keep();
     const packed = await keep(Buffer.concat([OUTPUT, OUTPUT]));
-    await compress();
-    await keep();
     await database.close();
     await rm(join(dir, "spillway.db"));
     database = await openDatabase(dir);
@@ -238,34 +254,5 @@ describe("links", () => {
     // Windows has no such modes.
     if (process.platform === "win32") return;
     await expect(localStore({ dir: shared, database })).rejects.toThrow(/can be written by other users/);
-  });
-});
-
-describe("while it is being switched", () => {
-  it("readers see the same bytes, whatever form they are in", async () => {
-    const { id } = await keep();
-    const state = { isDone: false };
-    const reading = (async () => {
-      for (let at = 0; !state.isDone; at = (at + 7919) % 400_000) {
-        const bytes = await store.read(id, "local", { from: at, to: at + 100 });
-        expect(Buffer.from(bytes ?? []).equals(OUTPUT.subarray(at, at + 100))).toBe(true);
-      }
-    })();
-    for (let round = 0; round < 10; round += 1) {
-      await compress();
-      await keep();
-    }
-    state.isDone = true;
-    await reading;
-  });
-
-  it("a plain file that was given to a searcher is left where it is", async () => {
-    const { id } = await keep();
-    const nowMs = Date.now() + 86_400_000;
-    const path = await store.file(id, "local");
-    expect(await store.compressIdle({ nowMs, olderThanMs: 86_400_000 + 60_000 })).toMatchObject({ compressed: 0 });
-    expect(await store.file(id, "local")).toBe(path);
-    await compress();
-    expect(await store.file(id, "local")).toBeNull();
   });
 });

@@ -156,7 +156,6 @@ export const NUMBERS = {
   collectDelayMs: row(5000, 0, 3_600_000, "after an output was kept, so that an agent at work is not held up"),
   collectQuickMs: row(500, 0, 60_000, "what a command that ends spends on it; the next one goes on"),
   staleSpoolMs: row(DAY_MS / 24, 60_000, 365 * DAY_MS, "files that nobody has owned for this long are removed"),
-  compressAfterMs: row(DAY_MS / 24, 0, 36_500 * DAY_MS, "artifacts not used for this long may be compressed"),
   freeReserveBytes: row(64 * MIB, 0, 1024 * GIB, "left free on the disk, so that ledger and agent can go on"),
 
   runCopyBytes: row(GIB, 0, 1024 * GIB, "a larger output is not copied into a run directory"),

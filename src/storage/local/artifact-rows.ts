@@ -6,6 +6,14 @@ import type { ArtifactSessionTable, ArtifactTable } from "./schema.ts";
 /** An artifact, and how one of its sessions saved it. */
 export type ArtifactRow = ArtifactTable & ArtifactSessionTable;
 
+/** The bytes of an artifact: in `data`, or in a file with its line index. */
+export interface Bytes {
+  data?: Uint8Array | null;
+  index?: Uint8Array | null;
+  /** Moves the file to where the row says. It may be called more than once. */
+  place?: () => void;
+}
+
 /** A row before its time is set. */
 export type NewRow = Omit<ArtifactRow, "created_ms" | "saved_ms">;
 
@@ -37,7 +45,7 @@ export function openRows({ kysely, all, change, transaction, write }: Database) 
   const drop = (key: string): boolean => {
     if (change(kysely.deleteFrom("artifacts").where("key", "=", key)) === 0) return false;
     change(kysely.deleteFrom("artifact_sessions").where("key", "=", key));
-    change(kysely.deleteFrom("small").where("key", "=", key));
+    for (const table of ["small", "line_indexes"] as const) change(kysely.deleteFrom(table).where("key", "=", key));
     return true;
   };
 
@@ -72,16 +80,19 @@ export function openRows({ kysely, all, change, transaction, write }: Database) 
     );
   }
 
-  function putData(key: string, data: Uint8Array | null): void {
-    if (data === null) change(kysely.deleteFrom("small").where("key", "=", key));
+  function put(table: "small" | "line_indexes", key: string, data: Uint8Array | null): void {
+    if (data === null) change(kysely.deleteFrom(table).where("key", "=", key));
     else
       change(
         kysely
-          .insertInto("small")
+          .insertInto(table)
           .values({ key, data })
           .onConflict((conflict) => conflict.column("key").doUpdateSet({ data })),
       );
   }
+
+  const dataOf = (table: "small" | "line_indexes", key: string): Uint8Array | null =>
+    all(kysely.selectFrom(table).select("data").where("key", "=", key))[0]?.data ?? null;
 
   function tie(tie: ArtifactSessionTable): void {
     change(
@@ -102,25 +113,22 @@ export function openRows({ kysely, all, change, transaction, write }: Database) 
     drop,
     find,
     findByKey,
-    smallData: (key: string) => all(kysely.selectFrom("small").select("data").where("key", "=", key))[0]?.data ?? null,
+    smallData: (key: string) => dataOf("small", key),
+    indexData: (key: string) => dataOf("line_indexes", key),
+    saveIndex: (key: string, data: Uint8Array) => write(() => put("line_indexes", key, data)),
     /** Returns when this database was made. A file that is older does not come from it. */
     madeMs: () => all(kysely.selectFrom("versions").select(({ fn }) => fn.min("applied_ms").as("at")))[0]?.at ?? 0,
     totalBytes: () =>
       Number(all(kysely.selectFrom("artifacts").select(({ fn }) => fn.sum("bytes").as("of")))[0]?.of ?? 0),
-    /** Call it in a transaction. Returns true if the row had the form `from` and now has the form `to`. */
-    changeForm: (key: string, from: ArtifactTable["form"], to: ArtifactTable["form"]) =>
-      change(kysely.updateTable("artifacts").set({ form: to }).where("key", "=", key).where("form", "=", from)) > 0,
 
-    /**
-     * Saves a row with its bytes or its file. Call it in a transaction. `place` moves the file to where the row says;
-     * it may be called more than once.
-     */
-    save(row: NewRow, nowMs: number, data: Uint8Array | null, place: () => void): ArtifactRow {
-      place();
+    /** Saves a row with its bytes or its file. Call it in a transaction. */
+    save(row: NewRow, nowMs: number, { data = null, index = null, place }: Bytes): ArtifactRow {
+      place?.();
       const { key, session, tool, call, command, folder, exit_code, ...artifact } = row;
       const savedMs = freeMs(row.scope, nowMs);
       putArtifact({ key, ...artifact, created_ms: savedMs });
-      putData(key, data);
+      put("small", key, data);
+      put("line_indexes", key, index);
       tie({ key, session, saved_ms: savedMs, tool, call, command, folder, exit_code });
       if (session !== "") change(seenSession(kysely, session, nowMs));
       return { ...row, created_ms: savedMs, saved_ms: savedMs };

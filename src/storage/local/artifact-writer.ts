@@ -4,12 +4,14 @@ import { unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Artifact, ArtifactAbout, ArtifactWriter } from "../../contract/store.ts";
 import { SpillwayError } from "../../errors.ts";
+import { newScan, scanBytes, scannedLines } from "../../stages/measure/scan.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { storedName, storedText } from "../stored-name.ts";
-import type { ArtifactFiles, FileKind } from "./artifact-files.ts";
+import type { ArtifactFiles } from "./artifact-files.ts";
 import { artifactId, artifactKey } from "./artifact-key.ts";
 import { type ArtifactRow, type ArtifactRows, type NewRow, toArtifact } from "./artifact-rows.ts";
-import { encodeLineIndex, startLineIndex } from "./line-index.ts";
+import { type LineIndex, startLineIndex } from "./line-index.ts";
+import type { ArtifactTable } from "./schema.ts";
 import type { Quota } from "./spool-part.ts";
 import { SpoolPart, writeFault } from "./spool-part.ts";
 import { codeOf, PRIVATE_FILE } from "./store-folders.ts";
@@ -19,8 +21,6 @@ export interface WriterPlace extends SavePlace {
   quota: Quota;
   /** Makes commits survive a power cut. */
   syncLog: () => Promise<void>;
-  /** Runs a transaction that small artifacts share if they end at the same time. */
-  writeSmall: ArtifactRows["write"];
 }
 
 const SMALL_BYTES = NUMBERS.smallArtifactBytes.default;
@@ -86,18 +86,13 @@ export class LocalWriter implements ArtifactWriter {
 
   #keepRow(ending: Ending): Promise<Artifact> {
     const data = Buffer.concat(this.#held, this.#heldBytes);
-    const index = startLineIndex();
-    index.add(data);
-    const { bytes, lines } = index.end();
-    const sha256 = createHash("sha256").update(data).digest("hex");
-    const facts: Facts = { bytes, lines, sha256, saved: this.#isPartial ? "partial" : "yes" };
-    return this.#save({ ...ending, facts, data, parts: {} });
+    return this.#save({ ...ending, facts: { ...factsOf(data), saved: this.#isPartial ? "partial" : "yes" }, data });
   }
 
   async #save(saving: Omit<Saving, "about">): Promise<Artifact> {
-    const { rows, files, writeSmall } = this.#place;
+    const { rows, files } = this.#place;
     const save = artifactSave(this.#place, { ...saving, about: this.#about });
-    const kept = toArtifact(await (saving.data === null ? rows.write : writeSmall)(save.act));
+    const kept = toArtifact(await rows.write(save.act));
     const key = save.tidyKey();
     // The artifact is saved. If the other file cannot be removed now, it is collected later.
     if (key !== null) await files.tidy(key).catch(() => {});
@@ -107,13 +102,10 @@ export class LocalWriter implements ArtifactWriter {
   async #keepFile(part: SpoolPart, ending: Ending): Promise<Artifact> {
     const { path, sha256, index, isPartial } = await part.end();
     const facts: Facts = { bytes: index.bytes, lines: index.lines, sha256, saved: isPartial ? "partial" : "yes" };
-    // If there is no room for the index, the first reader that needs it makes it again.
-    const indexPart = await this.#place.files.writeSpool(encodeLineIndex(index)).catch(() => null);
-    const parts = { plain: path, ...(indexPart !== null && { index: indexPart }) };
     try {
-      return await this.#save({ ...ending, facts, data: null, parts });
+      return await this.#save({ ...ending, facts, file: { part: path, index } });
     } catch (error) {
-      for (const part of Object.values(parts)) await unlink(part).catch(() => {});
+      await unlink(path).catch(() => {});
       throw error;
     }
   }
@@ -146,10 +138,17 @@ type Ending = Pick<Artifact, "redactions" | "exitCode">;
 interface Saving extends Ending {
   about: ArtifactAbout;
   facts: Facts;
-  /** The bytes of a small artifact. Null if they are in `parts`. */
-  data: Uint8Array | null;
-  /** The paths of spooled files. */
-  parts: Partial<Record<FileKind, string>>;
+  /** The bytes of a small artifact. */
+  data?: Uint8Array;
+  /** The spooled file of a larger one. */
+  file?: { part: string; index: LineIndex };
+}
+
+function factsOf(data: Uint8Array): Omit<Facts, "saved"> {
+  const scan = newScan();
+  scanBytes(scan, data);
+  const sha256 = createHash("sha256").update(data).digest("hex");
+  return { bytes: data.length, lines: scannedLines(scan), sha256 };
 }
 
 /** The prepared saving of one artifact. */
@@ -166,12 +165,12 @@ interface ArtifactSave {
 /** Prepares the saving of an artifact. Nothing is written before `act` is called. */
 function artifactSave(
   { rows, files, secret, now }: SavePlace,
-  { about, facts, redactions, exitCode, data, parts }: Saving,
+  { about, facts, redactions, exitCode, data, file }: Saving,
 ): ArtifactSave {
   const scope = storedName(about.scope) ?? "";
   const key = artifactKey(secret, scope, facts.sha256);
   let isPlaced = false;
-  let had = "plain";
+  let had: ArtifactTable["form"] | null = null;
   const row: NewRow = {
     ...facts,
     key,
@@ -185,18 +184,19 @@ function artifactSave(
     exit_code: exitCode,
     redaction_count: redactions.count,
     redaction_bytes: redactions.bytes,
-    form: data === null ? "plain" : "row",
+    form: file === undefined ? "row" : "plain",
+  };
+  const place = () => {
+    // The transaction may run again after the file was moved.
+    if (file !== undefined && !isPlaced) files.place(key, file.part);
+    isPlaced = true;
   };
   return {
     act() {
-      had = rows.findByKey(key)?.form ?? "plain";
-      return rows.save(row, now(), data, () => {
-        // The transaction may run again after the files were moved.
-        if (data === null && !isPlaced) files.place(key, parts);
-        isPlaced = true;
-      });
+      had = rows.findByKey(key)?.form ?? null;
+      return rows.save(row, now(), { data: data ?? null, index: file?.index.data ?? null, place });
     },
-    tidyKey: () => (row.form === "plain" && had !== "plain" ? key : null),
+    tidyKey: () => (had !== null && had !== row.form ? key : null),
   };
 }
 
@@ -208,34 +208,21 @@ export function keepNow(
   redactions: Artifact["redactions"],
 ): Artifact {
   place.quota.requireNow(data.length);
-  const index = startLineIndex();
-  index.add(data);
-  const lines = index.end();
-  const sha256 = createHash("sha256").update(data).digest("hex");
-  const facts: Facts = { bytes: lines.bytes, lines: lines.lines, sha256, saved: "yes" };
+  const saving = { about, redactions, exitCode: null, facts: { ...factsOf(data), saved: "yes" as const } };
+  const part = join(place.files.folders.spool, `${randomBytes(12).toString("hex")}.part`);
   const isSmall = data.length <= NUMBERS.smallArtifactBytes.default;
-  const parts: { plain?: string; index?: string } = {};
-  const part = () => join(place.files.folders.spool, `${randomBytes(12).toString("hex")}.part`);
   try {
-    if (!isSmall) {
-      writeSynced((parts.plain = part()), data);
-      const index = part();
-      try {
-        writeSynced(index, encodeLineIndex(lines));
-        parts.index = index;
-      } catch {
-        // If there is no room for the index, the first reader that needs it makes it again.
-        rmSync(index, { force: true });
-      }
-    }
-    const save = artifactSave(place, { about, facts, redactions, exitCode: null, data: isSmall ? data : null, parts });
+    if (!isSmall) writeSynced(part, data);
+    const index = startLineIndex();
+    if (!isSmall) index.add(data);
+    const save = artifactSave(place, isSmall ? { ...saving, data } : { ...saving, file: { part, index: index.end() } });
     const kept = toArtifact(place.rows.transaction(save.act));
     syncLog(place.logPath);
     const key = save.tidyKey();
     if (key !== null) void place.files.tidy(key).catch(() => {});
     return kept;
   } catch (error) {
-    for (const path of Object.values(parts)) rmSync(path, { force: true });
+    rmSync(part, { force: true });
     throw writeFault(error);
   }
 }

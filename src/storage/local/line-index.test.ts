@@ -1,7 +1,8 @@
+import * as zlib from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { lent } from "../../testing/arbitrary.ts";
-import { decodeLineIndex, encodeLineIndex, startLineIndex } from "./line-index.ts";
+import { plainCrc32, readLineIndex, startLineIndex } from "./line-index.ts";
 
 const bytesWithBreaks = fc
   .uint8Array({ maxLength: 3000 })
@@ -27,24 +28,37 @@ describe("counting", () => {
   });
 });
 
-describe("the line index's file", () => {
+describe("a stored line index", () => {
   const bytes = new Uint8Array(200_000).map((_zero, at) => (at % 71 === 0 ? 10 : 65));
   const index = indexOf(bytes);
-  const file = encodeLineIndex(index);
 
   it("gives back what was written", () => {
-    expect(decodeLineIndex(file, index)).toEqual(index);
+    expect(readLineIndex(index.data, index)).toEqual(index);
   });
 
   it("is refused when any byte of it is another, when it is short, and for another artifact", () => {
     fc.assert(
-      fc.property(fc.nat(file.length - 1), fc.integer({ min: 1, max: 255 }), (at, change) => {
-        const damaged = Uint8Array.from(file);
+      fc.property(fc.nat(index.data.length - 1), fc.integer({ min: 1, max: 255 }), (at, change) => {
+        const damaged = Uint8Array.from(index.data);
         damaged[at] = (damaged[at] ?? 0) ^ change;
-        expect(decodeLineIndex(damaged, index)).toBeNull();
-        expect(decodeLineIndex(file.subarray(0, at), index)).toBeNull();
+        expect(readLineIndex(damaged, index)).toBeNull();
+        expect(readLineIndex(index.data.subarray(0, at), index)).toBeNull();
       }),
     );
-    expect(decodeLineIndex(file, { ...index, bytes: index.bytes + 1 })).toBeNull();
+    expect(readLineIndex(index.data, { ...index, bytes: index.bytes + 1 })).toBeNull();
+  });
+});
+
+describe("the checksum", () => {
+  it("is that of zlib, in one piece or in several, where Node has none too", () => {
+    expect(plainCrc32(Buffer.from("123456789"))).toBe(0xcbf43926);
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), fc.nat(300), (bytes, at) => {
+        const whole = plainCrc32(bytes);
+        expect(plainCrc32(bytes.subarray(at), plainCrc32(bytes.subarray(0, at)))).toBe(whole);
+        const { crc32 } = zlib as { crc32?: (bytes: Uint8Array) => number };
+        expect(crc32?.(bytes) ?? whole).toBe(whole);
+      }),
+    );
   });
 });

@@ -1,21 +1,25 @@
-import { createHash } from "node:crypto";
+import * as zlib from "node:zlib";
+import { SpillwayError } from "../../errors.ts";
 import { newScan, scanBytes, scannedLines } from "../../stages/measure/scan.ts";
+import type { ArtifactBytes } from "./plain-file.ts";
 
-// docs/reference/on-disk-format.md describes the file.
+// docs/reference/on-disk-format.md describes the form.
 
-const MAGIC = "SPWLINE1";
+const MAGIC = "SPWLINE2";
 const HEADER_BYTES = 32;
-const SUM_BYTES = 32;
+const ENTRY_BYTES = 12;
+const SUM_BYTES = 4;
 
-/** The index finds the block of a line; the line is then searched inside the block. */
+/** The index finds the block of a line; the line is then searched inside the block. Damage is found block by block too. */
 const INDEX_BLOCK_BYTES = 65_536;
 
-/** Says where the lines of an artifact begin. `ends` holds the number of line breaks up to the end of each block. */
+/** Says where the lines of an artifact begin, and what the checksum of each of its blocks is. */
 export interface LineIndex {
   bytes: number;
   lines: number;
   breaks: number;
-  ends: Float64Array;
+  /** The form in which it is stored. Entries are read from it, so that a large index costs little to open. */
+  data: Buffer;
 }
 
 /** Builds a line index from chunks. */
@@ -26,46 +30,77 @@ export interface LineIndexBuilder {
 
 /** Starts a line index. How the bytes are split into chunks makes no difference. */
 export function startLineIndex(): LineIndexBuilder {
-  const ends: number[] = [];
+  const entries: { breaks: number; sum: number }[] = [];
   const scan = newScan();
+  let sum = 0;
+  const endBlock = () => {
+    entries.push({ breaks: scan.breaks, sum });
+    sum = 0;
+  };
   return {
     add(chunk) {
       for (let from = 0; from < chunk.length; ) {
         const to = Math.min(chunk.length, from + INDEX_BLOCK_BYTES - (scan.bytes % INDEX_BLOCK_BYTES));
-        scanBytes(scan, chunk.subarray(from, to));
+        const part = chunk.subarray(from, to);
+        scanBytes(scan, part);
+        sum = crc32(part, sum);
         from = to;
-        if (scan.bytes % INDEX_BLOCK_BYTES === 0) ends.push(scan.breaks);
+        if (scan.bytes % INDEX_BLOCK_BYTES === 0) endBlock();
       }
     },
     end() {
       const { bytes, breaks } = scan;
-      if (bytes % INDEX_BLOCK_BYTES > 0) ends.push(breaks);
-      return { bytes, breaks, lines: scannedLines(scan), ends: Float64Array.from(ends) };
+      if (bytes % INDEX_BLOCK_BYTES > 0) endBlock();
+      const data = Buffer.alloc(HEADER_BYTES + entries.length * ENTRY_BYTES + SUM_BYTES);
+      data.write(MAGIC, 0, "latin1");
+      data.writeUInt32LE(INDEX_BLOCK_BYTES, 8);
+      writeWide(data, bytes, 16);
+      writeWide(data, breaks, 24);
+      for (const [block, entry] of entries.entries()) {
+        writeWide(data, entry.breaks, entryAt(block));
+        data.writeUInt32LE(entry.sum, entryAt(block) + 8);
+      }
+      data.writeUInt32LE(crc32(data.subarray(0, -SUM_BYTES)), data.length - SUM_BYTES);
+      return { bytes, breaks, lines: scannedLines(scan), data };
     },
   };
 }
 
-/** Returns the index as the bytes of a file. */
-export function encodeLineIndex(index: LineIndex): Uint8Array {
-  const body = Buffer.alloc(HEADER_BYTES + index.ends.length * 8);
-  body.write(MAGIC, 0, "latin1");
-  body.writeUInt32LE(INDEX_BLOCK_BYTES, 8);
-  writeWide(body, index.bytes, 16);
-  writeWide(body, index.breaks, 24);
-  index.ends.forEach((end, block) => writeWide(body, end, HEADER_BYTES + block * 8));
-  return Buffer.concat([body, createHash("sha256").update(body).digest()]);
+/** Reads a stored index. Returns null if it is damaged or belongs to another artifact. */
+export function readLineIndex(
+  stored: Uint8Array,
+  { bytes, lines }: { bytes: number; lines: number },
+): LineIndex | null {
+  const data = Buffer.from(stored.buffer, stored.byteOffset, stored.length);
+  if (data.length !== entryAt(Math.ceil(bytes / INDEX_BLOCK_BYTES)) + SUM_BYTES) return null;
+  if (crc32(data.subarray(0, -SUM_BYTES)) !== data.readUInt32LE(data.length - SUM_BYTES)) return null;
+  if (data.toString("latin1", 0, 8) !== MAGIC || data.readUInt32LE(8) !== INDEX_BLOCK_BYTES) return null;
+  return readWide(data, 16) === bytes ? { bytes, lines, breaks: readWide(data, 24), data } : null;
 }
 
-/** Reads an index from a file's bytes. Returns null if it is damaged or belongs to another artifact. */
-export function decodeLineIndex(file: Uint8Array, artifact: { bytes: number; lines: number }): LineIndex | null {
-  const blocks = Math.ceil(artifact.bytes / INDEX_BLOCK_BYTES);
-  if (file.length !== HEADER_BYTES + blocks * 8 + SUM_BYTES) return null;
-  const body = Buffer.from(file.buffer, file.byteOffset, file.length - SUM_BYTES);
-  if (!createHash("sha256").update(body).digest().equals(file.subarray(body.length))) return null;
-  if (body.toString("latin1", 0, 8) !== MAGIC || body.readUInt32LE(8) !== INDEX_BLOCK_BYTES) return null;
-  if (readWide(body, 16) !== artifact.bytes) return null;
-  const ends = Float64Array.from({ length: blocks }, (_none, block) => readWide(body, HEADER_BYTES + block * 8));
-  return { bytes: artifact.bytes, lines: artifact.lines, breaks: readWide(body, 24), ends };
+/**
+ * Returns the same bytes with every block that is read compared with its checksum. A damaged block throws, the others are
+ * read. It takes 0.24 ms of CPU for 1 MiB (node bench/checked-read.mjs).
+ */
+export function checkedBytes(source: ArtifactBytes, { data }: LineIndex, name: string): ArtifactBytes {
+  return {
+    ...source,
+    async read(from, to) {
+      if (to <= from) return source.read(from, to);
+      const start = from - (from % INDEX_BLOCK_BYTES);
+      const end = Math.min(source.bytes, Math.ceil(to / INDEX_BLOCK_BYTES) * INDEX_BLOCK_BYTES);
+      const read = await source.read(start, end);
+      for (let at = 0; at < read.length; at += INDEX_BLOCK_BYTES) {
+        const block = read.subarray(at, at + INDEX_BLOCK_BYTES);
+        if (crc32(block) === data.readUInt32LE(entryAt((start + at) / INDEX_BLOCK_BYTES) + 8)) continue;
+        throw new SpillwayError(
+          "store-damaged",
+          `${name} is damaged: bytes ${start + at}-${start + at + block.length} are not those that were kept. Run: spillway verify`,
+        );
+      }
+      return read.subarray(from - start, to - start);
+    },
+  };
 }
 
 /** Returns the offset after the n-th line break, or 0 for n = 0. Reads at most one block. */
@@ -76,16 +111,17 @@ export async function findAfterBreak(
 ): Promise<number> {
   if (n <= 0) return 0;
   if (n > index.breaks) return index.bytes;
+  const breaksTo = (block: number) => (block < 0 ? 0 : readWide(index.data, entryAt(block)));
   let low = 0;
-  let high = index.ends.length - 1;
+  let high = Math.ceil(index.bytes / INDEX_BLOCK_BYTES) - 1;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((index.ends[middle] ?? 0) >= n) high = middle;
+    if (breaksTo(middle) >= n) high = middle;
     else low = middle + 1;
   }
   const from = low * INDEX_BLOCK_BYTES;
   const block = await read(from, Math.min(index.bytes, from + INDEX_BLOCK_BYTES));
-  const after = afterBreak(block, n - (index.ends[low - 1] ?? 0));
+  const after = afterBreak(block, n - breaksTo(low - 1));
   return after === -1 ? from + block.length : from + after;
 }
 
@@ -100,15 +136,34 @@ export function afterBreak(bytes: Uint8Array, n: number): number {
   return -1;
 }
 
+const entryAt = (block: number) => HEADER_BYTES + block * ENTRY_BYTES;
+
+/** Returns the CRC-32 of bytes, going on from that of the bytes before. Node has it from 20.15 on. */
+const crc32: (bytes: Uint8Array, before?: number) => number =
+  (zlib as { crc32?: (bytes: Uint8Array, before?: number) => number }).crc32 ?? plainCrc32;
+
+const TABLE = Uint32Array.from({ length: 256 }, (_none, byte) => {
+  let sum = byte;
+  for (let bit = 0; bit < 8; bit += 1) sum = sum & 1 ? (sum >>> 1) ^ 0xedb88320 : sum >>> 1;
+  return sum;
+});
+
+/** The same in JavaScript. */
+export function plainCrc32(bytes: Uint8Array, before = 0): number {
+  let sum = ~before;
+  for (const byte of bytes) sum = (TABLE[(sum ^ byte) & 255] as number) ^ (sum >>> 8);
+  return ~sum >>> 0;
+}
+
 const TWO_32 = 2 ** 32;
 
 /** Writes a 64-bit little-endian integer. The value must be one that a double holds exactly. */
-export function writeWide(buffer: Buffer, value: number, at: number): void {
+function writeWide(buffer: Buffer, value: number, at: number): void {
   buffer.writeUInt32LE(value % TWO_32, at);
   buffer.writeUInt32LE(Math.floor(value / TWO_32), at + 4);
 }
 
 /** Reads what `writeWide` wrote. */
-export function readWide(buffer: Buffer, at: number): number {
+function readWide(buffer: Buffer, at: number): number {
   return buffer.readUInt32LE(at) + buffer.readUInt32LE(at + 4) * TWO_32;
 }

@@ -23,7 +23,7 @@ describe("migrations", () => {
     const first = () => [];
     const second = ({ schema }: typeof kysely) => [schema.createTable("extra").addColumn("a", "text")];
     const broken = () => [kysely.schema.createTable("half").addColumn("a", "text"), kysely.schema.dropTable("nothing")];
-    await expect(migrate(connection, kysely, [first, first, second, broken])).rejects.toThrow(/nothing/);
+    await expect(migrate(connection, kysely, [first, first, first, second, broken])).rejects.toThrow(/nothing/);
     const tables = () =>
       connection
         .prepare<{ name: string }>("select name from sqlite_master")
@@ -31,11 +31,12 @@ describe("migrations", () => {
         .map(({ name }) => name);
     expect(tables()).toContain("extra");
     expect(tables()).not.toContain("half");
-    await migrate(connection, kysely, [first, first, second]);
+    await migrate(connection, kysely, [first, first, first, second]);
     expect(connection.prepare("select version from versions order by version").all()).toEqual([
       { version: 1 },
       { version: 2 },
       { version: 3 },
+      { version: 4 },
     ]);
     connection.close();
     await close();
@@ -84,6 +85,7 @@ describe("migrations", () => {
         "artifact_sessions": "key session saved_ms tool call command folder exit_code",
         "artifacts": "key id scope bytes lines sha256 saved created_ms redaction_count redaction_bytes form",
         "events": "id kind at_ms session tool call artifact receipt more",
+        "line_indexes": "key data",
         "projections": "key session at_ms text step",
         "rollups": "session hour_ms tool calls cut_calls bytes_in bytes_shown tokens_in tokens_shown recalls recalled_bytes recalled_tokens",
         "sessions": "session first_seen_ms last_seen_ms pinned",

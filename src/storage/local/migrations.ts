@@ -128,8 +128,16 @@ const savedBySession: Migration = (kysely) => {
   ];
 };
 
+/** Line indexes become rows, with a checksum for each block. Those of an earlier version are made again when they are needed. */
+const lineIndexes: Migration = ({ schema }, { bytes }) => [
+  schema
+    .createTable("line_indexes")
+    .addColumn("key", "text", (column) => column.primaryKey().notNull())
+    .addColumn("data", bytes, (column) => column.notNull()),
+];
+
 /** The steps in order. The first one makes version 1 from an empty database. */
-const MIGRATIONS: readonly Migration[] = [first, savedBySession];
+const MIGRATIONS: readonly Migration[] = [first, savedBySession, lineIndexes];
 
 const SQLITE_TYPES: EngineTypes = {
   growingId: "integer primary key autoincrement",

@@ -8,8 +8,6 @@ export interface ArtifactBytes {
   bytes: number;
   /** Reads exactly the bytes from `from` to before `to`. Both must be inside the artifact. */
   read(from: number, to: number): Promise<Uint8Array>;
-  /** If it is set, ranges of this size that begin at a multiple of it cost least. */
-  blockBytes?: number;
   close(): Promise<void>;
 }
 

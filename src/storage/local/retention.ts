@@ -192,7 +192,6 @@ export async function collect(
 
 const OURS = /^([0-9a-f]{64})(\.blocks|\.idx)?$/;
 const FOLDER = /^[0-9a-f]{2}$/;
-const FORM_OF: Record<string, string> = { "": "plain", ".blocks": "blocks" };
 
 /**
  * Removes files that no row names and parts that nobody writes any more. Returns their paths inside the store's folder.
@@ -249,7 +248,7 @@ export async function findOrphans(
     for (const entry of await readdir(artifactFolder(files.folders, folder.name), { withFileTypes: true })) {
       const [, key = null, ending = ""] = OURS.exec(entry.name) ?? [];
       const form = key === null || !key.startsWith(folder.name) ? null : (rows.findByKey(key)?.form ?? null);
-      const isNamed = form !== null && (ending === ".idx" ? form !== "row" : FORM_OF[ending] === form);
+      const isNamed = form === "plain" && ending === "";
       if (!isNamed || !entry.isFile()) {
         orphans.push({ path: join(path, entry.name), key: entry.isFile() || form === null ? key : null });
       }

@@ -18,11 +18,8 @@ export interface ArtifactTable {
   created_ms: number;
   redaction_count: number;
   redaction_bytes: number;
-  /**
-   * row: the bytes are in `small`. plain: a file with a line index. blocks: a compressed file of which any range can be
-   * read.
-   */
-  form: "row" | "plain" | "blocks";
+  /** row: the bytes are in `small`. plain: they are in a file, and its line index is in `line_indexes`. */
+  form: "row" | "plain";
 }
 
 /** Ties an artifact to each session that saved it, with what made it there. The same bytes may come up in several. */
@@ -40,6 +37,12 @@ export interface ArtifactSessionTable {
 
 /** Holds the bytes of artifacts up to 64 KiB. */
 export interface SmallTable {
+  key: string;
+  data: Uint8Array;
+}
+
+/** Holds the line indexes of artifacts that are files. One that is missing is made again. */
+export interface LineIndexTable {
   key: string;
   data: Uint8Array;
 }
@@ -102,6 +105,7 @@ export interface Schema {
   artifacts: ArtifactTable;
   artifact_sessions: ArtifactSessionTable;
   small: SmallTable;
+  line_indexes: LineIndexTable;
   events: EventTable;
   rollups: RollupTable;
   sessions: SessionTable;

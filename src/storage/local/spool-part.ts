@@ -1,20 +1,19 @@
 import { createHash, randomBytes } from "node:crypto";
-import { statfsSync } from "node:fs";
-import { type FileHandle, open, statfs, unlink } from "node:fs/promises";
+import { constants, statfsSync } from "node:fs";
+import { type FileHandle, open, statfs, unlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { type LineIndex, startLineIndex } from "./line-index.ts";
 import { readAt } from "./plain-file.ts";
-import { SpoolThread } from "./spool-thread.ts";
 import { codeOf, PRIVATE_FILE, reasonOf } from "./store-folders.ts";
 
 const KIB = 1024;
-const FIRST_BATCH_BYTES = 128 * KIB;
+const FIRST_BATCH_BYTES = 64 * KIB;
 const LAST_BATCH_BYTES = 1024 * KIB;
+/** With more parts than this at once, batches stay small, so that thousands of outputs do not fill the memory. */
+const FEW_PARTS = 32;
 const QUOTA_EVERY_BYTES = 16 * 1024 * KIB;
-/** A thread is worth its start from this size on. */
-const THREAD_FROM_BYTES = 16 * 1024 * KIB;
 /** Syncs at this interval while writing goes on, so that the end does not have to wait for all of it. */
 const SYNC_EVERY_BYTES = 64 * 1024 * KIB;
 /** A writer that waits for its tool sets the file's time at this interval, so that the part does not count as stale. */
@@ -29,13 +28,16 @@ export interface Spooled {
   isPartial: boolean;
 }
 
-/** Writes an unfinished artifact in batches. While one batch is being written, the next one fills. */
+let openParts = 0;
+
+/**
+ * Writes an unfinished artifact in batches. While one batch is being written, the next one fills. The file is open only
+ * while it is written: thousands of outputs that wait for their tools must not use up the files of this process.
+ */
 export class SpoolPart {
   readonly path: string;
-  readonly #handle: FileHandle;
   readonly #quota: Quota;
   readonly #hash = createHash("sha256");
-  #thread: SpoolThread | null = null;
   readonly #index = startLineIndex();
   readonly #touch: NodeJS.Timeout;
   #batch = Buffer.allocUnsafeSlow(FIRST_BATCH_BYTES);
@@ -45,30 +47,31 @@ export class SpoolPart {
   #writing: Promise<void> | null = null;
   /** The number of bytes that are certainly in the file. */
   #written = 0;
-  #allowed: number;
+  #allowed = QUOTA_EVERY_BYTES;
   #syncing: Promise<void> | null = null;
   #synced = 0;
   /** The first fault of a sync. It is kept because the disk reports a fault only once. */
   #syncFault: unknown = null;
   #fault: Error | null = null;
+  #isClosed = false;
 
-  private constructor(path: string, handle: FileHandle, quota: Quota) {
+  private constructor(path: string, quota: Quota) {
     this.path = path;
-    this.#handle = handle;
     this.#quota = quota;
-    this.#allowed = QUOTA_EVERY_BYTES;
+    openParts += 1;
     this.#touch = setInterval(() => {
       const now = new Date();
-      void handle.utimes(now, now).catch(() => {});
+      void utimes(path, now, now).catch(() => {});
     }, TOUCH_EVERY_MS).unref();
   }
 
-  /** Opens a new part. Throws if the store has no room. */
+  /** Makes a new part. Throws if the store has no room. */
   static async open(spool: string, quota: Quota): Promise<SpoolPart> {
     await quota.require(0);
     const path = join(spool, `${randomBytes(12).toString("hex")}.part`);
     try {
-      return new SpoolPart(path, await open(path, "wx+", PRIVATE_FILE), quota);
+      await (await open(path, "wx", PRIVATE_FILE)).close();
+      return new SpoolPart(path, quota);
     } catch (error) {
       throw writeFault(error);
     }
@@ -104,40 +107,41 @@ export class SpoolPart {
   /** Starts to write the batch, and hashes it meanwhile. */
   async #flush(): Promise<void> {
     await this.#settle();
-    const batch = this.#batch;
-    const full = batch.subarray(0, this.#filled);
+    const full = this.#batch.subarray(0, this.#filled);
     const at = this.#written;
     if (at + full.length > this.#allowed) {
       await this.#quota.require(at).catch((error: Error) => this.#fail(error));
       this.#allowed = at + QUOTA_EVERY_BYTES;
     }
-    const bytes = Math.min(LAST_BATCH_BYTES, batch.length * 2);
+    const bytes = openParts > FEW_PARTS ? FIRST_BATCH_BYTES : Math.min(LAST_BATCH_BYTES, this.#batch.length * 2);
     this.#batch = this.#free?.length === bytes ? this.#free : Buffer.allocUnsafeSlow(bytes);
     this.#free = null;
     this.#filled = 0;
-    if (at >= THREAD_FROM_BYTES) this.#thread ??= startThread(this.#handle.fd);
     this.#writing = this.#write(full, at);
     this.#writing.catch(() => {});
-    if (this.#thread === null) this.#hash.update(full);
+    this.#hash.update(full);
   }
 
   async #write(full: Buffer<ArrayBuffer>, at: number): Promise<void> {
-    const { length } = full;
-    let memory = full.buffer;
-    if (this.#thread !== null) memory = await this.#thread.write(full, at);
-    for (let from = 0; this.#thread === null && from < length; ) {
-      const { bytesWritten } = await this.#handle.write(full, from, length - from, at + from);
-      from += bytesWritten;
-    }
-    this.#free = Buffer.from(memory);
-    this.#written = at + length;
+    await this.#using(async (handle) => {
+      for (let from = 0; from < full.length; ) {
+        from += (await handle.write(full, from, full.length - from, at + from)).bytesWritten;
+      }
+    });
+    this.#free = Buffer.from(full.buffer);
+    this.#written = at + full.length;
     if (this.#syncing === null && this.#written - this.#synced >= SYNC_EVERY_BYTES) this.#syncing = this.#sync();
+  }
+
+  async #using<T>(act: (handle: FileHandle) => Promise<T>): Promise<T> {
+    const handle = await open(this.path, constants.O_RDWR | (constants.O_NOFOLLOW ?? 0));
+    return act(handle).finally(() => handle.close());
   }
 
   /** Starts a sync early. `end` checks whether it failed. */
   async #sync(): Promise<void> {
     this.#synced = this.#written;
-    await this.#handle.datasync().catch((error: unknown) => {
+    await this.#using((handle) => handle.datasync()).catch((error: unknown) => {
       this.#syncFault ??= error;
     });
     this.#syncing = null;
@@ -166,14 +170,13 @@ export class SpoolPart {
     }
     try {
       const isPartial = this.#fault !== null;
-      if (isPartial) await this.#handle.truncate(this.#written);
       await this.#syncing;
       if (this.#syncFault !== null) throw this.#syncFault;
-      // Runs both at the same time: the hash needs a processor, the sync needs the disk.
-      const [[sha256, index]] = await Promise.all([
-        isPartial ? this.#readBack() : this.#finishHash(),
-        this.#handle.sync(),
-      ]);
+      const [sha256, index] = await this.#using(async (handle) => {
+        if (isPartial) await handle.truncate(this.#written);
+        await handle.sync();
+        return isPartial ? this.#readBack(handle) : ([this.#hash.digest("hex"), this.#index.end()] as const);
+      });
       await this.#close();
       return { path: this.path, sha256, index, isPartial };
     } catch (error) {
@@ -182,16 +185,11 @@ export class SpoolPart {
     }
   }
 
-  async #finishHash(): Promise<[string, LineIndex]> {
-    const sha256 = this.#thread === null ? this.#hash.digest("hex") : await this.#thread.digest();
-    return [sha256, this.#index.end()];
-  }
-
-  async #readBack(): Promise<[string, LineIndex]> {
+  async #readBack(handle: FileHandle): Promise<readonly [string, LineIndex]> {
     const hash = createHash("sha256");
     const index = startLineIndex();
     for (let from = 0; from < this.#written; from += LAST_BATCH_BYTES) {
-      const bytes = await readAt(this.#handle, this.path, from, Math.min(this.#written, from + LAST_BATCH_BYTES));
+      const bytes = await readAt(handle, this.path, from, Math.min(this.#written, from + LAST_BATCH_BYTES));
       hash.update(bytes);
       index.add(bytes);
     }
@@ -199,26 +197,17 @@ export class SpoolPart {
   }
 
   async #close(): Promise<void> {
+    if (!this.#isClosed) openParts -= 1;
+    this.#isClosed = true;
     clearInterval(this.#touch);
-    await this.#thread?.end();
     await this.#syncing;
-    await this.#handle.close();
   }
 
   /** Removes the part. */
   async abandon(): Promise<void> {
     await this.#writing?.catch(() => {});
-    await this.#close().catch(() => {});
+    await this.#close();
     await unlink(this.path).catch(() => {});
-  }
-}
-
-/** Returns null if no thread can be started. The hash is then made in this thread. */
-function startThread(descriptor: number): SpoolThread | null {
-  try {
-    return new SpoolThread(descriptor);
-  } catch {
-    return null;
   }
 }
 

@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import { relative } from "node:path";
-import { type ArtifactFiles, pieces } from "./artifact-files.ts";
+import { type ArtifactFiles, scanAll } from "./artifact-files.ts";
 import { artifactId, artifactKey } from "./artifact-key.ts";
 import type { ArtifactRows } from "./artifact-rows.ts";
 import type { Database } from "./open-database.ts";
@@ -60,16 +59,12 @@ export async function verify(
     if (artifactId(row.key) !== row.id) return bad("its id is not that of its key");
     if (artifactKey(secret, row.scope, row.sha256) !== row.key) return bad("its key is not that of its hash");
     try {
-      const opened = await files.openBytes(row.key);
-      if (opened === null) return null;
-      if (opened.bytes === null) return { isMissing: true, reason: "its bytes are gone" };
-      const hash = createHash("sha256");
-      try {
-        for await (const piece of pieces(opened.bytes)) hash.update(piece);
-      } finally {
-        await opened.bytes.close();
-      }
-      return hash.digest("hex") === row.sha256 ? null : bad("its bytes are not those that were kept");
+      const there = await files.openBytes(row.key);
+      if (there === null) return null;
+      if (there.opened === null) return { isMissing: true, reason: "its bytes are gone" };
+      const { bytes } = there.opened;
+      const { sha256 } = await scanAll(bytes).finally(() => bytes.close());
+      return sha256 === row.sha256 ? null : bad("its bytes are not those that were kept");
     } catch (error) {
       return bad(reasonOf(error));
     }

@@ -2,23 +2,13 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import type { Store } from "../../contract/store.ts";
 import { testStore } from "../../testing/index.ts";
 import { openDatabase } from "../local/open-database.ts";
-import { groupWrites, localStore } from "./local.ts";
+import { localStore } from "./local.ts";
 
 const base = await mkdtemp(join(tmpdir(), "spillway-local-"));
 afterAll(() => rm(base, { recursive: true }));
 let made = 0;
-
-const fail = (why: string): never => {
-  throw new Error(why);
-};
-
-function groupWritesOf(write: Parameters<typeof groupWrites>[0], acts: (() => unknown)[]) {
-  const together = groupWrites(write);
-  return Promise.allSettled(acts.map((act) => together(act)));
-}
 
 async function makeStore() {
   const dir = join(base, String((made += 1)));
@@ -60,33 +50,8 @@ describe("a writer", () => {
     await writer.abandon();
     expect(await ending).toMatchObject({ bytes: 5_000_000, lines: 5_000_000, saved: "yes" });
     expect((await store.list({ scope: "local" })).length).toBe(1);
-    expect(await files()).toHaveLength(2);
+    expect(await files()).toHaveLength(1);
     await store.close();
-  });
-
-  it("shares one transaction with the small ones that end beside it, and no fault of theirs", async () => {
-    const dir = join(base, String((made += 1)));
-    const database = await openDatabase(dir);
-    let transactions = 0;
-    const write: typeof database.write = (act) => {
-      transactions += 1;
-      return database.write(act);
-    };
-    const store = await localStore({ dir, database: { ...database, write } });
-    const keep = async (bytes: Uint8Array, now = about) => {
-      const writer = await store.begin(now);
-      await writer.add(bytes);
-      return writer.end();
-    };
-    await keep(Buffer.from("first"));
-    transactions = 0;
-    const kept = await Promise.all(Array.from({ length: 100 }, (_, at) => keep(Buffer.from(`small ${at}`))));
-    expect(new Set(kept.map(({ id }) => id)).size).toBe(100);
-    expect(transactions).toBe(1);
-    const together = await groupWritesOf(database.write, [() => 1, () => fail("of its own"), () => 3]);
-    expect(together.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
-    expect((await store.list({ scope: "local" })).length).toBe(101);
-    await database.close();
   });
 
   it("is one of many: a thousand sessions at once", async () => {
@@ -103,29 +68,6 @@ describe("a writer", () => {
     expect(await store.verify()).toMatchObject({ checked: 1000, damaged: [], missing: [], orphaned: [] });
     await store.close();
   });
-});
-
-describe("localStore with everything compressed", () => {
-  // Compresses each artifact as soon as it is saved. Readers must not notice.
-  const makeCompressed = async (): Promise<Store> => {
-    const store = await makeStore();
-    return {
-      ...store,
-      async begin(about) {
-        const writer = await store.begin(about);
-        return {
-          add: (bytes) => writer.add(bytes),
-          abandon: () => writer.abandon(),
-          async end(...ending) {
-            const artifact = await writer.end(...ending);
-            await store.compressIdle({ nowMs: Date.now() + 86_400_000 });
-            return artifact;
-          },
-        };
-      },
-    };
-  };
-  testStore(makeCompressed, { describe, it }, { numRuns: 15 });
 });
 
 describe("keepNow", () => {

@@ -1,15 +1,13 @@
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
-import { setImmediate } from "node:timers/promises";
 import type { Artifact, ByteRange, Scope, Store } from "../../contract/store.ts";
 import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { adoptFile } from "../local/adopt-file.ts";
-import { type ArtifactFiles, openFiles } from "../local/artifact-files.ts";
+import { type OpenBytes, openFiles } from "../local/artifact-files.ts";
 import { isArtifactId, isIdPrefix, readSecret } from "../local/artifact-key.ts";
 import { type ArtifactRow, openRows, toArtifact } from "../local/artifact-rows.ts";
 import { keepNow, LocalWriter } from "../local/artifact-writer.ts";
-import { type CompressOptions, type CompressReport, compressIdle } from "../local/compress-idle.ts";
 import { findAfterBreak } from "../local/line-index.ts";
 import type { Database } from "../local/open-database.ts";
 import type { ArtifactBytes } from "../local/plain-file.ts";
@@ -20,7 +18,6 @@ import {
   type RemovedSession,
   removeSession,
 } from "../local/retention.ts";
-import type { ArtifactTable } from "../local/schema.ts";
 import { openQuota, type StoreLimits, writeFault } from "../local/spool-part.ts";
 import { retryBusy } from "../local/sqlite-connection.ts";
 import { codeOf, openFolders } from "../local/store-folders.ts";
@@ -40,7 +37,6 @@ export interface LocalStoreOptions {
 /** A store in a folder of this machine. Its owner can do more with it than a reader of artifacts. */
 export interface LocalStore extends Store {
   collect(options?: CollectOptions): Promise<CollectReport>;
-  compressIdle(options?: CompressOptions): Promise<CompressReport>;
   verify(): Promise<VerifyReport>;
   removeSession(session: string | null): Promise<RemovedSession>;
   /**
@@ -73,7 +69,6 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
     now,
     logPath,
     syncLog: logSyncer(logPath),
-    writeSmall: groupWrites(rows.write),
   };
   const find = (id: string, scope: Scope): ArtifactRow | null =>
     isArtifactId(id) ? rows.find(id, storedName(scope) ?? "") : null;
@@ -84,28 +79,20 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
     return adoptFile(rows, files, secret, { id, scope: storedName(scope) ?? "" }).catch(() => null);
   }
 
-  async function opening(id: string, scope: Scope) {
+  async function opening(id: string, scope: Scope): Promise<OpenBytes | null> {
     const found = await findOrAdopt(id, scope);
-    const opened = found && (await files.openBytes(found.key));
-    if (opened === null) return null;
-    const { row, bytes } = opened;
-    if (bytes === null) {
-      throw new SpillwayError(
-        "store-damaged",
-        `the bytes of artifact ${id} are gone from ${folders.dir}: somebody removed them. Run: spillway verify`,
-      );
-    }
-    return { row, bytes };
+    const there = found && (await files.openBytes(found.key));
+    if (there === null) return null;
+    if (there.opened !== null) return there.opened;
+    throw new SpillwayError(
+      "store-damaged",
+      `the bytes of artifact ${id} are gone from ${folders.dir}: somebody removed them. Run: spillway verify`,
+    );
   }
 
-  async function reading<T>(id: string, scope: Scope, act: (row: ArtifactTable, bytes: ArtifactBytes) => Promise<T>) {
+  async function reading<T>(id: string, scope: Scope, act: (opened: OpenBytes) => Promise<T>): Promise<T | null> {
     const opened = await opening(id, scope);
-    if (opened === null) return null;
-    try {
-      return await act(opened.row, opened.bytes);
-    } finally {
-      await opened.bytes.close();
-    }
+    return opened && act(opened).finally(() => opened.bytes.close());
   }
 
   return {
@@ -119,19 +106,12 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
       const row = await findOrAdopt(id, scope);
       return row && toArtifact(row);
     },
-    read: (id, scope, range) => reading(id, scope, (_row, bytes) => readClipped(bytes, range)),
+    read: (id, scope, range) => reading(id, scope, ({ bytes }) => readClipped(bytes, range)),
     async hold(id, scope) {
-      const opened = await opening(id, scope);
-      if (opened === null) return null;
-      const { bytes } = opened;
-      const { blockBytes } = bytes;
-      return {
-        read: (range) => readClipped(bytes, range),
-        close: () => bytes.close(),
-        ...(blockBytes === undefined ? {} : { blockBytes }),
-      };
+      const bytes = (await opening(id, scope))?.bytes ?? null;
+      return bytes && { read: (range) => readClipped(bytes, range), close: () => bytes.close() };
     },
-    locate: (id, scope, lines) => reading(id, scope, (row, bytes) => locateLines(files, row, bytes, lines)),
+    locate: (id, scope, lines) => reading(id, scope, (opened) => locateLines(opened, lines)),
     async file(id, scope) {
       const row = await findOrAdopt(id, scope);
       return row && files.plainFile(row.key);
@@ -148,7 +128,6 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
     },
     async close() {},
     collect: (given) => collect(database, rows, files, { nowMs: now(), maxBytes, ...given }),
-    compressIdle: (given) => compressIdle(database, rows, files, { nowMs: now(), ...given }),
     verify: () => verify(database, rows, files, secret),
     removeSession: (session) => removeSession(database, rows, files, session),
     async resolvePrefix(prefix, scope) {
@@ -166,12 +145,9 @@ async function readClipped(bytes: ArtifactBytes, range: ByteRange): Promise<Uint
 }
 
 async function locateLines(
-  files: ArtifactFiles,
-  row: ArtifactTable,
-  bytes: ArtifactBytes,
+  { row, bytes, index }: OpenBytes,
   [first, last]: [from: number, to: number],
 ): Promise<ByteRange> {
-  const index = await files.readIndex(row, bytes);
   const startOf = (line: number) =>
     line > row.lines ? row.bytes : findAfterBreak(index, line - 1, (from, to) => bytes.read(from, to));
   const from = await startOf(Math.max(1, first));
@@ -204,48 +180,4 @@ function logSyncer(path: string): () => Promise<void> {
     });
     return next;
   };
-}
-
-interface Waiting {
-  act: () => unknown;
-  resolve: (value: unknown) => void;
-  reject: (error: unknown) => void;
-}
-
-/** Runs all of `act` or nothing when its turn comes. `act` may run more than once. */
-type Write = <T>(act: () => T) => Promise<T>;
-
-/** The most writes in one transaction. */
-const MAX_GROUP = 256;
-
-/**
- * Puts writes that are requested at the same time into one transaction. If one of them fails, the group is undone and
- * each is tried alone, so that one failure does not affect the others.
- */
-export function groupWrites(write: Write): Write {
-  let waiting: Waiting[] = [];
-
-  async function writeGroup(): Promise<void> {
-    // Waits, so that all writes that are requested in the same turn of the event loop join.
-    await setImmediate();
-    const group = waiting;
-    waiting = [];
-    for (let from = 0; from < group.length; from += MAX_GROUP) await writeTogether(group.slice(from, from + MAX_GROUP));
-  }
-
-  async function writeTogether(group: readonly Waiting[]): Promise<void> {
-    try {
-      const results = await write(() => group.map(({ act }) => act()));
-      group.forEach(({ resolve }, at) => resolve(results[at]));
-    } catch (error) {
-      if (group.length === 1) group[0]?.reject(error);
-      else for (const one of group) await write(one.act).then(one.resolve, one.reject);
-    }
-  }
-
-  return <T>(act: () => T) =>
-    new Promise<T>((resolve, reject) => {
-      waiting.push({ act, resolve: resolve as Waiting["resolve"], reject });
-      if (waiting.length === 1) void writeGroup();
-    });
 }

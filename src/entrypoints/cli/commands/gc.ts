@@ -20,15 +20,15 @@ const KEPT = { maxAgeMs: Infinity, maxBytes: Infinity, maxSessionBytes: Infinity
 
 const WHY = { age: "too old", "session-bytes": "its session has too much", "total-bytes": "too much in all" };
 
-/** `spillway gc`: removes what is too old or too large, and compresses what nobody uses. */
+/** `spillway gc`: removes what is too old or too large. */
 export function addGcCommand(program: Command): void {
-  addPlaceFlag(program.command("gc").description("remove what is too old or too large, and compress what is idle"))
+  addPlaceFlag(program.command("gc").description("remove what is too old or too large"))
     .option("--dry-run", "say what would be done, and do nothing")
     .option("--max-age <time>", "remove what is older than this (default 7d)", readDuration)
     .option("--max-bytes <size>", "remove the oldest outputs beyond this total (default 10GiB)", readBytes)
     .option("--max-session-bytes <size>", "remove a session's oldest outputs beyond this (default 1GiB)", readBytes)
     .option("--retain <time>", "keep everything of a session that was used within this time (default 1h)", readDuration)
-    .option("--json", "print one JSON object, { collected, compressed, pruned }")
+    .option("--json", "print one JSON object, { collected, pruned }")
     .addHelpText(
       "after",
       "\nThis also happens by itself, once an hour, as outputs are kept. The defaults are your config's `retention`.\n\nExamples:\n  spillway gc --dry-run\n  spillway gc --max-age 2d --max-bytes 1GiB",
@@ -50,11 +50,9 @@ async function collect({ store, database, dir, retention }: Place, flags: GcFlag
     ...(maxSessionBytes !== undefined && { maxSessionBytes }),
     ...(retain !== undefined && { retainMs: retain }),
   });
-  const going = new Set(collected.artifacts.map(({ id }) => id));
-  const compressed = await store.compressIdle({ dryRun, except: dryRun ? going : new Set() });
   const held = retain !== undefined && { retainMs: retain };
   const pruned = await pruneEvents(database, { olderThanMs: maxAge, isDryRun: dryRun, ...held });
-  if (flags.json) return writeJson({ dryRun, collected, compressed, pruned });
+  if (flags.json) return writeJson({ dryRun, collected, pruned });
   const would = dryRun ? "would be " : "";
   const rows = collected.artifacts.map(({ id, bytes, createdAtMs, reason }) => [
     id,
@@ -68,9 +66,5 @@ async function collect({ store, database, dir, retention }: Place, flags: GcFlag
     `${counted(collected.files.length, "file")} without an owner ${would}removed`,
     `${counted(pruned.events, "event")} and ${counted(pruned.projections, "projection")} ${would}removed`,
   ];
-  const { bytesBefore, bytesAfter, failed } = compressed;
-  const gain = bytesAfter === null ? sizeText(bytesBefore) : `${sizeText(bytesBefore)} -> ${sizeText(bytesAfter)}`;
-  lines.push(`${counted(compressed.compressed, "artifact")} ${would}compressed: ${gain}`);
-  for (const { id, reason } of failed) lines.push(`${id} was not compressed: ${reason}`);
   await writeOut(lines.map((line) => `${line}\n`).join(""));
 }

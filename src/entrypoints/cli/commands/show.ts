@@ -61,7 +61,7 @@ async function show(place: ReadPlace, typed: string, { json }: ShowFlags): Promi
     ["session", cell(artifact.session)],
     ["call", cell(artifact.call)],
     ["redacted", count === 0 ? "nothing" : `${counted(count, "secret")}, ${counted(bytes, "byte")}`],
-    ["file", file ?? (fault === null ? "none of its own: it is compressed, or a row of the database" : "none")],
+    ["file", file ?? (fault === null ? "none of its own: it is a row of the database" : "none")],
   ];
   await writeOut(alignTable(rows, new Set()));
 }
