@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../errors.ts";
 import { newLineFrames, writeLine } from "./line-frames.ts";
 import { type ServerHandlers, UnableServer, type Upstream } from "./upstream.ts";
+import { spawnCall } from "./windows-command.ts";
 
 /** The longest line that Node can hold as one string. */
 const MAX_LINE_BYTES = 500 * 1024 * 1024;
@@ -18,7 +19,8 @@ const UNABLE: Record<string, 126 | 127> = { ENOENT: 127, EACCES: 126 };
 const IS_WINDOWS = process.platform === "win32";
 
 /** Starts a server as a child and keeps it alive. */
-export function startChildServer([file = "", ...args]: readonly string[], handlers: ServerHandlers): Upstream {
+export function startChildServer(words: readonly string[], handlers: ServerHandlers): Upstream {
+  const [file = ""] = words;
   let child: ChildProcess | null = null;
   let isStopped = false;
   let hasRun = false;
@@ -29,11 +31,12 @@ export function startChildServer([file = "", ...args]: readonly string[], handle
 
   function start(): void {
     const startedAtMs = Date.now();
-    // On Windows npx and others are scripts, which only a shell runs. Elsewhere the server gets a process group, which ends as one.
-    const started = spawn(file, args, {
+    const call = spawnCall(words);
+    // The server gets a process group, which ends as one. Windows has none.
+    const started = spawn(call.file, call.args, {
+      ...call.options,
       stdio: ["pipe", "pipe", "inherit"],
       detached: !IS_WINDOWS,
-      shell: IS_WINDOWS,
       windowsHide: true,
     });
     child = started;

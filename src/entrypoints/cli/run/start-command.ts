@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { constants } from "node:os";
 import { PassThrough, type Readable } from "node:stream";
 import { messageOf } from "../../../errors.ts";
+import { spawnCall } from "../../mcp/windows-command.ts";
 import { type CommandOutput, openSharedPipe } from "./pipe-reader.ts";
 
 /** A command that was started, or could not be. */
@@ -25,12 +26,14 @@ export interface StartedCommand {
 const IS_WINDOWS = process.platform === "win32";
 
 /** Starts a command in a process group of its own. */
-export function startCommand([file = "", ...args]: string[], markStderr: boolean): StartedCommand {
+export function startCommand(words: string[], markStderr: boolean): StartedCommand {
+  const [file = ""] = words;
+  const call = spawnCall(words);
   const pipe = markStderr || IS_WINDOWS ? null : openSharedPipe();
   const stdio: StdioOptions = pipe === null ? ["inherit", "pipe", "pipe"] : ["inherit", pipe.write, pipe.write];
   let child: ChildProcess;
   try {
-    child = spawn(file, args, { stdio, detached: !IS_WINDOWS, windowsHide: true });
+    child = spawn(call.file, call.args, { ...call.options, stdio, detached: !IS_WINDOWS, windowsHide: true });
   } finally {
     // The pipe ends when its last writer closes it, so we close our own end.
     if (pipe !== null) closeSync(pipe.write);
