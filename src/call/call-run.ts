@@ -234,7 +234,7 @@ export class CallRun<Message> {
   }
 
   #isWindowKnown(): boolean {
-    return this.#window.from !== "default" && this.#window.from !== "contextTokens";
+    return this.#window.from !== "default";
   }
 
   #classifying(draft: Draft | null): Classifying {

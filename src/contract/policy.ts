@@ -149,6 +149,8 @@ export interface Policy {
   summarization: SummarizationPolicy;
   commands: CommandPolicy;
   contextTokens: number;
+  /** True if a person stated `contextTokens`. A project's file does not count. */
+  statesContextTokens: boolean;
   models: readonly ModelWindow[];
   /** A project's rows: their limits tighten, and what else they say counts where no stronger row speaks. */
   project: Pick<Policy, "builtIn" | "default" | "rules"> | null;

@@ -138,7 +138,7 @@ export const NUMBERS = {
   compactCalls: row(20, 1, 1000, "calls for one conversation; for a longer one each message is read in a shorter form"),
   compactIdentifiers: row(12, 0, 1000, "names, paths and ids that a summary must have; those it lacks are added"),
   compactQuoteChars: row(2000, 0, 100_000, "of the user's latest request that stands in the summary word for word"),
-  contextTokens: row(200_000, 1, 1_000_000_000, "the window of a model that nobody stated"),
+  contextTokens: row(200_000, 1, 1_000_000_000, "the window of a model that nobody stated and our table does not have"),
 
   smallArtifactBytes: row(64 * KIB, 0, MIB, "up to this an artifact is a row in the database, over it a file"),
   memoryStoreBytes: row(64 * MIB, 0, 1024 * GIB, "all artifacts of a store in memory; the oldest make room"),

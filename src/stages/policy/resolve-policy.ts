@@ -31,6 +31,7 @@ export function resolvePolicy(...inputs: readonly (PolicyInput | ProfileName | u
     summarization: resolveSummarization({ ...project?.summarization, ...given.summarization }),
     commands: resolveCommands(given.commands, project?.commands),
     contextTokens,
+    statesContextTokens: given.contextTokens !== undefined,
     models: resolveModels([...capWindows(project?.models ?? [], contextTokens), ...(given.models ?? [])]),
     project: project === undefined ? null : resolveProject(project, given.profile),
   };
