@@ -175,7 +175,10 @@ const pruning = section(
   },
   "pruning",
 );
-const contextTokens = number(NUMBERS.contextTokens, "The window of every model that `models` does not name. Stated, it beats the built-in table.");
+const contextTokens = number(
+  NUMBERS.contextTokens,
+  "The window of every model that `models` does not name. Stated, it beats the built-in table.",
+);
 const agent = { contextPruning: pruning, contextTokens };
 const later = z.unknown();
 
