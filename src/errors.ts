@@ -31,6 +31,9 @@ export class SpillwayError extends Error {
   }
 }
 
+/** A cap on what a model may cost is reached. That is no failure of the model. */
+export class SpendingCapError extends Error {}
+
 /** One thing that was tried to make a refused request smaller. */
 export interface OverflowStep {
   rung: string;

@@ -233,7 +233,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
   }
 
   const { maxInputChars } = policy.summarization;
-  const condensed = { place, access: accessTo, scope, counter, breaker: breaker(), maxInputChars };
+  const condensed = { place, access: accessTo, scope, counter, breaker: breaker(), maxInputChars, recorder, now };
   const condensing = newCondensing(ports, condensed);
 
   const histories = ports.histories?.({

@@ -58,7 +58,7 @@ export interface AdmitPorts {
 type StructuredPorts = Omit<AdmitPorts, "loadView" | "exit"> & Partial<Pick<AdmitPorts, "loadView">>;
 
 /** Never throws. Null: the clamp shows everything. */
-export type Summarize = (ended: Ended, kept: KnownText) => Promise<Summary | null>;
+export type Summarize = (ended: Ended, kept: KnownText, about: ArtifactAbout) => Promise<Summary | null>;
 
 /** An output's bytes as they come. */
 type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
@@ -164,7 +164,7 @@ async function readAndKeep(
   const page = await pageText(ended, { html, raw, fault, exitCode }, ports, faults);
   const { text, kept = raw } = page ?? {};
   const shown = page?.ended ?? ended;
-  const summary = await summaryOf(shown, kept, summarize);
+  const summary = await summaryOf(shown, kept, { summarize, about });
   const written = writeEnded({ ...shown, summary }, kept, text);
   const admitted = page?.ended.cut === false ? written : remembered(written, kept, knownTexts);
   return { ...admitted, receipt: withFaults(admitted.receipt, faults) };
@@ -184,11 +184,15 @@ async function pageText(
 }
 
 /** A model's summary of an output, if its tool's policy asks for one. */
-async function summaryOf(ended: Ended, kept: KnownText, summarize: Summarize | undefined): Promise<Summary | null> {
+async function summaryOf(
+  ended: Ended,
+  kept: KnownText,
+  { summarize, about }: Pick<AdmitPorts, "summarize" | "about">,
+): Promise<Summary | null> {
   const { request, canSummarize, clamped } = ended;
   const { summarizeOverChars: over } = request;
   if (summarize === undefined || over === undefined || !canSummarize || clamped.total.chars <= over) return null;
-  return summarize(ended, kept);
+  return summarize(ended, kept, about);
 }
 
 /** Read at a time from an artifact. */
@@ -259,7 +263,7 @@ export async function admitStructured(
     const whole = page?.kept ?? raw;
     const ended = page?.ended ?? block.ended;
     block.text = page?.text ?? block.text;
-    block.ended = { ...ended, summary: await summaryOf(ended, whole, summarize) };
+    block.ended = { ...ended, summary: await summaryOf(ended, whole, { summarize, about }) };
     kept.push(whole);
   }
   const { texts, ...admitted } = write(kept);

@@ -93,7 +93,13 @@ async function takeRung(
       return { next: null, fault: null };
     tools.compactions.count++;
     const { wire, messages } = draft;
-    const work = tools.compactor.compact({ wire, messages, targetTokens: plan.compactTo, signal });
+    const work = tools.compactor.compact({
+      wire,
+      messages,
+      targetTokens: plan.compactTo,
+      session: tools.session ?? undefined,
+      signal,
+    });
     const compacted = await untilAborted(work, signal);
     if (compacted === null) return { next: null, fault: "the compactor did not help" };
     if (!compacted.messages.every((message) => typeof message === "object" && message !== null))

@@ -84,6 +84,10 @@ const count = (words: string) => {
   const error = "a whole number of 0 or more";
   return about(z.int({ error }).check(z.minimum(0, { error })), words);
 };
+const price = (words: string) => {
+  const error = "a number of 0 or more";
+  return about(z.number({ error }).check(z.minimum(0, { error })), words);
+};
 const strategyError = "a strategy's name such as auto, head-tail, head or tail";
 const strategy = about(
   z
@@ -260,6 +264,8 @@ export const configSchema = section("Spillway's config.", {
       NUMBERS.modelCharsPerHour,
       "Characters sent and received; then outputs are clamped instead.",
     ),
+    inputPrice: price("Dollars for a million tokens that the model reads. With both prices, stats say what it cost."),
+    outputPrice: price("Dollars for a million tokens that the model writes."),
   }),
   commands: section("What commands' output may take in memory.", {
     maxChars: number(NUMBERS.commandChars, "One command's output."),

@@ -14,7 +14,16 @@ export interface SummarizerConfig extends Partial<Omit<ModelEndpoint, "key">> {
 export function toSummarizer(config: SummarizerConfig, env: Environment): ModelEndpoint | undefined {
   const { enabled, endpoint, model, speaks = "openai", keyVariable = KEY_VARIABLE } = config;
   const { timeoutMs, maxConcurrent, maxAnswerTokens, maxCallsPerHour, maxCharsPerHour } = config;
-  const caps = definedOnly({ timeoutMs, maxConcurrent, maxAnswerTokens, maxCallsPerHour, maxCharsPerHour });
+  const { inputPrice, outputPrice } = config;
+  const caps = definedOnly({
+    timeoutMs,
+    maxConcurrent,
+    maxAnswerTokens,
+    maxCallsPerHour,
+    maxCharsPerHour,
+    inputPrice,
+    outputPrice,
+  });
   const named = summarizerFromEnvironment(env);
   if (named !== null) return { ...named, ...caps };
   if (!enabled || endpoint === undefined || model === undefined) return undefined;

@@ -7,6 +7,8 @@ export interface CompactInput {
   messages: readonly unknown[];
   /** What the messages should take at most, by the estimate; the summary itself is part of it. */
   targetTokens: number;
+  /** Whose conversation it is. */
+  session?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 

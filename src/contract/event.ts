@@ -14,6 +14,7 @@ export type EventKind =
   | "overflow-recovered"
   | "overflow-failed"
   | "history-compacted"
+  | "summary-paid"
   | "history-guarded"
   | "history-capped";
 

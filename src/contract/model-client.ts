@@ -7,6 +7,26 @@ export interface ModelPrompt {
   /** What the answer may take at most. */
   maxTokens: number;
   signal?: AbortSignal | undefined;
+  /** Is told what the call took once the model has answered, even if the answer is of no use. */
+  spent?: ((spend: ModelSpend) => void) | undefined;
+}
+
+/** What calls of a model took. */
+export interface ModelSpend {
+  calls: number;
+  inputTokens: number;
+  outputTokens: number;
+  /** True if a count is an estimate, because an answer did not say it. */
+  isEstimate: boolean;
+  /** In US dollars; null if nobody stated prices. */
+  dollars: number | null;
+}
+
+/** An answer with the tokens that it took, where the asker knows them. */
+export interface ModelAnswer {
+  text: string;
+  inputTokens?: number | undefined;
+  outputTokens?: number | undefined;
 }
 
 /** Asks a model. Resolves with its text, rejects with a reason where there is none. */
@@ -35,6 +55,9 @@ export interface ModelCaps {
   maxCallsPerHour?: number | undefined;
   /** Characters sent and received. */
   maxCharsPerHour?: number | undefined;
+  /** US dollars for a million tokens. With both, events and `stats` say what summaries cost. */
+  inputPrice?: number | undefined;
+  outputPrice?: number | undefined;
 }
 
 /** Where a model is. */
@@ -48,7 +71,7 @@ export interface ModelEndpoint extends ModelCaps {
 
 /** A model that a function asks. */
 export interface ModelFunction extends ModelCaps {
-  ask(prompt: ModelPrompt): string | Promise<string>;
+  ask(prompt: ModelPrompt): string | ModelAnswer | Promise<string | ModelAnswer>;
   model: string;
 }
 

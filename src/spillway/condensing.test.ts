@@ -85,6 +85,11 @@ describe("the model that was handed in", () => {
       },
       { session: null, more: { fromMessages: 2, messages: 2, fault: "a summary would not make it shorter" } },
     ]);
+    const paid = told.filter(({ kind }) => kind === "summary-paid");
+    expect(paid).toMatchObject([
+      { session: "s7", tool: null, more: { of: "conversation", model: "small-1", fault: null } },
+    ]);
+    expect(paid[0]?.more?.inputTokens).toBeGreaterThan(1000);
     const broken = await createSpillway({ store: null, env: {}, summarizer: () => "Done." });
     expect((await broken.compact(talk, { wire: "anthropic", targetTokens: 6000 })).fault).toContain("no summary");
     await expect(broken.compact(talk, { wire: "morse" })).rejects.toThrow('none called "morse"');

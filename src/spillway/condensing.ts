@@ -1,4 +1,5 @@
 import type { Summarize } from "../admit/admit-output.ts";
+import type { Recorder } from "../admit/recorder.ts";
 import type { Redaction } from "../admit/redaction.ts";
 import type { Compactor } from "../contract/compactor.ts";
 import type { ModelClient } from "../contract/model-client.ts";
@@ -8,6 +9,7 @@ import type { Access } from "../stages/mark/access.ts";
 import { summarizerFromEnvironment } from "../stages/policy/policy-from-environment.ts";
 import type { Breaker } from "../stages/spill/breaker.ts";
 import type { SpillPlace } from "../stages/spill/spill.ts";
+import type { BookCost } from "../summarize/spending.ts";
 import type { SpillwayPorts } from "./ports.ts";
 
 /** What summaries are made with, beside the model. */
@@ -18,6 +20,8 @@ export interface CondensingPorts {
   counter: TokenCounter;
   breaker: Breaker;
   maxInputChars: number;
+  recorder: Recorder;
+  now(): number;
 }
 
 /** Summaries of outputs and of conversations, loaded with the first one. */
@@ -36,7 +40,7 @@ export function newCondensing(
   let opened: Promise<Condensing> | undefined;
   const open = () => (opened ??= load(ports, openModel(source), redaction));
   return {
-    summarize: async (ended, kept) => (await open()).summarize(ended, kept),
+    summarize: async (ended, kept, about) => (await open()).summarize(ended, kept, about),
     compactor: { compact: async (input) => (await open()).compactor.compact(input) },
   };
 }
@@ -51,8 +55,12 @@ async function load(
     import("../summarize/compactor.ts"),
     opening,
   ]);
+  const { recorder, now } = ports;
+  const bookCost: BookCost = ({ session, tool, call, ...more }) =>
+    recorder.event({ kind: "summary-paid", atMs: now(), session, tool, call, artifact: null, receipt: null, more });
+  const loadRedact = redaction === null ? null : () => redaction.loadText();
   return {
-    summarize: newSummarize({ ...ports, client, store: ports.place.store }),
-    compactor: newCompactor({ ...ports, client, loadRedact: redaction === null ? null : () => redaction.loadText() }),
+    summarize: newSummarize({ ...ports, client, store: ports.place.store, bookCost }),
+    compactor: newCompactor({ ...ports, client, loadRedact, bookCost }),
   };
 }

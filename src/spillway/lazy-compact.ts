@@ -53,7 +53,7 @@ export function lazyCompact(
       return { messages: [...messages], summaryTokens: 0, fault };
     };
     try {
-      const compacted = await compactor.compact({ wire, messages, targetTokens, signal });
+      const compacted = await compactor.compact({ wire, messages, targetTokens, session, signal });
       if (compacted === null) return same("a summary would not make it shorter");
       const { messages: left, summaryTokens } = compacted;
       await tell(session, { fromMessages: messages.length, messages: left.length, summaryTokens, fault: null });

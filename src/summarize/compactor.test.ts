@@ -56,6 +56,7 @@ function compactorWith(
     counter: estimateCounter,
     maxInputChars,
     loadRedact: async () => (text) => text.replaceAll("hunter2-hunter2", "[secret]"),
+    bookCost: () => {},
   });
 }
 

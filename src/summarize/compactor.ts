@@ -3,6 +3,7 @@ import type { ModelClient } from "../contract/model-client.ts";
 import type { Artifact } from "../contract/store.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import type { WireMessage } from "../contract/wire.ts";
+import { messageOf } from "../errors.ts";
 import { boundValue } from "../stages/clamp/bound-value.ts";
 import type { Access, SavedCopy } from "../stages/mark/access.ts";
 import { encodeText } from "../stages/measure/scan.ts";
@@ -21,6 +22,7 @@ import {
   renderChunks,
   shorten,
 } from "./plan-compact.ts";
+import { type BookCost, countingClient } from "./spending.ts";
 import { checkAnswer, newNonce } from "./summary-prompt.ts";
 
 /** What compacting needs. Nothing is looked up. */
@@ -33,6 +35,7 @@ export interface CompactorPorts {
   maxInputChars: number;
   /** Loads what replaces secrets in the text that the model reads. Null leaves secrets in. */
   loadRedact: (() => Promise<RedactText>) | null;
+  bookCost: BookCost;
 }
 
 /** About how many characters a token of a summary has. */
@@ -53,7 +56,18 @@ export function newCompactor(ports: CompactorPorts): Compactor {
       const plan = planFor(read, input.targetTokens);
       if (plan === null) return null;
       const maxChars = summaryChars(plan, input.targetTokens);
-      return maxChars === null ? null : compactBy(ports, summaries, { input, read, plan, maxChars });
+      if (maxChars === null) return null;
+      const { client, spent } = countingClient(ports.client);
+      let fault: string | null = null;
+      try {
+        return await compactBy({ ...ports, client }, summaries, { input, read, plan, maxChars });
+      } catch (error) {
+        fault = messageOf(error);
+        throw error;
+      } finally {
+        const about = { session: input.session ?? null, tool: null, call: null, model: client.model };
+        if (spent.calls > 0) await ports.bookCost({ of: "conversation", ...about, ...spent, fault });
+      }
     },
   };
 }

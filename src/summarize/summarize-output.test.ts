@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { ModelPrompt } from "../extend.ts";
+import type { ModelPrompt, SpillwayEvent } from "../extend.ts";
 import { createSpillway, type SpillwayOptions } from "../index.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { memoryStore } from "../storage/stores/memory.ts";
@@ -327,6 +327,35 @@ describe("without a summary the clamp stands, and the receipt says why", () => {
     nowMs = NUMBERS.breakerPauseMs.default;
     await fault(5);
     expect(calls).toBe(4);
+  });
+
+  it("what it cost is an event, also if it came to nothing; a summary from memory costs nothing", async () => {
+    const events: SpillwayEvent[] = [];
+    const onEvent = (event: SpillwayEvent) => void events.push(event);
+    const said = ["A map.", ""];
+    const ask = () => ({ text: said.shift() ?? "", inputTokens: 9000, outputTokens: 20 });
+    const spillway = await withModel({ model: "m", ask, inputPrice: 1, outputPrice: 10 }, { onEvent });
+    const admit = (output: string) => spillway.admit({ tool: "repo_map", session: "s1", call: "c1", output });
+    await admit(LONG);
+    await admit(LONG);
+    await admit(`${LONG} `);
+    const paid = events.filter(({ kind }) => kind === "summary-paid");
+    const spent = { of: "output", model: "m", calls: 1, inputTokens: 9000, outputTokens: 20, dollars: 0.0092 };
+    expect(paid).toMatchObject([
+      { session: "s1", tool: "repo_map", call: "c1", more: { ...spent, isEstimate: false, fault: null } },
+      { more: { ...spent, fault: expect.stringMatching(/empty|no text|no summary/) } },
+    ]);
+  });
+
+  it("a cap on calls is named and is no failure of the model", async () => {
+    let nowMs = 0;
+    const spillway = await withModel({ model: "m", ask: () => "A map.", maxCallsPerHour: 1 }, { now: () => nowMs });
+    const faultsOf = async (output: string) => (await spillway.admit({ tool: "repo_map", output })).receipt.faults;
+    expect(await faultsOf(LONG)).toBeUndefined();
+    for (let at = 0; at < 2 * NUMBERS.breakerFailures.default; at++)
+      expect(await faultsOf(`${LONG}${at}`)).toEqual(["not summarised: the cap of 1 calls an hour is reached"]);
+    nowMs = 3_600_000;
+    expect(await faultsOf(`${LONG}!`)).toBeUndefined();
   });
 
   it("one part that fails ends the others", async () => {

@@ -3,12 +3,13 @@ import type { Summarize } from "../admit/admit-output.ts";
 import type { ModelClient } from "../contract/model-client.ts";
 import type { Store } from "../contract/store.ts";
 import { within } from "../deadline.ts";
-import { messageOf } from "../errors.ts";
+import { messageOf, SpendingCapError } from "../errors.ts";
 import { writeSummary } from "../stages/mark/write-summary.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import type { Breaker } from "../stages/spill/breaker.ts";
 import { planSummary, type SummaryPlan, startSplit } from "./plan-summary.ts";
+import { type BookCost, countingClient } from "./spending.ts";
 import { checkAnswer, newNonce, type SummaryMaterial, type SummaryTarget, summaryPrompt } from "./summary-prompt.ts";
 
 /** What summarising outputs needs. Nothing is looked up. */
@@ -18,12 +19,13 @@ export interface SummarizePorts {
   maxInputChars: number;
   /** The model's breaker. If the model keeps failing, it is not asked for a while. */
   breaker: Breaker;
+  bookCost: BookCost;
 }
 
 /** Replaces clamped outputs by summaries. The model gets what is stored: the whole output, with secrets replaced. */
-export function newSummarize({ client, store, maxInputChars, breaker }: SummarizePorts): Summarize {
+export function newSummarize({ client, store, maxInputChars, breaker, bookCost }: SummarizePorts): Summarize {
   const cache = new SummaryCache(NUMBERS.summarizeCached.default);
-  return async (ended, kept) => {
+  return async (ended, kept, { session, tool, call }) => {
     const { request, clamped, closings } = ended;
     const { id, saved, savedBytes } = kept;
     // If folding alone brought the output under the limits, nothing is missing and no summary is needed.
@@ -41,17 +43,23 @@ export function newSummarize({ client, store, maxInputChars, breaker }: Summariz
       const deadlineMs = NUMBERS.summarizeDeadlineMs.default;
       const timer = setTimeout(() => stop.abort(new Error(`it took over ${deadlineMs} ms`)), deadlineMs);
       const pieces = artifactPieces(store, id, request.scope, savedBytes, maxInputChars);
+      const counting = countingClient(client);
+      const asking = { client: counting.client, maxInputChars, newNonce, signal };
+      let fault: string | null = null;
       try {
-        const summary = await summarizePieces(request.tool, pieces, plan, { client, maxInputChars, newNonce, signal });
+        const summary = await summarizePieces(request.tool, pieces, plan, asking);
         breaker.succeeded();
         return summary;
       } catch (error) {
-        breaker.failed();
+        fault = messageOf(error);
+        if (!(error instanceof SpendingCapError)) breaker.failed();
         throw error;
       } finally {
         clearTimeout(timer);
         // Stops the calls for other parts.
         stop.abort();
+        const about = { of: "output" as const, model: client.model, session, tool, call };
+        if (counting.spent.calls > 0) await bookCost({ ...about, ...counting.spent, fault });
       }
     };
     try {

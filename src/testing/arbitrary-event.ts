@@ -68,6 +68,7 @@ const KINDS: EventKind[] = [
   "spill-failed",
   "request-pruned",
   "history-compacted",
+  "summary-paid",
   "history-guarded",
 ];
 

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ModelSource } from "../../contract/model-client.ts";
+import type { ModelSource, ModelSpend } from "../../contract/model-client.ts";
+import { SpendingCapError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { startFakeProvider } from "../../testing/fake-provider/start-fake-provider.ts";
 import { modelClient } from "./model-client.ts";
@@ -176,13 +177,60 @@ describe("caps", () => {
     const calls = modelClient({ model: "m", ask, maxCallsPerHour: 2 }, () => nowMs);
     await calls.ask(PROMPT);
     await calls.ask(PROMPT);
-    await expect(calls.ask(PROMPT)).rejects.toThrow("over 2 calls in an hour");
+    await expect(calls.ask(PROMPT)).rejects.toThrow(new SpendingCapError("the cap of 2 calls an hour is reached"));
     nowMs = 3_600_000;
     await expect(calls.ask(PROMPT)).resolves.toBe("xxxxxxxxxx");
     const size = modelClient({ model: "m", ask, maxCharsPerHour: 2 * chars + 9 }, () => nowMs);
     await size.ask(PROMPT);
-    await expect(size.ask(PROMPT)).rejects.toThrow("characters in an hour");
+    await expect(size.ask(PROMPT)).rejects.toThrow(SpendingCapError);
     expect(NUMBERS.modelCallsPerHour.default * 20_000).toBe(NUMBERS.modelCharsPerHour.default);
+  });
+});
+
+describe("what a call took", () => {
+  const prices = { inputPrice: 2, outputPrice: 10 };
+  const spentBy = async (client: ReturnType<typeof modelClient>) => {
+    const spent: ModelSpend[] = [];
+    await client.ask({ ...PROMPT, spent: (one) => spent.push(one) }).catch(() => {});
+    return spent;
+  };
+
+  it.each([
+    ["openai", { ...answer("Short."), usage: { prompt_tokens: 1000, completion_tokens: 100 } }],
+    ["openai", { ...answer("Half", "length"), usage: { prompt_tokens: 1000, completion_tokens: 100 } }],
+    [
+      "anthropic",
+      {
+        content: [{ type: "text", text: "Short." }],
+        stop_reason: "end_turn",
+        usage: {
+          input_tokens: 200,
+          cache_read_input_tokens: 700,
+          cache_creation_input_tokens: 100,
+          output_tokens: 100,
+        },
+      },
+    ],
+    ["ollama", { message: { content: "Short." }, done: true, prompt_eval_count: 1000, eval_count: 100 }],
+  ] as const)("is what %s says, also of an answer that is of no use", async (speaks, body) => {
+    const url = await serve((_request, response) => json(response, body));
+    const spent = await spentBy(open(url, { speaks, ...prices }));
+    expect(spent).toEqual([{ calls: 1, inputTokens: 1000, outputTokens: 100, isEstimate: false, dollars: 0.003 }]);
+  });
+
+  it("is an estimate where nobody says it, and has no price unless both are stated", async () => {
+    const [guessed] = await spentBy(modelClient({ model: "m", ask: () => "x".repeat(40), ...prices }));
+    expect(guessed).toMatchObject({ inputTokens: 6, outputTokens: 10, isEstimate: true, dollars: 112 / 1_000_000 });
+    const said = { text: "x", inputTokens: 7, outputTokens: 3 };
+    expect(await spentBy(modelClient({ model: "m", ask: () => said, inputPrice: 1 }))).toEqual([
+      { calls: 1, inputTokens: 7, outputTokens: 3, isEstimate: false, dollars: null },
+    ]);
+  });
+
+  it("is nothing for a call that was refused or not made", async () => {
+    const url = await serve((_request, response) => json(response, {}, 500));
+    expect(await spentBy(open(url))).toEqual([]);
+    expect(await spentBy(modelClient({ model: "m", ask: () => "x", maxCallsPerHour: 0 }))).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import type {
-  AskModel,
+  ModelAnswer,
   ModelCaps,
   ModelClient,
   ModelEndpoint,
@@ -7,11 +7,11 @@ import type {
   ModelSource,
 } from "../../contract/model-client.ts";
 import { stopAfter, untilAborted } from "../../deadline.ts";
-import { messageOf, SpillwayError } from "../../errors.ts";
+import { messageOf, SpendingCapError, SpillwayError } from "../../errors.ts";
 import { checkNumber, describeValue } from "../../stages/policy/check-limits.ts";
 import { NUMBERS, type NumberRow } from "../../stages/policy/defaults.ts";
 import { Turns } from "../turns.ts";
-import { addressOf, SPEECHES } from "./speeches.ts";
+import { addressOf, count, SPEECHES } from "./speeches.ts";
 
 /** The most bytes that one token of an answer takes, with the JSON around it. */
 const ANSWER_BYTES_PER_TOKEN = 32;
@@ -35,6 +35,7 @@ export function modelClient(source: ModelSource, now: () => number = () => Date.
     number(caps.maxCharsPerHour, NUMBERS.modelCharsPerHour, "maxCharsPerHour"),
     now,
   );
+  const price = priceOf(caps);
   const turns = new Turns(maxConcurrent);
   return {
     model: nameOf(typeof source === "function" ? source.name : source.model),
@@ -44,28 +45,65 @@ export function modelClient(source: ModelSource, now: () => number = () => Date.
       turns.take(async () => {
         const answered = hourly.take(prompt.system.length + prompt.user.length);
         const maxTokens = Math.min(prompt.maxTokens, maxAnswerTokens);
-        const answer: unknown = await inTime(prompt.signal, timeoutMs, (signal) =>
-          askIt({ ...prompt, maxTokens, signal }),
-        );
-        if (typeof answer !== "string") throw new Error("the answer is no text");
-        answered(answer.length);
-        return answer.toWellFormed();
+        const given = await inTime(prompt.signal, timeoutMs, (signal) => askIt({ ...prompt, maxTokens, signal }));
+        const chars = typeof given.text === "string" ? given.text.length : 0;
+        answered(chars);
+        const inputTokens = given.inputTokens ?? estimated(prompt.system.length + prompt.user.length);
+        const outputTokens = given.outputTokens ?? estimated(chars);
+        const isEstimate = given.inputTokens === undefined || given.outputTokens === undefined;
+        const dollars = price(inputTokens, outputTokens);
+        prompt.spent?.({ calls: 1, inputTokens, outputTokens, isEstimate, dollars });
+        if (typeof given.text !== "string") throw given.text;
+        return given.text.toWellFormed();
       }, prompt.signal),
   };
 }
 
-function askOf(source: ModelSource): AskModel {
-  if (typeof source === "function") return async (prompt) => source(prompt);
+/** What came back, with what it took as far as that is said. */
+interface Answered {
+  /** The answer, or why it is of no use. It was paid for in either case. */
+  text: string | Error;
+  inputTokens: number | undefined;
+  outputTokens: number | undefined;
+}
+
+type Ask = (prompt: ModelPrompt) => Promise<Answered>;
+
+const CHARS_PER_TOKEN = 4;
+
+function estimated(chars: number): number {
+  return Math.ceil(chars / CHARS_PER_TOKEN);
+}
+
+/** Makes a function that says what tokens cost in dollars, or null if nobody stated prices. */
+function priceOf({ inputPrice, outputPrice }: ModelCaps): (inputTokens: number, outputTokens: number) => number | null {
+  for (const [name, price] of Object.entries({ inputPrice, outputPrice })) {
+    if (price !== undefined && count(price) === undefined)
+      throw bad(`${name} must be dollars for a million tokens, 0 or more; got ${describeValue(price)}`);
+  }
+  if (inputPrice === undefined || outputPrice === undefined) return () => null;
+  return (inputTokens, outputTokens) => (inputTokens * inputPrice + outputTokens * outputPrice) / 1_000_000;
+}
+
+/** What a function gave, as an answer. */
+function functionAnswer(answer: string | ModelAnswer): Answered {
+  const given: Partial<ModelAnswer> = typeof answer === "object" && answer !== null ? answer : { text: answer };
+  const text = typeof given.text === "string" ? given.text : new Error("the answer is no text");
+  return { text, inputTokens: count(given.inputTokens), outputTokens: count(given.outputTokens) };
+}
+
+function askOf(source: ModelSource): Ask {
+  if (typeof source === "function") return async (prompt) => functionAnswer(await source(prompt));
   if (typeof source !== "object" || source === null) {
     throw bad(`give { endpoint, model, speaks } or a function; got ${describeValue(source)}`);
   }
   if (!("ask" in source)) return askEndpoint(checked(source));
   if (typeof source.ask !== "function") throw bad(`ask must be a function; got ${describeValue(source.ask)}`);
   if (typeof source.model !== "string") throw bad(`model must be a name; got ${describeValue(source.model)}`);
-  return async (prompt) => source.ask(prompt);
+  return async (prompt) => functionAnswer(await source.ask(prompt));
 }
 
-function askEndpoint({ endpoint, model, key, speaks }: ModelEndpoint): AskModel {
+function askEndpoint({ endpoint, model, key, speaks }: ModelEndpoint): Ask {
   const speech = SPEECHES[speaks];
   const address = addressOf(new URL(endpoint), speech);
   return async (prompt: ModelPrompt) => {
@@ -77,8 +115,17 @@ function askEndpoint({ endpoint, model, key, speaks }: ModelEndpoint): AskModel 
     const other = posted.status === 400 ? (speech.otherBody?.(body, posted.text) ?? null) : null;
     if (other !== null) posted = await post(other);
     if (posted.status < 200 || posted.status > 299) throw new Error(`${posted.status} ${oneLine(posted.text, key)}`);
-    return speech.read(parsed(posted.text));
+    const answer = parsed(posted.text);
+    return { text: textOrFault(() => speech.read(answer)), ...speech.usage(answer) };
   };
+}
+
+function textOrFault(read: () => string): string | Error {
+  try {
+    return read();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(messageOf(error));
+  }
 }
 
 /**
@@ -184,8 +231,10 @@ class HourlyCaps {
       this.#chars -= gone.reduce((sum, one) => sum + one.chars, 0);
       this.#spent = this.#spent.filter(({ atMs }) => nowMs - atMs < HOUR_MS);
     }
-    if (this.#spent.length >= this.#maxCalls) throw new Error(`over ${this.#maxCalls} calls in an hour`);
-    if (this.#chars + chars > this.#maxChars) throw new Error(`over ${this.#maxChars} characters in an hour`);
+    if (this.#spent.length >= this.#maxCalls)
+      throw new SpendingCapError(`the cap of ${this.#maxCalls} calls an hour is reached`);
+    if (this.#chars + chars > this.#maxChars)
+      throw new SpendingCapError(`the cap of ${this.#maxChars} characters an hour is reached`);
     const spent = { atMs: nowMs, chars };
     this.#spent.push(spent);
     this.#chars += chars;

@@ -10,6 +10,18 @@ export interface Speech {
   otherBody?(body: Record<string, unknown>, refusal: string): Record<string, unknown> | null;
   /** Returns the answer's text. Throws if the answer is not whole. */
   read(answer: unknown): string;
+  /** Returns what the answer says that it took. */
+  usage(answer: unknown): Usage;
+}
+
+interface Usage {
+  inputTokens: number | undefined;
+  outputTokens: number | undefined;
+}
+
+/** Returns a number of tokens, or undefined if the value is none. */
+export function count(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
 /** Why an answer is no summary, in the words of a receipt. */
@@ -40,6 +52,13 @@ const openai: Speech = {
     if (why === "content_filter" || typeof field(choice, "refusal") === "string") throw new Error(REFUSED);
     return textOf(field(choice, "content"));
   },
+  usage(answer) {
+    const usage = field(answer, "usage");
+    return {
+      inputTokens: count(field(usage, "prompt_tokens")),
+      outputTokens: count(field(usage, "completion_tokens")),
+    };
+  },
 };
 
 const anthropic: Speech = {
@@ -56,6 +75,15 @@ const anthropic: Speech = {
     if (why === "max_tokens" || why === "model_context_window_exceeded") throw new Error(CUT_OFF);
     if (why === "refusal") throw new Error(REFUSED);
     return textOf(field(answer, "content"));
+  },
+  usage(answer) {
+    const usage = field(answer, "usage");
+    const parts = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
+    const [input, ...cached] = parts.map((name) => count(field(usage, name)));
+    return {
+      inputTokens: input === undefined ? undefined : cached.reduce((sum: number, part) => sum + (part ?? 0), input),
+      outputTokens: count(field(usage, "output_tokens")),
+    };
   },
 };
 
@@ -75,6 +103,10 @@ const ollama: Speech = {
     if (field(answer, "done_reason") === "length") throw new Error(CUT_OFF);
     return textOf(field(field(answer, "message"), "content"));
   },
+  usage: (answer) => ({
+    inputTokens: count(field(answer, "prompt_eval_count")),
+    outputTokens: count(field(answer, "eval_count")),
+  }),
 };
 
 /** The APIs that can be asked. */

@@ -26,5 +26,7 @@ it("says what was done to a request, in columns", () => {
   expect(lines[0]).toContain("  clear-results; 12,000 tokens freed; 8,000 left; it broke\n");
   expect(lines[1]).toContain("  20,000 -> 1 token; sent 2 times\n");
   expect(lines[2]).toContain("  5,000 -> 4,000 tokens; it is 90 % full\n");
+  const paid = { of: "output", model: "m", calls: 1, inputTokens: 9000, outputTokens: 20, dollars: null, fault: null };
+  expect(describeEvent({ ...about, kind: "summary-paid", more: paid })).toContain("  9,000 tokens in, 20 out\n");
   expect(new Set(lines.map((line) => line.indexOf("s1"))).size).toBe(1);
 });

@@ -109,6 +109,8 @@ function requestTexts({
   if (typeof leftTokens === "number") texts.push(`${grouped(leftTokens)} left`);
   if (typeof from === "number" && typeof to === "number") texts.push(`${grouped(from)} -> ${counted(to, "token")}`);
   else if (typeof estimatedTokens === "number") texts.push(counted(estimatedTokens, "token"));
+  if (typeof more["inputTokens"] === "number" && typeof more["outputTokens"] === "number")
+    texts.push(`${counted(more["inputTokens"], "token")} in, ${grouped(more["outputTokens"])} out`);
   if (typeof sends === "number") texts.push(`sent ${counted(sends, "time")}`);
   if (typeof why === "string") texts.push(cell(why, MAX_FAULT_CHARS));
   return texts;

@@ -3,7 +3,7 @@ import { Option } from "commander";
 import type { StatQuery, StatRow } from "../../../contract/ledger.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { deriveRates, type Rates } from "../../../stages/record/derive-rates.ts";
-import { grouped } from "../../../values.ts";
+import { counted, grouped } from "../../../values.ts";
 import { readDuration, sizeText } from "../amounts.ts";
 import { readShare } from "../flags.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace } from "../open-place.ts";
@@ -57,7 +57,8 @@ async function printStats({ ledger }: ReadPlace, { by, session, since, flagAbove
   const withRates = (row: StatRow): RatedRow => ({ ...row, ...deriveRates(row, flagAbove) });
   const rows = (await ledger.stats({ ...query, by })).map(withRates);
   const all = (await ledger.stats({ ...query, by: "all" })).map(withRates)[0] ?? null;
-  if (json) return writeJson({ by, rows, all });
+  const summaries = await summariesOf(ledger, query);
+  if (json) return writeJson({ by, rows, all, summaries });
   if (rows.length === 0) {
     tell(`nothing is recorded${filterText({ "--session": session, "--since": since }) || " yet"}`);
   } else {
@@ -65,6 +66,42 @@ async function printStats({ ledger }: ReadPlace, { by, session, since, flagAbove
     if (all !== null) table.push(columns("all", all));
     await writeOut(alignTable(table, NUMBER_COLUMNS));
   }
+  if (summaries.calls > 0) tell(summariesText(summaries));
+}
+
+/** What summaries by a model took. */
+interface Summaries {
+  calls: number;
+  inputTokens: number;
+  outputTokens: number;
+  /** Null if no price is stated. */
+  dollars: number | null;
+}
+
+/** Adds up what summaries took, by their events. */
+export async function summariesOf(
+  ledger: Pick<ReadPlace["ledger"], "events">,
+  query: Omit<StatQuery, "by">,
+): Promise<Summaries> {
+  const sum: Summaries = { calls: 0, inputTokens: 0, outputTokens: 0, dollars: null };
+  for (let afterId = 0; ; ) {
+    const page = await ledger.events({ ...query, kinds: ["summary-paid"], afterId });
+    for (const { id, more } of page) {
+      afterId = id;
+      const { calls, inputTokens, outputTokens, dollars } = (more ?? {}) as Partial<Summaries>;
+      sum.calls += calls ?? 0;
+      sum.inputTokens += inputTokens ?? 0;
+      sum.outputTokens += outputTokens ?? 0;
+      if (typeof dollars === "number") sum.dollars = (sum.dollars ?? 0) + dollars;
+    }
+    if (page.length === 0) return sum;
+  }
+}
+
+/** The sums as a line. */
+export function summariesText({ calls, inputTokens, outputTokens, dollars }: Summaries): string {
+  const price = dollars === null ? "no price is stated" : `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`;
+  return `summaries: ${counted(calls, "call")} of a model, ${grouped(inputTokens)} tokens in, ${grouped(outputTokens)} out, ${price}`;
 }
 
 type RatedRow = StatRow & Rates;
