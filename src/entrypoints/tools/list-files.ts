@@ -1,4 +1,5 @@
 import { readdir } from "node:fs/promises";
+import { counted } from "../../values.ts";
 import { admitFitting } from "./admit-fitting.ts";
 import { type BoundedTool, boundedTool, type ToolPlace } from "./bounded-tool.ts";
 import { escaped, nameFolders } from "./roots.ts";
@@ -41,7 +42,7 @@ export function listDirectoryTool(place: ToolPlace): BoundedTool {
 }
 
 function shownOf(rows: number, total: number, word: string): string {
-  return `${rows === total ? "" : `the first ${rows} of `}${total} ${word}${total === 1 ? "" : "s"}`;
+  return `${rows === total ? "" : `the first ${rows} of `}${counted(total, word)}`;
 }
 
 async function namesIn(folder: string): Promise<string[]> {

@@ -1,4 +1,5 @@
 import { sep } from "node:path";
+import { counted } from "../../values.ts";
 import { admitFitting } from "./admit-fitting.ts";
 import { type BoundedTool, boundedTool, type ToolPlace } from "./bounded-tool.ts";
 import { escaped, nameFolders } from "./roots.ts";
@@ -42,7 +43,8 @@ export function repoStructureTool(place: ToolPlace): BoundedTool {
         const shown = new Set(rows.slice(0, count));
         const fileCount = rows.slice(0, count).filter(({ nodes }) => nodes === null).length;
         const more = isPartial ? "; there are more than could be listed" : "";
-        const note = fileCount === files.length ? "" : `[${fileCount} of ${files.length} files shown${more}]`;
+        const note =
+          fileCount === files.length ? "" : `[${fileCount} of ${counted(files.length, "file")} shown${more}]`;
         return [...trees.flatMap((tree) => drawTree(tree, shown).lines), note].filter((line) => line !== "").join("\n");
       });
     },
@@ -120,6 +122,6 @@ function drawTree(node: TreeNode, shown: ReadonlySet<TreeNode>): { lines: string
     .toSorted((a, b) => Number(a.nodes === null) - Number(b.nodes === null))
     .map((each) => drawTree(each, shown));
   const files = drawn.reduce((sum, each) => sum + each.files, 0);
-  const count = files === node.files ? "" : ` (${node.files} ${node.files === 1 ? "file" : "files"})`;
+  const count = files === node.files ? "" : ` (${counted(node.files, "file")})`;
   return { lines: [`${indent}${node.name}/${count}`, ...drawn.flatMap(({ lines }) => lines)], files };
 }

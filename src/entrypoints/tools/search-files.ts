@@ -1,5 +1,6 @@
 import { open, stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { counted } from "../../values.ts";
 import { admitFitting } from "./admit-fitting.ts";
 import { type BoundedTool, boundedTool, type ToolPlace } from "./bounded-tool.ts";
 import { nameFolders, type Roots } from "./roots.ts";
@@ -253,7 +254,7 @@ function writeFound(
   const note =
     shown === found.total
       ? `[${all}]`
-      : `[${shown} shown, from ${shownFiles} ${shownFiles === 1 ? "file" : "files"}, of ${all}; narrow it by path, glob or pattern]`;
+      : `[${shown} shown, from ${counted(shownFiles, "file")}, of ${all}; narrow it by path, glob or pattern]`;
   return [...lines, note].join("\n");
 }
 
@@ -268,14 +269,14 @@ function firstMatches(rows: readonly Row[], most: number, context: number): Row[
 /** Writes only how many lines match in each file. */
 function writeCounts(found: Matches, files: number): string {
   const lines = found.files.slice(0, files).map(({ path, count }) => `${found.show(path)} (${count})`);
-  const listed = files === found.fileTotal ? "" : `; the counts of ${files} files are listed`;
+  const listed = files === found.fileTotal ? "" : `; the counts of ${counted(files, "file")} are listed`;
   return [...lines, `[${allMatches(found)}${listed}]`].join("\n");
 }
 
 function allMatches({ total, fileTotal, isComplete, isSkipping }: Matches): string {
   const late = isComplete ? "" : "; the search was stopped for time, so there may be more";
   if (total > 0) {
-    return `${total} matching ${total === 1 ? "line" : "lines"} in ${fileTotal} ${fileTotal === 1 ? "file" : "files"}${late}`;
+    return `${counted(total, "matching line")} in ${counted(fileTotal, "file")}${late}`;
   }
   return `no line matches${late}${isSkipping ? `; left out: ${SKIPPED_WORDS} (include_ignored: true)` : ""}`;
 }

@@ -31,7 +31,7 @@ const searchFiles = boundedTools({ spillway, roots: await openRoots([folder]), o
 test("of a pattern that matches everywhere no more is read than could be shown", async () => {
   for (let i = 0; i < 20; i++) writeFileSync(join(folder, `many-${i}.txt`), "one of many lines\n".repeat(20_000));
   const answer = await searchFiles?.call({ pattern: "." });
-  expect(answer?.text).toContain("of 400000 matching lines in 20 files");
+  expect(answer?.text).toContain("of 400,000 matching lines in 20 files");
   expect(read.bytes).toBeGreaterThan(0);
   expect(read.bytes).toBeLessThan(50_000);
 });
@@ -45,6 +45,6 @@ test("of lines that are very long only the part around the match is read", async
 
 test("however much context is asked for, what is read stays bounded", async () => {
   const answer = await searchFiles?.call({ pattern: "one of", show_context: 10_000, max_results: 1_000_000 });
-  expect(answer?.text).toMatch(/of 400000 matching lines in 20 files/);
+  expect(answer?.text).toMatch(/of 400,000 matching lines in 20 files/);
   expect(read.bytes).toBeLessThan(500_000);
 });

@@ -402,11 +402,11 @@ describe("search_files", () => {
         "2:// needle",
         `long.txt (1 of ${LINES})`,
         "1:line 1",
-        `[3 shown, from 3 files, of ${LINES + 3} matching lines in 3 files; narrow it by path, glob or pattern]`,
+        `[3 shown, from 3 files, of 3,003 matching lines in 3 files; narrow it by path, glob or pattern]`,
       ].join("\n"),
     );
     expect(await text("search_files", { pattern: "needle|line", max_results: 0 })).toBe(
-      `a/b/two.ts (2)\na/one.ts (1)\nlong.txt (${LINES})\n[${LINES + 3} matching lines in 3 files]`,
+      `a/b/two.ts (2)\na/one.ts (1)\nlong.txt (${LINES})\n[3,003 matching lines in 3 files]`,
     );
   });
 
@@ -416,7 +416,7 @@ describe("search_files", () => {
     expect(shown.split("\n").length).toBeLessThanOrEqual(300);
     expect(rows).toBeGreaterThan(290);
     expect(shown).toContain(`long.txt (${rows} of ${LINES})`);
-    expect(shown).toContain(`\n[${rows} shown, from 1 file, of ${LINES} matching lines in 1 file;`);
+    expect(shown).toContain(`\n[${rows} shown, from 1 file, of 3,000 matching lines in 1 file;`);
     expect(shown).not.toContain("omitted");
   });
 
