@@ -114,7 +114,7 @@ describe("forms of a marked text, the one that says most first", () => {
       "first
 
       [tool output truncated: exceeded 9 lines; request smaller chunks (offset/limit) or specific sections]
-      [Do not guess the rest; the same call gives the same cut. Read it with recall({"id":"k3v7q2m4x5ya","lines":[from,to]}) or find in it with search({"id":"k3v7q2m4x5ya","pattern":"..."}).]
+      [First 1 line of 10. Do not guess the rest; the same call gives the same cut. Read it with recall({"id":"k3v7q2m4x5ya","lines":[from,to]}) or find in it with search({"id":"k3v7q2m4x5ya","pattern":"..."}).]
       [exit code 1]"
     `);
     expect(write(open, { style: "suffix" })[0]).toBe(write(start, { style: "suffix" })[0]);

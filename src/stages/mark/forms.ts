@@ -4,7 +4,7 @@ import type { Extent, Size, Total } from "../../contract/size.ts";
 import { counted, grouped } from "../../values.ts";
 import { accessText, keptText, restWords, type SavedCopy } from "./access.ts";
 import { withTag } from "./quoted.ts";
-import { briefGap, firstLines, gapLine, lastLines, shortGap, truncatedSuffix } from "./texts.ts";
+import { briefGap, firstLines, gapLine, lastLines, notShown, shortGap, truncatedSuffix } from "./texts.ts";
 
 /** A text that replaces all of ours but the exit line. */
 export type CustomMarker =
@@ -135,15 +135,25 @@ function bareForm(request: MarkRequest, measure: Measure, tag: string): Form {
 }
 
 function suffixForm(request: MarkRequest, measure: Measure, tag: string): Form {
-  const kept = request.savedCopy.id === null ? [] : [`[${accessText(request.savedCopy)}${tag}]`];
-  const suffix = [withTag(truncatedSuffix(request.limits), tag), ...kept, ...request.closing];
+  const { savedCopy, limits, closing } = request;
+  // Where the rest can be read, the reader is told from which line on.
+  const suffix = (first: string) => [
+    withTag(truncatedSuffix(limits), tag),
+    ...(savedCopy.id === null ? [] : [`${first.slice(0, -1)}. ${accessText(savedCopy)}${tag}]`]),
+    ...closing,
+  ];
   return {
-    room: () => ({ fixed: measureLines(["", ...suffix], measure), gap: nothing() }),
+    room: (total) => ({
+      fixed: measureLines(["", ...suffix(largest(firstLines, total, ""))], measure),
+      gap: nothing(),
+    }),
     write(cut) {
       if (cut.omitted.bytes === 0)
-        return joinLines([...withGaps(cut, () => ""), footerLine(cut, request, tag), ...request.closing]);
-      const text = joinLines(cut.parts.filter(isPiece).map((piece) => piece.text));
-      return joinLines([text.endsWith("\n") ? `${text}\n` : `${text}\n\n`, ...suffix]);
+        return joinLines([...withGaps(cut, () => ""), footerLine(cut, request, tag), ...closing]);
+      const pieces = cut.parts.filter(isPiece);
+      const text = joinLines(pieces.map((piece) => piece.text));
+      const first = pieces[0] === undefined ? notShown(cut.total, null) : firstLines(pieces[0], cut.total, "");
+      return joinLines([text.endsWith("\n") ? `${text}\n` : `${text}\n\n`, ...suffix(first)]);
     },
   };
 }
