@@ -4,13 +4,13 @@ import type { ToolPlace } from "./bounded-tool.ts";
 /** Whose limits apply. */
 export interface FittingAbout {
   tool: string;
-  /** Tighter ones, for this answer. */
-  limits?: Limits;
+  /** Tighter ones that this answer has to keep too. */
+  size?: Limits;
 }
 
 /** Returns true if nothing of an answer would be cut. */
 export async function fitsLimits({ spillway, session }: ToolPlace, about: FittingAbout, output: string) {
-  const { limits, off } = spillway.resolve(about.tool, { limits: about.limits });
+  const { limits, off } = spillway.resolve(about.tool);
   const { maxBytes = Infinity, maxChars = Infinity } = limits;
   // A text that is far too long is not worth a closer look.
   if (!off && output.length > Math.min(maxBytes, maxChars)) return false;

@@ -53,7 +53,7 @@ export function repoMapTool(place: ToolPlace): BoundedTool {
       ].filter((part) => part !== "");
       const skips = left.length === 0 || maxTokens < LEAST_FOR_SKIPS ? "" : `; skipped: ${left.join(", ")}`;
       const most = Math.min(ranked.length, maxTokens);
-      return admitFitting(place, { tool, limits: { maxTokens } }, most, (rows) => {
+      return admitFitting(place, { tool, size: { maxTokens } }, most, (rows) => {
         if (ranked.length === 0) return `[no source file in a language that this map knows${skips}]`;
         const map = drawMap(ranked.slice(0, rows));
         const note = `[${rows} of ${counted(ranked.length, "definition")}, in ${map.files} of ${counted(known.length, "source file")}${skips}]`;
