@@ -9,8 +9,8 @@ const number = (text) => Number(text.replaceAll(",", ""));
 const MARKERS = Object.entries({
   range: `\\.\\.\\. (part of )?lines? (\\d+)(?:-(\\d+))? omitted(?: \\((?:${COUNT} (?:whole )?lines?, )?${COUNT} bytes?, ${COUNT} characters?\\))?<tag> \\.\\.\\.`,
   short: `\\.\\.\\. ${COUNT} (lines?|bytes?) cut(?:; (?:rest not saved|(?:part saved as )?artifact \\w+))?<tag> \\.\\.\\.`,
-  first: `First ${COUNT} lines? of ${COUNT}(, the last in part)?<tag>`,
-  last: `Last ${COUNT} lines? of ${COUNT}(, the first in part)?<tag>`,
+  first: `First ${COUNT} lines? of ${COUNT}(?:, ${COUNT} more folded)?(, the last in part)?<tag>`,
+  last: `Last ${COUNT} lines? of ${COUNT}(?:, ${COUNT} more folded)?(, the first in part)?<tag>`,
   startOf: `Start of line ${COUNT} of ${COUNT}<tag>`,
   endOf: `End of line ${COUNT} of ${COUNT}<tag>`,
   footer: `(?:Output cut to fit|Repeats and terminal codes folded|White space left out): ${COUNT} of ${COUNT} bytes shown\\..*`,
