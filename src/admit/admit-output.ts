@@ -2,7 +2,6 @@ import type { Artifact, ArtifactAbout, Store } from "../contract/store.ts";
 import { within } from "../deadline.ts";
 import { messageOf } from "../errors.ts";
 import type { Access } from "../stages/mark/access.ts";
-import { bytesOf, isStream, readChunks } from "../stages/measure/read-chunks.ts";
 import { encodeText } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { type SpillPlace, startSpill } from "../stages/spill/spill.ts";
@@ -23,6 +22,7 @@ import {
 import { admitBlocks, admitUnwalked, holdBlocks, plainResult } from "./admit-blocks.ts";
 import { type AdmittedPage, admitPage, type LoadHtmlReader, type Page, PageHolder } from "./admit-page.ts";
 import { type AdmittedBlocks, isCutBlock } from "./admit-texts.ts";
+import { bytesOutput, isAsItCame } from "./as-it-came.ts";
 import type { KnownText, KnownTexts } from "./known-texts.ts";
 import { knownText, knownTextNow } from "./known-texts.ts";
 import type { ModelView } from "./model-view.ts";
@@ -68,7 +68,7 @@ const MAX_OFF_BYTES = 256 * 1024 * 1024;
 
 /** Admits an output of any shape, spilling what is held back while it comes. */
 export async function admitOutput(request: AdmitPlan, given: unknown, ports: AdmitPorts): Promise<AdmittedOutput> {
-  const output = await readable(given);
+  const output = await given;
   const view = ports.loadView === null || request.off ? null : await ports.loadView();
   if (typeof output === "string") {
     const source = view === null || ports.knownTexts.find(output) !== null ? null : view.source();
@@ -83,13 +83,13 @@ export async function admitOutput(request: AdmitPlan, given: unknown, ports: Adm
     const admitted = await admitChunks(request, encodeText(output), ports, output.toWellFormed());
     return { output: admitted.text, ...admitted };
   }
-  const isBytes = output instanceof ArrayBuffer || ArrayBuffer.isView(output);
-  if (isBytes || isStream(output)) {
-    const limits = request.off && !isBytes ? { maxBytes: MAX_OFF_BYTES } : request.limits;
-    const chunks = isBytes ? [bytesOf(output)] : readChunks(output);
+  const bytes = bytesOutput(output, request.off ? { maxBytes: MAX_OFF_BYTES } : request.limits);
+  if (bytes !== null) {
+    const limits = request.off && !Array.isArray(bytes.chunks) ? { maxBytes: MAX_OFF_BYTES } : request.limits;
     const source = view?.source();
-    const admitted = await admitChunks({ ...request, limits, source }, source?.read(chunks) ?? chunks, ports);
-    return { output: admitted.text, ...admitted };
+    const chunks = source?.read(bytes.chunks) ?? bytes.chunks;
+    const admitted = await admitChunks({ ...request, limits, source }, chunks, ports);
+    return { output: (isAsItCame(admitted) ? bytes.again() : undefined) ?? admitted.text, ...admitted };
   }
   if (output instanceof Error) {
     const admitted = await admitOutput(request, output.message, ports);
@@ -100,17 +100,6 @@ export async function admitOutput(request: AdmitPlan, given: unknown, ports: Adm
   // Numbers, booleans and nothing are no larger than themselves.
   const text = output === null || output === undefined ? "" : String(output);
   return { ...(await admitChunks(request, encodeText(text), ports, text)), output };
-}
-
-/** What stands behind a promise, a Blob or a Response. */
-async function readable(output: unknown): Promise<unknown> {
-  if (typeof output !== "object" || output === null) return output;
-  if (typeof (output as PromiseLike<unknown>).then === "function")
-    return readable(await (output as PromiseLike<unknown>));
-  // By tag: naming the global Response makes Node load all of fetch, which takes longer than most calls.
-  const tag = Object.prototype.toString.call(output);
-  if (tag === "[object Blob]" || tag === "[object File]") return (output as Blob).stream();
-  return tag === "[object Response]" ? ((output as Response).body ?? "") : output;
 }
 
 /** Admits bytes as they come, within their limits in any case. */
@@ -153,7 +142,11 @@ async function readAndKeep(
   const exited = await Promise.resolve(exit).catch(() => null);
   const exitCode = readExitCode(exited) ?? request.exitCode;
   const ended = admission.end(fault, exitCode);
-  if (!ended.cut) return writeEnded(ended, NOT_SAVED, original);
+  if (!ended.cut) {
+    // A text of ours that comes a second time says all it has to say, the exit code only where that had room.
+    const closings = known === null ? ended.closings : { ...ended.closings, whole: [] };
+    return writeEnded({ ...ended, closings }, NOT_SAVED, original);
+  }
   const again = known === null ? null : await admitAgain(request, known, place.store);
   if (known !== null && again !== null) return remembered(writeEnded(again, known), known, knownTexts);
   if (heldBytes.length > 0) await keep(heldBytes);

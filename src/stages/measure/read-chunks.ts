@@ -13,7 +13,7 @@ export function isStream(value: unknown): value is OutputStream {
 export async function* readChunks(stream: OutputStream): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   let half = "";
-  for await (const chunk of Symbol.asyncIterator in stream ? stream : readerChunks(stream)) {
+  for await (const chunk of piecesOf(stream)) {
     if (typeof chunk === "string") {
       const text = half + chunk;
       half = endsInHalf(text) ? text.slice(-1) : "";
@@ -49,7 +49,11 @@ function endsInHalf(text: string): boolean {
   return (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800;
 }
 
-/** Reads web streams in runtimes in which they are not iterable. */
+/** Returns the pieces of a stream as they come, also of web streams in runtimes in which they are not iterable. */
+export function piecesOf(stream: OutputStream): AsyncIterable<unknown> {
+  return Symbol.asyncIterator in stream ? stream : readerChunks(stream);
+}
+
 async function* readerChunks(stream: ReadableStream<unknown>): AsyncGenerator<unknown> {
   const reader = stream.getReader();
   try {
