@@ -3,6 +3,7 @@ import type { ToolOverride } from "../contract/policy.ts";
 import type { StrategyName } from "../contract/strategy.ts";
 import { SpillwayError } from "../errors.ts";
 import type { CustomMarker } from "../stages/mark/forms.ts";
+import { isStream } from "../stages/measure/read-chunks.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { clampError } from "./admit-output.ts";
 
@@ -19,6 +20,27 @@ export interface ToolObject {
   execute?(...args: never[]): unknown;
 }
 
+/** A tool as it is once wrapped. What returned its value at once returns a promise of it now; all else is as it was. */
+export type Wrapped<T> = T extends (...args: infer A) => infer R
+  ? IsAtOnce<R> extends true
+    ? (...args: A) => Promise<R>
+    : T
+  : T extends { execute(...args: infer A): infer R }
+    ? IsAtOnce<R> extends true
+      ? Omit<T, "execute"> & { execute(...args: A): Promise<R> }
+      : T
+    : T;
+
+/** The tools of a list or a record, wrapped. */
+export type WrappedTools<T> = { [K in keyof T]: Wrapped<T[K]> };
+
+/** False for what may be a promise or an async generator already, or anything. */
+type IsAtOnce<R> = unknown extends R
+  ? false
+  : [Extract<R, PromiseLike<unknown> | AsyncIterable<unknown>>] extends [never]
+    ? true
+    : false;
+
 /** What one call may ask for: by its caller, or by the model that made it. */
 export interface AskOptions {
   /** Which part of the output to keep (head, tail, signal ...). */
@@ -33,7 +55,7 @@ export interface AskOptions {
 
 /** What may be said when a tool is wrapped. */
 export interface WrapOptions extends AskOptions {
-  /** The name its limits are found by, if the tool has none. */
+  /** The name its limits are found by; without it a record's key, the tool's `name` or `id`, a function's own name. */
   name?: string | undefined;
   limits?: Limits | undefined;
   headShare?: number | undefined;
@@ -75,7 +97,11 @@ interface WrappedRequest extends Omit<WrapOptions, "name" | "ask"> {
 const wrapped = new WeakMap<object, Wrapping>();
 
 /** A copy of a tool whose results, updates and errors are clamped. A function is wrapped as the tool's `execute` is. */
-export function wrapTool<T extends Tool>(tool: T, wrapping: Wrapping, { name, ask, ...options }: WrapOptions = {}): T {
+export function wrapTool<T extends Tool>(
+  tool: T,
+  wrapping: Wrapping,
+  { name, ask, ...options }: WrapOptions = {},
+): Wrapped<T> {
   if ((typeof tool !== "object" && typeof tool !== "function") || tool === null) {
     throw new SpillwayError(
       "bad-input",
@@ -83,12 +109,12 @@ export function wrapTool<T extends Tool>(tool: T, wrapping: Wrapping, { name, as
     );
   }
   const isPlain = Object.keys(options).length === 0 && ask === undefined;
-  if (options.off || (isPlain && wrapped.get(tool) === wrapping)) return tool;
+  if (options.off || (isPlain && wrapped.get(tool) === wrapping)) return tool as Wrapped<T>;
   const isFunction = typeof tool === "function";
   const execute: unknown = isFunction ? tool : tool.execute;
   // A tool that somebody else runs has none.
-  if (typeof execute !== "function") return tool;
-  const toolName = typeof tool.name === "string" && tool.name !== "" ? tool.name : (name ?? "tool");
+  if (typeof execute !== "function") return tool as Wrapped<T>;
+  const toolName = name ?? nameOf(tool) ?? "tool";
   const declared = declaredBy(tool);
   const request = { ...options, tool: toolName, ...(declared && { declared }), output: "" };
   wrapping.check(request);
@@ -97,7 +123,13 @@ export function wrapTool<T extends Tool>(tool: T, wrapping: Wrapping, { name, as
   const run = clamped(execute as Execute, tool, admit, asked);
   const copy = isFunction ? (run as Tool as T) : withExecute(tool, run);
   if (isPlain) wrapped.set(copy, wrapping);
-  return copy;
+  return copy as Wrapped<T>;
+}
+
+/** The first of its name and its id that is a text. A minifier changes a function's name, so whoever can name it otherwise does. */
+function nameOf(tool: Tool): string | undefined {
+  const { name, id } = tool as { name?: unknown; id?: unknown };
+  return [name, id].find((each): each is string => typeof each === "string" && each !== "");
 }
 
 type Execute = (...args: unknown[]) => unknown;
@@ -116,10 +148,7 @@ function clamped(
   admit: Admit,
   asked: (args: readonly unknown[]) => AskOptions,
 ): Execute {
-  const callOf = (args: unknown[]): Call => {
-    const made = typeof args[0] === "string" ? { call: args[0], args: args[1] } : { args: args[0] };
-    return { ...asked(args), ...made };
-  };
+  const callOf = (args: unknown[]): Call => ({ ...asked(args), ...madeBy(args, typeof tool === "function") });
   const clampThrown = (error: unknown, call: Call) =>
     clampError(error, async (thrown) => (await admit(thrown, call)).output);
   if (execute.constructor.name === "AsyncGeneratorFunction") {
@@ -127,7 +156,10 @@ function clamped(
       const call = callOf(args);
       try {
         const source = execute.apply(tool, args) as AsyncGenerator<unknown, unknown, unknown>;
-        return yield* clampedEach(source, async (value) => (await admit(value, call)).output);
+        return yield* clampedEach(
+          source,
+          async (value, isUpdate) => (await admit(value, { ...call, isUpdate })).output,
+        );
       } catch (error) {
         throw await clampThrown(error, call);
       }
@@ -148,17 +180,59 @@ function clamped(
   };
 }
 
-/** Passes on what a generator yields and returns, clamped; it is ended when its reader stops early. */
+/**
+ * Passes on what a generator yields and returns, clamped; it is ended when its reader stops early. Of what it yields only the
+ * last is saved. Which is the last shows afterwards: if it was cut it comes once more, and its marker says where the rest is.
+ */
 async function* clampedEach(
   source: AsyncGenerator<unknown, unknown, unknown>,
-  clamp: (value: unknown) => Promise<unknown>,
+  clamp: (value: unknown, isUpdate: boolean) => Promise<unknown>,
 ): AsyncGenerator<unknown, unknown, unknown> {
   try {
+    let last: { value: unknown; shown: unknown } | null = null;
     let step = await source.next();
-    while (!step.done) step = await source.next(yield await clamp(step.value));
-    return step.value === undefined ? undefined : await clamp(step.value);
+    while (!step.done) {
+      const { value } = step;
+      // A stream is read only once, so it cannot be shown first and saved afterwards.
+      const isUpdate = !isReadOnce(value);
+      const shown = await clamp(value, isUpdate);
+      last = isUpdate ? { value, shown } : null;
+      step = await source.next(yield shown);
+    }
+    if (last !== null) {
+      const saved = await clamp(last.value, false);
+      if (last.shown !== last.value) yield saved;
+    }
+    return step.value === undefined ? undefined : await clamp(step.value, false);
   } finally {
     await source.return(undefined);
+  }
+}
+
+function isReadOnce(value: unknown): boolean {
+  return isStream(value) || Object.prototype.toString.call(value) === "[object Response]";
+}
+
+/**
+ * A call's id and arguments, as frameworks pass them: beside the arguments in an object (`toolCallId`, `toolCall.id`,
+ * `toolCall.callId`, `requestId`), or as a text before them. A function's only text is an argument.
+ */
+function madeBy([first, ...rest]: readonly unknown[], isFunction: boolean): Pick<Call, "call" | "args"> {
+  const isBefore = typeof first === "string" && (!isFunction || (typeof rest[0] === "object" && rest[0] !== null));
+  const call = rest.map(callIdIn).find((id) => id !== undefined) ?? (isBefore ? first : undefined);
+  return { ...(call !== undefined && { call }), args: isBefore && call === first ? rest[0] : first };
+}
+
+function callIdIn(given: unknown): string | undefined {
+  try {
+    const { toolCallId, toolCall, requestId } = Object(given) as Record<string, unknown>;
+    const { id, callId } = Object(toolCall) as Record<string, unknown>;
+    const found = [toolCallId, id, callId, requestId].find(
+      (each) => (typeof each === "string" && each !== "") || Number.isSafeInteger(each),
+    );
+    return found === undefined ? undefined : String(found);
+  } catch {
+    return undefined; // a getter that throws
   }
 }
 
@@ -209,15 +283,16 @@ function standIn<T extends object>(tool: T, execute: Execute): T {
   });
 }
 
-/** The same for a list, or for a record, whose keys name the tools that have no name. */
+/** The same for a list, or for a record, whose keys name the tools. */
 export function wrapTools<T extends readonly Tool[] | Record<string, Tool>>(
   tools: T,
   wrapping: Wrapping,
   options?: WrapOptions,
-): T {
-  if (Array.isArray(tools)) return tools.map((tool: Tool) => wrapTool(tool, wrapping, options)) as readonly Tool[] as T;
+): WrappedTools<T> {
+  if (Array.isArray(tools)) return tools.map((tool: Tool) => wrapTool(tool, wrapping, options)) as WrappedTools<T>;
   const entries = Object.entries(tools as Record<string, Tool>);
-  return Object.fromEntries(entries.map(([name, tool]) => [name, wrapTool(tool, wrapping, { name, ...options })])) as T;
+  const copies = entries.map(([name, tool]) => [name, wrapTool(tool, wrapping, { name, ...options })]);
+  return Object.fromEntries(copies) as WrappedTools<T>;
 }
 
 /** Limits and strategy that a tool states on itself, in our names or as constants of its class (`MAX_OUTPUT_CHARS`). */

@@ -1,7 +1,7 @@
 import type { Admission, AdmitRequest } from "../admit/admit-request.ts";
 import type { EventLog } from "../admit/recorder.ts";
 import type { Redact, Redaction } from "../admit/redaction.ts";
-import type { Tool, WrapOptions } from "../admit/wrap-tool.ts";
+import type { Tool, WrapOptions, Wrapped, WrappedTools } from "../admit/wrap-tool.ts";
 import type { Call } from "../call/call-options.ts";
 import type { SpillwayEvent } from "../contract/event.ts";
 import type { HtmlReader } from "../contract/html-reader.ts";
@@ -142,9 +142,9 @@ export interface Spillway extends Histories {
   /** Brings one output under its tool's limits and keeps the whole of it. Never throws for what the output is. */
   admit<T extends Output>(request: AdmitRequest & { output: T }): Promise<Admission<T>>;
   /** A tool whose results, updates and errors are clamped. The tool itself is not changed. */
-  wrapTool<T extends Tool>(tool: T, options?: WrapOptions): T;
+  wrapTool<T extends Tool>(tool: T, options?: WrapOptions): Wrapped<T>;
   /** The same for a list or a record of tools. */
-  wrapTools<T extends readonly Tool[] | Record<string, Tool>>(tools: T, options?: WrapOptions): T;
+  wrapTools<T extends readonly Tool[] | Record<string, Tool>>(tools: T, options?: WrapOptions): WrappedTools<T>;
   /**
    * Messages as they should be sent: old results lightened under pressure, new ones within their limits and one budget. The
    * messages that came are not changed. What is wrong with them is never thrown.

@@ -1,0 +1,210 @@
+import { Readable } from "node:stream";
+import { describe, expect, expectTypeOf, it } from "vitest";
+import type { Receipt } from "../contract/receipt.ts";
+import { memoryStore } from "../extend.ts";
+import { createSpillway } from "../index.ts";
+
+const long = Array.from({ length: 900 }, (_, n) => `line ${n} of it`).join("\n");
+
+/** A Spillway and every receipt it gave, and how many outputs it began to save. */
+async function watched() {
+  const receipts: Receipt[] = [];
+  const store = memoryStore({ maxBytes: 1e8 });
+  let begun = 0;
+  const counting = { ...store, begin: (about: Parameters<typeof store.begin>[0]) => (begun++, store.begin(about)) };
+  const onReceipt = (receipt: Receipt) => void receipts.push(receipt);
+  const spillway = await createSpillway({ store: counting, ledger: null, env: {}, onReceipt });
+  return { spillway, receipts, begun: () => begun };
+}
+
+describe("the name by which a wrapped tool's limits are found", () => {
+  it("is the option, the record's key, the tool's own, the function's, in this order", async () => {
+    const { spillway, receipts } = await watched();
+    const named = { name: "read_file", id: "x", execute: async () => "a" };
+    const known = { id: "search_files", execute: async () => "a" };
+    const t = async () => "a";
+    await spillway.wrapTool(t, { name: "bash" })();
+    await spillway.wrapTool(named, { name: "bash" }).execute();
+    await spillway.wrapTools({ list_directory: named }).list_directory.execute();
+    await spillway.wrapTools({ list_directory: t }).list_directory();
+    await spillway.wrapTools({ list_directory: t }, { name: "bash" }).list_directory();
+    await spillway.wrapTool(named).execute();
+    await spillway.wrapTool(known).execute();
+    await spillway.wrapTool(t)();
+    await spillway.wrapTool(
+      (
+        () => async () =>
+          "a"
+      )(),
+    )();
+    expect(receipts.map(({ tool }) => tool)).toEqual([
+      "bash",
+      "bash",
+      "list_directory",
+      "list_directory",
+      "bash",
+      "read_file",
+      "search_files",
+      "t",
+      "tool",
+    ]);
+  });
+});
+
+describe("a wrapped generator", () => {
+  const limits = { maxLines: 9 };
+
+  it("saves only the last value that it yields, which then says where it is", async () => {
+    const { spillway, receipts, begun } = await watched();
+    const wrapped = spillway.wrapTool(
+      async function* () {
+        for (let n = 0; n < 40; n++) yield `${n}\n${long}`;
+      },
+      { limits },
+    );
+    const seen: string[] = [];
+    for await (const value of wrapped()) seen.push(value);
+    expect(begun()).toBe(1);
+    expect(receipts).toHaveLength(1);
+    expect(seen).toHaveLength(41);
+    for (const value of seen) expect(value.split("\n").length).toBeLessThanOrEqual(9);
+    expect(seen[39]).toContain("not saved");
+    expect(seen[40]).toContain(receipts[0]?.artifact);
+    expect(await spillway.recall(receipts[0]?.artifact ?? "", { lines: [1, 1] })).toMatchObject({ text: "39\n" });
+  });
+
+  it("yields as often as before where the last value is within its limits", async () => {
+    const { spillway, receipts, begun } = await watched();
+    const wrapped = spillway.wrapTool(
+      async function* () {
+        yield long;
+        const sent: unknown = yield { content: [{ type: "text", text: "small" }] };
+        return sent;
+      },
+      { limits },
+    );
+    const running = wrapped();
+    await running.next();
+    expect(await running.next()).toMatchObject({ done: false, value: { content: [{ text: "small" }] } });
+    expect(await running.next("sent" as never)).toEqual({ done: true, value: "sent" });
+    expect(begun()).toBe(0);
+    expect(receipts).toHaveLength(2);
+  });
+
+  it("saves a stream when it comes, since that is read only once", async () => {
+    const { spillway, receipts, begun } = await watched();
+    const wrapped = spillway.wrapTool(
+      async function* () {
+        yield Readable.from([long]);
+      },
+      { limits },
+    );
+    const seen: unknown[] = [];
+    for await (const value of wrapped()) seen.push(value);
+    expect(seen).toEqual([expect.stringContaining(receipts[0]?.artifact ?? "none")]);
+    expect(begun()).toBe(1);
+  });
+});
+
+describe("the call's id", () => {
+  const abort = new AbortController().signal;
+  it.each<[string, unknown[], string | null]>([
+    ["AI SDK", [{ city: "x" }, { toolCallId: "call_1", messages: [] }], "call_1"],
+    ["AI SDK with a text as input", ["input", { toolCallId: "call_1" }], "call_1"],
+    ["pi", ["toolu_1", { path: "x" }, abort, () => {}], "toolu_1"],
+    ["LangChain", [{ q: 1 }, { toolCall: { id: "call_2", name: "q" }, configurable: {} }], "call_2"],
+    ["OpenAI Agents", [{ q: 1 }, { context: {} }, { toolCall: { type: "function_call", callId: "call_3" } }], "call_3"],
+    ["an MCP server", [{ q: 1 }, { signal: abort, requestId: 7 }], "7"],
+    ["no framework", [{ toolCallId: "the model's own argument" }], null],
+    ["no arguments", [], null],
+    ["an object that cannot be read", [{}, new Proxy({}, { get: () => assertNever() })], null],
+  ])("is taken from the arguments of %s", async (_, args, call) => {
+    const { spillway, receipts } = await watched();
+    await spillway.wrapTool({ name: "q", execute: async (..._args: unknown[]) => "a" }).execute(...args);
+    expect(receipts[0]?.call).toBe(call);
+  });
+
+  it("is no text that a plain function is called with", async () => {
+    const { spillway, receipts } = await watched();
+    await spillway.wrapTool(async (command: string) => command)("ls -la");
+    expect(receipts[0]?.call).toBeNull();
+  });
+});
+
+describe("an output of bytes within its limits comes back as what it was", () => {
+  const wrap = async (output: () => unknown, limits = {}) => {
+    const { spillway } = await watched();
+    return spillway.wrapTool({ name: "q", execute: async () => output() }, { limits }).execute();
+  };
+
+  it("bytes and blobs", async () => {
+    const bytes = Buffer.from("caf\u00e9 \n");
+    const blob = new Blob(["text"]);
+    expect(await wrap(() => bytes)).toBe(bytes);
+    expect(await wrap(() => Buffer.from([0x61, 0xff, 0x62]))).toEqual(Buffer.from([0x61, 0xff, 0x62]));
+    expect(await wrap(() => blob)).toBe(blob);
+    expect(await wrap(() => Buffer.from(long), { maxLines: 9 })).toContain("omitted");
+    expect(await wrap(() => Buffer.from([0, 1, 2, 3, 0, 0]))).toMatch(/^\[binary output not shown/);
+  });
+
+  it("a Response with its status and headers", async () => {
+    const init = { status: 404, statusText: "Not Found", headers: { "x-a": "b", "content-type": "text/plain" } };
+    const response = (await wrap(() => new Response("no such page", init))) as Response;
+    expect(response).toBeInstanceOf(Response);
+    expect([response.status, response.statusText, response.headers.get("x-a")]).toEqual([404, "Not Found", "b"]);
+    expect(await response.text()).toBe("no such page");
+    const empty = (await wrap(() => new Response(null, { status: 204 }))) as Response;
+    expect([empty.status, await empty.text()]).toEqual([204, ""]);
+    expect(await wrap(() => new Response(long), { maxLines: 9 })).toContain("omitted");
+  });
+
+  it("streams of the same chunks, whose memory may be used again", async () => {
+    const memory = Buffer.alloc(3);
+    async function* lent() {
+      for (const text of ["abc", "def"]) {
+        memory.write(text);
+        yield memory;
+      }
+    }
+    const node = (await wrap(() => Readable.from([Buffer.from("abc"), Buffer.from("def")]))) as Readable;
+    expect(node).toBeInstanceOf(Readable);
+    expect(await node.toArray()).toEqual([Buffer.from("abc"), Buffer.from("def")]);
+    const web = (await wrap(() => new Blob(["abc"]).stream())) as ReadableStream<Uint8Array>;
+    expect(web).toBeInstanceOf(ReadableStream);
+    expect(await new Response(web).text()).toBe("abc");
+    const chunks: unknown[] = [];
+    for await (const chunk of (await wrap(lent)) as AsyncIterable<unknown>) chunks.push(chunk);
+    expect(chunks).toEqual([Buffer.from("abc"), Buffer.from("def")]);
+    expect(await wrap(() => Readable.from([long]), { maxLines: 9 })).toContain("omitted");
+  });
+
+  it("not where a model gets anything else", async () => {
+    const { spillway } = await watched();
+    const bytes = Buffer.from("text");
+    expect((await spillway.admit({ tool: "bash", output: bytes, exitCode: 3 })).output).toBe("text\n[exit code 3]");
+    async function* broken() {
+      yield "some";
+      throw new Error("reset");
+    }
+    expect((await spillway.admit({ output: broken() })).output).toBe("some\n[output ended early: reset]");
+  });
+});
+
+describe("a wrapped tool's type", () => {
+  it("says Promise where the tool gave its value at once", async () => {
+    const { spillway } = await watched();
+    const atOnce = spillway.wrapTool((count: number) => "a".repeat(count));
+    expectTypeOf(atOnce).toEqualTypeOf<(count: number) => Promise<string>>();
+    expect(await atOnce(2)).toBe("aa");
+    const later = async (count: number) => "a".repeat(count);
+    expectTypeOf(spillway.wrapTool(later)).toEqualTypeOf(later);
+    const tool = { name: "q", execute: (x: number) => x, more: true };
+    expectTypeOf(spillway.wrapTool(tool).execute).toEqualTypeOf<(x: number) => Promise<number>>();
+    expectTypeOf(spillway.wrapTool(tool).more).toEqualTypeOf<boolean>();
+    expectTypeOf(spillway.wrapTools({ tool }).tool.execute).returns.toEqualTypeOf<Promise<number>>();
+  });
+});
+
+function assertNever(): never {
+  throw new Error("not to be read");
+}
