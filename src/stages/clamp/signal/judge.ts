@@ -1,6 +1,6 @@
 import type { Focus } from "../../../contract/strategy.ts";
 import { LateContext, type Whole } from "./context.ts";
-import { MOST_TELLING, oddFinder, oddRows, signFinder, tellingRows } from "./pin-rows.ts";
+import { MOST_TELLING, messageRows, oddFinder, oddRows, signFinder, tellingRows } from "./pin-rows.ts";
 import { IS_BLANK, IS_WARNING, type ShapeCounts, type UnitStore, WARNING_GAIN } from "./unit-store.ts";
 
 /** If nothing failed, a line's own score counts this much, and its surroundings do not count. */
@@ -19,6 +19,8 @@ export interface Judged {
   chars: number;
   /** Rows that tell of a failure: all of them, or some if they are many. */
   telling: number[];
+  /** Rows that say what an exception was. */
+  messages: number[];
   /** Rows that stand out; none if they are many. */
   odd: number[];
   isFailure: boolean;
@@ -46,7 +48,8 @@ export function judge(store: UnitStore, whole: Whole, isFailure: boolean): Judge
   const { units, chars, shapes } = whole;
   const telling = tellingRows(store);
   const odd = oddRows(store, shapes);
-  return { store, scores, values, units, chars, telling, odd, isFailure, isUnsure };
+  const messages = messageRows(store);
+  return { store, scores, values, units, chars, telling, messages, odd, isFailure, isUnsure };
 }
 
 /** Lines to either side that lend a line part of its value. */

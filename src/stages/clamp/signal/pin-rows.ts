@@ -4,16 +4,23 @@ import { type Budget, decode, overBudget, shareOf } from "../fit.ts";
 import { mayTell, mayTellAtAll } from "./quick-scan.ts";
 import type { UnitCosts } from "./select-rows.ts";
 import { addGaps } from "./select-rows.ts";
-import { HAS_ALL_WORDS, IS_BLANK, IS_FOCUSED, REWRITTEN, type ShapeCounts, type UnitStore } from "./unit-store.ts";
+import {
+  HAS_ALL_WORDS,
+  IS_BLANK,
+  IS_FOCUSED,
+  IS_MESSAGE,
+  REWRITTEN,
+  type ShapeCounts,
+  type UnitStore,
+} from "./unit-store.ts";
 
 /** Shares of the room that the start and the end get, whatever they are worth. */
 const FAILURE_SHARES = { head: 0.005, tail: 0.03 };
 const PASSING_SHARES = { head: 0.15, tail: 0.4 };
 
 /** Marks the rows at both ends that are always kept. */
-export function pinEdges(store: UnitStore, costs: UnitCosts, budget: Budget, isFailure: boolean): Uint8Array {
+export function pinEdges({ store, costs, budget, pinned }: Pinning, isFailure: boolean): void {
   const { head, tail } = isFailure ? FAILURE_SHARES : PASSING_SHARES;
-  const pinned = new Uint8Array(store.length);
   const walk = (row: number, step: number, within: Budget) => {
     const size = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
     for (let at = row; at >= 0 && at < store.length; at += step) {
@@ -24,7 +31,18 @@ export function pinEdges(store: UnitStore, costs: UnitCosts, budget: Budget, isF
   };
   if (store.sequence[0] === 0) walk(0, 1, shareOf(budget, head));
   walk(store.length - 1, -1, shareOf(budget, tail));
-  return pinned;
+}
+
+/** True if all that is marked has room, with a marker for each gap. */
+export function fitsPinned({ store, costs, budget, gap, pinned }: Pinning): boolean {
+  const size: Size = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
+  addGaps(size, gap, 1);
+  for (let row = 0; row < store.length; row++) {
+    if (pinned[row] === 0) continue;
+    costs.add(size, row, 1);
+    if (row > 0 && pinned[row - 1] === 0) addGaps(size, gap, 1);
+  }
+  return overBudget(size, budget) === null;
 }
 
 /** Share of the room that lone signs of a failure get, whatever their surroundings say. */
@@ -56,6 +74,21 @@ export interface Pinning {
 /** Marks the few lines that by themselves tell of a failure, or stand out: in a quiet output they are what matters. */
 export function pinSigns(pinning: Pinning, telling: number[]): void {
   if (telling.length <= MOST_TELLING) pinBest(pinning, telling, MOST_SIGNS, SIGN_SHARE);
+}
+
+/** Share of the room for what exceptions say; the newest may take all of it. */
+const MESSAGE_SHARE = 0.2;
+
+/** Marks what exceptions say, the newest first: in little room that is worth more than both ends. */
+export function pinMessages({ costs, budget, gap, pinned }: Pinning, messages: number[]): void {
+  const size: Size = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
+  addGaps(size, gap, 1);
+  for (const row of messages.toReversed()) {
+    costs.add(size, row, 1);
+    addGaps(size, gap, 1);
+    if (overBudget(size, pinned.includes(1) ? shareOf(budget, MESSAGE_SHARE) : budget) !== null) return;
+    pinned[row] = 1;
+  }
 }
 
 /** Marks lines that somebody is after. */
@@ -97,11 +130,19 @@ export function tellingRows(store: UnitStore): number[] {
   return rows;
 }
 
-/** Tells which rows match the focus, or tell of a failure by one of the commoner words. */
+/** Rows that say what an exception was, each text once. */
+export function messageRows(store: UnitStore): number[] {
+  const rows = new Map<number, number>();
+  for (let row = 0; row < store.length; row++)
+    if (((store.flags[row] as number) & IS_MESSAGE) !== 0) rows.set(store.textHash[row] as number, row);
+  return [...rows.values()];
+}
+
+/** Tells which rows match the focus, say what an exception was, or tell of a failure by one of the commoner words. */
 export function signFinder(store: UnitStore): (row: number) => boolean {
   const { bytes, byteAt, byteLength } = store;
   return (row) => {
-    if (isFocused(store, row)) return true;
+    if (((store.flags[row] as number) & (IS_FOCUSED | IS_MESSAGE)) !== 0) return true;
     const at = byteAt[row] as number;
     // The quick look first: this is asked of every row that may be let go.
     return mayTell(bytes, at, at + (byteLength[row] as number)) && tells(store, row);

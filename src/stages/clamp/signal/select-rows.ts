@@ -2,7 +2,7 @@ import type { Unit } from "../../../contract/limits.ts";
 import type { Size } from "../../../contract/size.ts";
 import type { TokenCounter } from "../../../contract/token-counter.ts";
 import { type Budget, decode, measureBytes, overBudget, UNITS } from "../fit.ts";
-import { NOTE_FOLDED, type UnitStore } from "./unit-store.ts";
+import { IS_MESSAGE, NOTE_FOLDED, type UnitStore } from "./unit-store.ts";
 
 /** What showing each row takes, in the units that are limited. */
 export class UnitCosts {
@@ -228,32 +228,67 @@ export function selectRows(choosing: Choosing): Uint8Array {
     } else low = middle;
     if (step % DROP_STEPS === 0 && low > LOWEST) live.drop(best * 2 ** low, gapShare);
   }
-  dropLoneNotes(choosing, chosen, taken);
-  fillRoom(choosing, chosen, taken, shares);
+  const needs = needsOf(store);
+  const missing = dropLone(chosen, needs);
+  if (missing.size > 0) taken = keepMissing(choosing, chosen, needs, missing);
+  fillRoom(choosing, chosen, taken, { shares, needs });
   return chosen;
 }
 
-/** Lets go of notes on repeats without the line before them, which they speak of. The gap before them takes them in. */
-function dropLoneNotes({ store, costs, gap, units }: Choosing, kept: Uint8Array, { size }: Taken): void {
-  const { length, sequence, kind } = store;
+/** What a row needs to be shown with: nothing, or something that is not held any more. */
+const NOTHING = -1;
+const GONE = -2;
+
+/** The row without which each says nothing, or leads astray: a note's line, and the message of a trace's frames. */
+function needsOf({ length, kind, sequence, trace, flags }: UnitStore): Int32Array {
+  const needs = new Int32Array(length).fill(NOTHING);
+  const messages = new Map<number, number>();
+  for (let row = 0; row < length; row++)
+    if (((flags[row] as number) & IS_MESSAGE) !== 0) messages.set(trace[row] as number, row);
   for (let row = 0; row < length; row++) {
-    if (kept[row] === 0 || kind[row] !== NOTE_FOLDED || follows(store, kept, row)) continue;
-    kept[row] = 0;
-    costs.add(size, row, -1);
-    const isAlone =
-      sequence[row] === units - 1
-        ? false
-        : !(kept[row + 1] === 1 && sequence[row + 1] === (sequence[row] as number) + 1);
-    if (isAlone) addGaps(size, gap, -1);
+    if (kind[row] === NOTE_FOLDED) needs[row] = sequence[row - 1] === (sequence[row] as number) - 1 ? row - 1 : GONE;
+    else if (trace[row] !== 0) needs[row] = messages.get(trace[row] as number) ?? NOTHING;
+    if (needs[row] === row) needs[row] = NOTHING;
   }
+  return needs;
 }
 
-/** True if the row before is kept. */
-function follows({ sequence }: UnitStore, kept: Uint8Array, row: number): boolean {
-  return row > 0 && kept[row - 1] === 1 && sequence[row - 1] === (sequence[row] as number) - 1;
+function lacks(kept: Uint8Array, needs: Int32Array, row: number): boolean {
+  const need = needs[row] as number;
+  return need === GONE || (need !== NOTHING && kept[need] === 0);
 }
 
-function takenBy({ costs, gap, units }: Choosing, { length, rows, sequence }: LiveRows, kept: Uint8Array): Taken {
+/** Lets go of rows without what they need. Gives what that was. */
+function dropLone(kept: Uint8Array, needs: Int32Array): Set<number> {
+  const missing = new Set<number>();
+  for (let row = 0; row < kept.length; row++) {
+    if (kept[row] === 0 || !lacks(kept, needs, row)) continue;
+    kept[row] = 0;
+    missing.add(needs[row] as number);
+  }
+  return missing;
+}
+
+/** Keeps what was missing, as far as there is room. */
+function keepMissing(choosing: Choosing, kept: Uint8Array, needs: Int32Array, missing: ReadonlySet<number>): Taken {
+  const { store, budget } = choosing;
+  let taken = takenBy(choosing, store, kept);
+  for (const row of missing) {
+    if (row === GONE || lacks(kept, needs, row)) continue;
+    kept[row] = 1;
+    const takes = takenBy(choosing, store, kept);
+    if (overBudget(takes.size, budget) === null) taken = takes;
+    else kept[row] = 0;
+  }
+  return taken;
+}
+
+/** What rows take, those of the store or those that are still live. */
+function takenBy(
+  { costs, gap, units }: Choosing,
+  { length, rows, sequence }: Pick<LiveRows, "length" | "sequence"> & { rows?: Int32Array },
+  kept: Uint8Array,
+): Taken {
   const size: Size = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
   let gaps = 0;
   let next = 0;
@@ -261,34 +296,37 @@ function takenBy({ costs, gap, units }: Choosing, { length, rows, sequence }: Li
     if (kept[at] === 0) continue;
     if (sequence[at] !== next) gaps++;
     next = (sequence[at] as number) + 1;
-    costs.add(size, rows[at] as number, 1);
+    costs.add(size, rows === undefined ? at : (rows[at] as number), 1);
   }
   if (next !== units) gaps++;
   addGaps(size, gap, gaps);
   return { size, gaps };
 }
 
-const FILL_PASSES = 6;
-
 /** Uses what room is left, where that opens no gap: the most valuable for its size first. */
-function fillRoom(choosing: Choosing, kept: Uint8Array, taken: Taken, shares: Float64Array): void {
+function fillRoom(
+  choosing: Choosing,
+  kept: Uint8Array,
+  taken: Taken,
+  { shares, needs }: { shares: Float64Array; needs: Int32Array },
+): void {
   const { store, values, costs, budget, gap, units } = choosing;
   const { size } = taken;
-  const { length, sequence, kind } = store;
+  const { length, sequence } = store;
   const isKept = (row: number, at: number) => row >= 0 && row < length && sequence[row] === at && kept[row] === 1;
   const order = fillable(choosing, kept, taken, shares);
   order.sort(
     (a, b) => (values[b] as number) / (shares[b] as number) - (values[a] as number) / (shares[a] as number) || a - b,
   );
-  for (let pass = 0; pass < FILL_PASSES; pass++) {
-    let filled = false;
+  for (let filled = true; filled; ) {
+    filled = false;
     for (const row of order) {
       if (kept[row] === 1) continue;
       const at = sequence[row] as number;
       const joinsBefore = at === 0 || isKept(row - 1, at - 1);
       const joinsAfter = at === units - 1 || isKept(row + 1, at + 1);
       if (!joinsBefore && !joinsAfter) continue;
-      if (kind[row] === NOTE_FOLDED && !follows(store, kept, row)) continue;
+      if (lacks(kept, needs, row)) continue;
       const closed = joinsBefore && joinsAfter ? -1 : 0;
       costs.add(size, row, 1);
       addGaps(size, gap, closed);
@@ -300,7 +338,6 @@ function fillRoom(choosing: Choosing, kept: Uint8Array, taken: Taken, shares: Fl
       costs.add(size, row, -1);
       addGaps(size, gap, -closed);
     }
-    if (!filled) return;
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Extent } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
 import { Context, doubling, LIVELY, REACH, STRONG, type Whole } from "./context.ts";
+import { TraceFinder } from "./find-traces.ts";
 import { evict, heldChars, heldCost, type Reading } from "./judge.ts";
 import { SEEN_AT, START_SEEN_AT } from "./line-features.ts";
 import {
@@ -57,6 +58,7 @@ export class SignalReader {
   readonly #starts = new ShapeCounts();
   readonly #failed = new StepList();
   readonly #good = new StepList();
+  readonly #traces = new TraceFinder();
   readonly #levels = new Int32Array(32);
   readonly #reading: Reading;
   #mostCost: number;
@@ -236,6 +238,7 @@ export class SignalReader {
     store.textHash[row] = scan.textHash;
     store.lineScore[row] = scan.score;
     store.strongBefore[row] = this.#strong;
+    this.#traces.see(store, row, scan);
     if (level >= STRONG) this.#strong++;
     if (level >= LIVELY) this.#lively = store.sequence[row] as number;
     this.onUnit?.();

@@ -18,6 +18,8 @@ export const IS_WARNING = 256;
 export const IS_FOCUSED = 512;
 /** And it has all the words that were named. */
 export const HAS_ALL_WORDS = 1024;
+/** It says what went wrong; the frames of its trace are shown only with it. */
+export const IS_MESSAGE = 2048;
 /** What a warning gains where nothing failed; until that is known it must not be let go. */
 export const WARNING_GAIN = 2;
 
@@ -56,6 +58,8 @@ export class UnitStore {
   shapeSlot = new Uint16Array(FIRST_UNITS);
   startSlot = new Uint16Array(FIRST_UNITS);
   textHash = new Int32Array(FIRST_UNITS);
+  /** The number of the stack trace that it is part of; 0 for none. */
+  trace = new Int32Array(FIRST_UNITS);
   failedBefore = new Uint8Array(FIRST_UNITS);
   /** Strong lines before it. */
   strongBefore = new Int32Array(FIRST_UNITS);
@@ -132,7 +136,7 @@ export class UnitStore {
       rows,
       count,
     );
-    moveInt32([this.textHash, this.strongBefore], rows, count);
+    moveInt32([this.textHash, this.trace, this.strongBefore], rows, count);
     moveFloat64([this.from, this.to, this.line, this.sourceCharsBefore, this.charsBefore], rows, count);
     moveUint8([this.kind, this.level, this.recentLevel, this.indent, this.failedBefore], rows, count);
     moveUint16([this.flags, this.shapeSlot, this.startSlot], rows, count);
@@ -168,6 +172,7 @@ export class UnitStore {
     this.shapeSlot = larger(Uint16Array, this.shapeSlot);
     this.startSlot = larger(Uint16Array, this.startSlot);
     this.textHash = larger(Int32Array, this.textHash);
+    this.trace = larger(Int32Array, this.trace);
     this.strongBefore = larger(Int32Array, this.strongBefore);
     this.failedBefore = larger(Uint8Array, this.failedBefore);
     this.lineScore = larger(Float32Array, this.lineScore);

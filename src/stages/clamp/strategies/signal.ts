@@ -5,7 +5,17 @@ import type { Cutter, Sieve, StrategyRequest } from "../../../contract/strategy.
 import { NUMBERS } from "../../policy/defaults.ts";
 import { type Budget, budgetIn, budgetOf, UNITS } from "../fit.ts";
 import { type Judged, judge } from "../signal/judge.ts";
-import { MOST_TELLING, oddRows, pinEdges, pinFocus, pinSigns, tellingRows } from "../signal/pin-rows.ts";
+import {
+  fitsPinned,
+  MOST_TELLING,
+  messageRows,
+  oddRows,
+  pinEdges,
+  pinFocus,
+  pinMessages,
+  pinSigns,
+  tellingRows,
+} from "../signal/pin-rows.ts";
 import { selectRows, UnitCosts } from "../signal/select-rows.ts";
 import { SignalReader } from "../signal/signal-reader.ts";
 import { explainCut, writeCut } from "../signal/write-cut.ts";
@@ -47,7 +57,8 @@ export function startSignal(request: StrategyRequest): Sieve & { tellsFailure():
       edges.add(span);
       reader.add(span);
     },
-    tellsFailure: () => reader.tellsFailure || tellingRows(reader.store).length > 0,
+    tellsFailure: () =>
+      reader.tellsFailure || tellingRows(reader.store).length > 0 || messageRows(reader.store).length > 0,
     hasOdd: () => oddRows(reader.store, reader.shapes).length > 0,
     end(total: Total, exitCode = request.exitCode): Cutter {
       const plain = edges.end(total);
@@ -81,19 +92,28 @@ interface Ended {
 }
 
 function cutSignal({ request, judged, costs, total, plain }: Ended, room: Room): Cut {
-  const { store, values, units, chars, telling, odd, isFailure, isUnsure } = judged;
+  const { store, values, units, chars, telling, messages, odd, isFailure, isUnsure } = judged;
   const budget = budgetIn(request.limits, room);
-  const hasAim = request.focus !== undefined || (telling.length > 0 && telling.length <= MOST_TELLING);
+  const isTelling = messages.length > 0 || (telling.length > 0 && telling.length <= MOST_TELLING);
+  const hasAim = request.focus !== undefined || isTelling;
   const least = hasAim ? LEAST_WITH_AIM : LEAST;
   // Parts of a line or two are not judged by what they say.
   const hasLines = total.lines >= FEWEST_LINES || request.focus !== undefined;
   if (store.length === 0 || !hasLines || UNITS.some((unit) => budget[unit] < least[unit])) return plain.cut(room);
-  // Large ends would leave too little for what somebody is after.
-  const pinned = pinEdges(store, costs, budget, isFailure || request.focus !== undefined);
+  const pinned = new Uint8Array(store.length);
   const pinning = { store, costs, budget, gap: room.gap, pinned };
   if (request.focus !== undefined) pinFocus(pinning);
-  else if (isUnsure && telling.length + odd.length === 0) return plain.cut(room);
-  else for (const rows of [telling, odd]) pinSigns(pinning, rows);
+  else if (isUnsure && messages.length + telling.length + odd.length === 0) return plain.cut(room);
+  else {
+    pinMessages(pinning, messages);
+    for (const rows of [telling, odd]) pinSigns(pinning, rows);
+  }
+  // Large ends would leave too little for what somebody is after.
+  pinEdges(pinning, isFailure || request.focus !== undefined);
+  if (messages.length > 0 && !fitsPinned(pinning)) {
+    pinned.fill(0);
+    pinMessages(pinning, messages);
+  }
   const kept = selectRows({ store, values, costs, budget, gap: room.gap, units, pinned });
   if (chars <= MAY_FIT * Math.min(budget.bytes, budget.chars) || !kept.includes(1)) {
     const shown = plain.cut(room);
