@@ -2,14 +2,20 @@ import type { Limits } from "../contract/limits.ts";
 import { copyPlain } from "../stages/clamp/bound-copy.ts";
 import { contentOf, type FoundTexts, findTexts } from "../stages/clamp/find-texts.ts";
 import { replaceTexts, withField } from "../stages/clamp/replace-texts.ts";
+import { joinedBlocks } from "../stages/mark/texts.ts";
+import { measureText } from "../stages/measure/measure-text.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import type { AdmitPlan, Admitted, SourceAccount } from "./admission.ts";
 import { holdLimits } from "./admission.ts";
 import { admitObject, boundObject, fitted } from "./admit-object.ts";
-import { type AdmittedBlocks, admitTexts, fitTogether, joinTexts, withBoundDetails } from "./admit-texts.ts";
-
-/** With more texts than this a marker in each would say more than they do. */
-const MOST_TEXTS = 64;
+import {
+  type AdmittedBlocks,
+  admitTexts,
+  fitTogether,
+  joinTexts,
+  MOST_TEXTS,
+  withBoundDetails,
+} from "./admit-texts.ts";
 
 /**
  * Clamps a structured result. Content blocks share one budget: small ones whole, large ones in fair shares, very many as
@@ -55,8 +61,11 @@ export function admitUnwalked<T extends object>(request: AdmitPlan, result: T, s
 
 /** Very many texts as one, each from a line of its own: one budget, one marker, one artifact. */
 function admitAsOne<T extends object>(request: AdmitPlan, result: T, found: FoundTexts): AdmittedBlocks<T> {
-  const text = joinTexts(found.texts.map((each) => each.text));
-  const whole = { ...request, boundDetails: false };
+  const texts = found.texts.map((each) => each.text);
+  const text = joinTexts(texts);
+  const note = joinedBlocks(firstLinesOf(texts));
+  const hasRoom = mostTexts(request.limits) >= LEAST_FOR_NOTE;
+  const whole = { ...request, boundDetails: false, ...(hasRoom && { note }) };
   const { blocks, write } = admitTexts(whole, { content: text }, [{ text, path: ["content"] }]);
   return {
     blocks,
@@ -66,6 +75,19 @@ function admitAsOne<T extends object>(request: AdmitPlan, result: T, found: Foun
       return { ...written, output: request.boundDetails ? withBoundDetails(output) : output };
     },
   };
+}
+
+/** With room for fewer texts than this a note on where each begins would take too much of it. */
+const LEAST_FOR_NOTE = 32;
+
+/** The line of the joined text in which each begins. */
+function firstLinesOf(texts: readonly string[]): number[] {
+  let next = 1;
+  return texts.map((text) => {
+    const line = next;
+    next += measureText(text).lines;
+    return line;
+  });
 }
 
 /** The result with one text where its first one stood and without the others; blocks that hold media stay, their texts empty. */

@@ -11,7 +11,14 @@ import { measureText } from "../stages/measure/measure-text.ts";
 import { encodeText, newScan, scanBytes, scannedChars, scannedLines } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { type AdmitPlan, NOT_SAVED, startAdmission } from "./admission.ts";
-import { type AdmittedBlocks, admitTexts, fitTogether, type SourceText } from "./admit-texts.ts";
+import {
+  type AdmittedBlocks,
+  admitTexts,
+  fitTogether,
+  isCutBlock,
+  MOST_TEXTS,
+  type SourceText,
+} from "./admit-texts.ts";
 import { cutAccount, newReceipt } from "./receipts.ts";
 
 /** Each takes twice what the one before took: enough for any limit there is. */
@@ -42,6 +49,7 @@ export function admitObject<T extends object>(
   // Breaks and quotes take two bytes in JSON: a second try makes room for what the first one met.
   for (let tries = 0; tries < 3; tries++) {
     const admitted = admitTexts({ ...request, limits: lessThan(limits, over) }, plain, texts);
+    if (admitted.blocks.filter(isCutBlock).length > MOST_TEXTS) break;
     const excess = excessOf(JSON.stringify(admitted.write([]).output), request);
     if (isEmpty(excess)) return asJson(request, admitted, shapeBytes);
     over = combine(over, excess, (one, other) => one + other);
@@ -174,7 +182,11 @@ export function boundObject<T extends object>(request: AdmitPlan, result: T, see
   return {
     blocks: [{ text: null, request, chunks, ended: null }],
     write([spilled = NOT_SAVED]) {
-      const { output, text } = fitted(request, seen, `shortened from ${total.bytes} bytes. ${accessText(spilled)}`);
+      const { output, text } = fitted(
+        request,
+        seen,
+        `shortened from ${total.bytes} bytes, one field or element a line. ${accessText(spilled)}`,
+      );
       const shown = measureText(text, request.counter);
       const kept = { bytes: Math.min(shown.bytes, total.bytes), lines: Math.min(shown.lines, total.lines) };
       const omitted = { bytes: total.bytes - kept.bytes, lines: total.lines - kept.lines };
@@ -217,6 +229,7 @@ export function fitted(request: AdmitPlan, result: unknown, note: string): { out
         (name) => /^\[cut\](?: \(\d+\))?$/.test(name) && !Object.hasOwn(result as object, name),
       );
       if (key !== undefined) (value as Record<string, unknown>)[key] = note;
+      else if (Array.isArray(value) && note !== "") value.push(`[cut] ${note}`);
     }
     const text = JSON.stringify(value) ?? "";
     const tokens = maxTokens === Number.POSITIVE_INFINITY ? 0 : counter.count(text);

@@ -245,8 +245,8 @@ export async function admitStructured(
     if (isCut) for (const bytes of block.chunks()) await spill.add(bytes);
     const { artifact, fault } = await spill.end(request.exitCode);
     if (fault !== null) faults.push(fault);
-    const { exitCode } = block.request;
-    const raw = await knownText(artifact, access, exitCode);
+    const { exitCode, note } = block.request;
+    const raw = { ...(await knownText(artifact, access, exitCode)), ...(note !== undefined && { note }) };
     if (block.ended === null) {
       kept.push(raw);
       continue;

@@ -1,9 +1,10 @@
-import type { Limits } from "../contract/limits.ts";
+import type { Limits, Unit } from "../contract/limits.ts";
 import type { Receipt } from "../contract/receipt.ts";
 import type { Size } from "../contract/size.ts";
 import { boundValue } from "../stages/clamp/bound-value.ts";
 import { fairShares } from "../stages/clamp/fair-shares.ts";
 import type { FoundText } from "../stages/clamp/find-texts.ts";
+import { UNITS } from "../stages/clamp/fit.ts";
 import { jsonWithin } from "../stages/clamp/json-within.ts";
 import { replaceTexts } from "../stages/clamp/replace-texts.ts";
 import { quotesMarker } from "../stages/mark/quoted.ts";
@@ -52,6 +53,9 @@ export interface SourceText extends FoundText {
   source?: SourceAccount | undefined;
 }
 
+/** Where more texts than this are cut, a marker in each would say more than they do, and each would be an artifact. */
+export const MOST_TEXTS = 63;
+
 /** Clamps the texts of a result, each to its share. */
 export function admitTexts<T extends object>(
   request: AdmitPlan,
@@ -63,15 +67,21 @@ export function admitTexts<T extends object>(
   // A model reads them one after another: what one of them quotes must not read as what we say of another.
   const siblings =
     found.length > 1 && found.some(({ text }) => quotesMarker(text)) ? found.map(({ text }) => text) : undefined;
-  const blocks = found.map(({ text, bytes, isMedia, source = request.source }, index) => {
+  const clamp = ({ text, bytes, isMedia, source = request.source }: SourceText, index: number, limits: Limits) => {
     // The last text says how a command ended.
     const exitCode = index === exitAt ? request.exitCode : null;
-    const own = { ...request, exitCode, limits: shares[index] as Limits, source, isMedia, siblings };
+    const own = { ...request, exitCode, limits, source, isMedia, siblings };
     const chunks = () => (bytes === undefined ? encodeText(text) : [bytes]);
     const admission = startAdmission(own);
     for (const chunk of chunks()) admission.add(chunk);
     return { text: text as string | null, request: own, ended: admission.end(), chunks };
-  });
+  };
+  const blocks = found.map((text, index) => clamp(text, index, shares[index] as Limits));
+  for (let round = 0; round < SPARE_ROUNDS; round++) {
+    const larger = withSpareRoom(request, blocks);
+    if (larger === null) break;
+    for (const [index, limits] of larger) blocks[index] = clamp(found[index] as SourceText, index, limits);
+  }
   return {
     blocks,
     write(kept) {
@@ -89,6 +99,43 @@ export function admitTexts<T extends object>(
       return { output, text, texts, receipt, totalChars };
     },
   };
+}
+
+/** How often room that texts leave is given to the others: after that little is left. */
+const SPARE_ROUNDS = 3;
+/** Less than this share of a limit is not worth clamping again. */
+const SPARE_SHARE = 0.05;
+/** What markers take more once they name an artifact and the way to it. */
+const NAMED: Size = { bytes: 320, chars: 320, lines: 1, tokens: 120 };
+
+/**
+ * New limits for the texts that were cut, by their index: each what it uses, and those that a limit bound what is left of that
+ * limit. Null if too little is left.
+ */
+function withSpareRoom({ limits }: AdmitPlan, blocks: readonly AdmittedBlock[]): Map<number, Limits> | null {
+  const cut = [...blocks.entries()].filter(([, block]) => isCutBlock(block));
+  if (blocks.length < 2 || cut.length === 0) return null;
+  const receipts = blocks.map(({ ended, text }) => writeEnded(ended as Ended, undefined, text ?? "").receipt);
+  const room = new Map(cut.map(([index, { request }]) => [index, { ...request.limits }]));
+  let isWorth = false;
+  for (const unit of UNITS) {
+    const name = LIMIT_OF[unit];
+    const limit = limits[name];
+    if (limit === undefined) continue;
+    const used = receipts.map(({ shown }, index) =>
+      room.has(index) ? Math.min(room.get(index)?.[name] ?? 0, shown[unit] + NAMED[unit]) : shown[unit],
+    );
+    const spare = limit - used.reduce((sum, each) => sum + each, (blocks.length - 1) * JOINT[unit]);
+    const bound = cut.filter(([index]) => receipts[index]?.cutBy === unit);
+    if (bound.length === 0 || spare < limit * SPARE_SHARE) continue;
+    isWorth = true;
+    for (const [index, own] of room) own[name] = used[index] as number;
+    for (const [index] of bound) {
+      const own = room.get(index) as Limits;
+      own[name] = (own[name] as number) + Math.floor(spare / bound.length);
+    }
+  }
+  return isWorth ? room : null;
 }
 
 /** The last text that is not empty, or the last. */
@@ -159,38 +206,73 @@ const JOINT: Size = { bytes: 1, chars: 1, lines: 0, tokens: 4 };
 
 const LIMIT_OF = { bytes: "maxBytes", chars: "maxChars", lines: "maxLines", tokens: "maxTokens" } as const;
 
+/** What the markers of a text that is cut take, about: without it in every unit nothing of the text is shown. */
+const MARKERS: Size = { bytes: 640, chars: 640, lines: 8, tokens: 240 };
+
 /**
  * The limits of each text under one budget: its fair share in every unit. Joints and the exit line of the one at
- * `exitAt` are charged first. What the small ones leave goes to those that will be cut, since their markers need room in every unit.
+ * `exitAt` are charged first. A text that will be cut asks for its markers' room too, and gets what the small ones leave.
  */
 function shareLimits(limits: Limits, sizes: readonly Size[], exitAt: number | null): Limits[] {
-  const shares: Size[] = sizes.map(() => ({ bytes: 0, chars: 0, lines: 0, tokens: 0 }));
-  const left: Partial<Size> = {};
-  for (const unit of ["bytes", "chars", "lines", "tokens"] as const) {
+  let asked = sizes;
+  for (;;) {
+    const shares = sharesOf(limits, asked, exitAt);
+    const isNew = (index: number) =>
+      asked[index] === sizes[index] && isCut(shares[index] as Size, sizes[index] as Size, limits);
+    if (!sizes.some((_, index) => isNew(index))) {
+      addSpare(limits, shares, sizes, exitAt);
+      return shares.map((share) => asLimits(share, limits));
+    }
+    asked = asked.map((size, index) => (isNew(index) ? withMarkers(size) : size));
+  }
+}
+
+function withMarkers({ bytes, chars, lines, tokens }: Size): Size {
+  return {
+    bytes: bytes + MARKERS.bytes,
+    chars: chars + MARKERS.chars,
+    lines: lines + MARKERS.lines,
+    tokens: tokens + MARKERS.tokens,
+  };
+}
+
+/** What the texts may take together in one unit, and the exit line. */
+function budgetFor(unit: Unit, limit: number, count: number, exitAt: number | null) {
+  const exit = exitAt === null ? 0 : Math.min(EXIT_ROOM[unit], limit);
+  return { exit, budget: Math.max(0, limit - Math.max(0, count - 1) * JOINT[unit] - exit) };
+}
+
+function sharesOf(limits: Limits, asked: readonly Size[], exitAt: number | null): Size[] {
+  const shares: Size[] = asked.map(() => ({ bytes: 0, chars: 0, lines: 0, tokens: 0 }));
+  for (const unit of UNITS) {
     const limit = limits[LIMIT_OF[unit]];
     if (limit === undefined) continue;
-    const exit = exitAt === null ? 0 : Math.min(EXIT_ROOM[unit], limit);
-    const budget = Math.max(0, limit - Math.max(0, sizes.length - 1) * JOINT[unit] - exit);
+    const { exit, budget } = budgetFor(unit, limit, asked.length, exitAt);
     const fair = fairShares(
-      sizes.map((size) => size[unit]),
+      asked.map((size) => size[unit]),
       budget,
     );
     fair.forEach((share, index) => {
       (shares[index] as Size)[unit] = share + (index === exitAt ? exit : 0);
     });
-    left[unit] = budget - fair.reduce((sum, share) => sum + share, 0);
   }
+  return shares;
+}
+
+/** Gives what nobody asked for to those that will be cut. */
+function addSpare(limits: Limits, shares: Size[], sizes: readonly Size[], exitAt: number | null): void {
   const cut = shares.filter((share, index) => isCut(share, sizes[index] as Size, limits));
-  for (const [unit, spare] of Object.entries(left) as [keyof Size, number][]) {
+  for (const unit of UNITS) {
+    const limit = limits[LIMIT_OF[unit]];
+    if (limit === undefined || cut.length === 0) continue;
+    const { exit, budget } = budgetFor(unit, limit, sizes.length, exitAt);
+    const spare = budget + exit - shares.reduce((sum, share) => sum + share[unit], 0);
     for (const share of cut) share[unit] += Math.floor(spare / cut.length);
   }
-  return shares.map((share) => asLimits(share, limits));
 }
 
 function isCut(share: Size, size: Size, limits: Limits): boolean {
-  return (Object.keys(LIMIT_OF) as (keyof Size)[]).some(
-    (unit) => limits[LIMIT_OF[unit]] !== undefined && share[unit] < size[unit],
-  );
+  return UNITS.some((unit) => limits[LIMIT_OF[unit]] !== undefined && share[unit] < size[unit]);
 }
 
 function asLimits(share: Size, { maxBytes, maxChars, maxLines, maxTokens }: Limits): Limits {

@@ -4,6 +4,7 @@ const OPENINGS = [
   String.raw`\.\.\. `,
   String.raw`(?:first|last|start of line|end of line) \d`,
   String.raw`exit code -?\d`,
+  String.raw`[\d,]+ blocks as one text`,
   String.raw`no output(?: #\w+)?\]`,
   "result lost:",
   String.raw`[\d,]+ lines?, [\d,]+ bytes? not shown`,

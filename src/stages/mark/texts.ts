@@ -56,6 +56,17 @@ export function shortGap({ lines, bytes }: Extent, tag: string): string {
   return `[... ${lines === 0 ? counted(bytes, "byte") : counted(lines, "line")} cut${tag} ...]`;
 }
 
+/** Blocks named in a note; the others are between them. */
+const NAMED_BLOCKS = 9;
+
+/** Many blocks are shown and kept as one text: in which of its lines some of them begin, the first and the last included. */
+export function joinedBlocks(starts: readonly number[]): string {
+  const last = starts.length - 1;
+  const named = Array.from({ length: NAMED_BLOCKS }, (_, at) => Math.round((at * last) / (NAMED_BLOCKS - 1)));
+  const places = [...new Set(named)].map((index) => `${index + 1} at ${starts[index]}`);
+  return `[${grouped(starts.length)} blocks as one text, each from a line of its own: block ${places.join(", ")}]`;
+}
+
 /** When no piece of the output has room. */
 export function notShown(total: Extent, exitCode: number | null): string {
   const exit = exitCode === null ? "" : `; exit code ${exitCode}`;
