@@ -148,6 +148,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
       session: request.session ?? null,
       call: request.call ?? null,
       limits: size === undefined ? rule.limits : smallerOf(rule.limits, checkLimits(size, "size")),
+      shortChars: size?.maxLines === undefined ? rule.shortChars : 0,
       strategy: strategyNamed(rule.strategy),
       headShare: rule.headShare,
       fold: rule.fold,

@@ -40,6 +40,20 @@ function option(name: keyof ToolOptions, tool: string) {
   return (is: number) => expect(resolveToolPolicy(resolvePolicy("frugal"), tool).options[name]).toBe(is);
 }
 
+/** Holds for a tool's own lines while nobody limits them. */
+function shortOutput(is: number) {
+  expect(resolveToolPolicy(resolvePolicy(), "bash").shortChars).toBe(is);
+  const lines = { limits: { maxLines: 150 } };
+  const policies = [
+    { default: lines },
+    { tools: { bash: lines } },
+    { ceiling: { maxLines: 150 } },
+    { project: { default: lines } },
+  ];
+  for (const policy of policies) expect(resolveToolPolicy(resolvePolicy(policy), "bash").shortChars).toBe(0);
+  expect(resolveToolPolicy(resolvePolicy(), "bash", lines).shortChars).toBe(0);
+}
+
 /** The policy carries the number to its stage, and refuses one out of its range. */
 function carried(
   name: NumberName,
@@ -59,6 +73,7 @@ function carried(
 const PROMISED: Partial<Record<NumberName, Promised>> = {
   ceilingBytes: { is: 51_200, proof: ceiling("maxBytes") },
   ceilingLines: { is: 2000, proof: ceiling("maxLines") },
+  shortOutputChars: { is: 2000, proof: shortOutput },
   readFileChars: { is: 50_000, proof: limit("maxChars", "read_file") },
   readFileLines: { is: 500, proof: limit("maxLines", "read_file") },
   runCommandChars: { is: 20_000, proof: limit("maxChars", "run_command") },

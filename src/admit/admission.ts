@@ -4,7 +4,7 @@ import type { Receipt } from "../contract/receipt.ts";
 import type { Extent, Size } from "../contract/size.ts";
 import type { Focus, Strategy } from "../contract/strategy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
-import { type Clamped, startClamp } from "../stages/clamp/clamp.ts";
+import { type Clamped, limitsFor, startClamp } from "../stages/clamp/clamp.ts";
 import { UNITS } from "../stages/clamp/fit.ts";
 import { headTail } from "../stages/clamp/strategies/edges.ts";
 import type { SavedCopy } from "../stages/mark/access.ts";
@@ -27,6 +27,8 @@ export interface AdmitPlan {
   session: string | null;
   call: string | null;
   limits: Limits;
+  /** An output of fewer characters is not cut for its lines alone: nobody asked for that limit. */
+  shortChars?: number | undefined;
   strategy: Strategy;
   headShare: number;
   fold: boolean;
@@ -151,7 +153,7 @@ export function startAdmission(request: AdmitPlan): RunningAdmission {
       const closing = exitCode === null ? before : [...before, exitLine(exitCode)];
       const whole = exitCode === 0 ? before : closing;
       const clamped = clamp.end((text) => withClosing(text, whole), exitCode ?? undefined);
-      return endAdmission({ ...request, exitCode }, clamped, { early, closing, whole });
+      return endAdmission({ ...request, exitCode, limits: clamped.limits }, clamped, { early, closing, whole });
     },
   };
 }
@@ -312,9 +314,9 @@ export function holdLimits<A extends Admitted>(
   admitted: A,
   put: (text: string) => Pick<A, "text">,
 ): A {
-  const { limits, counter, off } = request;
+  const { counter, off } = request;
   const { receipt } = admitted;
-  const { shown } = receipt;
+  const { shown, limits } = receipt;
   if (off || isWithin(shown, limits)) return admitted;
   const over = UNITS.filter((unit) => shown[unit] > (limits[LIMIT_OF[unit]] ?? Number.POSITIVE_INFINITY));
   const said = over.map((unit) => `${grouped(shown[unit])} ${unit} would be over ${limits[LIMIT_OF[unit]]}`).join(", ");
@@ -350,9 +352,10 @@ function plainClamp(text: string, request: AdmitPlan): string {
  * anything else. It gives what the long way gives, in a fiftieth of the time.
  */
 export function admitWhole(text: string, request: AdmitPlan): Admitted | null {
-  const { limits, counter, exitCode, keepsAll } = request;
-  const { maxBytes, maxChars, maxLines, maxTokens } = limits;
+  const { counter, exitCode, keepsAll } = request;
   const { length } = text;
+  const limits = limitsFor(request, length);
+  const { maxBytes, maxChars, maxLines, maxTokens } = limits;
   if (keepsAll) return null;
   if (length === 0 || length > (maxBytes ?? length) || length > (maxChars ?? length) || (exitCode ?? 0) !== 0)
     return null;
@@ -363,6 +366,7 @@ export function admitWhole(text: string, request: AdmitPlan): Admitted | null {
   if (bytes > (maxBytes ?? bytes) || lines > (maxLines ?? lines)) return null;
   const shown = lazySize(text, { bytes, chars: length, lines }, counter);
   if (maxTokens !== undefined && shown.tokens > maxTokens) return null;
-  const receipt = newReceipt(request, { strategy: request.strategy.name, shown }, wholeAccount({ bytes, lines }));
+  const subject = { ...request, limits };
+  const receipt = newReceipt(subject, { strategy: request.strategy.name, shown }, wholeAccount({ bytes, lines }));
   return { text, receipt, totalChars: length };
 }

@@ -1,5 +1,6 @@
 import type { Limits } from "../contract/limits.ts";
 import { copyPlain } from "../stages/clamp/bound-copy.ts";
+import { limitsFor } from "../stages/clamp/clamp.ts";
 import { contentOf, type FoundTexts, findTexts } from "../stages/clamp/find-texts.ts";
 import { replaceTexts, withField } from "../stages/clamp/replace-texts.ts";
 import { joinedBlocks } from "../stages/mark/texts.ts";
@@ -22,14 +23,16 @@ import {
  * one text. An object without content reaches a model as JSON, so there its keys and numbers count too.
  */
 export function admitBlocks<T extends object>(
-  request: AdmitPlan,
+  plan: AdmitPlan,
   given: T,
   sources: readonly SourceAccount[] = [],
 ): AdmittedBlocks<T> {
-  if (request.off) return admitTexts(request, given, findTexts(given)?.texts ?? []);
+  if (plan.off) return admitTexts(plan, given, findTexts(given)?.texts ?? []);
   const result = plainResult(given);
   const found = result === null ? null : findTexts(result);
-  if (result === null || found === null) return admitUnwalked(request, given);
+  if (result === null || found === null) return admitUnwalked(plan, given);
+  const chars = found.texts.reduce((sum, { text }) => sum + text.length, 0);
+  const request = { ...plan, limits: limitsFor(plan, chars) };
   const texts = found.texts.map((text, index) => ({ ...text, source: sources[index] }));
   if (!found.hasContent) return admitObject(request, given, result, texts);
   const isMany = texts.length > Math.min(MOST_TEXTS, mostTexts(request.limits)) && !fitTogether(request, texts);

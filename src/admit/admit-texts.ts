@@ -70,7 +70,7 @@ export function admitTexts<T extends object>(
   const clamp = ({ text, bytes, isMedia, source = request.source }: SourceText, index: number, limits: Limits) => {
     // The last text says how a command ended.
     const exitCode = index === exitAt ? request.exitCode : null;
-    const own = { ...request, exitCode, limits, source, isMedia, siblings };
+    const own = { ...request, exitCode, limits, shortChars: undefined, source, isMedia, siblings };
     const chunks = () => (bytes === undefined ? encodeText(text) : [bytes]);
     const admission = startAdmission(own);
     for (const chunk of chunks()) admission.add(chunk);

@@ -160,6 +160,8 @@ export interface Policy {
 export interface ToolPolicy {
   /** Under the ceiling; a limit that is absent does not apply. */
   limits: Limits;
+  /** An output of fewer characters is not cut for its lines alone; 0 if somebody set a limit on lines. */
+  shortChars: number;
   strategy: string;
   headShare: number;
   fold: boolean;

@@ -16,6 +16,18 @@ export interface ClampRequest extends StrategyRequest {
   strategy: Strategy;
   /** Drop terminal codes and repeats, should the output be over a limit. */
   fold: boolean;
+  /** An output of fewer characters is not cut for its lines alone. */
+  shortChars?: number | undefined;
+}
+
+/** The limits of an output of so many characters. */
+export function limitsFor(
+  { limits, shortChars = 0 }: Pick<ClampRequest, "limits" | "shortChars">,
+  chars: number,
+): Limits {
+  if (chars >= shortChars || limits.maxLines === undefined) return limits;
+  const { maxLines: _maxLines, ...others } = limits;
+  return others;
 }
 
 /** One output on its way through the clamp. */
@@ -47,6 +59,8 @@ export interface Clamped {
   /** Else what to cut it from, and the limit that it was over. */
   cutter: Cutter | null;
   overBy: Unit | null;
+  /** Those that it was held to. */
+  limits: Limits;
   /** The strategy that took it, and the kind of output that it was chosen for, if it was. */
   strategy: string;
   kind: string | null;
@@ -65,7 +79,6 @@ class RunningClamp implements Clamp {
   over = false;
   kind: string | null = null;
   readonly #request: ClampRequest;
-  readonly #limits: Limits;
   readonly #capacity: number;
   readonly #scan = newScan();
   #buffer = new Uint8Array(0);
@@ -82,7 +95,6 @@ class RunningClamp implements Clamp {
   constructor(request: ClampRequest) {
     this.#request = request;
     this.#strategy = request.strategy;
-    this.#limits = request.limits;
     this.#capacity = capacityBytes(request.limits, request.counter);
   }
 
@@ -119,7 +131,9 @@ class RunningClamp implements Clamp {
       chars: scannedChars(this.#scan),
       breaks: this.#scan.breaks,
     };
-    const result = { total, sample: this.#sample, strategy: this.#strategy.name, kind: null, faults: this.#faults };
+    const limits = limitsFor(this.#request, total.chars);
+    const facts = { total, limits, sample: this.#sample, faults: this.#faults };
+    const result = { ...facts, strategy: this.#strategy.name, kind: null };
     const text = this.over ? null : decode(this.heldBytes);
     const overBy = this.#overBy(total, text === null ? null : close(text));
     if (overBy === null) {
@@ -141,13 +155,14 @@ class RunningClamp implements Clamp {
   /** Cheap and sure; the rest is decided at the end, on what was held. */
   #surelyOver(): boolean {
     const { bytes, chars } = this.#scan;
-    const { maxChars, maxLines } = this.#limits;
+    const { maxChars, maxLines } = limitsFor(this.#request, chars);
     if (bytes > this.#capacity || (maxChars !== undefined && chars > maxChars)) return true;
     return maxLines !== undefined && scannedLines(this.#scan) > maxLines;
   }
 
   #overBy(total: Total, shown: string | null): Unit | null {
-    const { limits, counter } = this.#request;
+    const { counter } = this.#request;
+    const limits = limitsFor(this.#request, total.chars);
     if (shown === null) return overBudget({ ...total, tokens: 0 }, budgetOf(limits)) ?? "tokens";
     // An invalid byte is shown as three, and tokens do not add up: what is shown is measured as a whole.
     const free: TokenCounter = limits.maxTokens === undefined ? { ...counter, count: () => 0 } : counter;

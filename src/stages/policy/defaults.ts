@@ -32,6 +32,8 @@ export const NUMBERS = {
   ceilingBytes: row(50 * KIB, 0, MOST_BYTES, "no tool's output is larger unless its row says so by name"),
   ceilingLines: lines(2000, "no tool's output is longer unless its row says so by name"),
 
+  shortOutputChars: chars(2000, "a shorter output is not cut for its lines alone, unless somebody limits lines"),
+
   readFileChars: chars(50_000, "files can be large but usually have focused regions"),
   readFileLines: lines(500, "as above"),
   runCommandChars: chars(20_000, "command output is verbose; what matters is mostly at its end"),

@@ -16,6 +16,7 @@ describe("profiles", () => {
       limits: { maxBytes: 51_200, maxLines: 2000 },
       strategy: "auto",
       headShare: 0.3,
+      shortChars: 2000,
       fold: true,
       off: false,
       summarize: false,

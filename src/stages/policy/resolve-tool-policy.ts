@@ -26,6 +26,7 @@ export function resolveToolPolicy(
   const off = policy.profile === "off" || merged.off === true;
   return {
     limits: off ? {} : smallerOf(merged.limits ?? {}, commandCeiling(policy, toolName, toolCeiling(policy, named))),
+    shortChars: limitsLines(policy, toolName, [...own, policy.force, ...last]) ? 0 : NUMBERS.shortOutputChars.default,
     strategy: merged.strategy ?? DEFAULT_STRATEGY,
     headShare: merged.headShare ?? NUMBERS.headShare.default,
     fold: merged.fold ?? true,
@@ -41,6 +42,16 @@ function commandCeiling({ commands: { maxChars } }: Policy, toolName: string, ce
   const isLowered = maxChars < NUMBERS.commandChars.default;
   const isCommand = isLowered && familyOf(lastSegment(toolName.toLowerCase()))?.keys.includes("run_command");
   return isCommand ? { ...ceiling, maxChars: Math.min(ceiling.maxChars ?? maxChars, maxChars) } : ceiling;
+}
+
+/** True if somebody limits a tool's lines: the user, a project, the tool itself or a call. */
+function limitsLines(policy: Policy, toolName: string, rows: readonly ToolOverride[]): boolean {
+  const { project, ceiling } = policy;
+  const theirs = project === null ? [] : [project.default, ...rowsFor(project.rules, toolName)];
+  return (
+    ceiling.maxLines !== NUMBERS.ceilingLines.default ||
+    [...rows, ...theirs].some(({ limits }) => limits?.maxLines !== undefined)
+  );
 }
 
 function rowsFor(rules: readonly ToolRule[], toolName: string): PolicyRow[] {

@@ -1,0 +1,34 @@
+import { expect, it } from "vitest";
+import { createSpillway } from "../index.ts";
+import { memoryStore } from "../storage/stores/memory.ts";
+
+const make = () => createSpillway({ env: {}, store: memoryStore(), ledger: null });
+const short = Array.from({ length: 205 }, (_, n) => `${n}`).join("\n");
+
+it.each([
+  ["a text", () => short],
+  ["bytes in chunks", () => new Blob([short]).stream()],
+  ["blocks", () => ({ content: [{ type: "text", text: short }] })],
+])("under 2,000 characters %s passes whole, whatever its lines", async (_, output) => {
+  const spillway = await make();
+  const { text, receipt } = await spillway.admit({ tool: "bash", output: output() });
+  expect(text).toBe(short);
+  expect(receipt).toMatchObject({ cutBy: null, shown: { lines: 205 }, artifact: null });
+  expect(receipt.faults).toBeUndefined();
+  expect(receipt.limits).not.toHaveProperty("maxLines");
+});
+
+it("a limit on lines that a caller sets holds for any output", async () => {
+  const spillway = await make();
+  const { receipt } = await spillway.admit({ tool: "bash", output: short, limits: { maxLines: 200 } });
+  expect(receipt).toMatchObject({ cutBy: "lines", limits: { maxLines: 200 } });
+  expect(receipt.shown.lines).toBeLessThanOrEqual(200);
+  expect(receipt.shown.chars).toBeLessThanOrEqual(short.length);
+});
+
+it("from 2,000 characters on its lines count", async () => {
+  const spillway = await make();
+  const output = Array.from({ length: 205 }, (_, n) => `line ${n + 1000}`).join("\n");
+  expect(output.length).toBeGreaterThanOrEqual(2000);
+  expect((await spillway.admit({ tool: "bash", output })).receipt.cutBy).toBe("lines");
+});
