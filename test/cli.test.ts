@@ -117,7 +117,7 @@ describe("spillway clamp", () => {
       ["clamp", "--strategy", "best"],
       /strategy must be one of auto, signal, json, .*head, tail, head-tail; got "best"/,
     ],
-    [["clamp", "--profile", "wild"], /profile must be balanced, frugal or off/],
+    [["clamp", "--profile", "wild"], /profile must be balanced, frugal, uniform or off/],
     [["clamp", "--exit-code", "abc"], /--exit-code takes a whole number/],
     [["clamp", "no-such-file"], /cannot read no-such-file: no such file/],
     [["clamp", "."], /cannot read \.: it is a directory/],

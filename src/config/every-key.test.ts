@@ -54,6 +54,7 @@ function sampleOf({ type, minimum, pattern, ...part }: Part): unknown {
   if (part.const !== undefined) return part.const;
   if (type === "boolean") return false;
   if (pattern?.includes("KMGT")) return "2MB";
+  if (pattern?.includes("ms|s|m|h|d")) return "7m";
   if (type === "integer" || type === "number") return Math.max(minimum ?? 0, 0) + (type === "integer" ? 1 : 0.125);
   return pattern?.startsWith("^https") ? "https://other/v2" : TEXT;
 }

@@ -191,11 +191,15 @@ describe("errors", () => {
       "commands: {max_chars: 5}",
       "spillway.yaml:1:23: commands.max_chars: expected a whole number from 1,000 to 16,777,216; got 5",
     ],
-    ["a wrong profile", "profile: cheap", 'spillway.yaml:1:10: profile: expected balanced, frugal or off; got "cheap"'],
+    [
+      "a wrong profile",
+      "profile: cheap",
+      'spillway.yaml:1:10: profile: expected balanced, frugal, uniform or off; got "cheap"',
+    ],
     [
       "a mode nobody knows",
       "agent: {contextPruning: {mode: soft}}",
-      'spillway.yaml:1:32: agent.contextPruning.mode: expected adaptive, aggressive or off; got "soft"',
+      'spillway.yaml:1:32: agent.contextPruning.mode: expected adaptive, aggressive, cache-ttl or off; got "soft"',
     ],
     [
       "a list for a mapping",

@@ -156,7 +156,7 @@ interface Read {
 async function readPolicy(path: string, kind: "project" | "user", { home, lenient }: Loaded): Promise<Read> {
   const isProject = kind === "project";
   // Side by side: the validator takes longer to load than a file to read.
-  const [root, { validateConfig }, { toPolicy }, { toUserOptions }, { ruleFaults }, trust, { strategies }] =
+  const [root, { validateConfig }, { toPolicy }, { toUserOptions }, { ruleFaults }, trust, { strategies }, other] =
     await Promise.all([
       import("./read-config.ts").then(({ readConfig }) =>
         readConfig(path, isProject ? MAX_PROJECT_BYTES : MAX_USER_BYTES),
@@ -167,8 +167,11 @@ async function readPolicy(path: string, kind: "project" | "user", { home, lenien
       import("./rule-faults.ts"),
       import("./project-trust.ts"),
       isProject || lenient ? import("../stages/clamp/strategies/index.ts") : { strategies: [] },
+      import("./other-program.ts"),
     ]);
+  const dropped = other.dropOtherSections(root, path);
   const ignored = isProject ? trust.refuseUntrusted(root, strategies) : trust.unusedKeys(root);
+  if (dropped !== null) ignored.push(dropped);
   for (;;) {
     const { config, faults, unknown } = validateConfig(root);
     // A project's file may be written for a newer version than the one that reads it.

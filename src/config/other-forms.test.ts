@@ -105,6 +105,7 @@ describe("contextPruning", () => {
     const { policy, warnings } = await load("spillway.json5", text);
     expect(warnings).toEqual([]);
     expect(policy.pruning).toEqual({
+      preset: "spillway",
       mode,
       keepLastAssistants: 3,
       softTrimRatio: 0.3,
@@ -114,6 +115,7 @@ describe("contextPruning", () => {
       hardClear: { enabled: true, placeholder: "[Old tool result content cleared]" },
       tools: { allow: [], deny: [] },
       sticky: true,
+      namesSaved: true,
       estimate: "tokens",
       clearAtLeastTokens: 12_500,
       clearAtLeastShare: 0.05,
@@ -127,7 +129,7 @@ describe("contextPruning", () => {
     });
   });
 
-  it("what is beyond the seed, in either spelling", async () => {
+  it("what others do not have, in either spelling", async () => {
     const text = "pruning:\n  sticky: false\n  estimate: chars/4\n  cache_ttl_ms: 0\n  batch:\n    floor_chars: 10\n";
     const { policy, warnings } = await load("spillway.yaml", text);
     expect(warnings).toEqual([]);
@@ -172,6 +174,89 @@ tools: { allow: ["exec", "read"], deny: ["*image*"] }
     });
     expect(policy.contextTokens).toBe(120_000);
     expect(policy.models).toEqual([{ provider: "anthropic", model: "m1", contextTokens: 32_768 }]);
+  });
+
+  const WHOLE = `{
+  meta: { lastTouchedVersion: "2026.9.6" },
+  env: { vars: { A: "b" } },
+  auth: { profiles: { "anthropic:default": { mode: "api_key" } } },
+  gateway: { port: 18789, auth: { token: "x" } },
+  channels: { telegram: { enabled: true } },
+  tools: { profile: "coding", exec: { host: "gateway", timeoutSec: 1800 }, allow: ["read"] },
+  commands: { native: "auto", restart: true },
+  session: { dmScope: "per-peer" },
+  models: { mode: "merge", providers: { local: { baseUrl: "http://x", api: "openai-completions", models: [{ id: "m", name: "M", contextWindow: 8192, maxTokens: 4096, cost: {} }] } } },
+  agents: {
+    defaults: {
+      workspace: "~/w", model: { primary: "anthropic/claude-opus-4-6" }, heartbeat: { every: "1h" },
+      compaction: { mode: "safeguard" }, contextTokens: 180000,
+      contextPruning: { mode: "cache-ttl", ttl: "1h", keepLastAssistants: 4, hardClear: { placeholder: "[gone]" }, tools: { deny: ["browser"] } },
+    },
+    list: [{ id: "main", default: true }],
+  },
+  plugins: { entries: {} },
+}
+`;
+
+  it.each(["openclaw.json", "renamed.json"])(
+    "a whole config of OpenClaw as %s, its other sections named once",
+    async (name) => {
+      const { policy, warnings } = await load(name, WHOLE);
+      expect(warnings).toEqual([
+        expect.stringMatching(
+          /: this is OpenClaw's config; not read: meta, env, auth, gateway, channels, tools, commands, session, plugins$/,
+        ),
+      ]);
+      expect(policy.pruning).toMatchObject({
+        preset: "spillway",
+        mode: "adaptive",
+        cacheTtlMs: 3_600_000,
+        keepLastAssistants: 4,
+        hardClear: { enabled: true, placeholder: "[gone]" },
+        tools: { deny: ["browser"] },
+      });
+      expect([policy.contextTokens, policy.models]).toEqual([
+        180_000,
+        [{ provider: "local", model: "m", contextTokens: 8192 }],
+      ]);
+      expect(resolveToolPolicy(policy, "exec")).toEqual(resolveToolPolicy(resolvePolicy(), "exec"));
+    },
+  );
+
+  it("what is wrong in a section that is read is still told, and sections of ours are not another program's", async () => {
+    const wrong = join(folder, "openclaw.json5");
+    await writeFile(wrong, "{ gateway: {}, agents: { defaults: { contextPruning: { mode: 'cold', ttl: 'soon' } } } }");
+    await expect(loadConfig({ file: wrong, env: {} })).rejects.toThrow(
+      /expected adaptive, aggressive, cache-ttl or off; got "cold"[^]*expected a time such as 5m or 1h; got "soon"/,
+    );
+    const own = join(folder, "own.json5");
+    await writeFile(own, "{ agent: {}, gatewayy: {} }");
+    await expect(loadConfig({ file: own, env: {} })).rejects.toThrow("unknown key gatewayy");
+  });
+
+  it.each([
+    ["5m", 300_000],
+    ["90s", 90_000],
+    ["15", 900_000],
+    [2, 120_000],
+    ["30d", 86_400_000],
+  ])("ttl %s is %d ms", async (ttl, cacheTtlMs) => {
+    const { policy } = await load("ttl.yaml", `pruning: { ttl: ${JSON.stringify(ttl)} }\n`);
+    expect(policy.pruning.cacheTtlMs).toBe(cacheTtlMs);
+  });
+
+  it("pruning.preset in a file, with what is said beside it", async () => {
+    const { policy } = await load("p.yaml", "pruning: { preset: openclaw, keep_last_assistants: 5 }\n");
+    expect(policy.pruning).toMatchObject({
+      preset: "openclaw",
+      sticky: false,
+      estimate: "chars/4",
+      namesSaved: false,
+      keepLastAssistants: 5,
+    });
+    const file = join(folder, "q.yaml");
+    await writeFile(file, "pruning: { preset: seed }\n");
+    await expect(loadConfig({ file, env: {} })).rejects.toThrow('expected spillway or openclaw; got "seed"');
   });
 
   it("a slip of the pen in another program's section is told", async () => {

@@ -51,7 +51,10 @@ const REFUSALS: readonly Refusal[] = [
     { path: [...pruning, "hard_clear", "enabled"], when: is(false), why: OPENING },
     { path: [...pruning, "insure"], when: is(false), why: OPENING },
     { path: [...pruning, "tools"], why: OPENING },
-    ...["sticky", "estimate", "cache_ttl_ms"].map((key) => ({ path: [...pruning, key], why: FACTS })),
+    ...["preset", "names_saved", "sticky", "estimate", "ttl", "cache_ttl_ms"].map((key) => ({
+      path: [...pruning, key],
+      why: FACTS,
+    })),
   ]),
 ];
 

@@ -1,10 +1,11 @@
 import * as z from "zod/mini";
 import { describeRange } from "../stages/policy/check-limits.ts";
 import { MAX_PATTERN_CHARS, NUMBERS, type NumberRow } from "../stages/policy/defaults.ts";
-import { PROFILES } from "../stages/policy/profiles.ts";
+import { PROFILE_NAMES, PROFILES } from "../stages/policy/profiles.ts";
 import { readSize, SIZE_PATTERN } from "../stages/policy/read-size.ts";
 import { readStrategy } from "../stages/policy/read-strategy.ts";
 import { overflowSection } from "./overflow-section.ts";
+import { TTL, TTL_WORDS } from "./read-ttl.ts";
 
 // Each leaf's error is what was expected, in words; validate-config.ts says where and what came instead.
 
@@ -137,9 +138,22 @@ const names = (words: string) => about(z.array(z.string({ error: "a text" }), { 
 const pruning = section(
   "How old results are lightened before each request.",
   {
+    preset: about(
+      z.enum(["spillway", "openclaw"], { error: "spillway or openclaw" }),
+      "spillway (default), or openclaw: each request by itself, weighed by characters, the placeholder alone, as OpenClaw publishes it.",
+    ),
     mode: about(
-      z.enum(["adaptive", "aggressive", "off"], { error: "adaptive, aggressive or off" }),
-      "adaptive (default), aggressive or off.",
+      z.enum(["adaptive", "aggressive", "cache-ttl", "off"], { error: "adaptive, aggressive, cache-ttl or off" }),
+      "adaptive (default), aggressive or off. cache-ttl is read as adaptive with ttl as cacheTtlMs.",
+    ),
+    ttl: about(
+      z.union(
+        [z.string().check(z.regex(TTL, { error: TTL_WORDS })), z.number().check(z.minimum(0, { error: TTL_WORDS }))],
+        {
+          error: TTL_WORDS,
+        },
+      ),
+      "How long a prompt cache is kept, as 5m or 1h; a number alone is minutes. The same as cacheTtlMs.",
     ),
     keepLastAssistants: number(NUMBERS.pruneKeepLastAssistants, "Assistant messages whose results are left alone."),
     softTrimRatio: number(NUMBERS.pruneSoftTrimRatio, "Share of the window from which large results are trimmed."),
@@ -158,6 +172,7 @@ const pruning = section(
       allow: names("Names or patterns with *."),
       deny: names("Names or patterns with *."),
     }),
+    namesSaved: flag("Say in a cut result where the whole of it is saved. Default: true."),
     sticky: flag("Show a pruned result in the same bytes from then on, and prune in rare, large steps. Default: true."),
     estimate: about(
       z.enum(["tokens", "chars/4"], { error: "tokens or chars/4" }),
@@ -233,8 +248,8 @@ const path = (words: string) =>
 /** The whole config file. */
 export const configSchema = section("Spillway's config.", {
   profile: about(
-    z.enum(Object.keys(PROFILES), { error: "balanced, frugal or off" }),
-    "A set of numbers to begin with: balanced (default), frugal or off.",
+    z.enum(Object.keys(PROFILES), { error: PROFILE_NAMES }),
+    "A set of numbers to begin with: balanced (default), frugal, uniform (50 KB and 2,000 lines for every tool) or off.",
   ),
   ceiling: section("What no tool's output exceeds unless its row raises it by name.", limits),
   default: everyTool,

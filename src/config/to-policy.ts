@@ -10,6 +10,7 @@ import type {
 import { LIMIT_NAMES } from "../stages/policy/check-limits.ts";
 import { definedOnly, mergeInputs } from "../stages/policy/merge-rows.ts";
 import { readStrategy } from "../stages/policy/read-strategy.ts";
+import { readTtl } from "./read-ttl.ts";
 import type { PlainConfig } from "./validate-config.ts";
 
 /** A checked row: our keys in camelCase. */
@@ -32,8 +33,11 @@ interface PlainRows {
   tools?: Record<string, PlainRow>;
 }
 
+/** Pruning as a file has it. Another program has a mode and a time more. */
+type PlainPruning = Omit<PruningInput, "mode"> & { mode?: PruningInput["mode"] | "cache-ttl"; ttl?: string | number };
+
 interface PlainAgent {
-  contextPruning?: PruningInput;
+  contextPruning?: PlainPruning;
   contextTokens?: number;
 }
 
@@ -41,7 +45,7 @@ interface PlainAgent {
 interface Plain extends PlainRows {
   profile?: ProfileName;
   ceiling?: PlainRow;
-  pruning?: PruningInput;
+  pruning?: PlainPruning;
   summarization?: { enabled?: boolean; model?: string; maxInputChars?: number; triggerThreshold?: number };
   commands?: { maxChars?: number; maxPendingChars?: number };
   contextTokens?: number;
@@ -57,7 +61,7 @@ export function toPolicy(config: PlainConfig): PolicyInput {
   const own: PolicyInput = {
     profile: plain.profile,
     ceiling: plain.ceiling && toLimits(plain.ceiling),
-    pruning: plain.pruning,
+    pruning: plain.pruning && toPruning(plain.pruning),
     summarization: plain.summarization && toSummarization(plain.summarization),
     commands: plain.commands,
     contextTokens: plain.contextTokens,
@@ -113,7 +117,13 @@ function toSummarization(plain: NonNullable<Plain["summarization"]>): Partial<Su
 }
 
 function fromAgent(agent: PlainAgent | undefined): PolicyInput {
-  return definedOnly({ pruning: agent?.contextPruning, contextTokens: agent?.contextTokens });
+  const { contextPruning, contextTokens } = agent ?? {};
+  return definedOnly({ pruning: contextPruning && toPruning(contextPruning), contextTokens });
+}
+
+function toPruning({ mode, ttl, ...plain }: PlainPruning): PruningInput {
+  const cacheTtlMs = ttl === undefined ? undefined : readTtl(ttl);
+  return definedOnly({ cacheTtlMs, mode: mode === "cache-ttl" ? "adaptive" : mode, ...plain }) as PruningInput;
 }
 
 function toModels({ providers = {} }: NonNullable<Plain["models"]>): ModelWindow[] {

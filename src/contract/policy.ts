@@ -1,7 +1,7 @@
 import type { Limits } from "./limits.ts";
 
 /** A named set of built-in numbers. */
-export type ProfileName = "balanced" | "frugal" | "off";
+export type ProfileName = "balanced" | "frugal" | "uniform" | "off";
 
 /** What a tool itself is told, beyond limits on its output. */
 export interface ToolOptions {
@@ -53,8 +53,13 @@ export interface ForcedRow {
   summarize?: boolean | undefined;
 }
 
+/** A set of pruning rules: our own, or those that another program publishes. */
+export type PruningPreset = "spillway" | "openclaw";
+
 /** How old results are lightened before a request. */
 export interface PruningPolicy {
+  /** The preset that the rest began with. */
+  preset: PruningPreset;
   mode: "adaptive" | "aggressive" | "off";
   keepLastAssistants: number;
   softTrimRatio: number;
@@ -66,6 +71,8 @@ export interface PruningPolicy {
   tools: { allow: string[]; deny: string[] };
   /** A result once trimmed or cleared keeps that form, and new cuts come in rare, large steps. */
   sticky: boolean;
+  /** A cut result says where the whole of it is saved. */
+  namesSaved: boolean;
   /** How a request is weighed against the window: by the token counter, or a quarter of its characters. */
   estimate: "tokens" | "chars/4";
   /** A step frees at least this, or that share of the window, whichever is more; never more than a third of it. */

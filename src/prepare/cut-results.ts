@@ -13,8 +13,9 @@ import { type Preparation, shownText, textOf } from "./preparation.ts";
 export function frameOf(preparation: Preparation): PruneFrame<Item> {
   const { conversation, pruning, windowTokens, ports, reader } = preparation;
   const { shownItems: items, assistants, firstUser, messages } = conversation;
-  const sample = ports.place.store === null ? null : { id: "a".repeat(12), saved: "yes" as const, savedBytes: 0 };
-  const line = recallLine(savedCopyOf(sample, ports.access));
+  const isNamed = ports.place.store !== null && pruning.namesSaved;
+  const sample = !isNamed ? null : { id: "a".repeat(12), saved: "yes" as const, savedBytes: 0 };
+  const line = isNamed ? recallLine(savedCopyOf(sample, ports.access)) : "";
   const cleared = reader.weigh([withLine(pruning.hardClear.placeholder, line)]);
   const note = reader.weigh([
     withLine("\n...\n\n\n[Tool result trimmed: kept first 1500 chars and last 1500 chars of 100000 chars.]", line),
@@ -37,6 +38,7 @@ export function frameOf(preparation: Preparation): PruneFrame<Item> {
       };
     },
     afterClear: () => cleared,
+    joints: ({ form, result }: Item) => Math.max(0, (form?.texts ?? result.texts).length - 1),
   };
 }
 
@@ -54,7 +56,7 @@ export async function cutResults(
       const saved = kept[at] ?? null;
       // What could not be saved stays, unless the request would be refused with it.
       if (hasStore && saved === null && !forced && !preparation.isRecall(item.tool)) continue;
-      const line = await savedLine(saved, item.tool, preparation.session, ports);
+      const line = pruning.namesSaved ? await savedLine(saved, item.tool, preparation.session, ports) : "";
       const text = to === "cleared" ? pruning.hardClear.placeholder : trimText(shownText(item), pruning.softTrim);
       if (text === null) continue;
       const texts = [withLine(text, line)];

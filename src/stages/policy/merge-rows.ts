@@ -3,10 +3,26 @@ import type {
   ForcedRow,
   PolicyInput,
   PruningInput,
+  PruningPreset,
   ToolOptions,
   ToolOverride,
   ToolRule,
 } from "../../contract/policy.ts";
+import { SpillwayError } from "../../errors.ts";
+import { describeValue } from "./check-limits.ts";
+
+const PRESETS: Record<PruningPreset, PruningInput> = {
+  spillway: { sticky: true, estimate: "tokens", namesSaved: true },
+  // Each request by itself, weighed in characters, and the placeholder alone.
+  openclaw: { sticky: false, estimate: "chars/4", namesSaved: false },
+};
+
+/** What a preset of pruning says. Throws a SpillwayError "bad-policy" if there is none of this name. */
+export function presetOf(name: PruningPreset | undefined): PruningInput {
+  if (name === undefined) return {};
+  if (Object.hasOwn(PRESETS, name)) return PRESETS[name];
+  throw new SpillwayError("bad-policy", `pruning.preset must be spillway or openclaw; got ${describeValue(name)}`);
+}
 
 /** The fields of several rows in one: what a later row says replaces what an earlier one said. */
 export function mergeRows(...rows: readonly (ToolOverride | undefined)[]): ToolOverride {
@@ -61,7 +77,8 @@ function asRules(tools: PolicyInput["tools"]): readonly ToolRule[] {
 
 function mergePruning(before: PruningInput | undefined, after: PruningInput): PruningInput {
   const { softTrim, hardClear, tools, batch, ...plain } = after;
-  const merged: PruningInput = { ...before, ...definedOnly(plain) };
+  // A preset that is named later begins anew, but what is said beside it counts.
+  const merged: PruningInput = { ...before, ...presetOf(plain.preset), ...definedOnly(plain) };
   if (softTrim) merged.softTrim = { ...before?.softTrim, ...definedOnly(softTrim) };
   if (hardClear) merged.hardClear = { ...before?.hardClear, ...definedOnly(hardClear) };
   if (tools) merged.tools = { ...before?.tools, ...definedOnly(tools) };

@@ -70,7 +70,7 @@ describe("policyFromEnvironment", () => {
     ["SPILLWAY_HEAD_SHARE", "30", 'SPILLWAY_HEAD_SHARE must be a number from 0 to 1; got "30"'],
     ["SPILLWAY_HEAD_SHARE", "0.1.2", "SPILLWAY_HEAD_SHARE must be"],
     ["SPILLWAY_STRATEGY", "../x", "SPILLWAY_STRATEGY must be a strategy's name"],
-    ["SPILLWAY_PROFILE", "toString", "SPILLWAY_PROFILE must be balanced, frugal or off"],
+    ["SPILLWAY_PROFILE", "toString", "SPILLWAY_PROFILE must be balanced, frugal, uniform or off"],
     ["SPILLWAY_OFF", "maybe", "SPILLWAY_OFF must be 1 or 0"],
     ["PI_BASH_MAX_OUTPUT_CHARS", "many", "PI_BASH_MAX_OUTPUT_CHARS must be a whole number"],
   ])("%s=%s is refused by name", (variable, value, message) => {

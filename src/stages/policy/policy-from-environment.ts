@@ -4,7 +4,7 @@ import type { CommandPolicy, ForcedRow, PolicyInput, ProfileName } from "../../c
 import { SpillwayError } from "../../errors.ts";
 import { describeRange, describeValue } from "./check-limits.ts";
 import { NUMBERS, type NumberRow } from "./defaults.ts";
-import { PROFILES } from "./profiles.ts";
+import { PROFILE_NAMES, PROFILES } from "./profiles.ts";
 import { readSize } from "./read-size.ts";
 import { readStrategy } from "./read-strategy.ts";
 
@@ -98,7 +98,7 @@ function readStrategyOf(text: string): ForcedRow {
 function readProfile(text: string): ProfileName {
   const profile = text.toLowerCase();
   if (Object.hasOwn(PROFILES, profile)) return profile as ProfileName;
-  throw bad("SPILLWAY_PROFILE", "balanced, frugal or off", text);
+  throw bad("SPILLWAY_PROFILE", PROFILE_NAMES, text);
 }
 
 function readSwitch(variable: string, text: string): boolean {

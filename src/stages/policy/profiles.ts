@@ -55,10 +55,23 @@ const frugal: Profile = {
   ],
 };
 
-/** The profiles by name. */
-export const PROFILES: Record<ProfileName, Profile> = { balanced, frugal, off: balanced };
+/** The ceiling for every tool, and nothing else: no rows, and nothing is folded. */
+const uniform: Profile = {
+  default: {
+    limits: { maxBytes: NUMBERS.ceilingBytes.default, maxLines: NUMBERS.ceilingLines.default },
+    strategy: DEFAULT_STRATEGY,
+    headShare: NUMBERS.headShare.default,
+    fold: false,
+  },
+  rules: [],
+};
 
-/** Rows that stand in every profile and that a default row does not touch: these tools have caps of their own. */
+/** The profiles by name. */
+export const PROFILES: Record<ProfileName, Profile> = { balanced, frugal, uniform, off: balanced };
+/** The names as a person is told them. */
+export const PROFILE_NAMES = "balanced, frugal, uniform or off";
+
+/** Rows that stand in every profile but `uniform` and that a default row does not touch: these tools have caps of their own. */
 export const SELF_CAPPED_RULES: readonly ToolRule[] = [
   {
     tool: "sessions_history",

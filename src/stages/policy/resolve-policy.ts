@@ -5,7 +5,7 @@ import { checkLimits, checkNumber, describeValue } from "./check-limits.ts";
 import { checkRow, checkRules } from "./check-row.ts";
 import { NUMBERS, type NumberRow } from "./defaults.ts";
 import { definedOnly, mergeInputs, smallerOf } from "./merge-rows.ts";
-import { PROFILES, SELF_CAPPED_RULES } from "./profiles.ts";
+import { PROFILE_NAMES, PROFILES, SELF_CAPPED_RULES } from "./profiles.ts";
 import { resolveModels, resolvePruning, resolveSummarization } from "./resolve-sections.ts";
 
 /**
@@ -25,7 +25,7 @@ export function resolvePolicy(...inputs: readonly (PolicyInput | ProfileName | u
     ceiling: resolveCeiling(given.ceiling, project?.ceiling, force.limits),
     builtIn: PROFILES[profile],
     default: checkDefault(given.default),
-    rules: [...SELF_CAPPED_RULES, ...checkRules(given.tools)],
+    rules: [...(profile === "uniform" ? [] : SELF_CAPPED_RULES), ...checkRules(given.tools)],
     force,
     pruning: resolvePruning(given.pruning, profile, project?.pruning),
     summarization: resolveSummarization({ ...project?.summarization, ...given.summarization }),
@@ -89,7 +89,7 @@ function resolveCeiling(given: Limits | undefined, project: Limits | undefined, 
 
 function checkProfile(profile: unknown): ProfileName {
   if (typeof profile === "string" && Object.hasOwn(PROFILES, profile)) return profile as ProfileName;
-  throw new SpillwayError("bad-policy", `profile must be balanced, frugal or off; got ${describeValue(profile)}`);
+  throw new SpillwayError("bad-policy", `profile must be ${PROFILE_NAMES}; got ${describeValue(profile)}`);
 }
 
 // A default row names no tool, so it cannot raise the ceiling "by name".

@@ -9,6 +9,7 @@ import type {
 import { SpillwayError } from "../../errors.ts";
 import { checkNumber, describeValue } from "./check-limits.ts";
 import { CLEARED_PLACEHOLDER, NUMBERS, type NumberRow } from "./defaults.ts";
+import { definedOnly, presetOf } from "./merge-rows.ts";
 
 /** Pruning with every number in place, none of them looser for what a project says. Under the profile `off` nothing is pruned. */
 export function resolvePruning(
@@ -39,7 +40,8 @@ function tighter<T extends object>(own: T, project: Tree): T {
   return Object.fromEntries(tightened) as T;
 }
 
-function completePruning(given: PruningInput, profile: ProfileName): PruningPolicy {
+function completePruning(said: PruningInput, profile: ProfileName): PruningPolicy {
+  const given = { ...presetOf(said.preset), ...definedOnly(said) };
   const number = (value: number | undefined, row: NumberRow, name: string) =>
     checkNumber(value ?? row.default, row, `pruning.${name}`);
   const mode = profile === "off" ? "off" : (given.mode ?? "adaptive");
@@ -51,6 +53,7 @@ function completePruning(given: PruningInput, profile: ProfileName): PruningPoli
     throw bad(`pruning.hardClear.placeholder must be a text that is not blank; got ${describeValue(placeholder)}`);
   }
   return {
+    preset: given.preset ?? "spillway",
     mode,
     keepLastAssistants: number(given.keepLastAssistants, NUMBERS.pruneKeepLastAssistants, "keepLastAssistants"),
     softTrimRatio: number(given.softTrimRatio, NUMBERS.pruneSoftTrimRatio, "softTrimRatio"),
@@ -64,6 +67,7 @@ function completePruning(given: PruningInput, profile: ProfileName): PruningPoli
     hardClear: { enabled: given.hardClear?.enabled ?? true, placeholder },
     tools: { allow: [...(given.tools?.allow ?? [])], deny: [...(given.tools?.deny ?? [])] },
     sticky: given.sticky ?? true,
+    namesSaved: given.namesSaved ?? true,
     estimate: checkEstimate(given.estimate ?? "tokens"),
     clearAtLeastTokens: number(given.clearAtLeastTokens, NUMBERS.pruneClearAtLeastTokens, "clearAtLeastTokens"),
     clearAtLeastShare: number(given.clearAtLeastShare, NUMBERS.pruneClearAtLeastShare, "clearAtLeastShare"),

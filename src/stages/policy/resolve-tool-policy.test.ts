@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Limits } from "../../contract/limits.ts";
-import type { PolicyInput } from "../../contract/policy.ts";
+import type { PolicyInput, PruningInput } from "../../contract/policy.ts";
 import { policyFromEnvironment } from "./policy-from-environment.ts";
 import { resolvePolicy } from "./resolve-policy.ts";
 import { resolveToolPolicy } from "./resolve-tool-policy.ts";
@@ -233,7 +233,7 @@ describe("forced limits", () => {
 
 describe("bad input", () => {
   it.each([
-    [{ profile: "cheap" }, 'profile must be balanced, frugal or off; got "cheap"'],
+    [{ profile: "cheap" }, 'profile must be balanced, frugal, uniform or off; got "cheap"'],
     [{ tools: { bash: { limits: { maxLines: -1 } } } }, "tools.bash: maxLines must be"],
     [{ tools: { bash: { maxLines: 1 } } }, 'tools.bash has an unknown key "maxLines"'],
     [{ tools: { bash: { headShare: 2 } } }, "tools.bash: headShare must be a number from 0 to 1; got 2"],
@@ -257,5 +257,41 @@ describe("bad input", () => {
       tools: Object.freeze({ bash: Object.freeze({ limits: Object.freeze({ maxLines: 1 }) }) }),
     });
     expect(limitsOf(input, "bash").maxLines).toBe(1);
+  });
+});
+
+describe("uniform", () => {
+  it.each(["exec", "bash", "read_file", "grep", "ls", "sessions_history", "anything"])(
+    "gives %s 50 KB and 2,000 lines, and nothing else",
+    (tool) => {
+      expect(resolveToolPolicy(resolvePolicy("uniform"), tool)).toMatchObject({
+        limits: { maxBytes: 51_200, maxLines: 2000 },
+        fold: false,
+        off: false,
+        options: {},
+      });
+      expect(Object.keys(resolveToolPolicy(resolvePolicy("uniform"), tool).limits).toSorted()).toEqual([
+        "maxBytes",
+        "maxLines",
+      ]);
+    },
+  );
+
+  it("yields to a row of one's own", () => {
+    const policy = resolvePolicy("uniform", { tools: { exec: { limits: { maxChars: 9 } } } });
+    expect(resolveToolPolicy(policy, "exec").limits).toEqual({ maxBytes: 51_200, maxLines: 2000, maxChars: 9 });
+  });
+});
+
+describe("a preset of pruning", () => {
+  it("begins anew where it is named, and what is said beside it or after it counts", () => {
+    const of = (...given: PruningInput[]) => resolvePolicy(...given.map((pruning) => ({ pruning }))).pruning;
+    const literal = { preset: "openclaw", sticky: false, estimate: "chars/4", namesSaved: false };
+    expect(of({ preset: "openclaw" })).toMatchObject(literal);
+    expect(of({ sticky: true, estimate: "tokens" }, { preset: "openclaw" })).toMatchObject(literal);
+    expect(of({ preset: "openclaw" }, { sticky: true })).toMatchObject({ ...literal, sticky: true });
+    expect(of({ preset: "openclaw", estimate: "tokens" })).toMatchObject({ ...literal, estimate: "tokens" });
+    expect(of({})).toMatchObject({ preset: "spillway", sticky: true, estimate: "tokens", namesSaved: true });
+    expect(() => of({ preset: "other" as never })).toThrow("pruning.preset must be spillway or openclaw");
   });
 });

@@ -28,20 +28,23 @@ export function planEachRequest<Item extends PruneItem>(
     return { cuts: left.map((item) => ({ item, to: "cleared" })), why: "mode is aggressive" };
   }
   const { capacity, weigh } = measureAgainst(frame, policy);
-  let used = weigh(frame.total);
+  // In characters a result is the sum of its texts, as other programs count it.
+  const joints = (item: Item) => (policy.estimate === "chars/4" ? frame.joints(item) : 0);
+  let used = frame.items.reduce((sum, item) => sum - joints(item), weigh(frame.total));
   if (used / capacity < softTrimRatio) return { cuts: [], why: `the request is under ${softTrimRatio} of the window` };
 
   const cuts = new Map<Item, PruneCut<Item>>();
   let prunableChars = 0;
-  const after = new Map<Item, Weight>();
+  const after = new Map<Item, number>();
   for (const item of left) {
+    const whole = weigh(item.shown) - joints(item);
     const trimmed = item.step < STEP.trimmed ? frame.afterTrim(item) : null;
     if (trimmed !== null) {
       cuts.set(item, { item, to: "trimmed" });
-      used += weigh(trimmed) - weigh(item.shown);
+      used += weigh(trimmed) - whole;
     }
-    after.set(item, trimmed ?? item.shown);
-    prunableChars += (trimmed ?? item.shown).chars;
+    after.set(item, trimmed === null ? whole : weigh(trimmed));
+    prunableChars += trimmed?.chars ?? item.shown.chars - joints(item);
   }
   const trimmed = `the request is at ${softTrimRatio} of the window or over`;
   if (used / capacity < hardClearRatio || !hardClear.enabled || prunableChars < minPrunableToolChars) {
@@ -49,7 +52,7 @@ export function planEachRequest<Item extends PruneItem>(
   }
   for (const item of left) {
     if (used / capacity < hardClearRatio) break;
-    used += weigh(frame.afterClear(item)) - weigh(after.get(item) as Weight);
+    used += weigh(frame.afterClear(item)) - (after.get(item) as number);
     cuts.set(item, { item, to: "cleared" });
   }
   return { cuts: [...cuts.values()], why: `trimmed, the request is still at ${hardClearRatio} of the window or over` };

@@ -35,6 +35,8 @@ export interface PruneFrame<Item extends PruneItem = PruneItem> {
   /** What the item would take trimmed; null if it is not over the size from which results are trimmed. */
   afterTrim(item: Item): Weight | null;
   afterClear(item: Item): Weight;
+  /** Of an item's characters, the line breaks that join its texts. No provider gets them. */
+  joints(item: Item): number;
 }
 
 /** One result to be shown shorter. */
@@ -83,9 +85,13 @@ export function mayPrune(
   return { may, why: null };
 }
 
-/** The results that may be pruned and have something that can go. */
-export function selectItems<Item extends PruneItem>(frame: PruneFrame<Item>, policy: PruningPolicy): Selected<Item> {
+/** The results that may be pruned and have something that can go. In characters, others clear what is empty too. */
+export function selectItems<Item extends PruneItem>(
+  frame: Places & Pick<PruneFrame<Item>, "items">,
+  policy: PruningPolicy,
+): Selected<Item> {
   const { may, why } = mayPrune(frame, policy);
   if (why !== null) return { items: [], why };
-  return { items: frame.items.filter((item) => item.shown.chars > 0 && may(item)), why };
+  const isLiteral = !policy.sticky && policy.estimate === "chars/4";
+  return { items: frame.items.filter((item) => (isLiteral || item.shown.chars > 0) && may(item)), why };
 }
