@@ -1,6 +1,6 @@
 // Derives src/stages/measure/token-weights.ts: weights with which the estimate stays at or above the larger of two real
 // counts (o200k and ai-tokenizer's claude vocabulary) on nearly every sample, and otherwise as near to it as it can.
-//   node bench/learn-token-weights.mjs          learns and writes
+//   node bench/learn-token-weights.mjs          learns and writes; then run bench/raise-token-weights.mjs
 //   node bench/learn-token-weights.mjs --check  only prints the margins of the weights that are there
 // Reads the corpus from SPILLWAY_CORPUS (default ../shared/corpus beside the project) and text in node_modules.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -28,9 +28,14 @@ const load = async (file) => {
   const built = buildSync({ entryPoints: [measure + file], bundle: true, format: "esm", write: false });
   return import(`data:text/javascript;base64,${Buffer.from(built.outputFiles[0].contents).toString("base64")}`);
 };
-const { tokenClasses, firstWideClass, classifyUnits, runOf } = await load("estimate-tokens.ts");
+const { tokenClasses } = await load("estimate-tokens.ts");
 const { tokenSamples, seededRandom } = await load("token-samples.ts");
-const classes = classifyUnits();
+const firstWideClass = tokenClasses.findIndex(({ name }) => name === "latin");
+const runOf = ({ name, run }) => run ?? name;
+const classes = new Uint8Array(0x10000).fill(tokenClasses.length - 1);
+tokenClasses.forEach(({ ranges }, index) => {
+  for (const [from, to] of ranges) classes.fill(index, from, to + 1);
+});
 const random = seededRandom(7);
 
 // ---- samples: { kind, text, held } ----

@@ -6,8 +6,8 @@ import fc from "fast-check";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
 import { corpusFolder } from "../../../test/corpus.ts";
-import { estimateCounter, tokenClasses } from "./estimate-tokens.ts";
-import { tokenSamples } from "./token-samples.ts";
+import { estimateCounter, groupOf, spreadOf, tokenClasses } from "./estimate-tokens.ts";
+import { oddShapes, tokenSamples } from "./token-samples.ts";
 import { joinWeights, placeWeights } from "./token-weights.ts";
 
 const { count, maxBytesPerToken } = estimateCounter;
@@ -35,6 +35,15 @@ describe("estimateCounter", () => {
   it("has weights for every class", () => {
     expect(placeWeights.map((weights) => weights.length)).toEqual(tokenClasses.map(({ places }) => places));
     for (const row of joinWeights) expect(row.length).toBe(joinWeights.length);
+  });
+
+  it("tells signs from one another, but not letters, digits and blanks of one group", () => {
+    const of = (text: string) => new Set([...text].map((character) => groupOf(character.charCodeAt(0)))).size;
+    expect([of("azm"), of("AZM"), of("059"), of(" \n\t\r"), of("\u0000é中"), of(".,;:[]_"), of("aA0 .")]).toEqual([
+      1, 1, 1, 1, 1, 7, 5,
+    ]);
+    expect(new Set([..."\"'`"].map((sign) => spreadOf(sign.charCodeAt(0)))).size).toBe(3);
+    expect(Math.max(...[..."─│├└┼"].map((sign) => spreadOf(sign.charCodeAt(0))))).toBeLessThan(8);
   });
 
   it("never falls when text is appended or put in front", () => {
@@ -99,7 +108,7 @@ describe("estimateCounter", () => {
       json: 1.25,
       "json pretty": 1.25,
       "csv numbers": 1.35,
-      "minified script": 1.4,
+      "minified script": 1.45,
       base64: 1.25,
       hex: 1.25,
       uuids: 1.25,
@@ -107,7 +116,7 @@ describe("estimateCounter", () => {
       addresses: 1.35,
       hashes: 1.3,
       indents: 1.25,
-      digits: 1.45,
+      digits: 1.6,
       emoji: 1.5,
       german: 1.6,
       french: 1.7,
@@ -126,6 +135,18 @@ describe("estimateCounter", () => {
       expect(count(text) / Math.max(o200k, larger), kind).toBeGreaterThanOrEqual(lowest);
       if (most[kind]) expect(count(text) / o200k, kind).toBeLessThanOrEqual(most[kind]);
     }
+  });
+
+  it("is at or above both real counts on what nobody writes: characters again and again, in turn and at random", () => {
+    let index = 0;
+    for (const [name, text] of oddShapes(7)) {
+      if (index++ % 5 !== 0) continue;
+      const { o200k, larger } = realCounts(text);
+      if (count(text) < Math.max(o200k, larger)) expect.fail(`${name}: ${count(text)} of ${o200k} and ${larger}`);
+    }
+    expect(index).toBeGreaterThan(10_000);
+    // o200k has 29,232 tokens for these.
+    expect(count("[".repeat(100_000))).toBeGreaterThan(29_232);
   });
 
   it("holds its margins on real logs, where the corpus is at hand", (context) => {

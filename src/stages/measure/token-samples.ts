@@ -139,3 +139,47 @@ export function tokenSamples(seed: number, chars = 2500): Record<string, string>
   for (const [name, text] of Object.entries(prose)) samples[name] = grow(() => `${text}\n`);
   return samples;
 }
+
+/** Texts that nobody writes, by name: characters again and again, in turn and at random. */
+export function* oddShapes(seed: number): Generator<[name: string, text: string]> {
+  const random = seededRandom(seed);
+  const pick = (from: readonly string[]): string => from[Math.floor(random() * from.length)] ?? "";
+  const ascii = [..."\n\t\r", ...Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index))];
+  const wide = [..."─│┌├└█▓░═║•…→✓é€«»–—“”☃\u00a0\u200b\u3000\ufeff"];
+  for (const character of [...ascii, ...wide])
+    for (const count of [20, 100, 300]) yield [`${count} times ${JSON.stringify(character)}`, character.repeat(count)];
+  const signs = ascii.filter((character) => !/[A-Za-z]/.test(character));
+  for (const one of ascii)
+    for (const other of ascii)
+      if (one !== other) yield [`${JSON.stringify(one + other)} again and again`, (one + other).repeat(60)];
+  for (let index = 0; index < 4000; index++) {
+    const text = pick(signs) + pick(signs) + pick(signs) + (index % 2 === 0 ? "" : pick(signs));
+    yield [`${JSON.stringify(text)} again and again`, text.repeat(40)];
+  }
+  const alphabets = {
+    punctuation: "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~",
+    ascii: ascii.slice(3).join(""),
+    "letters and digits": "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
+    letters: "abcdefghijklmnopqrstuvwxyz",
+    brackets: "()[]{}<>",
+    quotes: "\"'`",
+    marks: "!?@$%^&|",
+    rules: "=*#~+",
+    commas: ",;:",
+    blanks: " \n\t\r",
+    "box drawing": "│├└─┌┐┘┬┴┼ ",
+    blocks: "█▓▒░▄▀■□▪",
+    arrows: "→←↑↓✓✗•·…",
+    accents: "àáâãäåæçèéêëìíîïñòóôõö",
+    symbols: Array.from({ length: 0xa00 }, (_, index) => String.fromCharCode(0x2190 + index)).join(""),
+    "upper latin-1": Array.from({ length: 0x7f }, (_, index) => String.fromCharCode(0x80 + index)).join(""),
+  };
+  for (const [name, alphabet] of Object.entries(alphabets))
+    for (let index = 0; index < 30; index++)
+      yield [`random ${name}`, Array.from({ length: 300 }, () => pick([...alphabet])).join("")];
+  for (let index = 0; index < 20; index++) {
+    const line = () =>
+      `${"│   ".repeat(Math.floor(random() * 4))}${pick(["├── ", "└── "])}${pick(["index", "main", "read", "app"])}${Math.floor(random() * 99)}.${pick(["ts", "md", "json"])}`;
+    yield ["the output of tree", Array.from({ length: 60 }, line).join("\n")];
+  }
+}
