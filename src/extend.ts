@@ -26,6 +26,8 @@ export async function openLocalFolder(
   return { store, ledger, close };
 }
 
+export type { RewritableHistory } from "./call/call-options.ts";
+export type { Compacted, CompactInput, Compactor } from "./contract/compactor.ts";
 export type { Cut, Gap, Piece, Room } from "./contract/cut.ts";
 export type { EventKind, RecordedEvent, SpillwayEvent } from "./contract/event.ts";
 export type { HtmlReader } from "./contract/html-reader.ts";
@@ -61,21 +63,11 @@ export type {
   PersistHook,
   SessionManager,
 } from "./histories/histories.ts";
-export type {
-  Compacted,
-  CompactInput,
-  Compactor,
-  Ladder,
-  RewritableHistory,
-  Rung,
-  RungCut,
-  RungItem,
-  RungMedia,
-  RungName,
-  RungPlan,
-  RungRequest,
-} from "./spillway/lazy-call.ts";
-export type { CustomMarker, CutFields, FaultFields, RuleInput } from "./spillway.ts";
+export type { CustomMarker } from "./stages/mark/forms.ts";
 export { estimateCounter } from "./stages/measure/estimate-tokens.ts";
+export type { CutFields, FaultFields } from "./stages/record/events.ts";
+export type { Ladder, RungName } from "./stages/recover/ladders.ts";
+export type { Rung, RungCut, RungItem, RungMedia, RungPlan, RungRequest } from "./stages/recover/rung.ts";
+export type { RuleInput } from "./stages/redact/redaction-rule.ts";
 export { type MemoryLedgerOptions, memoryLedger } from "./storage/ledgers/memory.ts";
 export { type MemoryStoreOptions, memoryStore } from "./storage/stores/memory.ts";

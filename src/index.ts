@@ -26,6 +26,11 @@ export async function loadExactCounter(vocabulary?: "o200k" | "cl100k" | "claude
   return (await import("./drivers/exact-token-counter.ts")).loadExactCounter(vocabulary);
 }
 
+export type { Admission, AdmitOptions, AdmitRequest } from "./admit/admit-request.ts";
+export type { Reader } from "./admit/reader.ts";
+export type { Redact } from "./admit/redaction.ts";
+export type { Tool, WrapOptions } from "./admit/wrap-tool.ts";
+export type { CallOptions, Send, SendContext } from "./call/call-options.ts";
 export type { LoadConfigOptions, LoadedConfig } from "./config/index.ts";
 export type { SpillwayEvent } from "./contract/event.ts";
 export type { StatRow } from "./contract/ledger.ts";
@@ -38,28 +43,18 @@ export type { Retention } from "./contract/store.ts";
 export type { StrategyName } from "./contract/strategy.ts";
 export { OverflowError, type OverflowFacts, SpillwayError, type SpillwayErrorCode } from "./errors.ts";
 export type { CapOptions, CappedHistory, GuardOptions, GuardSessionOptions } from "./histories/histories.ts";
-export type { CallOptions, Send, SendContext } from "./spillway/lazy-call.ts";
-export type { CompactedConversation, CompactOptions } from "./spillway/lazy-compact.ts";
-export { type Rates, statRates } from "./spillway/stat-rates.ts";
+export type { PrepareOptions } from "./prepare/ports.ts";
+export type { Prepared, PruneReport } from "./prepare/report.ts";
 export type {
-  Admission,
-  AdmitOptions,
-  AdmitRequest,
-  Logger,
-  Prepared,
-  PrepareOptions,
-  PruneReport,
-  Reader,
   RecallOptions,
   RecallPage,
   RecallWant,
-  Redact,
   SearchOptions,
   SearchPage,
   SearchQuery,
-  Spillway,
-  SpillwayOptions,
-  Tool,
   WholeArtifact,
-  WrapOptions,
-} from "./spillway.ts";
+} from "./recall/index.ts";
+export { type Rates, statRates } from "./spillway/stat-rates.ts";
+export type { Spillway, SpillwayOptions } from "./spillway.ts";
+export type { Logger } from "./stages/record/events.ts";
+export type { CompactedConversation, CompactOptions } from "./summarize/summaries.ts";

@@ -1,20 +1,13 @@
 import { resolve } from "node:path";
+import type { Reader } from "./admit/reader.ts";
+import { openRedaction } from "./admit/redaction.ts";
 import type { ModelSource } from "./contract/model-client.ts";
 import type { Searcher } from "./contract/searcher.ts";
 import { messageOf } from "./errors.ts";
 import type { Histories } from "./histories/histories.ts";
 import { checkOptions } from "./spillway/check-options.ts";
-import {
-  assembleSpillway,
-  type Logger,
-  logFault,
-  openRedaction,
-  openRules,
-  type Reader,
-  type Spillway,
-  type SpillwayOptions,
-  type SpillwayPorts,
-} from "./spillway.ts";
+import { assembleSpillway, type Spillway, type SpillwayOptions, type SpillwayPorts } from "./spillway.ts";
+import { type Logger, logFault } from "./stages/record/events.ts";
 
 /** What commands hand in beside. */
 type OpenOptions = SpillwayOptions & Pick<SpillwayPorts, "placeFaults">;
@@ -32,7 +25,9 @@ export async function openSpillway(
   const { policy, dir, events, runs, redact, retention, overflow, env = process.env, ...given } = options;
   checkOptions(options);
   const [rules, redaction, local] = await Promise.all([
-    openRules(overflow),
+    overflow === undefined
+      ? []
+      : import("./stages/recover/compile-signatures.ts").then(({ openRules }) => openRules(overflow)),
     // Where outputs are saved by default, guardSync must not have to wait for it.
     openRedaction(redact, given.store === undefined),
     given.store === undefined

@@ -119,6 +119,11 @@ export interface Admitted {
   totalChars: number;
 }
 
+/** What came of an output: its own shape for the caller, its text, and the receipt. */
+export interface AdmittedOutput extends Admitted {
+  output: unknown;
+}
+
 /** Nothing was saved: a filter, or a clamp with no store. */
 export const NOT_SAVED: SpilledOutput = {
   saved: "no",

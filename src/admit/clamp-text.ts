@@ -11,6 +11,7 @@ import { estimateCounter, guardCounter } from "../stages/measure/estimate-tokens
 import { encodeText } from "../stages/measure/scan.ts";
 import { checkLimits, checkNumber } from "../stages/policy/check-limits.ts";
 import { DEFAULT_STRATEGY, NUMBERS } from "../stages/policy/defaults.ts";
+import type { AdmittedOutput } from "./admission.ts";
 import {
   type AdmitPlan,
   type Admitted,
@@ -21,7 +22,6 @@ import {
   writeEnded,
 } from "./admission.ts";
 import { admitBlocks, holdBlocks } from "./admit-blocks.ts";
-import type { AdmittedOutput } from "./admit-output.ts";
 import type { ModelView } from "./model-view.ts";
 
 /** How a text is clamped where there is no policy. */

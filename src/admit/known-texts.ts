@@ -1,6 +1,8 @@
-import type { Artifact } from "../contract/store.ts";
+import type { Artifact, Store } from "../contract/store.ts";
+import { within } from "../deadline.ts";
 import type { Access } from "../stages/mark/access.ts";
-import { NOT_SAVED, type SpilledOutput } from "./admission.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
+import { type AdmitPlan, type Ended, NOT_SAVED, type SpilledOutput, startAdmission } from "./admission.ts";
 
 /** What we know of a text of ours. */
 export interface KnownText extends SpilledOutput {
@@ -72,4 +74,29 @@ export function knownTextNow(artifact: Artifact | null, access: Access, exitCode
   if (artifact === null) return { ...NOT_SAVED, exitCode };
   const { id, bytes, saved, sha256, redactions } = artifact;
   return { saved, savedBytes: bytes, id, access, redactions, sha256, exitCode };
+}
+
+/** Read at a time from an artifact. */
+const READ_BYTES = 1024 * 1024;
+
+/** Cuts a text of ours anew from its artifact. Returns null if the artifact is gone, or not whole. */
+export async function cutAnew(plan: AdmitPlan, known: KnownText, store: Store | null): Promise<Ended | null> {
+  const { id, saved } = known;
+  if (store === null || id === null || (saved !== "yes" && saved !== "local")) return null;
+  const wait = <T>(promise: Promise<T>) => within(promise, NUMBERS.spillDeadlineMs.default, "reading an artifact");
+  try {
+    const artifact = await wait(store.find(id, plan.scope));
+    if (artifact === null) return null;
+    const exitCode = plan.exitCode ?? known.exitCode;
+    // What is stored is what it is cut from now.
+    const admission = startAdmission({ ...plan, note: known.note, exitCode, source: undefined });
+    for (let from = 0; from < artifact.bytes; from += READ_BYTES) {
+      const bytes = await wait(store.read(id, plan.scope, { from, to: from + READ_BYTES }));
+      if (!(bytes instanceof Uint8Array) || bytes.length === 0) return null;
+      admission.add(bytes);
+    }
+    return admission.end();
+  } catch {
+    return null; // the store is out of reach: the text we have serves
+  }
 }

@@ -1,10 +1,10 @@
 import type { SpillwayEvent } from "../contract/event.ts";
 import type { Ledger } from "../contract/ledger.ts";
 import type { Receipt } from "../contract/receipt.ts";
+import type { Breaker } from "../deadline.ts";
 import { within } from "../deadline.ts";
 import { messageOf } from "../errors.ts";
 import { eventMayHoldSecret, type Logger, logFault, receiptEvents, redactEvent } from "../stages/record/events.ts";
-import type { Breaker } from "../stages/spill/breaker.ts";
 import type { Redaction } from "./redaction.ts";
 
 /** Who is told what happened. */

@@ -5,7 +5,7 @@ import { SpillwayError } from "../errors.ts";
 import type { CustomMarker } from "../stages/mark/forms.ts";
 import { isStream } from "../stages/measure/read-chunks.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { clampError } from "./admit-output.ts";
+import { clampError } from "./clamp-error.ts";
 
 /**
  * Anything with an `execute`: `execute(id, args, signal, onUpdate)` as agents have it, or any other arguments; or a

@@ -1,4 +1,4 @@
-import type { AdmittedOutput } from "../admit/admit-output.ts";
+import type { AdmittedOutput } from "../admit/admission.ts";
 import type { Recorder } from "../admit/recorder.ts";
 import type { Compactor } from "../contract/compactor.ts";
 import type { Limits } from "../contract/limits.ts";

@@ -1,8 +1,9 @@
-import { type AdmitPlan } from "../admit/admission.ts";
+import { type AdmitPlan, type AdmittedOutput } from "../admit/admission.ts";
 import { boundObject } from "../admit/admit-object.ts";
-import { type AdmitPorts, type AdmittedOutput, admitStructured, admitStructuredNow } from "../admit/admit-output.ts";
+import { admitStructured, admitStructuredNow } from "../admit/admit-structured.ts";
 import { boundDetail, fitTogether } from "../admit/admit-texts.ts";
 import { admitPlainly } from "../admit/clamp-text.ts";
+import { type OutputPorts } from "../admit/ports.ts";
 import type { Receipt } from "../contract/receipt.ts";
 import type { Wire, WireResult } from "../contract/wire.ts";
 import { messageOf } from "../errors.ts";
@@ -28,7 +29,7 @@ export type PersistHook = (message: unknown, about: PersistAbout) => unknown;
 /**
  * Says where whole results are saved and how a reader gets them. `accessNow` is used if nobody can wait for `access`.
  */
-export interface SpillPorts extends Pick<AdmitPorts, "place" | "access" | "knownTexts"> {
+export interface SpillPorts extends Pick<OutputPorts, "place" | "access" | "knownTexts"> {
   accessNow: Access;
 }
 

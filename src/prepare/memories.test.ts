@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { newBreaker } from "../stages/spill/breaker.ts";
+import { newBreaker } from "../deadline.ts";
 import { Memories } from "./memories.ts";
 
 const memories = (maxConversations: number) =>

@@ -1,7 +1,7 @@
 import type { Ledger } from "../contract/ledger.ts";
+import type { Breaker } from "../deadline.ts";
 import { within } from "../deadline.ts";
 import { STEP } from "../stages/prune/prune-item.ts";
-import type { Breaker } from "../stages/spill/breaker.ts";
 import type { Conversation, Item, MediaItem } from "./conversation.ts";
 import type { Form, SavedResult } from "./form.ts";
 import type { Seal } from "./ports.ts";

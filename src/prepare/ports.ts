@@ -1,12 +1,12 @@
-import type { AdmittedOutput } from "../admit/admit-output.ts";
+import type { AdmittedOutput } from "../admit/admission.ts";
 import type { KnownTexts } from "../admit/known-texts.ts";
 import type { Recorder } from "../admit/recorder.ts";
 import type { Ledger } from "../contract/ledger.ts";
 import type { Policy, PruningInput, ToolPolicy } from "../contract/policy.ts";
 import type { Artifact } from "../contract/store.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
+import type { Breaker } from "../deadline.ts";
 import type { Access } from "../stages/mark/access.ts";
-import type { Breaker } from "../stages/spill/breaker.ts";
 import type { SpillPlace } from "../stages/spill/spill.ts";
 
 /** What may be said for one request. */

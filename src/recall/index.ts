@@ -1,6 +1,7 @@
 export { namedArguments } from "./named-arguments.ts";
-export { type WholeArtifact, wholeArtifact } from "./open-artifact.ts";
+export type { WholeArtifact } from "./open-artifact.ts";
+export { newReadBack } from "./read-back.ts";
 export { READ_BACK_TOOLS } from "./read-back-tools.ts";
-export { type RecallOptions, type RecallPage, recall, recallText } from "./recall.ts";
+export { type RecallOptions, type RecallPage, recallText } from "./recall.ts";
 export type { RecallWant, SearchQuery } from "./recall-want.ts";
-export { type SearchOptions, type SearchPage, search, searchText } from "./search.ts";
+export { type SearchOptions, type SearchPage, searchText } from "./search.ts";

@@ -1,8 +1,10 @@
-import type { AdmitRequest } from "../admit/admit-request.ts";
+import { checkNames } from "../admit/plan-output.ts";
+import type { Reader } from "../admit/reader.ts";
+import { bad, checkReader, shown } from "../admit/reader.ts";
 import type { CallOptions } from "../call/call-options.ts";
 import { SpillwayError } from "../errors.ts";
 import type { PrepareOptions } from "../prepare/ports.ts";
-import type { Reader, SpillwayOptions } from "./ports.ts";
+import type { SpillwayOptions } from "./ports.ts";
 
 /** Complete by its type: a new option is known here before it can be used. */
 const OPTIONS: { [key in keyof Required<SpillwayOptions>]: true } = {
@@ -30,33 +32,6 @@ const OPTIONS: { [key in keyof Required<SpillwayOptions>]: true } = {
   now: true,
 };
 
-const REQUEST: { [key in keyof Required<AdmitRequest>]: true } = {
-  tool: true,
-  output: true,
-  session: true,
-  call: true,
-  command: true,
-  args: true,
-  folder: true,
-  exitCode: true,
-  limits: true,
-  strategy: true,
-  keep: true,
-  headShare: true,
-  focus: true,
-  size: true,
-  fold: true,
-  summarize: true,
-  off: true,
-  marker: true,
-  explain: true,
-  boundDetails: true,
-  declared: true,
-  hostLimits: true,
-  isUpdate: true,
-  reader: true,
-};
-
 const PREPARE: { [key in keyof Required<PrepareOptions>]: true } = {
   wire: true,
   session: true,
@@ -81,8 +56,6 @@ const CALL: { [key in keyof Required<CallOptions>]: true } = {
   persist: true,
   history: true,
 };
-
-const READERS: readonly Reader["by"][] = ["operator", "tool", "shell", "file"];
 
 /** Throws for options that would only show later, inside an agent, to be wrong. */
 export function checkOptions(options: object): void {
@@ -114,12 +87,7 @@ export function checkOptions(options: object): void {
   }
 }
 
-/** Throws for a key that nobody reads: a limit with its name misspelt would hold nothing. */
-export function checkRequest(request: object): void {
-  checkNames(request, REQUEST, "an output");
-}
-
-/** The same for the options of `prepare`. */
+/** Throws for an option of `prepare` that nobody reads. */
 export function checkPrepare(options: PrepareOptions = {}): void {
   checkNames(options, PREPARE, "prepare");
 }
@@ -129,42 +97,6 @@ export function checkCall(options: CallOptions = {}): void {
   checkNames(options, CALL, "call");
 }
 
-function checkNames(given: object, known: object, what: string): void {
-  const unknown = Object.keys(given).find((key) => !Object.hasOwn(known, key));
-  if (unknown === undefined) return;
-  throw bad(
-    `there is no option ${shown(unknown.slice(0, 40))} for ${what}; known are ${Object.keys(known).join(", ")}`,
-  );
-}
-
-/** Throws if nobody could read by it. */
-export function checkReader(reader: unknown, name: string): void {
-  const { by, recall, search, dir } = (typeof reader === "object" && reader !== null ? reader : {}) as {
-    [name: string]: unknown;
-  };
-  if (!READERS.includes(by as Reader["by"])) {
-    throw bad(`${name}.by must be one of ${READERS.map((each) => `"${each}"`).join(", ")}; got ${shown(by)}`);
-  }
-  if (by === "tool" && (typeof recall !== "string" || typeof search !== "string")) {
-    throw bad(`${name}: { by: "tool" } needs recall and search, the names of those tools`);
-  }
-  if (by === "shell" && dir !== undefined && typeof dir !== "string") {
-    throw bad(`${name}.dir must be a folder's path; got ${shown(dir)}`);
-  }
-}
-
 function hasMethod(value: unknown, name: string): boolean {
   return typeof (value as { [name: string]: unknown } | null)?.[name] === "function";
-}
-
-function shown(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? String(value);
-  } catch {
-    return typeof value;
-  }
-}
-
-function bad(message: string): SpillwayError {
-  return new SpillwayError("bad-input", message);
 }

@@ -1,4 +1,5 @@
 import type { Admission, AdmitRequest } from "../admit/admit-request.ts";
+import type { Named, Reader } from "../admit/reader.ts";
 import type { EventLog } from "../admit/recorder.ts";
 import type { Redact, Redaction } from "../admit/redaction.ts";
 import type { Tool, WrapOptions, Wrapped, WrappedTools } from "../admit/wrap-tool.ts";
@@ -12,7 +13,7 @@ import type { Output } from "../contract/output.ts";
 import type { Policy, PolicyInput, ProfileName, ToolOverride, ToolPolicy } from "../contract/policy.ts";
 import type { Receipt } from "../contract/receipt.ts";
 import type { Searcher } from "../contract/searcher.ts";
-import type { Artifact, Retention, Store } from "../contract/store.ts";
+import type { Retention, Store } from "../contract/store.ts";
 import type { Strategy } from "../contract/strategy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import type { GuardPorts, Histories } from "../histories/histories.ts";
@@ -28,18 +29,8 @@ import type {
   WholeArtifact,
 } from "../recall/index.ts";
 import type { Logger } from "../stages/record/events.ts";
-import type { Rule } from "../stages/recover/compile-signatures.ts";
-import type { Compact } from "./lazy-compact.ts";
-import type { OverflowOptions } from "./open-rules.ts";
-
-/** How the reader of a marker gets at the rest. "file": a plain copy is made for it in the run directory. */
-export type Reader =
-  | { by: "operator" }
-  /** Our recall and search are among its tools, by these names. */
-  | { by: "tool"; recall: string; search: string }
-  /** It has a shell on this machine; `dir` is the folder where that is not the one a command finds by itself. */
-  | { by: "shell"; dir?: string }
-  | { by: "file" };
+import type { OverflowOptions, Rule } from "../stages/recover/compile-signatures.ts";
+import type { Compact } from "../summarize/summaries.ts";
 
 /** What `createSpillway` takes. Every key may be left out and has a default. */
 export interface SpillwayOptions {
@@ -121,7 +112,7 @@ export interface SpillwayPorts
   /** Guards and caps messages; without it a Spillway does neither. */
   histories?: ((ports: GuardPorts) => Histories) | undefined;
   /** Makes the copy for a reader that only has a file tool; null if there can be none. */
-  copyOut?: ((artifact: Pick<Artifact, "id" | "session" | "tool">) => Promise<string | null>) | undefined;
+  copyOut?: ((artifact: Named) => Promise<string | null>) | undefined;
   /** Where secrets are replaced, as `openRedaction` gives it; null nowhere. */
   redaction: Redaction | null;
   /** What is wrong with the store or a project's file from the start: told on each receipt of an output that was saved. */

@@ -1,13 +1,13 @@
 import { isWithin, writeEnded } from "../admit/admission.ts";
-import type { Summarize } from "../admit/admit-output.ts";
+import type { Summarize } from "../admit/ports.ts";
 import type { ModelClient } from "../contract/model-client.ts";
 import type { Store } from "../contract/store.ts";
+import type { Breaker } from "../deadline.ts";
 import { within } from "../deadline.ts";
 import { messageOf, SpendingCapError } from "../errors.ts";
 import { writeSummary } from "../stages/mark/write-summary.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import type { Breaker } from "../stages/spill/breaker.ts";
 import { planSummary, type SummaryPlan, startSplit } from "./plan-summary.ts";
 import { type BookCost, countingClient } from "./spending.ts";
 import { checkAnswer, newNonce, type SummaryMaterial, type SummaryTarget, summaryPrompt } from "./summary-prompt.ts";

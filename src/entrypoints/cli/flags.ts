@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { openRedaction } from "../../admit/redaction.ts";
+import type { AskOptions } from "../../admit/wrap-tool.ts";
 import type { Limits } from "../../contract/limits.ts";
 import type { PolicyInput } from "../../contract/policy.ts";
 import { SpillwayError } from "../../errors.ts";
 import { type LoadedConfig, loadConfig } from "../../index.ts";
-import { type AskOptions, openRedaction } from "../../spillway.ts";
 import { counted } from "../../values.ts";
 import { readBytes } from "./amounts.ts";
 import { tell } from "./tell.ts";

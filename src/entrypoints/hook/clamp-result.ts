@@ -2,7 +2,8 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { AdmitRequest, Spillway } from "../../spillway.ts";
+import type { AdmitRequest } from "../../admit/admit-request.ts";
+import type { Spillway } from "../../spillway.ts";
 import type { AgentFile, ToolResult } from "./agent.ts";
 import { findTexts, putTexts } from "./response-texts.ts";
 

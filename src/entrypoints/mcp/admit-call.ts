@@ -1,4 +1,5 @@
-import type { AdmitRequest, Spillway } from "../../spillway.ts";
+import type { AdmitRequest } from "../../admit/admit-request.ts";
+import type { Spillway } from "../../spillway.ts";
 import { isRecord } from "../../values.ts";
 import { boundMedia } from "./bound-media.ts";
 import { ERROR_CODES, type Message } from "./json-rpc.ts";

@@ -1,6 +1,7 @@
+import type { AdmitRequest } from "../../admit/admit-request.ts";
 import type { Limits } from "../../contract/limits.ts";
 import type { Receipt } from "../../contract/receipt.ts";
-import type { AdmitRequest, Spillway } from "../../spillway.ts";
+import type { Spillway } from "../../spillway.ts";
 
 /** The room that our note after an output may take. */
 export interface NoteRoom {

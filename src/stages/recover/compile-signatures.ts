@@ -99,3 +99,20 @@ export function compileRule(signature: Signature, provider: string | null): Rule
 function lower(words: readonly string[]): Set<string> {
   return new Set(words.map((word) => word.toLowerCase()));
 }
+
+/** What a person adds to how overflows are known. */
+export interface OverflowOptions {
+  /** Signatures of one's own, asked before all others. */
+  rules?: readonly SignatureInput[] | undefined;
+}
+
+/** Makes signatures ready. Throws an error that names the key: a wrong one should show before the first refusal. */
+export function openRules(overflow: OverflowOptions): readonly Rule[] {
+  if (typeof overflow !== "object" || overflow === null)
+    throw new SpillwayError("bad-input", `overflow must be an object with rules; got ${String(overflow)}`);
+  const unknown = Object.keys(overflow).find((key) => key !== "rules");
+  if (unknown !== undefined) throw new SpillwayError("bad-input", `overflow.${unknown} is not known; known is rules`);
+  const { rules = [] } = overflow;
+  if (!Array.isArray(rules)) throw new SpillwayError("bad-input", "overflow.rules must be a list");
+  return compileSignatures(rules);
+}

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import type { Store } from "../../contract/store.ts";
+import { newBreaker } from "../../deadline.ts";
 import { memoryStore } from "../../storage/stores/memory.ts";
 import { lent } from "../../testing/arbitrary.ts";
-import { newBreaker } from "./breaker.ts";
 import type { SpillPlace, StartRedactor } from "./spill.ts";
 import { spillNow } from "./spill-now.ts";
 

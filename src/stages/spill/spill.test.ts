@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from "vitest";
 import type { ArtifactWriter, Store } from "../../contract/store.ts";
+import { newBreaker } from "../../deadline.ts";
 import { memoryStore } from "../../storage/stores/memory.ts";
-import { newBreaker } from "./breaker.ts";
 import { startSpill } from "./spill.ts";
 
 const about = { scope: "local", session: null, tool: "x", call: null };

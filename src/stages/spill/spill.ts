@@ -1,7 +1,7 @@
 import type { Artifact, ArtifactAbout, ArtifactWriter, Store } from "../../contract/store.ts";
+import type { Breaker } from "../../deadline.ts";
 import { within } from "../../deadline.ts";
 import { messageOf } from "../../errors.ts";
-import type { Breaker } from "./breaker.ts";
 import { CertainBytes } from "./certain-bytes.ts";
 
 /** Saves one output while it passes. Never throws: `fault` says what went wrong, and the clamp goes on. */

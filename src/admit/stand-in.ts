@@ -1,58 +1,61 @@
-import type { HtmlReader } from "../contract/html-reader.ts";
 import type { Unit } from "../contract/limits.ts";
 import type { Total } from "../contract/size.ts";
-import type { Artifact, ArtifactAbout } from "../contract/store.ts";
 import { within } from "../deadline.ts";
 import { messageOf } from "../errors.ts";
-import type { Access } from "../stages/mark/access.ts";
 import { pageNote } from "../stages/mark/page-note.ts";
 import { encodeText } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { type SpillPlace, startSpill } from "../stages/spill/spill.ts";
-import { type AdmitPlan, type Ended, type SourceAccount, startAdmission } from "./admission.ts";
+import { startSpill } from "../stages/spill/spill.ts";
+import { type Ended, isCutPage, type SourceAccount, startAdmission } from "./admission.ts";
 import { type KnownText, knownText } from "./known-texts.ts";
-import type { ModelView } from "./model-view.ts";
+import type { LoadHtmlReader, OutputPorts } from "./ports.ts";
 import { addRedactions } from "./receipts.ts";
 import { redactedPlace } from "./redacted-source.ts";
 
-/** Loads what makes text of web pages. */
-export type LoadHtmlReader = () => Promise<HtmlReader>;
-
-/** A web page as it came, and how its output ended. */
-export interface Page {
-  html: string;
-  /** The size of the output as it came, and the limit that it was over. */
-  total: Total;
-  overBy: Unit | null;
-  /** The page itself, as it was kept. */
+/** An output that is cut, as it was saved and as it ended. */
+interface Saved {
+  /** As it came. */
   raw: KnownText;
+  /** Its text, where that is at hand. */
+  html(): string | null;
   fault: string | undefined;
   exitCode: number | null;
 }
 
-/** A page as text. Where that is cut it is kept too, beside the page itself. */
-export interface AdmittedPage {
-  text: string;
+/** What is shown instead of the plain clamp: the text it is cut from, if that is another one, and where the whole is. */
+interface StandIn {
+  text?: string;
   ended: Ended;
   kept: KnownText;
 }
 
-/** Where texts of pages are kept, and what they are read with. */
-export interface PagePorts {
-  place: SpillPlace;
-  about: ArtifactAbout;
-  access: (artifact: Artifact) => Access | Promise<Access>;
-  loadView?: (() => Promise<ModelView>) | null;
-  loadHtmlReader: LoadHtmlReader;
+/** What standing in works with. */
+type StandInPorts = Omit<OutputPorts, "knownTexts" | "exit" | "loadView"> & Partial<Pick<OutputPorts, "loadView">>;
+
+/**
+ * What stands for a cut output in place of its clamp: a web page's text, a model's summary, or nothing else. What goes
+ * wrong is added to `faults`.
+ */
+export async function standInFor(ended: Ended, saved: Saved, ports: StandInPorts, faults: string[]): Promise<StandIn> {
+  const { loadHtmlReader, summarize } = ports;
+  const html = isCutPage(ended) && ended.clamped.total.bytes <= NUMBERS.htmlBytes.default ? saved.html() : null;
+  const page =
+    loadHtmlReader && html !== null && (await admitPage(ended, html, saved, { ...ports, loadHtmlReader }, faults));
+  const shown: StandIn = page || { ended, kept: saved.raw };
+  const { request, canSummarize, clamped } = shown.ended;
+  const { summarizeOverChars: over } = request;
+  if (summarize === undefined || over === undefined || !canSummarize || clamped.total.chars <= over) return shown;
+  return { ...shown, ended: { ...shown.ended, summary: await summarize(shown.ended, shown.kept, ports.about) } };
 }
 
 /** Admits a page as readable text instead of as markup; null where it has none, or with a fault more cannot be read. */
-export async function admitPage(
-  request: AdmitPlan,
-  { html, total, overBy, raw, fault, exitCode }: Page,
-  { place, about, access, loadView = null, loadHtmlReader }: PagePorts,
+async function admitPage(
+  { request, clamped: { total, overBy } }: Ended,
+  html: string,
+  { raw, fault, exitCode }: Saved,
+  { place, about, access, loadView = null, loadHtmlReader }: StandInPorts & { loadHtmlReader: LoadHtmlReader },
   faults: string[],
-): Promise<AdmittedPage | null> {
+): Promise<StandIn | null> {
   const read = await readPage(html, loadHtmlReader);
   if (typeof read !== "string") {
     faults.push(read.fault);

@@ -1,6 +1,59 @@
+import type { Summarize } from "../admit/ports.ts";
 import type { Recorder } from "../admit/recorder.ts";
+import type { Redaction } from "../admit/redaction.ts";
 import type { Compactor } from "../contract/compactor.ts";
+import type { ModelClient } from "../contract/model-client.ts";
+import type { Artifact } from "../contract/store.ts";
+import type { TokenCounter } from "../contract/token-counter.ts";
+import type { Breaker } from "../deadline.ts";
 import { messageOf, SpillwayError } from "../errors.ts";
+import type { Access } from "../stages/mark/access.ts";
+import type { SpillPlace } from "../stages/spill/spill.ts";
+import type { BookCost } from "./spending.ts";
+
+/** What summaries are made with. */
+export interface SummariesPorts {
+  place: SpillPlace;
+  access: (artifact: Artifact) => Access | Promise<Access>;
+  scope: string;
+  counter: TokenCounter;
+  breaker: Breaker;
+  maxInputChars: number;
+  redaction: Redaction | null;
+  recorder: Recorder;
+  now(): number;
+}
+
+/** Summaries of outputs and of conversations. */
+export interface Summaries {
+  summarize: Summarize;
+  compactor: Compactor;
+}
+
+/** Makes summaries with one client, so that its caps hold for both. The code is loaded with the first summary. */
+export function newSummaries(openModel: () => Promise<ModelClient>, ports: SummariesPorts): Summaries {
+  let opened: Promise<Summaries> | undefined;
+  const open = () => (opened ??= load(openModel(), ports));
+  return {
+    summarize: async (ended, kept, about) => (await open()).summarize(ended, kept, about),
+    compactor: { compact: async (input) => (await open()).compactor.compact(input) },
+  };
+}
+
+async function load(opening: Promise<ModelClient>, { redaction, ...ports }: SummariesPorts): Promise<Summaries> {
+  const [{ newSummarize }, { newCompactor }, client] = await Promise.all([
+    import("./summarize-output.ts"),
+    import("./compactor.ts"),
+    opening,
+  ]);
+  const { recorder, now } = ports;
+  const bookCost: BookCost = ({ session, tool, call, ...more }) =>
+    recorder.event({ kind: "summary-paid", atMs: now(), session, tool, call, artifact: null, receipt: null, more });
+  return {
+    summarize: newSummarize({ ...ports, client, store: ports.place.store, bookCost }),
+    compactor: newCompactor({ ...ports, client, loadRedact: redaction?.loadText ?? null, bookCost }),
+  };
+}
 
 /** What may be said when a conversation is compacted. */
 export interface CompactOptions {
@@ -28,7 +81,7 @@ export type Compact = <Message>(
 ) => Promise<CompactedConversation<Message>>;
 
 /** Compacts with what was handed in, and tells of it; formats are loaded with the first conversation. */
-export function lazyCompact(
+export function newCompact(
   compactor: Compactor | undefined,
   windowTokens: number,
   { recorder, now }: { recorder: Recorder; now(): number },

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { newBreaker } from "./breaker.ts";
+import { newBreaker } from "./deadline.ts";
 
 it("opens after three failures in a row, tries once after the pause, and closes on a success", () => {
   let nowMs = 1000;

@@ -1,0 +1,128 @@
+import type { Policy } from "../contract/policy.ts";
+import type { Strategy } from "../contract/strategy.ts";
+import type { TokenCounter } from "../contract/token-counter.ts";
+import { SpillwayError } from "../errors.ts";
+import { compileFocus } from "../stages/clamp/focus/compile-focus.ts";
+import { strategies } from "../stages/clamp/strategies/index.ts";
+import { checkLimits } from "../stages/policy/check-limits.ts";
+import { smallerOf } from "../stages/policy/merge-rows.ts";
+import { resolveToolPolicy } from "../stages/policy/resolve-tool-policy.ts";
+import { type AdmitPlan, readExitCode } from "./admission.ts";
+import type { AdmitRequest } from "./admit-request.ts";
+import { bad, checkReader, shown } from "./reader.ts";
+
+/** What outputs are planned by. */
+export interface PlanPorts {
+  policy: Policy;
+  counter: TokenCounter;
+  scope: string;
+  /** Strategies besides the built-in ones. */
+  strategies: readonly Strategy[];
+  /** Outputs that pass uncut are saved too. */
+  keepsAll: boolean;
+}
+
+/**
+ * The first step of an output's way: what applies to its tool, decided once. Throws if the policy names a strategy that
+ * nobody has, because that should show where the policy was written, not inside an agent.
+ */
+export function newPlanner(ports: PlanPorts): (request: AdmitRequest) => AdmitPlan {
+  const { policy, counter, scope, keepsAll } = ports;
+  const known = new Map([...strategies, ...ports.strategies].map((strategy) => [strategy.name, strategy]));
+  for (const name of strategyNames(policy)) strategyNamed(name);
+
+  function strategyNamed(name: string): Strategy {
+    const strategy = known.get(name);
+    if (strategy !== undefined) return strategy;
+    throw new SpillwayError(
+      "unknown-strategy",
+      `strategy must be one of ${[...known.keys()].join(", ")}; got "${name}"`,
+    );
+  }
+
+  return (request) => {
+    const { tool = "tool", limits, headShare, fold, summarize, off, marker, exitCode, focus, size, command } = request;
+    const { strategy, keep = strategy, declared, reader, hostLimits, isUpdate = false } = request;
+    if (!("output" in request))
+      throw new SpillwayError("bad-input", "admit takes { output, ... }; there was no output");
+    if (typeof tool !== "string") throw new SpillwayError("bad-input", `tool must be a name; got ${String(tool)}`);
+    if (typeof exitCode === "number" && !Number.isSafeInteger(exitCode)) {
+      throw new SpillwayError("bad-input", `exitCode must be a whole number; got ${exitCode}`);
+    }
+    checkRequest(request);
+    if (reader !== undefined) checkReader(reader, "reader");
+    if (hostLimits !== undefined) checkLimits(hostLimits, "hostLimits");
+    const asked = { limits, strategy: keep, headShare, fold, summarize, off };
+    const rule = resolveToolPolicy(policy, tool, declared && { ...declared, declared: true }, asked);
+    return {
+      scope,
+      tool,
+      session: request.session ?? null,
+      call: request.call ?? null,
+      limits: size === undefined ? rule.limits : smallerOf(rule.limits, checkLimits(size, "size")),
+      shortChars: size?.maxLines === undefined ? rule.shortChars : 0,
+      strategy: strategyNamed(rule.strategy),
+      headShare: rule.headShare,
+      fold: rule.fold,
+      counter,
+      exitCode: readExitCode(exitCode),
+      off: rule.off,
+      keepsAll: keepsAll && !isUpdate,
+      boundDetails: request.boundDetails ?? false,
+      explain: request.explain ?? false,
+      summarizeOverChars: rule.summarize ? rule.triggerChars : undefined,
+      ...(marker === undefined ? {} : { marker }),
+      ...(typeof command === "string" && command !== "" && { command }),
+      ...(focus !== undefined && { focus: compileFocus(focus) }),
+    };
+  };
+}
+
+function strategyNames(policy: Policy): Set<string> {
+  const { project, force, builtIn, rules } = policy;
+  const named = [...rules, ...(project?.rules ?? [])].map(({ row }) => row);
+  const rows = [policy.default, project?.default ?? {}, force, builtIn.default, ...named];
+  return new Set(rows.flatMap(({ strategy }) => strategy ?? []));
+}
+
+/** Complete by its type: a new option is known here before it can be used. */
+const REQUEST: { [key in keyof Required<AdmitRequest>]: true } = {
+  tool: true,
+  output: true,
+  session: true,
+  call: true,
+  command: true,
+  args: true,
+  folder: true,
+  exitCode: true,
+  limits: true,
+  strategy: true,
+  keep: true,
+  headShare: true,
+  focus: true,
+  size: true,
+  fold: true,
+  summarize: true,
+  off: true,
+  marker: true,
+  explain: true,
+  boundDetails: true,
+  declared: true,
+  hostLimits: true,
+  isUpdate: true,
+  reader: true,
+};
+
+/** Throws for a key that nobody reads: a limit with its name misspelt would hold nothing. */
+function checkRequest(request: object): void {
+  checkNames(request, REQUEST, "an output");
+}
+
+/** The same for any options. `what` says whose they are. */
+export function checkNames(given: object, known: object, what: string): void {
+  const unknown = Object.keys(given).find((key) => !Object.hasOwn(known, key));
+  if (unknown === undefined) return;
+  throw bad(
+    `there is no option ${shown(unknown.slice(0, 40))} for ${what}; known are ${Object.keys(known).join(", ")}`,
+  );
+}

@@ -1,0 +1,58 @@
+import type { Artifact } from "../contract/store.ts";
+import { within } from "../deadline.ts";
+import { SpillwayError } from "../errors.ts";
+import type { Access } from "../stages/mark/access.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
+
+/** How the reader of a marker gets at the rest. "file": a plain copy is made for it in the run directory. */
+export type Reader = Exclude<Access, { by: "file" }> | { by: "file" };
+
+/** What names an artifact to a reader. */
+export type Named = Pick<Artifact, "id" | "session" | "tool">;
+
+/** Says how a reader gets at an artifact. A file is named only once `copyOut` has made it. */
+export function newAccessTo(
+  reader: Reader,
+  copyOut: ((artifact: Named) => Promise<string | null>) | undefined,
+  safeName: (name: string) => string | Promise<string>,
+): (artifact: Named) => Promise<Access> {
+  return async (artifact) => {
+    if (reader.by !== "file") return reader;
+    // The tool's name is part of the file's.
+    const copying = (async () => copyOut?.({ ...artifact, tool: await safeName(artifact.tool) }) ?? null)();
+    const path = await within(copying, NUMBERS.spillDeadlineMs.default, "copying").catch(() => null);
+    return path === null ? { by: "operator" } : { by: "file", path };
+  };
+}
+
+const READERS: readonly Reader["by"][] = ["operator", "tool", "shell", "file"];
+
+/** Throws if nobody could read by it. */
+export function checkReader(reader: unknown, name: string): void {
+  const { by, recall, search, dir } = (typeof reader === "object" && reader !== null ? reader : {}) as {
+    [name: string]: unknown;
+  };
+  if (!READERS.includes(by as Reader["by"])) {
+    throw bad(`${name}.by must be one of ${READERS.map((each) => `"${each}"`).join(", ")}; got ${shown(by)}`);
+  }
+  if (by === "tool" && (typeof recall !== "string" || typeof search !== "string")) {
+    throw bad(`${name}: { by: "tool" } needs recall and search, the names of those tools`);
+  }
+  if (by === "shell" && dir !== undefined && typeof dir !== "string") {
+    throw bad(`${name}.dir must be a folder's path; got ${shown(dir)}`);
+  }
+}
+
+/** A value as an error names it. */
+export function shown(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return typeof value;
+  }
+}
+
+/** The error for a value that cannot be used. */
+export function bad(message: string): SpillwayError {
+  return new SpillwayError("bad-input", message);
+}

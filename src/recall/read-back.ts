@@ -1,0 +1,55 @@
+import type { EventKind, SpillwayEvent } from "../contract/event.ts";
+import type { Searcher } from "../contract/searcher.ts";
+import type { Store } from "../contract/store.ts";
+import type { TokenCounter } from "../contract/token-counter.ts";
+import { SpillwayError } from "../errors.ts";
+import { measureText } from "../stages/measure/measure-text.ts";
+import { type WholeArtifact, wholeArtifact } from "./open-artifact.ts";
+import { type RecallOptions, type RecallPage, recall, recallText } from "./recall.ts";
+import type { RecallWant, SearchQuery } from "./recall-want.ts";
+import { type SearchOptions, type SearchPage, search, searchText } from "./search.ts";
+
+/** What reading back works with. */
+export interface ReadBackPorts {
+  store: Store | null;
+  scope: string;
+  counter: TokenCounter;
+  searcher(): Promise<Searcher>;
+  record(event: SpillwayEvent): Promise<void>;
+  now(): number;
+}
+
+/** Reads artifacts back, and records what was read. */
+export interface ReadBack {
+  artifact(id: string): Promise<WholeArtifact>;
+  recall(id: string, want?: RecallWant, options?: RecallOptions): Promise<RecallPage>;
+  search(id: string, query: SearchQuery, options?: SearchOptions): Promise<SearchPage>;
+}
+
+/** Makes the three ways to read back. Each throws if there is no store. */
+export function newReadBack({ store, scope, counter, searcher, record, now }: ReadBackPorts): ReadBack {
+  const stored = (): Store => {
+    if (store !== null) return store;
+    throw new SpillwayError("missing-part", "nothing is kept here: this Spillway was made with store: null");
+  };
+  const tell = async (kind: EventKind, id: string, text: string): Promise<void> => {
+    // Counted for the tool whose output was read back.
+    const about = await store?.find(id, scope).catch(() => null);
+    const { session = null, tool = null, call = null } = about ?? {};
+    const more = { bytes: measureText(text).bytes, tokens: counter.count(text) };
+    await record({ kind, atMs: now(), session, tool, call, artifact: id, receipt: null, more });
+  };
+  return {
+    artifact: async (id) => wholeArtifact(stored(), id, scope),
+    async recall(id, want, options) {
+      const page = await recall(stored(), id, scope, want, { searcher: await searcher(), ...options });
+      await tell("artifact-recalled", id, recallText(page));
+      return page;
+    },
+    async search(id, query, options) {
+      const page = await search(stored(), id, scope, query, { ...options, searcher: await searcher() });
+      await tell("artifact-searched", id, searchText(page));
+      return page;
+    },
+  };
+}
