@@ -31,13 +31,19 @@ async function main() {
     const cases = Number(values.cases ?? DOORS[name].cases);
     const startedMs = Date.now();
     let toldMs = startedMs;
+    const told = new Map();
+    const onBroken = async (finding) => {
+      const times = (told.get(finding.promise) ?? 0) + 1;
+      told.set(finding.promise, times);
+      if (times <= MOST_TOLD) await tell(name, finding);
+    };
     const onProgress = (done, broken) => {
       if (Date.now() - toldMs < 10_000) return;
       toldMs = Date.now();
       console.error(`${name}: ${done} of ${cases} cases, ${broken} violations`);
     };
-    const broken = await tryDoor(name, { seed, cases, onProgress });
-    await tell(name, broken);
+    const broken = await tryDoor(name, { seed, cases, onProgress, onBroken });
+    for (const [promise, times] of told) console.log(`${name}: ${promise}: ${times} violations`);
     rows.push({
       door: name,
       cases,
@@ -50,20 +56,10 @@ async function main() {
   process.exitCode = rows.some(({ violations }) => violations > 0) ? 1 : 0;
 }
 
-async function tell(name, broken) {
-  for (const [promise, list] of grouped(broken)) {
-    console.log(`\n${name}: ${promise}: ${list.length} violations`);
-    for (const { given, why } of list.slice(0, MOST_TOLD)) {
-      console.log(`- ${why}\n  npm run check:promises -- --door ${name} --cases 1 --seed ${given.seed}`);
-      console.log(`  ${await shrink(given, promise, DOORS[name].through)}`);
-    }
-  }
-}
-
-function grouped(broken) {
-  const groups = new Map();
-  for (const each of broken) groups.set(each.promise, [...(groups.get(each.promise) ?? []), each]);
-  return groups;
+async function tell(name, { promise, why, given }) {
+  console.log(`${name}: ${promise}: ${why}`);
+  console.log(`  npm run check:promises -- --door ${name} --cases 1 --seed ${given.seed}`);
+  console.log(`  ${await shrink(given, promise, DOORS[name].through)}`);
 }
 
 await main();

@@ -13,14 +13,17 @@ export const DOORS = {
 };
 
 /** Tries a door with cases from a seed on, and gives what was broken. Case n has the seed `seed + n`. */
-export async function tryDoor(name, { seed, cases, onProgress = () => {} }) {
+export async function tryDoor(name, { seed, cases, onProgress = () => {}, onBroken = () => {} }) {
   const { through, blocks } = DOORS[name];
   const place = await openPlace();
   const broken = [];
   try {
     for (let index = 0; index < cases; index++) {
       const given = makeCase(seed + index, { blocks });
-      for (const finding of await attempt(through, given, place)) broken.push({ ...finding, given });
+      for (const finding of await attempt(through, given, place)) {
+        broken.push({ ...finding, given });
+        await onBroken({ ...finding, given });
+      }
       onProgress(index + 1, broken.length);
     }
   } finally {
