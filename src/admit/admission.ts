@@ -277,7 +277,11 @@ function writeText(ended: Ended, savedCopy: SavedCopy, original: string | undefi
   // What is left of a text must not look like binary, or clamping it again would not give the same.
   const kind = describeBinary(new TextEncoder().encode(text.slice(0, SAMPLE_BYTES)).subarray(0, SAMPLE_BYTES));
   if (kind !== null) return described(kind);
-  return { text, cut: cut.omitted.bytes > 0 ? { ...cut, cutBy: cut.cutBy ?? overBy } : cut, binary };
+  if (cut.omitted.bytes === 0) return { text, cut, binary };
+  // Where only our markers went over a limit, what bound is the limit that the output was over.
+  const { cutBy } = cut;
+  const isBound = cutBy !== null && (cutBy === "tokens" || total[cutBy] > (limits[LIMIT_OF[cutBy]] ?? 0));
+  return { text, cut: { ...cut, cutBy: isBound ? cutBy : (overBy ?? cutBy) }, binary };
 }
 
 function withClosing(text: string, lines: string[]): string {

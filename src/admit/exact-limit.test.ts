@@ -4,7 +4,7 @@ import { strategies } from "../stages/clamp/strategies/index.ts";
 import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { admitWhole, startAdmission, writeEnded } from "./admission.ts";
-import { requestFor } from "./clamp-text.ts";
+import { clampText, requestFor } from "./clamp-text.ts";
 
 const lines = Array.from({ length: 60 }, (_, n) => `line ${n} of some words`).join("\n");
 const OUTPUTS = [lines, `${lines}\n`, lines.replaceAll("words", "w\u00f6rter \u{1f30a}"), `${"x".repeat(900)}\ny`];
@@ -49,4 +49,11 @@ it.each([
   const whole = `${lines}\n[exit code 3]`;
   expect(admit(whole.length)).toMatchObject({ text: whole, receipt: { cutBy: null } });
   expect(admit(whole.length - 1).receipt.cutBy).toBe("chars");
+});
+
+it("what bound is a limit that the output is over, not one that only our markers are over", () => {
+  const limits = { maxChars: 54, maxTokens: 13 };
+  const { receipt } = clampText("diff --git a/src/f0.ts b/src/f0.ts\n--- a/src/f0.ts\n", limits);
+  expect(receipt.omitted.bytes).toBeGreaterThan(0);
+  expect(receipt.cutBy).toBe("tokens");
 });

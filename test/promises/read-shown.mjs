@@ -16,7 +16,7 @@ const MARKERS = Object.entries({
   footer: `(?:Output cut to fit|Repeats and terminal codes folded|White space left out): ${COUNT} of ${COUNT} bytes shown\\..*`,
   lean: `cut from ${COUNT} lines?, ${COUNT} bytes?; .*<tag>`,
   suffix: "tool output truncated: exceeded .*<tag>",
-  access: "(?:Do not guess the rest|Only the first ).*<tag>",
+  access: `(?:First ${COUNT} lines? of ${COUNT}(?:, [\\d,]+ more folded)?(?:, the last in part)?\\. |Start of line ${COUNT} of ${COUNT}\\. |[\\d,]+ lines?, [\\d,]+ bytes? not shown\\. )?(?:Do not guess the rest|Only the first ).*<tag>`,
   page: "HTML of .*",
   exit: "exit code (-?\\d+)<tag>",
 });
@@ -108,6 +108,11 @@ function closed(parts, exitCode) {
       else rest[rest.length - 1] = { ...before, lines: before.lines.slice(0, -1) };
     }
   }
+  // Before the way to the rest stands what else would head the text.
+  const [, lines, ofLines, line, ofLine] = said.access?.match ?? [];
+  if (lines !== undefined)
+    heads.push({ name: "first", match: ["", lines, ofLines], line: said.access.line, before: 0 });
+  if (line !== undefined) heads.push({ name: "startOf", match: ["", line, ofLine], line: said.access.line, before: 0 });
   // The suffix tells of the one gap that there is, without a number.
   if (said.suffix !== undefined) rest.push({ name: "rest", line: said.suffix.line });
   if (said.exit !== undefined && Number(said.exit.match[1]) !== exitCode)
