@@ -158,6 +158,17 @@ test("of a long log the lines that matter are shown; the marker's id, given as i
   expect(await text({ id, start_line: -1 })).toContain(`line ${LINES}\n`);
 });
 
+test("without limits a file comes whole, and a very large one in pages of whole lines", async () => {
+  const spillway = await createSpillway({ store: null, ledger: null, env: {}, policy: "off" });
+  const [readFile] = boundedTools({ spillway, roots: await openRoots([folder]), only: ["read_file"] });
+  expect((await readFile?.call({ path: "long.txt" }))?.text).toBe(LONG);
+  const row = `${"x".repeat(999)}\n`;
+  write("huge.txt", row.repeat(9000));
+  const page = (await readFile?.call({ path: "huge.txt" }))?.text ?? "";
+  const [note, last] = /\[lines 1-(\d+) of 9000; next: start_line \d+\]$/.exec(page) ?? [];
+  expect(page).toBe(`${row.repeat(Number(last))}${note}`);
+});
+
 test("limits smaller than a note hold all the same", async () => {
   for (const limits of [{ maxChars: 100 }, { maxLines: 3 }, { maxBytes: 9 }, { maxTokens: 10 }, { maxChars: 0 }]) {
     const small: Limits = limits;

@@ -51,7 +51,7 @@ export function readFileTool(place: ToolPlace): BoundedTool {
       const { openTextFile, readLines } = await import("../../drivers/text-file.ts");
       const file = await openTextFile(path);
       try {
-        const { limits, strategy, summarize } = spillway.resolve("read_file");
+        const { limits, strategy, summarize, off } = spillway.resolve("read_file");
         const wanted = wantedLines(args);
         const isWhole = wanted.from === 1 && wanted.to === TO_END && wanted.column === 1;
         if (file.binary !== null) {
@@ -75,7 +75,11 @@ export function readFileTool(place: ToolPlace): BoundedTool {
           throw new Error(`end_line must not be before start_line; got ${wanted.from}-${wanted.to}`);
         }
         const { from: fromLine, to: toLine, column: fromColumn } = wanted;
-        const read = await readLines(file, { fromLine, toLine, fromColumn, maxBytes: pageBytes(limits) }, signal);
+        const read = await readLines(
+          file,
+          { fromLine, toLine, fromColumn, maxBytes: pageBytes(off ? {} : limits) },
+          signal,
+        );
         return await admitPage(place, read, wanted, () => (isWhole ? outlineOf(file, path) : Promise.resolve([])));
       } finally {
         await file.close();
@@ -154,8 +158,7 @@ async function admitPage(
     // A pair of surrogates is not split.
     const part = line.slice(0, count).replace(/[\ud800-\udbff]$/, "");
     const end = column + Buffer.byteLength(part) - 1;
-    const isEnd = end >= read.firstLineBytes;
-    const next = isEnd ? `start_line ${from + 1}` : `start_line ${from}, start_column ${end + 1}`;
+    const next = `start_line ${from}, start_column ${end + 1}`;
     return joined(
       part,
       "",

@@ -182,7 +182,11 @@ describe("several folders", () => {
       text: '"same.txt" is in several folders; say which: app/same.txt, lib/same.txt',
       isError: true,
     });
+    // What an answer shows means that file, also where another folder has a file of that name in it.
+    mkdirSync(join(base, "app", "lib"));
+    writeFileSync(join(base, "app", "lib", "same.txt"), "of app/lib\n");
     expect((await ask("read_file", { path: "lib/same.txt" })).text).toBe("of lib needle\n");
+    rmSync(join(base, "app", "lib"), { recursive: true });
     for (const path of ["other/no.txt", "../other/no.txt", base]) {
       expect(await ask("read_file", { path }), path).toMatchObject({ isError: true });
     }
@@ -405,6 +409,9 @@ describe("search_files", () => {
         `[3 shown, from 3 files, of 3,003 matching lines in 3 files; narrow it by path, glob or pattern]`,
       ].join("\n"),
     );
+    const more = await text("search_files", { pattern: "needle|line", show_context: 0, max_results: 10 });
+    expect(more).toContain(`a/b/two.ts (2)\n`);
+    expect(more).toContain(`long.txt (7 of ${LINES})\n1:line 1\n`);
     expect(await text("search_files", { pattern: "needle|line", max_results: 0 })).toBe(
       `a/b/two.ts (2)\na/one.ts (1)\nlong.txt (${LINES})\n[3,003 matching lines in 3 files]`,
     );
