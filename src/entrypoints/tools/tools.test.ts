@@ -317,7 +317,7 @@ describe("list_directory, find_files and get_repo_structure", () => {
 
   test("an empty folder and a full one are told", async () => {
     mkdirSync(join(inside, "ignored", "empty"), { recursive: true });
-    for (let i = 0; i < 250; i++) writeFileSync(join(inside, "ignored", `f${i}`), "");
+    for (let i = 0; i < 250; i++) writeFileSync(join(inside, "ignored", `a-name-that-is-long-${i}`), "");
     expect(await text("list_directory", { path: "ignored/empty" })).toBe("[the folder is empty]");
     const shown = (await text("list_directory", { path: "ignored" })).split("\n");
     expect(shown).toHaveLength(100);
