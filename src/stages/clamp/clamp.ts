@@ -1,4 +1,4 @@
-import type { Cut, ExplainedBlock } from "../../contract/cut.ts";
+import type { Cut, ExplainedBlock, Gap } from "../../contract/cut.ts";
 import type { Limits, Unit } from "../../contract/limits.ts";
 import type { Total } from "../../contract/size.ts";
 import type { Span } from "../../contract/span.ts";
@@ -91,6 +91,9 @@ class RunningClamp implements Clamp {
   /** Sees the source as it comes, and stands in should the strategy or folding fail. */
   #plain: Sieve | null = null;
   readonly #faults: string[] = [];
+  /** All that came, while folding may leave room for more of it; else null. */
+  #raw: Uint8Array<ArrayBuffer> | null = new Uint8Array(0);
+  #rawLength = 0;
 
   constructor(request: ClampRequest) {
     this.#request = request;
@@ -195,6 +198,27 @@ class RunningClamp implements Clamp {
       if (this.#fold !== null) this.#fold.add(bytes, from, line);
       else this.#sieve?.add(span);
     });
+    if (this.#fold !== null) this.#holdRaw(bytes);
+  }
+
+  /** An output that is not much longer than what may be shown is held, in case folding leaves room for more of it. */
+  #holdRaw(bytes: Uint8Array): void {
+    if (this.#raw === null) return;
+    if (this.#rawLength + bytes.length > Math.min(RAW_ROOMS * this.#capacity, MOST_RAW_BYTES)) {
+      this.#raw = null;
+      return;
+    }
+    this.#raw = joined(this.#raw, this.#rawLength, bytes);
+    this.#rawLength += bytes.length;
+  }
+
+  /** What came, once more, with so many lines at each end of what is folded by shape. */
+  #foldAgain(ends: number): Sieve {
+    const sieve = this.#strategy.start(this.#request);
+    const fold = startFold((span) => sieve.add(span), ends);
+    fold.add((this.#raw as Uint8Array).subarray(0, this.#rawLength), 0, 1);
+    fold.end();
+    return sieve;
   }
 
   #endSieves(total: Total, exitCode: number | undefined): Cutter {
@@ -204,19 +228,32 @@ class RunningClamp implements Clamp {
       cutter = this.#sieve?.end(total, exitCode, plain) ?? null;
     });
     const { strategy = undefined } = (cutter ?? {}) as Partial<Cutter>;
+    let shownBy: Cutter | null = cutter;
+    const wider = new Map<number, Cutter>();
+    const cutterWith = (ends: number): Cutter => {
+      const made = wider.get(ends) ?? this.#foldAgain(ends).end(total, exitCode, plain);
+      wider.set(ends, made);
+      return made;
+    };
     return {
       ...(strategy !== undefined && { strategy }),
       cut: (room) => {
         let cut: Cut | null = null;
         this.#attempt(() => {
           cut = cutter === null ? null : checkCut(cutter.cut(room), total);
+          shownBy = cutter;
+          if (cut === null || this.#raw === null || !hasRoom(cut)) return;
+          const wider = mostUnfolded((ends) => cutterWith(ends).cut(room));
+          if (wider === null) return;
+          cut = checkCut(wider.cut, total);
+          shownBy = cutterWith(wider.ends);
         });
         return cut ?? (plain as Cutter).cut(room);
       },
       explain: (cut) => {
         let blocks: ExplainedBlock[] | null = null;
         this.#attempt(() => {
-          blocks = cutter?.explain?.(cut) ?? null;
+          blocks = shownBy?.explain?.(cut) ?? null;
         });
         return blocks ?? explainPlainly(cut, this.#strategy.name);
       },
@@ -244,6 +281,33 @@ class RunningClamp implements Clamp {
   #hold(bytes: Uint8Array): void {
     this.#buffer = joined(this.#buffer, this.#length, bytes);
     this.#length += bytes.length;
+  }
+}
+
+const RAW_ROOMS = 4;
+const MOST_RAW_BYTES = 1024 * 1024;
+
+/** True if lines were left out by folding alone: nothing else is missing, so there may be room for some of them. */
+function hasRoom({ parts }: Cut): boolean {
+  const gaps = parts.filter((part) => !("text" in part)) as Gap[];
+  return gaps.length > 0 && gaps.every(({ noted }) => noted);
+}
+
+/** The search for more ends once this share of what is found is not worth another try. */
+const NEAR_SHARE = 1 / 16;
+
+/** About the most lines at each end of what is folded by shape with which nothing else is missing; null if none more than one. */
+function mostUnfolded(cutWith: (ends: number) => Cut): { ends: number; cut: Cut } | null {
+  let best: { ends: number; cut: Cut } | null = null;
+  let fails = Number.POSITIVE_INFINITY;
+  for (let ends = 4; ; ) {
+    const cut = cutWith(ends);
+    const isAll = cut.omitted.bytes === 0;
+    if (isAll || hasRoom(cut)) best = { ends, cut };
+    else fails = ends;
+    const fits = best?.ends ?? 1;
+    if (isAll || fails - fits <= Math.max(1, fits * NEAR_SHARE)) return best;
+    ends = fails === Number.POSITIVE_INFINITY ? 4 * ends : (fits + fails) >> 1;
   }
 }
 

@@ -6,10 +6,10 @@ import { startFold } from "./fold.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-function spansOf(source: string | Uint8Array, chunkBytes = 65_536): Span[] {
+function spansOf(source: string | Uint8Array, chunkBytes = 65_536, shapeEnds = 1): Span[] {
   const bytes = typeof source === "string" ? encoder.encode(source) : source;
   const spans: Span[] = [];
-  const fold = startFold((span) => spans.push({ ...span, bytes: new Uint8Array(span.bytes) }));
+  const fold = startFold((span) => spans.push({ ...span, bytes: new Uint8Array(span.bytes) }), shapeEnds);
   let from = 0;
   let line = 1;
   for (const chunk of lent(chunksOf(bytes, chunkBytes))) {
@@ -21,8 +21,8 @@ function spansOf(source: string | Uint8Array, chunkBytes = 65_536): Span[] {
   return spans;
 }
 
-function fold(source: string, chunkBytes?: number): string {
-  return spansOf(source, chunkBytes)
+function fold(source: string, chunkBytes?: number, shapeEnds?: number): string {
+  return spansOf(source, chunkBytes, shapeEnds)
     .map((span) => decoder.decode(span.bytes))
     .join("");
 }
@@ -281,6 +281,31 @@ describe("runs of one shape", () => {
   it("work on lines with colours", () => {
     const lines = numbered(20, (index) => `\x1b[32mPASS\x1b[0m case ${index + 10}`);
     expect(fold(lines.join(""))).toBe("PASS case 11\n[18 lines like these omitted: lines 2-19]\nPASS case 30\n");
+  });
+});
+
+describe("lines that differ only in their numbers", () => {
+  const took = (values: number[]) => values.map((value) => `answered in ${value} ms\n`).join("");
+  const usual = Array.from({ length: 60 }, (_, n) => 20 + ((n * 7) % 30));
+
+  it("stay where a number is far over the others, each time it is", () => {
+    const values = usual.with(25, 9999).with(40, 9500);
+    for (const chunkBytes of [7, 65_536]) {
+      const folded = fold(took(values), chunkBytes);
+      expect(folded).toContain("answered in 9999 ms\n");
+      expect(folded).toContain("answered in 9500 ms\n");
+      expect(folded.split("\n").length).toBeLessThan(14);
+    }
+  });
+
+  it("stay at each end, as many as were asked for", () => {
+    for (const ends of [1, 2, 5, 20]) {
+      const folded = fold(took(usual), 100, ends);
+      const [first, last] = folded.split(/\[\d+ lines like these omitted: .*\]\n/);
+      expect(first).toBe(took(usual.slice(0, ends)));
+      expect(last).toBe(took(usual.slice(-ends)));
+    }
+    expect(fold(took(usual), 100, 30)).toBe(took(usual));
   });
 });
 

@@ -18,10 +18,11 @@ export interface Fold {
 
 /**
  * Drops terminal codes and overwritten text and collapses runs of lines, each where that makes the text shorter; all else
- * is handed on as it is, in large pieces. What comes out does not depend on how the source was cut into chunks.
+ * is handed on as it is, in large pieces. What comes out does not depend on how the source was cut into chunks. Of lines that
+ * differ only in their numbers `shapeEnds` stay at each end.
  */
-export function startFold(take: TakeSpan): Fold {
-  return new Folding(take);
+export function startFold(take: TakeSpan, shapeEnds = 1): Fold {
+  return new Folding(take, shapeEnds);
 }
 
 /** At the start of a line. */
@@ -42,9 +43,9 @@ class Folding implements Fold {
   private lineFrom = -1;
   private lineNumber = 1;
 
-  constructor(take: TakeSpan) {
+  constructor(take: TakeSpan, shapeEnds: number) {
     this.out = new SpanWriter(take);
-    this.runs = new Runs(this.out);
+    this.runs = new Runs(this.out, shapeEnds);
   }
 
   add(chunk: Uint8Array, from: number, line: number): void {

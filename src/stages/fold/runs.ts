@@ -9,6 +9,9 @@ const MAX_SHAPE_LINE_BYTES = 8_192;
 /** Lines of one shape before the middle is left out; repeats before a run is settled as one of repeats. */
 const MIN_RUN_LINES = 8;
 
+/** A number this many times as large as any before it, and more, stands out. */
+const FAR = 10;
+
 const NO_RUN = 0;
 /** Too short yet to tell what it will be: its lines after the first are held. */
 const UNDECIDED = 1;
@@ -29,11 +32,18 @@ export class Runs {
   private held: Line[] = [];
   /** The lines of a decided run that its note stands for. */
   private gap = new Gap([]);
+  /** The newest lines of a run of one shape, which are shown. */
+  private tail: Line[] = [];
+  /** The largest of each number on the lines of a shape. */
+  private largest: number[] = [];
   /** A line that nobody holds any more. */
   private spare = new Line();
+  /** Lines that are shown at each end of a run of one shape. */
+  private readonly ends: number;
 
-  constructor(out: SpanWriter) {
+  constructor(out: SpanWriter, ends: number) {
     this.out = out;
+    this.ends = ends;
   }
 
   /** A line that stands in the chunk as it is shown; its line feed stands before `end`. */
@@ -61,7 +71,8 @@ export class Runs {
     } else if (this.state === REPEATS) {
       this.gap.add(line);
     } else if (this.state === SHAPE) {
-      this.gap.add(this.previous!);
+      this.tail.push(line);
+      if (this.tail.length > this.ends) this.gap.add(this.tail.shift()!);
     } else {
       this.state = UNDECIDED;
       line.repeats = relation === IDENTICAL;
@@ -77,7 +88,8 @@ export class Runs {
     if (this.state === REPEATS) this.out.note(repeatNote(this.gap.lines), this.gap, "folded");
     if (this.state === SHAPE) {
       this.out.note(shapeNote(this.gap), this.gap, "omitted");
-      this.out.shown(this.previous!);
+      for (const line of this.tail) this.out.shown(line);
+      this.tail = [];
     }
     this.state = NO_RUN;
   }
@@ -98,6 +110,7 @@ export class Runs {
   leave(chunk: Uint8Array): void {
     this.previous?.leave(chunk);
     for (const line of this.held) line.leave(chunk);
+    for (const line of this.tail) line.leave(chunk);
   }
 
   private relate(line: Line): number {
@@ -106,14 +119,35 @@ export class Runs {
     const isLong = line.size > MAX_SHAPE_LINE_BYTES;
     if (isLong && previous.end - previous.start !== line.end - line.start) return DIFFERENT;
     const relation = compareLines(previous, line);
-    if (relation === DIFFERENT) return DIFFERENT;
+    if (relation === DIFFERENT) {
+      this.largest = [];
+      return DIFFERENT;
+    }
     // The same for all lines of a shape: looked up once in a run.
     line.verdict = previous.verdict;
     if (relation === IDENTICAL) return IDENTICAL;
     if (isLong) return DIFFERENT;
     if (this.state === REPEATS) return SAME_SHAPE;
     if (line.verdict === UNJUDGED) line.verdict = previous.verdict = judgeShape(previous, line);
-    return lineStays(line) ? DIFFERENT : SAME_SHAPE;
+    return lineStays(line) || this.standsOut(line) ? DIFFERENT : SAME_SHAPE;
+  }
+
+  /** True if a number on it is far over all that stood there on the lines of its shape; else remembers its numbers. */
+  private standsOut({ bytes, start, end }: Line): boolean {
+    const { largest } = this;
+    let count = 0;
+    let isFar = false;
+    for (let at = start; at < end; at++) {
+      let digit = bytes[at]! - 48;
+      if (digit < 0 || digit > 9) continue;
+      let value = 0;
+      for (; digit >= 0 && digit <= 9; digit = ++at < end ? bytes[at]! - 48 : -1) value = value * 10 + digit;
+      const most = largest[count] ?? 0;
+      if (value > FAR * most + FAR && this.state === SHAPE) isFar = true;
+      else if (value > most) largest[count] = value;
+      count++;
+    }
+    return isFar;
   }
 
   /** Settles what an undecided run is, once it is long enough for a note shorter than the lines it stands for. */
@@ -125,10 +159,12 @@ export class Runs {
       this.state = REPEATS;
       this.gap = new Gap(held);
     } else {
-      if (held.length + 1 < MIN_RUN_LINES) return;
-      const left = held.slice(0, -1);
+      if (held.length + 1 < Math.max(MIN_RUN_LINES, 2 * this.ends + 1)) return;
+      const left = held.slice(this.ends - 1, -this.ends);
       const gap = new Gap(left);
       if (shapeNote(gap).length >= sizeOf(left)) return;
+      for (const line of held.slice(0, this.ends - 1)) this.out.shown(line);
+      this.tail = held.slice(-this.ends);
       this.state = SHAPE;
       this.gap = gap;
     }

@@ -13,8 +13,8 @@ import { planJson } from "../json/plan-json.ts";
 import { type WrittenJson, writeJson } from "../json/write-json.ts";
 import type { KindSample, KindStrategy } from "./kind.ts";
 
-/** Held of a document, for each byte that may be shown; with no limit on bytes, this much in all. */
-const HELD_SHARE = 4;
+/** Held of a document, for each byte that may be shown: a short value costs many times its bytes. With no limit on bytes, this much in all. */
+const HELD_SHARE = 24;
 const MOST_HELD_BYTES = 4 * 1024 * 1024;
 const LEAST_HELD_BYTES = 16 * 1024;
 

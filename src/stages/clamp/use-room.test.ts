@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { clampText } from "../../admit/clamp-text.ts";
+
+describe("room that is left", () => {
+  it.each(["auto", "signal", "head-tail"])(
+    "after folding goes to lines that were folded by shape, by %s",
+    (strategy) => {
+      const lines = Array.from(
+        { length: 250 },
+        (_, n) => `request answered in ${n === 130 ? 9999 : 10 + ((n * 7) % 50)} ms`,
+      );
+      const limits = { maxLines: 200, maxChars: 20_000 };
+      const { text, receipt } = clampText(lines.join("\n"), limits, { strategy, fold: true });
+      expect(receipt.shown.lines).toBeGreaterThan(190);
+      expect(receipt.shown.lines).toBeLessThanOrEqual(200);
+      expect(text).toContain("answered in 9999 ms");
+      expect(receipt.faults).toBeUndefined();
+    },
+  );
+
+  it("goes to all of them where all fit", () => {
+    const lines = Array.from({ length: 120 }, (_, n) => `step ${n + 1} of 120: ok`);
+    const text = [...lines, ...Array(90).fill("waiting for the lock")].join("\n");
+    const clamped = clampText(text, { maxLines: 200 }, { strategy: "signal", fold: true });
+    expect(clamped.receipt).toMatchObject({ cutBy: null, omitted: { lines: 0 }, folded: { lines: 89 } });
+  });
+
+  it.each([
+    ["in one line", 0],
+    ["each on lines of its own", 2],
+  ])("goes to rows of JSON, %s", (_, indent) => {
+    const rows = Array.from({ length: 3000 }, (__, id) => ({
+      id,
+      name: `user ${id}`,
+      active: id % 2 === 0,
+      score: id % 97,
+    }));
+    const { receipt } = clampText(JSON.stringify(rows, null, indent), { maxBytes: 51_200, maxLines: 2000 });
+    expect(receipt.strategy).toBe("json");
+    expect(receipt.shown.bytes).toBeGreaterThan(0.9 * 51_200);
+  });
+});
