@@ -73,3 +73,31 @@ export function newBreaker(failures: number, pauseMs: number, now: () => number)
     },
   };
 }
+
+/** Lets so many callers go on at a time. The others wait in order. */
+export interface Turns {
+  /** Resolves to false if a turn was free, to true if the caller had to wait for one. */
+  take(): Promise<boolean>;
+  give(): void;
+}
+
+/** Makes turns for `most` callers at a time. */
+export function newTurns(most: number): Turns {
+  const waiting: (() => void)[] = [];
+  let free = most;
+  return {
+    async take() {
+      if (free > 0) {
+        free -= 1;
+        return false;
+      }
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      return true;
+    },
+    give() {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    },
+  };
+}

@@ -108,3 +108,20 @@ it("two processes that begin at once share one secret and keep the same bytes on
   ).toEqual([]);
   expect(filesOf(dir)).toHaveLength(1);
 });
+
+it.skipIf(process.platform === "win32")("more outputs at once than files can be open: all are saved", async () => {
+  const many = join(base, "many.mjs");
+  const source = `
+import { createSpillway } from "./src/index.ts";
+const spillway = await createSpillway({ dir: process.argv[2], env: {}, redact: "off" });
+async function* output(at) {
+  for (let chunk = 0; chunk < 5; chunk += 1) yield Buffer.alloc(30_000, "output " + at + "\\n");
+}
+const all = Array.from({ length: 250 }, (_none, at) => spillway.admit({ tool: "bash", output: output(at) }));
+const saved = (await Promise.all(all)).map(({ receipt }) => [receipt.saved, ...(receipt.faults ?? [])].join(": "));
+process.stdout.write(JSON.stringify([...new Set(saved)]), () => process.exit(0));
+`;
+  await writeChildModule(source, many);
+  const command = ["sh", "-c", 'ulimit -n 96; exec "$@"', "sh", process.execPath, many, join(base, "many")];
+  expect(await run(command)).toEqual(["yes"]);
+});

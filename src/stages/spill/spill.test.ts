@@ -91,3 +91,57 @@ it("waits for a store as long as it may, and no longer", async () => {
   expect((await quick.end()).fault).toBeNull();
   expect(vi.getTimerCount()).toBe(0);
 });
+
+it("3,000 outputs at once are all saved: the store gets a few calls at a time, and waiting is not held against it", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  let running = 0;
+  let most = 0;
+  // Each call takes so long that all of them after another would take far more than the deadline.
+  const slowly = async <T>(act: () => Promise<T> | T): Promise<T> => {
+    running += 1;
+    most = Math.max(most, running);
+    await new Promise((resolve) => setTimeout(resolve, 900));
+    running -= 1;
+    return act();
+  };
+  const { place } = placeWith((writer) => ({
+    add: (bytes) => slowly(() => writer.add(bytes)),
+    end: (...ending) => slowly(() => writer.end(...ending)),
+  }));
+  const spills = Promise.all(
+    Array.from({ length: 3000 }, async (_none, at) => {
+      const spill = startSpill(place, about);
+      await spill.add(encode(`output ${at}`));
+      return spill.end();
+    }),
+  );
+  let saved: Awaited<typeof spills> | null = null;
+  void spills.then((all) => (saved = all));
+  while (saved === null) await vi.advanceTimersByTimeAsync(1000);
+  const faults = (saved as Awaited<typeof spills>).filter(({ fault, artifact }) => fault !== null || artifact === null);
+  expect(faults).toEqual([]);
+  expect(most).toBeGreaterThan(1);
+  expect(most).toBeLessThanOrEqual(32);
+});
+
+it("a store that hangs holds up nobody who waits for a turn once it is known to hang", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  let calls = 0;
+  const { place } = placeWith(() => ({
+    add() {
+      calls += 1;
+      return new Promise<void>(() => {});
+    },
+  }));
+  const spills = Promise.all(
+    Array.from({ length: 500 }, async () => {
+      const spill = startSpill(place, about);
+      await spill.add(encode("x"));
+      return spill.end();
+    }),
+  );
+  // Each of those that had a turn waits for the deadline once.
+  await vi.advanceTimersByTimeAsync(3000);
+  expect((await spills).every(({ artifact, fault }) => artifact === null && fault !== null)).toBe(true);
+  expect(calls).toBeLessThanOrEqual(64);
+});

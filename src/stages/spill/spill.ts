@@ -1,6 +1,5 @@
 import type { Artifact, ArtifactAbout, ArtifactWriter, Store } from "../../contract/store.ts";
-import type { Breaker } from "../../deadline.ts";
-import { within } from "../../deadline.ts";
+import { type Breaker, newTurns, within } from "../../deadline.ts";
 import { messageOf } from "../../errors.ts";
 import { CertainBytes } from "./certain-bytes.ts";
 
@@ -46,6 +45,13 @@ export const NOT_REDACTED: Artifact["redactions"] = { count: 0, bytes: 0 };
 
 /** How many bytes are redacted at a time. It bounds what is copied of an output that comes in one piece. */
 const REDACTED_BYTES = 1024 * 1024;
+
+/**
+ * How many calls a store gets at a time. With thousands of outputs at once the others wait for their turn, and so do the
+ * tools that write them. Without this each would open a file, and most would not be saved.
+ */
+const CALLS_AT_ONCE = 32;
+const turns = newTurns(CALLS_AT_ONCE);
 
 /** Starts to save one output. */
 export function startSpill(place: SpillPlace, about: ArtifactAbout): Spill {
@@ -110,8 +116,8 @@ class RunningSpill implements Spill {
     // After a fault, the writer still has what came before it.
     await this.#attempt(async () => {
       if (failed !== null && this.#addedBytes === 0) return;
-      this.#writer ??= await this.#begin();
-      const kept = await this.#wait(this.#writer.end(redactions, exitCode), "saving");
+      const writer = (this.#writer ??= await this.#begin());
+      const kept = await this.#call(() => writer.end(redactions, exitCode), "saving");
       if (!isArtifact(kept)) throw new Error("the store gave no artifact");
       artifact = failed === null ? kept : { ...kept, saved: "partial" };
     });
@@ -124,19 +130,27 @@ class RunningSpill implements Spill {
 
   async #write(bytes: Uint8Array): Promise<void> {
     if (bytes.length === 0) return;
-    this.#writer ??= await this.#begin();
-    const added = this.#writer.add(bytes);
-    if (added !== undefined) await this.#wait(added, "writing");
+    const writer = (this.#writer ??= await this.#begin());
+    await this.#call(() => writer.add(bytes), "writing");
     this.#addedBytes += bytes.length;
   }
 
   async #begin(): Promise<ArtifactWriter> {
     const about = this.#loadRedactor === null ? this.#about : withSafeName(this.#about, await this.#loadRedactor());
-    return this.#wait(this.#store.begin(about), "opening the store");
+    return this.#call(() => this.#store.begin(about), "opening the store");
   }
 
-  #wait<T>(promise: Promise<T>, what: string): Promise<T> {
-    return within(Promise.resolve(promise), this.#deadlineMs, what);
+  /** Calls the store when it is our turn. The deadline begins then. */
+  async #call<T>(act: () => Promise<T> | T, what: string): Promise<T> {
+    const hasWaited = await turns.take();
+    try {
+      // A store that has failed others must not make each of those that wait fail in its turn.
+      if (hasWaited && !this.#breaker.allows()) throw new Error("the store failed several times in a row");
+      const called = act();
+      return isPending(called) ? await within(called, this.#deadlineMs, what) : called;
+    } finally {
+      turns.give();
+    }
   }
 
   async #attempt(act: () => Promise<void>): Promise<void> {
@@ -147,6 +161,10 @@ class RunningSpill implements Spill {
       this.#fault = `spill failed after ${this.#addedBytes} bytes: ${messageOf(error)}`;
     }
   }
+}
+
+function isPending<T>(value: Promise<T> | T): value is Promise<T> {
+  return typeof (value as PromiseLike<T> | undefined)?.then === "function";
 }
 
 /** Returns the facts of an artifact with the secrets in its tool's name replaced, because anybody may name a tool. */

@@ -120,6 +120,8 @@ export class SpoolPart {
     this.#writing = this.#write(full, at);
     this.#writing.catch(() => {});
     this.#hash.update(full);
+    // With many parts nobody writes ahead, so that each has its file open only while its caller waits.
+    if (openParts > FEW_PARTS) await this.#settle();
   }
 
   async #write(full: Buffer<ArrayBuffer>, at: number): Promise<void> {
