@@ -340,7 +340,7 @@ const RESEND = { whenPartlyRead: "resend" as const };
 
 describe("a refusal without a word", () => {
   const bodiless = () => Object.assign(new Error("400 status code (no body)"), { status: 400 });
-  const near = () => ({ ...OPTIONS, window: 14_000 });
+  const near = () => ({ ...OPTIONS, window: 9000 });
   const pruning = { mode: "off" as const, insure: false, batch: { maxChars: 1_000_000, windowShare: 1 } };
 
   it("near the window is tried once with less", async () => {

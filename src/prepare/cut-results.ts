@@ -1,3 +1,4 @@
+import type { WireCall } from "../contract/wire.ts";
 import { recallLine } from "../stages/mark/access.ts";
 import { encodeText } from "../stages/measure/scan.ts";
 import { type PruneCut, type PruneFrame, STEP } from "../stages/prune/prune-item.ts";
@@ -5,6 +6,7 @@ import { trimmedChars, trimText } from "../stages/prune/trim-text.ts";
 import type { Weight } from "../stages/prune/weight.ts";
 import { startSpill } from "../stages/spill/spill.ts";
 import { spillBatches } from "../stages/spill/spill-batches.ts";
+import { jsonChars } from "../wire/record.ts";
 import type { Item } from "./conversation.ts";
 import { type SavedResult, savedCopyOf, savedLine } from "./form.ts";
 import { type Preparation, shownText, textOf } from "./preparation.ts";
@@ -38,8 +40,31 @@ export function frameOf(preparation: Preparation): PruneFrame<Item> {
       };
     },
     afterClear: () => cleared,
-    joints: ({ form, result }: Item) => Math.max(0, (form?.texts ?? result.texts).length - 1),
+    joints,
+    excessChars: () =>
+      messages.reduce(
+        (sum, { view }) => sum + view.calls.reduce((excess, call) => excess + callExcess(call), 0),
+        items.reduce((sum, item) => sum + joints(item), 0),
+      ),
   };
+}
+
+function joints({ form, result }: Item): number {
+  return Math.max(0, (form?.texts ?? result.texts).length - 1);
+}
+
+/** What arguments count that JSON cannot write. */
+const UNWRITABLE_CHARS = 128;
+
+/** A call's weight has the tool's name, and its arguments as they are measured in passing. */
+function callExcess({ tool, input }: WireCall): number {
+  let written = UNWRITABLE_CHARS;
+  try {
+    written = JSON.stringify(input ?? {}).length;
+  } catch {
+    // a circle, or a value that JSON does not have
+  }
+  return tool.length + jsonChars(input) - written;
 }
 
 /** Saves what is about to go, then shows each result in its new form. Without a store the texts have no line of ours that says where the rest is. */

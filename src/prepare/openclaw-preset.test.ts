@@ -178,8 +178,10 @@ describe("pruning.preset openclaw", () => {
       const messages = randomConversation(random);
       const settings = randomSettings(random);
       const total = messages.reduce((sum, message) => sum + charsOf(message), 0);
-      // Around the ratios, where one character decides.
-      const window = Math.max(1, Math.ceil(total / 4 / (0.1 + random())) + Math.floor(random() * 3));
+      // Half of them at a ratio, where a few characters decide.
+      const { softTrimRatio, hardClearRatio } = { ...DEFAULTS, ...settings };
+      const ratio = [0.1 + random(), softTrimRatio, hardClearRatio, 0.1 + random()][run % 4] as number;
+      const window = Math.max(1, Math.ceil(total / 4 / Math.max(ratio, 0.01)) + Math.floor(random() * 3) - 1);
       const expected = reference(messages, { ...DEFAULTS, ...settings }, window);
       const { messages: pruned } = await spillway.prepare(messages, {
         wire: "pi",

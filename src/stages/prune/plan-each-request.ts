@@ -28,9 +28,10 @@ export function planEachRequest<Item extends PruneItem>(
     return { cuts: left.map((item) => ({ item, to: "cleared" })), why: "mode is aggressive" };
   }
   const { capacity, weigh } = measureAgainst(frame, policy);
-  // In characters a result is the sum of its texts, as other programs count it.
-  const joints = (item: Item) => (policy.estimate === "chars/4" ? frame.joints(item) : 0);
-  let used = frame.items.reduce((sum, item) => sum - joints(item), weigh(frame.total));
+  // In characters a result is the sum of its texts and a call is its arguments as JSON, as other programs count them.
+  const isChars = policy.estimate === "chars/4";
+  const joints = (item: Item) => (isChars ? frame.joints(item) : 0);
+  let used = weigh(frame.total) - (isChars ? frame.excessChars() : 0);
   if (used / capacity < softTrimRatio) return { cuts: [], why: `the request is under ${softTrimRatio} of the window` };
 
   const cuts = new Map<Item, PruneCut<Item>>();

@@ -37,6 +37,8 @@ export interface PruneFrame<Item extends PruneItem = PruneItem> {
   afterClear(item: Item): Weight;
   /** Of an item's characters, the line breaks that join its texts. No provider gets them. */
   joints(item: Item): number;
+  /** Of all characters, those that a count of texts and of calls' arguments alone does not have. */
+  excessChars(): number;
 }
 
 /** One result to be shown shorter. */

@@ -24,7 +24,7 @@ export interface RungMedia {
 }
 
 /** A refused request as rungs see it. Weights are estimates. */
-export interface RungRequest extends Omit<PruneFrame<RungItem>, "items" | "joints"> {
+export interface RungRequest extends Omit<PruneFrame<RungItem>, "items" | "joints" | "excessChars"> {
   items: readonly RungItem[];
   /** Media in messages of users and assistants. Empty unless the caller allows them to be dropped. */
   outsideMedia: readonly RungMedia[];

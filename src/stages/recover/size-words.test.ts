@@ -61,6 +61,7 @@ describe("the sizes that are named", () => {
     ["Max input length is 4096 tokens, but you supplied 5441 tokens.", { observed: 5441, limit: 4096 }],
     ["The maximum of claude-3-5 is 200000, you requested 256k tokens", { observed: 256_000, limit: 200_000 }],
     ["500 Requested tokens exceed context window of 512", { limit: 512 }],
+    ["Turn 3 exceeds the maximum of 8192 tokens", { limit: 8192 }],
     ["Context window exceeded: requested 12000 tokens", { observed: 12_000 }],
     ["The prompt exceeds the context window after 3 attempts", {}],
     ["The maximum is 8192 tokens. You requested 400 tokens", {}],
