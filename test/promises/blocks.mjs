@@ -144,6 +144,7 @@ async function checkAsOne(given, came, shown, receipt, read, found) {
     receipt.omitted.bytes + receipt.folded.bytes === 0
   )
     return;
+  checkOffsets(came, filled[0] ?? "", found);
   const { cuts, moreCuts, strategy } = receipt;
   const reading = readShown(filled[0] ?? "", source, {
     cuts,
@@ -153,6 +154,21 @@ async function checkAsOne(given, came, shown, receipt, read, found) {
     fold: given.fold,
   });
   for (const why of reading.problems) found.add(`blocks: true text (${reading.form})`, `as one: ${why}`);
+}
+
+/** Where the note of many blocks says that each begins, it begins. */
+function checkOffsets(came, shown, found) {
+  const note = /^\[([\d,]+) blocks as one text, each from a line of its own: (.*)\]$/m.exec(shown);
+  if (note === null) return;
+  const starts = [];
+  let line = 1;
+  for (const text of came) {
+    starts.push(line);
+    line += sizeOf(text).lines;
+  }
+  found.that(Number(note[1].replaceAll(",", "")) === came.length, "blocks: offsets", `${came.length}: ${note[0]}`);
+  for (const [all, block, at] of note[2].matchAll(/(\d+) at (\d+)/g))
+    found.that(starts[block - 1] === Number(at), "blocks: offsets", `${all}, it is at ${starts[block - 1]}`);
 }
 
 /** What was cut of each block is in the store byte for byte. */

@@ -75,7 +75,7 @@ export function checkText(given, { text, receipt }, found, { saves, hasCeiling, 
   else if (receipt.binary !== undefined)
     found.that(/^(\[binary output not shown: |\[cut|cut|$)/.test(text), "binary is described", text.slice(0, 80));
   else {
-    checkCutBy(source, given, receipt, found);
+    checkCutBy(source, page, given, receipt, found);
     const { cuts, moreCuts } = receipt;
     const shownOf = page ?? source;
     const read = readShown(text, shownOf, {
@@ -91,14 +91,11 @@ export function checkText(given, { text, receipt }, found, { saves, hasCeiling, 
   checkRoom(source, given, { text, receipt }, found);
 }
 
-/** Where a cut is made, what is shown is no longer than what came, unless the notes alone are. */
-function checkRoom(source, { limits }, { text, receipt }, found) {
+/** By the limits that nobody set, what is shown of an output is no longer than what came with its exit line. */
+function checkRoom(source, { limits, exitCode }, { text, receipt }, found) {
   if (receipt.omitted.bytes === 0 || receipt.binary !== undefined || Object.keys(limits).length > 0) return;
-  found.that(
-    text.length <= source.size.chars,
-    "no longer than it came",
-    `${text.length} of ${source.size.chars} characters`,
-  );
+  const { length } = source.text + closingOf(exitCode);
+  found.that(text.length <= length, "no longer than it came", `${text.length} of ${length} characters`);
 }
 
 function checkNotSilent(source, limits, { text, receipt }, found) {
@@ -157,8 +154,10 @@ function checkWhole(source, { exitCode }, { text, receipt }, found) {
 /** A text that comes a second time has its exit line already. */
 const isClosed = (text, exitCode) => text === `[exit code ${exitCode}]` || text.endsWith(`\n[exit code ${exitCode}]`);
 
-/** The limit that is said to bind must be one that the output does not fit. */
-function checkCutBy(source, { exitCode }, { cutBy, omitted, limits }, found) {
+const closingOf = (exitCode) => (exitCode === null || exitCode === 0 ? "" : `\n[exit code ${exitCode}]`);
+
+/** The limit that is said to bind must be one that the output does not fit, or the text that was made of a page. */
+function checkCutBy(source, page, { exitCode }, { cutBy, omitted, limits }, found) {
   if (omitted.bytes === 0) {
     found.that(cutBy === null, "receipt: cutBy", `${cutBy} though nothing is omitted`);
     return;
@@ -166,9 +165,12 @@ function checkCutBy(source, { exitCode }, { cutBy, omitted, limits }, found) {
   const limit = limits[Object.keys(UNITS).find((name) => UNITS[name] === cutBy)];
   if (limit === undefined) found.add("receipt: cutBy", `${cutBy} has no limit`);
   else if (cutBy !== "tokens") {
-    const closing = exitCode === null || exitCode === 0 ? "" : `\n[exit code ${exitCode}]`;
-    const size = sizeOf(source.text + closing)[cutBy];
-    found.that(size > limit, "receipt: cutBy", `${cutBy}, but the output has ${size} and the limit is ${limit}`);
+    const [size, ofPage] = [source, page ?? source].map(({ text }) => sizeOf(text + closingOf(exitCode))[cutBy]);
+    found.that(
+      size > limit || ofPage > limit,
+      "receipt: cutBy",
+      `${cutBy}, but the output has ${size} and the limit is ${limit}`,
+    );
   }
 }
 

@@ -18,16 +18,26 @@ function valuesIn(text) {
   } catch {
     // several, or none
   }
-  const values = [];
-  for (const line of text.split("\n")) {
-    if (line.trim() === "") continue;
-    try {
-      values.push(JSON.parse(line));
-    } catch {
-      return null;
-    }
+  try {
+    return documentsIn(text).map((one) => JSON.parse(one));
+  } catch {
+    return null;
   }
-  return values;
+}
+
+/** Documents one after another: each ends where its last bracket closes, or with its line. */
+function documentsIn(text) {
+  const documents = [];
+  let depth = 0;
+  let from = 0;
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}\n]/g)) {
+    if (token === "[" || token === "{") depth++;
+    else if (token === "]" || token === "}") depth--;
+    if (depth !== 0 || token === "[" || token === "{" || token.startsWith('"')) continue;
+    documents.push(text.slice(from, index + 1));
+    from = index + 1;
+  }
+  return [...documents, text.slice(from)].filter((one) => one.trim() !== "");
 }
 
 /** What is false in an excerpt; null if the source, or what is shown, is not JSON, so that it has to be read as text. */

@@ -18,6 +18,7 @@ const MARKERS = Object.entries({
   suffix: "tool output truncated: exceeded .*<tag>",
   access: `(?:First ${COUNT} lines? of ${COUNT}(?:, [\\d,]+ more folded)?(?:, the last in part)?\\. |Start of line ${COUNT} of ${COUNT}\\. |[\\d,]+ lines?, [\\d,]+ bytes? not shown\\. )?(?:Do not guess the rest|Only the first ).*<tag>`,
   page: "HTML of .*",
+  blocks: `${COUNT} blocks as one text, each from a line of its own: .*<tag>`,
   exit: "exit code (-?\\d+)<tag>",
 });
 const NOTES = {
@@ -98,7 +99,7 @@ function closed(parts, exitCode) {
   const rest = [...parts];
   const heads = [];
   const said = {};
-  for (const name of ["exit", "page", "lean", "footer", "access", "suffix"]) {
+  for (const name of ["exit", "page", "blocks", "lean", "footer", "access", "suffix"]) {
     if (rest.at(-1)?.name !== name) continue;
     said[name] = rest.pop();
     // An empty line stands before the suffix.
