@@ -135,12 +135,8 @@ const paths = {
   search: async (text) => {
     const store = memoryStore();
     const own = await createSpillway({ ...quiet, store, ledger: memoryLedger() });
-    const { receipt } = await own.admit(
-      { tool: "bash", output: `${text}\nneedle\n${text}` },
-      { limits: { maxBytes: 500 } },
-    );
-    const id = receipt.artifact?.id ?? receipt.id;
-    return id === undefined ? null : own.search(id, { pattern: "needle|e[a-z]+d" }).catch(() => null);
+    const { receipt } = await own.admit({ tool: "bash", output: `${text}\nneedle\n${text}` });
+    return own.search(receipt.artifact, { pattern: "needle|e[a-z]+d" });
   },
 };
 
