@@ -38,6 +38,16 @@ test("other bytes pass as they are, however they are cut", () => {
   );
 });
 
+test("UTF-16 without a mark is known by plain text, however it is cut", () => {
+  const text = "Windows Subsystem for Linux\r\nÜbung 世界\r\n";
+  const bytes = Buffer.from(text, "utf16le");
+  for (let cut = 0; cut <= bytes.length; cut++)
+    expect(decoded(bytes, [cut])).toBe(Buffer.from(text).toString("latin1"));
+  for (const other of ["a", "seven..", "\0a\0b\0c\0d\0e\0f\0g\0h\0i"])
+    expect(utf16Of(Buffer.from(other, "latin1"))).toBeNull();
+  expect(utf16Of(Buffer.from("short", "utf16le"))).toBeNull();
+});
+
 test("an odd byte at the end is told, and UTF-32 is no UTF-16", () => {
   expect(decoded(Buffer.from([0xff, 0xfe, 0x61, 0, 0x62]), [])).toBe(Buffer.from("a\ufffd").toString("latin1"));
   expect(utf16Of(Buffer.from([0xff, 0xfe, 0, 0]))).toBeNull();
