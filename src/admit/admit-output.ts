@@ -1,4 +1,5 @@
 import { messageOf } from "../errors.ts";
+import { startUtf16, type Utf16Decoder } from "../stages/measure/decode-utf16.ts";
 import { encodeText } from "../stages/measure/scan.ts";
 import { definedOnly } from "../stages/policy/merge-rows.ts";
 import { hostTokens } from "../stages/record/derive-rates.ts";
@@ -23,7 +24,7 @@ import { errorWith } from "./clamp-error.ts";
 import { admitPlainly } from "./clamp-text.ts";
 import { cutAnew, type KnownText, type KnownTexts, knownText } from "./known-texts.ts";
 import type { AdmitPorts, OutputPorts } from "./ports.ts";
-import { withFaults } from "./receipts.ts";
+import { inUtf16, withFaults } from "./receipts.ts";
 import { redactedPlace } from "./redacted-source.ts";
 import { safeMade } from "./redaction.ts";
 import { PageHolder, standInFor } from "./stand-in.ts";
@@ -141,8 +142,10 @@ async function admitOutput(plan: AdmitPlan, given: unknown, ports: OutputPorts):
   if (bytes !== null) {
     const limits = plan.off && !Array.isArray(bytes.chunks) ? { maxBytes: MAX_OFF_BYTES } : plan.limits;
     const source = view?.source();
-    const chunks = source?.read(bytes.chunks) ?? bytes.chunks;
-    const admitted = await admitChunks({ ...plan, limits, source }, chunks, ports);
+    const decoder = startUtf16();
+    const text = decodedChunks(bytes.chunks, decoder);
+    const read = await admitChunks({ ...plan, limits, source }, source?.read(text) ?? text, ports);
+    const admitted = decoder.isUtf16 ? { ...read, receipt: inUtf16(read.receipt, decoder.sourceBytes) } : read;
     return { output: (isAsItCame(admitted) ? bytes.again() : undefined) ?? admitted.text, ...admitted };
   }
   if (output instanceof Error) {
@@ -154,6 +157,16 @@ async function admitOutput(plan: AdmitPlan, given: unknown, ports: OutputPorts):
   // Numbers, booleans and nothing are no larger than themselves.
   const text = output === null || output === undefined ? "" : String(output);
   return { ...(await admitChunks(plan, encodeText(text), ports, text)), output };
+}
+
+/** Text in UTF-16 as UTF-8, and other bytes as they are. */
+async function* decodedChunks(chunks: Chunks, decoder: Utf16Decoder): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    const decoded = decoder.add(chunk);
+    if (decoded.length > 0) yield decoded;
+  }
+  const last = decoder.end();
+  if (last.length > 0) yield last;
 }
 
 /** An output's bytes as they come. */

@@ -87,6 +87,27 @@ export function cutAccount(cut: Cut & { redacted?: Extent }): Account {
   };
 }
 
+/**
+ * The receipt of a text that came in UTF-16, in bytes of the source. Of each part the share is that of the text as UTF-8;
+ * what rounding leaves is counted as kept, so that the parts add up.
+ */
+export function inUtf16(receipt: Receipt, sourceBytes: number): Receipt {
+  const { total, folded, redacted, omitted, cuts } = receipt;
+  const scaled = <T extends { bytes: number }>(part: T): T => ({
+    ...part,
+    bytes: Math.round((part.bytes * sourceBytes) / Math.max(1, total.bytes)),
+  });
+  const parts = { folded: scaled(folded), redacted: scaled(redacted), omitted: scaled(omitted) };
+  const rest = sourceBytes - parts.folded.bytes - parts.redacted.bytes - parts.omitted.bytes;
+  return {
+    ...receipt,
+    ...parts,
+    total: { ...total, bytes: sourceBytes },
+    kept: { ...receipt.kept, bytes: rest },
+    cuts: cuts.map(scaled),
+  };
+}
+
 /** A receipt that tells these faults too. */
 export function withFaults(receipt: Receipt, faults: readonly string[]): Receipt {
   return faults.length === 0 ? receipt : { ...receipt, faults: [...(receipt.faults ?? []), ...faults] };

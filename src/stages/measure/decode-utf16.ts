@@ -6,6 +6,8 @@ export interface Utf16Decoder {
   end(): Uint8Array;
   /** True once it is known. */
   readonly isUtf16: boolean;
+  /** Bytes that came, the byte order mark included. */
+  readonly sourceBytes: number;
 }
 
 const NOTHING = new Uint8Array(0);
@@ -46,6 +48,7 @@ export function startUtf16(): Utf16Decoder {
   const encoder = new TextEncoder();
   let start: Uint8Array | null = NOTHING;
   let decoder: TextDecoder | null = null;
+  let sourceBytes = 0;
 
   function pass(chunk: Uint8Array): Uint8Array {
     return decoder === null ? chunk : encoder.encode(decoder.decode(chunk, { stream: true }));
@@ -62,7 +65,11 @@ export function startUtf16(): Utf16Decoder {
     get isUtf16() {
       return decoder !== null;
     },
+    get sourceBytes() {
+      return sourceBytes;
+    },
     add(chunk) {
+      sourceBytes += chunk.length;
       if (start === null) return pass(chunk);
       const bytes = new Uint8Array(start.length + chunk.length);
       bytes.set(start);
