@@ -372,6 +372,7 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   pruneConversations: 64,
   pruneProjectionChars: 4_194_304,
   pruneReportChanges: 200,
+  pruneRewriteReads: 24,
 };
 
 describe("numbers", () => {

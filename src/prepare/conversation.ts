@@ -141,13 +141,18 @@ export class Conversation {
   /** All messages as they are sent. */
   get shownTotal(): Weight {
     if (this.covered === 0) return this.total;
-    let total = this.head.reduce(
-      (sum, read) => read.results.reduce((all, { weight }) => add(all, weight), add(sum, read.outside)),
-      this.total,
-    );
-    for (const { outside } of this.messages.slice(0, this.covered)) total = subtract(total, outside);
-    for (const { message, shown } of this.items) if (message < this.covered) total = subtract(total, shown);
-    return total;
+    const results = this.head.flatMap((read) => read.results.map(({ weight }) => weight));
+    return [...this.head.map(({ outside }) => outside), ...results].reduce(add, this.weightFrom(this.covered));
+  }
+
+  /** All that stands from a message on, as shown now. */
+  weightFrom(from: number): Weight {
+    let outside = this.messages.slice(from).reduce((sum, read) => add(sum, read.outside), NO_WEIGHT);
+    for (const { message, text } of this.media) {
+      const { outsideMedia } = this.messages[message] as ReadMessage;
+      if (message >= from && text !== null) outside = subtract(outside, outsideMedia);
+    }
+    return this.items.reduce((sum, { message, shown }) => (message < from ? sum : add(sum, shown)), outside);
   }
 
   /** The digest of what the first messages say; null if it cannot be written. Prompts are left out: hosts change them. */

@@ -173,8 +173,8 @@ describe("steps", () => {
   it("forms only shrink: trimmed, later cleared, never back", async () => {
     const { spillway } = await open();
     const messages = session(30, 8000);
-    const trimmed = await run(spillway, messages, 300_000, {
-      lowWatermark: 0.9,
+    const trimmed = await run(spillway, messages, 200_000, {
+      lowWatermark: 0.3,
       clearAtLeastShare: 0,
       clearAtLeastTokens: 1,
     });
@@ -410,7 +410,7 @@ describe("what stands in a result's place", () => {
     const store = memoryStore();
     const { spillway } = await open({ store, reader: { by: "tool", recall: "recall", search: "search" } });
     const messages = [user("go"), ...turn("a", words(19_000), "recall"), said(), said(), said()];
-    const { report } = await run(spillway, messages, 2500);
+    const { report } = await run(spillway, messages, 2000);
     expect(report.changes).toMatchObject([{ to: "trimmed", artifact: null }]);
     expect(await store.list({ scope: "local" })).toEqual([]);
   });

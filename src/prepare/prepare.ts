@@ -190,7 +190,10 @@ class Preparer {
     const nowMs = ports.now();
     const idleMs = memory.lastMs === null ? null : nowMs - memory.lastMs;
     memory.lastMs = nowMs;
-    const plan = planSteps(frameOf(preparation), preparation.pruning, { idleMs });
+    const plan = planSteps(frameOf(preparation), preparation.pruning, {
+      idleMs,
+      weightFrom: (message) => conversation.weightFrom(message),
+    });
     await cutResults(plan.cuts, preparation, plan.forced);
     const shown = [...preparation.shown.keys()];
     const made = { session, point: turns.last };

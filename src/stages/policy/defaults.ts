@@ -96,6 +96,12 @@ export const NUMBERS = {
   pruneBatchShare: share(0.5, "share of the window that results which no model has seen yet take together"),
   pruneBatchChars: chars(200_000, "as above, in characters"),
   pruneBatchFloorChars: chars(2000, "what each of them keeps however many they are"),
+  pruneRewriteReads: row(
+    24,
+    0,
+    1000,
+    "tokens of what a step frees that were sent again so far, for each that it has written anew: twice what writing to a cache costs against reading from it",
+  ),
   pruneConversations: row(64, 1, 10_000, "conversations whose projections are held in memory; the oldest go first"),
   pruneProjectionChars: row(4 * MIB, 0, 1024 * MIB, "what the projections of one of them take in memory"),
   pruneReportChanges: row(200, 0, 100_000, "changes listed on a report; the others are counted"),

@@ -1,4 +1,5 @@
 import type { PruningPolicy } from "../../contract/policy.ts";
+import { NUMBERS } from "../policy/defaults.ts";
 import { measureAgainst, type PrunePlan } from "./plan-each-request.ts";
 import { type PruneCut, type PruneFrame, type PruneItem, STEP, selectItems } from "./prune-item.ts";
 import type { Weight } from "./weight.ts";
@@ -7,9 +8,12 @@ import type { Weight } from "./weight.ts";
 export type TriggerName = "pressure" | "bytes" | "age" | "idle";
 export type Triggers = Record<TriggerName, { active: boolean; why: string }>;
 
-/** What the clock says: null where there was no earlier request to measure from. */
-export interface StepClock {
+/** What a step costs: it breaks a prompt cache from its first cut on. */
+export interface StepCost {
+  /** Since the last request; null where there was no earlier one to measure from. A cache that is cold costs nothing. */
   idleMs: number | null;
+  /** All that stands from a message on, as shown now. */
+  weightFrom(message: number): Weight;
 }
 
 /** A plan, its triggers, and whether what it frees is needed so much that it must not wait for a store. */
@@ -27,7 +31,7 @@ const FORCED_SHARE = 1 / 2;
 export function planSteps<Item extends PruneItem>(
   frame: PruneFrame<Item>,
   policy: PruningPolicy,
-  clock: StepClock,
+  cost: StepCost,
 ): StepPlan<Item> {
   const off = (why: string): StepPlan<Item> => ({ cuts: [], why, triggers: allInactive(why), forced: false });
   const selected = selectItems(frame, policy);
@@ -37,7 +41,7 @@ export function planSteps<Item extends PruneItem>(
     const cuts = left.filter((item) => frees(frame, item)).map((item): PruneCut<Item> => ({ item, to: "cleared" }));
     return { ...off("mode is aggressive: every old result is cleared"), cuts };
   }
-  return new Step(frame, policy, clock, left).plan();
+  return new Step(frame, policy, cost, left).plan();
 }
 
 /** Superseded results first, errors last, else the oldest first. */
@@ -53,7 +57,7 @@ function frees<Item extends PruneItem>(frame: PruneFrame<Item>, item: Item): boo
 class Step<Item extends PruneItem> {
   readonly #frame: PruneFrame<Item>;
   readonly #policy: PruningPolicy;
-  readonly #clock: StepClock;
+  readonly #cost: StepCost;
   readonly #left: Item[];
   readonly #weigh: (weight: Weight) => number;
   readonly #capacity: number;
@@ -63,11 +67,11 @@ class Step<Item extends PruneItem> {
   #used: number;
   #bytes: number;
 
-  constructor(frame: PruneFrame<Item>, policy: PruningPolicy, clock: StepClock, left: Item[]) {
+  constructor(frame: PruneFrame<Item>, policy: PruningPolicy, cost: StepCost, left: Item[]) {
     const { capacity, weigh } = measureAgainst(frame, policy);
     this.#frame = frame;
     this.#policy = policy;
-    this.#clock = clock;
+    this.#cost = cost;
     this.#left = left;
     this.#weigh = weigh;
     this.#capacity = capacity;
@@ -79,7 +83,7 @@ class Step<Item extends PruneItem> {
     const { softTrimRatio: soft, hardClearRatio: hard, forceRatio, cacheTtlMs } = this.#policy;
     const before = this.#used;
     const ratio = before / this.#capacity;
-    const { idleMs } = this.#clock;
+    const { idleMs } = this.#cost;
     const isCold = idleMs !== null && cacheTtlMs > 0 && idleMs >= cacheTtlMs;
     const forced = ratio >= forceRatio;
     const bytes = this.#forBytes();
@@ -92,10 +96,15 @@ class Step<Item extends PruneItem> {
     const least = this.#least();
     // Under the clearing ratio a step is only worth it if it buys a long rest.
     const isDeep = ratio >= hard || this.#used <= soft * this.#policy.lowWatermark * this.#capacity;
+    const isPaid = this.#isPaid(freed);
     const pays =
-      (freed >= least && isDeep) || (forced && freed >= least * FORCED_SHARE) || isCold || bytes.active || age.active;
+      (freed >= least && isDeep && isPaid) ||
+      (forced && freed >= least * FORCED_SHARE) ||
+      isCold ||
+      bytes.active ||
+      age.active;
     const triggers: Triggers = {
-      pressure: this.#pressure(ratio, freed, least, isDeep),
+      pressure: this.#pressure(ratio, freed, least, { isDeep, isPaid }),
       bytes,
       age,
       idle: this.#idle(isCold, ratio),
@@ -170,7 +179,30 @@ class Step<Item extends PruneItem> {
     return { active: this.#cuts.size > 0, why: `results are over ${ageTurns} turns old` };
   }
 
-  #pressure(ratio: number, freed: number, least: number, isDeep: boolean): Triggers["pressure"] {
+  /**
+   * Nobody knows how long a conversation goes on. What a step frees was sent again with each answer so far; once that came
+   * to more than writing the rest anew, waiting longer costs more than a step that comes too late to pay.
+   */
+  #isPaid(freed: number): boolean {
+    const { assistants } = this.#frame;
+    let reread = 0;
+    let first = Number.POSITIVE_INFINITY;
+    for (const [item, after] of this.#after) {
+      const answered = assistants.length - firstAfter(assistants, item.message);
+      reread += (this.#weigh(item.shown) - this.#weigh(after)) * answered;
+      first = Math.min(first, item.message);
+    }
+    if (reread === 0) return false;
+    const rewritten = this.#weigh(this.#cost.weightFrom(first)) - freed;
+    return reread >= rewritten * NUMBERS.pruneRewriteReads.default;
+  }
+
+  #pressure(
+    ratio: number,
+    freed: number,
+    least: number,
+    { isDeep, isPaid }: { isDeep: boolean; isPaid: boolean },
+  ): Triggers["pressure"] {
     const { softTrimRatio: soft, forceRatio } = this.#policy;
     const share = ratio.toFixed(2);
     if (ratio < soft) return { active: false, why: `the request takes ${share} of the window, under ${soft}` };
@@ -178,13 +210,14 @@ class Step<Item extends PruneItem> {
     if (freed < least) {
       return { active: false, why: `a step would free ${Math.round(freed)}, less than ${Math.round(least)}` };
     }
+    if (!isPaid) return { active: false, why: "a step would break more of the prompt cache than it has saved so far" };
     if (!isDeep) return { active: false, why: "a step would not reach the low watermark, so it waits" };
     return { active: true, why: `the request takes ${share} of the window` };
   }
 
   #idle(isCold: boolean, ratio: number): Triggers["idle"] {
     const { softTrimRatio, cacheTtlMs } = this.#policy;
-    const { idleMs } = this.#clock;
+    const { idleMs } = this.#cost;
     if (cacheTtlMs === 0) return { active: false, why: "cacheTtlMs is 0" };
     if (idleMs === null) return { active: false, why: "no earlier request of this conversation is known" };
     if (!isCold) return { active: false, why: `the last request was ${idleMs} ms ago, within ${cacheTtlMs}` };
@@ -204,6 +237,17 @@ class Step<Item extends PruneItem> {
     this.#after.set(item, after);
     this.#cuts.set(item, { item, to });
   }
+}
+
+/** The place of the first of these numbers, in order, that is larger. */
+function firstAfter(numbers: readonly number[], value: number): number {
+  let [from, to] = [0, numbers.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((numbers[middle] as number) > value) to = middle;
+    else from = middle + 1;
+  }
+  return from;
 }
 
 function allInactive(why: string): Triggers {
