@@ -1,9 +1,13 @@
-// Requests of a very long session: cold, and with one turn more than the one before.
+// Requests of a very long session: cold, and with one turn more than the one before. Requests of hosts that build their
+// messages anew each time, and a step that saves many results at once.
 import { pathToFileURL } from "node:url";
 import { runAlone } from "./entry.mjs";
 import { median } from "./median.mjs";
 
-const TARGET = { coldMs: 300, warmMs: 5 };
+const TARGET = { coldMs: 300, warmMs: 5, rebuiltMs: 20, stepMs: 300 };
+const REBUILT_TURNS = 500;
+const REBUILT_BYTES = 2000;
+const STEP_RESULTS = 100;
 const MESSAGES = 10_000;
 const WINDOW = 200_000;
 const WARM_REQUESTS = 15;
@@ -66,6 +70,35 @@ async function measure(spillway, bytes, rounds, faults) {
   return samples;
 }
 
+/** A session that grows turn by turn, read back from JSON for each request. */
+async function measureRebuilt(spillway) {
+  const messages = [{ role: "user", content: "Find the slow requests, with messages that are built anew." }];
+  const samples = [];
+  for (let at = 0; at < REBUILT_TURNS; at++) {
+    messages.push(...turn(at, REBUILT_BYTES));
+    const given = JSON.parse(JSON.stringify(messages));
+    samples.push(await milliseconds(() => spillway.prepare(given, { wire: "anthropic", window: WINDOW })));
+  }
+  return samples;
+}
+
+/** One request that clears results, each of them saved first. */
+async function measureStep(spillway, round, faults) {
+  const messages = [{ role: "user", content: `Find the slow requests at once, round ${round}.` }];
+  for (let at = 0; at < STEP_RESULTS + 3; at++) messages.push(...turn(`${round}-${at}`, 8000));
+  const given = JSON.parse(JSON.stringify(messages));
+  const sample = await milliseconds(() =>
+    spillway.prepare(given, { wire: "anthropic", window: WINDOW, pruning: { mode: "aggressive" } }),
+  );
+  const { cleared } = sample.result.report.results;
+  if (cleared < STEP_RESULTS) faults.push(`a step cleared ${cleared} results`);
+  return sample;
+}
+
+function quantile(values, share) {
+  return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))];
+}
+
 function faultsOf(messages, { messages: sent, report }, before) {
   const copied = sent.filter((message, at) => message !== messages[at]).length;
   const changed = report.results.trimmed + report.results.cleared;
@@ -92,16 +125,34 @@ export async function benchPrepare(options, { workDir, progress }) {
     progress(`prepare, ${MESSAGES} messages, ${bytes / 1e6} MB, ${label}`);
     const spillway = await open(createSpillway, `${workDir}/prepare`);
     const samples = await measure(spillway, bytes, rounds, faults);
+    if (label !== "no store") {
+      const rebuilt = await measureRebuilt(spillway);
+      const p95 = (key) =>
+        quantile(
+          rebuilt.map((sample) => sample[key]),
+          0.95,
+        );
+      results.push({ label, what: "rebuilt", wallMs: p95("wallMs"), cpuMs: p95("cpuMs") });
+      samples.step = [];
+      for (let round = 0; round < ROUNDS; round++) samples.step.push(await measureStep(spillway, round, faults));
+    }
     await spillway.store?.close();
     const of = (name, key) => median(samples[name].map((sample) => sample[key]));
     for (const name of Object.keys(samples)) {
       results.push({ label, what: name, wallMs: of(name, "wallMs"), cpuMs: of(name, "cpuMs") });
     }
   }
-  const judged = { cold: TARGET.coldMs, warm: TARGET.warmMs };
-  const words = { stringify: "JSON.stringify", cold: "prepare, first request", warm: "prepare, one turn more" };
+  const judged = { "no store": { cold: TARGET.coldMs, warm: TARGET.warmMs } };
+  judged["local store and ledger"] = { rebuilt: TARGET.rebuiltMs, step: TARGET.stepMs };
+  const words = {
+    stringify: "JSON.stringify",
+    cold: "prepare, first request",
+    warm: "prepare, one turn more",
+    rebuilt: `prepare, messages built anew, ${REBUILT_TURNS} turns (p95)`,
+    step: `prepare, a step that saves ${STEP_RESULTS} results`,
+  };
   const rows = results.map(({ label, what, wallMs, cpuMs }) => {
-    const target = label === "no store" ? judged[what] : undefined;
+    const target = judged[label][what];
     const verdict = target === undefined ? "" : `${wallMs <= target ? "" : "MISSED: "}<= ${target} ms`;
     return [words[what], label, wallMs.toFixed(1), cpuMs.toFixed(1), verdict];
   });

@@ -42,7 +42,7 @@ const percent = (share, digits = 1) => (share === null ? "" : `${(share * 100).t
 
 /** Checks what we promise of a replay and lists what does not hold. */
 function verdictsOf({ totals, conversations }) {
-  const ours = totals.find(({ policy }) => policy === "ours");
+  const [ours, whole] = ["ours", "none"].map((name) => totals.find(({ policy }) => policy === name));
   const better = totals.filter(
     ({ policy, cost, misses }) => policy !== "none" && policy !== "ours" && cost < ours.cost && misses < ours.misses,
   );
@@ -57,6 +57,7 @@ function verdictsOf({ totals, conversations }) {
       "no listed policy is both cheaper and lower in misses",
       better.map((one) => one.policy),
     ),
+    verdict(ours.cost <= whole.cost, "pruning costs no more than doing nothing", []),
     verdict(
       dearer.length === 0,
       "where pruning did not act, cost is that of none",
