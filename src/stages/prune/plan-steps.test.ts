@@ -31,6 +31,7 @@ function planOf(turns: number, { result = 2000, call = 100, idleMs = 1000 as num
     messages: 1 + 2 * turns,
     total: weightFrom(0),
     windowTokens: window,
+    joints: () => 0,
     afterTrim: () => null,
     afterClear: () => tokens(20),
   };
