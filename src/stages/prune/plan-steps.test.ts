@@ -32,6 +32,7 @@ function planOf(turns: number, { result = 2000, call = 100, idleMs = 1000 as num
     total: weightFrom(0),
     windowTokens: window,
     joints: () => 0,
+    excessChars: () => 0,
     afterTrim: () => null,
     afterClear: () => tokens(20),
   };
