@@ -14,13 +14,16 @@ import {
   type UnitStore,
 } from "./unit-store.ts";
 
-/** Shares of the room that the start and the end get, whatever they are worth. */
+/** Shares of the room that the start and the end get if something failed, whatever they are worth. */
 const FAILURE_SHARES = { head: 0.005, tail: 0.03 };
-const PASSING_SHARES = { head: 0.15, tail: 0.4 };
+/** Share that both ends get together if nothing did, and what of it the start gets for a head share of 1. */
+const PASSING_SHARE = 0.55;
+const PASSING_HEAD = 0.5;
 
-/** Marks the rows at both ends that are always kept. */
-export function pinEdges({ store, costs, budget, pinned }: Pinning, isFailure: boolean): void {
-  const { head, tail } = isFailure ? FAILURE_SHARES : PASSING_SHARES;
+/** Marks the rows at both ends that are always kept. If nothing failed, `headShare` divides their room. */
+export function pinEdges({ store, costs, budget, pinned }: Pinning, isFailure: boolean, headShare: number): void {
+  const passing = { head: PASSING_HEAD * headShare, tail: PASSING_SHARE - PASSING_HEAD * headShare };
+  const { head, tail } = isFailure ? FAILURE_SHARES : passing;
   const walk = (row: number, step: number, within: Budget) => {
     const size = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
     for (let at = row; at >= 0 && at < store.length; at += step) {

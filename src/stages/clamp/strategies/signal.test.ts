@@ -182,6 +182,19 @@ describe("signal", () => {
     expect(text).toContain("All 1400 tests passed");
   });
 
+  it("divides the room by the head share where nothing failed", () => {
+    const log = ["building", ...passing(600), "warning: slow disk", ...passing(600), "All 1200 tests passed"].join(
+      "\n",
+    );
+    const headLines = (headShare: number) => {
+      const options = { strategy: "signal", exitCode: 0, headShare };
+      const { receipt } = clampText(log, { maxChars: 6000 }, options);
+      return (receipt.cuts[0]?.fromLine ?? 1) - 1;
+    };
+    expect(headLines(0.9)).toBeGreaterThan(1.3 * headLines(0.3));
+    expect(headLines(0.3)).toBeGreaterThan(headLines(0));
+  });
+
   it("finds a failure deep in a very large log by a quick look, and says how much it did not judge", () => {
     const quiet = (count: number) =>
       Array.from({ length: count }, (_, part) => `reading part ${part} of a very long list, nothing to see`).join("\n");

@@ -109,7 +109,7 @@ function cutSignal({ request, judged, costs, total, plain }: Ended, room: Room):
     for (const rows of [telling, odd]) pinSigns(pinning, rows);
   }
   // Large ends would leave too little for what somebody is after.
-  pinEdges(pinning, isFailure || request.focus !== undefined);
+  pinEdges(pinning, isFailure || request.focus !== undefined, request.headShare);
   if (messages.length > 0 && !fitsPinned(pinning)) {
     pinned.fill(0);
     pinMessages(pinning, messages);
