@@ -1,8 +1,7 @@
 import { newAdmit } from "./admit/admit-output.ts";
 import type { AdmitRequest } from "./admit/admit-request.ts";
-import { KnownTexts } from "./admit/known-texts.ts";
+import { KnownTexts, newAccessTo } from "./admit/known-texts.ts";
 import { newPlanner } from "./admit/plan-output.ts";
-import { newAccessTo } from "./admit/reader.ts";
 import { newRecorder } from "./admit/recorder.ts";
 import { safeNames } from "./admit/redaction.ts";
 import { wrapTool, wrapTools } from "./admit/wrap-tool.ts";

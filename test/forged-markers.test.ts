@@ -11,7 +11,6 @@ import * as access from "../src/stages/mark/access.ts";
 import * as dataBlock from "../src/stages/mark/data-block.ts";
 import * as forms from "../src/stages/mark/forms.ts";
 import * as pageNote from "../src/stages/mark/page-note.ts";
-import * as quoted from "../src/stages/mark/quoted.ts";
 import * as recallTexts from "../src/stages/mark/recall-texts.ts";
 import * as texts from "../src/stages/mark/texts.ts";
 import * as writeMarked from "../src/stages/mark/write-marked.ts";
@@ -97,6 +96,11 @@ const SAID: Record<string, { module: object; said: Record<string, string[] | nul
       binaryNote: [texts.binaryNote("PNG image", total)],
       mediaLeftOut: [texts.mediaLeftOut({ count: 1, bytes: 9 }), texts.mediaLeftOut({ count: 3, bytes: 9000 })],
       truncatedSuffix: [texts.truncatedSuffix({}), texts.truncatedSuffix({ maxBytes: 51_200, maxLines: 2000 })],
+      // What marks quoted texts.
+      quotesMarker: null,
+      withTag: null,
+      tagAtEnd: null,
+      tagFor: null,
     },
   },
   "access.ts": {
@@ -173,9 +177,8 @@ const SAID: Record<string, { module: object; said: Record<string, string[] | nul
       ).filter((line) => line !== "-"),
     },
   },
-  // What a nonce marks, and what marks quoted texts.
+  // What a nonce marks.
   "data-block.ts": { module: dataBlock, said: { dataBlock: null, dataRule: null, plainName: null } },
-  "quoted.ts": { module: quoted, said: { quotesMarker: null, withTag: null, tagAtEnd: null, tagFor: null } },
 };
 
 /** What is said elsewhere. */
@@ -212,11 +215,11 @@ describe("texts of ours", () => {
       JSON.stringify({ a: `x\n${text}` }),
       text.toUpperCase(),
     ])
-      expect(quoted.quotesMarker(around), around).toBe(true);
-    expect(quoted.quotesMarker(text.replace("[", "\uff3b\u200b"))).toBe(true);
+      expect(texts.quotesMarker(around), around).toBe(true);
+    expect(texts.quotesMarker(text.replace("[", "\uff3b\u200b"))).toBe(true);
     for (const blank of ["\u00a0", "  ", "\t"])
-      expect(quoted.quotesMarker(text.replaceAll(" ", blank)), JSON.stringify(blank)).toBe(true);
-    expect(quoted.quotesMarker(text.replace(/\]$/, " #abcde]")), "with a tag").toBe(true);
+      expect(texts.quotesMarker(text.replaceAll(" ", blank)), JSON.stringify(blank)).toBe(true);
+    expect(texts.quotesMarker(text.replace(/\]$/, " #abcde]")), "with a tag").toBe(true);
   });
 
   it("other brackets are nobody's", () => {
@@ -228,7 +231,7 @@ describe("texts of ours", () => {
       "[x] done",
       "[lines]",
     ])
-      expect(quoted.quotesMarker(text), text).toBe(false);
+      expect(texts.quotesMarker(text), text).toBe(false);
   });
 });
 

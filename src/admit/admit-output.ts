@@ -2,8 +2,7 @@ import { messageOf } from "../errors.ts";
 import { startUtf16, type Utf16Decoder } from "../stages/measure/decode-utf16.ts";
 import { encodeText } from "../stages/measure/scan.ts";
 import { definedOnly } from "../stages/policy/merge-rows.ts";
-import { hostTokens } from "../stages/record/derive-rates.ts";
-import { isCut, logCut } from "../stages/record/events.ts";
+import { hostTokens, isCut, logCut } from "../stages/record/events.ts";
 import { startSpill } from "../stages/spill/spill.ts";
 import { isObject } from "../values.ts";
 import {
@@ -25,8 +24,7 @@ import { admitPlainly } from "./clamp-text.ts";
 import { cutAnew, type KnownText, type KnownTexts, knownText } from "./known-texts.ts";
 import type { AdmitPorts, OutputPorts } from "./ports.ts";
 import { inUtf16, withFaults } from "./receipts.ts";
-import { redactedPlace } from "./redacted-source.ts";
-import { safeMade } from "./redaction.ts";
+import { redactedPlace, safeMade } from "./redaction.ts";
 import { PageHolder, standInFor } from "./stand-in.ts";
 
 /** What the caller gets of an output. */

@@ -9,7 +9,7 @@ import { cutAnew, type KnownText, knownText, knownTextNow } from "./known-texts.
 import type { ModelView } from "./model-view.ts";
 import type { OutputPorts } from "./ports.ts";
 import { withFaults } from "./receipts.ts";
-import { redactedPlace } from "./redacted-source.ts";
+import { redactedPlace } from "./redaction.ts";
 import { standInFor } from "./stand-in.ts";
 
 type AdmitResult = (plan: AdmitPlan, result: object) => AdmittedBlocks<object>;

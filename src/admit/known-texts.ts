@@ -3,6 +3,7 @@ import { within } from "../deadline.ts";
 import type { Access } from "../stages/mark/access.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { type AdmitPlan, type Ended, NOT_SAVED, type SpilledOutput, startAdmission } from "./admission.ts";
+import type { Named, Reader } from "./reader.ts";
 
 /** What we know of a text of ours. */
 export interface KnownText extends SpilledOutput {
@@ -58,6 +59,21 @@ function fingerprint(text: string): string {
     two = (Math.imul(two, 31) + unit) | 0;
   }
   return `${text.length}:${one}:${two}`;
+}
+
+/** Says how a reader gets at an artifact. A file is named only once `copyOut` has made it. */
+export function newAccessTo(
+  reader: Reader,
+  copyOut: ((artifact: Named) => Promise<string | null>) | undefined,
+  safeName: (name: string) => string | Promise<string>,
+): (artifact: Named) => Promise<Access> {
+  return async (artifact) => {
+    if (reader.by !== "file") return reader;
+    // The tool's name is part of the file's.
+    const copying = (async () => copyOut?.({ ...artifact, tool: await safeName(artifact.tool) }) ?? null)();
+    const path = await within(copying, NUMBERS.spillDeadlineMs.default, "copying").catch(() => null);
+    return path === null ? { by: "operator" } : { by: "file", path };
+  };
 }
 
 /** What to remember of a text whose whole became this artifact. */

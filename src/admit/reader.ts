@@ -1,29 +1,12 @@
 import type { Artifact } from "../contract/store.ts";
-import { within } from "../deadline.ts";
 import { SpillwayError } from "../errors.ts";
 import type { Access } from "../stages/mark/access.ts";
-import { NUMBERS } from "../stages/policy/defaults.ts";
 
 /** How the reader of a marker gets at the rest. "file": a plain copy is made for it in the run directory. */
 export type Reader = Exclude<Access, { by: "file" }> | { by: "file" };
 
 /** What names an artifact to a reader. */
 export type Named = Pick<Artifact, "id" | "session" | "tool">;
-
-/** Says how a reader gets at an artifact. A file is named only once `copyOut` has made it. */
-export function newAccessTo(
-  reader: Reader,
-  copyOut: ((artifact: Named) => Promise<string | null>) | undefined,
-  safeName: (name: string) => string | Promise<string>,
-): (artifact: Named) => Promise<Access> {
-  return async (artifact) => {
-    if (reader.by !== "file") return reader;
-    // The tool's name is part of the file's.
-    const copying = (async () => copyOut?.({ ...artifact, tool: await safeName(artifact.tool) }) ?? null)();
-    const path = await within(copying, NUMBERS.spillDeadlineMs.default, "copying").catch(() => null);
-    return path === null ? { by: "operator" } : { by: "file", path };
-  };
-}
 
 const READERS: readonly Reader["by"][] = ["operator", "tool", "shell", "file"];
 

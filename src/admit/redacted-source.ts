@@ -4,9 +4,8 @@ import { encodeText, newScan, scanBytes, scannedChars } from "../stages/measure/
 import { startRedact } from "../stages/redact/redact.ts";
 import type { RedactionRule } from "../stages/redact/redaction-rule.ts";
 import { Replacements } from "../stages/redact/replacements.ts";
-import type { Redactor, SpillPlace, StartRedactor } from "../stages/spill/spill.ts";
+import type { Redactor } from "../stages/spill/spill.ts";
 import type { SourceAccount, SourceCut } from "./admission.ts";
-import { addRedactions } from "./receipts.ts";
 
 /** One output whose secrets are replaced before anything else sees it; what is cut of it is told in units of its source. */
 export class RedactedSource implements SourceAccount {
@@ -145,20 +144,4 @@ export function lessEvenly(kept: number, folded: number, less: number): { kept: 
 
 function isPiece(part: Piece | Gap): part is Piece {
   return "text" in part;
-}
-
-/** A place for an output whose secrets were replaced already; `again` where what is stored has more in it than was looked at. */
-export function redactedPlace(place: SpillPlace, source: SourceAccount | undefined, again = false): SpillPlace {
-  const { loadRedactor } = place;
-  if (source === undefined || loadRedactor === null) return place;
-  return {
-    ...place,
-    async loadRedactor() {
-      const start: StartRedactor | null = again ? await loadRedactor() : null;
-      return (take) => {
-        const more = start?.(take) ?? { add: take, end: () => ({ count: 0, bytes: 0 }) };
-        return { add: (bytes) => more.add(bytes), end: () => addRedactions(source.redactions, more.end()) };
-      };
-    },
-  };
 }

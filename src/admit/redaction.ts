@@ -2,8 +2,10 @@ import { SpillwayError } from "../errors.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { mayHoldSecret } from "../stages/record/events.ts";
 import type { RedactionRule, RuleInput } from "../stages/redact/redaction-rule.ts";
-import type { StartRedactor } from "../stages/spill/spill.ts";
+import type { SpillPlace, StartRedactor } from "../stages/spill/spill.ts";
+import type { SourceAccount } from "./admission.ts";
 import type { ModelView } from "./model-view.ts";
+import { addRedactions } from "./receipts.ts";
 
 /**
  * Where secrets are replaced: "off" nowhere, "on" in what is stored and logged, "model" also in what the model reads.
@@ -73,6 +75,22 @@ async function loadRules(own: readonly RuleInput[]): Promise<readonly RedactionR
     import("../stages/redact/compile-rules.ts"),
   ]);
   return own.length === 0 ? defaultRules : [...defaultRules, ...compileRules(own)];
+}
+
+/** A place for an output whose secrets were replaced already; `again` where what is stored has more in it than was looked at. */
+export function redactedPlace(place: SpillPlace, source: SourceAccount | undefined, again = false): SpillPlace {
+  const { loadRedactor } = place;
+  if (source === undefined || loadRedactor === null) return place;
+  return {
+    ...place,
+    async loadRedactor() {
+      const start: StartRedactor | null = again ? await loadRedactor() : null;
+      return (take) => {
+        const more = start?.(take) ?? { add: take, end: () => ({ count: 0, bytes: 0 }) };
+        return { add: (bytes) => more.add(bytes), end: () => addRedactions(source.redactions, more.end()) };
+      };
+    },
+  };
 }
 
 /** Tool names remembered; agents have fewer. */

@@ -10,7 +10,7 @@ import { type Ended, isCutPage, type SourceAccount, startAdmission } from "./adm
 import { type KnownText, knownText } from "./known-texts.ts";
 import type { LoadHtmlReader, OutputPorts } from "./ports.ts";
 import { addRedactions } from "./receipts.ts";
-import { redactedPlace } from "./redacted-source.ts";
+import { redactedPlace } from "./redaction.ts";
 
 /** An output that is cut, as it was saved and as it ended. */
 interface Saved {

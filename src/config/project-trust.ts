@@ -1,5 +1,5 @@
 import { LIMIT_NAMES } from "../stages/policy/check-limits.ts";
-import { readStrategy } from "../stages/policy/read-strategy.ts";
+import { readStrategy } from "../stages/policy/check-row.ts";
 import { ConfigFault, type Position } from "./config-fault.ts";
 import { type ConfigNode, type PathStep, removeEntry } from "./config-node.ts";
 import { pathText } from "./validate-config.ts";

@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 import { describeRange } from "../stages/policy/check-limits.ts";
+import { readStrategy } from "../stages/policy/check-row.ts";
 import { MAX_PATTERN_CHARS, NUMBERS, type NumberRow } from "../stages/policy/defaults.ts";
 import { PROFILE_NAMES, PROFILES } from "../stages/policy/profiles.ts";
 import { readSize, SIZE_PATTERN } from "../stages/policy/read-size.ts";
-import { readStrategy } from "../stages/policy/read-strategy.ts";
 import { overflowSection } from "./overflow-section.ts";
 import { TTL, TTL_WORDS } from "./read-ttl.ts";
 

@@ -1,6 +1,6 @@
 import { isObject } from "../../values.ts";
 import { readField } from "../clamp/bound-open.ts";
-import { quotesMarker } from "../mark/quoted.ts";
+import { quotesMarker } from "../mark/texts.ts";
 import { NUMBERS } from "../policy/defaults.ts";
 import { textStart } from "./for-display.ts";
 

@@ -3,8 +3,7 @@ import type { Limits } from "../../contract/limits.ts";
 import type { Extent, Size, Total } from "../../contract/size.ts";
 import { counted, grouped } from "../../values.ts";
 import { accessText, keptText, restWords, type SavedCopy } from "./access.ts";
-import { withTag } from "./quoted.ts";
-import { briefGap, firstLines, gapLine, lastLines, notShown, shortGap, truncatedSuffix } from "./texts.ts";
+import { briefGap, firstLines, gapLine, lastLines, notShown, shortGap, truncatedSuffix, withTag } from "./texts.ts";
 
 /** A text that replaces all of ours but the exit line. */
 export type CustomMarker =

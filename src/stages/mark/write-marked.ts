@@ -4,8 +4,7 @@ import type { Size, Total } from "../../contract/size.ts";
 import type { Cutter } from "../../contract/strategy.ts";
 import { binaryKeptText, restWords } from "./access.ts";
 import { type Form, isPiece, type MarkRequest, type Measure, markForms } from "./forms.ts";
-import { quotesMarker, tagFor, withTag } from "./quoted.ts";
-import { binaryNote, NO_OUTPUT, notShown } from "./texts.ts";
+import { binaryNote, NO_OUTPUT, notShown, quotesMarker, tagFor, withTag } from "./texts.ts";
 
 /** A cut as the model reads it. */
 export interface Marked {

@@ -1,7 +1,7 @@
 import type { Total } from "../../contract/size.ts";
 import { counted } from "../../values.ts";
 import { keptText, type SavedCopy } from "./access.ts";
-import { quotesMarker, tagFor, withTag } from "./quoted.ts";
+import { quotesMarker, tagFor, withTag } from "./texts.ts";
 
 /** What a summary's markers are written from. */
 export interface SummaryMark {

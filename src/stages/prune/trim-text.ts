@@ -1,5 +1,5 @@
 import type { PruningPolicy } from "../../contract/policy.ts";
-import { quotesMarker, tagFor, withTag } from "../mark/quoted.ts";
+import { quotesMarker, tagFor, withTag } from "../mark/texts.ts";
 import { splitsPair } from "../measure/scan.ts";
 
 /** Several texts of one result, as pruning reads them. */

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Receipt } from "../../contract/receipt.ts";
-import { hostTokens } from "./derive-rates.ts";
+import { hostTokens } from "./events.ts";
 
 const receipt = (bytes: number, lines: number, shown: { bytes: number; tokens: number }) =>
   ({ total: { bytes, lines }, shown: { ...shown, chars: shown.bytes, lines: 1 } }) as Receipt;

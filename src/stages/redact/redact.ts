@@ -106,9 +106,9 @@ export function startRedact(
 }
 
 /** Looks whether a rule's program has a secret that begins at a place. */
-function look(window: Window, { program, rule }: Entry, start: number): Look {
-  if (program.startsAfter !== null && !window.wordStarts(start, program.startsAfter)) return "none";
-  if (rule.before !== undefined && !standsBefore(window, rule.before, start)) return "none";
+function look(window: Window, entry: Entry, start: number): Look {
+  if (!mayStartAt(window, entry, start)) return "none";
+  const { program, rule } = entry;
   const { items, secret } = program;
   let at = start;
   let from = start;
@@ -139,6 +139,13 @@ function look(window: Window, { program, rule }: Entry, start: number): Look {
   return { from, to, goesOn };
 }
 
+/** True if what stands before a place lets a rule's secret begin there. */
+function mayStartAt(window: Window, { program, rule }: Entry, place: number): boolean {
+  if (program.startsAfter !== null && !window.wordStarts(place, program.startsAfter)) return false;
+  const { before } = rule;
+  return before === undefined || before.every((set, index) => set[window.byteAt(place - before.length + index)] === 1);
+}
+
 /** Whether a word that ends at a place goes on there. */
 function borderAt(window: Window, at: number): "border" | "none" | "more" {
   if (at >= window.end && !window.final) return "more";
@@ -157,9 +164,4 @@ function itemEnd(window: Window, item: Item, at: number, most: number): number {
   else if (at < bytes.length && set[bytes[at] as number] === 1) end++;
   if (end - at >= min) return end;
   return end === bytes.length && !window.final ? MORE : NONE;
-}
-
-/** True if the bytes right before a place are of these sets, one by one. */
-function standsBefore(window: Window, sets: readonly ByteSet[], place: number): boolean {
-  return sets.every((set, index) => set[window.byteAt(place - sets.length + index)] === 1);
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { CertainBytes } from "./certain-bytes.ts";
+import { CertainBytes } from "./spill.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

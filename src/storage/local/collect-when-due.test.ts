@@ -5,9 +5,8 @@ import { afterAll, afterEach, expect, it, vi } from "vitest";
 import type { EventKind } from "../../contract/event.ts";
 import { sqliteLedger } from "../ledgers/sqlite.ts";
 import { localStore } from "../stores/local.ts";
-import { collectWhenDue, startCollector } from "./collect-when-due.ts";
 import { openDatabase } from "./open-database.ts";
-import { openLocal } from "./open-local.ts";
+import { collectWhenDue, openLocal, startCollector } from "./open-local.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
