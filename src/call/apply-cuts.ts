@@ -117,7 +117,8 @@ function textsIn(
   return draft.wire.read(before).results.find(({ at }) => at === result.at)?.texts ?? result.texts;
 }
 
-async function keep(
+/** Saves bytes as one artifact. Returns null if they could not be saved. */
+export async function keep(
   chunks: Iterable<Uint8Array>,
   { tool, call }: { tool: string; call: string | null },
   { ports, session }: CutTools,

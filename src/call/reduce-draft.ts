@@ -1,7 +1,7 @@
-import type { Compactor } from "../contract/compactor.ts";
+import type { Compacted, Compactor } from "../contract/compactor.ts";
 import type { PruningPolicy } from "../contract/policy.ts";
 import type { VerdictKind } from "../contract/verdict.ts";
-import { untilAborted } from "../deadline.ts";
+import { stopAfter, untilAborted } from "../deadline.ts";
 import { messageOf, type OverflowStep } from "../errors.ts";
 import { guardLimits } from "../stages/guard/guard.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
@@ -10,6 +10,7 @@ import type { RecoveryGoal } from "../stages/recover/recovery-goal.ts";
 import type { Rung, RungRequest } from "../stages/recover/rung.ts";
 import { applyCuts, type CutTools } from "./apply-cuts.ts";
 import { Draft, type DraftItem, type Scale } from "./draft.ts";
+import { leaveOutTurns } from "./leave-out-turns.ts";
 
 /** A rung that was tried, and what it freed. */
 export interface TakenRung extends OverflowStep {
@@ -23,6 +24,8 @@ export interface ReduceTools extends CutTools {
   scale: Scale;
   pruning: PruningPolicy;
   compactor: Compactor | null;
+  /** How long one summary may take. The rest of the time is for the rungs after it. */
+  compactMs: number;
   mayDropAllMedia: boolean;
   signal: AbortSignal;
   /** How many summaries were made in this call. */
@@ -89,18 +92,15 @@ async function takeRung(
       const messages = await untilAborted(applyCuts(draft, plan.cuts, tools), signal);
       return { next: new Draft(draft.wire, messages, scale), fault: null };
     }
+    if ("leaveOut" in plan) {
+      const messages = await untilAborted(leaveOutTurns(draft, plan.leaveOut, goal, tools), signal);
+      return { next: messages && new Draft(draft.wire, messages, scale), fault: null };
+    }
     if (tools.compactor === null || tools.compactions.count >= (rung.times ?? NUMBERS.recoverCompactions.default))
       return { next: null, fault: null };
     tools.compactions.count++;
-    const { wire, messages } = draft;
-    const work = tools.compactor.compact({
-      wire,
-      messages,
-      targetTokens: plan.compactTo,
-      session: tools.session ?? undefined,
-      signal,
-    });
-    const compacted = await untilAborted(work, signal);
+    const { wire } = draft;
+    const compacted = await compactDraft(draft, plan.compactTo, tools.compactor, tools);
     if (compacted === null) return { next: null, fault: "the compactor did not help" };
     if (!compacted.messages.every((message) => typeof message === "object" && message !== null))
       return { next: null, fault: "the compactor gave what are no messages" };
@@ -112,6 +112,22 @@ async function takeRung(
   } catch (error) {
     if (signal.aborted) throw error;
     return { next: null, fault: messageOf(error) };
+  }
+}
+
+async function compactDraft(
+  { wire, messages }: Draft,
+  targetTokens: number,
+  compactor: Compactor,
+  tools: ReduceTools,
+): Promise<Compacted | null> {
+  const late = `the compactor took longer than ${tools.compactMs} ms`;
+  const { signal, done } = stopAfter(tools.compactMs, tools.signal, late);
+  const session = tools.session ?? undefined;
+  try {
+    return await untilAborted(compactor.compact({ wire, messages, targetTokens, session, signal }), signal);
+  } finally {
+    done();
   }
 }
 
@@ -128,6 +144,7 @@ function requestOf(draft: Draft, goal: RecoveryGoal, tools: ReduceTools): RungRe
     messages: draft.messages.length,
     total: draft.total,
     windowTokens: goal.windowTokens,
+    turns: draft.turns,
     newestTokens: draft.newestTokens,
     targetTokens: goal.targetTokens,
     targetBytes: goal.targetBytes,

@@ -121,7 +121,7 @@ describe("a host that builds its messages anew, after a restart", () => {
 
   it("knows the window, and what is sent besides the messages", async () => {
     const { call } = restarting();
-    const { sent, send } = provider(10_000, 9500);
+    const { sent, send } = provider(9520, 9500);
     const unsaid = { systemAndTools: undefined };
     const messages = session(8, 15_000);
     await call(messages.slice(0, 1), send, unsaid);

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { WireMessage, WireRole } from "../contract/wire.ts";
+import { renderMessage, shorten } from "../stages/cap/render-message.ts";
 import { compactPrompt, hasSections } from "./compact-prompt.ts";
-import { findIdentifiers, planCompact, renderMessage, shorten } from "./plan-compact.ts";
+import { findIdentifiers, planCompact } from "./plan-compact.ts";
 
 const ROOM = { targetTokens: 1000, summaryTokens: 200, keepTurns: 3, keepTokens: 500 };
 

@@ -4,6 +4,7 @@ import type { Artifact } from "../contract/store.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import type { WireMessage } from "../contract/wire.ts";
 import { messageOf } from "../errors.ts";
+import { type RedactText, shorten } from "../stages/cap/render-message.ts";
 import { boundValue } from "../stages/clamp/bound-value.ts";
 import type { Access, SavedCopy } from "../stages/mark/access.ts";
 import { encodeText } from "../stages/measure/scan.ts";
@@ -17,10 +18,8 @@ import {
   orphans,
   planCompact,
   type ReadConversation,
-  type RedactText,
   readConversation,
   renderChunks,
-  shorten,
 } from "./plan-compact.ts";
 import { type BookCost, countingClient } from "./spending.ts";
 import { checkAnswer, newNonce } from "./summary-prompt.ts";

@@ -1,23 +1,15 @@
 import type { TokenCounter } from "../contract/token-counter.ts";
-import type { Wire, WireCall, WireMessage, WireRole } from "../contract/wire.ts";
-import { plainName } from "../stages/mark/data-block.ts";
-import { splitsPair } from "../stages/measure/scan.ts";
+import type { Wire, WireMessage, WireRole } from "../contract/wire.ts";
+import { inputText, type RedactText, type RenderLimits, renderMessage } from "../stages/cap/render-message.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { countAll, weighMessage, weightOf } from "../stages/prune/weight.ts";
-import { grouped } from "../values.ts";
-import { type PairedResult, pairResults } from "../wire/pair-results.ts";
+import { type PairedResult, pairResults, turnPlaces } from "../wire/pair-results.ts";
 import { mostPieces, startSplit } from "./plan-summary.ts";
 
 /** What the plan needs to know of one message. */
 export interface PlannedMessage {
   role: WireRole;
   tokens: number;
-}
-
-/** A result and the message of its call. */
-export interface PlannedPair {
-  message: number;
-  callMessage: number | null;
 }
 
 /** What must fit, in tokens. */
@@ -44,12 +36,15 @@ export interface CompactPlan {
  */
 export function planCompact(
   messages: readonly PlannedMessage[],
-  pairs: readonly PlannedPair[],
+  pairs: readonly Pick<PairedResult, "message" | "callMessage">[],
   room: CompactRoom,
 ): CompactPlan | null {
   const head = messages.findIndex(({ role }) => role !== "system" && role !== "other");
   if (head === -1) return null;
-  const places = cutPlaces(messages, pairs, head);
+  const places = turnPlaces(
+    messages.map(({ role }) => role),
+    pairs,
+  );
   if (places.length === 0) return null;
   const tails = tailTokens(messages);
   const before = messages.slice(0, head).reduce((sum, { tokens }) => sum + tokens, 0);
@@ -64,26 +59,6 @@ export function planCompact(
     .slice(head, cut)
     .reduce((sum, { role, tokens }) => sum + (role === "system" ? 0 : tokens), 0);
   return { head, cut, droppedTokens, keptTokens: before + tailAt(cut) };
-}
-
-function cutPlaces(messages: readonly PlannedMessage[], pairs: readonly PlannedPair[], head: number): number[] {
-  // Holds, as differences, how many pairs a cut before each message would split.
-  const opened = new Int32Array(messages.length + 1);
-  for (const { message, callMessage } of pairs) {
-    if (callMessage === null || callMessage >= message) continue;
-    opened[callMessage + 1] = (opened[callMessage + 1] ?? 0) + 1;
-    opened[message + 1] = (opened[message + 1] ?? 0) - 1;
-  }
-  const [turns, users]: [number[], number[]] = [[], []];
-  let split = 0;
-  messages.forEach(({ role }, at) => {
-    split += opened[at] ?? 0;
-    if (at <= head || split > 0) return;
-    // Some formats spread one turn over several messages. They stay together.
-    if (role === "assistant" && messages[at - 1]?.role !== "assistant") turns.push(at);
-    if (role === "user") users.push(at);
-  });
-  return turns.length > 0 ? turns : users;
 }
 
 function tailTokens(messages: readonly PlannedMessage[]): number[] {
@@ -150,75 +125,6 @@ function add(found: Map<string, Found>, text: string, weight: number, at: number
       const before = found.get(identifier)?.score ?? 0;
       found.set(identifier, { score: before + weight, last: at });
     }
-  }
-}
-
-/** How many characters of a message the summarising model reads. */
-interface RenderLimits {
-  /** For each text outside results. */
-  textChars: number;
-  /** For each result. */
-  resultChars: number;
-  /** For each call's input. */
-  inputChars: number;
-}
-
-const HEAD_SHARE = 0.5;
-/** How many characters beyond a cut are redacted too, so that no half of a secret is left. */
-const MARGIN_CHARS = 512;
-
-/** Replaces secrets in a text. */
-export type RedactText = (text: string) => string;
-
-/** Returns a message of any format as plain text. `tools` names the tool of each result. */
-export function renderMessage(
-  view: WireMessage,
-  tools: readonly string[],
-  at: number,
-  limits: RenderLimits,
-  redact: RedactText = (text) => text,
-): string {
-  const lines: string[] = [];
-  const texts = view.text === null ? [] : [view.text, ...(view.moreTexts ?? [])];
-  if (texts.length > 0)
-    lines.push(`#${at} ${view.role} says:`, ...texts.map((text) => shorten(text, limits.textChars, redact)));
-  for (const call of view.calls) {
-    lines.push(
-      `#${at} ${view.role} calls ${plainName(call.tool)}: ${shorten(inputText(call), limits.inputChars, redact)}`,
-    );
-  }
-  view.results.forEach(({ isError, texts: said, media }, index) => {
-    lines.push(`#${at} result of ${plainName(tools[index] ?? "a tool")}${isError ? " (failed)" : ""}:`);
-    lines.push(shorten(said.join("\n"), limits.resultChars, redact), ...mediaLine(media.count));
-  });
-  lines.push(...mediaLine(view.media.count));
-  return lines.join("\n");
-}
-
-function mediaLine(count: number): string[] {
-  return count === 0 ? [] : [`(images or files not shown: ${count})`];
-}
-
-/** Returns the start and the end of a long text, with a note of what is missing. */
-export function shorten(text: string, maxChars: number, redact: RedactText = (same) => same): string {
-  if (text.length <= maxChars) return redact(text);
-  const headChars = Math.floor(maxChars * HEAD_SHARE);
-  const tailChars = maxChars - headChars;
-  const start = redact(text.slice(0, headChars + MARGIN_CHARS));
-  const end = redact(text.slice(Math.max(0, text.length - tailChars - MARGIN_CHARS)));
-  const head = start.slice(0, splitsPair(start, headChars) ? headChars - 1 : headChars);
-  const tailStart = Math.max(0, end.length - tailChars);
-  const tail = end.slice(splitsPair(end, tailStart) ? tailStart + 1 : tailStart);
-  return `${head}\n(${grouped(text.length - head.length - tail.length)} characters not shown)\n${tail}`.toWellFormed();
-}
-
-/** Returns the input of a call as text, or an empty text if it has none. */
-function inputText({ input }: WireCall): string {
-  if (typeof input === "string") return input;
-  try {
-    return JSON.stringify(input) ?? "";
-  } catch {
-    return ""; // a circle or the like, which no request can hold either
   }
 }
 

@@ -1,7 +1,7 @@
 import type { WireCall, WireEdit, WireMessage, WireResult } from "../contract/wire.ts";
 import { isRecord, type JsonRecord } from "../values.ts";
 import { type ContentShape, readContent } from "./content.ts";
-import { jsonChars, withField } from "./record.ts";
+import { jsonChars, pick, withField } from "./record.ts";
 
 // This file serves formats in which a message is a list of blocks, and some of the blocks are calls or results.
 
@@ -117,6 +117,24 @@ const TYPES = /^(image|image_url|input_image|document|file|input_file|input_audi
 const FIELDS = ["inlineData", "inline_data", "fileData", "file_data"];
 /** A block of Bedrock has no type. Its only field names it. */
 const BEDROCK = new Set(["image", "document", "video"]);
+
+/** Returns a copy of a message with a text added at its end, or null if its content has no place for one. */
+export function sayAfter(message: unknown, text: string): JsonRecord | null {
+  if (!isRecord(message)) return null;
+  for (const field of ["content", "parts"]) {
+    const said: unknown = message[field];
+    if (typeof said === "string") return withField(message, field, `${said}\n\n${text}`);
+    if (!Array.isArray(said)) continue;
+    const like: unknown = said.find((block) => isRecord(block) && typeof block.text === "string");
+    return isRecord(like) ? withField(message, field, [...said, { ...pick(like, ["type"]), text }]) : null;
+  }
+  // Some frameworks wrap what is sent.
+  for (const inner of ["kwargs", "data", "message"]) {
+    const within = sayAfter(message[inner], text);
+    if (within !== null) return withField(message, inner, within);
+  }
+  return null;
+}
 
 /** Returns a copy of a message in which a text replaces each image, sound and file outside results. */
 export function replaceMedia(message: unknown, text: string): unknown {

@@ -1,4 +1,4 @@
-import type { Wire, WireCall, WireMessage, WireResult } from "../contract/wire.ts";
+import type { Wire, WireCall, WireMessage, WireResult, WireRole } from "../contract/wire.ts";
 
 /** A result with the call that it answers. */
 export interface PairedResult {
@@ -122,4 +122,33 @@ export function missingMessages(wire: Wire, calls: readonly WireCall[], text: st
   if (answerable.length === 0) return [];
   const whole = wire.missing(answerable, text);
   return wire.read(whole).results.length === answerable.length ? [whole] : single.filter((message) => message !== null);
+}
+
+/**
+ * Returns where a conversation may be cut, in order: before the messages of a turn, and never between a call and its
+ * result. If there is no assistant's turn, a user's message counts as one. Nothing is cut before the first message that
+ * is said.
+ */
+export function turnPlaces(
+  roles: readonly WireRole[],
+  pairs: readonly Pick<PairedResult, "message" | "callMessage">[],
+): number[] {
+  // Holds, as differences, how many pairs a cut before each message would split.
+  const opened = new Int32Array(roles.length + 1);
+  for (const { message, callMessage } of pairs) {
+    if (callMessage === null || callMessage >= message) continue;
+    opened[callMessage + 1] = (opened[callMessage + 1] ?? 0) + 1;
+    opened[message + 1] = (opened[message + 1] ?? 0) - 1;
+  }
+  const head = roles.findIndex((role) => role !== "system" && role !== "other");
+  const [turns, users]: [number[], number[]] = [[], []];
+  let split = 0;
+  roles.forEach((role, at) => {
+    split += opened[at] ?? 0;
+    if (at <= head || split > 0) return;
+    // Some formats spread one turn over several messages. They stay together.
+    if (role === "assistant" && roles[at - 1] !== "assistant") turns.push(at);
+    if (role === "user") users.push(at);
+  });
+  return turns.length > 0 ? turns : users;
 }

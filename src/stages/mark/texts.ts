@@ -89,6 +89,16 @@ export function mediaLeftOut({ count, bytes }: { count: number; bytes: number })
   return `[${what} of ${counted(bytes, "byte")} left out: the request was too large]`;
 }
 
+/** What stands for whole turns that were left out of one request. `kept` says where they are; empty if nobody kept them. */
+export function turnsLeftOut(messages: number, request: string | null, kept: string): string {
+  const tag = request !== null && quotesMarker(request) ? tagFor(request) : "";
+  return [
+    `[${counted(messages, "message")} left out here, with the calls and results in them: the request was too large${tag}]`,
+    ...(request === null ? [] : ["The user's latest request among them, word for word:", request]),
+    withTag(kept === "" ? "[The messages themselves were not saved]" : kept, tag),
+  ].join("\n");
+}
+
 /** The suffix that says only that the text was cut, with the limits in force. */
 export function truncatedSuffix(limits: Limits): string {
   const said = [
@@ -120,6 +130,7 @@ const OPENINGS = [
   "(?:repeats and terminal codes folded|white space left out):",
   "binary (?:output|artifact) not shown:",
   String.raw`(?:an image, sound or file|[\d,]+ images, sounds or files) of \d`,
+  String.raw`[\d,]+ messages? left out here`,
   "tool output truncated:",
   // access.ts
   "do not guess the rest",

@@ -42,6 +42,7 @@ function request(items: RungItem[], targetTokens: number, more: Partial<RungRequ
     total,
     windowTokens: 100_000,
     outsideMedia: [],
+    turns: [],
     newestTokens: 100,
     targetTokens,
     targetBytes: Infinity,
@@ -70,7 +71,7 @@ const places = (cuts: RungCut[]) =>
 describe("ladders", () => {
   it("in the built-in order and with a summary first", () => {
     const names = (ladder: Ladder) => ladderOf(ladder).rungs.map(({ name }) => name);
-    expect(names("default")).toEqual(["clamp-results", "prune", "drop-media", "compact", "reclamp"]);
+    expect(names("default")).toEqual(["clamp-results", "prune", "drop-media", "compact", "drop-turns", "reclamp"]);
     expect(names("compact-first")).toEqual(["compact", "rewrite-results"]);
     expect(ladderOf("default").maxSends).toBe(4);
     expect(ladderOf("compact-first").maxSends).toBe(5);
@@ -126,6 +127,28 @@ describe("ladders", () => {
     // The newest turn stays, so the target is never less than that turn.
     const little = { ...asked, targetTokens: 0, newestTokens: 3000 };
     expect(rung("compact").plan(little)).toEqual({ compactTo: 4101 });
+  });
+
+  it("drop-turns: the oldest until the rest fits with each result at its floor; never the newest, nothing for openclaw", () => {
+    const turns = [1, 3, 5, 7].map((from) => ({ from, weight: weight(40_000) }));
+    const total = weight(170_000);
+    const asked = (targetTokens: number, more: Partial<RungRequest> = {}) =>
+      rung("drop-turns").plan(request([], targetTokens, { turns, total, ...more }));
+    expect(asked(42_500 - 120)).toEqual({ leaveOut: { from: 1, to: 3 } });
+    expect(asked(42_500)).toEqual({ leaveOut: { from: 1, to: 3 } });
+    expect(asked(42_620)).toEqual({ cuts: [] });
+    expect(asked(32_500)).toEqual({ leaveOut: { from: 1, to: 5 } });
+    expect(asked(0)).toEqual({ leaveOut: { from: 1, to: 7 } });
+    // What results can give is left to the rung after it, unless it goes with its turn.
+    const results = [2, 4, 6, 8].map((message) => item(message, 38_000));
+    const withResults = (targetTokens: number) =>
+      rung("drop-turns").plan({ ...request(results, targetTokens), turns, total });
+    expect(withResults(6700)).toEqual({ cuts: [] });
+    expect(withResults(6500)).toEqual({ leaveOut: { from: 1, to: 3 } });
+    const all = request([], 0, { turns, total });
+    expect(rung("drop-turns").estimate(all).tokens).toBe(30_000);
+    const openclaw = { ...all, pruning: { ...all.pruning, preset: "openclaw" as const } };
+    expect(rung("drop-turns").estimate(openclaw)).toEqual({ tokens: 0, bytes: 0 });
   });
 
   it("reclamp: the hard limits, then fair shares, the newest last; under the floor only in need", () => {

@@ -3,11 +3,12 @@ import { fairShares } from "../clamp/fair-shares.ts";
 import { NUMBERS } from "../policy/defaults.ts";
 import { planBatch } from "../prune/plan-batch.ts";
 import { selectItems } from "../prune/prune-item.ts";
-import { subtract } from "../prune/weight.ts";
+import { add, NO_WEIGHT, subtract, type Weight } from "../prune/weight.ts";
 import {
   clampTo,
   cuttingRung,
-  type Pressure,
+  overChars,
+  Pressure,
   type Rung,
   type RungCut,
   type RungItem,
@@ -130,6 +131,43 @@ const reclamp: Rung = cuttingRung({ name: "reclamp", times: TIMES }, function* (
   }
 });
 
+/** About what the marker takes that stands for turns. */
+const MARKER: Weight = { chars: 400, tokens: 120, bytes: 400 };
+
+/**
+ * Leaves out whole old turns, the oldest first, and needs no model. The newest turn and what is before the first one
+ * stay. `reclamp` comes after it, so no more turns go than are over the target with every other result at its floor.
+ */
+const dropTurns: Rung = {
+  name: "drop-turns",
+  // How much the marker quotes is known only after it is written.
+  times: 2,
+  estimate: ({ turns, pruning }) =>
+    pruning.preset === "openclaw"
+      ? NOTHING
+      : turns.slice(0, -1).reduce<Weight>((sum, { weight }) => add(sum, weight), NO_WEIGHT),
+  plan(request) {
+    const { items, turns } = request;
+    const pressure = new Pressure(request);
+    pressure.free(subtract(NO_WEIGHT, MARKER));
+    const left = new Map<number, Weight>();
+    for (const item of items) {
+      const over = overChars(item, NUMBERS.pruneBatchFloorChars.default);
+      pressure.free(over);
+      left.set(item.message, add(left.get(item.message) ?? NO_WEIGHT, over));
+    }
+    const from = turns[0]?.from ?? 0;
+    let to = from;
+    for (const [at, { weight }] of turns.slice(0, -1).entries()) {
+      if (!pressure.isOver) break;
+      pressure.free(weight);
+      const next = turns[at + 1]?.from as number;
+      for (; to < next; to++) pressure.free(subtract(NO_WEIGHT, left.get(to) ?? NO_WEIGHT));
+    }
+    return from === to ? { cuts: [] } : { leaveOut: { from, to } };
+  },
+};
+
 /** Brings results under the hard limits only. A result within them stays whole, so there may be nothing to do. */
 const rewriteResults: Rung = cuttingRung({ name: "rewrite-results" }, overHardLimits);
 
@@ -165,10 +203,17 @@ function sharesOf(
     .filter(({ maxChars }, at) => maxChars < (sizes[at]?.chars ?? 0));
 }
 
-const RUNGS = [clampResults, prune, dropMedia, compact, reclamp, rewriteResults] as const;
+const RUNGS = [clampResults, prune, dropMedia, compact, dropTurns, reclamp, rewriteResults] as const;
 
 /** The names of the built-in rungs. */
-export type RungName = "clamp-results" | "prune" | "drop-media" | "compact" | "reclamp" | "rewrite-results";
+export type RungName =
+  | "clamp-results"
+  | "prune"
+  | "drop-media"
+  | "compact"
+  | "drop-turns"
+  | "reclamp"
+  | "rewrite-results";
 
 /**
  * Says which rungs are taken, in order. "default" is the built-in order, "compact-first" is `compact` and then
@@ -179,7 +224,7 @@ export type Ladder = "default" | "compact-first" | readonly (RungName | Rung)[];
 /** Returns the rungs of a ladder, and how often a request is sent at most. */
 export function ladderOf(ladder: Ladder): { rungs: readonly Rung[]; maxSends: number } {
   const maxSends = NUMBERS.recoverSends.default;
-  if (ladder === "default") return { rungs: [clampResults, prune, dropMedia, compact, reclamp], maxSends };
+  if (ladder === "default") return { rungs: [clampResults, prune, dropMedia, compact, dropTurns, reclamp], maxSends };
   if (ladder === "compact-first") {
     return {
       rungs: [{ ...compact, insists: true }, rewriteResults],

@@ -2,7 +2,7 @@ import type { Limits } from "../../contract/limits.ts";
 import type { PruningPolicy } from "../../contract/policy.ts";
 import type { VerdictKind } from "../../contract/verdict.ts";
 import type { PruneFrame, PruneItem } from "../prune/prune-item.ts";
-import { subtract, type Weight } from "../prune/weight.ts";
+import { NO_WEIGHT, subtract, type Weight } from "../prune/weight.ts";
 
 /** A result as rungs see it. */
 export interface RungItem extends PruneItem {
@@ -23,11 +23,20 @@ export interface RungMedia {
   weight: Weight;
 }
 
+/** A turn: an assistant's message, the results of its calls, and what is said until the next turn. */
+export interface RungTurn {
+  /** The index of its first message. */
+  from: number;
+  weight: Weight;
+}
+
 /** A refused request as rungs see it. Weights are estimates. */
 export interface RungRequest extends Omit<PruneFrame<RungItem>, "items" | "joints" | "excessChars"> {
   items: readonly RungItem[];
   /** Media in messages of users and assistants. Empty unless the caller allows them to be dropped. */
   outsideMedia: readonly RungMedia[];
+  /** The oldest first. The last one is the newest turn. The system prompt and the user's task are before the first. */
+  turns: readonly RungTurn[];
   /** The tokens of the last assistant's message and of everything after it. */
   newestTokens: number;
   /** The most that the messages may take. Rungs go on until the messages are within both. */
@@ -49,8 +58,11 @@ export type RungCut = { frees: Weight } & (
   | { message: number; to: "without-media" }
 );
 
-/** What a rung wants done: cuts in place, or a summary that brings the messages to at most `compactTo` tokens. */
-export type RungPlan = { cuts: RungCut[] } | { compactTo: number };
+/**
+ * What a rung wants done: cuts in place, a summary that brings the messages to at most `compactTo` tokens, or messages
+ * left out whole. `from` and `to` are where turns begin, and the message at `to` stays.
+ */
+export type RungPlan = { cuts: RungCut[] } | { compactTo: number } | { leaveOut: { from: number; to: number } };
 
 /** One way to make a refused request smaller. It only plans and changes nothing itself. */
 export interface Rung {
@@ -112,6 +124,11 @@ export class Pressure {
     this.tokens -= tokens;
     this.bytes -= bytes;
   }
+}
+
+/** Returns how much of a result is over a number of characters. A result that must not be changed has none. */
+export function overChars({ fixed, texts }: RungItem, maxChars: number): Weight {
+  return fixed ? NO_WEIGHT : portion(texts, 1 - part(maxChars, texts.chars));
 }
 
 /** Cuts a result to limits. It frees about the share of its texts that is over them. */
