@@ -119,6 +119,20 @@ describe("a host that builds its messages anew, after a restart", () => {
     expect(compact.mock.calls.length).toBeGreaterThan(1);
   });
 
+  it("shows a summary to no other talk of the same turns, in one process too", async () => {
+    const compact: Compactor["compact"] = async ({ messages }) => ({
+      messages: [user("Summary."), ...messages.slice(-1)],
+      summaryTokens: 5,
+    });
+    const spillway = await createSpillway({ store: null, ledger: null, env: {} });
+    const talk = (said: string) => [user("hi"), { role: "assistant", content: said }, user("and?")];
+    const { sent, send } = provider(10_000);
+    await spillway.call(talk(words(60_000)), send, { ...OPTIONS, compactor: { compact } });
+    expect(sent.at(-1)).toEqual([user("Summary."), user("and?")]);
+    await spillway.call(talk("something else"), send, OPTIONS);
+    expect(sent.at(-1)).toEqual(talk("something else"));
+  });
+
   it("knows the window, and what is sent besides the messages", async () => {
     const { call } = restarting();
     const { sent, send } = provider(9520, 9500);
