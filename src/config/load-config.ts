@@ -1,14 +1,18 @@
 import { homedir, userInfo } from "node:os";
 import { dirname, isAbsolute, parse, resolve } from "node:path";
+import type { ModelEndpoint } from "../contract/model-client.ts";
 import type { ForcedRow, PolicyInput } from "../contract/policy.ts";
-import { messageOf, SpillwayError } from "../errors.ts";
-import { mergeInputs } from "../stages/policy/merge-rows.ts";
-import { type Environment, policyFromEnvironment } from "../stages/policy/policy-from-environment.ts";
+import { messageOf, nearestName, SpillwayError } from "../errors.ts";
+import { definedOnly, mergeInputs } from "../stages/policy/merge-rows.ts";
+import {
+  type Environment,
+  KEY_VARIABLE,
+  policyFromEnvironment,
+  summarizerFromEnvironment,
+} from "../stages/policy/policy-from-environment.ts";
 import { ConfigFault, printable } from "./config-fault.ts";
 import { removeEntry } from "./config-node.ts";
 import { type Found, findProjectConfig, findUserConfig, type Refuse } from "./find-config.ts";
-import { mistypedVariables } from "./mistyped-variables.ts";
-import { type SummarizerConfig, toSummarizer } from "./to-summarizer.ts";
 import type { UserOptions } from "./to-user-options.ts";
 
 /** Where to look. Everything defaults to this process. */
@@ -156,7 +160,7 @@ interface Read {
 async function readPolicy(path: string, kind: "project" | "user", { home, lenient }: Loaded): Promise<Read> {
   const isProject = kind === "project";
   // Side by side: the validator takes longer to load than a file to read.
-  const [root, { validateConfig }, { toPolicy }, { toUserOptions }, { ruleFaults }, trust, { strategies }, other] =
+  const [{ root, dropped }, { validateConfig }, { toPolicy }, { ruleFaults, toUserOptions }, trust, { strategies }] =
     await Promise.all([
       import("./read-config.ts").then(({ readConfig }) =>
         readConfig(path, isProject ? MAX_PROJECT_BYTES : MAX_USER_BYTES),
@@ -164,12 +168,9 @@ async function readPolicy(path: string, kind: "project" | "user", { home, lenien
       import("./validate-config.ts"),
       import("./to-policy.ts"),
       import("./to-user-options.ts"),
-      import("./rule-faults.ts"),
       import("./project-trust.ts"),
       isProject || lenient ? import("../stages/clamp/strategies/index.ts") : { strategies: [] },
-      import("./other-program.ts"),
     ]);
-  const dropped = other.dropOtherSections(root, path);
   const ignored = isProject ? trust.refuseUntrusted(root, strategies) : trust.unusedKeys(root);
   if (dropped !== null) ignored.push(dropped);
   for (;;) {
@@ -214,4 +215,61 @@ function ownHome(): string | null {
   } catch {
     return null;
   }
+}
+
+const PREFIX = "SPILLWAY_";
+/** Every variable of ours, without that. */
+const KNOWN = new Set([
+  "CONFIG",
+  "DIR",
+  "HEAD_SHARE",
+  "MAX_BYTES",
+  "MAX_CHARS",
+  "MAX_LINES",
+  "MAX_TOKENS",
+  "OFF",
+  "PROFILE",
+  "STRATEGY",
+  "SUMMARY_ENDPOINT",
+  "SUMMARY_KEY",
+  "SUMMARY_MODEL",
+  "SUMMARY_SPEAKS",
+]);
+
+/** What to say of variables that nobody reads and that look much like one of ours. Others may be somebody else's. */
+export function mistypedVariables(env: Environment): string[] {
+  return Object.keys(env).flatMap((variable) => {
+    const name = variable.slice(PREFIX.length);
+    if (!variable.startsWith(PREFIX) || KNOWN.has(name)) return [];
+    const near = nearestName(name, KNOWN);
+    return near === undefined ? [] : [`${printable(variable)} is ignored; did you mean ${PREFIX}${near}?`];
+  });
+}
+
+/** What configs say of the model that summarises, the strongest last. */
+interface SummarizerConfig extends Partial<Omit<ModelEndpoint, "key">> {
+  enabled?: boolean;
+  /** The environment variable that has the key: keys do not stand in config files. */
+  keyVariable?: string;
+}
+
+/** The summarising model: the environment's word, else the user's config, if that is on and complete. */
+function toSummarizer(config: SummarizerConfig, env: Environment): ModelEndpoint | undefined {
+  const { enabled, endpoint, model, speaks = "openai", keyVariable = KEY_VARIABLE } = config;
+  const { timeoutMs, maxConcurrent, maxAnswerTokens, maxCallsPerHour, maxCharsPerHour } = config;
+  const { inputPrice, outputPrice } = config;
+  const caps = definedOnly({
+    timeoutMs,
+    maxConcurrent,
+    maxAnswerTokens,
+    maxCallsPerHour,
+    maxCharsPerHour,
+    inputPrice,
+    outputPrice,
+  });
+  const named = summarizerFromEnvironment(env);
+  if (named !== null) return { ...named, ...caps };
+  if (!enabled || endpoint === undefined || model === undefined) return undefined;
+  const key = env[keyVariable]?.trim();
+  return { endpoint, model, speaks, ...(key ? { key } : {}), ...caps };
 }

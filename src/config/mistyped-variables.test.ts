@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { mistypedVariables } from "./mistyped-variables.ts";
+import { mistypedVariables } from "./load-config.ts";
 
 it("knows every variable that the source reads, and names it to who mistypes it", () => {
   const src = join(import.meta.dirname, "..");

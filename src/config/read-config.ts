@@ -1,13 +1,21 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { extname } from "node:path";
+import { basename, extname } from "node:path";
 import { SpillwayError } from "../errors.ts";
 import { grouped } from "../values.ts";
 import { ConfigFault, printable } from "./config-fault.ts";
 import type { ConfigNode } from "./config-node.ts";
 
-/** Reads a config file into a tree. The parser is loaded for the file's format only. */
-export async function readConfig(path: string, maxBytes: number): Promise<ConfigNode> {
-  const text = await readText(path, maxBytes);
+/** Reads a config file into a tree. `dropped` names the sections of another program's config that were taken out. */
+export async function readConfig(
+  path: string,
+  maxBytes: number,
+): Promise<{ root: ConfigNode; dropped: ConfigFault | null }> {
+  const root = await parseText(await readText(path, maxBytes), path);
+  return { root, dropped: dropOtherSections(root, path) };
+}
+
+/** The parser is loaded for the file's format only. */
+async function parseText(text: string, path: string): Promise<ConfigNode> {
   const extension = extname(path).toLowerCase();
   const isJson = extension.startsWith(".json") || (!/^\.ya?ml$/.test(extension) && /^\s*(\{|\/[/*])/.test(text));
   if (isJson) {
@@ -54,4 +62,25 @@ function reason(error: unknown): string {
   if (code === "EISDIR") return "it is a folder";
   if (code === "EACCES" || code === "EPERM") return "no permission";
   return error instanceof Error ? error.message : String(error);
+}
+
+/** The sections of OpenClaw's config that we read. Its `tools` and `commands` are not ours. */
+const READ = ["agent", "agents", "models"];
+/** Sections that only OpenClaw's config has. */
+const ITS_OWN = ["gateway", "channels", "wizard", "bindings", "cron", "skills", "plugins"];
+
+/**
+ * Takes out of OpenClaw's config what we do not read, and names it. Returns null if the file is none, or has nothing else.
+ * A file is known by its name, or by a section that only that program has.
+ */
+function dropOtherSections(root: ConfigNode, path: string): ConfigFault | null {
+  if (root.kind !== "map") return null;
+  const isIts =
+    /^(openclaw|clawdbot|moltbot)\b/i.test(basename(path)) ||
+    (READ.some((key) => root.entries.has(key)) && ITS_OWN.some((key) => root.entries.has(key)));
+  if (!isIts) return null;
+  const others = [...root.entries.keys()].filter((key) => !READ.includes(key));
+  for (const key of others) root.entries.delete(key);
+  if (others.length === 0) return null;
+  return new ConfigFault(root.at, `this is OpenClaw's config; not read: ${others.map(printable).join(", ")}`);
 }

@@ -3,7 +3,10 @@ import type { ModelEndpoint } from "../contract/model-client.ts";
 import type { Retention } from "../contract/store.ts";
 import type { SignatureInput } from "../contract/verdict.ts";
 import { definedOnly } from "../stages/policy/merge-rows.ts";
+import { ConfigFault } from "./config-fault.ts";
+import { type ConfigNode, type PathStep, positionOf } from "./config-node.ts";
 import type { PlainConfig } from "./validate-config.ts";
+import { pathText } from "./validate-config.ts";
 
 /** Where things are kept and what is redacted, as the user's own config says. */
 export interface UserOptions {
@@ -71,4 +74,28 @@ function toRedact(redact: Plain["redact"]): UserOptions["redact"] {
   if (typeof redact === "boolean") return redact ? "on" : "off";
   if (typeof redact !== "object") return redact;
   return { ...redact, rules: redact.rules ?? [] };
+}
+
+/** What is wrong with the redaction rules of a file, each at its place: said here, nobody meets it in an agent's run. */
+export async function ruleFaults(root: ConfigNode, { redact }: UserOptions): Promise<ConfigFault[]> {
+  const rules = typeof redact === "object" ? redact.rules : [];
+  if (rules.length === 0) return [];
+  const { compilePrograms, compileRules } = await import("../stages/redact/compile-rules.ts");
+  const faults: ConfigFault[] = [];
+  const check = (path: PathStep[], compile: () => unknown): void => {
+    try {
+      compile();
+    } catch (error) {
+      const why = (error as Error).message.replace(/^redaction(?: rule \d+)?: /, "");
+      // A rule without its name or its pattern is none.
+      faults.push(new ConfigFault(positionOf(root, path), `${pathText(path)}: ${why}`, path.slice(0, 3)));
+    }
+  };
+  for (const [index, rule] of rules.entries()) {
+    const path = ["redact", "rules", index];
+    check([...path, "name"], () => compileRules([{ name: rule.name, literal: "a plain text" }]));
+    check([...path, "pattern" in rule ? "pattern" : "literal"], () => compilePrograms(rule));
+  }
+  if (faults.length === 0) check(["redact", "rules"], () => compileRules(rules));
+  return faults;
 }

@@ -12,7 +12,7 @@ import { counted } from "../values.ts";
 import { detectWire, wireNamed, wires } from "../wire/index.ts";
 import { plainWire } from "../wire/registry.ts";
 import { budgetBatch, insureResults } from "./clamp-results.ts";
-import { Conversation, type Item } from "./conversation.ts";
+import { Conversation, type Item, writeMessages } from "./conversation.ts";
 import { cutResults, frameOf } from "./cut-results.ts";
 import type { Form } from "./form.ts";
 import { Memories, type Memory } from "./memories.ts";
@@ -21,7 +21,6 @@ import { Preparation, textOf } from "./preparation.ts";
 import { MessageReader } from "./read-message.ts";
 import type { Prepared } from "./report.ts";
 import { type RequestAbout, RequestMemory } from "./request-memory.ts";
-import { writeMessages } from "./write-messages.ts";
 import { aboutOf, emptyReport, reportOf } from "./write-report.ts";
 
 /** Tools whose policy is remembered. */
