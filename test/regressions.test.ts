@@ -138,3 +138,14 @@ describe("a clamp must not", () => {
     expect(clampText(names, {}).text).toBe(names);
   });
 });
+
+it("a note on repeats never stands behind a part of its line", () => {
+  const log = `${"a line before\n".repeat(20)}${"delta cache and more words here\n".repeat(39)}end of it\n`;
+  for (let maxChars = 60; maxChars < 240; maxChars += 7)
+    for (const strategy of ["tail", "head-tail"]) {
+      const { text } = clampText(log, { maxChars }, { strategy, fold: true, exitCode: 137 });
+      const lines = text.split("\n");
+      for (const [at, line] of lines.entries())
+        if (line.startsWith("[previous line")) expect(log.split("\n")).toContain(lines[at - 1]);
+    }
+});

@@ -135,10 +135,16 @@ function outsideNotes(region: Region, at: number, side: "before" | "after"): num
   return side === "before" ? Math.max(0, note.at - region.at) : note.at + note.length - region.at;
 }
 
-/** Behind a note on repeats that stands there: without the line that it speaks of it says nothing. */
+const BREAK = 10;
+
+/** Behind a note on repeats that stands there, or behind a part of a line: it speaks of a line that is shown whole. */
 function pastRepeats(region: Region, at: number): number {
-  const note = region.spans.find((span) => span.counts === "folded" && span.at === region.at + at);
-  return note === undefined ? at : at + note.length;
+  const { bytes } = region;
+  const isInside = region.at + at > 0 && bytes[at - 1] !== BREAK;
+  const lineEnd = isInside ? bytes.indexOf(BREAK, at) + 1 : 0;
+  const places = lineEnd > 0 ? [at, lineEnd] : [at];
+  const note = region.spans.find((span) => span.counts === "folded" && places.includes(span.at - region.at));
+  return note === undefined ? at : note.at - region.at + note.length;
 }
 
 /** Source line breaks from region byte `from` to the region's end. */
