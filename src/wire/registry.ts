@@ -8,6 +8,7 @@ import { mcp } from "./mcp.ts";
 import { openaiChat } from "./openai-chat.ts";
 import { openaiResponses } from "./openai-responses.ts";
 import { pi } from "./pi.ts";
+import { readsStored } from "./stored-message.ts";
 
 const MIN_SCORE = 0.5;
 const MIN_LEAD = 0.1;
@@ -23,7 +24,7 @@ export const wires: readonly Wire[] = [
   langchain,
   mcp,
   pi,
-];
+].map(readsStored);
 
 /** Returns the format of that name, or null. */
 export function wireNamed(name: string): Wire | null {

@@ -4,6 +4,7 @@ import type { Wire } from "../../contract/wire.ts";
 import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { wireNamed, wires } from "../../wire/index.ts";
+import { loaded } from "../../wire/stored-message.ts";
 import { type Recorded, recordedIn } from "../replay/index.ts";
 import { openTranscript, readSnapshot } from "./transcripts/open-transcript.ts";
 import { readContext } from "./transcripts/read-context.ts";
@@ -15,7 +16,7 @@ export function readRecorded(file: string, wireName?: string): Recorded[] {
   const found = recordedIn(wholeValue(file), name, wire);
   if (found.length > 0) return found;
   const transcript = openTranscript(file, wireName);
-  const { messages } = readSnapshot(transcript.path, (snapshot) => readContext(transcript, snapshot));
+  const messages = readSnapshot(transcript.path, (old) => readContext(transcript, old).messages.map(loaded));
   return [{ name, wire: transcript.wire, messages }];
 }
 

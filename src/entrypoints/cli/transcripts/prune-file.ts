@@ -1,9 +1,10 @@
 import { SpillwayError } from "../../../errors.ts";
 import type { PrepareOptions, PruneReport, Spillway } from "../../../index.ts";
+import { loaded } from "../../../wire/stored-message.ts";
 import { appendEdits } from "./append-edits.ts";
 import { isEntry, isPlainEntry, surveyEntries } from "./entries.ts";
 import { readDocument, readSnapshot, type Transcript, tryOut } from "./open-transcript.ts";
-import { type Context, readContext } from "./read-context.ts";
+import { type Context, readContext, type Source } from "./read-context.ts";
 import { breakOf, parseLine, readLines } from "./read-lines.ts";
 import { rewriteFile, type Sink, type Snapshot } from "./rewrite-file.ts";
 
@@ -23,7 +24,7 @@ export async function pruneRequest(
   options: PrepareOptions,
   request: number,
 ): Promise<{ messages: unknown[]; report: PruneReport }> {
-  const { messages } = readSnapshot(transcript.path, (snapshot) => readContext(transcript, snapshot));
+  const messages = readSnapshot(transcript.path, (old) => readContext(transcript, old).messages.map(loaded));
   const ends = messages.flatMap((message, index) =>
     transcript.wire.read(message).role === "assistant" ? [index] : [],
   );
@@ -47,7 +48,7 @@ export async function pruneFile(
   const prune = async (old: Snapshot): Promise<Pruned> => {
     const context = readContext(transcript, old);
     const { messages, report } = await spillway.prepare(context.messages, { ...prepare, wire: wire.name });
-    made = { context, messages, report, changes: changesOf(context, messages) };
+    made = { messages, report, changes: changesOf(context, messages) };
     return made;
   };
   const usesEdits =
@@ -55,8 +56,8 @@ export async function pruneFile(
   let done: { backup: string | null; appendedBytes: number } = { backup: null, appendedBytes: 0 };
   if (usesEdits) {
     await appendEdits(path, dryRun, async function* (old) {
-      for (const [targetId, message] of (await prune(old)).changes) {
-        yield { targetId: String(targetId), content: (message as { content?: unknown }).content };
+      for (const { source, message } of (await prune(old)).changes) {
+        yield { targetId: String(source.id), content: (message as { content?: unknown }).content };
       }
     });
   } else {
@@ -64,37 +65,42 @@ export async function pruneFile(
       const pruned = await prune(old);
       if (kind === "document") sink.write(readDocument(path, old, wire).text(pruned.messages));
       else writeLines(old, sink, pruned.changes);
-      return pruned.changes.size > 0;
+      return pruned.changes.length > 0;
     };
     done = dryRun ? await tryOut(path, make) : await rewriteFile(path, make);
   }
   const pruned = made as Pruned | null;
   if (pruned === null) throw new Error("the transcript was not read");
-  return { by: usesEdits ? "edits" : "rewrite", changed: pruned.changes.size, report: pruned.report, ...done };
+  return { by: usesEdits ? "edits" : "rewrite", changed: pruned.changes.length, report: pruned.report, ...done };
 }
 
 interface Pruned {
-  context: Context;
   messages: unknown[];
   report: PruneReport;
-  changes: Map<string | number, unknown>;
+  changes: Change[];
 }
 
-/** The changed messages, each under the line or entry that it comes from. */
-function changesOf({ messages, sources }: Context, prepared: readonly unknown[]): Map<string | number, unknown> {
-  const changes = new Map<string | number, unknown>();
-  for (const [index, source] of sources.entries()) {
-    if (source !== null && prepared[index] !== messages[index]) changes.set(source, prepared[index]);
-  }
-  return changes;
+/** A message in its new form, and where it comes from. */
+interface Change {
+  source: Source;
+  message: unknown;
 }
 
-function writeLines({ descriptor, bytes }: Snapshot, sink: Sink, changes: ReadonlyMap<string | number, unknown>): void {
+function changesOf({ messages, sources }: Context, prepared: readonly unknown[]): Change[] {
+  return sources.flatMap((source, index) => {
+    const message = prepared[index];
+    return source !== null && message !== messages[index] ? [{ source, message }] : [];
+  });
+}
+
+/** Writes the file with these changes. Lines that do not change are copied unread. */
+function writeLines({ descriptor, bytes }: Snapshot, sink: Sink, changes: readonly Change[]): void {
+  const changed = new Map(changes.map(({ source, message }) => [source.from, message]));
   for (const line of readLines(descriptor, 0, bytes)) {
-    const value = parseLine(line);
-    const message = changes.get(isEntry(value) ? value.id : line.from);
+    const message = changed.get(line.from);
     if (message === undefined) sink.copy(line.from, line.to);
     else {
+      const value = parseLine(line);
       const isWrapped = isEntry(value) || isPlainEntry(value);
       sink.write(`${JSON.stringify(isWrapped ? { ...(value as object), message } : message)}${breakOf(line)}`);
     }

@@ -15,6 +15,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { writeChildModule } from "../../../../test/child-module.ts";
+import { heldChars } from "../../../../test/held-chars.ts";
 import { createSpillway } from "../../../index.ts";
 import { LOST_RESULT } from "../../../stages/mark/texts.ts";
 import { memoryStore } from "../../../storage/stores/memory.ts";
@@ -600,6 +601,52 @@ describe("prune FILE", () => {
     expect(entries).toHaveLength(14);
     expect(entries[3]?.message.content[0]?.text).toMatch(/^\[Old tool result content cleared\]/);
     expect(entries.at(-1)?.message.content[0]?.text).toBe(lines(150));
+  });
+
+  it.each(["session", "messages"])(
+    "of a %s holds no long line, and does what it does with all of them in memory",
+    async (kind) => {
+      const ids = ["1", "2", "3", "4", "5", "6", "7", "8"];
+      const messages = [user("go"), ...ids.flatMap((id) => [call(id), result(id, `${id}\n${lines(400)}`)])];
+      const entries = messages.map((one, at) => message(`e${at}`, at === 0 ? null : `e${at - 1}`, one));
+      const path = save(kind === "session" ? jsonl(header, ...entries) : jsonl(...messages));
+      const open = () => createSpillway({ store: memoryStore({ secret: new Uint8Array(32) }), ledger: null, env: {} });
+      const { dryRun: _dryRun, ...prepare } = options;
+      const whole = await (await open()).prepare<unknown>(messages, { ...prepare, wire: "pi" });
+      expect(whole.report.results.cleared).toBeGreaterThan(0);
+      const held: number[] = [];
+      const fresh = await open();
+      const watched: typeof spillway = {
+        ...fresh,
+        prepare(given, more) {
+          held.push(heldChars(given));
+          return fresh.prepare(given, more);
+        },
+      };
+      const pruned = await pruneFile(openTranscript(path), watched, options);
+      expect(pruned.changed).toBe(whole.messages.filter((one, at) => one !== messages[at]).length);
+      const values: unknown[] = read(path);
+      const now = kind === "messages" ? values : read(path).flatMap((one) => one.message ?? []);
+      expect(now).toEqual(whole.messages);
+      expect(held).toHaveLength(1);
+      expect(held[0]).toBeLessThan(lines(400).length / 4);
+    },
+  );
+
+  it("shows edits that stand on long lines", async () => {
+    const long = lines(100);
+    const edit = (id: string, targetId: string, replacement: unknown) =>
+      entry(id, null, { type: "context_edit", targetId, replacement }) as never;
+    const path = session(
+      edit("e1", "r1", { content: [{ type: "text", text: `edited ${long}` }] }),
+      edit("e2", "r2", { content: [{ type: "text", text: "short" }] }),
+      edit("e3", "r3", null),
+      edit("e4", "u0", { content: [{ type: "text", text: `task ${long}` }] }),
+    );
+    const { messages } = await pruneRequest(openTranscript(path), spillway, { pruning: { mode: "off" } }, 7);
+    const texts = (messages as { content: { text?: string }[] }[]).map(({ content }) => content[0]?.text);
+    expect(texts.slice(0, 5)).toEqual([`task ${long}`, undefined, `edited ${long}`, undefined, "short"]);
+    expect(messages).toHaveLength(12);
   });
 
   it("appends edits where it can, and shows any request without touching the file", async () => {

@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { heldChars } from "../../test/held-chars.ts";
+import { wireNamed, wires } from "./registry.ts";
+import { loaded, StoredMessage } from "./stored-message.ts";
+
+const long = "output ".repeat(2000);
+const messages = {
+  anthropic: [
+    {
+      role: "assistant",
+      content: [
+        { type: "text", text: long },
+        { type: "tool_use", id: "1", name: "f", input: { long } },
+      ],
+    },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "1", content: [{ type: "text", text: long }] }] },
+    {
+      role: "user",
+      content: [
+        { type: "text", text: long },
+        { type: "text", text: `${long}2` },
+      ],
+    },
+  ],
+  pi: [
+    { role: "toolResult", toolCallId: "1", toolName: "f", content: [{ type: "text", text: long }], isError: false },
+    { role: "bashExecution", command: "ls", output: long },
+    { role: "odd", content: 7 },
+  ],
+} as const;
+
+describe("stored messages", () => {
+  it.each(Object.entries(messages))("are read, written and sent as %s reads the message itself", (name, all) => {
+    const wire = wireNamed(name) ?? expect.fail();
+    for (const message of all) {
+      const stored = new StoredMessage(() => structuredClone(message));
+      const view = wire.read(stored);
+      expect(structuredClone(view)).toEqual(wire.read(message));
+      const edits = view.results.map(({ at }) => ({ at, texts: ["short"] }));
+      expect(wire.write(stored, edits)).toEqual(wire.write(message, edits));
+      expect(wire.sent?.(stored)).toEqual(wire.sent?.(message));
+      expect(loaded(stored)).toEqual(loaded(message));
+    }
+  });
+
+  it.each(Object.entries(messages))("leave no text of %s in what was read of them", (name, all) => {
+    const wire = wireNamed(name) ?? expect.fail();
+    let loads = 0;
+    for (const message of all) {
+      const stored = new StoredMessage(() => (loads++, message));
+      const view = wire.read(stored);
+      const before = loads;
+      expect(heldChars(view)).toBeLessThan(200);
+      expect(loads).toBe(before);
+      for (const { texts } of view.results) expect(texts.join("")).toContain(long);
+      expect(loads - before).toBe(view.results.length);
+    }
+  });
+
+  it("are read by every wire", () => {
+    for (const wire of wires) expect(wire.read(new StoredMessage(() => null))).toEqual(wire.read(null));
+  });
+});
