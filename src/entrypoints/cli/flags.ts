@@ -85,6 +85,13 @@ export function readShare(flag: string): (text: string) => number {
   };
 }
 
+/** Reads a window: a number of tokens, 1 or more. */
+export function readWindow(text: string): number {
+  const tokens = wholeNumber("--window")(text);
+  if (tokens >= 1) return tokens;
+  throw new InvalidArgumentError("--window takes a whole number of 1 or more, such as 64000.");
+}
+
 /** Reads a flag's whole number of 0 or more; with `signed` also a negative one. */
 export function wholeNumber(flag: string, signed = false): (text: string) => number {
   return (text) => {

@@ -7,6 +7,7 @@ import {
   addTranscriptFlags,
   optionsFromFlags,
   type PolicyFlags,
+  readWindow,
   type TranscriptFlags,
   toldEnd,
   wayOf,
@@ -17,6 +18,7 @@ import { writeJson, writeOut } from "../write-out.ts";
 interface GuardFlags extends PolicyFlags, PlaceFlags, TranscriptFlags {
   redact: boolean;
   session?: string;
+  window?: number;
 }
 
 /** `spillway guard`: brings the results in a transcript under the limits. */
@@ -27,17 +29,19 @@ export function addGuardCommand(program: Command): void {
     .argument("<file>", "JSON lines of a pi or OpenClaw session, or JSON of any message format");
   addTranscriptFlags(addPlaceFlag(addPolicyFlags(command)))
     .option("--session <name>", "the session that saved outputs belong to")
+    .option("--window <tokens>", "the model's context in tokens; one result gets at most 0.3 of it", readWindow)
     .option("--no-redact", "save secrets as they are")
     .addHelpText(
       "after",
       `
-Results over 50 KiB or 2000 lines are cut, details over 8,192 bytes too, calls without a result get one that says so, and
-broken characters are repaired. All else stays byte for byte. The file is replaced at once and kept as a .bak; a pi session
-that knows context_edit gets such records instead, and no line of it is changed.
+Results over 50 KiB or 2000 lines are cut, and so is the output of commands that a person ran in pi. Details over 8,192 bytes
+are cut too, calls without a result get one that says so, and broken characters are repaired. All else stays byte for byte.
+The file is replaced at once and kept as a .bak; a pi session that knows context_edit gets such records instead, and no line
+of it is changed.
 
 Examples:
   spillway guard session.jsonl --dry-run
-  spillway guard session.jsonl
+  spillway guard session.jsonl --window 32000
   spillway guard messages.json --wire anthropic --max-bytes 20000 --json`,
     )
     .action((file: string, flags: GuardFlags) => guardTranscript(file, flags));
@@ -63,6 +67,7 @@ async function guardTranscript(file: string, flags: GuardFlags): Promise<void> {
     by: wayOf(flags),
     dryRun: flags.dryRun ?? false,
     session: flags.session,
+    window: flags.window,
   }).finally(() => place?.close());
   if (flags.json) return writeJson({ file, dryRun: flags.dryRun ?? false, ...report });
   const would = flags.dryRun ? "would be " : "";
@@ -72,7 +77,7 @@ async function guardTranscript(file: string, flags: GuardFlags): Promise<void> {
     ...(report.unread > 0 ? [`${counted(report.unread, "line")} could not be read, and stay as they are`] : []),
     ...(report.detailsLeft > 0
       ? [
-          `details over 8,192 bytes stay in ${counted(report.detailsLeft, "message")}: an edit cannot change them, --rewrite can`,
+          `details over 8,192 bytes, or a command's output over the limits, stay in ${counted(report.detailsLeft, "message")}: an edit cannot change them, --rewrite can`,
         ]
       : []),
     ...toldEnd(report),

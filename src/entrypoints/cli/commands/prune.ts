@@ -6,6 +6,7 @@ import {
   addTranscriptFlags,
   optionsFromFlags,
   type PolicyFlags,
+  readWindow,
   type TranscriptFlags,
   toldEnd,
   wayOf,
@@ -32,7 +33,7 @@ export function addPruneCommand(program: Command): void {
     .argument("<file>", "JSON lines of a pi or OpenClaw session, or JSON of any message format");
   addTranscriptFlags(addPlaceFlag(addPolicyFlags(command)))
     .option("--request <n>", "print the n-th request as it would be sent, and change nothing", wholeNumber("--request"))
-    .option("--window <tokens>", "the model's context in tokens", wholeNumber("--window"))
+    .option("--window <tokens>", "the model's context in tokens", readWindow)
     .option("--model <name>", "the model's name, by which its window is found")
     .option("--mode <name>", "how much is pruned: adaptive (default), aggressive or off", readMode)
     .option("--session <name>", "the session that saved outputs belong to")

@@ -6,7 +6,7 @@ import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { counted, grouped } from "../../../values.ts";
 import { PRICES, type Prices, policies, type Replayed, replay, type Totals, writePage } from "../../replay/index.ts";
 import { readDuration } from "../amounts.ts";
-import { wholeNumber } from "../flags.ts";
+import { readWindow, wholeNumber } from "../flags.ts";
 import { alignTable, cell } from "../table.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
@@ -147,12 +147,6 @@ function readTtl(text: string): number {
   const ttlMs = readDuration(text);
   if (ttlMs <= most) return ttlMs;
   throw new InvalidArgumentError(`--cache-ttl takes at most ${most / 3_600_000}h; got "${text}"`);
-}
-
-function readWindow(text: string): number {
-  const tokens = wholeNumber("--window")(text);
-  if (tokens >= 1) return tokens;
-  throw new InvalidArgumentError("--window takes a whole number of 1 or more, such as 64000.");
 }
 
 function addPolicy(name: string, others: string[] = []): string[] {

@@ -1,5 +1,6 @@
 import type { GuardedSession, SessionManager } from "../../../histories/histories.ts";
 import type { Spillway } from "../../../index.ts";
+import { isRecord } from "../../../values.ts";
 import { appendEdits } from "./append-edits.ts";
 import { type Entry, freeId, isEntry, isPlainEntry, type Survey, surveyEntries } from "./entries.ts";
 import { readDocument, readSnapshot, type Transcript, tryOut } from "./open-transcript.ts";
@@ -12,6 +13,8 @@ export interface GuardFileOptions {
   by?: "edits" | "rewrite" | undefined;
   dryRun: boolean;
   session?: string | undefined;
+  /** The model's context in tokens, of which one result gets a share. */
+  window?: number | undefined;
 }
 
 /** What guarding a transcript did, or would do. */
@@ -23,7 +26,7 @@ export interface GuardReport {
   filled: number;
   /** Lines that are not JSON or are too long to be read. They are kept as they were. */
   unread: number;
-  /** Details over their limit that stay, since a context_edit changes content only. */
+  /** Messages whose details, or whose command's output, stay over the limit, since a context_edit changes content only. */
   detailsLeft: number;
   bytesBefore: number;
   bytesAfter: number;
@@ -46,11 +49,11 @@ export async function guardFile(
   const by = options.by ?? (survey?.hasEdits ? "edits" : "rewrite");
   let counts: Counts = { ...NONE };
   let [bytesBefore, bytesAfter] = [0, 0];
-  const { session } = options;
+  const { session, window } = options;
   if (by === "edits" && survey !== null) {
     const appended = await appendEdits(path, options.dryRun, (old, tree) => {
       counts = { ...NONE };
-      return editSteps(old, tree, new Chain(spillway, { wire: "pi", session, fillMissing: false }), counts);
+      return editSteps(old, tree, new Chain(spillway, { wire: "pi", session, window, fillMissing: false }), counts);
     });
     return { by, ...counts, backup: null, appendedBytes: 0, ...appended };
   }
@@ -58,7 +61,7 @@ export async function guardFile(
     counts = { ...NONE };
     bytesBefore = old.bytes;
     const counting = countBytes(sink);
-    const startChain = (wire: string) => new Chain(spillway, { wire, session, fillMissing: true });
+    const startChain = (wire: string) => new Chain(spillway, { wire, session, window, fillMissing: true });
     const work = { old, sink: counting, counts, startChain };
     if (kind === "document") await guardDocument(transcript, work);
     else if (kind === "messages") await guardMessages(transcript, work);
@@ -95,9 +98,13 @@ interface Work {
 /** A guarded session that returns what it would have persisted. */
 class Chain {
   readonly #guarded: GuardedSession<SessionManager>;
+  readonly #boundOutput: (message: CommandRun) => Promise<CommandRun>;
   #taken: unknown[] = [];
 
-  constructor(spillway: Spillway, options: { wire: string; session: string | undefined; fillMissing: boolean }) {
+  constructor(spillway: Spillway, options: ChainOptions) {
+    const { session, window } = options;
+    this.#boundOutput = (message) =>
+      boundOutput(message, (one) => spillway.guard(one, { wire: "pi", session, window }));
     const manager = { appendMessage: (message: unknown) => void this.#taken.push(message) };
     this.#guarded = spillway.guardSession(manager as SessionManager, { async: true, ...options });
   }
@@ -106,8 +113,34 @@ class Chain {
   async take(message: unknown): Promise<{ before: unknown[]; message: unknown }> {
     this.#taken = [];
     await (this.#guarded.session.appendMessage as (message: unknown) => unknown)(message);
-    return { before: this.#taken.slice(0, -1), message: this.#taken.at(-1) };
+    const taken = this.#taken.at(-1);
+    return { before: this.#taken.slice(0, -1), message: isCommandRun(taken) ? await this.#boundOutput(taken) : taken };
   }
+}
+
+interface ChainOptions {
+  wire: string;
+  session: string | undefined;
+  window: number | undefined;
+  fillMissing: boolean;
+}
+
+/** A command that a person ran in pi. The model reads it as that person's words, so no wire has its output as a result. */
+interface CommandRun {
+  role: "bashExecution";
+  output: string;
+}
+
+function isCommandRun(message: unknown): message is CommandRun {
+  return isRecord(message) && message.role === "bashExecution" && typeof message.output === "string";
+}
+
+/** The message with its output as the result of a tool `bash` would be guarded. */
+async function boundOutput(message: CommandRun, guard: (message: unknown) => Promise<unknown>): Promise<CommandRun> {
+  const content = [{ type: "text", text: message.output }];
+  const guarded = await guard({ role: "toolResult", toolCallId: null, toolName: "bash", content, isError: false });
+  const [block] = (guarded as { content: typeof content }).content;
+  return block === undefined || block.text === message.output ? message : { ...message, output: block.text };
 }
 
 async function guardDocument({ path, wire }: Transcript, { old, sink, counts, startChain }: Work): Promise<void> {
@@ -143,10 +176,13 @@ async function guardEntries(work: Work): Promise<void> {
   const { ids } = surveyEntries(old);
   let chain = startChain("pi");
   let last: string | null = null;
+  const places = new Places();
   for (const line of readLines(old.descriptor, 0, old.bytes)) {
     const entry = readable(line, counts);
     if (!isEntry(entry)) {
-      await guardPlain(entry, line, chain, work);
+      const filled = counts.filled;
+      await guardPlain(places.moved(entry), { entry, line, chain }, work);
+      places.pass(line, counts.filled - filled);
       continue;
     }
     // The entry is on another branch, and calls that are open on the branch before are not answered here.
@@ -165,9 +201,34 @@ async function guardEntries(work: Work): Promise<void> {
   }
 }
 
+/** Where the lines of a plain list come to stand. The oldest sessions name entries by their place. */
+class Places {
+  /** For each old place that had new lines put before it: how many new lines stand before it in all. */
+  readonly #shifts: { place: number; shift: number }[] = [];
+  #place = 0;
+
+  /** Goes on to the next line. */
+  pass(line: Line, newLines: number): void {
+    if (isBlank(line)) return;
+    if (newLines > 0) this.#shifts.push({ place: this.#place, shift: (this.#shifts.at(-1)?.shift ?? 0) + newLines });
+    this.#place++;
+  }
+
+  /** The entry with the place that it names moved as far as that entry was moved. */
+  moved(entry: unknown): unknown {
+    const { firstKeptEntryIndex: named } = (entry ?? {}) as { firstKeptEntryIndex?: unknown };
+    const shift = typeof named === "number" ? this.#shifts.findLast(({ place }) => place <= named)?.shift : undefined;
+    return shift === undefined ? entry : { ...(entry as object), firstKeptEntryIndex: (named as number) + shift };
+  }
+}
+
 /** Guards the message of a line that is not part of a tree: the oldest sessions are plain lists. */
-async function guardPlain(entry: unknown, line: Line, chain: Chain, { sink, counts }: Work): Promise<void> {
-  if (!isPlainEntry(entry)) return sink.copy(line.from, line.to);
+async function guardPlain(
+  moved: unknown,
+  { entry, line, chain }: { entry: unknown; line: Line; chain: Chain },
+  { sink, counts }: Work,
+): Promise<void> {
+  if (!isPlainEntry(entry)) return moved === entry ? sink.copy(line.from, line.to) : writeLine(sink, moved, line, null);
   const { before, message } = await chain.take(entry.message);
   counts.filled += before.length;
   for (const lost of before) {
@@ -204,9 +265,9 @@ async function* editSteps(
     const entry = readable(line, counts);
     if (!isEntry(entry) || entry.type !== "message" || !branch.has(entry.id) || edited.has(entry.id)) continue;
     const { message } = await chain.take(entry.message);
-    const before = (entry.message ?? {}) as { content?: unknown; details?: unknown };
-    const { content, details } = (message ?? {}) as { content?: unknown; details?: unknown };
-    if (details !== before.details) counts.detailsLeft++;
+    const before = (entry.message ?? {}) as { content?: unknown; details?: unknown; output?: unknown };
+    const { content, details, output } = (message ?? {}) as typeof before;
+    if (details !== before.details || output !== before.output) counts.detailsLeft++;
     if (content === before.content) continue;
     counts.changed++;
     yield { targetId: entry.id, content };

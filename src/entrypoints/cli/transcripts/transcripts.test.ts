@@ -285,6 +285,46 @@ describe("guard FILE", () => {
     readSnapshot(listed, (snapshot) => expect(messagesOf(transcript, snapshot).messages.length).toBe(3));
   });
 
+  it("moves the places that the oldest sessions name as far as it moved those entries", async () => {
+    const old = (value: object) => ({ type: "message", timestamp: "t", message: value });
+    const kept = (firstKeptEntryIndex: number) => ({ type: "compaction", summary: "s", firstKeptEntryIndex });
+    const values = [old(call("c")), old(user("x")), old(call("d", "e")), old(user("y"))];
+    const path = save(
+      jsonl({ type: "session", id: "s" }, ...values, "", "no JSON", kept(1), kept(2), kept(3), kept(4)),
+    );
+    expect(await guard(path)).toMatchObject({ changed: 0, filled: 3 });
+    const lines = read(path);
+    const named = lines.flatMap(({ firstKeptEntryIndex: at }) => (at === undefined ? [] : [lines[at]?.message]));
+    expect(named).toEqual(values.map((one) => one.message));
+  });
+
+  it("bounds the output of commands that a person ran, and says where an edit cannot", async () => {
+    const run = (output: string) => ({ role: "bashExecution", command: "make", output, exitCode: 0, timestamp: 1 });
+    const values = [header, message("u1", null, run(lines(9000))), message("u2", "u1", run("ok"))];
+    const path = save(jsonl(...values));
+    expect(await guard(path, { by: "edits" })).toMatchObject({ changed: 0, detailsLeft: 1 });
+    expect(await guard(path)).toMatchObject({ changed: 1 });
+    const [, long, short] = read(path) as unknown as { message: ReturnType<typeof run> }[];
+    expect({ ...long?.message, output: "" }).toEqual(run(""));
+    expect(long?.message.output).toMatch(/line 0 of some output\n[^]*line 8999 of some output\n\[Output cut to fit/);
+    expect(Buffer.byteLength(long?.message.output ?? "")).toBeLessThanOrEqual(50 * 1024);
+    expect(short?.message).toEqual(run("ok"));
+    expect(await guard(path)).toMatchObject({ changed: 0 });
+  });
+
+  it("gives one result its share of a window that is stated", async () => {
+    const run = { role: "bashExecution", command: "make", output: lines(900), timestamp: 1 };
+    const values = [header, message("a1", null, call("c")), message("r1", "a1", result("c", lines(900)))];
+    const path = save(jsonl(...values, message("u1", "r1", run)));
+    expect(await guard(path)).toMatchObject({ changed: 0 });
+    expect(await guard(path, { window: 4000 })).toMatchObject({ changed: 2 });
+    const [, , cut, command] = read(path) as unknown as { message: { content: { text: string }[]; output: string } }[];
+    for (const text of [cut?.message.content[0]?.text, command?.message.output]) {
+      expect(text?.length).toBeLessThanOrEqual(4800);
+      expect(text?.length).toBeGreaterThan(4000);
+    }
+  });
+
   it("dry runs change nothing; a link stays a link; the mode stays", async () => {
     const path = save(jsonl(header, message("r1", null, result("c", lines(9000)))));
     const text = readFileSync(path, "utf8");
