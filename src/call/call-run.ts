@@ -182,7 +182,9 @@ export class CallRun<Message> {
     const next = await reduceDraft(draft, rungs, goal, verdict.kind, tools);
     if (next === draft) return null;
     this.#noteSummary(draft, next);
-    if (fits(next, goal)) return next;
+    const last = this.#taken.at(-1);
+    const isInsisted = rungs.some(({ name, insists }) => insists && name === last?.rung) && last?.freedTokens !== 0;
+    if (isInsisted || fits(next, goal)) return next;
     const systemAndTools = systemAndToolsTokens ?? 0;
     const share = leftoverShare(
       verdict,

@@ -102,6 +102,18 @@ describe("call", () => {
     expect(kinds().filter((kind) => kind === "overflow-detected")).toHaveLength(1);
   });
 
+  it("a large result keeps what the limit leaves, whatever its tool may print", async () => {
+    const { spillway } = await open();
+    const { sent, send } = provider(16_000);
+    const lines = Array.from({ length: 3500 }, (_, at) => `line ${at} took ${at ** 3} ms and wrote ${at ** 2} bytes`);
+    const [call, result] = turn("c1", lines.join("\n"));
+    (call?.content as Block[]).forEach((block) => Object.assign(block, { name: "exec" }));
+    const pruning = { insure: false, batch: { maxChars: 10_000_000, windowShare: 1 } };
+    await spillway.call([user("go"), call, result] as Message[], send, { ...OPTIONS, pruning });
+    expect(sent).toHaveLength(2);
+    expect(tokensOf(sent[1] ?? [])).toBeGreaterThan(12_000);
+  });
+
   it("what is not about size is thrown as it came, and nothing is sent again", async () => {
     const { spillway, kinds } = await open();
     for (const error of [new Error("429 rate limit reached, try again in 5s"), new TypeError("no network"), "text"]) {
@@ -776,6 +788,35 @@ describe("compaction", () => {
     expect(sent).toHaveLength(3);
     expect(sent[2]?.[0]).toEqual(user("Summary: all went well."));
     expect(sent[2]?.at(-1)).toEqual(user("more"));
+  });
+
+  it("is asked once before each send, though what it gives is still too large", async () => {
+    for (const ladder of ["default", "compact-first"] as const) {
+      const { spillway } = await open();
+      const steps: string[] = [];
+      const shorten = (messages: readonly unknown[]) =>
+        messages.map((message) => {
+          const { role, content } = message as Message;
+          return typeof content === "string" ? user(content.slice(0, content.length * 0.7)) : { role, content };
+        });
+      const compactor: Compactor = {
+        compact: async ({ messages }) => {
+          steps.push("compact");
+          return { messages: shorten(messages), summaryTokens: 5 };
+        },
+      };
+      const { send } = provider(10_000);
+      const sends = (given: Message[]) => {
+        steps.push("send");
+        return send(given);
+      };
+      await spillway
+        .call([user(words(90_000)), ...turn("c1", "ok")], sends, { ...OPTIONS, compactor, ladder })
+        .catch(() => {});
+      expect(steps.join(" ")).toBe(
+        ladder === "default" ? "send compact" : "send compact send compact send compact send",
+      );
+    }
   });
 
   it("one that parts calls from results, throws or frees nothing is not used", async () => {

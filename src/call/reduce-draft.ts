@@ -64,6 +64,7 @@ export async function reduceDraft(
         fits: fits(now, goal),
         fault,
       });
+      if (isLess && rung.insists) return now;
       if (!isLess && !rung.insists) break;
     }
   }
@@ -96,7 +97,7 @@ async function takeRung(
       const messages = await untilAborted(leaveOutTurns(draft, plan.leaveOut, goal, tools), signal);
       return { next: messages && new Draft(draft.wire, messages, scale), fault: null };
     }
-    if (tools.compactor === null || tools.compactions.count >= (rung.times ?? NUMBERS.recoverCompactions.default))
+    if (tools.compactor === null || tools.compactions.count >= NUMBERS.recoverCompactions.default)
       return { next: null, fault: null };
     tools.compactions.count++;
     const { wire } = draft;

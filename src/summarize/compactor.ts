@@ -118,7 +118,10 @@ async function compactBy(
   // Many secrets look like ids, so a name that redaction would change is left out.
   const isMissing = (name: string) => !summary.includes(name) && (redact?.(name) ?? name) === name;
   const body = withMissing(summary, named.filter(isMissing));
-  const request = latestRequest(read.views, cut, summaries);
+  const room = input.targetTokens - plan.keptTokens - AROUND_TOKENS - maxChars / CHARS_PER_TOKEN;
+  const quoteChars = Math.max(NUMBERS.compactQuoteChars.default, Math.floor(room * CHARS_PER_TOKEN));
+  const asked = latestRequest(read.views, cut, summaries);
+  const request = asked && shorten(asked, quoteChars);
   const text = compactionText(body, { model: client.model, messages: dropped.length, request, savedCopy });
   const compacted = [
     ...messages.slice(0, cut).filter((_message, at) => !isOld(read.views[at] as WireMessage, at)),
@@ -142,7 +145,7 @@ function latestRequest(views: readonly WireMessage[], cut: number, summaries: Kn
   if (known !== null) return known.request;
   // A summary of an earlier process holds the request in its text already.
   if (looksCompacted(asked.text)) return null;
-  return shorten([asked.text, ...(asked.moreTexts ?? [])].join("\n"), NUMBERS.compactQuoteChars.default);
+  return [asked.text, ...(asked.moreTexts ?? [])].join("\n");
 }
 
 /** The tool name under which messages are saved. */

@@ -145,7 +145,12 @@ export const NUMBERS = {
   compactTextChars: row(20_000, 200, 10_000_000, "as above, of each message's own text"),
   compactCalls: row(20, 1, 1000, "calls for one conversation; for a longer one each message is read in a shorter form"),
   compactIdentifiers: row(12, 0, 1000, "names, paths and ids that a summary must have; those it lacks are added"),
-  compactQuoteChars: row(2000, 0, 100_000, "of the user's latest request that stands in the summary word for word"),
+  compactQuoteChars: row(
+    2000,
+    0,
+    100_000,
+    "of the user's latest request that is quoted at least; all of it if there is room",
+  ),
   contextTokens: row(200_000, 1, 1_000_000_000, "the window of a model that nobody stated and our table does not have"),
 
   smallArtifactBytes: row(64 * KIB, 0, MIB, "up to this an artifact is a row in the database, over it a file"),

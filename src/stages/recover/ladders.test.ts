@@ -85,6 +85,15 @@ describe("ladders", () => {
       { item: { message: 2 }, limits: { maxChars: 120_000 } },
     ]);
     expect(cutsOf(rung("clamp-results"), request([item(2, 120_000)], 0))).toEqual([]);
+    // Only what must go: 209,136 characters, of which 60,000 may stay.
+    const large = request([item(12, 209_136, { isNewest: true })], 15_000, { resultChars: 3000 });
+    expect(cutsOf(rung("clamp-results"), large)).toMatchObject([{ limits: { maxChars: 59_999, maxLines: 2000 } }]);
+    const two = request([item(2, 100_000), item(4, 60_000), item(6, 2900)], 30_000, { resultChars: 3000 });
+    expect(cutsOf(rung("clamp-results"), two)).toMatchObject([
+      { item: { message: 2 }, limits: { maxChars: 58_550 } },
+      { item: { message: 4 }, limits: { maxChars: 58_550 } },
+    ]);
+    expect(cutsOf(rung("clamp-results"), request([item(2, 100_000)], 30_000, { resultChars: 3000 }))).toEqual([]);
     const many = [1, 2, 3].map(() => item(12, 90_000, { isNewest: true }));
     expect(cutsOf(rung("clamp-results"), request(many, 0))).toHaveLength(3);
     const small = request([item(2, 5000)], 0, { resultChars: 2000 });

@@ -16,20 +16,23 @@ import {
   shortenTo,
 } from "./rung.ts";
 
+/** How often shares are reduced for one refusal. The size of a marker is known only after it is written. */
+const TIMES = 4;
+
 /**
- * Brings each result under its share of the window, and the results that no model has seen yet under one shared budget.
- * This rarely removes anything that matters.
+ * Cuts results that are over their share of the window, and those that no model has seen yet and that are over their
+ * shared budget. It takes only what must go: each keeps a fair part of what the target leaves, and at least its share.
  */
-const clampResults: Rung = cuttingRung({ name: "clamp-results" }, function* (request) {
+const clampResults: Rung = cuttingRung({ name: "clamp-results", times: TIMES }, function* (request, pressure) {
   const open = request.items.filter(({ fixed }) => !fixed);
   const newest = open.filter(({ isNewest }) => isNewest).map((item) => ({ ...item, shown: item.texts, item }));
   const shares = new Map(
     planBatch(newest, request.pruning, request.windowTokens).map((share) => [share.item.item, share.maxChars]),
   );
-  for (const item of open) {
-    const most = Math.min(request.resultChars, shares.get(item) ?? Infinity);
-    if (item.texts.chars > most) yield clampTo(item, { maxChars: most });
-  }
+  const shareOf = (item: RungItem) => Math.min(request.resultChars, shares.get(item) ?? Infinity);
+  const over = open.filter((item) => item.texts.chars > shareOf(item));
+  for (const { item, maxChars } of sharesOf(over, new Map(), pressure, shareOf))
+    yield clampTo(item, { ...request.hardLimits, maxChars });
 });
 
 /** The newest turn is counted with this margin, because a compactor may count tokens differently. */
@@ -39,10 +42,9 @@ const SUMMARY_TOKENS = 800;
 
 const NOTHING = { tokens: 0, bytes: 0 };
 
-/** Lets the caller's compactor summarise old turns. If there is none, this rung is not taken. */
+/** Lets the caller's compactor summarise old turns, once for each refusal. If there is none, this rung is not taken. */
 const compact: Rung = {
   name: "compact",
-  times: NUMBERS.recoverCompactions.default,
   // How much a summary leaves is not known before it is made.
   estimate: ({ canCompact, total }) => (canCompact ? { tokens: total.tokens, bytes: total.bytes } : NOTHING),
   plan: ({ targetTokens, total, targetBytes, newestTokens }) => {
@@ -97,9 +99,6 @@ const prune: Rung = cuttingRung({ name: "prune" }, function* (request, pressure)
   }
 });
 
-/** How often shares are reduced for one refusal. The size of a marker is known only after it is written. */
-const TIMES = 4;
-
 /**
  * The least characters that a result keeps. The second value is used if the request would not surely fit with the
  * first.
@@ -114,6 +113,7 @@ const FLOORS = [NUMBERS.pruneBatchFloorChars.default, NUMBERS.recoverFloorChars.
 const reclamp: Rung = cuttingRung({ name: "reclamp", times: TIMES }, function* (request, pressure) {
   const limits = new Map<RungItem, RungCut>();
   for (const cut of overHardLimits(request)) {
+    if (!pressure.isOver) return;
     limits.set(cut.item, cut);
     yield cut;
   }
@@ -121,7 +121,7 @@ const reclamp: Rung = cuttingRung({ name: "reclamp", times: TIMES }, function* (
   for (const floor of FLOORS) {
     for (const isNewest of [false, true]) {
       const group = open.filter((item) => item.isNewest === isNewest);
-      for (const { item, maxChars } of sharesOf(group, limits, pressure, floor)) {
+      for (const { item, maxChars } of sharesOf(group, limits, pressure, () => floor)) {
         const cut = clampTo(item, { ...request.hardLimits, maxChars });
         const before = limits.get(item)?.frees ?? { chars: 0, tokens: 0, bytes: 0 };
         limits.set(item, cut);
@@ -183,7 +183,7 @@ function sharesOf(
   group: readonly RungItem[],
   limits: ReadonlyMap<RungItem, RungCut>,
   pressure: Pressure,
-  floor: number,
+  floorOf: (item: RungItem) => number,
 ) {
   const sizes = group.map((item) => ({
     chars: item.texts.chars - (limits.get(item)?.frees.chars ?? 0),
@@ -199,7 +199,7 @@ function sharesOf(
     Math.max(0, Math.floor(chars * (1 - share))),
   );
   return group
-    .map((item, at) => ({ item, maxChars: Math.max(floor, shares[at] as number) }))
+    .map((item, at) => ({ item, maxChars: Math.max(floorOf(item), shares[at] as number) }))
     .filter(({ maxChars }, at) => maxChars < (sizes[at]?.chars ?? 0));
 }
 
@@ -227,7 +227,7 @@ export function ladderOf(ladder: Ladder): { rungs: readonly Rung[]; maxSends: nu
   if (ladder === "default") return { rungs: [clampResults, prune, dropMedia, compact, dropTurns, reclamp], maxSends };
   if (ladder === "compact-first") {
     return {
-      rungs: [{ ...compact, insists: true }, rewriteResults],
+      rungs: [{ ...compact, times: NUMBERS.recoverCompactions.default, insists: true }, rewriteResults],
       maxSends: NUMBERS.recoverCompactFirstSends.default,
     };
   }

@@ -69,7 +69,10 @@ export interface Rung {
   name: string;
   /** How often it may be taken in one call. If it is left out: once for each refusal. */
   times?: number;
-  /** If true, the rung is tried again even if it freed nothing. */
+  /**
+   * If true, the rung is tried again even if it freed nothing. If it freed something, the request is sent before
+   * anything else is tried.
+   */
   insists?: boolean;
   /** The kinds of refusal for which it goes before all others. */
   firstFor?: readonly VerdictKind[];
