@@ -250,7 +250,8 @@ function check(ran: Ran, one: Case, { nearShare, spareShare }: Sharpness): void 
   const canFit = floor <= (isBytes ? ran.maxBytes : window) * spareShare;
   if (ran.outcome === "overflow") expect(ran.error).toBeInstanceOf(OverflowError);
   // The ladder compact-first sends after each summary, whether it is enough or not.
-  const after = ran.hasNumbers && one.ladder === "default" ? requests.slice(1).map(({ inputTokens }) => inputTokens) : [];
+  const after =
+    ran.hasNumbers && one.ladder === "default" ? requests.slice(1).map(({ inputTokens }) => inputTokens) : [];
   const over = after.filter((tokens) => tokens > window);
   // One number does not tell what stands beside the messages: then there is one try to find out, and it ends there.
   if (!ran.knowsBeside) expect(over.length).toBeLessThanOrEqual(1);
