@@ -106,10 +106,10 @@ describe("call", () => {
     const { spillway } = await open();
     const { sent, send } = provider(16_000);
     const lines = Array.from({ length: 3500 }, (_, at) => `line ${at} took ${at ** 3} ms and wrote ${at ** 2} bytes`);
-    const [call, result] = turn("c1", lines.join("\n"));
-    (call?.content as Block[]).forEach((block) => Object.assign(block, { name: "exec" }));
+    const call = { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "exec", input: {} }] };
+    const messages = [user("go"), call, ...turn("c1", lines.join("\n")).slice(1)];
     const pruning = { insure: false, batch: { maxChars: 10_000_000, windowShare: 1 } };
-    await spillway.call([user("go"), call, result] as Message[], send, { ...OPTIONS, pruning });
+    await spillway.call(messages, send, { ...OPTIONS, pruning });
     expect(sent).toHaveLength(2);
     expect(tokensOf(sent[1] ?? [])).toBeGreaterThan(12_000);
   });
