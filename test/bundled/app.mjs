@@ -9,7 +9,8 @@ export async function admitLarge({ lines, logs = false, ...options }) {
   const spillway = await createSpillway({ ...options, ...(logs && { logger }) });
   const { text, receipt } = await spillway.admit({ tool: "bash", output: Readable.from(chunks(lines)) });
   const found = receipt.artifact && (await spillway.search(receipt.artifact, { pattern: "^line 1\\d\\d " })).total;
-  return { shownChars: text.length, saved: receipt.saved, faults: receipt.faults ?? [], found, told };
+  const read = receipt.artifact && (await spillway.recall(receipt.artifact, { lines: [151, 151] })).text.slice(0, 8);
+  return { shownChars: text.length, saved: receipt.saved, faults: receipt.faults ?? [], found, read, told };
 }
 
 function* chunks(lines) {
