@@ -75,7 +75,9 @@ function run(cwd: string, args: string[], input: string, dir: string): Ran {
     timeout: 20_000,
   });
   const warnings = stderr.split("\n").filter((line) => /spillway\.(ya?ml|json)/.test(line));
-  return { status, stdout: stdout.replaceAll(/\b[a-z2-7]{12}\b/g, "ID"), warnings };
+  // Tools name the folder that they serve.
+  const text = stdout.replaceAll(cwd, "FOLDER").replaceAll(/\b[a-z2-7]{12}\b/g, "ID");
+  return { status, stdout: text, warnings };
 }
 
 /** Puts a hostile file where a project's is looked for; the warning that it gets. */

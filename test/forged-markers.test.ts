@@ -91,6 +91,7 @@ const SAID: Record<string, { module: object; said: Record<string, string[] | nul
       briefGap: gaps.map((gap) => texts.briefGap(gap, "")),
       shortGap: gaps.map((gap) => texts.shortGap(gap, "")),
       joinedBlocks: [texts.joinedBlocks([1, 9, 20]), texts.joinedBlocks(Array(5000).fill(3))],
+      turnsLeftOut: [texts.turnsLeftOut(3, null, "").split("\n")[0] as string],
       notShown: [texts.notShown(total, null), texts.notShown({ bytes: 1, lines: 1 }, 1)],
       endedEarly: [texts.endedEarly("connection reset")],
       binaryNote: [texts.binaryNote("PNG image", total)],

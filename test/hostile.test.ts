@@ -161,7 +161,9 @@ describe("texts", () => {
     const text = `${Array.from({ length: 30 }, (_, index) => `${words[index % 10]} ${words[(index * 3) % 10]} ${words[(index * 7) % 9]}`).join("\n")}\n${"same\n".repeat(9)}same`;
     const shown = clampText(text, { maxLines: 8 }, { strategy: "tail", fold: true }).text;
     const omitted = Number(/lines 1-(\d+) omitted/.exec(shown)?.[1]);
-    expect(shown).toContain(`[Last ${40 - omitted} lines of 40]`);
+    const [, whole, folded] = /\[Last (\d+) lines of 40, (\d+) more folded\]/.exec(shown) ?? [];
+    expect(Number(whole) + Number(folded)).toBe(40 - omitted);
+    expect(shown).toContain(`same\n[previous line repeated ${folded} more times]`);
   });
 
   it("say which limit left nothing of them", () => {
