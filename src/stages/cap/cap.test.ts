@@ -251,6 +251,60 @@ describe("cap", () => {
     );
   });
 
+  it.each<[string, (text: string) => Record<string, unknown>, (message: never) => string]>([
+    [
+      "pi",
+      (content) => ({ role: "assistant", content: [{ type: "toolCall", id: "w", arguments: { path: "a", content } }] }),
+      (message: { content: [{ arguments: object }] }) => JSON.stringify(message.content[0].arguments),
+    ],
+    [
+      "anthropic",
+      (content) => ({ role: "assistant", content: [{ type: "tool_use", id: "w", input: { path: "a", content } }] }),
+      (message: { content: [{ input: object }] }) => JSON.stringify(message.content[0].input),
+    ],
+    [
+      "openai-chat",
+      (content) => ({
+        role: "assistant",
+        tool_calls: [{ id: "w", function: { name: "write", arguments: JSON.stringify({ path: "a", content }) } }],
+      }),
+      (message: { tool_calls: [{ function: { arguments: string } }] }) => message.tool_calls[0].function.arguments,
+    ],
+    [
+      "openai-responses",
+      (content) => ({ type: "function_call", call_id: "w", arguments: JSON.stringify({ path: "a", content }) }),
+      (message: { arguments: string }) => message.arguments,
+    ],
+    [
+      "gemini",
+      (content) => ({ role: "model", parts: [{ functionCall: { name: "write", args: { path: "a", content } } }] }),
+      (message: { parts: [{ functionCall: { args: object } }] }) => JSON.stringify(message.parts[0].functionCall.args),
+    ],
+    [
+      "bedrock",
+      (content) => ({ role: "assistant", content: [{ toolUse: { toolUseId: "w", input: { path: "a", content } } }] }),
+      (message: { content: [{ toolUse: { input: object } }] }) => JSON.stringify(message.content[0].toolUse.input),
+    ],
+    [
+      "langchain",
+      (content) => ({ type: "ai", content: "", tool_calls: [{ id: "w", args: { path: "a", content } }] }),
+      (message: { tool_calls: [{ args: object }] }) => JSON.stringify(message.tool_calls[0].args),
+    ],
+  ])("one long call costs its arguments, not the history: %s", (_format, write, read) => {
+    const [before, after] = [
+      { role: "user", content: "write it" },
+      { role: "user", content: "thanks" },
+    ];
+    const capped = cap([before, write("x".repeat(200_000)), after]);
+    expect(capped.messages).toHaveLength(3);
+    expect(capped).toMatchObject({ droppedMessages: false, contentTruncated: true, truncated: true });
+    const input = JSON.parse(read(capped.messages[1] as never)) as { path: string; content: string };
+    expect(input.path).toBe("a");
+    expect(input.content).toMatch(/^x{1000,}\n…\(truncated\)…$/);
+    // What has room is not cut.
+    expect(cap([before, write("x".repeat(20_000)), after]).messages[1]).toEqual(write("x".repeat(20_000)));
+  });
+
   it("takes what JSON cannot say: cycles, getters that throw, no list at all", () => {
     const cycle: Record<string, unknown> = { role: "user", content: "x" };
     cycle.self = cycle;

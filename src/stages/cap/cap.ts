@@ -32,7 +32,7 @@ export interface CappedHistory {
   truncated: boolean;
   /** True if a message within `limit` is missing. */
   droppedMessages: boolean;
-  /** True if a text, thinking or partialJson was cut. */
+  /** True if a text, thinking, partialJson or an argument of a call was cut. */
   contentTruncated: boolean;
   /** The bytes of `messages` as JSON in UTF-8. */
   bytes: number;
@@ -58,8 +58,8 @@ interface Copy {
 }
 
 /**
- * Returns a history in at most `maxBytes` of JSON. Removes what a reader cannot use, cuts long texts, leaves out the
- * oldest messages, and replaces a message that does not fit even alone by a placeholder. Never changes what it is
+ * Returns a history in at most `maxBytes` of JSON. Removes what a reader cannot use, cuts long texts, cuts
+ * the arguments of calls in a message that would not fit otherwise, leaves out the oldest messages, and replaces a message that does not fit even alone by a placeholder. Never changes what it is
  * given.
  */
 export function cap(messages: MessageSource, options: CapOptions = {}): CappedHistory {
@@ -122,7 +122,8 @@ class Page {
 
   #take(index: number): boolean {
     const room = this.#left - (this.#copies.size > 0 ? 1 : 0);
-    const copy = copyMessage(this.#source.at(index), room);
+    const message = this.#source.at(index);
+    const copy = copyMessage(message, room, false) ?? copyMessage(message, room, true);
     if (copy === null) return false;
     this.#left = room - copy.bytes;
     this.#copies.set(index, copy);
@@ -130,9 +131,9 @@ class Page {
   }
 }
 
-/** Returns null if the message takes more than `maxBytes` as JSON. Reads no more of it than that. */
-function copyMessage(message: unknown, maxBytes: number): Copy | null {
-  const { value, isShortened, isReduced } = lightenMessage(message);
+/** Returns null if the message takes more than `maxBytes` as JSON. Copies no more of it than that. */
+function copyMessage(message: unknown, maxBytes: number, cutsCalls: boolean): Copy | null {
+  const { value, isShortened, isReduced } = lightenMessage(message, cutsCalls);
   try {
     const walk = startWalk(maxBytes);
     const copied = copyWhole(value, maxBytes, walk);

@@ -8,7 +8,7 @@ export const CUT_MARKER = "\n…(truncated)…";
 /** A message as another agent reads it, and what was done to it. Unchanged values are shared, not copied. */
 export interface Lightened {
   value: unknown;
-  /** True if a text, thinking or partialJson was cut. */
+  /** True if a text, thinking, partialJson or an argument of a call was cut. */
   isShortened: boolean;
   /** True if details, a signature or the data of media were removed. */
   isReduced: boolean;
@@ -50,9 +50,17 @@ const HOLDERS = new Set(
 /** Fields that hold a result as data. A model reads each text in it. */
 const DATA = new Set(["response", "json"]);
 
-/** Removes from a message what another agent cannot use, and cuts its long texts. Never throws, and changes nothing. */
-export function lightenMessage(message: unknown): Lightened {
-  const walk = new Walk();
+/** Fields that hold the arguments of a call: as data, or as text of JSON. */
+const ARGUMENTS = new Set(["arguments", "args", "input"]);
+/** Fields that hold calls. */
+const CALLS = new Set(["tool_calls", "function", "functionCall", "toolUse", "additional_kwargs"]);
+
+/**
+ * Removes from a message what another agent cannot use, and cuts its long texts. With `cutsCalls` it cuts long texts in
+ * the arguments of calls too. Never throws, and changes nothing.
+ */
+export function lightenMessage(message: unknown, cutsCalls = false): Lightened {
+  const walk = new Walk(cutsCalls);
   try {
     const value = walk.visit(message, null, 0, false);
     return { value, isShortened: walk.isShortened, isReduced: walk.isReduced };
@@ -66,6 +74,11 @@ class Walk {
   isShortened = false;
   isReduced = false;
   #parts = MAX_PARTS;
+  readonly #cutsCalls: boolean;
+
+  constructor(cutsCalls: boolean) {
+    this.#cutsCalls = cutsCalls;
+  }
 
   visit(value: unknown, field: string | null, level: number, isData: boolean): unknown {
     if (typeof value === "string") return isData || field === null || TEXTS.has(field) ? this.#cut(value) : value;
@@ -101,7 +114,7 @@ class Walk {
       else if (!isData && (ACCOUNTS.has(name) || this.#isRemoved(name, value, field, text("type")))) isChanged = true;
       else {
         const asData = isData || DATA.has(name) || (name === "value" && text("type")?.endsWith("json") === true);
-        const next = asData || isHolder(name, value) ? this.visit(value, name, level + 1, asData) : value;
+        const next = this.#next(name, value, level + 1, asData);
         isChanged ||= next !== value;
         lightened.set(name, next);
       }
@@ -111,6 +124,23 @@ class Walk {
     lightened.set("bytes", mediaSize);
     lightened.set("omitted", true);
     return Object.fromEntries(lightened);
+  }
+
+  #next(name: string, value: unknown, level: number, isData: boolean): unknown {
+    if (this.#cutsCalls && !isData && ARGUMENTS.has(name)) return this.#arguments(value, name, level);
+    const isOpen = isData || isHolder(name, value) || (this.#cutsCalls && CALLS.has(name));
+    return isOpen ? this.visit(value, name, level, isData) : value;
+  }
+
+  /** Cuts each text in a call's arguments. The names stay, and text of JSON stays JSON. */
+  #arguments(value: unknown, name: string, level: number): unknown {
+    if (typeof value !== "string" || value.length <= NUMBERS.capFieldChars.default)
+      return this.visit(value, name, level, true);
+    try {
+      return JSON.stringify(this.visit(JSON.parse(value), name, level, true));
+    } catch {
+      return this.#cut(value);
+    }
   }
 
   #isRemoved(name: string, value: unknown, field: string | null, type: string | undefined): boolean {
