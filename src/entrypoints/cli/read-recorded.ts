@@ -7,7 +7,7 @@ import { wireNamed, wires } from "../../wire/index.ts";
 import { loaded } from "../../wire/stored-message.ts";
 import { type Recorded, recordedIn } from "../replay/index.ts";
 import { openTranscript, readSnapshot } from "./transcripts/open-transcript.ts";
-import { readContext } from "./transcripts/read-context.ts";
+import { readContexts } from "./transcripts/read-context.ts";
 
 /** The conversations in a file: JSON of one or of many, or JSON lines. */
 export function readRecorded(file: string, wireName?: string): Recorded[] {
@@ -16,8 +16,17 @@ export function readRecorded(file: string, wireName?: string): Recorded[] {
   const found = recordedIn(wholeValue(file), name, wire);
   if (found.length > 0) return found;
   const transcript = openTranscript(file, wireName);
-  const messages = readSnapshot(transcript.path, (old) => readContext(transcript, old).messages.map(loaded));
-  return [{ name, wire: transcript.wire, messages }];
+  return readSnapshot(transcript.path, (old) => {
+    const { contexts, answersBeside } = readContexts(transcript, old);
+    // After a compaction the model is sent a new conversation, which begins with what the compaction kept.
+    return contexts.map(({ messages, carried }, at) => ({
+      name: at === 0 ? name : `${name}, after compaction ${at}`,
+      wire: transcript.wire,
+      messages: messages.map(loaded),
+      carried,
+      leftOut: at === 0 ? answersBeside : 0,
+    }));
+  });
 }
 
 /** Undefined if the file is not a single JSON value. */

@@ -6,6 +6,10 @@ export interface Recorded {
   name: string;
   wire: Wire;
   messages: readonly unknown[];
+  /** How many of the messages another conversation had too: its requests are not played again. */
+  carried?: number;
+  /** Requests of the recording that are in no conversation, such as those of other branches. */
+  leftOut?: number;
 }
 
 /** Where files of runs keep their messages. */

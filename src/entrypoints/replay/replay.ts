@@ -22,7 +22,20 @@ export interface ReplayedConversation {
   name: string;
   wire: string;
   messages: number;
+  /** Requests of the recording that were not played. */
+  leftOut: number;
+  counted: Counted;
   played: Played[];
+}
+
+/** The requests whose tokens the recording says, as their provider counted them. */
+export interface Counted {
+  requests: number;
+  tokens: number;
+  /** Our estimate of the messages of the same requests, with nothing changed. */
+  estimated: number;
+  /** What was sent besides the messages: the first of these requests was counted higher than its messages by this much. */
+  beside: number;
 }
 
 /** What came of it. */
@@ -31,6 +44,9 @@ export interface Replayed {
   prices: Prices;
   policies: Pick<ReplayPolicy, "name" | "rule" | "source">[];
   totals: Totals[];
+  leftOut: number;
+  /** The sums over conversations; `beside` is counted for each request. */
+  counted: Counted;
   conversations: ReplayedConversation[];
 }
 
@@ -42,7 +58,8 @@ export async function replay(conversations: Iterable<Recorded>, options: ReplayO
     const score = scoreOf(recorded, options);
     const played: Played[] = [];
     for (const policy of policies) played.push(await play(score, policy, prices));
-    replayed.push({ name: recorded.name, wire: recorded.wire.name, messages: recorded.messages.length, played });
+    const { name, wire, messages, leftOut = 0 } = recorded;
+    replayed.push({ name, wire: wire.name, messages: messages.length, leftOut, counted: countedOf(score), played });
   }
   return {
     windowTokens,
@@ -54,7 +71,33 @@ export async function replay(conversations: Iterable<Recorded>, options: ReplayO
         replayed.map(({ played }) => played[at] as Played),
       ),
     ),
+    leftOut: replayed.reduce((sum, { leftOut }) => sum + leftOut, 0),
+    counted: sumOf(replayed.map(({ counted }) => counted)),
     conversations: replayed,
+  };
+}
+
+function countedOf({ turns, rendered }: Score): Counted {
+  let [messages, at] = [0, 0];
+  const counted: Counted = { requests: 0, tokens: 0, estimated: 0, beside: 0 };
+  for (const { end, countedTokens } of turns) {
+    for (; at < end; at++) messages += rendered[at]?.tokens ?? 0;
+    if (countedTokens === null) continue;
+    if (counted.requests === 0) counted.beside = Math.max(0, countedTokens - messages);
+    counted.requests++;
+    counted.tokens += countedTokens;
+    counted.estimated += messages;
+  }
+  return counted;
+}
+
+function sumOf(all: readonly Counted[]): Counted {
+  const sum = (of: (one: Counted) => number) => all.reduce((total, one) => total + of(one), 0);
+  return {
+    requests: sum(({ requests }) => requests),
+    tokens: sum(({ tokens }) => tokens),
+    estimated: sum(({ estimated }) => estimated),
+    beside: sum(({ beside, requests }) => beside * requests),
   };
 }
 
@@ -62,7 +105,7 @@ function scoreOf(recorded: Recorded, { counter, windowTokens, prices, makeSpillw
   const { cacheTtlMs } = prices;
   const renderer = new Renderer(recorded.wire, counter);
   const rendered = recorded.messages.map((message) => renderer.render(message));
-  const turns = turnsOf(recorded.messages, rendered);
+  const turns = turnsOf(recorded.messages, rendered).filter(({ end }) => end >= (recorded.carried ?? 0));
   const needles = findNeedles(rendered, turns);
   return { recorded, renderer, rendered, windowTokens, cacheTtlMs, makeSpillway, turns, needles };
 }

@@ -1,3 +1,4 @@
+import { isRecord } from "../../values.ts";
 import type { Rendered } from "./render.ts";
 
 /** One request of a conversation and what the model answered. */
@@ -8,6 +9,8 @@ export interface Turn {
   answerEnd: number;
   /** When it was sent, as far as messages say. */
   atMs: number | null;
+  /** The tokens of the request as its provider counted them, as far as the answer says. */
+  countedTokens: number | null;
 }
 
 /** Where requests were made: before each answer, which may be several messages in a row. */
@@ -17,10 +20,33 @@ export function turnsOf(messages: readonly unknown[], rendered: readonly Rendere
   for (const [index, { view }] of rendered.entries()) {
     const last = turns.at(-1);
     if (view.role !== "assistant") atMs = timeOf(messages[index]) ?? atMs;
-    else if (last?.answerEnd === index) last.answerEnd = index + 1;
-    else if (index > 0) turns.push({ end: index, answerEnd: index + 1, atMs });
+    else {
+      const countedTokens = countedIn(messages[index]);
+      // What was counted by itself was a request of its own, such as one after an answer that broke off.
+      if (last?.answerEnd === index && countedTokens === null) last.answerEnd = index + 1;
+      else if (index > 0) turns.push({ end: index, answerEnd: index + 1, atMs, countedTokens });
+    }
   }
   return turns;
+}
+
+/** Names of the parts of a request's tokens. In the first row they are apart from each other, in the second all is one. */
+const PARTS = [
+  "input",
+  "cacheRead",
+  "cacheWrite",
+  "input_tokens",
+  "cache_read_input_tokens",
+  "cache_creation_input_tokens",
+];
+const ALL = ["prompt_tokens", "promptTokens"];
+
+function countedIn(message: unknown): number | null {
+  const { usage } = (message ?? {}) as { usage?: unknown };
+  if (!isRecord(usage)) return null;
+  const sum = (names: string[]) =>
+    names.reduce((total, name) => total + (typeof usage[name] === "number" ? usage[name] : 0), 0);
+  return sum(ALL) || sum(PARTS) || null;
 }
 
 function timeOf(message: unknown): number | null {

@@ -105,10 +105,15 @@ async function replayFiles(files: string[], flags: ReplayFlags): Promise<void> {
   }
 }
 
-function told({ totals, conversations, windowTokens, prices }: Replayed): string {
+function told({ totals, conversations, windowTokens, prices, leftOut, counted: usage }: Replayed): string {
   const requests = totals[0]?.requests ?? 0;
   const about = `${counted(conversations.length, "conversation")}, ${counted(requests, "request")}, window ${grouped(windowTokens)}, prices ${prices.name} (${prices.source})`;
-  return `${about}\n\n${alignTable([HEAD, ...totals.map((one) => columns(one, totals[0] as Totals))], NUMBER_COLUMNS)}`;
+  const left = leftOut === 0 ? "" : `${counted(leftOut, "request")} of other branches left out\n`;
+  const estimate = usage.estimated + usage.beside;
+  const parts = `${grouped(usage.estimated)} for messages, ${grouped(usage.beside)} beside them`;
+  const off = `${((estimate / usage.tokens - 1) * 100).toFixed(1)} %`;
+  const recorded = `recorded usage: ${grouped(usage.tokens)} tokens in ${counted(usage.requests, "request")}; estimate: ${grouped(estimate)} (${parts}), ${off} off\n`;
+  return `${about}\n${left}${usage.requests === 0 ? "" : recorded}\n${alignTable([HEAD, ...totals.map((one) => columns(one, totals[0] as Totals))], NUMBER_COLUMNS)}`;
 }
 
 function columns(one: Totals, none: Totals): string[] {

@@ -1,6 +1,6 @@
 import { readSync } from "node:fs";
 import { StoredMessage } from "../../../wire/stored-message.ts";
-import { type Entry, isEntry, isPlainEntry } from "./entries.ts";
+import { type Entry, isEntry } from "./entries.ts";
 import type { Transcript } from "./open-transcript.ts";
 import { readDocument } from "./open-transcript.ts";
 import { isBlank, type Line, parseLine, readLines } from "./read-lines.ts";
@@ -12,6 +12,8 @@ export interface Context {
   messages: unknown[];
   /** Null if the message stands on no line of its own. */
   sources: (Source | null)[];
+  /** How many of the messages the context before had too, or a summary that stands for them. */
+  carried: number;
 }
 
 /** Where a message stands. */
@@ -49,82 +51,108 @@ type Place = Pick<Line, "from" | "to">;
 
 /** An entry and its place. Of an entry on a long line only the references are held. */
 interface Held extends Place {
-  entry: Entry;
+  entry: Partial<Entry>;
   isWhole: boolean;
 }
 
-/**
- * Reads a session's next request: its current branch from the last compaction on, with edits applied. Memory grows with the
- * number of lines, not with what they hold.
- */
+/** Reads a session's next request: its current branch from the last compaction on, with edits applied. */
 export function readContext(transcript: Transcript, snapshot: Snapshot): Context {
+  return readContexts(transcript, snapshot).contexts.at(-1) as Context;
+}
+
+/**
+ * Reads what a session's model was sent before each compaction, and what it would be sent next, with edits applied to all of
+ * it. Memory grows with the number of lines, not with what they hold.
+ */
+export function readContexts(
+  transcript: Transcript,
+  snapshot: Snapshot,
+): { contexts: Context[] /** Answers on other branches. */; answersBeside: number } {
   const { descriptor, bytes } = snapshot;
   if (transcript.kind === "document") {
     const messages = [...readDocument(transcript.path, snapshot, transcript.wire).messages];
-    return { messages, sources: messages.map((_, from) => ({ id: null, from })) };
+    return {
+      contexts: [{ messages, sources: messages.map((_, from) => ({ id: null, from })), carried: 0 }],
+      answersBeside: 0,
+    };
   }
-  const lines = new Lines(snapshot);
   const entries = new Map<string, Held>();
-  const context: Context = { messages: [], sources: [] };
+  // The oldest sessions are plain lists, and name entries by their place.
+  const list: Held[] = [];
+  const answers = new Set<Held>();
   let leaf: string | null = null;
   for (const line of readLines(descriptor, 0, bytes)) {
-    const value = isBlank(line) ? undefined : parseLine(line);
+    if (isBlank(line)) continue;
+    const value = parseLine(line);
     const { from, to } = line;
     const isWhole = to - from <= HELD_LINE_BYTES;
-    if (isEntry(value)) {
-      entries.set(value.id, { from, to, isWhole, entry: isWhole ? value : referencesOf(value) });
-      leaf = value.type !== "leaf" ? value.id : typeof value.targetId === "string" ? value.targetId : null;
-    } else if (isPlainEntry(value) || (transcript.kind === "messages" && value !== undefined)) {
-      context.messages.push(isWhole ? messageIn(value) : new StoredMessage(() => messageIn(lines.at({ from, to }))));
-      context.sources.push({ id: null, from });
-    }
+    const entry = (transcript.kind === "messages" ? { type: "message", message: value } : value) as
+      | Partial<Entry>
+      | undefined;
+    const held = { from, to, isWhole, entry: isWhole ? (entry ?? {}) : referencesOf(entry ?? {}) };
+    if (transcript.kind === "entries" || value !== undefined) list.push(held);
+    if (!isEntry(value)) continue;
+    entries.set(value.id, held);
+    leaf = value.type !== "leaf" ? value.id : typeof value.targetId === "string" ? value.targetId : null;
+    if ((value.message as { role?: unknown } | undefined)?.role === "assistant") answers.add(held);
   }
-  return entries.size === 0 ? context : branchContext(entries, leaf, lines);
+  const lines = new Lines(snapshot);
+  const whole = (held: Held): Partial<Entry> => {
+    if (held.isWhole) return held.entry;
+    const value = lines.at(held);
+    return transcript.kind === "messages" ? { type: "message", message: value } : (value as Entry);
+  };
+  const branch = entries.size === 0 ? list : branchOf(entries, leaf);
+  for (const held of branch) answers.delete(held);
+  return { contexts: contextsOf(branch, whole), answersBeside: answers.size };
 }
 
-function messageIn(value: unknown): unknown {
-  return isPlainEntry(value) ? value.message : value;
+function referencesOf({ type, id, parentId, targetId, firstKeptEntryId, firstKeptEntryIndex }: Partial<Entry>) {
+  return { type, id, parentId, targetId, firstKeptEntryId, firstKeptEntryIndex } as Partial<Entry>;
 }
 
-function referencesOf({ type, id, parentId, targetId, firstKeptEntryId }: Entry): Entry {
-  return { type, id, parentId, targetId, firstKeptEntryId };
-}
-
-function branchContext(entries: ReadonlyMap<string, Held>, leaf: string | null, lines: Lines): Context {
-  const branch: Held[] = [];
-  const seen = new Set<Held>();
-  for (let at = leaf === null ? undefined : entries.get(leaf); at !== undefined && !seen.has(at); ) {
-    branch.push(at);
-    seen.add(at);
-    at = at.entry.parentId === null ? undefined : entries.get(at.entry.parentId);
+function branchOf(entries: ReadonlyMap<string, Held>, leaf: string | null): Held[] {
+  const branch = new Set<Held>();
+  for (
+    let at = entries.get(leaf ?? "");
+    at !== undefined && !branch.has(at);
+    at = entries.get(at.entry.parentId ?? "")
+  ) {
+    branch.add(at);
   }
-  branch.reverse();
-  const whole = (held: Held) => (held.isWhole ? held.entry : (lines.at(held) as Entry));
+  return [...branch].reverse();
+}
+
+function contextsOf(branch: readonly Held[], whole: (held: Held) => Partial<Entry>): Context[] {
   const edits = new Map<unknown, Held>();
   for (const held of branch) if (held.entry.type === "context_edit") edits.set(held.entry.targetId, held);
-  const context: Context = { messages: [], sources: [] };
-  const add = (held: Held) => {
-    const { id, type } = held.entry;
-    const edit = edits.get(id);
+  const add = (context: Context, held: Held) => {
+    const { id = null, type } = held.entry;
+    const edit = id === null ? undefined : edits.get(id);
     if (type !== "message" || (edit !== undefined && whole(edit).replacement === null)) return;
     const load = () => {
-      const message = whole(held).message as object;
-      const replacement =
-        edit === undefined ? undefined : (whole(edit).replacement as { content?: unknown } | undefined);
-      return replacement === undefined ? message : { ...message, content: replacement.content };
+      const { message } = whole(held);
+      const replacement = edit && (whole(edit).replacement as { content?: unknown } | undefined);
+      return replacement === undefined ? message : { ...(message as object), content: replacement.content };
     };
     context.messages.push(held.isWhole && edit?.isWhole !== false ? load() : new StoredMessage(load));
     context.sources.push({ id, from: held.from });
   };
-  const last = branch.findLastIndex(({ entry }) => entry.type === "compaction");
-  const compaction = branch[last];
-  if (compaction !== undefined) {
-    const { summary, timestamp, firstKeptEntryId } = whole(compaction);
-    context.messages.push({ role: "compactionSummary", summary, timestamp });
-    context.sources.push(null);
-    const first = branch.findIndex(({ entry }) => entry.id === firstKeptEntryId);
-    if (first >= 0) branch.slice(first, last).forEach(add);
+  let context: Context = { messages: [], sources: [], carried: 0 };
+  const contexts = [context];
+  for (const [at, held] of branch.entries()) {
+    if (held.entry.type !== "compaction") add(context, held);
+    else {
+      const { summary, timestamp, firstKeptEntryId, firstKeptEntryIndex } = whole(held);
+      context = { messages: [{ role: "compactionSummary", summary, timestamp }], sources: [null], carried: 0 };
+      const first =
+        typeof firstKeptEntryIndex === "number"
+          ? firstKeptEntryIndex
+          : branch.findIndex(({ entry }) => entry.id !== undefined && entry.id === firstKeptEntryId);
+      if (first >= 0) for (const kept of branch.slice(first, at)) add(context, kept);
+      context.carried = context.messages.length;
+      contexts.push(context);
+    }
   }
-  branch.slice(last + 1).forEach(add);
-  return context;
+  return contexts;
 }
