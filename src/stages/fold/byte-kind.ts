@@ -38,11 +38,11 @@ export function isLetter(byte: number | undefined): boolean {
   return byte !== undefined && (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
 }
 
-/** The place of the first control code from `start` on; the length if there is none. */
+/** Returns the place of the first control code from `start` on, or the length if there is none. */
 export function nextControl(bytes: Uint8Array, start: number): number {
   const end = bytes.length;
   for (let at = start; ; at++) {
-    // Four bytes at a time: the sign tells whether one of them is below a space.
+    // Reads four bytes at a time. The sign tells whether one of them is below a space.
     while (
       at + 4 <= end &&
       ((bytes[at]! - 32) | (bytes[at + 1]! - 32) | (bytes[at + 2]! - 32) | (bytes[at + 3]! - 32)) >= 0

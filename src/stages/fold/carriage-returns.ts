@@ -51,7 +51,7 @@ function isRedraw(base: Row, top: Row, width: number): boolean {
   return true;
 }
 
-/** Rule 4 in its plainest form, told faster: a text with words that differs in digits only. */
+/** Decides the simplest case of rule 4 faster: both texts have words and differ in digits only. */
 function onlyDigitsDiffer(base: Row, top: Row, width: number): boolean {
   let words = isLetter(base.cells[0]);
   for (let at = 0; at < width; at++) {
@@ -66,14 +66,14 @@ function onlyDigitsDiffer(base: Row, top: Row, width: number): boolean {
 const decoder = new TextDecoder();
 let rendered = new Uint8Array(1024);
 
-/** The first columns of a row. */
+/** Returns the first columns of a row. */
 function textOf(row: Row, columns: number): string {
   const size = 4 * Math.min(columns, row.length);
   if (size > rendered.length) rendered = new Uint8Array(2 * size);
   return decoder.decode(rendered.subarray(0, row.render(rendered, 0, row.length, columns)));
 }
 
-/** All that is no letter: also numbers with the unit stuck to them, and the symbols that spinners and bars are made of. */
+/** Matches everything but letters: also numbers with a unit behind them, and the symbols of spinners and bars. */
 const NO_LETTERS =
   /\d+(?:[a-z]{1,3}(?![a-z]))?|[^a-z\d\u0080-\uffff]+|[\u2000-\u2bff]+|[\ud83c-\ud83f][\udc00-\udfff]/gi;
 
@@ -81,10 +81,10 @@ function lettersOf(text: string): string {
   return text.replace(NO_LETTERS, "").toLowerCase();
 }
 
-/** A percentage, n/m, n of m, or a bar. */
+/** Matches a percentage, n/m, n of m, or a bar. */
 const MARK = /\d ?%|\d\/\d|\d of \d|[\u2500-\u25ff\u2800-\u28ff]|###|===|>>>/;
 
-/** How many clock times there are; `--:--:--` counts as two. */
+/** Counts clock times; `--:--:--` counts as two. */
 function timesIn(text: string): number {
   return text.match(/(?<!:.)\d(?=:\d)|-(?=:-)/g)?.length ?? 0;
 }
@@ -93,7 +93,7 @@ function numbersIn(text: string): number {
   return text.match(/\d+/g)?.length ?? 0;
 }
 
-/** How many letters two texts have in common at their start and their end. */
+/** Counts the letters that two texts have in common at their start and their end. */
 function sharedEnds(first: string, second: string): number {
   const shorter = Math.min(first.length, second.length);
   let start = 0;
@@ -105,7 +105,8 @@ function sharedEnds(first: string, second: string): number {
 
 /**
  * Resolves stretches joined by CR until no neighbours overwrite one another, so that folding the result again changes
- * nothing: a stretch kept at first may turn out to be overwritten by what its successor became. In place; the new end.
+ * nothing: a stretch kept at first may turn out to be overwritten by what its successor became. It changes `bytes` in
+ * place and returns the new end.
  */
 export function settleReturns(bytes: Uint8Array, end: number): number {
   if (!bytes.subarray(0, end).includes(CARRIAGE_RETURN)) return end;

@@ -14,7 +14,7 @@ export class CharCounter {
     }
   }
 
-  /** The count so far, with a sequence cut short at the end; begins anew. */
+  /** Returns the count so far, with a sequence that was cut short at the end, and begins anew. */
   end(): number {
     const chars = this.chars + (this.decoding ? this.decoder.decode().length : 0);
     this.chars = 0;

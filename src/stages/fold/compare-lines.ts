@@ -88,14 +88,14 @@ function endsDiffer(first: Text, second: Text): boolean {
   return false;
 }
 
-/** Where the letters begin that a text ends in. */
+/** Returns where the letters at the end of a text begin. */
 function lastLetters({ bytes, start, end }: Text): number {
   let from = end;
   while (from > start && (BYTE_KIND[bytes[from - 1]!]! & LETTER) !== 0) from--;
   return from;
 }
 
-/** False if surely no number and no hex id stands where two lines first differ. */
+/** Returns false if it is certain that no number and no hex id stands where two lines first differ. */
 function mayVary(first: Text, at: number, second: Text, other: number): boolean {
   let word = at;
   for (; word > first.start; word--) {
@@ -108,7 +108,7 @@ function mayVary(first: Text, at: number, second: Text, other: number): boolean 
   return hexEnd(first, word) > word;
 }
 
-/** Goes through both lines side by side from two places on, over numbers and hex ids in one step. */
+/** Goes through both lines side by side from two places on. A number or a hex id is one step. */
 function haveOneShape(first: Text, from: number, second: Text, otherFrom: number): boolean {
   const { bytes: left, end: leftEnd } = first;
   const { bytes: right, end: rightEnd } = second;
@@ -163,7 +163,7 @@ function quantityEnd(text: Text, start: number): number {
   return at;
 }
 
-/** A plain 0: no decimals, no unit, no percent sign. */
+/** True for a plain 0 without decimals, unit or percent sign. */
 function isZero({ bytes, end }: Text, start: number, quantity: number): boolean {
   return quantity === start + 1 && bytes[start] === ZERO && !(quantity < end && bytes[quantity] === 0x25);
 }

@@ -8,7 +8,7 @@ export function hasStatus(text: string): boolean {
   return STATUS.test(text);
 }
 
-/** The first such number from 400 to 599, or 0. */
+/** Returns the first such number from 400 to 599, or 0 if there is none. */
 export function failingStatus(text: string): number {
   return Number(FAILING.exec(text)?.[1] ?? 0);
 }

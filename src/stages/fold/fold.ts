@@ -25,11 +25,11 @@ export function startFold(take: TakeSpan, shapeEnds = 1): Fold {
   return new Folding(take, shapeEnds);
 }
 
-/** At the start of a line. */
+/** The reader is at the start of a line. */
 const BETWEEN = 0;
-/** Inside a line that has control codes or did not end with its chunk: the terminal has its start. */
+/** The reader is inside a line that has control codes or did not end with its chunk. The terminal has its start. */
 const ON_TERMINAL = 1;
-/** Inside a line that is too long to hold: the rest is handed on as it stands. */
+/** The reader is inside a line that is too long to hold. The rest is handed on as it stands. */
 const PASSING = 2;
 
 class Folding implements Fold {
@@ -77,7 +77,7 @@ class Folding implements Fold {
     this.runs.close();
   }
 
-  /** Whole lines without control codes; the first other line is left to the terminal. */
+  /** Reads whole lines without control codes. The first other line is left to the terminal. */
   private addPlain(bytes: Uint8Array, from: number): number {
     let start = from;
     for (;;) {
@@ -134,7 +134,7 @@ class Folding implements Fold {
     line.to = to;
     line.number = this.lineNumber;
     const chars = this.counter.end();
-    // Codes only ever take bytes away: with all bytes there, nothing was changed.
+    // Codes only take bytes away, so if all bytes are there, nothing was changed.
     if (line.size !== to - line.from) line.rewrittenChars = chars;
     return line;
   }

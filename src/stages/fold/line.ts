@@ -1,6 +1,6 @@
 import { CharCounter } from "./char-counter.ts";
 
-/** Nobody asked yet what may happen to lines of a shape. */
+/** Nobody has asked yet what may happen to lines of a shape. */
 export const UNJUDGED = 0;
 
 /** One line as it would be shown, with where it comes from. */
@@ -17,7 +17,7 @@ export class Line {
   number = 0;
   /** UTF-16 units in the source range, if the bytes are not exactly the source's; else -1. */
   rewrittenChars = -1;
-  /** Identical to the line before it. */
+  /** True if the line is identical to the one before it. */
   repeats = false;
   /** What may happen to lines of its shape, if known. */
   verdict: number = UNJUDGED;

@@ -1,4 +1,4 @@
-// What tells progress and status noise, which may be left out, from data and failures, which stay.
+// Tells noise (progress and status), which may be left out, from data and failures, which stay.
 import { failingStatus, hasStatus } from "./failing-status.ts";
 import type { Line } from "./line.ts";
 
@@ -7,7 +7,7 @@ import type { Line } from "./line.ts";
 const STAYS = 1;
 /** Lines of this shape are progress or status noise. */
 const COLLAPSES = 2;
-/** As COLLAPSES, but for lines whose HTTP status is a failing one. */
+/** Lines of this shape are noise too, unless their HTTP status is a failing one. */
 const HAS_STATUS = 3;
 
 /** What may happen to lines of one shape. All of them have the same failure words; ticks are taken from any two. */
@@ -18,7 +18,7 @@ export function judgeShape(first: Line, second: Line): number {
   return hasStatus(text) ? HAS_STATUS : COLLAPSES;
 }
 
-/** Whether a line of a judged shape stays. */
+/** Returns true if a line of a judged shape stays. */
 export function lineStays(line: Line): boolean {
   return line.verdict === STAYS || (line.verdict === HAS_STATUS && failingStatus(line.text) !== 0);
 }
@@ -28,9 +28,9 @@ export function lineStays(line: Line): boolean {
 const FAILURE =
   /abort|assert|broken|can't|cannot|caused by|conflict|core dumped|corrupt|could not|couldn't|crash|critical|deadlock|denied|did not|disconnect|error|exception|exceeded|exhausted|expected|fail|fatal|forbidden|illegal|incompatible|incorrect|invalid|kill|leak|mismatch|missing|no such|not allowed|not defined|not found|not ok|not permitted|not supported|out of memory|overflow|panic|refused|reject|segfault|segmentation|severe|sigabrt|sigbus|sigkill|sigsegv|sigterm|stack trace|time out|timed out|timeout|traceback|unable|unauthorized|undefined|unexpected|unhandled|unknown|unreachable|unrecognized|unresolved|unsupported|violation|warn|wrong|✗|✘|✖|❌|💥|(?<![a-z])(?:bad|err|errno|ko|nok|oom)(?![a-z])/gi;
 
-/** Before a failure word: a plain 0, not the end of a longer number. */
+/** Matches a plain 0 before a failure word, but not the end of a longer number. */
 const ZERO_BEFORE = /(?<=(?<![\da-z.%\u0080-\uffff]|\d[,:])0 +)/iy;
-/** After a failure word: the rest of its letters, then a plain 0 without decimals, unit or percent sign. */
+/** Matches, after a failure word, the rest of its letters and a plain 0 without decimals, unit or percent sign. */
 const ZERO_AFTER = /[a-z]*[ \t:=]+0(?![\d%]|[.,:]\d|(?:ns|us|ms|[smhdbk]|min|sec|[kmgt]i?b)(?![a-z]))/iy;
 
 /**

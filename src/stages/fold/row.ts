@@ -5,7 +5,7 @@ import { SPACE, TAB } from "./byte-kind.ts";
 /** Nothing was written here: what lies underneath shows through. */
 const UNTOUCHED = 0xffffffff;
 const ERASED = 0xfffffffe;
-/** A column that the tab to its left reaches over. */
+/** The tab to the left reaches over this column. */
 const REACHED = 0xfffffffd;
 
 /** No terminal is wider: a cursor sent further right stops here unless the line is longer. */
@@ -69,7 +69,7 @@ export class Row {
     this.missing = 0;
   }
 
-  /** To a column from 0; never past a terminal's width unless the row is longer. */
+  /** Moves the cursor to a column, counted from 0. It never passes a terminal's width unless the row is longer. */
   moveTo(column: number): void {
     this.flush();
     this.cursor = Math.max(0, Math.min(column, Math.max(this.length, MAX_COLUMNS)));
@@ -80,7 +80,7 @@ export class Row {
     this.moveTo(this.cursor + columns);
   }
 
-  /** 0: from the cursor on; 1: up to it; 2: the whole row. */
+  /** Erases from the cursor on (0), up to the cursor (1) or the whole row (2). */
   erase(area: number): void {
     this.flush();
     if (area === 1) {
@@ -129,18 +129,18 @@ export class Row {
       this.put(value);
     }
     this.erased = top.erased;
-    // Blanks at the end go: what was written over is shown without them.
+    // If something was written over, the row is shown without blanks at its end.
     this.truncate(this.width());
   }
 
-  /** The columns up to the last one with something visible in it. */
+  /** Returns the number of columns up to the last one that has something visible. */
   width(): number {
     let end = this.length;
     while (end > 0 && isBlank(this.cells[end - 1]!)) end--;
     return end;
   }
 
-  /** How many of the cells are spaces. */
+  /** Counts the cells that are spaces. */
   spaces(): number {
     let count = 0;
     for (let at = 0; at < this.length; at++) if (this.cells[at] === SPACE) count++;
@@ -218,12 +218,12 @@ export class Row {
   }
 }
 
-/** Nothing there to see, nor a blank that somebody wrote. */
+/** True if the cell shows nothing and nobody wrote a blank to it. */
 function isGap(value: number): boolean {
   return value === UNTOUCHED || value === ERASED;
 }
 
-/** Nothing there to see. */
+/** True if the cell shows nothing. */
 export function isBlank(value: number): boolean {
   return value >= REACHED || value === SPACE || value === TAB;
 }

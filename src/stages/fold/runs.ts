@@ -9,24 +9,24 @@ const MAX_SHAPE_LINE_BYTES = 8_192;
 /** Lines of one shape before the middle is left out; repeats before a run is settled as one of repeats. */
 const MIN_RUN_LINES = 8;
 
-/** A number this many times as large as any before it, and more, stands out. */
+/** A number stands out if it is at least this many times as large as any before it. */
 const FAR = 10;
 
 const NO_RUN = 0;
-/** Too short yet to tell what it will be: its lines after the first are held. */
+/** The run is too short to tell what it will be. Its lines after the first are held. */
 const UNDECIDED = 1;
 const REPEATS = 2;
 const SHAPE = 3;
 
 /**
- * Collapses runs of lines. The first line of a run is always shown. Identical lines after it become one note; of lines of
- * the same shape the last is shown too, and only those collapse that show a tick (progress or status): others are data.
+ * Collapses runs of lines. The first line of a run is always shown. Identical lines after it become one note. If the lines
+ * have one shape, the last is shown too, and they collapse only if they show a tick (progress or status): others are data.
  * A line with a failure word is only ever left out as an exact repeat.
  */
 export class Runs {
   private readonly out: SpanWriter;
   private state = NO_RUN;
-  /** The line before, or null after a line too long to compare. In a run of repeats any of them. */
+  /** The line before, or null after a line that is too long to compare. In a run of repeats it is any of them. */
   private previous: Line | null = null;
   /** The lines of an undecided run after the first. */
   private held: Line[] = [];
@@ -46,7 +46,7 @@ export class Runs {
     this.ends = ends;
   }
 
-  /** A line that stands in the chunk as it is shown; its line feed stands before `end`. */
+  /** Takes a line that stands in the chunk as it is shown. Its line feed stands before `end`. */
   addPlain(bytes: Uint8Array, start: number, end: number, from: number, number: number): void {
     const line = this.spare;
     line.bytes = bytes;
@@ -94,13 +94,13 @@ export class Runs {
     this.state = NO_RUN;
   }
 
-  /** As `close`; and the next line is compared with nothing. */
+  /** Does what `close` does, and compares the next line with nothing. */
   interrupt(): void {
     this.close();
     this.previous = null;
   }
 
-  /** Where the first line that is held back begins, and its number; null if none is. */
+  /** Returns where the first line that is held back begins, and its number; null if none is held. */
   heldFrom(): { from: number; number: number } | null {
     if (this.state === NO_RUN) return null;
     return this.state === UNDECIDED ? this.held[0]! : { from: this.gap.from, number: this.gap.line };
@@ -123,7 +123,7 @@ export class Runs {
       this.largest = [];
       return DIFFERENT;
     }
-    // The same for all lines of a shape: looked up once in a run.
+    // It is the same for all lines of a shape, so it is looked up once in a run.
     line.verdict = previous.verdict;
     if (relation === IDENTICAL) return IDENTICAL;
     if (isLong) return DIFFERENT;
@@ -132,7 +132,7 @@ export class Runs {
     return lineStays(line) || this.standsOut(line) ? DIFFERENT : SAME_SHAPE;
   }
 
-  /** True if a number on it is far over all that stood there on the lines of its shape; else remembers its numbers. */
+  /** Returns true if one of the line's numbers is far over those of earlier lines of its shape. Else remembers its numbers. */
   private standsOut({ bytes, start, end }: Line): boolean {
     const { largest } = this;
     let count = 0;

@@ -1,7 +1,7 @@
 import type { TakeSpan } from "../../contract/span.ts";
 import type { Line } from "./line.ts";
 
-/** Whole lines that a note stands for. */
+/** Counts the whole lines that a note stands for. */
 export class Gap {
   from = 0;
   to = 0;
@@ -35,7 +35,7 @@ export class SpanWriter {
   private readonly take: TakeSpan;
   private chunk: Uint8Array = new Uint8Array(0);
   private chunkFrom = 0;
-  /** Handed on up to here; the line this is in. */
+  /** The source is handed on up to this offset, which is in this line. */
   private done = -1;
   private line = 1;
 
@@ -58,7 +58,7 @@ export class SpanWriter {
     this.put({ kind: "source", bytes, from: this.done, to, line: this.line, breaks: -1, chars: -1 }, line);
   }
 
-  /** A line that is shown, or its start. */
+  /** Hands on a line that is shown, or the start of one. */
   shown(line: Line): void {
     const { from, to, number, breaks, rewrittenChars: chars } = line;
     if (chars >= 0) {

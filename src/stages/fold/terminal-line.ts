@@ -15,15 +15,15 @@ const INTERMEDIATE = 3;
 const STRING = 4;
 /** An ESC stands in a string: it ends the string if a backslash follows, else a new sequence began with it. */
 const STRING_ESCAPE = 5;
-/** Outside any sequence. */
+/** The reader is outside any sequence. */
 const NONE = 0;
 /** The sequence ended with this byte. */
 const DONE = 6;
-/** It was none: what it took is text, and this byte is not part of it. */
+/** It was no sequence: what it took is text, and this byte is not part of it. */
 const TEXT = 7;
 
 /**
- * What an escape sequence becomes with one more byte: CSI, two-byte, charset selection, and the strings (OSC, DCS, APC, PM,
+ * Says what an escape sequence becomes with one more byte: CSI, two-byte, charset selection, and the strings (OSC, DCS, APC, PM,
  * SOS) up to BEL or ST. A string that meets its line's end or another control code is text: a stray introducer hides nothing.
  */
 function nextState(state: number, byte: number): number {
@@ -97,7 +97,7 @@ export class TerminalLine {
     this.erased = false;
   }
 
-  /** More is visible than may be held. */
+  /** True if more is visible than may be held. */
   get tooLong(): boolean {
     return this.length + (this.isOnRow ? Math.max(this.base.length, this.top.length) : 0) > MAX_LINE_BYTES;
   }
@@ -183,7 +183,7 @@ export class TerminalLine {
     this.sequenceLength = 0;
   }
 
-  /** One byte of a sequence; false if it is not part of it. */
+  /** Takes one byte of a sequence. Returns false if the byte is not part of it. */
   private step(byte: number): boolean {
     const { state } = this;
     const isFull = this.sequenceLength === MAX_SEQUENCE_BYTES;

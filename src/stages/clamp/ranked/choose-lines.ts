@@ -7,11 +7,11 @@ import type { HeldLine } from "./ranked-lines.ts";
 /** Lines of one rank, and how they may fill the room. */
 export interface RankClass {
   lines: readonly HeldLine[];
-  /** Of the room, what this rank and those before it may take. */
+  /** The part of the room that this rank and those before it may take. */
   share: number;
-  /** Where not all fit, how many of the shown ones are the first. */
+  /** If not all lines fit, this share of the shown ones are the first. */
   headShare: number;
-  /** They are not the first and the last, but from all over the rank. */
+  /** True if the shown lines come from all over the rank, not from its ends. */
   isSpread: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface ChosenLines {
   stoppedBy: Unit | null;
 }
 
-/** Fills the room rank by rank; of a rank that does not fit its first and last lines are taken, or some from all over. */
+/** Fills the room rank by rank. If a rank does not fit, its first and last lines are taken, or some from all over. */
 export function chooseLines(
   classes: readonly RankClass[],
   budget: Budget,
@@ -57,13 +57,13 @@ export function chooseLines(
   return { lines: chosen, stoppedBy };
 }
 
-/** Some lines, each as far from the next as the others. */
+/** Returns some lines at equal distances. */
 function spread(lines: readonly HeldLine[], count: number): readonly HeldLine[] {
   if (count >= lines.length) return lines;
   return Array.from({ length: count }, (_, index) => lines[Math.floor((index * lines.length) / count)] as HeldLine);
 }
 
-/** The first and the last of some lines, `count` in all. */
+/** Returns the first and the last of some lines, `count` in all. */
 function ends(lines: readonly HeldLine[], count: number, headShare: number): readonly HeldLine[] {
   if (count >= lines.length) return lines;
   const first = Math.ceil(count * headShare);
@@ -87,7 +87,7 @@ function inOrder(a: readonly HeldLine[], b: readonly HeldLine[]): HeldLine[] {
   return all;
 }
 
-/** What lines take with a marker for each gap. */
+/** Returns what lines take with a marker for each gap. */
 function costOf(lines: readonly HeldLine[], gap: Size, lastLine: number, measure: (line: HeldLine) => Size): Size {
   const cost = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
   let gaps = 0;
