@@ -137,8 +137,8 @@ export const NOT_SAVED: SpilledOutput = {
 const BASE64_MEDIA = "media as base64";
 
 /** Starts the admission of one output. */
-export function startAdmission(request: AdmitPlan): RunningAdmission {
-  const { exitCode: known, ...rest } = request;
+export function startAdmission(plan: AdmitPlan): RunningAdmission {
+  const { exitCode: known, ...rest } = plan;
   const clamp = startClamp(known === null ? rest : { ...rest, exitCode: known });
   return {
     add: (bytes) => clamp.add(bytes),
@@ -151,13 +151,13 @@ export function startAdmission(request: AdmitPlan): RunningAdmission {
     get kind() {
       return clamp.kind;
     },
-    end(fault, exitCode = request.exitCode) {
+    end(fault, exitCode = plan.exitCode) {
       const early = fault === undefined ? [] : [endedEarly(fault)];
-      const before = request.note === undefined ? early : [...early, request.note];
+      const before = plan.note === undefined ? early : [...early, plan.note];
       const closing = exitCode === null ? before : [...before, exitLine(exitCode)];
       const whole = exitCode === 0 ? before : closing;
       const clamped = clamp.end((text) => withClosing(text, whole), exitCode ?? undefined);
-      return endAdmission({ ...request, exitCode, limits: clamped.limits }, clamped, { early, closing, whole });
+      return endAdmission({ ...plan, exitCode, limits: clamped.limits }, clamped, { early, closing, whole });
     },
   };
 }
@@ -170,13 +170,13 @@ interface Closings {
   whole: string[];
 }
 
-function endAdmission(request: AdmitPlan, clamped: Clamped, closings: Closings): Ended {
+function endAdmission(plan: AdmitPlan, clamped: Clamped, closings: Closings): Ended {
   const isOver = clamped.cutter !== null && clamped.total.bytes > 0;
-  const binary = request.off ? null : request.isMedia && isOver ? BASE64_MEDIA : describeBinary(clamped.sample);
+  const binary = plan.off ? null : plan.isMedia && isOver ? BASE64_MEDIA : describeBinary(clamped.sample);
   const isCut = isOver || binary !== null;
-  const isKept = request.keepsAll === true && clamped.total.bytes > 0;
-  const cut = isCut || (clamped.replaced && !request.off) || isKept;
-  return { request, clamped, binary, closings, cut, canSummarize: isCut && binary === null };
+  const isKept = plan.keepsAll === true && clamped.total.bytes > 0;
+  const cut = isCut || (clamped.replaced && !plan.off) || isKept;
+  return { request: plan, clamped, binary, closings, cut, canSummarize: isCut && binary === null };
 }
 
 /** True for a web page of which something will not be shown. */
@@ -318,17 +318,17 @@ export function isWithin(size: Size, limits: Limits): boolean {
  * changes its mind, would pass one, a plain clamp of what would have been shown stands in and the receipt says so.
  */
 export function holdLimits<A extends Admitted>(
-  request: AdmitPlan,
+  plan: AdmitPlan,
   admitted: A,
   put: (text: string) => Pick<A, "text">,
 ): A {
-  const { counter, off } = request;
+  const { counter, off } = plan;
   const { receipt } = admitted;
   const { shown, limits } = receipt;
   if (off || isWithin(shown, limits)) return admitted;
   const over = UNITS.filter((unit) => shown[unit] > (limits[LIMIT_OF[unit]] ?? Number.POSITIVE_INFINITY));
   const said = over.map((unit) => `${grouped(shown[unit])} ${unit} would be over ${limits[LIMIT_OF[unit]]}`).join(", ");
-  const changed = put(plainClamp(admitted.text, request));
+  const changed = put(plainClamp(admitted.text, plan));
   const size = measureText(changed.text, counter);
   const { total, redacted, kept: wasKept } = receipt;
   const part = (join: (unit: keyof Extent) => number): Extent => ({ bytes: join("bytes"), lines: join("lines") });
@@ -347,22 +347,22 @@ export function holdLimits<A extends Admitted>(
 }
 
 /** A text within the limits by the plainest strategy; nothing where even that is over. */
-function plainClamp(text: string, request: AdmitPlan): string {
-  const { marker: _marker, focus: _focus, source: _source, note: _note, isMedia: _isMedia, ...plain } = request;
+function plainClamp(text: string, plan: AdmitPlan): string {
+  const { marker: _marker, focus: _focus, source: _source, note: _note, isMedia: _isMedia, ...plain } = plan;
   const admission = startAdmission({ ...plain, strategy: headTail, fold: false, exitCode: null });
   for (const bytes of encodeText(text)) admission.add(bytes);
   const { text: clamped, receipt } = writeEnded(admission.end(), NOT_SAVED, text);
-  return isWithin(receipt.shown, request.limits) ? clamped : "";
+  return isWithin(receipt.shown, plan.limits) ? clamped : "";
 }
 
 /**
  * The short way for what nearly every output is: a text within its limits, to which nothing is added. Null if it is
  * anything else. It gives what the long way gives, in a fiftieth of the time.
  */
-export function admitWhole(text: string, request: AdmitPlan): Admitted | null {
-  const { counter, exitCode, keepsAll } = request;
+export function admitWhole(text: string, plan: AdmitPlan): Admitted | null {
+  const { counter, exitCode, keepsAll } = plan;
   const { length } = text;
-  const limits = limitsFor(request, length);
+  const limits = limitsFor(plan, length);
   const { maxBytes, maxChars, maxLines, maxTokens } = limits;
   if (keepsAll) return null;
   if (length === 0 || length > (maxBytes ?? length) || length > (maxChars ?? length) || (exitCode ?? 0) !== 0)
@@ -374,7 +374,7 @@ export function admitWhole(text: string, request: AdmitPlan): Admitted | null {
   if (bytes > (maxBytes ?? bytes) || lines > (maxLines ?? lines)) return null;
   const shown = lazySize(text, { bytes, chars: length, lines }, counter);
   if (maxTokens !== undefined && shown.tokens > maxTokens) return null;
-  const subject = { ...request, limits };
-  const receipt = newReceipt(subject, { strategy: request.strategy.name, shown }, wholeAccount({ bytes, lines }));
+  const subject = { ...plan, limits };
+  const receipt = newReceipt(subject, { strategy: plan.strategy.name, shown }, wholeAccount({ bytes, lines }));
   return { text, receipt, totalChars: length };
 }

@@ -50,8 +50,8 @@ export function plainResult<T extends object>(result: T): T | null {
 }
 
 /** What is larger or deeper than anyone should walk: a bounded copy of it, or of `seen`, is shown; a text of it as content. */
-export function admitUnwalked<T extends object>(request: AdmitPlan, result: T, seen?: object): AdmittedBlocks<T> {
-  const { blocks, write } = boundObject(request, result, seen);
+export function admitUnwalked<T extends object>(plan: AdmitPlan, result: T, seen?: object): AdmittedBlocks<T> {
+  const { blocks, write } = boundObject(plan, result, seen);
   if (contentOf(result) === null) return { blocks, write };
   return {
     blocks,
@@ -63,19 +63,19 @@ export function admitUnwalked<T extends object>(request: AdmitPlan, result: T, s
 }
 
 /** Very many texts as one, each from a line of its own: one budget, one marker, one artifact. */
-function admitAsOne<T extends object>(request: AdmitPlan, result: T, found: FoundTexts): AdmittedBlocks<T> {
+function admitAsOne<T extends object>(plan: AdmitPlan, result: T, found: FoundTexts): AdmittedBlocks<T> {
   const texts = found.texts.map((each) => each.text);
   const text = joinTexts(texts);
   const note = joinedBlocks(firstLinesOf(texts));
-  const hasRoom = mostTexts(request.limits) >= LEAST_FOR_NOTE;
-  const whole = { ...request, boundDetails: false, ...(hasRoom && { note }) };
+  const hasRoom = mostTexts(plan.limits) >= LEAST_FOR_NOTE;
+  const whole = { ...plan, boundDetails: false, ...(hasRoom && { note }) };
   const { blocks, write } = admitTexts(whole, { content: text }, [{ text, path: ["content"] }]);
   return {
     blocks,
     write(kept) {
       const written = write(kept);
       const output = withOneText(result, found, written.text);
-      return { ...written, output: request.boundDetails ? withBoundDetails(output) : output };
+      return { ...written, output: plan.boundDetails ? withBoundDetails(output) : output };
     },
   };
 }
@@ -129,12 +129,12 @@ function withContent<T extends object>(result: T, content: unknown[]): T {
 }
 
 /** Checks that a structured result is within its limits as a model gets it. */
-export function holdBlocks<T extends object, A extends Admitted & { output: T }>(request: AdmitPlan, admitted: A): A {
-  return holdLimits(request, admitted, (text) => {
+export function holdBlocks<T extends object, A extends Admitted & { output: T }>(plan: AdmitPlan, admitted: A): A {
+  return holdLimits(plan, admitted, (text) => {
     const { output } = admitted;
     const found =
       typeof output === "object" && output !== null && contentOf(output) !== null ? findTexts(output) : null;
-    if (found === null) return fitted(request, output, "") as Pick<A, "text" | "output">;
+    if (found === null) return fitted(plan, output, "") as Pick<A, "text" | "output">;
     return {
       text,
       output:

@@ -29,32 +29,32 @@ const MOST_TRIES = 24;
  * that is enough; where its keys and numbers are too many, a bounded copy stands for it and all of it is kept as JSON.
  */
 export function admitObject<T extends object>(
-  request: AdmitPlan,
+  plan: AdmitPlan,
   given: T,
   plain: T,
   texts: readonly SourceText[],
 ): AdmittedBlocks<T> {
-  const { limits, counter } = request;
-  const most = mostChars(request);
+  const { limits, counter } = plan;
+  const most = mostChars(plan);
   const json = jsonWithin(plain, most);
-  const fits = json !== null && isEmpty(excessOf(json, request));
-  if (fits && request.exitCode === null && fitTogether(request, texts)) return asItIs(request, given, plain, json);
+  const fits = json !== null && isEmpty(excessOf(json, plan));
+  if (fits && plan.exitCode === null && fitTogether(plan, texts)) return asItIs(plan, given, plain, json);
   const shape = jsonWithin(emptied(plain, texts), most);
-  if (shape === null) return boundObject(request, plain);
+  if (shape === null) return boundObject(plan, plain);
   let over = measureText(shape, counter);
   // Most of it are keys and numbers: what would be left for its texts is not worth more.
-  if (!isEmpty(excessOf(shape, { ...request, limits: halfOf(limits) })))
-    return fits ? asItIs(request, given, plain, json) : boundObject(request, plain);
+  if (!isEmpty(excessOf(shape, { ...plan, limits: halfOf(limits) })))
+    return fits ? asItIs(plan, given, plain, json) : boundObject(plan, plain);
   const shapeBytes = over.bytes;
   // Breaks and quotes take two bytes in JSON: a second try makes room for what the first one met.
   for (let tries = 0; tries < 3; tries++) {
-    const admitted = admitTexts({ ...request, limits: lessThan(limits, over) }, plain, texts);
+    const admitted = admitTexts({ ...plan, limits: lessThan(limits, over) }, plain, texts);
     if (admitted.blocks.filter(isCutBlock).length > MOST_TEXTS) break;
-    const excess = excessOf(JSON.stringify(admitted.write([]).output), request);
-    if (isEmpty(excess)) return asJson(request, admitted, shapeBytes);
+    const excess = excessOf(JSON.stringify(admitted.write([]).output), plan);
+    if (isEmpty(excess)) return asJson(plan, admitted, shapeBytes);
     over = combine(over, excess, (one, other) => one + other);
   }
-  return boundObject(request, plain);
+  return boundObject(plan, plain);
 }
 
 /** Longer JSON is over the limits, whatever it says. */
@@ -106,11 +106,7 @@ function lessThan(limits: Limits, { bytes, chars, tokens }: Size): Limits {
 }
 
 /** Clamped texts in place; what the model gets is their JSON, and the shape around them counts as kept. */
-function asJson<T extends object>(
-  request: AdmitPlan,
-  admitted: AdmittedBlocks<T>,
-  shapeBytes: number,
-): AdmittedBlocks<T> {
+function asJson<T extends object>(plan: AdmitPlan, admitted: AdmittedBlocks<T>, shapeBytes: number): AdmittedBlocks<T> {
   // What a summary takes as JSON is not known before it is written.
   for (const block of admitted.blocks) if (block.ended !== null) block.ended = { ...block.ended, canSummarize: false };
   return {
@@ -119,7 +115,7 @@ function asJson<T extends object>(
       let written = admitted.write(kept);
       // Markers that say where the rest is have other quotes than those that were tried.
       for (let tries = 0; tries < MOST_TRIES; tries++) {
-        const excess = excessOf(JSON.stringify(written.output), request);
+        const excess = excessOf(JSON.stringify(written.output), plan);
         if (isEmpty(excess)) break;
         tighten(
           admitted,
@@ -134,8 +130,8 @@ function asJson<T extends object>(
         ...written.receipt,
         total: { ...total, bytes: total.bytes + shapeBytes },
         kept: { ...shown, bytes: shown.bytes + shapeBytes },
-        shown: measureText(text, request.counter),
-        limits: request.limits,
+        shown: measureText(text, plan.counter),
+        limits: plan.limits,
       };
       return { ...written, text, receipt, totalChars: written.totalChars + shapeBytes };
     },
@@ -155,24 +151,24 @@ function tighten({ blocks }: AdmittedBlocks<object>, texts: readonly string[], b
 }
 
 /** Within the limits: the caller's own, if JSON has a word for all of it. */
-function asItIs<T extends object>(request: AdmitPlan, given: T, plain: T, json: string): AdmittedBlocks<T> {
-  const own = given === plain ? json : jsonWithin(given, mostChars(request));
-  const isOwn = own !== null && isEmpty(excessOf(own, request));
+function asItIs<T extends object>(plan: AdmitPlan, given: T, plain: T, json: string): AdmittedBlocks<T> {
+  const own = given === plain ? json : jsonWithin(given, mostChars(plan));
+  const isOwn = own !== null && isEmpty(excessOf(own, plan));
   const text = isOwn ? own : json;
-  const whole = { ...request, limits: {}, exitCode: null, boundDetails: false };
+  const whole = { ...plan, limits: {}, exitCode: null, boundDetails: false };
   const { blocks, write } = admitTexts(whole, { content: text }, [{ text, path: ["content"] }]);
   return {
     blocks,
     write(kept) {
       const written = write(kept);
-      const receipt = { ...written.receipt, limits: request.limits, exitCode: request.exitCode };
+      const receipt = { ...written.receipt, limits: plan.limits, exitCode: plan.exitCode };
       return { ...written, receipt, output: isOwn ? given : plain, texts: [] };
     },
   };
 }
 
 /** A bounded copy, of `seen` if not of the result itself; the whole is kept as JSON, one element or field a line. */
-export function boundObject<T extends object>(request: AdmitPlan, result: T, seen: object = result): AdmittedBlocks<T> {
+export function boundObject<T extends object>(plan: AdmitPlan, result: T, seen: object = result): AdmittedBlocks<T> {
   const chunks = function* () {
     for (const chunk of jsonChunks(result)) yield* encodeText(chunk);
   };
@@ -180,19 +176,19 @@ export function boundObject<T extends object>(request: AdmitPlan, result: T, see
   for (const bytes of chunks()) scanBytes(scan, bytes);
   const total = { bytes: scan.bytes, lines: scannedLines(scan), chars: scannedChars(scan), breaks: scan.breaks };
   return {
-    blocks: [{ text: null, request, chunks, ended: null }],
+    blocks: [{ text: null, request: plan, chunks, ended: null }],
     write([spilled = NOT_SAVED]) {
       const { output, text } = fitted(
-        request,
+        plan,
         seen,
         `shortened from ${total.bytes} bytes, one field or element a line. ${accessText(spilled)}`,
       );
-      const shown = measureText(text, request.counter);
+      const shown = measureText(text, plan.counter);
       const kept = { bytes: Math.min(shown.bytes, total.bytes), lines: Math.min(shown.lines, total.lines) };
       const omitted = { bytes: total.bytes - kept.bytes, lines: total.lines - kept.lines };
       const gap = { fromLine: 1, toLine: total.lines, lines: omitted.lines, bytes: omitted.bytes, chars: total.chars };
       const unlimited = Number.POSITIVE_INFINITY;
-      const cutBy = overBudget({ ...total, lines: 1, tokens: unlimited }, budgetOf(request.limits)) ?? "bytes";
+      const cutBy = overBudget({ ...total, lines: 1, tokens: unlimited }, budgetOf(plan.limits)) ?? "bytes";
       const cut: Cut = { parts: [gap], total, kept, folded: { bytes: 0, lines: 0 }, omitted, cutBy };
       const facts = {
         strategy: "bounded",
@@ -203,7 +199,7 @@ export function boundObject<T extends object>(request: AdmitPlan, result: T, see
         savedBytes: spilled.savedBytes,
         ...(spilled.redactions.count > 0 ? { storedRedactions: spilled.redactions } : {}),
       };
-      const receipt = newReceipt(request, facts, cutAccount(request.source?.account(cut) ?? cut));
+      const receipt = newReceipt(plan, facts, cutAccount(plan.source?.account(cut) ?? cut));
       return { output: output as T, text, texts: [], receipt, totalChars: total.chars };
     },
   };
@@ -213,11 +209,11 @@ export function boundObject<T extends object>(request: AdmitPlan, result: T, see
 const SURE_SHARE = 0.9;
 
 /** A copy, with our note on it where it is an object, small enough in every unit. */
-export function fitted(request: AdmitPlan, result: unknown, note: string): { output: unknown; text: string } {
-  const { limits, counter } = request;
+export function fitted(plan: AdmitPlan, result: unknown, note: string): { output: unknown; text: string } {
+  const { limits, counter } = plan;
   const { maxTokens = Number.POSITIVE_INFINITY, maxLines = 1 } = limits;
   // JSON is one line.
-  const first = maxLines < 1 ? 0 : Math.min(mostChars(request), NUMBERS.detailsBytes.ceiling);
+  const first = maxLines < 1 ? 0 : Math.min(mostChars(plan), NUMBERS.detailsBytes.ceiling);
   for (let most = first; ; ) {
     // Room for the note as JSON, in which every quote takes two bytes.
     const noteBytes = note.length + 64;

@@ -57,19 +57,19 @@ export const MOST_TEXTS = 63;
 
 /** Clamps the texts of a result, each to its share. */
 export function admitTexts<T extends object>(
-  request: AdmitPlan,
+  plan: AdmitPlan,
   result: T,
   found: readonly SourceText[],
 ): AdmittedBlocks<T> {
   const exitAt = lastWithText(found);
-  const shares = limitsOf(request, found);
+  const shares = limitsOf(plan, found);
   // A model reads them one after another: what one of them quotes must not read as what we say of another.
   const siblings =
     found.length > 1 && found.some(({ text }) => quotesMarker(text)) ? found.map(({ text }) => text) : undefined;
-  const clamp = ({ text, bytes, isMedia, source = request.source }: SourceText, index: number, limits: Limits) => {
+  const clamp = ({ text, bytes, isMedia, source = plan.source }: SourceText, index: number, limits: Limits) => {
     // The last text says how a command ended.
-    const exitCode = index === exitAt ? request.exitCode : null;
-    const own = { ...request, exitCode, limits, shortChars: undefined, source, isMedia, siblings };
+    const exitCode = index === exitAt ? plan.exitCode : null;
+    const own = { ...plan, exitCode, limits, shortChars: undefined, source, isMedia, siblings };
     const chunks = () => (bytes === undefined ? encodeText(text) : [bytes]);
     const admission = startAdmission(own);
     for (const chunk of chunks()) admission.add(chunk);
@@ -77,7 +77,7 @@ export function admitTexts<T extends object>(
   };
   const blocks = found.map((text, index) => clamp(text, index, shares[index] as Limits));
   for (let round = 0; round < SPARE_ROUNDS; round++) {
-    const larger = withSpareRoom(request, blocks);
+    const larger = withSpareRoom(plan, blocks);
     if (larger === null) break;
     for (const [index, limits] of larger) blocks[index] = clamp(found[index] as SourceText, index, limits);
   }
@@ -92,9 +92,9 @@ export function admitTexts<T extends object>(
       const replaced = changed.length === 0 ? result : replaceTexts(result, changed);
       const text = joinTexts(texts);
       const receipts: Receipt[] = admitted.map((block) => block.receipt);
-      const receipt = joinReceipts(request, receipts, measureText(text, request.counter));
+      const receipt = joinReceipts(plan, receipts, measureText(text, plan.counter));
       const totalChars = admitted.reduce((sum, block) => sum + block.totalChars, 0);
-      const output = request.boundDetails ? withBoundDetails(replaced) : replaced;
+      const output = plan.boundDetails ? withBoundDetails(replaced) : replaced;
       return { output, text, texts, receipt, totalChars };
     },
   };
@@ -144,9 +144,9 @@ function lastWithText(found: readonly FoundText[]): number {
 }
 
 /** Each text's limits: none where all of them together are within the result's, else its fair share. */
-function limitsOf(request: AdmitPlan, found: readonly FoundText[]): Limits[] {
-  const { limits, counter, exitCode } = request;
-  if (fitTogether(request, found)) return found.map(() => limits);
+function limitsOf(plan: AdmitPlan, found: readonly FoundText[]): Limits[] {
+  const { limits, counter, exitCode } = plan;
+  if (fitTogether(plan, found)) return found.map(() => limits);
   const sizes = found.map(({ text }) => measureText(text, counter));
   return shareLimits(limits, sizes, exitCode === null ? null : lastWithText(found));
 }
