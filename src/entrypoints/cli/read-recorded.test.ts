@@ -42,13 +42,14 @@ const tree = [
   message("12", "11", said("five", 20)),
 ];
 /** The same branch as a plain list, as the oldest versions wrote it. */
-const list = tree
+const list: object[] = tree
   .filter(({ id }) => id !== "x")
   .map(({ id, parentId: _parentId, firstKeptEntryId: first, ...entry }: Record<string, unknown>) => ({
     ...entry,
     ...(entry.type === "session" && { id }),
     ...(first !== undefined && { firstKeptEntryIndex: first === "3" ? 3 : 11 }),
   }));
+list.push({ type: "message", timestamp: 1 });
 
 it.each([
   ["a tree", tree, 1],

@@ -1,6 +1,7 @@
 import { readSync } from "node:fs";
+import { isRecord } from "../../../values.ts";
 import { StoredMessage } from "../../../wire/stored-message.ts";
-import { type Entry, isEntry } from "./entries.ts";
+import { type Entry, isEntry, isPlainEntry } from "./entries.ts";
 import type { Transcript } from "./open-transcript.ts";
 import { readDocument } from "./open-transcript.ts";
 import { isBlank, type Line, parseLine, readLines } from "./read-lines.ts";
@@ -86,10 +87,9 @@ export function readContexts(
     const value = parseLine(line);
     const { from, to } = line;
     const isWhole = to - from <= HELD_LINE_BYTES;
-    const entry = (transcript.kind === "messages" ? { type: "message", message: value } : value) as
-      | Partial<Entry>
-      | undefined;
-    const held = { from, to, isWhole, entry: isWhole ? (entry ?? {}) : referencesOf(entry ?? {}) };
+    const entry: Partial<Entry> =
+      transcript.kind === "messages" ? { type: "message", message: value } : isUsable(value) ? value : {};
+    const held = { from, to, isWhole, entry: isWhole ? entry : referencesOf(entry) };
     if (transcript.kind === "entries" || value !== undefined) list.push(held);
     if (!isEntry(value)) continue;
     entries.set(value.id, held);
@@ -105,6 +105,11 @@ export function readContexts(
   const branch = entries.size === 0 ? list : branchOf(entries, leaf);
   for (const held of branch) answers.delete(held);
   return { contexts: contextsOf(branch, whole), answersBeside: answers.size };
+}
+
+/** False for what is no object, and for a line of a plain list that should have a message and has none. */
+function isUsable(value: unknown): value is Partial<Entry> {
+  return isRecord(value) && (value.type !== "message" || isEntry(value) || isPlainEntry(value));
 }
 
 function referencesOf({ type, id, parentId, targetId, firstKeptEntryId, firstKeptEntryIndex }: Partial<Entry>) {

@@ -290,7 +290,7 @@ describe("guard FILE", () => {
     const kept = (firstKeptEntryIndex: number) => ({ type: "compaction", summary: "s", firstKeptEntryIndex });
     const values = [old(call("c")), old(user("x")), old(call("d", "e")), old(user("y"))];
     const path = save(
-      jsonl({ type: "session", id: "s" }, ...values, "", "no JSON", kept(1), kept(2), kept(3), kept(4)),
+      jsonl({ type: "session", id: "s" }, "", ...values, "no JSON", kept(1), kept(2), kept(3), kept(4)),
     );
     expect(await guard(path)).toMatchObject({ changed: 0, filled: 3 });
     const lines = read(path);
