@@ -209,6 +209,10 @@ export const NUMBERS = {
   recoverCompactFirstSends: row(5, 1, 100, "the same with the ladder compact-first"),
   recoverCompactions: row(3, 0, 100, "summaries made to recover one request"),
   recoverFloorChars: chars(500, "what a refused request shows of each result if it would not surely fit with more"),
+  recoverTurnsShare: share(
+    0.6,
+    "of the room that is in use after turns were left out; with more, each next turn leaves out another one and adds a marker",
+  ),
   recoverDeadlineMs: row(300_000, 1, 86_400_000, "from the first refusal on; three summaries take minutes"),
   recoverPeekBytes: row(64 * KIB, 1, 16 * MIB, "what is read of a stream to see whether it begins with an error"),
   recoverExactBytes: row(

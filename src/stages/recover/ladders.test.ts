@@ -143,17 +143,18 @@ describe("ladders", () => {
     const total = weight(170_000);
     const asked = (targetTokens: number, more: Partial<RungRequest> = {}) =>
       rung("drop-turns").plan(request([], targetTokens, { turns, total, ...more }));
-    expect(asked(42_500 - 120)).toEqual({ leaveOut: { from: 1, to: 3 } });
-    expect(asked(42_500)).toEqual({ leaveOut: { from: 1, to: 3 } });
-    expect(asked(42_620)).toEqual({ cuts: [] });
-    expect(asked(32_500)).toEqual({ leaveOut: { from: 1, to: 5 } });
+    expect(asked(42_500)).toEqual({ cuts: [] });
+    // Six tenths of the target are in use then, the marker of 120 tokens included.
+    expect(asked(42_499)).toEqual({ leaveOut: { from: 1, to: 5 } });
+    expect(asked(22_620 / 0.6 + 1)).toEqual({ leaveOut: { from: 1, to: 5 } });
+    expect(asked(22_620 / 0.6 - 1)).toEqual({ leaveOut: { from: 1, to: 7 } });
     expect(asked(0)).toEqual({ leaveOut: { from: 1, to: 7 } });
     // What results can give is left to the rung after it, unless it goes with its turn.
     const results = [2, 4, 6, 8].map((message) => item(message, 38_000));
     const withResults = (targetTokens: number) =>
       rung("drop-turns").plan({ ...request(results, targetTokens), turns, total });
-    expect(withResults(6700)).toEqual({ cuts: [] });
-    expect(withResults(6500)).toEqual({ leaveOut: { from: 1, to: 3 } });
+    expect(withResults(6500)).toEqual({ cuts: [] });
+    expect(withResults(6499)).toEqual({ leaveOut: { from: 1, to: 7 } });
     const all = request([], 0, { turns, total });
     expect(rung("drop-turns").estimate(all).tokens).toBe(30_000);
     const openclaw = { ...all, pruning: { ...all.pruning, preset: "openclaw" as const } };

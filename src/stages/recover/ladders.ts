@@ -136,7 +136,8 @@ const MARKER: Weight = { chars: 400, tokens: 120, bytes: 400 };
 
 /**
  * Leaves out whole old turns, the oldest first, and needs no model. The newest turn and what is before the first one
- * stay. `reclamp` comes after it, so no more turns go than are over the target with every other result at its floor.
+ * stay. `reclamp` comes after it, so no turn goes if all of it fits with every result at its floor. If turns go, more go
+ * than must, so that the next ones have room.
  */
 const dropTurns: Rung = {
   name: "drop-turns",
@@ -147,15 +148,23 @@ const dropTurns: Rung = {
       ? NOTHING
       : turns.slice(0, -1).reduce<Weight>((sum, { weight }) => add(sum, weight), NO_WEIGHT),
   plan(request) {
-    const { items, turns } = request;
-    const pressure = new Pressure(request);
+    const { items, turns, targetTokens, targetBytes } = request;
+    const share = NUMBERS.recoverTurnsShare.default;
+    const least = new Pressure(request);
+    const pressure = new Pressure({
+      ...request,
+      targetTokens: targetTokens * share,
+      targetBytes: targetBytes * share,
+    });
     pressure.free(subtract(NO_WEIGHT, MARKER));
     const left = new Map<number, Weight>();
     for (const item of items) {
       const over = overChars(item, NUMBERS.pruneBatchFloorChars.default);
+      least.free(over);
       pressure.free(over);
       left.set(item.message, add(left.get(item.message) ?? NO_WEIGHT, over));
     }
+    if (!least.isOver) return { cuts: [] };
     const from = turns[0]?.from ?? 0;
     let to = from;
     for (const [at, { weight }] of turns.slice(0, -1).entries()) {
