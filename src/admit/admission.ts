@@ -86,7 +86,7 @@ export interface RunningAdmission {
 /** An output that came to its end: how it was clamped, and what stands in place of the clamp. */
 export interface Ended {
   /** With the exit code as it is known now. */
-  request: AdmitPlan;
+  plan: AdmitPlan;
   clamped: Clamped;
   /** What it is if it is binary: then it is described, not shown. */
   binary: string | null;
@@ -176,7 +176,7 @@ function endAdmission(plan: AdmitPlan, clamped: Clamped, closings: Closings): En
   const isCut = isOver || binary !== null;
   const isKept = plan.keepsAll === true && clamped.total.bytes > 0;
   const cut = isCut || (clamped.replaced && !plan.off) || isKept;
-  return { request: plan, clamped, binary, closings, cut, canSummarize: isCut && binary === null };
+  return { plan, clamped, binary, closings, cut, canSummarize: isCut && binary === null };
 }
 
 /** True for a web page of which something will not be shown. */
@@ -191,29 +191,29 @@ export function writeEnded(ended: Ended, kept: SpilledOutput = NOT_SAVED, origin
   if (!summary) return clamped;
   const { receipt, totalChars } = clamped;
   if ("fault" in summary) return { ...clamped, receipt: withFaults(receipt, [`not summarised: ${summary.fault}`]) };
-  const shown = measureText(summary.text, ended.request.counter);
+  const shown = measureText(summary.text, ended.plan.counter);
   return { text: summary.text, receipt: summaryReceipt(receipt, shown, summary.model, totalChars), totalChars };
 }
 
 function writeClamped(ended: Ended, spilled: SpilledOutput, original: string | undefined): Admitted {
-  const { request, clamped, closings, page } = ended;
+  const { plan, clamped, closings, page } = ended;
   const written = writeText(ended, spilled, original);
-  const cut = request.source?.account(written.cut) ?? written.cut;
+  const cut = plan.source?.account(written.cut) ?? written.cut;
   const faults = [...closings.early, ...clamped.faults];
   const receipt = newReceipt(
-    request,
+    plan,
     {
       // A plain clamp stood in for one that failed.
       strategy: clamped.faults.length > 0 ? PLAIN_STRATEGY : clamped.strategy,
       ...(clamped.kind === null ? {} : { kind: clamped.kind }),
-      shown: measureText(written.text, request.counter),
+      shown: measureText(written.text, plan.counter),
       artifact: spilled.id,
       sha256: spilled.sha256,
       saved: ended.cut ? spilled.saved : null,
       savedBytes: spilled.savedBytes,
       ...(spilled.redactions.count > 0 ? { storedRedactions: spilled.redactions } : {}),
       ...(written.binary === null ? {} : { binary: written.binary }),
-      ...(request.explain && clamped.cutter !== null && written.binary === null
+      ...(plan.explain && clamped.cutter !== null && written.binary === null
         ? { explained: clamped.cutter.explain?.(written.cut).slice(0, NUMBERS.receiptCuts.default) ?? [] }
         : {}),
       ...(faults.length > 0 ? { faults } : {}),
@@ -239,13 +239,13 @@ interface Written extends Marked {
 
 /** The text for the model, by what became of the output. */
 function writeText(ended: Ended, savedCopy: SavedCopy, original: string | undefined): Written {
-  const { request, binary } = ended;
+  const { plan, binary } = ended;
   const { total, within, cutter, overBy } = ended.clamped;
   const { closing, whole } = ended.closings;
-  const measure = measureWith(request);
-  const style = request.strategy.name === "head" ? "suffix" : "indicators";
-  const { limits, exitCode, marker } = request;
-  const { siblings } = request;
+  const measure = measureWith(plan);
+  const style = plan.strategy.name === "head" ? "suffix" : "indicators";
+  const { limits, exitCode, marker } = plan;
+  const { siblings } = plan;
   const mark: MarkRequest = {
     limits,
     style,

@@ -144,8 +144,8 @@ function tighten({ blocks }: AdmittedBlocks<object>, texts: readonly string[], b
   const longest = texts.reduce((best, _, index) => (length(index) > length(best) ? index : best), 0);
   const block = blocks[longest];
   if (!block?.ended?.cut) return;
-  block.request = { ...block.request, limits: lessThan(block.request.limits, by) };
-  const admission = startAdmission(block.request);
+  block.plan = { ...block.plan, limits: lessThan(block.plan.limits, by) };
+  const admission = startAdmission(block.plan);
   for (const chunk of block.chunks()) admission.add(chunk);
   block.ended = { ...admission.end(), canSummarize: false };
 }
@@ -176,7 +176,7 @@ export function boundObject<T extends object>(plan: AdmitPlan, result: T, seen: 
   for (const bytes of chunks()) scanBytes(scan, bytes);
   const total = { bytes: scan.bytes, lines: scannedLines(scan), chars: scannedChars(scan), breaks: scan.breaks };
   return {
-    blocks: [{ text: null, request: plan, chunks, ended: null }],
+    blocks: [{ text: null, plan, chunks, ended: null }],
     write([spilled = NOT_SAVED]) {
       const { output, text } = fitted(
         plan,

@@ -32,18 +32,18 @@ export async function admitStructured(
   for (const block of blocks) {
     const isCut = isCutBlock(block);
     const known = isCut && block.text !== null ? knownTexts.find(block.text) : null;
-    const again = known === null ? null : await cutAnew(block.request, known, place.store);
+    const again = known === null ? null : await cutAnew(block.plan, known, place.store);
     if (known !== null && again !== null) {
       block.ended = again;
       kept.push(known);
       continue;
     }
-    const redacted = redactedPlace(place, block.request.source, block.text === null);
+    const redacted = redactedPlace(place, block.plan.source, block.text === null);
     const spill = startSpill(isCut ? redacted : { ...place, store: null }, about);
     if (isCut) for (const bytes of block.chunks()) await spill.add(bytes);
     const { artifact, fault } = await spill.end(plan.exitCode);
     if (fault !== null) faults.push(fault);
-    const { exitCode, note } = block.request;
+    const { exitCode, note } = block.plan;
     const raw = { ...(await knownText(artifact, access, exitCode)), ...(note !== undefined && { note }) };
     if (block.ended === null) {
       kept.push(raw);
@@ -74,9 +74,7 @@ export function admitStructuredNow(
   const spills = blocks.map((block) =>
     isCutBlock(block) ? spillNow(place, about, block.chunks()) : { artifact: null, fault: null },
   );
-  const kept = blocks.map((block, index) =>
-    knownTextNow(spills[index]?.artifact ?? null, access, block.request.exitCode),
-  );
+  const kept = blocks.map((block, index) => knownTextNow(spills[index]?.artifact ?? null, access, block.plan.exitCode));
   const { texts, ...admitted } = write(kept);
   texts.forEach((text, index) => knownTexts.remember(text, kept[index] as KnownText));
   const faults = spills.flatMap(({ fault }) => fault ?? []);

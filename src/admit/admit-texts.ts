@@ -28,7 +28,7 @@ import { joinReceipts } from "./receipts.ts";
 export interface AdmittedBlock {
   /** Null if it is not a text of the result itself, but all of it as JSON. */
   text: string | null;
-  request: AdmitPlan;
+  plan: AdmitPlan;
   /** Null for all of the result as JSON, which is always cut. */
   ended: Ended | null;
   /** What has to be kept of it, if it was cut. */
@@ -73,7 +73,7 @@ export function admitTexts<T extends object>(
     const chunks = () => (bytes === undefined ? encodeText(text) : [bytes]);
     const admission = startAdmission(own);
     for (const chunk of chunks()) admission.add(chunk);
-    return { text: text as string | null, request: own, ended: admission.end(), chunks };
+    return { text: text as string | null, plan: own, ended: admission.end(), chunks };
   };
   const blocks = found.map((text, index) => clamp(text, index, shares[index] as Limits));
   for (let round = 0; round < SPARE_ROUNDS; round++) {
@@ -115,7 +115,7 @@ function withSpareRoom({ limits }: AdmitPlan, blocks: readonly AdmittedBlock[]):
   const cut = [...blocks.entries()].filter(([, block]) => isCutBlock(block));
   if (blocks.length < 2 || cut.length === 0) return null;
   const receipts = blocks.map(({ ended, text }) => writeEnded(ended as Ended, undefined, text ?? "").receipt);
-  const room = new Map(cut.map(([index, { request }]) => [index, { ...request.limits }]));
+  const room = new Map(cut.map(([index, { plan }]) => [index, { ...plan.limits }]));
   let isWorth = false;
   for (const unit of UNITS) {
     const name = LIMIT_OF[unit];

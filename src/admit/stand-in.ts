@@ -42,15 +42,15 @@ export async function standInFor(ended: Ended, saved: Saved, ports: StandInPorts
   const page =
     loadHtmlReader && html !== null && (await admitPage(ended, html, saved, { ...ports, loadHtmlReader }, faults));
   const shown: StandIn = page || { ended, kept: saved.raw };
-  const { request, canSummarize, clamped } = shown.ended;
-  const { summarizeOverChars: over } = request;
+  const { plan, canSummarize, clamped } = shown.ended;
+  const { summarizeOverChars: over } = plan;
   if (summarize === undefined || over === undefined || !canSummarize || clamped.total.chars <= over) return shown;
   return { ...shown, ended: { ...shown.ended, summary: await summarize(shown.ended, shown.kept, ports.about) } };
 }
 
 /** Admits a page as readable text instead of as markup; null where it has none, or with a fault more cannot be read. */
 async function admitPage(
-  { request, clamped: { total, overBy } }: Ended,
+  { plan, clamped: { total, overBy } }: Ended,
   html: string,
   { raw, fault, exitCode }: Saved,
   { place, about, access, loadView = null, loadHtmlReader }: StandInPorts & { loadHtmlReader: LoadHtmlReader },
@@ -67,8 +67,8 @@ async function admitPage(
   const view = (await loadView?.())?.source();
   const text = view?.readText(read) ?? read;
   const note = pageNote(total.bytes, raw);
-  const source = pageAccount(total, overBy, request.source, view?.redactions);
-  const admission = startAdmission({ ...request, note, source });
+  const source = pageAccount(total, overBy, plan.source, view?.redactions);
+  const admission = startAdmission({ ...plan, note, source });
   for (const bytes of encodeText(text)) admission.add(bytes);
   const ended = { ...admission.end(fault, exitCode), page: raw };
   if (!ended.cut) return { text, ended, kept: raw };
@@ -76,7 +76,7 @@ async function admitPage(
   for (const bytes of encodeText(text)) await spill.add(bytes);
   const { artifact, fault: spillFault } = await spill.end(exitCode);
   if (spillFault !== null) faults.push(spillFault);
-  return { text, ended, kept: { ...(await knownText(artifact, access, request.exitCode)), note } };
+  return { text, ended, kept: { ...(await knownText(artifact, access, plan.exitCode)), note } };
 }
 
 async function readPage(html: string, load: LoadHtmlReader): Promise<string | { fault: string }> {

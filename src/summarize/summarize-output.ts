@@ -26,28 +26,28 @@ export interface SummarizePorts {
 export function newSummarize({ client, store, maxInputChars, breaker, bookCost }: SummarizePorts): Summarize {
   const cache = new SummaryCache(NUMBERS.summarizeCached.default);
   return async (ended, kept, { session, tool, call }) => {
-    const { request, clamped, closings } = ended;
+    const { plan, clamped, closings } = ended;
     const { id, saved, savedBytes } = kept;
     // If folding alone brought the output under the limits, nothing is missing and no summary is needed.
     if (writeEnded(ended, kept).receipt.omitted.bytes === 0) return null;
     if (store === null || id === null || (saved !== "yes" && saved !== "local"))
       return { fault: "the whole output is not saved" };
     const mark = { model: client.model, savedCopy: kept, total: clamped.total, closing: closings.closing };
-    const markers = measureText(writeSummary("", mark), request.counter);
-    const plan = planSummary(clamped.total, request.limits, markers, { ...client, maxInputChars });
-    if (typeof plan === "string") return { fault: plan };
+    const markers = measureText(writeSummary("", mark), plan.counter);
+    const summaryPlan = planSummary(clamped.total, plan.limits, markers, { ...client, maxInputChars });
+    if (typeof summaryPlan === "string") return { fault: summaryPlan };
     const make = async (): Promise<string> => {
       if (!breaker.allows()) throw new Error("the model failed several times in a row and is not asked for a while");
       const stop = new AbortController();
       const { signal } = stop;
       const deadlineMs = NUMBERS.summarizeDeadlineMs.default;
       const timer = setTimeout(() => stop.abort(new Error(`it took over ${deadlineMs} ms`)), deadlineMs);
-      const pieces = artifactPieces(store, id, request.scope, savedBytes, maxInputChars);
+      const pieces = artifactPieces(store, id, plan.scope, savedBytes, maxInputChars);
       const counting = countingClient(client);
       const asking = { client: counting.client, maxInputChars, newNonce, signal };
       let fault: string | null = null;
       try {
-        const summary = await summarizePieces(request.tool, pieces, plan, asking);
+        const summary = await summarizePieces(plan.tool, pieces, summaryPlan, asking);
         breaker.succeeded();
         return summary;
       } catch (error) {
@@ -63,9 +63,9 @@ export function newSummarize({ client, store, maxInputChars, breaker, bookCost }
       }
     };
     try {
-      const key = JSON.stringify([kept.sha256, client.model, request.tool, plan]);
+      const key = JSON.stringify([kept.sha256, client.model, plan.tool, summaryPlan]);
       const text = writeSummary(await cache.get(key, make), mark);
-      if (!isWithin(measureText(text, request.counter), request.limits)) throw new Error("the answer is too long");
+      if (!isWithin(measureText(text, plan.counter), plan.limits)) throw new Error("the answer is too long");
       return { text, model: client.model };
     } catch (error) {
       return { fault: messageOf(error) };
