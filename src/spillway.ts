@@ -73,7 +73,6 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     recorder,
     logger,
     hostLimits,
-    ceiling: policy.ceiling,
     placeFaults,
   });
   const wrapping = { admit, check: (request: AdmitRequest) => void planFor(request) };

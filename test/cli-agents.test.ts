@@ -133,7 +133,10 @@ describe("spillway hook", () => {
   });
 
   it("answers a long result in its shape, and the marker's command reads the rest", () => {
-    const { status, stdout } = spillway(["hook"], after("Bash", { stdout: log, stderr: "", interrupted: false }));
+    const made = { ...JSON.parse(after("Bash", { stdout: log, stderr: "", interrupted: false })), cwd: "/srv/app" };
+    const event = JSON.stringify({ ...made, tool_input: { command: "npm run build" } });
+    const { status, stdout } = spillway(["hook"], event);
+    expect(spillway(["last"]).stdout).toMatch(/^command +npm run build\nfolder +\/srv\/app$/m);
     expect(status).toBe(0);
     const { updatedToolOutput } = JSON.parse(stdout).hookSpecificOutput;
     expect(updatedToolOutput).toMatchObject({ stderr: "", interrupted: false });

@@ -91,7 +91,8 @@ const ways: Record<string, Way> = {
   "prepare, trimmed": (spillway, way) =>
     spillway.prepare([user("trim"), ...turn("t", logOf(way, SHORT * 2)), ...ended], {
       wire: "anthropic",
-      window: 9000,
+      // Nearly full: with more room a step waits until it pays.
+      window: 5000,
     }),
   "prepare, cleared": (spillway, way) =>
     spillway.prepare([user("clear"), ...turn("c", logOf(way, SHORT)), ...ended], {
@@ -110,7 +111,8 @@ const ways: Record<string, Way> = {
   "prepare, first words": (spillway, way) =>
     spillway.prepare([user(secretOf(way)), ...turn("f", logOf(way, SHORT * 2)), ...ended], {
       wire: "anthropic",
-      window: 9000,
+      // Nearly full: with more room a step waits until it pays.
+      window: 5000,
     }),
   call: (spillway, way) => {
     const say = (tokens: number) => `prompt is too long: ${tokens} tokens > 12000 maximum; ${secretOf(way)}`;

@@ -1,6 +1,7 @@
 import { messageOf } from "../errors.ts";
 import { startUtf16, type Utf16Decoder } from "../stages/measure/decode-utf16.ts";
 import { encodeText } from "../stages/measure/scan.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
 import { definedOnly } from "../stages/policy/merge-rows.ts";
 import { hostTokens, isCut, logCut } from "../stages/record/events.ts";
 import { startSpill } from "../stages/spill/spill.ts";
@@ -65,7 +66,7 @@ export function newAdmit(ports: AdmitPorts): Admits {
     if (isCut(receipt)) logCut(ports.logger, level, { tool, beforeChars: totalChars, afterChars: receipt.shown.chars });
     const host = request.hostLimits ?? ports.hostLimits;
     const more = definedOnly({
-      hostTokens: host || isCut(receipt) ? hostTokens(receipt, totalChars, host ?? ports.ceiling) : undefined,
+      hostTokens: host || isCut(receipt) ? hostTokens(receipt, totalChars, host ?? USUAL_HOST) : undefined,
       command: made.command ?? undefined,
       folder: made.folder ?? undefined,
     });
@@ -77,6 +78,9 @@ export function newAdmit(ports: AdmitPorts): Admits {
     admitOld: (request, level = "info") => pass({ ...request, summarize: false }, level),
   };
 }
+
+/** A host that has no limits of its own is taken to send what fits under the usual ceiling. */
+const USUAL_HOST = { maxBytes: NUMBERS.ceilingBytes.default, maxLines: NUMBERS.ceilingLines.default };
 
 /** What this output passes with. A partial result is not saved and not summarised. */
 function portsFor(

@@ -2,7 +2,7 @@ import type { Output } from "../contract/output.ts";
 import type { ToolOverride } from "../contract/policy.ts";
 import type { Receipt } from "../contract/receipt.ts";
 import type { Access } from "../stages/mark/access.ts";
-import type { WrapOptions } from "./wrap-tool.ts";
+import type { ShownBytes, WrapOptions } from "./wrap-tool.ts";
 
 /** What may be said for one output. */
 export interface AdmitOptions extends Omit<WrapOptions, "name" | "session" | "ask"> {
@@ -35,9 +35,9 @@ export interface AdmitRequest extends AdmitOptions {
   reader?: Exclude<Access, { by: "file" }> | undefined;
 }
 
-/** An admitted output. `output` has the shape that came in; a stream and bytes become text. */
+/** An admitted output. `output` has the shape that came in; bytes and streams that are cut become text. */
 export interface Admission<T> {
-  output: T extends string | Uint8Array | ArrayBuffer | AsyncIterable<unknown> | ReadableStream<unknown> ? string : T;
+  output: T extends string ? string : ShownBytes<T>;
   text: string;
   receipt: Receipt;
 }

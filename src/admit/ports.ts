@@ -28,8 +28,6 @@ export interface AdmitPorts {
   logger: Logger | undefined;
   /** What the host would cut every output to without us. */
   hostLimits: Limits | undefined;
-  /** The policy's: a host that has no limits of its own would send what fits under it. */
-  ceiling: Limits;
   /** What is wrong with the store from the start: told on each receipt of an output that was saved. */
   placeFaults: readonly string[];
 }

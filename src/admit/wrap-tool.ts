@@ -20,26 +20,36 @@ export interface ToolObject {
   execute?(...args: never[]): unknown;
 }
 
-/** A tool as it is once wrapped. What returned its value at once returns a promise of it now; all else is as it was. */
+/**
+ * A tool as it is once wrapped. What returned its value at once returns a promise of it now, and bytes may come as text;
+ * all else is as it was.
+ */
 export type Wrapped<T> = T extends (...args: infer A) => infer R
-  ? IsAtOnce<R> extends true
-    ? (...args: A) => Promise<R>
+  ? IsChanged<R> extends true
+    ? (...args: A) => Promise<ShownBytes<Awaited<R>>>
     : T
   : T extends { execute(...args: infer A): infer R }
-    ? IsAtOnce<R> extends true
-      ? Omit<T, "execute"> & { execute(...args: A): Promise<R> }
+    ? IsChanged<R> extends true
+      ? Omit<T, "execute"> & { execute(...args: A): Promise<ShownBytes<Awaited<R>>> }
       : T
     : T;
+
+/** Bytes, Blobs, Responses and streams come back as they were; where they are cut, as text. */
+export type ShownBytes<R> = R extends Bytes | AsyncIterable<unknown> ? R | string : R;
+
+type Bytes = Uint8Array | ArrayBuffer | { arrayBuffer(): unknown } | { getReader(): unknown };
 
 /** The tools of a list or a record, wrapped. */
 export type WrappedTools<T> = { [K in keyof T]: Wrapped<T[K]> };
 
-/** False for what may be a promise or an async generator already, or anything. */
-type IsAtOnce<R> = unknown extends R
+/** False for what may be a promise or an async generator already, unless it has bytes, and for what may be anything. */
+type IsChanged<R> = unknown extends R
   ? false
   : [Extract<R, PromiseLike<unknown> | AsyncIterable<unknown>>] extends [never]
     ? true
-    : false;
+    : [Extract<Awaited<R>, Bytes>] extends [never]
+      ? false
+      : true;
 
 /** What one call may ask for: by its caller, or by the model that made it. */
 export interface AskOptions {
@@ -148,7 +158,7 @@ function clamped(
   admit: Admit,
   asked: (args: readonly unknown[]) => AskOptions,
 ): Execute {
-  const callOf = (args: unknown[]): Call => ({ ...asked(args), ...madeBy(args, typeof tool === "function") });
+  const callOf = (args: unknown[]): Call => ({ ...asked(args), ...madeBy(args) });
   const clampThrown = (error: unknown, call: Call) =>
     clampError(error, async (thrown) => (await admit(thrown, call)).output);
   if (execute.constructor.name === "AsyncGeneratorFunction") {
@@ -215,10 +225,10 @@ function isReadOnce(value: unknown): boolean {
 
 /**
  * A call's id and arguments, as frameworks pass them: beside the arguments in an object (`toolCallId`, `toolCall.id`,
- * `toolCall.callId`, `requestId`), or as a text before them. A function's only text is an argument.
+ * `toolCall.callId`, `requestId`), or as a text before an object of them. An only text is an argument.
  */
-function madeBy([first, ...rest]: readonly unknown[], isFunction: boolean): Pick<Call, "call" | "args"> {
-  const isBefore = typeof first === "string" && (!isFunction || (typeof rest[0] === "object" && rest[0] !== null));
+function madeBy([first, ...rest]: readonly unknown[]): Pick<Call, "call" | "args"> {
+  const isBefore = typeof first === "string" && typeof rest[0] === "object" && rest[0] !== null;
   const call = rest.map(callIdIn).find((id) => id !== undefined) ?? (isBefore ? first : undefined);
   return { ...(call !== undefined && { call }), args: isBefore && call === first ? rest[0] : first };
 }

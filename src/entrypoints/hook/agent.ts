@@ -46,6 +46,8 @@ export interface ToolResult {
   tool: string;
   session: string | undefined;
   call: string | undefined;
+  /** What made it, for people who look for it later: the command of a shell, or the tool's arguments. */
+  made: { command?: string; args?: unknown; folder?: string };
   /** A text, blocks, or an object that holds texts. */
   response: unknown;
   /** Where the agent keeps the whole, if the response has only a part of it. */

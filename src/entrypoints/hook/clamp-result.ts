@@ -9,8 +9,8 @@ import { findTexts, putTexts } from "./response-texts.ts";
 
 /** What the agent should be told instead of a result; null to leave the result as it is. */
 export async function clampResult(spillway: Pick<Spillway, "admit">, result: ToolResult): Promise<object | null> {
-  const { tool, session, call, response, isNumbered } = result;
-  const about = { tool, session, call, ...(isNumbered && { strategy: "head", fold: false }) };
+  const { tool, session, call, made, response, isNumbered } = result;
+  const about = { tool, session, call, ...made, ...(isNumbered && { strategy: "head", fold: false }) };
   const whole = result.whole === undefined ? null : await admitFile(spillway, about, result.whole);
   const updated = (await clampResponse(spillway, about, whole ?? response)) ?? whole;
   return updated === null ? null : result.answer(updated);

@@ -72,17 +72,25 @@ function readCommand({
 interface AfterTool {
   session_id?: unknown;
   tool_name?: unknown;
+  cwd?: unknown;
+  tool_input?: unknown;
   tool_response?: unknown;
   tool_use_id?: unknown;
 }
 
-function readResult({ session_id: session, tool_name: tool, tool_response, tool_use_id: call }: AfterTool): ToolResult {
+function readResult(event: AfterTool): ToolResult {
+  const { session_id: session, cwd, tool_name: tool, tool_input: args, tool_response, tool_use_id: call } = event;
+  const { command } = (args ?? {}) as { command?: unknown };
   const { file } = (tool_response ?? {}) as { file?: { startLine?: unknown } | null };
   return {
     kind: "result",
     tool: textOr(tool, "tool"),
     session: textOr(session, undefined),
     call: textOr(call, undefined),
+    made: {
+      ...(typeof command === "string" ? { command } : args !== undefined && { args }),
+      ...(typeof cwd === "string" && { folder: cwd }),
+    },
     response: tool_response,
     whole: readWhole(tool_response),
     // Lines of a file are counted on from here.
