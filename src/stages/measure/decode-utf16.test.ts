@@ -48,6 +48,14 @@ test("UTF-16 without a mark is known by plain text, however it is cut", () => {
   expect(utf16Of(Buffer.from("short", "utf16le"))).toBeNull();
 });
 
+test("plain text behind UTF-16 stays as it is, however it is cut", () => {
+  const rest =
+    "make: *** [all] Error 2, and so on with words that a compiler writes to a terminal, line after line\n".repeat(3);
+  const bytes = Buffer.concat([Buffer.from("  NAME      STATE\r\n", "utf16le"), Buffer.from(rest)]);
+  for (let cut = 0; cut <= bytes.length; cut++)
+    expect(decoded(bytes, [cut])).toBe(Buffer.from(`  NAME      STATE\r\n${rest}`).toString("latin1"));
+});
+
 test("an odd byte at the end is told, and UTF-32 is no UTF-16", () => {
   expect(decoded(Buffer.from([0xff, 0xfe, 0x61, 0, 0x62]), [])).toBe(Buffer.from("a\ufffd").toString("latin1"));
   expect(utf16Of(Buffer.from([0xff, 0xfe, 0, 0]))).toBeNull();

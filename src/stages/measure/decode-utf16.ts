@@ -43,47 +43,74 @@ function isUndecided(start: Uint8Array): boolean {
   return start.length < UNMARKED_BYTES && mayBeUnmarked(start);
 }
 
-/** Decodes UTF-16 that is known by its first bytes. The byte order mark is left out. */
+/** So many plain bytes in a row are no UTF-16: a command that writes UTF-8 follows one that does not. */
+const MOST_PLAIN_BYTES = 64;
+
+/** Decodes UTF-16 that is known by its first bytes, up to where plain text follows. The byte order mark is left out. */
 export function startUtf16(): Utf16Decoder {
   const encoder = new TextEncoder();
-  let start: Uint8Array | null = NOTHING;
+  let held: Uint8Array = NOTHING;
+  let isDecided = false;
+  let isUtf16 = false;
   let decoder: TextDecoder | null = null;
   let sourceBytes = 0;
 
-  function pass(chunk: Uint8Array): Uint8Array {
-    return decoder === null ? chunk : encoder.encode(decoder.decode(chunk, { stream: true }));
+  function pass(bytes: Uint8Array, isEnd: boolean): Uint8Array {
+    if (decoder === null) return bytes;
+    const plain = plainRun(bytes);
+    const isOver = plain.length >= MOST_PLAIN_BYTES;
+    // A run at the end may go on in the next chunk.
+    const to = isOver || !isEnd ? plain.at : bytes.length;
+    const decoded = encoder.encode(decoder.decode(bytes.subarray(0, to), { stream: !isOver && !isEnd }));
+    if (isOver) decoder = null;
+    else held = bytes.slice(to);
+    return isOver ? joined(decoded, bytes.subarray(to)) : decoded;
   }
 
-  function decide(bytes: Uint8Array): Uint8Array {
-    start = null;
-    const encoding = utf16Of(bytes);
-    if (encoding !== null) decoder = new TextDecoder(encoding);
-    return pass(bytes);
+  function take(chunk: Uint8Array, isEnd: boolean): Uint8Array {
+    const bytes = held.length === 0 ? chunk : joined(held, chunk);
+    held = NOTHING;
+    if (!isDecided && !isEnd && isUndecided(bytes)) {
+      held = bytes.slice();
+      return NOTHING;
+    }
+    if (!isDecided) {
+      isDecided = true;
+      const encoding = utf16Of(bytes);
+      isUtf16 = encoding !== null;
+      if (encoding !== null) decoder = new TextDecoder(encoding);
+    }
+    return pass(bytes, isEnd);
   }
 
   return {
     get isUtf16() {
-      return decoder !== null;
+      return isUtf16;
     },
     get sourceBytes() {
       return sourceBytes;
     },
     add(chunk) {
       sourceBytes += chunk.length;
-      if (start === null) return pass(chunk);
-      const bytes = new Uint8Array(start.length + chunk.length);
-      bytes.set(start);
-      bytes.set(chunk, start.length);
-      if (isUndecided(bytes)) {
-        start = bytes;
-        return NOTHING;
-      }
-      return decide(bytes);
+      return take(chunk, false);
     },
-    end() {
-      const held = start === null ? NOTHING : decide(start);
-      const last = decoder === null ? "" : decoder.decode();
-      return last === "" ? held : new Uint8Array([...held, ...encoder.encode(last)]);
-    },
+    end: () => take(NOTHING, true),
   };
+}
+
+/** The first run of plain bytes that is too long for UTF-16, or else the one at the end. */
+function plainRun(bytes: Uint8Array): { at: number; length: number } {
+  let length = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    length = isPlain(bytes[at] as number) ? length + 1 : 0;
+    if (length === MOST_PLAIN_BYTES) return { at: at + 1 - length, length };
+  }
+  return { at: bytes.length - length, length };
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(first.length + second.length);
+  bytes.set(first);
+  bytes.set(second, first.length);
+  return bytes;
 }
