@@ -78,6 +78,17 @@ describe("drop-turns", () => {
     expect(saved).not.toContain(`found${gone / 2}`);
   });
 
+  it("saves results as they came, though another rung cut them before", async () => {
+    const made = parts();
+    const { sent, send } = provider(10_000);
+    const found = `${words(9000)}the end of it`;
+    const long = Array.from({ length: 20 }, (_, at) => turn(`c${at}`, words(4000), found)).flat();
+    await (await createSpillway(made)).call([user("go"), ...long], send, OPTIONS);
+    const id = /artifact ([a-z2-7]{12})/.exec(String(sent.at(-1)?.[0]?.content))?.[1] ?? "";
+    const saved = await made.store.read(id, "local", { from: 0, to: 1_000_000 });
+    expect(new TextDecoder().decode(saved ?? undefined)).toContain(`#2 result of lookup:\n${found}\n`);
+  });
+
   it("the next request shows the same, after a restart too", async () => {
     const made = parts();
     const { sent, send } = provider(10_000);
