@@ -18,6 +18,12 @@ describe("room that is left", () => {
     },
   );
 
+  it.each([0.2, 0.4, 0.6])("never costs a line whose number is far over the others, at %d of the output", (place) => {
+    const lines = Array.from({ length: 250 }, (_, n) => `request ${n} took ${10 + (n % 7)} ms`);
+    const text = lines.with(250 * place, "request 777 took 9999 ms").join("\n");
+    expect(clampText(text, { maxLines: 200 }, { strategy: "auto", fold: true }).text).toContain("took 9999 ms");
+  });
+
   it("goes to all of them where all fit", () => {
     const lines = Array.from({ length: 120 }, (_, n) => `step ${n + 1} of 120: ok`);
     const text = [...lines, ...Array(90).fill("waiting for the lock")].join("\n");

@@ -135,6 +135,8 @@ export class Runs {
   /** Returns true if one of the line's numbers is far over those of earlier lines of its shape. Else remembers its numbers. */
   private standsOut({ bytes, start, end }: Line): boolean {
     const { largest } = this;
+    // A few lines do not tell what is usual.
+    const isTold = this.state === SHAPE || this.held.length >= MIN_RUN_LINES;
     let count = 0;
     let isFar = false;
     for (let at = start; at < end; at++) {
@@ -143,7 +145,7 @@ export class Runs {
       let value = 0;
       for (; digit >= 0 && digit <= 9; digit = ++at < end ? bytes[at]! - 48 : -1) value = value * 10 + digit;
       const most = largest[count] ?? 0;
-      if (value > FAR * most + FAR && this.state === SHAPE) isFar = true;
+      if (value > FAR * most + FAR && isTold) isFar = true;
       else if (value > most) largest[count] = value;
       count++;
     }
