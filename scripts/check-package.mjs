@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 
-const MAX_TARBALL_BYTES = 1024 * 1024;
+const MAX_TARBALL_BYTES = 1200 * 1024;
 const ALLOWED =
   /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/.+\.(c?js|d\.ts|txt)|schema\/.+\.json|docs\/(guide|reference)\/.+\.md|plugins\/.+\.(json|md))$/;
 

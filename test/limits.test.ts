@@ -349,6 +349,7 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   recoverCompactFirstSends: 5,
   recoverCompactions: 3,
   recoverFloorChars: 500,
+  recoverTurnsShare: 0.6,
   recoverDeadlineMs: 300_000,
   recoverPeekBytes: 65_536,
   recoverExactBytes: 1_048_576,

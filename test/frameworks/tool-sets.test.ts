@@ -57,8 +57,8 @@ test("AI SDK: the model calls a tool, gets a bounded result, reads the rest back
     ({ content }) => content[0]?.output,
   );
   expect(long?.value.split("\n").length).toBeLessThanOrEqual(500);
-  const id = /recall\(\{"id":"(\w+)"/.exec(long?.value ?? "")?.[1];
-  expect(await set.recall?.execute({ id, lines: [1500, 1500] })).toContain("line 1500\n");
+  const next = Number(/next: start_line (\d+)\]/.exec(long?.value ?? "")?.[1]);
+  expect(await set.read_file?.execute({ path: "long.txt", start_line: next })).toContain(`line ${next}\n`);
   expect(refused).toMatchObject({ type: "error-text", value: expect.stringContaining("outside") });
 });
 

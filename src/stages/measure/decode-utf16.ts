@@ -63,7 +63,7 @@ export function startUtf16(): Utf16Decoder {
     const to = isOver || !isEnd ? plain.at : bytes.length;
     const decoded = encoder.encode(decoder.decode(bytes.subarray(0, to), { stream: !isOver && !isEnd }));
     if (isOver) decoder = null;
-    else held = bytes.slice(to);
+    else held = new Uint8Array(bytes.subarray(to));
     return isOver ? joined(decoded, bytes.subarray(to)) : decoded;
   }
 
@@ -71,7 +71,7 @@ export function startUtf16(): Utf16Decoder {
     const bytes = held.length === 0 ? chunk : joined(held, chunk);
     held = NOTHING;
     if (!isDecided && !isEnd && isUndecided(bytes)) {
-      held = bytes.slice();
+      held = new Uint8Array(bytes); // the chunk is only lent
       return NOTHING;
     }
     if (!isDecided) {
