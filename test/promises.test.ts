@@ -5,7 +5,7 @@ import { checkText, Findings } from "./promises/promises.mjs";
 
 // A small share of `npm run check:promises`, and a check of the checker.
 
-const SEED = Number(process.env["SPILLWAY_SEED"] ?? Date.now() % 1_000_000);
+const SEED = Number(process.env["SPILLWAY_SEED"] ?? 19_000_000);
 
 describe("the promises of every output", () => {
   it.each(Object.keys(DOORS))(`hold through %s (SPILLWAY_SEED=${SEED})`, async (door) => {
