@@ -84,9 +84,8 @@ export async function attemptSend<Message, Reply>(
   send: Send<Message, Reply>,
   messages: Message[],
   { signal, attempt }: { signal: AbortSignal; attempt: number },
-  { refusal, answer, resends }: Classifying,
+  known: () => Classifying,
 ): Promise<Outcome<Reply>> {
-  const isKept = ({ isComplete }: Verdict) => isComplete === true && !resends;
   let hasBegun = false;
   signal.throwIfAborted();
   let reply: Reply;
@@ -97,11 +96,13 @@ export async function attemptSend<Message, Reply>(
     reply = await untilAborted(Promise.resolve(send(messages, { signal, attempt, began })), signal);
   } catch (error) {
     if (hasBegun || signal.aborted) throw error;
-    const verdict = classify(error, refusal);
+    const verdict = classify(error, known().refusal);
     if (!TOO_LARGE.has(verdict.kind)) throw error;
     return { isDone: false, verdict, cause: error, answer: null };
   }
   if (hasBegun) return { isDone: true, reply, inputTokens: null };
+  const { refusal, answer, resends } = known();
+  const isKept = ({ isComplete }: Verdict) => isComplete === true && !resends;
   if (isResponse(reply)) {
     const verdict = await untilAborted(peekResponse(reply, reply.ok ? answer : refusal), signal).catch((error) => {
       discard(reply);

@@ -41,6 +41,8 @@ export interface CallOptions {
   model?: string | undefined;
   /** Overrides the policy's pruning. */
   pruning?: PruningInput | undefined;
+  /** How the reader of this request's markers gets at the rest, where that is not as for the others. */
+  reader?: Exclude<Access, { by: "file" }> | undefined;
   /** What is sent besides the messages (system prompt, tools). With it, the estimate is of the whole request. */
   systemAndTools?: unknown;
   /** An older name of `systemAndTools`, which wins if both are there. */
@@ -103,7 +105,7 @@ export interface CallPorts {
   /** The user's own signatures. They are tried after those of one call. */
   rules: readonly Rule[];
   open: Preparing["open"];
-  admit(request: CallClamp): Promise<Pick<AdmittedOutput, "output" | "text">>;
+  admit(request: CallClamp & Pick<CallOptions, "reader">): Promise<Pick<AdmittedOutput, "output" | "text">>;
   guard(message: unknown, options: { wire: string; session?: string | undefined }): Promise<unknown>;
   now(): number;
 }

@@ -3,6 +3,7 @@ import type { Verdict } from "../contract/verdict.ts";
 import { untilAborted } from "../deadline.ts";
 import { messageOf, type OverflowError, type OverflowStep, SpillwayError } from "../errors.ts";
 import { type MessageChange, writeChange } from "../prepare/form.ts";
+import { readBy } from "../prepare/ports.ts";
 import type { RequestMemory } from "../prepare/request-memory.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { mergeInputs } from "../stages/policy/merge-rows.ts";
@@ -46,7 +47,8 @@ export class CallRun<Message> {
   #head = 0;
 
   constructor(ports: CallPorts, counters: Counters, given: readonly Message[], options: CallOptions) {
-    this.#ports = ports;
+    const { reader } = options;
+    this.#ports = reader === undefined ? ports : readBy(ports, reader);
     this.#given = given;
     this.#options = options;
     this.#scale = new CallScale(counters, options.systemAndTools ?? options.beside);
@@ -61,27 +63,34 @@ export class CallRun<Message> {
   async #send<Reply>(send: Send<Message, Reply>): Promise<Reply> {
     const signal = this.#signal;
     const { rungs, maxSends } = ladderOf(this.#options.ladder ?? "default");
-    let { draft, messages } = await this.#prepare();
-    let before = draft?.total ?? NOTHING;
+    const prepared = await this.#prepare();
+    let { messages } = prepared;
+    let draft: Draft | null = null;
+    // A request that is answered is not weighed a second time.
+    const drafted = () => (draft ??= prepared.draft());
+    let before: Weight = NOTHING;
     let last: Refusal<Reply> | null = null;
     /** An answer for which the provider did not read the whole request. It is returned if no better one comes. */
     let silent: Refusal<Reply> | null = null;
     for (let sends = 1; ; sends++) {
       let outcome: Outcome<Reply>;
       try {
-        outcome = await attemptSend(send, messages as Message[], { signal, attempt: sends }, this.#classifying(draft));
+        outcome = await attemptSend(send, messages as Message[], { signal, attempt: sends }, () =>
+          this.#classifying(drafted()),
+        );
       } catch (error) {
         const isOver = this.#isLate() || (silent !== null && !signal.aborted);
         if (last === null || !isOver) throw error;
         return this.#fail(silent ?? last, draft as Draft, before, sends, messageOf(error));
       }
       if (outcome.isDone) {
-        if (draft !== null) await this.#answered(draft, outcome.inputTokens);
+        if (outcome.inputTokens !== null) await this.#answered(drafted(), outcome.inputTokens);
         if (outcome.doubt !== undefined)
           await this.#tell("overflow-detected", { ...aboutVerdict(outcome.doubt), attempt: sends, isKept: true });
         if (last !== null && draft !== null) await this.#recovered(draft, before, sends);
         return outcome.reply;
       }
+      draft = drafted();
       // A hint is followed once.
       if (draft === null || (outcome.verdict.isHint && last?.verdict.isHint)) return asItCame(outcome);
       if (last !== null && last !== silent) discard(last.cause);
@@ -106,34 +115,35 @@ export class CallRun<Message> {
     }
   }
 
-  /** Returns the messages as they are sent first. The draft is null if their format is not known. */
-  async #prepare(): Promise<{ draft: Draft | null; messages: readonly unknown[] }> {
+  /** Returns the messages as they are sent first. There is no draft of them if their format is not known. */
+  async #prepare(): Promise<{ draft(): Draft | null; messages: readonly unknown[] }> {
     const { wire, session, window, model, pruning, beside, systemAndTools = beside } = this.#options;
-    const asked = { wire, session, window, model, pruning, systemAndTools };
+    const asked = { wire, session, window, model, pruning, reader: this.#options.reader, systemAndTools };
     const { messages, memory } = await this.#ports.open(this.#given, asked);
-    if (memory === null) return { draft: null, messages: [...messages] };
-    try {
-      const { covered, head } = memory.start;
-      this.#covered = covered;
-      this.#head = head;
-      messages.forEach((message, at) => {
-        const origin = at < head ? message : this.#given[at - head + covered];
-        if (message === origin) return;
-        this.#made.set(message, { origin, base: message, change: memory.changeOf(at - head + covered) });
-      });
-      const draft = new Draft(memory.wire, messages, this.#scale.now);
-      this.#memory = memory;
-      // Copies the list, because the sender may add to it.
-      return { draft, messages: [...messages] };
-    } catch {
-      return { draft: null, messages: [...messages] }; // a fault of ours must not keep a request from being sent
-    }
+    const draft = () => {
+      if (memory === null) return null;
+      try {
+        const { covered, head } = memory.start;
+        messages.forEach((message, at) => {
+          const origin = at < head ? message : this.#given[at - head + covered];
+          if (message === origin) return;
+          this.#made.set(message, { origin, base: message, change: memory.changeOf(at - head + covered) });
+        });
+        const made = new Draft(memory.wire, messages, this.#scale.now);
+        [this.#memory, this.#covered, this.#head] = [memory, covered, head];
+        return made;
+      } catch {
+        return null; // a fault of ours must not keep an answer from coming back
+      }
+    };
+    // Copies the list, because the sender may add to it.
+    return { draft, messages: [...messages] };
   }
 
   /** Keeps the size of an answered request, from which what is sent besides the messages can be learned. */
-  async #answered(draft: Draft, inputTokens: number | null): Promise<void> {
+  async #answered(draft: Draft | null, inputTokens: number): Promise<void> {
     const known = this.#memory?.learned.answered ?? [];
-    if (inputTokens === null || known.some((one) => one.inputTokens <= inputTokens)) return;
+    if (draft === null || known.some((one) => one.inputTokens <= inputTokens)) return;
     await this.#memory?.learn({ answered: { tokens: this.#scale.preparedTokens(draft), inputTokens } });
   }
 

@@ -56,6 +56,33 @@ afterEach(() => {
 });
 
 describe("call", () => {
+  it("does not weigh the messages a second time if output begins", async () => {
+    let counted = 0;
+    const count = (text: string) => {
+      counted += text.length;
+      return Math.ceil(text.length / 4);
+    };
+    const { spillway } = await open({ counter: { name: "spy", exact: true, maxBytesPerToken: 4, count } });
+    const messages = session(4, 4000);
+    await spillway.prepare(messages, OPTIONS);
+    const prepared = counted;
+    await spillway.call(messages, (_messages, { began }) => began(), OPTIONS);
+    expect(prepared).toBeGreaterThan(4 * 4000);
+    // The texts of markers are counted for each request.
+    expect(counted - prepared).toBeLessThan(1000);
+  });
+
+  it("names the way that this request's reader has", async () => {
+    const { spillway } = await open();
+    const { sent, send } = provider(8000);
+    const reader = { by: "tool", recall: "my_recall", search: "my_search" } as const;
+    await spillway.call(session(12, 8000), send, { ...OPTIONS, reader });
+    expect(JSON.stringify(sent.at(-1))).toContain("my_recall(");
+    const other = provider(8000);
+    await spillway.call(session(12, 8000), other.send, { ...OPTIONS, session: "another" });
+    expect(JSON.stringify(other.sent.at(-1))).toMatch(/which the operator can read/);
+  });
+
   it("sends what fits once, and says nothing", async () => {
     const { spillway, kinds } = await open();
     const { sent, send } = provider(100_000);

@@ -20,6 +20,8 @@ export interface PrepareOptions {
   model?: string | undefined;
   /** Stronger than the policy's. */
   pruning?: PruningInput | undefined;
+  /** How the reader of this request's markers gets at the rest, where that is not as for the others. */
+  reader?: Exclude<Access, { by: "file" }> | undefined;
   /** What is sent besides the messages (system prompt, tools). With it, the weight is that of the whole request. */
   systemAndTools?: unknown;
 }
@@ -31,6 +33,7 @@ export interface ResultRequest {
   call: string | undefined;
   output: unknown;
   limits?: { maxChars: number };
+  reader?: PrepareOptions["reader"];
 }
 
 /** Locks a text with a key of 64 hex digits; only who has the key can read it. */
@@ -60,4 +63,22 @@ export interface PreparePorts {
   sha256(text: string): string;
   seal: Seal;
   now(): number;
+}
+
+/** The same ports for a request whose reader is another. */
+export function readBy<Request, Result, Ports extends ReadByPorts<Request, Result>>(
+  ports: Ports,
+  reader: NonNullable<PrepareOptions["reader"]>,
+): Ports {
+  return {
+    ...ports,
+    access: reader,
+    accessTo: async () => reader,
+    admit: (request: Request) => ports.admit({ ...request, reader }),
+  };
+}
+
+/** The ports that depend on who reads. */
+interface ReadByPorts<Request, Result> extends Pick<PreparePorts, "access" | "accessTo"> {
+  admit(request: Request & Pick<PrepareOptions, "reader">): Promise<Result>;
 }

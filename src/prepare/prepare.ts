@@ -16,7 +16,7 @@ import { Conversation, type Item, writeMessages } from "./conversation.ts";
 import { cutResults, frameOf } from "./cut-results.ts";
 import type { Form } from "./form.ts";
 import { Memories, type Memory } from "./memories.ts";
-import type { PrepareOptions, PreparePorts } from "./ports.ts";
+import { type PrepareOptions, type PreparePorts, readBy } from "./ports.ts";
 import { Preparation, textOf } from "./preparation.ts";
 import { MessageReader } from "./read-message.ts";
 import type { Prepared } from "./report.ts";
@@ -153,7 +153,8 @@ class Preparer {
     else conversation.covered = 0;
     const { windowTokens: learned } = memory.learned;
     const window = learned !== null && learned < resolved.tokens ? { ...resolved, tokens: learned } : resolved;
-    const preparation = new Preparation(this.#ports, this.#reader, conversation, {
+    const ports = options.reader === undefined ? this.#ports : readBy(this.#ports, options.reader);
+    const preparation = new Preparation(ports, this.#reader, conversation, {
       pruning,
       windowTokens: window.tokens,
       session,

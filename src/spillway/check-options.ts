@@ -38,6 +38,7 @@ const PREPARE: { [key in keyof Required<PrepareOptions>]: true } = {
   window: true,
   model: true,
   pruning: true,
+  reader: true,
   systemAndTools: true,
 };
 
@@ -90,11 +91,13 @@ export function checkOptions(options: object): void {
 /** Throws for an option of `prepare` that nobody reads. */
 export function checkPrepare(options: PrepareOptions = {}): void {
   checkNames(options, PREPARE, "prepare");
+  if (options.reader !== undefined) checkReader(options.reader, "reader");
 }
 
 /** The same for the options of `call`. */
 export function checkCall(options: CallOptions = {}): void {
   checkNames(options, CALL, "call");
+  if (options.reader !== undefined) checkReader(options.reader, "reader");
 }
 
 function hasMethod(value: unknown, name: string): boolean {
