@@ -30,7 +30,8 @@ const RECALL_ARGUMENTS = {
   bytes: { ...PAIR, description: "from this byte to before that one" },
   head: { type: "integer", description: "the first lines" },
   tail: { type: "integer", description: "the last lines" },
-  around: { type: ["integer", "string"], description: "the lines around this line, or around the first match" },
+  // Clients that check schemas strictly complain about a union of types.
+  around: { type: "string", description: "a line number or a pattern: the lines around it, or around its first match" },
 };
 const SEARCH_ARGUMENTS = {
   id: ID,
@@ -77,9 +78,13 @@ function wantOf({ lines, bytes, head, tail, around }: Record<string, unknown>): 
   if (bytes !== undefined) wants.push({ bytes: pair(bytes) });
   if (head !== undefined) wants.push({ head: Number(head) });
   if (tail !== undefined) wants.push({ tail: Number(tail) });
-  if (around !== undefined) wants.push({ around: typeof around === "number" ? { line: around } : { pattern: around } });
+  if (around !== undefined) wants.push({ around: isNumber(around) ? { line: Number(around) } : { pattern: around } });
   if (wants.length > 1) throw new Error("Ask for one of lines, bytes, head, tail or around, not for several.");
   return wants[0] as RecallWant | undefined;
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === "number" || (typeof value === "string" && /^\d{1,15}$/.test(value));
 }
 
 /** Accepts the ways in which models write a range: [120, 180], "120-180" or one number. */
