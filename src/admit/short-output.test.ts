@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { createSpillway } from "../index.ts";
 import { memoryStore } from "../storage/stores/memory.ts";
+import { clampText } from "./clamp-text.ts";
 
 const make = () => createSpillway({ env: {}, store: memoryStore(), ledger: null });
 const short = Array.from({ length: 205 }, (_, n) => `${n}`).join("\n");
@@ -31,4 +32,17 @@ it("from 2,000 characters on its lines count", async () => {
   const output = Array.from({ length: 205 }, (_, n) => `line ${n + 1000}`).join("\n");
   expect(output.length).toBeGreaterThanOrEqual(2000);
   expect((await spillway.admit({ tool: "bash", output })).receipt.cutBy).toBe("lines");
+});
+
+it("a limit on lines that does not apply does not change what is shown", async () => {
+  const spillway = await createSpillway({ env: {}, store: null, ledger: null });
+  // The 150 lines of a command's output are fewer than it has, but it is short: only its bytes are too many.
+  const output = Array.from({ length: 300 }, (_, n) => "мир".repeat(n % 3)).join("\n");
+  expect(output.length).toBeLessThan(2000);
+  for (const strategy of ["auto", "signal", "head-tail", "outline"]) {
+    const request = { tool: "bash", strategy, fold: false, exitCode: 0 };
+    const { text, receipt } = await spillway.admit({ ...request, output, limits: { maxBytes: 2000 } });
+    expect(receipt.limits).toEqual({ maxBytes: 2000, maxChars: 20_000 });
+    expect(text).toBe(clampText(output, receipt.limits, request).text);
+  }
 });

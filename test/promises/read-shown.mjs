@@ -40,8 +40,11 @@ function markersOf(tag) {
 
 const patterns = new Map();
 
-/** A text's lines in order: markers by their names, and runs of other lines between them. */
-function partsOf(shown, tag, withNotes) {
+/**
+ * A text's lines in order: markers by their names, and runs of other lines between them. Ours have a tag where the source
+ * quotes one, so a line of the source without one is quoted.
+ */
+function partsOf(shown, source, tag, withNotes) {
   const key = `${tag}${withNotes}`;
   if (patterns.size > 500) patterns.clear();
   if (!patterns.has(key))
@@ -51,11 +54,12 @@ function partsOf(shown, tag, withNotes) {
     ]);
   const parts = [];
   for (const line of shown.split("\n")) {
+    const isQuoted = tag === "" && source.text.includes(line);
     const found = line.startsWith("[")
       ? patterns
           .get(key)
           .map(([name, pattern]) => [name, pattern.exec(line)])
-          .find(([, match]) => match !== null)
+          .find(([name, match]) => match !== null && (!isQuoted || name in NOTES))
       : undefined;
     if (found !== undefined) parts.push({ name: found[0], match: found[1], line });
     else if (parts.at(-1)?.name === "run") parts.at(-1).lines.push(line);
@@ -72,12 +76,12 @@ export function readShown(shown, source, { cuts, exitCode, strategy, fold, moreC
   if (NOTHING.test(shown)) return { problems: checkNothing(shown, source, exitCode), form: "nothing" };
   const tag = tagIn(shown, source);
   const reading = { source, cuts, tag, moreCuts };
-  const exact = walkExact(closed(partsOf(shown, tag, false), exitCode), reading);
+  const exact = walkExact(closed(partsOf(shown, source, tag, false), exitCode), reading);
   if (exact.problems.length === 0) return { ...exact, form: "exact" };
-  const excerpt = readJson(partsOf(shown, tag, false), source, tag);
+  const excerpt = readJson(partsOf(shown, source, tag, false), source, tag);
   if (excerpt !== null && (strategy === "json" || excerpt.length === 0)) return { problems: excerpt, form: "json" };
   if (!fold) return { ...exact, form: "exact" };
-  const noted = closed(partsOf(shown, tag, true), exitCode);
+  const noted = closed(partsOf(shown, source, tag, true), exitCode);
   const withNotes = walkExact(noted, reading);
   if (withNotes.problems.length === 0) return { ...withNotes, form: "exact" };
   return { ...walkFolded(noted, reading), form: "folded" };

@@ -78,7 +78,7 @@ export function startClamp(request: ClampRequest): Clamp {
 class RunningClamp implements Clamp {
   over = false;
   kind: string | null = null;
-  readonly #request: ClampRequest;
+  #request: ClampRequest;
   readonly #capacity: number;
   readonly #scan = newScan();
   #buffer = new Uint8Array(0);
@@ -120,7 +120,7 @@ class RunningClamp implements Clamp {
       before = this.heldBytes;
       this.over = true;
     }
-    if (this.over && !this.#isStarted && this.#isSampled()) this.#start();
+    if (this.over && !this.#isStarted && this.#canStart()) this.#start();
     const isAscii = this.#scan.high === high;
     if (this.#isStarted) this.#feed(bytes, from, breaks + 1, this.#scan.breaks - breaks, isAscii ? bytes.length : -1);
     else this.#hold(bytes);
@@ -150,9 +150,10 @@ class RunningClamp implements Clamp {
     return { ...result, within: null, replaced: false, cutter, overBy, strategy, kind: this.kind };
   }
 
-  /** A strategy that chooses by the sample must see all of it, however the output was chunked. */
-  #isSampled(): boolean {
-    return this.#strategy.choose === undefined || this.#scan.bytes >= SAMPLE_BYTES;
+  /** A strategy that chooses by the sample must see all of it, and each must know which limits apply, however the output was chunked. */
+  #canStart(): boolean {
+    const { shortChars = 0 } = this.#request;
+    return (this.#strategy.choose === undefined || this.#scan.bytes >= SAMPLE_BYTES) && this.#scan.chars >= shortChars;
   }
 
   /** Cheap and sure; the rest is decided at the end, on what was held. */
@@ -174,6 +175,7 @@ class RunningClamp implements Clamp {
 
   #start(): void {
     this.#isStarted = true;
+    this.#request = { ...this.#request, limits: limitsFor(this.#request, scannedChars(this.#scan)) };
     const { strategy, fold, focus } = this.#request;
     if (fold || strategy !== headTail) this.#plain = headTail.start(this.#request);
     this.#attempt(() => {
