@@ -372,7 +372,7 @@ export function admitWhole(text: string, plan: AdmitPlan): Admitted | null {
   const lines = scannedLines(scan);
   const { bytes } = scan;
   if (bytes > (maxBytes ?? bytes) || lines > (maxLines ?? lines)) return null;
-  const shown = lazySize(text, { bytes, chars: length, lines }, counter);
+  const shown = lazySize(text, { bytes, lines }, counter);
   if (maxTokens !== undefined && shown.tokens > maxTokens) return null;
   const subject = { ...plan, limits };
   const receipt = newReceipt(subject, { strategy: plan.strategy.name, shown }, wholeAccount({ bytes, lines }));

@@ -5,6 +5,8 @@ import { Source, sizeOf } from "./source.mjs";
 
 /** More texts than this are one text for the store. */
 const MOST_TEXTS = 64;
+/** What we say of a page that is shown as text. */
+const SHOWN_AS_TEXT = /^\[HTML of [\d,]+ bytes shown as text/m;
 /** What stands for binary. */
 const BINARY = "[binary output not shown: ";
 
@@ -72,7 +74,7 @@ export async function checkBlocks(given, admit, read, found) {
     const page = pageOf(one, shown[index]);
     const saved = page === null ? Buffer.from(one) : await read(page.artifact);
     // The page itself is named where all of its text is shown.
-    if (page !== null && saved.equals(Buffer.from(one))) {
+    if (saved.equals(Buffer.from(one)) && SHOWN_AS_TEXT.test(shown[index])) {
       found.that(
         isTextOf(one, shown[index]),
         "blocks: true text (page)",
@@ -134,10 +136,8 @@ function pageOf(came, shown) {
 /** True if what is shown has exactly the words of a page, and after them only lines of ours. */
 function isTextOf(page, shown) {
   const text = page.replaceAll(/<(style|script)[^]*?<\/\1>|<[^>]*>/g, " ").replaceAll("&amp;", "&");
-  const lines = shown.split("\n");
-  const from = lines.findIndex((line) => /^\[HTML of [\d,]+ bytes shown as text/.test(line));
   const wordsOf = (words) => words.match(/[^\s#]+/g) ?? [];
-  return from > 0 && isDeepStrictEqual(wordsOf(lines.slice(0, from).join(" ")), wordsOf(text));
+  return isDeepStrictEqual(wordsOf(shown.slice(0, shown.search(SHOWN_AS_TEXT))), wordsOf(text));
 }
 
 /** Very many texts are one text: one budget, one marker, one artifact. */

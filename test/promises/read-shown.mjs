@@ -25,6 +25,8 @@ const NOTES = {
   repeated: `previous line repeated ${COUNT} more times?`,
   alike: `${COUNT} lines like these omitted: lines (\\d+)-(\\d+)`,
 };
+/** Those that have no tag though the source may have such a line: notes of folding, and how a command ended. */
+const UNTAGGED = new Set([...Object.keys(NOTES), "exit"]);
 /** What stands where nothing of an output has room. */
 const NOTHING = /^(?:\[[\d,]+ lines?, [\d,]+ bytes? not shown(?:; .*)?\]|\[cut(?:; .*)?\]|cut|)$/;
 
@@ -54,12 +56,12 @@ function partsOf(shown, source, tag, withNotes) {
     ]);
   const parts = [];
   for (const line of shown.split("\n")) {
-    const isQuoted = tag === "" && source.text.includes(line);
+    const isOfSource = tag === "" && source.text.includes(line);
     const found = line.startsWith("[")
       ? patterns
           .get(key)
           .map(([name, pattern]) => [name, pattern.exec(line)])
-          .find(([name, match]) => match !== null && (!isQuoted || name in NOTES))
+          .find(([name, match]) => match !== null && (!isOfSource || UNTAGGED.has(name)))
       : undefined;
     if (found !== undefined) parts.push({ name: found[0], match: found[1], line });
     else if (parts.at(-1)?.name === "run") parts.at(-1).lines.push(line);

@@ -312,18 +312,20 @@ function classifyUnits(): { list: Kind[]; ofUnit: Uint8Array } {
     places.set(key, place);
     return place;
   };
-  const ofUnit = new Uint8Array(0x10000);
+  const ofUnit = new Uint8Array(0x10000).fill(placeOf(tokenClasses.length - 1, 0, 0));
   tokenClasses.forEach(({ ranges }, index) => {
     const mixes = (mixWeights[index] ?? 0) > 0;
-    for (const [from, to] of ranges)
-      for (let unit = from; unit <= to; unit++) {
-        const group = groupOf(unit);
-        const spread = mixes || group > 4 ? spreadOf(unit) : 0;
-        ofUnit[unit] = placeOf(index, spread, group) + 1;
-      }
+    for (const [from, to] of ranges) {
+      // One fill for a whole script: the table is made in each process that counts.
+      if (!mixes && from >= 127) ofUnit.fill(placeOf(index, 0, 0), from, to + 1);
+      else
+        for (let unit = from; unit <= to; unit++) {
+          const group = groupOf(unit);
+          ofUnit[unit] = placeOf(index, mixes || group > 4 ? spreadOf(unit) : 0, group);
+        }
+    }
   });
-  const rest = placeOf(tokenClasses.length - 1, 0, 0);
-  return { list, ofUnit: ofUnit.map((place) => (place === 0 ? rest : place - 1)) };
+  return { list, ofUnit };
 }
 
 /** Returns a caller's counter that uses the estimate whenever it throws or does not return a number. */

@@ -3,18 +3,18 @@ import type { TokenCounter } from "../../contract/token-counter.ts";
 import { estimateCounter } from "./estimate-tokens.ts";
 import { encodeText, newScan, scanBytes, scannedChars, scannedLines, scanText } from "./scan.ts";
 
-/** Returns the size of a text in every unit. */
+/** Returns the size of a text in every unit; tokens are counted when somebody reads them. */
 export function measureText(text: string, counter: TokenCounter = estimateCounter): Size {
   const scan = newScan();
   if (scanText(scan, text) === null) for (const bytes of encodeText(text)) scanBytes(scan, bytes);
-  return { bytes: scan.bytes, chars: text.length, lines: scannedLines(scan), tokens: counter.count(text) };
+  return lazySize(text, { bytes: scan.bytes, lines: scannedLines(scan) }, counter);
 }
 
 /**
  * Returns the size of a text, and counts tokens only when somebody reads them, because that takes ten times as long as
  * the rest.
  */
-export function lazySize(text: string, { bytes, lines }: Omit<Size, "tokens">, counter: TokenCounter): Size {
+export function lazySize(text: string, { bytes, lines }: Pick<Size, "bytes" | "lines">, counter: TokenCounter): Size {
   let tokens: number | undefined;
   return {
     bytes,
