@@ -72,7 +72,7 @@ const LATER = [
   /^stages\/(redact|prune|guard|cap|recover)\//,
   /^entrypoints\/(?!cli\/)/,
   /^entrypoints\/cli\/((start|keep-compiled)\.ts|(run|transcripts)\/|commands\/(?!clamp\.ts)|(serve-mcp|read-recorded)\.ts)/,
-  /^admit\/model-view\.ts/,
+  /^(admit\/model-view|spillway\/seal)\.ts/,
 ];
 
 /** What every start needs. */

@@ -46,3 +46,12 @@ it("a limit on lines that does not apply does not change what is shown", async (
     expect(text).toBe(clampText(output, receipt.limits, request).text);
   }
 });
+
+it.each([
+  ["a tag in our lines", `[exit code 0]\n${"lorem\n\n\n".repeat(10)}`, { maxLines: 19 }, "head", 1],
+  ["a line for exit code 0", "- name: never\n".repeat(201), { maxLines: 200 }, "tail", 0],
+])("is never longer than what came for %s", (_, output, limits, strategy, exitCode) => {
+  const { text, receipt } = clampText(output, limits, { strategy, exitCode });
+  expect(receipt.omitted.bytes).toBeGreaterThan(0);
+  expect(text.length).toBeLessThanOrEqual(output.length + (exitCode === 0 ? 0 : `[exit code ${exitCode}]`.length));
+});

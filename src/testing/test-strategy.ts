@@ -152,7 +152,7 @@ export function testStrategy(strategy: Strategy, { describe, it }: Runner, { num
         const { text, receipt } = admit(lent([output]), limits, fold, exitCode);
         fc.pre(receipt.binary === undefined && output.length > 0);
         const source = new TextDecoder("utf-8", { ignoreBOM: true }).decode(output);
-        const exitLine = exitCode === null ? "" : `\n[exit code ${exitCode}]`;
+        const exitLine = exitCode === null || exitCode === 0 ? "" : `\n[exit code ${exitCode}]`;
         if (!/^(?:cut|\[cut(?:; exit code \d+)?\])$/.test(text))
           assert.ok(text.length <= source.length + exitLine.length, `longer than what came: ${JSON.stringify(text)}`);
       });

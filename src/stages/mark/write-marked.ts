@@ -12,16 +12,24 @@ export interface Marked {
   cut: Cut;
 }
 
+/** The same request, with how long the output came. */
+interface FormsRequest extends MarkRequest {
+  cameChars: number;
+}
+
 /** Marks a cut. The text never exceeds the limits: it is measured as a whole, and the cut is made again where it is over. */
 export function writeMarked(cutter: Cutter, total: Total, request: MarkRequest, measure: Measure): Marked {
-  const { siblings } = request;
-  const plain = tryForms(cutter, total, request, measure, "");
+  const { siblings, exitCode } = request;
+  // A tag makes our lines longer, and a whole output has no line for exit code 0: neither came with it.
+  const came = exitCode === 0 ? request.closing.slice(0, -1) : request.closing;
+  const cameChars = came.reduce((sum, line) => sum + line.length + 1, total.chars);
+  const plain = tryForms(cutter, total, { ...request, cameChars }, measure, "");
   let shown = pieceTexts(plain.cut);
   if (siblings === undefined && !plain.cut.isQuoting && !quotesMarker(shown)) return plain;
   for (let tries = 0; ; tries++) {
     const tag = tagFor(shown, siblings);
     const closing = request.closing.map((line) => withTag(line, tag));
-    const marked = tryForms(cutter, total, { ...request, closing }, measure, tag);
+    const marked = tryForms(cutter, total, { ...request, closing, cameChars }, measure, tag);
     const pieces = pieceTexts(marked.cut);
     // With less room another cut is made, and what it shows may have the tag.
     if (!pieces.includes(tag) || tries === TRIES) return marked;
@@ -37,9 +45,8 @@ function pieceTexts(cut: Cut): string {
 }
 
 /** The first form that makes an output no longer than it came; else a short one with less of the output, else a few words. */
-function tryForms(cutter: Cutter, total: Total, request: MarkRequest, measure: Measure, tag: string): Marked {
-  const { limits, closing, savedCopy } = request;
-  const cameChars = closing.reduce((sum, line) => sum + line.length + 1, total.chars);
+function tryForms(cutter: Cutter, total: Total, request: FormsRequest, measure: Measure, tag: string): Marked {
+  const { limits, savedCopy, cameChars } = request;
   const shorter = { ...request, limits: { ...limits, maxChars: Math.min(cameChars, limits.maxChars ?? cameChars) } };
   const forms = markForms(request, measure, tag);
   // The way to what was saved is worth some lines of the output.

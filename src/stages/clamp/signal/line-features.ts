@@ -67,8 +67,9 @@ const CONCEPTS: Readonly<Record<string, string>> = {
 const CONCEPT_NAMES: readonly string[] = Object.keys(CONCEPTS);
 
 const SLOTS = 4096;
-const hashes = new Int32Array(SLOTS);
-const concepts = new Int8Array(SLOTS).fill(-1);
+
+/** The words of all concepts by their hashes, made on first use: most starts of the command judge no line. */
+let table: { hashes: Int32Array; concepts: Int8Array } | undefined;
 
 /** A word's hash is built letter by letter, lower case, from this. */
 export const WORD_SEED = 0x1505;
@@ -98,21 +99,26 @@ export function hashesOf(words: string): Set<number> {
   );
 }
 
-for (const [number, name] of CONCEPT_NAMES.entries()) {
-  for (const word of (CONCEPTS[name] as string).split(" ")) {
-    let hash = WORD_SEED;
-    for (let at = 0; at < word.length; at++) hash = addLetter(hash, word.charCodeAt(at));
-    let slot = slotOf(hash);
-    while (concepts[slot] !== -1 && hashes[slot] !== hash) slot = (slot + 1) & (SLOTS - 1);
-    // A word of two concepts counts for the first.
-    if (concepts[slot] !== -1) continue;
-    hashes[slot] = hash;
-    concepts[slot] = number;
+function makeTable(): { hashes: Int32Array; concepts: Int8Array } {
+  const hashes = new Int32Array(SLOTS);
+  const concepts = new Int8Array(SLOTS).fill(-1);
+  for (const [number, name] of CONCEPT_NAMES.entries()) {
+    for (const hash of hashesOf(CONCEPTS[name] as string)) {
+      let slot = slotOf(hash);
+      while (concepts[slot] !== -1 && hashes[slot] !== hash) slot = (slot + 1) & (SLOTS - 1);
+      // A word of two concepts counts for the first.
+      if (concepts[slot] !== -1) continue;
+      hashes[slot] = hash;
+      concepts[slot] = number;
+    }
   }
+  return { hashes, concepts };
 }
 
 /** The number of the concept that a word stands for, or -1. */
 export function conceptOf(hash: number): number {
+  table ??= makeTable();
+  const { hashes, concepts } = table;
   let slot = slotOf(hash);
   while (concepts[slot] !== -1) {
     if (hashes[slot] === hash) return concepts[slot] as number;

@@ -27,8 +27,7 @@ class WordFinder {
       for (let at = 0; at < 4; at++) {
         const letter = letters.charCodeAt(at);
         four = (four << 8) | letter;
-        for (let byte = 0; byte < 256; byte++)
-          if ((byte | 32) === letter) this.#places[byte] = (this.#places[byte] as number) | (1 << at);
+        for (const byte of [letter, letter & ~32]) this.#places[byte] = (this.#places[byte] as number) | (1 << at);
       }
       this.#words.add(four);
     }
