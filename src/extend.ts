@@ -31,7 +31,16 @@ export type { Compacted, CompactInput, Compactor } from "./contract/compactor.ts
 export type { Cut, Gap, Piece, Room } from "./contract/cut.ts";
 export type { EventKind, RecordedEvent, SpillwayEvent } from "./contract/event.ts";
 export type { HtmlReader } from "./contract/html-reader.ts";
-export type { EventQuery, Ledger, Projection, SessionRow, StatQuery, StatRow, Totals } from "./contract/ledger.ts";
+export type {
+  EventQuery,
+  Ledger,
+  Projection,
+  SessionQuery,
+  SessionRow,
+  StatQuery,
+  StatRow,
+  Totals,
+} from "./contract/ledger.ts";
 export type { Limits, Unit } from "./contract/limits.ts";
 export type {
   ModelCaps,

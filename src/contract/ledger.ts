@@ -1,11 +1,17 @@
 import type { EventKind, RecordedEvent, SpillwayEvent } from "./event.ts";
 
-/** Which events, oldest first. */
+/** Which events. */
 export interface EventQuery {
+  /** Oldest first where it is not said. */
+  order?: "oldest" | "newest";
   /** Only those after this id: how a follower goes on. */
   afterId?: number;
+  /** Only those before this id: how a reader of the newest goes back. */
+  beforeId?: number;
   session?: string;
   tool?: string;
+  call?: string;
+  artifact?: string;
   kinds?: EventKind[];
   sinceMs?: number;
   max?: number;
@@ -30,13 +36,18 @@ export interface Totals {
 export interface StatRow extends Totals {
   tool: string | null;
   session: string | null;
+  /** When the hour began, if rows are by the hour. */
+  hourMs?: number;
 }
 
-/** Which statistics. */
+/** Which statistics: the rows with most calls first, hours in their order. Times are by the whole hour. */
 export interface StatQuery {
-  by: "tool" | "session" | "all";
+  by: "tool" | "session" | "hour" | "all";
   session?: string;
+  tool?: string;
   sinceMs?: number;
+  /** Only hours that began before this. */
+  untilMs?: number;
 }
 
 /** A session as the ledger knows it. */
@@ -45,6 +56,15 @@ export interface SessionRow extends Totals {
   firstSeenMs: number;
   lastSeenMs: number;
   pinned: boolean;
+}
+
+/** Which sessions, the last seen first. */
+export interface SessionQuery {
+  /** Only this one. */
+  session?: string;
+  /** Only those after this one in the list: how a reader goes on. */
+  after?: Pick<SessionRow, "session" | "lastSeenMs">;
+  max?: number;
 }
 
 /** The frozen form in which a result is shown. */
@@ -63,7 +83,7 @@ export interface Ledger {
   record(event: SpillwayEvent): Promise<void>;
   events(query?: EventQuery): Promise<RecordedEvent[]>;
   stats(query: StatQuery): Promise<StatRow[]>;
-  sessions(max?: number): Promise<SessionRow[]>;
+  sessions(query?: SessionQuery): Promise<SessionRow[]>;
   pin(session: string, pinned: boolean): Promise<void>;
   /** Deletes everything of a session, or for null of none; returns how many events that were. */
   removeSession(session: string | null): Promise<number>;

@@ -66,7 +66,24 @@ export function testLedger(
       });
     });
 
-    it("selects by session, tool, kind and time", async () => {
+    it("pages back from the newest: every event once", async () => {
+      await use(async (ledger) => {
+        for (let at = 0; at < 10; at += 1) await ledger.record(eventOf({ atMs: at, call: `c${at}` }));
+        const calls: (string | null)[] = [];
+        for (let beforeId: number | undefined; ; ) {
+          const page = await ledger.events({ order: "newest", max: 3, ...(beforeId !== undefined && { beforeId }) });
+          if (page.length === 0) break;
+          calls.push(...page.map(({ call }) => call));
+          beforeId = page.at(-1)?.id ?? 0;
+        }
+        assert.deepEqual(
+          calls,
+          Array.from({ length: 10 }, (_, at) => `c${9 - at}`),
+        );
+      });
+    });
+
+    it("selects by session, tool, call, artifact, kind and time", async () => {
       await use(async (ledger) => {
         await ledger.record(eventOf({ session: "a", tool: "x", atMs: 10, call: "1" }));
         await ledger.record(eventOf({ session: "b", tool: "x", atMs: 20, call: "2", kind: "spill-failed" }));
@@ -80,6 +97,9 @@ export function testLedger(
         assert.deepEqual(await calls({ sinceMs: 20 }), ["2", "3"]);
         assert.deepEqual(await calls({ session: "a", sinceMs: 20 }), ["3"]);
         assert.deepEqual(await calls({ session: "nobody" }), []);
+        assert.deepEqual(await calls({ call: "2" }), ["2"]);
+        await ledger.record(eventOf({ session: "a", tool: "y", atMs: 40, call: "4", artifact: "abcdefabcdef" }));
+        assert.deepEqual(await calls({ artifact: "abcdefabcdef" }), ["4"]);
       });
     });
 
@@ -107,6 +127,18 @@ export function testLedger(
                 calls.toSorted((a, b) => b - a),
               );
             };
+            const hours = await ledger.stats({ by: "hour", sinceMs, untilMs: hour + 2 * 3_600_000, tool: "t1" });
+            assertGrowing(hours.map(({ hourMs = -1 }) => hourMs));
+            const within = events.filter(
+              ({ atMs, tool }) => atMs >= hour && atMs < hour + 2 * 3_600_000 && tool === "t1",
+            );
+            for (const { hourMs = -1, tool, session, ...totals } of hours) {
+              assert.deepEqual([tool, session], ["t1", null]);
+              const mine = within.filter(({ atMs }) => atMs - (atMs % 3_600_000) === hourMs);
+              assert.deepEqual(totals, expectedSums(mine));
+            }
+            const counted = within.filter(counts).map(({ atMs }) => atMs - (atMs % 3_600_000));
+            assert.equal(hours.length, new Set(counted).size);
             for (const by of ["all", "tool", "session"] as const) {
               await check({ by }, events);
               await check(
@@ -149,11 +181,29 @@ export function testLedger(
           ["later", 10_000, 10_000, 1],
           ["s", 1000, 9000, 4],
         ]);
-        assert.equal((await ledger.sessions(1)).length, 1);
+        assert.equal((await ledger.sessions({ max: 1 })).length, 1);
+        assert.deepEqual(
+          (await ledger.sessions({ session: "s" })).map(({ session }) => session),
+          ["s"],
+        );
+        assert.deepEqual(await ledger.sessions({ session: "nobody" }), []);
         assert.deepEqual(
           (await ledger.events({ session: "s" })).map(({ atMs }) => atMs),
           [5000, 1000, 9000, 3000],
         );
+      });
+    });
+
+    it("pages through sessions, also those that were seen at the same time", async () => {
+      await use(async (ledger) => {
+        for (const session of ["a", "b", "c", "d", "e"]) await ledger.record(eventOf({ session, atMs: 7 }));
+        await ledger.record(eventOf({ session: "z", atMs: 9 }));
+        const found: string[] = [];
+        for (let page = await ledger.sessions({ max: 2 }); page.length > 0; ) {
+          found.push(...page.map(({ session }) => session));
+          page = await ledger.sessions({ max: 2, after: page.at(-1) ?? { session: "", lastSeenMs: 0 } });
+        }
+        assert.deepEqual(found, ["z", "a", "b", "c", "d", "e"]);
       });
     });
 

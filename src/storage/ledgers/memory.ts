@@ -1,5 +1,14 @@
 import type { RecordedEvent } from "../../contract/event.ts";
-import type { EventQuery, Ledger, Projection, SessionRow, StatQuery, StatRow, Totals } from "../../contract/ledger.ts";
+import type {
+  EventQuery,
+  Ledger,
+  Projection,
+  SessionQuery,
+  SessionRow,
+  StatQuery,
+  StatRow,
+  Totals,
+} from "../../contract/ledger.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { storedName } from "../stored-name.ts";
 import { addTotals, type EventForm, eventForm, hourOf, NO_TOTALS, pageSize, readEventForm } from "./event-form.ts";
@@ -50,23 +59,42 @@ export function memoryLedger({ maxEvents = NUMBERS.memoryLedgerEvents.default }:
     bound(sessions, maxEvents, ({ pinned }) => !pinned);
   }
 
-  function statsBy({ by, sinceMs, session }: StatQuery): StatRow[] {
-    const about = session === undefined ? undefined : storedName(session);
-    const rows = new Map<string | null, Totals>(by === "all" ? [[null, NO_TOTALS]] : []);
+  function statsBy(query: StatQuery): StatRow[] {
+    const { by } = query;
+    const about = {
+      tool: query.tool === undefined ? null : storedName(query.tool),
+      session: query.session === undefined ? null : storedName(query.session),
+    };
+    const rows = new Map<string | number | null, StatRow>(by === "all" ? [[null, { ...about, ...NO_TOTALS }]] : []);
     for (const rollup of rollups.values()) {
-      if (sinceMs !== undefined && rollup.hourMs < hourOf(sinceMs)) continue;
-      if (about !== undefined && rollup.session !== about) continue;
-      const name = by === "all" ? null : rollup[by];
-      rows.set(name, addTotals(rows.get(name) ?? NO_TOTALS, rollup.totals));
+      if (!isCounted(rollup, query)) continue;
+      const { hourMs, totals } = rollup;
+      const name = by === "all" ? null : by === "hour" ? hourMs : rollup[by];
+      const own = by === "all" ? {} : by === "hour" ? { hourMs } : { [by]: rollup[by] };
+      rows.set(name, { ...about, ...own, ...addTotals(rows.get(name) ?? NO_TOTALS, totals) });
     }
-    return [...rows]
-      .map(([name, totals]) => ({
-        tool: by === "tool" ? name : null,
-        session: by === "session" ? name : (about ?? null),
-        ...totals,
-      }))
-      .sort((a, b) => b.calls - a.calls || compare(a.tool ?? a.session ?? "", b.tool ?? b.session ?? ""))
-      .slice(0, NUMBERS.ledgerPage.ceiling);
+    const most = NUMBERS.ledgerPage.ceiling;
+    if (by === "hour") return [...rows.values()].sort((a, b) => (a.hourMs ?? 0) - (b.hourMs ?? 0)).slice(-most);
+    return [...rows.values()]
+      .sort(
+        (a, b) =>
+          b.calls - a.calls ||
+          compare(a[by === "tool" ? by : "session"] ?? "", b[by === "tool" ? by : "session"] ?? ""),
+      )
+      .slice(0, most);
+  }
+
+  function sessionsBy({ session, after, max }: SessionQuery): SessionRow[] {
+    const sums = new Map(statsBy({ by: "session" }).map(({ tool: _tool, session, ...totals }) => [session, totals]));
+    const order = (a: Pick<SessionRow, "session" | "lastSeenMs">, b: typeof a) =>
+      b.lastSeenMs - a.lastSeenMs || compare(a.session, b.session);
+    const name = session === undefined ? undefined : storedName(session);
+    return [...sessions.values()]
+      .filter((seen) => name === undefined || seen.session === name)
+      .filter((seen) => after === undefined || order(seen, after) > 0)
+      .sort(order)
+      .slice(0, pageSize(max))
+      .map((seen) => ({ ...NO_TOTALS, ...sums.get(seen.session), ...seen }));
   }
 
   return {
@@ -82,20 +110,14 @@ export function memoryLedger({ maxEvents = NUMBERS.memoryLedgerEvents.default }:
     async events(query = {}) {
       const max = pageSize(query.max);
       const page: RecordedEvent[] = [];
-      for (const [id, form] of events) {
+      for (const [id, form] of query.order === "newest" ? [...events].reverse() : events) {
         if (page.length >= max) break;
         if (matches(id, form, query)) page.push(readEventForm(id, form));
       }
       return page;
     },
     stats: async (query) => statsBy(query),
-    async sessions(max) {
-      const sums = new Map(statsBy({ by: "session" }).map(({ tool: _tool, session, ...totals }) => [session, totals]));
-      return [...sessions.values()]
-        .sort((a, b) => b.lastSeenMs - a.lastSeenMs || compare(a.session, b.session))
-        .slice(0, pageSize(max))
-        .map((seen) => ({ ...NO_TOTALS, ...sums.get(seen.session), ...seen }));
-    },
+    sessions: async (query = {}) => sessionsBy(query),
     async pin(session, pinned) {
       const name = storedName(session);
       if (name === null) return;
@@ -127,11 +149,19 @@ export function memoryLedger({ maxEvents = NUMBERS.memoryLedgerEvents.default }:
 }
 
 function matches(id: number, form: EventForm, query: EventQuery): boolean {
-  const { afterId = 0, session, tool, kinds, sinceMs = -Infinity } = query;
-  if (id <= afterId || form.atMs < sinceMs) return false;
-  if (session !== undefined && form.session !== storedName(session)) return false;
-  if (tool !== undefined && form.tool !== storedName(tool)) return false;
+  const { afterId = 0, beforeId = Infinity, kinds, sinceMs = -Infinity } = query;
+  if (id <= afterId || id >= beforeId || form.atMs < sinceMs) return false;
+  for (const name of ["session", "tool", "call", "artifact"] as const) {
+    if (query[name] !== undefined && form[name] !== storedName(query[name])) return false;
+  }
   return kinds === undefined || (kinds as string[]).includes(form.kind);
+}
+
+function isCounted(rollup: Rollup, { session, tool, sinceMs, untilMs }: StatQuery): boolean {
+  if (sinceMs !== undefined && rollup.hourMs < hourOf(sinceMs)) return false;
+  if (untilMs !== undefined && rollup.hourMs >= untilMs) return false;
+  if (tool !== undefined && rollup.tool !== storedName(tool)) return false;
+  return session === undefined || rollup.session === storedName(session);
 }
 
 function bound<Key, Value>(map: Map<Key, Value>, max: number, mayGo: (value: Value) => boolean = () => true): void {

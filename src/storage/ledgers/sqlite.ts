@@ -1,6 +1,15 @@
 import { type Kysely, sql } from "kysely";
 import type { RecordedEvent } from "../../contract/event.ts";
-import type { EventQuery, Ledger, Projection, SessionRow, StatQuery, StatRow, Totals } from "../../contract/ledger.ts";
+import type {
+  EventQuery,
+  Ledger,
+  Projection,
+  SessionQuery,
+  SessionRow,
+  StatQuery,
+  StatRow,
+  Totals,
+} from "../../contract/ledger.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { seenSession } from "../local/artifact-rows.ts";
 import type { Database } from "../local/open-database.ts";
@@ -61,7 +70,7 @@ export function sqliteLedger(database: Database): Ledger {
     },
     events: (query = {}) => selectEvents(kysely, query),
     stats: (query) => selectStats(kysely, query),
-    sessions: (max) => selectSessions(kysely, max),
+    sessions: (query = {}) => selectSessions(kysely, query),
     async pin(session, pinned) {
       const nowMs = Date.now();
       const name = storedName(session);
@@ -129,54 +138,70 @@ const SUMS = SUM_NAMES.map((name) =>
   sql<number>`coalesce(sum(${sql.ref(`rollups.${SUM_COLUMNS[name]}`)}), 0)`.as(name),
 );
 
-/** Returns one page of events, oldest first. */
+/** Returns one page of events. */
 async function selectEvents(kysely: Kysely<Schema>, query: EventQuery): Promise<RecordedEvent[]> {
-  const { afterId, kinds, sinceMs } = query;
-  const session = storedName(query.session);
-  const tool = storedName(query.tool);
-  let select = kysely.selectFrom("events").selectAll().orderBy("id").limit(pageSize(query.max));
+  const { afterId, beforeId, kinds, sinceMs, order } = query;
+  let select = kysely
+    .selectFrom("events")
+    .selectAll()
+    .orderBy("id", order === "newest" ? "desc" : "asc")
+    .limit(pageSize(query.max));
   if (afterId !== undefined) select = select.where("id", ">", afterId);
-  if (query.session !== undefined) select = select.where("session", session === null ? "is" : "=", session);
-  if (query.tool !== undefined) select = select.where("tool", tool === null ? "is" : "=", tool);
+  if (beforeId !== undefined) select = select.where("id", "<", beforeId);
+  for (const column of ["session", "tool", "call", "artifact"] as const) {
+    if (query[column] === undefined) continue;
+    const name = storedName(query[column]);
+    select = select.where(column, name === null ? "is" : "=", name);
+  }
   if (kinds !== undefined) select = select.where("kind", "in", kinds);
   if (sinceMs !== undefined) select = select.where("at_ms", ">=", sinceMs);
   const rows = await select.execute();
   return rows.map(({ id, at_ms, ...row }) => readEventForm(Number(id), { ...row, atMs: Number(at_ms) }));
 }
 
-/** Returns statistics from `rollups`, by whole hours, most calls first. */
+/** Returns statistics from `rollups`, by whole hours. */
 async function selectStats(kysely: Kysely<Schema>, query: StatQuery): Promise<StatRow[]> {
-  const { by, sinceMs } = query;
-  const session = query.session === undefined ? undefined : (storedName(query.session) ?? "");
+  const { by, sinceMs, untilMs } = query;
+  // In `rollups` the empty name stands for none.
+  const asked = (name: string | undefined) => (name === undefined ? undefined : (storedName(name) ?? ""));
+  const [session, tool] = [asked(query.session), asked(query.tool)];
   let select = kysely.selectFrom("rollups").select(SUMS).limit(NUMBERS.ledgerPage.ceiling);
   if (sinceMs !== undefined) select = select.where("hour_ms", ">=", hourOf(sinceMs));
+  if (untilMs !== undefined) select = select.where("hour_ms", "<", untilMs);
   if (session !== undefined) select = select.where("session", "=", session);
-  const about = session || null;
+  if (tool !== undefined) select = select.where("tool", "=", tool);
+  const about = { tool: tool || null, session: session || null };
   if (by === "all") {
     const row = await select.executeTakeFirstOrThrow();
-    return [{ tool: null, session: about, ...totalsOf(row) }];
+    return [{ ...about, ...totalsOf(row) }];
+  }
+  if (by === "hour") {
+    const rows = await select.select("hour_ms").groupBy("hour_ms").orderBy("hour_ms", "desc").execute();
+    return rows.reverse().map(({ hour_ms, ...row }) => ({ ...about, hourMs: Number(hour_ms), ...totalsOf(row) }));
   }
   const rows = await select.select(`${by} as name`).groupBy(by).orderBy("calls", "desc").orderBy(by).execute();
-  return rows.map(({ name, ...row }) => {
-    const named = name || null;
-    return by === "tool"
-      ? { tool: named, session: about, ...totalsOf(row) }
-      : { tool: null, session: named, ...totalsOf(row) };
-  });
+  return rows.map(({ name, ...row }) => ({ ...about, [by]: name || null, ...totalsOf(row) }));
 }
 
 /** Returns sessions, the last seen first. */
-async function selectSessions(kysely: Kysely<Schema>, max?: number): Promise<SessionRow[]> {
-  const rows = await kysely
-    .selectFrom((from) =>
-      from
-        .selectFrom("sessions")
-        .selectAll()
-        .orderBy("last_seen_ms", "desc")
-        .orderBy("session")
-        .limit(pageSize(max))
-        .as("seen"),
+async function selectSessions(kysely: Kysely<Schema>, { session, after, max }: SessionQuery): Promise<SessionRow[]> {
+  const seen = kysely
+    .selectFrom("sessions")
+    .selectAll()
+    .$if(session !== undefined, (select) => select.where("session", "=", storedName(session) ?? ""))
+    .$if(after !== undefined, (select) =>
+      select.where(({ eb, and, or }) =>
+        or([
+          eb("last_seen_ms", "<", after?.lastSeenMs ?? 0),
+          and([eb("last_seen_ms", "=", after?.lastSeenMs ?? 0), eb("session", ">", after?.session ?? "")]),
+        ]),
+      ),
     )
+    .orderBy("last_seen_ms", "desc")
+    .orderBy("session")
+    .limit(pageSize(max));
+  const rows = await kysely
+    .selectFrom(seen.as("seen"))
     .leftJoin("rollups", "rollups.session", "seen.session")
     .select(["seen.session", "first_seen_ms", "last_seen_ms", "pinned"])
     .select(SUMS)

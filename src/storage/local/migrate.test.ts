@@ -23,7 +23,7 @@ describe("migrations", () => {
     const first = () => [];
     const second = ({ schema }: typeof kysely) => [schema.createTable("extra").addColumn("a", "text")];
     const broken = () => [kysely.schema.createTable("half").addColumn("a", "text"), kysely.schema.dropTable("nothing")];
-    await expect(migrate(connection, kysely, [first, first, first, second, broken])).rejects.toThrow(/nothing/);
+    await expect(migrate(connection, kysely, [first, first, first, first, second, broken])).rejects.toThrow(/nothing/);
     const tables = () =>
       connection
         .prepare<{ name: string }>("select name from sqlite_master")
@@ -31,12 +31,13 @@ describe("migrations", () => {
         .map(({ name }) => name);
     expect(tables()).toContain("extra");
     expect(tables()).not.toContain("half");
-    await migrate(connection, kysely, [first, first, first, second]);
+    await migrate(connection, kysely, [first, first, first, first, second]);
     expect(connection.prepare("select version from versions order by version").all()).toEqual([
       { version: 1 },
       { version: 2 },
       { version: 3 },
       { version: 4 },
+      { version: 5 },
     ]);
     connection.close();
     await close();
@@ -57,6 +58,8 @@ describe("migrations", () => {
       create table artifact_sessions (key text not null, session text not null,
         constraint artifact_sessions_key primary key (key, session)) without rowid;
       create index artifact_sessions_by_session on artifact_sessions (session);
+      create table events (id integer primary key autoincrement, kind text not null, at_ms bigint not null, session text,
+        tool text, call text, artifact text, receipt text, more text);
       insert into artifacts values ('k', 'abcdefabcdef', 'local', 'b', 'bash', 'c1', 5, 1, 's', 'yes', 70, 0, 0, 'row');
       insert into artifact_sessions values ('k', 'a'), ('k', 'b'), ('k', '');
     `);

@@ -136,8 +136,13 @@ const lineIndexes: Migration = ({ schema }, { bytes }) => [
     .addColumn("data", bytes, (column) => column.notNull()),
 ];
 
+/** Finds what happened to an artifact without reading all events. */
+const eventsByArtifact: Migration = ({ schema }) => [
+  schema.createIndex("events_by_artifact").on("events").columns(["artifact"]).where("artifact", "is not", null),
+];
+
 /** The steps in order. The first one makes version 1 from an empty database. */
-const MIGRATIONS: readonly Migration[] = [first, savedBySession, lineIndexes];
+const MIGRATIONS: readonly Migration[] = [first, savedBySession, lineIndexes, eventsByArtifact];
 
 const SQLITE_TYPES: EngineTypes = {
   growingId: "integer primary key autoincrement",
