@@ -127,6 +127,7 @@ describe("exports", () => {
       type RungRequest
       type Saved
       type SessionManager
+      type SessionQuery
       type SessionRow
       type Sieve
       type Size

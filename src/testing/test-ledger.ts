@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { SpillwayEvent } from "../contract/event.ts";
-import type { Ledger } from "../contract/ledger.ts";
+import type { Ledger, StatQuery } from "../contract/ledger.ts";
 import { arbitraryEvent, arbitraryText, eventOf, expectedSums, HOSTILE_NAMES } from "./arbitrary-event.ts";
 import { assertGrowing, counts, everything, throughJson, withoutId } from "./ledger-checks.ts";
 import type { Runner, SuiteOptions } from "./test-strategy.ts";
@@ -109,7 +109,7 @@ export function testLedger(
           use(async (ledger) => {
             await Promise.all(events.map((event) => ledger.record(event)));
             const hour = sinceMs - (sinceMs % 3_600_000);
-            const check = async (query: Parameters<Ledger["stats"]>[0], matching: SpillwayEvent[]) => {
+            const check = async (query: StatQuery & { by: "all" | "tool" | "session" }, matching: SpillwayEvent[]) => {
               const rows = await ledger.stats(query);
               const name = query.by === "all" ? null : query.by;
               const names = new Set(matching.filter(counts).map((event) => (name === null ? null : event[name])));

@@ -54,7 +54,7 @@ function roomOf(path: string): { room: string; layer: string } {
   const room = first.replace(/\.ts$/, "");
   if (room === "stages" && second) return { room: second, layer: second };
   if (room !== "entrypoints") return { room, layer: room };
-  if (second === "cli") return { room: "cli", layer: "cli" };
+  if (second === "cli" || second === "serve") return { room: second, layer: second };
   return { room: second === "adapters" && fourth ? `adapters/${third}` : second, layer: room };
 }
 

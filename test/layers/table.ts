@@ -19,7 +19,7 @@ const PLANS = ["display", "prune", "guard", "cap"];
 const RECOVER = ["recover"];
 const MEETING = ["admit", "histories", "recall", "prepare", "call", "summarize", "spillway", "stages", "overflow"];
 const LOADED = ["storage", "drivers", "config"];
-const ENTRIES = ["index", "open-spillway", "entrypoints"];
+const ENTRIES = ["index", "open-spillway", "entrypoints", "serve"];
 
 /**
  * The direction of imports. Rooms are folders of src/ (of stages/ for a stage) or its root files; within a room imports
@@ -155,6 +155,15 @@ export const LAYERS: Layer[] = [
     onUse: [...LOADED, "record", "admit", "histories", "prepare", "call", "summarize"],
     node: true,
     packages: "on use",
+  },
+  {
+    level: 7,
+    rooms: ["serve"],
+    may: [...GROUND, "policy", "wire", "recall", "spillway", "open-spillway"],
+    onUse: ["storage", "drivers"],
+    node: true,
+    packages: "any",
+    note: "the gateway and the API; loaded by its command only",
   },
   {
     level: 7,

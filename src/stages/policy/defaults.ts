@@ -204,6 +204,18 @@ export const NUMBERS = {
   searchDeadlineMs: row(10_000, 1, 600_000, "then a search stops and says how far it came"),
   searchesAtOnce: row(4, 1, 256, "further searches wait for one of these to end"),
 
+  apiRequestsPerSecond: row(50, 1, 100_000, "of one address to the API; a page that shows everything asks far less"),
+  apiBurst: row(200, 1, 100_000, "as above, at once"),
+  apiBodyBytes: row(16 * MIB, KIB, GIB, "a request to the API; an output that is tried under a policy stands in it"),
+  apiLines: row(2000, 1, 100_000, "lines of an artifact given at once"),
+  apiLineBytes: row(MIB, KIB, 64 * MIB, "what they take together; a longer line is shortened"),
+  apiFollowers: row(100, 1, 10_000, "readers that follow events at once"),
+  serveHeaderBytes: row(64 * KIB, 8 * KIB, MIB, "all headers of a request; more is refused"),
+  serveHeadersMs: row(10_000, 100, 600_000, "until all headers of a request are there"),
+  serveRequestMs: row(300_000, 1000, 3_600_000, "until all of a request is there"),
+  serveIdleMs: row(75_000, 1000, 3_600_000, "a connection without a request is kept open"),
+  serveStopMs: row(300_000, 0, 3_600_000, "answers may go on when the server is told to stop"),
+
   fullWindowShare: share(0.99, "an empty answer with this much of the window in use is an overflow nobody reported"),
   recoverSends: row(4, 1, 100, "how often one request is sent, the first time included"),
   recoverCompactFirstSends: row(5, 1, 100, "the same with the ladder compact-first"),

@@ -1,0 +1,110 @@
+import { readFile } from "node:fs/promises";
+import { type Command, InvalidArgumentError } from "commander";
+import { messageOf, SpillwayError } from "../../../errors.ts";
+import { createSpillway } from "../../../index.ts";
+import { ROLES, type Role, type Token } from "../../serve/callers.ts";
+import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "../flags.ts";
+import { addPlaceFlag, openPlace, type PlaceFlags, SCOPE, shellReader } from "../open-place.ts";
+import { tell } from "../tell.ts";
+import { VERSION } from "../version.ts";
+import { writeOut } from "../write-out.ts";
+
+interface ServeFlags extends PolicyFlags, PlaceFlags {
+  host: string;
+  port: number;
+  tokens?: string;
+  hostName: string[];
+  redact: boolean;
+}
+
+/** `spillway serve`: the API on this machine. */
+export function addServeCommand(program: Command): void {
+  const command = program
+    .command("serve")
+    .description("serve what happened, and the saved outputs, over HTTP")
+    .option("--port <n>", "the port; 0 takes a free one", readPort, 8787)
+    .option("--host <address>", "the address to listen at; another one than this machine's needs a token", "127.0.0.1")
+    .option("--tokens <file>", "a file of tokens, each on a line after its role: read, write or admin")
+    .option("--host-name <name...>", "names by which this server is reached, besides addresses and localhost", [])
+    .option("--no-redact", "save secrets as they are");
+  addPlaceFlag(addPolicyFlags(command))
+    .addHelpText(
+      "after",
+      `
+The variable SPILLWAY_TOKEN is a token of the role admin. Without any token everybody who can reach the port may ask for
+everything, so that only this machine's own address is served then.
+
+Examples:
+  spillway serve
+  SPILLWAY_TOKEN=$(openssl rand -hex 24) spillway serve --host 0.0.0.0`,
+    )
+    .action(serve);
+}
+
+async function serve(flags: ServeFlags): Promise<void> {
+  const { policy, dir: _dir, retention: _retention, ...userOptions } = await optionsFromFlags(flags, { strict: true });
+  const tokens = await readTokens(flags.tokens);
+  const place = await openPlace(flags, { collects: true });
+  try {
+    const { store, ledger } = place;
+    const reader = shellReader(flags, place);
+    const spillway = await createSpillway({ ...userOptions, store, ledger, policy, env: {}, reader });
+    const { startServe } = await import("../../serve/start-serve.ts");
+    const { host, port, hostName: hostNames } = flags;
+    const shared = { spillway, scope: SCOPE, policy, version: VERSION, tokens, hostNames };
+    const server = await startServe({ ...shared, host, port, warn: tell }).catch((error: unknown) => {
+      throw new SpillwayError("bad-input", `cannot listen at ${host}:${port}: ${messageOf(error)}`);
+    });
+    await writeOut(`Spillway ${VERSION} listens at ${server.url}\n  the API: ${server.url}/api/openapi.json\n`);
+    await untilStopped(server.stop);
+  } finally {
+    await place.close();
+  }
+}
+
+/** Waits for a signal, then for the answers that have begun. A second signal ends them. */
+function untilStopped(stop: (how?: { now: boolean }) => Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    let isStopping = false;
+    const onSignal = () => {
+      if (isStopping) return void stop({ now: true });
+      isStopping = true;
+      tell("stopping once the answers that have begun are done; a second signal ends them");
+      stop().then(resolve, resolve);
+    };
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
+  });
+}
+
+async function readTokens(file: string | undefined): Promise<Token[]> {
+  const own = process.env["SPILLWAY_TOKEN"];
+  const tokens: Token[] = own ? [{ role: "admin", token: own }] : [];
+  if (file === undefined) return tokens;
+  const lines = (await readFile(file, "utf8").catch(failed(file))).split("\n");
+  for (const [at, line] of lines.entries()) {
+    const words = line.trim();
+    if (words === "" || words.startsWith("#")) continue;
+    const [role = "", token, ...more] = words.split(/\s+/);
+    if (!isRole(role) || token === undefined || more.length > 0) {
+      // What stands there is a secret, so that it is not repeated.
+      throw new SpillwayError("bad-input", `${file}:${at + 1}: expected "ROLE TOKEN", with one of ${ROLES.join(", ")}`);
+    }
+    tokens.push({ role, token });
+  }
+  return tokens;
+}
+
+function failed(file: string): (error: unknown) => never {
+  return (error) => {
+    throw new SpillwayError("bad-input", `--tokens ${file} cannot be read: ${messageOf(error)}`);
+  };
+}
+
+function isRole(word: string): word is Role {
+  return (ROLES as readonly string[]).includes(word);
+}
+
+function readPort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError("--port takes a number from 0 to 65535.");
+}

@@ -1,0 +1,81 @@
+import { z } from "zod";
+import type { PolicyInput } from "../../contract/policy.ts";
+import type { Searcher } from "../../contract/searcher.ts";
+import { within } from "../../deadline.ts";
+import type { Spillway } from "../../spillway.ts";
+import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { Refusal, sendText } from "./answer.ts";
+import { artifactRoutes } from "./artifact-routes.ts";
+import { ledgerRoutes } from "./ledger-routes.ts";
+import type { Metrics } from "./metrics.ts";
+import { openApi } from "./open-api.ts";
+import { policyRoutes } from "./policy-routes.ts";
+import { type Route, route } from "./route.ts";
+
+/** What the API reads. */
+export interface ApiPorts {
+  spillway: Pick<Spillway, "store" | "ledger" | "policy" | "resolve" | "artifact">;
+  scope: string;
+  /** What the policy was made of. */
+  policy: PolicyInput | undefined;
+  version: string;
+  metrics: Metrics;
+  /** Aborts when the server is told to stop. */
+  stopping: AbortSignal;
+}
+
+const okShape = z.strictObject({ ok: z.boolean() });
+
+/** Everything that can be asked besides the gateway's routes. */
+export function apiRoutes({ spillway, scope, policy, version, metrics, stopping }: ApiPorts): Route[] {
+  const { store, ledger } = spillway;
+  let searching: Promise<Searcher> | undefined;
+  const searcher = () => (searching ??= import("../../drivers/searcher.ts").then(({ loadSearcher }) => loadSearcher()));
+  const routes: Route[] = [
+    route({
+      method: "GET",
+      path: "/healthz",
+      role: null,
+      summary: "Whether the process answers.",
+      answers: okShape,
+      answer: async () => ({ ok: true }),
+    }),
+    route({
+      method: "GET",
+      path: "/readyz",
+      role: null,
+      summary: "Whether store and ledger answer too. 503 while they do not, and once the server was told to stop.",
+      answers: okShape,
+      async answer() {
+        if (stopping.aborted) throw new Refusal(503, "stopping", "the server is about to stop");
+        const asked = Promise.all([store?.list({ scope, max: 1 }), ledger?.sessions({ max: 1 })]);
+        await within(asked, NUMBERS.spillDeadlineMs.default, "reading").catch(() => {
+          throw new Refusal(503, "store-unavailable", "the store or the ledger does not answer");
+        });
+        return { ok: true };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/metrics",
+      role: "read",
+      summary: "Counters in Prometheus's text form.",
+      answers: "text/plain; version=0.0.4",
+      async answer(_asked, response) {
+        sendText(response, 200, await metrics.text(ledger), { "content-type": "text/plain; version=0.0.4" });
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/api/openapi.json",
+      role: "read",
+      summary: "This document.",
+      answers: z.looseObject({ openapi: z.string() }),
+      answer: async () => openApi(routes, version),
+    }),
+    ...(ledger === null ? [] : ledgerRoutes(ledger, stopping)),
+    ...(store === null ? [] : artifactRoutes({ store, scope, searcher })),
+    ...policyRoutes(spillway, policy),
+  ];
+  return routes;
+}

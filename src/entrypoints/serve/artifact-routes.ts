@@ -1,0 +1,207 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { z } from "zod";
+import type { Searcher } from "../../contract/searcher.ts";
+import type { Artifact, Store } from "../../contract/store.ts";
+import { type OpenArtifact, openArtifact } from "../../recall/open-artifact.ts";
+import { search } from "../../recall/search.ts";
+import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { begin, Refusal } from "./answer.ts";
+import { cursorQuery, nameQuery, pageQuery } from "./queries.ts";
+import { type Route, route } from "./route.ts";
+import { artifactShape, pageOf } from "./shapes.ts";
+
+/** What reading artifacts works with. */
+export interface ArtifactPorts {
+  store: Store;
+  scope: string;
+  searcher(): Promise<Searcher>;
+}
+
+const line = z.int().min(1);
+const ID = "/api/artifacts/{id}";
+
+/** Reads saved outputs. What people read here is not recorded: it reaches no model. */
+export function artifactRoutes({ store, scope, searcher }: ArtifactPorts): Route[] {
+  const open = async <T>(id: string | undefined, read: (artifact: OpenArtifact) => Promise<T>): Promise<T> => {
+    const opened = await openArtifact(store, id ?? "", scope);
+    try {
+      return await read(opened);
+    } finally {
+      await opened.close();
+    }
+  };
+  return [
+    route({
+      method: "GET",
+      path: "/api/artifacts",
+      role: "read",
+      summary: "Saved outputs, the newest first. One that several sessions saved is listed for each of them.",
+      query: z.strictObject({ session: nameQuery, cursor: cursorQuery(z.coerce.number()), max: pageQuery }),
+      answers: pageOf(artifactShape),
+      async answer({ query: { session, cursor: beforeMs, max } }) {
+        const items = await store.list({
+          scope,
+          max,
+          ...(session !== undefined && { session }),
+          ...(beforeMs !== undefined && { beforeMs }),
+        });
+        return { items, next: items.length < max ? null : String(items.at(-1)?.createdAtMs) };
+      },
+    }),
+    route({
+      method: "GET",
+      path: ID,
+      role: "read",
+      summary: "What is known of a saved output.",
+      answers: artifactShape,
+      answer: ({ named }) => open(named.id, async ({ artifact }) => artifact),
+    }),
+    route({
+      method: "DELETE",
+      path: ID,
+      role: "admin",
+      summary: "Removes a saved output, for every session that saved it.",
+      answers: z.null(),
+      async answer({ named }) {
+        await open(named.id, async () => {});
+        await store.remove(named.id ?? "", scope);
+        return null;
+      },
+    }),
+    route({
+      method: "GET",
+      path: `${ID}/content`,
+      role: "read",
+      summary: "All bytes of a saved output, or with the header Range some of them.",
+      answers: "text/plain",
+      async answer({ named, request }, response) {
+        await open(named.id, (artifact) => sendContent(artifact, request, response));
+      },
+    }),
+    route({
+      method: "GET",
+      path: `${ID}/lines`,
+      role: "read",
+      summary: "Lines of a saved output, with their numbers.",
+      query: z.strictObject({
+        from: z.coerce.number().pipe(line).default(1),
+        to: z.coerce.number().pipe(line).optional().describe("the last line; both ends are included"),
+      }),
+      answers: z.strictObject({
+        id: z.string(),
+        totalLines: z.int(),
+        lines: z.array(
+          z.strictObject({ line, text: z.string(), omittedBytes: z.int().describe("not shown of a very long line") }),
+        ),
+        next: line.nullable().describe("the line to go on with"),
+      }),
+      answer: ({ named, query: { from, to } }) => open(named.id, (artifact) => readLines(artifact, from, to)),
+    }),
+    route({
+      method: "GET",
+      path: `${ID}/search`,
+      role: "read",
+      summary: "Lines of a saved output that match a pattern. The count is of all matches.",
+      query: z.strictObject({
+        pattern: z.string(),
+        literal: z.stringbool().default(false).describe("the pattern is the text itself"),
+        ignoreCase: z.stringbool().default(false),
+        context: z.coerce.number().int().min(0).optional(),
+        max: z.coerce.number().int().min(0).optional(),
+        from: z.coerce.number().pipe(line).default(1).describe("matches from this line on"),
+      }),
+      answers: z.strictObject({
+        id: z.string(),
+        total: z.int(),
+        complete: z.boolean(),
+        matches: z.array(z.looseObject({ line })),
+        next: line.nullable(),
+        note: z.string(),
+      }),
+      async answer({ named, query: { context, max, ...query }, signal }) {
+        const counts = { ...(context !== undefined && { context }), ...(max !== undefined && { max }) };
+        const options = { searcher: await searcher(), signal, limits: { maxChars: NUMBERS.searchChars.ceiling } };
+        return search(store, named.id ?? "", scope, { ...query, ...counts }, options);
+      },
+    }),
+  ];
+}
+
+async function readLines({ artifact, locate, read }: OpenArtifact, from: number, to: number | undefined) {
+  const { id, lines: totalLines } = artifact;
+  const last = Math.min(to ?? Infinity, from + NUMBERS.apiLines.default - 1, totalLines);
+  if (to !== undefined && to < from) throw new Refusal(400, "bad-input", "to must not be before from");
+  if (from > last) return { id, totalLines, lines: [], next: null };
+  const range = await locate([from, last]);
+  const most = NUMBERS.apiLineBytes.default;
+  const bytes = Buffer.from(await read({ from: range.from, to: Math.min(range.to, range.from + most) }));
+  const lines: { line: number; text: string; omittedBytes: number }[] = [];
+  for (let at = 0, line = from; line <= last; line++) {
+    const end = bytes.indexOf(10, at);
+    const isWhole = end >= 0 || at + range.from + bytes.length - at === range.to;
+    if (!isWhole && lines.length > 0) break;
+    const text = bytes.toString("utf8", at, end < 0 ? bytes.length : end).replace(/\r$/, "");
+    const whole = isWhole ? 0 : await lineBytes(locate, line);
+    lines.push({ line, text, omittedBytes: Math.max(0, whole - (bytes.length - at)) });
+    if (!isWhole) break;
+    at = end < 0 ? bytes.length : end + 1;
+  }
+  const reached = from + lines.length - 1;
+  return { id, totalLines, lines, next: reached < Math.min(to ?? Infinity, totalLines) ? reached + 1 : null };
+}
+
+async function lineBytes(locate: OpenArtifact["locate"], line: number): Promise<number> {
+  const { from, to } = await locate([line, line]);
+  return to - from;
+}
+
+const PIECE_BYTES = 256 * 1024;
+
+/** Sends bytes of an artifact. The content may be anything, so that no browser may take it for a page. */
+async function sendContent(
+  { artifact, read }: OpenArtifact,
+  { headers, method }: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { id, bytes, sha256 } = artifact;
+  const etag = `"${sha256}"`;
+  const shared = { etag, "accept-ranges": "bytes" };
+  if (headers["if-none-match"]?.includes(etag)) {
+    begin(response, 304, shared);
+    response.end();
+    return;
+  }
+  const isSame = (headers["if-range"] ?? etag) === etag;
+  const range = isSame ? rangeOf(headers.range, artifact) : null;
+  const { from, to } = range ?? { from: 0, to: bytes };
+  begin(response, range === null ? 200 : 206, {
+    ...shared,
+    "content-type": "text/plain; charset=utf-8",
+    "content-disposition": `inline; filename="${id}.txt"`,
+    "content-length": to - from,
+    ...(range !== null && { "content-range": `bytes ${from}-${to - 1}/${bytes}` }),
+  });
+  if (method === "HEAD") {
+    response.end();
+    return;
+  }
+  async function* pieces() {
+    for (let at = from; at < to; at += PIECE_BYTES) yield await read({ from: at, to: Math.min(to, at + PIECE_BYTES) });
+  }
+  // A reader that leaves is no fault.
+  await pipeline(Readable.from(pieces(), { objectMode: false }), response).catch((error: unknown) => {
+    if (!response.destroyed) throw error;
+  });
+}
+
+/** One range. A list of ranges is answered with everything, as HTTP allows. Throws if the range is past the end. */
+function rangeOf(header: string | undefined, { bytes }: Artifact): { from: number; to: number } | null {
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "") ?? [];
+  if (first === "" && last === "") return null;
+  const from = first === "" ? Math.max(0, bytes - Number(last)) : Number(first);
+  const to = first === "" || last === "" ? bytes : Math.min(Number(last) + 1, bytes);
+  if (from < to) return { from, to };
+  throw new Refusal(416, "bad-range", `the output has ${bytes} bytes`, { "content-range": `bytes */${bytes}` });
+}

@@ -1,0 +1,120 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
+import { SpillwayError } from "../../errors.ts";
+import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { Refusal } from "./answer.ts";
+
+/** What a token lets its bearer do. Each role may do what those before it may. */
+export const ROLES = ["read", "write", "admin"] as const;
+export type Role = (typeof ROLES)[number];
+
+/** A secret that stands for a role. */
+export interface Token {
+  role: Role;
+  token: string;
+}
+
+/** Who may ask. */
+export interface CallerRules {
+  /** Without any, everybody who reaches the port may do everything: that is for this machine only. */
+  tokens: readonly Token[];
+  /** Names by which callers may reach this server, besides addresses and localhost. */
+  hostNames: readonly string[];
+}
+
+/** Decides who may ask. Each check throws the refusal. */
+export interface Callers {
+  /** Checks where a request comes from: pages of elsewhere must not reach this server through somebody's browser. */
+  checkOrigin(request: IncomingMessage): void;
+  /** Checks the token. `header` names where it stands if the usual header belongs to somebody else. */
+  checkRole(request: IncomingMessage, role: Role, header?: string): void;
+  /** Takes one request from what an address may send. */
+  checkRate(request: IncomingMessage): void;
+}
+
+const SHORTEST_TOKEN = 16;
+/** Addresses that are remembered at once. */
+const MOST_ADDRESSES = 10_000;
+
+/** Makes the checks. Throws if a token is too short to be a secret. */
+export function newCallers({ tokens, hostNames }: CallerRules, now: () => number = Date.now): Callers {
+  const known = tokens.map(({ role, token }) => {
+    if (token.length >= SHORTEST_TOKEN && !/\s/.test(token)) return { rank: ROLES.indexOf(role), hash: hashOf(token) };
+    throw new SpillwayError(
+      "bad-input",
+      `a token must have at least ${SHORTEST_TOKEN} characters and no white space; make one with: openssl rand -hex 24`,
+    );
+  });
+  const names = new Set(hostNames.map((name) => name.toLowerCase()));
+  const spent = new Map<string, { left: number; atMs: number }>();
+
+  return {
+    checkOrigin({ headers, method }) {
+      const host = headers.host ?? "";
+      if (!isOwnName(host, names)) {
+        throw new Refusal(421, "bad-host", "this server is not known by that name; name it with --host-name");
+      }
+      const { origin } = headers;
+      if (origin !== undefined && !isSameHost(origin, host)) {
+        throw new Refusal(403, "bad-origin", "pages of other sites may not use this server");
+      }
+      const site = headers["sec-fetch-site"] ?? "none";
+      const isVisit = method === "GET" && headers["sec-fetch-mode"] === "navigate";
+      if (site !== "none" && site !== "same-origin" && !isVisit) {
+        throw new Refusal(403, "bad-origin", "pages of other sites may not use this server");
+      }
+    },
+    checkRole({ headers }, role, header) {
+      if (known.length === 0) return;
+      const given = header === undefined ? bearerOf(headers.authorization) : headers[header];
+      const hash = hashOf(typeof given === "string" ? given : "");
+      let rank = -1;
+      // All of them are compared, each in constant time, so that time tells nothing.
+      for (const one of known) if (timingSafeEqual(one.hash, hash)) rank = Math.max(rank, one.rank);
+      if (rank >= ROLES.indexOf(role)) return;
+      if (rank >= 0) throw new Refusal(403, "forbidden", `this needs a token of the role ${role}`);
+      const where = header === undefined ? "Authorization: Bearer <token>" : `${header}: <token>`;
+      throw new Refusal(401, "unauthorized", `this needs a token, as the header ${where}`, {
+        "www-authenticate": 'Bearer realm="spillway"',
+      });
+    },
+    checkRate({ socket }) {
+      const address = socket.remoteAddress ?? "";
+      const most = NUMBERS.apiBurst.default;
+      const atMs = now();
+      const before = spent.get(address) ?? { left: most, atMs };
+      const refilled = ((atMs - before.atMs) / 1000) * NUMBERS.apiRequestsPerSecond.default;
+      const left = Math.min(most, before.left + Math.max(0, refilled)) - 1;
+      // Inserted again at the end, so that the first one is the one that was not seen for longest.
+      spent.delete(address);
+      spent.set(address, { left: Math.max(0, left), atMs });
+      if (spent.size > MOST_ADDRESSES) spent.delete(spent.keys().next().value ?? "");
+      if (left < 0) throw new Refusal(429, "too-many", "too many requests; wait a second", { "retry-after": "1" });
+    },
+  };
+}
+
+function hashOf(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}
+
+function bearerOf(header = ""): string {
+  return /^Bearer ([^\s]+)$/i.exec(header)?.[1] ?? "";
+}
+
+/** A page can lead a browser here by a name that it owns, but never by an address or by localhost. */
+function isOwnName(host: string, names: Set<string>): boolean {
+  const name = hostNameOf(host);
+  if (name === null) return false;
+  return isIP(name) !== 0 || name === "localhost" || name.endsWith(".localhost") || names.has(name);
+}
+
+function hostNameOf(host: string): string | null {
+  const [, bracketed, plain] = /^(?:\[([0-9a-f:.]+)\]|([^\s:[\]@/?#\\]+))(?::\d{1,5})?$/i.exec(host) ?? [];
+  return (bracketed ?? plain)?.toLowerCase() ?? null;
+}
+
+function isSameHost(origin: string, host: string): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
+}

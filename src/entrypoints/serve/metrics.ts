@@ -1,0 +1,112 @@
+import type { Ledger, StatRow, Totals } from "../../contract/ledger.ts";
+
+type Labels = Record<string, string>;
+
+/** Counts what happens in this process. */
+export interface Metrics {
+  /** Adds to a counter. */
+  add(name: keyof typeof COUNTERS, labels: Labels, by?: number): void;
+  /** Puts a duration into a histogram. */
+  took(name: keyof typeof DURATIONS, labels: Labels, seconds: number): void;
+  /** All of it in Prometheus's text form. */
+  text(ledger: Ledger | null): Promise<string>;
+}
+
+const COUNTERS = {
+  spillway_requests_total: "Requests to the gateway, by wire and status.",
+  spillway_request_bytes_total: "Bytes of request bodies, as they came and as they were sent.",
+  spillway_response_bytes_total: "Bytes of answers that were passed on.",
+  spillway_overflows_total: "Requests that a provider refused for their size, by how that ended.",
+  spillway_events_total: "Events recorded by this process, by kind.",
+} as const;
+
+const DURATIONS = {
+  spillway_upstream_seconds: "From a request's arrival to the first byte of the provider's answer.",
+  spillway_own_seconds: "What Spillway itself took of that.",
+} as const;
+
+const LEDGER_COUNTERS: Record<keyof Totals, [name: string, help: string]> = {
+  calls: ["spillway_outputs_total", "Outputs that passed."],
+  cutCalls: ["spillway_outputs_cut_total", "Outputs of which something was cut."],
+  bytesIn: ["spillway_output_bytes_total", "Bytes of outputs as they came."],
+  bytesShown: ["spillway_output_shown_bytes_total", "Bytes of outputs that models were shown."],
+  tokensIn: ["spillway_output_tokens_total", "Tokens that whole outputs would have taken."],
+  tokensShown: ["spillway_output_shown_tokens_total", "Tokens of outputs that models were shown."],
+  recalls: ["spillway_recalls_total", "Times that something was read back."],
+  recalledBytes: ["spillway_recalled_bytes_total", "Bytes that were read back."],
+  recalledTokens: ["spillway_recalled_tokens_total", "Tokens that were read back."],
+};
+
+const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
+/** A label can come from a request: what is over this is counted together. */
+const MOST_SERIES = 1000;
+/** Tools by themselves; the others have no series of their own. */
+const MOST_TOOLS = 200;
+
+/** Counts from zero. */
+export function newMetrics(): Metrics {
+  const counters = new Map<string, number>();
+  const durations = new Map<string, { name: string; labels: Labels; counts: number[]; sum: number }>();
+  const add = (name: string, labels: Labels, by: number): void => {
+    const key = seriesOf(name, labels);
+    const other = counters.has(key) || counters.size < MOST_SERIES ? key : seriesOf(name, { other: "true" });
+    counters.set(other, (counters.get(other) ?? 0) + by);
+  };
+  return {
+    add: (name, labels, by = 1) => add(name, labels, by),
+    took(name, labels, seconds) {
+      const key = seriesOf(name, labels);
+      if (!durations.has(key) && durations.size >= MOST_SERIES) return;
+      const series = durations.get(key) ?? { name, labels, counts: BOUNDS.map(() => 0).concat(0), sum: 0 };
+      durations.set(key, series);
+      const at = BOUNDS.findIndex((bound) => seconds <= bound);
+      const slot = at < 0 ? BOUNDS.length : at;
+      series.counts[slot] = (series.counts[slot] ?? 0) + 1;
+      series.sum += seconds;
+    },
+    async text(ledger) {
+      const lines: string[] = [];
+      for (const [name, help] of Object.entries(COUNTERS)) {
+        lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} counter`);
+        for (const [key, value] of counters) if (key.startsWith(`${name}{`)) lines.push(`${key} ${value}`);
+      }
+      for (const [name, help] of Object.entries(DURATIONS)) {
+        lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} histogram`);
+        for (const series of durations.values()) if (series.name === name) lines.push(...bucketLines(series));
+      }
+      if (ledger !== null) lines.push(...ledgerLines((await ledger.stats({ by: "tool" })).slice(0, MOST_TOOLS)));
+      lines.push(
+        "# HELP process_resident_memory_bytes Memory of this process.",
+        "# TYPE process_resident_memory_bytes gauge",
+        `process_resident_memory_bytes ${process.memoryUsage.rss()}`,
+      );
+      return `${lines.join("\n")}\n`;
+    },
+  };
+}
+
+function bucketLines({ name, labels, counts, sum }: { name: string; labels: Labels; counts: number[]; sum: number }) {
+  let total = 0;
+  const buckets = counts.map((count, at) => {
+    total += count;
+    return `${seriesOf(`${name}_bucket`, { ...labels, le: String(BOUNDS[at] ?? "+Inf") })} ${total}`;
+  });
+  return [...buckets, `${seriesOf(`${name}_sum`, labels)} ${sum}`, `${seriesOf(`${name}_count`, labels)} ${total}`];
+}
+
+function ledgerLines(rows: StatRow[]): string[] {
+  return (Object.keys(LEDGER_COUNTERS) as (keyof Totals)[]).flatMap((sum) => {
+    const [name, help] = LEDGER_COUNTERS[sum];
+    const series = rows.map((row) => `${seriesOf(name, { tool: row.tool ?? "" })} ${row[sum]}`);
+    return [`# HELP ${name} ${help}`, `# TYPE ${name} counter`, ...series];
+  });
+}
+
+function seriesOf(name: string, labels: Labels): string {
+  const written = Object.entries(labels).map(([label, value]) => `${label}="${escaped(value)}"`);
+  return `${name}{${written.join(",")}}`;
+}
+
+function escaped(value: string): string {
+  return value.toWellFormed().replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+}

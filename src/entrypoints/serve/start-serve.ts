@@ -1,0 +1,105 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { isIP, type Socket } from "node:net";
+import { SpillwayError } from "../../errors.ts";
+import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { Refusal, sendError } from "./answer.ts";
+import { type ApiPorts, apiRoutes } from "./api.ts";
+import { type CallerRules, newCallers } from "./callers.ts";
+import { newMetrics } from "./metrics.ts";
+import { newRoutes } from "./route.ts";
+
+/** How a server is reached and what it serves. */
+export interface ServeOptions extends CallerRules, Omit<ApiPorts, "stopping" | "metrics"> {
+  host: string;
+  port: number;
+  /** Told what went wrong, without a word of a request. */
+  warn(fault: string): void;
+}
+
+/** A server that listens. */
+export interface Served {
+  /** Without a path. */
+  url: string;
+  /** Takes no more requests, lets the answers that have begun go on for a while, and ends. `now` ends them at once. */
+  stop(how?: { now: boolean }): Promise<void>;
+}
+
+/** Starts the server. Another address than this machine's needs a token. */
+export async function startServe(options: ServeOptions): Promise<Served> {
+  const { host, port, tokens, warn } = options;
+  if (tokens.length === 0 && !isLoopback(host)) {
+    throw new SpillwayError(
+      "bad-input",
+      `${host} can be reached from other machines, so a token is needed: set SPILLWAY_TOKEN, or --tokens FILE`,
+    );
+  }
+  const stopping = new AbortController();
+  const callers = newCallers(options);
+  const metrics = newMetrics();
+  const routes = newRoutes(apiRoutes({ ...options, metrics, stopping: stopping.signal }), callers);
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = urlOf(request);
+    if (await routes(request, response, url)) return;
+    callers.checkOrigin(request);
+    throw new Refusal(404, "unknown-path", `there is nothing at ${url.pathname}; /api/openapi.json says what there is`);
+  }
+
+  const server = createServer(
+    {
+      maxHeaderSize: NUMBERS.serveHeaderBytes.default,
+      headersTimeout: NUMBERS.serveHeadersMs.default,
+      requestTimeout: NUMBERS.serveRequestMs.default,
+      keepAliveTimeout: NUMBERS.serveIdleMs.default,
+      connectionsCheckingInterval: 1000,
+      requireHostHeader: true,
+      noDelay: true,
+    },
+    (request, response) => {
+      const { socket } = request;
+      waiting.delete(socket);
+      response.once("close", () => (stopping.signal.aborted ? socket.end() : waiting.add(socket)));
+      handle(request, response).catch((error: unknown) => sendError(response, error, warn));
+    },
+  );
+  // Connections without a request. `closeIdleConnections` does not know those that never had one.
+  const waiting = new Set<Socket>();
+  server.on("connection", (socket) => {
+    waiting.add(socket);
+    socket.once("close", () => waiting.delete(socket));
+  });
+  server.listen(port, host);
+  await once(server, "listening");
+  const address = server.address();
+  const bound = typeof address === "object" && address !== null ? address.port : port;
+  return {
+    url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${bound}`,
+    async stop({ now } = { now: false }) {
+      stopping.abort();
+      const closed = new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
+      for (const socket of waiting) socket.end();
+      if (now) server.closeAllConnections();
+      const late = setTimeout(() => server.closeAllConnections(), NUMBERS.serveStopMs.default);
+      await closed;
+      clearTimeout(late);
+    },
+  };
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}
+
+/** The path and the query. Shapes that two servers could read in two ways are refused. */
+function urlOf({ url = "" }: IncomingMessage): URL {
+  const path = url.split("?", 1)[0] ?? "";
+  if (!path.startsWith("/") || /\/\/|\\|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path) || !URL.canParse(url, BASE)) {
+    throw new Refusal(400, "bad-path", "the path must begin with / and have no empty or dotted part");
+  }
+  return new URL(url, BASE);
+}
+
+const BASE = "http://localhost";
