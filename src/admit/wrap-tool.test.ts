@@ -115,6 +115,11 @@ describe("the call's id", () => {
     ["LangChain", [{ q: 1 }, { toolCall: { id: "call_2", name: "q" }, configurable: {} }], "call_2"],
     ["OpenAI Agents", [{ q: 1 }, { context: {} }, { toolCall: { type: "function_call", callId: "call_3" } }], "call_3"],
     ["an MCP server", [{ q: 1 }, { signal: abort, requestId: 7 }], "7"],
+    ["an MCP server without arguments", [{ signal: abort, requestId: 7 }], "7"],
+    ["a newer MCP server", [{ q: 1 }, { mcpReq: { id: "r1" } }], "r1"],
+    ["Claude Agent SDK", [{ q: 1 }, { _meta: { "claudecode/toolUseId": "toolu_2" }, requestId: 7 }], "toolu_2"],
+    ["Anthropic", [{ q: 1 }, { toolUse: { id: "toolu_3" } }], "toolu_3"],
+    ["Mastra", [{ q: 1 }, { agent: { toolCallId: "call_4" } }], "call_4"],
     ["no framework", [{ toolCallId: "the model's own argument" }], null],
     ["no arguments", [], null],
     ["an object that cannot be read", [{}, new Proxy({}, { get: () => assertNever() })], null],
@@ -128,6 +133,94 @@ describe("the call's id", () => {
     const { spillway, receipts } = await watched();
     await spillway.wrapTool(async (command: string) => command)("ls -la");
     expect(receipts[0]?.call).toBeNull();
+  });
+});
+
+describe("what runs a tool", () => {
+  const limits = { maxLines: 9 };
+
+  it.each(["execute", "handler", "run", "invoke", "func", "call"])("is found under %s", async (name) => {
+    const { spillway, receipts } = await watched();
+    const tool: Record<string, (args: object, call: object) => Promise<string>> = { [name]: async () => long };
+    const [wrapped] = spillway.wrapTools([tool], { name: "q", limits });
+    expect(wrapped).not.toBe(tool);
+    expect(await wrapped?.[name]?.({}, { toolCallId: "c" })).toContain("omitted");
+    expect(receipts[0]).toMatchObject({ tool: "q", call: "c" });
+    expect(await tool[name]?.({}, {})).toBe(long);
+  });
+
+  it("is asked for where its name is not known", async () => {
+    const { spillway } = await watched();
+    const callable = { name: "g", callTool: async () => long, tool: async () => ({}) };
+    expect(() => spillway.wrapTools([callable])).toThrow(
+      /the tool "g" has none of execute, .*not known: callTool, tool\. Wrap that function itself/,
+    );
+    class Other {
+      name = "o";
+      start() {}
+    }
+    expect(() => spillway.wrapTool(new Other())).toThrow(/not known: start/);
+  });
+
+  it("is nobody's business where somebody else runs the tool", async () => {
+    const { spillway } = await watched();
+    const hosted = {
+      type: "provider",
+      id: "openai.web_search",
+      args: {},
+      toModelOutput: () => ({}),
+      inputSchema: () => ({}),
+    };
+    expect(spillway.wrapTool(hosted)).toBe(hosted);
+    expectTypeOf(spillway.wrapTool(hosted)).toEqualTypeOf(hosted);
+  });
+
+  it("may be all of several", async () => {
+    const { spillway } = await watched();
+    const tool = { name: "q", run: async () => long, call: async () => long };
+    const wrapped = spillway.wrapTool(tool, { limits });
+    expect(await wrapped.run()).toContain("omitted");
+    expect(await wrapped.call()).toContain("omitted");
+  });
+});
+
+describe("a tool whose framework asks toModelOutput what its model gets", () => {
+  const agent = { toolCallId: "c1", messages: [] };
+  const limits = { maxLines: 9, maxChars: 900 };
+
+  it("gives the application its value, the model a clamped view of it, and anyone else a clamped value", async () => {
+    const { spillway, receipts } = await watched();
+    const value = { rows: [long] };
+    const tool = { inputSchema: {}, execute: async (_args: object, _options?: object) => value };
+    const { big } = spillway.wrapTools({ big: tool }, { limits }) as never as {
+      big: typeof tool & { toModelOutput(given: unknown): Promise<{ type: string; value: unknown }> };
+    };
+    const output = await big.execute({}, agent);
+    expect(output).toBe(value);
+    expect(receipts).toHaveLength(0);
+    for (const given of [output, { toolCallId: "c1", input: {}, output }]) {
+      const view = await big.toModelOutput(given);
+      expect(view.type).toBe("json");
+      expect(JSON.stringify(view.value).length).toBeLessThanOrEqual(900);
+    }
+    expect(receipts.map(({ call }) => call)).toEqual(["c1", "c1"]);
+    expect(JSON.stringify(await big.execute({})).length).toBeLessThanOrEqual(900);
+  });
+
+  it("clamps its own view, keeps images in it, and clamps what it throws", async () => {
+    const { spillway } = await watched();
+    const image = { type: "file", mediaType: "image/png", data: { type: "data", data: "aGk=" } };
+    const tool = {
+      inputSchema: {},
+      execute: (_args: object, _options: object): unknown => {
+        throw new Error(long);
+      },
+      toModelOutput: () => ({ type: "content", value: [{ type: "text", text: long }, image] }),
+    };
+    const wrapped = spillway.wrapTool(tool, { limits });
+    const { value } = (await (wrapped.toModelOutput as (given: unknown) => unknown)("x")) as { value: unknown[] };
+    expect(value).toEqual([{ type: "text", text: expect.stringContaining("omitted") }, image]);
+    await expect(wrapped.execute({}, agent)).rejects.toThrow(/omitted/);
   });
 });
 

@@ -6,18 +6,35 @@ import type { CustomMarker } from "../stages/mark/forms.ts";
 import { isStream } from "../stages/measure/read-chunks.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { clampError } from "./clamp-error.ts";
+import {
+  admitMessages,
+  clampedRunnable,
+  modelViewed,
+  type ToolClamp,
+  type WrapInner,
+  wrapServer,
+} from "./framework-runs.ts";
+import { type CallFacts, factsOf, type RUN_NAMES, type Run, shapeOf, type ToolShape } from "./tool-shapes.ts";
 
 /**
- * Anything with an `execute`: `execute(id, args, signal, onUpdate)` as agents have it, or any other arguments; or a
- * function that does the same.
+ * A tool of any framework: an object with what runs it under one of the names that frameworks use, a function that does the
+ * same, or a server of MCP, whose tools are wrapped as they are registered.
  */
-export type Tool = ToolObject | ((...args: never[]) => unknown);
+export type Tool = ToolObject | ToolServer | ((...args: never[]) => unknown);
 
-/** A tool as an object. */
-export interface ToolObject {
+/** A tool as an object. One with no function at all is run by somebody else and stays as it is. */
+export interface ToolObject extends Partial<Record<(typeof RUN_NAMES)[number], AnyFunction | undefined>> {
   name?: unknown;
-  // Methods are compared loosely, so that every framework's own type of tool fits.
-  execute?(...args: never[]): unknown;
+  id?: unknown;
+  type?: unknown;
+  description?: unknown;
+}
+
+type AnyFunction = (...args: never[]) => unknown;
+
+/** A server at which tools are registered, as MCP has it. */
+export interface ToolServer {
+  registerTool: AnyFunction;
 }
 
 /**
@@ -28,19 +45,26 @@ export type Wrapped<T> = T extends (...args: infer A) => infer R
   ? IsChanged<R> extends true
     ? (...args: A) => Promise<ShownBytes<Awaited<R>>>
     : T
-  : T extends { execute(...args: infer A): infer R }
+  : [ChangedName<T>] extends [never]
+    ? T
+    : Omit<T, ChangedName<T>> & { [K in ChangedName<T>]: Wrapped<T[K]> };
+
+/** Which of a tool's functions have another type once they are wrapped. */
+type ChangedName<T> = {
+  [K in keyof T & (typeof RUN_NAMES)[number]]-?: T[K] extends (...args: never[]) => infer R
     ? IsChanged<R> extends true
-      ? Omit<T, "execute"> & { execute(...args: A): Promise<ShownBytes<Awaited<R>>> }
-      : T
-    : T;
+      ? K
+      : never
+    : never;
+}[keyof T & (typeof RUN_NAMES)[number]];
 
 /** Bytes, Blobs, Responses and streams come back as they were; where they are cut, as text. */
 export type ShownBytes<R> = R extends Bytes | AsyncIterable<unknown> ? R | string : R;
 
 type Bytes = Uint8Array | ArrayBuffer | { arrayBuffer(): unknown } | { getReader(): unknown };
 
-/** The tools of a list or a record, wrapped. */
-export type WrappedTools<T> = { [K in keyof T]: Wrapped<T[K]> };
+/** The tools of a list or a record, wrapped; a server of MCP. */
+export type WrappedTools<T> = T extends ToolServer ? T : { [K in keyof T]: Wrapped<T[K]> };
 
 /** False for what may be a promise or an async generator already, unless it has bytes, and for what may be anything. */
 type IsChanged<R> = unknown extends R
@@ -84,6 +108,11 @@ export interface WrapOptions extends AskOptions {
   ask?: ((args: readonly unknown[]) => AskOptions | null | undefined) | undefined;
   /** What the host would cut it to without us: that much is not counted as saved. */
   hostLimits?: Limits | undefined;
+  /**
+   * Bounds `details` and `structuredContent` too, for results that reach a model or a transcript with them; true for tools
+   * of MCP, whose `structuredContent` a model may get.
+   */
+  boundDetails?: boolean | undefined;
 }
 
 /** What wrapping needs of a Spillway. */
@@ -106,34 +135,82 @@ interface WrappedRequest extends Omit<WrapOptions, "name" | "ask"> {
 /** Which Spillway wrapped a tool, and with nothing else said: doing that again changes nothing. */
 const wrapped = new WeakMap<object, Wrapping>();
 
-/** A copy of a tool whose results, updates and errors are clamped. A function is wrapped as the tool's `execute` is. */
+/** A copy of a tool whose results, updates and errors are clamped. A function is wrapped as what runs a tool is. */
 export function wrapTool<T extends Tool>(
   tool: T,
   wrapping: Wrapping,
   { name, ask, ...options }: WrapOptions = {},
 ): Wrapped<T> {
   if ((typeof tool !== "object" && typeof tool !== "function") || tool === null) {
-    throw new SpillwayError(
-      "bad-input",
-      `wrapTool takes a tool, an object with execute() or a function; got ${String(tool)}`,
-    );
+    throw new SpillwayError("bad-input", `wrapTool takes a tool, an object or a function; got ${String(tool)}`);
   }
   const isPlain = Object.keys(options).length === 0 && ask === undefined;
   if (options.off || (isPlain && wrapped.get(tool) === wrapping)) return tool as Wrapped<T>;
-  const isFunction = typeof tool === "function";
-  const execute: unknown = isFunction ? tool : tool.execute;
-  // A tool that somebody else runs has none.
-  if (typeof execute !== "function") return tool as Wrapped<T>;
+  const wrapInner: WrapInner = (run, named, more) => wrapTool(run, wrapping, { name: named, ask, ...more, ...options });
+  if (isServer(tool)) return wrapServer(tool, wrapInner) as Wrapped<T>;
+  const shape: ToolShape | null = typeof tool === "function" ? functionShape(tool as Run) : shapeOf(tool);
+  if (shape === null) return tool as Wrapped<T>;
+  if (wrapRegistered(tool, name ?? nameOf(tool), wrapInner)) return tool as Wrapped<T>;
   const toolName = name ?? nameOf(tool) ?? "tool";
   const declared = declaredBy(tool);
-  const request = { ...options, tool: toolName, ...(declared && { declared }), output: "" };
+  const request = {
+    ...(shape.isMcp && { boundDetails: true }),
+    ...options,
+    tool: toolName,
+    ...(declared && { declared }),
+    output: "",
+  };
   wrapping.check(request);
   const asked = (args: readonly unknown[]) => askedBy(args, ask, (part) => wrapping.check({ ...request, ...part }));
-  const admit: Admit = (output, more) => wrapping.admit({ ...request, ...more, output });
-  const run = clamped(execute as Execute, tool, admit, asked);
-  const copy = isFunction ? (run as Tool as T) : withExecute(tool, run);
+  const clamp: ToolClamp<Call> = {
+    callOf: (at, args) => ({ ...asked(args), ...factsOf(at, args) }),
+    admit: (output, call) =>
+      admitMessages(output, async (value) => (await wrapping.admit({ ...request, ...call, output: value })).output),
+    thrown: (error, call) => clampError(error, (thrown) => clamp.admit(thrown, call)),
+  };
+  const clampRun = shape.isRunnable ? clampedRunnable : clamped;
+  const runs: Record<string, Run> = {};
+  for (const [at, run] of shape.runs) runs[at] = clampRun(at, run, tool, clamp);
+  const { execute } = runs;
+  if (shape.hasModelView && execute !== undefined)
+    Object.assign(runs, modelViewed(tool, shape.runs.get("execute") as Run, execute, clamp));
+  const copy = typeof tool === "function" ? (runs.call as unknown as T) : withRuns(tool, runs, shape.isRunnable);
   if (isPlain) wrapped.set(copy, wrapping);
   return copy as Wrapped<T>;
+}
+
+function functionShape(run: Run): ToolShape {
+  return { runs: new Map([["call", run]]), isRunnable: false, isMcp: false, hasModelView: false };
+}
+
+function isServer(tools: object): tools is ToolServer {
+  return typeof (tools as Partial<ToolServer>).registerTool === "function";
+}
+
+/** A tool as a server of MCP gives it once it is registered: the server keeps calling its own. */
+interface RegisteredTool {
+  handler: Run;
+  outputSchema?: unknown;
+  update(changes: { callback: Run }): void;
+}
+
+function isRegistered(tool: object): tool is RegisteredTool {
+  const { handler, update, enable, disable } = tool as Record<string, unknown>;
+  return [handler, update, enable, disable].every((each) => typeof each === "function");
+}
+
+/** For a registered tool a copy would change nothing, so the server is told of the wrapped callback. False for any other. */
+function wrapRegistered(tool: object, name: string | undefined, wrap: WrapInner): boolean {
+  if (!isRegistered(tool)) return false;
+  if (tool.outputSchema !== undefined || name === undefined) {
+    const why =
+      name === undefined
+        ? "a tool that is registered at a server does not say its name: wrapTool(tool, { name })"
+        : `the registered tool "${name}" has an outputSchema, which a shortened result would not fit`;
+    throw new SpillwayError("bad-input", `${why}. Or wrap the server, and register tools at that: wrapTools(server)`);
+  }
+  tool.update({ callback: wrap(tool.handler, name, { boundDetails: true }) });
+  return true;
 }
 
 /** The first of its name and its id that is a text. A minifier changes a function's name, so whoever can name it otherwise does. */
@@ -142,48 +219,33 @@ function nameOf(tool: Tool): string | undefined {
   return [name, id].find((each): each is string => typeof each === "string" && each !== "");
 }
 
-type Execute = (...args: unknown[]) => unknown;
-type Admit = (output: unknown, more: Call & { isUpdate?: boolean }) => Promise<{ output: unknown }>;
-
 /** What is known of one call. */
-interface Call extends AskOptions {
-  call?: string;
-  args?: unknown;
+interface Call extends AskOptions, CallFacts {
+  isUpdate?: boolean;
 }
 
-/** What a tool does, with what comes of it clamped. One that yields its results keeps yielding them. */
-function clamped(
-  execute: Execute,
-  tool: unknown,
-  admit: Admit,
-  asked: (args: readonly unknown[]) => AskOptions,
-): Execute {
-  const callOf = (args: unknown[]): Call => ({ ...asked(args), ...madeBy(args) });
-  const clampThrown = (error: unknown, call: Call) =>
-    clampError(error, async (thrown) => (await admit(thrown, call)).output);
-  if (execute.constructor.name === "AsyncGeneratorFunction") {
+/** What runs a tool, with what comes of it clamped. One that yields its results keeps yielding them. */
+function clamped(name: string, run: Run, tool: unknown, { callOf, admit, thrown }: ToolClamp<Call>): Run {
+  if (run.constructor.name === "AsyncGeneratorFunction") {
     return async function* (...args: unknown[]) {
-      const call = callOf(args);
+      const call = callOf(name, args);
       try {
-        const source = execute.apply(tool, args) as AsyncGenerator<unknown, unknown, unknown>;
-        return yield* clampedEach(
-          source,
-          async (value, isUpdate) => (await admit(value, { ...call, isUpdate })).output,
-        );
+        const source = run.apply(tool, args) as AsyncGenerator<unknown, unknown, unknown>;
+        return yield* clampedEach(source, (value, isUpdate) => admit(value, { ...call, isUpdate }));
       } catch (error) {
-        throw await clampThrown(error, call);
+        throw await thrown(error, call);
       }
     };
   }
   return async (...args: unknown[]) => {
-    const call = callOf(args);
-    const clampUpdate = async (update: unknown) => (await admit(update, { ...call, isUpdate: true })).output;
+    const call = callOf(name, args);
+    const clampUpdate = (update: unknown) => admit(update, { ...call, isUpdate: true });
     const updates = relayUpdates(args[3], clampUpdate, NUMBERS.updateIntervalMs.default);
     if (updates !== null) args[3] = updates.take;
     try {
-      return (await admit(await execute.apply(tool, args), call)).output;
+      return await admit(await run.apply(tool, args), call);
     } catch (error) {
-      throw await clampThrown(error, call);
+      throw await thrown(error, call);
     } finally {
       await updates?.end();
     }
@@ -223,29 +285,6 @@ function isReadOnce(value: unknown): boolean {
   return isStream(value) || Object.prototype.toString.call(value) === "[object Response]";
 }
 
-/**
- * A call's id and arguments, as frameworks pass them: beside the arguments in an object (`toolCallId`, `toolCall.id`,
- * `toolCall.callId`, `requestId`), or as a text before an object of them. An only text is an argument.
- */
-function madeBy([first, ...rest]: readonly unknown[]): Pick<Call, "call" | "args"> {
-  const isBefore = typeof first === "string" && typeof rest[0] === "object" && rest[0] !== null;
-  const call = rest.map(callIdIn).find((id) => id !== undefined) ?? (isBefore ? first : undefined);
-  return { ...(call !== undefined && { call }), args: isBefore && call === first ? rest[0] : first };
-}
-
-function callIdIn(given: unknown): string | undefined {
-  try {
-    const { toolCallId, toolCall, requestId } = Object(given) as Record<string, unknown>;
-    const { id, callId } = Object(toolCall) as Record<string, unknown>;
-    const found = [toolCallId, id, callId, requestId].find(
-      (each) => (typeof each === "string" && each !== "") || Number.isSafeInteger(each),
-    );
-    return found === undefined ? undefined : String(found);
-  } catch {
-    return undefined; // a getter that throws
-  }
-}
-
 /** What a call asks for, part by part: one that is wrong is left out. */
 function askedBy(args: readonly unknown[], ask: WrapOptions["ask"], check: (part: AskOptions) => void): AskOptions {
   const asked: AskOptions = {};
@@ -267,25 +306,33 @@ function askedBy(args: readonly unknown[], ask: WrapOptions["ask"], check: (part
   return asked;
 }
 
-function withExecute<T extends object>(tool: T, execute: Execute): T {
+function withRuns<T extends object>(tool: T, runs: Record<string, Run>, isRunnable: boolean): T {
   const prototype: unknown = Object.getPrototypeOf(tool);
+  const isInstance = prototype !== null && prototype !== Object.prototype;
   // An instance may have private members, which no copy has.
-  if (prototype !== null && prototype !== Object.prototype && !Object.hasOwn(tool, "execute"))
-    return standIn(tool, execute);
+  if (isRunnable || (isInstance && !Object.keys(runs).every((name) => Object.hasOwn(tool, name))))
+    return standIn(tool, runs, isRunnable);
+  const fields = Object.entries(runs).map(([name, value]) => [
+    name,
+    { value, writable: true, enumerable: true, configurable: true },
+  ]);
   return Object.create(Object.getPrototypeOf(tool), {
     ...Object.getOwnPropertyDescriptors(tool),
-    execute: { value: execute, writable: true, enumerable: true, configurable: true },
+    ...Object.fromEntries(fields),
   }) as T;
 }
 
-/** Stands before an instance: everything is the instance's own, but for `execute`. */
-function standIn<T extends object>(tool: T, execute: Execute): T {
+/**
+ * Stands before an instance: everything is the instance's own, but for what runs it. Where `callsRuns`, its other methods
+ * call what runs it, so they have to be called on this.
+ */
+function standIn<T extends object>(tool: T, runs: Record<string, Run>, callsRuns: boolean): T {
   const bound = new Map<unknown, unknown>();
   return new Proxy(tool, {
     get(target, key) {
-      if (key === "execute") return execute;
+      if (typeof key === "string" && Object.hasOwn(runs, key)) return runs[key];
       const value: unknown = Reflect.get(target, key, target);
-      if (typeof value !== "function" || key === "constructor") return value;
+      if (typeof value !== "function" || key === "constructor" || callsRuns) return value;
       if (!bound.has(value)) bound.set(value, value.bind(target));
       return bound.get(value);
     },
@@ -293,16 +340,24 @@ function standIn<T extends object>(tool: T, execute: Execute): T {
   });
 }
 
-/** The same for a list, or for a record, whose keys name the tools. */
-export function wrapTools<T extends readonly Tool[] | Record<string, Tool>>(
+/** The same for a list, for a record, whose keys name the tools, or for a server of MCP. */
+export function wrapTools<T extends readonly Tool[] | Record<string, Tool> | ToolServer>(
   tools: T,
   wrapping: Wrapping,
   options?: WrapOptions,
 ): WrappedTools<T> {
-  if (Array.isArray(tools)) return tools.map((tool: Tool) => wrapTool(tool, wrapping, options)) as WrappedTools<T>;
-  const entries = Object.entries(tools as Record<string, Tool>);
-  const copies = entries.map(([name, tool]) => [name, wrapTool(tool, wrapping, { name, ...options })]);
-  return Object.fromEntries(copies) as WrappedTools<T>;
+  return wrapAll(tools, (tool, name) =>
+    wrapTool(tool, wrapping, { ...(name !== undefined && { name }), ...options }),
+  ) as WrappedTools<T>;
+}
+
+function wrapAll(
+  tools: readonly Tool[] | Record<string, Tool> | ToolServer,
+  wrap: (tool: Tool, name?: string) => unknown,
+): unknown {
+  if (isServer(tools)) return wrap(tools);
+  if (Array.isArray(tools)) return tools.map((tool: Tool) => wrap(tool));
+  return Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, wrap(tool, name)]));
 }
 
 /** Limits and strategy that a tool states on itself, in our names or as constants of its class (`MAX_OUTPUT_CHARS`). */

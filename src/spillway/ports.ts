@@ -2,7 +2,7 @@ import type { Admission, AdmitRequest } from "../admit/admit-request.ts";
 import type { Named, Reader } from "../admit/reader.ts";
 import type { EventLog } from "../admit/recorder.ts";
 import type { Redact, Redaction } from "../admit/redaction.ts";
-import type { Tool, WrapOptions, Wrapped, WrappedTools } from "../admit/wrap-tool.ts";
+import type { Tool, ToolServer, WrapOptions, Wrapped, WrappedTools } from "../admit/wrap-tool.ts";
 import type { Call } from "../call/call-options.ts";
 import type { SpillwayEvent } from "../contract/event.ts";
 import type { HtmlReader } from "../contract/html-reader.ts";
@@ -134,8 +134,11 @@ export interface Spillway extends Histories {
   admit<T extends Output>(request: AdmitRequest & { output: T }): Promise<Admission<T>>;
   /** A tool whose results, updates and errors are clamped. The tool itself is not changed. */
   wrapTool<T extends Tool>(tool: T, options?: WrapOptions): Wrapped<T>;
-  /** The same for a list or a record of tools. */
-  wrapTools<T extends readonly Tool[] | Record<string, Tool>>(tools: T, options?: WrapOptions): WrappedTools<T>;
+  /** The same for a list or a record of tools, or for a server of MCP, whose tools are wrapped as they are registered. */
+  wrapTools<T extends readonly Tool[] | Record<string, Tool> | ToolServer>(
+    tools: T,
+    options?: WrapOptions,
+  ): WrappedTools<T>;
   /**
    * Messages as they should be sent: old results lightened under pressure, new ones within their limits and one budget. The
    * messages that came are not changed. What is wrong with them is never thrown.

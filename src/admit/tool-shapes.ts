@@ -1,0 +1,133 @@
+import { SpillwayError } from "../errors.ts";
+import { isRecord } from "../values.ts";
+
+/** What runs a tool. */
+export type Run = (...args: unknown[]) => unknown;
+
+/**
+ * Names under which frameworks keep what runs a tool: `execute` (AI SDK, Mastra, pi), `handler` (Claude Agent SDK, MCP),
+ * `run` (Anthropic), `invoke` and `func` (LangChain, OpenAI Agents), `call`.
+ */
+export const RUN_NAMES = ["execute", "handler", "run", "invoke", "func", "call"] as const;
+
+/** Functions that tools have besides: they describe, check or watch, and give a model nothing. */
+const OTHER_NAMES = new Set(
+  (
+    "constructor description inputSchema outputSchema schema parameters toModelOutput onInputStart onInputDelta " +
+    "onInputAvailable onOutput needsApproval requireApproval isEnabled errorFunction timeoutErrorFunction parse close " +
+    "transform toJSON toString valueOf toLocaleString"
+  ).split(" "),
+);
+
+/** What runs a tool, and what else decides how its results are clamped. */
+export interface ToolShape {
+  /** The functions to clamp, by their names. */
+  runs: ReadonlyMap<string, Run>;
+  /** An instance of LangChain: other methods of it call the one that is clamped, and its results may be messages. */
+  isRunnable: boolean;
+  /** Its results are MCP's, whose `structuredContent` a model may get too. */
+  isMcp: boolean;
+  /** Its framework asks `toModelOutput` what the model gets; the application gets the value itself. */
+  hasModelView: boolean;
+}
+
+/** Finds out what runs a tool. Null if nothing does: the provider or the client runs it. */
+export function shapeOf(tool: object): ToolShape | null {
+  const own = tool as Record<string, unknown>;
+  const isRunnable = own.lc_runnable === true;
+  // All ways into a structured tool of LangChain lead through its `_call`.
+  const names = isRunnable ? [typeof own._call === "function" ? "_call" : "invoke"] : RUN_NAMES;
+  const runs = new Map<string, Run>();
+  for (const name of names) {
+    const run = own[name];
+    if (typeof run === "function") runs.set(name, run as Run);
+  }
+  if (runs.size > 0) {
+    const hasModelView = runs.has("execute") && isSchema(own.inputSchema) && !isRunnable;
+    return { runs, isRunnable, isMcp: runs.has("handler"), hasModelView };
+  }
+  const unknown = functionNames(tool).filter((name) => !OTHER_NAMES.has(name));
+  if (unknown.length === 0) return null;
+  const called = typeof own.name === "string" && own.name !== "" ? ` "${own.name}"` : "";
+  throw new SpillwayError(
+    "bad-input",
+    `the tool${called} has none of ${RUN_NAMES.join(", ")}; which of its functions runs it is not known: ${unknown.join(", ")}. ` +
+      `Wrap that function itself: { ...tool, ${unknown[0]}: spillway.wrapTool(tool.${unknown[0]}, { name }) }. ` +
+      "Leave the tool out if the provider runs it.",
+  );
+}
+
+function isSchema(value: unknown): boolean {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}
+
+/** The functions of an object and of its classes; no getter is asked. */
+function functionNames(tool: object): string[] {
+  const names = new Set<string>();
+  for (let at: object | null = tool; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(at)))
+      if (typeof value === "function") names.add(name);
+  }
+  return [...names];
+}
+
+/** A call's id and arguments. */
+export interface CallFacts {
+  call?: string;
+  args?: unknown;
+}
+
+/**
+ * A call's id and arguments, as frameworks pass them: beside the arguments in an object (`toolCallId`, `toolCall.id`,
+ * `toolUse.id` ...), as a text before an object of them, or around them (LangChain's `tool_call`). An only text is an
+ * argument.
+ */
+export function factsOf(name: string, given: readonly unknown[]): CallFacts {
+  const [first, ...rest] = given;
+  // OpenAI Agents: invoke(runContext, inputJson, details).
+  if (name === "invoke" && typeof rest[0] === "string") return facts(callIdIn(rest[1]), parsed(rest[0]));
+  if (name === "invoke" && isRecord(first) && first.type === "tool_call") return facts(idIn(first.id), first.args);
+  // A tool of an MCP server without arguments gets only what goes along with them.
+  if (rest.length === 0 && isRecord(first) && (first.signal instanceof AbortSignal || isRecord(first.mcpReq)))
+    return facts(callIdIn(first), undefined);
+  const isBefore = typeof first === "string" && typeof rest[0] === "object" && rest[0] !== null;
+  const call = rest.map(callIdIn).find((id) => id !== undefined) ?? (isBefore ? first : undefined);
+  return facts(call, isBefore && call === first ? rest[0] : first);
+}
+
+function facts(call: string | undefined, args: unknown): CallFacts {
+  return { ...(call !== undefined && { call }), args };
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
+  }
+}
+
+function callIdIn(given: unknown): string | undefined {
+  try {
+    const of = (value: unknown) => Object(value) as Record<string, unknown>;
+    const { toolCallId, toolCall, toolUse, toolUseBlock, agent, mcpReq, requestId, _meta } = of(given);
+    const found = [
+      toolCallId,
+      of(toolCall).id,
+      of(toolCall).callId,
+      of(toolUse).id,
+      of(toolUseBlock).id,
+      of(agent).toolCallId,
+      of(_meta)["claudecode/toolUseId"],
+      of(mcpReq).id,
+      requestId,
+    ];
+    return found.map(idIn).find((id) => id !== undefined);
+  } catch {
+    return undefined; // a getter that throws
+  }
+}
+
+function idIn(value: unknown): string | undefined {
+  return (typeof value === "string" && value !== "") || Number.isSafeInteger(value) ? String(value) : undefined;
+}

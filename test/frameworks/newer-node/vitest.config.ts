@@ -1,0 +1,16 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { defineConfig } from "vitest/config";
+
+process.env.SPILLWAY_TEST_DIR ??= mkdtempSync(join(tmpdir(), "spillway-test-"));
+
+export default defineConfig({
+  test: {
+    include: ["*.test.ts"],
+    testTimeout: 120_000,
+    fileParallelism: false,
+    env: { SPILLWAY_DIR: process.env.SPILLWAY_TEST_DIR },
+    globalSetup: "../../remove-folder.ts",
+  },
+});
