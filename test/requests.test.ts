@@ -6,14 +6,17 @@ import { memoryStore } from "../src/storage/stores/memory.ts";
 import { loadTokenCount } from "../src/testing/fake-provider/start-fake-provider.ts";
 import { pairResults, wireNamed } from "../src/wire/index.ts";
 import { textOf } from "./recovery/conversation.ts";
-import { type Format, formats, unseenIn } from "./recovery/formats.ts";
+import { type Format, formats, notesIn, unseenIn } from "./recovery/formats.ts";
 
 // Requests as hosts send them: a conversation grows message by message, its objects are built anew for each request, several
 // conversations share one store, they go back and go another way, and the process starts again.
 
 const LIMIT = 8000;
 const TURNS = 36;
-const CHARS = 2600;
+const CHARS = 2000;
+/** What every third call says by itself, and the calls at the end that stay whole. */
+const NOTE_CHARS = 1500;
+const KEPT_CALLS = 3;
 const count = await loadTokenCount(1);
 const PLACEHOLDER = "[Old tool result content cleared]";
 
@@ -59,7 +62,10 @@ function faultsOf(format: Format, sent: readonly unknown[], given: readonly unkn
   const pairs = pairResults(views);
   const calls = views.reduce((sum, view) => sum + view.calls.length, 0);
   const orphans = pairs.filter(({ call }) => call === null).length + Math.abs(calls - pairs.length);
+  const notes = notesIn(format, sent).slice(-KEPT_CALLS);
+  const came = notesIn(format, given).slice(-notes.length);
   return [
+    ...(isDeepStrictEqual(notes, came) ? [] : ["arguments of one of the newest calls were changed"]),
     ...(orphans === 0 ? [] : [`${orphans} orphans`]),
     ...(unseenIn(format, sent).some((text) => text.startsWith(PLACEHOLDER)) ? ["an unseen result was cleared"] : []),
     ...(unseenIn(format, sent).length === unseenIn(format, given).length ? [] : ["an unseen result was left out"]),
@@ -75,6 +81,8 @@ class Host {
   readonly faults: string[] = [];
   refusals = 0;
   recovered = 0;
+  /** Calls whose arguments were sent shorter than they came. */
+  shortened = 0;
 
   constructor(format: Format, says: "numbers" | "nothing") {
     this.#format = format;
@@ -109,13 +117,19 @@ class Host {
     this.faults.push(...found.map((fault) => `${name}, ${messages.length} messages: ${fault}`));
     this.refusals += sends.length - 1;
     this.recovered += Number(sends.length > 1);
+    this.shortened += notesIn(this.#format, sends.at(-1) ?? []).filter((note) =>
+      note?.startsWith("[Argument of"),
+    ).length;
     return sends.at(-1) ?? [];
   }
 }
 
 describe.each(Object.keys(formats))("requests of a host that builds its messages anew: %s", (name) => {
   const format = formats[name] as Format;
-  const turn = (who: string, at: number) => format.turn(`${who}-${at}`, textOf(at % 5, CHARS, at + who.length));
+  const turn = (who: string, at: number) => {
+    const note = name !== "mcp" && at % 3 === 0 ? textOf((at + 1) % 5, NOTE_CHARS, at) : undefined;
+    return format.turn(`${who}-${at}`, textOf(at % 5, CHARS, at + who.length), note);
+  };
   const start = (who: string, session?: string): Talk => ({ name: who, session, messages: [format.user("go")] });
 
   it.each(["numbers", "nothing"] as const)("a provider that says %s", async (says) => {
@@ -139,6 +153,7 @@ describe.each(Object.keys(formats))("requests of a host that builds its messages
     }
     expect(host.faults).toEqual([]);
     expect(host.recovered).toBeGreaterThan(3);
+    if (name !== "mcp") expect(host.shortened).toBeGreaterThan(3);
     // Far fewer than one in each of the requests over the limit. A server's results are not pruned: nobody speaks there.
     if (name !== "mcp") expect(host.refusals).toBeLessThan(TURNS);
   });

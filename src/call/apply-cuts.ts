@@ -1,8 +1,9 @@
 import type { WireEdit } from "../contract/wire.ts";
+import { argumentsText } from "../prepare/cut-results.ts";
 import { type MessageChange, type SavedResult, savedLine } from "../prepare/form.ts";
 import { mediaLeftOut } from "../stages/mark/texts.ts";
 import { encodeText } from "../stages/measure/scan.ts";
-import { joinTexts, trimText } from "../stages/prune/trim-text.ts";
+import { joinTexts, shortenTexts, trimText } from "../stages/prune/trim-text.ts";
 import type { RungCut } from "../stages/recover/rung.ts";
 import { startSpill } from "../stages/spill/spill.ts";
 import { spillBatches } from "../stages/spill/spill-batches.ts";
@@ -44,7 +45,7 @@ export async function applyCuts(draft: Draft, cuts: readonly RungCut[], tools: C
         else {
           const item = cut.item as DraftItem;
           const edit = await editOf(draft, { ...cut, item }, tools);
-          if (edit !== null) at(item.message).edits.push({ ...edit, at: item.result.at });
+          if (edit !== null) at(item.message).edits.push({ ...edit, at: item.at });
         }
       }),
     );
@@ -62,15 +63,32 @@ async function editOf(
 ): Promise<Omit<WireEdit, "at"> | null> {
   const { item } = cut;
   if (cut.to === "without-media") return { mediaText: await mediaText(draft, item.message, item, tools) };
+  if (item.isCall) return cut.to === "clamped" ? null : shortenCall(draft, item, cut.to, tools);
   const texts = textsIn(draft, item, tools.originOf);
   if (cut.to === "clamped") return clampResult(item, texts, cut.limits, tools);
-  const shown = joinTexts(item.result.texts);
+  const shown = joinTexts(item.said);
   const whole = joinTexts(textsIn(draft, item, tools.baseOf));
   const text = cut.to === "cleared" ? tools.placeholder : trimText(whole, tools.softTrim);
   if (text === null) return null;
   const kept = isRecall(item.tool, tools) ? null : await keep(encodeText(joinTexts(texts)), item, tools);
   const short = withLine(text, await savedLine(kept, item.tool, tools.session, tools.ports));
   return short.length < shown.length ? { texts: [short] } : null;
+}
+
+/** Cuts from the call as the caller gave it, because a call that was cut before may have fewer long strings. */
+async function shortenCall(
+  draft: Draft,
+  item: DraftItem,
+  to: "trimmed" | "cleared",
+  tools: CutTools,
+): Promise<Omit<WireEdit, "at"> | null> {
+  const origin = draft.wire.read(tools.originOf(draft.messages[item.message]));
+  const call = origin.calls.find(({ long }) => long?.at === item.at);
+  if (call?.long === undefined) return null;
+  const kept = await keep(encodeText(argumentsText(call)), item, tools);
+  const line = await savedLine(kept, item.tool, tools.session, tools.ports);
+  const texts = shortenTexts(call.long.texts, to, tools.softTrim, line);
+  return texts === null ? null : { texts };
 }
 
 async function clampResult(
@@ -88,7 +106,7 @@ async function clampResult(
   });
   const { content } = (typeof output === "object" && output !== null ? output : {}) as { content?: unknown };
   const each = Array.isArray(content) ? content.map((block) => (block as { text?: unknown })?.text) : [];
-  const isEach = each.length === item.result.texts.length && each.every((one) => typeof one === "string");
+  const isEach = each.length === item.said.length && each.every((one) => typeof one === "string");
   const clamped = isEach ? (each as string[]) : [text];
   return joinTexts(clamped).length < item.texts.chars ? { texts: clamped } : null;
 }
@@ -99,7 +117,7 @@ async function clampResult(
  */
 async function mediaText(draft: Draft, index: number, item: DraftItem | null, tools: CutTools): Promise<string> {
   const origin = tools.originOf(draft.messages[index]);
-  const media = item?.result.media ?? draft.wire.read(draft.messages[index]).media;
+  const media = item?.result?.media ?? draft.wire.read(draft.messages[index]).media;
   const about = { tool: item?.tool ?? "media", call: item?.call ?? null };
   const kept = await keep(encodeText(JSON.stringify(origin) ?? ""), about, tools);
   return withLine(mediaLeftOut(media), await savedLine(kept, about.tool, tools.session, tools.ports));
@@ -108,13 +126,13 @@ async function mediaText(draft: Draft, index: number, item: DraftItem | null, to
 /** Returns the result's texts in the message from which this one was made. */
 function textsIn(
   draft: Draft,
-  { message, result }: DraftItem,
+  { message, at: place, said }: DraftItem,
   behind: (message: unknown) => unknown,
 ): readonly string[] {
   const now = draft.messages[message];
   const before = behind(now);
-  if (before === now) return result.texts;
-  return draft.wire.read(before).results.find(({ at }) => at === result.at)?.texts ?? result.texts;
+  if (before === now) return said;
+  return draft.wire.read(before).results.find(({ at }) => at === place)?.texts ?? said;
 }
 
 /** Saves bytes as one artifact. Returns null if they could not be saved. */

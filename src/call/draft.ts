@@ -17,10 +17,16 @@ import {
 import type { RungItem, RungTurn } from "../stages/recover/rung.ts";
 import { type PairedResult, startPairing, turnPlaces } from "../wire/pair-results.ts";
 
-/** A result of a draft. */
+/** A result of a draft, or the long strings of a call in it. */
 export interface DraftItem extends RungItem {
-  result: WireResult;
+  /** Where it is in its message. */
+  at: string;
+  /** What it says now. */
+  said: readonly string[];
   call: string | null;
+  result: WireResult | null;
+  /** The lengths of a call's long strings. */
+  lengths: readonly number[] | null;
 }
 
 /** Hardly any text has longer tokens on average. */
@@ -62,6 +68,7 @@ export class Draft {
   readonly wire: Wire;
   readonly messages: readonly unknown[];
   readonly items: DraftItem[] = [];
+  readonly calls: DraftItem[] = [];
   readonly outsideMedia: { message: number; weight: Weight }[] = [];
   readonly assistants: number[] = [];
   firstUser: number | null = null;
@@ -94,6 +101,12 @@ export class Draft {
       if (view.role === "assistant") this.assistants.push(index);
       if (outsideMedia.tokens > 0) this.outsideMedia.push({ message: index, weight: outsideMedia });
       if (!view.aborted) open += view.calls.length;
+      for (const { call, long, texts, lengths } of weighed.calls) {
+        const { at, texts: said } = long;
+        const about = { message: index, tool: call.tool, isError: false, untouchable: false, superseded: false };
+        const shown = { shown: texts, step: STEP.whole, fixed: false, texts, media: NO_WEIGHT, isNewest: false };
+        this.calls.push({ ...about, ...shown, isCall: true, at, said, call: call.id, result: null, lengths });
+      }
       for (const [at, pair] of pairing.add(view).entries()) {
         const { result, tool, call } = pair;
         pairs.push(pair);
@@ -112,8 +125,11 @@ export class Draft {
           texts,
           media,
           isNewest: false,
-          result,
+          at: result.at,
+          said: result.texts,
           call: result.id,
+          result,
+          lengths: null,
         };
         this.items.push(item);
         const read = result.isError ? null : fileReadBy(tool, call);

@@ -22,7 +22,7 @@ const turn = (id: string, input: string, text: string): Message[] => [
   { role: "assistant", content: [{ type: "tool_use", id, name: "lookup", input: { note: input } }] },
   { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: text }] },
 ];
-/** Turns of long call arguments, which no other rung makes smaller. */
+/** Turns of long call arguments, which no other rung makes smaller while `callArguments` is off. */
 const session = (count: number): Message[] => [
   user("Find the broken test."),
   ...Array.from({ length: count }, (_, at) => turn(`c${at}`, `note${at} ${words(4000)}`, `found${at}`)).flat(),
@@ -41,7 +41,12 @@ function provider(limit: number, count: (messages: readonly unknown[]) => number
   return { sent, send };
 }
 
-const OPTIONS: CallOptions = { wire: "anthropic", session: "s", systemAndTools: "" };
+const OPTIONS: CallOptions = {
+  wire: "anthropic",
+  session: "s",
+  systemAndTools: "",
+  pruning: { callArguments: false },
+};
 const parts = () => ({ store: memoryStore(), ledger: memoryLedger(), env: {} });
 
 afterEach(() => {

@@ -5,9 +5,10 @@ import { stopAfter, untilAborted } from "../deadline.ts";
 import { messageOf, type OverflowStep } from "../errors.ts";
 import { guardLimits } from "../stages/guard/guard.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
+import { shortenedWeight } from "../stages/prune/prune-item.ts";
 import { trimmedChars } from "../stages/prune/trim-text.ts";
 import type { RecoveryGoal } from "../stages/recover/recovery-goal.ts";
-import type { Rung, RungRequest } from "../stages/recover/rung.ts";
+import type { Rung, RungItem, RungRequest } from "../stages/recover/rung.ts";
 import { applyCuts, type CutTools } from "./apply-cuts.ts";
 import { Draft, type DraftItem, type Scale } from "./draft.ts";
 import { leaveOutTurns } from "./leave-out-turns.ts";
@@ -138,8 +139,11 @@ function requestOf(draft: Draft, goal: RecoveryGoal, tools: ReduceTools): RungRe
   const hard = { maxBytes: ceilingBytes.default, maxLines: ceilingLines.default };
   const window = goal.limitTokens ?? goal.windowTokens;
   const note = { chars: NOTE_CHARS, tokens: NOTE_TOKENS, bytes: NOTE_CHARS };
+  const afterShortening = (item: RungItem, to: "trimmed" | "cleared") =>
+    shortenedWeight((item as DraftItem).lengths ?? [], item.texts, to, pruning.softTrim, note);
   return {
     items: draft.items,
+    calls: draft.calls,
     assistants: draft.assistants,
     firstUser: draft.firstUser,
     messages: draft.messages.length,
@@ -154,7 +158,9 @@ function requestOf(draft: Draft, goal: RecoveryGoal, tools: ReduceTools): RungRe
     resultChars: guardLimits({}, window).maxChars ?? Infinity,
     hardLimits: guardLimits(hard, window),
     canCompact: tools.compactor !== null,
-    afterTrim({ shown }) {
+    afterTrim(item) {
+      const { shown } = item;
+      if (item.isCall) return afterShortening(item, "trimmed");
       const chars = trimmedChars(shown.chars, pruning.softTrim);
       if (chars === null) return null;
       const share = (pruning.softTrim.headChars + pruning.softTrim.tailChars) / shown.chars;
@@ -164,6 +170,9 @@ function requestOf(draft: Draft, goal: RecoveryGoal, tools: ReduceTools): RungRe
         bytes: Math.ceil(shown.bytes * share) + note.bytes,
       };
     },
-    afterClear: (item) => ((item as DraftItem).texts.chars === 0 ? item.shown : note),
+    afterClear: (item) => {
+      if (item.isCall) return afterShortening(item, "cleared") ?? item.shown;
+      return item.texts.chars === 0 ? item.shown : note;
+    },
   };
 }

@@ -116,6 +116,7 @@ describe("contextPruning", () => {
       tools: { allow: [], deny: [] },
       sticky: true,
       namesSaved: true,
+      callArguments: true,
       estimate: "tokens",
       clearAtLeastTokens: 12_500,
       clearAtLeastShare: 0.05,
@@ -252,6 +253,7 @@ tools: { allow: ["exec", "read"], deny: ["*image*"] }
       sticky: false,
       estimate: "chars/4",
       namesSaved: false,
+      callArguments: false,
       keepLastAssistants: 5,
     });
     const file = join(folder, "q.yaml");

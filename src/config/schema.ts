@@ -173,6 +173,7 @@ const pruning = section(
       deny: names("Names or patterns with *."),
     }),
     namesSaved: flag("Say in a cut result where the whole of it is saved. Default: true."),
+    callArguments: flag("Shorten long arguments of old calls too, as old results are. Default: true."),
     sticky: flag("Show a pruned result in the same bytes from then on, and prune in rare, large steps. Default: true."),
     estimate: about(
       z.enum(["tokens", "chars/4"], { error: "tokens or chars/4" }),

@@ -73,6 +73,8 @@ export interface PruningPolicy {
   sticky: boolean;
   /** A cut result says where the whole of it is saved. */
   namesSaved: boolean;
+  /** Long strings in the arguments of old calls are pruned as results are. */
+  callArguments: boolean;
   /** How a request is weighed against the window: by the token counter, or a quarter of its characters. */
   estimate: "tokens" | "chars/4";
   /** A step frees at least this, or that share of the window, whichever is more; never more than a third of it. */

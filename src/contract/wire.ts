@@ -9,6 +9,18 @@ export interface WireCall {
   input: unknown;
   /** The sort of call, where its wire answers sorts differently. */
   kind?: string;
+  /** Long strings in its input that may be shown shorter. Left out where there are none, or the call must stay as it is. */
+  long?: WireLong;
+}
+
+/** Long strings in a call's input, where they stand in its message. */
+export interface WireLong {
+  /** Names the place within its message, as a result's `at` does; the two never have the same. */
+  at: string;
+  /** In order. An edit gives as many. */
+  texts: string[];
+  /** The input is text of JSON, so each string stands in it with escapes. */
+  isJson: boolean;
 }
 
 /** A tool's result, where it stands in its message. */
@@ -49,23 +61,26 @@ export interface WireMessage {
   malformed: number;
 }
 
-/** New content for one result. */
+/** New content for one result, or for the long strings of a call. */
 export interface WireEdit {
   at: string;
-  /** As many texts as there were, each in its place; or one, which stands where the first stood and for all of them. */
+  /**
+   * As many texts as there were, each in its place; or, for a result, one, which stands where the first stood and for all of
+   * them.
+   */
   texts?: string[];
   /** Said in place of each image, audio or file. */
   mediaText?: string;
 }
 
-/** A foreign message format: a lens that finds calls and results in place and changes only what results hold. */
+/** A foreign message format: a lens that finds calls and results in place and changes only what they hold. */
 export interface Wire {
   readonly name: string;
   /** How surely `messages` are in this format, 0 to 1; looks at a bounded number of them. */
   detect(messages: readonly unknown[]): number;
   /** Never throws: what is malformed is counted and passed through. */
   read(message: unknown): WireMessage;
-  /** A copy of the message with those results changed; everything else is the same object or the same bytes. */
+  /** A copy of the message with those results and calls changed; everything else is the same object or the same bytes. */
   write(message: unknown, edits: readonly WireEdit[]): unknown;
   /**
    * A message, clearly marked as an error, that answers calls which got no result; null where the format has none. Where a

@@ -4,17 +4,19 @@ import { type FileRead, fileReadBy, supersedes } from "../stages/prune/supersede
 import { add, NO_WEIGHT, subtract, type Weight } from "../stages/prune/weight.ts";
 import { startPairing } from "../wire/pair-results.ts";
 import { type Form, type MessageChange, writeChange } from "./form.ts";
-import { isUnchanged, type ReadMessage, type ReadResult, saidIn } from "./read-message.ts";
+import { isUnchanged, type ReadCall, type ReadMessage, type ReadResult, saidIn } from "./read-message.ts";
 import { Turns } from "./turns.ts";
 
-/** A result in a conversation, with the form it is shown in. */
+/** A result in a conversation, or the long strings of a call, with the form it is shown in. */
 export interface Item extends PruneItem {
   read: ReadResult;
   result: WireResult;
-  /** Which of the message's results. */
+  /** The call whose long strings it is; null for a result. */
+  made: ReadCall | null;
+  /** Which of the message's results or calls. */
   at: number;
   call: string | null;
-  /** Which of the conversation's results. */
+  /** Which of the conversation's results, or of its calls with long strings. */
   number: number;
   /** What it is shown in now; null shows the result itself. */
   form: Form | null;
@@ -36,7 +38,12 @@ const MAX_READS = 64;
 /** A conversation as far as it was read; messages are added at its end only. */
 export class Conversation {
   readonly messages: ReadMessage[] = [];
+  /** All results. */
   readonly items: Item[] = [];
+  /** All calls with long strings. */
+  readonly calls: Item[] = [];
+  /** Both, in order. */
+  readonly prunable: Item[] = [];
   readonly assistants: number[] = [];
   readonly media: MediaItem[] = [];
   firstUser: number | null = null;
@@ -61,8 +68,8 @@ export class Conversation {
   readonly edited = new Map<number, Item[]>();
   /** Those of them that were written in their latest form. */
   readonly written = new Map<number, unknown>();
-  /** Results in another form than their own. */
-  formed = 0;
+  /** Results and calls in another form than their own. */
+  readonly formed = { results: 0, calls: 0 };
   readonly #pairing = startPairing();
   readonly #reads = new Map<string, { item: Item; read: FileRead }[]>();
   readonly #sha256: (text: string) => string;
@@ -99,31 +106,23 @@ export class Conversation {
     this.firstCall ??= view.calls[0] ?? null;
     this.turns.add(view);
     const pairs = this.#pairing.add(view);
+    for (const [at, made] of message.calls.entries()) {
+      const item = newItem(index, made, { at, tool: made.call.tool, number: this.calls.length, made });
+      this.#add(item, this.calls);
+    }
     for (const [at, { result, tool, call }] of pairs.entries()) {
       const read = message.results[at] as ReadResult;
-      const { isError, media, fixed } = result;
-      const item: Item = {
-        message: index,
-        tool,
-        isError,
-        untouchable: fixed || media.count > 0,
-        superseded: false,
-        shown: read.weight,
-        step: STEP.whole,
-        read,
-        result,
-        at,
-        call: result.id,
-        number: this.items.length,
-        form: null,
-        forms: [],
-        isInsured: fixed,
-      };
+      const item = newItem(index, read, { at, tool, number: this.items.length, made: null });
       if (call === null && result.id !== null) this.orphans++;
-      if (read.weight.bytes > 0) this.total = add(this.total, read.weight);
-      this.items.push(item);
+      this.#add(item, this.items);
       this.#supersede(item, call);
     }
+  }
+
+  #add(item: Item, list: Item[]): void {
+    if (item.shown.bytes > 0) this.total = add(this.total, item.shown);
+    list.push(item);
+    this.prunable.push(item);
   }
 
   /** Results that no assistant has answered yet. */
@@ -133,16 +132,16 @@ export class Conversation {
     return this.items.slice(from);
   }
 
-  /** Those that no summary stands for. */
+  /** Results and calls that no summary stands for. */
   get shownItems(): Item[] {
-    return this.covered === 0 ? this.items : this.items.filter(({ message }) => message >= this.covered);
+    return this.covered === 0 ? this.prunable : this.prunable.filter(({ message }) => message >= this.covered);
   }
 
   /** All messages as they are sent. */
   get shownTotal(): Weight {
     if (this.covered === 0) return this.total;
-    const results = this.head.flatMap((read) => read.results.map(({ weight }) => weight));
-    return [...this.head.map(({ outside }) => outside), ...results].reduce(add, this.weightFrom(this.covered));
+    const inside = this.head.flatMap((read) => [...read.results, ...read.calls].map(({ weight }) => weight));
+    return [...this.head.map(({ outside }) => outside), ...inside].reduce(add, this.weightFrom(this.covered));
   }
 
   /** All that stands from a message on, as shown now. */
@@ -152,7 +151,7 @@ export class Conversation {
       const { outsideMedia } = this.messages[message] as ReadMessage;
       if (message >= from && text !== null) outside = subtract(outside, outsideMedia);
     }
-    return this.items.reduce((sum, { message, shown }) => (message < from ? sum : add(sum, shown)), outside);
+    return this.prunable.reduce((sum, { message, shown }) => (message < from ? sum : add(sum, shown)), outside);
   }
 
   /** The digest of what the first messages say; null if it cannot be written. Prompts are left out: hosts change them. */
@@ -181,7 +180,7 @@ export class Conversation {
 
   /** By what a message is changed. */
   changeOf(index: number): MessageChange {
-    const items = (this.edited.get(index) ?? []).toSorted((a, b) => a.at - b.at);
+    const items = (this.edited.get(index) ?? []).toSorted((a, b) => a.at - b.at || Number(a.isCall) - Number(b.isCall));
     return {
       edits: items.flatMap(({ result, form }) => (form === null ? [] : [editOf(result.at, form)])),
       mediaText: this.media.find(({ message }) => message === index)?.text ?? null,
@@ -217,7 +216,7 @@ export class Conversation {
     const isMedia = this.media.some(({ message, text }) => message === item.message && text !== null);
     if (edited.length > 0 || isMedia) this.edited.set(item.message, edited);
     else this.edited.delete(item.message);
-    this.formed += Number(form !== null) - Number(item.form !== null);
+    this.formed[item.isCall ? "calls" : "results"] += Number(form !== null) - Number(item.form !== null);
     item.form = form;
   }
 
@@ -229,6 +228,31 @@ export class Conversation {
     const left = earlier.filter((one) => !one.item.superseded).slice(-MAX_READS);
     this.#reads.set(read.path, [...left, { item, read }]);
   }
+}
+
+function newItem(
+  message: number,
+  read: ReadResult,
+  about: Pick<Item, "at" | "tool" | "number" | "made">,
+): Item & { isCall: boolean } {
+  const { result } = read;
+  const { isError, media, fixed } = result;
+  return {
+    message,
+    isError,
+    untouchable: fixed || media.count > 0,
+    superseded: false,
+    shown: read.weight,
+    step: STEP.whole,
+    isCall: about.made !== null,
+    read,
+    result,
+    call: result.id,
+    form: null,
+    forms: [],
+    isInsured: fixed,
+    ...about,
+  };
 }
 
 /** Whether a message is part of what is said: prompts and notes of the host are not. */

@@ -1,8 +1,8 @@
 import type { WireCall } from "../contract/wire.ts";
 import { recallLine } from "../stages/mark/access.ts";
 import { encodeText } from "../stages/measure/scan.ts";
-import { type PruneCut, type PruneFrame, STEP } from "../stages/prune/prune-item.ts";
-import { trimmedChars, trimText } from "../stages/prune/trim-text.ts";
+import { type PruneCut, type PruneFrame, STEP, shortenedWeight } from "../stages/prune/prune-item.ts";
+import { shortenTexts, trimmedChars, trimText } from "../stages/prune/trim-text.ts";
 import type { Weight } from "../stages/prune/weight.ts";
 import { startSpill } from "../stages/spill/spill.ts";
 import { spillBatches } from "../stages/spill/spill-batches.ts";
@@ -10,6 +10,7 @@ import { jsonChars } from "../wire/record.ts";
 import type { Item } from "./conversation.ts";
 import { type SavedResult, savedCopyOf, savedLine } from "./form.ts";
 import { type Preparation, shownText, textOf } from "./preparation.ts";
+import type { ReadCall } from "./read-message.ts";
 
 /** The request as the plans see it. */
 export function frameOf(preparation: Preparation): PruneFrame<Item> {
@@ -22,6 +23,8 @@ export function frameOf(preparation: Preparation): PruneFrame<Item> {
   const note = reader.weigh([
     withLine("\n...\n\n\n[Tool result trimmed: kept first 1500 chars and last 1500 chars of 100000 chars.]", line),
   ]);
+  const afterShortening = ({ lengths, weight }: ReadCall, to: "trimmed" | "cleared") =>
+    shortenedWeight(lengths, weight, to, pruning.softTrim, note);
   return {
     items,
     assistants,
@@ -29,7 +32,8 @@ export function frameOf(preparation: Preparation): PruneFrame<Item> {
     messages: messages.length,
     total: preparation.total,
     windowTokens,
-    afterTrim({ shown }: Item): Weight | null {
+    afterTrim({ shown, made }: Item): Weight | null {
+      if (made !== null) return afterShortening(made, "trimmed");
       const chars = trimmedChars(shown.chars, pruning.softTrim);
       if (chars === null) return null;
       const share = (pruning.softTrim.headChars + pruning.softTrim.tailChars) / shown.chars;
@@ -39,7 +43,7 @@ export function frameOf(preparation: Preparation): PruneFrame<Item> {
         bytes: Math.ceil(shown.bytes * share) + note.bytes,
       };
     },
-    afterClear: () => cleared,
+    afterClear: ({ made }) => (made === null ? cleared : (afterShortening(made, "cleared") ?? made.weight)),
     joints,
     excessChars: () =>
       messages.reduce(
@@ -49,8 +53,8 @@ export function frameOf(preparation: Preparation): PruneFrame<Item> {
   };
 }
 
-function joints({ form, result }: Item): number {
-  return Math.max(0, (form?.texts ?? result.texts).length - 1);
+function joints({ form, result, isCall }: Item): number {
+  return isCall ? 0 : Math.max(0, (form?.texts ?? result.texts).length - 1);
 }
 
 /** What arguments count that JSON cannot write. */
@@ -82,6 +86,17 @@ export async function cutResults(
       // What could not be saved stays, unless the request would be refused with it.
       if (hasStore && saved === null && !forced && !preparation.isRecall(item.tool)) continue;
       const line = pruning.namesSaved ? await savedLine(saved, item.tool, preparation.session, ports) : "";
+      if (item.made !== null) {
+        const texts = shortenTexts(item.result.texts, to, pruning.softTrim, line);
+        if (texts === null) continue;
+        preparation.change(item, to, {
+          step: STEP[to],
+          texts,
+          kept: saved,
+          weight: reader.weigh(texts, item.made.long),
+        });
+        continue;
+      }
       const text = to === "cleared" ? pruning.hardClear.placeholder : trimText(shownText(item), pruning.softTrim);
       if (text === null) continue;
       const texts = [withLine(text, line)];
@@ -96,15 +111,24 @@ async function keep(item: Item, preparation: Preparation): Promise<SavedResult |
   if (item.form?.kept) return item.form.kept;
   if (preparation.isRecall(item.tool)) return null;
   const { texts } = item.result;
-  const known = texts.length === 1 ? ports.knownTexts.find(texts[0] as string) : undefined;
+  // What a model wrote is kept as it is, even if it looks like a text of ours.
+  const known =
+    item.made !== null ? undefined : texts.length === 1 ? ports.knownTexts.find(texts[0] as string) : undefined;
   if (known && known.id !== null) return { id: known.id, saved: known.saved, savedBytes: known.savedBytes };
   const about = { scope: ports.scope, session, tool: item.tool, call: item.call };
   const spill = startSpill(ports.place, about);
-  for (const bytes of encodeText(textOf(item))) await spill.add(bytes);
+  for (const bytes of encodeText(item.made === null ? textOf(item) : argumentsText(item.made.call)))
+    await spill.add(bytes);
   const { artifact, fault } = await spill.end();
   if (fault !== null) preparation.fault(fault);
   if (artifact === null || artifact.saved === "no") return null;
   return { id: artifact.id, saved: artifact.saved, savedBytes: artifact.bytes };
+}
+
+/** What is saved of a call: its input if that is text, or its one long string, or all of it as JSON. */
+export function argumentsText({ input, long }: WireCall): string {
+  if (long?.texts.length === 1) return long.texts[0] as string;
+  return typeof input === "string" ? input : JSON.stringify(input, null, 1);
 }
 
 function withLine(text: string, line: string): string {

@@ -1,4 +1,5 @@
 import type { Ledger } from "../contract/ledger.ts";
+import type { WireLong } from "../contract/wire.ts";
 import type { Breaker } from "../deadline.ts";
 import { within } from "../deadline.ts";
 import { STEP } from "../stages/prune/prune-item.ts";
@@ -13,6 +14,8 @@ interface StoredForm {
   number: number;
   /** It stands for the media outside results of the message that is the `number`th to have some. */
   isMedia?: true;
+  /** It stands for the long strings of the `number`th call that has some. */
+  isCall?: true;
   check: string;
   chars: number;
   step: number;
@@ -83,7 +86,7 @@ export interface MemoriesOptions {
   deadlineMs: number;
   sha256: (text: string) => string;
   seal: Seal;
-  weigh: (texts: readonly string[]) => Form["weight"];
+  weigh: (texts: readonly string[], long?: WireLong) => Form["weight"];
   maxConversations: number;
   maxChars: number;
 }
@@ -139,7 +142,7 @@ export class Memories {
       for (const projected of step.forms) {
         if (projected.isMedia) this.#giveMedia(projected, conversation);
         else {
-          const item = conversation.items[projected.number];
+          const item = (projected.isCall ? conversation.calls : conversation.items)[projected.number];
           const form = item === undefined ? null : this.#formOf(projected, item);
           if (item !== undefined && form !== null) conversation.give(item, form);
         }
@@ -243,9 +246,11 @@ export class Memories {
     if (form === null) return null;
     const { step, texts, mediaText, kept } = form;
     const digest = this.#digest(item);
-    const stored = step === STEP.cleared ? texts : this.#options.seal.close(digest, JSON.stringify(texts));
+    // What stays of a call's strings is not known to be a placeholder.
+    const isPlaceholder = step === STEP.cleared && !item.isCall;
+    const stored = isPlaceholder ? texts : this.#options.seal.close(digest, JSON.stringify(texts));
     const about = { number, check: this.#check(digest), chars: read.texts.chars, step, texts: stored, kept, form };
-    return mediaText === undefined ? about : { ...about, mediaText };
+    return { ...about, ...(item.isCall && { isCall: true }), ...(mediaText !== undefined && { mediaText }) };
   }
 
   #projectMedia(item: MediaItem, conversation: Conversation): Projected | null {
@@ -278,15 +283,15 @@ export class Memories {
     if (projected.chars !== item.read.texts.chars) return null;
     const digest = this.#digest(item);
     if (projected.check !== this.#check(digest)) return null;
-    projected.form ??= this.#open(projected, digest);
+    projected.form ??= this.#open(projected, digest, item.made?.long);
     return projected.form;
   }
 
-  #open({ step, texts: stored, mediaText, kept }: StoredForm, digest: string): Form | null {
+  #open({ step, texts: stored, mediaText, kept }: StoredForm, digest: string, long?: WireLong): Form | null {
     try {
       const { seal, weigh } = this.#options;
       const texts = typeof stored === "string" ? (JSON.parse(seal.open(digest, stored)) as string[]) : stored;
-      const weight = weigh(mediaText === undefined ? texts : [...texts, mediaText]);
+      const weight = weigh(mediaText === undefined ? texts : [...texts, mediaText], long);
       return { step, texts, ...(mediaText !== undefined && { mediaText }), kept, weight };
     } catch {
       return null; // a damaged row

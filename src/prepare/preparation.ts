@@ -51,8 +51,9 @@ export class Preparation {
     this.conversation.give(item, shown);
     this.conversation.show(item, shown);
     this.shown.set(item, to);
-    const { message, tool, call } = item;
+    const { message, tool, call, isCall } = item;
     this.changes.push({
+      of: isCall ? "call" : "result",
       message,
       tool,
       call,

@@ -109,7 +109,7 @@ class Preparer {
       deadlineMs,
       sha256: ports.sha256,
       seal: ports.seal,
-      weigh: (texts) => this.#reader.weigh(texts),
+      weigh: (texts, long) => this.#reader.weigh(texts, long),
       maxConversations: NUMBERS.pruneConversations.default,
       maxChars: NUMBERS.pruneProjectionChars.default,
     });
@@ -183,7 +183,7 @@ class Preparer {
     const { items, turns } = conversation;
     showAgain(conversation, preparation.pruning);
     const before = preparation.total;
-    const replayed = conversation.formed;
+    const replayed = { ...conversation.formed };
     await insureResults(conversation, preparation);
     conversation.lookedAt = items.length;
     await budgetBatch(conversation, preparation);
@@ -219,7 +219,7 @@ class Preparer {
     const stateless = { active: false, why: "sticky is false" };
     const triggers: Triggers = { pressure: trigger, bytes: stateless, age: stateless, idle: stateless };
     const plan: StepPlan<Item> = { cuts, why, triggers, forced: false };
-    return { before, replayed: 0, plan };
+    return { before, replayed: { results: 0, calls: 0 }, plan };
   }
 
   #wireOf(messages: readonly unknown[], { wire, isCall }: Asked): Wire | null {

@@ -1,5 +1,5 @@
 import type { TokenCounter } from "../contract/token-counter.ts";
-import type { Wire, WireMessage, WireResult } from "../contract/wire.ts";
+import type { Wire, WireCall, WireLong, WireMessage, WireResult } from "../contract/wire.ts";
 import { joinTexts } from "../stages/prune/trim-text.ts";
 import {
   add,
@@ -9,6 +9,7 @@ import {
   weighMessage,
   weighSystemAndTools,
   weighText,
+  weighTexts,
 } from "../stages/prune/weight.ts";
 import type { MessageChange } from "./form.ts";
 
@@ -22,6 +23,13 @@ export interface ReadResult {
   sha256: string | null;
 }
 
+/** The long strings of a call as they came, weighed once. They are read as a result's texts are. */
+export interface ReadCall extends ReadResult {
+  call: WireCall;
+  long: WireLong;
+  lengths: readonly number[];
+}
+
 /** A message as its wire reads it, weighed once. */
 export interface ReadMessage extends Pick<WeighedMessage, "view" | "outside" | "outsideMedia"> {
   source: unknown;
@@ -29,6 +37,7 @@ export interface ReadMessage extends Pick<WeighedMessage, "view" | "outside" | "
   content: unknown;
   length: number;
   results: ReadResult[];
+  calls: ReadCall[];
   /** The message with these changes, kept so that the next request gets the same object. */
   written: { change: MessageChange; message: unknown } | null;
 }
@@ -64,9 +73,10 @@ export class MessageReader {
     return read;
   }
 
-  /** The text of a form. */
-  weigh(texts: readonly string[]): Weight {
-    const { chars, tokens, bytes } = weighText(joinTexts(texts), this.#count);
+  /** The text of a form of a result, or of a call's long strings. */
+  weigh(texts: readonly string[], long?: WireLong): Weight {
+    const weight = long === undefined ? weighText(joinTexts(texts), this.#count) : weighTexts(texts, long, this.#count);
+    const { chars, tokens, bytes } = weight;
     return { chars, tokens, bytes };
   }
 
@@ -76,7 +86,7 @@ export class MessageReader {
   }
 
   #weigh(wire: Wire, message: unknown): ReadMessage {
-    const { view, outside, outsideMedia, results } = weighMessage(wire, message, this.#count);
+    const { view, outside, outsideMedia, results, calls } = weighMessage(wire, message, this.#count);
     const content = typeof message === "object" && message !== null ? contentOf(message) : null;
     return {
       source: message,
@@ -87,6 +97,12 @@ export class MessageReader {
       outsideMedia,
       results: results.map(({ texts, media }, at) => {
         return { result: view.results[at] as WireResult, texts, weight: add(texts, media), sha256: null };
+      }),
+      calls: calls.map(({ call, long, texts, lengths }) => {
+        const { at, texts: said } = long;
+        const media = { count: 0, bytes: 0 };
+        const result = { at, id: call.id, tool: call.tool, isError: false, texts: said, media, fixed: false };
+        return { result, texts, weight: texts, sha256: null, call, long, lengths };
       }),
       written: null,
     };

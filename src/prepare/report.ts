@@ -3,8 +3,9 @@ import type { Triggers } from "../stages/prune/plan-steps.ts";
 import type { ResolvedWindow } from "../stages/prune/resolve-window.ts";
 import type { Weight } from "../stages/prune/weight.ts";
 
-/** A result that is shown shorter from this request on. */
+/** A result, or the long strings of a call, shown shorter from this request on. */
 export interface PruneChange {
+  of: "result" | "call";
   /** Its message's place in the request. */
   message: number;
   tool: string;
@@ -39,6 +40,8 @@ export interface PruneReport {
     trimmed: number;
     cleared: number;
   };
+  /** Calls with long strings in their arguments. */
+  calls: { total: number; replayed: number; trimmed: number; cleared: number };
   /** What changed with this request. */
   changes: PruneChange[];
   /** Changes beyond those listed. */

@@ -112,13 +112,13 @@ export class RequestMemory {
   #show(index: number, { edits, mediaText }: MessageChange): (Item | MediaItem)[] {
     const conversation = this.#conversation;
     const shown: (Item | MediaItem)[] = [];
-    for (const item of conversation.items.filter(({ message }) => message === index)) {
+    for (const item of conversation.prunable.filter(({ message }) => message === index)) {
       const edit = edits.find(({ at }) => at === item.result.at);
       if (edit === undefined) continue;
       const texts = edit.texts ?? item.form?.texts ?? item.result.texts;
       if (texts === item.form?.texts && edit.mediaText === item.form.mediaText) continue;
       const media = edit.mediaText === undefined ? {} : { mediaText: edit.mediaText };
-      const weight = this.#reader.weigh([...texts, ...Object.values(media)]);
+      const weight = this.#reader.weigh([...texts, ...Object.values(media)], item.made?.long);
       const form = { step: STEP.clamped, texts, ...media, kept: item.form?.kept ?? null, weight };
       conversation.give(item, form);
       conversation.show(item, form);

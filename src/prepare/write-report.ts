@@ -4,20 +4,29 @@ import { NUMBERS } from "../stages/policy/defaults.ts";
 import type { StepPlan } from "../stages/prune/plan-steps.ts";
 import type { ResolvedWindow } from "../stages/prune/resolve-window.ts";
 import { NO_WEIGHT } from "../stages/prune/weight.ts";
-import type { Item } from "./conversation.ts";
+import type { Conversation, Item } from "./conversation.ts";
 import type { Preparation } from "./preparation.ts";
 import type { PruneReport } from "./report.ts";
 
 /** What a preparation did. */
 export function reportOf(
   { conversation, changes, shown, warnings, faults, pruning, total }: Preparation,
-  { wire, window, before, replayed }: Pick<PruneReport, "window" | "before"> & { wire: Wire; replayed: number },
+  {
+    wire,
+    window,
+    before,
+    replayed,
+  }: Pick<PruneReport, "window" | "before"> & { wire: Wire; replayed: Conversation["formed"] },
   { why, triggers }: StepPlan<Item>,
 ): PruneReport {
   const counts = { insured: 0, batched: 0, trimmed: 0, cleared: 0 };
-  for (const to of shown.values()) counts[to]++;
+  const made = { trimmed: 0, cleared: 0 };
+  for (const [{ isCall }, to] of shown) {
+    if (!isCall) counts[to]++;
+    else if (to === "trimmed" || to === "cleared") made[to]++;
+  }
   const max = NUMBERS.pruneReportChanges.default;
-  const { malformed, items } = conversation;
+  const { malformed, items, calls } = conversation;
   return {
     wire: wire.name,
     mode: pruning.mode,
@@ -27,7 +36,8 @@ export function reportOf(
     ratio: pruning.estimate === "chars/4" ? total.chars / (window.tokens * 4) : total.tokens / window.tokens,
     why,
     triggers,
-    results: { total: items.length, replayed, ...counts },
+    results: { total: items.length, replayed: replayed.results, ...counts },
+    calls: { total: calls.length, replayed: replayed.calls, ...made },
     changes: changes.slice(0, max),
     moreChanges: Math.max(0, changes.length - max),
     malformed,
@@ -49,6 +59,7 @@ export function emptyReport({ mode }: PruningPolicy, window: ResolvedWindow, why
     why,
     triggers: { pressure: trigger, bytes: trigger, age: trigger, idle: trigger },
     results: { total: 0, replayed: 0, insured: 0, batched: 0, trimmed: 0, cleared: 0 },
+    calls: { total: 0, replayed: 0, trimmed: 0, cleared: 0 },
     changes: [],
     moreChanges: 0,
     malformed: 0,
@@ -65,9 +76,10 @@ export function aboutOf({
   after,
   why,
   results,
+  calls,
   warnings,
   faults,
 }: PruneReport): Record<string, unknown> {
   const few = (texts: string[]) => texts.slice(0, 5);
-  return { wire, window, before, after, why, results, warnings: few(warnings), faults: few(faults) };
+  return { wire, window, before, after, why, results, calls, warnings: few(warnings), faults: few(faults) };
 }

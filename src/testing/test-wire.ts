@@ -9,6 +9,7 @@ import {
   assertWellFormed,
   deepFreeze,
   type Found,
+  findLong,
   outline,
   pathsOf,
   putAt,
@@ -130,6 +131,29 @@ export function testWire(
       });
     });
 
+    it("a long string in a call's input can be shown shorter: everything else stays, and the call is one still", () => {
+      const long = `"long"\n\\ \u{1F600} ${"words of a call ".repeat(40)}`;
+      for (const { messages } of fixtures) {
+        for (const { message, path, call, index } of messages.flatMap((one) => findLong(wire, one, long))) {
+          const { at, texts } = call.long;
+          const written = wire.write(message, [{ at, texts: texts.map((text) => (text === long ? "short" : text)) }]);
+          const view = wire.read(written);
+          const now = view.calls[index];
+          assert.deepEqual([now?.id, now?.tool, view.malformed], [call.id, call.tool, wire.read(message).malformed]);
+          assertSameOutside(message, written, [path]);
+          const held = valueAt(written, path);
+          assert.equal(
+            held,
+            String(valueAt(message, path)).replace(call.long.isJson ? asJson(long) : long, () => {
+              return call.long.isJson ? '"short"' : "short";
+            }),
+          );
+          for (const odd of [{ at }, { at, texts }, { at, texts: [] }, { at, texts: [...texts, "more"] }])
+            assert.equal(wire.write(message, [odd]), message);
+        }
+      }
+    });
+
     it("pairs by occurrence: a conversation held twice, ids and all, pairs twice", () => {
       for (const { messages } of fixtures) {
         const once = pairResults(messages.map((message) => wire.read(message)));
@@ -211,7 +235,9 @@ export function testWire(
           assertWellFormed(view);
           const written = wire.write(
             bad,
-            view.results.map(({ at }) => ({ at, texts: [text], mediaText: text })),
+            [...view.results, ...view.calls.flatMap(({ long }) => long ?? [])].map(({ at }) => {
+              return { at, texts: [text], mediaText: text };
+            }),
           );
           assert.deepEqual(outline(wire.read(written)), outline(view));
           // Damage may turn something else into a result. Its place is not known then.
@@ -224,6 +250,10 @@ export function testWire(
       );
     });
   });
+}
+
+function asJson(value: unknown): string {
+  return JSON.stringify(value);
 }
 
 function placesIn({ results }: WireMessage): string {

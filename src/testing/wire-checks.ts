@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Wire, WireMessage } from "../contract/wire.ts";
+import type { Wire, WireCall, WireLong, WireMessage } from "../contract/wire.ts";
 import { type PairedResult, pairResults } from "../wire/pair-results.ts";
 import type { ExpectedResult, Path, WireFixture } from "./wire-fixture.ts";
 
@@ -108,5 +108,47 @@ export function assertWellFormed(view: WireMessage): void {
     assert.ok(Number.isFinite(media.bytes) && media.bytes >= 0 && media.count >= 0);
     assert.deepEqual([typeof isError, typeof fixed], ["boolean", "boolean"]);
   }
-  assert.equal(new Set(view.results.map(({ at }) => at)).size, view.results.length, "two results at one place");
+  const long = view.calls.flatMap((call) => call.long ?? []);
+  for (const { texts } of long) assert.ok(texts.length > 0 && texts.every((text) => typeof text === "string"));
+  const places = [...view.results, ...long].map(({ at }) => at);
+  assert.equal(new Set(places).size, places.length, "two results or calls at one place");
+}
+
+/** A message with a long string put into it, which a wire finds in the input of a call. */
+export interface FoundLong {
+  message: unknown;
+  /** Where the string was put; where the input is text of JSON, that text. */
+  path: Path;
+  call: WireCall & { long: WireLong };
+  /** Which of the message's calls. */
+  index: number;
+}
+
+/**
+ * Puts a long string into every place of a message, one at a time, and into texts of JSON as one more field. Returns those
+ * that the wire finds as a long string of a call.
+ */
+export function findLong(wire: Wire, message: unknown, long: string): FoundLong[] {
+  return pathsOf(message).flatMap((path) => {
+    const value = valueAt(message, path);
+    if (typeof value !== "string") return [];
+    const changed = putAt(message, path, longIn(value, long));
+    return wire.read(changed).calls.flatMap((call, index) => {
+      return call.long?.texts.includes(long)
+        ? { message: changed, path, call: { ...call, long: call.long }, index }
+        : [];
+    });
+  });
+}
+
+/** One field of the JSON is a number that JavaScript cannot hold, which must survive. */
+function longIn(text: string, long: string): string {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return long;
+    const fields = Object.entries(value).map(([name, each]) => `${JSON.stringify(name)} : ${JSON.stringify(each)}`);
+    return `{${[...fields, '"big":12345678901234567890', `"long":${JSON.stringify(long)}`].join(",")}}`;
+  } catch {
+    return long;
+  }
 }

@@ -11,6 +11,7 @@ import {
   writeBlocks,
 } from "./blocks.ts";
 import { type Content, type ContentShape, readContent, typedShape, writeContent } from "./content.ts";
+import { withLongTexts } from "./long-texts.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
 import { idOf, isJsonText, jsonChars, jsonText, pick, textOrNull, withField } from "./record.ts";
 
@@ -32,11 +33,14 @@ export const aiSdk: Wire = makeWire({
     return settleRole(view);
   },
   write(message, edits) {
-    // A result in an assistant's message comes from a tool that the provider ran. It must not change.
-    if (!Array.isArray(message.content) || message.role === "assistant") return message;
-    const parts = writeBlocks(message.content, edits, (part, edit) =>
-      part.type === "tool-result" ? withField(part, "output", writeOutput(part.output, edit)) : part,
-    );
+    if (!Array.isArray(message.content)) return message;
+    const parts = writeBlocks(message.content, edits, (part, edit) => {
+      if (part.type === "tool-call" && !isFixedCall(part))
+        return withField(part, "input", withLongTexts(part.input, edit.texts, "json"));
+      // A result in an assistant's message comes from a tool that the provider ran. It must not change.
+      const isOurs = part.type === "tool-result" && message.role !== "assistant";
+      return isOurs ? withField(part, "output", writeOutput(part.output, edit)) : part;
+    });
     return withField(message, "content", parts);
   },
   missing(calls, text) {
@@ -58,7 +62,7 @@ function readPart(view: WireMessage, hosted: WireCall[], part: JsonRecord, index
   else if (type === "tool-call") {
     const id = idOf(part.toolCallId);
     if (part.providerExecuted === true) addHostedCall(view, hosted, id, part.toolName, part.input);
-    else addCall(view, id, part.toolName, part.input);
+    else addCall(view, id, part.toolName, part.input, isFixedCall(part) ? null : { at: String(index) });
   } else if (type === "tool-result") {
     const { texts, media, otherChars, malformed, isError } = readOutput(part.output);
     const [at, id, tool] = [String(index), idOf(part.toolCallId), textOrNull(part.toolName)];
@@ -70,6 +74,12 @@ function readPart(view: WireMessage, hosted: WireCall[], part: JsonRecord, index
   else if (typeof type !== "string") view.malformed += 1;
   else if (type === "reasoning" && typeof part.text === "string") view.chars += part.text.length;
   else view.chars += jsonChars(part);
+}
+
+/** Returns true for a call that the provider ran, or signed: Google checks its signatures of calls. */
+function isFixedCall({ providerExecuted, providerOptions, providerMetadata }: JsonRecord): boolean {
+  const about = [providerOptions, providerMetadata].flatMap((one) => (isRecord(one) ? Object.values(one) : []));
+  return providerExecuted === true || about.some((one) => isRecord(one) && one.thoughtSignature !== undefined);
 }
 
 function roleOf(role: unknown): WireRole {

@@ -12,6 +12,7 @@ import {
   writeBlocks,
 } from "./blocks.ts";
 import { type ContentShape, typedShape, writeContent } from "./content.ts";
+import { withLongTexts } from "./long-texts.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
 import { idOf, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
 
@@ -57,11 +58,12 @@ export const anthropic: Wire = makeWire({
   },
   write(message, edits) {
     if (!Array.isArray(message.content)) return message;
-    const blocks = writeBlocks(message.content, edits, (block, edit) =>
-      block.type === "tool_result"
+    const blocks = writeBlocks(message.content, edits, (block, edit) => {
+      if (block.type === "tool_use") return withField(block, "input", withLongTexts(block.input, edit.texts, "json"));
+      return block.type === "tool_result"
         ? withField(block, "content", writeContent(block.content, edit, resultShape))
-        : block,
-    );
+        : block;
+    });
     return withField(message, "content", blocks);
   },
   missing(calls, text) {
@@ -86,7 +88,8 @@ function readBlock(view: WireMessage, hosted: WireCall[], block: JsonRecord, ind
   else if (type === "tool_result") {
     const result = { at, id: idOf(block.tool_use_id), tool: null, isError: block.is_error === true, fixed: false };
     addResult(view, result, block.content, resultShape);
-  } else if (type === "tool_use") addCall(view, idOf(block.id), block.name, block.input);
+    // Signatures are of thinking only, which stands in blocks of its own.
+  } else if (type === "tool_use") addCall(view, idOf(block.id), block.name, block.input, { at });
   else if (type === "server_tool_use" || type === "mcp_tool_use") {
     addHostedCall(view, hosted, idOf(block.id), block.name, block.input);
   } else if (typeof type === "string" && type.endsWith("_tool_result")) {

@@ -12,6 +12,7 @@ import {
   writeBlocks,
 } from "./blocks.ts";
 import { type ContentShape, writeContent } from "./content.ts";
+import { withLongTexts } from "./long-texts.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
 import { idOf, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
 
@@ -41,11 +42,17 @@ export const bedrock: Wire = makeWire({
     return settleRole(view);
   },
   write(message, edits) {
-    // A result in an assistant's message comes from a tool that the provider ran. It must not change.
-    if (!Array.isArray(message.content) || message.role === "assistant") return message;
+    if (!Array.isArray(message.content)) return message;
     const blocks = writeBlocks(message.content, edits, (block, edit) => {
-      const result = block.toolResult;
-      if (!isRecord(result)) return block;
+      const { toolUse, toolResult: result } = block;
+      if (isRecord(toolUse) && toolUse.type !== "server_tool_use")
+        return withField(
+          block,
+          "toolUse",
+          withField(toolUse, "input", withLongTexts(toolUse.input, edit.texts, "json")),
+        );
+      // A result in an assistant's message comes from a tool that the provider ran. It must not change.
+      if (!isRecord(result) || message.role === "assistant") return block;
       return withField(block, "toolResult", withField(result, "content", writeContent(result.content, edit, shape)));
     });
     return withField(message, "content", blocks);
@@ -72,7 +79,7 @@ function readBlock(view: WireMessage, hosted: WireCall[], block: JsonRecord, at:
   else if (isRecord(toolUse)) {
     const { toolUseId, name, input, type } = toolUse;
     if (type === "server_tool_use") addHostedCall(view, hosted, idOf(toolUseId), name, input);
-    else addCall(view, idOf(toolUseId), name, input);
+    else addCall(view, idOf(toolUseId), name, input, { at: String(at) });
   } else if (isRecord(toolResult)) {
     const isError = toolResult.status === "error";
     const result = { at: String(at), id: idOf(toolResult.toolUseId), tool: null, isError };

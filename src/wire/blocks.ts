@@ -1,6 +1,7 @@
 import type { WireCall, WireEdit, WireMessage, WireResult } from "../contract/wire.ts";
 import { isRecord, type JsonRecord } from "../values.ts";
 import { type ContentShape, readContent } from "./content.ts";
+import { type InputForm, longTextsIn } from "./long-texts.ts";
 import { jsonChars, pick, withField } from "./record.ts";
 
 // This file serves formats in which a message is a list of blocks, and some of the blocks are calls or results.
@@ -57,13 +58,23 @@ export function addMedia(view: WireMessage, bytes: number): void {
   view.media.bytes += bytes;
 }
 
-/** Adds a call, and counts the characters that a model reads of it. */
-export function addCall(view: WireMessage, id: string | null, tool: unknown, input: unknown): void {
+/**
+ * Adds a call, and counts the characters that a model reads of it. `place` says where its input is and how it is held, if
+ * its long strings may be shown shorter.
+ */
+export function addCall(
+  view: WireMessage,
+  id: string | null,
+  tool: unknown,
+  input: unknown,
+  place?: { at: string; form?: InputForm } | null,
+): void {
   if (typeof tool !== "string") {
     view.malformed += 1;
     return;
   }
-  view.calls.push({ id, tool, input });
+  const long = place && longTextsIn(input, place.form ?? "json");
+  view.calls.push({ id, tool, input, ...(long && { long: { at: place.at, ...long } }) });
   view.chars += tool.length + jsonChars(input);
 }
 

@@ -10,6 +10,7 @@ import {
   settleRole,
   writeBlocks,
 } from "./blocks.ts";
+import { withLongTexts } from "./long-texts.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
 import { idOf, isJsonText, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
 
@@ -30,6 +31,10 @@ export const gemini: Wire = makeWire({
   write(content, edits) {
     if (!Array.isArray(content.parts)) return content;
     const parts = writeBlocks(content.parts, edits, (part, edit) => {
+      const made = "functionCall" in part ? "functionCall" : "function_call";
+      const call = part[made];
+      if (isRecord(call) && !isSigned(part))
+        return withField(part, made, withField(call, "args", withLongTexts(call.args, edit.texts, "json")));
       const field = "functionResponse" in part ? "functionResponse" : "function_response";
       const answer = part[field];
       return isRecord(answer) ? withField(part, field, writeAnswer(answer, edit)) : part;
@@ -59,7 +64,8 @@ function readPart(view: WireMessage, hosted: WireCall[], part: JsonRecord, at: n
   const code = part.executableCode ?? part.executable_code;
   const ran = part.codeExecutionResult ?? part.code_execution_result;
   if (answer !== undefined) readAnswer(view, answer, at);
-  else if (isRecord(call)) addCall(view, idOf(call.id), call.name, call.args);
+  else if (isRecord(call))
+    addCall(view, idOf(call.id), call.name, call.args, isSigned(part) ? null : { at: String(at) });
   else if (media !== undefined) addMedia(view, jsonChars(media));
   else if (isRecord(code)) addHostedCall(view, hosted, idOf(code.id), CODE, code.code);
   else if (isRecord(ran)) {
@@ -70,6 +76,11 @@ function readPart(view: WireMessage, hosted: WireCall[], part: JsonRecord, at: n
   } else if (part.thought === true && typeof part.text === "string") view.chars += part.text.length;
   else if ("text" in part) addText(view, part.text);
   else view.chars += jsonChars(part);
+}
+
+/** Returns true for a part whose signature the provider checks. It must not change. */
+function isSigned({ thoughtSignature, thought_signature: older }: JsonRecord): boolean {
+  return thoughtSignature !== undefined || older !== undefined;
 }
 
 function readAnswer(view: WireMessage, answer: unknown, at: number): void {

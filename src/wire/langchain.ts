@@ -1,11 +1,13 @@
-import type { Wire, WireCall, WireMessage } from "../contract/wire.ts";
+import type { Wire, WireCall, WireEdit, WireMessage } from "../contract/wire.ts";
 import { isRecord, type JsonRecord } from "../values.ts";
 import { addCall, addHostedCall, addMedia, addResult, addText, readBlocks, settleHosted } from "./blocks.ts";
 import { type ContentShape, typedShape, writeContent } from "./content.ts";
+import { withLongTexts } from "./long-texts.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
 import { idOf, jsonChars, jsonText, pick, textOrNull, withField } from "./record.ts";
 
 const AT = "content";
+const CALL = "tool_calls.";
 const MEDIA = /^(image|image_url|audio|input_audio|video|file|media|document|text-plain)$/;
 
 const typed = typedShape(mediaBytesOf, "cache_control");
@@ -52,6 +54,7 @@ export const langchain: Wire = makeWire({
     return view;
   },
   write(message, edits) {
+    if (ROLES[kindOf(message)] === "assistant") return writeCalls(message, edits);
     const edit = edits.find(({ at }) => at === AT);
     if (edit === undefined || ROLES[kindOf(message)] !== "result") return message;
     const { fields, put } = openMessage(message);
@@ -102,13 +105,55 @@ function readCalls(view: WireMessage, fields: JsonRecord): void {
   const { tool_calls: calls, additional_kwargs: more } = fields;
   const raw = isRecord(more) ? more.tool_calls : undefined;
   const listed = Array.isArray(calls) && calls.length > 0 ? calls : Array.isArray(raw) ? raw : [];
-  readBlocks(view, listed, (call) => {
+  const isFixed = isSigned(fields);
+  readBlocks(view, listed, (call, at) => {
     const made = isRecord(call.function) ? call.function : call;
-    addCall(view, idOf(call.id), made.name, made.args ?? made.arguments);
+    addCall(view, idOf(call.id), made.name, made.args ?? made.arguments, isFixed ? null : { at: `${CALL}${at}` });
   });
   if (calls !== undefined && calls !== null && !Array.isArray(calls)) view.malformed += 1;
   // No tool runs a call that could not be parsed, so nobody answers it.
   if (Array.isArray(fields.invalid_tool_calls)) view.chars += jsonChars(fields.invalid_tool_calls);
+}
+
+/** Writes a call in every place that holds it, because it depends on the model which of them is sent. */
+function writeCalls(message: JsonRecord, edits: readonly WireEdit[]): JsonRecord {
+  const { fields } = openMessage(message);
+  const { tool_calls: calls, additional_kwargs: more } = fields;
+  const raw = isRecord(more) ? more.tool_calls : undefined;
+  const listed = Array.isArray(calls) && calls.length > 0 ? calls : Array.isArray(raw) ? raw : [];
+  const made = edits.flatMap(({ at, texts }) => {
+    const call: unknown = at.startsWith(CALL) ? listed[Number(at.slice(CALL.length))] : undefined;
+    return isRecord(call) ? { call, texts } : [];
+  });
+  if (made.length === 0 || isSigned(fields)) return message;
+  const write = (list: unknown): unknown => {
+    if (!Array.isArray(list)) return list;
+    const written = list.map((one: unknown) => {
+      if (!isRecord(one)) return one;
+      const isCopy = list !== listed && (isCallBlock(one) || isRecord(one.function)) && idOf(one.id) !== null;
+      const edit = made.find(({ call }) => call === one || (isCopy && idOf(call.id) === idOf(one.id)));
+      return edit === undefined ? one : withInput(one, edit.texts);
+    });
+    return written.some((one, at) => one !== list[at]) ? written : list;
+  };
+  let written = message;
+  for (const field of ["tool_calls", "content"]) {
+    if (Array.isArray(fields[field])) written = openMessage(written).put(field, write(fields[field]));
+  }
+  if (!isRecord(more) || raw === undefined) return written;
+  return openMessage(written).put("additional_kwargs", withField(more, "tool_calls", write(raw)));
+}
+
+function withInput(call: JsonRecord, texts: readonly string[] | undefined): JsonRecord {
+  if (isRecord(call.function)) return withField(call, "function", withInput(call.function, texts));
+  const field = ["args", "input", "arguments"].find((name) => call[name] !== undefined);
+  return field === undefined ? call : withField(call, field, withLongTexts(call[field], texts, "json"));
+}
+
+/** Returns true for a message with signatures of Google, which checks those of calls. */
+function isSigned({ additional_kwargs: more, content }: JsonRecord): boolean {
+  if (isRecord(more) && Object.keys(more).some((name) => /signature/i.test(name))) return true;
+  return Array.isArray(content) && content.some((block) => isRecord(block) && block.thoughtSignature !== undefined);
 }
 
 function mediaBytesOf(block: JsonRecord): number | null {

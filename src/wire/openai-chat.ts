@@ -1,11 +1,14 @@
-import type { Wire, WireMessage, WireRole } from "../contract/wire.ts";
+import type { Wire, WireEdit, WireMessage, WireRole } from "../contract/wire.ts";
 import { isRecord, type JsonRecord } from "../values.ts";
-import { addCall, addMedia, addResult, addText, readBlocks } from "./blocks.ts";
+import { addCall, addMedia, addResult, addText, readBlocks, writeBlocks } from "./blocks.ts";
 import { typedShape, writeContent } from "./content.ts";
+import { type InputForm, withLongTexts } from "./long-texts.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
 import { idOf, jsonChars, textOrNull, withField } from "./record.ts";
 
 const AT = "content";
+const CALL = "tool_calls.";
+const OLD_CALL = "function_call";
 const shape = { ...typedShape(mediaBytesOf, "cache_control"), needed: true };
 
 const ROLES = new Map<unknown, WireRole>([
@@ -36,6 +39,7 @@ export const openaiChat: Wire = makeWire({
     return view;
   },
   write(message, edits) {
+    if (ROLES.get(message.role) === "assistant") return writeCalls(message, edits);
     const edit = edits.find(({ at }) => at === AT);
     if (edit === undefined || ROLES.get(message.role) !== "result") return message;
     return withField(message, "content", writeContent(message.content, edit, shape));
@@ -67,12 +71,48 @@ function readCalls(view: WireMessage, message: JsonRecord): void {
   if (message.reasoning_details !== undefined) view.chars += jsonChars(message.reasoning_details);
   const { tool_calls: calls, function_call: old } = message;
   if (Array.isArray(calls)) {
-    readBlocks(view, calls, (call) => {
+    readBlocks(view, calls, (call, at) => {
       const made = isRecord(call.function) ? call.function : isRecord(call.custom) ? call.custom : {};
-      addCall(view, idOf(call.id), made.name, made.arguments ?? made.input);
+      const place = isSigned(message, call) ? null : { at: `${CALL}${at}`, form: formOf(call) };
+      addCall(view, idOf(call.id), made.name, made.arguments ?? made.input, place);
     });
   } else if (calls !== undefined && calls !== null) view.malformed += 1;
-  if (isRecord(old)) addCall(view, null, old.name, old.arguments);
+  if (isRecord(old)) addCall(view, null, old.name, old.arguments, { at: OLD_CALL });
+}
+
+function writeCalls(message: JsonRecord, edits: readonly WireEdit[]): JsonRecord {
+  const { tool_calls: calls, function_call: old } = message;
+  const one = edits.find(({ at }) => at === OLD_CALL);
+  const listed = edits.flatMap(({ at, ...edit }) =>
+    at.startsWith(CALL) ? { at: at.slice(CALL.length), ...edit } : [],
+  );
+  let written = message;
+  if (Array.isArray(calls)) {
+    const changed = writeBlocks(calls, listed, (call, { texts }) => {
+      const [name, field] = isRecord(call.function) ? ["function", "arguments"] : ["custom", "input"];
+      const made = call[name];
+      if (!isRecord(made) || isSigned(message, call)) return call;
+      return withField(call, name, withField(made, field, withLongTexts(made[field], texts, formOf(call))));
+    });
+    written = withField(message, "tool_calls", changed);
+  }
+  if (one === undefined || !isRecord(old)) return written;
+  return withField(
+    written,
+    "function_call",
+    withField(old, "arguments", withLongTexts(old.arguments, one.texts, "json")),
+  );
+}
+
+/** Tools without a schema get plain text. */
+function formOf(call: JsonRecord): InputForm {
+  return isRecord(call.function) ? "json" : "text";
+}
+
+/** Returns true for a call that a provider behind this format signed. Google checks its signatures of calls. */
+function isSigned({ reasoning_details: details }: JsonRecord, { extra_content: extra }: JsonRecord): boolean {
+  if (isRecord(extra) && isRecord(extra.google) && extra.google.thought_signature !== undefined) return true;
+  return Array.isArray(details) && details.some((one) => isRecord(one) && String(one.format).startsWith("google"));
 }
 
 function mediaBytesOf({ type, ...part }: JsonRecord): number | null {

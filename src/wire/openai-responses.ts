@@ -2,12 +2,18 @@ import type { Wire, WireCall, WireMessage } from "../contract/wire.ts";
 import { isRecord, type JsonRecord } from "../values.ts";
 import { addCall, addMedia, addResult, addText, readBlocks } from "./blocks.ts";
 import { type ContentShape, writeContent } from "./content.ts";
+import { type InputForm, withLongTexts } from "./long-texts.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
 import { idOf, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
 
 // Reads items of a Responses request. The Agents SDK keeps the same items under names in camel case. Both are read.
 
 const AT = "output";
+/** Calls whose input may be shown shorter, and where it is. The provider defines the others, so they must not change. */
+const INPUTS = new Map<unknown, { field: string; form: InputForm }>([
+  ["function_call", { field: "arguments", form: "json" }],
+  ["custom_tool_call", { field: "input", form: "text" }],
+]);
 const ROLES = new Map<unknown, WireMessage["role"]>([
   ["system", "system"],
   ["developer", "system"],
@@ -32,6 +38,9 @@ export const openaiResponses: Wire = makeWire({
     return view;
   },
   write(item, edits) {
+    const input = INPUTS.get(item.type);
+    const call = input && edits.find(({ at }) => at === input.field);
+    if (call) return withField(item, input.field, withLongTexts(item[input.field], call.texts, input.form));
     const edit = edits.find(({ at }) => at === AT);
     if (edit === undefined || typeof item.type !== "string" || !isOutput(item.type)) return item;
     if (isFixed(item.type)) return item;
@@ -83,7 +92,8 @@ function readCall(view: WireMessage, item: JsonRecord, type: string): void {
     view.chars += jsonChars(item);
     return;
   }
-  addCall(view, ownId ?? idOf(item.id), tool, input);
+  const place = isOurs ? INPUTS.get(type) : undefined;
+  addCall(view, ownId ?? idOf(item.id), tool, input, place && { at: place.field, form: place.form });
   const [call] = view.calls;
   if (call !== undefined) call.kind = item.callId === undefined ? type : AGENTS_CALL;
   if (isOurs) return;

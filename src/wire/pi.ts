@@ -2,6 +2,7 @@ import type { Wire, WireEdit, WireMessage, WireRole } from "../contract/wire.ts"
 import { isRecord, type JsonRecord } from "../values.ts";
 import { addCall, addMedia, addResult, addText, readBlocks, settleRole, writeBlocks } from "./blocks.ts";
 import { typedShape, writeContent } from "./content.ts";
+import { withLongTexts } from "./long-texts.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
 import { idOf, jsonChars, pick, textOrNull, withField } from "./record.ts";
 
@@ -93,8 +94,16 @@ function readBlock(view: WireMessage, block: JsonRecord, at: number): void {
   const type = String(block.type);
   if (type === "text") addText(view, block.text);
   else if (CALL_TYPES.has(type)) {
-    const input = block.arguments ?? block.input ?? block.args ?? block.partialJson;
-    addCall(view, idOf(block.id) ?? callIdOf(block), block.name ?? block.toolName, input);
+    const field = inputField(block);
+    const input = field === null ? block.partialJson : block[field];
+    const place = field === null ? null : { at: String(at) };
+    addCall(
+      view,
+      idOf(block.id) ?? callIdOf(block),
+      block.name ?? block.toolName,
+      input,
+      isSigned(block) ? null : place,
+    );
   } else if (RESULT_TYPES.has(type)) addResult(view, { at: String(at), ...resultOf(block) }, block.content, shape);
   else if (typeof block.type !== "string") view.malformed += 1;
   else {
@@ -102,6 +111,15 @@ function readBlock(view: WireMessage, block: JsonRecord, at: number): void {
     if (bytes !== null) addMedia(view, bytes);
     else view.chars += jsonChars(typeof block.thinking === "string" ? block.thinking : block);
   }
+}
+
+function inputField(block: JsonRecord): string | null {
+  return ["arguments", "input", "args"].find((name) => block[name] !== undefined && block[name] !== null) ?? null;
+}
+
+/** Returns true for a call that Google signed. It checks its signatures of calls. */
+function isSigned({ thoughtSignature }: JsonRecord): boolean {
+  return thoughtSignature !== undefined && thoughtSignature !== null;
 }
 
 /** Reads a command that a person ran. The model reads it as that person's text. */
@@ -128,11 +146,12 @@ function writeMessage(message: JsonRecord, edits: readonly WireEdit[]): JsonReco
     return whole === undefined ? message : withField(message, "content", writeContent(message.content, whole, shape));
   }
   if (!Array.isArray(message.content)) return message;
-  const blocks = writeBlocks(message.content, edits, (block, edit) =>
-    RESULT_TYPES.has(String(block.type))
-      ? withField(block, "content", writeContent(block.content, edit, shape))
-      : block,
-  );
+  const blocks = writeBlocks(message.content, edits, (block, edit) => {
+    const type = String(block.type);
+    if (RESULT_TYPES.has(type)) return withField(block, "content", writeContent(block.content, edit, shape));
+    const field = CALL_TYPES.has(type) && !isSigned(block) ? inputField(block) : null;
+    return field === null ? block : withField(block, field, withLongTexts(block[field], edit.texts, "json"));
+  });
   return withField(message, "content", blocks);
 }
 

@@ -1,4 +1,4 @@
-import { type JsonRecord } from "../values.ts";
+import type { JsonRecord } from "../values.ts";
 /** Returns the value if it is text, otherwise null. */
 export function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;

@@ -32,9 +32,11 @@ function viewOf(read: () => WireMessage): WireMessage {
   const view: WireMessage = {
     ...rest,
     text: null,
-    calls: calls.map(({ input: _input, ...call }, at) =>
-      later({ ...call, input: null as unknown }, "input", () => read().calls[at]?.input),
-    ),
+    calls: calls.map(({ input: _input, long, ...call }, at) => {
+      const texts = long && laterTexts(long.texts.length, () => read().calls[at]?.long?.texts ?? []);
+      const made = { ...call, input: null as unknown, ...(texts && { long: { ...long, texts } }) };
+      return later(made, "input", () => read().calls[at]?.input);
+    }),
     results: results.map(({ texts, ...result }, at) => {
       return { ...result, texts: laterTexts(texts.length, () => read().results[at]?.texts ?? []) };
     }),

@@ -10,6 +10,7 @@ import { openaiResponsesFixtures } from "../../test/wire/openai-responses.ts";
 import { piFixtures } from "../../test/wire/pi.ts";
 import type { Wire } from "../contract/wire.ts";
 import { testWire } from "../testing/test-wire.ts";
+import { findLong } from "../testing/wire-checks.ts";
 import type { WireFixture } from "../testing/wire-fixture.ts";
 import { detectWire, wireNamed, wires } from "./registry.ts";
 
@@ -32,6 +33,105 @@ describe("registry", () => {
     expect(wires.map(({ name }) => name)).toEqual([...FIXTURES.keys()]);
     expect(wires.every(({ name }) => wireNamed(name)?.name === name)).toBe(true);
     expect(wireNamed("morse")).toBeNull();
+  });
+});
+
+describe("long strings of calls", () => {
+  const LONG = "x".repeat(5000);
+  const found = (name: string) => {
+    const wire = wireNamed(name) as Wire;
+    const all = (FIXTURES.get(name) ?? []).flatMap(({ messages }) => messages);
+    return all.flatMap((message) => findLong(wire, message, LONG));
+  };
+
+  it.each([...FIXTURES.keys()])("%s finds them, unless it holds requests to servers", (name) => {
+    expect(found(name).length > 0).toBe(name !== "mcp");
+  });
+
+  it.each([
+    ["gemini", { role: "model", parts: [{ functionCall: { name: "f", args: { a: LONG } }, thoughtSignature: "s" }] }],
+    [
+      "openai-chat",
+      {
+        role: "assistant",
+        tool_calls: [
+          {
+            id: "1",
+            type: "function",
+            function: { name: "f", arguments: JSON.stringify({ a: LONG }) },
+            extra_content: { google: { thought_signature: "s" } },
+          },
+        ],
+      },
+    ],
+    [
+      "openai-chat",
+      {
+        role: "assistant",
+        reasoning_details: [{ type: "reasoning.encrypted", format: "google-gemini-v1", data: "s" }],
+        tool_calls: [{ id: "1", type: "function", function: { name: "f", arguments: JSON.stringify({ a: LONG }) } }],
+      },
+    ],
+    [
+      "ai-sdk",
+      {
+        role: "assistant",
+        content: [
+          {
+            type: "tool-call",
+            toolCallId: "1",
+            toolName: "f",
+            input: { a: LONG },
+            providerOptions: { google: { thoughtSignature: "s" } },
+          },
+        ],
+      },
+    ],
+    [
+      "pi",
+      {
+        role: "assistant",
+        content: [{ type: "toolCall", id: "1", name: "f", arguments: { a: LONG }, thoughtSignature: "s" }],
+      },
+    ],
+    [
+      "langchain",
+      {
+        type: "ai",
+        content: "",
+        tool_calls: [{ id: "1", name: "f", args: { a: LONG } }],
+        additional_kwargs: { __gemini_function_call_thought_signatures__: { 1: "s" } },
+      },
+    ],
+    [
+      "anthropic",
+      { role: "assistant", content: [{ type: "server_tool_use", id: "1", name: "f", input: { a: LONG } }] },
+    ],
+    ["openai-responses", { type: "local_shell_call", call_id: "1", action: { type: "exec", command: [LONG] } }],
+    [
+      "openai-chat",
+      { role: "assistant", tool_calls: [{ id: "1", function: { name: "f", arguments: `{"a":"${LONG}` } }] },
+    ],
+  ])("%s leaves alone a call that was signed, that the provider ran, or that cannot be read", (name, message) => {
+    const wire = wireNamed(name) as Wire;
+    expect(wire.read(message).calls.map(({ long }) => long)).toEqual(wire.read(message).calls.map(() => undefined));
+    for (const at of ["0", "tool_calls.0", "arguments", "input", "action"])
+      expect(wire.write(message, [{ at, texts: ["short"] }])).toBe(message);
+  });
+
+  it("langchain writes a call in every place that holds it", () => {
+    const wire = wireNamed("langchain") as Wire;
+    const message = {
+      type: "ai",
+      content: [
+        { type: "text", text: "I write." },
+        { type: "tool_use", id: "1", name: "f", input: { a: LONG } },
+      ],
+      tool_calls: [{ id: "1", name: "f", args: { a: LONG } }],
+      additional_kwargs: { tool_calls: [{ id: "1", function: { name: "f", arguments: JSON.stringify({ a: LONG }) } }] },
+    };
+    const written = wire.write(message, [{ at: "tool_calls.0", texts: ["short"] }]);
+    expect(JSON.stringify(written)).toBe(JSON.stringify(message).replaceAll(LONG, "short"));
   });
 });
 

@@ -6,8 +6,8 @@ import { wireNamed } from "../../src/wire/index.ts";
 export interface Format {
   wire: string;
   user(text: string): unknown;
-  /** A call and its result. */
-  turn(id: string, text: string): unknown[];
+  /** A call and its result; what the call says by itself is its argument `note`. */
+  turn(id: string, text: string, note?: string): unknown[];
   /** The message as a host reads it back from where it stored it. */
   rebuild(message: unknown): unknown;
   /** The texts that the provider gets. */
@@ -57,8 +57,8 @@ const anthropic: Format = {
   ...plain,
   wire: "anthropic",
   user: (content) => ({ role: "user", content }),
-  turn: (id, text) => [
-    { role: "assistant", content: [{ type: "tool_use", id, name: "lookup", input: { id } }] },
+  turn: (id, text, note) => [
+    { role: "assistant", content: [{ type: "tool_use", id, name: "lookup", input: { id, note } }] },
     { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: text }] },
   ],
 };
@@ -70,8 +70,11 @@ export const formats: Record<string, Format> = {
     ...plain,
     wire: "openai-chat",
     user: (content) => ({ role: "user", content }),
-    turn: (id, text) => [
-      { role: "assistant", tool_calls: [{ id, type: "function", function: { name: "lookup", arguments: "{}" } }] },
+    turn: (id, text, note) => [
+      {
+        role: "assistant",
+        tool_calls: [{ id, type: "function", function: { name: "lookup", arguments: JSON.stringify({ note }) } }],
+      },
       { role: "tool", tool_call_id: id, content: text },
     ],
   },
@@ -79,8 +82,8 @@ export const formats: Record<string, Format> = {
     ...plain,
     wire: "openai-responses",
     user: (content) => ({ role: "user", content }),
-    turn: (id, text) => [
-      { type: "function_call", call_id: id, name: "lookup", arguments: "{}" },
+    turn: (id, text, note) => [
+      { type: "function_call", call_id: id, name: "lookup", arguments: JSON.stringify({ note }) },
       { type: "function_call_output", call_id: id, output: text },
     ],
   },
@@ -88,8 +91,8 @@ export const formats: Record<string, Format> = {
     ...plain,
     wire: "gemini",
     user: (text) => ({ role: "user", parts: [{ text }] }),
-    turn: (id, output) => [
-      { role: "model", parts: [{ functionCall: { name: "lookup", args: { id } } }] },
+    turn: (id, output, note) => [
+      { role: "model", parts: [{ functionCall: { name: "lookup", args: { id, note } } }] },
       { role: "user", parts: [{ functionResponse: { name: "lookup", response: { output } } }] },
     ],
   },
@@ -97,8 +100,8 @@ export const formats: Record<string, Format> = {
     ...plain,
     wire: "bedrock",
     user: (text) => ({ role: "user", content: [{ text }] }),
-    turn: (toolUseId, text) => [
-      { role: "assistant", content: [{ toolUse: { toolUseId, name: "lookup", input: {} } }] },
+    turn: (toolUseId, text, note) => [
+      { role: "assistant", content: [{ toolUse: { toolUseId, name: "lookup", input: { note } } }] },
       { role: "user", content: [{ toolResult: { toolUseId, content: [{ text }] } }] },
     ],
   },
@@ -106,8 +109,8 @@ export const formats: Record<string, Format> = {
     ...plain,
     wire: "ai-sdk",
     user: (content) => ({ role: "user", content }),
-    turn: (toolCallId, value) => [
-      { role: "assistant", content: [{ type: "tool-call", toolCallId, toolName: "lookup", input: {} }] },
+    turn: (toolCallId, value, note) => [
+      { role: "assistant", content: [{ type: "tool-call", toolCallId, toolName: "lookup", input: { note } }] },
       {
         role: "tool",
         content: [{ type: "tool-result", toolCallId, toolName: "lookup", output: { type: "text", value } }],
@@ -117,8 +120,11 @@ export const formats: Record<string, Format> = {
   langchain: {
     wire: "langchain",
     user: (content) => new LangChainMessage("human", { content }),
-    turn: (id, text) => [
-      new LangChainMessage("ai", { content: "", tool_calls: [{ id, name: "lookup", args: {}, type: "tool_call" }] }),
+    turn: (id, text, note) => [
+      new LangChainMessage("ai", {
+        content: "",
+        tool_calls: [{ id, name: "lookup", args: { note }, type: "tool_call" }],
+      }),
       new LangChainMessage("tool", { content: text, tool_call_id: id, name: "lookup", artifact: UNSENT }),
     ],
     rebuild: (message) => {
@@ -136,10 +142,10 @@ export const formats: Record<string, Format> = {
   pi: {
     wire: "pi",
     user: (text) => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 }),
-    turn: (id, text) => [
+    turn: (id, text, note) => [
       {
         role: "assistant",
-        content: [{ type: "toolCall", id, name: "lookup", arguments: {} }],
+        content: [{ type: "toolCall", id, name: "lookup", arguments: { note } }],
         stopReason: "toolUse",
         usage: { input: 1, output: 1 },
         timestamp: 2,
@@ -161,8 +167,8 @@ export const formats: Record<string, Format> = {
   mcp: {
     wire: "mcp",
     user: () => ({ jsonrpc: "2.0", id: 0, method: "tools/list" }),
-    turn: (id, text) => [
-      { jsonrpc: "2.0", id, method: "tools/call", params: { name: "lookup", arguments: {} } },
+    turn: (id, text, note) => [
+      { jsonrpc: "2.0", id, method: "tools/call", params: { name: "lookup", arguments: { note } } },
       { jsonrpc: "2.0", id, result: { content: [{ type: "text", text }], _meta: { shown: UNSENT } } },
     ],
     rebuild: json,
@@ -181,4 +187,12 @@ export function unseenIn(format: Format, messages: readonly unknown[]): string[]
   const views = messages.map((message) => wire.read(message));
   const last = views.findLastIndex(({ role }) => role === "assistant");
   return views.slice(last + 1).flatMap(({ results }) => results.map(({ texts }) => texts.join("\n")));
+}
+
+/** What calls of all messages say by their argument `note`, in order. */
+export function notesIn({ wire }: Format, messages: readonly unknown[]): (string | undefined)[] {
+  const calls = messages.flatMap((message) => wireNamed(wire)?.read(message).calls ?? []);
+  return calls.map(({ input }) => {
+    return ((typeof input === "string" ? JSON.parse(input) : input) as { note?: string }).note;
+  });
 }

@@ -1,7 +1,7 @@
 import { type ReplayInput, type ReplayPolicy } from "./policies/policy.ts";
 import { type Charge, charge, type Prices } from "./prices.ts";
 import type { Rendered, Renderer } from "./render.ts";
-import type { Needle, Place } from "./sources.ts";
+import { type Needle, type Place, partsOf } from "./sources.ts";
 import type { Turn } from "./turns.ts";
 
 /** One request as it would have been sent. */
@@ -13,7 +13,7 @@ export interface PlayedRequest extends Charge {
   unchangedBytes: number;
   /** Whether the request is larger than the window. */
   isOver: boolean;
-  /** What the answer says and only cleared or trimmed results said before. */
+  /** What the answer says and only cleared or trimmed results and calls said before. */
   missed: string[];
   /** The tokens for reading that back: this request once more, and a page of each result. */
   recallTokens: number;
@@ -106,9 +106,9 @@ function isCold(beforeMs: number | null, nowMs: number | null, ttlMs: number): b
 }
 
 function isMissing({ text, sources }: Needle, shown: readonly Rendered[], whole: readonly Rendered[]): boolean {
-  return sources.every(({ message, result }) => {
+  return sources.every(({ message }) => {
     const now = shown[message];
-    return now !== whole[message] && now?.results[result]?.includes(text) !== true;
+    return now !== whole[message] && now?.text.includes(text) !== true;
   });
 }
 
@@ -117,11 +117,11 @@ function pageTokens(missed: readonly Needle[], rendered: readonly Rendered[], re
   const latest = new Map<string, Place>();
   for (const { sources } of missed) {
     const place = sources.at(-1);
-    if (place !== undefined) latest.set(`${place.message}:${place.result}`, place);
+    if (place !== undefined) latest.set(`${place.message}:${place.part}`, place);
   }
   let tokens = 0;
-  for (const { message, result } of latest.values()) {
-    tokens += renderer.count(rendered[message]?.results[result]?.slice(0, PAGE_CHARS) ?? "");
+  for (const { message, part } of latest.values()) {
+    tokens += renderer.count(partsOf(rendered[message])[part]?.slice(0, PAGE_CHARS) ?? "");
   }
   return tokens;
 }

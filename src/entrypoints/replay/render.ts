@@ -8,10 +8,12 @@ export interface Rendered {
   text: string;
   bytes: number;
   tokens: number;
-  /** What stands outside results, one text each. */
+  /** What stands outside results and long strings of calls, one text each. */
   outside: string[];
   /** Each result's text. */
   results: string[];
+  /** Long strings of each call that has some. */
+  calls: string[];
 }
 
 /** The tokens of one image, audio or file, as `prepare` counts them. */
@@ -56,11 +58,16 @@ export class Renderer {
   #render(message: unknown): Rendered {
     const view = this.#wire.read(message);
     const results = view.results.map(({ texts }) => texts.join("\n"));
-    const emptied = view.results.filter(({ fixed }) => !fixed).map(({ at }) => ({ at, texts: [""] }));
+    const long = view.calls.flatMap((call) => call.long ?? []);
+    const calls = long.map(({ texts }) => texts.join("\n"));
+    const emptied = [
+      ...view.results.filter(({ fixed }) => !fixed).map(({ at }) => ({ at, texts: [""] })),
+      ...long.map(({ at, texts }) => ({ at, texts: texts.map(() => "") })),
+    ];
     const outside: string[] = [];
     const rest = emptied.length === 0 ? message : this.#wire.write(message, emptied);
     collect(this.#wire.sent === undefined ? rest : this.#wire.sent(rest), outside);
-    const text = [view.role, ...outside, ...results, ""].join("\n");
+    const text = [view.role, ...outside, ...calls, ...results, ""].join("\n");
     const media = view.results.reduce((sum, result) => sum + result.media.count, view.media.count);
     return {
       view,
@@ -69,6 +76,7 @@ export class Renderer {
       tokens: this.#counter.count(text) + media * MEDIA_TOKENS,
       outside,
       results,
+      calls,
     };
   }
 }

@@ -1,13 +1,18 @@
 import type { Rendered } from "./render.ts";
 import type { Turn } from "./turns.ts";
 
-/** A result, by its message and its place there. */
+/** A result or the long strings of a call, by its message and its place in `partsOf` it. */
 export interface Place {
   message: number;
-  result: number;
+  part: number;
 }
 
-/** Something that an answer says and that only results of its request say too. */
+/** What pruning may take of a message: its results, and the long strings of its calls. */
+export function partsOf(rendered: Rendered | undefined): string[] {
+  return rendered === undefined ? [] : [...rendered.results, ...rendered.calls];
+}
+
+/** Something that an answer says and that only results and long strings of calls of its request say too. */
 export interface Needle {
   text: string;
   sources: Place[];
@@ -25,7 +30,7 @@ export function findNeedles(rendered: readonly Rendered[], turns: readonly Turn[
     for (; read < end; read++) known.add(rendered[read] as Rendered, read);
     const said = rendered
       .slice(end, answerEnd)
-      .flatMap(({ outside }) => outside.map(saidIn))
+      .flatMap(({ outside, calls }) => [...outside.map(saidIn), ...calls])
       .join("\n");
     return known.needlesIn(said);
   });
@@ -37,12 +42,12 @@ class Known {
   readonly #namesOutside = new Set<string>();
   readonly #named = new Map<string, Place[]>();
 
-  add({ outside, results }: Rendered, message: number): void {
-    const said = outside.map(saidIn).join("\n");
+  add(rendered: Rendered, message: number): void {
+    const said = rendered.outside.map(saidIn).join("\n");
     this.#outside.push(said);
     for (const name of identifiersIn(said)) this.#namesOutside.add(name);
-    for (const [result, text] of results.entries()) {
-      const place = { message, result };
+    for (const [part, text] of partsOf(rendered).entries()) {
+      const place = { message, part };
       this.#sources.push({ ...place, text });
       for (const name of identifiersIn(text)) {
         const places = this.#named.get(name);

@@ -12,9 +12,9 @@ import { SpillwayError } from "../../errors.ts";
 import { describeValue } from "./check-limits.ts";
 
 const PRESETS: Record<PruningPreset, PruningInput> = {
-  spillway: { sticky: true, estimate: "tokens", namesSaved: true },
-  // Each request by itself, weighed in characters, and the placeholder alone.
-  openclaw: { sticky: false, estimate: "chars/4", namesSaved: false },
+  spillway: { sticky: true, estimate: "tokens", namesSaved: true, callArguments: true },
+  // Each request by itself, weighed in characters, results alone, and the placeholder alone.
+  openclaw: { sticky: false, estimate: "chars/4", namesSaved: false, callArguments: false },
 };
 
 /** What a preset of pruning says. Throws a SpillwayError "bad-policy" if there is none of this name. */

@@ -68,6 +68,7 @@ function completePruning(said: PruningInput, profile: ProfileName): PruningPolic
     tools: { allow: [...(given.tools?.allow ?? [])], deny: [...(given.tools?.deny ?? [])] },
     sticky: given.sticky ?? true,
     namesSaved: given.namesSaved ?? true,
+    callArguments: given.callArguments ?? true,
     estimate: checkEstimate(given.estimate ?? "tokens"),
     clearAtLeastTokens: number(given.clearAtLeastTokens, NUMBERS.pruneClearAtLeastTokens, "clearAtLeastTokens"),
     clearAtLeastShare: number(given.clearAtLeastShare, NUMBERS.pruneClearAtLeastShare, "clearAtLeastShare"),

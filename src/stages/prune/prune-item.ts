@@ -1,11 +1,12 @@
 import type { PruningPolicy } from "../../contract/policy.ts";
 import { matchesPattern } from "../policy/match-tool.ts";
+import { shortenedChars } from "./trim-text.ts";
 import type { Weight } from "./weight.ts";
 
 /** How far a result's form is from the result itself. Forms only grow in this. */
 export const STEP = { whole: 0, clamped: 1, trimmed: 2, cleared: 3 } as const;
 
-/** A result as pruning sees it. */
+/** A result, or the long strings of a call, as pruning sees it. */
 export interface PruneItem {
   /** Its message's place in the request. */
   message: number;
@@ -18,11 +19,13 @@ export interface PruneItem {
   /** What a model is shown now. */
   shown: Weight;
   step: number;
+  /** It is the long strings of a call, and its message is the one that makes the call. */
+  isCall?: boolean;
 }
 
 /** A request as pruning sees it. */
 export interface PruneFrame<Item extends PruneItem = PruneItem> {
-  /** All results, in order. */
+  /** All results and all calls with long strings, in order. */
   items: readonly Item[];
   /** Where assistants speak, in order. */
   assistants: readonly number[];
@@ -41,7 +44,7 @@ export interface PruneFrame<Item extends PruneItem = PruneItem> {
   excessChars(): number;
 }
 
-/** One result to be shown shorter. */
+/** One item to be shown shorter. */
 export interface PruneCut<Item extends PruneItem = PruneItem> {
   item: Item;
   to: "trimmed" | "cleared";
@@ -67,7 +70,7 @@ type Places = Pick<PruneFrame, "firstUser" | "assistants">;
  */
 export function mayPrune(
   { firstUser, assistants }: Places,
-  { mode, keepLastAssistants: keep, tools }: PruningPolicy,
+  { mode, keepLastAssistants: keep, tools, callArguments }: PruningPolicy,
 ): { may(item: PruneItem): boolean; why: null } | { may(): false; why: string } {
   const none = (why: string) => ({ may: () => false as const, why });
   if (mode === "off") return none("mode is off");
@@ -82,8 +85,8 @@ export function mayPrune(
     known.set(tool, before);
     return before;
   };
-  const may = ({ message, untouchable, tool }: PruneItem) =>
-    message < cutoff && message >= firstUser && !untouchable && isAllowed(tool);
+  const may = ({ message, untouchable, tool, isCall }: PruneItem) =>
+    message < cutoff && message >= firstUser && !untouchable && (callArguments || !isCall) && isAllowed(tool);
   return { may, why: null };
 }
 
@@ -96,4 +99,22 @@ export function selectItems<Item extends PruneItem>(
   if (why !== null) return { items: [], why };
   const isLiteral = !policy.sticky && policy.estimate === "chars/4";
   return { items: frame.items.filter((item) => (isLiteral || item.shown.chars > 0) && may(item)), why };
+}
+
+/** About what the long strings of a call weigh once they are shorter, with a note on them; null if none gets shorter. */
+export function shortenedWeight(
+  lengths: readonly number[],
+  { tokens, bytes }: Weight,
+  to: PruneCut["to"],
+  softTrim: PruningPolicy["softTrim"],
+  note: Weight,
+): Weight | null {
+  const before = lengths.reduce((sum, length) => sum + length, 0);
+  const chars = shortenedChars(lengths, to, softTrim);
+  if (chars === before) return null;
+  return {
+    chars: chars + note.chars,
+    tokens: Math.ceil((tokens * chars) / before) + note.tokens,
+    bytes: Math.ceil((bytes * chars) / before) + note.bytes,
+  };
 }

@@ -1,5 +1,5 @@
 import type { TokenCounter } from "../../contract/token-counter.ts";
-import type { Wire, WireMessage } from "../../contract/wire.ts";
+import type { Wire, WireCall, WireLong, WireMessage } from "../../contract/wire.ts";
 import { measureText } from "../measure/measure-text.ts";
 import { joinTexts } from "./trim-text.ts";
 
@@ -20,6 +20,8 @@ export interface WeighedMessage {
   /** Of what is outside: images, audio and files. */
   outsideMedia: Weight;
   results: { texts: Weight & { lines: number }; media: Weight }[];
+  /** Long strings of calls, for each call that has some. They are apart from what is outside. */
+  calls: { call: WireCall; long: WireLong; texts: Weight & { lines: number }; lengths: number[] }[];
 }
 
 /** Counts the tokens of a text: every character, or samples of it. */
@@ -58,7 +60,15 @@ export function weighMessage(wire: Wire, message: unknown, count: Count): Weighe
     texts: weighText(joinTexts(texts), count),
     media: weighMedia(media),
   }));
-  const emptied = view.results.filter(({ fixed }) => !fixed).map(({ at }) => ({ at, texts: [""] }));
+  const calls = view.calls.flatMap((call) => {
+    const { long } = call;
+    if (long === undefined) return [];
+    return { call, long, texts: weighTexts(long.texts, long, count), lengths: long.texts.map(({ length }) => length) };
+  });
+  const emptied = [
+    ...view.results.filter(({ fixed }) => !fixed).map(({ at }) => ({ at, texts: [""] })),
+    ...calls.map(({ long: { at, texts } }) => ({ at, texts: texts.map(() => "") })),
+  ];
   const rest = emptied.length === 0 ? message : wire.write(message, emptied);
   const found = weighValue(() => (wire.sent === undefined ? rest : wire.sent(rest)), count);
   // What is not ours to change could not be emptied.
@@ -71,18 +81,22 @@ export function weighMessage(wire: Wire, message: unknown, count: Count): Weighe
   });
   const outsideMedia = weighMedia(view.media);
   const hasMedia = view.media.count > 0 || view.results.some(({ media }) => media.count > 0);
-  const tokens = hasMedia ? weighRead(view, count) + outsideMedia.tokens : Math.max(0, found.tokens - inside.tokens);
+  const chars = calls.reduce((sum, { texts }) => sum - texts.chars, view.chars);
+  const tokens = hasMedia
+    ? weighRead({ chars, text: view.text }, count) + outsideMedia.tokens
+    : Math.max(0, found.tokens - inside.tokens);
   const outside = {
-    chars: view.chars + outsideMedia.chars,
+    chars: chars + outsideMedia.chars,
     tokens: tokens + MESSAGE_TOKENS,
     bytes: Math.max(0, found.bytes - inside.bytes),
   };
-  return { view, outside, outsideMedia, results };
+  return { view, outside, outsideMedia, results, calls };
 }
 
 /** All of a message. */
-export function weightOf({ outside, results }: WeighedMessage): Weight {
-  return results.reduce((sum, { texts, media }) => add(sum, add(texts, media)), outside);
+export function weightOf({ outside, results, calls }: WeighedMessage): Weight {
+  const said = calls.reduce<Weight>((sum, { texts }) => add(sum, texts), outside);
+  return results.reduce((sum, { texts, media }) => add(sum, add(texts, media)), said);
 }
 
 /** What is sent besides the messages. The model's name, numbers and flags do not count. */
@@ -102,6 +116,20 @@ export function weighText(text: string, count: Count): Weight & { lines: number 
   return { chars: text.length, tokens: count(text), bytes, lines };
 }
 
+/** Strings of a call's input, each as it stands in the message. */
+export function weighTexts(
+  texts: readonly string[],
+  { isJson }: Pick<WireLong, "isJson">,
+  count: Count,
+): Weight & { lines: number } {
+  const sum = { chars: 0, tokens: 0, bytes: 0, lines: 0 };
+  for (const text of texts) {
+    const { lines, ...weight } = weighText(isJson ? JSON.stringify(text).slice(1, -1) : text, count);
+    Object.assign(sum, { ...add(sum, weight), lines: sum.lines + lines });
+  }
+  return sum;
+}
+
 /** Images and other media. */
 function weighMedia({ count, bytes }: { count: number; bytes: number }): Weight {
   return count === 0 ? NO_WEIGHT : { chars: count * MEDIA_CHARS, tokens: count * MEDIA_TOKENS, bytes };
@@ -118,7 +146,7 @@ export function subtract(a: Weight, b: Weight): Weight {
 }
 
 /** The tokens of what a wire reads outside results, where data beside it must not count: its first text tells how dense. */
-function weighRead({ chars, text }: WireMessage, count: Count): number {
+function weighRead({ chars, text }: Pick<WireMessage, "chars" | "text">, count: Count): number {
   const known = text === null ? 0 : Math.min(text.length, chars);
   const sample = text === null || text === "" ? 1 / CHARS_PER_TOKEN : count(text) / text.length;
   return Math.ceil(known * sample + (chars - known) * Math.max(sample, 1 / CHARS_PER_TOKEN));

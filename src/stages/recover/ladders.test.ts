@@ -36,6 +36,7 @@ function request(items: RungItem[], targetTokens: number, more: Partial<RungRequ
   );
   return {
     items,
+    calls: [],
     assistants: [1, 3, 5, 7, 9, 11],
     firstUser: 0,
     messages: 14,
@@ -71,7 +72,15 @@ const places = (cuts: RungCut[]) =>
 describe("ladders", () => {
   it("in the built-in order and with a summary first", () => {
     const names = (ladder: Ladder) => ladderOf(ladder).rungs.map(({ name }) => name);
-    expect(names("default")).toEqual(["clamp-results", "prune", "drop-media", "compact", "drop-turns", "reclamp"]);
+    expect(names("default")).toEqual([
+      "clamp-results",
+      "prune",
+      "prune-arguments",
+      "drop-media",
+      "compact",
+      "drop-turns",
+      "reclamp",
+    ]);
     expect(names("compact-first")).toEqual(["compact", "rewrite-results"]);
     expect(ladderOf("default").maxSends).toBe(4);
     expect(ladderOf("compact-first").maxSends).toBe(5);

@@ -77,9 +77,16 @@ const dropMedia: Rung = cuttingRung(
  * Trims old results and then clears them until enough is free. Results that a later read of the same file supersedes
  * come first, then the oldest.
  */
-const prune: Rung = cuttingRung({ name: "prune" }, function* (request, pressure) {
+const prune: Rung = cuttingRung({ name: "prune" }, (request, pressure) => shorten(request, request.items, pressure));
+
+/** Does the same with long strings in the arguments of old calls. */
+const pruneArguments: Rung = cuttingRung({ name: "prune-arguments" }, (request, pressure) =>
+  shorten(request, request.calls, pressure),
+);
+
+function* shorten(request: RungRequest, all: readonly RungItem[], pressure: Pressure): Generator<RungCut> {
   if (request.pruning.mode === "off") return;
-  const items = selectItems(request, request.pruning).items.toSorted(
+  const items = selectItems({ ...request, items: all }, request.pruning).items.toSorted(
     (a, b) => Number(b.superseded) - Number(a.superseded),
   );
   const trimmed = new Map(items.map((item) => [item, item.shown]));
@@ -97,7 +104,7 @@ const prune: Rung = cuttingRung({ name: "prune" }, function* (request, pressure)
     const { frees } = shortenTo({ ...item, shown }, "cleared", request.afterClear(item));
     yield { item, to: "cleared", frees };
   }
-});
+}
 
 /**
  * The least characters that a result keeps. The second value is used if the request would not surely fit with the
@@ -212,12 +219,13 @@ function sharesOf(
     .filter(({ maxChars }, at) => maxChars < (sizes[at]?.chars ?? 0));
 }
 
-const RUNGS = [clampResults, prune, dropMedia, compact, dropTurns, reclamp, rewriteResults] as const;
+const RUNGS = [clampResults, prune, pruneArguments, dropMedia, compact, dropTurns, reclamp, rewriteResults] as const;
 
 /** The names of the built-in rungs. */
 export type RungName =
   | "clamp-results"
   | "prune"
+  | "prune-arguments"
   | "drop-media"
   | "compact"
   | "drop-turns"
@@ -233,7 +241,8 @@ export type Ladder = "default" | "compact-first" | readonly (RungName | Rung)[];
 /** Returns the rungs of a ladder, and how often a request is sent at most. */
 export function ladderOf(ladder: Ladder): { rungs: readonly Rung[]; maxSends: number } {
   const maxSends = NUMBERS.recoverSends.default;
-  if (ladder === "default") return { rungs: [clampResults, prune, dropMedia, compact, dropTurns, reclamp], maxSends };
+  if (ladder === "default")
+    return { rungs: [clampResults, prune, pruneArguments, dropMedia, compact, dropTurns, reclamp], maxSends };
   if (ladder === "compact-first") {
     return {
       rungs: [{ ...compact, times: NUMBERS.recoverCompactions.default, insists: true }, rewriteResults],

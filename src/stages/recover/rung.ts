@@ -4,7 +4,7 @@ import type { VerdictKind } from "../../contract/verdict.ts";
 import type { PruneFrame, PruneItem } from "../prune/prune-item.ts";
 import { NO_WEIGHT, subtract, type Weight } from "../prune/weight.ts";
 
-/** A result as rungs see it. */
+/** A result, or the long strings of a call, as rungs see it. */
 export interface RungItem extends PruneItem {
   /** True if the result must not be changed. */
   fixed: boolean;
@@ -32,7 +32,10 @@ export interface RungTurn {
 
 /** A refused request as rungs see it. Weights are estimates. */
 export interface RungRequest extends Omit<PruneFrame<RungItem>, "items" | "joints" | "excessChars"> {
+  /** The results, in order. */
   items: readonly RungItem[];
+  /** The calls with long strings in their arguments, in order. */
+  calls: readonly RungItem[];
   /** Media in messages of users and assistants. Empty unless the caller allows them to be dropped. */
   outsideMedia: readonly RungMedia[];
   /** The oldest first. The last one is the newest turn. The system prompt and the user's task are before the first. */
