@@ -25,6 +25,7 @@ const library = {
     extend: "src/extend.ts",
     stages: "src/stages.ts",
     overflow: "src/overflow.ts",
+    fetch: "src/entrypoints/fetch/index.ts",
     tools: "src/entrypoints/tools/index.ts",
     testing: "src/testing/index.ts",
     wire: "src/wire/index.ts",
@@ -68,7 +69,7 @@ const LATER = [
   // It has an import(), and code with one cannot be kept compiled.
   /^load-package\.ts/,
   /^config\/(?!(index|load-config|find-config|config-fault)\.ts)/,
-  /^(storage|drivers|recall|prepare|histories|wire|call|summarize)\//,
+  /^(storage|drivers|recall|prepare|histories|wire|call|exchange|summarize)\//,
   /^stages\/(redact|prune|guard|cap|recover)\//,
   /^entrypoints\/(?!cli\/)/,
   /^entrypoints\/cli\/((start|keep-compiled)\.ts|(run|transcripts)\/|commands\/(?!clamp\.ts)|(serve-mcp|read-recorded)\.ts)/,

@@ -97,7 +97,7 @@ function worksWithoutDependencies(tarball) {
   mkdirSync(home, { recursive: true });
   execFileSync("tar", ["-xzf", tarball, "--strip-components=1", "-C", home]);
 
-  for (const subpath of ["spillway", "spillway/stages", "spillway/tools"]) {
+  for (const subpath of ["spillway", "spillway/fetch", "spillway/stages", "spillway/tools"]) {
     writeFileSync(
       join(folder, "load.mjs"),
       `if (Object.keys(await import("${subpath}")).length === 0) process.exit(1);`,

@@ -114,6 +114,13 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
   };
   const loadCall = once(async () => (await import("./call/call-run.ts")).newCall(sending));
   const compactor = summaries?.compactor;
+  const call: Spillway["call"] = async (messages, send, options) => {
+    checkCall(options);
+    return (await loadCall())(messages, send, compactor === undefined ? options : { compactor, ...options });
+  };
+  const exchanging = { policy, call, access, recorder, now };
+
+  const loadExchange = once(async () => (await import("./exchange/exchange.ts")).newExchange(exchanging));
 
   const reading = { store, scope, counter, searcher: ports.searcher, record: recorder.event, now };
   const readBack = once(async () => (await import("./recall/index.ts")).newReadBack(reading));
@@ -129,10 +136,8 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
       checkPrepare(options);
       return (await loadPreparing()).prepare(messages, options);
     },
-    async call(messages, send, options) {
-      checkCall(options);
-      return (await loadCall())(messages, send, compactor === undefined ? options : { compactor, ...options });
-    },
+    call,
+    exchange: async (request, send, options) => (await loadExchange())(request, send, options),
     compact: newCompact(compactor, policy.contextTokens, { recorder, now }),
     artifact: async (id) => (await readBack()).artifact(id),
     recall: async (id, want, options) => (await readBack()).recall(id, want, options),

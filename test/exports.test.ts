@@ -25,6 +25,12 @@ describe("exports", () => {
       type CappedHistory
       type CompactOptions
       type CompactedConversation
+      type ExchangeContext
+      type ExchangeOptions
+      type ExchangeRequest
+      type ExchangeResponse
+      type ExchangeSend
+      type Exchanged
       type GuardOptions
       type GuardSessionOptions
       type Limits
@@ -200,6 +206,13 @@ describe("exports", () => {
       type Verdict
       type VerdictContext
       type VerdictKind"
+    `);
+  });
+
+  it("spillway/fetch exports these names", async () => {
+    expect(await namesOf("fetch")).toMatchInlineSnapshot(`
+      "createFetch
+      type FetchOptions"
     `);
   });
 

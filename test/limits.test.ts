@@ -287,6 +287,7 @@ const PROMISED: Partial<Record<NumberName, Promised>> = {
 /** Numbers whose stage proves them in tests of its own; only their value is held here. */
 // Proved where they bind: for-display.test.ts, spillway.test.ts (details, updates, receipts), hostile.test.ts (deadline).
 const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
+  exchangeBodyBytes: 67_108_864,
   capBytes: 81_920,
   capFieldChars: 4000,
   guardChars: 400_000,

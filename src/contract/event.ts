@@ -9,6 +9,7 @@ export type EventKind =
   | "artifact-searched"
   | "spill-failed"
   | "request-pruned"
+  | "request-answered"
   | "overflow-detected"
   | "overflow-reduced"
   | "overflow-recovered"

@@ -59,6 +59,7 @@ interface Known {
 export class MessageReader {
   readonly #count: (text: string) => number;
   readonly #known = new WeakMap<object, Known>();
+  readonly #frozen = new WeakMap<object, Weight>();
 
   constructor(counter: TokenCounter) {
     this.#count = countSamples(counter);
@@ -80,9 +81,13 @@ export class MessageReader {
     return { chars, tokens, bytes };
   }
 
-  /** What is sent besides the messages. */
+  /** What is sent besides the messages. A frozen object is weighed once. */
   weighSystemAndTools(systemAndTools: unknown): Weight {
-    return weighSystemAndTools(systemAndTools, this.#count);
+    const isFrozen = typeof systemAndTools === "object" && systemAndTools !== null && Object.isFrozen(systemAndTools);
+    if (!isFrozen) return weighSystemAndTools(systemAndTools, this.#count);
+    const weight = this.#frozen.get(systemAndTools) ?? weighSystemAndTools(systemAndTools, this.#count);
+    this.#frozen.set(systemAndTools, weight);
+    return weight;
   }
 
   #weigh(wire: Wire, message: unknown): ReadMessage {

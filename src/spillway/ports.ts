@@ -16,6 +16,7 @@ import type { Searcher } from "../contract/searcher.ts";
 import type { Retention, Store } from "../contract/store.ts";
 import type { Strategy } from "../contract/strategy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
+import type { Exchange } from "../exchange/exchange.ts";
 import type { GuardPorts, Histories } from "../histories/histories.ts";
 import type { PrepareOptions } from "../prepare/ports.ts";
 import type { Prepared } from "../prepare/report.ts";
@@ -149,6 +150,11 @@ export interface Spillway extends Histories {
    * What is not about size is thrown as it came; what cannot be made to fit as an OverflowError.
    */
   call: Call;
+  /**
+   * One HTTP exchange with a model provider: reads the request's body, prepares and sends it as `call` does, and hands the
+   * answer on byte by byte. `spillway/fetch` is made with it. What is not a request to a model passes as it came.
+   */
+  exchange: Exchange;
   /**
    * A conversation with its older part as a summary, by the model that was handed in. The messages that came are not changed,
    * those that go are saved.

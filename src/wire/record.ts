@@ -10,9 +10,23 @@ export function idOf(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
+/** What copies were made of, so that whoever has the bytes of the first can write the others by what differs. */
+const sources = new WeakMap<object, JsonRecord>();
+
+/** Returns the record of which this one is a changed copy, or undefined if it is none. */
+export function copiedFrom(record: object): JsonRecord | undefined {
+  return sources.get(record);
+}
+
 /** Returns a copy with one field changed, or the same object if the field has that value already. */
 export function withField(record: JsonRecord, field: string, value: unknown): JsonRecord {
   if (record[field] === value) return record;
+  const copy = copyWith(record, field, value);
+  sources.set(copy, record);
+  return copy;
+}
+
+function copyWith(record: JsonRecord, field: string, value: unknown): JsonRecord {
   const prototype: unknown = Object.getPrototypeOf(record);
   if (prototype === Object.prototype || prototype === null) return { ...record, [field]: value };
   // Messages of some frameworks are instances of a class. A copy stays one.

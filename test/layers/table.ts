@@ -17,7 +17,18 @@ const FIRST = ["measure", "policy", "mark", "record", "spill", "redact", "fold",
 const CLAMP = ["clamp"];
 const PLANS = ["display", "prune", "guard", "cap"];
 const RECOVER = ["recover"];
-const MEETING = ["admit", "histories", "recall", "prepare", "call", "summarize", "spillway", "stages", "overflow"];
+const MEETING = [
+  "admit",
+  "histories",
+  "recall",
+  "prepare",
+  "call",
+  "exchange",
+  "summarize",
+  "spillway",
+  "stages",
+  "overflow",
+];
 const LOADED = ["storage", "drivers", "config"];
 const ENTRIES = ["index", "open-spillway", "entrypoints", "serve"];
 
@@ -87,6 +98,15 @@ export const LAYERS: Layer[] = [
   },
   {
     level: 5,
+    rooms: ["exchange"],
+    may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER, "recall"],
+    onUse: ["admit", "call"],
+    node: true,
+    packages: "none",
+    note: "one HTTP exchange with a model provider; call, recorder and sender are handed in",
+  },
+  {
+    level: 5,
     rooms: ["summarize"],
     may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER, "admit"],
     node: false,
@@ -123,6 +143,7 @@ export const LAYERS: Layer[] = [
       "recall",
       "prepare",
       "call",
+      "exchange",
       "summarize",
     ],
     node: true,
@@ -151,7 +172,7 @@ export const LAYERS: Layer[] = [
   {
     level: 7,
     rooms: ["index", "entrypoints"],
-    may: [...GROUND, "wire", "recall", "spillway", "open-spillway"],
+    may: [...GROUND, "wire", "recall", "exchange", "spillway", "open-spillway"],
     onUse: [...LOADED, "record", "admit", "histories", "prepare", "call", "summarize"],
     node: true,
     packages: "on use",

@@ -106,6 +106,13 @@ export const NUMBERS = {
   pruneProjectionChars: row(4 * MIB, 0, 1024 * MIB, "what the projections of one of them take in memory"),
   pruneReportChanges: row(200, 0, 100_000, "changes listed on a report; the others are counted"),
 
+  exchangeBodyBytes: row(
+    64 * MIB,
+    0,
+    GIB,
+    "bodies of requests that are remembered, so that what is in the next one too is not read again",
+  ),
+
   capBytes: row(80 * KIB, 128, MOST_BYTES, "a history handed to another agent, as JSON"),
   capFieldChars: chars(4000, "a text, thinking or partialJson in it; the marker comes on top"),
 

@@ -60,7 +60,7 @@ async function readStart(copy: Response): Promise<{ error: unknown; inputTokens:
 }
 
 /** Returns the data of a frame: undefined if it has none, null if the data cannot be parsed. */
-function parseFrame(frame: string): unknown {
+export function parseFrame(frame: string): unknown {
   const data = [...frame.matchAll(/^data: ?(.*)$/gm)].map((line) => line[1]).join("\n");
   if (data === "") return undefined;
   try {
@@ -70,7 +70,8 @@ function parseFrame(frame: string): unknown {
   }
 }
 
-function isBeforeOutput(event: unknown): boolean {
+/** Returns true for an event that may come before any output. */
+export function isBeforeOutput(event: unknown): boolean {
   if (event === undefined) return true;
   const type = isObject(event) ? fieldOf(event, "type") : undefined;
   return typeof type === "string" && BEFORE_OUTPUT.has(type);
@@ -84,14 +85,15 @@ function usageIn(event: unknown): number {
   return readUsage(usage)?.inputTokens ?? 0;
 }
 
-function isError(event: unknown): boolean {
+/** Returns true for an event that says that the request failed. */
+export function isError(event: unknown): boolean {
   if (!isObject(event)) return false;
   const { type, error } = event as { type?: unknown; error?: unknown };
   return type === "error" || type === "response.failed" || (error !== undefined && error !== null);
 }
 
 /** The most bytes that are read of a body. An error's body is small, and an answer's usage is at its end. */
-const MAX_BODY_BYTES = 4 * 1024 * 1024;
+export const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /**
  * Returns the verdict on a fetch Response. Reads a copy of its body, so that the caller can still read it. Does not

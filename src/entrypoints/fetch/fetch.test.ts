@@ -1,0 +1,436 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { type RandomConversation, speeches, textOf } from "../../../test/recovery/conversation.ts";
+import { createSpillway, type Spillway, type SpillwayEvent, type SpillwayOptions } from "../../index.ts";
+import { memoryLedger } from "../../storage/ledgers/memory.ts";
+import { memoryStore } from "../../storage/stores/memory.ts";
+import type { FakeProvider, FakeProviderOptions, Speaks } from "../../testing/fake-provider/fake-provider.ts";
+import { startFakeProvider } from "../../testing/fake-provider/start-fake-provider.ts";
+import { createFetch, type FetchOptions } from "./index.ts";
+
+const NAMES: Speaks[] = ["openai-chat", "openai-responses", "anthropic", "gemini"];
+const stops: (() => unknown)[] = [];
+let spillway: Spillway;
+let events: SpillwayEvent[];
+
+async function open(options: SpillwayOptions = {}): Promise<Spillway> {
+  events = [];
+  const onEvent = (event: SpillwayEvent) => void events.push(event);
+  return createSpillway({ store: memoryStore(), ledger: memoryLedger(), env: {}, onEvent, ...options });
+}
+
+beforeEach(async () => {
+  spillway = await open();
+});
+afterEach(async () => {
+  await Promise.all(stops.splice(0).map((stop) => stop()));
+});
+
+async function start(options: FakeProviderOptions): Promise<FakeProvider> {
+  const provider = await startFakeProvider(options);
+  stops.push(() => provider.stop());
+  return provider;
+}
+
+/** Six turns of about 2,000 tokens each, with a picture where a format has them, and small ones after them. */
+const conversation = (turns = 6, chars = 7000): RandomConversation => ({
+  system: "You are an agent that reads logs.",
+  first: "What went wrong?",
+  turns: Array.from({ length: turns }, (_, turn) => ({
+    says: "I will look.",
+    calls: [
+      {
+        tool: "bash",
+        path: `${turn}.log`,
+        text: textOf(turn, turn < 6 ? chars : 100, turn),
+        isError: false,
+        hasImage: turn === 1,
+      },
+    ],
+    user: null,
+  })),
+});
+
+/** What a client would send, as text that no `JSON.stringify` gives. */
+function asked(name: Speaks, given: RandomConversation, more: Record<string, unknown> = {}, path?: string) {
+  const { path: usual, field, beside, messages } = speeches[name](given);
+  const json = JSON.stringify({ ...beside, ...more, [field]: messages }, null, 1);
+  return { path: path ?? usual, body: json.replace(/^\{/, '{"seed":12345678901234567890,"temperature":1.0,') };
+}
+
+const POST = { method: "POST", headers: { "content-type": "application/json", authorization: "Bearer key" } };
+const HALF = { duplex: "half" };
+const wrapped = (options: Partial<FetchOptions> = {}) => createFetch({ spillway, ...options });
+const kinds = () => events.map(({ kind }) => kind);
+/** Events are recorded while the client goes on. */
+const answered = (count = 1) =>
+  vi.waitFor(() => {
+    const found = events.filter(({ kind }) => kind === "request-answered");
+    expect(found.length).toBeGreaterThanOrEqual(count);
+    return found.at(-1)?.more;
+  });
+
+/** A provider that is told what to do with each request. */
+async function serve(answer: Parameters<typeof createServer>[1]): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  stops.push(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe.each(NAMES)("%s", (name) => {
+  const streamed = name === "gemini" ? {} : { stream: true };
+  const streamPath = name === "gemini" ? "/v1beta/models/fake:streamGenerateContent" : undefined;
+
+  it.each([
+    ["plain", {}, undefined],
+    ["streamed", streamed, streamPath],
+  ])("recovers in two sends, and not at all in the next request: %s", async (_how, more, path) => {
+    const provider = await start({ speaks: name, window: 6000, tokenFactor: 1.2, script: () => "All is well." });
+    for (const turns of [6, 7]) {
+      const { path: to, body } = asked(name, conversation(turns), more, path);
+      const response = await wrapped()(`${provider.url}${to}`, { ...POST, body });
+      const text = await response.text();
+      expect(response.status).toBe(200);
+      expect(text).toContain("All is well.".slice(0, 8));
+      expect(response.url).toBe(`${provider.url}${to}`);
+    }
+    // The Responses API names no numbers, and refuses inside a stream that began well.
+    const isInside = name === "openai-responses" && "stream" in more;
+    const refused: [number, string][] = Array.from({ length: name === "openai-responses" ? 2 : 1 }, () => [
+      isInside ? 200 : 400,
+      "window",
+    ]);
+    expect(provider.requests.map(({ status, refused: why }) => [status, why])).toEqual([
+      ...refused,
+      [200, null],
+      [200, null],
+    ]);
+    // What the client wrote in its own way came through.
+    expect(provider.requests.every(({ headers }) => headers.authorization === "Bearer key")).toBe(true);
+    expect(kinds()).toContain("overflow-recovered");
+    const cost = await answered(2);
+    expect(cost).toMatchObject({ wire: name, sends: 1, isStreamed: path !== undefined || "stream" in more });
+    // Chat completions tell it in a stream only if they are asked to.
+    const isTold = name !== "openai-chat" || !("stream" in more);
+    expect(cost?.inputTokens).toBe(isTold ? provider.requests.at(-1)?.inputTokens : null);
+  });
+
+  it("forwards to the byte what it does not change", async () => {
+    const bodies: Buffer[] = [];
+    const url = await serve(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      bodies.push(Buffer.concat(chunks));
+      response.writeHead(200, { "content-type": "application/json", "request-id": "r1" });
+      response.end('{"n":12345678901234567890,  "usage":{"input_tokens":3}}');
+    });
+    const { path, body } = asked(name, conversation(1, 50));
+    const bytes = new TextEncoder().encode(body);
+    const forms: [RequestInfo | URL, RequestInit | undefined][] = [
+      [`${url}${path}`, { ...POST, body }],
+      [new URL(`${url}${path}`), { ...POST, body: bytes }],
+      [`${url}${path}`, { ...POST, body: bytes.buffer }],
+      [`${url}${path}`, { ...POST, body: new Blob([bytes]) }],
+      [`${url}${path}`, { ...POST, ...HALF, body: new Blob([bytes]).stream() }],
+      [new Request(`${url}${path}`, { ...POST, body }), undefined],
+      [new Request(`${url}${path}`, POST), { body }],
+    ];
+    for (const [input, init] of forms) {
+      const response = await wrapped()(input, init);
+      expect(await response.text()).toBe('{"n":12345678901234567890,  "usage":{"input_tokens":3}}');
+      expect(response.headers.get("request-id")).toBe("r1");
+    }
+    expect(bodies.map(String)).toEqual(forms.map(() => body));
+  });
+
+  it("changes only the texts of results that are over their limits, and keeps them", async () => {
+    const sent: string[] = [];
+    const inner: typeof fetch = async (input, init) => {
+      sent.push(await new Request(input, init).text());
+      return Response.json({});
+    };
+    const { path, body } = asked(name, conversation(3, 90_000));
+    await wrapped({ fetch: inner })(`http://127.0.0.1${path}`, { ...POST, body });
+    const shown = sent[0] ?? "";
+    expect(shown).not.toBe(body);
+    expect(shown.length).toBeLessThan(200_000);
+    expect(shown.startsWith('{"seed":12345678901234567890,"temperature":1.0,')).toBe(true);
+    // With each result's text taken out, both are the same.
+    const field = { "openai-chat": "content", "openai-responses": "output", anthropic: "content", gemini: "output" }[
+      name
+    ];
+    const bare = (text: string) =>
+      text.replaceAll(new RegExp(`"(${field}|text)": "(?:[^"\\\\]|\\\\.){3000,}"`, "g"), '"$1": ""');
+    expect(bare(shown)).toBe(bare(body));
+    const id = /artifact ([a-z2-7]{12})/.exec(shown)?.[1] ?? "";
+    expect((await spillway.artifact(id)).bytes).toBeGreaterThan(80_000);
+    expect(shown).not.toMatch(/recall\(/);
+    // The next request shows the same.
+    await wrapped({ fetch: inner })(`http://127.0.0.1${path}`, { ...POST, body });
+    expect(sent[1]).toBe(shown);
+  });
+});
+
+describe("counting", () => {
+  it.each([
+    ["anthropic", "/v1/messages/count_tokens"],
+    ["openai-responses", "/v1/responses/input_tokens"],
+    ["gemini", "/v1beta/models/fake:countTokens"],
+  ] as const)("of %s gets the same pruning as the request", async (name, path) => {
+    const provider = await start({ speaks: name });
+    const given = conversation(4, 90_000);
+    const ask = asked(name, given);
+    await (await wrapped()(`${provider.url}${path}`, { ...POST, body: ask.body })).text();
+    await (await wrapped()(`${provider.url}${ask.path}`, { ...POST, body: ask.body })).text();
+    expect(provider.requests[0]?.body).toEqual(provider.requests[1]?.body);
+    expect(JSON.stringify(provider.requests[0]?.body).length).toBeLessThan(200_000);
+    await answered();
+    expect(kinds().filter((kind) => kind === "request-answered")).toHaveLength(1);
+  });
+});
+
+describe("what is not ours", () => {
+  it.each([
+    ["another endpoint", "/v1/embeddings", '{"input":["a"]}', {}],
+    ["a body that is not JSON", "/v1/chat/completions", "--boundary", { "content-type": "multipart/form-data" }],
+    ["a body that is broken", "/v1/chat/completions", '{"messages":[', {}],
+    ["a prompt that is a text", "/v1/responses", '{"input":"hello"}', {}],
+    [
+      "what is switched off",
+      "/v1/chat/completions",
+      asked("openai-chat", conversation(2, 90_000)).body,
+      { "x-spillway": "off" },
+    ],
+  ])("passes as it came: %s", async (_what, path, body, headers) => {
+    const seen: { body: string; headers: Record<string, unknown> }[] = [];
+    const url = await serve(async (request, response) => {
+      let text = "";
+      for await (const chunk of request) text += String(chunk);
+      seen.push({ body: text, headers: request.headers });
+      response.writeHead(418, { "content-type": "text/plain", "x-odd": "1" });
+      response.end("no");
+    });
+    const response = await wrapped()(`${url}${path}`, { ...POST, headers: { ...POST.headers, ...headers }, body });
+    expect([response.status, response.statusText, response.headers.get("x-odd"), await response.text()]).toEqual([
+      418,
+      "I'm a Teapot",
+      "1",
+      "no",
+    ]);
+    expect(seen[0]?.body).toBe(body);
+    expect(Object.keys(seen[0]?.headers ?? {}).filter((name) => name.startsWith("x-spillway"))).toEqual([]);
+  });
+
+  it("errors of other kinds come as they came, after one send", async () => {
+    const refusal = {
+      status: 429,
+      body: { error: { message: "slow down", type: "rate_limit" } },
+      headers: { "retry-after": "7" },
+      source: "made up",
+    };
+    const provider = await start({ speaks: "openai-chat", script: [{ refusal }] });
+    const { path, body } = asked("openai-chat", conversation(1, 10));
+    const response = await wrapped()(`${provider.url}${path}`, { ...POST, body });
+    expect([response.status, response.headers.get("retry-after"), response.headers.get("x-should-retry")]).toEqual([
+      429,
+      "7",
+      null,
+    ]);
+    expect(await response.json()).toEqual(refusal.body);
+    expect(provider.requests).toHaveLength(1);
+  });
+
+  it("a network that fails throws what the inner fetch threw", async () => {
+    const fault = new TypeError("fetch failed");
+    const inner: typeof fetch = async () => {
+      throw fault;
+    };
+    const { path, body } = asked("openai-chat", conversation(1, 10));
+    await expect(wrapped({ fetch: inner })(`http://127.0.0.1${path}`, { ...POST, body })).rejects.toBe(fault);
+  });
+});
+
+describe("giving up", () => {
+  it("the provider's own refusal comes back, and the client's retries are not sent", async () => {
+    const provider = await start({ speaks: "openai-chat", tokensPerMinute: 900, now: () => 0 });
+    const given = { ...conversation(1, 10), first: textOf(0, 20_000, 1) };
+    const { path, body } = asked("openai-chat", given);
+    const send = wrapped();
+    const first = await send(`${provider.url}${path}`, { ...POST, body });
+    expect(first.status).toBe(429);
+    expect(first.headers.get("x-should-retry")).toBe("false");
+    expect(await first.json()).toMatchObject({ error: { code: "rate_limit_exceeded" } });
+    const sends = provider.requests.length;
+    const second = await send(`${provider.url}${path}`, { ...POST, body });
+    expect([second.status, second.headers.get("x-should-retry")]).toEqual([429, "false"]);
+    expect(await second.json()).toMatchObject({ error: { code: "rate_limit_exceeded" } });
+    expect(provider.requests).toHaveLength(sends);
+    expect(kinds()).toContain("overflow-failed");
+  });
+
+  it("a refusal inside a stream comes back whole", async () => {
+    const provider = await start({ speaks: "openai-responses", window: 600 });
+    const given = { ...conversation(1, 10), first: textOf(0, 20_000, 1) };
+    const { path, body } = asked("openai-responses", given, { stream: true });
+    const response = await wrapped()(`${provider.url}${path}`, { ...POST, body });
+    const text = await response.text();
+    expect(response.status).toBe(200);
+    expect(text.match(/^event: .*/gm)).toEqual([
+      "event: response.created",
+      "event: response.in_progress",
+      "event: error",
+      "event: response.failed",
+    ]);
+  });
+});
+
+describe("streams", () => {
+  const FRAMES = [
+    'event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":9}}}\n\n',
+    'data: {"type":"content_block_start"}\n\n',
+    'data: {"type":"message_delta","usage":{"output_tokens":5}}\n\n',
+  ];
+  const ask = () => asked("anthropic", conversation(1, 10), { stream: true });
+
+  it("pass byte by byte, each piece when it comes", async () => {
+    let go: (() => void) | undefined;
+    const url = await serve(async (_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(FRAMES[0]);
+      response.write(FRAMES[1]?.slice(0, 20));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      response.write(FRAMES[1]?.slice(20));
+      await new Promise<void>((resolve) => (go = resolve));
+      response.end(FRAMES[2]);
+    });
+    const { path, body } = ask();
+    const response = await wrapped()(`${url}${path}`, { ...POST, body });
+    const reader = response.body?.getReader();
+    let text = "";
+    const decoder = new TextDecoder();
+    while (!text.endsWith(FRAMES[1] as string)) text += decoder.decode((await reader?.read())?.value, { stream: true });
+    expect(go).toBeDefined();
+    go?.();
+    for (let next = await reader?.read(); next && !next.done; next = await reader?.read())
+      text += decoder.decode(next.value);
+    expect(text).toBe(FRAMES.join(""));
+    expect(await answered()).toMatchObject({ inputTokens: 9, outputTokens: 5 });
+  });
+
+  it.each(["signal", "cancel"])("a client that leaves ends the provider's answer: %s", async (how) => {
+    let isClosed: (() => void) | undefined;
+    const closed = new Promise<void>((resolve) => (isClosed = resolve));
+    const url = await serve((_request, response) => {
+      response.on("close", () => isClosed?.());
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(FRAMES.slice(0, 2).join(""));
+    });
+    const { path, body } = ask();
+    const stop = new AbortController();
+    const response = await wrapped()(`${url}${path}`, { ...POST, body, signal: stop.signal });
+    const reader = response.body?.getReader();
+    await reader?.read();
+    if (how === "cancel") await reader?.cancel();
+    else {
+      stop.abort();
+      await expect(reader?.read()).rejects.toMatchObject({ name: "AbortError" });
+    }
+    await closed;
+  });
+
+  it("an abort before the answer throws the signal's reason", async () => {
+    const url = await serve(() => {});
+    const { path, body } = ask();
+    const stop = new AbortController();
+    const sending = wrapped()(`${url}${path}`, { ...POST, body, signal: stop.signal });
+    setTimeout(() => stop.abort(new Error("enough")), 20);
+    await expect(sending).rejects.toThrow("enough");
+    await expect(wrapped()(`${url}${path}`, { ...POST, body, signal: AbortSignal.abort() })).rejects.toMatchObject({
+      name: "AbortError",
+    });
+  });
+
+  it("a stream that breaks off breaks off for the client too, after what came", async () => {
+    const provider = await start({ speaks: "anthropic", script: [{ text: "one two three four", dropAfterPieces: 3 }] });
+    const { path, body } = ask();
+    const response = await wrapped()(`${provider.url}${path}`, { ...POST, body });
+    let text = "";
+    const decoder = new TextDecoder();
+    const read = async () => {
+      for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) text += decoder.decode(chunk);
+    };
+    await expect(read()).rejects.toThrow("terminated");
+    expect(text).toContain("content_block_delta");
+    expect(provider.requests).toHaveLength(1);
+  });
+});
+
+describe("who reads", () => {
+  const shown = async (tools: unknown[] | undefined, options: SpillwayOptions = {}) => {
+    spillway = await open(options);
+    const { path, body } = asked("anthropic", conversation(2, 90_000), { tools });
+    let sent = "";
+    const inner: typeof fetch = async (_input, init) => {
+      sent = new TextDecoder().decode(init?.body as Uint8Array<ArrayBuffer>);
+      return Response.json({});
+    };
+    await wrapped({ fetch: inner })(`http://127.0.0.1${path}`, { ...POST, body });
+    return sent;
+  };
+  const bash = { name: "Bash", input_schema: {} };
+
+  it("a marker names only a way that this request's tools have", async () => {
+    const tool = { by: "tool", recall: "recall", search: "search" } as const;
+    expect(await shown(undefined)).toMatch(/which the operator can read/);
+    expect(await shown([bash])).toMatch(/which the operator can read/);
+    expect(await shown([bash], { reader: { by: "shell" } })).toMatch(/spillway recall [a-z2-7]{12}/);
+    expect(await shown([], { reader: { by: "shell" } })).toMatch(/which the operator can read/);
+    expect(await shown([bash], { reader: tool })).toMatch(/which the operator can read/);
+    expect(await shown([{ name: "recall" }, { name: "search" }], { reader: tool })).toMatch(/ recall\(\{/);
+  });
+
+  it("our own tools are known under any name", async () => {
+    const { READ_BACK_TOOLS } = await import("../../recall/index.ts");
+    const tools = READ_BACK_TOOLS.map(({ name, description }) => ({ name: `mcp__x__${name}`, description }));
+    expect(await shown(tools)).toMatch(/mcp__x__recall\(\{/);
+  });
+});
+
+describe("history that the provider holds", () => {
+  it("is not missed: new results are clamped, nothing else is tried", async () => {
+    const provider = await start({ speaks: "openai-responses" });
+    const body = JSON.stringify({
+      model: "fake",
+      previous_response_id: "resp_1",
+      input: [
+        { type: "function_call", call_id: "c1", name: "bash", arguments: "{}" },
+        { type: "function_call_output", call_id: "c1", output: textOf(1, 300_000, 1) },
+      ],
+    });
+    await (await wrapped()(`${provider.url}/v1/responses`, { ...POST, body })).text();
+    const [{ body: sent, status } = { body: null, status: 0 }] = provider.requests;
+    expect(status).toBe(200);
+    expect(JSON.stringify(sent).length).toBeLessThan(60_000);
+  });
+});
+
+it("what is wrong with the options is said at once", () => {
+  // @ts-expect-error a Spillway is needed
+  expect(() => createFetch({})).toThrow(/needs a Spillway/);
+  // @ts-expect-error fetch is a function
+  expect(() => createFetch({ spillway, fetch: "x" })).toThrow(/must be a function; got string/);
+});
+
+it("a named session is told in events and kept apart", async () => {
+  const provider = await start({ speaks: "openai-chat" });
+  const { path, body } = asked("openai-chat", conversation(2, 90_000));
+  const headers = { ...POST.headers, "x-spillway-session": "mine" };
+  await (await wrapped()(`${provider.url}${path}`, { ...POST, headers, body })).text();
+  expect(new Set(events.map(({ session }) => session))).toEqual(new Set(["mine"]));
+  expect(provider.requests[0]?.headers["x-spillway-session"]).toBeUndefined();
+});

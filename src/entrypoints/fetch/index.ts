@@ -1,0 +1,195 @@
+import { SpillwayError } from "../../errors.ts";
+import { endpointOf } from "../../exchange/endpoint.ts";
+import type { ExchangeContext, Exchanged, ExchangeOptions } from "../../exchange/exchange.ts";
+import type { Spillway } from "../../spillway.ts";
+
+/** Options of a wrapped fetch. */
+export interface FetchOptions extends ExchangeOptions {
+  /** Prepares the requests, and keeps what is cut. */
+  spillway: Pick<Spillway, "exchange">;
+  /** Sends. The global fetch by default. */
+  fetch?: typeof fetch | undefined;
+}
+
+/**
+ * Makes a drop-in `fetch` for the clients of model providers: `new OpenAI({ fetch: createFetch({ spillway }) })`. It prepares
+ * requests to models and recovers them if the provider refuses them for their size. Everything else passes as it came.
+ */
+export function createFetch({ spillway, fetch: given, ...options }: FetchOptions): typeof fetch {
+  if (typeof spillway?.exchange !== "function") {
+    const use = "createFetch({ spillway: await createSpillway() })";
+    throw new SpillwayError("bad-input", `createFetch needs a Spillway: ${use}`);
+  }
+  if (given !== undefined && typeof given !== "function")
+    throw new SpillwayError("bad-input", `createFetch: fetch must be a function; got ${typeof given}`);
+  const refused = new RefusedBodies();
+  return async (input, init) => {
+    const inner = given ?? globalThis.fetch;
+    const { method, url } = targetOf(input, init);
+    if (endpointOf(method, url) === null) return inner(input, init);
+    const outgoing = await readOutgoing(input, init);
+    const stop = stopWith(outgoing.signal);
+    const headers = new Headers(outgoing.headers);
+    const before = refused.find(outgoing.bytes);
+    if (before !== null) return before;
+    const exchanged = await spillway.exchange(
+      { method, url, headers, body: outgoing.bytes, signal: stop.signal },
+      (bytes, context) => outgoing.send(inner, bytes, context),
+      options,
+    );
+    const response = responseOf(exchanged, (reason) => stop.abort(reason));
+    if (exchanged.isFinal) refused.add(outgoing.bytes, response);
+    return response;
+  };
+}
+
+type Input = Parameters<typeof fetch>[0];
+type Init = Parameters<typeof fetch>[1];
+
+function targetOf(input: Input, init: Init): { method: string; url: string } {
+  const asked = isRequest(input) ? input : { method: "GET", url: String(input) };
+  return { method: init?.method ?? asked.method, url: asked.url };
+}
+
+function isRequest(input: Input): input is Request {
+  return typeof input === "object" && "url" in input;
+}
+
+/** A request whose body is read, and how it is sent with another one. */
+interface Outgoing {
+  headers: HeadersInit | undefined;
+  bytes: Uint8Array | null;
+  signal: AbortSignal | null | undefined;
+  send(inner: typeof fetch, bytes: Uint8Array | null, context: ExchangeContext): Promise<Response>;
+}
+
+async function readOutgoing(input: Input, init: Init): Promise<Outgoing> {
+  const plain = isRequest(input) ? undefined : bytesOf(init?.body);
+  if (plain !== undefined) {
+    return {
+      headers: init?.headers,
+      bytes: plain,
+      signal: init?.signal,
+      send: (inner, bytes, { signal, isChanged }) => {
+        const headers = sentHeaders(init?.headers, isChanged);
+        // Without a type, a text is sent as another type than bytes are.
+        const isTyped = typeof init?.body !== "string" || new Headers(headers).has("content-type");
+        const changed = isTyped || bytes === null ? bodyOf(bytes) : Buffer.from(bytes).toString("utf8");
+        // A dispatcher, or whatever else the inner fetch knows, stays.
+        const sent = { ...init, headers: headers ?? {}, signal };
+        return inner(input, isChanged ? { ...sent, body: changed } : sent);
+      },
+    };
+  }
+  const request = new Request(input, init?.body instanceof ReadableStream ? { ...init, ...HALF } : init);
+  const bytes = request.body === null ? null : new Uint8Array(await request.arrayBuffer());
+  return {
+    headers: request.headers,
+    bytes,
+    signal: request.signal,
+    send: (inner, sent, { signal, isChanged }) => {
+      const headers = sentHeaders(request.headers, isChanged);
+      const { method } = request;
+      return inner(new Request(request, { method, headers: headers ?? {}, body: bodyOf(sent), signal }));
+    },
+  };
+}
+
+/** Streams can be sent only with this. */
+const HALF = { duplex: "half" };
+
+const encoder = new TextEncoder();
+
+/** The bytes of a body that is at hand: a copy, since its owner may change it later. Undefined if it has to be read. */
+function bytesOf(body: unknown): Uint8Array | null | undefined {
+  if (body === undefined || body === null) return null;
+  if (typeof body === "string") return encoder.encode(body);
+  if (body instanceof ArrayBuffer) return new Uint8Array(body.slice(0));
+  if (!ArrayBuffer.isView(body)) return undefined;
+  return new Uint8Array(body.buffer.slice(body.byteOffset, body.byteOffset + body.byteLength));
+}
+
+function bodyOf(bytes: Uint8Array | null): Uint8Array<ArrayBuffer> | null {
+  return bytes as Uint8Array<ArrayBuffer> | null;
+}
+
+/** The headers without those that are ours, and without the length of a body that was changed. */
+function sentHeaders(given: HeadersInit | undefined, isChanged: boolean): HeadersInit | undefined {
+  const headers = new Headers(given);
+  const left = [...headers.keys()].filter((name) => {
+    return name.startsWith("x-spillway") || (isChanged && name === "content-length");
+  });
+  if (left.length === 0) return given;
+  for (const name of left) headers.delete(name);
+  return headers;
+}
+
+/** Aborts with the client's signal, or when the client leaves the answer. */
+function stopWith(signal: AbortSignal | null | undefined): AbortController {
+  const stop = new AbortController();
+  if (signal?.aborted) stop.abort(signal.reason);
+  else signal?.addEventListener("abort", () => stop.abort(signal.reason), { once: true, signal: stop.signal });
+  return stop;
+}
+
+/** Statuses that have no body. */
+const BODILESS = new Set([101, 103, 204, 205, 304]);
+
+function responseOf(
+  { response, body, isChanged, isFinal }: Exchanged<Response>,
+  leave: (reason: unknown) => void,
+): Response {
+  const { status, statusText, url, redirected, type } = response;
+  const headers = new Headers(response.headers);
+  if (isChanged) headers.delete("content-length");
+  // The clients of OpenAI and Anthropic heed it.
+  if (isFinal) headers.set("x-should-retry", "false");
+  const stream = body === null || BODILESS.has(status) ? null : streamOf(body, leave);
+  const made = new Response(stream, { status, statusText, headers });
+  for (const [name, value] of Object.entries({ url, redirected, type })) {
+    Object.defineProperty(made, name, { value, enumerable: true, configurable: true });
+  }
+  return made;
+}
+
+/** Hands bytes on when they are asked for, and not before. */
+function streamOf(body: AsyncIterable<Uint8Array>, leave: (reason: unknown) => void): ReadableStream<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const next = await chunks.next();
+        if (next.done) controller.close();
+        else controller.enqueue(next.value);
+      },
+      async cancel(reason) {
+        leave(reason);
+        await chunks.return?.().catch(() => {});
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** How long a request that could not be made to fit is not sent again. Clients retry within seconds. */
+const REFUSED_MS = 60_000;
+const MAX_REFUSED = 8;
+
+/** Requests that were refused for their size whatever was tried. A client that sends one again gets the same answer. */
+class RefusedBodies {
+  #known: { bytes: Uint8Array; response: Response; atMs: number }[] = [];
+
+  add(bytes: Uint8Array | null, response: Response): void {
+    // A refusal inside a stream is not sent again by clients.
+    if (bytes === null || response.ok) return;
+    const known = { bytes, response: response.clone(), atMs: performance.now() };
+    this.#known = [...this.#known.slice(1 - MAX_REFUSED), known];
+  }
+
+  find(bytes: Uint8Array | null): Response | null {
+    const now = performance.now();
+    this.#known = this.#known.filter(({ atMs }) => now - atMs < REFUSED_MS);
+    const known = this.#known.find((one) => bytes !== null && Buffer.compare(one.bytes, bytes) === 0);
+    return known?.response.clone() ?? null;
+  }
+}

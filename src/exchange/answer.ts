@@ -1,0 +1,195 @@
+import { NUMBERS } from "../stages/policy/defaults.ts";
+import { isBeforeOutput, isError, MAX_BODY_BYTES, parseFrame } from "../stages/recover/peek-response.ts";
+import { readUsage } from "../stages/recover/read-evidence.ts";
+import { isObject, isRecord } from "../values.ts";
+
+/** A response as the exchange reads it: a fetch Response, or what another client gives. Its body is not compressed. */
+export interface ExchangeResponse {
+  status: number;
+  headers: { get(name: string): string | null };
+  body: AsyncIterable<Uint8Array> | null;
+  url?: string;
+}
+
+/** What an answer says about tokens. Null where it does not. */
+export interface AnswerUsage {
+  inputTokens: number | null;
+  outputTokens: number | null;
+}
+
+/** Reads a response up to its first output. What was read is handed on with the rest. */
+export class Answer<R extends ExchangeResponse> {
+  readonly response: R;
+  /** "events": a stream of events. "json": one value. "other": nothing that is looked at. */
+  readonly form: "events" | "json" | "other";
+  readonly #source: AsyncIterator<Uint8Array> | null;
+  readonly #held: Uint8Array[] = [];
+  #ended: boolean;
+  #fault: { error: unknown } | null = null;
+
+  constructor(response: R) {
+    this.response = response;
+    const type = response.headers.get("content-type") ?? "";
+    this.form = /\bevent-stream\b/.test(type) ? "events" : /\bjson\b/.test(type) ? "json" : "other";
+    this.#source = response.body?.[Symbol.asyncIterator]() ?? null;
+    this.#ended = this.#source === null;
+  }
+
+  get isOk(): boolean {
+    return this.response.status >= 200 && this.response.status < 300;
+  }
+
+  /** Returns the error with which a stream begins, or null if it begins with output. */
+  async firstError(): Promise<unknown> {
+    const frames = new Frames();
+    let bytes = 0;
+    while (bytes < NUMBERS.recoverPeekBytes.default) {
+      const chunk = await this.#more();
+      bytes += chunk?.length ?? 0;
+      for (const frame of chunk === null ? frames.end() : frames.add(chunk)) {
+        const event = parseFrame(frame);
+        if (isBeforeOutput(event)) continue;
+        return isError(event) ? event : null;
+      }
+      if (chunk === null) return null;
+    }
+    return null;
+  }
+
+  /** Returns all of the body as text, or null if it is too long to hold, or a list that a provider streams. */
+  async text(): Promise<string | null> {
+    let bytes = 0;
+    for (;;) {
+      const chunk = await this.#more();
+      if (chunk === null) return Buffer.concat(this.#held).toString("utf8");
+      bytes += chunk.length;
+      const isList = this.isOk && this.form === "json" && /^\s*\[/.test(decodeStart(this.#held[0]));
+      if (bytes > MAX_BODY_BYTES || isList) return null;
+    }
+  }
+
+  /** Hands on every byte as it came. To leave early ends the response. */
+  async *bytes(): AsyncGenerator<Uint8Array, void> {
+    try {
+      while (this.#held.length > 0) yield this.#held.shift() as Uint8Array;
+      while (!this.#ended) {
+        const next = await (this.#source as AsyncIterator<Uint8Array>).next();
+        if (next.done) this.#ended = true;
+        else yield next.value;
+      }
+      if (this.#fault !== null) throw this.#fault.error;
+    } finally {
+      this.drop();
+    }
+  }
+
+  /** Ends a response that is not handed on. */
+  drop(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    void Promise.resolve(this.#source?.return?.()).catch(() => {});
+  }
+
+  async #more(): Promise<Uint8Array | null> {
+    if (this.#ended || this.#source === null) return null;
+    try {
+      const next = await this.#source.next();
+      if (next.done) this.#ended = true;
+      else this.#held.push(next.value);
+      return next.done ? null : next.value;
+    } catch (error) {
+      // The caller sees where it broke off, after what came before.
+      this.#ended = true;
+      this.#fault = { error };
+      return null;
+    }
+  }
+}
+
+function decodeStart(chunk: Uint8Array | undefined): string {
+  return chunk === undefined ? "" : Buffer.from(chunk.subarray(0, 64)).toString("latin1");
+}
+
+/** The longest frame that is looked into. */
+const MAX_FRAME_CHARS = MAX_BODY_BYTES;
+
+/** Splits a stream of events into its frames. */
+class Frames {
+  readonly #decoder = new TextDecoder();
+  #pending = "";
+  #isLost = false;
+
+  /** Returns the frames that are complete with these bytes, each with its blank line. */
+  add(chunk: Uint8Array): string[] {
+    if (this.#isLost) return [];
+    return this.#take(this.#decoder.decode(chunk, { stream: true }));
+  }
+
+  /** Returns what is left at the end of the stream. */
+  end(): string[] {
+    const frames = this.#take(this.#decoder.decode());
+    const rest = this.#pending;
+    this.#pending = "";
+    return rest === "" ? frames : [...frames, rest];
+  }
+
+  #take(text: string): string[] {
+    // The end of a frame may be split between two chunks.
+    const from = Math.max(0, this.#pending.length - 3);
+    this.#pending += text;
+    if (!/\n\r?\n|\r\r/.test(from === 0 ? this.#pending : this.#pending.slice(from))) {
+      if (this.#pending.length > MAX_FRAME_CHARS) [this.#isLost, this.#pending] = [true, ""];
+      return [];
+    }
+    const frames = this.#pending.split(/(?<=\n\r?\n|\r\r)/);
+    const last = frames.at(-1) ?? "";
+    this.#pending = /(?:\n\r?\n|\r\r)$/.test(last) ? "" : (frames.pop() ?? "");
+    return frames;
+  }
+}
+
+/** Finds the usage in a stream while it passes. */
+export class UsageInStream {
+  readonly #frames = new Frames();
+  /** The input stands in the first frame that names usage, or in the last, the output in the last. */
+  #first: string | null = null;
+  #last: string | null = null;
+
+  add(chunk: Uint8Array): void {
+    for (const frame of this.#frames.add(chunk)) this.#look(frame);
+  }
+
+  end(): AnswerUsage {
+    for (const frame of this.#frames.end()) this.#look(frame);
+    const read = [this.#first, this.#last].map((frame) => (frame === null ? NO_USAGE : usageOf(parseFrame(frame))));
+    const most = (values: (number | null)[]) =>
+      values.reduce((max, value) => (value === null || (max ?? -1) > value ? max : value), null);
+    return {
+      inputTokens: most(read.map(({ inputTokens }) => inputTokens)),
+      outputTokens: most(read.map(({ outputTokens }) => outputTokens)),
+    };
+  }
+
+  #look(frame: string): void {
+    if (!frame.includes('"usage')) return;
+    this.#first ??= frame;
+    this.#last = frame;
+  }
+}
+
+const NO_USAGE: AnswerUsage = { inputTokens: null, outputTokens: null };
+
+/** Returns the usage that an answer or an event of one names. */
+export function usageOf(value: unknown): AnswerUsage {
+  if (!isRecord(value)) return NO_USAGE;
+  for (const holder of [value, value.message, value.response]) {
+    if (!isRecord(holder)) continue;
+    const given = holder.usage ?? holder.usageMetadata;
+    if (!isObject(given)) continue;
+    const usage = readUsage(given);
+    if (usage !== null) return { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens };
+    const { output_tokens: output } = given as { output_tokens?: unknown };
+    if (typeof output === "number") return { inputTokens: null, outputTokens: output };
+  }
+  return NO_USAGE;
+}

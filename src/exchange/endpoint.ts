@@ -1,0 +1,96 @@
+import type { JsonRecord } from "../values.ts";
+
+/** What of a request's body is read. Names are those of the body's fields. */
+export interface BodyShape {
+  wire: string;
+  messages: string;
+  /** The system prompt, the tools and what else a model reads besides the messages. */
+  beside: readonly string[];
+  /** Small fields that say something about the request. */
+  about: readonly string[];
+  /** Returns how many tokens the request reserves for the answer. */
+  answerTokens(body: JsonRecord): unknown;
+  /** True if the provider holds part of the conversation. Then only new results can be made shorter. */
+  isHeld(body: JsonRecord): boolean;
+}
+
+/** What an HTTP request asks of a model provider. */
+export interface Endpoint {
+  shape: BodyShape;
+  /** "answer": the model speaks. "count": the provider counts the tokens of such a request. */
+  asks: "answer" | "count";
+  /** The model that the path names. */
+  model: string | null;
+}
+
+const isSet = (value: unknown) => value !== undefined && value !== null;
+
+const openaiChat: BodyShape = {
+  wire: "openai-chat",
+  messages: "messages",
+  beside: ["tools", "functions", "response_format"],
+  about: ["model", "max_completion_tokens", "max_tokens"],
+  answerTokens: ({ max_completion_tokens, max_tokens }) => max_completion_tokens ?? max_tokens,
+  isHeld: () => false,
+};
+
+const openaiResponses: BodyShape = {
+  wire: "openai-responses",
+  messages: "input",
+  beside: ["instructions", "tools", "text"],
+  about: ["model", "max_output_tokens", "previous_response_id", "conversation"],
+  answerTokens: ({ max_output_tokens }) => max_output_tokens,
+  isHeld: ({ previous_response_id, conversation }) => isSet(previous_response_id) || isSet(conversation),
+};
+
+const anthropic: BodyShape = {
+  wire: "anthropic",
+  messages: "messages",
+  beside: ["system", "tools"],
+  about: ["model", "max_tokens", "thread"],
+  answerTokens: ({ max_tokens }) => max_tokens,
+  isHeld: ({ thread }) => isSet(thread) && (thread as JsonRecord).type !== "create",
+};
+
+const gemini: BodyShape = {
+  wire: "gemini",
+  messages: "contents",
+  beside: ["systemInstruction", "system_instruction", "tools"],
+  about: ["model", "generationConfig", "generation_config"],
+  answerTokens: ({ generationConfig, generation_config }) => {
+    const { maxOutputTokens, max_output_tokens } = (generationConfig ?? generation_config ?? {}) as JsonRecord;
+    return maxOutputTokens ?? max_output_tokens;
+  },
+  isHeld: () => false,
+};
+
+/** Paths by their ends: gateways, regions and Azure put other things before. The first group is the model. */
+const PATHS: readonly (readonly [RegExp, BodyShape, Endpoint["asks"]])[] = [
+  [/(?:\/deployments\/([^/]+))?\/chat\/completions$/, openaiChat, "answer"],
+  [/(?:\/deployments\/([^/]+))?\/responses$/, openaiResponses, "answer"],
+  [/\/responses\/input_tokens$/, openaiResponses, "count"],
+  [/\/messages$/, anthropic, "answer"],
+  [/\/messages\/count_tokens$/, anthropic, "count"],
+  [/\/publishers\/anthropic\/models\/([^/:]+):(?:rawPredict|streamRawPredict)$/, anthropic, "answer"],
+  [/\/([^/:]+):(?:generateContent|streamGenerateContent)$/, gemini, "answer"],
+  [/\/([^/:]+):countTokens$/, gemini, "count"],
+];
+
+/** Tells what a request asks for, by its method and URL or path. Returns null for everything that is no model's endpoint. */
+export function endpointOf(method: string, url: string): Endpoint | null {
+  if (method.toUpperCase() !== "POST") return null;
+  const [path = ""] = url.split(/[?#]/, 1);
+  for (const [pattern, shape, asks] of PATHS) {
+    const found = pattern.exec(path.replace(/\/+$/, ""));
+    if (found !== null) return { shape, asks, model: found[1] === undefined ? null : decoded(found[1]) };
+  }
+  return null;
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}

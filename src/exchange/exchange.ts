@@ -1,0 +1,349 @@
+import type { Recorder } from "../admit/recorder.ts";
+import type { Call, CallOptions, SendContext } from "../call/call-options.ts";
+import type { Policy } from "../contract/policy.ts";
+import { OverflowError } from "../errors.ts";
+import type { Access } from "../stages/mark/access.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
+import { Answer, type AnswerUsage, type ExchangeResponse, UsageInStream, usageOf } from "./answer.ts";
+import { type Endpoint, endpointOf } from "./endpoint.ts";
+import { BodyReader, type ExchangeBody, replaceSpans } from "./read-body.ts";
+import { readerOf } from "./tool-names.ts";
+import { writeList } from "./write-body.ts";
+
+/** One HTTP request to a model provider, as a client made it. */
+export interface ExchangeRequest {
+  method: string;
+  /** The URL or its path. */
+  url: string;
+  headers: { get(name: string): string | null };
+  /** All of the body. It must not be changed later. Null if there is none. */
+  body: Uint8Array | null;
+  signal?: AbortSignal | undefined;
+}
+
+/** What is known when a body is sent. */
+export interface ExchangeContext extends Pick<SendContext, "signal" | "attempt"> {
+  /** False if the body is the one that came. */
+  isChanged: boolean;
+}
+
+/** Sends a body to the provider. Headers are the caller's; those whose name begins with `x-spillway` are left out. */
+export type ExchangeSend<R extends ExchangeResponse> = (
+  body: Uint8Array | null,
+  context: ExchangeContext,
+) => Promise<R>;
+
+/** Options of one exchange. */
+export interface ExchangeOptions
+  extends Pick<
+    CallOptions,
+    | "session"
+    | "window"
+    | "pruning"
+    | "ladder"
+    | "compactor"
+    | "media"
+    | "whenPartlyRead"
+    | "provider"
+    | "rules"
+    | "deadlineMs"
+  > {}
+
+/** What the client gets. */
+export interface Exchanged<R extends ExchangeResponse> {
+  /** The provider's response: its status and headers. Its body is read already. */
+  response: R;
+  /** The bytes of the body, as they come. To leave early ends the provider's response. */
+  body: AsyncIterable<Uint8Array> | null;
+  /** True if the body is not the provider's to the byte, so that its length may be another. */
+  isChanged: boolean;
+  /** True if the request was refused for its size whatever was tried. To send it again would not help. */
+  isFinal: boolean;
+}
+
+/**
+ * One exchange with a model provider. The request goes through `call`: results over their limits are clamped and kept, old
+ * ones are pruned, and if the provider refuses for size, it is sent again before the client sees any output. What is not a
+ * request to a model, and what cannot be read, passes as it came.
+ */
+export type Exchange = <R extends ExchangeResponse>(
+  request: ExchangeRequest,
+  send: ExchangeSend<R>,
+  options?: ExchangeOptions,
+) => Promise<Exchanged<R>>;
+
+/** What exchanges work with. Nothing is looked up. */
+export interface ExchangePorts {
+  policy: Policy;
+  call: Call;
+  /** How the reader of markers gets at the rest, as far as its tools let it. */
+  access: Access;
+  recorder: Recorder;
+  now(): number;
+}
+
+/** Makes the function that passes requests on. */
+export function newExchange(ports: ExchangePorts): Exchange {
+  const exchanges = new Exchanges(ports);
+  return (request, send, options = {}) => exchanges.pass(request, send, options);
+}
+
+class Exchanges {
+  readonly #ports: ExchangePorts;
+  readonly #bodies = new BodyReader({
+    maxBytes: NUMBERS.exchangeBodyBytes.default,
+    maxBodies: NUMBERS.pruneConversations.default,
+  });
+
+  constructor(ports: ExchangePorts) {
+    this.#ports = ports;
+  }
+
+  async pass<R extends ExchangeResponse>(
+    request: ExchangeRequest,
+    send: ExchangeSend<R>,
+    options: ExchangeOptions,
+  ): Promise<Exchanged<R>> {
+    const { method, url, headers, body: bytes } = request;
+    const isOff = this.#ports.policy.profile === "off" || headers.get("x-spillway")?.trim().toLowerCase() === "off";
+    const endpoint = isOff || !isJson(headers) ? null : endpointOf(method, url);
+    const body = endpoint === null || bytes === null ? null : this.#bodies.read(bytes, endpoint.shape);
+    if (endpoint === null || body === null) {
+      const answer = new Answer(await this.#plainly(request, send));
+      return endpoint === null ? handedOn(answer) : this.#tapped(answer, { endpoint, model: endpoint.model }, 1);
+    }
+    return this.#answer(request, send, options, { endpoint, body });
+  }
+
+  #plainly<R extends ExchangeResponse>({ body, signal }: ExchangeRequest, send: ExchangeSend<R>): Promise<R> {
+    return send(body, { signal: signal ?? new AbortController().signal, attempt: 1, isChanged: false });
+  }
+
+  async #answer<R extends ExchangeResponse>(
+    request: ExchangeRequest,
+    send: ExchangeSend<R>,
+    options: ExchangeOptions,
+    { endpoint, body }: { endpoint: Endpoint; body: ExchangeBody },
+  ): Promise<Exchanged<R>> {
+    const { shape, asks } = endpoint;
+    const sending = new Sending(body, asks, send);
+    const about = this.#about(request, options, { endpoint, body });
+    const toModel = { endpoint, model: about.model ?? null, session: about.session };
+    try {
+      const { answer, usage } = await this.#ports.call(body.messages, sending.send, {
+        ...options,
+        ...about,
+        wire: shape.wire,
+        // Nobody can shorten here what the provider holds.
+        ...(shape.isHeld(body.about) && { pruning: { ...options.pruning, mode: "off" as const }, ladder: CLAMP_ONLY }),
+      });
+      sending.dropOthers(answer);
+      return this.#tapped(answer, toModel, sending.sends, usage);
+    } catch (error) {
+      const isFinal = error instanceof OverflowError;
+      const answer = sending.answerOf(isFinal ? error.cause : error);
+      if (answer !== null) {
+        sending.dropOthers(answer);
+        return { ...handedOn(answer), isFinal };
+      }
+      if (sending.sends > 0 || request.signal?.aborted) throw error;
+      // A fault of ours must not keep a request from being sent.
+      return this.#tapped(new Answer(await this.#plainly(request, send)), toModel, 1);
+    }
+  }
+
+  #about(
+    { headers, signal }: ExchangeRequest,
+    { session }: ExchangeOptions,
+    { endpoint, body }: Pick<Asked, "endpoint" | "body">,
+  ) {
+    const { model = endpoint.model } = body.about;
+    const answerTokens = endpoint.shape.answerTokens(body.about);
+    return {
+      session: headers.get("x-spillway-session")?.trim() || session,
+      model: typeof model === "string" ? model : undefined,
+      systemAndTools: body.beside,
+      answerTokens: typeof answerTokens === "number" && answerTokens >= 0 ? answerTokens : undefined,
+      reader: readerOf(body.beside, this.#ports.access),
+      signal,
+    };
+  }
+
+  /** Hands an answer on, and records what it cost. */
+  #tapped<R extends ExchangeResponse>(
+    answer: Answer<R>,
+    about: { endpoint: Endpoint; model: string | null; session?: string | undefined },
+    sends: number,
+    known?: AnswerUsage,
+  ): Exchanged<R> {
+    const { endpoint, model, session = null } = about;
+    if (!answer.isOk || endpoint.asks === "count") return handedOn(answer);
+    const record = (usage: AnswerUsage) => {
+      const more = { wire: endpoint.shape.wire, model, sends, isStreamed: answer.form === "events", ...usage };
+      const none = { tool: null, call: null, artifact: null, receipt: null };
+      const atMs = this.#ports.now();
+      void this.#ports.recorder.event({ kind: "request-answered", atMs, session, ...none, more }).catch(() => {});
+    };
+    if (answer.form === "events") return handedOn(answer, tap(answer.bytes(), record));
+    record(known ?? { inputTokens: null, outputTokens: null });
+    return handedOn(answer);
+  }
+}
+
+interface Asked {
+  endpoint: Endpoint;
+  body: ExchangeBody;
+}
+
+/** The rungs that change only new results. */
+const CLAMP_ONLY = ["clamp-results", "drop-media", "reclamp"] as const;
+
+function isJson(headers: ExchangeRequest["headers"]): boolean {
+  const encoding = headers.get("content-encoding");
+  return /^$|\bjson\b/.test(headers.get("content-type") ?? "") && (encoding === null || encoding === "identity");
+}
+
+function handedOn<R extends ExchangeResponse>(
+  answer: Answer<R>,
+  body: AsyncIterable<Uint8Array> = answer.bytes(),
+): Exchanged<R> {
+  const { response } = answer;
+  return { response, body: response.body === null ? null : body, isChanged: false, isFinal: false };
+}
+
+async function* tap(bytes: AsyncIterable<Uint8Array>, record: (usage: AnswerUsage) => void) {
+  const usage = new UsageInStream();
+  try {
+    for await (const chunk of bytes) {
+      yield chunk;
+      usage.add(chunk);
+    }
+  } finally {
+    record(usage.end());
+  }
+}
+
+/** An answer as `call` looks at it: what it says about sizes, never what it says. */
+interface Reply<R extends ExchangeResponse> {
+  answer: Answer<R>;
+  usage?: AnswerUsage;
+}
+
+/** A response that is an error, as `call` reads it to tell why. */
+class Refused {
+  readonly status: number;
+  readonly url: string | undefined;
+  readonly body: string | undefined;
+  readonly error: unknown;
+
+  constructor({ status, url }: ExchangeResponse, said: { body?: string; error?: unknown }) {
+    this.status = status;
+    this.url = url === "" ? undefined : url;
+    this.body = said.body;
+    this.error = said.error;
+  }
+}
+
+/** If an answer counts fewer tokens than one for so many bytes of the request, `call` should look at it. */
+const MOST_BYTES_A_TOKEN = 12;
+
+/** The sends of one request. */
+class Sending<R extends ExchangeResponse> {
+  sends = 0;
+  readonly #body: ExchangeBody;
+  readonly #asks: Endpoint["asks"];
+  readonly #send: ExchangeSend<R>;
+  readonly #answers: Answer<R>[] = [];
+  readonly #refusals = new Map<unknown, Answer<R>>();
+
+  constructor(body: ExchangeBody, asks: Endpoint["asks"], send: ExchangeSend<R>) {
+    this.#body = body;
+    this.#asks = asks;
+    this.#send = send;
+  }
+
+  readonly send = async (messages: unknown[], { signal, attempt, began }: SendContext): Promise<Reply<R>> => {
+    const { bytes, list } = this.#body;
+    const isChanged = !isSameList(messages, this.#body.messages);
+    const sent = isChanged ? replaceSpans(bytes, [{ span: list, pieces: writeList(this.#body, messages) }]) : bytes;
+    this.sends++;
+    const answer = new Answer(await this.#send(sent, { signal, attempt, isChanged }));
+    this.#answers.push(answer);
+    if (!answer.isOk) {
+      const body = await answer.text();
+      if (body !== null) this.#refuse(answer, { body });
+    } else if (answer.form === "events") {
+      const error = await answer.firstError();
+      if (error !== null) this.#refuse(answer, { error });
+    } else if (answer.form === "json" && this.#asks === "answer") {
+      const reply = replyOf(answer, await answer.text());
+      if (isPlain(reply, sent.length)) began();
+      return reply;
+    }
+    began();
+    return { answer };
+  };
+
+  /** Returns the response that this refusal stands for, or null if it is something else. */
+  answerOf(refusal: unknown): Answer<R> | null {
+    return this.#refusals.get(refusal) ?? null;
+  }
+
+  #refuse(answer: Answer<R>, said: { body?: string; error?: unknown }): never {
+    const refused = new Refused(answer.response, said);
+    this.#refusals.set(refused, answer);
+    throw refused;
+  }
+
+  /** Ends all responses but the one that is handed on. */
+  dropOthers(kept: Answer<R>): void {
+    for (const answer of this.#answers) if (answer !== kept) answer.drop();
+  }
+}
+
+function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((message, at) => message === other[at]);
+}
+
+/** The fields of an answer that `call` reads. */
+const ABOUT_ANSWER = ["usage", "usageMetadata", "stop_reason", "incomplete_details", "choices", "candidates", "error"];
+
+function replyOf<R extends ExchangeResponse>(
+  answer: Answer<R>,
+  text: string | null,
+): Reply<R> & Record<string, unknown> {
+  const parsed = parsedAnswer(text);
+  const about = ABOUT_ANSWER.flatMap((name) => (parsed[name] === undefined ? [] : [[name, parsed[name]]]));
+  // The status of a response that failed is a word; that of ours is a number.
+  const isFailed = parsed.status === "failed" && { status: "failed" };
+  const said: Record<string, unknown> = Object.fromEntries(about);
+  return { ...said, ...isFailed, answer, usage: usageOf(parsed) };
+}
+
+function parsedAnswer(text: string | null): Record<string, unknown> {
+  try {
+    const parsed: unknown = text === null ? null : JSON.parse(text);
+    return typeof parsed === "object" && parsed !== null ? (parsed as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Whether an answer has nothing odd: it did not end for its length, and the provider counted about what was sent. */
+function isPlain(reply: Reply<ExchangeResponse> & Record<string, unknown>, bytes: number): boolean {
+  const about = JSON.stringify([
+    reply.stop_reason,
+    reply.incomplete_details,
+    endings(reply.choices ?? reply.candidates),
+  ]);
+  const isCutOff = /length|max_tokens|max_output|window|error/i.test(about) || reply.status === "failed";
+  const { inputTokens = null } = reply.usage ?? {};
+  return !isCutOff && (inputTokens === null || inputTokens * MOST_BYTES_A_TOKEN >= bytes);
+}
+
+function endings(choices: unknown): unknown[] {
+  if (!Array.isArray(choices)) return [];
+  return choices.map((choice: { finish_reason?: unknown; finishReason?: unknown } | null) => {
+    return choice?.finish_reason ?? choice?.finishReason;
+  });
+}
