@@ -29,7 +29,7 @@ const load = async (file) => {
   return import(`data:text/javascript;base64,${Buffer.from(built.outputFiles[0].contents).toString("base64")}`);
 };
 const { tokenClasses } = await load("estimate-tokens.ts");
-const { tokenSamples, seededRandom } = await load("token-samples.ts");
+const { tokenSamples, seededRandom } = await load("../../../test/token-samples.ts");
 const firstWideClass = tokenClasses.findIndex(({ name }) => name === "latin");
 const runOf = ({ name, run }) => run ?? name;
 const classes = new Uint8Array(0x10000).fill(tokenClasses.length - 1);

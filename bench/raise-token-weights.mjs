@@ -22,7 +22,7 @@ const load = async (file) => {
   return import(`data:text/javascript;base64,${Buffer.from(built.outputFiles[0].contents).toString("base64")}`);
 };
 const { tokenClasses, spreadOf, groupOf } = await load("estimate-tokens.ts");
-const { oddShapes, tokenSamples } = await load("token-samples.ts");
+const { oddShapes, tokenSamples } = await load("../../../test/token-samples.ts");
 const { placeWeights, joinWeights, mixWeights, changeWeight } = await load("token-weights.ts");
 
 const claudeCounter = new Tokenizer({ ...claude, special_tokens: {} });

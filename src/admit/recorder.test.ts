@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
+import { redactAll } from "../../test/redact-chunks.ts";
 import type { SpillwayEvent } from "../contract/event.ts";
 import type { CutFields } from "../extend.ts";
 import { createSpillway, type SpillwayOptions } from "../index.ts";
@@ -7,7 +8,6 @@ import { mayHoldSecret } from "../stages/record/events.ts";
 import { defaultRules } from "../stages/redact/default-rules.ts";
 import { memoryLedger } from "../storage/ledgers/memory.ts";
 import { memoryStore } from "../storage/stores/memory.ts";
-import { redactAll } from "../testing/redact-chunks.ts";
 import { type Redaction, redactionOf, safeNames } from "./redaction.ts";
 
 const make = (options: SpillwayOptions = {}) =>

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { seededRandom, tokenSamples } from "../../test/token-samples.ts";
 import { SpillwayError } from "../errors.ts";
-import { seededRandom, tokenSamples } from "../stages/measure/token-samples.ts";
 import { loadExactCounter } from "./exact-token-counter.ts";
 
 const oracle = (text: string): number => countTokens(text, { disallowedSpecial: new Set() });

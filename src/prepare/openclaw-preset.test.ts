@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { seededRandom } from "../../test/token-samples.ts";
 import type { PruningInput } from "../contract/policy.ts";
 import { createSpillway } from "../index.ts";
-import { seededRandom } from "../stages/measure/token-samples.ts";
 import { memoryStore } from "../storage/stores/memory.ts";
 
 // OpenClaw's published rules of session pruning, written out from their description: nothing of ours is used. Before each

@@ -6,8 +6,8 @@ import fc from "fast-check";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
 import { corpusFolder } from "../../../test/corpus.ts";
+import { oddShapes, tokenSamples } from "../../../test/token-samples.ts";
 import { estimateCounter, groupOf, spreadOf, tokenClasses } from "./estimate-tokens.ts";
-import { oddShapes, tokenSamples } from "./token-samples.ts";
 import { joinWeights, placeWeights } from "./token-weights.ts";
 
 const { count, maxBytesPerToken } = estimateCounter;

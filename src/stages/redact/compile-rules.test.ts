@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { redactAll, redactChunks } from "../../../test/redact-chunks.ts";
 import { SpillwayError } from "../../errors.ts";
-import { redactAll, redactChunks } from "../../testing/redact-chunks.ts";
 import { compileRules } from "./compile-rules.ts";
 import type { RuleInput } from "./redaction-rule.ts";
 

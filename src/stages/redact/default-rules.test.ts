@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { redactAll, redactChunks } from "../../testing/redact-chunks.ts";
-import { seededRandom } from "../measure/token-samples.ts";
+import { redactAll, redactChunks } from "../../../test/redact-chunks.ts";
+import { seededRandom } from "../../../test/token-samples.ts";
 import { compileRules } from "./compile-rules.ts";
 import { defaultRules, ruleRows } from "./default-rules.ts";
 import { useNativeHeads } from "./find-heads.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { compileHeads } from "../../../scripts/compile-heads.mjs";
-import { redactAll } from "../../testing/redact-chunks.ts";
+import { redactAll } from "../../../test/redact-chunks.ts";
 import { compileRules } from "./compile-rules.ts";
 import { defaultRules } from "./default-rules.ts";
 import { findHeads, prefilterOf, useNativeHeads } from "./find-heads.ts";

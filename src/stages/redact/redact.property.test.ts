@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { redactAll, redactChunks } from "../../testing/redact-chunks.ts";
+import { redactAll, redactChunks } from "../../../test/redact-chunks.ts";
 import { defaultRules } from "./default-rules.ts";
 
 const LOWER = "abcdefghijklmnopqrstuvwxyz";

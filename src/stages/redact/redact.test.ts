@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { redactAll, redactChunks } from "../../testing/redact-chunks.ts";
+import { redactAll, redactChunks } from "../../../test/redact-chunks.ts";
 import { compileRules } from "./compile-rules.ts";
 import { defaultRules } from "./default-rules.ts";
 import { startRedact } from "./redact.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { arbitraryDocument, checkExcerpt, records } from "../../../../test/json-excerpt.ts";
 import { chunked, lent } from "../../../testing/arbitrary.ts";
-import { arbitraryDocument, checkExcerpt, records } from "../../../testing/json-excerpt.ts";
 import { JsonBuilder } from "./build-json.ts";
 import { heldBytes, isMember, type JsonGroup, type JsonMember, type JsonNode } from "./json-node.ts";
 import { JsonLexer } from "./lex-json.ts";

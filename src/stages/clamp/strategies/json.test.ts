@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { arbitraryDocument, checkExcerpt } from "../../../../test/json-excerpt.ts";
 import { clampText } from "../../../admit/clamp-text.ts";
 import type { Limits } from "../../../contract/limits.ts";
-import { arbitraryDocument, checkExcerpt } from "../../../testing/json-excerpt.ts";
 
 const LIMIT = fc.oneof(fc.integer({ min: 150, max: 900 }), fc.integer({ min: 300, max: 6000 }));
 const LIMITS = fc.oneof(

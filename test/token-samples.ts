@@ -1,5 +1,4 @@
-// Texts of many kinds for the estimate's test, and for the script that learns its weights. They are not part of the
-// package.
+// Texts of many kinds for the test of the token estimate, and for the script that learns its weights.
 
 /** Prose about a failed build, one paragraph in each language. */
 const prose: Record<string, string> = {

@@ -1,6 +1,6 @@
-import { startRedact } from "../stages/redact/redact.ts";
-import type { RedactionRule } from "../stages/redact/redaction-rule.ts";
-import { lent } from "./arbitrary.ts";
+import { startRedact } from "../src/stages/redact/redact.ts";
+import type { RedactionRule } from "../src/stages/redact/redaction-rule.ts";
+import { lent } from "../src/testing/arbitrary.ts";
 
 /** The redacted text, with one character for each byte, and what `end` returned. */
 export interface Redacted {
