@@ -72,29 +72,6 @@ export function doubling(count: number, most: number): number {
   return step < most ? step : most;
 }
 
-const A1 = CONTEXT_AT[1] as number;
-const A2 = CONTEXT_AT[2] as number;
-const A3 = CONTEXT_AT[3] as number;
-const A4 = CONTEXT_AT[4] as number;
-const A5 = CONTEXT_AT[5] as number;
-const A6 = CONTEXT_AT[6] as number;
-const A7 = CONTEXT_AT[7] as number;
-const A8 = CONTEXT_AT[8] as number;
-const A9 = CONTEXT_AT[9] as number;
-const A10 = CONTEXT_AT[10] as number;
-const A11 = CONTEXT_AT[11] as number;
-const A12 = CONTEXT_AT[12] as number;
-const A13 = CONTEXT_AT[13] as number;
-const A14 = CONTEXT_AT[14] as number;
-const A15 = CONTEXT_AT[15] as number;
-const A16 = CONTEXT_AT[16] as number;
-const A17 = CONTEXT_AT[17] as number;
-const A18 = CONTEXT_AT[18] as number;
-const A19 = CONTEXT_AT[19] as number;
-const A20 = CONTEXT_AT[20] as number;
-const A21 = CONTEXT_AT[21] as number;
-const A22 = CONTEXT_AT[22] as number;
-
 /** Lines looked at before and after each. */
 export const REACH = 20;
 /** A level from which a line is strong. */
@@ -104,11 +81,31 @@ export const LIVELY = 10;
 /** The score of a line with no such line around: too low to matter beside others. */
 const QUIET_SCORE = -7.2;
 
-/** Looks at lines in their surroundings, one after another. */
-export class Context {
-  /** The features of the line looked at last. */
+/** What is known of one line, a step of each group in their order, and what that is worth. */
+class Steps {
+  /** The steps of the line looked at last. */
   readonly features = new Uint16Array(32);
   count = 0;
+  readonly #firstGroup: number;
+
+  constructor(firstGroup: number) {
+    this.#firstGroup = firstGroup;
+  }
+
+  /** Adds the step of the next group. */
+  put(step: number): void {
+    this.features[this.count] = (CONTEXT_AT[this.#firstGroup + this.count++] as number) + step;
+  }
+
+  score(): number {
+    let score = 0;
+    for (let at = 0; at < this.count; at++) score += CONTEXT_WEIGHTS[this.features[at] as number] as number;
+    return score;
+  }
+}
+
+/** Looks at lines in their surroundings, one after another. */
+export class Context extends Steps {
   #sinceHeader = 1 << 20;
   #sinceCommand = 1 << 20;
   #strongSince = 0;
@@ -119,6 +116,10 @@ export class Context {
   #paragraph = 0;
   #paragraphFirst = 0;
   #paragraphLevel = 0;
+
+  constructor() {
+    super(0);
+  }
 
   /**
    * The score of row `row` of a store with `last` rows. `seen` is how often its shape came before. If `quiet`, no lively
@@ -136,28 +137,33 @@ export class Context {
     }
     const near = strongIn(store, row - 5, row + 5, last);
     const around = strongIn(store, row - 15, row + 15, last);
-    const { features } = this;
-    features[0] = own;
-    if (row >= REACH && row + REACH < last) this.#levelsInside(store, row);
-    else this.#levelsAtEdge(level, row, last);
-    this.#lookAhead(store, row, last);
-    features[10] = A10 + (this.#paragraph === 0 ? 0 : this.#paragraphFirst >> 1);
-    features[11] = A11 + doubling(this.#paragraph, 6);
-    features[13] = A13 + (parentLevel(store, row) >> 1);
-    features[14] = A14 + doubling(this.#sinceHeader, 9);
-    features[15] = A15 + (this.#frames === 0 ? 0 : this.#sinceFrames === 0 ? 1 + doubling(this.#frames - 1, 4) : 6);
-    features[16] = A16 + (near > 7 ? 7 : near);
-    features[17] = A17 + (around < 5 ? around : around < 8 ? 5 : around < 14 ? 6 : 7);
-    features[18] = A18 + doubling(this.#sinceCommand, 8);
-    features[19] = A19 + doubling(this.#strongSince, 6);
-    features[20] = A20 + (this.#failed > 3 ? 3 : this.#failed);
-    features[21] = A21 + doubling(this.#good, 4);
-    features[22] = A22 + doubling(seen, 7);
-    this.count = 23;
+    const ahead = paragraphAhead(store, row, last);
+    this.count = 0;
+    this.put(own);
+    this.put(highest(level, row - 1, row, last) >> 1);
+    this.put(highest(level, row + 1, row + 2, last) >> 1);
+    this.put(highest(level, row - 3, row - 1, last) >> 1);
+    this.put(highest(level, row + 2, row + 4, last) >> 1);
+    this.put(highest(level, row - 8, row - 3, last) >> 1);
+    this.put(highest(level, row + 4, row + 9, last) >> 1);
+    this.put(highest(level, row - 20, row - 8, last) >> 1);
+    this.put(highest(level, row + 9, row + 21, last) >> 1);
+    this.put(Math.max(this.#paragraphLevel, highest(level, row + 1, row + 1 + ahead, last)) >> 1);
+    this.put(this.#paragraph === 0 ? 0 : this.#paragraphFirst >> 1);
+    this.put(doubling(this.#paragraph, 6));
+    this.put(doubling(ahead, 6));
+    this.put(parentLevel(store, row) >> 1);
+    this.put(doubling(this.#sinceHeader, 9));
+    this.put(this.#frames === 0 ? 0 : this.#sinceFrames === 0 ? 1 + doubling(this.#frames - 1, 4) : 6);
+    this.put(near > 7 ? 7 : near);
+    this.put(around < 5 ? around : around < 8 ? 5 : around < 14 ? 6 : 7);
+    this.put(doubling(this.#sinceCommand, 8));
+    this.put(doubling(this.#strongSince, 6));
+    this.put(this.#failed > 3 ? 3 : this.#failed);
+    this.put(doubling(this.#good, 4));
+    this.put(doubling(seen, 7));
     this.#pass(flag, own);
-    let score = 0;
-    for (let at = 0; at < this.count; at++) score += CONTEXT_WEIGHTS[features[at] as number] as number;
-    return score;
+    return this.score();
   }
 
   /** Takes in what the line itself changes: its paragraph, the command it begins, the header or the frames it is in. */
@@ -178,48 +184,6 @@ export class Context {
       this.#frames++;
       this.#sinceFrames = 0;
     } else if (this.#sinceFrames > 2) this.#frames = 0;
-  }
-
-  /** The highest level of the row's paragraph, and how many lines of it are still to come. */
-  #lookAhead({ level, flags }: UnitStore, row: number, last: number): void {
-    let highestLevel = this.#paragraphLevel;
-    let ahead = 0;
-    const to = last < row + REACH + 1 ? last : row + REACH + 1;
-    if (((flags[row] as number) & IS_BLANK) === 0) {
-      for (let at = row + 1; at < to && ((flags[at] as number) & IS_BLANK) === 0; at++) {
-        ahead++;
-        if ((level[at] as number) > highestLevel) highestLevel = level[at] as number;
-      }
-    }
-    this.features[9] = A9 + (highestLevel >> 1);
-    this.features[12] = A12 + doubling(ahead, 6);
-  }
-
-  /** The levels around a row that has enough rows on both sides. */
-  #levelsInside({ level, recentLevel }: UnitStore, row: number): void {
-    const { features } = this;
-    const of = (at: number) => level[at] as number;
-    const upTo = (at: number) => recentLevel[at] as number;
-    features[1] = A1 + (of(row - 1) >> 1);
-    features[2] = A2 + (of(row + 1) >> 1);
-    features[3] = A3 + (higher(of(row - 3), of(row - 2)) >> 1);
-    features[4] = A4 + (higher(of(row + 2), of(row + 3)) >> 1);
-    features[5] = A5 + (higher(of(row - 8), upTo(row - 4)) >> 1);
-    features[6] = A6 + (higher(upTo(row + 7), of(row + 8)) >> 1);
-    features[7] = A7 + (higher(higher(upTo(row - 17), upTo(row - 13)), upTo(row - 9)) >> 1);
-    features[8] = A8 + (higher(higher(upTo(row + 12), upTo(row + 16)), upTo(row + 20)) >> 1);
-  }
-
-  #levelsAtEdge(level: Uint8Array, row: number, last: number): void {
-    const { features } = this;
-    features[1] = A1 + (highest(level, row - 1, row, last) >> 1);
-    features[2] = A2 + (highest(level, row + 1, row + 2, last) >> 1);
-    features[3] = A3 + (highest(level, row - 3, row - 1, last) >> 1);
-    features[4] = A4 + (highest(level, row + 2, row + 4, last) >> 1);
-    features[5] = A5 + (highest(level, row - 8, row - 3, last) >> 1);
-    features[6] = A6 + (highest(level, row + 4, row + 9, last) >> 1);
-    features[7] = A7 + (highest(level, row - 20, row - 8, last) >> 1);
-    features[8] = A8 + (highest(level, row + 9, row + 21, last) >> 1);
   }
 
   /** What is known to the lines after this one. */
@@ -249,8 +213,13 @@ function parentLevel({ indent, flags, level }: UnitStore, row: number): number {
   return 32;
 }
 
-function higher(a: number, b: number): number {
-  return a > b ? a : b;
+/** How many lines of a row's paragraph are still to come, as far as it is looked. */
+function paragraphAhead({ flags }: UnitStore, row: number, last: number): number {
+  if (((flags[row] as number) & IS_BLANK) !== 0) return 0;
+  const to = last < row + REACH + 1 ? last : row + REACH + 1;
+  let at = row + 1;
+  while (at < to && ((flags[at] as number) & IS_BLANK) === 0) at++;
+  return at - row - 1;
 }
 
 /** The highest level of rows [from, to), as far as they are there. */
@@ -281,14 +250,13 @@ export interface Whole {
 }
 
 /** Looks at lines once the output ended; rows are to be asked for in order. */
-export class LateContext {
-  readonly features = new Uint16Array(16);
-  count = 0;
+export class LateContext extends Steps {
   readonly #whole: Whole;
   #nextFailed = 0;
   #nextGood = 0;
 
   constructor(whole: Whole) {
+    super(LATE_GROUP);
     this.#whole = whole;
   }
 
@@ -301,29 +269,23 @@ export class LateContext {
     const nextGood = this.#nextGood < good.length ? (good[this.#nextGood] as number) : -1;
     const own = store.level[row] as number;
     this.count = 0;
-    let group = LATE_GROUP;
-    const put = (step: number) => {
-      this.features[this.count++] = (CONTEXT_AT[group++] as number) + step;
-    };
     const charsLeft = chars - (store.charsBefore[row] as number);
-    put(Math.min(12, Math.max(0, 32 - Math.clz32(Math.min(charsLeft, 1 << 30) >> 7))));
-    put(doubling(units - 1 - sequence, 10));
-    put(Math.min(9, Math.floor((10 * sequence) / units)));
-    put(nextFailed === -1 ? 11 : doubling(nextFailed - sequence, 10));
-    put(
+    this.put(Math.min(12, Math.max(0, 32 - Math.clz32(Math.min(charsLeft, 1 << 30) >> 7))));
+    this.put(doubling(units - 1 - sequence, 10));
+    this.put(Math.min(9, Math.floor((10 * sequence) / units)));
+    this.put(nextFailed === -1 ? 11 : doubling(nextFailed - sequence, 10));
+    this.put(
       nextFailed === -1 && nextGood === -1
         ? 0
         : nextFailed === -1 || (nextGood !== -1 && nextGood < nextFailed)
           ? 1
           : 2,
     );
-    put(doubling(shapes.of(store.shapeSlot[row] as number) - 1, 7));
-    put(doubling(starts.of(store.startSlot[row] as number) - 1, 7));
-    put(Math.min(8, (32 - Math.clz32(ranks[own] as number)) >> 1));
-    put(Math.min(4, (32 - Math.clz32(strong)) >> 1) * 8 + (own >> 2));
-    put(Math.min(2, store.failedBefore[row] as number) * 8 + (own >> 2));
-    let score = 0;
-    for (let at = 0; at < this.count; at++) score += CONTEXT_WEIGHTS[this.features[at] as number] as number;
-    return score;
+    this.put(doubling(shapes.of(store.shapeSlot[row] as number) - 1, 7));
+    this.put(doubling(starts.of(store.startSlot[row] as number) - 1, 7));
+    this.put(Math.min(8, (32 - Math.clz32(ranks[own] as number)) >> 1));
+    this.put(Math.min(4, (32 - Math.clz32(strong)) >> 1) * 8 + (own >> 2));
+    this.put(Math.min(2, store.failedBefore[row] as number) * 8 + (own >> 2));
+    return this.score();
   }
 }

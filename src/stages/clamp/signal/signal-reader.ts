@@ -233,7 +233,7 @@ export class SignalReader {
     store.charsBefore[row] = this.#chars;
     store.kind[row] = kind;
     store.flags[row] = flags;
-    store.setLevel(row, level);
+    store.level[row] = level;
     store.indent[row] = scan.indent > 255 ? 255 : scan.indent;
     store.textHash[row] = scan.textHash;
     store.lineScore[row] = scan.score;

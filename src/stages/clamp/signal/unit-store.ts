@@ -52,8 +52,6 @@ export class UnitStore {
   kind = new Uint8Array(FIRST_UNITS);
   flags = new Uint16Array(FIRST_UNITS);
   level = new Uint8Array(FIRST_UNITS);
-  /** The highest level of it and the three before it, as they came. */
-  recentLevel = new Uint8Array(FIRST_UNITS);
   indent = new Uint8Array(FIRST_UNITS);
   shapeSlot = new Uint16Array(FIRST_UNITS);
   startSlot = new Uint16Array(FIRST_UNITS);
@@ -97,16 +95,6 @@ export class UnitStore {
     return row;
   }
 
-  setLevel(row: number, level: number): void {
-    this.level[row] = level;
-    let recent = level;
-    for (let at = row < 3 ? 0 : row - 3; at < row; at++) {
-      const before = this.level[at] as number;
-      if (before > recent) recent = before;
-    }
-    this.recentLevel[row] = recent;
-  }
-
   #makeRoom(needed: number): void {
     if (needed <= this.bytes.length) return;
     const larger = new Uint8Array(Math.max(needed, Math.ceil(this.bytes.length * 1.5)));
@@ -138,7 +126,7 @@ export class UnitStore {
     );
     moveInt32([this.textHash, this.trace, this.strongBefore], rows, count);
     moveFloat64([this.from, this.to, this.line, this.sourceCharsBefore, this.charsBefore], rows, count);
-    moveUint8([this.kind, this.level, this.recentLevel, this.indent, this.failedBefore], rows, count);
+    moveUint8([this.kind, this.level, this.indent, this.failedBefore], rows, count);
     moveUint16([this.flags, this.shapeSlot, this.startSlot], rows, count);
     moveFloat32([this.lineScore, this.score], rows, count);
     this.length = count;
@@ -167,7 +155,6 @@ export class UnitStore {
     this.kind = larger(Uint8Array, this.kind);
     this.flags = larger(Uint16Array, this.flags);
     this.level = larger(Uint8Array, this.level);
-    this.recentLevel = larger(Uint8Array, this.recentLevel);
     this.indent = larger(Uint8Array, this.indent);
     this.shapeSlot = larger(Uint16Array, this.shapeSlot);
     this.startSlot = larger(Uint16Array, this.startSlot);
