@@ -1,5 +1,5 @@
 import { decode } from "../fit.ts";
-import { F_COLON_END, F_FILE_LINE } from "./line-features.ts";
+import { FLAG } from "./line-features.ts";
 import type { LineScan } from "./scan-line.ts";
 import { IS_BLANK, IS_FRAME, IS_MESSAGE, REWRITTEN, type UnitStore } from "./unit-store.ts";
 
@@ -37,9 +37,9 @@ export class TraceFinder {
     const flags = store.flags[row] as number;
     if ((flags & IS_BLANK) !== 0 || (store.kind[row] as number) > REWRITTEN) return;
     const isFrame = (flags & IS_FRAME) !== 0;
-    const isWeak = scan.indent > 0 && scan.has(F_FILE_LINE);
+    const isWeak = scan.indent > 0 && scan.has(FLAG["file:line"]);
     const isOpen = ++this.#since <= REACH;
-    const isHeader = !isFrame && scan.has(F_COLON_END) && HEADER.test(textOf(store, row));
+    const isHeader = !isFrame && scan.has(FLAG["colon end"]) && HEADER.test(textOf(store, row));
     if (isFrame || isHeader || (isWeak && (isOpen || this.#wasWeak))) {
       // Of lines that only name a place in a file it takes two to make a trace.
       if (!isOpen || isHeader) this.#open(store, isFrame || isHeader ? row : row - 1);

@@ -1,47 +1,4 @@
-import {
-  AT,
-  BUILD,
-  CALLED,
-  CAPS,
-  CONCEPT_AT,
-  ERROR,
-  F_ARROW,
-  F_BACKTICK,
-  F_CALL,
-  F_CARET,
-  F_COLON_END,
-  F_COLONS,
-  F_CROSS,
-  F_DOTTED,
-  F_EQUALS,
-  F_EXIT_FAILED,
-  F_EXIT_GOOD,
-  F_FILE_LINE,
-  F_FRAME,
-  F_GUTTER_ANGLE,
-  F_GUTTER_BAR,
-  F_GUTTER_E,
-  F_HEADER,
-  F_MINUS,
-  F_NUMBERED_DOT,
-  F_NUMBERED_PAREN,
-  F_PATH,
-  F_PERCENT,
-  F_PLUS,
-  F_PROMPT,
-  F_QUOTE,
-  F_RULE,
-  F_STARS,
-  F_TAG,
-  F_URL,
-  FAIL,
-  FILE,
-  LINE_FEATURES,
-  MAKE,
-  PLAIN,
-  W,
-  WARN,
-} from "./line-features.ts";
+import { CONCEPT, conceptFeature, FLAG, LINE_FEATURES, WAY } from "./line-features.ts";
 import { LINE_WEIGHTS } from "./weights.ts";
 
 // What bytes are to a line, and small looks at them.
@@ -220,15 +177,15 @@ export class LineFacts {
     this.#lookForNumber(bytes, start, stop);
     this.#lookForFrame(bytes, start, stop);
     this.#lookForExit();
-    this.isWarning = this.#isPlain(WARN);
-    const cross = this.has(F_CROSS);
+    this.isWarning = this.#isPlain(CONCEPT.warn);
+    const cross = this.has(FLAG.cross);
     if (cross) this.tellsFailure = true;
     this.isHeader =
       cross ||
-      this.has(CONCEPT_AT + FAIL * W + CAPS) ||
-      this.has(F_NUMBERED_PAREN) ||
-      (last === 58 && (this.#isPlain(FAIL) || this.#isPlain(ERROR)));
-    if (this.isHeader) this.put(F_HEADER);
+      this.has(conceptFeature(CONCEPT.fail, WAY.caps)) ||
+      this.has(FLAG["numbered )"]) ||
+      (last === 58 && (this.#isPlain(CONCEPT.fail) || this.#isPlain(CONCEPT.error)));
+    if (this.isHeader) this.put(FLAG["failure header"]);
   }
 
   /** A rule, a gutter, a prompt, a tag. */
@@ -236,31 +193,31 @@ export class LineFacts {
     const first = bytes[start] as number;
     const second = start + 1 < stop ? (bytes[start + 1] as number) : 32;
     const isSpaced = second === 32 || second === 9;
-    if (this.alphanumeric === 0 && stop - start >= 3) this.put(isCaret(first, last) ? F_CARET : F_RULE);
-    else if (stop - start >= 8 && first === second && isRule(first)) this.put(F_RULE);
-    if (last === 58) this.put(F_COLON_END);
+    if (this.alphanumeric === 0 && stop - start >= 3) this.put(isCaret(first, last) ? FLAG.caret : FLAG.rule);
+    else if (stop - start >= 8 && first === second && isRule(first)) this.put(FLAG.rule);
+    if (last === 58) this.put(FLAG["colon end"]);
     switch (first) {
       case 43:
-        if (!isSpaced) this.put(F_PLUS);
-        else if (second === 32) this.put(F_PROMPT);
+        if (!isSpaced) this.put(FLAG.plus);
+        else if (second === 32) this.put(FLAG.prompt);
         break;
       case 45:
-        if (second !== 45) this.put(F_MINUS);
+        if (second !== 45) this.put(FLAG.minus);
         break;
       case 69:
-        if (isSpaced && (start + 2 >= stop || bytes[start + 2] === 32)) this.put(F_GUTTER_E);
+        if (isSpaced && (start + 2 >= stop || bytes[start + 2] === 32)) this.put(FLAG["gutter E"]);
         break;
       case 62:
-        if (isSpaced) this.put(F_GUTTER_ANGLE);
+        if (isSpaced) this.put(FLAG["gutter >"]);
         break;
       case 124:
-        this.put(F_GUTTER_BAR);
+        this.put(FLAG["gutter |"]);
         break;
       case 91:
-        this.put(F_TAG);
+        this.put(FLAG.tag);
         break;
       case 36:
-        if (isSpaced) this.put(F_PROMPT);
+        if (isSpaced) this.put(FLAG.prompt);
         this.isCommand = isSpaced;
         break;
     }
@@ -271,35 +228,37 @@ export class LineFacts {
     let to = start;
     while (to < stop && CLASS[bytes[to] as number] === DIGIT) to++;
     if (to === start || to - start > 3) return;
-    if (bytes[to] === 41) this.put(F_NUMBERED_PAREN);
-    else if (bytes[to] === 46 && bytes[to + 1] === 32) this.put(F_NUMBERED_DOT);
+    if (bytes[to] === 41) this.put(FLAG["numbered )"]);
+    else if (bytes[to] === 46 && bytes[to + 1] === 32) this.put(FLAG["numbered ."]);
   }
 
   /** A frame of a stack trace. */
   #lookForFrame(bytes: Uint8Array, start: number, stop: number): void {
     const second = start + 1 < stop ? (bytes[start + 1] as number) : 32;
     this.isFrame =
-      (this.firstConcept === AT && second === 116) ||
-      (this.firstConcept === FILE && this.has(F_QUOTE) && this.has(F_FILE_LINE)) ||
+      (this.firstConcept === CONCEPT.at && second === 116) ||
+      (this.firstConcept === CONCEPT.file && this.has(FLAG.quote) && this.has(FLAG["file:line"])) ||
       (bytes[start] === 35 && CLASS[second] === DIGIT) ||
       isAddressFrame(bytes, start, stop);
-    if (this.isFrame) this.put(F_FRAME);
+    if (this.isFrame) this.put(FLAG.frame);
   }
 
   /** How a step ended: by an exit code that was found on the line, or by the words of `make` and other builders. */
   #lookForExit(): void {
     if (this.exit === 0) {
-      const isMake = this.firstConcept === MAKE && (this.has(F_STARS) || this.has(CONCEPT_AT + ERROR * W + CALLED));
-      if (isMake || (this.#isPlain(BUILD) && this.has(CONCEPT_AT + FAIL * W + CAPS))) this.exit = 1;
+      const isMake =
+        this.firstConcept === CONCEPT.make &&
+        (this.has(FLAG.stars) || this.has(conceptFeature(CONCEPT.error, WAY.called)));
+      if (isMake || (this.#isPlain(CONCEPT.build) && this.has(conceptFeature(CONCEPT.fail, WAY.caps)))) this.exit = 1;
     }
     if (this.exit === 1) {
-      this.put(F_EXIT_FAILED);
+      this.put(FLAG["exit non-zero"]);
       this.tellsFailure = true;
-    } else if (this.exit === 2) this.put(F_EXIT_GOOD);
+    } else if (this.exit === 2) this.put(FLAG["exit zero"]);
   }
 
   #isPlain(concept: number): boolean {
-    return this.has(CONCEPT_AT + concept * W + PLAIN);
+    return this.has(conceptFeature(concept, WAY.plain));
   }
 
   /** What the punctuation mark at `at` tells; `previous` is the byte before it. */
@@ -309,36 +268,36 @@ export class LineFacts {
     const after = CLASS[next] as number;
     switch (bytes[at]) {
       case 37:
-        if (before === DIGIT) this.put(F_PERCENT);
+        if (before === DIGIT) this.put(FLAG.percent);
         break;
       case 58:
-        if (previous === 58) this.put(F_COLONS);
-        else if (hasSlashes(bytes, at + 1, stop)) this.put(F_URL);
+        if (previous === 58) this.put(FLAG["::"]);
+        else if (hasSlashes(bytes, at + 1, stop)) this.put(FLAG.url);
         break;
       case 42:
-        if (previous === 42 && next === 42) this.put(F_STARS);
+        if (previous === 42 && next === 42) this.put(FLAG.stars);
         break;
       case 34:
       case 39:
-        this.put(F_QUOTE);
+        this.put(FLAG.quote);
         break;
       case 96:
-        this.put(F_BACKTICK);
+        this.put(FLAG.backtick);
         break;
       case 62:
-        if (previous === 45 || previous === 61) this.put(F_ARROW);
+        if (previous === 45 || previous === 61) this.put(FLAG.arrow);
         break;
       case 40:
-        if (isLetter(before)) this.put(F_CALL);
+        if (isLetter(before)) this.put(FLAG.call);
         break;
       case 61:
-        if (previous !== 61) this.put(F_EQUALS);
+        if (previous !== 61) this.put(FLAG["="]);
         break;
       case 47:
-        if (before === LOWER && after === LOWER) this.put(F_PATH);
+        if (before === LOWER && after === LOWER) this.put(FLAG.path);
         break;
       case 46:
-        if (before === LOWER && isLetter(after)) this.put(F_DOTTED);
+        if (before === LOWER && isLetter(after)) this.put(FLAG.dotted);
         break;
     }
   }

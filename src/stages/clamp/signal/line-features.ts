@@ -1,5 +1,5 @@
 /** Words by concept: a line is judged by concepts, since single words would be too many to learn weights for. */
-const CONCEPTS: Readonly<Record<string, string>> = {
+const CONCEPTS = {
   error: "error errors err errored erroring",
   fail: "fail fails failed failing failure failures unsuccessful unsuccessfully",
   fatal: "fatal critical severe emergency emerg",
@@ -63,8 +63,15 @@ const CONCEPTS: Readonly<Record<string, string>> = {
     "issue issues problem problems offense offenses offence offences defect defects bug bugs inspection inspected detected",
 };
 
+type Concept = keyof typeof CONCEPTS;
 /** Their names in the order of their numbers. */
-const CONCEPT_NAMES: readonly string[] = Object.keys(CONCEPTS);
+const CONCEPT_NAMES = Object.keys(CONCEPTS) as Concept[];
+export const CONCEPT: Record<Concept, number> = numbered(CONCEPT_NAMES);
+
+/** The number of each name of a list, counted from `first` on. */
+function numbered<Name extends string>(names: readonly Name[], first = 0): Record<Name, number> {
+  return Object.fromEntries(names.map((name, index) => [name, first + index])) as Record<Name, number>;
+}
 
 const SLOTS = 4096;
 
@@ -103,7 +110,7 @@ function makeTable(): { hashes: Int32Array; concepts: Int8Array } {
   const hashes = new Int32Array(SLOTS);
   const concepts = new Int8Array(SLOTS).fill(-1);
   for (const [number, name] of CONCEPT_NAMES.entries()) {
-    for (const hash of hashesOf(CONCEPTS[name] as string)) {
+    for (const hash of hashesOf(CONCEPTS[name])) {
       let slot = slotOf(hash);
       while (concepts[slot] !== -1 && hashes[slot] !== hash) slot = (slot + 1) & (SLOTS - 1);
       // A word of two concepts counts for the first.
@@ -141,17 +148,6 @@ const WAYS = [
   "part",
   "path",
 ] as const;
-export const PLAIN = 0;
-export const CAPS = 1;
-export const CALLED = 2;
-export const FIRST = 3;
-export const SOME = 4;
-export const ZERO = 5;
-export const NEGATED = 6;
-export const THEN_ZERO = 7;
-export const THEN_SOME = 8;
-export const PART = 9;
-export const PATH = 10;
 
 /** What a line has or has not. */
 const FLAGS = [
@@ -188,100 +184,53 @@ const FLAGS = [
   "tag",
   "more error",
 ] as const;
-const FLAG = Object.fromEntries(FLAGS.map((name, index) => [name, index])) as Record<(typeof FLAGS)[number], number>;
 
-const groups: [name: string, size: number][] = [
-  ["concept", CONCEPT_NAMES.length * WAYS.length],
-  ["flag", FLAGS.length],
-  ["indent", 6],
-  ["length", 10],
-  ["digits", 5],
-  ["capitals", 5],
-  ["marks", 5],
-  ["words", 7],
-  ["first", 32],
-  ["last", 32],
-  ["seen", 7],
-  ["start seen", 8],
-];
-const bases: Record<string, number> = {};
+/** How many features each group has, in the order of the weights. */
+const SIZES = {
+  concept: CONCEPT_NAMES.length * WAYS.length,
+  flag: FLAGS.length,
+  indent: 6,
+  length: 10,
+  digits: 5,
+  capitals: 5,
+  marks: 5,
+  words: 7,
+  first: 32,
+  last: 32,
+  seen: 7,
+  startSeen: 8,
+};
+type Group = keyof typeof SIZES;
+const GROUPS = Object.keys(SIZES) as Group[];
 let total = 0;
-for (const [name, size] of groups) {
-  bases[name] = total;
-  total += size;
+/** The first feature of each group. */
+export const BASE: Record<Group, number> = numbered(GROUPS);
+for (const group of GROUPS) {
+  BASE[group] = total;
+  total += SIZES[group];
 }
-
-export const CONCEPT_AT = bases.concept as number;
-const FLAG_AT = bases.flag as number;
-export const INDENT_AT = bases.indent as number;
-export const LENGTH_AT = bases.length as number;
-export const DIGITS_AT = bases.digits as number;
-export const CAPITALS_AT = bases.capitals as number;
-export const MARKS_AT = bases.marks as number;
-export const WORDS_AT = bases.words as number;
-export const FIRST_AT = bases.first as number;
-export const LAST_AT = bases.last as number;
-export const SEEN_AT = bases.seen as number;
-export const START_SEEN_AT = bases["start seen"] as number;
+export const WAY: Record<(typeof WAYS)[number], number> = numbered(WAYS);
+export const FLAG: Record<(typeof FLAGS)[number], number> = numbered(FLAGS, BASE.flag);
 /** How many features a line may have. */
 export const LINE_FEATURES = total;
 
 /** Groups of features that have an order: neighbours should not differ much. @public for the script that learns the weights */
-export const ORDERED_LINE: readonly [from: number, to: number][] = groups
-  .filter(([name]) => !["concept", "flag", "first", "last"].includes(name))
-  .map(([name, size]) => [bases[name] as number, (bases[name] as number) + size]);
+export const ORDERED_LINE: readonly [from: number, to: number][] = GROUPS.filter(
+  (group) => !["concept", "flag", "first", "last"].includes(group),
+).map((group) => [BASE[group], BASE[group] + SIZES[group]]);
+
+/** The feature that a concept is there in a way. */
+export function conceptFeature(concept: number, way: number): number {
+  return concept * WAYS.length + way;
+}
 
 /** A feature in words, for people who ask why. */
 export function featureName(feature: number): string {
-  const [name, size] = groups.findLast(([group]) => (bases[group] as number) <= feature) as [string, number];
-  const index = feature - (bases[name] as number);
-  if (name === "flag") return FLAGS[index] as string;
-  if (name !== "concept") return `${name} ${index}/${size}`;
+  const group = GROUPS.findLast((name) => BASE[name] <= feature) as Group;
+  const index = feature - BASE[group];
+  if (group === "flag") return FLAGS[index] as string;
+  if (group !== "concept") return `${group === "startSeen" ? "start seen" : group} ${index}/${SIZES[group]}`;
   const way = WAYS[index % WAYS.length] as string;
   const concept = CONCEPT_NAMES[Math.floor(index / WAYS.length)] as string;
   return way === "plain" ? concept : `${concept} (${way})`;
 }
-
-export const W = WAYS.length;
-const concept = (name: string) => CONCEPT_NAMES.indexOf(name);
-export const NOT = concept("not");
-export const EXIT = concept("exit");
-export const FAIL = concept("fail");
-export const ERROR = concept("error");
-export const MAKE = concept("make");
-export const WARN = concept("warn");
-export const AT = concept("at");
-export const FILE = concept("file");
-export const BUILD = concept("build");
-export const LINE = concept("line");
-
-export const F_ARROW = FLAG_AT + FLAG.arrow;
-export const F_BACKTICK = FLAG_AT + FLAG.backtick;
-export const F_CALL = FLAG_AT + FLAG.call;
-export const F_CARET = FLAG_AT + FLAG.caret;
-export const F_COLONS = FLAG_AT + FLAG["::"];
-export const F_COLON_END = FLAG_AT + FLAG["colon end"];
-export const F_CROSS = FLAG_AT + FLAG.cross;
-export const F_DOTTED = FLAG_AT + FLAG.dotted;
-export const F_EQUALS = FLAG_AT + FLAG["="];
-export const F_EXIT_FAILED = FLAG_AT + FLAG["exit non-zero"];
-export const F_EXIT_GOOD = FLAG_AT + FLAG["exit zero"];
-export const F_FILE_LINE = FLAG_AT + FLAG["file:line"];
-export const F_FRAME = FLAG_AT + FLAG.frame;
-export const F_GUTTER_ANGLE = FLAG_AT + FLAG["gutter >"];
-export const F_GUTTER_BAR = FLAG_AT + FLAG["gutter |"];
-export const F_GUTTER_E = FLAG_AT + FLAG["gutter E"];
-export const F_HEADER = FLAG_AT + FLAG["failure header"];
-export const F_MINUS = FLAG_AT + FLAG.minus;
-export const F_NUMBERED_DOT = FLAG_AT + FLAG["numbered ."];
-export const F_NUMBERED_PAREN = FLAG_AT + FLAG["numbered )"];
-export const F_PATH = FLAG_AT + FLAG.path;
-export const F_PERCENT = FLAG_AT + FLAG.percent;
-export const F_PLUS = FLAG_AT + FLAG.plus;
-export const F_PROMPT = FLAG_AT + FLAG.prompt;
-export const F_QUOTE = FLAG_AT + FLAG.quote;
-export const F_RULE = FLAG_AT + FLAG.rule;
-export const F_STARS = FLAG_AT + FLAG.stars;
-export const F_TAG = FLAG_AT + FLAG.tag;
-export const F_TICK = FLAG_AT + FLAG.tick;
-export const F_URL = FLAG_AT + FLAG.url;

@@ -2,7 +2,7 @@
 import type { Focus } from "../../../contract/strategy.ts";
 import { newScan, scanBytes, scannedChars } from "../../measure/scan.ts";
 import { doubling } from "./context.ts";
-import { SEEN_AT, START_SEEN_AT } from "./line-features.ts";
+import { BASE } from "./line-features.ts";
 import type { LineScan } from "./scan-line.ts";
 import type { ShapeCounts } from "./unit-store.ts";
 import { HAS_ALL_WORDS, IS_FOCUSED, IS_WARNING, WARNING_GAIN } from "./unit-store.ts";
@@ -152,8 +152,8 @@ export function lookAround(scan: LineScan, shapes: ShapeCounts, starts: ShapeCou
   const start = starts.slot(scan.startShape);
   const seen = shapes.of(shape);
   const startSeen = starts.of(start);
-  scan.putNew(SEEN_AT + doubling(seen, 6));
-  scan.putNew(START_SEEN_AT + doubling(startSeen, 7));
+  scan.putNew(BASE.seen + doubling(seen, 6));
+  scan.putNew(BASE.startSeen + doubling(startSeen, 7));
   if (scan.exit !== 0 || levelOf(scan.score) >= TELLING) return TELLING_AROUND;
   if (scan.isWarning && seen < RARE && startSeen < RARE_STARTS) return WARNING_AROUND;
   shapes.add(shape);

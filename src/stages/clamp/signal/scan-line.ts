@@ -18,40 +18,15 @@ import {
 } from "./line-facts.ts";
 import {
   addLetter,
-  CALLED,
-  CAPITALS_AT,
-  CAPS,
-  CONCEPT_AT,
+  BASE,
+  CONCEPT,
+  conceptFeature,
   conceptOf,
-  DIGITS_AT,
-  ERROR,
-  EXIT,
-  F_CROSS,
-  F_FILE_LINE,
-  F_TAG,
-  F_TICK,
-  FAIL,
-  FIRST,
-  FIRST_AT,
+  FLAG,
   hashesOf,
-  INDENT_AT,
-  LAST_AT,
-  LENGTH_AT,
-  LINE,
-  MARKS_AT,
-  NEGATED,
-  NOT,
-  PART,
-  PATH,
-  PLAIN,
-  SOME,
-  THEN_SOME,
-  THEN_ZERO,
-  W,
+  WAY,
   WORD_SEED,
-  WORDS_AT,
   wordHash,
-  ZERO,
 } from "./line-features.ts";
 
 /** Beyond this a line's text tells nothing new about it. */
@@ -111,12 +86,12 @@ export class LineScan extends LineFacts {
 
   /** A tag before the text: the text is looked at as if it stood alone. */
   #tag(hash: number, first: number): void {
-    this.put(F_TAG);
+    this.put(FLAG.tag);
     const number = conceptOf(hash);
     if (number === -1) return;
-    this.put(CONCEPT_AT + number * W + PLAIN);
-    this.put(CONCEPT_AT + number * W + FIRST);
-    if (CLASS[first] === UPPER) this.put(CONCEPT_AT + number * W + CAPS);
+    this.put(conceptFeature(number, WAY.plain));
+    this.put(conceptFeature(number, WAY.first));
+    if (CLASS[first] === UPPER) this.put(conceptFeature(number, WAY.caps));
   }
 
   #walk(bytes: Uint8Array, start: number, end: number, indent: number): void {
@@ -171,8 +146,8 @@ export class LineScan extends LineFacts {
         const splits = next >= 65 && next <= 90;
         const number = wordLength > 1 || hash === T_HASH ? conceptOf(hash) : -1;
         if (number !== -1) {
-          const base = CONCEPT_AT + number * W;
-          if (isPart || splits) this.put(base + PART);
+          const base = conceptFeature(number, 0);
+          if (isPart || splits) this.put(base + WAY.part);
           else if (
             previous === 47 ||
             previous === 46 ||
@@ -183,30 +158,30 @@ export class LineScan extends LineFacts {
             next === 92 ||
             (next === 46 && at + 1 < stop && CLASS[bytes[at + 1] as number] === LOWER)
           )
-            this.put(base + PATH);
+            this.put(base + WAY.path);
           else {
-            this.put(base + PLAIN);
+            this.put(base + WAY.plain);
             if (wordUppers === wordLength) {
-              this.put(base + CAPS);
-              if (number === FAIL) this.tellsFailure = true;
+              this.put(base + WAY.caps);
+              if (number === CONCEPT.fail) this.tellsFailure = true;
             }
-            if (next === 58 || next === 33) this.put(base + CALLED);
+            if (next === 58 || next === 33) this.put(base + WAY.called);
             if (words === 1) {
-              this.put(base + FIRST);
+              this.put(base + WAY.first);
               this.firstConcept = number;
             }
             if (afterNumber === 2) {
-              this.put(base + SOME);
-              if (number === FAIL || number === ERROR) this.tellsFailure = true;
-            } else if (afterNumber === 1) this.put(base + ZERO);
-            if (negated) this.put(base + NEGATED);
-            if (number === EXIT && EXITS.has(hash)) exitAt = at;
+              this.put(base + WAY.some);
+              if (number === CONCEPT.fail || number === CONCEPT.error) this.tellsFailure = true;
+            } else if (afterNumber === 1) this.put(base + WAY.zero);
+            if (negated) this.put(base + WAY.negated);
+            if (number === CONCEPT.exit && EXITS.has(hash)) exitAt = at;
           }
           lastConcept = number;
           lastConceptEnd = at;
         }
         if (exitAt !== -1 && exitAt !== at && !EXIT_JOINTS.has(hash)) exitAt = -1;
-        negated = number === NOT;
+        negated = number === CONCEPT.not;
         if (previous === 46 && wordLength <= 5) extensionEnd = at;
         afterNumber = 0;
         isPart = splits;
@@ -228,14 +203,17 @@ export class LineScan extends LineFacts {
         let to = at;
         while (to < stop && CLASS[bytes[to] as number] === DIGIT)
           value = Math.min(9999, value * 10 + (bytes[to++] as number) - 48);
-        if ((previous === 58 || previous === 40) && extensionEnd === at - 1) this.put(F_FILE_LINE);
+        if ((previous === 58 || previous === 40) && extensionEnd === at - 1) this.put(FLAG["file:line"]);
         numbers = (Math.imul(numbers, 31) + value) | 0;
         const zero = value === 0;
         if (lastConcept !== -1 && onlyJoints(bytes, lastConceptEnd, at)) {
-          this.put(CONCEPT_AT + lastConcept * W + (zero ? THEN_ZERO : THEN_SOME));
-          if (!zero && (lastConcept === FAIL || (lastConcept === ERROR && bytes[lastConceptEnd] !== 32)))
+          this.put(conceptFeature(lastConcept, zero ? WAY["then zero"] : WAY["then some"]));
+          if (
+            !zero &&
+            (lastConcept === CONCEPT.fail || (lastConcept === CONCEPT.error && bytes[lastConceptEnd] !== 32))
+          )
             this.tellsFailure = true;
-          if (lastConcept === LINE && !zero) this.put(F_FILE_LINE);
+          if (lastConcept === CONCEPT.line && !zero) this.put(FLAG["file:line"]);
         }
         if (exitAt !== -1 && at - exitAt < 24) {
           const next = to < stop ? (bytes[to] as number) : 32;
@@ -256,8 +234,8 @@ export class LineScan extends LineFacts {
         if (kind === HIGH) {
           this.wide = true;
           const wide = highMark(bytes, at, stop);
-          if (wide === 1) this.put(F_CROSS);
-          else if (wide === 2) this.put(F_TICK);
+          if (wide === 1) this.put(FLAG.cross);
+          else if (wide === 2) this.put(FLAG.tick);
         } else {
           marks++;
           if (byte !== 40) afterNumber = 0;
@@ -278,15 +256,15 @@ export class LineScan extends LineFacts {
     this.lookAtEdges(bytes, start, stop, lastByte);
     const scanned = stop - start;
     this.putNew(
-      INDENT_AT + (indent === 0 ? 0 : indent < 3 ? 1 : indent < 5 ? 2 : indent < 9 ? 3 : indent < 17 ? 4 : 5),
+      BASE.indent + (indent === 0 ? 0 : indent < 3 ? 1 : indent < 5 ? 2 : indent < 9 ? 3 : indent < 17 ? 4 : 5),
     );
-    this.putNew(LENGTH_AT + lengthBin(length));
-    this.putNew(DIGITS_AT + shareBin(digits, scanned));
-    this.putNew(CAPITALS_AT + shareBin(uppers, letters));
-    this.putNew(MARKS_AT + shareBin(marks, scanned));
-    this.putNew(WORDS_AT + (words < 3 ? words : words < 5 ? 3 : words < 9 ? 4 : words < 16 ? 5 : 6));
-    this.putNew(FIRST_AT + (EDGE[first] as number));
-    this.putNew(LAST_AT + (EDGE[lastByte] as number));
+    this.putNew(BASE.length + lengthBin(length));
+    this.putNew(BASE.digits + shareBin(digits, scanned));
+    this.putNew(BASE.capitals + shareBin(uppers, letters));
+    this.putNew(BASE.marks + shareBin(marks, scanned));
+    this.putNew(BASE.words + (words < 3 ? words : words < 5 ? 3 : words < 9 ? 4 : words < 16 ? 5 : 6));
+    this.putNew(BASE.first + (EDGE[first] as number));
+    this.putNew(BASE.last + (EDGE[lastByte] as number));
   }
 }
 

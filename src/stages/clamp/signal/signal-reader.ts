@@ -3,7 +3,7 @@ import type { Span } from "../../../contract/span.ts";
 import { Context, doubling, LIVELY, REACH, STRONG, type Whole } from "./context.ts";
 import { TraceFinder } from "./find-traces.ts";
 import { evict, heldChars, heldCost, type Reading } from "./judge.ts";
-import { SEEN_AT, START_SEEN_AT } from "./line-features.ts";
+import { BASE } from "./line-features.ts";
 import {
   AROUND_FOCUS,
   type Around,
@@ -210,9 +210,9 @@ export class SignalReader {
       const shape = this.shapes.slot(scan.shape);
       const startShape = this.#starts.slot(scan.startShape);
       const seen = this.shapes.add(shape);
-      scan.putNew(SEEN_AT + doubling(seen, 6));
+      scan.putNew(BASE.seen + doubling(seen, 6));
       if (scan.isWarning && seen < RARE) flags |= IS_WARNING;
-      scan.putNew(START_SEEN_AT + doubling(this.#starts.add(startShape), 7));
+      scan.putNew(BASE.startSeen + doubling(this.#starts.add(startShape), 7));
       store.shapeSlot[row] = shape;
       store.startSlot[row] = startShape;
       const focused = focusFlags(this.#reading.focus, held, at, stop);
