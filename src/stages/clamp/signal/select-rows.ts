@@ -84,43 +84,28 @@ export function addGaps(size: Size, gap: Size, gaps: number): void {
   size.tokens += gaps * gap.tokens;
 }
 
-/** Sums of shares are not exact. */
-const SURELY = 1e-9;
-
-/** The rows that may still be chosen while a price on room is looked for, as columns. */
-class LiveRows {
-  length: number;
-  /** The row of the store that each is. */
-  readonly rows: Int32Array;
-  readonly sequence: Int32Array;
+/** Finds the best choice of rows where room has a price. */
+class PricedRows {
+  readonly #choosing: Choosing;
+  readonly #shares: Float64Array;
+  readonly #gapShare: number;
   /** Bit 0: keeping it is best after the one before was kept; bit 1: omitting it is best after that one was kept. */
   readonly #came: Uint8Array;
-  readonly #values: Float64Array;
-  readonly #shares: Float64Array;
-  readonly #pinned: Uint8Array;
-  readonly #units: number;
 
-  constructor(store: UnitStore, values: Float64Array, shares: Float64Array, pinned: Uint8Array, units: number) {
-    const { length } = store;
-    this.length = length;
-    this.rows = new Int32Array(length);
-    for (let row = 0; row < length; row++) this.rows[row] = row;
-    this.sequence = store.sequence.slice(0, length);
-    this.#came = new Uint8Array(length);
-    this.#values = values.slice(0, length);
-    this.#shares = shares.slice();
-    this.#pinned = pinned.slice();
-    this.#units = units;
+  constructor(choosing: Choosing, shares: Float64Array, gapShare: number) {
+    this.#choosing = choosing;
+    this.#shares = shares;
+    this.#gapShare = gapShare;
+    this.#came = new Uint8Array(shares.length);
   }
 
   /** Marks the best choice where a whole budget costs `price`, and a gap a share of that. */
-  choose(price: number, gapShare: number, kept: Uint8Array): void {
-    const { length, sequence } = this;
+  choose(price: number, kept: Uint8Array): void {
+    const { values, pinned, units, store } = this.#choosing;
+    const { length, sequence } = store;
     const came = this.#came;
-    const values = this.#values;
     const shares = this.#shares;
-    const pinned = this.#pinned;
-    const gapPrice = price * gapShare;
+    const gapPrice = price * this.#gapShare;
     let before = sequence[0] as number;
     let keep = (before === 0 ? 0 : -gapPrice) + ((values[0] as number) - price * (shares[0] as number));
     let omit = pinned[0] === 1 ? Number.NEGATIVE_INFINITY : -gapPrice;
@@ -144,51 +129,11 @@ class LiveRows {
       came[at] = bits;
       before = here;
     }
-    let isKept = (before === this.#units - 1 ? keep : keep - gapPrice) >= omit;
+    let isKept = (before === units - 1 ? keep : keep - gapPrice) >= omit;
     for (let at = length - 1; at >= 0; at--) {
       kept[at] = isKept ? 1 : 0;
       isKept = ((came[at] as number) & (isKept ? 1 : 2)) !== 0;
     }
-  }
-
-  /**
-   * Lets go of rows that are not chosen at `price` or any higher one: stretches of rows that each cost more than they
-   * are worth, and together more than the gap they would close.
-   */
-  drop(price: number, gapShare: number): void {
-    let length = 0;
-    for (let at = 0; at < this.length; ) {
-      const from = at;
-      let worth = 0;
-      let share = 0;
-      while (at < this.length && this.#isDull(at, price)) {
-        worth += this.#values[at] as number;
-        share += this.#shares[at++] as number;
-      }
-      const isLost = price * (share - gapShare) > worth * (1 + SURELY);
-      if (at > from && isLost && (length > 0 || at < this.length)) continue;
-      const to = at === from ? ++at : at;
-      for (let row = from; row < to; row++) this.#move(row, length++);
-    }
-    this.length = length;
-  }
-
-  /** Writes a choice of these as one of the store's rows. */
-  copy(kept: Uint8Array, chosen: Uint8Array): void {
-    chosen.fill(0);
-    for (let at = 0; at < this.length; at++) chosen[this.rows[at] as number] = kept[at] as number;
-  }
-
-  #isDull(at: number, price: number): boolean {
-    return this.#pinned[at] === 0 && (this.#values[at] as number) < price * (this.#shares[at] as number) * (1 - SURELY);
-  }
-
-  #move(from: number, to: number): void {
-    this.rows[to] = this.rows[from] as number;
-    this.sequence[to] = this.sequence[from] as number;
-    this.#values[to] = this.#values[from] as number;
-    this.#shares[to] = this.#shares[from] as number;
-    this.#pinned[to] = this.#pinned[from] as number;
   }
 }
 
@@ -196,8 +141,6 @@ class LiveRows {
 const GAP_WEIGHT = 4;
 /** How often the price of room is halved in on. */
 const PRICE_STEPS = 26;
-/** After each so many steps, rows that are surely too dear are left out of the next ones. */
-const DROP_STEPS = 5;
 const LOWEST = -60;
 
 /**
@@ -205,28 +148,27 @@ const LOWEST = -60;
  * chosen. With a price on room the best choice is one walk over the rows; the price is found by halving.
  */
 export function selectRows(choosing: Choosing): Uint8Array {
-  const { store, values, costs, budget, gap, pinned, units } = choosing;
+  const { store, values, costs, budget, gap, pinned } = choosing;
   const { length } = store;
   const shares = costs.shares(budget);
   const gapShare = shareOfBudget(gap, budget) * GAP_WEIGHT;
   let best = 0;
   for (let row = 0; row < length; row++) best = Math.max(best, (values[row] as number) / (shares[row] as number));
-  const live = new LiveRows(store, values, shares, pinned, units);
+  const priced = new PricedRows(choosing, shares, gapShare);
   const chosen = pinned.slice();
-  let taken = takenBy(choosing, live, chosen);
+  let taken = takenBy(choosing, chosen);
   const kept = new Uint8Array(length);
   let low = LOWEST;
   let high = 0;
   for (let step = 1; step <= PRICE_STEPS; step++) {
     const middle = (low + high) / 2;
-    live.choose(best * 2 ** middle, gapShare, kept);
-    const takes = takenBy(choosing, live, kept);
+    priced.choose(best * 2 ** middle, kept);
+    const takes = takenBy(choosing, kept);
     if (overBudget(takes.size, budget) === null) {
-      live.copy(kept, chosen);
+      chosen.set(kept);
       taken = takes;
       high = middle;
     } else low = middle;
-    if (step % DROP_STEPS === 0 && low > LOWEST) live.drop(best * 2 ** low, gapShare);
   }
   const needs = needsOf(store);
   const missing = dropLone(chosen, needs);
@@ -271,24 +213,21 @@ function dropLone(kept: Uint8Array, needs: Int32Array): Set<number> {
 
 /** Keeps what was missing, as far as there is room. */
 function keepMissing(choosing: Choosing, kept: Uint8Array, needs: Int32Array, missing: ReadonlySet<number>): Taken {
-  const { store, budget } = choosing;
-  let taken = takenBy(choosing, store, kept);
+  const { budget } = choosing;
+  let taken = takenBy(choosing, kept);
   for (const row of missing) {
     if (row === GONE || lacks(kept, needs, row)) continue;
     kept[row] = 1;
-    const takes = takenBy(choosing, store, kept);
+    const takes = takenBy(choosing, kept);
     if (overBudget(takes.size, budget) === null) taken = takes;
     else kept[row] = 0;
   }
   return taken;
 }
 
-/** What rows take, those of the store or those that are still live. */
-function takenBy(
-  { costs, gap, units }: Choosing,
-  { length, rows, sequence }: Pick<LiveRows, "length" | "sequence"> & { rows?: Int32Array },
-  kept: Uint8Array,
-): Taken {
+/** What rows take. */
+function takenBy({ store, costs, gap, units }: Choosing, kept: Uint8Array): Taken {
+  const { length, sequence } = store;
   const size: Size = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
   let gaps = 0;
   let next = 0;
@@ -296,7 +235,7 @@ function takenBy(
     if (kept[at] === 0) continue;
     if (sequence[at] !== next) gaps++;
     next = (sequence[at] as number) + 1;
-    costs.add(size, rows === undefined ? at : (rows[at] as number), 1);
+    costs.add(size, at, 1);
   }
   if (next !== units) gaps++;
   addGaps(size, gap, gaps);
