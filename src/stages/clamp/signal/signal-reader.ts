@@ -85,7 +85,6 @@ export class SignalReader {
   }
 
   add(span: Span): void {
-    this.store.begin();
     if (span.kind === "source") return this.#lines.add(span);
     this.#lines.flush();
     this.#lines.begin();

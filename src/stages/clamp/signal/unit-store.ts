@@ -24,8 +24,6 @@ export const IS_MESSAGE = 2048;
 export const WARNING_GAIN = 2;
 
 const FIRST_UNITS = 1024;
-/** So many bytes of the source are copied at once. */
-const AHEAD_BYTES = 4096;
 
 /** Lines (or parts of very long ones) that may be shown, in order; each is a row of these columns. */
 export class UnitStore {
@@ -64,34 +62,17 @@ export class UnitStore {
   lineScore = new Float32Array(FIRST_UNITS);
   /** The score without what is only known at the end. */
   score = new Float32Array(FIRST_UNITS);
-  /** Up to here `bytes` holds what `#source` has `#offset` further on. */
-  #ahead = 0;
-  #source: Uint8Array | null = null;
-  #offset = 0;
-
-  /** Forgets what was copied ahead, because the source may have changed. */
-  begin(): void {
-    this.#ahead = 0;
-  }
 
   /** One more unit: source[start, end). It is then row `length - 1`. */
   push(source: Uint8Array, start: number, end: number): number {
     if (this.length === this.sequence.length) this.#grow();
     const byteLength = end - start;
-    const needed = this.bytesLength + byteLength;
-    if (needed > this.#ahead || source !== this.#source || start - this.bytesLength !== this.#offset) {
-      // One copy for many lines: a call for each would cost more than the copying.
-      const to = Math.min(source.length, Math.max(end, start + AHEAD_BYTES));
-      this.#makeRoom(this.bytesLength + to - start);
-      this.bytes.set(source.subarray(start, to), this.bytesLength);
-      this.#ahead = this.bytesLength + to - start;
-      this.#source = source;
-      this.#offset = start - this.bytesLength;
-    }
+    this.#makeRoom(this.bytesLength + byteLength);
+    this.bytes.set(source.subarray(start, end), this.bytesLength);
     const row = this.length++;
     this.byteAt[row] = this.bytesLength;
     this.byteLength[row] = byteLength;
-    this.bytesLength = needed;
+    this.bytesLength += byteLength;
     return row;
   }
 
@@ -131,7 +112,6 @@ export class UnitStore {
     moveFloat32([this.lineScore, this.score], rows, count);
     this.length = count;
     this.bytesLength = bytesTo;
-    this.begin();
   }
 
   #grow(): void {
