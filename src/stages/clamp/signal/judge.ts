@@ -40,10 +40,7 @@ export function judge(store: UnitStore, whole: Whole, isFailure: boolean): Judge
   }
   const isUnsure = isFailure && scores.every((score) => score < LEAST_SIGN);
   const copies = repeatsDown(store, scores);
-  const values = smoothed(store, scores, 0, {
-    own: new Float64Array(store.length),
-    values: new Float64Array(store.length),
-  });
+  const values = smoothed(store, scores, 0, store.length);
   copiesDown(store, copies, values);
   const { units, chars, shapes } = whole;
   const telling = tellingRows(store);
@@ -61,17 +58,13 @@ const PARAGRAPH = 0.4;
 const PARAGRAPH_LINES = 30;
 
 /**
- * Writes the value of each row from `from` on into `values`: e to the power of its score, and part of that of the lines
- * around it, so that blocks are chosen and not single lines. `own` is room to work in, as long as `values`.
+ * The value of `count` rows from `from` on: e to the power of its score, and part of that of the lines around it, so that
+ * blocks are chosen and not single lines.
  */
-function smoothed(
-  store: UnitStore,
-  scores: Float32Array,
-  from: number,
-  { own, values }: { own: Float64Array; values: Float64Array },
-): Float64Array {
+function smoothed(store: UnitStore, scores: Float32Array, from: number, count: number): Float64Array {
   const { flags, sequence } = store;
-  const count = own.length;
+  const own = new Float64Array(count);
+  const values = new Float64Array(count);
   // Quiet lines, which are most, have one score.
   let score = 0;
   let value = 1;
@@ -190,8 +183,7 @@ export function heldCost({ chars, length }: UnitStore): number {
  */
 export function evict(store: UnitStore, roomChars: number, judged: number, shapes: ShapeCounts): number {
   const { length, shownChars, charsBefore } = store;
-  if (scratch.keeps.length < length) scratch = newScratch(length + (length >> 1));
-  const keeps = scratch.keeps.fill(0, 0, length);
+  const keeps = new Uint8Array(length);
   let left = heldChars(roomChars);
   let head = 0;
   while (head < length && (charsBefore[head] as number) < roomChars * HEAD_SHARE) left -= costOf(store, head++);
@@ -204,10 +196,9 @@ export function evict(store: UnitStore, roomChars: number, judged: number, shape
   keeps.fill(1, 0, head);
   keeps.fill(1, tail, length);
   const count = tail - head;
-  const own = scratch.own.subarray(0, count);
-  const values = smoothed(store, store.score, head, { own, values: scratch.values.subarray(0, count) });
-  const steps = scratch.steps.fill(0);
-  const { step } = scratch;
+  const values = smoothed(store, store.score, head, count);
+  const steps = new Float64Array(STEPS);
+  const step = new Uint16Array(count);
   // From the step of the row before it is not far: faster than a logarithm.
   let at = 0;
   for (let row = head; row < tail; row++) {
@@ -231,22 +222,9 @@ export function evict(store: UnitStore, roomChars: number, judged: number, shape
       signs++;
     }
   }
-  store.retain(keeps, scratch.rows);
+  store.retain(keeps);
   return Math.max(2 * heldChars(roomChars), 1.5 * heldCost(store));
 }
-
-/** One call after another uses these arrays: new ones each time would cost more than the rest of the call. */
-function newScratch(length: number) {
-  return {
-    keeps: new Uint8Array(length),
-    own: new Float64Array(length),
-    values: new Float64Array(length),
-    step: new Uint16Array(length),
-    steps: new Float64Array(STEPS),
-    rows: new Int32Array(length),
-  };
-}
-let scratch = newScratch(0);
 
 function costOf({ shownChars }: UnitStore, row: number): number {
   return (shownChars[row] as number) + LINE_COST;

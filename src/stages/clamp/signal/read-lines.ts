@@ -71,7 +71,7 @@ export class LineReader {
         number += run.breaks;
         if (at === bytes.length) return;
       }
-      const next = nextBreak(bytes, at);
+      const next = bytes.indexOf(10, at);
       const end = next === -1 ? bytes.length : next + 1;
       if (next !== -1 && this.#length === 0 && end - at <= MAX_UNIT_BYTES) {
         // Nearly every line: whole, in one piece.
@@ -160,13 +160,6 @@ export class LineReader {
     this.#length = needed;
     return bytes.length;
   }
-}
-
-/** Where the next line break is, or -1. Most lines are so short that a loop is faster than a call. */
-function nextBreak(bytes: Uint8Array, from: number): number {
-  const near = Math.min(bytes.length, from + 128);
-  for (let at = from; at < near; at++) if (bytes[at] === 10) return at;
-  return bytes.indexOf(10, near);
 }
 
 /** The last place up to `to` that is neither inside a character nor between \r and \n, told from what stands before it. */

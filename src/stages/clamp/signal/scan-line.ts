@@ -186,13 +186,6 @@ export class LineScan extends LineFacts {
         afterNumber = 0;
         isPart = splits;
         previous = 97;
-        if (next === 32 && at < stop) {
-          // A blank follows most words: seen to at once.
-          shape = Math.imul(shape ^ 32, 0x01000193);
-          if (++tokens === 2) startShape = shape;
-          previous = 32;
-          at++;
-        }
         continue;
       }
       isPart = false;

@@ -83,8 +83,9 @@ export class UnitStore {
     this.bytes = larger;
   }
 
-  /** Keeps only the rows for which `keeps` says so; `rows` is room to work in. */
-  retain(keeps: Uint8Array, rows: Int32Array): void {
+  /** Keeps only the rows for which `keeps` says so. */
+  retain(keeps: Uint8Array): void {
+    const rows = new Int32Array(this.length);
     let count = 0;
     let bytesTo = 0;
     for (let row = 0; row < this.length; row++) {
