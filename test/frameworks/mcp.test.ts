@@ -10,7 +10,7 @@ const at = (path: string) => new URL(path, import.meta.url).pathname;
 const EVERYTHING = at("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
 const FILES = at("node_modules/@modelcontextprotocol/server-filesystem/dist/index.js");
 const BIG = at("big-server.mjs");
-const proxied = (...server: string[]) => [CLI, "mcp", "--", process.execPath, ...server];
+const proxied = (...server: string[]) => [CLI, "mcp", "--resources", "--", process.execPath, ...server];
 
 const children: ChildProcess[] = [];
 const urls = { everything: "", front: "", both: "" };
@@ -28,8 +28,8 @@ beforeAll(async () => {
   const start = (args: string[], port: number) =>
     children.push(spawn(process.execPath, args, { stdio: "ignore", env: { ...process.env, PORT: String(port) } }));
   start([EVERYTHING, "streamableHttp"], everything);
-  start([CLI, "mcp", "--listen", String(front), "--", process.execPath, EVERYTHING], front);
-  start([CLI, "mcp", "--listen", String(both), "--url", urls.everything], both);
+  start([CLI, "mcp", "--resources", "--listen", String(front), "--", process.execPath, EVERYTHING], front);
+  start([CLI, "mcp", "--resources", "--listen", String(both), "--url", urls.everything], both);
   await Promise.all(Object.values(urls).map(answers));
 });
 afterEach(async () => {
@@ -65,7 +65,7 @@ async function answers(url: string): Promise<void> {
 
 const WAYS: [way: string, target: () => Target][] = [
   ["stdio to stdio", () => ({ args: proxied(EVERYTHING) })],
-  ["stdio to HTTP", () => ({ args: [CLI, "mcp", "--url", urls.everything] })],
+  ["stdio to HTTP", () => ({ args: [CLI, "mcp", "--resources", "--url", urls.everything] })],
   ["HTTP to stdio", () => ({ url: urls.front })],
   ["HTTP to HTTP", () => ({ url: urls.both })],
 ];

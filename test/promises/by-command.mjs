@@ -245,9 +245,9 @@ export async function throughMcp(case_, place) {
     async (result) => {
       writeFileSync(place.file, JSON.stringify(result));
       const before = (await place.ledger.events({ max: 1e6 })).at(-1)?.id ?? 0;
-      const { _meta, error, ...output } = await client.call("give", { file: place.file });
+      const { _meta: _, error, ...output } = await client.call("give", { file: place.file });
       if (error !== undefined) throw new Error(error.message);
-      const receipt = _meta?.["spillway/receipt"] ?? (await place.ledger.events({ afterId: before })).at(-1)?.receipt;
+      const receipt = (await place.ledger.events({ afterId: before })).findLast((event) => event.receipt)?.receipt;
       const same = await place.byTool.admit({
         ...request,
         call: receipt.call,

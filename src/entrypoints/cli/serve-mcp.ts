@@ -15,6 +15,7 @@ export interface ServeFlags extends PolicyFlags, PlaceFlags {
   listen?: { host: string; port: number };
   session?: string;
   redact: boolean;
+  resources?: boolean;
 }
 
 /** Adds them to a command. */
@@ -22,6 +23,7 @@ export function addServeFlags(command: Command): Command {
   return addPlaceFlag(addPolicyFlags(command))
     .option("--listen <port>", "serve clients over HTTP, on 127.0.0.1 unless a host is given (host:port)", readAddress)
     .option("--session <name>", "the session that the outputs belong to (default: a new one)")
+    .option("--resources", "also list the session's saved outputs as resources")
     .option("--no-redact", "save secrets as they are");
 }
 
@@ -51,7 +53,7 @@ export async function serveMcp(flags: ServeFlags, serversFor: (spillway: Spillwa
         spillway,
         session: flags.session,
         upstream: servers.start,
-        rules: servers.rules,
+        rules: { ...servers.rules, resources: flags.resources },
         warn: tell,
       });
     } finally {

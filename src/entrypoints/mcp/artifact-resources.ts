@@ -31,11 +31,17 @@ export function listTemplates(): unknown[] {
 }
 
 /** One page of an artifact; null for a resource that is not ours. */
-export async function readArtifact(spillway: Spillway, uri: unknown): Promise<unknown> {
+export async function readArtifact(spillway: Spillway, uri: unknown): Promise<object | null> {
   if (typeof uri !== "string" || !uri.startsWith(SCHEME)) return null;
   const [id = "", query = ""] = uri.slice(SCHEME.length).split("?", 2);
   const [, from, to] = /^lines=(\d{1,15})-(\d{1,15})$/.exec(query) ?? [];
   const want = from === undefined ? undefined : { lines: [Number(from), Number(to)] as [number, number] };
   const text = await spillway.recall(id, want).then(recallText, (error: Error) => error.message);
   return { contents: [{ uri, mimeType: MIME_TYPE, text }] };
+}
+
+/** A saved output has this id. */
+export async function isArtifact(spillway: Spillway, id: unknown): Promise<boolean> {
+  if (typeof id !== "string" || !spillway.store) return false;
+  return (await spillway.store.find(id, SCOPE).catch(() => null)) !== null;
 }

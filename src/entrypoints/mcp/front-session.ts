@@ -88,13 +88,14 @@ export function newFrontSession({
 
   const ends: RelayEnds = {
     toClient,
-    toServer: (message) => server.send(message).catch((error: unknown) => relay.serverGone(messageOf(error))),
+    toServer: (message, headers) => server.send(message, headers),
     warn,
   };
   const relay = startRelay(spillway, session, ends, rules);
   const server = upstream({
     message: (message) => relay.fromServer(message).catch((error: unknown) => warn(messageOf(error))),
     tooLong: relay.tooLong,
+    failed: relay.failed,
     gone: relay.serverGone,
     // Others may come when it can be.
     unable: (fault) => warn(fault.message),

@@ -12,7 +12,10 @@ export interface Message {
 }
 
 /** The numbers JSON-RPC and MCP give to errors. */
-export const ERROR_CODES = { parse: -32700, gone: -32000, notFound: -32002 } as const;
+export const ERROR_CODES = { parse: -32700, noMethod: -32601, badParams: -32602, gone: -32000 } as const;
+
+/** In the protocol of 2026-07-28 each request says in its `_meta` which version it has. */
+export const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 
 /** A request or a notification. */
 export function isAsking(message: Message): message is Message & { method: string } {
@@ -34,9 +37,31 @@ export function keyOf(id: MessageId): string {
   return `${typeof id}:${id}`;
 }
 
+/** The `_meta` of a request or a notification. */
+export function metaOf(message: Message): Record<string, unknown> {
+  const { _meta } = paramsOf(message);
+  return isRecord(_meta) ? _meta : {};
+}
+
+/** A request, as far as its answer must know it. */
+export interface Asked {
+  id: MessageId;
+  /** It has the protocol of 2026-07-28 or a later one. */
+  isModern: boolean;
+}
+
+/** What the answer to a request must know. */
+export function askedBy(message: Message & { id: MessageId }): Asked {
+  return { id: message.id, isModern: typeof metaOf(message)[VERSION_KEY] === "string" };
+}
+
+/** What lists and what is read from a server must say in the newer protocol: whether it may be kept. */
+const NOT_KEPT = { ttlMs: 0, cacheScope: "private" };
+
 /** Answers with a result. */
-export function answer(id: MessageId, result: unknown): unknown {
-  return { jsonrpc: "2.0", id, result };
+export function answer({ id, isModern }: Asked, result: object, isCacheable = false): unknown {
+  const about = isModern ? { resultType: "complete", ...(isCacheable && NOT_KEPT) } : {};
+  return { jsonrpc: "2.0", id, result: { ...about, ...result } };
 }
 
 /** Answers with an error. */
@@ -45,6 +70,6 @@ export function refuse(id: MessageId | null, code: number, message: string): unk
 }
 
 /** A tool's result that says what went wrong. A model can act on it, but not on an error of the protocol. */
-export function toolFault(id: MessageId, text: string): unknown {
-  return answer(id, { content: [{ type: "text", text }], isError: true });
+export function toolFault(asked: Asked, text: string): unknown {
+  return answer(asked, { content: [{ type: "text", text }], isError: true });
 }

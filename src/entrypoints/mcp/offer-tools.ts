@@ -13,33 +13,33 @@ const SIZE_KEY = "anthropic/maxResultSizeChars";
 /** The highest limit that a tool may state there. */
 const MAX_STATED_CHARS = 500_000;
 
-/** A server's list of tools as the client gets it: with our two, and without schemas that a clamped result would not fit. */
-export function offerTools(
-  spillway: Spillway,
-  result: Record<string, unknown>,
-  names: ToolNames,
-): Record<string, unknown> {
-  const tools: unknown[] = Array.isArray(result.tools) ? result.tools : [];
+/** Gives our tools names that none of the server's has. A name that was changed once stays changed. */
+export function avoidNames(names: ToolNames, tools: readonly unknown[]): void {
   const taken = new Set(tools.map((tool) => (isRecord(tool) ? tool.name : null)));
-  for (const { name } of READ_BACK_TOOLS) if (taken.has(names[name])) names[name] = `spillway_${name}`;
-  const offered = tools.map((tool) => (isRecord(tool) ? offer(spillway, tool) : tool));
-  // Our tools are added to the last page only.
-  if (result.nextCursor !== undefined) return { ...result, tools: offered };
-  const own = READ_BACK_TOOLS.map(({ name, description, inputSchema }) => ({
+  for (const { name } of READ_BACK_TOOLS) {
+    for (let count = 1; taken.has(names[name]); count++) names[name] = `spillway_${name}${count === 1 ? "" : count}`;
+  }
+}
+
+/** One of the server's tools as the client gets it. */
+export function offerTool(spillway: Spillway, tool: unknown): unknown {
+  if (!isRecord(tool)) return tool;
+  const { limits, off } = spillway.resolve(typeof tool.name === "string" ? tool.name : "tool");
+  if (off) return tool;
+  // A cut result does not fit the schema any more, and a client that checks it would refuse it.
+  const { outputSchema: _, ...rest } = tool;
+  const mostChars = limits.maxChars ?? limits.maxBytes;
+  if (mostChars === undefined) return rest;
+  const meta = isRecord(tool._meta) ? tool._meta : {};
+  return { ...rest, _meta: { ...meta, [SIZE_KEY]: Math.min(mostChars, MAX_STATED_CHARS) } };
+}
+
+/** Our two tools as they are listed. */
+export function ownTools(names: ToolNames): unknown[] {
+  return READ_BACK_TOOLS.map(({ name, description, inputSchema }) => ({
     name: names[name],
     description,
     inputSchema,
     annotations: { readOnlyHint: true, openWorldHint: false },
   }));
-  return { ...result, tools: [...offered, ...own] };
-}
-
-function offer(spillway: Spillway, tool: Record<string, unknown>): Record<string, unknown> {
-  // A cut result does not fit the schema any more, and a client that checks it would refuse it.
-  const { outputSchema: _, ...rest } = tool;
-  const { limits, off } = spillway.resolve(typeof tool.name === "string" ? tool.name : "tool");
-  const mostChars = off ? undefined : (limits.maxChars ?? limits.maxBytes);
-  if (mostChars === undefined) return rest;
-  const meta = isRecord(tool._meta) ? tool._meta : {};
-  return { ...rest, _meta: { ...meta, [SIZE_KEY]: Math.min(mostChars, MAX_STATED_CHARS) } };
 }

@@ -44,14 +44,14 @@ export async function proxyStdio(
   });
   const ends: RelayEnds = {
     toClient: (message) => (isGone ? undefined : writeLine(output, message)),
-    // The server is down, and every request that waits for it is answered so.
-    toServer: (message) => server.send(message).catch((error: unknown) => relay.serverGone(messageOf(error))),
+    toServer: (message, headers) => server.send(message, headers),
     warn,
   };
   const relay = startRelay(spillway, session, ends, rules);
   const server = upstream({
     message: (message) => relay.fromServer(message).catch((error: unknown) => warn(messageOf(error))),
     tooLong: relay.tooLong,
+    failed: relay.failed,
     gone: relay.serverGone,
     unable(fault) {
       unable = fault;

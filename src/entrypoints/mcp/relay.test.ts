@@ -1,22 +1,26 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createSpillway } from "../../index.ts";
 import { memoryLedger } from "../../storage/ledgers/memory.ts";
 import { memoryStore } from "../../storage/stores/memory.ts";
-import { startRelay } from "./relay.ts";
+import { VERSION_KEY } from "./json-rpc.ts";
+import { type RelayRules, startRelay } from "./relay.ts";
 
-async function newRelay() {
-  const spillway = await createSpillway({ store: memoryStore(), ledger: memoryLedger(), env: {} });
+async function newRelay({ options = {}, ...rules }: RelayRules & { options?: object } = {}) {
+  const spillway = await createSpillway({ store: memoryStore(), ledger: memoryLedger(), env: {}, ...options });
   const toClient: (Uint8Array | string)[] = [];
   const toServer: (Uint8Array | string)[] = [];
   const warnings: string[] = [];
-  const relay = startRelay(spillway, "s1", {
-    toClient: (message) => void toClient.push(message),
-    toServer: (message) => void toServer.push(message),
-    warn: (text) => void warnings.push(text),
-  });
+  const ends = {
+    toClient: (message: Uint8Array | string) => void toClient.push(message),
+    toServer: async (message: Uint8Array | string) => void toServer.push(message),
+    warn: (text: string) => void warnings.push(text),
+  };
+  const relay = startRelay(spillway, "s1", ends, rules);
   const bytes = (value: unknown) => new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
   return {
     relay,
+    spillway,
+    ends,
     toClient,
     toServer,
     warnings,
@@ -57,7 +61,13 @@ test("clamps a result, keeps images and the error flag, and the marker's own cal
   expect(result.content[1]).toEqual(image);
   expect(result.isError).toBe(true);
   expect(result._meta.a).toBe(1);
-  expect(result._meta["spillway/receipt"].saved).toBe("yes");
+  // Some clients give it to their model.
+  expect(result._meta["spillway/receipt"]).toEqual({
+    artifact: expect.stringMatching(/^\w+$/),
+    saved: "yes",
+    bytes: log.length,
+    shownBytes: text.length,
+  });
   const asked = /recall\((\{.*?\})\)/.exec(text)?.[1] ?? "";
   await client(call(8, "recall", JSON.parse(asked.replace("[from,to]", "[2500,2501]"))));
   await expect.poll(() => last().id).toBe(8);
@@ -68,36 +78,176 @@ test("clamps a result, keeps images and the error flag, and the marker's own cal
   expect(last().result.content[0].text).toContain("3333:line 3333 of a long log");
 });
 
-test("bounds structuredContent and long errors too", async () => {
-  const { client, server, last } = await newRelay();
-  await client(call(1, "t"));
-  await server({
-    id: 1,
-    result: { content: [], structuredContent: { rows: Array.from({ length: 9999 }, (_, i) => ({ i })) } },
+const result = (id: number, given: object) => ({ jsonrpc: "2.0", id, result: given });
+
+describe("structured content", () => {
+  async function shown(given: object, rules: Parameters<typeof newRelay>[0] = {}) {
+    const all = await newRelay(rules);
+    await all.client(call(1, "t"));
+    await all.server(result(1, given));
+    return { ...all, result: all.last().result };
+  }
+  const text = (said: string) => [{ type: "text", text: said }];
+
+  test("goes where it repeats the content of a result that is cut", async () => {
+    const rows = Array.from({ length: 9999 }, (_, i) => ({ i, name: `row ${i}` }));
+    for (const [content, structuredContent] of [
+      [text(log), { content: log }],
+      [text(log), { a: { b: [log.slice(100, 9000)] } }],
+      [text(JSON.stringify({ rows }, null, 2)), { rows }],
+      [
+        [{ type: "image", data: "A".repeat(300_000), mimeType: "image/png" }],
+        { content: [{ type: "image", data: "A".repeat(300_000), mimeType: "image/png" }] },
+      ],
+    ] as const) {
+      const { result: got } = await shown({ content, structuredContent });
+      expect(got.structuredContent).toBeUndefined();
+      expect(got.content[0].type).toBe(content[0]?.type);
+      if (content[0]?.type === "image") expect(got.content).toEqual(content);
+      else expect(got.content[0].text).toMatch(/recall\(/);
+    }
   });
-  expect(JSON.stringify(last().result.structuredContent).length).toBeLessThanOrEqual(51_200);
-  await client(call(3, "t"));
-  await server({ id: 3, result: { content: [{ type: "text", text: "as above" }], structuredContent: { log } } });
-  expect(JSON.stringify(last().result.structuredContent).length).toBeLessThanOrEqual(8192);
-  const rows = Array.from({ length: 3000 }, (_, i) => `row ${i} of a table`);
-  await client(call(4, "t"));
-  await server({ id: 4, result: { content: [{ type: "text", text: "3000 rows" }], structuredContent: { rows } } });
-  const { structuredContent } = last().result;
-  expect(JSON.stringify(structuredContent).length).toBeLessThanOrEqual(8192);
-  // Some clients show only this to their model: it has the way to the rest, which is saved.
-  const asked =
-    /recall\((\{.*?\})\)/.exec(
-      Object.values(structuredContent as object)
-        .flat()
-        .join("\n"),
-    )?.[1] ?? "";
-  await client(call(5, "recall", JSON.parse(asked.replace("[from,to]", "[1500,1502]"))));
-  await expect.poll(() => last().id).toBe(5);
-  expect(last().result.content[0].text).toContain("row 1499 of a table");
-  await client(call(2, "t"));
-  await server({ id: 2, error: { code: -1, message: "x".repeat(1e6), data: { trace: "y".repeat(1e6) } } });
-  expect(JSON.stringify(last()).length).toBeLessThan(120_000);
-  expect(last().error.code).toBe(-1);
+
+  test("stays as it came where the result is within its limits", async () => {
+    const { toClient } = await shown({ content: text('{"a":1}'), structuredContent: { a: 1 } });
+    expect(toClient[0]).toBeInstanceOf(Uint8Array);
+  });
+
+  test("gets the tool's own limit where it says more than the content, stays valid, and its rest is saved", async () => {
+    const rows = Array.from({ length: 9000 }, (_, i) => `row ${i} of a table`);
+    for (const structuredContent of [{ log, exit: 1 }, { rows }, rows, log]) {
+      const { result: got, client, last } = await shown({ content: text("as above"), structuredContent });
+      expect(got.content).toEqual(text("as above"));
+      const json = JSON.stringify(got.structuredContent);
+      expect(json.length).toBeLessThanOrEqual(52_000);
+      expect(json.length).toBeGreaterThan(30_000);
+      expect(Array.isArray(got.structuredContent)).toBe(Array.isArray(structuredContent));
+      const id = got._meta["spillway/receipt"].artifact;
+      expect(json).toContain(`\\"id\\":\\"${id}\\"`);
+      await client(call(5, "search", { id, pattern: "(row|line) 4500 " }));
+      await expect.poll(() => last().id).toBe(5);
+      expect(last().result.content[0].text).toMatch(/(row|line) 4500 of a/);
+    }
+  });
+
+  test("base64 in it is whole or described, never cut", async () => {
+    const data = Buffer.from(Array.from({ length: 90_000 }, (_, i) => (i * 7919) % 256)).toString("base64");
+    for (const structuredContent of [
+      { image: { data, mimeType: "image/png" }, note: "n" },
+      { files: Array.from({ length: 30 }, (_, i) => ({ name: `f${i}`, mimeType: "image/png", blob: data })) },
+      { url: `data:image/png;base64,${data}` },
+      { content: [{ type: "image", data, mimeType: "image/png" }], exit: 1 },
+    ]) {
+      const { result: got } = await shown({ content: text("an image"), structuredContent });
+      const json = JSON.stringify(got.structuredContent);
+      expect(json.length).toBeLessThanOrEqual(52_000);
+      expect(json).not.toMatch(/[A-Za-z0-9+/]{300}/);
+    }
+  });
+
+  test("passes whole, with its schema, where the policy is off", async () => {
+    const given = { content: text(log), structuredContent: { content: log, data: "A".repeat(1e6) } };
+    const { toClient, client, server, last } = await shown(given, { options: { policy: { default: { off: true } } } });
+    expect(toClient[0]).toBeInstanceOf(Uint8Array);
+    await client({ id: 2, method: "tools/list" });
+    await server({ id: 2, result: { tools: [{ name: "t", outputSchema: { type: "object" } }] } });
+    expect(last().result.tools[0]).toEqual({ name: "t", outputSchema: { type: "object" } });
+  });
+});
+
+test("bounds errors of every method, and results of shapes that no server should send", async () => {
+  const { client, server, last } = await newRelay();
+  for (const method of ["tools/call", "prompts/get", "initialize", "x/y"]) {
+    await client({ jsonrpc: "2.0", id: 2, method, params: { name: "t" } });
+    await server({ id: 2, error: { code: -1, message: "x".repeat(1e6), data: { trace: "y".repeat(1e6) } } });
+    expect(JSON.stringify(last()).length).toBeLessThan(120_000);
+    expect(last().error.code).toBe(-1);
+  }
+  const odd = [
+    log,
+    [log, { log }],
+    { toolResult: log },
+    { content: log },
+    { content: { type: "text", text: log } },
+    { content: [log, null, 5, [{ text: log }]] },
+    { content: [{ type: "text", text: { deep: log } }] },
+    { content: [{ type: "new", words: log }], structuredContent: "s".repeat(1e6) },
+    { content: null, structuredContent: { log } },
+  ];
+  let deep: object = { log };
+  for (let depth = 0; depth < 1000; depth++) deep = { deep };
+  for (const each of [...odd, { content: [{ type: "text", text: log }], structuredContent: deep }]) {
+    await client(call(3, "t"));
+    await server(result(3, each as object));
+    expect(last().id).toBe(3);
+    expect(JSON.stringify(last().result).length).toBeLessThan(110_000);
+    expect(JSON.stringify(last().result)).toContain("line 1 of a long log");
+  }
+});
+
+test("a result that we fail to bound is answered with an error, and is never left waiting", async () => {
+  const { client, server, last, spillway, warnings } = await newRelay();
+  spillway.admit = () => Promise.reject(new Error("out of order"));
+  await client(call(1, "t"));
+  await server(result(1, { content: [{ type: "text", text: log }] }));
+  expect(last()).toMatchObject({
+    id: 1,
+    result: { isError: true, content: [{ text: expect.stringContaining("out of order") }] },
+  });
+  expect(warnings).toEqual(["out of order"]);
+});
+
+test("what asks for input or names a task passes; the task's result is that of its tool", async () => {
+  const { client, server, last, toClient } = await newRelay({
+    options: { policy: { tools: { build: { limits: { maxChars: 3000 } } } } },
+  });
+  const input = { resultType: "input_required", inputRequests: { a: { method: "roots/list" } }, requestState: log };
+  for (const given of [input, { task: { taskId: "t1", status: "working" } }]) {
+    await client(call(1, "build"));
+    await server(result(1, given));
+    expect(toClient.at(-1)).toBeInstanceOf(Uint8Array);
+  }
+  await client({ id: 2, method: "tasks/result", params: { taskId: "t1" } });
+  await server(result(2, { content: [{ type: "text", text: log }], _meta: { task: 1 } }));
+  expect(last().result.content[0].text.length).toBeLessThanOrEqual(3000);
+  expect(last().result._meta.task).toBe(1);
+  await client({ id: 3, method: "tasks/get", params: { taskId: "t1" } });
+  const done = { content: [{ type: "text", text: log }] };
+  await server(result(3, { taskId: "t1", status: "completed", result: done }));
+  expect(last().result.status).toBe("completed");
+  expect(last().result.result.content[0].text.length).toBeLessThanOrEqual(3000);
+});
+
+test("resources and prompts that are read are bounded and saved; pages for people and bytes pass", async () => {
+  const { client, server, last, toClient } = await newRelay();
+  const read = async (method: string, given: object) => {
+    await client({ id: 1, method, params: { uri: "file:///a.log", name: "p" } });
+    await server(result(1, given));
+    return last().result;
+  };
+  const one = { uri: "file:///a.log", mimeType: "text/plain", text: log };
+  const blob = { uri: "file:///b", blob: "A".repeat(90_000) };
+  const { contents } = await read("resources/read", { contents: [one, blob], ttlMs: 5 });
+  expect(contents[0]).toMatchObject({ uri: one.uri, mimeType: "text/plain", text: expect.stringMatching(/recall\(/) });
+  expect(contents[0].text.length).toBeLessThanOrEqual(100_000);
+  expect(contents[1]).toEqual(blob);
+  const many = Array.from({ length: 500 }, (_, i) => ({ uri: `file:///${i}`, text: `part ${i} `.repeat(100) }));
+  const asOne = await read("resources/read", { contents: many });
+  expect(JSON.stringify(asOne).length).toBeLessThan(110_000);
+  expect(asOne.contents[0].uri).toBe("file:///0");
+  const prompt = { role: "user", content: { type: "text", text: log } };
+  const { messages, description } = await read("prompts/get", {
+    description: "d",
+    messages: [prompt, { ...prompt, role: "assistant" }],
+  });
+  expect(description).toBe("d");
+  expect(messages.map(({ role }: { role: string }) => role)).toEqual(["user", "assistant"]);
+  expect(messages[0].content.text).toMatch(/recall\(/);
+  expect(JSON.stringify(messages).length).toBeLessThan(60_000);
+  await read("resources/read", { contents: [{ uri: "ui://app", mimeType: "text/html", text: log.repeat(3) }] });
+  expect(toClient.at(-1)).toBeInstanceOf(Uint8Array);
+  for (const given of [{}, { contents: "x" }, { contents: [null, 5] }, { contents: [] }])
+    await read("resources/read", given);
 });
 
 test("offers its two tools on the last page, by other names where those are taken, and drops output schemas", async () => {
@@ -114,6 +264,106 @@ test("offers its two tools on the last page, by other names where those are take
   await client(call(3, "t"));
   await server({ id: 3, result: { content: [{ type: "text", text: log }] } });
   expect(last().result.content[0].text).toContain("find in it with spillway_search({");
+});
+
+test("a server's own search is called, listed or not; ours answers for saved outputs and where the server has none", async () => {
+  const { client, server, last, toServer } = await newRelay();
+  await client(call(1, "t"));
+  await server({ id: 1, result: { content: [{ type: "text", text: log }] } });
+  const { artifact: id } = last().result._meta["spillway/receipt"];
+  await client(call(2, "search", { id, pattern: "line 77 " }));
+  await expect.poll(() => last().id).toBe(2);
+  expect(last().result.content[0].text).toContain("77:line 77 of a long log");
+  expect(toServer).toHaveLength(1);
+  // Not a saved output: the server's own tool is called, and its answers pass.
+  for (const given of [
+    { content: [{ type: "text", text: "found by the server" }] },
+    { content: [{ type: "text", text: "the query is empty" }], isError: true },
+  ]) {
+    await client(call(3, "search", { id: "abc", query: "q" }));
+    await server({ id: 3, result: given });
+    expect(last().result).toEqual(given);
+  }
+  for (const given of [
+    { error: { code: -32602, message: "Unknown tool: search" } },
+    { result: { content: [{ type: "text", text: "MCP error -32602: Tool search not found" }], isError: true } },
+  ]) {
+    await client(call(4, "search", { query: "q" }));
+    await server({ id: 4, ...given });
+    await expect.poll(() => last().result?.content[0].text).toMatch(/id/);
+    expect(last()).toMatchObject({ id: 4, result: { isError: true } });
+    await client(call(5, "t"));
+    await server({ id: 5, result: { content: [] } });
+  }
+});
+
+test("with names that are all taken ours get others; without tools of its own a server is given ours", async () => {
+  const { client, server, last } = await newRelay();
+  await client({ id: 1, method: "tools/list" });
+  await server({ id: 1, result: { tools: [{ name: "recall" }, { name: "spillway_recall" }, { name: "search" }] } });
+  const listed = () => last().result.tools.map(({ name }: { name: string }) => name);
+  expect(listed()).toEqual(["recall", "spillway_recall", "search", "spillway_recall2", "spillway_search"]);
+  const other = await newRelay();
+  await other.client({ id: 1, method: "tools/list" });
+  await other.server({ id: 1, error: { code: -32601, message: "Method not found" } });
+  expect(other.last().result.tools).toHaveLength(2);
+});
+
+test("readBack: false offers and answers nothing of ours; the markers stay", async () => {
+  const { client, server, last, toServer } = await newRelay({ readBack: false });
+  await client({ id: 1, method: "initialize" });
+  await server({ id: 1, result: { capabilities: {} } });
+  expect(last().result.capabilities).toEqual({});
+  await client({ id: 1, method: "tools/list" });
+  await server({ id: 1, result: { tools: [{ name: "t" }] } });
+  expect(last().result.tools).toHaveLength(1);
+  await client(call(2, "t"));
+  await server({ id: 2, result: { content: [{ type: "text", text: log }] } });
+  expect(last().result.content[0].text).toContain("recall({");
+  await client(call(3, "recall", { id: last().result._meta["spillway/receipt"].artifact }));
+  expect(toServer).toHaveLength(4);
+});
+
+test("what we answer in the newer protocol says so", async () => {
+  const { client, server, relay, last } = await newRelay({ resources: true });
+  const _meta = { [VERSION_KEY]: "2026-07-28" };
+  const ask = (id: number, method: string, params = {}) => client({ id, method, params: { ...params, _meta } });
+  await ask(1, "tools/call", { name: "t" });
+  await server({ id: 1, result: { resultType: "complete", content: [{ type: "text", text: log }] } });
+  expect(last().result.resultType).toBe("complete");
+  const { artifact } = last().result._meta["spillway/receipt"];
+  await ask(2, "tools/call", { name: "recall", arguments: { id: artifact } });
+  await expect.poll(() => last().id).toBe(2);
+  expect(last().result).toMatchObject({ resultType: "complete", isError: false });
+  await ask(3, "resources/read", { uri: `spillway://artifact/${artifact}` });
+  expect(last().result).toMatchObject({ resultType: "complete", ttlMs: 0, cacheScope: "private" });
+  // No discovery went before: whether the server has resources shows when it is asked.
+  await ask(4, "resources/list");
+  await server({ id: 4, error: { code: -32601, message: "Method not found" } });
+  expect(last().result).toMatchObject({ resultType: "complete", ttlMs: 0, resources: [{ size: log.length }] });
+  await ask(5, "resources/list");
+  await server({ id: 5, result: { resultType: "complete", resources: [{ uri: "a:b" }] } });
+  expect(last().result.resources).toHaveLength(2);
+  await ask(6, "tools/call", { name: "t" });
+  await relay.serverGone("it ended");
+  expect(last().result).toMatchObject({ resultType: "complete", isError: true });
+});
+
+test("a request that the server does not take fails alone", async () => {
+  const { relay, ends, client, toClient } = await newRelay();
+  await client(call(1, "t"));
+  const { toServer } = ends;
+  ends.toServer = () => Promise.reject(new Error("HTTP 429"));
+  await client(call(2, "t"));
+  await client([{ id: 3, method: "prompts/list" }, { method: "notifications/x" }]);
+  ends.toServer = toServer;
+  await client(call(4, "t"));
+  await relay.failed(4, "HTTP 401");
+  expect(toClient.map((text) => JSON.parse(text as string))).toMatchObject([
+    { id: 2, result: { content: [{ text: "HTTP 429" }], isError: true } },
+    { id: 3, error: { message: "HTTP 429" } },
+    { id: 4, result: { content: [{ text: "HTTP 401" }], isError: true } },
+  ]);
 });
 
 test("a server that is gone answers everyone who waits", async () => {
@@ -165,26 +415,40 @@ test("ten thousand blocks, a tool's name of a megabyte and several messages at o
     { id: 1, result: { content } },
     { id: 2, result: { content: [{ type: "text", text: "short" }] } },
   ]);
+  const marker = /recall\(\{"id":"(\w+)"/;
   const answers = last() as { result: { content: { text: string }[] } }[];
   expect(answers[1]).toEqual({ id: 2, result: { content: [{ type: "text", text: "short" }] } });
   // So many are one text with one marker: its start and its end are shown.
   expect(answers[0]?.result.content).toEqual([
     { type: "text", text: expect.stringMatching(/block 0 .*omitted.*block 9999 /s) },
   ]);
+  expect(answers[0]?.result.content[0]?.text.match(new RegExp(marker, "g"))).toHaveLength(1);
   expect(answers[0]?.result.content.map(({ text }) => text).join("").length).toBeLessThanOrEqual(51_200);
 });
 
 test("artifacts are resources, beside the server's own", async () => {
-  const { client, server, last } = await newRelay();
+  const { client, server, last } = await newRelay({ resources: true });
   await client({ id: 0, method: "initialize", params: {} });
   await server({ id: 0, result: { protocolVersion: "2025-11-25", capabilities: { logging: {} }, serverInfo: {} } });
   expect(last().result.capabilities).toEqual({ tools: {}, resources: {}, logging: {} });
   await client(call(1, "t"));
   await server({ id: 1, result: { content: [{ type: "text", text: log }] } });
   await client({ id: 2, method: "resources/list" });
+  await server({ id: 2, error: { code: -32601, message: "Method not found" } });
   const [{ uri }] = last().result.resources;
   await client({ id: 3, method: "resources/read", params: { uri: `${uri}?lines=10-11` } });
   expect(last().result.contents[0].text).toContain("line 10 of a long log\nline 11 of a long log");
-  await client({ id: 4, method: "resources/read", params: { uri: "file:///etc/passwd" } });
-  expect(last().error.code).toBe(-32002);
+});
+
+test("resources are the server's own unless ours are asked for", async () => {
+  const { client, server, last, toServer } = await newRelay();
+  await client({ id: 0, method: "initialize", params: {} });
+  await server({ id: 0, result: { capabilities: {} } });
+  expect(last().result.capabilities).toEqual({ tools: {} });
+  for (const method of ["resources/list", "resources/templates/list", "resources/read"]) {
+    await client({ id: 1, method, params: { uri: "spillway://artifact/x" } });
+    await server({ id: 1, error: { code: -32601, message: "Method not found" } });
+    expect(last().error.code).toBe(-32601);
+  }
+  expect(toServer).toHaveLength(4);
 });

@@ -2,10 +2,12 @@ import { messageOf } from "../../errors.ts";
 import { READ_BACK_TOOLS } from "../../recall/index.ts";
 import type { Spillway } from "../../spillway.ts";
 import { isRecord } from "../../values.ts";
-import { admitCallError, admitCallResult } from "./admit-call.ts";
-import { listArtifacts, listTemplates, readArtifact } from "./artifact-resources.ts";
+import { admitCallError, admitCallResult, admitReading, READERS } from "./admit-call.ts";
+import { isArtifact, listArtifacts, listTemplates, readArtifact } from "./artifact-resources.ts";
 import {
+  type Asked,
   answer,
+  askedBy,
   ERROR_CODES,
   hasId,
   isAsking,
@@ -16,109 +18,182 @@ import {
   refuse,
   toolFault,
 } from "./json-rpc.ts";
-import { offerTools, type ToolNames } from "./offer-tools.ts";
+import { avoidNames, offerTool, ownTools, type ToolNames } from "./offer-tools.ts";
+import type { RequestHeaders } from "./upstream.ts";
 
 /** What a relay stands between. A message goes on as the text that came, unless it had to be changed. */
 export interface RelayEnds {
   toClient(message: Uint8Array | string): Promise<void> | void;
-  toServer(message: Uint8Array | string): Promise<void> | void;
+  /** Rejects, with the reason in words, if the server cannot take the message. */
+  toServer(message: Uint8Array | string, headers: RequestHeaders): Promise<void> | void;
   /** Called with something unusual that a person should know. */
   warn(text: string): void;
 }
 
-/** How results are brought under their limits. */
+/** How results are brought under their limits, and what is offered beside the server's own. */
 export interface RelayRules {
   /** The server's results are within their limits already. */
   isBounded?: boolean | undefined;
   /** Images, sounds and files of one result together; without it they all pass. */
   maxMediaBytes?: number | undefined;
+  /** False: `recall` and `search` are not offered here, since another server of the client has them. */
+  readBack?: boolean | undefined;
+  /** Saved outputs are listed as resources. */
+  resources?: boolean | undefined;
 }
 
 /** One client's connection through the proxy. */
 export interface Relay {
-  fromClient(message: Uint8Array | Message): Promise<void>;
+  /** `headers` are those of the client's own request that go on to a server over HTTP. */
+  fromClient(message: Uint8Array | Message, headers?: RequestHeaders): Promise<void>;
   fromServer(message: Uint8Array | Message): Promise<void>;
   /** The server is gone: everything that waits for it is answered. */
   serverGone(reason: string): Promise<void>;
+  /** The server did not take one request: that one is answered. */
+  failed(id: MessageId, reason: string): Promise<void>;
   /** Answers the call that a message too long to read was for. */
   tooLong(start: Uint8Array, bytes: number): Promise<void>;
   /** The messages that a server must get first after it was started again, with ids of our own. */
   readonly greeting: readonly string[];
 }
 
-interface Waiting {
-  id: MessageId;
+interface Waiting extends Asked {
   method: string;
   tool: string;
+  /** If the server has no such tool, ours is called. */
+  ours?: (() => Promise<void>) | undefined;
 }
 
 /** Requests that may wait for one server. */
 const MAX_WAITING = 10_000;
+/** Tasks whose tool is remembered. */
+const MAX_TASKS = 1000;
 /** The id of a greeting that is sent again. Nobody waits for its answer. */
 const GREETING_ID = "spillway-greeting";
 
 /** Starts a relay for one client. */
 export function startRelay(spillway: Spillway, session: string, ends: RelayEnds, rules: RelayRules = {}): Relay {
   const waiting = new Map<string, Waiting>();
+  const tasks = new Map<string, string>();
   const names: ToolNames = { recall: "recall", search: "search" };
-  let hasResources = false;
+  const offersTools = rules.readBack !== false;
   let greeting: string[] = [];
 
   const reply = (message: unknown) => ends.toClient(JSON.stringify(message));
 
-  /** True if the request was answered here. */
+  /** Sends to the server. If it does not take them, these requests fail, and no others. */
+  async function toServer(raw: Uint8Array | string, messages: readonly Message[], headers: RequestHeaders) {
+    try {
+      await ends.toServer(raw, headers);
+    } catch (error) {
+      for (const message of messages)
+        if (isAsking(message) && hasId(message)) await failed(message.id, messageOf(error));
+    }
+  }
+
+  /** True if the request is answered here. */
   async function answerHere(message: Message & { method: string; id: MessageId }): Promise<boolean> {
-    const { id, method } = message;
-    const params = paramsOf(message);
-    if (method === "tools/call") {
-      const tool = READ_BACK_TOOLS.find(({ name }) => names[name] === params.name);
-      if (tool === undefined) return false;
-      // The answer is not waited for, so that a long search does not hold up the client's next message.
-      void tool.call(spillway, params.arguments).then(
-        ({ text, isError }) => reply(answer(id, { content: [{ type: "text", text }], isError })),
-        (error: unknown) => ends.warn(messageOf(error)),
-      );
-      return true;
+    const { uri, arguments: args } = paramsOf(message);
+    if (message.method === "resources/read" && rules.resources) {
+      const read = await readArtifact(spillway, uri);
+      if (read !== null) await reply(answer(askedBy(message), read, true));
+      return read !== null;
     }
-    if (method === "resources/read") {
-      const read = await readArtifact(spillway, params.uri);
-      if (read !== null) await reply(answer(id, read));
-      else if (hasResources) return false;
-      else await reply(refuse(id, ERROR_CODES.notFound, `there is no resource ${String(params.uri).slice(0, 200)}`));
-      return true;
-    }
-    if (hasResources) return false;
-    if (method === "resources/list") await reply(answer(id, { resources: await listArtifacts(spillway, session) }));
-    else if (method === "resources/templates/list") await reply(answer(id, { resourceTemplates: listTemplates() }));
-    else return false;
+    const call = ourCall(message);
+    if (call === undefined || !(await isArtifact(spillway, isRecord(args) ? args.id : undefined))) return false;
+    // The answer is not waited for, so that a long search does not hold up the client's next message.
+    void call();
     return true;
   }
 
+  /**
+   * Calls the tool of ours that a request names. The server may have one of that name which nobody listed: so only what is
+   * asked of a saved output is surely ours, and the server is asked first for all else.
+   */
+  function ourCall(message: Message & { method: string; id: MessageId }): (() => Promise<void>) | undefined {
+    const { name, arguments: args } = paramsOf(message);
+    const tool = READ_BACK_TOOLS.find((each) => names[each.name] === name);
+    if (message.method !== "tools/call" || tool === undefined || !offersTools) return undefined;
+    return async () => {
+      const { text, isError } = await tool.call(spillway, args);
+      await reply(answer(askedBy(message), { content: [{ type: "text", text }], isError }));
+    };
+  }
+
   /** The server's answer as the client should get it; null to pass it on as it came. */
-  async function answered(message: Message, { method, tool }: Waiting): Promise<unknown> {
-    const { result, error } = message;
-    if (method === "tools/call" && rules.isBounded) return null;
-    if (error !== undefined && error !== null) {
-      return method === "tools/call" ? admitCallError(spillway, session, tool, message, error) : null;
+  async function answered(message: Message, request: Waiting): Promise<Message | null> {
+    const { method, tool } = request;
+    const call = { spillway, session, tool, names, rules };
+    const isCall = method === "tools/call" || method === "tasks/result";
+    if (isCall && rules.isBounded) return null;
+    if (message.error !== undefined && message.error !== null) {
+      const { error } = message;
+      const own = isRecord(error) && error.code === ERROR_CODES.noMethod ? ownList(method) : null;
+      if (own === null) return admitCallError(call, message, error);
+      const listed = answer(request, own, true) as Message;
+      return (await answered(listed, request)) ?? listed;
     }
+    if (isCall) {
+      noteTask(message.result, tool);
+      return admitCallResult(call, message, message.result);
+    }
+    const { result } = message;
     if (!isRecord(result)) return null;
-    if (method === "tools/call") return admitCallResult({ spillway, session, tool, names, rules }, message, result);
-    if (method === "tools/list") return { ...message, result: offerTools(spillway, result, names) };
-    if (method === "initialize" || method === "server/discover") {
-      const capabilities = isRecord(result.capabilities) ? result.capabilities : {};
-      hasResources = isRecord(capabilities.resources);
-      return { ...message, result: { ...result, capabilities: { tools: {}, resources: {}, ...capabilities } } };
+    const reader = READERS[method];
+    if (reader !== undefined) return admitReading({ ...call, tool: reader.tool }, message, result, reader.list);
+    if (method.startsWith("tasks/") && isRecord(result.result)) {
+      const done = await admitCallResult(call, { id: request.id }, result.result);
+      return done === null ? null : { ...message, result: { ...result, result: done.result } };
     }
-    if (result.nextCursor !== undefined) return null;
+    const offered = await offer(method, result);
+    return offered === null ? null : { ...message, result: offered };
+  }
+
+  /** What a server that lacks such a list is said to have, so that ours can be added. */
+  function ownList(method: string): Record<string, unknown> | null {
+    if (method === "tools/list" && offersTools) return { tools: [] };
+    if (method === "resources/list" && rules.resources) return { resources: [] };
+    return method === "resources/templates/list" && rules.resources ? { resourceTemplates: [] } : null;
+  }
+
+  /** What a server says that it has, with ours; null if that stays as it is. */
+  async function offer(method: string, result: Record<string, unknown>): Promise<Record<string, unknown> | null> {
+    if (method === "initialize" || method === "server/discover") {
+      const own = { ...(offersTools && { tools: {} }), ...(rules.resources && { resources: {} }) };
+      const capabilities = isRecord(result.capabilities) ? result.capabilities : {};
+      return { ...result, capabilities: { ...own, ...capabilities } };
+    }
+    // Ours are added to the last page only.
+    const isLast = result.nextCursor === undefined;
+    if (method === "tools/list" && Array.isArray(result.tools)) {
+      avoidNames(names, result.tools);
+      const tools = result.tools.map((tool) => offerTool(spillway, tool));
+      return { ...result, tools: isLast && offersTools ? [...tools, ...ownTools(names)] : tools };
+    }
+    if (!isLast || !rules.resources) return null;
     if (method === "resources/list" && Array.isArray(result.resources)) {
-      const own = await listArtifacts(spillway, session);
-      return { ...message, result: { ...result, resources: [...result.resources, ...own] } };
+      return { ...result, resources: [...result.resources, ...(await listArtifacts(spillway, session))] };
     }
     if (method === "resources/templates/list" && Array.isArray(result.resourceTemplates)) {
-      const all = [...result.resourceTemplates, ...listTemplates()];
-      return { ...message, result: { ...result, resourceTemplates: all } };
+      return { ...result, resourceTemplates: [...result.resourceTemplates, ...listTemplates()] };
     }
     return null;
+  }
+
+  /** A task's result comes later, and is then that of the tool. */
+  function noteTask(result: unknown, tool: string): void {
+    const task = isRecord(result) && isRecord(result.task) ? result.task : result;
+    if (!isRecord(task) || typeof task.taskId !== "string") return;
+    tasks.set(task.taskId, tool);
+    for (const [oldest] of tasks) if (tasks.size > MAX_TASKS) tasks.delete(oldest);
+  }
+
+  function wait(message: Message & { method: string; id: MessageId }): void {
+    const { name, taskId } = paramsOf(message);
+    const tool = typeof taskId === "string" ? tasks.get(taskId) : name;
+    const { method } = message;
+    const asked = { ...askedBy(message), method, tool: typeof tool === "string" ? tool : "tool" };
+    waiting.set(keyOf(message.id), { ...asked, ours: ourCall(message) });
   }
 
   async function oneFromClient(message: Message): Promise<Message | null> {
@@ -128,15 +203,13 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
       if (message.method === "notifications/initialized") greeting = [...greeting.slice(0, 1), JSON.stringify(message)];
       return message;
     }
-    const { id, method } = message;
-    const { name } = paramsOf(message);
     if (await answerHere(message)) return null;
     if (waiting.size >= MAX_WAITING) {
-      await reply(refuse(id, ERROR_CODES.gone, `${MAX_WAITING} requests wait for this server already`));
+      await reply(refuse(message.id, ERROR_CODES.gone, `${MAX_WAITING} requests wait for this server already`));
       return null;
     }
-    if (method === "initialize") greeting = [JSON.stringify({ ...message, id: GREETING_ID })];
-    waiting.set(keyOf(id), { id, method, tool: typeof name === "string" ? name : "tool" });
+    if (message.method === "initialize") greeting = [JSON.stringify({ ...message, id: GREETING_ID })];
+    wait(message);
     return message;
   }
 
@@ -149,23 +222,40 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
       return null;
     }
     waiting.delete(keyOf(message.id));
-    return ((await answered(message, request)) as Message | null) ?? message;
+    if (request.ours !== undefined && lacksTool(message)) {
+      void request.ours();
+      return null;
+    }
+    try {
+      return (await answered(message, request)) ?? message;
+    } catch (error) {
+      // If we fail, the client still gets an answer.
+      ends.warn(messageOf(error));
+      await fail(request, `Spillway could not bound the server's answer: ${messageOf(error)}`);
+      return null;
+    }
   }
 
   function forget(id: unknown): void {
     if (typeof id === "string" || typeof id === "number") waiting.delete(keyOf(id));
   }
 
-  async function fail({ id, method }: Waiting, reason: string): Promise<void> {
-    waiting.delete(keyOf(id));
-    await reply(method === "tools/call" ? toolFault(id, reason) : refuse(id, ERROR_CODES.gone, reason));
+  async function fail(request: Waiting, reason: string): Promise<void> {
+    waiting.delete(keyOf(request.id));
+    const isCall = request.method === "tools/call";
+    await reply(isCall ? toolFault(request, reason) : refuse(request.id, ERROR_CODES.gone, reason));
+  }
+
+  async function failed(id: MessageId, reason: string): Promise<void> {
+    const request = waiting.get(keyOf(id));
+    if (request !== undefined) await fail(request, reason);
   }
 
   return {
-    async fromClient(bytes) {
+    async fromClient(bytes, headers = {}) {
       const parsed = parse(bytes);
       if (parsed === null) return void (await reply(refuse(null, ERROR_CODES.parse, "this is no JSON message")));
-      await pass(parsed, bytes, oneFromClient, ends.toServer);
+      await pass(parsed, bytes, oneFromClient, (raw, messages) => toServer(raw, messages, headers));
     },
     async fromServer(bytes) {
       const parsed = parse(bytes);
@@ -179,6 +269,7 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
     async serverGone(reason) {
       for (const request of waiting.values()) await fail(request, reason);
     },
+    failed,
     async tooLong(start, bytes) {
       const [, quoted, number] =
         /"id"\s*:\s*(?:"([^"\\]{1,200})"|(\d{1,15}))/.exec(Buffer.from(start).toString()) ?? [];
@@ -193,6 +284,14 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
       return greeting;
     },
   };
+}
+
+/** The server says that it has no such tool. */
+function lacksTool({ error, result }: Message): boolean {
+  if (isRecord(error)) return error.code === ERROR_CODES.noMethod || error.code === ERROR_CODES.badParams;
+  if (!isRecord(result) || result.isError !== true) return false;
+  const said = JSON.stringify(result.content)?.slice(0, 500) ?? "";
+  return /tool/i.test(said) && /unknown|not found|no such|not exist|invalid/i.test(said);
 }
 
 function parse(bytes: Uint8Array | Message): Message | Message[] | null {
@@ -210,18 +309,18 @@ async function pass(
   parsed: Message | Message[],
   raw: Uint8Array | Message,
   one: (message: Message) => Promise<Message | null>,
-  send: (message: Uint8Array | string) => Promise<void> | void,
+  send: (raw: Uint8Array | string, messages: readonly Message[]) => Promise<void> | void,
 ): Promise<void> {
   if (!Array.isArray(parsed)) {
     const next = await one(parsed);
-    if (next !== null) await send(next === parsed && raw instanceof Uint8Array ? raw : JSON.stringify(next));
+    if (next !== null) await send(next === parsed && raw instanceof Uint8Array ? raw : JSON.stringify(next), [next]);
     return;
   }
-  const kept: unknown[] = [];
+  const kept: Message[] = [];
   for (const each of parsed) {
     const next = isRecord(each) ? await one(each) : null;
     if (next !== null) kept.push(next);
   }
   const isSame = kept.length === parsed.length && kept.every((each, index) => each === parsed[index]);
-  if (kept.length > 0) await send(isSame && raw instanceof Uint8Array ? raw : JSON.stringify(kept));
+  if (kept.length > 0) await send(isSame && raw instanceof Uint8Array ? raw : JSON.stringify(kept), kept);
 }

@@ -1,4 +1,4 @@
-import type { Message } from "./json-rpc.ts";
+import type { Message, MessageId } from "./json-rpc.ts";
 
 /** Why a server cannot be run at all. */
 export class UnableServer extends Error {
@@ -15,6 +15,8 @@ export class UnableServer extends Error {
 export interface ServerHandlers {
   message(message: Uint8Array | Message): Promise<void>;
   tooLong(start: Uint8Array, bytes: number): Promise<void>;
+  /** The server did not take one request, for a reason in words. */
+  failed(id: MessageId, reason: string): Promise<void>;
   /** The server ended by itself and is started again. */
   gone(reason: string): Promise<void>;
   /** The server cannot be started at all: there is no such command, or it may not be run. */
@@ -23,9 +25,12 @@ export interface ServerHandlers {
   greeting(): readonly string[];
 }
 
+/** Headers of a client's request that go on with it to a server over HTTP. */
+export type RequestHeaders = Record<string, string>;
+
 /** A server behind the proxy. */
 export interface Upstream {
   /** Rejects, with the reason in words, while the server is down. */
-  send(message: Uint8Array | string): Promise<void>;
+  send(message: Uint8Array | string, headers: RequestHeaders): Promise<void>;
   stop(): Promise<void>;
 }

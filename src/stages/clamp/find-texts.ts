@@ -70,7 +70,7 @@ function isContent(list: readonly unknown[], isBare: boolean): boolean {
     (item) =>
       isPlain(item) &&
       typeof readField(item, "type") === "string" &&
-      ("text" in item || MEDIA.test(String(readField(item, "type")))),
+      ("text" in item || "resource" in item || MEDIA.test(String(readField(item, "type")))),
   );
   return isBare
     ? blocks.length === list.length

@@ -9,6 +9,7 @@ interface McpFlags extends ServeFlags {
   url?: string;
   header?: Record<string, string>;
   maxMediaBytes?: number;
+  readBack: boolean;
 }
 
 /** `spillway mcp`: a proxy before any MCP server. */
@@ -30,6 +31,7 @@ export function addMcpCommand(program: Command): void {
       "let images, sounds and files of one result pass up to this; those beyond it are saved and named (default: all pass)",
       readBytes,
     )
+    .option("--no-read-back", "do not offer recall and search here: another server of this client does")
     .addHelpText(
       "after",
       `
@@ -47,9 +49,9 @@ Examples:
 }
 
 async function runProxy(words: string[], flags: McpFlags): Promise<void> {
-  const { maxMediaBytes } = flags;
+  const { maxMediaBytes, readBack } = flags;
   try {
-    await serveMcp(flags, async () => ({ start: await upstreamOf(words, flags), rules: { maxMediaBytes } }));
+    await serveMcp(flags, async () => ({ start: await upstreamOf(words, flags), rules: { maxMediaBytes, readBack } }));
   } catch (error) {
     throw error instanceof UnableServer ? new FaultWithCode(error, error.exitCode) : error;
   }
