@@ -54,6 +54,8 @@ export type { CapOptions, CappedHistory, GuardOptions, GuardSessionOptions } fro
 export type { PrepareOptions } from "./prepare/ports.ts";
 export type { Prepared, PruneReport } from "./prepare/report.ts";
 export type {
+  ReadBackKinds,
+  ReadBackOptions,
   RecallOptions,
   RecallPage,
   RecallWant,

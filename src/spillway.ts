@@ -2,13 +2,16 @@ import { newAdmit } from "./admit/admit-output.ts";
 import type { AdmitRequest } from "./admit/admit-request.ts";
 import { KnownTexts, newAccessTo } from "./admit/known-texts.ts";
 import { newPlanner } from "./admit/plan-output.ts";
+import type { Reader } from "./admit/reader.ts";
 import { newRecorder } from "./admit/recorder.ts";
 import { safeNames } from "./admit/redaction.ts";
-import { wrapTool, wrapTools } from "./admit/wrap-tool.ts";
+import { leaveAsTheyAre, wrapTool, wrapTools } from "./admit/wrap-tool.ts";
 import { newBreaker } from "./deadline.ts";
+import { SpillwayError } from "./errors.ts";
 import type { GuardOptions, Histories } from "./histories/histories.ts";
 import type { PreparePorts } from "./prepare/ports.ts";
 import type { Preparing } from "./prepare/prepare.ts";
+import { type ReadBackFor, type ReadBackOptions, readBackKind } from "./recall/read-back-kinds.ts";
 import { checkCall, checkPrepare } from "./spillway/check-options.ts";
 import type { Spillway, SpillwayPorts } from "./spillway/ports.ts";
 import { errorForDisplay } from "./stages/display/error-for-display.ts";
@@ -28,7 +31,7 @@ export type { Spillway, SpillwayOptions, SpillwayPorts } from "./spillway/ports.
 /** Puts the rooms together. `createSpillway` in index.ts fills in the defaults. What an output passes is in admit-output.ts. */
 export function assembleSpillway(ports: SpillwayPorts): Spillway {
   const { store, ledger, redaction, env = {}, scope = "local", now = () => Date.now() } = ports;
-  const { reader = { by: "operator" }, logs = [], placeFaults = [], logger, hostLimits, htmlReader } = ports;
+  const { logs = [], placeFaults = [], logger, hostLimits, htmlReader } = ports;
   checkLimits(hostLimits ?? {}, "hostLimits");
 
   const policy = resolvePolicy(...(ports.policy ?? []), policyFromEnvironment(env));
@@ -48,6 +51,8 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
   };
   const recorder = newRecorder({ ledger, logs, listeners: ports, redaction, newBreaker: breaker, deadlineMs, now });
   const safeName = safeNames(redaction);
+  // Shared by all who write markers: readBack changes them.
+  const reader: Reader = { ...(ports.reader ?? { by: "operator" }) };
   const access: Access = reader.by === "file" ? { by: "operator" } : reader;
   const accessTo = newAccessTo(reader, ports.copyOut, safeName);
   const knownTexts = new KnownTexts();
@@ -124,6 +129,22 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
 
   const reading = { store, scope, counter, searcher: ports.searcher, record: recorder.event, now };
   const readBack = once(async () => (await import("./recall/index.ts")).newReadBack(reading));
+  const callReadBack = async (name: string, args: unknown) => {
+    const { READ_BACK_TOOLS } = await import("./recall/index.ts");
+    const tool = READ_BACK_TOOLS.find((each) => each.name === name) as (typeof READ_BACK_TOOLS)[number];
+    return tool.call(await readBack(), args);
+  };
+  const readBackFor = (kind: string, options: ReadBackOptions = {}) => {
+    if (store === null)
+      throw new SpillwayError(
+        "bad-input",
+        "readBack needs a store, and store is null: leave it out, or hand in memoryStore()",
+      );
+    const { made, names } = readBackKind(kind, options, callReadBack);
+    for (const shared of [reader, access]) Object.assign(shared, { by: "tool", ...names });
+    leaveAsTheyAre(made);
+    return made;
+  };
 
   return {
     policy,
@@ -142,6 +163,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     artifact: async (id) => (await readBack()).artifact(id),
     recall: async (id, want, options) => (await readBack()).recall(id, want, options),
     search: async (id, query, options) => (await readBack()).search(id, query, options),
+    readBack: readBackFor as ReadBackFor,
     ...(histories as Histories),
     resolve,
     forDisplay,

@@ -47,6 +47,8 @@ describe("exports", () => {
       type ProfileName
       type PruneReport
       type Rates
+      type ReadBackKinds
+      type ReadBackOptions
       type Reader
       type RecallOptions
       type RecallPage

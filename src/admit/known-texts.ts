@@ -68,7 +68,7 @@ export function newAccessTo(
   safeName: (name: string) => string | Promise<string>,
 ): (artifact: Named) => Promise<Access> {
   return async (artifact) => {
-    if (reader.by !== "file") return reader;
+    if (reader.by !== "file") return { ...reader };
     // The tool's name is part of the file's.
     const copying = (async () => copyOut?.({ ...artifact, tool: await safeName(artifact.tool) }) ?? null)();
     const path = await within(copying, NUMBERS.spillDeadlineMs.default, "copying").catch(() => null);

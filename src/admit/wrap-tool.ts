@@ -145,7 +145,7 @@ export function wrapTool<T extends Tool>(
     throw new SpillwayError("bad-input", `wrapTool takes a tool, an object or a function; got ${String(tool)}`);
   }
   const isPlain = Object.keys(options).length === 0 && ask === undefined;
-  if (options.off || (isPlain && wrapped.get(tool) === wrapping)) return tool as Wrapped<T>;
+  if (options.off || ownTools.has(tool) || (isPlain && wrapped.get(tool) === wrapping)) return tool as Wrapped<T>;
   const wrapInner: WrapInner = (run, named, more) => wrapTool(run, wrapping, { name: named, ask, ...more, ...options });
   if (isServer(tool)) return wrapServer(tool, wrapInner) as Wrapped<T>;
   const shape: ToolShape | null = typeof tool === "function" ? functionShape(tool as Run) : shapeOf(tool);
@@ -177,6 +177,14 @@ export function wrapTool<T extends Tool>(
   const copy = typeof tool === "function" ? (runs.call as unknown as T) : withRuns(tool, runs, shape.isRunnable);
   if (isPlain) wrapped.set(copy, wrapping);
   return copy as Wrapped<T>;
+}
+
+/** Tools of ours: what is read back is bounded already, and is never cut or spilled again. */
+const ownTools = new WeakSet<object>();
+
+/** Says of the tools of a list or a record that they are not to be wrapped. */
+export function leaveAsTheyAre(tools: unknown): void {
+  for (const tool of Object.values(Object(tools))) if (typeof tool === "object" && tool !== null) ownTools.add(tool);
 }
 
 function functionShape(run: Run): ToolShape {

@@ -1,6 +1,6 @@
 import { messageOf } from "../errors.ts";
-import { NUMBERS } from "../stages/policy/defaults.ts";
 import { namedArguments } from "./named-arguments.ts";
+import { RECALL_DEFINITION, type ReadBackDefinition, SEARCH_DEFINITION } from "./read-back-definitions.ts";
 import { type RecallPage, recallText } from "./recall.ts";
 import type { RecallWant, SearchQuery } from "./recall-want.ts";
 import { type SearchPage, searchText } from "./search.ts";
@@ -12,60 +12,30 @@ export interface ReadsBack {
 }
 
 /** A tool with which a model reads artifacts, in no framework's form. */
-export interface ReadBackTool {
-  name: "recall" | "search";
-  description: string;
-  /** The JSON Schema of its arguments. */
-  inputSchema: { type: "object"; properties: Record<string, unknown>; required: string[] };
+export interface ReadBackTool extends ReadBackDefinition {
   /** Returns what the model reads. Never throws: for bad arguments the text says what is wrong. */
   call(from: ReadsBack, args: unknown): Promise<{ text: string; isError: boolean }>;
 }
 
-const ID = { type: "string", description: "the artifact's id, from the marker" };
-const PAIR = { type: "array", items: { type: "integer" }, minItems: 2, maxItems: 2 };
-
-const RECALL_ARGUMENTS = {
-  id: ID,
-  lines: { ...PAIR, description: "first and last line" },
-  bytes: { ...PAIR, description: "from this byte to before that one" },
-  head: { type: "integer", description: "the first lines" },
-  tail: { type: "integer", description: "the last lines" },
-  // Clients that check schemas strictly complain about a union of types.
-  around: { type: "string", description: "a line number or a pattern: the lines around it, or around its first match" },
-};
-const SEARCH_ARGUMENTS = {
-  id: ID,
-  pattern: { type: "string" },
-  literal: { type: "boolean", description: "the pattern is the text itself" },
-  ignore_case: { type: "boolean" },
-  context: {
-    type: "integer",
-    description: `lines before and after each match; ${NUMBERS.searchContext.default} by default`,
-  },
-  max: { type: "integer" },
-  from: { type: "integer", description: "matches from this line on" },
-};
-
 /** The two tools, under the names that markers use. */
 export const READ_BACK_TOOLS: readonly ReadBackTool[] = [
   {
-    name: "recall",
-    description: "Reads part of a saved tool output, in bounded pages. Lines count from 1.",
-    inputSchema: { type: "object", properties: RECALL_ARGUMENTS, required: ["id"] },
+    ...RECALL_DEFINITION,
     call: (from, args) =>
       told(async () => {
-        const { id, ...rest } = namedArguments(args, Object.keys(RECALL_ARGUMENTS));
+        const { id, ...rest } = namedArguments(args, Object.keys(RECALL_DEFINITION.inputSchema.properties));
         return recallText(await from.recall(id as string, wantOf(rest)));
       }),
   },
   {
-    name: "search",
-    description: "Finds a regular expression in a saved tool output; the count is of all matches.",
-    inputSchema: { type: "object", properties: SEARCH_ARGUMENTS, required: ["id", "pattern"] },
+    ...SEARCH_DEFINITION,
     call: (from, args) =>
       told(async () => {
         // `search` itself checks what the model gave.
-        const { id, ignore_case, ...query } = namedArguments(args, Object.keys(SEARCH_ARGUMENTS));
+        const { id, ignore_case, ...query } = namedArguments(
+          args,
+          Object.keys(SEARCH_DEFINITION.inputSchema.properties),
+        );
         const flags = ignore_case === undefined ? {} : { ignoreCase: ignore_case };
         return searchText(await from.search(id as string, { ...query, ...flags } as unknown as SearchQuery));
       }),

@@ -21,6 +21,7 @@ import type { GuardPorts, Histories } from "../histories/histories.ts";
 import type { PrepareOptions } from "../prepare/ports.ts";
 import type { Prepared } from "../prepare/report.ts";
 import type {
+  ReadBackFor,
   RecallOptions,
   RecallPage,
   RecallWant,
@@ -166,6 +167,11 @@ export interface Spillway extends Histories {
   recall(id: string, want?: RecallWant, options?: RecallOptions): Promise<RecallPage>;
   /** Finds in an artifact: the count is always true, the hits come in pages. */
   search(id: string, query: SearchQuery, options?: SearchOptions): Promise<SearchPage>;
+  /**
+   * Recall and search as tools of a framework (`"ai"`, `"langchain"`, `"openai-agents"`, `"mastra"`, `"anthropic"`,
+   * `"claude-agent-sdk"`, `"pi"`, `"openai"`, `"mcp"`). From then on markers name exactly these tools.
+   */
+  readBack: ReadBackFor;
   /** What applies to a tool. */
   resolve(tool: string, ...overrides: (ToolOverride | undefined)[]): ToolPolicy;
   /** A result as people see it: short texts, no image data. */
