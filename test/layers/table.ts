@@ -180,7 +180,7 @@ export const LAYERS: Layer[] = [
   {
     level: 7,
     rooms: ["serve"],
-    may: [...GROUND, "policy", "wire", "recall", "spillway", "open-spillway"],
+    may: [...GROUND, "policy", "wire", "recall", "exchange", "spillway", "open-spillway"],
     onUse: ["storage", "drivers"],
     node: true,
     packages: "any",

@@ -16,6 +16,7 @@ import { newMetrics } from "./metrics.ts";
 import { openApi } from "./open-api.ts";
 import type { artifactShape, eventShape, receiptShape, sessionShape, statShape } from "./shapes.ts";
 import { type Served, type ServeOptions, startServe } from "./start-serve.ts";
+import { PUBLIC_UPSTREAMS } from "./upstreams.ts";
 
 const served: Served[] = [];
 const warned: string[] = [];
@@ -38,6 +39,7 @@ async function start(options: Partial<ServeOptions> = {}, spillwayOptions: Spill
     port: 0,
     tokens: [],
     hostNames: [],
+    gateway: { upstreams: PUBLIC_UPSTREAMS, allowed: [] },
     warn: (fault) => warned.push(fault),
     ...options,
   });

@@ -1,18 +1,22 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { isIP, type Socket } from "node:net";
-import { SpillwayError } from "../../errors.ts";
+import { messageOf, SpillwayError } from "../../errors.ts";
+import type { Spillway } from "../../spillway.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { Refusal, sendError } from "./answer.ts";
 import { type ApiPorts, apiRoutes } from "./api.ts";
 import { type CallerRules, newCallers } from "./callers.ts";
+import { type GatewayOptions, newGateway } from "./gateway.ts";
 import { newMetrics } from "./metrics.ts";
 import { newRoutes } from "./route.ts";
 
 /** How a server is reached and what it serves. */
-export interface ServeOptions extends CallerRules, Omit<ApiPorts, "stopping" | "metrics"> {
+export interface ServeOptions extends CallerRules, Omit<ApiPorts, "stopping" | "metrics" | "spillway"> {
+  spillway: ApiPorts["spillway"] & Pick<Spillway, "exchange">;
   host: string;
   port: number;
+  gateway: GatewayOptions;
   /** Told what went wrong, without a word of a request. */
   warn(fault: string): void;
 }
@@ -38,11 +42,12 @@ export async function startServe(options: ServeOptions): Promise<Served> {
   const callers = newCallers(options);
   const metrics = newMetrics();
   const routes = newRoutes(apiRoutes({ ...options, metrics, stopping: stopping.signal }), callers);
+  const gateway = newGateway(options.gateway, { spillway: options.spillway, callers, metrics, warn });
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = urlOf(request);
     if (await routes(request, response, url)) return;
-    callers.checkOrigin(request);
+    if (await gateway.pass(request, response)) return;
     throw new Refusal(404, "unknown-path", `there is nothing at ${url.pathname}; /api/openapi.json says what there is`);
   }
 
@@ -70,7 +75,10 @@ export async function startServe(options: ServeOptions): Promise<Served> {
     socket.once("close", () => waiting.delete(socket));
   });
   server.listen(port, host);
-  await once(server, "listening");
+  await once(server, "listening").catch((error: unknown) => {
+    const way = "the port may be in use; --port 0 takes a free one";
+    throw new SpillwayError("bad-input", `cannot listen at ${host}:${port}: ${messageOf(error)} (${way})`);
+  });
   const address = server.address();
   const bound = typeof address === "object" && address !== null ? address.port : port;
   return {
@@ -85,6 +93,7 @@ export async function startServe(options: ServeOptions): Promise<Served> {
       const late = setTimeout(() => server.closeAllConnections(), NUMBERS.serveStopMs.default);
       await closed;
       clearTimeout(late);
+      await gateway.stop();
     },
   };
 }

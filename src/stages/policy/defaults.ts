@@ -221,6 +221,9 @@ export const NUMBERS = {
   serveHeadersMs: row(10_000, 100, 600_000, "until all headers of a request are there"),
   serveRequestMs: row(300_000, 1000, 3_600_000, "until all of a request is there"),
   serveIdleMs: row(75_000, 1000, 3_600_000, "a connection without a request is kept open"),
+  gatewayBodyBytes: row(64 * MIB, KIB, GIB, "a request to a model; no provider takes more"),
+  gatewayConnectMs: row(10_000, 100, 600_000, "until a provider takes a connection"),
+  gatewaySilentMs: row(900_000, 1000, 86_400_000, "a provider may say nothing for so long: models think for minutes"),
   serveStopMs: row(300_000, 0, 3_600_000, "answers may go on when the server is told to stop"),
 
   fullWindowShare: share(0.99, "an empty answer with this much of the window in use is an overflow nobody reported"),

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { messageOf, SpillwayError } from "../../../errors.ts";
 import { createSpillway } from "../../../index.ts";
 import { ROLES, type Role, type Token } from "../../serve/callers.ts";
+import { PUBLIC_UPSTREAMS } from "../../serve/upstreams.ts";
 import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "../flags.ts";
 import { addPlaceFlag, openPlace, type PlaceFlags, SCOPE, shellReader } from "../open-place.ts";
 import { tell } from "../tell.ts";
@@ -14,28 +15,41 @@ interface ServeFlags extends PolicyFlags, PlaceFlags {
   port: number;
   tokens?: string;
   hostName: string[];
+  anthropic: string;
+  openai: string;
+  gemini: string;
+  allowUpstream: string[];
   redact: boolean;
 }
 
-/** `spillway serve`: the API on this machine. */
+/** `spillway serve`: the gateway and the API. */
 export function addServeCommand(program: Command): void {
   const command = program
     .command("serve")
-    .description("serve what happened, and the saved outputs, over HTTP")
+    .description("stand between agents and model providers, and serve what happened and the saved outputs over HTTP")
     .option("--port <n>", "the port; 0 takes a free one", readPort, 8787)
     .option("--host <address>", "the address to listen at; another one than this machine's needs a token", "127.0.0.1")
     .option("--tokens <file>", "a file of tokens, each on a line after its role: read, write or admin")
     .option("--host-name <name...>", "names by which this server is reached, besides addresses and localhost", [])
+    .option("--anthropic <address>", "where Anthropic's API is", PUBLIC_UPSTREAMS.anthropic)
+    .option("--openai <address>", "where OpenAI's API is, or one like it, with its /v1", PUBLIC_UPSTREAMS.openai)
+    .option("--gemini <address>", "where Gemini's API is", PUBLIC_UPSTREAMS.gemini)
+    .option("--allow-upstream <address...>", "addresses that a request may name in x-spillway-upstream", [])
     .option("--no-redact", "save secrets as they are");
   addPlaceFlag(addPolicyFlags(command))
     .addHelpText(
       "after",
       `
+Requests go on to the provider with the agent's own key, which is not kept. Results of tools that are over their limits are
+cut and saved, old ones are shown shorter when the window fills, and a request that is refused for its size is made smaller
+and sent again. Everything else passes as it came.
+
 The variable SPILLWAY_TOKEN is a token of the role admin. Without any token everybody who can reach the port may ask for
-everything, so that only this machine's own address is served then.
+everything, so that only this machine's own address is served then. Agents send a token as x-spillway-token.
 
 Examples:
   spillway serve
+  spillway serve --openai http://127.0.0.1:11434/v1
   SPILLWAY_TOKEN=$(openssl rand -hex 24) spillway serve --host 0.0.0.0`,
     )
     .action(serve);
@@ -50,16 +64,24 @@ async function serve(flags: ServeFlags): Promise<void> {
     const reader = shellReader(flags, place);
     const spillway = await createSpillway({ ...userOptions, store, ledger, policy, env: {}, reader });
     const { startServe } = await import("../../serve/start-serve.ts");
-    const { host, port, hostName: hostNames } = flags;
-    const shared = { spillway, scope: SCOPE, policy, version: VERSION, tokens, hostNames };
-    const server = await startServe({ ...shared, host, port, warn: tell }).catch((error: unknown) => {
-      throw new SpillwayError("bad-input", `cannot listen at ${host}:${port}: ${messageOf(error)}`);
-    });
-    await writeOut(`Spillway ${VERSION} listens at ${server.url}\n  the API: ${server.url}/api/openapi.json\n`);
+    const { host, port, hostName: hostNames, anthropic, openai, gemini, allowUpstream: allowed } = flags;
+    const gateway = { upstreams: { anthropic, openai, gemini }, allowed };
+    const shared = { spillway, scope: SCOPE, policy, version: VERSION, tokens, hostNames, gateway };
+    const server = await startServe({ ...shared, host, port, warn: tell });
+    await writeOut(greeting(server.url));
     await untilStopped(server.stop);
   } finally {
     await place.close();
   }
+}
+
+function greeting(url: string): string {
+  return `Spillway ${VERSION} listens at ${url}. For your agent, set the one that it reads:
+  export ANTHROPIC_BASE_URL=${url}
+  export OPENAI_BASE_URL=${url}/v1
+  export GOOGLE_GEMINI_BASE_URL=${url}
+What happened, and the whole outputs: ${url}/api/openapi.json
+`;
 }
 
 /** Waits for a signal, then for the answers that have begun. A second signal ends them. */

@@ -1,0 +1,492 @@
+import { createServer, request as httpRequest, type IncomingMessage, type RequestListener } from "node:http";
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
+import Anthropic from "@anthropic-ai/sdk";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { type RandomConversation, speeches, textOf } from "../../../test/recovery/conversation.ts";
+import { clients } from "../../../test/sdk-clients.ts";
+import { createSpillway, type SpillwayOptions } from "../../index.ts";
+import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { memoryLedger } from "../../storage/ledgers/memory.ts";
+import { memoryStore } from "../../storage/stores/memory.ts";
+import type { FakeProvider, FakeProviderOptions, Speaks } from "../../testing/fake-provider/fake-provider.ts";
+import { startFakeProvider } from "../../testing/fake-provider/start-fake-provider.ts";
+import { type ServeOptions, startServe } from "./start-serve.ts";
+
+const NAMES: Speaks[] = ["openai-chat", "openai-responses", "anthropic", "gemini"];
+const stops: (() => unknown)[] = [];
+const warned: string[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+  warned.length = 0;
+});
+
+/** A gateway before one upstream for all APIs. */
+async function gateway(
+  upstream: string,
+  { spillway: given, ...options }: Partial<Omit<ServeOptions, "spillway">> & { spillway?: SpillwayOptions } = {},
+) {
+  const spillway = await createSpillway({ store: memoryStore(), ledger: memoryLedger(), env: {}, ...given });
+  const server = await startServe({
+    spillway,
+    scope: "local",
+    policy: undefined,
+    version: "1.0.0",
+    host: "127.0.0.1",
+    port: 0,
+    tokens: [],
+    hostNames: [],
+    gateway: { upstreams: { anthropic: upstream, openai: `${upstream}/v1`, gemini: upstream }, allowed: [] },
+    warn: (fault) => warned.push(fault),
+    ...options,
+  });
+  stops.unshift(() => server.stop({ now: true }));
+  return { server, spillway, url: server.url };
+}
+
+async function provider(options: FakeProviderOptions): Promise<FakeProvider> {
+  const started = await startFakeProvider(options);
+  stops.push(() => started.stop());
+  return started;
+}
+
+/** A provider that is told what to do with each request. */
+async function upstream(answer: RequestListener): Promise<string> {
+  const server = createServer({ requireHostHeader: false }, answer);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  stops.push(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+const conversation = (turns: number, chars: number, hasImage = false): RandomConversation => ({
+  system: "You are an agent that reads logs.",
+  first: "What went wrong?",
+  turns: Array.from({ length: turns }, (_, turn) => ({
+    says: "I will look.",
+    calls: [
+      {
+        tool: "bash",
+        path: `${turn}.log`,
+        text: textOf(turn, chars, turn),
+        isError: false,
+        hasImage: hasImage && turn === 1,
+      },
+    ],
+    user: null,
+  })),
+});
+
+function asked(name: Speaks, given: RandomConversation, more: Record<string, unknown> = {}) {
+  const { path, field, beside, messages } = speeches[name](given);
+  const json = JSON.stringify({ ...beside, ...more, [field]: messages }, null, 1);
+  return { path, body: json.replace(/^\{/, '{"seed":12345678901234567890,"temperature":1.0,') };
+}
+
+const JSON_TYPE = { "content-type": "application/json" };
+const post = (
+  url: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+  init: RequestInit = {},
+) => fetch(url, { method: "POST", headers: { ...JSON_TYPE, ...headers }, body, ...init });
+const SHAPES: Record<Speaks, unknown> = {
+  anthropic: { type: "error", error: { type: expect.any(String), message: expect.stringContaining("spillway: ") } },
+  "openai-chat": {
+    error: { message: expect.stringContaining("spillway: "), type: expect.any(String), param: null, code: null },
+  },
+  "openai-responses": {
+    error: { message: expect.stringContaining("spillway: "), type: expect.any(String), param: null, code: null },
+  },
+  gemini: {
+    error: { code: expect.any(Number), message: expect.stringContaining("spillway: "), status: expect.any(String) },
+  },
+};
+
+describe.each(NAMES)("%s through the gateway", (name) => {
+  it("its own SDK asks, streams and gets calls, as without a gateway", async () => {
+    const script = [
+      { text: "Let me look.", calls: [{ tool: "read_file", input: { path: "a.ts" }, id: "call_1" }] },
+      "Hello there, all is well with the world.",
+      { text: "Once more.", calls: [{ tool: "read_file", input: { path: "b.ts" }, id: "call_2" }] },
+    ];
+    const fake = await provider({ speaks: name, script });
+    const client = clients[name]((await gateway(fake.url)).url);
+    const first = await client.ask("What is in it?");
+    expect(first).toMatchObject({ text: "Let me look.", calls: [{ tool: "read_file", input: { path: "a.ts" } }] });
+    expect(first.inputTokens).toBe(fake.requests[0]?.inputTokens);
+    expect((await client.stream("And now?")).text).toBe("Hello there, all is well with the world.");
+    expect(await client.stream("And then?")).toEqual({
+      text: "Once more.",
+      calls: [{ tool: "read_file", input: { path: "b.ts" } }],
+    });
+    expect(fake.requests.map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+
+  it("a refusal that nothing can be done about reaches the SDK as the provider said it", async () => {
+    const fake = await provider({ speaks: name, window: 500 });
+    const client = clients[name]((await gateway(fake.url)).url);
+    const direct = clients[name](fake.url);
+    const long = "The quick brown fox jumps over the lazy dog. ".repeat(200);
+    const told = async (work: Promise<unknown>) =>
+      work.then(
+        () => "no error",
+        (error: Error) => [error.name, error.message],
+      );
+    expect(await told(client.ask(long))).toEqual(await told(direct.ask(long)));
+    expect(fake.requests[0]?.refused).toBe("window");
+  });
+
+  it("large results are clamped and kept, pruned forms stay the same, and nothing else changes", async () => {
+    const bodies: string[] = [];
+    const to = await upstream(async (request, response) => {
+      bodies.push(String(await bodyOf(request)));
+      response.writeHead(200, JSON_TYPE).end("{}");
+    });
+    const { url, spillway } = await gateway(to);
+    const { path, body } = asked(name, conversation(4, 90_000, true));
+    for (let time = 0; time < 2; time++) expect((await post(url + path, body)).status).toBe(200);
+    expect(bodies[0]?.length).toBeLessThan(body.length / 2);
+    expect(bodies[0]?.startsWith('{"seed":12345678901234567890,"temperature":1.0,')).toBe(true);
+    expect(bodies[1]).toBe(bodies[0]);
+    const id = /artifact ([a-z2-7]{12})/.exec(bodies[0] ?? "")?.[1] ?? "";
+    expect((await spillway.artifact(id)).bytes).toBeGreaterThan(80_000);
+    const { body: small } = asked(name, conversation(2, 100, true));
+    await post(url + path, small);
+    expect(bodies[2]).toBe(small);
+  });
+
+  it("an overflow is recovered before the client sees anything", async () => {
+    const fake = await provider({ speaks: name, window: 6000, tokenFactor: 1.2, script: () => "All is well." });
+    const { url, spillway } = await gateway(fake.url);
+    const more = name === "gemini" ? {} : { stream: true };
+    const { path, body } = asked(name, conversation(6, 7000), more);
+    const streamPath = name === "gemini" ? "/v1beta/models/fake:streamGenerateContent?alt=sse" : path;
+    const response = await post(url + streamPath, body);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain("well");
+    expect(fake.requests.length).toBeGreaterThan(1);
+    const events = (await spillway.ledger?.events()) ?? [];
+    expect(events.map(({ kind }) => kind)).toContain("overflow-recovered");
+  });
+
+  it("a provider that cannot be reached is told in the provider's shape", async () => {
+    const closed = createTcpServer();
+    await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
+    const { port } = closed.address() as AddressInfo;
+    await new Promise((resolve) => closed.close(resolve));
+    const { url } = await gateway(`http://127.0.0.1:${port}`);
+    const { path, body } = asked(name, conversation(1, 10));
+    const response = await post(url + path, body);
+    expect([response.status, await response.json()]).toEqual([502, SHAPES[name]]);
+    expect(warned.join()).toContain("no answer came");
+  });
+
+  it("a body over the limit is refused in the provider's shape, unread", async () => {
+    const { url } = await gateway("http://127.0.0.1:9");
+    const { path } = asked(name, conversation(1, 10));
+    const { hostname, port } = new URL(url);
+    const headers = { ...JSON_TYPE, "content-length": String(NUMBERS.gatewayBodyBytes.default + 1) };
+    const [status, body] = await new Promise<[number, string]>((resolve, reject) => {
+      const asking = httpRequest({ hostname, port, path, method: "POST", headers }, async (response) => {
+        resolve([response.statusCode ?? 0, String(await bodyOf(response))]);
+        asking.destroy();
+      });
+      asking.on("error", reject);
+      asking.write("{");
+    });
+    expect([status, JSON.parse(body)]).toEqual([413, SHAPES[name]]);
+  });
+});
+
+describe("what passes", () => {
+  it("headers pass with their order, spelling and repeats; ours and those of the connection do not", async () => {
+    let got: string[] = [];
+    const to = await upstream((request, response) => {
+      got = request.rawHeaders;
+      response.setHeader("set-cookie", ["a=1", "b=2"]);
+      response.writeHead(200, { ...JSON_TYPE, "Request-Id": "r1", connection: "close, x-private", "x-private": "y" });
+      response.end("{}");
+    });
+    const { url } = await gateway(to);
+    const head = [
+      "POST /v1/messages?beta=true HTTP/1.1",
+      `Host: ${new URL(url).host}`,
+      "X-Api-Key: sk-secret",
+      "anthropic-beta: a-2025,b-2026",
+      "Anthropic-Beta: c",
+      "Connection: keep-alive, X-Hop",
+      "X-Hop: 1",
+      "X-Spillway-Session: s1",
+      "Proxy-Authorization: Basic x",
+      "Content-Type: application/json",
+      "Content-Length: 15",
+      "Connection: close",
+    ];
+    const answer = await raw(url, `${head.join("\r\n")}\r\n\r\n{"messages":[]}`);
+    const pairs = got.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${got[at + 1]}`] : []));
+    expect(pairs.filter((pair) => /^(x-|anthropic|proxy|te|connection: .*hop)/i.test(pair))).toEqual([
+      "X-Api-Key: sk-secret",
+      "anthropic-beta: a-2025,b-2026",
+      "Anthropic-Beta: c",
+    ]);
+    expect(pairs).toContain("accept-encoding: identity");
+    expect(answer).toMatch(/^HTTP\/1.1 200 [^]*Request-Id: r1\r\n/);
+    expect(answer.match(/set-cookie: [ab]=\d/gi)).toHaveLength(2);
+    expect(answer).not.toMatch(/x-spillway|sk-secret/i);
+  });
+
+  it("everything else under the upstreams' paths passes as it is, both ways", async () => {
+    const seen: string[] = [];
+    const to = await upstream(async (request, response) => {
+      const body = await bodyOf(request);
+      seen.push(`${request.method} ${request.url} ${body.length} ${request.headers["accept-encoding"] ?? ""}`);
+      response.writeHead(request.url === "/v1/files" ? 201 : 404, { "content-type": "application/octet-stream" });
+      response.end(body);
+    });
+    const { url } = await gateway(to);
+    const bytes = Buffer.alloc(3_000_000, Buffer.from([0, 255, 10, 13]));
+    const stored = await fetch(`${url}/v1/files`, {
+      method: "POST",
+      body: bytes,
+      headers: { "accept-encoding": "br" },
+    });
+    expect([stored.status, Buffer.from(await stored.arrayBuffer()).equals(bytes)]).toEqual([201, true]);
+    expect((await fetch(`${url}/v1/models?limit=1%20`)).status).toBe(404);
+    expect((await fetch(`${url}/v1beta/models`, { method: "HEAD" })).status).toBe(404);
+    expect(seen).toEqual([
+      "POST /v1/files 3000000 br",
+      "GET /v1/models?limit=1%20 0 gzip, deflate",
+      expect.stringContaining("HEAD /v1beta/models 0"),
+    ]);
+    expect((await fetch(`${url}/favicon.ico`)).status).toBe(404);
+    expect((await fetch(url)).status).toBe(404);
+    expect(seen).toHaveLength(3);
+  });
+
+  it("each API goes to its own upstream, another only if it is allowed", async () => {
+    const seen: string[] = [];
+    const named = (name: string) =>
+      upstream((request, response) => void (seen.push(`${name} ${request.url}`), response.end("{}")));
+    const [anthropic, openai, gemini, other] = await Promise.all(["anthropic", "openai", "gemini", "other"].map(named));
+    const upstreams = { anthropic: `${anthropic}`, openai: `${openai}/api/v1/`, gemini: `${gemini}` };
+    const { url } = await gateway("", { gateway: { upstreams, allowed: [`${other}/proxy`] } });
+    const ask = (path: string, headers: Record<string, string> = {}) => post(url + path, "{}", headers);
+    await ask("/v1/messages");
+    await ask("/v1/models", { "anthropic-version": "2023-06-01" });
+    await ask("/v1/chat/completions");
+    await ask("/chat/completions");
+    await ask("/v1/responses/resp_1/cancel");
+    await ask("/v1beta/models/g:generateContent?key=k");
+    await ask("/v1/chat/completions", { "x-spillway-upstream": `${other}/proxy` });
+    expect(seen).toEqual([
+      "anthropic /v1/messages",
+      "anthropic /v1/models",
+      "openai /api/v1/chat/completions",
+      "openai /api/v1/chat/completions",
+      "openai /api/v1/responses/resp_1/cancel",
+      "gemini /v1beta/models/g:generateContent?key=k",
+      "other /proxy/chat/completions",
+    ]);
+    for (const evil of [`${other}`, "http://169.254.169.254", "file:///etc/passwd", "", `${other}/proxy/../x`]) {
+      const refused = await ask("/v1/messages", { "x-spillway-upstream": evil });
+      expect([evil, refused.status]).toEqual([evil, 403]);
+    }
+    expect(seen).toHaveLength(7);
+  });
+
+  it("bytes of a stream come as they are sent, not at its end", async () => {
+    let more: (() => void) | undefined;
+    const to = await upstream((_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write('event: message_start\ndata: {"type":"message_start"}\n\n');
+      response.write('event: content_block_delta\ndata: {"type":"content_block_delta","delta":{"text":"a"}}\n\n');
+      more = () => response.end("data: last\n\n");
+    });
+    const { url } = await gateway(to);
+    const response = await post(`${url}/v1/messages`, '{"messages":[{"role":"user","content":"hi"}],"stream":true}');
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    let got = "";
+    while (!got.includes("content_block_delta")) got += Buffer.from((await reader.read()).value ?? []);
+    expect(got).not.toContain("last");
+    more?.();
+    for (let next = await reader.read(); !next.done; next = await reader.read()) got += Buffer.from(next.value);
+    expect(got.endsWith("data: last\n\n")).toBe(true);
+  });
+
+  it("a client that leaves ends the request to the provider", async () => {
+    let isGone = false;
+    const to = await upstream((request, response) => {
+      request.socket.once("close", () => (isGone = true));
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write('data: {"type":"content_block_delta"}\n\n');
+    });
+    const { url } = await gateway(to);
+    const client = new Anthropic({ apiKey: "k", baseURL: url, maxRetries: 0 });
+    const stream = client.messages.stream({ model: "m", max_tokens: 5, messages: [{ role: "user", content: "hi" }] });
+    stream.on("error", () => {});
+    stream.done().catch(() => {});
+    await new Promise((resolve) => stream.once("connect", () => resolve(null)));
+    stream.abort();
+    await vi.waitFor(() => expect(isGone).toBe(true), 5000);
+  });
+
+  it("a stop lets streams finish, and takes nothing new", async () => {
+    let finish: (() => void) | undefined;
+    const to = await upstream((_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write('data: {"type":"content_block_delta"}\n\n');
+      finish = () => response.end("data: end\n\n");
+    });
+    const { url, server } = await gateway(to);
+    const response = await post(`${url}/v1/messages`, '{"messages":[{"role":"user","content":"hi"}]}');
+    const stopped = server.stop();
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow("fetch failed");
+    finish?.();
+    expect(await response.text()).toContain("data: end\n\n");
+    await stopped;
+  });
+});
+
+describe("with tokens", () => {
+  it("a request needs one in a header of its own, and it does not reach the provider", async () => {
+    let got: string[] = [];
+    const to = await upstream((request, response) => {
+      got = request.rawHeaders;
+      response.end("{}");
+    });
+    const tokens = [{ role: "write", token: "write-token-0123456789" }] as const;
+    const { url } = await gateway(to, { tokens });
+    const key = { "x-api-key": "sk-provider" };
+    const refused = await post(`${url}/v1/messages`, "{}", key);
+    expect([refused.status, await refused.json()]).toEqual([401, SHAPES.anthropic]);
+    expect(got).toEqual([]);
+    expect(
+      (await post(`${url}/v1/messages`, "{}", { ...key, "x-spillway-token": "write-token-0123456789" })).status,
+    ).toBe(200);
+    expect(got.join()).toContain("sk-provider");
+    expect(got.join()).not.toContain("write-token");
+  });
+
+  it("pages of other sites and other names are refused here too", async () => {
+    const { url } = await gateway("http://127.0.0.1:9");
+    expect((await post(`${url}/v1/messages`, "{}", { origin: "https://evil.example" })).status).toBe(403);
+    expect(
+      await raw(
+        url,
+        "POST /v1/messages HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}",
+      ),
+    ).toMatch(/^HTTP\/1.1 421/);
+  });
+});
+
+describe("faults", () => {
+  const hello = '{"model":"m","messages":[{"role":"user","content":"hi"}],"stream":true}';
+
+  it("a stream that breaks off there breaks off here: nobody takes it for whole", async () => {
+    const to = await upstream((request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write('data: {"type":"content_block_delta"}\n\n', () =>
+        setTimeout(() => request.socket.resetAndDestroy(), 20),
+      );
+    });
+    const { url } = await gateway(to);
+    const response = await post(`${url}/v1/messages`, hello);
+    expect(response.status).toBe(200);
+    await expect(response.text()).rejects.toThrow("terminated");
+  });
+
+  it.each([
+    ["garbage", "this is no HTTP\r\n\r\n"],
+    ["nothing", ""],
+    ["half a head", "HTTP/1.1 200 OK\r\nContent-Le"],
+    ["two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"],
+  ])("a provider that answers with %s is told as unreachable", async (_name, bytes) => {
+    const sockets = new Set<Socket>();
+    const tcp = createTcpServer((socket) => {
+      sockets.add(socket);
+      socket.on("error", () => {});
+      socket.once("data", () => socket.end(bytes));
+    });
+    await new Promise<void>((resolve) => tcp.listen(0, "127.0.0.1", resolve));
+    stops.push(() => {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => tcp.close(resolve));
+    });
+    const { url } = await gateway(`http://127.0.0.1:${(tcp.address() as AddressInfo).port}`);
+    const response = await post(`${url}/v1/messages`, hello);
+    expect([response.status, await response.json()]).toEqual([502, SHAPES.anthropic]);
+  });
+
+  it("a provider that hangs is told as late", async () => {
+    const spied = vi.spyOn(NUMBERS.gatewaySilentMs, "default", "get").mockReturnValue(300 as never);
+    const to = await upstream(() => {});
+    const { url } = await gateway(to);
+    spied.mockRestore();
+    const response = await post(`${url}/v1/messages`, hello);
+    expect([response.status, await response.json()]).toEqual([504, SHAPES.anthropic]);
+  });
+
+  it("without store and ledger requests pass all the same, within their limits", async () => {
+    const bodies: string[] = [];
+    const to = await upstream(async (request, response) => {
+      bodies.push(String(await bodyOf(request)));
+      response.writeHead(200, JSON_TYPE).end("{}");
+    });
+    const down = async () => Promise.reject(new Error("gone"));
+    const store = { ...memoryStore(), begin: down };
+    const ledger = { ...memoryLedger(), record: down, projection: down, saveProjection: down };
+    const { url } = await gateway(to, { spillway: { store, ledger } });
+    const { path, body } = asked("anthropic", conversation(3, 90_000));
+    expect((await post(url + path, body)).status).toBe(200);
+    expect(bodies[0]?.length).toBeLessThan(body.length / 2);
+    expect(bodies[0]).toContain("was not saved");
+  });
+
+  it.each([
+    ["deep JSON", `{"messages":${"[".repeat(100_000)}${"]".repeat(100_000)}}`],
+    [
+      "deep JSON in a message",
+      `{"messages":[{"role":"user","content":${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}}]}`,
+    ],
+    ["broken JSON", '{"messages":[{"role":'],
+    ["no messages", '{"messages":7}'],
+    [
+      "a name that no object should have",
+      '{"__proto__":{"messages":[]},"messages":[{"role":"user","content":"x","__proto__":1}]}',
+    ],
+    [
+      "very many messages",
+      `{"messages":[${Array.from({ length: 50_000 }, () => '{"role":"user","content":"x"}').join()}]}`,
+    ],
+    ["bytes that are no UTF-8", Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+  ])("%s passes to the byte, for the provider to judge", async (_name, body) => {
+    let got = "";
+    const to = await upstream(async (request, response) => {
+      got = (await bodyOf(request)).toString("latin1");
+      response.writeHead(400, JSON_TYPE).end('{"error":{"message":"no"}}');
+    });
+    const { url } = await gateway(to);
+    expect((await post(`${url}/v1/messages`, body)).status).toBe(400);
+    expect(got === Buffer.from(body).toString("latin1")).toBe(true);
+  });
+});
+
+/** Sends bytes as they are, and gives all that comes back. */
+function raw(url: string, bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1", () => socket.write(bytes));
+    let got = "";
+    socket.on("data", (chunk) => (got += chunk));
+    socket.on("end", () => resolve(got));
+    socket.on("error", reject);
+    socket.setTimeout(5000, () => socket.destroy(new Error(`no answer; so far: ${got}`)));
+  });
+}

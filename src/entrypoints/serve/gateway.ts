@@ -1,0 +1,219 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Agent, type Dispatcher } from "undici";
+import { messageOf } from "../../errors.ts";
+import { endpointOf } from "../../exchange/endpoint.ts";
+import type { ExchangeOptions } from "../../exchange/exchange.ts";
+import type { Spillway } from "../../spillway.ts";
+import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { Refusal, readBody } from "./answer.ts";
+import type { Callers } from "./callers.ts";
+import type { Metrics } from "./metrics.ts";
+import { type Destination, errorBody, newDestinations, type Upstreams } from "./upstreams.ts";
+
+/** How requests are passed on. */
+export interface GatewayOptions {
+  upstreams: Upstreams;
+  /** Addresses that a request may name by a header. */
+  allowed: readonly string[];
+  exchange?: ExchangeOptions | undefined;
+}
+
+/** What a gateway works with. */
+export interface GatewayPorts {
+  spillway: Pick<Spillway, "exchange">;
+  callers: Callers;
+  metrics: Metrics;
+  warn(fault: string): void;
+}
+
+/** The gateway before the providers. */
+export interface Gateway {
+  /** Passes a request on. False if its path belongs to no API. */
+  pass(request: IncomingMessage, response: ServerResponse): Promise<boolean>;
+  stop(): Promise<void>;
+}
+
+/** The caller's token, where one is needed: the usual header holds the provider's key. */
+const TOKEN_HEADER = "x-spillway-token";
+
+/** Passes requests on. Connections to providers are opened as they are needed, and kept. */
+export function newGateway(options: GatewayOptions, { spillway, callers, metrics, warn }: GatewayPorts): Gateway {
+  const find = newDestinations(options.upstreams, options.allowed);
+  const agent = new Agent({
+    connectTimeout: NUMBERS.gatewayConnectMs.default,
+    headersTimeout: NUMBERS.gatewaySilentMs.default,
+    bodyTimeout: NUMBERS.gatewaySilentMs.default,
+    keepAliveTimeout: NUMBERS.serveIdleMs.default,
+    pipelining: 1,
+  });
+
+  async function pass(to: Destination, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const method = request.method as Dispatcher.HttpMethod;
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    const asksModel = endpointOf(method, to.path) !== null;
+    const headers = forwarded(request, asksModel);
+    const startedMs = performance.now();
+    let waitedMs = 0;
+    const send = async (body: Uint8Array | IncomingMessage | null, signal: AbortSignal) => {
+      const sentMs = performance.now();
+      const { origin, path } = to;
+      const answer = await agent.request({ origin, path, method, headers, body, signal, responseHeaders: "raw" });
+      waitedMs += performance.now() - sentMs;
+      return new UpstreamResponse(answer, origin + path);
+    };
+    if (!asksModel) {
+      const { "content-length": length, "transfer-encoding": coding } = request.headers;
+      const answer = await send(length === undefined && coding === undefined ? null : request, gone.signal);
+      return handOn(answer, answer.body, response);
+    }
+    const { api } = to;
+    const body = await readBody(request, NUMBERS.gatewayBodyBytes.default);
+    metrics.add("spillway_request_bytes_total", { api, as: "came" }, body.length);
+    const exchanged = await spillway.exchange(
+      { method, url: to.path, headers: { get: (name) => headerOf(request, name) }, body, signal: gone.signal },
+      (sent, { signal }) => {
+        metrics.add("spillway_request_bytes_total", { api, as: "sent" }, sent?.length ?? 0);
+        return send(sent, signal);
+      },
+      options.exchange,
+    );
+    metrics.took("spillway_upstream_seconds", { api }, waitedMs / 1000);
+    metrics.took("spillway_own_seconds", { api }, (performance.now() - startedMs - waitedMs) / 1000);
+    // A client that sends the same again would be refused again.
+    if (exchanged.isFinal) exchanged.response.rawHeaders.push("x-should-retry", "false");
+    await handOn(exchanged.response, exchanged.body, response, exchanged.isChanged);
+  }
+
+  return {
+    async pass(request, response) {
+      callers.checkOrigin(request);
+      const to = find(request.url ?? "", request.headers);
+      if (to === null) return false;
+      try {
+        callers.checkRole(request, "write", TOKEN_HEADER);
+        await pass(to, request, response);
+      } catch (error) {
+        refuse(to, error, response, warn);
+      }
+      metrics.add("spillway_requests_total", { api: to.api, status: String(response.statusCode) });
+      return true;
+    },
+    stop: () => agent.destroy(),
+  };
+}
+
+/** These are about one connection, not about the request. */
+const HOP_BY_HOP = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** Made anew for the next connection. */
+const MADE_ANEW = new Set(["host", "content-length", "expect"]);
+
+/** The headers that a provider gets, in their order and with their spelling; ours and those of the connection stay here. */
+function forwarded({ rawHeaders, headers }: IncomingMessage, asksModel: boolean): string[] {
+  const own = new Set((headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase()));
+  const kept: string[] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name = "", value = ""] = rawHeaders.slice(at, at + 2);
+    const lower = name.toLowerCase();
+    if (HOP_BY_HOP.has(lower) || MADE_ANEW.has(lower) || own.has(lower) || lower.startsWith("x-spillway")) continue;
+    // Answers of models are looked into.
+    if (asksModel && lower === "accept-encoding") continue;
+    kept.push(name, value);
+  }
+  if (asksModel) kept.push("accept-encoding", "identity");
+  return kept;
+}
+
+function headerOf({ headers }: IncomingMessage, name: string): string | null {
+  const value = headers[name.toLowerCase()];
+  return value === undefined ? null : String(value);
+}
+
+/** A provider's response as the exchange reads it. */
+class UpstreamResponse {
+  readonly status: number;
+  readonly body: AsyncIterable<Uint8Array>;
+  readonly url: string;
+  /** Names and values by turns. */
+  readonly rawHeaders: string[];
+
+  constructor({ statusCode, headers, body }: Dispatcher.ResponseData, url: string) {
+    this.status = statusCode;
+    this.body = body;
+    this.url = url;
+    this.rawHeaders = headers as unknown as string[];
+  }
+
+  get headers(): { get(name: string): string | null } {
+    return {
+      get: (wanted) => {
+        const at = this.rawHeaders.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === wanted);
+        return at < 0 ? null : (this.rawHeaders[at + 1] ?? null);
+      },
+    };
+  }
+}
+
+/** Writes a provider's answer as it comes. What breaks off there breaks off here too, so that nobody takes it for whole. */
+async function handOn(
+  { status, rawHeaders }: UpstreamResponse,
+  body: AsyncIterable<Uint8Array> | null,
+  response: ServerResponse,
+  isChanged = false,
+): Promise<void> {
+  const headers: string[] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name = "", value = ""] = rawHeaders.slice(at, at + 2);
+    const lower = name.toLowerCase();
+    if (!HOP_BY_HOP.has(lower) && !(isChanged && lower === "content-length")) headers.push(name, value);
+  }
+  response.writeHead(status, headers);
+  response.flushHeaders();
+  for await (const chunk of body ?? []) {
+    if (response.destroyed) return;
+    if (!response.write(chunk)) await drained(response);
+  }
+  response.end();
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off("drain", done).off("close", done);
+      resolve();
+    };
+    response.on("drain", done).on("close", done);
+  });
+}
+
+/** Says in the provider's shape what kept a request from being answered. */
+function refuse({ api, origin }: Destination, error: unknown, response: ServerResponse, warn: (fault: string) => void) {
+  if (response.destroyed || response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const { status, message, headers } = error instanceof Refusal ? error : upstreamFault(error, origin);
+  if (status >= 500) warn(message);
+  const body = errorBody(api, status, message);
+  const close = status === 413 ? { connection: "close" } : {};
+  response.writeHead(status, { ...headers, ...close, "content-type": "application/json" }).end(body);
+}
+
+const LATE = new Set(["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
+
+function upstreamFault(error: unknown, origin: string): Refusal {
+  const { code = "" } = error as { code?: string };
+  if (LATE.has(code)) return new Refusal(504, "late", `${origin} did not answer in time`);
+  return new Refusal(502, "unreachable", `no answer came from ${origin}: ${messageOf(error)}`);
+}
