@@ -201,9 +201,7 @@ describe("spillway hook", () => {
     closeSync(write);
     let stdout = "";
     for await (const chunk of child.stdout ?? []) stdout += String(chunk);
-    expect(JSON.parse(stdout).hookSpecificOutput.updatedInput.command).toBe(
-      "spillway run --quiet --tool Bash -- bash -c 'make'",
-    );
+    expect(JSON.parse(stdout).hookSpecificOutput.updatedInput.command).toMatch(/spillway run .* 'make'/s);
   });
 });
 

@@ -3,28 +3,52 @@ import { type FileHandle, open } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { AdmitRequest } from "../../admit/admit-request.ts";
+import type { Limits } from "../../contract/limits.ts";
 import type { Spillway } from "../../spillway.ts";
 import type { AgentFile, ToolResult } from "./agent.ts";
 import { findTexts, putTexts } from "./response-texts.ts";
 
 /** What the agent should be told instead of a result; null to leave the result as it is. */
-export async function clampResult(spillway: Pick<Spillway, "admit">, result: ToolResult): Promise<object | null> {
-  const { tool, session, call, made, response, isNumbered } = result;
+export async function clampResult(
+  spillway: Pick<Spillway, "admit" | "resolve">,
+  result: ToolResult,
+): Promise<object | null> {
+  const { tool, session, call, made, response, isNumbered, beside = "", exitCode } = result;
   const about = { tool, session, call, ...made, ...(isNumbered && { strategy: "head", fold: false }) };
-  const whole = result.whole === undefined ? null : await admitFile(spillway, about, result.whole);
-  const updated = (await clampResponse(spillway, about, whole ?? response)) ?? whole;
+  const limited = beside === "" ? about : { ...about, limits: roomBeside(beside, spillway.resolve(tool).limits) };
+  const whole = result.whole === undefined ? null : await admitFile(spillway, { ...limited, exitCode }, result.whole);
+  const updated =
+    whole === null
+      ? await clampResponse(spillway, limited, response)
+      : ((await clampResponse(spillway, about, whole)) ?? whole);
   return updated === null ? null : result.answer(updated);
+}
+
+/** Characters for each token of a text that is not measured. It is low, so that the text is never counted as too short. */
+const CHARS_A_TOKEN = 2;
+/** However long the text beside it is, so much of the limits is left to an output. */
+const MIN_SHARE = 0.25;
+
+/** What limits leave an output that a model gets together with another text. */
+function roomBeside(text: string, { maxBytes, maxChars, maxLines, maxTokens }: Limits): Limits {
+  const less = (limit: number, taken: number) => Math.max(Math.floor(limit * MIN_SHARE), limit - taken);
+  return {
+    ...(maxBytes !== undefined && { maxBytes: less(maxBytes, Buffer.byteLength(text) + 1) }),
+    ...(maxChars !== undefined && { maxChars: less(maxChars, text.length + 1) }),
+    ...(maxLines !== undefined && { maxLines: less(maxLines, text.split("\n").length) }),
+    ...(maxTokens !== undefined && { maxTokens: less(maxTokens, Math.ceil(text.length / CHARS_A_TOKEN)) }),
+  };
 }
 
 /** The response with the whole output, which the agent keeps in a file, clamped in place of a part; null if there is no such file. */
 async function admitFile(
   spillway: Pick<Spillway, "admit">,
   about: Omit<AdmitRequest, "output">,
-  { path, part, put }: AgentFile,
+  { path, part, sinceMs = 0, put }: AgentFile,
 ): Promise<unknown> {
   const file = await openOwn(path);
   try {
-    if (file === null || !(await holds(file, part))) return null;
+    if (file === null || (await file.stat()).mtimeMs < sinceMs || !(await holds(file, part))) return null;
     const { text } = await spillway.admit({ ...about, output: readBounded(file) });
     return put(text);
   } catch {

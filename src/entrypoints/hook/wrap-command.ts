@@ -4,18 +4,25 @@ import type { CommandCall } from "./agent.ts";
 const NOTE = "Spillway runs this command as `spillway run -- ...`: long output is cut to what matters and saved whole.";
 /** Commands of ours, and those that change the shell's own folder. */
 const LEFT_ALONE = /^\s*((spillway|cd)\b|$)/;
+/** Prints the options, functions and aliases of bash or zsh, so that a shell under us knows what the agent's own shell knows. */
+const STATE = "$({ shopt -p; typeset -f; alias -L || alias -p; } 2>/dev/null)";
+/** One argument of a program holds 128 KiB on Linux. */
+const MAX_STATE_CHARS = 100_000;
+/** Takes the state, then the command. They are read one after the other, since aliases count only for what is read later. */
+const SCRIPT = `'eval "$1" 2>/dev/null; shift; eval "set --\n$1"'`;
+/** What a rule of an agent could be about among the words that we add. */
+const ADDED =
+  "spillway_state spillway run --quiet --pass-unsaved --tool -- BASH ZSH_NAME bash zsh sh -c eval shift set shopt -p typeset -f alias -L dev null if then else fi -lt";
 
 /**
  * Puts a shell command under `spillway run`, so that every byte of its output is kept; null to leave it as it is. The agent
  * decides on the command that it gets from us, so a command that its rules could refuse or ask about is not changed.
  */
 export async function wrapCommand({ tool, command, isRuled, answer }: CommandCall): Promise<object | null> {
-  if (LEFT_ALONE.test(command)) return null;
-  const wrapped = `spillway run --quiet --tool ${tool} -- bash -c ${quoteForShell(command)}`;
-  // A rule may also be about the words that we add.
-  return (await isRuled(wrapped)) ? null : answer(wrapped, NOTE);
-}
-
-function quoteForShell(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
+  if (LEFT_ALONE.test(command) || (await isRuled(`${ADDED} ${command}`))) return null;
+  const quoted = `'${command.replaceAll("'", `'\\''`)}'`;
+  const run = `spillway run --quiet --pass-unsaved --tool ${tool} -- "\${BASH:-\${ZSH_NAME:-sh}}" -c ${SCRIPT} bash "$spillway_state" ${quoted}`;
+  // With more functions than an argument can hold, the command runs as it would have.
+  const wrapped = `spillway_state=${STATE}; if [ \${#spillway_state} -lt ${MAX_STATE_CHARS} ]; then ${run}; else eval ${quoted}; fi`;
+  return answer(wrapped, NOTE);
 }

@@ -16,6 +16,7 @@ import { writeOut } from "../write-out.ts";
 const EXIT_WRONG_FLAG = 1;
 
 interface HookFlags extends PolicyFlags, PlaceFlags {
+  agent?: string;
   redact: boolean;
   recallTools?: string;
 }
@@ -25,7 +26,8 @@ export function addHookCommand(program: Command): void {
   const command = program
     .command("hook")
     .description("answer a hook of an agent: JSON in, JSON out")
-    .argument("[agent]", `which agent: ${AGENT_NAMES.join(", ")}`, DEFAULT_AGENT)
+    .argument("[agent]", "the same as --agent")
+    .option("--agent <name>", `which agent asks: ${AGENT_NAMES.join(", ")} (default ${DEFAULT_AGENT})`)
     .exitOverride((error) => {
       throw error.exitCode === 0 ? error : new FaultWithCode(error, EXIT_WRONG_FLAG);
     });
@@ -41,13 +43,13 @@ prints, unless a rule of the agent could match it ("spillway init --help" says w
 the tool call goes on as it was: the exit code is 0 and nothing is printed. A wrong flag here ends with 1, not with 2 as
 elsewhere: to an agent 2 means that the tool call must not go on.
 
-"spillway init claude-code" sets it up.
+"spillway init" sets it up in an agent.
 
 Examples:
   echo '{"hook_event_name":"PostToolUse","tool_name":"Bash","tool_response":{"stdout":"..."}}' | spillway hook`,
     )
-    .action(async (name: string, flags: HookFlags) => {
-      const agent = await loadAgent(name).catch((error: unknown) => {
+    .action(async (name: string | undefined, flags: HookFlags) => {
+      const agent = await loadAgent(flags.agent ?? name ?? DEFAULT_AGENT).catch((error: unknown) => {
         throw new FaultWithCode(error, EXIT_WRONG_FLAG);
       });
       try {

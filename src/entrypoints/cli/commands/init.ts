@@ -1,91 +1,135 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { accessSync, constants, existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
-import { messageOf, SpillwayError } from "../../../errors.ts";
-import type { SettingsFormat } from "../../hook/agent.ts";
+import { SpillwayError } from "../../../errors.ts";
+import type { Agent, Whose } from "../../hook/agent.ts";
 import { AGENT_NAMES, loadAgent } from "../../hook/agents/index.ts";
+import { backupOf, describeChange, type FileChange, planChange, writeChange } from "../init/change-file.ts";
+import { withoutProxy, withProxy } from "../init/mcp-servers.ts";
+import { hasHooks, planHooks } from "../init/plan-hooks.ts";
 import { tell } from "../tell.ts";
 import { writeOut } from "../write-out.ts";
 
 interface InitFlags {
+  list?: boolean;
   user?: boolean;
+  project?: boolean;
   wrapCommands?: boolean;
   remove?: boolean;
   yes?: boolean;
   dryRun?: boolean;
 }
 
-/** `spillway init`: writes an agent's config. */
+const ALL = "all";
+const MCP = "mcp";
+
+/** `spillway init`: writes agents' config. */
 export async function addInitCommand(program: Command): Promise<void> {
   const agents = await Promise.all(AGENT_NAMES.map(loadAgent));
   program
     .command("init")
     .description("set Spillway up in an agent: shows the change, asks, and writes it")
-    .argument("<agent>", `which agent: ${AGENT_NAMES.join(", ")}`)
+    .argument("[agent]", `which agent: ${AGENT_NAMES.join(", ")}; all of them that are here; or mcp`)
+    .option("--list", "say which agents are here, and where Spillway is set up")
     .option("--user", "for all your projects, not only this one")
+    .option("--project", "for this project only (the default; for mcp both are)")
     .option("--wrap-commands", 'also put commands under "spillway run": keeps what the agent itself would cut')
+    .option("--no-wrap-commands", "no longer do that")
     .option("--remove", "take out what was put in")
     .option("--dry-run", "only show the change")
     .option("-y, --yes", "do not ask")
     .addHelpText(
       "after",
       `
-What was in the file stays; the file as it was is kept beside it, with .before-spillway after its name, until --remove puts
-it back. If other settings were changed meanwhile, --remove takes out only its own and leaves that copy.
+What was in a file stays, comments too; the file as it was is kept beside it, with .before-spillway after its name, until
+--remove puts it back. If other settings were changed meanwhile, --remove takes out only its own and leaves that copy.
+What an earlier init has set up stays, unless a flag says otherwise.
 
 ${agents.map(({ about }) => about).join("\n\n")}
 
+mcp: puts "spillway mcp --" before every MCP server that these agents start, in all their files. Servers that are reached
+over HTTP stay as they are.
+
 Examples:
+  spillway init --list
   spillway init claude-code
-  spillway init claude-code --user --wrap-commands --yes
+  spillway init all --user --yes
+  spillway init codex --user --wrap-commands
+  spillway init mcp --dry-run
   spillway init claude-code --remove`,
     )
     .action(setUp);
 }
 
-async function setUp(name: string, flags: InitFlags): Promise<void> {
-  const { settings, settingsPath } = await loadAgent(name);
-  const path = settingsPath(flags.user ? "user" : "project");
-  const backup = `${path}.before-spillway`;
-  const before = existsSync(path) ? readFileSync(path, "utf8") : "";
-  const unchanged = normalized(settings, path, before);
-  const changed = flags.remove
-    ? settings.withoutHooks(before)
-    : settings.withHooks(before, { wrapCommands: flags.wrapCommands ?? false });
-  if (changed === unchanged) return tell(`${path} is as it should be`);
-  const undone = flags.remove ? undoneText(settings, backup, changed) : null;
-  const after = undone ?? changed;
-  await writeOut(`${path}\n${lineChange(before, after)}`);
-  if (flags.dryRun) return;
-  if (!flags.yes && !(await isAgreed())) return tell("nothing was changed");
-  // A file with our hooks in it is not what was there before us.
-  if (!flags.remove && existsSync(path) && settings.withoutHooks(before) === unchanged) copyFileSync(path, backup);
-  write(path, after);
-  if (undone !== null) rmSync(backup, { force: true });
-  const isWritten = `${path} is ${after === "" ? "removed" : "written"}`;
-  tell(existsSync(backup) ? `${isWritten}; as it was: ${backup}` : isWritten);
+async function setUp(name: string | undefined, flags: InitFlags): Promise<void> {
+  if (flags.user && flags.project) throw new SpillwayError("bad-input", "say either --user or --project, not both");
+  if (flags.list) return list();
+  if (name === undefined)
+    throw new SpillwayError(
+      "bad-input",
+      `say which agent: ${AGENT_NAMES.join(", ")}, ${ALL} or ${MCP}; --list tells which are here`,
+    );
+  if (!flags.remove && !isOnPath("spillway"))
+    tell(
+      '"spillway" is not on the PATH, so that no agent can call it: install it with "npm install --global spillway"',
+    );
+  if (name === MCP) return setUpServers(flags);
+  await setUpHooks(name === ALL ? await findAgents() : [await loadAgent(name)], name === ALL, flags);
 }
 
-/** The file as it was before us, empty if there was none; null if it has been changed since, other than by us. */
-function undoneText(settings: SettingsFormat, backup: string, without: string): string | null {
-  try {
-    const text = existsSync(backup) ? readFileSync(backup, "utf8") : "";
-    return settings.normalize(text) === without ? text : null;
-  } catch {
-    return null;
+async function setUpHooks(agents: Agent[], isAll: boolean, flags: InitFlags): Promise<void> {
+  const whose: Whose = flags.user ? "user" : "project";
+  const isRemoval = flags.remove ?? false;
+  if (agents.length === 0) return tell(`no agent is here; known are ${AGENT_NAMES.join(", ")}`);
+  const planned = agents.map((agent) => {
+    const wrapCommands = isAll && agent.whyUnwrapped !== undefined ? undefined : flags.wrapCommands;
+    const file = agent.hooks(whose, { wrapCommands: false });
+    return { agent, file, change: planHooks(agent, whose, { ...flags, wrapCommands }) };
+  });
+  const changes = planned.flatMap(({ change }) => change ?? []);
+  for (const { file, change } of planned) if (change === null) tell(`${file.path} is as it should be`);
+  if (!(await isWanted(changes, flags))) return;
+  for (const { agent, file, change } of planned) {
+    if (change !== null) write(change, isRemoval);
+    const { file: more, note } = (await agent.afterwards?.(file.path, isRemoval)) ?? {};
+    const next = more === undefined ? null : planChange(more.path, more.change);
+    if (next !== null) {
+      await writeOut(describeChange(next));
+      write(next, isRemoval);
+    }
+    if (note !== undefined) tell(note);
   }
 }
 
-function normalized(settings: SettingsFormat, path: string, text: string): string {
-  try {
-    return settings.normalize(text);
-  } catch (error) {
-    throw new SpillwayError("bad-input", `${path} is not read and not changed: ${messageOf(error)}`);
-  }
+async function setUpServers(flags: InitFlags): Promise<void> {
+  const whoses: Whose[] = flags.user ? ["user"] : flags.project ? ["project"] : ["user", "project"];
+  const agents = await Promise.all(AGENT_NAMES.map(loadAgent));
+  const files = agents.flatMap((agent) => whoses.flatMap((whose) => agent.mcpFiles(whose)));
+  const changes = files
+    .filter(({ path }) => existsSync(path))
+    .flatMap((file) => {
+      let remote: string[] = [];
+      const change = planChange(file.path, (text) => {
+        const made = flags.remove ? withoutProxy(text, file) : withProxy(text, file);
+        ({ remote } = made);
+        return made.text;
+      });
+      if (remote.length > 0 && !flags.remove)
+        tell(`${file.path}: left as they are, since they are reached over HTTP: ${remote.join(", ")}`);
+      return change ?? [];
+    });
+  if (changes.length === 0)
+    return tell(flags.remove ? "no MCP server has our proxy" : "there is no MCP server without our proxy");
+  if (!(await isWanted(changes, flags))) return;
+  for (const change of changes) write(change, flags.remove ?? false);
 }
 
-async function isAgreed(): Promise<boolean> {
+/** Shows the changes, and asks if they should be made. */
+async function isWanted(changes: FileChange[], flags: InitFlags): Promise<boolean> {
+  for (const change of changes) await writeOut(describeChange(change));
+  if (flags.dryRun) return false;
+  if (changes.length === 0 || flags.yes) return true;
   if (!process.stdin.isTTY) {
     throw new SpillwayError(
       "bad-input",
@@ -95,31 +139,66 @@ async function isAgreed(): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const reply = await terminal.question("Write this? [y/N] ");
   terminal.close();
-  return /^y(es)?$/i.test(reply.trim());
+  const isYes = /^y(es)?$/i.test(reply.trim());
+  if (!isYes) tell("nothing was changed");
+  return isYes;
 }
 
-/** Writes the file under another name and renames it. If there is nothing to write, the file is removed. */
-function write(path: string, after: string): void {
-  if (after === "") return rmSync(path, { force: true });
-  mkdirSync(dirname(path), { recursive: true });
-  const temporary = `${path}.${process.pid}.tmp`;
-  writeFileSync(temporary, after);
-  renameSync(temporary, path);
+function write(change: FileChange, isRemoval: boolean): void {
+  writeChange(change, isRemoval);
+  const isWritten = `${change.path} is ${change.after === "" ? "removed" : "written"}`;
+  const backup = backupOf(change.path);
+  tell(existsSync(backup) ? `${isWritten}; as it was: ${backup}` : isWritten);
 }
 
-/** The lines that go and those that come, without the lines at both ends that stay. */
-function lineChange(before: string, after: string): string {
-  const [old, fresh] = [before, after].map((text) => text.split("\n").slice(0, text === "" ? 0 : undefined)) as [
-    string[],
-    string[],
-  ];
-  let start = 0;
-  while (start < old.length && old[start] === fresh[start]) start++;
-  let end = 0;
-  while (end < Math.min(old.length, fresh.length) - start && old.at(-1 - end) === fresh.at(-1 - end)) end++;
-  const rows = [
-    ...old.slice(start, old.length - end).map((line) => `- ${line}`),
-    ...fresh.slice(start, fresh.length - end).map((line) => `+ ${line}`),
-  ];
-  return `${rows.join("\n")}\n`;
+/** The agents that are here: their command is on the PATH, or they have settings. */
+async function findAgents(): Promise<Agent[]> {
+  const agents = await Promise.all(AGENT_NAMES.map(loadAgent));
+  return agents.filter((agent) => isOnPath(agent.command) || existsSync(agent.folder("user")));
+}
+
+async function list(): Promise<void> {
+  const here = await findAgents();
+  for (const name of AGENT_NAMES) {
+    const agent = await loadAgent(name);
+    if (!here.includes(agent)) {
+      await writeOut(`${name}: not here\n`);
+      continue;
+    }
+    await writeOut(`${name}\n`);
+    for (const [whose, words] of [
+      ["user", "all projects"],
+      ["project", "this project"],
+    ] as const) {
+      const file = agent.hooks(whose, { wrapCommands: false });
+      await writeOut(`  ${words}: ${stateOf(file)} ${file.path}\n`);
+    }
+  }
+}
+
+function stateOf(file: ReturnType<Agent["hooks"]>): string {
+  try {
+    if (hasHooks(file)) return "set up in";
+    return existsSync(file.path) ? "not set up; init would change" : "not set up; init would write";
+  } catch (error) {
+    return `cannot be read (${error instanceof Error ? error.message : String(error)}):`;
+  }
+}
+
+/** Whether a command is on the PATH. What npm puts there while it runs a script is not what an agent will have. */
+function isOnPath(command: string): boolean {
+  const names = process.platform === "win32" ? [`${command}.cmd`, `${command}.exe`] : [command];
+  const folders = (process.env.PATH ?? "")
+    .split(delimiter)
+    .filter((each) => each !== "" && !/[\\/]node_modules[\\/]\.bin[\\/]?$/.test(each));
+  return folders.some((folder) => names.some((each) => canRun(join(folder, each))));
+}
+
+function canRun(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

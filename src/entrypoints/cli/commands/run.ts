@@ -28,6 +28,7 @@ export function addRunCommand(program: Command): void {
       readTimeout,
     )
     .option("--raw", "pass every byte on as it comes, and save every byte: nothing is cut")
+    .option("--pass-unsaved", "do so if nothing can be saved; otherwise what is cut then would be lost")
     .option("--mark-stderr", 'begin lines of standard error with "stderr: " (their order is then approximate)')
     .option("--no-redact", "save and show secrets as they are, whatever your config says")
     .option("--json", "end with one JSON object, { text, receipt, exitCode }")

@@ -23,6 +23,7 @@ export interface RunFlags extends PolicyFlags, PlaceFlags, CallFlags {
   session?: string;
   timeout?: number;
   raw?: boolean;
+  passUnsaved?: boolean;
   json?: boolean;
   quiet?: boolean;
   markStderr?: boolean;
@@ -56,13 +57,14 @@ export async function runCommand(words: string[], flags: RunFlags): Promise<numb
   let place: Place | null = null;
   try {
     place = await opening;
-    const { text, receipt } = flags.raw ? await passOn(place) : await admit(place);
+    const isRaw = flags.raw || (flags.passUnsaved && place === null);
+    const { text, receipt } = isRaw ? await passOn(place) : await admit(place);
     const exitCode = await guard.exitCode;
     if (flags.json) await writeJson({ text, receipt, exitCode });
-    else if (!flags.raw) await writeText(text);
+    else if (!isRaw) await writeText(text);
     const isSummed = !flags.quiet && !flags.json;
-    if (guard.isTimedOut() && (flags.raw || !isSummed)) tell(timeUp(flags));
-    if (isSummed) writeError(`${flags.raw ? summarizeKept(receipt) : summarize(receipt)}\n`);
+    if (guard.isTimedOut() && (isRaw || !isSummed)) tell(timeUp(flags));
+    if (isSummed) writeError(`${isRaw ? summarizeKept(receipt) : summarize(receipt)}\n`);
     else for (const fault of receipt.faults ?? []) if (fault.startsWith("not recorded")) tell(fault);
     if (await place?.collect()) sweepPipeFolders();
     return exitCode;

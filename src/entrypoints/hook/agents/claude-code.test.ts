@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import type { CommandCall } from "../agent.ts";
 import { wrapCommand } from "../wrap-command.ts";
@@ -20,9 +20,29 @@ test("puts a command under spillway run, openly, whatever quotes it has", async 
     updatedInput: { description: "d" },
     additionalContext: expect.stringContaining("spillway run"),
   });
-  const words = answer?.updatedInput.command.replace("spillway run --quiet --tool Bash --", "exec") ?? "";
-  const run = (script: string) => execFileSync("bash", ["-c", script], { encoding: "utf8", timeout: 10_000 });
-  expect(run(words)).toBe(run(command));
+  expect(ran(answer?.updatedInput.command ?? "")).toBe(ran(command));
+});
+
+test.each(["bash", "zsh"].filter(hasShell))(
+  "functions, aliases and options of %s are known in a wrapped command",
+  async (shell) => {
+    const start = `rg() { printf 'own rg: %s\\n' "$@"; }\nalias greet='echo hello to'\n${shell === "bash" ? "shopt -s expand_aliases extglob" : ""}`;
+    const command = `rg "it's" 'a  b'; greet you; echo "$#"\nexit 3`;
+    const wrapped = (await before({ command }))?.hookSpecificOutput.updatedInput.command ?? "";
+    const run = (text: string) =>
+      ran(
+        `${start}\neval ${JSON.stringify(text).replaceAll("$", "\\$").replaceAll("`", "\\`").replaceAll("\\n", "\n")}`,
+        shell,
+      );
+    expect(run(wrapped)).toBe("own rg: it's\nown rg: a  b\nhello to you\n0\n[3]");
+    expect(run(wrapped)).toBe(run(command));
+  },
+);
+
+test("with more functions than an argument holds a command runs as it is", async () => {
+  const wrapped = (await before({ command: "big | wc -c" }))?.hookSpecificOutput.updatedInput.command ?? "";
+  const start = `big() { echo ${"x".repeat(150_000)}; }\nspillway() { echo never; }`;
+  expect(ran(`${start}\n${wrapped}`).trim()).toBe("150001\n[0]");
 });
 
 test("leaves alone what is no shell command, runs in the background, or is ours already", async () => {
@@ -48,4 +68,19 @@ test("no other event is answered", () => {
 
 function event(command: string) {
   return { hook_event_name: "PreToolUse", tool_name: "Bash", tool_input: { command } };
+}
+
+function hasShell(shell: string): boolean {
+  return spawnSync(shell, ["-c", ":"]).status === 0;
+}
+
+/** What a shell prints, and its exit code. A function stands for `spillway run`, which only runs the words after the dashes. */
+function ran(script: string, shell = "bash"): string {
+  const run = 'spillway() { while [ "$1" != "--" ]; do shift; done; shift; command "$@"; }';
+  const { stdout, status } = spawnSync(shell, ["-s"], {
+    input: `${run}\n${script}\n`,
+    encoding: "utf8",
+    timeout: 10_000,
+  });
+  return `${stdout}[${status}]`;
 }

@@ -1,23 +1,41 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Agent, AgentFile, CommandCall, ToolResult } from "../agent.ts";
-import { hookSettings } from "../hook-settings.ts";
+import { madeBy, textOf } from "../read-event.ts";
 
 /** Tools whose results can be large. For the others a start of Node after each call would be a waste. */
 const MATCHER = "Bash|Read|Grep|Glob|WebFetch|WebSearch|Task|Agent|TaskOutput|ReadMcpResourceTool|mcp__.*";
 const HOOK = { type: "command", command: "spillway hook", timeout: 10 };
 
+/** The folder of the user's own settings. */
+const home = () => process.env.CLAUDE_CONFIG_DIR || join(homedir(), ".claude");
+
 /** Claude Code: hooks `PostToolUse` and, where commands are wrapped, `PreToolUse` in a settings.json. */
 export const claudeCode: Agent = {
-  about: `claude-code: the file is .claude/settings.json, or ~/.claude/settings.json with --user. Commands are those of Bash;
-they are wrapped in the mode bypassPermissions and where no deny or ask rule could match.`,
+  about: `claude-code: the file is .claude/settings.json, or ~/.claude/settings.json with --user (CLAUDE_CONFIG_DIR is
+honoured). Covers Bash, Read, agents, web and MCP tools. Not covered: failed commands, of which Claude Code keeps 10,000
+characters only. --wrap-commands covers those of Bash, in the mode bypassPermissions and where no deny or ask rule could match.`,
+  command: "claude",
+  folder: (whose) => (whose === "user" ? home() : join(process.cwd(), ".claude")),
 
-  settingsPath: (whose) => join(whose === "user" ? homedir() : process.cwd(), ".claude", "settings.json"),
+  hooks: (whose, { wrapCommands }) => ({
+    path: join(claudeCode.folder(whose), "settings.json"),
+    rows: {
+      PostToolUse: { matcher: MATCHER, hooks: [HOOK] },
+      ...(wrapCommands && { PreToolUse: { matcher: "Bash", hooks: [HOOK] } }),
+    },
+    hasComments: false,
+  }),
 
-  settings: hookSettings(({ wrapCommands }) => ({
-    PostToolUse: { matcher: MATCHER, hooks: [HOOK] },
-    ...(wrapCommands && { PreToolUse: { matcher: "Bash", hooks: [HOOK] } }),
-  })),
+  mcpFiles: (whose) => [
+    whose === "project"
+      ? { path: join(process.cwd(), ".mcp.json"), format: "json", at: [["mcpServers"]] }
+      : {
+          path: process.env.CLAUDE_CONFIG_DIR ? join(home(), ".claude.json") : join(homedir(), ".claude.json"),
+          format: "json",
+          at: [["mcpServers"], ["projects", "*", "mcpServers"]],
+        },
+  ],
 
   readEvent(event) {
     const { hook_event_name: name } = event as { hook_event_name?: unknown };
@@ -52,12 +70,12 @@ function readCommand({
     kind: "command",
     tool,
     command,
-    async isRuled(wrapped) {
+    async isRuled(words) {
       const { checkStart, isRuled, readClaudeRules } = await import("./claude-rules.ts");
       const { env, platform } = process;
       const folders = [cwd, env.CLAUDE_PROJECT_DIR, process.cwd()].filter((folder) => typeof folder === "string");
       checkStart(platform);
-      return isRuled(wrapped, readClaudeRules({ env, platform, folders }));
+      return isRuled(words, readClaudeRules({ env, platform, folders }));
     },
     answer: (wrapped, note) => ({
       hookSpecificOutput: {
@@ -80,17 +98,13 @@ interface AfterTool {
 
 function readResult(event: AfterTool): ToolResult {
   const { session_id: session, cwd, tool_name: tool, tool_input: args, tool_response, tool_use_id: call } = event;
-  const { command } = (args ?? {}) as { command?: unknown };
   const { file } = (tool_response ?? {}) as { file?: { startLine?: unknown } | null };
   return {
     kind: "result",
-    tool: textOr(tool, "tool"),
-    session: textOr(session, undefined),
-    call: textOr(call, undefined),
-    made: {
-      ...(typeof command === "string" ? { command } : args !== undefined && { args }),
-      ...(typeof cwd === "string" && { folder: cwd }),
-    },
+    tool: textOf(tool) ?? "tool",
+    session: textOf(session),
+    call: textOf(call),
+    made: madeBy(args, cwd),
     response: tool_response,
     whole: readWhole(tool_response),
     // Lines of a file are counted on from here.
@@ -106,8 +120,4 @@ function readWhole(response: unknown): AgentFile | undefined {
   const { stdout: part } = rest;
   if (typeof path !== "string" || typeof part !== "string") return undefined;
   return { path, part, put: (stdout) => ({ ...rest, stdout }) };
-}
-
-function textOr<T>(value: unknown, other: T): string | T {
-  return typeof value === "string" && value !== "" ? value : other;
 }

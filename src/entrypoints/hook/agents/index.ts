@@ -4,6 +4,13 @@ import type { Agent } from "../agent.ts";
 /** Every agent by its name on the command line. Only the one that is asked for is loaded. */
 const AGENTS: Record<string, () => Promise<Agent>> = {
   "claude-code": async () => (await import("./claude-code.ts")).claudeCode,
+  codex: async () => (await import("./codex.ts")).codex,
+  gemini: async () => (await import("./gemini.ts")).gemini,
+  qwen: async () => (await import("./qwen.ts")).qwen,
+  opencode: async () => (await import("./opencode.ts")).opencode,
+  pi: async () => (await import("./pi.ts")).pi,
+  copilot: async () => (await import("./copilot.ts")).copilot,
+  cursor: async () => (await import("./cursor.ts")).cursor,
 };
 
 /** The agent of a bare `spillway hook`, which stands in settings that were written before other agents had hooks. */

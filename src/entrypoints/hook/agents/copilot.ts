@@ -1,0 +1,58 @@
+import { homedir, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { isRecord } from "../../../values.ts";
+import type { Agent, AgentFile } from "../agent.ts";
+import { madeBy, startOf, textOf } from "../read-event.ts";
+
+const COMMAND = "spillway hook --agent copilot";
+const HOOK = { type: "command", bash: COMMAND, powershell: COMMAND, timeoutSec: 10 };
+
+const home = () => process.env.COPILOT_HOME || join(homedir(), ".copilot");
+
+/** Copilot CLI: a file of our own with a hook `postToolUse`. */
+export const copilot: Agent = {
+  about: `copilot: the file is .github/hooks/spillway.json, or ~/.copilot/hooks/spillway.json with --user (COPILOT_HOME is
+honoured). Covers the shell, failed commands too, and MCP tools: Copilot CLI keeps whole outputs. Files over 20 KB it does not
+read at all.`,
+  command: "copilot",
+  folder: (whose) => (whose === "user" ? home() : join(process.cwd(), ".github")),
+
+  hooks: (whose) => ({
+    path: join(copilot.folder(whose), "hooks", "spillway.json"),
+    text: `${JSON.stringify({ version: 1, hooks: { postToolUse: [HOOK] } }, null, 2)}\n`,
+  }),
+  whyUnwrapped: "Copilot CLI keeps whole outputs, those of failed commands too",
+
+  mcpFiles: (whose) =>
+    whose === "user" ? [{ path: join(home(), "mcp-config.json"), format: "json", at: [["mcpServers"]] }] : [],
+
+  readEvent(event) {
+    const { toolName, toolArgs, toolResult, sessionId, cwd, timestamp } = event as Record<string, unknown>;
+    if (!isRecord(toolResult) || typeof toolResult.textResultForLlm !== "string") return null;
+    const { textResultForLlm: text } = toolResult;
+    return {
+      kind: "result",
+      tool: textOf(toolName) ?? "tool",
+      session: textOf(sessionId),
+      call: undefined,
+      made: madeBy(toolArgs, cwd),
+      response: text,
+      ...fileOf(text, startOf(timestamp, undefined, 60_000)),
+      answer: (textResultForLlm) => ({ modifiedResult: { ...toolResult, textResultForLlm } }),
+    };
+  },
+};
+
+/** A text of which Copilot CLI shows the first 500 characters, and the line that its shell adds. */
+const CUT =
+  /^Output too large to read at once \([\d.]+ [KMG]?B\)\. Saved to: (.+)\n[^\n]*\n\s*Preview \(first 500 chars\):\n([^]*?)(\n<shellId: [^\n]*>)?\s*$/;
+const NAME = /^\d{13}-copilot-tool-output-[\da-f-]{32,60}\.txt$/;
+/** A shorter preview could be one that a command made up. */
+const MIN_PREVIEW_CHARS = 400;
+
+function fileOf(text: string, sinceMs: number): { whole?: AgentFile; beside?: string } {
+  const [, path = "", part = "", end = ""] = CUT.exec(text) ?? [];
+  const isNamed = dirname(path) === tmpdir() && NAME.test(path.slice(dirname(path).length + 1));
+  if (!isNamed || part.length < MIN_PREVIEW_CHARS) return {};
+  return { whole: { path, part, sinceMs, put: (whole) => `${whole}${end}` }, beside: end };
+}

@@ -1,0 +1,39 @@
+import { isObject, isRecord } from "../../values.ts";
+import type { ToolResult } from "./agent.ts";
+
+/** A field of an event as a text; undefined for anything else and for an empty text. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** What made a result, from the tool's arguments and the folder. */
+export function madeBy(args: unknown, folder: unknown): ToolResult["made"] {
+  const command = isRecord(args) ? args.command : undefined;
+  return {
+    ...(typeof command === "string" ? { command } : args !== undefined && { args }),
+    ...(typeof folder === "string" && { folder }),
+  };
+}
+
+/** The text that a model would read of a text, a part or a list of parts; null if there is more than text in it. */
+export function modelText(content: unknown): string | null {
+  if (typeof content === "string") return content;
+  if (Array.isArray(content)) {
+    const texts = content.map(modelText);
+    return texts.includes(null) ? null : texts.join("\n");
+  }
+  if (!isRecord(content)) return null;
+  const { type = "text", text, ...rest } = content;
+  const isPlain = type === "text" && typeof text === "string" && !Object.values(rest).some(isObject);
+  return isPlain ? text : null;
+}
+
+/** Agents write such files right after a call, or while it runs. Clocks of file systems are coarse. */
+const SLACK_MS = 2000;
+
+/** The time from which on a file can be of a call that took so long and has ended at this time. */
+export function startOf(endMs: unknown, durationMs: unknown, otherwiseMs: number): number {
+  const end = typeof endMs === "string" ? Date.parse(endMs) : endMs;
+  const took = typeof durationMs === "number" ? durationMs : otherwiseMs;
+  return (typeof end === "number" && Number.isFinite(end) ? Math.min(end, Date.now()) : Date.now()) - took - SLACK_MS;
+}
