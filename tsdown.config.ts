@@ -26,6 +26,8 @@ const library = {
     stages: "src/stages.ts",
     overflow: "src/overflow.ts",
     fetch: "src/entrypoints/fetch/index.ts",
+    "adapters/ai": "src/entrypoints/adapters/ai.ts",
+    "adapters/langchain": "src/entrypoints/adapters/langchain.ts",
     tools: "src/entrypoints/tools/index.ts",
     testing: "src/testing/index.ts",
     wire: "src/wire/index.ts",

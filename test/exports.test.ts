@@ -245,10 +245,18 @@ describe("exports", () => {
   it("spillway/testing exports these names", async () => {
     expect(await namesOf("testing")).toMatchInlineSnapshot(`
       "startFakeProvider
+      testAdapter
       testLedger
       testStore
       testStrategy
       testWire
+      type AdapterAbility
+      type AdapterOutcome
+      type AdapterReply
+      type AdapterRequest
+      type AdapterRun
+      type AdapterTool
+      type AdapterUnderTest
       type ExpectedResult
       type FakeCall
       type FakeMinute
@@ -285,6 +293,17 @@ describe("exports", () => {
       type WireRole
       wireNamed
       wires"
+    `);
+  });
+
+  it("the adapters export these names", async () => {
+    const adapters = Object.keys(ENTRIES).filter((entry) => entry.startsWith("adapters/"));
+    const names = await Promise.all(
+      adapters.map(async (entry) => `${entry}: ${(await namesOf(entry)).split("\n").join(", ")}`),
+    );
+    expect(names.toSorted().join("\n")).toMatchInlineSnapshot(`
+      "adapters/ai: spillwayMiddleware, type AiMiddleware, type AiMiddlewareOptions
+      adapters/langchain: spillwayMiddleware, type LangChainMiddleware, type LangChainMiddlewareOptions"
     `);
   });
 

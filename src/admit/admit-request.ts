@@ -2,6 +2,7 @@ import type { Output } from "../contract/output.ts";
 import type { ToolOverride } from "../contract/policy.ts";
 import type { Receipt } from "../contract/receipt.ts";
 import type { Access } from "../stages/mark/access.ts";
+import type { Intent } from "./intent.ts";
 import type { ShownBytes, WrapOptions } from "./wrap-tool.ts";
 
 /** What may be said for one output. */
@@ -25,6 +26,8 @@ export interface AdmitRequest extends AdmitOptions {
   command?: string | undefined;
   /** The tool's arguments: where there is no command, the artifact remembers these. */
   args?: unknown;
+  /** What the call is for, as far as its framework tells. Nothing depends on it yet, and it is not stored. */
+  intent?: Intent | undefined;
   /** The folder in which the command ran: the artifact remembers it. */
   folder?: string | undefined;
   /** What the tool itself declares; weaker than a policy row that names it. */

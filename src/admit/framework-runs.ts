@@ -151,7 +151,8 @@ export function modelViewed(
     async toModelOutput(given) {
       const isNamed = isRecord(given) && typeof given.toolCallId === "string" && "output" in given && "input" in given;
       const output = isNamed ? given.output : given;
-      const call = isNamed ? { call: String(given.toolCallId), args: given.input } : (waiting.get(output) ?? {});
+      const made = waiting.get(output);
+      const call = isNamed ? { ...made, call: String(given.toolCallId), args: given.input } : (made ?? {});
       waiting.delete(output);
       const { toModelOutput: own } = tool as { toModelOutput?: unknown };
       const view: unknown = typeof own === "function" ? await own.call(tool, given) : plainView(output);

@@ -93,6 +93,7 @@ const REQUEST: { [key in keyof Required<AdmitRequest>]: true } = {
   call: true,
   command: true,
   args: true,
+  intent: true,
   folder: true,
   exitCode: true,
   limits: true,

@@ -1,5 +1,6 @@
 import { SpillwayError } from "../errors.ts";
 import { isRecord } from "../values.ts";
+import { type Intent, lastWords } from "./intent.ts";
 
 /** What runs a tool. */
 export type Run = (...args: unknown[]) => unknown;
@@ -71,10 +72,11 @@ function functionNames(tool: object): string[] {
   return [...names];
 }
 
-/** A call's id and arguments. */
+/** A call's id and arguments, and what it is for. */
 export interface CallFacts {
   call?: string;
   args?: unknown;
+  intent?: Intent;
 }
 
 /**
@@ -83,6 +85,23 @@ export interface CallFacts {
  * argument.
  */
 export function factsOf(name: string, given: readonly unknown[]): CallFacts {
+  const intent = given.map(intentIn).find((found) => found !== null);
+  return { ...callOf(name, given), ...(intent && { intent }) };
+}
+
+/** Frameworks that pass a call's conversation have it beside the arguments. */
+function intentIn(given: unknown, at: number): Intent | null {
+  if (at === 0) return null;
+  try {
+    const { messages, agent, state } = Object(given) as Record<string, unknown>;
+    const held = [messages, agent, state].find((each) => each !== undefined && each !== null);
+    return lastWords(Array.isArray(held) ? held : (Object(held) as Record<string, unknown>).messages);
+  } catch {
+    return null; // a getter that throws
+  }
+}
+
+function callOf(name: string, given: readonly unknown[]): CallFacts {
   const [first, ...rest] = given;
   // OpenAI Agents: invoke(runContext, inputJson, details).
   if (name === "invoke" && typeof rest[0] === "string") return facts(callIdIn(rest[1]), parsed(rest[0]));

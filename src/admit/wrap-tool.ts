@@ -14,6 +14,7 @@ import {
   type WrapInner,
   wrapServer,
 } from "./framework-runs.ts";
+import type { Intent } from "./intent.ts";
 import { type CallFacts, factsOf, type RUN_NAMES, type Run, shapeOf, type ToolShape } from "./tool-shapes.ts";
 
 /**
@@ -126,6 +127,7 @@ interface WrappedRequest extends Omit<WrapOptions, "name" | "ask"> {
   tool: string;
   call?: string;
   args?: unknown;
+  intent?: Intent;
   declared?: ToolOverride;
   output: unknown;
   /** A partial result: clamped, never spilled, no receipt. */

@@ -12,6 +12,16 @@ export type {
   SpeaksAs,
 } from "./fake-provider/fake-provider.ts";
 export { startFakeProvider } from "./fake-provider/start-fake-provider.ts";
+export {
+  type AdapterAbility,
+  type AdapterOutcome,
+  type AdapterReply,
+  type AdapterRequest,
+  type AdapterRun,
+  type AdapterTool,
+  type AdapterUnderTest,
+  testAdapter,
+} from "./test-adapter.ts";
 export { type LedgerUnderTest, testLedger } from "./test-ledger.ts";
 export { testStore } from "./test-store.ts";
 export { type Runner, type SuiteOptions, testStrategy } from "./test-strategy.ts";
