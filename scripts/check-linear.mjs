@@ -105,10 +105,7 @@ const conversation = (text) => [
 const scratch = mkdtempSync(join(tmpdir(), "check-linear-"));
 const paths = {
   ...Object.fromEntries(
-    ["auto", ...Object.keys(strategies)].map((strategy) => [
-      `clampText ${strategy}`,
-      (text) => clampText(text, limits, { strategy }),
-    ]),
+    strategies.map((strategy) => [`clampText ${strategy.name}`, (text) => clampText(text, limits, { strategy })]),
   ),
   "clampText in tokens": (text) => clampText(text, { maxTokens: 10_000 }),
   "clampText with folding": (text) => clampText(text, limits, { fold: true }),

@@ -108,33 +108,41 @@ const SPARE_SHARE = 0.05;
 const NAMED: Size = { bytes: 320, chars: 320, lines: 1, tokens: 120 };
 
 /**
- * New limits for the texts that were cut, by their index: each what it uses, and those that a limit bound what is left of that
- * limit. Null if too little is left.
+ * New limits for the texts that were cut, by their index: more of what each uses, in every unit alike, until a limit of the
+ * result is used up; then so for those that need no more of that unit. Null if too little is left.
  */
 function withSpareRoom({ limits }: AdmitPlan, blocks: readonly AdmittedBlock[]): Map<number, Limits> | null {
-  const cut = [...blocks.entries()].filter(([, block]) => isCutBlock(block));
-  if (blocks.length < 2 || cut.length === 0) return null;
-  const receipts = blocks.map(({ ended, text }) => writeEnded(ended as Ended, undefined, text ?? "").receipt);
-  const room = new Map(cut.map(([index, { plan }]) => [index, { ...plan.limits }]));
-  let isWorth = false;
-  for (const unit of UNITS) {
-    const name = LIMIT_OF[unit];
-    const limit = limits[name];
-    if (limit === undefined) continue;
-    const used = receipts.map(({ shown }, index) =>
-      room.has(index) ? Math.min(room.get(index)?.[name] ?? 0, shown[unit] + NAMED[unit]) : shown[unit],
-    );
-    const spare = limit - used.reduce((sum, each) => sum + each, (blocks.length - 1) * JOINT[unit]);
-    const bound = cut.filter(([index]) => receipts[index]?.cutBy === unit);
-    if (bound.length === 0 || spare < limit * SPARE_SHARE) continue;
-    isWorth = true;
-    for (const [index, own] of room) own[name] = used[index] as number;
-    for (const [index] of bound) {
-      const own = room.get(index) as Limits;
-      own[name] = (own[name] as number) + Math.floor(spare / bound.length);
+  if (blocks.length < 2) return null;
+  const units = UNITS.filter((unit) => limits[LIMIT_OF[unit]] !== undefined);
+  const sized = blocks.map((block, index) => {
+    const { shown } = writeEnded(block.ended as Ended, undefined, block.text ?? "").receipt;
+    const isCut = isCutBlock(block);
+    const most = (unit: Unit) => block.plan.limits[LIMIT_OF[unit]] as number;
+    const used = (unit: Unit) => (isCut ? Math.min(most(unit), shown[unit] + NAMED[unit]) : shown[unit]);
+    // How many tokens all of it has is not known.
+    const needs = (unit: Unit) => unit === "tokens" || (block.ended?.clamped.total[unit] ?? 0) > shown[unit];
+    return { index, isCut, used, needs };
+  });
+  const sum = (texts: typeof sized, unit: Unit) => texts.reduce((all, { used }) => all + used(unit), 0);
+  for (let growing = sized.filter(({ isCut }) => isCut); growing.length > 0; ) {
+    const left = units
+      .filter((unit) => growing.some(({ needs }) => needs(unit)))
+      .map((unit) => {
+        const spare = (limits[LIMIT_OF[unit]] as number) - sum(sized, unit) - (blocks.length - 1) * JOINT[unit];
+        return { unit, growth: spare / Math.max(1, sum(growing, unit)) };
+      });
+    const least = left.reduce((a, b) => (b.growth < a.growth ? b : a), { unit: "bytes" as Unit, growth: Infinity });
+    if (least.growth >= SPARE_SHARE && least.growth < Infinity) {
+      // What the others use is all that they keep: their markers grow too once they name an artifact.
+      const share = (unit: Unit, text: (typeof sized)[number]) =>
+        Math.floor(text.used(unit) * (growing.includes(text) && text.needs(unit) ? 1 + least.growth : 1));
+      const grown = (text: (typeof sized)[number]) =>
+        Object.fromEntries(units.map((unit) => [LIMIT_OF[unit], share(unit, text)]));
+      return new Map(sized.filter(({ isCut }) => isCut).map((text) => [text.index, grown(text)]));
     }
+    growing = growing.filter(({ needs }) => !needs(least.unit));
   }
-  return isWorth ? room : null;
+  return null;
 }
 
 /** The last text that is not empty, or the last. */
