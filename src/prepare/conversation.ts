@@ -2,9 +2,18 @@ import type { Wire, WireCall, WireEdit, WireResult, WireRole } from "../contract
 import { type PruneItem, STEP } from "../stages/prune/prune-item.ts";
 import { type FileRead, fileReadBy, supersedes } from "../stages/prune/superseded.ts";
 import { add, NO_WEIGHT, subtract, type Weight } from "../stages/prune/weight.ts";
+import { isRecord } from "../values.ts";
 import { startPairing } from "../wire/pair-results.ts";
 import { type Form, type MessageChange, writeChange } from "./form.ts";
-import { isUnchanged, type ReadCall, type ReadMessage, type ReadResult, saidIn } from "./read-message.ts";
+import {
+  isSame,
+  isUnchanged,
+  type ReadCall,
+  type ReadMessage,
+  type ReadResult,
+  readAgain,
+  saidIn,
+} from "./read-message.ts";
 import { Turns } from "./turns.ts";
 
 /** A result in a conversation, or the long strings of a call, with the form it is shown in. */
@@ -52,6 +61,8 @@ export class Conversation {
   malformed = 0;
   /** Results whose call does not stand before them. */
   orphans = 0;
+  /** A request is being prepared with it. */
+  isBusy = false;
   /** How many of both were told. */
   told = 0;
   total: Weight = NO_WEIGHT;
@@ -86,11 +97,17 @@ export class Conversation {
     return this.firstUser === null ? null : (this.messages[this.firstUser]?.view.text ?? null);
   }
 
-  /** Whether these messages begin with the ones that were read. */
+  /** Whether these messages begin with the ones that were read, or with copies of them, which then stand for them. */
   isStartOf(messages: readonly unknown[]): boolean {
-    const { length } = this.messages;
-    if (length > messages.length) return false;
-    for (let at = 0; at < length; at++) if (!isUnchanged(this.messages[at] as ReadMessage, messages[at])) return false;
+    if (this.messages.length > messages.length) return false;
+    const copies: [at: number, copy: ReadMessage][] = [];
+    for (const [at, read] of this.messages.entries()) {
+      const message = messages[at];
+      if (isUnchanged(read, message)) continue;
+      if (message === read.source || !isRecord(message) || !isSame(read.source, message)) return false;
+      copies.push([at, readAgain(read, message)]);
+    }
+    for (const [at, copy] of copies) this.messages[at] = copy;
     return true;
   }
 
@@ -283,13 +300,13 @@ export function writeMessages<Message>(
 
 /** What another reading of the same conversation wrote serves again, if the forms are the same. */
 function writeMessage(wire: Wire, read: ReadMessage, change: MessageChange): unknown {
-  if (read.written === null || !isSame(read.written.change, change)) {
+  if (read.written === null || !isSameChange(read.written.change, change)) {
     read.written = { change, message: writeChange(wire, read.source, change) };
   }
   return read.written.message;
 }
 
-function isSame(one: MessageChange, other: MessageChange): boolean {
+function isSameChange(one: MessageChange, other: MessageChange): boolean {
   return (
     one.mediaText === other.mediaText &&
     one.edits.length === other.edits.length &&

@@ -18,10 +18,16 @@ import type { Form } from "./form.ts";
 import { Memories, type Memory } from "./memories.ts";
 import { type PrepareOptions, type PreparePorts, readBy } from "./ports.ts";
 import { Preparation, textOf } from "./preparation.ts";
-import { MessageReader } from "./read-message.ts";
+import { MessageReader, type ReadMessage } from "./read-message.ts";
 import type { Prepared } from "./report.ts";
 import { type RequestAbout, RequestMemory } from "./request-memory.ts";
 import { aboutOf, emptyReport, reportOf } from "./write-report.ts";
+
+/** Conversations that are remembered by what they say, and the bytes of all of them. */
+const MAX_RECENT = 32;
+const MAX_RECENT_BYTES = 64 * 1024 * 1024;
+/** The first user speaks within so many messages. */
+const MAX_PROMPTS = 8;
 
 /** Tools whose policy is remembered. */
 const MAX_TOOLS = 10_000;
@@ -96,6 +102,7 @@ class Preparer {
   readonly #reader: MessageReader;
   readonly #memories: Memories;
   readonly #known = new WeakMap<object, Known>();
+  readonly #recent = new RecentConversations();
   /** One request of a conversation at a time. */
   readonly #turns = new WeakMap<object, Promise<unknown>>();
 
@@ -146,7 +153,7 @@ class Preparer {
       return { messages: messages as Message[], report: emptyReport(pruning, resolved, why), memory: null };
     }
     const session = options.session ?? null;
-    const conversation = this.#read(wire, messages, session, pruning.sticky);
+    const { conversation, keep } = this.#read(wire, messages, session, pruning.sticky);
     const memory = await this.#recall(conversation, { wire, session, model: options.model ?? null });
     memory.give();
     if (options.isCall) memory.cover();
@@ -162,6 +169,7 @@ class Preparer {
     });
     const isOdd = warnOfOdd(preparation);
     const plan = pruning.sticky ? await this.#steps(preparation, memory.own) : await this.#eachRequest(preparation);
+    keep();
     const { before, replayed } = plan;
     const report = reportOf(preparation, { wire, window, before, replayed }, plan.plan);
     if (isOdd || preparation.changes.length > 0) await tell(this.#ports, options, aboutOf(report));
@@ -229,18 +237,68 @@ class Preparer {
     return known ?? detectWire(messages) ?? (isCall ? plainWire(messages) : null);
   }
 
-  /** What is known of these messages, with those read that are new. */
-  #read(wire: Wire, messages: readonly unknown[], session: string | null, isSticky: boolean): Conversation {
+  /**
+   * What is known of these messages, with those read that are new. Hosts that build their messages anew are known by what
+   * they say. A conversation serves one request at a time, until `keep` is called.
+   */
+  #read(wire: Wire, messages: readonly unknown[], session: string | null, isSticky: boolean) {
     const first = messages[0];
-    const isObject = typeof first === "object" && first !== null;
-    const known = isObject && isSticky ? this.#known.get(first) : undefined;
-    const isLonger = known?.wire === wire && known.session === session && known.conversation.isStartOf(messages);
-    const conversation = isLonger ? known.conversation : new Conversation(this.#ports.sha256);
-    for (let at = conversation.messages.length; at < messages.length; at++) {
-      conversation.add(this.#reader.read(wire, messages[at]));
+    if (!isSticky || typeof first !== "object" || first === null)
+      return { conversation: this.#add(new Conversation(this.#ports.sha256), wire, messages), keep: () => {} };
+    const known = this.#known.get(first);
+    const mine = known?.wire === wire && known.session === session ? known.conversation : undefined;
+    const key = this.#recentKey(wire, messages, session);
+    const earlier = mine ?? this.#recent.get(key);
+    const isLonger = earlier?.isBusy === false && earlier.isStartOf(messages);
+    const begun = isLonger ? earlier : new Conversation(this.#ports.sha256);
+    begun.isBusy = true;
+    const conversation = this.#add(begun, wire, messages, earlier?.messages);
+    this.#known.set(first, { wire, session, conversation });
+    const keep = () => {
+      conversation.isBusy = false;
+      this.#recent.keep(key, conversation);
+    };
+    return { conversation, keep };
+  }
+
+  #add(to: Conversation, wire: Wire, messages: readonly unknown[], earlier: readonly ReadMessage[] = []): Conversation {
+    for (let at = to.messages.length; at < messages.length; at++)
+      to.add(this.#reader.read(wire, messages[at], earlier[at]));
+    return to;
+  }
+
+  #recentKey(wire: Wire, messages: readonly unknown[], session: string | null): string {
+    const isUser = (message: unknown) => this.#reader.read(wire, message).view.role === "user";
+    const user = messages.slice(0, MAX_PROMPTS).find(isUser);
+    const text = user === undefined ? null : this.#reader.read(wire, user).view.text;
+    return JSON.stringify([wire.name, session, text]);
+  }
+}
+
+/** Conversations that were prepared last, for hosts that build their messages anew for each request. */
+class RecentConversations {
+  readonly #known = new Map<string, { conversation: Conversation; bytes: number }>();
+  #bytes = 0;
+
+  get(key: string): Conversation | undefined {
+    return this.#known.get(key)?.conversation;
+  }
+
+  /** Keeps a conversation; the oldest go where there are too many or too large ones. */
+  keep(key: string, conversation: Conversation): void {
+    const { bytes } = conversation.total;
+    this.#drop(key);
+    this.#known.set(key, { conversation, bytes });
+    this.#bytes += bytes;
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= MAX_RECENT && this.#bytes <= MAX_RECENT_BYTES) break;
+      this.#drop(oldest);
     }
-    if (isObject && isSticky) this.#known.set(first, { wire, session, conversation });
-    return conversation;
+  }
+
+  #drop(key: string): void {
+    this.#bytes -= this.#known.get(key)?.bytes ?? 0;
+    this.#known.delete(key);
   }
 }
 

@@ -11,6 +11,7 @@ import {
   weighText,
   weighTexts,
 } from "../stages/prune/weight.ts";
+import type { JsonRecord } from "../values.ts";
 import type { MessageChange } from "./form.ts";
 
 /** A result as it came, weighed once. */
@@ -65,11 +66,13 @@ export class MessageReader {
     this.#count = countSamples(counter);
   }
 
-  read(wire: Wire, message: unknown): ReadMessage {
+  /** Reads a message. If it says the same as one that was read with this wire, nothing of it is read or weighed again. */
+  read(wire: Wire, message: unknown, earlier?: ReadMessage): ReadMessage {
     if (typeof message !== "object" || message === null) return this.#weigh(wire, message);
     const known = this.#known.get(message);
     if (known !== undefined && known.wire === wire && isUnchanged(known.read, message)) return known.read;
-    const read = this.#weigh(wire, message);
+    const isCopy = earlier !== undefined && earlier.source !== message && isSame(earlier.source, message);
+    const read = isCopy ? readAgain(earlier, message) : this.#weigh(wire, message);
     this.#known.set(message, { read, wire });
     return read;
   }
@@ -112,6 +115,38 @@ export class MessageReader {
       written: null,
     };
   }
+}
+
+/** The reading of a message for a copy of it. */
+export function readAgain(read: ReadMessage, message: object): ReadMessage {
+  const content = contentOf(message);
+  return { ...read, source: message, content, length: lengthOf(content) };
+}
+
+const MAX_DEPTH = 64;
+
+/** Whether two values hold the same, as far as that can be seen: objects that show nothing of what they hold are not the same. */
+export function isSame(one: unknown, other: unknown): boolean {
+  try {
+    return holdsSame(one, other, 0);
+  } catch {
+    return false; // a field that throws
+  }
+}
+
+function holdsSame(one: unknown, other: unknown, depth: number): boolean {
+  if (one === other) return true;
+  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;
+  if (depth > MAX_DEPTH || Object.getPrototypeOf(one) !== Object.getPrototypeOf(other)) return false;
+  if (Array.isArray(one)) {
+    const others = other as unknown[];
+    return one.length === others.length && one.every((each, at) => holdsSame(each, others[at], depth + 1));
+  }
+  const names = Object.keys(one);
+  const isPlain = Object.getPrototypeOf(one) === Object.prototype;
+  if (names.length !== Object.keys(other).length || (names.length === 0 && !isPlain)) return false;
+  const [fields, others] = [one as JsonRecord, other as JsonRecord];
+  return names.every((name) => Object.hasOwn(others, name) && holdsSame(fields[name], others[name], depth + 1));
 }
 
 /** Where formats keep what a message says. */
