@@ -3,30 +3,43 @@ import type { TokenCounter } from "../contract/token-counter.ts";
 import { planBatch } from "../stages/prune/plan-batch.ts";
 import { STEP } from "../stages/prune/prune-item.ts";
 import { joinTexts } from "../stages/prune/trim-text.ts";
+import { portion } from "../stages/prune/weight.ts";
 import type { Conversation, Item } from "./conversation.ts";
 import type { Form } from "./form.ts";
 import type { ResultRequest } from "./ports.ts";
 import type { Preparation } from "./preparation.ts";
 
 /**
- * Second insurance: a result over its tool's limits that no `admit` has seen is clamped here, saved first. It is told as a
- * warning, since the place where tools run is where that belongs.
+ * Second insurance: a result over its tool's limits that no `admit` has seen is clamped, saved first. It is told as a
+ * warning, since the place where tools run is where that belongs. What is over its limits is found first and weighs what its
+ * limits leave of it, so that nothing is clamped that is cleared with the same request.
  */
-export async function insureResults(conversation: Conversation, preparation: Preparation): Promise<void> {
-  const { ports, pruning } = preparation;
-  for (const item of conversation.items.slice(conversation.lookedAt)) {
-    if (item.isInsured || !pruning.insure || item.message < conversation.covered) continue;
+export function overLimits(conversation: Conversation, { ports, pruning }: Preparation): Item[] {
+  return conversation.items.slice(conversation.lookedAt).filter((item) => {
+    if (item.isInsured || !pruning.insure || item.message < conversation.covered) return false;
     item.isInsured = true;
     const { limits, off } = ports.resolve(item.tool);
-    if (item.form !== null || off || isWithin(item, limits, ports.counter)) continue;
-    if (item.result.texts.some((text) => ports.knownTexts.find(text) !== null)) continue;
-    const form = await clampItem(item, preparation);
-    if (form === null) continue;
-    preparation.change(item, "insured", form);
+    if (item.form !== null || off || isWithin(item, limits, ports.counter)) return false;
+    if (item.result.texts.some((text) => ports.knownTexts.find(text) !== null)) return false;
+    conversation.expect(item, portion(item.read.weight, shareWithin(item.read.texts, limits)));
+    return true;
+  });
+}
+
+/** Clamps what is over its limits, except what is cleared. */
+export async function insureResults(
+  over: readonly Item[],
+  cleared: ReadonlySet<Item>,
+  preparation: Preparation,
+): Promise<void> {
+  for (const item of over) {
+    preparation.conversation.expect(item, item.read.weight);
     const { chars } = item.read.texts;
-    preparation.warn(
-      `a result of ${item.tool} (${chars} characters) was over its limits and had not come through admit; it was clamped to ${form.weight.chars}`,
-    );
+    const what = `a result of ${item.tool} (${chars} characters) was over its limits and had not come through admit`;
+    const form = cleared.has(item) ? null : await clampItem(item, preparation);
+    if (form !== null) preparation.change(item, "insured", form);
+    if (form !== null || cleared.has(item))
+      preparation.warn(`${what}; it was ${form === null ? "cleared" : `clamped to ${form.weight.chars}`}`);
   }
 }
 
@@ -67,6 +80,13 @@ function textsOf(output: unknown, count: number, joined: string): string[] {
   const { content } = output as { content?: { text?: unknown }[] };
   const texts = Array.isArray(content) ? content.map((block) => block?.text) : [];
   return texts.length === count && texts.every((text) => typeof text === "string") ? (texts as string[]) : [joined];
+}
+
+/** About the share of a text that stays within limits. */
+function shareWithin({ chars, bytes, lines, tokens }: Item["read"]["texts"], limits: Limits): number {
+  const { maxBytes, maxChars, maxLines, maxTokens } = limits;
+  const part = (limit: number | undefined, size: number) => (limit === undefined || size <= limit ? 1 : limit / size);
+  return Math.min(part(maxChars, chars), part(maxBytes, bytes), part(maxLines, lines), part(maxTokens, tokens));
 }
 
 function isWithin({ read, result }: Item, limits: Limits, counter: TokenCounter): boolean {

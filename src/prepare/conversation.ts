@@ -219,6 +219,12 @@ export class Conversation {
     this.withForms.add(item);
   }
 
+  /** Counts an item at another weight until it is shown in a form. */
+  expect(item: Item, weight: Weight): void {
+    this.total = add(subtract(this.total, item.shown), weight);
+    item.shown = weight;
+  }
+
   /** Shows an item in a form, or for null as it came. */
   show(item: Item, form: Form | null): void {
     const media = subtract(item.read.weight, item.read.texts);

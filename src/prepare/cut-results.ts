@@ -117,8 +117,10 @@ async function keep(item: Item, preparation: Preparation): Promise<SavedResult |
   if (known && known.id !== null) return { id: known.id, saved: known.saved, savedBytes: known.savedBytes };
   const about = { scope: ports.scope, session, tool: item.tool, call: item.call };
   const spill = startSpill(ports.place, about);
-  for (const bytes of encodeText(item.made === null ? textOf(item) : argumentsText(item.made.call)))
-    await spill.add(bytes);
+  const text = textOf(item);
+  // The text may stand in a file. While it is here, its digest is made too.
+  item.read.sha256 ??= ports.sha256(text);
+  for (const bytes of encodeText(item.made === null ? text : argumentsText(item.made.call))) await spill.add(bytes);
   const { artifact, fault } = await spill.end();
   if (fault !== null) preparation.fault(fault);
   if (artifact === null || artifact.saved === "no") return null;

@@ -11,7 +11,7 @@ import { type ResolvedWindow, resolveWindow } from "../stages/prune/resolve-wind
 import { counted } from "../values.ts";
 import { detectWire, wireNamed, wires } from "../wire/index.ts";
 import { plainWire } from "../wire/registry.ts";
-import { budgetBatch, insureResults } from "./clamp-results.ts";
+import { budgetBatch, insureResults, overLimits } from "./clamp-results.ts";
 import { Conversation, type Item, writeMessages } from "./conversation.ts";
 import { cutResults, frameOf } from "./cut-results.ts";
 import type { Form } from "./form.ts";
@@ -192,8 +192,15 @@ class Preparer {
     showAgain(conversation, preparation.pruning);
     const before = preparation.total;
     const replayed = { ...conversation.formed };
-    await insureResults(conversation, preparation);
+    const over = overLimits(conversation, preparation);
     conversation.lookedAt = items.length;
+    // What no model has seen yet shares one budget as it is clamped, and is never cleared.
+    const newest = new Set(conversation.newest());
+    await insureResults(
+      over.filter((item) => newest.has(item)),
+      new Set(),
+      preparation,
+    );
     await budgetBatch(conversation, preparation);
     const nowMs = ports.now();
     const idleMs = memory.lastMs === null ? null : nowMs - memory.lastMs;
@@ -202,6 +209,12 @@ class Preparer {
       idleMs,
       weightFrom: (message) => conversation.weightFrom(message),
     });
+    const cleared = new Set(plan.cuts.flatMap(({ item, to }) => (to === "cleared" ? item : [])));
+    await insureResults(
+      over.filter((item) => !newest.has(item)),
+      cleared,
+      preparation,
+    );
     await cutResults(plan.cuts, preparation, plan.forced);
     const shown = [...preparation.shown.keys()];
     const made = { session, point: turns.last };
@@ -219,7 +232,8 @@ class Preparer {
       if (textOf(item) === pruning.hardClear.placeholder) item.step = STEP.cleared;
     }
     // This plan knows nothing of limits. With `chars/4` it is held to the letter.
-    if (pruning.estimate !== "chars/4") await insureResults(conversation, preparation);
+    if (pruning.estimate !== "chars/4")
+      await insureResults(overLimits(conversation, preparation), new Set(), preparation);
     const before = preparation.total;
     const { cuts, why } = planEachRequest(frameOf(preparation), pruning);
     await cutResults(cuts, preparation, false);

@@ -140,6 +140,11 @@ export function add(a: Weight, b: Weight): Weight {
   return { chars: a.chars + b.chars, tokens: a.tokens + b.tokens, bytes: a.bytes + b.bytes };
 }
 
+/** A share of it, rounded down. */
+export function portion({ chars, tokens, bytes }: Weight, share: number): Weight {
+  return { chars: Math.floor(chars * share), tokens: Math.floor(tokens * share), bytes: Math.floor(bytes * share) };
+}
+
 /** The first without the second. */
 export function subtract(a: Weight, b: Weight): Weight {
   return { chars: a.chars - b.chars, tokens: a.tokens - b.tokens, bytes: a.bytes - b.bytes };

@@ -2,7 +2,7 @@ import type { Limits } from "../../contract/limits.ts";
 import type { PruningPolicy } from "../../contract/policy.ts";
 import type { VerdictKind } from "../../contract/verdict.ts";
 import type { PruneFrame, PruneItem } from "../prune/prune-item.ts";
-import { NO_WEIGHT, subtract, type Weight } from "../prune/weight.ts";
+import { NO_WEIGHT, portion, subtract, type Weight } from "../prune/weight.ts";
 
 /** A result, or the long strings of a call, as rungs see it. */
 export interface RungItem extends PruneItem {
@@ -151,8 +151,4 @@ export function shortenTo(item: RungItem, to: "trimmed" | "cleared", after: Weig
 
 function part(limit: number | undefined, size: number): number {
   return limit === undefined || size <= limit ? 1 : limit / size;
-}
-
-function portion({ chars, tokens, bytes }: Weight, share: number): Weight {
-  return { chars: Math.floor(chars * share), tokens: Math.floor(tokens * share), bytes: Math.floor(bytes * share) };
 }
