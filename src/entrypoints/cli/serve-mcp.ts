@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { messageOf } from "../../errors.ts";
 import { createSpillway } from "../../index.ts";
 import type { Spillway } from "../../spillway.ts";
+import type { FrontOptions } from "../mcp/http-front.ts";
 import type { ProxyOptions } from "../mcp/proxy-stdio.ts";
 import type { RelayRules } from "../mcp/relay.ts";
 import type { ServerHandlers, Upstream } from "../mcp/upstream.ts";
@@ -32,6 +33,8 @@ export interface Servers {
   /** Starts the server for one client. */
   start(handlers: ServerHandlers): Upstream;
   rules?: RelayRules;
+  /** Headers of a client's requests that go on to the server. */
+  forwardHeader?: readonly string[] | undefined;
   /** Ends what all servers share. */
   stop?: (() => Promise<void>) | undefined;
 }
@@ -54,6 +57,7 @@ export async function serveMcp(flags: ServeFlags, serversFor: (spillway: Spillwa
         session: flags.session,
         upstream: servers.start,
         rules: { ...servers.rules, resources: flags.resources },
+        forwardHeader: servers.forwardHeader,
         warn: tell,
       });
     } finally {
@@ -64,7 +68,7 @@ export async function serveMcp(flags: ServeFlags, serversFor: (spillway: Spillwa
   }
 }
 
-async function serve({ listen }: ServeFlags, proxy: ProxyOptions): Promise<void> {
+async function serve({ listen }: ServeFlags, proxy: ProxyOptions & Pick<FrontOptions, "forwardHeader">): Promise<void> {
   const isStopped = new Promise<void>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
   });

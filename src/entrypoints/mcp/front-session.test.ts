@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import { createSpillway } from "../../index.ts";
 import { newFrontSession } from "./front-session.ts";
-import type { Message } from "./json-rpc.ts";
+import { type Message, metaOf } from "./json-rpc.ts";
 import type { ServerHandlers } from "./upstream.ts";
 
 /** What was sent to a client, message by message. */
@@ -24,24 +24,27 @@ class FakeResponse extends EventEmitter {
   }
 }
 
-async function newSession() {
+async function newSession(isShared = false) {
   const toServer: Message[] = [];
   let handlers: ServerHandlers | null = null;
   const warnings: string[] = [];
   const state = { isStopped: false };
-  const session = newFrontSession({
-    spillway: await createSpillway({ store: null, ledger: null, env: {} }),
-    warn: (text) => void warnings.push(text),
-    upstream: (given) => {
-      handlers = given;
-      return {
-        send: async (message) => void toServer.push(JSON.parse(message.toString())),
-        stop: async () => {
-          state.isStopped = true;
-        },
-      };
+  const session = newFrontSession(
+    {
+      spillway: await createSpillway({ store: null, ledger: null, env: {} }),
+      warn: (text) => void warnings.push(text),
+      upstream: (given) => {
+        handlers = given;
+        return {
+          send: async (message) => void toServer.push(JSON.parse(message.toString())),
+          stop: async () => {
+            state.isStopped = true;
+          },
+        };
+      },
     },
-  });
+    isShared,
+  );
   const server = (message: unknown) => handlers?.message(Buffer.from(JSON.stringify(message)));
   const post = (...messages: Message[]) => {
     const response = new FakeResponse();
@@ -85,16 +88,19 @@ test("a post of several messages is open until the last is answered", async () =
 });
 
 test("progress goes to the post that asked, other words to the stream, and are kept while there is none", async () => {
-  const { post, server, listen } = await newSession();
+  const { post, server, listen, toServer } = await newSession();
   for (let count = 1; count <= 150; count++) await server({ method: "notifications/early", params: { count } });
   const stream = listen();
   expect(stream.sent.map(({ params }) => params?.count)).toEqual(Array.from({ length: 100 }, (_, i) => i + 51));
   const one = post(ask(1, "tools/call", { name: "t", _meta: { progressToken: "p1" } }));
   const two = post(ask(2, "tools/call", { name: "t", _meta: { progressToken: "p2" } }));
   await Promise.all([one.taken, two.taken]);
-  await server({ method: "notifications/progress", params: { progressToken: "p1", progress: 1 } });
+  const [token] = toServer.map((message) => metaOf(message).progressToken);
+  await server({ method: "notifications/progress", params: { progressToken: token, progress: 1 } });
   await server({ method: "notifications/tools/list_changed" });
-  expect(one.response.sent).toHaveLength(1);
+  expect(one.response.sent).toEqual([
+    { method: "notifications/progress", params: { progressToken: "p1", progress: 1 } },
+  ]);
   expect(two.response.sent).toHaveLength(0);
   expect(stream.sent.at(-1)).toEqual({ method: "notifications/tools/list_changed" });
   expect(listen().sent).toEqual([]);
@@ -129,4 +135,69 @@ test("stop ends what is open, and the server", async () => {
   const stream = listen();
   await session.stop();
   expect([response.isEnded, stream.isEnded, state.isStopped]).toEqual([true, true, true]);
+});
+
+const MODERN = { "io.modelcontextprotocol/protocolVersion": "2026-07-28" };
+const SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId";
+
+test("clients that share a server and use the same ids and tokens each get their own progress and subscriptions", async () => {
+  const { post, server, toServer } = await newSession(true);
+  const _meta = { ...MODERN, progressToken: 0 };
+  const [one, two] = [post(ask(0, "x", { _meta })), post(ask(0, "x", { _meta }))];
+  await Promise.all([one.taken, two.taken]);
+  const tokens = toServer.map((message) => metaOf(message).progressToken);
+  expect(new Set(tokens).size).toBe(2);
+  await server({ method: "notifications/progress", params: { progressToken: tokens[1], progress: 5 } });
+  expect(one.response.sent).toEqual([]);
+  expect(two.response.sent).toEqual([{ method: "notifications/progress", params: { progressToken: 0, progress: 5 } }]);
+  // What belongs to no request is said to nobody while there are several clients.
+  await server({ method: "notifications/message", params: { data: "private" } });
+  expect(one.response.sent).toEqual([]);
+
+  const [a, b] = [
+    post(ask("l", "subscriptions/listen", { _meta: MODERN })),
+    post(ask("l", "subscriptions/listen", { _meta: MODERN })),
+  ];
+  await Promise.all([a.taken, b.taken]);
+  const [first, second] = toServer.slice(2).map(({ id }) => id);
+  const changed = (id: unknown) => ({
+    method: "notifications/tools/list_changed",
+    params: { _meta: { [SUBSCRIPTION]: id } },
+  });
+  await server(changed(second));
+  expect([a.response.sent, b.response.sent]).toEqual([[], [changed("l")]]);
+  await server({ id: first, result: { _meta: { [SUBSCRIPTION]: first } } });
+  expect(a.response).toMatchObject({ sent: [{ id: "l", result: { _meta: { [SUBSCRIPTION]: "l" } } }], isEnded: true });
+  await server({ method: "notifications/cancelled", params: { requestId: second } });
+  expect(b.response.sent.at(-1)).toEqual({ method: "notifications/cancelled", params: { requestId: "l" } });
+  expect(b.response.isEnded).toBe(true);
+});
+
+test("a client that leaves cancels its own requests, and cannot cancel those of another", async () => {
+  const { post, toServer, session } = await newSession(true);
+  const [one, two] = [post(ask(0, "x", { _meta: MODERN })), post(ask(0, "x", { _meta: MODERN }))];
+  await Promise.all([one.taken, two.taken]);
+  await session.take([{ method: "notifications/cancelled", params: { requestId: 0 } }], null);
+  expect(toServer).toHaveLength(2);
+  two.response.emit("close");
+  await expect
+    .poll(() => toServer[2])
+    .toMatchObject({ method: "notifications/cancelled", params: { requestId: toServer[1]?.id } });
+  expect(session.isOpen).toBe(true);
+});
+
+test("a slow client holds up its own server; one that shares it is cut off", async () => {
+  for (const isShared of [false, true]) {
+    const { post, server } = await newSession(isShared);
+    const { response, taken } = post(ask(1));
+    await taken;
+    const state = { isDone: false, isCut: false };
+    Object.assign(response, { writableLength: 99e6, destroyed: false, destroy: () => void (state.isCut = true) });
+    response.write = () => false;
+    const said = server({ method: "notifications/message", params: {} })?.then(() => void (state.isDone = true));
+    await new Promise(setImmediate);
+    expect(state).toEqual({ isDone: isShared, isCut: isShared });
+    response.emit("drain");
+    await said;
+  }
 });

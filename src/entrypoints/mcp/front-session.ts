@@ -2,17 +2,20 @@ import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { messageOf } from "../../errors.ts";
 import { isRecord } from "../../values.ts";
-import { hasId, isAsking, keyOf, type Message, type MessageId, paramsOf } from "./json-rpc.ts";
+import { askedBy, hasId, isAsking, keyOf, type Message, type MessageId, metaOf, paramsOf } from "./json-rpc.ts";
 import { newSessionName, type ProxyOptions } from "./proxy-stdio.ts";
 import { type RelayEnds, startRelay } from "./relay.ts";
+import type { RequestHeaders } from "./upstream.ts";
 
 /** One client's messages over HTTP: several requests at a time, and a stream for what the server says of its own accord. */
 export interface FrontSession {
   id: string;
   /** Takes what was posted. The answers go to `response`, which is null if no answer is expected. */
-  take(messages: Message[], response: ServerResponse | null): Promise<void>;
+  take(messages: Message[], response: ServerResponse | null, headers?: RequestHeaders): Promise<void>;
   /** Opens the stream for messages that belong to no request. */
   listen(response: ServerResponse): void;
+  /** A client waits for something. */
+  readonly isOpen: boolean;
   stop(): Promise<void>;
 }
 
@@ -27,70 +30,119 @@ interface Due {
   post: Post;
   /** The client's own id: several clients may use the same one. */
   id: MessageId;
+  /** The client's own token: the server gets our id in its place. */
   progressToken: unknown;
+  isModern: boolean;
 }
 
 /** Messages kept for a stream that is not open. */
 const MAX_KEPT = 100;
+/** What may wait for a client that shares the server with others; one that reads more slowly is cut off. */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+/** What the server says of a subscription names its request by this. */
+const SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId";
 
-/** Opens a session with a server of its own. */
-export function newFrontSession({
-  spillway,
-  session = newSessionName(),
-  upstream,
-  warn,
-  rules,
-}: ProxyOptions): FrontSession {
+/** Opens a session with a server of its own, or one that clients share who have no session: each gets what it asked for. */
+export function newFrontSession(
+  { spillway, session = newSessionName(), upstream, warn, rules }: ProxyOptions,
+  isShared = false,
+): FrontSession {
   const due = new Map<string, Due>();
   let stream: ServerResponse | null = null;
   let kept: string[] = [];
   let asked = 0;
 
-  function toClient(raw: Uint8Array | string): void {
-    const parsed: unknown = JSON.parse(raw.toString());
-    for (const message of Array.isArray(parsed) ? parsed : [parsed]) if (isRecord(message)) route(message);
+  async function toClient(raw: Uint8Array | string): Promise<void> {
+    const parsed: unknown = JSON.parse(Buffer.from(raw).toString());
+    for (const message of Array.isArray(parsed) ? parsed : [parsed]) if (isRecord(message)) await route(message);
   }
 
-  function route(message: Message): void {
+  async function route(message: Message): Promise<void> {
     if (!isAsking(message) && hasId(message)) {
       const waiting = due.get(keyOf(message.id));
       if (waiting === undefined) return;
       due.delete(keyOf(message.id));
-      write(waiting.post.response, { ...message, id: waiting.id });
-      if (--waiting.post.due === 0) waiting.post.response.end();
-      return;
+      return finish(waiting, { ...withSubscription(message, "result", waiting.id), id: waiting.id });
     }
-    const token = paramsOf(message).progressToken;
-    const related = token === undefined ? undefined : [...due.values()].find((each) => each.progressToken === token);
-    const open = related?.post.response ?? stream ?? [...due.values()].at(-1)?.post.response;
-    if (open !== undefined) write(open, message);
-    else kept = [...kept, JSON.stringify(message)].slice(-MAX_KEPT);
+    const [about, renamed] = asClientKnows(message);
+    if (about !== null) {
+      if (message.method !== "notifications/cancelled") return write(about.post.response, renamed);
+      // The server has ended a subscription.
+      due.delete(keyOf(paramsOf(message).requestId as MessageId));
+      return finish(about, renamed);
+    }
+    const posts = [...new Set([...due.values()].map(({ post }) => post.response))];
+    // Of clients that share a server, none must hear what was said to another.
+    const open = isShared ? (posts.length === 1 ? posts[0] : undefined) : (stream ?? posts.at(-1));
+    if (open !== undefined) return write(open, message);
+    if (!isShared) kept = [...kept, JSON.stringify(message)].slice(-MAX_KEPT);
   }
 
-  /** Gives requests ids of our own, so that each answer finds the client that asked. */
+  /** Whose request a message of the server is about, and the message with the client's own names for it. */
+  function asClientKnows(message: Message): [Due | null, Message] {
+    const { progressToken, requestId } = paramsOf(message);
+    const find = (id: unknown) => (typeof id === "string" ? (due.get(keyOf(id)) ?? null) : null);
+    const reporting = message.method === "notifications/progress" ? find(progressToken) : null;
+    if (reporting !== null) {
+      return [reporting, { ...message, params: { ...message.params, progressToken: reporting.progressToken } }];
+    }
+    const ended = message.method === "notifications/cancelled" ? find(requestId) : null;
+    if (ended !== null) return [ended, { ...message, params: { ...message.params, requestId: ended.id } }];
+    const subscribed = find(metaOf(message)[SUBSCRIPTION_KEY]);
+    return subscribed === null ? [null, message] : [subscribed, withSubscription(message, "params", subscribed.id)];
+  }
+
+  async function finish({ post }: Due, message: Message): Promise<void> {
+    await write(post.response, message);
+    if (--post.due === 0) post.response.end();
+  }
+
+  /** Waits for a slow client where only its own server waits with it. */
+  async function write(response: ServerResponse, message: Message): Promise<void> {
+    const isTaken = response.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+    if (isTaken || response.destroyed) return;
+    if (isShared && response.writableLength > MAX_UNREAD_BYTES) response.destroy();
+    if (isShared) return;
+    await new Promise<void>((resolve) => {
+      const go = () => {
+        response.off("drain", go).off("close", go);
+        resolve();
+      };
+      response.once("drain", go).once("close", go);
+    });
+  }
+
+  /** Gives requests ids and progress tokens of our own, so that each answer finds the client that asked. */
   function renamed(message: Message, post: Post): Message {
-    if (!isAsking(message)) return message;
-    if (!hasId(message)) return cancelled(message);
+    if (!isAsking(message) || !hasId(message)) return message;
     const id = `s${++asked}`;
-    const meta = paramsOf(message)._meta;
-    due.set(keyOf(id), { post, id: message.id, progressToken: isRecord(meta) ? meta.progressToken : undefined });
-    return { ...message, id };
+    const { progressToken } = metaOf(message);
+    due.set(keyOf(id), { post, id: message.id, progressToken, isModern: askedBy(message).isModern });
+    if (progressToken === undefined) return { ...message, id };
+    return { ...message, id, params: { ...message.params, _meta: { ...metaOf(message), progressToken: id } } };
   }
 
-  function cancelled(message: Message): Message {
-    const wanted = message.method === "notifications/cancelled" ? paramsOf(message).requestId : undefined;
-    if (wanted === undefined) return message;
-    const [key] = [...due].find(([, each]) => each.id === wanted) ?? [];
-    return key === undefined
-      ? message
-      : { ...message, params: { ...message.params, requestId: key.slice("string:".length) } };
+  /** A client cancels by its own id. Clients that share a server cancel by leaving: their ids are the same. */
+  function cancelled(message: Message): Message | null {
+    if (message.method !== "notifications/cancelled") return message;
+    const wanted = paramsOf(message).requestId;
+    const [key] = isShared ? [] : ([...due].find(([, each]) => each.id === wanted) ?? []);
+    if (key === undefined) return isShared ? null : message;
+    return { ...message, params: { ...message.params, requestId: key.slice("string:".length) } };
   }
 
-  const ends: RelayEnds = {
-    toClient,
-    toServer: (message, headers) => server.send(message, headers),
-    warn,
-  };
+  /** The client has left: nobody waits for these, and in the newer protocol that cancels them. */
+  function left(post: Post): void {
+    for (const [key, each] of due) {
+      if (each.post !== post) continue;
+      due.delete(key);
+      const requestId = key.slice("string:".length);
+      const method = "notifications/cancelled";
+      if (each.isModern) void relay.fromClient({ jsonrpc: "2.0", method, params: { requestId } } as Message);
+    }
+  }
+
+  const ends: RelayEnds = { toClient, toServer: (message, headers) => server.send(message, headers), warn };
   const relay = startRelay(spillway, session, ends, rules);
   const server = upstream({
     message: (message) => relay.fromServer(message).catch((error: unknown) => warn(messageOf(error))),
@@ -104,17 +156,18 @@ export function newFrontSession({
 
   return {
     id: randomUUID(),
-    async take(messages, response) {
+    async take(messages, response, headers = {}) {
       const post: Post | null =
         response === null
           ? null
           : { response, due: messages.filter((message) => isAsking(message) && hasId(message)).length };
-      if (post !== null) openStream(post.response);
-      post?.response.on("close", () => {
-        for (const [key, each] of due) if (each.post === post) due.delete(key);
-      });
+      if (post !== null) {
+        openStream(post.response);
+        post.response.on("close", () => left(post));
+      }
       for (const message of messages) {
-        await relay.fromClient(post === null ? cancelled(message) : renamed(message, post));
+        const next = cancelled(message);
+        if (next !== null) await relay.fromClient(post === null ? next : renamed(next, post), headers);
       }
     },
     listen(response) {
@@ -124,7 +177,10 @@ export function newFrontSession({
       response.on("close", () => {
         if (stream === response) stream = null;
       });
-      for (const text of kept.splice(0)) write(response, JSON.parse(text) as Message);
+      for (const text of kept.splice(0)) void write(response, JSON.parse(text) as Message);
+    },
+    get isOpen() {
+      return due.size > 0 || stream !== null;
     },
     async stop() {
       stream?.end();
@@ -134,11 +190,15 @@ export function newFrontSession({
   };
 }
 
+/** The message with the client's id of a subscription, if it is about one. */
+function withSubscription(message: Message, at: "params" | "result", id: MessageId): Message {
+  const held = message[at];
+  const meta = isRecord(held) && isRecord(held._meta) ? held._meta : {};
+  if (!isRecord(held) || meta[SUBSCRIPTION_KEY] === undefined) return message;
+  return { ...message, [at]: { ...held, _meta: { ...meta, [SUBSCRIPTION_KEY]: id } } };
+}
+
 function openStream(response: ServerResponse): void {
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
   response.flushHeaders();
-}
-
-function write(response: ServerResponse, message: Message): void {
-  response.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
 }

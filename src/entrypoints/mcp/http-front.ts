@@ -3,12 +3,18 @@ import { messageOf } from "../../errors.ts";
 import { isRecord } from "../../values.ts";
 import { type FrontSession, newFrontSession } from "./front-session.ts";
 import { ERROR_CODES, hasId, isAsking, type Message, refuse } from "./json-rpc.ts";
+import { headerMismatch } from "./modern-headers.ts";
 import type { ProxyOptions } from "./proxy-stdio.ts";
+import type { RequestHeaders } from "./upstream.ts";
 
 /** How clients reach a proxy over HTTP. */
 export interface FrontOptions extends ProxyOptions {
   host: string;
   port: number;
+  /** Headers of a client's requests that go on to a server over HTTP, in lower case. */
+  forwardHeader?: readonly string[] | undefined;
+  /** After how long a session ends that nobody uses; 30 minutes if it is not given. */
+  idleMs?: number | undefined;
 }
 
 /** A proxy that listens. */
@@ -21,13 +27,47 @@ const PATH = "/mcp";
 const SESSION_HEADER = "mcp-session-id";
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const MAX_SESSIONS = 100;
+const IDLE_MS = 30 * 60_000;
+/** Sessions are looked through this often in the time after which they end. */
+const LOOKS = 10;
+const HEADER_MISMATCH = -32020;
+
+/** A session and when it was last used. */
+interface Held {
+  session: FrontSession;
+  usedAtMs: number;
+}
 
 /** Listens for clients. Each session of the older protocol has a server of its own; all others share one. */
-export async function startHttpFront({ host, port, ...proxy }: FrontOptions): Promise<Front> {
-  const sessions = new Map<string, FrontSession>();
+export async function startHttpFront({
+  host,
+  port,
+  forwardHeader = [],
+  idleMs = IDLE_MS,
+  ...proxy
+}: FrontOptions): Promise<Front> {
+  const sessions = new Map<string, Held>();
   let shared: FrontSession | null = null;
   const { warn } = proxy;
-  const open = () => newFrontSession(proxy);
+
+  /** Ends a session. Its client is told so by 404 when it comes again, and begins another. */
+  function close({ session }: Held): void {
+    sessions.delete(session.id);
+    void session.stop().catch((error: unknown) => warn(messageOf(error)));
+  }
+
+  /** Sessions that no client waits in, the longest unused first. */
+  const idle = () =>
+    [...sessions.values()].filter(({ session }) => !session.isOpen).sort((one, other) => one.usedAtMs - other.usedAtMs);
+  const looking = setInterval(() => {
+    for (const held of idle()) if (held.usedAtMs <= Date.now() - idleMs) close(held);
+  }, idleMs / LOOKS).unref();
+
+  function use(id: unknown): FrontSession | undefined {
+    const held = sessions.get(String(id));
+    if (held !== undefined) held.usedAtMs = Date.now();
+    return held?.session;
+  }
 
   async function post(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request);
@@ -39,21 +79,33 @@ export async function startHttpFront({ host, port, ...proxy }: FrontOptions): Pr
       return end(response, session, refuse(null, ERROR_CODES.gone, REASONS[session] ?? ""));
     response.setHeader(SESSION_HEADER, session.id);
     if (session === shared) response.removeHeader(SESSION_HEADER);
+    const [first] = messages;
+    const mismatch = first === undefined ? null : headerMismatch(request.headers, first);
+    if (mismatch !== null) return end(response, 400, refuse(first?.id ?? null, HEADER_MISMATCH, mismatch));
     if (!messages.some((message) => isAsking(message) && hasId(message))) response.writeHead(202).end();
-    await session.take(messages, response.headersSent ? null : response);
+    await session.take(messages, response.headersSent ? null : response, forwarded(request));
   }
 
   function sessionFor(request: IncomingMessage, messages: Message[]): FrontSession | number {
     const id = request.headers[SESSION_HEADER];
-    if (typeof id === "string") return sessions.get(id) ?? 404;
+    if (typeof id === "string") return use(id) ?? 404;
     if (!messages.some(({ method }) => method === "initialize")) {
-      shared ??= open();
+      shared ??= newFrontSession(proxy, true);
       return shared;
     }
+    // A client that left without a word must not keep others out.
+    const [oldest] = sessions.size >= MAX_SESSIONS ? idle() : [];
+    if (oldest !== undefined) close(oldest);
     if (sessions.size >= MAX_SESSIONS) return 503;
-    const session = open();
-    sessions.set(session.id, session);
+    const session = newFrontSession(proxy);
+    sessions.set(session.id, { session, usedAtMs: Date.now() });
     return session;
+  }
+
+  /** The headers that go on: those that were asked for, and those that repeat a tool's arguments. */
+  function forwarded({ headers }: IncomingMessage): RequestHeaders {
+    const names = Object.keys(headers).filter((name) => forwardHeader.includes(name) || name.startsWith("mcp-param-"));
+    return Object.fromEntries(names.map((name) => [name, String(headers[name])]));
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -61,7 +113,7 @@ export async function startHttpFront({ host, port, ...proxy }: FrontOptions): Pr
     if (!isOwn(request)) return end(response, 403, { error: "only pages of this machine may use this" });
     if (pathname !== PATH) return end(response, 404, { error: `MCP is served at ${PATH}` });
     if (request.method === "POST") return post(request, response);
-    const session = sessions.get(String(request.headers[SESSION_HEADER]));
+    const session = use(request.headers[SESSION_HEADER]);
     if (session === undefined) return end(response, request.method === "GET" ? 405 : 404, { error: "no such session" });
     if (request.method === "GET") return session.listen(response);
     if (request.method !== "DELETE") return end(response, 405, { error: "POST, GET or DELETE" });
@@ -70,7 +122,8 @@ export async function startHttpFront({ host, port, ...proxy }: FrontOptions): Pr
     response.writeHead(200).end();
   }
 
-  const server = createServer((request, response) => {
+  // A client whose machine is gone is noticed.
+  const server = createServer({ keepAlive: true }, (request, response) => {
     handle(request, response).catch((error: unknown) => {
       warn(messageOf(error));
       if (!response.headersSent) end(response, 500, refuse(null, ERROR_CODES.gone, messageOf(error)));
@@ -83,8 +136,10 @@ export async function startHttpFront({ host, port, ...proxy }: FrontOptions): Pr
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}${PATH}`,
     async stop() {
+      clearInterval(looking);
       server.close();
-      await Promise.all([...sessions.values(), ...(shared === null ? [] : [shared])].map((each) => each.stop()));
+      const open = [...sessions.values()].map(({ session }) => session);
+      await Promise.all([...open, ...(shared === null ? [] : [shared])].map((each) => each.stop()));
       server.closeAllConnections();
     },
   };

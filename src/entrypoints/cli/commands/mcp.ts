@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError } from "commander";
 import { SpillwayError } from "../../../errors.ts";
 import { type ServerHandlers, UnableServer, type Upstream } from "../../mcp/upstream.ts";
@@ -8,6 +9,9 @@ import { FaultWithCode } from "../tell.ts";
 interface McpFlags extends ServeFlags {
   url?: string;
   header?: Record<string, string>;
+  tokenEnv?: string;
+  tokenFile?: string;
+  forwardHeader?: string[];
   maxMediaBytes?: number;
   readBack: boolean;
 }
@@ -23,8 +27,18 @@ export function addMcpCommand(program: Command): void {
     .option("--url <address>", "the server to reach over streamable HTTP, in place of a command")
     .option(
       "--header <line>",
-      "a header to send to that server with each request, such as 'Authorization: Bearer x'",
+      "a header to send to that server with each request, such as 'X-Team: tools'; for a token use the next two",
       readHeader,
+    )
+    .option(
+      "--token-env <name>",
+      "send the token in this environment variable to that server, as Authorization: Bearer",
+    )
+    .option("--token-file <path>", "send the token in this file, which is read again for each request")
+    .option(
+      "--forward-header <names>",
+      "with --listen and --url: headers of the client's own requests that go on to the server, separated by commas",
+      readNames,
     )
     .option(
       "--max-media-bytes <size>",
@@ -42,25 +56,33 @@ A server that ends is started again; one that cannot be run at all ends this wit
 Examples:
   spillway mcp -- npx -y @modelcontextprotocol/server-filesystem .
   spillway mcp --max-chars 10000 -- python -m my_server
-  spillway mcp --url https://mcp.example.com/mcp --header "Authorization: Bearer $TOKEN"
+  spillway mcp --url https://mcp.example.com/mcp --token-env MCP_TOKEN
   spillway mcp --listen 8808 -- npx -y @modelcontextprotocol/server-everything`,
     )
     .action(runProxy);
 }
 
 async function runProxy(words: string[], flags: McpFlags): Promise<void> {
-  const { maxMediaBytes, readBack } = flags;
+  const { maxMediaBytes, readBack, forwardHeader } = flags;
+  if (forwardHeader !== undefined && (flags.listen === undefined || flags.url === undefined)) {
+    throw new SpillwayError(
+      "bad-input",
+      "--forward-header needs --listen and --url: only requests over HTTP have headers",
+    );
+  }
   try {
-    await serveMcp(flags, async () => ({ start: await upstreamOf(words, flags), rules: { maxMediaBytes, readBack } }));
+    await serveMcp(flags, async () => ({
+      start: await upstreamOf(words, flags),
+      rules: { maxMediaBytes, readBack },
+      forwardHeader,
+    }));
   } catch (error) {
     throw error instanceof UnableServer ? new FaultWithCode(error, error.exitCode) : error;
   }
 }
 
-async function upstreamOf(
-  words: string[],
-  { url, header = {} }: McpFlags,
-): Promise<(handlers: ServerHandlers) => Upstream> {
+async function upstreamOf(words: string[], flags: McpFlags): Promise<(handlers: ServerHandlers) => Upstream> {
+  const { url } = flags;
   if (words.length > 0 === (url !== undefined)) {
     const what = "spillway mcp -- npx some-server, or spillway mcp --url https://...";
     throw new SpillwayError("bad-input", `say which one server to stand before: ${what}`);
@@ -72,8 +94,40 @@ async function upstreamOf(
   if (!URL.canParse(url) || !/^https?:\/\//i.test(url)) {
     throw new SpillwayError("bad-input", `--url takes an address that begins with http:// or https://; got "${url}"`);
   }
-  const { loadHttpServer } = await import("../../mcp/http-server.ts");
-  return loadHttpServer({ url: new URL(url), headers: header });
+  const { startHttpServer } = await import("../../mcp/http-server.ts");
+  const headers = headersOf(flags);
+  await headers();
+  return (handlers) => startHttpServer({ url: new URL(url), headers }, handlers);
+}
+
+/** The headers of each request. A token is read anew each time, since it may be renewed. */
+function headersOf({ header = {}, tokenEnv, tokenFile }: McpFlags): () => Promise<Record<string, string>> {
+  if (tokenEnv !== undefined && tokenFile !== undefined) {
+    throw new SpillwayError("bad-input", "--token-env and --token-file exclude each other");
+  }
+  const bearer = (token: string | undefined, from: string) => {
+    const said = token?.trim() ?? "";
+    if (!/^[\x21-\x7e]+$/.test(said)) throw new SpillwayError("bad-input", `there is no token in ${from}`);
+    return { ...header, authorization: `Bearer ${said}` };
+  };
+  if (tokenEnv !== undefined) {
+    return async () => bearer(process.env[tokenEnv], `the environment's ${tokenEnv}`);
+  }
+  if (tokenFile === undefined) return async () => header;
+  return async () => {
+    const text = await readFile(tokenFile, "utf8").catch((error: Error) => {
+      throw new SpillwayError("bad-input", `--token-file: ${error.message}`);
+    });
+    return bearer(text, tokenFile);
+  };
+}
+
+function readNames(text: string): string[] {
+  const names = text.split(",").map((name) => name.trim().toLowerCase());
+  if (names.some((name) => !/^[\w-]+$/.test(name))) {
+    throw new InvalidArgumentError("--forward-header takes names such as authorization,x-team.");
+  }
+  return names;
 }
 
 function readHeader(line: string, before: Record<string, string> = {}): Record<string, string> {

@@ -1,0 +1,215 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { startHttpServer } from "./http-server.ts";
+import { VERSION_KEY } from "./json-rpc.ts";
+
+type Handle = (
+  message: { id?: number; method: string; params?: object },
+  request: IncomingMessage,
+  response: ServerResponse,
+) => void;
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close().closeAllConnections();
+});
+
+/** A server over HTTP, a connection to it, and what came back. */
+async function connected(handle: Handle, greeting: string[] = []) {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString();
+    handle(text === "" ? { method: String(request.method) } : JSON.parse(text), request, response);
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
+  const came: { id?: unknown; result?: unknown; method?: string }[] = [];
+  const failed: [unknown, string][] = [];
+  const upstream = startHttpServer(
+    { url, headers: async () => ({ authorization: "Bearer t" }) },
+    {
+      message: async (message) =>
+        void came.push(message instanceof Uint8Array ? JSON.parse(Buffer.from(message).toString()) : message),
+      failed: async (id, reason) => void failed.push([id, reason]),
+      tooLong: async () => {},
+      gone: async () => {},
+      unable: () => {},
+      greeting: () => greeting,
+    },
+  );
+  const send = (message: object, headers = {}) =>
+    upstream.send(JSON.stringify({ jsonrpc: "2.0", ...message }), headers);
+  return { send, came, failed, upstream };
+}
+
+const json = (response: ServerResponse, body: unknown, status = 200, headers = {}) =>
+  response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+const modern = { [VERSION_KEY]: "2026-07-28" };
+
+test("calls to a server that answers in JSON run at the same time", async () => {
+  const open: (() => void)[] = [];
+  const { send, came } = await connected(({ id }, _, response) => open.push(() => json(response, { id, result: {} })));
+  for (const id of [1, 2, 3]) await send({ id, method: "tools/call" });
+  await expect.poll(() => open.length).toBe(3);
+  for (const answer of open.toReversed()) answer();
+  await expect.poll(() => came.map(({ id }) => id).sort()).toEqual([1, 2, 3]);
+});
+
+test.each([401, 429, 500])("a status of %i fails the one call, in few words", async (status) => {
+  const { send, came, failed } = await connected(({ id }, _, response) =>
+    id === 1
+      ? response.writeHead(status).end(`no ${"x".repeat(1e6)}`)
+      : setTimeout(() => json(response, { id, result: {} }), 50),
+  );
+  await send({ id: 2, method: "tools/call" });
+  await send({ id: 1, method: "tools/call" });
+  await expect.poll(() => came.length).toBe(1);
+  expect(failed).toHaveLength(1);
+  expect(failed[0]?.[0]).toBe(1);
+  expect(failed[0]?.[1]).toMatch(new RegExp(`status ${status}: no x`));
+  expect(failed[0]?.[1].length).toBeLessThan(700);
+});
+
+test("a server that is away, breaks off or answers nothing fails the one call", async () => {
+  const { send, failed } = await connected(({ id }, request, response) => {
+    if (id === 1) request.socket.destroy();
+    if (id === 2) response.writeHead(200, { "content-type": "text/event-stream" }).end('data: {"method":"n"}\n\n');
+    if (id === 3) response.writeHead(202).end();
+  });
+  for (const id of [1, 2, 3]) await send({ id, method: "tools/call" });
+  await expect.poll(() => failed.map(([id]) => id).sort()).toEqual([1, 2, 3]);
+});
+
+test.each([404, 400])(
+  "a server that was started again and answers %i is greeted again, once, and asked again",
+  async (status) => {
+    let session = "one";
+    const greetings: string[] = [];
+    const greeting = [
+      JSON.stringify({ jsonrpc: "2.0", id: "spillway-greeting", method: "initialize", params: {} }),
+      JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" }),
+    ];
+    const { send, came, failed } = await connected(({ id, method }, { headers }, response) => {
+      if (method === "GET") return response.writeHead(405).end();
+      if (method === "initialize") {
+        greetings.push(method);
+        const result = { protocolVersion: "2025-11-25", serverInfo: { name: "s" }, capabilities: {} };
+        return json(response, { id, result }, 200, { "mcp-session-id": session });
+      }
+      if (headers["mcp-session-id"] !== session)
+        return json(response, { id: null, error: { message: "No valid session ID" } }, status);
+      if (id === undefined) return void (greetings.push(method), response.writeHead(202).end());
+      return json(response, { id, result: { version: headers["mcp-protocol-version"] } });
+    }, greeting);
+    await send({ id: 0, method: "initialize" });
+    await expect.poll(() => came.length).toBe(1);
+    await send({ method: "notifications/initialized" });
+    session = "two";
+    await send({ id: 1, method: "tools/call" });
+    await send({ id: 2, method: "tools/call" });
+    await expect
+      .poll(() =>
+        came
+          .slice(1)
+          .map(({ id }) => id)
+          .sort(),
+      )
+      .toEqual([1, 2]);
+    expect(came[1]?.result).toEqual({ version: "2025-11-25" });
+    expect(greetings).toEqual(["initialize", "notifications/initialized", "initialize", "notifications/initialized"]);
+    expect(failed).toEqual([]);
+  },
+);
+
+test("a stream that ends early is asked for again from where it was", async () => {
+  const { send, came } = await connected(({ id, method }, { headers }, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    if (method === "GET")
+      return response.end(`id: e2\r\ndata: {"id":7,"result":{"from":"${headers["last-event-id"]}"}}\r\n\r\n`);
+    return response.end(
+      `id: e1\nretry: 5\ndata: {"method":"notifications/progress",\ndata: "params":{"id":${id}}}\n\n: a comment\n\n`,
+    );
+  });
+  await send({ id: 7, method: "tools/call" });
+  await expect
+    .poll(() => came)
+    .toEqual([
+      { method: "notifications/progress", params: { id: 7 } },
+      { id: 7, result: { from: "e1" } },
+    ]);
+});
+
+test("requests of the newer protocol have its headers, those of a tool's arguments too, listed or not", async () => {
+  const seen: Record<string, unknown>[] = [];
+  const schema = {
+    properties: {
+      region: { type: "string", "x-mcp-header": "Region" },
+      at: { properties: { n: { "x-mcp-header": "N" } } },
+    },
+  };
+  const { send, came } = await connected(({ id, method }, { headers }, response) => {
+    seen.push({ ...headers });
+    if (method === "tools/list") return json(response, { id, result: { tools: [{ name: "t", inputSchema: schema }] } });
+    const isWhole = headers["mcp-param-region"] !== undefined;
+    return isWhole
+      ? json(response, { id, result: {} })
+      : json(response, { id, error: { code: -32020, message: "headers" } }, 400);
+  });
+  const call = {
+    method: "tools/call",
+    params: { name: "t", arguments: { region: "Zürich", at: { n: 5 } }, _meta: modern },
+  };
+  await send({ id: 1, ...call }, { "x-team": "a" });
+  await expect.poll(() => came.length).toBe(1);
+  expect(came[0]).toMatchObject({ id: 1, result: {} });
+  expect(seen.map((headers) => headers["mcp-method"])).toEqual(["tools/call", "tools/list", "tools/call"]);
+  expect(seen[2]).toMatchObject({
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-name": "t",
+    "mcp-param-region": `=?base64?${Buffer.from("Zürich").toString("base64")}?=`,
+    "mcp-param-n": "5",
+    "x-team": "a",
+    authorization: "Bearer t",
+  });
+  await send({ id: 2, ...call });
+  await expect.poll(() => came.length).toBe(2);
+  expect(seen).toHaveLength(4);
+});
+
+test("an error of the protocol that comes with a status passes as it is", async () => {
+  const error = { code: -32022, message: "Unsupported protocol version", data: { supported: ["2026-07-28"] } };
+  const { send, came, failed } = await connected(({ id }, _, response) =>
+    json(response, { jsonrpc: "2.0", id, error }, 400),
+  );
+  await send({ id: 1, method: "server/discover", params: { _meta: modern } });
+  await expect.poll(() => came).toEqual([{ jsonrpc: "2.0", id: 1, error }]);
+  expect(failed).toEqual([]);
+});
+
+test("a cancelled request of the newer protocol is broken off, and stop breaks off all", async () => {
+  let closed = 0;
+  const { send, failed, upstream } = await connected((_, __, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+    response.on("close", () => closed++);
+  });
+  for (const id of [1, 2]) await send({ id, method: "tools/call", params: { name: "t", _meta: modern } });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await send({ method: "notifications/cancelled", params: { requestId: 1 } });
+  await expect.poll(() => closed).toBe(1);
+  await upstream.stop();
+  await expect.poll(() => closed).toBe(2);
+  expect(failed).toEqual([]);
+});
+
+test("a redirect on the same host is followed, one to another is not", async () => {
+  const { send, came, failed } = await connected(({ id }, { url }, response) => {
+    if (id === 2) return response.writeHead(307, { location: "http://localhost:9/" }).end();
+    return url === "/mcp/" ? json(response, { id, result: {} }) : response.writeHead(307, { location: "/mcp/" }).end();
+  });
+  await send({ id: 1, method: "tools/call" });
+  await send({ id: 2, method: "tools/call" });
+  await expect.poll(() => [came.length, failed.length]).toEqual([1, 1]);
+});
