@@ -42,10 +42,9 @@ export type { Receipt } from "./contract/receipt.ts";
 export type { Retention } from "./contract/store.ts";
 export type { StrategyName } from "./contract/strategy.ts";
 export { OverflowError, type OverflowFacts, SpillwayError, type SpillwayErrorCode } from "./errors.ts";
-export type { ExchangeResponse } from "./exchange/answer.ts";
+export type { Exchanged, ExchangeResponse } from "./exchange/answer.ts";
 export type {
   ExchangeContext,
-  Exchanged,
   ExchangeOptions,
   ExchangeRequest,
   ExchangeSend,

@@ -123,9 +123,6 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     checkCall(options);
     return (await loadCall())(messages, send, compactor === undefined ? options : { compactor, ...options });
   };
-  const exchanging = { policy, call, access, recorder, now };
-
-  const loadExchange = once(async () => (await import("./exchange/exchange.ts")).newExchange(exchanging));
 
   const reading = { store, scope, counter, searcher: ports.searcher, record: recorder.event, now };
   const readBack = once(async () => (await import("./recall/index.ts")).newReadBack(reading));
@@ -146,6 +143,13 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     return made;
   };
 
+  const readsBack: Pick<Spillway, "recall" | "search"> = {
+    recall: async (id, want, options) => (await readBack()).recall(id, want, options),
+    search: async (id, query, options) => (await readBack()).search(id, query, options),
+  };
+  const exchanging = { policy, call, access, recorder, readBack: readsBack, now };
+  const loadExchange = once(async () => (await import("./exchange/exchange.ts")).newExchange(exchanging));
+
   return {
     policy,
     store,
@@ -161,8 +165,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     exchange: async (request, send, options) => (await loadExchange())(request, send, options),
     compact: newCompact(compactor, policy.contextTokens, { recorder, now }),
     artifact: async (id) => (await readBack()).artifact(id),
-    recall: async (id, want, options) => (await readBack()).recall(id, want, options),
-    search: async (id, query, options) => (await readBack()).search(id, query, options),
+    ...readsBack,
     readBack: readBackFor as ReadBackFor,
     ...(histories as Histories),
     resolve,

@@ -11,17 +11,42 @@ export interface ExchangeResponse {
   url?: string;
 }
 
+/** What the client gets. */
+export interface Exchanged<R extends ExchangeResponse> {
+  /** The provider's response: its status and headers. Its body is read already. */
+  response: R;
+  /** The bytes of the body, as they come. To leave early ends the provider's response. */
+  body: AsyncIterable<Uint8Array> | null;
+  /** True if the body is not the provider's to the byte, so that its length may be another. */
+  isChanged: boolean;
+  /** True if the request was refused for its size whatever was tried. To send it again would not help. */
+  isFinal: boolean;
+}
+
 /** What an answer says about tokens. Null where it does not. */
 export interface AnswerUsage {
   inputTokens: number | null;
   outputTokens: number | null;
 }
 
+/** "events": a stream of events. "json": one value. "other": nothing that is looked at. */
+type AnswerForm = "events" | "json" | "other";
+
+/** Tells in which form an answer comes. */
+export function formOf({ headers }: ExchangeResponse): AnswerForm {
+  const type = headers.get("content-type") ?? "";
+  return /\bevent-stream\b/.test(type) ? "events" : /\bjson\b/.test(type) ? "json" : "other";
+}
+
+/** Tells whether a response is an answer, and not a refusal. */
+export function isOk({ status }: ExchangeResponse): boolean {
+  return status >= 200 && status < 300;
+}
+
 /** Reads a response up to its first output. What was read is handed on with the rest. */
 export class Answer<R extends ExchangeResponse> {
   readonly response: R;
-  /** "events": a stream of events. "json": one value. "other": nothing that is looked at. */
-  readonly form: "events" | "json" | "other";
+  readonly form: AnswerForm;
   readonly #source: AsyncIterator<Uint8Array> | null;
   readonly #held: Uint8Array[] = [];
   #ended: boolean;
@@ -29,14 +54,13 @@ export class Answer<R extends ExchangeResponse> {
 
   constructor(response: R) {
     this.response = response;
-    const type = response.headers.get("content-type") ?? "";
-    this.form = /\bevent-stream\b/.test(type) ? "events" : /\bjson\b/.test(type) ? "json" : "other";
+    this.form = formOf(response);
     this.#source = response.body?.[Symbol.asyncIterator]() ?? null;
     this.#ended = this.#source === null;
   }
 
   get isOk(): boolean {
-    return this.response.status >= 200 && this.response.status < 300;
+    return isOk(this.response);
   }
 
   /** Returns the error with which a stream begins, or null if it begins with output. */
@@ -114,7 +138,7 @@ function decodeStart(chunk: Uint8Array | undefined): string {
 const MAX_FRAME_CHARS = MAX_BODY_BYTES;
 
 /** Splits a stream of events into its frames. */
-class Frames {
+export class Frames {
   readonly #decoder = new TextDecoder();
   #pending = "";
   #isLost = false;

@@ -1,4 +1,4 @@
-import type { JsonRecord } from "../values.ts";
+import { isRecord, type JsonRecord } from "../values.ts";
 
 /** What of a request's body is read. Names are those of the body's fields. */
 export interface BodyShape {
@@ -10,6 +10,8 @@ export interface BodyShape {
   about: readonly string[];
   /** Returns how many tokens the request reserves for the answer. */
   answerTokens(body: JsonRecord): unknown;
+  /** How many answers the request asks for at once, where that is not one. */
+  answers(body: JsonRecord): unknown;
   /** True if the provider holds part of the conversation. Then only new results can be made shorter. */
   isHeld(body: JsonRecord): boolean;
 }
@@ -29,8 +31,9 @@ const openaiChat: BodyShape = {
   wire: "openai-chat",
   messages: "messages",
   beside: ["tools", "functions", "response_format"],
-  about: ["model", "max_completion_tokens", "max_tokens"],
+  about: ["model", "max_completion_tokens", "max_tokens", "n"],
   answerTokens: ({ max_completion_tokens, max_tokens }) => max_completion_tokens ?? max_tokens,
+  answers: ({ n }) => n,
   isHeld: () => false,
 };
 
@@ -40,6 +43,7 @@ const openaiResponses: BodyShape = {
   beside: ["instructions", "tools", "text"],
   about: ["model", "max_output_tokens", "previous_response_id", "conversation"],
   answerTokens: ({ max_output_tokens }) => max_output_tokens,
+  answers: () => 1,
   isHeld: ({ previous_response_id, conversation }) => isSet(previous_response_id) || isSet(conversation),
 };
 
@@ -49,7 +53,8 @@ const anthropic: BodyShape = {
   beside: ["system", "tools"],
   about: ["model", "max_tokens", "thread"],
   answerTokens: ({ max_tokens }) => max_tokens,
-  isHeld: ({ thread }) => isSet(thread) && (thread as JsonRecord).type !== "create",
+  answers: () => 1,
+  isHeld: ({ thread }) => isSet(thread) && !(isRecord(thread) && thread.type === "create"),
 };
 
 const gemini: BodyShape = {
@@ -57,12 +62,15 @@ const gemini: BodyShape = {
   messages: "contents",
   beside: ["systemInstruction", "system_instruction", "tools"],
   about: ["model", "generationConfig", "generation_config"],
-  answerTokens: ({ generationConfig, generation_config }) => {
-    const { maxOutputTokens, max_output_tokens } = (generationConfig ?? generation_config ?? {}) as JsonRecord;
-    return maxOutputTokens ?? max_output_tokens;
-  },
+  answerTokens: (body) => generationOf(body).maxOutputTokens ?? generationOf(body).max_output_tokens,
+  answers: (body) => generationOf(body).candidateCount ?? generationOf(body).candidate_count,
   isHeld: () => false,
 };
+
+function generationOf({ generationConfig, generation_config }: JsonRecord): JsonRecord {
+  const config = generationConfig ?? generation_config;
+  return isRecord(config) ? config : {};
+}
 
 /** Paths by their ends: gateways, regions and Azure put other things before. The first group is the model. */
 const PATHS: readonly (readonly [RegExp, BodyShape, Endpoint["asks"]])[] = [

@@ -4,11 +4,16 @@ import type { Policy } from "../contract/policy.ts";
 import { OverflowError } from "../errors.ts";
 import type { Access } from "../stages/mark/access.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { Answer, type AnswerUsage, type ExchangeResponse, UsageInStream, usageOf } from "./answer.ts";
+import { wireNamed } from "../wire/index.ts";
+import { Answer, type AnswerUsage, type Exchanged, type ExchangeResponse, UsageInStream, usageOf } from "./answer.ts";
 import { type Endpoint, endpointOf } from "./endpoint.ts";
+import type { Span } from "./json-spans.ts";
+import { OWN_SPEECHES } from "./own-speech.ts";
+import { HiddenTurns, OWN_TOOLS, type ReadsBack } from "./own-tools.ts";
+import { OwnTurns } from "./own-turns.ts";
 import { BodyReader, type ExchangeBody, replaceSpans } from "./read-body.ts";
-import { readerOf } from "./tool-names.ts";
-import { writeList } from "./write-body.ts";
+import { offersOwn, readerOf } from "./tool-names.ts";
+import { appendList, writeList, writeValue } from "./write-body.ts";
 
 /** One HTTP request to a model provider, as a client made it. */
 export interface ExchangeRequest {
@@ -47,18 +52,12 @@ export interface ExchangeOptions
     | "provider"
     | "rules"
     | "deadlineMs"
-  > {}
-
-/** What the client gets. */
-export interface Exchanged<R extends ExchangeResponse> {
-  /** The provider's response: its status and headers. Its body is read already. */
-  response: R;
-  /** The bytes of the body, as they come. To leave early ends the provider's response. */
-  body: AsyncIterable<Uint8Array> | null;
-  /** True if the body is not the provider's to the byte, so that its length may be another. */
-  isChanged: boolean;
-  /** True if the request was refused for its size whatever was tried. To send it again would not help. */
-  isFinal: boolean;
+  > {
+  /**
+   * Adds our recall and search to requests that offer tools, and answers them here, so that a model can read what a marker
+   * names although its client has no such tool.
+   */
+  addRecallTool?: boolean | undefined;
 }
 
 /**
@@ -79,6 +78,7 @@ export interface ExchangePorts {
   /** How the reader of markers gets at the rest, as far as its tools let it. */
   access: Access;
   recorder: Recorder;
+  readBack: ReadsBack;
   now(): number;
 }
 
@@ -90,6 +90,7 @@ export function newExchange(ports: ExchangePorts): Exchange {
 
 class Exchanges {
   readonly #ports: ExchangePorts;
+  readonly #hidden = new HiddenTurns();
   readonly #bodies = new BodyReader({
     maxBytes: NUMBERS.exchangeBodyBytes.default,
     maxBodies: NUMBERS.pruneConversations.default,
@@ -112,7 +113,40 @@ class Exchanges {
       const answer = new Answer(await this.#plainly(request, send));
       return endpoint === null ? handedOn(answer) : this.#tapped(answer, { endpoint, model: endpoint.model }, 1);
     }
-    return this.#answer(request, send, options, { endpoint, body });
+    const { addRecallTool, ...rest } = options;
+    const withOwn = addRecallTool === true ? this.#withOwnTools(endpoint, body) : null;
+    const first = await this.#answer(request, send, rest, { endpoint, body: withOwn ?? body });
+    const wire = wireNamed(endpoint.shape.wire);
+    if (withOwn === null || wire === null || endpoint.asks === "count") return first;
+    const turns = new OwnTurns<R>({
+      wire,
+      from: this.#ports.readBack,
+      hidden: this.#hidden,
+      place: body.messages.length,
+      next: async (messages) => {
+        const changes = [{ span: withOwn.list, pieces: appendList(withOwn, messages) }];
+        const longer = this.#bodies.read(replaceSpans(withOwn.bytes, changes), endpoint.shape);
+        return this.#answer(request, send, rest, { endpoint, body: longer ?? withOwn });
+      },
+    });
+    return turns.answer(first);
+  }
+
+  /** Returns the body with our tools, and with our earlier calls put back. Null if they cannot be added. */
+  #withOwnTools({ shape }: Endpoint, body: ExchangeBody): ExchangeBody | null {
+    const [speech, wire] = [OWN_SPEECHES[shape.wire], wireNamed(shape.wire)];
+    const tools = body.members.findLast(({ name }) => name === "tools");
+    if (!speech || wire === null || tools === undefined || offersOwn(body.beside)) return null;
+    if ((shape.answers(body.about) ?? 1) !== 1) return null;
+    const offered = speech.offer(body.beside.tools, OWN_TOOLS);
+    if (offered === null) return null;
+    const restored = this.#hidden.restore(wire, body.messages, shape.isHeld(body.about));
+    const changes: { span: Span; pieces: Uint8Array[] }[] = [
+      { span: tools, pieces: writeValue(body.bytes, tools, body.beside.tools, offered) },
+    ];
+    if (restored !== body.messages) changes.push({ span: body.list, pieces: writeList(body, restored) });
+    changes.sort((one, other) => one.span.from - other.span.from);
+    return this.#bodies.read(replaceSpans(body.bytes, changes), shape);
   }
 
   #plainly<R extends ExchangeResponse>({ body, signal }: ExchangeRequest, send: ExchangeSend<R>): Promise<R> {
@@ -125,8 +159,8 @@ class Exchanges {
     options: ExchangeOptions,
     { endpoint, body }: { endpoint: Endpoint; body: ExchangeBody },
   ): Promise<Exchanged<R>> {
-    const { shape, asks } = endpoint;
-    const sending = new Sending(body, asks, send);
+    const { shape } = endpoint;
+    const sending = new Sending(body, endpoint, request.body, send);
     const about = this.#about(request, options, { endpoint, body });
     const toModel = { endpoint, model: about.model ?? null, session: about.session };
     try {
@@ -251,23 +285,26 @@ const MOST_BYTES_A_TOKEN = 12;
 class Sending<R extends ExchangeResponse> {
   sends = 0;
   readonly #body: ExchangeBody;
+  /** The body as the client sent it. */
+  readonly #came: Uint8Array | null;
   readonly #asks: Endpoint["asks"];
   readonly #send: ExchangeSend<R>;
   readonly #answers: Answer<R>[] = [];
   readonly #refusals = new Map<unknown, Answer<R>>();
 
-  constructor(body: ExchangeBody, asks: Endpoint["asks"], send: ExchangeSend<R>) {
+  constructor(body: ExchangeBody, { asks }: Endpoint, came: Uint8Array | null, send: ExchangeSend<R>) {
     this.#body = body;
+    this.#came = came;
     this.#asks = asks;
     this.#send = send;
   }
 
   readonly send = async (messages: unknown[], { signal, attempt, began }: SendContext): Promise<Reply<R>> => {
     const { bytes, list } = this.#body;
-    const isChanged = !isSameList(messages, this.#body.messages);
-    const sent = isChanged ? replaceSpans(bytes, [{ span: list, pieces: writeList(this.#body, messages) }]) : bytes;
+    const isSame = isSameList(messages, this.#body.messages);
+    const sent = isSame ? bytes : replaceSpans(bytes, [{ span: list, pieces: writeList(this.#body, messages) }]);
     this.sends++;
-    const answer = new Answer(await this.#send(sent, { signal, attempt, isChanged }));
+    const answer = new Answer(await this.#send(sent, { signal, attempt, isChanged: sent !== this.#came }));
     this.#answers.push(answer);
     if (!answer.isOk) {
       const body = await answer.text();

@@ -23,7 +23,7 @@ function toolsIn({ tools, functions }: Readonly<JsonRecord>): OfferedTool[] {
   }));
 }
 
-const known = new WeakMap<object, { of: Access; access: ReaderAccess }>();
+const known = new WeakMap<object, { of: string; access: ReaderAccess }>();
 
 type ReaderAccess = Exclude<Access, { by: "file" }>;
 
@@ -32,14 +32,21 @@ type ReaderAccess = Exclude<Access, { by: "file" }>;
  * shell if the host says so and it has one, else not at all.
  */
 export function readerOf(beside: Readonly<JsonRecord>, host: Access): ReaderAccess | undefined {
-  const before = known.get(beside);
-  if (before?.of === host) return before.access;
   // A copy for a file tool is the host's to make.
   if (host.by === "file") return undefined;
+  const before = known.get(beside);
+  // The host may change it later.
+  const of = JSON.stringify(host);
+  if (before?.of === of) return before.access;
   const tools = toolsIn(beside);
-  const access = ownTools(tools) ?? (isUsable(host, tools) ? host : ({ by: "operator" } as const));
-  known.set(beside, { of: host, access });
+  const access = ownTools(tools) ?? (isUsable(host, tools) ? { ...host } : ({ by: "operator" } as const));
+  known.set(beside, { of, access });
   return access;
+}
+
+/** Tells whether the client offers our recall and search itself. */
+export function offersOwn(beside: Readonly<JsonRecord>): boolean {
+  return ownTools(toolsIn(beside)) !== null;
 }
 
 /** Finds our recall and search among the tools, under whatever name. They are known by what they say of themselves. */

@@ -72,6 +72,17 @@ function writeMessage({ bytes, spans, messages }: BodyMessages, message: unknown
   return text;
 }
 
+/** Returns a value that stands in the bytes with what differs written anew. */
+export function writeValue(bytes: Uint8Array, span: Span, before: unknown, after: unknown): Uint8Array[] {
+  return new Differences(bytes).write(before, after, span);
+}
+
+/** Returns the list with more messages at its end. */
+export function appendList({ bytes, list }: BodyMessages, more: readonly unknown[]): Uint8Array[] {
+  const added = more.map((message) => encoder.encode(`,${JSON.stringify(message)}`));
+  return [bytes.subarray(list.from, list.to - 1), ...added, CLOSE];
+}
+
 /** Puts pieces together. */
 export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const joined = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));

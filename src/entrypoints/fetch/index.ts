@@ -1,6 +1,7 @@
 import { SpillwayError } from "../../errors.ts";
+import type { Exchanged } from "../../exchange/answer.ts";
 import { endpointOf } from "../../exchange/endpoint.ts";
-import type { ExchangeContext, Exchanged, ExchangeOptions } from "../../exchange/exchange.ts";
+import type { ExchangeContext, ExchangeOptions } from "../../exchange/exchange.ts";
 import type { Spillway } from "../../spillway.ts";
 
 /** Options of a wrapped fetch. */

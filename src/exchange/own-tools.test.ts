@@ -1,0 +1,77 @@
+import { expect, it } from "vitest";
+import type { WireCall } from "../contract/wire.ts";
+import { wireNamed } from "../wire/index.ts";
+import { answerOwn, HiddenTurns, isOwnTool } from "./own-tools.ts";
+
+const responses = wireNamed("openai-responses");
+const anthropic = wireNamed("anthropic");
+if (responses === null || anthropic === null) throw new Error("a wire is missing");
+
+const own: WireCall = { id: "own", tool: "spillway_recall", input: "{}" };
+const theirs: WireCall = { id: "theirs", tool: "read", input: "{}" };
+const results = [{ call: own, text: "page", isError: false }];
+const ownCall = { type: "function_call", id: "fc_1", call_id: "own", name: "spillway_recall", arguments: "{}" };
+const theirCall = { type: "function_call", id: "fc_2", call_id: "theirs", name: "read", arguments: "{}" };
+const ownOutput = { type: "function_call_output", call_id: "own", output: "page" };
+const theirOutput = { type: "function_call_output", call_id: "theirs", output: "text" };
+const thought = (id: string) => ({ type: "reasoning", id, summary: [] });
+
+it("items are put back where they were among the client's, with its own copies of those", () => {
+  const hidden = new HiddenTurns();
+  hidden.keep([theirs], 1, { messages: [thought("r1"), ownCall, ownOutput, thought("r2"), theirCall], results: [] });
+  const first = { role: "user", content: "go" };
+  const marked = { ...theirCall, status: "completed" };
+  const sent = hidden.restore(responses, [first, thought("r1"), thought("r2"), marked, theirOutput], false);
+  expect(sent).toEqual([first, thought("r1"), ownCall, ownOutput, thought("r2"), marked, theirOutput]);
+});
+
+it("if the provider holds the turn, only our result is added", () => {
+  const hidden = new HiddenTurns();
+  hidden.keep([theirs], 1, { messages: [ownCall, theirCall], results });
+  expect(hidden.restore(responses, [theirOutput], true)).toEqual([theirOutput, ownOutput]);
+  const other = [{ ...theirOutput, call_id: "another" }];
+  expect(hidden.restore(responses, other, true)).toBe(other);
+});
+
+it("a turn that does not fit any more is left as the client has it", () => {
+  const hidden = new HiddenTurns();
+  const use = { type: "tool_use", id: "theirs", name: "read", input: {} };
+  const whole = {
+    role: "assistant",
+    content: [{ type: "tool_use", id: "own", name: "spillway_recall", input: {} }, use],
+  };
+  hidden.keep([theirs], 1, { messages: [whole], results });
+  const messages = [
+    { role: "user", content: "go" },
+    { role: "assistant", content: [use] },
+    { role: "user", content: "stop" },
+  ];
+  expect(hidden.restore(anthropic, messages, false)).toBe(messages);
+});
+
+it("the oldest turns are forgotten", () => {
+  const hidden = new HiddenTurns();
+  for (let at = 0; at < 300; at++) hidden.keep([{ ...theirs, id: `c${at}` }], 0, { messages: [ownCall], results });
+  const held = (id: string) => hidden.restore(responses, [{ ...theirOutput, call_id: id }], true).length;
+  expect([held("c0"), held("c43"), held("c44"), held("c299")]).toEqual([1, 1, 2, 2]);
+});
+
+it("a call that is wrong is answered with what is wrong", async () => {
+  const from = {
+    recall: async () => {
+      throw new Error("no artifact x");
+    },
+    search: async () => {
+      throw new Error("unused");
+    },
+  };
+  expect(await answerOwn({ ...own, input: '{"id":"x"}' }, from)).toMatchObject({
+    text: "no artifact x",
+    isError: true,
+  });
+  expect(await answerOwn({ ...own, input: "not json" }, from)).toMatchObject({
+    isError: true,
+    text: expect.stringMatching(/arguments must be an object/),
+  });
+  expect([isOwnTool("spillway_search"), isOwnTool("recall"), isOwnTool(undefined)]).toEqual([true, false, false]);
+});
