@@ -1,6 +1,7 @@
 import type { Gap, Piece } from "../../contract/cut.ts";
 import type { Extent, Total } from "../../contract/size.ts";
 import type { Span } from "../../contract/span.ts";
+import { GrowingBytes, LastBytes } from "../measure/held-bytes.ts";
 import { newScan, scanBytes, scannedChars } from "../measure/scan.ts";
 import { decode } from "./fit.ts";
 
@@ -33,9 +34,8 @@ function hold(span: Span, at: number, last: HeldSpan | undefined): HeldSpan | nu
 
 /** Holds the first `capacity` bytes. */
 export class StartHolder {
-  #bytes = new Uint8Array(0);
-  #length = 0;
-  #spans: HeldSpan[] = [];
+  readonly #held = new GrowingBytes();
+  readonly #spans: HeldSpan[] = [];
   readonly #capacity: number;
 
   constructor(capacity: number) {
@@ -43,74 +43,47 @@ export class StartHolder {
   }
 
   add(span: Span): void {
-    const room = this.#capacity - this.#length;
+    const room = this.#capacity - this.#held.length;
     if (room <= 0) return;
-    const bytes = span.bytes.length > room ? span.bytes.subarray(0, room) : span.bytes;
-    const held = hold(span, this.#length, this.#spans.at(-1));
+    const held = hold(span, this.#held.length, this.#spans.at(-1));
     if (held !== null) this.#spans.push(held);
-    this.#bytes = withRoom(this.#bytes, this.#length, bytes.length, this.#capacity);
-    this.#bytes.set(bytes, this.#length);
-    this.#length += bytes.length;
+    this.#held.add(span.bytes.length > room ? span.bytes.subarray(0, room) : span.bytes);
   }
 
   region(): Region {
-    return { bytes: this.#bytes.subarray(0, this.#length), at: 0, spans: this.#spans };
+    return { bytes: this.#held.bytes, at: 0, spans: this.#spans };
   }
 }
 
-/** Holds the last `capacity` bytes, in a buffer of at most twice that. */
+/** Holds the last `capacity` bytes. */
 export class EndHolder {
-  #bytes = new Uint8Array(0);
-  #length = 0;
-  /** Rendered before the buffer's first byte. */
-  #before = 0;
+  readonly #held: LastBytes;
+  /** Bytes that were rendered so far. */
+  #rendered = 0;
   #spans: HeldSpan[] = [];
   #gone = 0;
-  readonly #capacity: number;
 
   constructor(capacity: number) {
-    this.#capacity = capacity;
+    this.#held = new LastBytes(capacity);
   }
 
   add(span: Span): void {
-    const held = hold(span, this.#before + this.#length, this.#spans.at(-1));
+    const held = hold(span, this.#rendered, this.#spans.at(-1));
     if (held !== null) this.#spans.push(held);
-    this.#append(span.bytes);
+    this.#held.add(span.bytes);
+    this.#rendered += span.bytes.length;
     this.#forget();
   }
 
   region(): Region {
-    const skip = Math.max(0, this.#length - this.#capacity);
-    const at = this.#before + skip;
+    const { at, bytes } = this.#held;
     const spans = this.#spans.slice(this.#gone).filter((span) => span.at + span.length > at || span.at >= at);
-    return { bytes: this.#bytes.subarray(skip, this.#length), at, spans };
-  }
-
-  #append(bytes: Uint8Array): void {
-    const capacity = this.#capacity;
-    if (bytes.length >= capacity) {
-      const skip = bytes.length - capacity;
-      this.#before += this.#length + skip;
-      this.#length = 0;
-      this.#bytes = withRoom(this.#bytes, 0, capacity, capacity * 2);
-      this.#bytes.set(bytes.subarray(skip));
-      this.#length = capacity;
-      return;
-    }
-    if (this.#length + bytes.length > capacity * 2) {
-      const skip = this.#length - capacity;
-      this.#bytes.copyWithin(0, skip, this.#length);
-      this.#before += skip;
-      this.#length = capacity;
-    }
-    this.#bytes = withRoom(this.#bytes, this.#length, bytes.length, capacity * 2);
-    this.#bytes.set(bytes, this.#length);
-    this.#length += bytes.length;
+    return { bytes, at, spans };
   }
 
   /** Lets go of spans that ended before what is held. */
   #forget(): void {
-    const start = this.#before + Math.max(0, this.#length - this.#capacity);
+    const start = this.#held.at;
     while (this.#gone < this.#spans.length - 1) {
       const span = this.#spans[this.#gone] as HeldSpan;
       if (span.at + span.length > start) break;
@@ -121,14 +94,6 @@ export class EndHolder {
       this.#gone = 0;
     }
   }
-}
-
-/** A buffer with room for `more` bytes after `length`, doubled where needed, up to `most`. */
-function withRoom(bytes: Uint8Array<ArrayBuffer>, length: number, more: number, most: number): Uint8Array<ArrayBuffer> {
-  if (length + more <= bytes.length) return bytes;
-  const larger = new Uint8Array(Math.min(most, Math.max(length + more, bytes.length * 2, 4096)));
-  larger.set(bytes.subarray(0, length));
-  return larger;
 }
 
 /** A stretch of a region that is shown, and where the source bytes it stands for went. */

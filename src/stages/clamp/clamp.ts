@@ -6,6 +6,7 @@ import type { Cutter, Sieve, Strategy, StrategyRequest } from "../../contract/st
 import type { TokenCounter } from "../../contract/token-counter.ts";
 import { messageOf } from "../../errors.ts";
 import { type Fold, startFold } from "../fold/fold.ts";
+import { GrowingBytes } from "../measure/held-bytes.ts";
 import { measureText } from "../measure/measure-text.ts";
 import { newScan, SAMPLE_BYTES, scanBytes, scannedChars, scannedLines } from "../measure/scan.ts";
 import { budgetOf, capacityBytes, decode, isReplaced, overBudget } from "./fit.ts";
@@ -81,9 +82,9 @@ class RunningClamp implements Clamp {
   #request: ClampRequest;
   readonly #capacity: number;
   readonly #scan = newScan();
-  #buffer = new Uint8Array(0);
-  #length = 0;
-  #sample = new Uint8Array(0);
+  /** What came and was not handed to a strategy yet: one that chooses by a sample waits for it. */
+  #waiting = new GrowingBytes();
+  readonly #sample = new GrowingBytes();
   #strategy: Strategy;
   #isStarted = false;
   #sieve: Sieve | null = null;
@@ -92,8 +93,7 @@ class RunningClamp implements Clamp {
   #plain: Sieve | null = null;
   readonly #faults: string[] = [];
   /** All that came, while folding may leave room for more of it; else null. */
-  #raw: Uint8Array<ArrayBuffer> | null = new Uint8Array(0);
-  #rawLength = 0;
+  #raw: GrowingBytes | null = new GrowingBytes();
 
   constructor(request: ClampRequest) {
     this.#request = request;
@@ -102,18 +102,13 @@ class RunningClamp implements Clamp {
   }
 
   get heldBytes(): Uint8Array {
-    return this.over ? NOTHING : this.#waiting();
-  }
-
-  /** What came and was not handed to a strategy yet: one that chooses by a sample waits for it. */
-  #waiting(): Uint8Array {
-    return this.#buffer.subarray(0, this.#length);
+    return this.over ? NOTHING : this.#waiting.bytes;
   }
 
   add(bytes: Uint8Array): Uint8Array {
     if (bytes.length === 0) return NOTHING;
     const { bytes: from, breaks, high } = this.#scan;
-    if (from < SAMPLE_BYTES) this.#takeSample(bytes.subarray(0, SAMPLE_BYTES - from));
+    if (from < SAMPLE_BYTES) this.#sample.add(bytes.subarray(0, SAMPLE_BYTES - from));
     scanBytes(this.#scan, bytes);
     let before: Uint8Array = NOTHING;
     if (!this.over && this.#surelyOver()) {
@@ -123,7 +118,7 @@ class RunningClamp implements Clamp {
     if (this.over && !this.#isStarted && this.#canStart()) this.#start();
     const isAscii = this.#scan.high === high;
     if (this.#isStarted) this.#feed(bytes, from, breaks + 1, this.#scan.breaks - breaks, isAscii ? bytes.length : -1);
-    else this.#hold(bytes);
+    else this.#waiting.add(bytes);
     return before;
   }
 
@@ -135,7 +130,7 @@ class RunningClamp implements Clamp {
       breaks: this.#scan.breaks,
     };
     const limits = limitsFor(this.#request, total.chars);
-    const facts = { total, limits, sample: this.#sample, faults: this.#faults };
+    const facts = { total, limits, sample: this.#sample.bytes, faults: this.#faults };
     const result = { ...facts, strategy: this.#strategy.name, kind: null };
     const text = this.over ? null : decode(this.heldBytes);
     const overBy = this.#overBy(total, text === null ? null : close(text));
@@ -179,7 +174,7 @@ class RunningClamp implements Clamp {
     const { strategy, fold, focus } = this.#request;
     if (fold || strategy !== headTail) this.#plain = headTail.start(this.#request);
     this.#attempt(() => {
-      const choice = strategy.choose?.(this.#sample, this.#request);
+      const choice = strategy.choose?.(this.#sample.bytes, this.#request);
       this.#strategy = choice?.strategy ?? strategy;
       this.kind = choice?.kind ?? null;
       const sieve = this.#strategy.start(this.#request);
@@ -188,9 +183,8 @@ class RunningClamp implements Clamp {
       // A fold of many lines could hide the one that somebody is after.
       if (fold && !this.#strategy.exact && focus === undefined) this.#fold = startFold((span) => sieve.add(span));
     });
-    if (this.#length > 0) this.#feed(this.#waiting(), 0, 1);
-    this.#length = 0;
-    this.#buffer = new Uint8Array(0);
+    if (this.#waiting.length > 0) this.#feed(this.#waiting.bytes, 0, 1);
+    this.#waiting = new GrowingBytes();
   }
 
   #feed(bytes: Uint8Array, from: number, line: number, breaks = -1, chars = -1): void {
@@ -206,19 +200,16 @@ class RunningClamp implements Clamp {
   /** An output that is not much longer than what may be shown is held, in case folding leaves room for more of it. */
   #holdRaw(bytes: Uint8Array): void {
     if (this.#raw === null) return;
-    if (this.#rawLength + bytes.length > Math.min(RAW_ROOMS * this.#capacity, MOST_RAW_BYTES)) {
-      this.#raw = null;
-      return;
-    }
-    this.#raw = joined(this.#raw, this.#rawLength, bytes);
-    this.#rawLength += bytes.length;
+    const isTooLong = this.#raw.length + bytes.length > Math.min(RAW_ROOMS * this.#capacity, MOST_RAW_BYTES);
+    if (isTooLong) this.#raw = null;
+    else this.#raw.add(bytes);
   }
 
   /** What came, once more, with so many lines at each end of what is folded by shape. */
-  #foldAgain(ends: number): Sieve {
+  #foldAgain(raw: GrowingBytes, ends: number): Sieve {
     const sieve = this.#strategy.start(this.#request);
     const fold = startFold((span) => sieve.add(span), ends);
-    fold.add((this.#raw as Uint8Array).subarray(0, this.#rawLength), 0, 1);
+    fold.add(raw.bytes, 0, 1);
     fold.end();
     return sieve;
   }
@@ -232,8 +223,8 @@ class RunningClamp implements Clamp {
     const { strategy = undefined } = (cutter ?? {}) as Partial<Cutter>;
     let shownBy: Cutter | null = cutter;
     const wider = new Map<number, Cutter>();
-    const cutterWith = (ends: number): Cutter => {
-      const made = wider.get(ends) ?? this.#foldAgain(ends).end(total, exitCode, plain);
+    const cutterWith = (raw: GrowingBytes, ends: number): Cutter => {
+      const made = wider.get(ends) ?? this.#foldAgain(raw, ends).end(total, exitCode, plain);
       wider.set(ends, made);
       return made;
     };
@@ -244,11 +235,12 @@ class RunningClamp implements Clamp {
         this.#attempt(() => {
           cut = cutter === null ? null : checkCut(cutter.cut(room), total);
           shownBy = cutter;
-          if (cut === null || this.#raw === null || !hasRoom(cut)) return;
-          const wider = mostUnfolded((ends) => cutterWith(ends).cut(room));
+          const raw = this.#raw;
+          if (cut === null || raw === null || !hasRoom(cut)) return;
+          const wider = mostUnfolded((ends) => cutterWith(raw, ends).cut(room));
           if (wider === null) return;
           cut = checkCut(wider.cut, total);
-          shownBy = cutterWith(wider.ends);
+          shownBy = cutterWith(raw, wider.ends);
         });
         return cut ?? (plain as Cutter).cut(room);
       },
@@ -271,18 +263,6 @@ class RunningClamp implements Clamp {
       if (this.#plain === null) throw error;
       this.#faults.push(`strategy ${this.#strategy.name} failed: ${messageOf(error)}`);
     }
-  }
-
-  #takeSample(bytes: Uint8Array): void {
-    const sample = new Uint8Array(this.#sample.length + bytes.length);
-    sample.set(this.#sample);
-    sample.set(bytes, this.#sample.length);
-    this.#sample = sample;
-  }
-
-  #hold(bytes: Uint8Array): void {
-    this.#buffer = joined(this.#buffer, this.#length, bytes);
-    this.#length += bytes.length;
   }
 }
 
@@ -337,15 +317,4 @@ function checkCut(cut: Cut, total: Total): Cut {
   for (const part of parts)
     if ("text" in part && !part.text.isWellFormed()) throw new Error("its cut has half a character");
   return { ...cut, total };
-}
-
-/** `buffer` with `bytes` at `length`, grown by doubling where needed. */
-function joined(buffer: Uint8Array<ArrayBuffer>, length: number, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  let target = buffer;
-  if (length + bytes.length > buffer.length) {
-    target = new Uint8Array(length === 0 ? bytes.length : Math.max(length + bytes.length, buffer.length * 2));
-    target.set(buffer.subarray(0, length));
-  }
-  target.set(bytes, length);
-  return target;
 }

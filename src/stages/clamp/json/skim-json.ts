@@ -1,3 +1,5 @@
+import { LastBytes } from "../../measure/held-bytes.ts";
+
 /** Told of the values in a group that are passed over. Positions are in source bytes. */
 export interface SkimListener {
   /** Entries that ended so far. */
@@ -133,36 +135,20 @@ export class SkimmedEntries implements SkimListener {
   readonly line: number;
   readonly leastApart: number;
   readonly #most: number;
-  #bytes: Uint8Array<ArrayBuffer>;
-  #length = 0;
-  /** Where the held bytes begin in the source. */
-  #at: number;
+  readonly #held: LastBytes;
   #borders: Border[];
 
   constructor(most: number, from: number, line: number) {
     this.from = from;
     this.line = line;
-    this.#at = from;
     this.#most = most;
+    this.#held = new LastBytes(most);
     this.leastApart = Math.ceil(most / BORDERS);
-    this.#bytes = new Uint8Array(most * 2);
     this.#borders = [{ at: from, line, count: 0 }];
   }
 
   skimmed(bytes: Uint8Array): void {
-    const kept = bytes.length > this.#most ? bytes.subarray(bytes.length - this.#most) : bytes;
-    this.#at += bytes.length - kept.length;
-    if (kept.length < bytes.length) {
-      this.#at += this.#length;
-      this.#length = 0;
-    } else if (this.#length + kept.length > this.#most * 2) {
-      const gone = this.#length - this.#most;
-      this.#bytes.copyWithin(0, gone, this.#length);
-      this.#at += gone;
-      this.#length = this.#most;
-    }
-    this.#bytes.set(kept, this.#length);
-    this.#length += kept.length;
+    this.#held.add(bytes);
   }
 
   border(at: number, line: number, count: number): void {
@@ -173,9 +159,8 @@ export class SkimmedEntries implements SkimListener {
 
   /** From the first border on that is held: the entries after it. Null if none is. */
   held(): (Border & { bytes: Uint8Array }) | null {
-    // Whole pieces of `most` bytes come and go with chunks; only the last of them is the same for all.
-    const least = this.#at + Math.max(0, this.#length - this.#most);
+    const least = this.from + this.#held.at;
     const border = this.#borders.find(({ at }) => at >= least);
-    return border === undefined ? null : { ...border, bytes: this.#bytes.subarray(border.at - this.#at, this.#length) };
+    return border === undefined ? null : { ...border, bytes: this.#held.bytes.subarray(border.at - least) };
   }
 }

@@ -1,3 +1,4 @@
+import { GrowingBytes } from "../../measure/held-bytes.ts";
 import { newScan, scanBytes, scannedChars } from "../../measure/scan.ts";
 
 /** A line of the source with its break. */
@@ -20,8 +21,8 @@ export class LineSplitter {
   #charsBefore = 0;
   #at = 0;
   #scan = newScan();
-  #part = new Uint8Array(0);
-  #length = 0;
+  readonly #part = new GrowingBytes();
+  #isTooLong = false;
   readonly #mostBytes: number;
   readonly #take: (line: SourceLine) => void;
 
@@ -58,7 +59,7 @@ export class LineSplitter {
       else scanBytes(this.#scan, part);
       this.#at += part.length;
       if (end === -1) this.#hold(part);
-      else if (this.#length === 0 && this.#at - this.#from === part.length) this.#give(part);
+      else if (this.#at - this.#from === part.length) this.#give(part);
       else {
         this.#hold(part);
         this.#giveHeld();
@@ -73,21 +74,12 @@ export class LineSplitter {
   }
 
   #hold(part: Uint8Array): void {
-    if (this.#length + part.length > this.#mostBytes) {
-      this.#length = Number.POSITIVE_INFINITY;
-      return;
-    }
-    if (this.#length + part.length > this.#part.length) {
-      const larger = new Uint8Array(Math.max(this.#length + part.length, this.#part.length * 2));
-      larger.set(this.#part.subarray(0, this.#length));
-      this.#part = larger;
-    }
-    this.#part.set(part, this.#length);
-    this.#length += part.length;
+    this.#isTooLong ||= this.#part.length + part.length > this.#mostBytes;
+    if (!this.#isTooLong) this.#part.add(part);
   }
 
   #giveHeld(): void {
-    this.#give(this.#length === Number.POSITIVE_INFINITY ? null : this.#part.subarray(0, this.#length));
+    this.#give(this.#isTooLong ? null : this.#part.bytes);
   }
 
   #give(bytes: Uint8Array | null): void {
@@ -107,7 +99,8 @@ export class LineSplitter {
     // What a line ends in is no part of the next: a break is a character of its own.
     this.#scan.chars = 0;
     this.#scan.state = 0;
-    this.#length = 0;
+    this.#part.clear();
+    this.#isTooLong = false;
   }
 }
 

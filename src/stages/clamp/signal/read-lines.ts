@@ -1,4 +1,5 @@
 import type { Span } from "../../../contract/span.ts";
+import { GrowingBytes } from "../../measure/held-bytes.ts";
 import { ENDS_INSIDE, SOURCE, STARTS_INSIDE } from "./unit-store.ts";
 
 /** Longer lines come in parts: none of them is held whole. */
@@ -46,8 +47,7 @@ export class LineReader {
     chars: -1,
     inside: 0,
   };
-  #carry = new Uint8Array(256);
-  #length = 0;
+  readonly #carry = new GrowingBytes();
   #from = 0;
   #line = 1;
   #startsInside = false;
@@ -65,7 +65,7 @@ export class LineReader {
     let at = 0;
     let number = line;
     while (at < bytes.length) {
-      if (this.skims && this.#length === 0 && !this.#startsInside) {
+      if (this.skims && this.#carry.length === 0 && !this.#startsInside) {
         const run = this.#takeRun(span, at, number);
         at = run.end;
         number += run.breaks;
@@ -73,7 +73,7 @@ export class LineReader {
       }
       const next = bytes.indexOf(10, at);
       const end = next === -1 ? bytes.length : next + 1;
-      if (next !== -1 && this.#length === 0 && end - at <= MAX_UNIT_BYTES) {
+      if (next !== -1 && this.#carry.length === 0 && end - at <= MAX_UNIT_BYTES) {
         // Nearly every line: whole, in one piece.
         this.#give(bytes, at, end, from + at, number++);
         this.#startsInside = false;
@@ -87,10 +87,10 @@ export class LineReader {
 
   /** Hands on what has no break behind it. */
   flush(): void {
-    if (this.#length === 0) return;
-    const length = this.#length;
-    this.#length = 0;
-    this.#give(this.#carry, 0, length, this.#from, this.#line);
+    const { bytes, length } = this.#carry;
+    if (length === 0) return;
+    this.#carry.clear();
+    this.#give(bytes, 0, length, this.#from, this.#line);
     this.#startsInside = true;
   }
 
@@ -118,8 +118,10 @@ export class LineReader {
     const isEnded = bytes[end - 1] === 10;
     let at = start;
     while (at < end) {
-      if (this.#length > 0) {
-        at += this.#hold(bytes.subarray(at, Math.min(end, at + MAX_UNIT_BYTES - this.#length)));
+      if (this.#carry.length > 0) {
+        const to = Math.min(end, at + MAX_UNIT_BYTES - this.#carry.length);
+        this.#carry.add(bytes.subarray(at, to));
+        at = to;
         if (at < end || isEnded) this.#cutCarry(at === end);
         continue;
       }
@@ -127,8 +129,8 @@ export class LineReader {
       if (isLast && !isEnded) {
         this.#from = from + at - start;
         this.#line = line;
-        at += this.#hold(bytes.subarray(at, end));
-        continue;
+        this.#carry.add(bytes.subarray(at, end));
+        return end;
       }
       const to = isLast ? end : beforeCharacter(bytes, at + MAX_UNIT_BYTES);
       this.#give(bytes, at, to, from + at - start, line);
@@ -140,25 +142,12 @@ export class LineReader {
 
   /** Hands on what was carried; a character that is cut in two stays. */
   #cutCarry(isWhole: boolean): void {
-    const length = this.#length;
-    const to = isWhole ? length : beforeCharacter(this.#carry, length);
-    this.#give(this.#carry, 0, to, this.#from, this.#line);
+    const { bytes, length } = this.#carry;
+    const to = isWhole ? length : beforeCharacter(bytes, length);
+    this.#give(bytes, 0, to, this.#from, this.#line);
     this.#startsInside = !isWhole;
-    this.#carry.copyWithin(0, to, length);
-    this.#length = length - to;
+    this.#carry.drop(to);
     this.#from += to;
-  }
-
-  #hold(bytes: Uint8Array): number {
-    const needed = this.#length + bytes.length;
-    if (needed > this.#carry.length) {
-      const larger = new Uint8Array(Math.max(needed, Math.min(MAX_UNIT_BYTES, this.#carry.length * 2)));
-      larger.set(this.#carry.subarray(0, this.#length));
-      this.#carry = larger;
-    }
-    this.#carry.set(bytes, this.#length);
-    this.#length = needed;
-    return bytes.length;
   }
 }
 
