@@ -4,7 +4,7 @@ import { KnownTexts, newAccessTo } from "./admit/known-texts.ts";
 import { newPlanner } from "./admit/plan-output.ts";
 import type { Reader } from "./admit/reader.ts";
 import { newRecorder } from "./admit/recorder.ts";
-import { safeNames } from "./admit/redaction.ts";
+import { safeMade, safeNames } from "./admit/redaction.ts";
 import { leaveAsTheyAre, wrapTool, wrapTools } from "./admit/wrap-tool.ts";
 import { newBreaker } from "./deadline.ts";
 import { SpillwayError } from "./errors.ts";
@@ -98,6 +98,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     deadlineMs,
     resolve,
     admit: (request) => admitOld(request, "warn"),
+    safeMade: (made) => safeMade(redaction, made),
   };
   const loadPreparing = once(async () => {
     const [{ newPreparing }, { sha256, seal }] = await Promise.all([

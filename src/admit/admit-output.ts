@@ -69,6 +69,7 @@ export function newAdmit(ports: AdmitPorts): Admits {
       hostTokens: host || isCut(receipt) ? hostTokens(receipt, totalChars, host ?? USUAL_HOST) : undefined,
       command: made.command ?? undefined,
       folder: made.folder ?? undefined,
+      ...request.via,
     });
     const recorded = ports.recorder.receipt(receipt, Object.keys(more).length === 0 ? null : more);
     return { ...admitted, receipt: withFaults(receipt, await recorded) };

@@ -30,6 +30,8 @@ export interface AdmitRequest extends AdmitOptions {
   intent?: Intent | undefined;
   /** The folder in which the command ran: the artifact remembers it. */
   folder?: string | undefined;
+  /** The request to a model that the output came in, if it came in one: events name it. */
+  via?: { wire?: string | undefined; model?: string | undefined; agent?: string | undefined } | undefined;
   /** What the tool itself declares; weaker than a policy row that names it. */
   declared?: ToolOverride | undefined;
   /** A partial result: clamped, never spilled, no receipt told. */

@@ -112,6 +112,7 @@ const REQUEST: { [key in keyof Required<AdmitRequest>]: true } = {
   hostLimits: true,
   isUpdate: true,
   reader: true,
+  via: true,
 };
 
 /** Throws for a key that nobody reads: a limit with its name misspelt would hold nothing. */

@@ -45,6 +45,10 @@ export interface CallOptions {
   reader?: Exclude<Access, { by: "file" }> | undefined;
   /** What is sent besides the messages (system prompt, tools). With it, the estimate is of the whole request. */
   systemAndTools?: unknown;
+  /** The program that sends the request: events name it. */
+  agent?: string | undefined;
+  /** Which results that no model has seen yet are recorded, as for `prepare`. */
+  records?: "cut" | "all" | undefined;
   /** An older name of `systemAndTools`, which wins if both are there. */
   beside?: unknown;
   /** How many tokens the request reserves for the answer. Some providers count them. */

@@ -6,7 +6,7 @@ import { type MessageChange, writeChange } from "../prepare/form.ts";
 import { readBy } from "../prepare/ports.ts";
 import type { RequestMemory } from "../prepare/request-memory.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { mergeInputs } from "../stages/policy/merge-rows.ts";
+import { definedOnly, mergeInputs } from "../stages/policy/merge-rows.ts";
 import { resolvePruning } from "../stages/policy/resolve-sections.ts";
 import { type ResolvedWindow, resolveWindow } from "../stages/prune/resolve-window.ts";
 import type { Weight } from "../stages/prune/weight.ts";
@@ -117,8 +117,9 @@ export class CallRun<Message> {
 
   /** Returns the messages as they are sent first. There is no draft of them if their format is not known. */
   async #prepare(): Promise<{ draft(): Draft | null; messages: readonly unknown[] }> {
-    const { wire, session, window, model, pruning, beside, systemAndTools = beside } = this.#options;
-    const asked = { wire, session, window, model, pruning, reader: this.#options.reader, systemAndTools };
+    const { wire, session, window, model, pruning, reader, agent, records, beside } = this.#options;
+    const { systemAndTools = beside } = this.#options;
+    const asked = { wire, session, window, model, pruning, reader, agent, records, systemAndTools };
     const { messages, memory } = await this.#ports.open(this.#given, asked);
     const draft = () => {
       if (memory === null) return null;
@@ -320,7 +321,8 @@ export class CallRun<Message> {
   }
 
   #tell(kind: EventKind, more: Record<string, unknown>): Promise<void> {
-    return tellCall(this.#ports, this.#options.session, kind, more);
+    const { session, model, agent } = this.#options;
+    return tellCall(this.#ports, session, kind, { ...definedOnly({ model, agent }), ...more });
   }
 }
 

@@ -7,19 +7,23 @@ import { portion } from "../stages/prune/weight.ts";
 import type { Conversation, Item } from "./conversation.ts";
 import type { Form } from "./form.ts";
 import type { ResultRequest } from "./ports.ts";
-import type { Preparation } from "./preparation.ts";
+import { madeBy, type Preparation } from "./preparation.ts";
 
 /**
  * Second insurance: a result over its tool's limits that no `admit` has seen is clamped, saved first. It is told as a
  * warning, since the place where tools run is where that belongs. What is over its limits is found first and weighs what its
  * limits leave of it, so that nothing is clamped that is cleared with the same request.
  */
-export function overLimits(conversation: Conversation, { ports, pruning }: Preparation): Item[] {
+export function overLimits(conversation: Conversation, preparation: Preparation): Item[] {
+  const { ports, pruning } = preparation;
+  // Those that are only to be recorded pass too, and stay as they are.
+  const recorded = new Set(preparation.records === "all" ? conversation.newest() : []);
   return conversation.items.slice(conversation.lookedAt).filter((item) => {
     if (item.isInsured || !pruning.insure || item.message < conversation.covered) return false;
     item.isInsured = true;
     const { limits, off } = ports.resolve(item.tool);
-    if (item.form !== null || off || isWithin(item, limits, ports.counter)) return false;
+    const isRecorded = recorded.has(item) && !preparation.isRecall(item.tool);
+    if (item.form !== null || ((off || isWithin(item, limits, ports.counter)) && !isRecorded)) return false;
     if (item.result.texts.some((text) => ports.knownTexts.find(text) !== null)) return false;
     conversation.expect(item, portion(item.read.weight, shareWithin(item.read.texts, limits)));
     return true;
@@ -58,13 +62,16 @@ export async function budgetBatch(conversation: Conversation, preparation: Prepa
   }
 }
 
-async function clampItem(item: Item, { ports, session, reader }: Preparation, limits?: Limits): Promise<Form | null> {
+async function clampItem(item: Item, preparation: Preparation, limits?: Limits): Promise<Form | null> {
+  const { ports, session, reader, via } = preparation;
   const { texts } = item.result;
   const request: ResultRequest = {
     tool: item.tool,
     session: session ?? undefined,
     call: item.call ?? undefined,
     output: texts.length === 1 ? texts[0] : { content: texts.map((text) => ({ type: "text", text })) },
+    ...madeBy(item),
+    via,
     ...(limits?.maxChars !== undefined && { limits: { maxChars: limits.maxChars } }),
   };
   const { output, text, receipt } = await ports.admit(request);

@@ -25,6 +25,8 @@ export interface Item extends PruneItem {
   /** Which of the message's results or calls. */
   at: number;
   call: string | null;
+  /** What the tool was called with, as far as it is known. */
+  input: unknown;
   /** Which of the conversation's results, or of its calls with long strings. */
   number: number;
   /** What it is shown in now; null shows the result itself. */
@@ -124,12 +126,12 @@ export class Conversation {
     this.turns.add(view);
     const pairs = this.#pairing.add(view);
     for (const [at, made] of message.calls.entries()) {
-      const item = newItem(index, made, { at, tool: made.call.tool, number: this.calls.length, made });
+      const item = newItem(index, made, { at, tool: made.call.tool, number: this.calls.length, made, input: null });
       this.#add(item, this.calls);
     }
     for (const [at, { result, tool, call }] of pairs.entries()) {
       const read = message.results[at] as ReadResult;
-      const item = newItem(index, read, { at, tool, number: this.items.length, made: null });
+      const item = newItem(index, read, { at, tool, number: this.items.length, made: null, input: call?.input });
       if (call === null && result.id !== null) this.orphans++;
       this.#add(item, this.items);
       this.#supersede(item, call);
@@ -256,7 +258,7 @@ export class Conversation {
 function newItem(
   message: number,
   read: ReadResult,
-  about: Pick<Item, "at" | "tool" | "number" | "made">,
+  about: Pick<Item, "at" | "tool" | "number" | "made" | "input">,
 ): Item & { isCall: boolean } {
   const { result } = read;
   const { isError, media, fixed } = result;

@@ -9,7 +9,7 @@ import { spillBatches } from "../stages/spill/spill-batches.ts";
 import { jsonChars } from "../wire/record.ts";
 import type { Item } from "./conversation.ts";
 import { type SavedResult, savedCopyOf, savedLine } from "./form.ts";
-import { type Preparation, shownText, textOf } from "./preparation.ts";
+import { madeBy, type Preparation, shownText, textOf } from "./preparation.ts";
 import type { ReadCall } from "./read-message.ts";
 
 /** The request as the plans see it. */
@@ -115,7 +115,8 @@ async function keep(item: Item, preparation: Preparation): Promise<SavedResult |
   const known =
     item.made !== null ? undefined : texts.length === 1 ? ports.knownTexts.find(texts[0] as string) : undefined;
   if (known && known.id !== null) return { id: known.id, saved: known.saved, savedBytes: known.savedBytes };
-  const about = { scope: ports.scope, session, tool: item.tool, call: item.call };
+  const made = await ports.safeMade(madeBy(item));
+  const about = { scope: ports.scope, session, tool: item.tool, call: item.call, ...made };
   const spill = startSpill(ports.place, about);
   const text = textOf(item);
   // The text may stand in a file. While it is here, its digest is made too.

@@ -24,6 +24,20 @@ export interface PrepareOptions {
   reader?: Exclude<Access, { by: "file" }> | undefined;
   /** What is sent besides the messages (system prompt, tools). With it, the weight is that of the whole request. */
   systemAndTools?: unknown;
+  /** The program that sends the request: events name it. */
+  agent?: string | undefined;
+  /**
+   * Which results that no model has seen yet are recorded: those that are cut, or all. "all" is for requests of others,
+   * whose tools do not run here; results that came through `admit` would be counted twice.
+   */
+  records?: "cut" | "all" | undefined;
+}
+
+/** The request that a result came in, as events name it. */
+export interface RequestVia {
+  wire?: string | undefined;
+  model?: string | undefined;
+  agent?: string | undefined;
 }
 
 /** One result to be brought under limits, as `admit` takes it. */
@@ -32,6 +46,10 @@ export interface ResultRequest {
   session: string | undefined;
   call: string | undefined;
   output: unknown;
+  /** What the tool was called with. */
+  command?: string | undefined;
+  args?: unknown;
+  via: RequestVia;
   limits?: { maxChars: number };
   reader?: PrepareOptions["reader"];
 }
@@ -60,6 +78,8 @@ export interface PreparePorts {
   recorder: Recorder;
   resolve(tool: string): ToolPolicy;
   admit(request: ResultRequest): Promise<Omit<AdmittedOutput, "totalChars">>;
+  /** What made an output, without secrets. */
+  safeMade(made: { command?: string; args?: unknown }): Promise<{ command: string | null; folder: string | null }>;
   sha256(text: string): string;
   seal: Seal;
   now(): number;

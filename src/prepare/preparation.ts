@@ -2,9 +2,10 @@ import type { PruningPolicy } from "../contract/policy.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { joinTexts } from "../stages/prune/trim-text.ts";
 import { add, type Weight } from "../stages/prune/weight.ts";
+import { isRecord } from "../values.ts";
 import type { Conversation, Item } from "./conversation.ts";
 import type { Form } from "./form.ts";
-import type { PreparePorts } from "./ports.ts";
+import type { PreparePorts, RequestVia } from "./ports.ts";
 import type { MessageReader } from "./read-message.ts";
 import type { PruneChange } from "./report.ts";
 
@@ -16,6 +17,8 @@ export class Preparation {
   readonly pruning: PruningPolicy;
   readonly windowTokens: number;
   readonly session: string | null;
+  readonly via: RequestVia;
+  readonly records: "cut" | "all";
   /** What is sent besides the messages. */
   readonly systemAndTools: Weight;
   /** New forms, to be kept before they are shown; the last of an item counts. */
@@ -28,7 +31,9 @@ export class Preparation {
     ports: PreparePorts,
     reader: MessageReader,
     conversation: Conversation,
-    options: { pruning: PruningPolicy; windowTokens: number; session: string | null; systemAndTools: unknown },
+    options: Pick<Preparation, "pruning" | "windowTokens" | "session" | "via" | "records"> & {
+      systemAndTools: unknown;
+    },
   ) {
     this.ports = ports;
     this.reader = reader;
@@ -36,6 +41,8 @@ export class Preparation {
     this.pruning = options.pruning;
     this.windowTokens = options.windowTokens;
     this.session = options.session;
+    this.via = options.via;
+    this.records = options.records;
     this.systemAndTools = reader.weighSystemAndTools(options.systemAndTools);
   }
 
@@ -76,6 +83,21 @@ export class Preparation {
   isRecall(tool: string): boolean {
     const { access } = this.ports;
     return access.by === "tool" && (tool === access.recall || tool === access.search);
+  }
+}
+
+/** What made a result: its call's command, if that is what the tool takes, and all of its arguments. */
+export function madeBy({ input }: Item): { command?: string; args?: unknown } {
+  const args = typeof input === "string" ? parsed(input) : input;
+  const command = isRecord(args) ? args.command : undefined;
+  return { ...(typeof command === "string" && { command }), ...(args !== undefined && { args }) };
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
   }
 }
 

@@ -2,7 +2,7 @@ import type { Policy, PruningInput, PruningPolicy } from "../contract/policy.ts"
 import type { Wire } from "../contract/wire.ts";
 import { messageOf, SpillwayError } from "../errors.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { mergeInputs } from "../stages/policy/merge-rows.ts";
+import { definedOnly, mergeInputs } from "../stages/policy/merge-rows.ts";
 import { resolvePruning } from "../stages/policy/resolve-sections.ts";
 import { planEachRequest } from "../stages/prune/plan-each-request.ts";
 import { planSteps, type StepPlan, type Triggers } from "../stages/prune/plan-steps.ts";
@@ -165,14 +165,18 @@ class Preparer {
       pruning,
       windowTokens: window.tokens,
       session,
+      via: { wire: wire.name, model: options.model, agent: options.agent },
+      records: options.records ?? "cut",
       systemAndTools: options.systemAndTools,
     });
+    const { model, agent } = options;
     const isOdd = warnOfOdd(preparation);
     const plan = pruning.sticky ? await this.#steps(preparation, memory.own) : await this.#eachRequest(preparation);
     keep();
     const { before, replayed } = plan;
     const report = reportOf(preparation, { wire, window, before, replayed }, plan.plan);
-    if (isOdd || preparation.changes.length > 0) await tell(this.#ports, options, aboutOf(report));
+    if (isOdd || preparation.changes.length > 0)
+      await tell(this.#ports, options, { ...aboutOf(report), ...definedOnly({ model, agent }) });
     return { messages: writeMessages(wire, messages, conversation), report, memory };
   }
 

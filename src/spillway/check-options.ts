@@ -40,6 +40,8 @@ const PREPARE: { [key in keyof Required<PrepareOptions>]: true } = {
   pruning: true,
   reader: true,
   systemAndTools: true,
+  agent: true,
+  records: true,
 };
 
 const CALL: { [key in keyof Required<CallOptions>]: true } = {

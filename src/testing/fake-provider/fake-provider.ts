@@ -99,6 +99,8 @@ export interface FakeProviderOptions {
   tokensPerMinute?: number;
   /** The ratio of its token counts to those of o200k: 1.2 counts 20 % more. The client is not told. */
   tokenFactor?: number;
+  /** Counts the tokens of a text. Without it the package gpt-tokenizer does, which must then be installed. */
+  countTokens?: (text: string) => number;
   script?: FakeScript;
   /**
    * What it does with a request over its window. "refuse" refuses, "answer" answers with the true usage, and "truncate"

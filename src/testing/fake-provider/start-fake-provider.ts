@@ -44,7 +44,8 @@ export async function startFakeProvider(options: FakeProviderOptions): Promise<F
     );
   if (options.as !== undefined && (options.speaks !== "openai-chat" || !Object.hasOwn(manners, options.as)))
     throw new SpillwayError("bad-input", `openai-chat can be spoken as ${Object.keys(manners).join(", ")}`);
-  const count = await loadTokenCount(options.tokenFactor ?? 1);
+  const { countTokens: own, tokenFactor = 1 } = options;
+  const count = own === undefined ? await loadTokenCount(tokenFactor) : countWith(own, tokenFactor);
   const requests: FakeRequest[] = [];
   const provider = new Provider(speech, options, count, requests);
   const server = createServer((request, response) => {
@@ -312,6 +313,10 @@ export async function loadTokenCount(factor: number): Promise<(texts: readonly s
     return tokens;
   };
   return (texts) => Math.ceil(texts.reduce((sum, text) => sum + count(text), 0) * factor);
+}
+
+function countWith(countTokens: (text: string) => number, factor: number): (texts: readonly string[]) => number {
+  return (texts) => Math.ceil(texts.reduce((sum, text) => sum + countTokens(text), 0) * factor);
 }
 
 async function load() {
