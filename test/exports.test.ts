@@ -303,7 +303,10 @@ describe("exports", () => {
     );
     expect(names.toSorted().join("\n")).toMatchInlineSnapshot(`
       "adapters/ai: spillwayMiddleware, type AiMiddleware, type AiMiddlewareOptions
-      adapters/langchain: spillwayMiddleware, type LangChainMiddleware, type LangChainMiddlewareOptions"
+      adapters/langchain: spillwayMiddleware, type LangChainMiddleware, type LangChainMiddlewareOptions
+      adapters/mastra: spillwayProcessor, type MastraProcessor, type MastraProcessorOptions
+      adapters/openai-agents: type AgentsModelOptions, wrapModel
+      adapters/pi: recoverStream, spillwayHooks, type PiHooks, type PiOptions"
     `);
   });
 
