@@ -131,8 +131,10 @@ function withSpareRoom({ limits }: AdmitPlan, blocks: readonly AdmittedBlock[]):
         const spare = (limits[LIMIT_OF[unit]] as number) - sum(sized, unit) - (blocks.length - 1) * JOINT[unit];
         return { unit, growth: spare / Math.max(1, sum(growing, unit)) };
       });
-    const least = left.reduce((a, b) => (b.growth < a.growth ? b : a), { unit: "bytes" as Unit, growth: Infinity });
-    if (least.growth >= SPARE_SHARE && least.growth < Infinity) {
+    const [least] = left.toSorted((a, b) => a.growth - b.growth);
+    // What is described in words of ours needs no more of anything.
+    if (least === undefined) return null;
+    if (least.growth >= SPARE_SHARE) {
       // What the others use is all that they keep: their markers grow too once they name an artifact.
       const share = (unit: Unit, text: (typeof sized)[number]) =>
         Math.floor(text.used(unit) * (growing.includes(text) && text.needs(unit) ? 1 + least.growth : 1));

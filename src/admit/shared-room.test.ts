@@ -41,6 +41,15 @@ describe("blocks that share one room", () => {
   });
 });
 
+it("ends where what is cut needs no room: binary that is described", async () => {
+  const spillway = await make();
+  const content = [block("\u0000\u0001\u0002\u0003"), block("words")];
+  const { output } = await spillway.admit({ tool: "t", output: { content } });
+  expect(output).toMatchObject({
+    content: [{ text: expect.stringContaining("binary output not shown") }, { text: "words" }],
+  });
+});
+
 describe("very many texts", () => {
   it.each([64, 500, 600, 2000])("make one artifact and one marker with its id: %i blocks", async (count) => {
     const spillway = await make();
