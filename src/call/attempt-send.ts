@@ -38,11 +38,13 @@ export interface Classifying {
   answer: ClassifyOptions;
   /** True if a complete answer is given up when its usage says that the request was not read whole. */
   resends: boolean;
+  /** How long a response is looked at. */
+  lookMs?: number | undefined;
 }
 
 /** Returns what is known when a draft is sent. `windowTokens` is null if nobody said what the window is. */
 export function classifyingOf(
-  { provider, rules: own = [], whenPartlyRead }: CallOptions,
+  { provider, rules: own = [], whenPartlyRead, lookMs }: CallOptions,
   more: readonly Rule[],
   windowTokens: number | null,
   draft: Draft | null,
@@ -55,12 +57,13 @@ export function classifyingOf(
     ...(windowTokens !== null && { window: windowTokens }),
   };
   const resends = whenPartlyRead === "resend";
-  if (draft === null) return { refusal: known, answer: known, resends };
+  if (draft === null) return { refusal: known, answer: known, resends, lookMs };
   const { leastTokens, total } = draft;
   return {
     refusal: { ...known, estimatedTokens: total.tokens + systemAndToolsTokens },
     answer: leastTokens === null ? known : { ...known, estimatedTokens: leastTokens },
     resends,
+    lookMs,
   };
 }
 
@@ -101,10 +104,11 @@ export async function attemptSend<Message, Reply>(
     return { isDone: false, verdict, cause: error, answer: null };
   }
   if (hasBegun) return { isDone: true, reply, inputTokens: null };
-  const { refusal, answer, resends } = known();
+  const { refusal, answer, resends, lookMs } = known();
   const isKept = ({ isComplete }: Verdict) => isComplete === true && !resends;
   if (isResponse(reply)) {
-    const verdict = await untilAborted(peekResponse(reply, reply.ok ? answer : refusal), signal).catch((error) => {
+    const look = peekResponse(reply, reply.ok ? answer : refusal, lookMs);
+    const verdict = await untilAborted(look, signal).catch((error) => {
       discard(reply);
       throw error;
     });

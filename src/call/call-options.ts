@@ -69,6 +69,11 @@ export interface CallOptions {
   /** The caller's own signatures. They are tried before all others. */
   rules?: readonly Rule[] | undefined;
   signal?: AbortSignal | undefined;
+  /**
+   * How long a fetch Response is looked at before it is passed on: a minute if this is absent. Its body may stall, and the
+   * look must not keep it from the caller.
+   */
+  lookMs?: number | undefined;
   /** The time for the whole recovery, from the first refusal on. */
   deadlineMs?: number | undefined;
   /**

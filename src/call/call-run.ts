@@ -418,7 +418,7 @@ export function newCall(ports: CallPorts): Call {
 function check(messages: readonly unknown[], send: Send<never, unknown>, options: CallOptions): void {
   if (!Array.isArray(messages)) throw new SpillwayError("bad-input", "call takes a list of messages");
   if (typeof send !== "function") throw new SpillwayError("bad-input", "call takes a function that sends");
-  const { media, whenPartlyRead, deadlineMs, persist, history, compactor, rules, signal, model, answerTokens } =
+  const { media, whenPartlyRead, deadlineMs, lookMs, persist, history, compactor, rules, signal, model, answerTokens } =
     options;
   ladderOf(options.ladder ?? "default");
   if (media !== undefined && media !== "results" && media !== "all")
@@ -427,6 +427,8 @@ function check(messages: readonly unknown[], send: Send<never, unknown>, options
     throw new SpillwayError("bad-input", `whenPartlyRead must be "keep" or "resend"; got ${String(whenPartlyRead)}`);
   if (deadlineMs !== undefined && !(deadlineMs > 0))
     throw new SpillwayError("bad-input", `deadlineMs must be over 0; got ${String(deadlineMs)}`);
+  if (lookMs !== undefined && !(lookMs > 0 && lookMs < 2 ** 31))
+    throw new SpillwayError("bad-input", `lookMs must be over 0 and under 2^31; got ${String(lookMs)}`);
   if (compactor !== undefined && typeof compactor?.compact !== "function")
     throw new SpillwayError("bad-input", "compactor needs a compact function");
   // Checks the rules now. They are tried first when a request is refused, and a fault in them must not hide the

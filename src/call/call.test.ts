@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { SpillwayEvent } from "../contract/event.ts";
-import type { Compactor } from "../extend.ts";
+import type { Compactor, Rung } from "../extend.ts";
 import { type CallOptions, createSpillway, OverflowError, type Send, type SpillwayOptions } from "../index.ts";
 import { compileSignatures } from "../overflow.ts";
 import { memoryLedger } from "../storage/ledgers/memory.ts";
@@ -405,6 +405,94 @@ describe("a refusal without a word", () => {
     expect(send).toHaveBeenCalledTimes(2);
     await expect(spillway.call(session(8, 15_000), send, { ...OPTIONS, window: 1_000_000 })).rejects.toBe(error);
     expect(send).toHaveBeenCalledTimes(3);
+  });
+
+  it("is followed once, also if the smaller request is near the window still and more could go", async () => {
+    const { spillway } = await open();
+    const error = bodiless();
+    const send = vi.fn<Send<Message, never>>(() => {
+      throw error;
+    });
+    // It cuts one result for each refusal.
+    const one: Rung = {
+      name: "one",
+      estimate: () => ({ tokens: 100, bytes: 400 }),
+      plan({ items }) {
+        const item = items.find(({ texts }) => texts.chars > 2000);
+        const limits = { maxChars: 1000 };
+        return { cuts: item === undefined ? [] : [{ item, to: "clamped", limits, frees: item.texts }] };
+      },
+    };
+    const messages = session(8, 4000);
+    const options = { ...OPTIONS, window: 4000, pruning: { ...pruning, batch: { maxChars: 1e6, windowShare: 1 } } };
+    await expect(spillway.call(messages, send, { ...options, ladder: [one] })).rejects.toBe(error);
+    expect(send).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe("a response whose body stalls", () => {
+  /** A body that begins with this text and then waits until it is let go. */
+  function stalling(start: string, type: string, init: ResponseInit = {}) {
+    let goOn = (_text: string) => {};
+    const encoder = new TextEncoder();
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        if (start !== "") controller.enqueue(encoder.encode(start));
+        goOn = (text) => {
+          controller.enqueue(encoder.encode(text));
+          controller.close();
+        };
+      },
+    });
+    return {
+      goOn: (text: string) => goOn(text),
+      response: new Response(body, { ...init, headers: { "content-type": type } }),
+    };
+  }
+  const look = { ...OPTIONS, lookMs: 30 };
+
+  it.each([
+    ["events", ": wait\n\n", "text/event-stream", 'data: {"choices":[{"delta":{"content":"x"}}]}\n\n'],
+    [
+      "one value",
+      '{"choices":[{"message":{"content":"prompt is too long: 9 tokens > 5 maximum ',
+      "application/json",
+      '"}}]}',
+    ],
+    ["nothing at all", "", "application/json", "{}"],
+  ])("is passed on after a time, whole: %s", async (_name, start, type, rest) => {
+    const { spillway } = await open();
+    const { response, goOn } = stalling(start, type);
+    const send = vi.fn<Send<Message, Response>>(() => response);
+    const answer = await spillway.call(session(2, 100), send, look);
+    goOn(rest);
+    expect(await answer.text()).toBe(start + rest);
+    expect(send).toHaveBeenCalledTimes(1);
+  });
+
+  it("is a refusal if its status or what came of it says so", async () => {
+    const { spillway } = await open();
+    const said = stalling('{"error":{"message":"prompt is too long: 9000 tokens > 5000 maximum"', "application/json", {
+      status: 400,
+    });
+    const large = stalling("", "text/html", { status: 413 });
+    for (const { response } of [said, large]) {
+      let sends = 0;
+      const answer = await spillway.call(session(8, 15_000), () => (++sends === 1 ? response : new Response("fine")), {
+        ...look,
+        pruning: { mode: "off" },
+      });
+      expect([await answer.text(), sends]).toEqual(["fine", 2]);
+    }
+  });
+
+  it("leaves no timer behind, and a wrong time is an error", async () => {
+    vi.useFakeTimers();
+    const { spillway } = await open();
+    await spillway.call(session(2, 100), () => Response.json({ ok: true }), OPTIONS);
+    expect(vi.getTimerCount()).toBe(0);
+    vi.useRealTimers();
+    await expect(spillway.call([], () => 1, { lookMs: 0 })).rejects.toThrow(/lookMs must be over 0/);
   });
 });
 

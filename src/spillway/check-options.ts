@@ -56,6 +56,7 @@ const CALL: { [key in keyof Required<CallOptions>]: true } = {
   rules: true,
   signal: true,
   deadlineMs: true,
+  lookMs: true,
   persist: true,
   history: true,
 };

@@ -236,6 +236,7 @@ export const NUMBERS = {
     "of the room that is in use after turns were left out; with more, each next turn leaves out another one and adds a marker",
   ),
   recoverDeadlineMs: row(300_000, 1, 86_400_000, "from the first refusal on; three summaries take minutes"),
+  recoverLookMs: row(60_000, 1, 3_600_000, "how long a response is looked at; then it is passed on as it came"),
   recoverPeekBytes: row(64 * KIB, 1, 16 * MIB, "what is read of a stream to see whether it begins with an error"),
   recoverExactBytes: row(
     MIB,

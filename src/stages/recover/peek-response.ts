@@ -1,4 +1,5 @@
 import type { Verdict } from "../../contract/verdict.ts";
+import { within } from "../../deadline.ts";
 import { isObject } from "../../values.ts";
 import { NUMBERS } from "../policy/defaults.ts";
 import { type ClassifyOptions, classify } from "./classify.ts";
@@ -10,13 +11,18 @@ const BEFORE_OUTPUT = new Set(["response.created", "response.in_progress", "resp
 /**
  * Returns the verdict on a fetch Response. Also reads the first events of a stream, because some providers answer 200
  * and refuse inside the stream. Reads a copy, and only until output begins, so that the caller loses nothing. If the
- * stream begins with the request's size, as Anthropic's and Gemini's do, the verdict holds it.
+ * stream begins with the request's size, as Anthropic's and Gemini's do, the verdict holds it. If nothing tells within
+ * `lookMs`, the verdict is on what came until then, and the caller still gets the whole response.
  */
-export async function peekResponse(response: Response, options: ClassifyOptions = {}): Promise<Verdict> {
+export async function peekResponse(
+  response: Response,
+  options: ClassifyOptions = {},
+  lookMs: number = NUMBERS.recoverLookMs.default,
+): Promise<Verdict> {
   const isEvents = /\bevent-stream\b/.test(response.headers.get("content-type") ?? "");
   if (!response.ok || !isEvents || typeof response.body?.getReader !== "function" || isTaken(response))
-    return classifyResponse(response, options);
-  const { error, inputTokens } = await readStart(response.clone());
+    return classifyResponse(response, options, lookMs);
+  const { error, inputTokens } = await readStart(response.clone(), lookMs);
   const verdict = classify(
     { ...(response.url !== "" && { url: response.url }), ...(error !== null && { error }) },
     options,
@@ -28,11 +34,12 @@ export async function peekResponse(response: Response, options: ClassifyOptions 
  * Reads a stream up to its first output. Returns the error if one comes instead, and the request's tokens, or 0 if the
  * stream does not say them.
  */
-async function readStart(copy: Response): Promise<{ error: unknown; inputTokens: number }> {
+async function readStart(copy: Response, lookMs: number): Promise<{ error: unknown; inputTokens: number }> {
   const start: { error: unknown; inputTokens: number } = { error: null, inputTokens: 0 };
   const reader = copy.body?.getReader();
   if (reader === undefined) return start;
   const decoder = new TextDecoder();
+  const look = endLook(reader, lookMs);
   let text = "";
   let bytes = 0;
   try {
@@ -55,8 +62,19 @@ async function readStart(copy: Response): Promise<{ error: unknown; inputTokens:
   } catch {
     return start; // the caller will see that the stream is broken
   } finally {
+    look.done();
     void reader.cancel().catch(() => undefined);
   }
+}
+
+/** Ends reading after a time: a reader that was cancelled says that the body is done. */
+function endLook(reader: { cancel(): Promise<void> }, lookMs: number): { isLate: boolean; done(): void } {
+  const look = { isLate: false, done: () => clearTimeout(timer) };
+  const timer = setTimeout(() => {
+    look.isLate = true;
+    void reader.cancel().catch(() => undefined);
+  }, lookMs);
+  return look;
 }
 
 /** Returns the data of a frame: undefined if it has none, null if the data cannot be parsed. */
@@ -97,14 +115,18 @@ export const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /**
  * Returns the verdict on a fetch Response. Reads a copy of its body, so that the caller can still read it. Does not
- * read a stream that began well: pass its events to `classify` as they come.
+ * read a stream that began well: pass its events to `classify` as they come. Waits for the body at most `lookMs`.
  */
-export async function classifyResponse(response: Response, options: ClassifyOptions = {}): Promise<Verdict> {
+export async function classifyResponse(
+  response: Response,
+  options: ClassifyOptions = {},
+  lookMs: number = NUMBERS.recoverLookMs.default,
+): Promise<Verdict> {
   const { status, url } = response;
   const about = { status, ...(url !== "" && { url }) };
   const isStream = response.ok && !/\bjson\b/.test(response.headers.get("content-type") ?? "");
   if (isStream || isTaken(response)) return classify(about, options);
-  return classify({ ...about, body: await readText(response.clone()) }, options);
+  return classify({ ...about, body: await readText(response.clone(), lookMs) }, options);
 }
 
 /** Returns true if somebody reads the body already. */
@@ -112,15 +134,18 @@ function isTaken({ bodyUsed, body }: Response): boolean {
   return bodyUsed || body?.locked === true;
 }
 
-async function readText(copy: Response): Promise<string> {
+async function readText(copy: Response, lookMs: number): Promise<string> {
   // Responses of other libraries may have another kind of body.
-  if (typeof copy.body?.getReader !== "function") return copy.text().catch(() => "");
+  if (typeof copy.body?.getReader !== "function") return within(copy.text(), lookMs, "the body").catch(() => "");
   const reader = copy.body.getReader();
+  const look = endLook(reader, lookMs);
   const decoder = new TextDecoder();
   let text = "";
   try {
     for (;;) {
       const { done, value } = await reader.read();
+      // Part of an answer says nothing about its request, but may quote anything.
+      if (look.isLate && copy.ok) return "";
       if (done) return text + decoder.decode();
       text += decoder.decode(value, { stream: true });
       if (text.length > MAX_BODY_BYTES) return "";
@@ -128,6 +153,7 @@ async function readText(copy: Response): Promise<string> {
   } catch {
     return text; // the body broke off, but the part that came may be enough
   } finally {
+    look.done();
     void reader.cancel().catch(() => undefined);
   }
 }
