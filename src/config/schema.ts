@@ -144,7 +144,7 @@ const pruning = section(
     ),
     mode: about(
       z.enum(["adaptive", "aggressive", "cache-ttl", "off"], { error: "adaptive, aggressive, cache-ttl or off" }),
-      "adaptive (default), aggressive or off. cache-ttl is read as adaptive with ttl as cacheTtlMs.",
+      "adaptive (default), aggressive, off, or cache-ttl: adaptive where the last request is longer ago than ttl. In steps that is adaptive.",
     ),
     ttl: about(
       z.union(

@@ -34,7 +34,7 @@ interface PlainRows {
 }
 
 /** Pruning as a file has it. Another program has a mode and a time more. */
-type PlainPruning = Omit<PruningInput, "mode"> & { mode?: PruningInput["mode"] | "cache-ttl"; ttl?: string | number };
+type PlainPruning = PruningInput & { ttl?: string | number };
 
 interface PlainAgent {
   contextPruning?: PlainPruning;
@@ -123,7 +123,7 @@ function fromAgent(agent: PlainAgent | undefined): PolicyInput {
 
 function toPruning({ mode, ttl, ...plain }: PlainPruning): PruningInput {
   const cacheTtlMs = ttl === undefined ? undefined : readTtl(ttl);
-  return definedOnly({ cacheTtlMs, mode: mode === "cache-ttl" ? "adaptive" : mode, ...plain }) as PruningInput;
+  return definedOnly({ cacheTtlMs, mode, ...plain }) as PruningInput;
 }
 
 function toModels({ providers = {} }: NonNullable<Plain["models"]>): ModelWindow[] {

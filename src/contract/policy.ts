@@ -60,7 +60,8 @@ export type PruningPreset = "spillway" | "openclaw";
 export interface PruningPolicy {
   /** The preset that the rest began with. */
   preset: PruningPreset;
-  mode: "adaptive" | "aggressive" | "off";
+  /** `cache-ttl` is `adaptive` in requests whose prompt cache is cold, for those who prune each request by itself. */
+  mode: "adaptive" | "aggressive" | "cache-ttl" | "off";
   keepLastAssistants: number;
   softTrimRatio: number;
   hardClearRatio: number;

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../test/token-samples.ts";
 import type { PruningInput } from "../contract/policy.ts";
 import { createSpillway } from "../index.ts";
+import { resolvePolicy } from "../stages/policy/resolve-policy.ts";
 import { memoryStore } from "../storage/stores/memory.ts";
 
 // OpenClaw's published rules of session pruning, written out from their description: nothing of ours is used. Before each
@@ -192,5 +193,60 @@ describe("pruning.preset openclaw", () => {
       if (expected !== messages && expected.some((message, at) => message !== messages[at])) cut++;
     }
     expect(cut).toBeGreaterThan(500);
+  });
+
+  describe("mode cache-ttl", () => {
+    const result = (at: number): Message[] => [
+      { role: "assistant", content: [{ type: "toolCall", name: "exec", arguments: {} }] },
+      {
+        role: "toolResult",
+        toolCallId: `c${at}`,
+        toolName: "exec",
+        content: [{ type: "text", text: "x".repeat(9000) }],
+      },
+    ];
+    const session = (turns: number): Message[] => [
+      { role: "user", content: "go" },
+      ...Array.from({ length: turns }, (_, at) => result(at)).flat(),
+    ];
+    const MINUTE = 60_000;
+
+    async function ask(minutes: number[], pruning: PruningInput) {
+      let nowMs = 0;
+      const spillway = await createSpillway({ store: memoryStore(), ledger: null, env: {}, now: () => nowMs });
+      const found: [isPruned: boolean, why: string][] = [];
+      for (const [at, minute] of minutes.entries()) {
+        nowMs = minute * MINUTE;
+        const messages = session(10 + at);
+        const options = { wire: "pi", window: 30_000, pruning: { preset: "openclaw" as const, ...pruning } };
+        const { messages: sent, report } = await spillway.prepare(messages, options);
+        const expected = sent === messages ? messages : reference(messages, DEFAULTS, 30_000);
+        expect(sent).toEqual(expected);
+        found.push([sent !== messages, report.why]);
+      }
+      return found;
+    }
+
+    it("prunes once the last request is as long ago as the ttl, as adaptive would, and then not until it is again", async () => {
+      const found = await ask([0, 1, 6, 6.5, 11.4, 17], { mode: "cache-ttl" });
+      expect(found.map(([isPruned]) => isPruned)).toEqual([false, false, true, false, false, true]);
+      expect(found[0]?.[1]).toBe("no earlier request of this conversation is known");
+      expect(found[1]?.[1]).toBe("the last request was 60000 ms ago, within 300000");
+    });
+
+    it("takes the time from cacheTtlMs, and never prunes if that is 0", async () => {
+      const long = await ask([0, 59, 119], { mode: "cache-ttl", cacheTtlMs: 60 * MINUTE });
+      expect(long.map(([isPruned]) => isPruned)).toEqual([false, false, true]);
+      const never = await ask([0, 900], { mode: "cache-ttl", cacheTtlMs: 0 });
+      expect(never.map(([isPruned]) => isPruned)).toEqual([false, false]);
+    });
+
+    it("is adaptive where forms stay", async () => {
+      const policy = resolvePolicy({ pruning: { mode: "cache-ttl" } });
+      expect(policy.pruning).toMatchObject({ mode: "adaptive", sticky: true });
+      expect(() => resolvePolicy({ pruning: { mode: "cold" as never } })).toThrow(
+        /adaptive, aggressive, cache-ttl or off/,
+      );
+    });
   });
 });

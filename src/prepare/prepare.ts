@@ -171,7 +171,9 @@ class Preparer {
     });
     const { model, agent } = options;
     const isOdd = warnOfOdd(preparation);
-    const plan = pruning.sticky ? await this.#steps(preparation, memory.own) : await this.#eachRequest(preparation);
+    const plan = pruning.sticky
+      ? await this.#steps(preparation, memory.own)
+      : await this.#eachRequest(preparation, memory.own);
     keep();
     const { before, replayed } = plan;
     const report = reportOf(preparation, { wire, window, before, replayed }, plan.plan);
@@ -206,9 +208,7 @@ class Preparer {
       preparation,
     );
     await budgetBatch(conversation, preparation);
-    const nowMs = ports.now();
-    const idleMs = memory.lastMs === null ? null : nowMs - memory.lastMs;
-    memory.lastMs = nowMs;
+    const idleMs = idleTime(memory, ports.now());
     const plan = planSteps(frameOf(preparation), preparation.pruning, {
       idleMs,
       weightFrom: (message) => conversation.weightFrom(message),
@@ -228,7 +228,7 @@ class Preparer {
     return { before, replayed, plan };
   }
 
-  async #eachRequest(preparation: Preparation) {
+  async #eachRequest(preparation: Preparation, memory: Memory) {
     const { conversation, pruning } = preparation;
     // Nothing that pruning did is shown again, only what a provider accepted in place of what it refused.
     showAgain(conversation, { ...pruning, mode: "off" });
@@ -239,7 +239,7 @@ class Preparer {
     if (pruning.estimate !== "chars/4")
       await insureResults(overLimits(conversation, preparation), new Set(), preparation);
     const before = preparation.total;
-    const { cuts, why } = planEachRequest(frameOf(preparation), pruning);
+    const { cuts, why } = planEachRequest(frameOf(preparation), pruning, idleTime(memory, preparation.ports.now()));
     await cutResults(cuts, preparation, false);
     const trigger = { active: cuts.length > 0, why };
     const stateless = { active: false, why: "sticky is false" };
@@ -318,6 +318,13 @@ class RecentConversations {
     this.#bytes -= this.#known.get(key)?.bytes ?? 0;
     this.#known.delete(key);
   }
+}
+
+/** The time since the last request of a conversation, and from now on since this one; null if there was none. */
+function idleTime(memory: Memory, nowMs: number): number | null {
+  const idleMs = memory.lastMs === null ? null : nowMs - memory.lastMs;
+  memory.lastMs = nowMs;
+  return idleMs;
 }
 
 /** Shows each result in the shortest form it was given: cut as it came in any case, pruned while it may be pruned. */

@@ -44,10 +44,12 @@ function completePruning(said: PruningInput, profile: ProfileName): PruningPolic
   const given = { ...presetOf(said.preset), ...definedOnly(said) };
   const number = (value: number | undefined, row: NumberRow, name: string) =>
     checkNumber(value ?? row.default, row, `pruning.${name}`);
-  const mode = profile === "off" ? "off" : (given.mode ?? "adaptive");
-  if (mode !== "adaptive" && mode !== "aggressive" && mode !== "off") {
-    throw bad(`pruning.mode must be adaptive, aggressive or off; got ${describeValue(mode)}`);
+  const asked = profile === "off" ? "off" : (given.mode ?? "adaptive");
+  if (asked !== "adaptive" && asked !== "aggressive" && asked !== "cache-ttl" && asked !== "off") {
+    throw bad(`pruning.mode must be adaptive, aggressive, cache-ttl or off; got ${describeValue(asked)}`);
   }
+  // Steps wait for a cold cache by themselves.
+  const mode = asked === "cache-ttl" && (given.sticky ?? true) ? "adaptive" : asked;
   const placeholder = given.hardClear?.placeholder ?? CLEARED_PLACEHOLDER;
   if (typeof placeholder !== "string" || placeholder.trim() === "") {
     throw bad(`pruning.hardClear.placeholder must be a text that is not blank; got ${describeValue(placeholder)}`);

@@ -242,7 +242,7 @@ describe("bad input", () => {
     [{ tools: { bash: { options: { maxDepth: -1 } } } }, "maxDepth must be a whole number"],
     [{ tools: { ["x".repeat(257)]: {} } }, "a tool's name must have 1 to 256 characters"],
     [{ tools: { bash: null } }, "tools.bash must be an object"],
-    [{ pruning: { mode: "soft" } }, "pruning.mode must be adaptive, aggressive or off"],
+    [{ pruning: { mode: "soft" } }, "pruning.mode must be adaptive, aggressive, cache-ttl or off"],
     [{ pruning: { softTrimRatio: 3 } }, "pruning.softTrimRatio must be a number from 0 to 1; got 3"],
     [{ pruning: { hardClear: { placeholder: " " } } }, "placeholder must be a text that is not blank"],
     [{ contextTokens: 0 }, "contextTokens must be a whole number from 1"],

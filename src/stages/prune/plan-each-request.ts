@@ -15,12 +15,18 @@ export function measureAgainst({ windowTokens }: { windowTokens: number }, { est
     : { capacity: windowTokens, weigh: ({ tokens }: Weight) => tokens };
 }
 
-/** Plans from this request alone, so the next request may be cut elsewhere. */
+/**
+ * Plans from this request alone, so the next request may be cut elsewhere. `idleMs` is the time since the last request; null
+ * if there was none.
+ */
 export function planEachRequest<Item extends PruneItem>(
   frame: PruneFrame<Item>,
   policy: PruningPolicy,
+  idleMs: number | null,
 ): PrunePlan<Item> {
   const { softTrimRatio, hardClearRatio, hardClear, minPrunableToolChars } = policy;
+  const isWarm = policy.mode === "cache-ttl" ? warmCache(policy.cacheTtlMs, idleMs) : null;
+  if (isWarm !== null) return { cuts: [], why: isWarm };
   const { items, why } = selectItems(frame, policy);
   if (why !== null) return { cuts: [], why };
   const left = items.filter(({ step }) => step < STEP.cleared);
@@ -57,4 +63,11 @@ export function planEachRequest<Item extends PruneItem>(
     cuts.set(item, { item, to: "cleared" });
   }
   return { cuts: [...cuts.values()], why: `trimmed, the request is still at ${hardClearRatio} of the window or over` };
+}
+
+/** Says why a prompt cache may still be read, or null if it is cold. */
+function warmCache(cacheTtlMs: number, idleMs: number | null): string | null {
+  if (cacheTtlMs === 0) return "cacheTtlMs is 0";
+  if (idleMs === null) return "no earlier request of this conversation is known";
+  return idleMs < cacheTtlMs ? `the last request was ${idleMs} ms ago, within ${cacheTtlMs}` : null;
 }

@@ -87,15 +87,16 @@ async function pruneTranscript(file: string, flags: PruneFlags): Promise<void> {
   const sizes = `${grouped(report.before.tokens)} -> ${grouped(report.after.tokens)} tokens`;
   const lines = [
     `${counted(pruned.changed, "message")} ${dryRun ? "would be " : ""}lightened: ${sizes}`,
-    ...toldResults(report.results),
+    ...toldResults("results", report.results),
+    ...toldResults("arguments of calls", { insured: 0, batched: 0, ...report.calls }),
     report.why,
     ...toldEnd(pruned),
   ];
   await writeOut(lines.map((line) => `${line}\n`).join(""));
 }
 
-/** Tells how many results were pruned, and how many earlier requests had pruned. The latter count in neither size. */
-function toldResults({ insured, batched, trimmed, cleared, replayed }: PruneReport["results"]): string[] {
+/** Tells how many of them were pruned, and how many earlier requests had pruned. The latter count in neither size. */
+function toldResults(what: string, { insured, batched, trimmed, cleared, replayed }: PruneReport["results"]): string[] {
   const parts = [
     [insured + batched, "cut to their limits"],
     [trimmed, "trimmed"],
@@ -103,7 +104,7 @@ function toldResults({ insured, batched, trimmed, cleared, replayed }: PruneRepo
     [replayed, "as earlier requests showed them"],
   ] as const;
   const told = parts.filter(([count]) => count > 0).map(([count, what]) => `${grouped(count)} ${what}`);
-  return told.length === 0 ? [] : [`results: ${told.join(", ")}`];
+  return told.length === 0 ? [] : [`${what}: ${told.join(", ")}`];
 }
 
 function readMode(text: string): Mode {
