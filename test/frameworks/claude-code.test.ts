@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { type FakeRequest, startFakeProvider } from "../../dist/testing.js";
+import { findAgent } from "./find-agent.ts";
 import { CLI } from "./mcp-clients.ts";
 
-/** The folder it is installed in; `.ci/run` keeps one outside of the clone, since it is a third of a gigabyte. */
-const { SPILLWAY_CLAUDE_CODE: place = "" } = process.env;
-const claude = join(place, "node_modules/@anthropic-ai/claude-code/cli-wrapper.cjs");
-const why = place === "" ? "SPILLWAY_CLAUDE_CODE names no folder" : existsSync(claude) ? "" : `there is no ${claude}`;
+const found = findAgent("@anthropic-ai/claude-code", ["@anthropic-ai/claude-code/cli-wrapper.cjs"]);
+const why = "why" in found ? found.why : "";
 if (why !== "") process.stderr.write(`Claude Code is not tested: ${why}\n`);
+const [claude = ""] = "words" in found ? found.words : [];
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-claude-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -96,8 +96,8 @@ export interface ToolResult {
 /** A file in which an agent keeps the whole of a result. */
 export interface AgentFile {
   path: string;
-  /** The part that stands in the response. The file is only read if it begins or ends with it. */
-  part: string;
+  /** The part that stands in the response, or how many characters it says there are. The file is only read if that is so. */
+  part: string | { chars: number };
   /** The file is only read if it was written at this time or later. */
   sinceMs?: number;
   /** The response with another text in place of the part, and without the path. */

@@ -75,11 +75,13 @@ async function openOwn(path: string): Promise<FileHandle | null> {
 const COMPARED_CHARS = 4096;
 const COMPARED_BYTES = 4 * COMPARED_CHARS;
 
-/** Whether a file begins or ends with a part of an output. Agents trim blanks. */
-async function holds(file: FileHandle, part: string): Promise<boolean> {
+/** Whether a file begins or ends with a part of an output, or can have so many characters. Agents trim blanks. */
+async function holds(file: FileHandle, part: AgentFile["part"]): Promise<boolean> {
+  const { size } = await file.stat();
+  // A character has one to three bytes here: four are counted as two characters.
+  if (typeof part === "object") return part.chars > 0 && size >= part.chars && size <= 3 * part.chars;
   const shown = part.trim();
   if (shown === "") return false;
-  const { size } = await file.stat();
   const read = async (from: number) => {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(COMPARED_BYTES), 0, COMPARED_BYTES, Math.max(0, from));
     return buffer.toString("utf8", 0, bytesRead).trim();

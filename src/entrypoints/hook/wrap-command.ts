@@ -12,7 +12,7 @@ const MAX_STATE_CHARS = 100_000;
 const SCRIPT = `'eval "$1" 2>/dev/null; shift; eval "set --\n$1"'`;
 /** What a rule of an agent could be about among the words that we add. */
 const ADDED =
-  "spillway_state spillway run --quiet --pass-unsaved --tool -- BASH ZSH_NAME bash zsh sh -c eval shift set shopt -p typeset -f alias -L dev null if then else fi -lt";
+  "spillway_state spillway run --quiet --pass-unsaved --tool -- BASH ZSH_NAME bash zsh sh -c eval shift set shopt -p typeset -f alias -L dev null if then else fi -lt command -v";
 
 /**
  * Puts a shell command under `spillway run`, so that every byte of its output is kept; null to leave it as it is. The agent
@@ -22,7 +22,8 @@ export async function wrapCommand({ tool, command, isRuled, answer }: CommandCal
   if (LEFT_ALONE.test(command) || (await isRuled(`${ADDED} ${command}`))) return null;
   const quoted = `'${command.replaceAll("'", `'\\''`)}'`;
   const run = `spillway run --quiet --pass-unsaved --tool ${tool} -- "\${BASH:-\${ZSH_NAME:-sh}}" -c ${SCRIPT} bash "$spillway_state" ${quoted}`;
-  // With more functions than an argument can hold, the command runs as it would have.
-  const wrapped = `spillway_state=${STATE}; if [ \${#spillway_state} -lt ${MAX_STATE_CHARS} ]; then ${run}; else eval ${quoted}; fi`;
+  // If the shell does not find us, or has more functions than an argument can hold, the command runs as it would have.
+  const canRun = `command -v spillway >/dev/null && [ \${#spillway_state} -lt ${MAX_STATE_CHARS} ]`;
+  const wrapped = `spillway_state=${STATE}; if ${canRun}; then ${run}; else eval ${quoted}; fi`;
   return answer(wrapped, NOTE);
 }

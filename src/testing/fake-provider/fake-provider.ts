@@ -53,6 +53,8 @@ export interface FakeCall {
   input: Record<string, unknown>;
   /** If it is left out, an id is made up. */
   id?: string;
+  /** The group that the tool stands in. Only OpenAI's Responses have groups. */
+  namespace?: string;
 }
 
 /** What the model answers. */

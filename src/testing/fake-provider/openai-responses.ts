@@ -79,7 +79,15 @@ type Item =
       role: string;
       content: { type: string; text: string; annotations: unknown[] }[];
     }
-  | { type: "function_call"; id: string; status: string; call_id: string; name: string; arguments: string };
+  | {
+      type: "function_call";
+      id: string;
+      status: string;
+      call_id: string;
+      name: string;
+      namespace?: string;
+      arguments: string;
+    };
 
 function itemsOf({ text, calls = [] }: FakeReply, { index }: Turn): Item[] {
   const message = (words: string): Item => ({
@@ -92,12 +100,13 @@ function itemsOf({ text, calls = [] }: FakeReply, { index }: Turn): Item[] {
   return [
     ...(text === undefined || text === "" ? [] : [message(text)]),
     ...calls.map(
-      ({ id, tool, input }, place): Item => ({
+      ({ id, tool, input, namespace }, place): Item => ({
         type: "function_call",
         id: `fc_fake_${index}_${place}`,
         status: "completed",
         call_id: id ?? `call_fake_${index}_${place}`,
         name: tool,
+        ...(namespace !== undefined && { namespace }),
         arguments: JSON.stringify(input),
       }),
     ),

@@ -39,6 +39,11 @@ test.each(["bash", "zsh"].filter(hasShell))(
   },
 );
 
+test("a shell that does not find spillway runs the command as it is", async () => {
+  const wrapped = (await before({ command: "echo hi; exit 3" }))?.hookSpecificOutput.updatedInput.command ?? "";
+  expect(ran(`unset -f spillway; PATH=/nowhere\n${wrapped}`)).toBe("hi\n[3]");
+});
+
 test("with more functions than an argument holds a command runs as it is", async () => {
   const wrapped = (await before({ command: "big | wc -c" }))?.hookSpecificOutput.updatedInput.command ?? "";
   const start = `big() { echo ${"x".repeat(150_000)}; }\nspillway() { echo never; }`;

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Agent, AgentFile, CommandCall, ToolResult } from "../agent.ts";
-import { madeBy, textOf } from "../read-event.ts";
+import { madeBy, startOf, textOf } from "../read-event.ts";
 
 /** Tools whose results can be large. For the others a start of Node after each call would be a waste. */
 const MATCHER = "Bash|Read|Grep|Glob|WebFetch|WebSearch|Task|Agent|TaskOutput|ReadMcpResourceTool|mcp__.*";
@@ -89,11 +89,13 @@ function readCommand({
 
 interface AfterTool {
   session_id?: unknown;
+  transcript_path?: unknown;
   tool_name?: unknown;
   cwd?: unknown;
   tool_input?: unknown;
   tool_response?: unknown;
   tool_use_id?: unknown;
+  duration_ms?: unknown;
 }
 
 function readResult(event: AfterTool): ToolResult {
@@ -106,7 +108,7 @@ function readResult(event: AfterTool): ToolResult {
     call: textOf(call),
     made: madeBy(args, cwd),
     response: tool_response,
-    whole: readWhole(tool_response),
+    whole: typeof tool_response === "string" ? savedResult(tool_response, event) : readWhole(tool_response),
     // Lines of a file are counted on from here.
     isNumbered: typeof file?.startLine === "number",
     answer: (updatedToolOutput) => ({ hookSpecificOutput: { hookEventName: "PostToolUse", updatedToolOutput } }),
@@ -120,4 +122,19 @@ function readWhole(response: unknown): AgentFile | undefined {
   const { stdout: part } = rest;
   if (typeof path !== "string" || typeof part !== "string") return undefined;
   return { path, part, put: (stdout) => ({ ...rest, stdout }) };
+}
+
+/** What Claude Code says in place of an MCP result that it finds too long. */
+const SAVED =
+  /^Error: result \(([\d,]+) characters across [\d,]+ lines\) exceeds maximum allowed tokens\. Output has been saved to (.+\.txt)\.\n/;
+
+/** The file of such a result. Its folder is that of the session, which a field names: the text only tells which file of it. */
+function savedResult(text: string, { transcript_path: transcript, duration_ms }: AfterTool): AgentFile | undefined {
+  const [, chars = "", said = ""] = SAVED.exec(text) ?? [];
+  const name = basename(said);
+  if (typeof transcript !== "string" || !/^mcp-[\w.-]+-\d{13}\.txt$/.test(name)) return undefined;
+  const path = join(transcript.replace(/\.jsonl$/, ""), "tool-results", name);
+  if (path !== said) return undefined;
+  const count = Number(chars.replaceAll(",", ""));
+  return { path, part: { chars: count }, sinceMs: startOf(undefined, duration_ms, 60_000), put: (whole) => whole };
 }

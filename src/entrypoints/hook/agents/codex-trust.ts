@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createInterface } from "node:readline";
 import { isRecord } from "../../../values.ts";
 import type { Afterwards } from "../agent.ts";
@@ -86,4 +86,12 @@ function readAnswer(line: string): ListedHook[] | null {
       if (typeof key !== "string" || typeof command !== "string" || typeof hash !== "string") return [];
       return [{ key, command, hash, isTrusted: trustStatus === "trusted" }];
     });
+}
+
+/** Says so if the login shell, in which Codex runs commands, does not find us. */
+export function findInLoginShell(): string | undefined {
+  const shell = process.env.SHELL || "bash";
+  const { status } = spawnSync(shell, ["-lc", "command -v spillway"], { stdio: "ignore", timeout: TIMEOUT_MS });
+  if (status === 0) return undefined;
+  return `"spillway" is not on the PATH of your login shell, in which Codex runs commands: they cannot be wrapped there, and the model cannot call "spillway recall". Put its folder into PATH in the file that the shell reads at login, such as ~/.profile`;
 }

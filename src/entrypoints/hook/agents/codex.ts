@@ -28,8 +28,10 @@ Codex asks for no approval and no rule forbids or prompts.`,
   }),
 
   async afterwards(hookFile, isRemoved) {
-    const { trustHooks } = await import("./codex-trust.ts");
-    return trustHooks(hookFile, join(home(), "config.toml"), isRemoved);
+    const { findInLoginShell, trustHooks } = await import("./codex-trust.ts");
+    const trust = await trustHooks(hookFile, join(home(), "config.toml"), isRemoved);
+    const notes = [trust.note, isRemoved ? undefined : findInLoginShell()].filter((note) => note !== undefined);
+    return { ...trust, ...(notes.length > 0 && { note: notes.join(". ") }) };
   },
 
   mcpFiles: (whose) => [{ path: join(codex.folder(whose), "config.toml"), format: "toml", at: [["mcp_servers"]] }],

@@ -53,8 +53,8 @@ files and MCP tools. A failed command's result cannot be replaced: ours is added
 
 /** How a text begins of which Qwen Code shows a part. What its shell gives begins with the command. */
 const CUT = /^Tool output was too large and has been truncated\.\nThe full output has been saved to: (.+)\n/;
-/** Stands in it between the beginning and the end of the output. */
-const GAP = "... [CONTENT TRUNCATED] ...";
+/** Stands in it between the beginning and the end of the output; the dots say that a line was cut. */
+const GAP = /^[^]*\n\.\.\. \[CONTENT TRUNCATED\] \.\.\.\n---\n\n(?:\.\.\.)?/;
 
 /** The file that the text names, if its name is one that Qwen Code gives. */
 function fileOf(text: string, sinceMs: number): AgentFile | undefined {
@@ -62,6 +62,6 @@ function fileOf(text: string, sinceMs: number): AgentFile | undefined {
   const folder = join(process.env.QWEN_RUNTIME_DIR || home(), "tmp/");
   const name = path.startsWith(folder) ? path.slice(folder.length) : "";
   if (!/^[0-9a-f]{64}\/[\w-]+_[0-9a-f]{12}\.output$/.test(name)) return undefined;
-  const at = text.lastIndexOf(GAP);
-  return at < 0 ? undefined : { path, part: text.slice(at + GAP.length), sinceMs, put: (whole) => whole };
+  const part = text.replace(GAP, "");
+  return part === text ? undefined : { path, part, sinceMs, put: (whole) => whole };
 }

@@ -1,0 +1,2 @@
+export const ERROR_LINE: string;
+export function buildOutput(): string;
