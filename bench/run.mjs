@@ -1,6 +1,7 @@
 import { benchArtifacts } from "./artifacts.mjs";
 import { benchClamp } from "./clamp.mjs";
 import { runBenches } from "./entry.mjs";
+import { benchFetch } from "./fetch.mjs";
 import { benchMcp } from "./mcp.mjs";
 import { benchPrepare } from "./prepare.mjs";
 import { benchRefusals } from "./refusals.mjs";
@@ -15,6 +16,7 @@ await runBenches([
   benchStartUp,
   benchMcp,
   benchPrepare,
+  benchFetch,
   benchRefusals,
   benchReplay,
   benchClamp,

@@ -11,6 +11,11 @@ const PRINTS: Record<string, RegExp[]> = {
     /\[lines 1-3 of \d+\]/,
     /outside the folders/,
   ],
+  "fetch.mjs": [
+    /Let me look\. The entry is there\./,
+    /the client saw 0 calls/,
+    /got \d+ tokens: refused \(window\)\n(?:the provider got \d+ tokens: 200\n){2}$/,
+  ],
   "claude-code-hook.mjs": [/spillway recall \w{12} --lines/, /the hook printed 0 characters/],
 };
 

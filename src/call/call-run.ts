@@ -34,8 +34,9 @@ export class CallRun<Message> {
   readonly #options: CallOptions;
   readonly #scale: CallScale;
   readonly #window: ResolvedWindow;
-  readonly #stop = new AbortController();
-  readonly #signal: AbortSignal;
+  /** Ends a recovery that takes too long. There is none before the first refusal, and none is made: it costs. */
+  #stop: AbortController | null = null;
+  #signal: AbortSignal;
   readonly #taken: TakenRung[] = [];
   readonly #compactions = { count: 0 };
   /** How messages of drafts were made from given ones. */
@@ -53,7 +54,7 @@ export class CallRun<Message> {
     this.#options = options;
     this.#scale = new CallScale(counters, options.systemAndTools ?? options.beside);
     this.#window = resolveWindow(ports.policy, options);
-    this.#signal = eitherSignal(options.signal, this.#stop.signal);
+    this.#signal = options.signal ?? new AbortController().signal;
   }
 
   run<Reply>(send: Send<Message, Reply>): Promise<Reply> {
@@ -61,7 +62,6 @@ export class CallRun<Message> {
   }
 
   async #send<Reply>(send: Send<Message, Reply>): Promise<Reply> {
-    const signal = this.#signal;
     const { rungs, maxSends } = ladderOf(this.#options.ladder ?? "default");
     const prepared = await this.#prepare();
     let { messages } = prepared;
@@ -75,11 +75,11 @@ export class CallRun<Message> {
     for (let sends = 1; ; sends++) {
       let outcome: Outcome<Reply>;
       try {
-        outcome = await attemptSend(send, messages as Message[], { signal, attempt: sends }, () =>
+        outcome = await attemptSend(send, messages as Message[], { signal: this.#signal, attempt: sends }, () =>
           this.#classifying(drafted()),
         );
       } catch (error) {
-        const isOver = this.#isLate() || (silent !== null && !signal.aborted);
+        const isOver = this.#isLate() || (silent !== null && !this.#signal.aborted);
         if (last === null || !isOver) throw error;
         return this.#fail(silent ?? last, draft as Draft, before, sends, messageOf(error));
       }
@@ -100,13 +100,13 @@ export class CallRun<Message> {
       this.#startDeadline();
       let next: Draft | null;
       try {
-        draft = await untilAborted(this.#scale.recount(draft, outcome.verdict), signal);
+        draft = await untilAborted(this.#scale.recount(draft, outcome.verdict), this.#signal);
         if (sends === 1) before = draft.total;
         await this.#tell("overflow-detected", { ...aboutVerdict(outcome.verdict), attempt: sends, ...sizeOf(draft) });
         if (sends >= maxSends) return this.#fail(refused, draft, before, sends, `it was sent ${sends} times`);
         next = await this.#reduce(draft, outcome.verdict, sends - 1, rungs);
       } catch (error) {
-        if (signal.aborted && !this.#isLate()) throw error;
+        if (this.#signal.aborted && !this.#isLate()) throw error;
         return this.#fail(refused, draft, before, sends, messageOf(error));
       }
       if (next === null) return this.#fail(refused, draft, before, sends, "nothing more could be taken away");
@@ -312,12 +312,15 @@ export class CallRun<Message> {
   }
 
   #startDeadline(): void {
-    if (this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => this.#stop.abort(LATE), this.#deadlineMs);
+    if (this.#stop !== null) return;
+    const stop = new AbortController();
+    this.#stop = stop;
+    this.#signal = eitherSignal(this.#options.signal, stop.signal);
+    this.#timer = setTimeout(() => stop.abort(LATE), this.#deadlineMs);
   }
 
   #isLate(): boolean {
-    return this.#stop.signal.reason === LATE;
+    return this.#stop?.signal.reason === LATE;
   }
 
   #tell(kind: EventKind, more: Record<string, unknown>): Promise<void> {

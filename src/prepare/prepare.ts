@@ -80,11 +80,10 @@ function settle(policy: Policy, options: PrepareOptions): { window: ResolvedWind
   const { window } = options;
   if (window !== undefined && !(Number.isFinite(window) && window >= 1))
     throw new SpillwayError("bad-input", `window must be a number of tokens, 1 or more; got ${String(window)}`);
+  const resolved = resolveWindow(policy, options);
+  if (options.pruning === undefined) return { window: resolved, pruning: policy.pruning };
   const given = mergeInputs({ pruning: policy.pruning as PruningInput }, { pruning: options.pruning });
-  return {
-    window: resolveWindow(policy, options),
-    pruning: options.pruning === undefined ? policy.pruning : resolvePruning(given.pruning, policy.profile),
-  };
+  return { window: resolved, pruning: resolvePruning(given.pruning, policy.profile) };
 }
 
 /** Options of a request that `call` may send. */

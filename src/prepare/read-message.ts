@@ -56,10 +56,19 @@ interface Known {
   wire: Wire;
 }
 
+/** Texts of forms whose weight is remembered: so many of up to so many characters. */
+const MAX_KNOWN = 1000;
+const KNOWN_CHARS = 300;
+
+function plain({ chars, tokens, bytes }: Weight): Weight {
+  return { chars, tokens, bytes };
+}
+
 /** Reads messages, each object once. */
 export class MessageReader {
   readonly #count: (text: string) => number;
   readonly #known = new WeakMap<object, Known>();
+  readonly #weights = new Map<string, Weight>();
   readonly #frozen = new WeakMap<object, Weight>();
 
   constructor(counter: TokenCounter) {
@@ -79,9 +88,12 @@ export class MessageReader {
 
   /** The text of a form of a result, or of a call's long strings. */
   weigh(texts: readonly string[], long?: WireLong): Weight {
-    const weight = long === undefined ? weighText(joinTexts(texts), this.#count) : weighTexts(texts, long, this.#count);
-    const { chars, tokens, bytes } = weight;
-    return { chars, tokens, bytes };
+    if (long !== undefined) return plain(weighTexts(texts, long, this.#count));
+    const text = joinTexts(texts);
+    const weight = this.#weights.get(text) ?? plain(weighText(text, this.#count));
+    // The lines of ours that stand for a result come in every request.
+    if (text.length <= KNOWN_CHARS && this.#weights.size < MAX_KNOWN) this.#weights.set(text, weight);
+    return weight;
   }
 
   /** What is sent besides the messages. A frozen object is weighed once. */
