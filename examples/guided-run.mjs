@@ -1,4 +1,4 @@
-// `npm start`: sends a real large output through and shows what a model would see of it, and the receipt.
+// Sends a real large output through and shows what a model would see of it, and the receipt.
 import { spawn } from "node:child_process";
 import { createSpillway } from "spillway";
 

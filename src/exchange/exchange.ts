@@ -52,7 +52,11 @@ export interface ExchangeOptions
     | "provider"
     | "rules"
     | "deadlineMs"
+    | "agent"
+    | "records"
   > {
+  /** Names the session of a conversation that nobody names, by the first words of its user. */
+  nameSession?: ((firstText: string) => string) | undefined;
   /**
    * Adds our recall and search to requests that offer tools, and answers them here, so that a model can read what a marker
    * names although its client has no such tool.
@@ -161,11 +165,12 @@ class Exchanges {
   ): Promise<Exchanged<R>> {
     const { shape } = endpoint;
     const sending = new Sending(body, endpoint, request.body, send);
+    const { nameSession: _name, ...asCall } = options;
     const about = this.#about(request, options, { endpoint, body });
-    const toModel = { endpoint, model: about.model ?? null, session: about.session };
+    const toModel = { endpoint, model: about.model ?? null, session: about.session, agent: options.agent };
     try {
       const { answer, usage } = await this.#ports.call(body.messages, sending.send, {
-        ...options,
+        ...asCall,
         ...about,
         wire: shape.wire,
         // Nobody can shorten here what the provider holds.
@@ -188,13 +193,14 @@ class Exchanges {
 
   #about(
     { headers, signal }: ExchangeRequest,
-    { session }: ExchangeOptions,
+    { session, nameSession }: ExchangeOptions,
     { endpoint, body }: Pick<Asked, "endpoint" | "body">,
   ) {
+    const named = headers.get("x-spillway-session")?.trim() || session;
     const { model = endpoint.model } = body.about;
     const answerTokens = endpoint.shape.answerTokens(body.about);
     return {
-      session: headers.get("x-spillway-session")?.trim() || session,
+      session: named ?? nameSession?.(firstText(endpoint, body)),
       model: typeof model === "string" ? model : undefined,
       systemAndTools: body.beside,
       answerTokens: typeof answerTokens === "number" && answerTokens >= 0 ? answerTokens : undefined,
@@ -206,14 +212,15 @@ class Exchanges {
   /** Hands an answer on, and records what it cost. */
   #tapped<R extends ExchangeResponse>(
     answer: Answer<R>,
-    about: { endpoint: Endpoint; model: string | null; session?: string | undefined },
+    about: { endpoint: Endpoint; model: string | null; session?: string | undefined; agent?: string | undefined },
     sends: number,
     known?: AnswerUsage,
   ): Exchanged<R> {
-    const { endpoint, model, session = null } = about;
+    const { endpoint, model, session = null, agent } = about;
     if (!answer.isOk || endpoint.asks === "count") return handedOn(answer);
     const record = (usage: AnswerUsage) => {
-      const more = { wire: endpoint.shape.wire, model, sends, isStreamed: answer.form === "events", ...usage };
+      const to = { wire: endpoint.shape.wire, model, ...(agent !== undefined && { agent }) };
+      const more = { ...to, sends, isStreamed: answer.form === "events", ...usage };
       const none = { tool: null, call: null, artifact: null, receipt: null };
       const atMs = this.#ports.now();
       void this.#ports.recorder.event({ kind: "request-answered", atMs, session, ...none, more }).catch(() => {});
@@ -227,6 +234,16 @@ class Exchanges {
 interface Asked {
   endpoint: Endpoint;
   body: ExchangeBody;
+}
+
+/** The first words of a user. */
+function firstText({ shape }: Endpoint, { messages }: ExchangeBody): string {
+  const wire = wireNamed(shape.wire);
+  for (const message of messages) {
+    const { role, text } = wire?.read(message) ?? {};
+    if (role === "user" && text) return text;
+  }
+  return "";
 }
 
 /** The rungs that change only new results. */

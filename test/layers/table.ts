@@ -207,7 +207,7 @@ export const LAYERS: Layer[] = [
     level: 8,
     rooms: ["cli"],
     may: [...GROUND, ...FIRST, ...CLAMP, ...PLANS, ...RECOVER, ...MEETING, ...ENTRIES],
-    onUse: LOADED,
+    onUse: [...LOADED, "testing"],
     node: true,
     packages: "any",
     note: "a command, so it starts fast",

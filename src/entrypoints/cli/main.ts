@@ -25,6 +25,7 @@ export const COMMANDS: Record<string, () => Promise<(program: Command) => void |
   compact: async () => (await import("./commands/compact.ts")).addCompactCommand,
   replay: async () => (await import("./commands/replay.ts")).addReplayCommand,
   serve: async () => (await import("./commands/serve.ts")).addServeCommand,
+  demo: async () => (await import("./commands/demo.ts")).addDemoCommand,
   mcp: async () => (await import("./commands/mcp.ts")).addMcpCommand,
   hook: async () => (await import("./commands/hook.ts")).addHookCommand,
   tools: async () => (await import("./commands/tools.ts")).addToolsCommand,

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Agent, type Dispatcher } from "undici";
 import { messageOf } from "../../errors.ts";
@@ -76,7 +77,7 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
         metrics.add("spillway_request_bytes_total", { api, as: "sent" }, sent?.length ?? 0);
         return send(sent, signal);
       },
-      options.exchange,
+      { ...options.exchange, ...callerOf(request) },
     );
     metrics.took("spillway_upstream_seconds", { api }, waitedMs / 1000);
     metrics.took("spillway_own_seconds", { api }, (performance.now() - startedMs - waitedMs) / 1000);
@@ -101,6 +102,19 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
     },
     stop: () => agent.destroy(),
   };
+}
+
+/**
+ * What is known of a caller: the program, by what it says of itself, and a session by how the conversation begins. Its tools
+ * run elsewhere, so all of their results are recorded here.
+ */
+function callerOf({ headers }: IncomingMessage): ExchangeOptions {
+  const [, agent] = /^([\w.-]{1,64})/.exec(headers["user-agent"] ?? "") ?? [];
+  const nameSession = (firstText: string) => {
+    const hash = createHash("sha256").update(firstText).digest("hex").slice(0, 10);
+    return `${agent ?? "agent"}-${hash}`;
+  };
+  return { agent, nameSession, records: "all" };
 }
 
 /** These are about one connection, not about the request. */

@@ -19,6 +19,7 @@ interface ServeFlags extends PolicyFlags, PlaceFlags {
   openai: string;
   gemini: string;
   allowUpstream: string[];
+  addRecallTool?: boolean;
   redact: boolean;
 }
 
@@ -35,6 +36,7 @@ export function addServeCommand(program: Command): void {
     .option("--openai <address>", "where OpenAI's API is, or one like it, with its /v1", PUBLIC_UPSTREAMS.openai)
     .option("--gemini <address>", "where Gemini's API is", PUBLIC_UPSTREAMS.gemini)
     .option("--allow-upstream <address...>", "addresses that a request may name in x-spillway-upstream", [])
+    .option("--add-recall-tool", "add recall and search to requests that offer tools, and answer them here")
     .option("--no-redact", "save secrets as they are");
   addPlaceFlag(addPolicyFlags(command))
     .addHelpText(
@@ -65,7 +67,8 @@ async function serve(flags: ServeFlags): Promise<void> {
     const spillway = await createSpillway({ ...userOptions, store, ledger, policy, env: {}, reader });
     const { startServe } = await import("../../serve/start-serve.ts");
     const { host, port, hostName: hostNames, anthropic, openai, gemini, allowUpstream: allowed } = flags;
-    const gateway = { upstreams: { anthropic, openai, gemini }, allowed };
+    const { addRecallTool } = flags;
+    const gateway = { upstreams: { anthropic, openai, gemini }, allowed, exchange: { addRecallTool } };
     const shared = { spillway, scope: SCOPE, policy, version: VERSION, tokens, hostNames, gateway };
     const server = await startServe({ ...shared, host, port, warn: tell });
     await writeOut(greeting(server.url));
@@ -75,7 +78,8 @@ async function serve(flags: ServeFlags): Promise<void> {
   }
 }
 
-function greeting(url: string): string {
+/** What to set for an agent. */
+export function greeting(url: string): string {
   return `Spillway ${VERSION} listens at ${url}. For your agent, set the one that it reads:
   export ANTHROPIC_BASE_URL=${url}
   export OPENAI_BASE_URL=${url}/v1
@@ -85,7 +89,7 @@ What happened, and the whole outputs: ${url}/api/openapi.json
 }
 
 /** Waits for a signal, then for the answers that have begun. A second signal ends them. */
-function untilStopped(stop: (how?: { now: boolean }) => Promise<void>): Promise<void> {
+export function untilStopped(stop: (how?: { now: boolean }) => Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     let isStopping = false;
     const onSignal = () => {
@@ -126,7 +130,8 @@ function isRole(word: string): word is Role {
   return (ROLES as readonly string[]).includes(word);
 }
 
-function readPort(text: string): number {
+/** Reads a port. */
+export function readPort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new InvalidArgumentError("--port takes a number from 0 to 65535.");
 }

@@ -1,0 +1,175 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+const CLI = new URL("../dist/cli.cjs", import.meta.url).pathname;
+let folder: string;
+const running: ChildProcess[] = [];
+const stops: (() => Promise<unknown>)[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "spillway-serve-"));
+});
+afterEach(async () => {
+  for (const child of running.splice(0)) child.kill("SIGKILL");
+  for (const stop of stops.splice(0)) await stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const env = (more = {}) => ({ PATH: process.env["PATH"], HOME: folder, SPILLWAY_DIR: join(folder, "place"), ...more });
+
+/** Starts `spillway serve` and waits until it says where it is. */
+async function serve(args: string[], more = {}): Promise<{ url: string; child: ChildProcess; exit: Promise<unknown> }> {
+  const child = spawn(process.execPath, [CLI, "serve", "--port", "0", ...args], { cwd: folder, env: env(more) });
+  running.push(child);
+  const exit = new Promise((resolve) => child.once("exit", (code, signal) => resolve(signal ?? code)));
+  let said = "";
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on("data", (chunk) => {
+      said += chunk;
+      const [, found] = /listens at (\S+)\. [^]*openapi\.json\n/.exec(said) ?? [];
+      if (found) resolve(found);
+    });
+    child.stderr.on("data", (chunk) => (said += chunk));
+    child.once("exit", () => reject(new Error(said)));
+  });
+  for (const line of [
+    `ANTHROPIC_BASE_URL=${url}\n`,
+    `OPENAI_BASE_URL=${url}/v1\n`,
+    `GOOGLE_GEMINI_BASE_URL=${url}\n`,
+  ]) {
+    expect(said).toContain(`export ${line}`);
+  }
+  return { url, child, exit };
+}
+
+/** A provider that keeps what it gets. */
+async function provider() {
+  const bodies: { messages: unknown[] }[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    bodies.push(JSON.parse(Buffer.concat(chunks).toString()));
+    response.writeHead(200, { "content-type": "application/json" }).end("{}");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  stops.push(
+    () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      }),
+  );
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, bodies };
+}
+
+const turn = (at: number, chars: number) => [
+  { role: "assistant", content: [{ type: "tool_use", id: `t${at}`, name: "lookup", input: { at } }] },
+  { role: "user", content: [{ type: "tool_result", tool_use_id: `t${at}`, content: `word${at} `.repeat(chars / 7) }] },
+];
+const messages = (turns: number) => [
+  { role: "user", content: "go" },
+  ...Array.from({ length: turns }, (_, at) => turn(at, 28_000)).flat(),
+];
+const post = (url: string, body: unknown) =>
+  fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+
+describe("spillway serve", () => {
+  it("killed and started again amid a conversation shows the same, and has all that it kept", async () => {
+    const upstream = await provider();
+    const config = join(folder, "spillway.yaml");
+    writeFileSync(config, "context_tokens: 60000\n");
+    const args = ["--anthropic", upstream.url, "--config", config];
+    const first = await serve(args);
+    for (const turns of [8, 9])
+      expect((await post(`${first.url}/v1/messages`, { messages: messages(turns) })).status).toBe(200);
+    first.child.kill("SIGKILL");
+    await first.exit;
+    const second = await serve(args);
+    await post(`${second.url}/v1/messages`, { messages: messages(9) });
+    const [, before = "", again] = upstream.bodies.map((body) => JSON.stringify(body.messages));
+    expect(before).toContain("[Old tool result content cleared]");
+    expect(again === before).toBe(true);
+    const { items } = (await (await fetch(`${second.url}/api/artifacts`)).json()) as {
+      items: { id: string; command: string }[];
+    };
+    expect(items.length).toBeGreaterThan(0);
+    const [one] = items;
+    const content = await (await fetch(`${second.url}/api/artifacts/${one?.id}/content`)).text();
+    expect(content).toBe(`word${JSON.parse(one?.command ?? "").at} `.repeat(4000));
+  });
+
+  it("ends on SIGTERM once its answers are done", async () => {
+    let finish: (() => void) | undefined;
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write('data: {"type":"content_block_delta"}\n\n');
+      finish = () => response.end("data: end\n\n");
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    stops.push(() => new Promise((resolve) => server.close(resolve)));
+    const { url, child, exit } = await serve([
+      "--anthropic",
+      `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ]);
+    const response = await post(`${url}/v1/messages`, { messages: [{ role: "user", content: "hi" }] });
+    child.kill("SIGTERM");
+    await new Promise((resolve) => child.stderr?.once("data", resolve));
+    finish?.();
+    expect(await response.text()).toContain("data: end");
+    expect(await exit).toBe(0);
+  });
+
+  it("with a token nobody reads without it, and it stands in no output", async () => {
+    writeFileSync(join(folder, "tokens"), "# for the page\nread 0123456789abcdef-read\n");
+    const { url } = await serve(["--tokens", "tokens"], { SPILLWAY_TOKEN: "0123456789abcdef-admin" });
+    const status = async (token?: string) =>
+      (await fetch(`${url}/api/events`, token ? { headers: { authorization: `Bearer ${token}` } } : {})).status;
+    expect(await Promise.all([status(), status("0123456789abcdef-read"), status("0123456789abcdef-admin")])).toEqual([
+      401, 200, 200,
+    ]);
+  });
+
+  it.each([
+    [["--host", "0.0.0.0"], "so a token is needed"],
+    [["--openai", "api.example.com"], "the upstream of openai must be an address"],
+    [["--allow-upstream", "http://u:p@x"], "an allowed upstream must be an address"],
+    [["--tokens", "bad"], 'bad:2: expected "ROLE TOKEN"'],
+    [["--tokens", "nowhere"], "--tokens nowhere cannot be read"],
+    [["--port", "70000"], "--port takes a number from 0 to 65535"],
+  ])("%j is a mistake", (args, message) => {
+    writeFileSync(join(folder, "bad"), "\nsomething secret here\n");
+    const { status, stderr } = spawnSync(process.execPath, [CLI, "serve", ...args], {
+      cwd: folder,
+      env: env(),
+      encoding: "utf8",
+      timeout: 30_000,
+    });
+    expect([status, stderr]).toEqual([2, expect.stringContaining(message)]);
+    expect(stderr).not.toContain("secret");
+  });
+});
+
+it("spillway demo plays all of it offline, keeps nothing and ends", () => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, "demo"], {
+    cwd: folder,
+    env: env(),
+    encoding: "utf8",
+    timeout: 60_000,
+  });
+  expect([status, stderr]).toEqual([0, ""]);
+  for (const kind of [
+    "output-clamped",
+    "request-pruned",
+    "overflow-detected",
+    "overflow-recovered",
+    "artifact-recalled",
+  ]) {
+    expect(stdout).toContain(kind);
+  }
+  expect(stdout).toContain("the model says: src/parser.ts:88");
+  expect(stdout).toMatch(/1 refused for size, all recovered/);
+});
