@@ -31,6 +31,8 @@ const library = {
     "adapters/openai-agents": "src/entrypoints/adapters/openai-agents.ts",
     "adapters/mastra": "src/entrypoints/adapters/mastra.ts",
     "adapters/pi": "src/entrypoints/adapters/pi.ts",
+    "adapters/anthropic": "src/entrypoints/adapters/anthropic.ts",
+    "adapters/claude-agent-sdk": "src/entrypoints/hook/claude-agent-sdk.ts",
     tools: "src/entrypoints/tools/index.ts",
     testing: "src/testing/index.ts",
     wire: "src/wire/index.ts",

@@ -303,6 +303,8 @@ describe("exports", () => {
     );
     expect(names.toSorted().join("\n")).toMatchInlineSnapshot(`
       "adapters/ai: spillwayMiddleware, type AiMiddleware, type AiMiddlewareOptions
+      adapters/anthropic: contextManagement, spillwayMiddleware, type AnthropicMiddleware, type AnthropicMiddlewareOptions, type ContextManagement
+      adapters/claude-agent-sdk: spillwayHooks, type ClaudeHooks, type ClaudeHooksOptions
       adapters/langchain: spillwayMiddleware, type LangChainMiddleware, type LangChainMiddlewareOptions
       adapters/mastra: spillwayProcessor, type MastraProcessor, type MastraProcessorOptions
       adapters/openai-agents: type AgentsModelOptions, wrapModel

@@ -261,7 +261,7 @@ export function testAdapter(adapter: AdapterUnderTest, { describe, it }: Runner)
 
     may("stream", "streams an answer in the same pieces", async () => {
       const { without, withUs } = await both((spillway) => {
-        const script = scripted({ calls: [call("c1", "long")] }, { text: "one two three four" });
+        const script = scripted({ calls: [call("c1", "long")] }, { text: "one two three four ".repeat(60) });
         const tools = [tool("long", async () => lines("line"))];
         return { run: { ...plain, spillway, tools, model: script.model, stream: true }, script };
       });
