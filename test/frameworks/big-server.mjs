@@ -14,9 +14,8 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
   if (params.name === "garbage")
     process.stdout.write('this is no message\n{"jsonrpc":"2.0","id":"nobody","result":{}}\n');
   const count = params.arguments?.lines ?? 1;
-  const text = Array.from({ length: count }, (_, i) => `line ${i + 1} of a log with words of ordinary length\n`).join(
-    "",
-  );
+  let text = "";
+  for (let line = 1; line <= count; line++) text += `line ${line} of a log with words of ordinary length\n`;
   return { content: [{ type: "text", text }], structuredContent: { count } };
 });
 await server.connect(new StdioServerTransport());

@@ -123,13 +123,13 @@ test("the inspector's command line sees the tools and a clamped result", () => {
   expect(content[0].text.length).toBeLessThanOrEqual(51_200);
 });
 
-test("results of 20 and 100 MB pass, clamped, in bounded memory", async () => {
+test("results of 20 and 200 MB pass, clamped, in bounded memory", async () => {
   client = await connect("v1", { args: proxied(BIG) });
   const peakMb = () =>
     Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${client?.pid}/status`, "utf8"))?.[1] ?? Number.NaN) / 1024;
   for (const [lines, mostMb] of [
     [400_000, 250],
-    [2_000_000, 600],
+    [4_000_000, 400],
   ] as const) {
     const { content } = await client.call("log", { lines });
     expect(content[0]?.text.length).toBeLessThanOrEqual(51_200);

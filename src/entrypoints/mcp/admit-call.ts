@@ -17,6 +17,8 @@ export interface Call {
   tool: string;
   names: ToolNames;
   rules: { maxMediaBytes?: number | undefined };
+  /** Of a long text of the result that was cut before. */
+  cut?: Receipt | undefined;
 }
 
 type Result = Record<string, unknown>;
@@ -45,15 +47,16 @@ async function admitResult(call: Call, message: Message, came: unknown): Promise
   if (spillway.resolve(tool).off) return bounded;
   const shown = await admitContent(spillway, about, bounded.content);
   const details = await admitDetails(spillway, { ...about, isUpdate: true }, structuredContent);
-  if (shown === null && details === null) return bounded;
+  if (shown === null && details === null && call.cut === undefined) return bounded;
   const { structuredContent: _, ...rest } = bounded;
   const withContent = { ...rest, ...shown?.output };
   // Some clients show their model this and nothing else, and some show both: what it repeats of the content goes.
   if (structuredContent === undefined || repeats(structuredContent, content)) {
-    return withReceipt(withContent, shown?.receipt);
+    return withReceipt(withContent, shown?.receipt ?? call.cut);
   }
   const kept = details === null ? null : await admitDetails(spillway, about, structuredContent);
-  const told = [shown?.receipt, kept?.receipt].find((receipt) => receipt?.artifact) ?? shown?.receipt ?? kept?.receipt;
+  const told =
+    [shown?.receipt, kept?.receipt].find((receipt) => receipt?.artifact) ?? shown?.receipt ?? kept?.receipt ?? call.cut;
   return withReceipt({ ...withContent, structuredContent: kept === null ? structuredContent : kept.output }, told);
 }
 

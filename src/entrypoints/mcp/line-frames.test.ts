@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { newLineFrames } from "./line-frames.ts";
+import { type Line, newLineFrames } from "./line-frames.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
-const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+const decode = (line: Line) => new TextDecoder().decode(Array.isArray(line) ? Buffer.concat(line) : line);
 
 test("gives every line whole, however the stream was cut", () => {
   fc.assert(
@@ -33,4 +33,14 @@ test("leaves out a line that is too long, says how long it was, and goes on", ()
   const lines = [...frames.add(encode("0123")), ...frames.add(encode("456789ab")), ...frames.add(encode("cd\nnext\n"))];
   expect(lines.map(decode)).toEqual(["next"]);
   expect(told).toEqual([["0123", 14]]);
+});
+
+test("gives a large line in the parts in which it came", () => {
+  const frames = newLineFrames(1e9, () => expect.unreachable());
+  const part = new Uint8Array(5_000_000).fill(97);
+  expect([...frames.add(part), ...frames.add(part)]).toEqual([]);
+  const [line, ...others] = frames.add(encode("\nnext\n"));
+  expect(line).toHaveLength(2);
+  expect((line as Uint8Array[])[0]?.buffer === part.buffer).toBe(true);
+  expect(others.map(decode)).toEqual(["next"]);
 });

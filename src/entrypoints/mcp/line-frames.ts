@@ -3,14 +3,19 @@ import type { Writable } from "node:stream";
 /** Reads one JSON message a line, as MCP has it on standard input and output. The SDKs stop at 10 MiB; a result may be larger. */
 export interface LineFrames {
   /** Takes what was read, which must not change later; gives whole lines, without their break. */
-  add(chunk: Uint8Array): Uint8Array[];
+  add(chunk: Uint8Array): Line[];
 }
+
+/** A line; a large one in parts, since joining them would take its size once more. */
+export type Line = Uint8Array | Uint8Array[];
 
 /** Called with the first bytes and the whole size of a line that is too long. */
 export type TellTooLong = (start: Uint8Array, bytes: number) => void;
 
 const START_BYTES = 4096;
 const LINE_BREAK = 10;
+/** Lines from this size on are given in parts. */
+const LARGE_BYTES = 8 * 1024 * 1024;
 
 /** Splits a stream into lines of at most `maxBytes`. */
 export function newLineFrames(maxBytes: number, tellTooLong: TellTooLong): LineFrames {
@@ -27,19 +32,20 @@ export function newLineFrames(maxBytes: number, tellTooLong: TellTooLong): LineF
     if (!isDropping && part.length > 0) parts.push(part);
   }
 
-  function take(): Uint8Array | null {
-    const line = parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts);
-    const [wasDropping, bytes] = [isDropping, heldBytes];
+  function take(): Line | null {
+    const [wasDropping, bytes, isLarge] = [isDropping, heldBytes, !isDropping && heldBytes >= LARGE_BYTES];
+    const line = isLarge ? parts : Buffer.concat(parts);
     parts = [];
     heldBytes = 0;
     isDropping = false;
+    if (Array.isArray(line)) return line;
     if (wasDropping) tellTooLong(line, bytes);
     return wasDropping || line.every(isBlank) ? null : line;
   }
 
   return {
     add(chunk) {
-      const lines: Uint8Array[] = [];
+      const lines: Line[] = [];
       let from = 0;
       for (let to = chunk.indexOf(LINE_BREAK); to !== -1; to = chunk.indexOf(LINE_BREAK, from)) {
         hold(chunk.subarray(from, to));

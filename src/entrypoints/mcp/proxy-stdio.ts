@@ -66,7 +66,9 @@ export async function proxyStdio(
     for await (const chunk of input) {
       for (const line of frames.add(chunk as Uint8Array)) {
         // If we fail, one message is lost and the connection stays.
-        await relay.fromClient(line).catch((error: unknown) => warn(messageOf(error)));
+        await relay
+          .fromClient(Array.isArray(line) ? Buffer.concat(line) : line)
+          .catch((error: unknown) => warn(messageOf(error)));
       }
     }
   } catch (error) {

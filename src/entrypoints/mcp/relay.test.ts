@@ -185,6 +185,34 @@ test("bounds errors of every method, and results of shapes that no server should
   }
 });
 
+test("an answer that comes in parts is cut as if it came at once, and what it repeats goes", async () => {
+  const text = `${log}\n"quoted" é \ud83d\ude00\n`.repeat(20);
+  const given = { content: [{ type: "text", text }], structuredContent: { content: text } };
+  const inParts = (value: unknown) => {
+    const bytes = Buffer.from(JSON.stringify(value));
+    return Array.from({ length: Math.ceil(bytes.length / 65_537) }, (_, i) =>
+      bytes.subarray(i * 65_537, (i + 1) * 65_537),
+    );
+  };
+  const { client, server, relay, last } = await newRelay();
+  await client(call(1, "t"));
+  await server(result(1, given));
+  const whole = last().result;
+  await client(call(2, "t"));
+  await relay.fromServer(inParts(result(2, given)));
+  expect(last().result).toEqual(whole);
+  expect(last().result.structuredContent).toBeUndefined();
+  // An error, bytes that must pass whole, and something that is no message.
+  await client(call(3, "t"));
+  await relay.fromServer(inParts({ id: 3, error: { code: 1, message: text } }));
+  expect(last().error.message.length).toBeLessThanOrEqual(51_200);
+  await client(call(4, "t"));
+  const image = { content: [{ type: "image", data: "A".repeat(900_000), mimeType: "image/png" }] };
+  await relay.fromServer(inParts(result(4, image)));
+  expect(last().result).toEqual(image);
+  await relay.fromServer(inParts(`${text}`.slice(1)));
+});
+
 test("a result that we fail to bound is answered with an error, and is never left waiting", async () => {
   const { client, server, last, spillway, warnings } = await newRelay();
   spillway.admit = () => Promise.reject(new Error("out of order"));

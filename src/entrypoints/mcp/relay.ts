@@ -1,3 +1,5 @@
+import { Readable } from "node:stream";
+import type { Receipt } from "../../contract/receipt.ts";
 import { messageOf } from "../../errors.ts";
 import { READ_BACK_TOOLS } from "../../recall/index.ts";
 import type { Spillway } from "../../spillway.ts";
@@ -18,6 +20,8 @@ import {
   refuse,
   toolFault,
 } from "./json-rpc.ts";
+import { filled, readLarge } from "./large-message.ts";
+import type { Line } from "./line-frames.ts";
 import { avoidNames, offerTool, ownTools, type ToolNames } from "./offer-tools.ts";
 import type { RequestHeaders } from "./upstream.ts";
 
@@ -46,7 +50,7 @@ export interface RelayRules {
 export interface Relay {
   /** `headers` are those of the client's own request that go on to a server over HTTP. */
   fromClient(message: Uint8Array | Message, headers?: RequestHeaders): Promise<void>;
-  fromServer(message: Uint8Array | Message): Promise<void>;
+  fromServer(message: Line | Message): Promise<void>;
   /** The server is gone: everything that waits for it is answered. */
   serverGone(reason: string): Promise<void>;
   /** The server did not take one request: that one is answered. */
@@ -121,9 +125,9 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
   }
 
   /** The server's answer as the client should get it; null to pass it on as it came. */
-  async function answered(message: Message, request: Waiting): Promise<Message | null> {
+  async function answered(message: Message, request: Waiting, cut?: Receipt): Promise<Message | null> {
     const { method, tool } = request;
-    const call = { spillway, session, tool, names, rules };
+    const call = { spillway, session, tool, names, rules, cut };
     const isCall = method === "tools/call" || method === "tasks/result";
     if (isCall && rules.isBounded) return null;
     if (message.error !== undefined && message.error !== null) {
@@ -213,7 +217,7 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
     return message;
   }
 
-  async function oneFromServer(message: Message): Promise<Message | null> {
+  async function oneFromServer(message: Message, cut?: Receipt): Promise<Message | null> {
     if (isAsking(message) || !hasId(message)) return message;
     if (message.id === GREETING_ID) return null;
     const request = waiting.get(keyOf(message.id));
@@ -227,13 +231,48 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
       return null;
     }
     try {
-      return (await answered(message, request)) ?? message;
+      return (await answered(message, request, cut)) ?? message;
     } catch (error) {
       // If we fail, the client still gets an answer.
       ends.warn(messageOf(error));
       await fail(request, `Spillway could not bound the server's answer: ${messageOf(error)}`);
       return null;
     }
+  }
+
+  /** An answer of many megabytes: its long texts are bounded one after another, and never held as a whole. */
+  async function largeFromServer(parts: Uint8Array[]): Promise<void> {
+    const large = readLarge(parts);
+    const request = large !== null && hasId(large.message) ? waiting.get(keyOf(large.message.id)) : undefined;
+    if (large === null || request === undefined || rules.isBounded || spillway.resolve(request.tool).off) {
+      return passFromServer(Buffer.concat(parts));
+    }
+    const { tool, method } = request;
+    const about = { tool: READERS[method]?.tool ?? tool, session, call: String(request.id) };
+    const shown = new Map<string, string>();
+    let cut: Receipt | undefined;
+    try {
+      for (const [name, chunks] of large.texts) {
+        const reader = { by: "tool" as const, ...names };
+        const admitted = await spillway.admit({ ...about, reader, output: Readable.from(chunks()) });
+        shown.set(name, admitted.text);
+        cut ??= admitted.receipt;
+      }
+    } catch (error) {
+      return fail(request, `Spillway could not read the server's answer: ${messageOf(error)}`);
+    }
+    const next = await oneFromServer(filled(large.message, shown), cut);
+    if (next !== null) await ends.toClient(JSON.stringify(next));
+  }
+
+  async function passFromServer(bytes: Uint8Array | Message): Promise<void> {
+    const parsed = parse(bytes);
+    if (parsed === null) {
+      const start = bytes instanceof Uint8Array ? Buffer.from(bytes.subarray(0, 200)).toString() : "";
+      ends.warn(`the server wrote something that is no message: ${start}`);
+      return;
+    }
+    await pass(parsed, bytes, (message) => oneFromServer(message), ends.toClient);
   }
 
   function forget(id: unknown): void {
@@ -257,15 +296,7 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
       if (parsed === null) return void (await reply(refuse(null, ERROR_CODES.parse, "this is no JSON message")));
       await pass(parsed, bytes, oneFromClient, (raw, messages) => toServer(raw, messages, headers));
     },
-    async fromServer(bytes) {
-      const parsed = parse(bytes);
-      if (parsed === null) {
-        const start = bytes instanceof Uint8Array ? Buffer.from(bytes.subarray(0, 200)).toString() : "";
-        ends.warn(`the server wrote something that is no message: ${start}`);
-        return;
-      }
-      await pass(parsed, bytes, oneFromServer, ends.toClient);
-    },
+    fromServer: (message) => (Array.isArray(message) ? largeFromServer(message) : passFromServer(message)),
     async serverGone(reason) {
       for (const request of waiting.values()) await fail(request, reason);
     },

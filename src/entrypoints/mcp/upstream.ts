@@ -1,4 +1,5 @@
 import type { Message, MessageId } from "./json-rpc.ts";
+import type { Line } from "./line-frames.ts";
 
 /** Why a server cannot be run at all. */
 export class UnableServer extends Error {
@@ -13,7 +14,7 @@ export class UnableServer extends Error {
 
 /** Who gets a server's messages. */
 export interface ServerHandlers {
-  message(message: Uint8Array | Message): Promise<void>;
+  message(message: Line | Message): Promise<void>;
   tooLong(start: Uint8Array, bytes: number): Promise<void>;
   /** The server did not take one request, for a reason in words. */
   failed(id: MessageId, reason: string): Promise<void>;
