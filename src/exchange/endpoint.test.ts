@@ -34,3 +34,14 @@ it.each([
 ])("%s %s is none", (method, url) => {
   expect(endpointOf(method, url)).toBeNull();
 });
+
+it("Gemini streams a list where no events are asked for", () => {
+  const listed = (query: string) => endpointOf("POST", `/v1beta/models/g:streamGenerateContent${query}`)?.isList;
+  expect([listed(""), listed("?alt=json"), listed("?alt=sse"), listed("?key=k&alt=sse")]).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+  expect(endpointOf("POST", "/v1/messages")?.isList).toBe(false);
+});

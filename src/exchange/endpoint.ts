@@ -23,6 +23,8 @@ export interface Endpoint {
   asks: "answer" | "count";
   /** The model that the path names. */
   model: string | null;
+  /** True if the answer comes as one JSON list, piece by piece. It is handed on, and not looked into. */
+  isList: boolean;
 }
 
 const isSet = (value: unknown) => value !== undefined && value !== null;
@@ -87,10 +89,13 @@ const PATHS: readonly (readonly [RegExp, BodyShape, Endpoint["asks"]])[] = [
 /** Tells what a request asks for, by its method and URL or path. Returns null for everything that is no model's endpoint. */
 export function endpointOf(method: string, url: string): Endpoint | null {
   if (method.toUpperCase() !== "POST") return null;
-  const [path = ""] = url.split(/[?#]/, 1);
+  const [path = "", query = ""] = url.split(/[?#]/, 2);
   for (const [pattern, shape, asks] of PATHS) {
     const found = pattern.exec(path.replace(/\/+$/, ""));
-    if (found !== null) return { shape, asks, model: found[1] === undefined ? null : decoded(found[1]) };
+    if (found === null) continue;
+    const model = found[1] === undefined ? null : decoded(found[1]);
+    const isList = /:streamGenerateContent\/*$/.test(path) && !/(?:^|&)alt=sse(?:&|$)/.test(query);
+    return { shape, asks, model, isList };
   }
   return null;
 }

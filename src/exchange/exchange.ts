@@ -126,7 +126,7 @@ class Exchanges {
       wire,
       from: this.#ports.readBack,
       hidden: this.#hidden,
-      place: body.messages.length,
+      before: body.messages,
       next: async (messages) => {
         const changes = [{ span: withOwn.list, pieces: appendList(withOwn, messages) }];
         const longer = this.#bodies.read(replaceSpans(withOwn.bytes, changes), endpoint.shape);
@@ -137,11 +137,11 @@ class Exchanges {
   }
 
   /** Returns the body with our tools, and with our earlier calls put back. Null if they cannot be added. */
-  #withOwnTools({ shape }: Endpoint, body: ExchangeBody): ExchangeBody | null {
+  #withOwnTools({ shape, isList }: Endpoint, body: ExchangeBody): ExchangeBody | null {
     const [speech, wire] = [OWN_SPEECHES[shape.wire], wireNamed(shape.wire)];
     const tools = body.members.findLast(({ name }) => name === "tools");
     if (!speech || wire === null || tools === undefined || offersOwn(body.beside)) return null;
-    if ((shape.answers(body.about) ?? 1) !== 1) return null;
+    if (isList || (shape.answers(body.about) ?? 1) !== 1) return null;
     const offered = speech.offer(body.beside.tools, OWN_TOOLS);
     if (offered === null) return null;
     const restored = this.#hidden.restore(wire, body.messages, shape.isHeld(body.about));

@@ -18,7 +18,7 @@ const thought = (id: string) => ({ type: "reasoning", id, summary: [] });
 
 it("items are put back where they were among the client's, with its own copies of those", () => {
   const hidden = new HiddenTurns();
-  hidden.keep([theirs], 1, { messages: [thought("r1"), ownCall, ownOutput, thought("r2"), theirCall], results: [] });
+  hidden.keep([theirs], [{}], { messages: [thought("r1"), ownCall, ownOutput, thought("r2"), theirCall], results: [] });
   const first = { role: "user", content: "go" };
   const marked = { ...theirCall, status: "completed" };
   const sent = hidden.restore(responses, [first, thought("r1"), thought("r2"), marked, theirOutput], false);
@@ -27,7 +27,7 @@ it("items are put back where they were among the client's, with its own copies o
 
 it("if the provider holds the turn, only our result is added", () => {
   const hidden = new HiddenTurns();
-  hidden.keep([theirs], 1, { messages: [ownCall, theirCall], results });
+  hidden.keep([theirs], [{}], { messages: [ownCall, theirCall], results });
   expect(hidden.restore(responses, [theirOutput], true)).toEqual([theirOutput, ownOutput]);
   const other = [{ ...theirOutput, call_id: "another" }];
   expect(hidden.restore(responses, other, true)).toBe(other);
@@ -40,7 +40,7 @@ it("a turn that does not fit any more is left as the client has it", () => {
     role: "assistant",
     content: [{ type: "tool_use", id: "own", name: "spillway_recall", input: {} }, use],
   };
-  hidden.keep([theirs], 1, { messages: [whole], results });
+  hidden.keep([theirs], [{}], { messages: [whole], results });
   const messages = [
     { role: "user", content: "go" },
     { role: "assistant", content: [use] },
@@ -49,9 +49,33 @@ it("a turn that does not fit any more is left as the client has it", () => {
   expect(hidden.restore(anthropic, messages, false)).toBe(messages);
 });
 
+it("a call without an id is known by what was said before it, and by nothing less", () => {
+  const gemini = wireNamed("gemini");
+  if (gemini === null) throw new Error("a wire is missing");
+  const hidden = new HiddenTurns();
+  const call = { functionCall: { name: "read", args: { path: "a" } } };
+  const ours = { functionCall: { name: "spillway_recall", args: {} } };
+  const first = { role: "user", parts: [{ text: "go" }] };
+  const shown = { role: "model", parts: [call] };
+  const response = { functionResponse: { name: "read", response: { output: "text" } } };
+  const bare = { id: null, tool: "read", input: { path: "a" } };
+  const page = { call: { ...own, id: null }, text: "page", isError: false };
+  hidden.keep([bare], [first], { messages: [{ role: "model", parts: [call, ours] }], results: [page] });
+  const answers = { role: "user", parts: [response, { text: "more" }] };
+  const sent = hidden.restore(gemini, [first, shown, answers], false);
+  const own2 = { functionResponse: { name: "spillway_recall", response: { output: "page" } } };
+  expect(sent).toEqual([
+    first,
+    { role: "model", parts: [call, ours] },
+    { role: "user", parts: [response, own2, { text: "more" }] },
+  ]);
+  const other = [{ role: "user", parts: [{ text: "another" }] }, shown, answers];
+  expect(hidden.restore(gemini, other, false)).toBe(other);
+});
+
 it("the oldest turns are forgotten", () => {
   const hidden = new HiddenTurns();
-  for (let at = 0; at < 300; at++) hidden.keep([{ ...theirs, id: `c${at}` }], 0, { messages: [ownCall], results });
+  for (let at = 0; at < 300; at++) hidden.keep([{ ...theirs, id: `c${at}` }], [], { messages: [ownCall], results });
   const held = (id: string) => hidden.restore(responses, [{ ...theirOutput, call_id: id }], true).length;
   expect([held("c0"), held("c43"), held("c44"), held("c299")]).toEqual([1, 1, 2, 2]);
 });

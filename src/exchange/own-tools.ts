@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Wire, WireCall } from "../contract/wire.ts";
 import { READ_BACK_TOOLS } from "../recall/index.ts";
 import { isRecord, type JsonRecord } from "../values.ts";
@@ -43,9 +44,9 @@ const MAX_TURNS = 256;
 export class HiddenTurns {
   readonly #turns = new Map<string, HiddenTurn>();
 
-  /** Keeps a turn under the client's calls in it. `place` is how many messages the client sent before it. */
-  keep(calls: readonly WireCall[], place: number, turn: HiddenTurn): void {
-    for (const call of calls) this.#turns.set(keyOf(call, place), turn);
+  /** Keeps a turn under the client's calls in it. `before` is what the client sent before it. */
+  keep(calls: readonly WireCall[], before: readonly unknown[], turn: HiddenTurn): void {
+    for (const call of calls) this.#turns.set(keyOf(call, before, before.length), turn);
     for (const oldest of this.#turns.keys()) {
       if (this.#turns.size <= MAX_TURNS) return;
       this.#turns.delete(oldest);
@@ -61,7 +62,8 @@ export class HiddenTurns {
     for (let at = 0; at < messages.length; at++) {
       const message = messages[at];
       const { calls, results } = wire.read(message);
-      const turn = this.#find(calls, at) ?? (isHeld ? this.#find(results.map(resultCall), at) : null);
+      const answered = isHeld ? results.map(({ id }) => ({ id, tool: "", input: "" })) : [];
+      const turn = this.#find([...calls, ...answered], messages, at);
       const put = turn === null ? null : putBack({ speech, messages, at, turn, isHeld, restored });
       isChanged ||= put !== null;
       restored.push(...(put?.messages ?? [message]));
@@ -70,19 +72,18 @@ export class HiddenTurns {
     return isChanged ? restored : messages;
   }
 
-  #find(calls: readonly WireCall[], at: number): HiddenTurn | null {
-    const [call] = calls;
-    return call === undefined ? null : (this.#turns.get(keyOf(call, at)) ?? null);
+  #find([call]: readonly WireCall[], messages: readonly unknown[], at: number): HiddenTurn | null {
+    return call === undefined ? null : (this.#turns.get(keyOf(call, messages, at)) ?? null);
   }
 }
 
-function resultCall({ id }: { id: string | null }): WireCall {
-  return { id, tool: "", input: "" };
-}
-
-/** Ids are the provider's, and unique. Gemini may leave them out. */
-function keyOf({ id, tool, input }: WireCall, place: number): string {
-  return id ?? JSON.stringify([place, tool, input]);
+/** Ids are the provider's, and unique. Gemini may leave them out: then the call is known by what was said before it. */
+function keyOf({ id, tool, input }: WireCall, messages: readonly unknown[], at: number): string {
+  if (id !== null) return id;
+  const before = createHash("sha256")
+    .update(JSON.stringify([messages[0], messages[at - 1]]))
+    .digest("hex");
+  return JSON.stringify([before, at, tool, input]);
 }
 
 interface Place {

@@ -12,8 +12,8 @@ interface OwnTurnPorts<R extends ExchangeResponse> {
   wire: Wire;
   from: ReadsBack;
   hidden: HiddenTurns;
-  /** How many messages the client sent. */
-  place: number;
+  /** The messages that the client sent. */
+  before: readonly unknown[];
   /** Sends the request again with more messages at its end. */
   next(messages: readonly unknown[]): Promise<Exchanged<R>>;
 }
@@ -106,7 +106,7 @@ export class OwnTurns<R extends ExchangeResponse> {
   /** Keeps what the client does not see of a turn that goes on. */
   #keep(answer: JsonRecord, client: readonly OwnResult["call"][], results: readonly OwnResult[]): void {
     const messages = [...this.#messages, ...this.#speech.turn(answer)];
-    this.#ports.hidden.keep(client, this.#ports.place, { messages, results });
+    this.#ports.hidden.keep(client, this.#ports.before, { messages, results });
   }
 
   #callsIn(answer: JsonRecord) {

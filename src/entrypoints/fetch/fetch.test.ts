@@ -255,6 +255,55 @@ describe("what is not ours", () => {
   });
 });
 
+describe("refusals of all sorts", () => {
+  it.each(["cerebras", "deepseek", "openrouter", "vllm", "xai"] as const)(
+    "%s is recovered by its own words, with or without an error key",
+    async (as) => {
+      const provider = await start({ speaks: "openai-chat", as, window: 6000, script: () => "All is well." });
+      const { path, body } = asked("openai-chat", conversation());
+      const response = await wrapped()(`${provider.url}${path}`, { ...POST, body });
+      expect(response.status).toBe(200);
+      expect(provider.requests.map(({ refused }) => refused)).toEqual(["window", null]);
+    },
+  );
+
+  it("an error in place of the first chunk of a stream is recovered too", async () => {
+    let sends = 0;
+    const url = await serve((request, response) => {
+      request.resume().on("end", () => {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        const message =
+          "This endpoint's maximum context length is 6000 tokens. However, you requested about 12000 tokens.";
+        const error = { code: 400, message };
+        response.write(": PROCESSING\n\n");
+        response.end(sends++ === 0 ? `data: ${JSON.stringify({ error })}\n\n` : 'data: {"choices":[]}\n\n');
+      });
+    });
+    const { path, body } = asked("openai-chat", conversation(), { stream: true });
+    const response = await wrapped()(`${url}${path}`, { ...POST, body });
+    expect(await response.text()).toBe(': PROCESSING\n\ndata: {"choices":[]}\n\n');
+    expect(sends).toBe(2);
+  });
+
+  it("an error after output has begun is the client's", async () => {
+    let sends = 0;
+    const frames = [
+      'data: {"choices":[{"delta":{"content":"a"}}]}\n\n',
+      'data: {"error":{"message":"prompt is too long: 9 tokens > 5 maximum"}}\n\n',
+    ];
+    const url = await serve((request, response) => {
+      request.resume().on("end", () => {
+        sends++;
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.end(frames.join(""));
+      });
+    });
+    const { path, body } = asked("openai-chat", conversation(), { stream: true });
+    expect(await (await wrapped()(`${url}${path}`, { ...POST, body })).text()).toBe(frames.join(""));
+    expect(sends).toBe(1);
+  });
+});
+
 describe("giving up", () => {
   it("the provider's own refusal comes back, and the client's retries are not sent", async () => {
     const provider = await start({ speaks: "openai-chat", tokensPerMinute: 900, now: () => 0 });

@@ -293,7 +293,7 @@ describe.each(CASES)("%s, %s", (name, _how, isStreamed) => {
     const { provider } = await open(name, (request) => ({ text: "Theirs only.", calls: [theirs(request)] }));
     const { path, field, beside, messages } = speeches[name](conversation);
     const body = JSON.stringify({ ...beside, ...(isStreamed && { stream: true }), [field]: messages });
-    const to = `${provider.url}${isStreamed ? path.replace(":generate", ":streamGenerate") : path}`;
+    const to = `${provider.url}${isStreamed ? path.replace(/:generateContent$/, ":streamGenerateContent?alt=sse") : path}`;
     const init = { method: "POST", headers: { "content-type": "application/json" }, body };
     const plain = await (await fetch(to, init)).text();
     const through = await (await createFetch({ spillway, addRecallTool: true })(to, init)).text();
