@@ -198,6 +198,12 @@ describe("what is not ours", () => {
   it.each([
     ["another endpoint", "/v1/embeddings", '{"input":["a"]}', {}],
     ["a body that is not JSON", "/v1/chat/completions", "--boundary", { "content-type": "multipart/form-data" }],
+    [
+      "a body that is compressed",
+      "/v1/chat/completions",
+      asked("openai-chat", conversation(2, 90_000)).body,
+      { "content-encoding": "br" },
+    ],
     ["a body that is broken", "/v1/chat/completions", '{"messages":[', {}],
     ["a prompt that is a text", "/v1/responses", '{"input":"hello"}', {}],
     [
@@ -269,6 +275,8 @@ describe("refusals of all sorts", () => {
 
   it("an error in place of the first chunk of a stream is recovered too", async () => {
     let sends = 0;
+    let isClosed: (() => void) | undefined;
+    const closed = new Promise<void>((resolve) => (isClosed = resolve));
     const url = await serve((request, response) => {
       request.resume().on("end", () => {
         response.writeHead(200, { "content-type": "text/event-stream" });
@@ -276,12 +284,32 @@ describe("refusals of all sorts", () => {
           "This endpoint's maximum context length is 6000 tokens. However, you requested about 12000 tokens.";
         const error = { code: 400, message };
         response.write(": PROCESSING\n\n");
-        response.end(sends++ === 0 ? `data: ${JSON.stringify({ error })}\n\n` : 'data: {"choices":[]}\n\n');
+        if (sends++ > 0) return void response.end('data: {"choices":[]}\n\n');
+        // It stays open until somebody ends it.
+        response.on("close", () => isClosed?.());
+        response.write(`data: ${JSON.stringify({ error })}\n\n`);
       });
     });
     const { path, body } = asked("openai-chat", conversation(), { stream: true });
     const response = await wrapped()(`${url}${path}`, { ...POST, body });
     expect(await response.text()).toBe(': PROCESSING\n\ndata: {"choices":[]}\n\n');
+    expect(sends).toBe(2);
+    await closed;
+  });
+
+  it("no answer at a full window is taken for one", async () => {
+    let sends = 0;
+    const url = await serve((request, response) => {
+      request.resume().on("end", () => {
+        response.writeHead(200, { "content-type": "application/json" });
+        const isFull = sends++ === 0;
+        const choices = [{ finish_reason: isFull ? "length" : "stop", message: { content: isFull ? "" : "ok" } }];
+        response.end(JSON.stringify({ choices, usage: { prompt_tokens: isFull ? 6000 : 3000, completion_tokens: 0 } }));
+      });
+    });
+    const { path, body } = asked("openai-chat", conversation());
+    const response = await wrapped({ window: 6000 })(`${url}${path}`, { ...POST, body });
+    expect(await response.json()).toMatchObject({ choices: [{ message: { content: "ok" } }] });
     expect(sends).toBe(2);
   });
 
@@ -466,6 +494,23 @@ describe("history that the provider holds", () => {
     expect(status).toBe(200);
     expect(JSON.stringify(sent).length).toBeLessThan(60_000);
   });
+
+  it.each([
+    ["openai-responses", { previous_response_id: "resp_1" }],
+    ["openai-responses", { conversation: "conv_1" }],
+    ["anthropic", { thread: { type: "continue", id: "t" } }],
+  ] as const)("of %s is not pruned, and no turn is left out: %o", async (name, more) => {
+    const provider = await start({ speaks: name, window: 6000 });
+    const { path, body } = asked(name, conversation(), more);
+    const { field, messages } = speeches[name](conversation());
+    const response = await wrapped()(`${provider.url}${path}`, { ...POST, body });
+    expect(response.status).toBe(200);
+    expect(provider.requests.length).toBeGreaterThan(1);
+    for (const { body: sent } of provider.requests) {
+      expect(sent?.[field]).toHaveLength(messages.length);
+      expect(JSON.stringify(sent)).not.toMatch(/content cleared|Tool result trimmed/);
+    }
+  });
 });
 
 it("what is wrong with the options is said at once", () => {
@@ -473,6 +518,14 @@ it("what is wrong with the options is said at once", () => {
   expect(() => createFetch({})).toThrow(/needs a Spillway/);
   // @ts-expect-error fetch is a function
   expect(() => createFetch({ spillway, fetch: "x" })).toThrow(/must be a function; got string/);
+});
+
+it("a length that the client stated is that of the body that is sent", async () => {
+  const provider = await start({ speaks: "openai-chat" });
+  const { path, body } = asked("openai-chat", conversation(2, 90_000));
+  const headers = { ...POST.headers, "content-length": String(Buffer.byteLength(body)) };
+  expect((await wrapped()(`${provider.url}${path}`, { ...POST, headers, body })).status).toBe(200);
+  expect(Number(provider.requests[0]?.headers["content-length"])).toBe(provider.requests[0]?.bytes);
 });
 
 it("a named session is told in events and kept apart", async () => {
