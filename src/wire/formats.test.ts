@@ -53,6 +53,21 @@ describe("pi", () => {
     expect(pi.read({ type: "message", id: "e1", parentId: null, message })).toMatchObject({ id: "e1", aborted });
   });
 
+  it.each(["aborted", "error", "toolUse"])(
+    "calls of a turn that ended with %s are sent if it did not break off",
+    (stopReason) => {
+      const call = { type: "toolCall", id: "1", name: "write", arguments: { text: "x".repeat(20_000) } };
+      const message = { role: "assistant", content: [{ type: "text", text: "I write." }, call], stopReason };
+      const isWhole = stopReason === "toolUse";
+      const content = isWhole ? message.content : message.content.slice(0, 1);
+      for (const one of [message, { type: "message", id: "e1", parentId: null, message }])
+        expect(pi.sent?.(one)).toEqual({ role: "assistant", content });
+      // What is not sent is not pruned.
+      expect(pi.read(message).calls.map(({ long }) => long !== undefined)).toEqual([isWhole]);
+      if (!isWhole) expect(pi.write(message, [{ at: "1", texts: ["short"] }])).toBe(message);
+    },
+  );
+
   it.each(["toolCallId", "tool_call_id", "toolUseId", "tool_use_id", "callId", "call_id"])(
     "reads ids under %s",
     (field) => {

@@ -59,7 +59,10 @@ export const pi: Wire = makeWire({
     const message = isRecord(entry.message) && entry.role === undefined ? entry.message : entry;
     if (message.excludeFromContext === true) return null;
     const fields = pick(message, SENT);
-    return Array.isArray(fields.content) ? { ...fields, content: fields.content.map(sentBlock) } : fields;
+    if (!Array.isArray(fields.content)) return fields;
+    // Calls of a turn that broke off were never answered, and pi sends none without an answer.
+    const isSent = (block: unknown) => !isBrokenOff(message) || !isRecord(block) || !CALL_TYPES.has(String(block.type));
+    return { ...fields, content: fields.content.filter(isSent).map(sentBlock) };
   },
 });
 
@@ -76,7 +79,7 @@ function sentBlock(block: unknown): unknown {
 function readMessage(message: JsonRecord): WireMessage {
   const view = emptyView(ROLES.get(message.role) ?? "other");
   view.id = idOf(message.id) ?? (isRecord(message.__openclaw) ? idOf(message.__openclaw.id) : null);
-  view.aborted = view.role === "assistant" && BROKEN_OFF.has(message.stopReason);
+  view.aborted = isBrokenOff(message);
   const { content } = message;
   if (view.role === "result") {
     addResult(view, { at: AT, ...resultOf(message) }, content, shape);
@@ -96,13 +99,13 @@ function readBlock(view: WireMessage, block: JsonRecord, at: number): void {
   else if (CALL_TYPES.has(type)) {
     const field = inputField(block);
     const input = field === null ? block.partialJson : block[field];
-    const place = field === null ? null : { at: String(at) };
+    const isFixed = field === null || view.aborted || isSigned(block);
     addCall(
       view,
       idOf(block.id) ?? callIdOf(block),
       block.name ?? block.toolName,
       input,
-      isSigned(block) ? null : place,
+      isFixed ? null : { at: String(at) },
     );
   } else if (RESULT_TYPES.has(type)) addResult(view, { at: String(at), ...resultOf(block) }, block.content, shape);
   else if (typeof block.type !== "string") view.malformed += 1;
@@ -111,6 +114,10 @@ function readBlock(view: WireMessage, block: JsonRecord, at: number): void {
     if (bytes !== null) addMedia(view, bytes);
     else view.chars += jsonChars(typeof block.thinking === "string" ? block.thinking : block);
   }
+}
+
+function isBrokenOff({ role, stopReason }: JsonRecord): boolean {
+  return ROLES.get(role) === "assistant" && BROKEN_OFF.has(stopReason);
 }
 
 function inputField(block: JsonRecord): string | null {
@@ -149,7 +156,8 @@ function writeMessage(message: JsonRecord, edits: readonly WireEdit[]): JsonReco
   const blocks = writeBlocks(message.content, edits, (block, edit) => {
     const type = String(block.type);
     if (RESULT_TYPES.has(type)) return withField(block, "content", writeContent(block.content, edit, shape));
-    const field = CALL_TYPES.has(type) && !isSigned(block) ? inputField(block) : null;
+    const isFixed = !CALL_TYPES.has(type) || isBrokenOff(message) || isSigned(block);
+    const field = isFixed ? null : inputField(block);
     return field === null ? block : withField(block, field, withLongTexts(block[field], edit.texts, "json"));
   });
   return withField(message, "content", blocks);

@@ -31,13 +31,16 @@ const UNREAD = new Set(
 export class Renderer {
   readonly #wire: Wire;
   readonly #counter: TokenCounter;
+  readonly #share: number;
   readonly #known = new WeakMap<object, Rendered>();
   /** Messages that are not objects, by their value. */
   readonly #odd = new Map<unknown, Rendered>();
 
-  constructor(wire: Wire, counter: TokenCounter) {
+  /** `share` is what the provider of a conversation counts for one token of the counter's. */
+  constructor(wire: Wire, counter: TokenCounter, share = 1) {
     this.#wire = wire;
     this.#counter = counter;
+    this.#share = share;
   }
 
   render(message: unknown): Rendered {
@@ -52,7 +55,7 @@ export class Renderer {
   }
 
   count(text: string): number {
-    return this.#counter.count(text);
+    return Math.round(this.#counter.count(text) * this.#share);
   }
 
   #render(message: unknown): Rendered {
@@ -73,7 +76,7 @@ export class Renderer {
       view,
       text,
       bytes: Buffer.byteLength(text),
-      tokens: this.#counter.count(text) + media * MEDIA_TOKENS,
+      tokens: this.count(text) + media * MEDIA_TOKENS,
       outside,
       results,
       calls,

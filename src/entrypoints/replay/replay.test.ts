@@ -232,3 +232,49 @@ describe("prices", () => {
     }
   });
 });
+
+describe("recorded usage", () => {
+  /** A session whose provider counts so many tokens for each of ours, with a system prompt of 500 besides. */
+  const session = (share: number) => {
+    const messages: unknown[] = [user("go")];
+    let sent = 0;
+    const tokensOf = (message: unknown) => JSON.stringify(message).length;
+    for (let at = 0; at < 60; at++) {
+      sent = messages.reduce<number>((sum, message) => sum + tokensOf(message), 0);
+      messages.push({ ...calls(`c${at}`, `cat ${at}`), usage: { prompt_tokens: Math.round(500 + sent * share) } });
+      messages.push(result(`c${at}`, "word ".repeat(20 + ((at * 37) % 400))));
+    }
+    return recorded(...messages);
+  };
+  const replayed = (conversation: Recorded) =>
+    replay([conversation], { policies: [none], windowTokens: 1e6, prices, counter: letters, makeSpillway });
+
+  it.each([0.7, 1, 1.4])(
+    "the estimate is near it where the provider counts %s for one of our tokens",
+    async (share) => {
+      const { counted, totals } = await replayed(session(share));
+      expect(counted.requests).toBe(60);
+      expect(Math.abs((counted.estimated + counted.beside) / counted.tokens - 1)).toBeLessThan(0.05);
+      // The table counts as the provider did, without what was sent besides.
+      expect(Math.abs((totals[0]?.tokens ?? 0) / (counted.tokens - counted.beside) - 1)).toBeLessThan(0.05);
+    },
+  );
+
+  it("of a request is no part of its own estimate", async () => {
+    const conversation = session(1);
+    const last = conversation.messages.findLast((message) => "usage" in (message as object)) as { usage: object };
+    const { counted: before } = await replayed(conversation);
+    last.usage = { prompt_tokens: 1_000_000 };
+    const { counted: after } = await replayed(conversation);
+    expect(after.estimated).toBe(before.estimated);
+    expect(after.tokens).toBeGreaterThan(before.tokens);
+  });
+
+  it("that no way of counting gives is not followed", async () => {
+    const { totals } = await replayed(session(9));
+    const { totals: plain } = await replayed(
+      recorded(...session(1).messages.map((one) => ({ ...(one as object), usage: undefined }))),
+    );
+    expect(totals[0]?.tokens).toBe(plain[0]?.tokens);
+  });
+});

@@ -3,10 +3,10 @@ import { type Played, play, type Score } from "./play.ts";
 import type { MakeSpillway, ReplayPolicy } from "./policies/policy.ts";
 import type { Prices } from "./prices.ts";
 import type { Recorded } from "./recorded.ts";
-import { Renderer } from "./render.ts";
+import { type Rendered, Renderer } from "./render.ts";
 import { findNeedles } from "./sources.ts";
 import { type Totals, totalsOf } from "./totals.ts";
-import { turnsOf } from "./turns.ts";
+import { type Turn, turnsOf } from "./turns.ts";
 
 /** How conversations are replayed. */
 export interface ReplayOptions {
@@ -32,7 +32,7 @@ export interface ReplayedConversation {
 export interface Counted {
   requests: number;
   tokens: number;
-  /** Our estimate of the messages of the same requests, with nothing changed. */
+  /** Our estimate of the messages of the same requests, with nothing changed, by what earlier counts showed. */
   estimated: number;
   /** What was sent besides the messages: the first of these requests was counted higher than its messages by this much. */
   beside: number;
@@ -59,7 +59,7 @@ export async function replay(conversations: Iterable<Recorded>, options: ReplayO
     const played: Played[] = [];
     for (const policy of policies) played.push(await play(score, policy, prices));
     const { name, wire, messages, leftOut = 0 } = recorded;
-    replayed.push({ name, wire: wire.name, messages: messages.length, leftOut, counted: countedOf(score), played });
+    replayed.push({ name, wire: wire.name, messages: messages.length, leftOut, counted: score.counted, played });
   }
   return {
     windowTokens,
@@ -77,8 +77,15 @@ export async function replay(conversations: Iterable<Recorded>, options: ReplayO
   };
 }
 
-function countedOf({ turns, rendered }: Score): Counted {
-  let [messages, at] = [0, 0];
+/** A share outside of this range is no way of counting: the recording does not have all that was sent. */
+const [LEAST_SHARE, MOST_SHARE] = [0.5, 2];
+
+/**
+ * Sets the recorded usage beside our estimate. What one of our tokens is worth is learned from the requests before each one, so
+ * that no request's own count is part of its estimate. Returns the share that all of them show, too.
+ */
+function countedOf(turns: readonly Turn[], rendered: readonly Rendered[]): { counted: Counted; share: number } {
+  let [messages, at, known, share] = [0, 0, 0, 1];
   const counted: Counted = { requests: 0, tokens: 0, estimated: 0, beside: 0 };
   for (const { end, countedTokens } of turns) {
     for (; at < end; at++) messages += rendered[at]?.tokens ?? 0;
@@ -86,9 +93,12 @@ function countedOf({ turns, rendered }: Score): Counted {
     if (counted.requests === 0) counted.beside = Math.max(0, countedTokens - messages);
     counted.requests++;
     counted.tokens += countedTokens;
-    counted.estimated += messages;
+    counted.estimated += Math.round(messages * share);
+    known += messages;
+    const found = (counted.tokens - counted.beside * counted.requests) / known;
+    share = found >= LEAST_SHARE && found <= MOST_SHARE ? found : share;
   }
-  return counted;
+  return { counted, share };
 }
 
 function sumOf(all: readonly Counted[]): Counted {
@@ -101,11 +111,22 @@ function sumOf(all: readonly Counted[]): Counted {
   };
 }
 
-function scoreOf(recorded: Recorded, { counter, windowTokens, prices, makeSpillway }: ReplayOptions): Score {
-  const { cacheTtlMs } = prices;
-  const renderer = new Renderer(recorded.wire, counter);
-  const rendered = recorded.messages.map((message) => renderer.render(message));
-  const turns = turnsOf(recorded.messages, rendered).filter(({ end }) => end >= (recorded.carried ?? 0));
+/** Renders a conversation; if its provider's counts say what our tokens are worth there, once more by that. */
+function scoreOf(
+  recorded: Recorded,
+  { counter, windowTokens, prices, makeSpillway }: ReplayOptions,
+): Score & { counted: Counted } {
+  const { wire, messages, carried = 0 } = recorded;
+  const render = (share: number) => {
+    const renderer = new Renderer(wire, counter, share);
+    const rendered = messages.map((message) => renderer.render(message));
+    const turns = turnsOf(messages, rendered).filter(({ end }) => end >= carried);
+    return { renderer, rendered, turns };
+  };
+  const first = render(1);
+  const { counted, share } = countedOf(first.turns, first.rendered);
+  const { renderer, rendered, turns } = share === 1 ? first : render(share);
   const needles = findNeedles(rendered, turns);
-  return { recorded, renderer, rendered, windowTokens, cacheTtlMs, makeSpillway, turns, needles };
+  const { cacheTtlMs } = prices;
+  return { recorded, renderer, rendered, windowTokens, cacheTtlMs, makeSpillway, turns, needles, counted };
 }
