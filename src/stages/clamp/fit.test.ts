@@ -4,7 +4,7 @@ import { arbitraryOutput } from "../../testing/arbitrary.ts";
 import { estimateCounter } from "../measure/estimate-tokens.ts";
 import { measureText } from "../measure/measure-text.ts";
 import type { Budget } from "./fit.ts";
-import { alignEnd, alignStart, decode, fitAsciiEnd, fitAsciiStart, fitEnd, fitStart, NEAR_SHARE } from "./fit.ts";
+import { alignEnd, alignStart, decode, fitEnd, fitStart, NEAR_SHARE } from "./fit.ts";
 
 const budget = fc.record({
   bytes: fc.oneof(fc.nat(60), fc.nat(600), fc.constant(Number.POSITIVE_INFINITY)),
@@ -62,32 +62,6 @@ it("no waste: and the longest end that fits (brute force)", () => {
       expect(at).toBe(longest);
     }),
     { numRuns: 500 },
-  );
-});
-
-it("ASCII is fitted as any other text, and says the same of it", () => {
-  const ascii = fc
-    .array(fc.constantFrom("a", "bc", "\n", "\r\n", "\r", " "), { maxLength: 60 })
-    .map((parts) => new TextEncoder().encode(parts.join("")));
-  const finite = fc.record({
-    bytes: fc.nat(70),
-    chars: fc.nat(70),
-    lines: fc.oneof(fc.nat(12), fc.constant(Number.POSITIVE_INFINITY)),
-  });
-  fc.assert(
-    fc.property(ascii, finite, (bytes, limits) => {
-      const within = { ...limits, tokens: Number.POSITIVE_INFINITY };
-      // One character beyond ASCII, outside the budget's reach, makes it walk.
-      const other = new Uint8Array([...bytes, 0xc3, 0xa9]);
-      const fit = fitAsciiStart(bytes, 0, bytes.length, within);
-      const walked = fitStart(other, 0, other.length, within, estimateCounter);
-      if (walked.at < bytes.length) expect(fit).toEqual(walked);
-      const before = new Uint8Array([0xc3, 0xa9, ...bytes]);
-      const fitBack = fitAsciiEnd(bytes, 0, bytes.length, within);
-      const walkedBack = fitEnd(before, 0, before.length, within, estimateCounter);
-      if (walkedBack.at > 2) expect({ ...fitBack, at: fitBack.at + 2 }).toEqual(walkedBack);
-    }),
-    { numRuns: 2000 },
   );
 });
 
