@@ -47,16 +47,11 @@ export class LineSplitter {
   }
 
   add(bytes: Uint8Array): void {
-    // Counted at once where each byte is a character; line by line that takes longer than everything else.
-    const all = newScan();
-    if (this.#scan.state === 0) scanBytes(all, bytes);
-    const isPlain = this.#scan.state === 0 && all.high === 0;
     for (let from = 0; from < bytes.length; ) {
       const end = bytes.indexOf(10, from);
       const to = end === -1 ? bytes.length : end + 1;
       const part = bytes.subarray(from, to);
-      if (isPlain) this.#scan.chars += part.length;
-      else scanBytes(this.#scan, part);
+      scanBytes(this.#scan, part);
       this.#at += part.length;
       if (end === -1) this.#hold(part);
       else if (this.#at - this.#from === part.length) this.#give(part);
