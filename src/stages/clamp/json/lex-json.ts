@@ -285,7 +285,7 @@ export class JsonLexer {
   #endScalar(): void {
     this.#inside = "none";
     const whole = this.#token.length > MAX_NUMBER_BYTES ? null : this.#token.whole();
-    const text = whole === null ? "" : textOf(whole);
+    const text = whole === null ? "" : decode(whole);
     if (whole === null || !(LITERALS.has(text) || NUMBER.test(text))) {
       this.failed = true;
       return;
@@ -297,18 +297,3 @@ export class JsonLexer {
 
 const ESCAPED = new Set([34, 92, 47, 98, 102, 110, 114, 116]);
 const ENDS_SCALAR = new Set([10, 13, 9, 32, 0x2c, 0x5d, 0x7d, 0x3a, 0x7b, 0x5b, QUOTE]);
-
-/** Above this a decoder is faster than joining characters. */
-const SHORT_BYTES = 64;
-
-/** Bytes as text. Most tokens are short ASCII, for which a decoder takes longer than the rest of the work. */
-export function textOf(bytes: Uint8Array): string {
-  if (bytes.length > SHORT_BYTES) return decode(bytes);
-  let text = "";
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] as number;
-    if (byte > 127) return decode(bytes);
-    text += String.fromCharCode(byte);
-  }
-  return text;
-}

@@ -1,4 +1,5 @@
 import { fairShares } from "../fair-shares.ts";
+import { decode } from "../fit.ts";
 import {
   entrySize,
   GONE_SIZE,
@@ -19,7 +20,6 @@ import {
   type RareSort,
   SKIP_SIZE,
 } from "./json-node.ts";
-import { textOf } from "./lex-json.ts";
 
 /** A group with less room than this is left out as a whole. */
 const LEAST_GROUP_BYTES = 80;
@@ -339,7 +339,7 @@ export class RareElements {
       if (!isMember(entry)) continue;
       if (entry.key === null && ++elements > MAX_INNER_ELEMENTS) return;
       if (entry.key !== null && entry.key.bytes.length > MAX_WORD_BYTES) continue;
-      const inner = this.#innerField(field, entry.key === null ? "" : textOf(entry.key.bytes), depth);
+      const inner = this.#innerField(field, entry.key === null ? "" : decode(entry.key.bytes), depth);
       if (inner === null) continue;
       if (isGroup(entry.node)) {
         if (depth < MAX_DEPTH) this.#addFields(inner, entry.node, depth + 1);
@@ -419,8 +419,8 @@ function hashOf(bytes: Uint8Array): number {
 }
 
 function wordOf(node: JsonNode): string | null {
-  if (node.kind === "scalar" && node.bytes.length <= MAX_WORD_BYTES) return textOf(node.bytes);
-  if (node.kind === "text" && node.tail === null && node.head.length <= MAX_WORD_BYTES) return textOf(node.head);
+  if (node.kind === "scalar" && node.bytes.length <= MAX_WORD_BYTES) return decode(node.bytes);
+  if (node.kind === "text" && node.tail === null && node.head.length <= MAX_WORD_BYTES) return decode(node.head);
   return null;
 }
 

@@ -1,5 +1,6 @@
 import type { Gap } from "../../../contract/cut.ts";
 import { counted } from "../../../values.ts";
+import { decode } from "../fit.ts";
 import {
   isGroup,
   isMember,
@@ -10,7 +11,6 @@ import {
   type JsonSkip,
   type JsonText,
 } from "./json-node.ts";
-import { textOf } from "./lex-json.ts";
 
 /** A plan as text, and what of the source it shows. */
 export interface WrittenJson {
@@ -135,7 +135,7 @@ class JsonWriter {
 
   /** Bytes of the source as they are. */
   #source(bytes: Uint8Array, line: number): string {
-    const text = textOf(bytes);
+    const text = decode(bytes);
     if (!this.isQuoting && text.includes("... [") && LIKE_OURS.test(text)) this.isQuoting = true;
     this.#keep(bytes.length, line);
     this.text.push(text);
