@@ -9,7 +9,7 @@ import { build } from "esbuild";
 
 const MAX_TARBALL_BYTES = 1200 * 1024;
 const ALLOWED =
-  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/.+\.(c?js|d\.ts|txt)|schema\/.+\.json|docs\/(guide|reference)\/.+\.md|plugins\/.+\.(json|md))$/;
+  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/.+\.(c?js|d\.ts|txt)|schema\/.+\.json|docs\/(guide|reference)\/.+\.md|\.claude-plugin\/marketplace\.json|plugins\/.+\.(json|md))$/;
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8"));
 const folder = mkdtempSync(join(tmpdir(), "spillway-package-"));

@@ -328,6 +328,32 @@ describe("the plugin for Claude Code", () => {
     expect(read(".claude-plugin/plugin.json")).toMatchObject({ name: "spillway", version: manifest.version });
   });
 
+  it("stands in the marketplace file, which is shipped too", () => {
+    const { name, plugins } = JSON.parse(readFileSync(".claude-plugin/marketplace.json", "utf8"));
+    expect([name, manifest.files.includes(".claude-plugin")]).toEqual(["spillway", true]);
+    expect(plugins).toEqual([expect.objectContaining({ name: "spillway", source: "./plugins/claude-code" })]);
+  });
+
+  it.each([
+    ["gemini", "mcp_spillway_"],
+    ["qwen", "mcp__spillway__"],
+  ])("the extension for %s has the hooks that init sets, and names its own tools", (agent, prefix) => {
+    const readOf = (name: string) => JSON.parse(readFileSync(join("plugins", agent, name), "utf8"));
+    expect(readOf(`${agent}-extension.json`)).toMatchObject({
+      name: "spillway",
+      version: manifest.version,
+      mcpServers: read(".mcp.json").mcpServers,
+    });
+    const project = join(folder, `compared-${agent}`);
+    mkdirSync(project);
+    spillway(["init", agent, "--yes"], "", project);
+    const set = readFileSync(join(project, `.${agent}`, "settings.json"), "utf8");
+    const command = `spillway hook --agent ${agent}`;
+    expect(readOf("hooks/hooks.json")).toEqual(
+      JSON.parse(set.replaceAll(command, `${command} --recall-tools ${prefix}`)),
+    );
+  });
+
   it("its hook is the one that init sets, names the plugin's tools, and runs", () => {
     const { hooks } = read("hooks/hooks.json");
     const project = join(folder, "compared");

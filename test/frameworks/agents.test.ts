@@ -214,7 +214,7 @@ async function expectWhole(text: string | undefined, { run }: Session): Promise<
   expect(saved.said.replaceAll("\r\n", "\n").includes(buildOutput().trimEnd()), about).toBe(true);
 }
 
-describe.concurrent.each(Object.entries(AGENTS))("%s, set up by one command", (name, agent) => {
+describe.each(Object.entries(AGENTS))("%s, set up by one command", { timeout: 240_000 }, (name, agent) => {
   const found = findAgent(agent.pack, [...(agent.node ? [agent.node] : []), agent.program]);
   const why = "why" in found ? found.why : "";
   if (why !== "") process.stderr.write(`${name} is not tested: ${why}\n`);
@@ -346,7 +346,7 @@ function ended(
   env: NodeJS.ProcessEnv,
 ): Promise<{ said: string; code: number | null }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], timeout: 100_000 });
+    const child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], timeout: 200_000 });
     let said = "";
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding("utf8").on("data", (chunk) => (said += chunk));

@@ -11,8 +11,6 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 60_000,
     fileParallelism: false,
-    // Agents wait for the network and for each other's turns more than they work.
-    maxConcurrency: 3,
     env: { SPILLWAY_DIR: process.env.SPILLWAY_TEST_DIR },
     globalSetup: "../remove-folder.ts",
   },
