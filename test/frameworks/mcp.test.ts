@@ -1,10 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type AnyClient, CLI, connect, type Target } from "./mcp-clients.ts";
+import { type AnyClient, CLI, connect, freePort, type Target, untilAnswered } from "./mcp-clients.ts";
 
 const at = (path: string) => new URL(path, import.meta.url).pathname;
 const EVERYTHING = at("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
@@ -30,7 +29,7 @@ beforeAll(async () => {
   start([EVERYTHING, "streamableHttp"], everything);
   start([CLI, "mcp", "--resources", "--listen", String(front), "--", process.execPath, EVERYTHING], front);
   start([CLI, "mcp", "--resources", "--listen", String(both), "--url", urls.everything], both);
-  await Promise.all(Object.values(urls).map(answers));
+  await Promise.all(Object.values(urls).map(untilAnswered));
 });
 afterEach(async () => {
   await client?.close();
@@ -39,29 +38,6 @@ afterEach(async () => {
 afterAll(async () => {
   await Promise.all(children.map((child) => new Promise((resolve) => child.once("exit", resolve) && child.kill())));
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}
-
-async function answers(url: string): Promise<void> {
-  for (let tries = 0; tries < 100; tries++) {
-    if (
-      await fetch(url).then(
-        (response) => response.arrayBuffer().then(() => true),
-        () => false,
-      )
-    )
-      return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error(`${url} does not answer`);
-}
 
 const WAYS: [way: string, target: () => Target][] = [
   ["stdio to stdio", () => ({ args: proxied(EVERYTHING) })],
