@@ -2,6 +2,7 @@ import { benchArtifacts } from "./artifacts.mjs";
 import { benchClamp } from "./clamp.mjs";
 import { runBenches } from "./entry.mjs";
 import { benchFetch } from "./fetch.mjs";
+import { benchGateway } from "./gateway.mjs";
 import { benchMcp } from "./mcp.mjs";
 import { benchPrepare } from "./prepare.mjs";
 import { benchRefusals } from "./refusals.mjs";
@@ -17,6 +18,7 @@ await runBenches([
   benchMcp,
   benchPrepare,
   benchFetch,
+  benchGateway,
   benchRefusals,
   benchReplay,
   benchClamp,

@@ -51,8 +51,14 @@ export async function openSpillway(
   let searching: Promise<Searcher> | undefined;
   const searcher = () => (searching ??= openSearcher(given.logger));
   const { htmlReader = async () => (await import("./drivers/html-reader.ts")).loadHtmlReader() } = given;
+  const telemetry =
+    OPEN_TELEMETRY in globalThis ? await (await import("./drivers/telemetry.ts")).loadTelemetry() : null;
   return assembleSpillway({
     ...given,
+    onEvent: (event) => {
+      telemetry?.tell(event);
+      return given.onEvent?.(event);
+    },
     ...(placeFaults !== undefined && { placeFaults }),
     ...kept,
     ...files,
@@ -69,6 +75,9 @@ export async function openSpillway(
     reader: namedReader(given.reader, dir ?? (env === process.env ? undefined : env.SPILLWAY_DIR)),
   });
 }
+
+/** Where @opentelemetry/api keeps what an SDK registered. If nothing is there, nobody listens, and nothing is loaded. */
+const OPEN_TELEMETRY = Symbol.for("opentelemetry.js.api.1");
 
 type OpenedPlace = Pick<SpillwayPorts, "store" | "ledger" | "placeFaults">;
 

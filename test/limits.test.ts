@@ -356,6 +356,7 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   gatewayBodyBytes: 67_108_864,
   gatewayConnectMs: 10_000,
   gatewaySilentMs: 900_000,
+  gatherEventsMs: 50,
   serveStopMs: 300_000,
   fullWindowShare: 0.99,
   nearLimitShare: 0.7,

@@ -58,6 +58,26 @@ describe.runIf(why === "")("Claude Code, in a mode that asks nothing", () => {
   });
 });
 
+describe.runIf(why === "")("Claude Code through the gateway", () => {
+  test("a long result is cut, and its marker names the command that reads it", async () => {
+    const lines = LONG.replaceAll("6000", "700").replaceAll("4000", "400");
+    const { text, sent, events } = await run({ permissions: {}, isHooked: false, command: lines, isServed: true });
+    expect(text).toContain("ERROR: no symbol frobnicate");
+    expect(text).toMatch(/of [\d,]+ bytes shown.*spillway recall [a-z2-7]{12} /);
+    expect(text.length).toBeLessThan(20_001);
+    // It has the shell that the marker speaks of.
+    expect(sent).toContain('"name":"Bash"');
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        kind: "output-clamped",
+        tool: "Bash",
+        session: expect.stringMatching(/^claude-cli-/),
+        more: expect.objectContaining({ wire: "anthropic", agent: "claude-cli", command: lines }),
+      }),
+    );
+  });
+});
+
 /** Prints 6,000 lines with one error in the middle. */
 const LONG = `awk 'BEGIN { for (i = 1; i <= 6000; i++) print i == 4000 ? "ERROR: no symbol frobnicate" : "step " i " of the build, all is well" }'`;
 
@@ -67,10 +87,12 @@ interface Session {
   isHooked: boolean;
   command: string;
   flags?: string[];
+  /** Puts the gateway before the provider. */
+  isServed?: boolean;
 }
 
 /** One call of Bash in a project with these rules, and what the model is told of it. */
-async function run({ permissions, isHooked, isWrapped = true, command, flags = [] }: Session) {
+async function run({ permissions, isHooked, isWrapped = true, command, flags = [], isServed = false }: Session) {
   const home = mkdtempSync(join(folder, "home-"));
   const project = join(home, "project");
   const bin = join(home, "bin");
@@ -85,12 +107,14 @@ async function run({ permissions, isHooked, isWrapped = true, command, flags = [
         ? { calls: [{ tool: "Bash", input: { command } }] }
         : "Done.",
   });
+  const data = { PATH: process.env.PATH, HOME: home, SPILLWAY_DIR: join(home, "data") };
+  const gateway = isServed ? await startGateway(provider.url, data) : null;
   const env = {
     PATH: `${bin}:${process.env.PATH}`,
     HOME: home,
     CLAUDE_CONFIG_DIR: join(home, "config"),
     SPILLWAY_DIR: join(home, "data"),
-    ANTHROPIC_BASE_URL: provider.url,
+    ANTHROPIC_BASE_URL: gateway?.url ?? provider.url,
     ANTHROPIC_API_KEY: "fake",
     DISABLE_AUTOUPDATER: "1",
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
@@ -112,10 +136,25 @@ async function run({ permissions, isHooked, isWrapped = true, command, flags = [
     const { content } = result;
     const text = typeof content === "string" ? content : content.map((block) => block.text ?? "").join("");
     const sent = JSON.stringify(provider.requests.map(({ body }) => body));
-    return { isMade: existsSync(join(project, "x")), result, text, sent };
+    const events = gateway === null ? [] : await eventsAt(gateway.url);
+    return { isMade: existsSync(join(project, "x")), result, text, sent, events };
   } finally {
+    gateway?.child.kill();
     await provider.stop();
   }
+}
+
+async function eventsAt(url: string): Promise<object[]> {
+  return ((await (await fetch(`${url}/api/events`)).json()) as { items: object[] }).items;
+}
+
+async function startGateway(upstream: string, env: NodeJS.ProcessEnv) {
+  const child = spawn(process.execPath, [CLI, "serve", "--port", "0", "--anthropic", upstream], { env });
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on("data", (said) => resolve(/listens at (\S+)\. /.exec(String(said))?.[1] ?? ""));
+    child.once("exit", reject);
+  });
+  return { child, url };
 }
 
 interface ToolResult {

@@ -10,6 +10,7 @@ import { generateText, jsonSchema, type LanguageModel, type ModelMessage, stream
 import OpenAI from "openai";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createFetch } from "../../src/entrypoints/fetch/index.ts";
+import { startServe } from "../../src/entrypoints/serve/start-serve.ts";
 import { createSpillway, type Spillway } from "../../src/index.ts";
 import { memoryLedger } from "../../src/storage/ledgers/memory.ts";
 import { memoryStore } from "../../src/storage/stores/memory.ts";
@@ -17,8 +18,8 @@ import type { FakeProvider, FakeReply, FakeRequest, Speaks } from "../../src/tes
 import { startFakeProvider } from "../../src/testing/fake-provider/start-fake-provider.ts";
 import { type RandomConversation, speeches, textOf } from "../recovery/conversation.ts";
 
-// A wrapped fetch through the real clients: their own code is unchanged, and the provider has a window that the conversation
-// does not fit.
+// A wrapped fetch and the gateway through the real clients: their own code is unchanged, and the provider has a window that
+// the conversation does not fit.
 
 const WINDOW = 6000;
 const stops: (() => unknown)[] = [];
@@ -297,14 +298,41 @@ const BOTH = CLIENTS.flatMap(([name, speaks, ask]) => [
 const mostSends = (speaks: Speaks) => (speaks === "openai-responses" ? 3 : 2);
 const refusals = ({ requests }: FakeProvider) => requests.map(({ refused }) => refused);
 
-describe.each(BOTH)("%s, %s", (_name, _how, { speaks, ask, isStreamed }) => {
+/** The client's own code is the same either way: it gets a fetch, or another address. */
+const WAYS: [name: string, through: (provider: FakeProvider) => Promise<{ url: string; send: typeof fetch }>][] = [
+  ["a wrapped fetch", async ({ url }) => ({ url, send: createFetch({ spillway }) })],
+  ["the gateway", async ({ url }) => ({ url: await startGateway(url), send: fetch })],
+];
+
+async function startGateway(upstream: string): Promise<string> {
+  const server = await startServe({
+    spillway,
+    scope: "local",
+    policy: undefined,
+    version: "",
+    host: "127.0.0.1",
+    port: 0,
+    tokens: [],
+    hostNames: [],
+    gateway: { upstreams: { anthropic: upstream, openai: `${upstream}/v1`, gemini: upstream }, allowed: [] },
+    warn: () => {},
+  });
+  stops.unshift(() => server.stop({ now: true }));
+  return server.url;
+}
+
+const ALL = WAYS.flatMap(([way, through]) =>
+  BOTH.map(([name, how, about]) => [name, how, way, { ...about, through }] as const),
+);
+
+describe.each(ALL)("%s, %s, by %s", (_name, _how, _way, { speaks, ask, isStreamed, through }) => {
   it("recovers, and is not refused again", async () => {
     const provider = await start(speaks, WINDOW, () => "All is well.");
-    const fetch = createFetch({ spillway });
-    expect((await ask(provider.url, fetch, 6, isStreamed)).text).toBe("All is well.");
+    const { url, send } = await through(provider);
+    expect((await ask(url, send, 6, isStreamed)).text).toBe("All is well.");
     expect(provider.requests.length).toBeLessThanOrEqual(mostSends(speaks));
     const first = provider.requests.length;
-    expect((await ask(provider.url, fetch, 7, isStreamed)).text).toBe("All is well.");
+    expect((await ask(url, send, 7, isStreamed)).text).toBe("All is well.");
     expect(provider.requests).toHaveLength(first + 1);
     expect(refusals(provider)).toEqual([...Array.from({ length: first - 1 }, () => "window"), null, null]);
   });
@@ -312,11 +340,12 @@ describe.each(BOTH)("%s, %s", (_name, _how, { speaks, ask, isStreamed }) => {
   it("a call of a tool, and a request that fits, come through as without it", async () => {
     const script = () => ({ text: "One more.", calls: [{ tool: "bash", input: { path: "x" }, id: "call_x" }] });
     const provider = await start(speaks, 200_000, script);
-    const seen = await ask(provider.url, createFetch({ spillway }), 2, isStreamed);
+    const { url, send } = await through(provider);
+    const seen = await ask(url, send, 2, isStreamed);
     expect(seen).toEqual(await ask(provider.url, fetch, 2, isStreamed));
     expect(seen).toEqual({ text: "One more.", calls: [{ tool: "bash", input: { path: "x" } }] });
-    const [through, bare] = provider.requests.map(({ body }) => body);
-    expect(through).toEqual(bare);
+    const [sent, bare] = provider.requests.map(({ body }) => body);
+    expect(sent).toEqual(bare);
   });
 
   it("another error is the client's own, with its own retries", async () => {
@@ -326,15 +355,16 @@ describe.each(BOTH)("%s, %s", (_name, _how, { speaks, ask, isStreamed }) => {
     };
     const refusal = { status: 401, body, source: "made up" };
     const provider = await start(speaks, 200_000, () => ({ refusal }));
-    const faultOf = async (send: typeof fetch) =>
-      ask(provider.url, send, 1, isStreamed).then(
+    const faultOf = async (url: string, send: typeof fetch) =>
+      ask(url, send, 1, isStreamed).then(
         () => null,
         (error: Error) => ({ name: error.constructor.name, message: error.message }),
       );
-    const bare = await faultOf(fetch);
+    const bare = await faultOf(provider.url, fetch);
     const sends = provider.requests.length;
     expect(bare).not.toBeNull();
-    expect(await faultOf(createFetch({ spillway }))).toEqual(bare);
+    const { url, send } = await through(provider);
+    expect(await faultOf(url, send)).toEqual(bare);
     expect(provider.requests).toHaveLength(sends * 2);
   });
 
@@ -345,21 +375,24 @@ describe.each(BOTH)("%s, %s", (_name, _how, { speaks, ask, isStreamed }) => {
       await new Promise((resolve) => setTimeout(resolve, 50));
       return "Too late.";
     });
-    await expect(ask(provider.url, createFetch({ spillway }), 1, isStreamed, stop.signal)).rejects.toThrow(/abort/i);
+    const { url, send } = await through(provider);
+    await expect(ask(url, send, 1, isStreamed, stop.signal)).rejects.toThrow(/abort/i);
     expect(provider.requests).toHaveLength(1);
   });
 });
 
-describe.each(BOTH.filter(([, how]) => how === "plain"))("%s", (_name, _how, { speaks, ask }) => {
-  it("what cannot be made to fit is the provider's own refusal, and is not sent again by the client", async () => {
-    const provider = await start(speaks, 100, () => "never");
-    const bare = await ask(provider.url, fetch, 1, false).catch((error: Error) => error.constructor.name);
-    const before = provider.requests.length;
-    const through = await ask(provider.url, createFetch({ spillway }), 1, false).catch(
-      (error: Error) => error.constructor.name,
-    );
-    expect(through).toBe(bare);
-    expect(provider.requests.length - before).toBeLessThanOrEqual(4);
-    expect(refusals(provider).every((why) => why === "window")).toBe(true);
-  });
-});
+describe.each(ALL.filter(([, how]) => how === "plain"))(
+  "%s, %s, by %s",
+  (_name, _how, _way, { speaks, ask, through }) => {
+    it("what cannot be made to fit is the provider's own refusal, and is not sent again by the client", async () => {
+      const provider = await start(speaks, 100, () => "never");
+      const bare = await ask(provider.url, fetch, 1, false).catch((error: Error) => error.constructor.name);
+      const before = provider.requests.length;
+      const { url, send } = await through(provider);
+      const told = await ask(url, send, 1, false).catch((error: Error) => error.constructor.name);
+      expect(told).toBe(bare);
+      expect(provider.requests.length - before).toBeLessThanOrEqual(4);
+      expect(refusals(provider).every((why) => why === "window")).toBe(true);
+    });
+  },
+);

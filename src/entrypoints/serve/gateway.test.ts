@@ -163,6 +163,27 @@ describe.each(NAMES)("%s through the gateway", (name) => {
     expect(bodies[2]).toBe(small);
   });
 
+  it("events name the agent, the wire and a session of their own; results within limits are counted, and kept if all are", async () => {
+    const to = await upstream(async (request, response) => {
+      await bodyOf(request);
+      response.writeHead(200, JSON_TYPE).end('{"usage":{"input_tokens":9,"output_tokens":1}}');
+    });
+    const { url, spillway } = await gateway(to, { spillway: { keep: "all" } });
+    const { path, body } = asked(name, conversation(2, 100));
+    for (let time = 0; time < 2; time++) await post(url + path, body, { "user-agent": "my-agent/1.2 (x)" });
+    const outputs = (await spillway.ledger?.events({ kinds: ["output-passed"] })) ?? [];
+    expect(outputs).toHaveLength(1);
+    expect(outputs[0]).toMatchObject({ tool: "bash", session: expect.stringMatching(/^my-agent-[0-9a-f]{10}$/) });
+    expect(outputs[0]?.more).toMatchObject({ agent: "my-agent", wire: name, command: '{"path":"1.log"}' });
+    expect((await spillway.artifact(outputs[0]?.artifact ?? "")).session).toBe(outputs[0]?.session);
+    const answers = await vi.waitFor(async () => {
+      const found = (await spillway.ledger?.events({ kinds: ["request-answered"] })) ?? [];
+      expect(found).toHaveLength(2);
+      return found;
+    });
+    expect(answers[0]).toMatchObject({ session: outputs[0]?.session, more: { agent: "my-agent", wire: name } });
+  });
+
   it("an overflow is recovered before the client sees anything", async () => {
     const fake = await provider({ speaks: name, window: 6000, tokenFactor: 1.2, script: () => "All is well." });
     const { url, spillway } = await gateway(fake.url);
@@ -424,6 +445,30 @@ describe("faults", () => {
     const response = await post(`${url}/v1/messages`, hello);
     expect([response.status, await response.json()]).toEqual([502, SHAPES.anthropic]);
   });
+
+  it("a client that sends its head or its body for ever is let go", async () => {
+    const spied = [
+      vi.spyOn(NUMBERS.serveHeadersMs, "default", "get").mockReturnValue(300 as never),
+      vi.spyOn(NUMBERS.serveRequestMs, "default", "get").mockReturnValue(600 as never),
+    ];
+    const { url } = await gateway("http://127.0.0.1:9");
+    for (const spy of spied) spy.mockRestore();
+    const slow = (head: string) =>
+      new Promise<string>((resolve) => {
+        const socket = connect(Number(new URL(url).port), "127.0.0.1", () => socket.write(head));
+        const drip = setInterval(() => socket.write("x"), 50);
+        let got = "";
+        socket.on("data", (chunk) => (got += chunk));
+        socket.on("error", () => {});
+        socket.on("close", () => {
+          clearInterval(drip);
+          resolve(got);
+        });
+      });
+    expect(await slow("POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nx: ")).toMatch(/^HTTP\/1.1 408/);
+    const head = "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n";
+    expect(await slow(head)).toMatch(/^HTTP\/1.1 408/);
+  }, 20_000);
 
   it("a provider that hangs is told as late", async () => {
     const spied = vi.spyOn(NUMBERS.gatewaySilentMs, "default", "get").mockReturnValue(300 as never);

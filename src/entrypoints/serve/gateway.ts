@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Agent, type Dispatcher } from "undici";
+import type { Telemetry } from "../../drivers/telemetry.ts";
 import { messageOf } from "../../errors.ts";
 import { endpointOf } from "../../exchange/endpoint.ts";
 import type { ExchangeOptions } from "../../exchange/exchange.ts";
@@ -51,7 +52,7 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
   async function pass(to: Destination, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const method = request.method as Dispatcher.HttpMethod;
     const gone = new AbortController();
-    response.once("close", () => gone.abort());
+    response.once("close", () => response.writableFinished || gone.abort());
     const asksModel = endpointOf(method, to.path) !== null;
     const headers = forwarded(request, asksModel);
     const startedMs = performance.now();
@@ -93,7 +94,11 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
       if (to === null) return false;
       try {
         callers.checkRole(request, "write", TOKEN_HEADER);
-        await pass(to, request, response);
+        const run = () => pass(to, request, response);
+        const telemetry = await telemetryHere();
+        await (telemetry === null
+          ? run()
+          : telemetry.span({ provider: to.api, headers: request.headers, status: () => response.statusCode }, run));
       } catch (error) {
         refuse(to, error, response, warn);
       }
@@ -115,6 +120,12 @@ function callerOf({ headers }: IncomingMessage): ExchangeOptions {
     return `${agent ?? "agent"}-${hash}`;
   };
   return { agent, nameSession, records: "all" };
+}
+
+/** Loaded only if an SDK listens in this process. */
+async function telemetryHere(): Promise<Telemetry | null> {
+  if (!(Symbol.for("opentelemetry.js.api.1") in globalThis)) return null;
+  return (await import("../../drivers/telemetry.ts")).loadTelemetry();
 }
 
 /** These are about one connection, not about the request. */
@@ -187,18 +198,26 @@ async function handOn(
   isChanged = false,
 ): Promise<void> {
   const headers: string[] = [];
+  let isStream = false;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const [name = "", value = ""] = rawHeaders.slice(at, at + 2);
     const lower = name.toLowerCase();
+    if (lower === "content-type") isStream = /event-stream|x-ndjson/.test(value);
     if (!HOP_BY_HOP.has(lower) && !(isChanged && lower === "content-length")) headers.push(name, value);
   }
   response.writeHead(status, headers);
-  response.flushHeaders();
+  let held: Uint8Array | undefined;
   for await (const chunk of body ?? []) {
     if (response.destroyed) return;
-    if (!response.write(chunk)) await drained(response);
+    if (isStream) {
+      if (!response.write(chunk)) await drained(response);
+      continue;
+    }
+    // The last piece goes with the end: one write less.
+    if (held !== undefined && !response.write(held)) await drained(response);
+    held = chunk;
   }
-  response.end();
+  response.end(held);
 }
 
 function drained(response: ServerResponse): Promise<void> {

@@ -62,7 +62,7 @@ export function newRoutes(table: readonly Route[], callers: Callers): Routes {
     }
     if (found.role !== null) callers.checkRole(request, found.role);
     const gone = new AbortController();
-    response.once("close", () => gone.abort());
+    response.once("close", () => response.writableFinished || gone.abort());
     const answer = await found.answer(
       {
         named: namesIn(found.pattern.exec(pathname)?.groups),

@@ -224,6 +224,7 @@ export const NUMBERS = {
   gatewayBodyBytes: row(64 * MIB, KIB, GIB, "a request to a model; no provider takes more"),
   gatewayConnectMs: row(10_000, 100, 600_000, "until a provider takes a connection"),
   gatewaySilentMs: row(900_000, 1000, 86_400_000, "a provider may say nothing for so long: models think for minutes"),
+  gatherEventsMs: row(50, 0, 5000, "events of answered requests wait for others, so that one commit keeps them all"),
   serveStopMs: row(300_000, 0, 3_600_000, "answers may go on when the server is told to stop"),
 
   fullWindowShare: share(0.99, "an empty answer with this much of the window in use is an overflow nobody reported"),

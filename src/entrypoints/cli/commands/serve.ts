@@ -62,10 +62,14 @@ async function serve(flags: ServeFlags): Promise<void> {
   const tokens = await readTokens(flags.tokens);
   const place = await openPlace(flags, { collects: true });
   try {
-    const { store, ledger } = place;
+    const [{ startServe }, { gatherEvents }] = await Promise.all([
+      import("../../serve/start-serve.ts"),
+      import("../../serve/gather-events.ts"),
+    ]);
+    const { store } = place;
+    const ledger = gatherEvents(place.ledger);
     const reader = shellReader(flags, place);
     const spillway = await createSpillway({ ...userOptions, store, ledger, policy, env: {}, reader });
-    const { startServe } = await import("../../serve/start-serve.ts");
     const { host, port, hostName: hostNames, anthropic, openai, gemini, allowUpstream: allowed } = flags;
     const { addRecallTool } = flags;
     const gateway = { upstreams: { anthropic, openai, gemini }, allowed, exchange: { addRecallTool } };
@@ -73,6 +77,7 @@ async function serve(flags: ServeFlags): Promise<void> {
     const server = await startServe({ ...shared, host, port, warn: tell });
     await writeOut(greeting(server.url));
     await untilStopped(server.stop);
+    await ledger.close();
   } finally {
     await place.close();
   }

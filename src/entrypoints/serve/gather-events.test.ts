@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import type { SpillwayEvent } from "../../contract/event.ts";
+import { memoryLedger } from "../../storage/ledgers/memory.ts";
+import { testLedger } from "../../testing/test-ledger.ts";
+import { gatherEvents } from "./gather-events.ts";
+
+testLedger(async () => ({ ledger: gatherEvents(memoryLedger()) }), { describe, it }, { numRuns: 5 });
+
+describe("gathered events", () => {
+  const event = (kind: SpillwayEvent["kind"], call: string): SpillwayEvent => {
+    return { kind, atMs: 1, session: null, tool: null, call, artifact: null, receipt: null, more: null };
+  };
+  function open() {
+    const written: string[] = [];
+    const inner = memoryLedger();
+    const record = async (given: SpillwayEvent) => {
+      written.push(given.call ?? "");
+      await inner.record(given);
+    };
+    return { written, ledger: gatherEvents({ ...inner, record }) };
+  }
+
+  it("wait for others, and are written before what somebody waits for", async () => {
+    const { written, ledger } = open();
+    const answered = ["a", "b"].map((call) => ledger.record(event("request-answered", call)));
+    expect(written).toEqual([]);
+    await ledger.record(event("output-passed", "c"));
+    expect(written).toEqual(["a", "b", "c"]);
+    await Promise.all(answered);
+  });
+
+  it("are written in a while by themselves, and when the ledger is read or closed", async () => {
+    const { written, ledger } = open();
+    await ledger.record(event("request-answered", "a"));
+    expect(written).toEqual(["a"]);
+    void ledger.record(event("request-answered", "b"));
+    expect((await ledger.events()).map(({ call }) => call)).toEqual(["a", "b"]);
+    void ledger.record(event("request-answered", "c"));
+    await ledger.close();
+    expect(written).toEqual(["a", "b", "c"]);
+  });
+
+  it("that cannot be written are told to who waits", async () => {
+    const ledger = gatherEvents({ ...memoryLedger(), record: async () => Promise.reject(new Error("full")) });
+    await expect(ledger.record(event("request-answered", "a"))).rejects.toThrow("full");
+  });
+});

@@ -1,0 +1,46 @@
+import type { SpillwayEvent } from "../../contract/event.ts";
+import type { Ledger } from "../../contract/ledger.ts";
+import { NUMBERS } from "../../stages/policy/defaults.ts";
+
+/**
+ * A ledger that writes events which nobody waits for together: each answered request has one, and a commit for each would
+ * cost more than the rest of the gateway. What somebody waits for is written at once, with all that were gathered.
+ */
+export function gatherEvents(ledger: Ledger): Ledger {
+  let gathered: { event: SpillwayEvent; resolve: (recorded: Promise<void>) => void }[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  async function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    const all = gathered;
+    gathered = [];
+    const recorded = all.map(({ event, resolve }) => {
+      const one = ledger.record(event);
+      resolve(one);
+      return one;
+    });
+    // Who asked for it is told what failed.
+    await Promise.allSettled(recorded);
+  }
+
+  return {
+    ...ledger,
+    record(event) {
+      if (event.kind !== "request-answered") {
+        void flush();
+        return ledger.record(event);
+      }
+      timer ??= setTimeout(() => void flush(), NUMBERS.gatherEventsMs.default);
+      return new Promise((resolve) => gathered.push({ event, resolve }));
+    },
+    async events(query) {
+      await flush();
+      return ledger.events(query);
+    },
+    async close() {
+      await flush();
+      await ledger.close();
+    },
+  };
+}
