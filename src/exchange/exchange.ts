@@ -223,7 +223,9 @@ class Exchanges {
       const more = { ...to, sends, isStreamed: answer.form === "events", ...usage };
       const none = { tool: null, call: null, artifact: null, receipt: null };
       const atMs = this.#ports.now();
-      void this.#ports.recorder.event({ kind: "request-answered", atMs, session, ...none, more }).catch(() => {});
+      const event = { kind: "request-answered" as const, atMs, session, ...none, more };
+      // The client goes first.
+      setImmediate(() => void this.#ports.recorder.event(event).catch(() => {}));
     };
     if (answer.form === "events") return handedOn(answer, tap(answer.bytes(), record));
     record(known ?? { inputTokens: null, outputTokens: null });

@@ -15,8 +15,9 @@ let spillway: Spillway;
 let events: SpillwayEvent[];
 
 async function open(options: SpillwayOptions = {}): Promise<Spillway> {
-  events = [];
-  const onEvent = (event: SpillwayEvent) => void events.push(event);
+  const told: SpillwayEvent[] = [];
+  events = told;
+  const onEvent = (event: SpillwayEvent) => void told.push(event);
   return createSpillway({ store: memoryStore(), ledger: memoryLedger(), env: {}, onEvent, ...options });
 }
 

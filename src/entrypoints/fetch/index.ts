@@ -30,11 +30,11 @@ export function createFetch({ spillway, fetch: given, ...options }: FetchOptions
     if (endpointOf(method, url) === null) return inner(input, init);
     const outgoing = await readOutgoing(input, init);
     const stop = stopWith(outgoing.signal);
-    const headers = new Headers(outgoing.headers);
     const before = refused.find(outgoing.bytes);
     if (before !== null) return before;
+    const { headers, bytes: body } = outgoing;
     const exchanged = await spillway.exchange(
-      { method, url, headers, body: outgoing.bytes, signal: stop.signal },
+      { method, url, headers, body, signal: stop.signal },
       (bytes, context) => outgoing.send(inner, bytes, context),
       options,
     );
@@ -58,7 +58,7 @@ function isRequest(input: Input): input is Request {
 
 /** A request whose body is read, and how it is sent with another one. */
 interface Outgoing {
-  headers: HeadersInit | undefined;
+  headers: Headers;
   bytes: Uint8Array | null;
   signal: AbortSignal | null | undefined;
   send(inner: typeof fetch, bytes: Uint8Array | null, context: ExchangeContext): Promise<Response>;
@@ -67,31 +67,30 @@ interface Outgoing {
 async function readOutgoing(input: Input, init: Init): Promise<Outgoing> {
   const plain = isRequest(input) ? undefined : bytesOf(init?.body);
   if (plain !== undefined) {
+    const headers = new Headers(init?.headers);
+    // Without a type, a text is sent as another type than bytes are.
+    const isText = typeof init?.body === "string" && !headers.has("content-type");
     return {
-      headers: init?.headers,
+      headers,
       bytes: plain,
       signal: init?.signal,
       send: (inner, bytes, { signal, isChanged }) => {
-        const headers = sentHeaders(init?.headers, isChanged);
-        // Without a type, a text is sent as another type than bytes are.
-        const isTyped = typeof init?.body !== "string" || new Headers(headers).has("content-type");
-        const changed = isTyped || bytes === null ? bodyOf(bytes) : Buffer.from(bytes).toString("utf8");
         // A dispatcher, or whatever else the inner fetch knows, stays.
-        const sent = { ...init, headers: headers ?? {}, signal };
-        return inner(input, isChanged ? { ...sent, body: changed } : sent);
+        const sent = { ...init, headers: sentHeaders(headers, isChanged) ?? init?.headers ?? {}, signal };
+        if (!isChanged || bytes === null) return inner(input, sent);
+        return inner(input, { ...sent, body: isText ? Buffer.from(bytes).toString("utf8") : bodyOf(bytes) });
       },
     };
   }
   const request = new Request(input, init?.body instanceof ReadableStream ? { ...init, ...HALF } : init);
-  const bytes = request.body === null ? null : new Uint8Array(await request.arrayBuffer());
+  const { headers, signal, method } = request;
   return {
-    headers: request.headers,
-    bytes,
-    signal: request.signal,
-    send: (inner, sent, { signal, isChanged }) => {
-      const headers = sentHeaders(request.headers, isChanged);
-      const { method } = request;
-      return inner(new Request(request, { method, headers: headers ?? {}, body: bodyOf(sent), signal }));
+    headers,
+    bytes: request.body === null ? null : new Uint8Array(await request.arrayBuffer()),
+    signal,
+    send: (inner, sent, context) => {
+      const changed = sentHeaders(headers, context.isChanged) ?? headers;
+      return inner(new Request(request, { method, headers: changed, body: bodyOf(sent), signal: context.signal }));
     },
   };
 }
@@ -114,15 +113,15 @@ function bodyOf(bytes: Uint8Array | null): Uint8Array<ArrayBuffer> | null {
   return bytes as Uint8Array<ArrayBuffer> | null;
 }
 
-/** The headers without those that are ours, and without the length of a body that was changed. */
-function sentHeaders(given: HeadersInit | undefined, isChanged: boolean): HeadersInit | undefined {
-  const headers = new Headers(given);
+/** The headers without those that are ours, and without the length of a body that was changed. Null if they stay. */
+function sentHeaders(headers: Headers, isChanged: boolean): Headers | null {
   const left = [...headers.keys()].filter((name) => {
     return name.startsWith("x-spillway") || (isChanged && name === "content-length");
   });
-  if (left.length === 0) return given;
-  for (const name of left) headers.delete(name);
-  return headers;
+  if (left.length === 0) return null;
+  const sent = new Headers(headers);
+  for (const name of left) sent.delete(name);
+  return sent;
 }
 
 /** Aborts with the client's signal, or when the client leaves the answer. */

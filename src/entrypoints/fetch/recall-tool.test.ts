@@ -38,8 +38,9 @@ let spillway: Spillway;
 let events: SpillwayEvent[];
 
 beforeEach(async () => {
-  events = [];
-  const onEvent = (event: SpillwayEvent) => void events.push(event);
+  const told: SpillwayEvent[] = [];
+  events = told;
+  const onEvent = (event: SpillwayEvent) => void told.push(event);
   spillway = await createSpillway({ store: memoryStore(), ledger: memoryLedger(), env: {}, onEvent });
 });
 afterEach(async () => {
