@@ -139,17 +139,35 @@ function responseOf(
   { response, body, isChanged, isFinal }: Exchanged<Response>,
   leave: (reason: unknown) => void,
 ): Response {
-  const { status, statusText, url, redirected, type } = response;
-  const headers = new Headers(response.headers);
+  const { status, statusText } = response;
+  const headers = isChanged || isFinal ? new Headers(response.headers) : response.headers;
   if (isChanged) headers.delete("content-length");
   // The clients of OpenAI and Anthropic heed it.
   if (isFinal) headers.set("x-should-retry", "false");
   const stream = body === null || BODILESS.has(status) ? null : streamOf(body, leave);
-  const made = new Response(stream, { status, statusText, headers });
-  for (const [name, value] of Object.entries({ url, redirected, type })) {
-    Object.defineProperty(made, name, { value, enumerable: true, configurable: true });
+  return new HandedOn(response, stream, { status, statusText, headers });
+}
+
+/** A response with another body, which says where it came from as the first one does. */
+class HandedOn extends Response {
+  readonly #from: Response;
+
+  constructor(from: Response, body: ReadableStream<Uint8Array> | null, init: ResponseInit) {
+    super(body, init);
+    this.#from = from;
   }
-  return made;
+
+  override get url(): string {
+    return this.#from.url;
+  }
+
+  override get redirected(): boolean {
+    return this.#from.redirected;
+  }
+
+  override get type(): ResponseType {
+    return this.#from.type;
+  }
 }
 
 /** Hands bytes on when they are asked for, and not before. */
