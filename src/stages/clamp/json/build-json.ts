@@ -18,15 +18,15 @@ import { JsonLexer, type JsonListener } from "./lex-json.ts";
 import { addSkip, planJson, RareElements, shortenText, trimEntries } from "./plan-json.ts";
 import { SkimmedEntries } from "./skim-json.ts";
 
-/** Values deeper than this are held as one that is not shown. */
+/** A value that is deeper than this is held as one that is not shown. */
 const MAX_DEPTH = 200;
 /** Members after which an object may be a map. */
 const LEAST_MAP_COUNT = 8;
 const NOTHING = new Uint8Array(0);
 
 /**
- * Holds a document as a tree of bounded size: once it is twice as large as `mostBytes` it is planned down to that, as
- * it would be to be shown.
+ * Holds a document as a tree of bounded size. Once the tree takes twice `mostBytes`, it is planned down to `mostBytes`, in
+ * the way in which it would be shown.
  */
 export class JsonBuilder implements JsonListener {
   root: JsonGroup;
@@ -79,7 +79,7 @@ export class JsonBuilder implements JsonListener {
     const group = this.#stack.pop() as JsonGroup;
     this.#rares.pop();
     const level = this.#levels.pop() as Level;
-    // What is held of a long group does not depend on where it was trimmed last.
+    // A group that was trimmed is trimmed once more, so that the result does not depend on when it was trimmed before.
     if (level.isLong) this.#trim(group, level);
     group.isOpen = false;
     group.to = to;
@@ -103,7 +103,7 @@ export class JsonBuilder implements JsonListener {
     const { head, tail } = whole === null ? token.ends() : { head: whole, tail: null };
     const isWanted = this.#matches(head) || (tail !== null && this.#matches(tail));
     const node: JsonText = { kind: "text", head, tail, ...placed(token), isWanted };
-    // The ends were cut anywhere: now between characters.
+    // The ends were cut at any byte. This cuts them between characters.
     this.#addLeaf(tail === null ? node : shortenText(node, head.length + tail.length));
   }
 
@@ -140,7 +140,7 @@ export class JsonBuilder implements JsonListener {
     this.#keyIsLost = false;
   }
 
-  /** A value is complete: its group learns of it, and the tree is made smaller where it has grown too large. */
+  /** Takes note that a value is complete. If the tree has grown too large, it is made smaller. */
   #finished(node: JsonNode): void {
     const parent = this.#top;
     if (node.isWanted) parent.isWanted = true;
@@ -152,7 +152,7 @@ export class JsonBuilder implements JsonListener {
     if (this.#heldBytes > this.#mostBytes * 2) this.#shrink();
   }
 
-  /** Members are compared as elements are where an object is a map from names to objects. */
+  /** If an object is a map from names to objects, its members are compared as elements are. */
   #raresFor(parent: JsonGroup, node: JsonNode): RareElements | null {
     const last = this.#rares.length - 1;
     const rares = this.#rares[last] ?? null;
@@ -166,13 +166,13 @@ export class JsonBuilder implements JsonListener {
     const freed = trimEntries(group, this.#mostBytes / 8);
     this.#heldBytes -= freed;
     if (freed > 0) level.isLong = true;
-    // An eighth more has to come before it is read again, whatever stayed.
+    // It is trimmed again only after an eighth of `mostBytes` more has come.
     const stayed = freed === 0 ? 0 : (this.#mostBytes * 3) / 8;
     level.outside = Math.max(level.outside, this.#heldBytes - stayed);
   }
 
   skim(at: number, line: number, depth: number): SkimmedEntries | null {
-    // The group that asks is the innermost: long ones further out are asked at their own next entry.
+    // Only the innermost group is asked. A long group further out is asked at its own next entry.
     if (at < this.#scanBytes || depth !== this.#stack.length - 1 || !this.#levels.at(-1)?.isLong) return null;
     return new SkimmedEntries(this.#mostBytes >> 2, at, line);
   }
@@ -211,7 +211,7 @@ export class JsonBuilder implements JsonListener {
     return true;
   }
 
-  /** Entries of which the bytes are held, as members; null if they are not right. */
+  /** Reads entries from held bytes. Returns null if they are not right. */
   #read(kind: JsonGroup["kind"], bytes: Uint8Array, at: number, line: number): JsonMember[] | null {
     const builder = new JsonBuilder(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, this.#focus);
     const lexer = new JsonLexer(builder, this.#mostBytes >> 3, kind === "lines" ? at : at - 1, line);
@@ -226,7 +226,7 @@ export class JsonBuilder implements JsonListener {
   }
 
   #shrink(): void {
-    // Small values cost more to hold than to write: the tree shrinks until what it holds is little enough.
+    // Small values take more memory than text, so the tree is planned smaller until its memory is small enough.
     for (let budget = this.#mostBytes; this.#heldBytes > this.#mostBytes && budget > 0; budget >>= 1) {
       this.root = planJson(this.root, budget) as JsonGroup;
       this.#heldBytes = heldBytes(this.root);

@@ -5,7 +5,7 @@ interface Placed {
   line: number;
   /** Bytes it takes when written without white space. */
   size: number;
-  /** It has something that somebody is after. */
+  /** True if a call looks for it, or for something inside it. */
   isWanted: boolean;
 }
 
@@ -52,16 +52,16 @@ export interface JsonMember {
   /** With its quotes. */
   key: { bytes: Uint8Array; from: number; line: number } | null;
   node: JsonNode;
-  /** What it has in common with few of those beside it. */
+  /** The sorts it belongs to that have few elements. */
   sorts: readonly RareSort[];
 }
 
-/** Elements that are alike in one way; it counts on while elements come, without end once that way tells nothing. */
+/** Elements that are alike in one way. The count grows while elements come. It is infinite once that way tells nothing. */
 export interface RareSort {
   count: number;
   /** Index of the first of them. */
   first: number;
-  /** Many others came before. */
+  /** True if many other elements came before the first of them. */
   isLate: boolean;
 }
 

@@ -3,7 +3,7 @@ import { decode } from "../fit.ts";
 import type { SkimmedEntries } from "./skim-json.ts";
 import { JsonSkimmer } from "./skim-json.ts";
 
-/** Bytes of a token that is being read: whole up to twice `most`, beyond that its two ends. */
+/** The bytes of a token that is being read. All are held up to twice `most`; of a longer token, its two ends are. */
 export class JsonToken {
   from = 0;
   line = 1;
@@ -33,7 +33,7 @@ export class JsonToken {
     if (border < to) this.#tail.add(bytes.subarray(border, to));
   }
 
-  /** All of it, or null if not all is held. */
+  /** Returns all of it, or null if it is not all held. */
   whole(): Uint8Array | null {
     if (this.length > this.#most * 2) return null;
     if (this.length === this.#head.length) return this.#head.bytes.slice();
@@ -43,13 +43,13 @@ export class JsonToken {
     return bytes;
   }
 
-  /** Its first bytes, and its last that are not among them. */
+  /** Returns its first bytes, and its last bytes that are not among them. */
   ends(): { head: Uint8Array; tail: Uint8Array } {
     return { head: this.#head.bytes.slice(), tail: this.#tail.bytes.slice() };
   }
 }
 
-/** Told of a document's tokens in order. Positions are in source bytes. */
+/** Is told of a document's tokens in order. Positions are in source bytes. */
 export interface JsonListener {
   open(kind: "array" | "object", at: number, line: number): void;
   /** `to` is after the bracket. */
@@ -59,9 +59,9 @@ export interface JsonListener {
   text(token: JsonToken): void;
   /** A number, true, false or null. */
   scalar(token: JsonToken): void;
-  /** Asked before each entry of a group but its first: what takes it and the others, if they are to be passed over. */
+  /** Is asked before each entry of a group except its first. If the rest is to be passed over, returns what takes it. */
   skim?(at: number, line: number, depth: number): SkimmedEntries | null;
-  /** They came to their end. False if what is held of them is not right. */
+  /** Is told that those entries ended. Returns false if the held bytes are not right. */
   skimEnd?(entries: SkimmedEntries, at: number, line: number): boolean;
 }
 
@@ -81,10 +81,10 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 /** What may come next. */
 type Want = "value" | "value-or-end" | "key" | "key-or-end" | "colon" | "comma-or-end";
 
-/** Reads JSON objects and arrays, one or many, as their bytes come. Anything else ends it: `failed`. */
+/** Reads JSON objects and arrays, one or many, as their bytes come. If anything else comes, it stops and `failed` is true. */
 export class JsonLexer {
   failed = false;
-  /** Complete values outside any other. */
+  /** How many complete values came that are inside no other. */
   values = 0;
   readonly #listener: JsonListener;
   readonly #token: JsonToken;
@@ -92,7 +92,7 @@ export class JsonLexer {
   #want: Want = "value";
   #inside: "none" | "string" | "scalar" = "none";
   #isKey = false;
-  /** How far into an escape: 0 outside, 1 after the backslash, 2 to 5 before that hexadecimal digit. */
+  /** The place in an escape: 0 outside, 1 after the backslash, 2 to 5 before each hexadecimal digit. */
   #escape = 0;
   #line: number;
   #at: number;
@@ -137,7 +137,7 @@ export class JsonLexer {
         if (this.#startsSkim(this.#at + at)) return at;
         if (!this.#take(byte, this.#at + at)) this.failed = true;
         if (this.failed) return at;
-        // What begins here is read by its own loop: a string after its quote, anything else from its first byte.
+        // A loop of its own reads what begins here: a string after its quote, anything else from its first byte.
         if (this.#inside === "string") return this.#begin(bytes, at, 1);
         if (this.#inside === "scalar") return this.#begin(bytes, at, 0);
       }
@@ -145,7 +145,7 @@ export class JsonLexer {
     return at;
   }
 
-  /** Asked where an entry begins that is not its group's first. */
+  /** Asks whether to pass over, where an entry begins that is not its group's first. */
   #startsSkim(at: number): boolean {
     if (this.#want !== (this.#kinds.at(-1) === "object" ? "key" : "value")) return false;
     const entries = this.#listener.skim?.(at, this.#line, this.#kinds.length) ?? null;

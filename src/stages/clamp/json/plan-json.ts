@@ -27,8 +27,8 @@ const LEAST_GROUP_BYTES = 80;
 const LEAST_TEXT_BYTES = GONE_SIZE + 16;
 
 /**
- * A value made to take about `budget` bytes: strings keep their ends, arrays first, last and unusual elements, objects
- * all their keys while these have room. The value itself is not changed.
+ * Returns a value that takes about `budget` bytes. A string keeps both ends, an array its first, last and unusual elements,
+ * an object all its keys while they have room. The given value is not changed.
  */
 export function planJson(node: JsonNode, budget: number): JsonNode {
   if (!isGroup(node)) return planLeaf(node, budget);
@@ -44,7 +44,7 @@ function planLeaf(node: Exclude<JsonNode, JsonGroup>, budget: number): JsonNode 
   return budget < LEAST_TEXT_BYTES ? goneFor(node) : shortenText(node, budget);
 }
 
-/** An open group's size is not kept up while it grows. */
+/** Returns the size of a group that still grows. Its own `size` is set when it ends. */
 function openSize(group: JsonGroup): number {
   const last = group.entries.at(-1);
   const inner = last !== undefined && isMember(last) && isGroup(last.node) && last.node.isOpen ? last.node : null;
@@ -73,7 +73,7 @@ function planGroup(group: JsonGroup, budget: number): JsonGroup {
   return plan;
 }
 
-/** Shares of the room: what is special has the most of it if it needs that, the others alike what is left. */
+/** Shares out the room. Special entries may take the larger part of it; the others share what is left alike. */
 function specialFirst(sizes: readonly number[], isSpecial: readonly boolean[], room: number): number[] {
   const sizesOf = (special: boolean) => sizes.filter((_, index) => isSpecial[index] === special);
   const usual = sizesOf(false);
@@ -83,7 +83,7 @@ function specialFirst(sizes: readonly number[], isSpecial: readonly boolean[], r
   return isSpecial.map((special) => (special ? first : others).shift() ?? 0);
 }
 
-/** Stretches of entries that are not shown. */
+/** Counts the stretches of entries that are not shown. */
 function countSkips(entries: readonly JsonEntry[], chosen: ReadonlySet<number>): number {
   return entries.filter((_, index) => !chosen.has(index) && (index === 0 || chosen.has(index - 1))).length;
 }
@@ -119,14 +119,14 @@ function goneFor(node: JsonNode): JsonGone {
   return { kind: "gone", what: node.kind === "object" ? "object" : "array", count: node.count, ...place };
 }
 
-/** Of what is shown of a long string, its start. */
+/** The share of a shortened string that its start gets. */
 const HEAD_SHARE = 0.6;
 /** The longest escape: two surrogates. */
 const LONGEST_ESCAPE = 12;
 const BACKSLASH = 92;
 const LETTER_U = 117;
 
-/** A string with its two ends, in about `budget` bytes; never cut inside a character or an escape. */
+/** Shortens a string to its two ends, in about `budget` bytes. It is never cut inside a character or an escape. */
 export function shortenText(text: JsonText, budget: number): JsonText {
   const room = Math.max(0, budget - GONE_SIZE - 2);
   const head = text.head.slice(0, safeEnd(text.head, 1 + Math.floor(room * HEAD_SHARE)));
@@ -137,7 +137,7 @@ export function shortenText(text: JsonText, budget: number): JsonText {
   return { ...text, head, tail, size: head.length + tail.length + GONE_SIZE };
 }
 
-/** The last place up to `most` that is between characters. */
+/** Returns the last place up to `most` that is between characters. */
 function safeEnd(bytes: Uint8Array, most: number): number {
   let at = 1;
   for (;;) {
@@ -147,7 +147,7 @@ function safeEnd(bytes: Uint8Array, most: number): number {
   }
 }
 
-/** Bytes of the character or escape at `at`; a pair of escapes that make one character counts as one. */
+/** Counts the bytes of the character or escape at `at`. A pair of escapes that makes one character counts as one. */
 function unitLength(bytes: Uint8Array, at: number): number {
   if (bytes[at] === BACKSLASH) {
     if (bytes[at + 1] !== LETTER_U) return 2;
@@ -163,7 +163,7 @@ function isHexDigit(byte: number | undefined, digit: string): boolean {
   return byte !== undefined && String.fromCharCode(byte).toLowerCase() === digit;
 }
 
-/** The first place from `least` on that is surely between characters: no escape begins within reach before it. */
+/** Returns the first place from `least` on that is surely between characters, because no escape begins shortly before it. */
 function safeStart(bytes: Uint8Array, least: number): number {
   const closing = bytes.length - 1;
   for (let at = least; at < closing; at++) {
@@ -173,31 +173,31 @@ function safeStart(bytes: Uint8Array, least: number): number {
   return closing;
 }
 
-/** An element gets at least this, and at most a quarter of the room: better a few well shown than many as notes. */
+/** An element gets at least so many bytes and at most this share of the room. A few that can be read are better than many notes. */
 const LEAST_ELEMENT_BYTES = 24;
 const ELEMENT_SHARE = 0.25;
-/** Of the room, what special entries may take, what of it others keep from them, and what one gets at least. */
+/** The share of the room that special entries may take, the share that they leave to others, and the least bytes of one. */
 const SPECIAL_SHARE = 0.5;
 const OTHERS_SHARE = 0.2;
 const LEAST_SPECIAL_BYTES = 160;
-/** Of a map's members, those that are objects. */
+/** If this share of an object's members are objects, it is a map. */
 const MAP_SHARE = 0.75;
-/** Elements looked at to tell how large one is. */
+/** So many elements are looked at to tell how large one is. */
 const SAMPLE_COUNT = 64;
 
-/** The entries of a group that are shown in `room` bytes, by their place in `entries`. */
+/** Chooses the entries of a group that are shown in `room` bytes. Returns their places in `entries`. */
 function chooseEntries(group: JsonGroup, room: number): Set<number> {
   const places = group.entries.flatMap((entry, place) => (isMember(entry) ? [place] : []));
   const chosen = group.kind === "object" ? chooseMembers(group, places, room) : chooseElements(group, places, room);
   const last = group.entries.at(-1);
-  // A value that is still coming stays where it is.
+  // A value that is still being read is kept.
   if (last !== undefined && isMember(last) && "isOpen" in last.node && last.node.isOpen) {
     chosen.add(group.entries.length - 1);
   }
   return chosen;
 }
 
-/** All keys if each can have at least a note behind it, else those somebody is after and as many others as can. */
+/** Chooses all keys if each has room for a note. Otherwise chooses the keys that a call looks for, and others while they fit. */
 function chooseMembers(group: JsonGroup, places: readonly number[], room: number): Set<number> {
   const member = (place: number) => group.entries[place] as JsonMember;
   const least = places.reduce((sum, place) => sum + leastSize(member(place)), 0);
@@ -217,7 +217,7 @@ function chooseMembers(group: JsonGroup, places: readonly number[], room: number
   return chosen;
 }
 
-/** First, last and what is most special, then others that are while they leave room for others, then on from both ends. */
+/** Chooses the first element, the most special one and the last, then other special ones, then those next to both ends. */
 function chooseElements(group: JsonGroup, places: readonly number[], room: number): Set<number> {
   if (countElements(group, places, room) >= places.length) return new Set(places);
   const chosen = new Set<number>();
@@ -236,7 +236,7 @@ function chooseElements(group: JsonGroup, places: readonly number[], room: numbe
   take(places[0], mostEach, 0);
   const special = specialPlaces(group, places);
   const each = Math.max(LEAST_SPECIAL_BYTES, (room * SPECIAL_SHARE) / Math.max(1, special.length) - SKIP_SIZE);
-  // One that is special comes even before the last.
+  // The most special element comes before the last one.
   take(special[0], each, 0);
   take(places.at(-1), mostEach, 0);
   for (const place of special) if (!take(place, each, room * OTHERS_SHARE)) break;
@@ -248,13 +248,13 @@ function chooseElements(group: JsonGroup, places: readonly number[], room: numbe
   return chosen;
 }
 
-/** Those that are special, the most special first. */
+/** Returns the places of special entries, the most special first. */
 function specialPlaces(group: JsonGroup, places: readonly number[]): number[] {
   const ranks = new Map(places.map((place) => [place, specialRank(group.entries[place] as JsonMember, group.count)]));
   return [3, 2, 1].flatMap((rank) => places.filter((place) => ranks.get(place) === rank));
 }
 
-/** What comes before others: 3 for what somebody is after, 2 and 1 for what is unusual among `total`; else 0. */
+/** Ranks an entry: 3 if a call looks for it, 2 or 1 if it is unusual among `total` entries, otherwise 0. */
 function specialRank(entry: JsonMember, total: number): 0 | 1 | 2 | 3 {
   return entry.node.isWanted ? 3 : rarityOf(entry, total);
 }
@@ -272,7 +272,7 @@ function countElements(group: JsonGroup, places: readonly number[], room: number
   return Math.max(0, Math.floor((room - SKIP_SIZE) / Math.max(1, usual < LEAST_ELEMENT_BYTES ? usual : each)));
 }
 
-/** True for an object with many members, most of them objects: from names to things of one sort. */
+/** Returns true for an object with many members of which most are objects: it maps names to things of one sort. */
 function isMap(group: JsonGroup, places: readonly number[]): boolean {
   if (group.count <= USUAL_COUNT) return false;
   const objects = places.filter((place) => {
@@ -287,33 +287,33 @@ function leastSize(entry: JsonMember): number {
   return Math.min(size, size - entry.node.size + GONE_SIZE);
 }
 
-/** Elements after which one that differs is worth a look. */
+/** An element that differs is unusual only after so many others. */
 const USUAL_COUNT = 32;
-/** A list with more shapes than this, or a field with more values, has no usual one. */
+/** If a list has more shapes than this, or a field more values, none of them is usual. */
 const MAX_SHAPES = 8;
 const MAX_VALUES = 16;
-/** Fields that are compared, and how many of them within one that is no direct field. */
+/** The most fields that are compared, and the most inside a field that is itself inside another. */
 const MAX_FIELDS = 128;
 const MAX_INNER_FIELDS = 32;
-/** How deep fields are compared, and how many elements of a list in a field. */
+/** How deep fields are compared, and how many elements of a list inside a field are. */
 const MAX_DEPTH = 4;
 const MAX_INNER_ELEMENTS = 4;
-/** A longer text is no word that stands for a state. */
+/** A text that is longer is no word for a state. */
 const MAX_WORD_BYTES = 24;
-/** Elements of one sort are all unusual while they are no more than this, and no more than one in so many. */
+/** Elements of one sort are unusual if there are at most so many of them, and at most one among so many elements. */
 const MAX_ALIKE = 16;
 const FEW_SHARE = 20;
-/** Sorts remembered of one element. */
+/** The most sorts that are remembered for one element. */
 const MAX_SORTS = 8;
 const NO_SORTS: readonly RareSort[] = [];
 
-/** A field of the elements; `values` or `inner` is null where it has too many to tell. */
+/** A field of the elements. `values` or `inner` is null if there are too many of them. */
 interface Field {
   values: Map<string, RareSort> | null;
   inner: Map<string, Field> | null;
 }
 
-/** Knows the elements of a list that are unlike the others: another shape, or a state that few of them have. */
+/** Finds the elements of a list that differ from the others: by their shape, or by a state that few of them have. */
 export class RareElements {
   #count = 0;
   #fieldCount = 0;
@@ -322,7 +322,7 @@ export class RareElements {
   readonly #shapes: Field = newField();
   readonly #fields: Field = newField();
 
-  /** The sorts an element is of that have few elements so far. */
+  /** Adds an element. Returns the sorts it belongs to that have few elements so far. */
   add(node: JsonNode, index: number): readonly RareSort[] {
     this.#index = index;
     this.#sorts = [];
@@ -381,7 +381,7 @@ export class RareElements {
   }
 }
 
-/** How unusual an element is among `total`: 2 for the first of its sort, 1 for another of a sort that has few, else 0. */
+/** Says how unusual an element is among `total`: 2 for the first of its sort, 1 for another of a sort with few, otherwise 0. */
 function rarityOf({ index, sorts }: JsonMember, total: number): 0 | 1 | 2 {
   let rarity: 0 | 1 = 0;
   for (const { count, first, isLate } of sorts) {
@@ -397,7 +397,7 @@ function newField(): Field {
   return { values: new Map(), inner: new Map() };
 }
 
-/** Nothing in a field tells one element from the others any more. */
+/** Gives up a field that no longer tells elements apart. */
 function giveUp(field: Field): void {
   for (const sort of field.values?.values() ?? []) sort.count = Number.POSITIVE_INFINITY;
   for (const inner of field.inner?.values() ?? []) giveUp(inner);
@@ -405,7 +405,7 @@ function giveUp(field: Field): void {
   field.inner = null;
 }
 
-/** A word for an object's keys, whatever their order. */
+/** Returns a word that is the same for objects with the same keys, in any order. */
 function shapeOf({ entries }: JsonGroup): string {
   let shape = entries.length;
   for (const entry of entries) if (isMember(entry) && entry.key !== null) shape = (shape + hashOf(entry.key.bytes)) | 0;
@@ -424,10 +424,10 @@ function wordOf(node: JsonNode): string | null {
   return null;
 }
 
-/** Of what special entries may take, one of them: a larger one is made smaller. */
+/** The share of the room for special entries that one of them may take. A larger one is made smaller. */
 const ONE_SPECIAL_SHARE = 0.25;
 
-/** Gives up the middle of a group: its first and last entries stay, `most` bytes of each, and as much that is special. */
+/** Drops the middle of a group. Its first and last entries stay, `most` bytes each, and `most` bytes of special ones. */
 export function trimEntries(group: JsonGroup, most: number): number {
   const { entries } = group;
   const costs = entries.map((entry) => (isMember(entry) ? heldBytes(entry.node) : 0));
@@ -449,7 +449,7 @@ export function trimEntries(group: JsonGroup, most: number): number {
   return freed;
 }
 
-/** The special entries from `first` to before `end` that `most` bytes hold, by their place. */
+/** Returns the special entries from `first` to before `end` that fit into `most` bytes, by their place. */
 function specialEntries(
   { entries, count }: JsonGroup,
   costs: readonly number[],

@@ -1,14 +1,14 @@
 import { LastBytes } from "../../measure/held-bytes.ts";
 
-/** Told of the values in a group that are passed over. Positions are in source bytes. */
+/** Is told of the entries of a group that are passed over. Positions are in source bytes. */
 export interface SkimListener {
-  /** Entries that ended so far. */
+  /** How many entries have ended so far. */
   count: number;
-  /** Borders nearer to the last one than this are counted, not told. */
+  /** A border that is nearer than this to the last one is counted but not told. */
   readonly leastApart: number;
-  /** Bytes that are passed over. */
+  /** Takes the bytes that are passed over. */
   skimmed(bytes: Uint8Array): void;
-  /** An entry ended: `at` is where its comma stands, or after it where there are none. */
+  /** Says that an entry ended. `at` is where its comma is; if there are no commas, it is after the entry. */
   border(at: number, line: number, count: number): void;
 }
 
@@ -30,10 +30,10 @@ MEANS[0x7d] = CLOSE;
 MEANS[0x5d] = CLOSE;
 MEANS[QUOTE] = STRING;
 
-/** Passes over the entries of one group, telling only where each ends. What they are is not checked. */
+/** Passes over the entries of one group and tells only where each ends. It does not check what they are. */
 export class JsonSkimmer {
   line: number;
-  /** The group's closing bracket was met: it is not passed over. */
+  /** True once the group's closing bracket was found. The bracket itself is not passed over. */
   isDone = false;
   readonly #listener: SkimListener;
   readonly #isLines: boolean;
@@ -61,7 +61,7 @@ export class JsonSkimmer {
     const isLines = this.#isLines;
     const borderMeans = isLines ? CLOSE : COMMA;
     const end = bytes.length;
-    // Locals: this loop sees every byte of what is passed over.
+    // These are local, because the loop sees every byte that is passed over.
     let nest = this.#nest;
     let line = this.line;
     let next = this.#isString ? this.#string(bytes, from) : from;
@@ -97,7 +97,7 @@ export class JsonSkimmer {
     listener.border(at, line, listener.count);
   }
 
-  /** Where a string ends that `from` is in; it may go on in the next bytes. */
+  /** Returns where the string around `from` ends. It may go on in the next bytes. */
   #string(bytes: Uint8Array, from: number): number {
     const end = bytes.length;
     let at = this.#isEscaped ? from + 1 : from;
@@ -116,7 +116,7 @@ export class JsonSkimmer {
   }
 }
 
-/** Where an entry that was passed over ends. */
+/** The place at which an entry that was passed over ends. */
 interface Border {
   at: number;
   line: number;
@@ -124,10 +124,10 @@ interface Border {
   count: number;
 }
 
-/** Borders remembered in what is held: entries before the first of them are given up. */
+/** How many borders are remembered in the held bytes. Entries before the first of them are dropped. */
 const BORDERS = 64;
 
-/** Holds the end of what was passed over, from where an entry begins. */
+/** Holds the last bytes that were passed over, from the start of an entry on. */
 export class SkimmedEntries implements SkimListener {
   /** Borders so far. */
   count = 0;
@@ -157,7 +157,7 @@ export class SkimmedEntries implements SkimListener {
       this.#borders = this.#borders.filter((border) => border.at >= at - this.#most * 2);
   }
 
-  /** From the first border on that is held: the entries after it. Null if none is. */
+  /** Returns the entries after the first border that is held, or null if none is. */
   held(): (Border & { bytes: Uint8Array }) | null {
     const least = this.from + this.#held.at;
     const border = this.#borders.find(({ at }) => at >= least);

@@ -12,7 +12,7 @@ import {
   type JsonText,
 } from "./json-node.ts";
 
-/** A plan as text, and what of the source it shows. */
+/** The text of a plan, and which part of the source it shows. */
 export interface WrittenJson {
   text: string;
   keptBytes: number;
@@ -20,17 +20,17 @@ export interface WrittenJson {
   gaps: Gap[];
   /** What each gap's note says. */
   notes: string[];
-  /** The source itself has a text like our notes. */
+  /** True if the source itself has a text that looks like a note of ours. */
   isQuoting: boolean;
 }
 
-/** A text that could be taken for a note of ours. */
+/** Matches a text that could be taken for a note of ours. */
 const LIKE_OURS = /\.\.\. \[.* omitted/;
 const NAME = /^[A-Za-z_$][\w$]*$/;
 /** A longer path is shortened at its start. */
 const MAX_PATH_CHARS = 120;
 
-/** Writes a plan without white space; the values of the outermost group each on a line of their own if `isMultiline`. */
+/** Writes a plan without white space. If `isMultiline`, each value of the outermost group is on a line of its own. */
 export function writeJson(root: JsonNode, isMultiline: boolean, tag: string): WrittenJson {
   const writer = new JsonWriter(isMultiline, tag);
   writer.value(root, "$", 0);
@@ -126,14 +126,14 @@ class JsonWriter {
     this.text.push(`"${this.#note(`${what} omitted: ${inside}${size}`, gap(from, to, line, toLine))}"`);
   }
 
-  /** Our words for what is not shown. */
+  /** Notes a gap and returns our words for it. */
   #note(said: string, left: Gap): string {
     this.gaps.push(left);
     this.notes.push(said);
     return `... [${said}${this.#tag}]`;
   }
 
-  /** Bytes of the source as they are. */
+  /** Writes bytes of the source as they are. */
   #source(bytes: Uint8Array, line: number): string {
     const text = decode(bytes);
     if (!this.isQuoting && text.includes("... [") && LIKE_OURS.test(text)) this.isQuoting = true;

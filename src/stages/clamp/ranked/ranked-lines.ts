@@ -14,7 +14,7 @@ export interface SourceLine {
   bytes: Uint8Array | null;
 }
 
-/** Gives whole lines, however their bytes come. What is longer than `mostBytes` is counted, not held. */
+/** Gives whole lines, in whatever chunks their bytes come. A line that is longer than `mostBytes` is counted but not held. */
 export class LineSplitter {
   #line = 1;
   #from = 0;
@@ -63,7 +63,7 @@ export class LineSplitter {
     }
   }
 
-  /** The source's end, or the last of it that is split: a line without a break is one too. */
+  /** Call it at the source's end. Gives a last line that has no break. */
   end(): void {
     if (this.#at > this.#from) this.#giveHeld();
   }
@@ -91,7 +91,7 @@ export class LineSplitter {
     this.#line++;
     this.#from = this.#at;
     this.#charsBefore += chars;
-    // What a line ends in is no part of the next: a break is a character of its own.
+    // No character goes on over a line break.
     this.#scan.chars = 0;
     this.#scan.state = 0;
     this.#part.clear();
@@ -111,29 +111,29 @@ export interface HeldLine extends SourceLine {
 
 /** Holds lines of one rank in bounded memory. */
 export interface LineHolder {
-  /** The line's bytes are only valid during the call: what is held is a `copyOf` it. */
+  /** The line's bytes are only valid during the call, so a `copyOf` the line is held. */
   add(line: HeldLine): void;
   /** In source order. */
   lines(): HeldLine[];
 }
 
-/** What one line costs to hold, beyond its bytes. */
+/** The memory that a held line takes beside its bytes. */
 const LINE_BYTES = 64;
 
-/** What a line costs to hold. */
+/** Returns the memory that a held line takes. */
 function lineCost(line: HeldLine): number {
   return line.bytes.length + LINE_BYTES;
 }
 
-/** A line that outlives the chunk it came in. */
+/** Returns a copy that stays valid after the call. */
 function copyOf(line: HeldLine): HeldLine {
   return { ...line, bytes: new Uint8Array(line.bytes) };
 }
 
-/** Of what a rank holds, its first lines. */
+/** The share of the memory of a rank that its first lines get. */
 const FIRST_SHARE = 0.6;
 
-/** Lines of one rank: the first and the last of them, up to about `mostBytes`. */
+/** Holds the first and the last lines of one rank, up to about `mostBytes`. */
 export class RankedLines implements LineHolder {
   readonly #mostFirst: number;
   readonly #mostLast: number;
@@ -172,7 +172,7 @@ export class RankedLines implements LineHolder {
   }
 }
 
-/** Lines of one rank, as many as about `mostBytes` hold, from all over the output: each second one, each fourth ... */
+/** Holds lines of one rank from all over the output, up to about `mostBytes`: each one at first, then each second, each fourth ... */
 export class SpreadLines implements LineHolder {
   readonly #mostBytes: number;
   #lines: HeldLine[] = [];
@@ -199,17 +199,17 @@ export class SpreadLines implements LineHolder {
   }
 }
 
-/** A column with more values than these has none that stands out. */
+/** If a column has more values than this, none of them stands out. */
 const MOST_VALUES = 32;
 const MOST_COLUMNS = 64;
-/** Rows held for each value: a rarer one than these is told by its first rows. */
+/** The most rows that are held for each value. */
 const ROWS_OF_VALUE = 4;
 /** Longer values are told apart by their start. */
 const LOOK_CHARS = 80;
 /** A value is rare if it stands in fewer rows than this part of what each would have if all had as many. */
 const RARE = 0.1;
 
-/** More rows than these are no exception. */
+/** The most rows that are given. */
 const MOST_ROWS = 50;
 
 interface Value {
@@ -217,7 +217,7 @@ interface Value {
   rows: HeldLine[];
 }
 
-/** Rows with a value that is rare in a column of few values, and rows with fewer cells than the others. */
+/** Holds rows with a value that is rare in a column of few values, and rows with another number of cells than most. */
 export class RareRows implements LineHolder {
   readonly #mostBytes: number;
   readonly #cellsOf: (line: HeldLine) => readonly string[] | null;

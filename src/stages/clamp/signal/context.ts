@@ -74,9 +74,9 @@ export function doubling(count: number, most: number): number {
 
 /** Lines looked at before and after each. */
 export const REACH = 20;
-/** A level from which a line is strong. */
+/** From this level on a line is strong. */
 export const STRONG = 22;
-/** A level from which a line is news to those around it. */
+/** From this level on a line raises the lines around it. */
 export const LIVELY = 10;
 /** The score of a line with no such line around: too low to matter beside others. */
 const QUIET_SCORE = -7.2;

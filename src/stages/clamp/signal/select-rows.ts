@@ -48,7 +48,7 @@ export class UnitCosts {
   }
 }
 
-/** A size's share of a budget, all limited units together. */
+/** Returns a size's share of a budget, summed over all limited units. */
 function shareOfBudget(size: Size, budget: Budget): number {
   return UNITS.reduce(
     (sum, unit) => (budget[unit] === Number.POSITIVE_INFINITY ? sum : sum + size[unit] / Math.max(1, budget[unit])),
@@ -137,9 +137,9 @@ class PricedRows {
   }
 }
 
-/** A gap costs its reader more than its marker's room. */
+/** A gap counts as so many times the room of its marker, because it also costs its reader attention. */
 const GAP_WEIGHT = 4;
-/** How often the price of room is halved in on. */
+/** The number of steps in the search for the price of room. */
 const PRICE_STEPS = 26;
 const LOWEST = -60;
 
@@ -181,7 +181,7 @@ export function selectRows(choosing: Choosing): Uint8Array {
 const NOTHING = -1;
 const GONE = -2;
 
-/** The row without which each says nothing, or leads astray: a note's line, and the message of a trace's frames. */
+/** Finds the row that each row needs: a note needs its line, and the frames of a trace need their message. */
 function needsOf({ length, kind, sequence, trace, flags }: UnitStore): Int32Array {
   const needs = new Int32Array(length).fill(NOTHING);
   const messages = new Map<number, number>();

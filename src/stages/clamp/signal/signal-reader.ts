@@ -36,7 +36,7 @@ import {
   UnitStore,
 } from "./unit-store.ts";
 
-/** Frames of a stack trace from which an output is taken for one of a failure. */
+/** An output with so many frames of a stack trace is taken for one of a failure. */
 const FAILURE_FRAMES = 3;
 
 /** Reads an output line by line, judges each, and holds on to those that may be worth showing. */
@@ -46,9 +46,9 @@ export class SignalReader {
   readonly context = new Context();
   /** Told of each line that was scanned; for learning the weights. */
   onUnit?: () => void;
-  /** Something in it says that something failed. */
+  /** True if some line says that something failed. */
   tellsFailure = false;
-  /** What only a quick look was taken at. */
+  /** How much of the output got only a quick look. */
   readonly unscanned: Extent = { bytes: 0, lines: 0 };
   readonly #lines = new LineReader(
     (line) => this.#take(line),
@@ -72,7 +72,7 @@ export class SignalReader {
   #strong = 0;
   /** The newest line that is lively. */
   #lively = Number.NEGATIVE_INFINITY;
-  /** Lines that are still judged after one that caught the eye. */
+  /** How many more lines are judged after one that the quick look found. */
   #judgeMore = 0;
   /** Rows before this one have their score. */
   #judged = 0;
@@ -143,7 +143,7 @@ export class SignalReader {
     this.#push(line);
   }
 
-  /** What to judge around a line that only gets a quick look; null if not even the line. */
+  /** Takes a quick look at a line. Returns how many lines around it are judged, or null if not even the line is. */
   #lookAround(at: number, bytes: Uint8Array, start: number, end: number): Around | null {
     const stop = bytes[end - 1] === 10 ? end - 1 : end;
     if (this.#reading.focus?.matches(bytes.subarray(start, stop))) return AROUND_FOCUS;
@@ -154,10 +154,10 @@ export class SignalReader {
     return around;
   }
 
-  /** Skips the whole lines of a span from `start` on that do not catch the eye. */
+  /** Skips whole lines of a span, from `start` on, in which the quick look finds nothing. */
   #skim(span: Span, start: number, line: number): { end: number; breaks: number } {
     const { bytes } = span;
-    // Until enough was passed over again no line is looked at.
+    // If too much was looked at, lines are passed over unseen for a while.
     const waits = this.#budget.waits(this.#bytes);
     const run =
       waits > 0
@@ -179,7 +179,7 @@ export class SignalReader {
     this.unscanned.lines += breaks;
   }
 
-  /** Judges the newest of the lines that were skipped after all. */
+  /** Judges the newest of the lines that were skipped. */
   #takeSkipped(most: number): void {
     const lines = this.#skipped.newest(most);
     for (const one of lines) {
@@ -252,7 +252,7 @@ export class SignalReader {
     }
   }
 
-  /** What the line just scanned is, beside its score. */
+  /** Returns what the line that was just scanned is, beside its score. */
   #marks(): number {
     const { scan } = this;
     let flags = 0;
@@ -282,7 +282,7 @@ export class SignalReader {
 /** Held from each end of the list. */
 const HELD = 1024;
 
-/** Where steps ended: the first and the last of them, however many there were. */
+/** Remembers where steps ended: the first and the last of them. */
 class StepList {
   readonly #first: number[] = [];
   readonly #last: number[] = [];

@@ -13,12 +13,12 @@ import { planJson } from "../json/plan-json.ts";
 import { type WrittenJson, writeJson } from "../json/write-json.ts";
 import type { KindSample, KindStrategy } from "./kind.ts";
 
-/** Held of a document, for each byte that may be shown: a short value costs many times its bytes. With no limit on bytes, this much in all. */
+/** So many bytes of a document are held for each byte that may be shown, because a short value takes many times its bytes. */
 const HELD_SHARE = 24;
 const MOST_HELD_BYTES = 4 * 1024 * 1024;
 const LEAST_HELD_BYTES = 16 * 1024;
 
-/** Keeps JSON valid: every key, first, last and unusual elements, both ends of long strings. If it is not JSON, both ends are kept. */
+/** Keeps valid JSON with every key, the first, last and unusual elements, and both ends of long strings. If an output is not JSON, keeps both ends of it. */
 export const json: KindStrategy = {
   name: "json",
   exact: true,
@@ -28,7 +28,7 @@ export const json: KindStrategy = {
 
 const UNHEARD = { open() {}, close() {}, key() {}, text() {}, scalar() {} };
 
-/** JSON, or JSON values one after another: an object or an array that is right as far as the sample goes. */
+/** Returns true if the sample is the start of an object or an array, or of several one after another. */
 function isJson({ bytes }: KindSample): boolean {
   const lexer = new JsonLexer(UNHEARD, 64);
   lexer.add(bytes);
@@ -64,7 +64,7 @@ interface Document {
   request: StrategyRequest;
   root: JsonNode;
   total: Total;
-  /** What is said of each gap of the last cut. */
+  /** The note of each gap of the last cut. */
   notes: Map<Piece | Gap, string>;
 }
 
@@ -94,7 +94,7 @@ function cutJson({ request, root, total, notes }: Document, room: Room): Cut {
   return accounted(found.written, total, found.stoppedBy);
 }
 
-/** The document itself, where it is one value. */
+/** Returns the document itself if it is one value. */
 function outermost(root: JsonNode): JsonNode {
   if (root.kind !== "lines") return root;
   const [entry] = root.entries;
@@ -106,7 +106,7 @@ interface Found {
   stoppedBy: Unit | null;
 }
 
-/** Nothing of a document has room. */
+/** Stands for a document of which nothing has room. */
 const NOTHING: WrittenJson = { text: "", keptBytes: 0, keptLines: 0, gaps: [], notes: [], isQuoting: false };
 
 function largestWithin(
@@ -131,13 +131,13 @@ function largestWithin(
       fails = bytes;
       stoppedBy = over;
     }
-    // The last try is the least that can be said of a document.
+    // The last try is the shortest form that a document has.
     bytes = tries === TRIES - 2 && best === NOTHING ? 0 : (fits + fails) >> 1;
   }
   return { written: best, stoppedBy };
 }
 
-/** True if a unit is used up but for little. */
+/** Returns true if one unit is almost used up. */
 function isNearly(size: Size, budget: Budget): boolean {
   return (["bytes", "chars", "lines", "tokens"] as const).some((unit) => size[unit] >= budget[unit] * ENOUGH_SHARE);
 }
