@@ -23,7 +23,7 @@ export interface Line {
   inside: number;
 }
 
-/** Takes a line. The object is used for line after line, so it is only valid during the call. */
+/** Takes a line. Its bytes are only valid during the call. */
 export type TakeLine = (line: Line) => void;
 
 /** Takes as many whole lines of a span as it likes, from `start` on, which is in line `line`. Returns where they end, and how many. */
@@ -35,18 +35,6 @@ export class LineReader {
   readonly #takeRun: TakeRun;
   /** Offer runs of lines to `takeRun` first. */
   skims = false;
-  readonly #given: Line = {
-    bytes: new Uint8Array(0),
-    start: 0,
-    end: 0,
-    kind: SOURCE,
-    from: 0,
-    to: 0,
-    line: 1,
-    breaks: 0,
-    chars: -1,
-    inside: 0,
-  };
   readonly #carry = new GrowingBytes();
   #from = 0;
   #line = 1;
@@ -100,17 +88,10 @@ export class LineReader {
   }
 
   #give(bytes: Uint8Array, start: number, end: number, from: number, line: number): void {
-    const given = this.#given;
-    const hasBreak = bytes[end - 1] === 10;
-    given.bytes = bytes;
-    given.start = start;
-    given.end = end;
-    given.from = from;
-    given.to = from + end - start;
-    given.line = line;
-    given.breaks = hasBreak ? 1 : 0;
-    given.inside = (this.#startsInside ? STARTS_INSIDE : 0) | (hasBreak ? 0 : ENDS_INSIDE);
-    this.#take(given);
+    const breaks = bytes[end - 1] === 10 ? 1 : 0;
+    const inside = (this.#startsInside ? STARTS_INSIDE : 0) | (breaks === 1 ? 0 : ENDS_INSIDE);
+    const to = from + end - start;
+    this.#take({ bytes, start, end, kind: SOURCE, from, to, line, breaks, chars: -1, inside });
   }
 
   /** Hands on bytes[start, end), the start or the whole of a line, in parts that are short enough; holds what has no break. */

@@ -126,12 +126,9 @@ export class SignalReader {
     else {
       const around = this.#lookAround(at, bytes, start, end);
       if (around === null) {
-        const counted = line.chars !== -1;
-        if (!counted) line.chars = charsIn(bytes, start, end);
+        if (line.chars === -1) line.chars = charsIn(bytes, start, end);
         this.#skipped.add(line);
         this.#skip(1, end - start, line.chars, line.to - line.from, line.breaks);
-        // The reader uses the object again, for a line that is not counted.
-        if (!counted) line.chars = -1;
         this.#lines.skims = this.#reading.focus === undefined;
         return;
       }
