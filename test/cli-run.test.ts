@@ -215,6 +215,19 @@ describe("spillway run", () => {
     expect(stderr).toContain("nothing will be saved");
   });
 
+  it("passes all of it on, and the exit code, if it is told to do so where nothing can be saved", () => {
+    writeFileSync(join(folder, "file"), "");
+    const flags = ["--quiet", "--pass-unsaved", "--max-lines", "20"];
+    const script = ["--", "sh", "-c", "seq 99; exit 3"];
+    const whole = Array.from({ length: 99 }, (_, index) => `${index + 1}\n`).join("");
+    expect(run([...flags, "--dir", join(folder, "file"), ...script])).toMatchObject({
+      stdout: whole,
+      stderr: "",
+      status: 3,
+    });
+    expect(run([...flags, ...script]).stdout).toContain("omitted");
+  });
+
   it.runIf(process.platform === "linux")("does so in a folder that takes none, too", () => {
     const { stdout, stderr, status } = run(["--dir", "/proc/nope/deeper", "--max-lines", "20", "--", "seq", "99"]);
     expect(status).toBe(0);

@@ -42,6 +42,12 @@ describe.runIf(why === "")("Claude Code, in a mode that asks nothing", () => {
     },
   );
 
+  test("a function of its own shell works in a wrapped command", async () => {
+    const { text } = await run({ permissions: {}, isHooked: true, command: "type rg; seq 1 20000" });
+    expect(text).toMatch(/^rg is a (shell )?function/m);
+    expect(text).toMatch(/spillway recall .*\n\[exit code 0\]$/);
+  });
+
   test("all of a long output is judged and kept without a change to the command", async () => {
     const { text } = await run({ permissions: {}, isHooked: true, isWrapped: false, command: LONG });
     expect(text).toContain("ERROR: no symbol frobnicate");

@@ -46,7 +46,8 @@ export async function runCommand(words: string[], flags: RunFlags): Promise<numb
   await checking.admit({ tool, output: "", ...callOptions(flags) });
   const opening = within(openPlace(flags), NUMBERS.spillDeadlineMs.default, "opening the store").catch(
     (error: unknown) => {
-      tell(`nothing will be saved: ${messageOf(error)}`);
+      // If nothing is cut then, there is nothing to warn of.
+      if (!(flags.passUnsaved && flags.quiet)) tell(`nothing will be saved: ${messageOf(error)}`);
       return null;
     },
   );

@@ -21,7 +21,8 @@ Codex asks for no approval and no rule forbids or prompts.`,
   hooks: (whose, { wrapCommands }) => ({
     path: join(codex.folder(whose), "hooks.json"),
     rows: {
-      PostToolUse: { matcher: ".*", hooks: [HOOK] },
+      // What its shell gives is cut already, and its exit code would be lost with a replaced result.
+      PostToolUse: { matcher: "mcp__.*", hooks: [HOOK] },
       ...(wrapCommands && { PreToolUse: { matcher: "Bash", hooks: [HOOK] } }),
     },
     hasComments: false,
@@ -88,7 +89,7 @@ function rulesIn(folder: string): string[] {
 
 function readResult(event: object): ToolResult | null {
   const { session_id, tool_use_id, tool_name, tool_input, tool_response, cwd } = event as Record<string, unknown>;
-  const response = isRecord(tool_response) ? mcpText(tool_response) : modelText(tool_response);
+  const response = isRecord(tool_response) ? mcpText(tool_response) : null;
   if (response === null) return null;
   return {
     kind: "result",
