@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AdmitRequest } from "../../admit/admit-request.ts";
+import type { Limits } from "../../contract/limits.ts";
 import type { Receipt } from "../../contract/receipt.ts";
 import type { Spillway } from "../../spillway.ts";
 import { isRecord } from "../../values.ts";
@@ -44,17 +45,20 @@ async function admitResult(call: Call, message: Message, came: unknown): Promise
   }
   const { maxMediaBytes } = rules;
   const bounded = maxMediaBytes === undefined ? came : await boundMedia(spillway, about, came, maxMediaBytes);
-  if (spillway.resolve(tool).off) return bounded;
+  const { off, limits } = spillway.resolve(tool);
+  if (off) return bounded;
   const shown = await admitContent(spillway, about, bounded.content);
-  const details = await admitDetails(spillway, { ...about, isUpdate: true }, structuredContent);
-  if (shown === null && details === null && call.cut === undefined) return bounded;
+  const isOver =
+    isLonger(structuredContent, limits) ||
+    (await admitDetails(spillway, { ...about, isUpdate: true }, structuredContent)) !== null;
+  if (shown === null && !isOver && call.cut === undefined) return bounded;
   const { structuredContent: _, ...rest } = bounded;
   const withContent = { ...rest, ...shown?.output };
   // Some clients show their model this and nothing else, and some show both: what it repeats of the content goes.
   if (structuredContent === undefined || repeats(structuredContent, content)) {
     return withReceipt(withContent, shown?.receipt ?? call.cut);
   }
-  const kept = details === null ? null : await admitDetails(spillway, about, structuredContent);
+  const kept = isOver ? await admitDetails(spillway, about, structuredContent) : null;
   const told =
     [shown?.receipt, kept?.receipt].find((receipt) => receipt?.artifact) ?? shown?.receipt ?? kept?.receipt ?? call.cut;
   return withReceipt({ ...withContent, structuredContent: kept === null ? structuredContent : kept.output }, told);
@@ -118,6 +122,11 @@ async function admitContent(
   const given = { content };
   const { output, receipt } = await spillway.admit({ ...about, output: given });
   return output === given ? null : { output, receipt };
+}
+
+/** Surely over the limits as JSON: this saves a try for what is very large. */
+function isLonger(details: unknown, { maxBytes = Number.POSITIVE_INFINITY, maxChars = maxBytes }: Limits): boolean {
+  return isAdmissible(details) && JSON.stringify(details).length > Math.min(maxBytes, maxChars);
 }
 
 /** Structured content under its limits as the JSON that some clients show; null if it stays as it is. */
