@@ -1,6 +1,7 @@
 import { type ByteSet, WORD } from "./byte-set.ts";
 import { type Entry, findHeads, prefilterOf } from "./find-heads.ts";
 import { KeyBlock } from "./key-block.ts";
+import { PastCodes } from "./past-codes.ts";
 import type { Found, Item, Look, RedactionRule } from "./redaction-rule.ts";
 import type { Replacements } from "./replacements.ts";
 import { Replacer } from "./replacer.ts";
@@ -27,7 +28,8 @@ export function startRedact(
   if (rules.length === 0) return { add: take, end: () => ({ count: 0, bytes: 0 }) };
   const prefilter = prefilterOf(rules);
   const window = new Window();
-  const replacer = new Replacer(window, take, seen);
+  const past = new PastCodes(take, seen);
+  const replacer = new Replacer(window, (bytes) => void (past.isOn || take(bytes)), past);
   const block = new KeyBlock();
   /** Places where a rule could begin, from the stream's first byte; those before `next` were looked at. */
   const places: number[] = [];
@@ -93,12 +95,16 @@ export function startRedact(
 
   return {
     add(bytes) {
-      for (let at = 0; at < bytes.length; at += WINDOW_BYTES)
-        step(bytes.length <= WINDOW_BYTES ? bytes : bytes.subarray(at, at + WINDOW_BYTES));
+      for (let at = 0; at < bytes.length; at += WINDOW_BYTES) {
+        step(past.strip(bytes.length <= WINDOW_BYTES ? bytes : bytes.subarray(at, at + WINDOW_BYTES)));
+        past.flush();
+      }
     },
     end() {
+      const rest = past.strip(new Uint8Array(0), true);
       window.final = true;
-      step(new Uint8Array(0));
+      step(rest);
+      past.flush(true);
       seen?.end();
       return { count: replacer.count, bytes: replacer.bytes };
     },

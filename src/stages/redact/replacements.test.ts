@@ -15,7 +15,7 @@ function take(seen: Replacements, list: Step[]): void {
   for (const step of list) {
     if ("passed" in step) seen.passed(Buffer.from(step.passed));
     else {
-      seen.mark(step.mark);
+      seen.mark(new Uint8Array(step.mark));
       seen.covered(1);
       seen.covered(step.secret - 1);
     }
@@ -63,7 +63,7 @@ describe("where secrets were replaced", () => {
     const count = 100_000;
     for (let index = 0; index < count; index++) {
       seen.passed(Buffer.from("ab\n"));
-      seen.mark(7);
+      seen.mark(new Uint8Array(7));
       seen.covered(11);
     }
     seen.end();

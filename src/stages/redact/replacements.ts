@@ -1,3 +1,5 @@
+import type { Sightings } from "./past-codes.ts";
+
 /** What was replaced before a place of the redacted stream. */
 export interface ReplacedBefore {
   /** Bytes of our marks. */
@@ -27,7 +29,7 @@ const NOTHING: ReplacedBefore = { markBytes: 0, secretBytes: 0, lines: 0 };
  * Remembers where secrets were replaced, so that what is shown of a redacted stream can be told in bytes and lines of
  * its source. Memory is bounded: between the first marks and the last ones their places are taken to be even.
  */
-export class Replacements {
+export class Replacements implements Sightings {
   readonly #first: Mark[] = [];
   #last: Mark[] = [];
   #current: Mark | null = null;
@@ -48,8 +50,8 @@ export class Replacements {
     this.#line = bytes[bytes.length - 1] === BREAK ? "nothing" : "others";
   }
 
-  /** A mark of this many bytes was handed on in a secret's place. */
-  mark(length: number): void {
+  /** A mark was handed on in a secret's place. */
+  mark({ length }: Uint8Array): void {
     const mark: Mark = { at: this.#at, length, secretBytes: 0, lines: 0, before: { ...this.#sum } };
     if (this.#first.length < HELD_MARKS) this.#first.push(mark);
     else {

@@ -1,6 +1,6 @@
 import type { ByteSet } from "./byte-set.ts";
+import type { Sightings } from "./past-codes.ts";
 import type { Found } from "./redaction-rule.ts";
-import type { Replacements } from "./replacements.ts";
 import { BEHIND_BYTES, type Window } from "./window.ts";
 
 interface Pending {
@@ -21,7 +21,7 @@ export class Replacer {
   bytes = 0;
   private readonly window: Window;
   private readonly take: (bytes: Uint8Array) => void;
-  private readonly seen: Replacements | undefined;
+  private readonly seen: Sightings;
   /** By place, then by rank. Only what begins after what was handed on: the list is as short as the window. */
   private pending: Pending[] = [];
   /** As many of them begin before the place looked at. */
@@ -35,7 +35,7 @@ export class Replacer {
   private out: Uint8Array | null = null;
   private outLength = 0;
 
-  constructor(window: Window, take: (bytes: Uint8Array) => void, seen?: Replacements) {
+  constructor(window: Window, take: (bytes: Uint8Array) => void, seen: Sightings) {
     this.window = window;
     this.take = take;
     this.seen = seen;
@@ -122,7 +122,7 @@ export class Replacer {
     const rest = at === 0 && limit === window.end ? window.bytes : window.bytes.subarray(at, limit);
     if (this.outLength > 0) this.pass(rest);
     else if (limit > at) {
-      this.seen?.passed(rest);
+      this.seen.passed(rest);
       this.take(rest);
     }
     this.flush();
@@ -138,19 +138,19 @@ export class Replacer {
   }
 
   private pass(piece: Uint8Array): void {
-    this.seen?.passed(piece);
+    this.seen.passed(piece);
     this.write(piece);
   }
 
   private mark(mark: Uint8Array): void {
     this.count++;
-    this.seen?.mark(mark.length);
+    this.seen.mark(mark);
     this.write(mark);
   }
 
   private cover(bytes: number): void {
     this.bytes += bytes;
-    this.seen?.covered(bytes);
+    this.seen.covered(bytes);
   }
 
   /** Gathers small pieces: many secrets in a row are not many calls. */
