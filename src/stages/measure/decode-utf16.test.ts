@@ -41,9 +41,17 @@ test("other bytes pass as they are, however they are cut", () => {
 test("UTF-16 without a mark is known by plain text, however it is cut", () => {
   const text = "Windows Subsystem for Linux\r\nÜbung 世界\r\n";
   const bytes = Buffer.from(text, "utf16le");
-  for (let cut = 0; cut <= bytes.length; cut++)
-    expect(decoded(bytes, [cut])).toBe(Buffer.from(text).toString("latin1"));
-  for (const other of ["a", "seven..", "\0a\0b\0c\0d\0e\0f\0g\0h\0i"])
+  for (const ordered of [bytes, Buffer.from(bytes).swap16()])
+    for (let cut = 0; cut <= bytes.length; cut++)
+      expect(decoded(ordered, [cut])).toBe(Buffer.from(text).toString("latin1"));
+  for (const other of [
+    "a",
+    "seven..",
+    "\0a\0b\0c",
+    "\0a\0b\0cc\0d\0e\0f\0g\0h",
+    "\0".repeat(40),
+    "a\0b\0\0c\0d\0e\0f\0g\0h",
+  ])
     expect(utf16Of(Buffer.from(other, "latin1"))).toBeNull();
   expect(utf16Of(Buffer.from("short", "utf16le"))).toBeNull();
 });

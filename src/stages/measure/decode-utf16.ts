@@ -23,12 +23,17 @@ export function utf16Of(start: Uint8Array): "utf-16le" | "utf-16be" | null {
   const [first, second, third, fourth] = start;
   if (first === 0xfe && second === 0xff) return "utf-16be";
   if (first === 0xff && second === 0xfe) return third === 0 && fourth === 0 ? null : "utf-16le";
-  return start.length >= UNMARKED_BYTES && mayBeUnmarked(start) ? "utf-16le" : null;
+  return start.length >= UNMARKED_BYTES ? unmarkedOrder(start) : null;
 }
 
-/** Whether these bytes could be the beginning of plain text in UTF-16 without a mark. Only one order is in use. */
-function mayBeUnmarked(start: Uint8Array): boolean {
-  return start.subarray(0, UNMARKED_BYTES).every((byte, at) => (at % 2 === 1 ? byte === 0 : isPlain(byte)));
+/** The order in which these bytes could be the beginning of plain text in UTF-16 without a mark. */
+function unmarkedOrder(start: Uint8Array): "utf-16le" | "utf-16be" | null {
+  const zerosAt = start[0] === 0 ? 0 : 1;
+  const isUtf16 = start
+    .subarray(0, UNMARKED_BYTES)
+    .every((byte, at) => (at % 2 === zerosAt ? byte === 0 : isPlain(byte)));
+  if (!isUtf16) return null;
+  return zerosAt === 1 ? "utf-16le" : "utf-16be";
 }
 
 function isPlain(byte: number): boolean {
@@ -40,7 +45,7 @@ function isUndecided(start: Uint8Array): boolean {
   const [first] = start;
   if (first === undefined) return true;
   if (first === 0xff || first === 0xfe) return start.length < 4;
-  return start.length < UNMARKED_BYTES && mayBeUnmarked(start);
+  return start.length < UNMARKED_BYTES && unmarkedOrder(start) !== null;
 }
 
 /** So many plain bytes in a row are no UTF-16: a command that writes UTF-8 follows one that does not. */
