@@ -1,5 +1,6 @@
-/** Where HTTP statuses stand: after `" `, `status` or `HTTP/1.1`. */
-const PLACE = String.raw`(?:"|status|/.\.\d)[ \t=:]{1,8}`;
+/** Where HTTP statuses stand: after `" `, `status` or `HTTP/1.1`, or after a method and a path. */
+const METHOD = String.raw`\b(?:get|head|post|put|patch|delete|options) \S+ (?:[-=]?> )?`;
+const PLACE = String.raw`(?:(?:"|status|/.\.\d)[ \t=:]{1,8}|${METHOD})`;
 const STATUS = new RegExp(String.raw`${PLACE}\d`, "i");
 const FAILING = new RegExp(String.raw`${PLACE}([45]\d\d)(?![\da-z.])`, "i");
 

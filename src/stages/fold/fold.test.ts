@@ -262,6 +262,8 @@ describe("runs of one shape", () => {
     ["a count before the word", (count: number) => `batch done: ${count} errors, fine otherwise`, 0, 3],
     ["an exit code", (count: number) => `job finished with exit code ${count}`, 0, 1],
     ["an HTTP status", (count: number) => `12:00:01 "GET /index.html HTTP/1.1" ${count} 1234`, 200, 503],
+    ["a status behind a path", (count: number) => `GET /items ${count} 12ms`, 200, 500],
+    ["a status behind an arrow", (count: number) => `--> POST /items/7?x=1 -> ${count} (12 ms)`, 201, 422],
   ])("keep the line where %s goes bad", (_, line, fine, bad) => {
     const lines = numbered(100, (index) => `${index + 10}: ${line(index === 50 ? bad : fine)}`);
     const shown = fold(lines.join(""));
