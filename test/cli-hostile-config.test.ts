@@ -164,8 +164,15 @@ describe("a hostile file in a project", () => {
     const tokens = (cwd: string) =>
       JSON.parse(run(cwd, ["clamp", "--json"], log, join(home, "data-own")).stdout).receipt.shown.tokens;
     expect(tokens(folder)).toBeLessThanOrEqual(500);
-    writeFileSync(join(folder, "spillway.yaml"), "default: { max_tokens: 100 }\n");
-    expect(tokens(folder)).toBeLessThanOrEqual(100);
+    writeFileSync(join(own, "spillway.yaml"), "default: { max_tokens: 900 }\n");
+    writeFileSync(join(folder, "spillway.yaml"), "default: { max_tokens: 600 }\n");
+    expect(tokens(folder)).toBeLessThanOrEqual(600);
+    // Nothing would be left of an output.
+    writeFileSync(
+      join(folder, "spillway.yaml"),
+      "default: { max_tokens: 0, max_lines: 0 }\nceiling: { max_bytes: 0 }\n",
+    );
+    expect(tokens(folder)).toBeGreaterThan(200);
     rmSync(own, { recursive: true });
   });
 });

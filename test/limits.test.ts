@@ -40,6 +40,18 @@ function option(name: keyof ToolOptions, tool: string) {
   return (is: number) => expect(resolveToolPolicy(resolvePolicy("frugal"), tool).options[name]).toBe(is);
 }
 
+/** A project's file lowers a limit so far and no further; the user's own goes lower. */
+function projectLeast(...names: (keyof Limits)[]) {
+  return (is: number) => {
+    for (const name of names) {
+      const low = { limits: { [name]: is - 1 } };
+      for (const project of [{ default: low }, { tools: { x: low } }, { ceiling: low.limits }])
+        expect(resolveToolPolicy(resolvePolicy({ project }), "x").limits[name]).toBe(is);
+      expect(resolveToolPolicy(resolvePolicy({ default: low }), "x").limits[name]).toBe(is - 1);
+    }
+  };
+}
+
 /** Holds for a tool's own lines while nobody limits them. */
 function shortOutput(is: number) {
   expect(resolveToolPolicy(resolvePolicy(), "bash").shortChars).toBe(is);
@@ -73,6 +85,9 @@ function carried(
 const PROMISED: Partial<Record<NumberName, Promised>> = {
   ceilingBytes: { is: 51_200, proof: ceiling("maxBytes") },
   ceilingLines: { is: 2000, proof: ceiling("maxLines") },
+  projectLeastChars: { is: 2000, proof: projectLeast("maxBytes", "maxChars") },
+  projectLeastLines: { is: 20, proof: projectLeast("maxLines") },
+  projectLeastTokens: { is: 500, proof: projectLeast("maxTokens") },
   shortOutputChars: { is: 2000, proof: shortOutput },
   readFileChars: { is: 50_000, proof: limit("maxChars", "read_file") },
   readFileLines: { is: 500, proof: limit("maxLines", "read_file") },

@@ -81,8 +81,11 @@ describe("where a config is found", () => {
 
   it("a project's, from the working directory upwards, the nearest; then the user's own; then the environment", async () => {
     await put("home/code/spillway.yaml", "default: { max_lines: 1 }");
-    const project = await put(PROJECT, "default: { max_lines: 2, max_chars: 7 }\ntools: { bash: { max_lines: 20 } }");
-    const user = await put(USER, "default: { max_lines: 3 }\ntools: { bash: { max_lines: 30 } }");
+    const project = await put(
+      PROJECT,
+      "default: { max_lines: 22, max_chars: 7000 }\ntools: { bash: { max_lines: 20 } }",
+    );
+    const user = await put(USER, "default: { max_lines: 33 }\ntools: { bash: { max_lines: 30 } }");
     const { sources, warnings } = await load({ env: { SPILLWAY_HEAD_SHARE: "0.4" } });
     expect(sources).toEqual([
       { kind: "project", path: project },
@@ -90,7 +93,7 @@ describe("where a config is found", () => {
       { kind: "environment", path: null },
     ]);
     expect(warnings).toEqual([]);
-    expect((await toolPolicy("other")).limits).toMatchObject({ maxLines: 2, maxChars: 7 });
+    expect((await toolPolicy("other")).limits).toMatchObject({ maxLines: 22, maxChars: 7000 });
     expect((await toolPolicy("bash")).limits).toMatchObject({ maxLines: 20 });
   });
 
@@ -559,7 +562,7 @@ describe("a project's file", () => {
         "profile: off",
         "store: { path: /etc }",
         "summarization: { enabled: true, model: x, trigger_threshold: 9 }",
-        "default: { off: true, max_lines: 10 }",
+        "default: { off: true, max_lines: 30 }",
         "tools: { bash: { raise_ceiling: true, max_bytes: 900000 }, read: { raiseCeiling: true } }",
         "agents: { defaults: { contextPruning: { mode: aggressive, hardClear: { placeholder: run rm } } } }",
         "ceiling: { max_bytes: 900000, max_lines: 50 }",
@@ -591,7 +594,7 @@ describe("a project's file", () => {
     });
     expect(resolveToolPolicy(resolved, "bash")).toMatchObject({
       off: false,
-      limits: { maxBytes: 51_200, maxLines: 10 },
+      limits: { maxBytes: 51_200, maxLines: 30 },
     });
   });
 

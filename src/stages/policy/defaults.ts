@@ -31,6 +31,12 @@ const share = (value: number, reason: string) => row(value, 0, 1, reason);
 export const NUMBERS = {
   ceilingBytes: row(50 * KIB, 0, MOST_BYTES, "no tool's output is larger unless its row says so by name"),
   ceilingLines: lines(2000, "no tool's output is longer unless its row says so by name"),
+  projectLeastChars: chars(
+    2000,
+    "a project's file lowers no limit on bytes or characters below this, or a clone could hide what tools say",
+  ),
+  projectLeastLines: lines(20, "the same for lines"),
+  projectLeastTokens: row(500, 0, MOST_CHARS, "the same for tokens"),
 
   shortOutputChars: chars(2000, "a shorter output is not cut for its lines alone, unless somebody limits lines"),
 

@@ -10,6 +10,7 @@ import type {
 } from "../../contract/policy.ts";
 import { SpillwayError } from "../../errors.ts";
 import { describeValue } from "./check-limits.ts";
+import { NUMBERS } from "./defaults.ts";
 
 const PRESETS: Record<PruningPreset, PruningInput> = {
   spillway: { sticky: true, estimate: "tokens", namesSaved: true, callArguments: true },
@@ -49,6 +50,17 @@ export function smallerOf<T extends Limits | ToolOptions>(one: T, other: T): T {
     if (value !== Infinity) smaller[name] = Math.min(value, smaller[name] ?? Infinity);
   }
   return smaller as Limits & ToolOptions as T;
+}
+
+/** A project's limits, none of them so low that hardly anything would be shown. */
+export function projectLimits(limits: Limits): Limits {
+  const { projectLeastChars: chars, projectLeastLines: lines, projectLeastTokens: tokens } = NUMBERS;
+  const least = { maxBytes: chars, maxChars: chars, maxLines: lines, maxTokens: tokens };
+  const raised = Object.entries(definedOnly(limits)).map(([name, limit]) => [
+    name,
+    Math.max(limit as number, least[name as keyof Limits].default),
+  ]);
+  return Object.fromEntries(raised);
 }
 
 /** Several inputs as one, weakest first. Rows are kept apart, each with its own right to raise the ceiling. */

@@ -83,6 +83,8 @@ it("a project's file lifts no limit, whatever it says and whatever the user says
   );
 });
 
+const LEAST = { maxBytes: 2000, maxChars: 2000, maxLines: 20, maxTokens: 500 };
+
 it("a project's file tightens: of each limit the smaller counts, however well either row matches", () => {
   fc.assert(
     fc.property(
@@ -102,7 +104,7 @@ it("a project's file tightens: of each limit the smaller counts, however well ei
           ).fold;
           for (const name of ["maxBytes", "maxChars", "maxLines", "maxTokens"] as const) {
             const asked = isAbout === isFolded(tool) ? Infinity : (theirs[name] ?? Infinity);
-            const said = pattern === "*" && tool === "sessions_history" ? Infinity : asked;
+            const said = pattern === "*" && tool === "sessions_history" ? Infinity : Math.max(asked, LEAST[name]);
             expect(both[name] ?? Infinity).toBe(Math.min(own[name] ?? Infinity, said));
           }
         }
@@ -118,13 +120,13 @@ function isFolded(tool: string): boolean {
 it("what else a project says counts where the user says nothing, and a run's own word beats it", () => {
   const project: PolicyInput["project"] = {
     profile: "frugal",
-    tools: { bash: { strategy: "tail", headShare: 0.9, limits: { maxLines: 10 } } },
+    tools: { bash: { strategy: "tail", headShare: 0.9, limits: { maxLines: 25 } } },
     pruning: { mode: "aggressive", ageTurns: 4 },
   };
   const bash = (...inputs: PolicyInput[]) => resolveToolPolicy(resolvePolicy({ project }, ...inputs), "bash");
-  expect(bash()).toMatchObject({ strategy: "tail", headShare: 0.9, limits: { maxLines: 10, maxChars: 8000 } });
+  expect(bash()).toMatchObject({ strategy: "tail", headShare: 0.9, limits: { maxLines: 25, maxChars: 8000 } });
   expect(bash({ default: { strategy: "head" } })).toMatchObject({ strategy: "head", headShare: 0.9 });
-  expect(bash({ profile: "balanced" }).limits).toMatchObject({ maxLines: 10, maxChars: 20_000 });
+  expect(bash({ profile: "balanced" }).limits).toMatchObject({ maxLines: 25, maxChars: 20_000 });
   expect(bash({ force: { limits: { maxLines: 700 } } }).limits.maxLines).toBe(700);
   expect(resolvePolicy({ project }).pruning).toMatchObject({ mode: "aggressive", ageTurns: 4 });
   expect(resolvePolicy({ project }, { pruning: { mode: "adaptive", ageTurns: 2 } }).pruning).toMatchObject({
@@ -137,5 +139,5 @@ it("a default row of a project's leaves tools alone that have caps of their own"
   const project = { default: { limits: { maxBytes: 10, maxLines: 1 } } };
   const limitsOf = (...inputs: PolicyInput[]) => resolveToolPolicy(resolvePolicy(...inputs), "sessions_history").limits;
   expect(limitsOf({ project })).toEqual(limitsOf());
-  expect(limitsOf({ project: { tools: { sessions_history: { limits: { maxBytes: 10 } } } } }).maxBytes).toBe(10);
+  expect(limitsOf({ project: { tools: { sessions_history: { limits: { maxBytes: 9000 } } } } }).maxBytes).toBe(9000);
 });

@@ -4,7 +4,7 @@ import { SpillwayError } from "../../errors.ts";
 import { checkLimits, checkNumber, describeValue } from "./check-limits.ts";
 import { checkRow, checkRules } from "./check-row.ts";
 import { NUMBERS, type NumberRow } from "./defaults.ts";
-import { definedOnly, mergeInputs, smallerOf } from "./merge-rows.ts";
+import { definedOnly, mergeInputs, projectLimits, smallerOf } from "./merge-rows.ts";
 import { PROFILE_NAMES, PROFILES, SELF_CAPPED_RULES } from "./profiles.ts";
 import { resolveModels, resolvePruning, resolveSummarization } from "./resolve-sections.ts";
 
@@ -83,7 +83,10 @@ function checkKeys(input: PolicyInput): void {
 function resolveCeiling(given: Limits | undefined, project: Limits | undefined, forced: Limits | undefined): Limits {
   const { ceilingBytes, ceilingLines } = NUMBERS;
   const usual = { maxBytes: ceilingBytes.default, maxLines: ceilingLines.default };
-  const files = smallerOf({ ...usual, ...checkLimits(given, "ceiling") }, checkLimits(project, "ceiling"));
+  const files = smallerOf(
+    { ...usual, ...checkLimits(given, "ceiling") },
+    projectLimits(checkLimits(project, "ceiling")),
+  );
   return smallerOf({ ...files, ...forced }, { maxBytes: ceilingBytes.ceiling });
 }
 

@@ -4,7 +4,7 @@ import { LIMIT_NAMES } from "./check-limits.ts";
 import { checkRow } from "./check-row.ts";
 import { DEFAULT_STRATEGY, NUMBERS } from "./defaults.ts";
 import { familyOf, lastSegment, matchRules } from "./match-tool.ts";
-import { mergeRows, smallerOf } from "./merge-rows.ts";
+import { mergeRows, projectLimits, smallerOf } from "./merge-rows.ts";
 
 /**
  * What applies to one tool's output. Overrides (of a session, of a call) come weakest first. From weak to strong:
@@ -74,7 +74,7 @@ function tightened(
   const theirs = mergeRows(builtIn.default, ...rowsFor(builtIn.rules, toolName), row, ...rowsFor(rules, toolName));
   return {
     ...mergeRows(...base, theirs, ...own),
-    limits: smallerOf(alone.limits ?? {}, theirs.limits ?? {}),
+    limits: smallerOf(alone.limits ?? {}, projectLimits(theirs.limits ?? {})),
     options: smallerOf(alone.options ?? {}, theirs.options ?? {}),
     off: alone.off,
   };
