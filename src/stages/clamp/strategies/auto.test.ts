@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { clampText } from "../../../admit/clamp-text.ts";
 import { estimateCounter } from "../../measure/estimate-tokens.ts";
 import { strategies } from "./index.ts";
 import type { KindStrategy } from "./kind.ts";
@@ -138,4 +139,15 @@ it("takes time in proportion to what it looks at, however crafted", () => {
   const lines = repeated(40, () => "x");
   for (const crafted of [`${"a/".repeat(60)}a:\n${lines}`, `${"<!---->".repeat(60)}x\n${lines}`])
     expect(typeof kindOf(crafted)).toBe("string");
+});
+
+it.each([
+  ["diff -u old new", 1, "diff"],
+  ["/usr/bin/git --no-pager diff --exit-code", 1, "diff"],
+  ["diff -u old new", 2, "signal"],
+  ["npm test", 1, "signal"],
+])("%s with exit code %i is shown by %s, though the lines speak of errors", (command, exitCode, strategy) => {
+  const text = `--- a/x\n+++ b/x\n@@ -1,3 +1,400 @@\n${repeated(400, (n) => `${"+-"[n % 2]}throw new Error("failed ${n}");`)}\n`;
+  const { receipt } = clampText(text, { maxLines: 60 }, { exitCode, command, tool: "bash" });
+  expect(receipt.strategy).toBe(strategy);
 });

@@ -7,6 +7,9 @@ import { signal, startSignal } from "./signal.ts";
 /** What an output is that no strategy recognises. */
 const UNKNOWN = "unknown";
 
+/** Commands that end with 1 where they found differences. */
+const DIFFERS = /^\s*(?:\S*\/)?(?:diff|colordiff|git\s+(?:-\S+\s+)*diff)(?:\s|$)/;
+
 /**
  * Makes the strategy that recognises what an output is and leaves it to the one of `strategies` for that kind. If no kind
  * is recognised, it keeps both ends.
@@ -50,7 +53,9 @@ function orSignal(strategy: Strategy): Strategy {
           const cutter = own.end(total, exitCode, plain);
           const isKnown = cutter !== plain && strategy.name !== headTail.name;
           // A whole JSON document says itself what went wrong.
-          if (isKnown && (strategy.name === "json" || exitCode === undefined || exitCode === 0)) return cutter;
+          const isFine =
+            exitCode === undefined || exitCode === 0 || (exitCode === 1 && DIFFERS.test(request.command ?? ""));
+          if (isKnown && (strategy.name === "json" || isFine)) return cutter;
           const isForSignal = other.tellsFailure() || (!isKnown && other.hasOdd());
           return isForSignal ? { ...other.end(total, exitCode), strategy: signal.name } : cutter;
         },
