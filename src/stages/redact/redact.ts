@@ -106,7 +106,7 @@ export function startRedact(
       step(rest);
       past.flush(true);
       seen?.end();
-      return { count: replacer.count, bytes: replacer.bytes };
+      return { count: replacer.count, bytes: past.coveredBytes };
     },
   };
 }

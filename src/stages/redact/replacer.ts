@@ -18,7 +18,6 @@ const marks = new Map<string, Uint8Array>();
 /** Hands bytes on with what was found replaced. Overlapping finds are one; the first to begin gives the name. */
 export class Replacer {
   count = 0;
-  bytes = 0;
   private readonly window: Window;
   private readonly take: (bytes: Uint8Array) => void;
   private readonly seen: Sightings;
@@ -149,7 +148,6 @@ export class Replacer {
   }
 
   private cover(bytes: number): void {
-    this.bytes += bytes;
     this.seen.covered(bytes);
   }
 
