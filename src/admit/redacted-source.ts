@@ -57,7 +57,7 @@ export class RedactedSource implements SourceAccount {
     for (const bytes of encodeText(text)) scanBytes(this.#scan, bytes);
     const { bytes } = this.#scan;
     this.#redactedBytes = mark.length;
-    this.#seen.mark(mark.length);
+    this.#seen.mark(new TextEncoder().encode(mark));
     this.#seen.covered(bytes);
     this.#seen.end();
     this.redactions = { count: 1, bytes };
