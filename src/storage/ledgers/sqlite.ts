@@ -45,7 +45,17 @@ export function sqliteLedger(database: Database): Ledger {
     if (Object.values(sums).some((sum) => sum !== 0)) {
       change(addedSums(kysely, { hour_ms: hourOf(atMs), tool: tool ?? "", session: session ?? "" }, sums));
     }
-    if (session !== null) change(seenSession(kysely, session, atMs));
+  };
+
+  /** A session is seen once for all of its events, with the first time and the last. */
+  const see = (forms: readonly EventForm[]): void => {
+    const seen = new Map<string, [firstMs: number, lastMs: number]>();
+    for (const { session, atMs } of forms) {
+      if (session === null) continue;
+      const [firstMs, lastMs] = seen.get(session) ?? [atMs, atMs];
+      seen.set(session, [Math.min(firstMs, atMs), Math.max(lastMs, atMs)]);
+    }
+    for (const [session, times] of seen) for (const atMs of new Set(times)) change(seenSession(kysely, session, atMs));
   };
 
   // Events that are recorded without waiting in between share one transaction, so that the events of one output cost
@@ -58,6 +68,7 @@ export function sqliteLedger(database: Database): Ledger {
     waiting = [];
     await database.write(() => {
       for (const form of forms) write(form);
+      see(forms);
     });
   };
 
