@@ -7,7 +7,7 @@ import type { SessionRow, StatRow } from "../../contract/ledger.ts";
 import type { Receipt } from "../../contract/receipt.ts";
 import type { Artifact } from "../../contract/store.ts";
 import { createSpillway, type Rates, type Spillway, type SpillwayOptions } from "../../index.ts";
-import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { memoryLedger } from "../../storage/ledgers/memory.ts";
 import { memoryStore } from "../../storage/stores/memory.ts";
 import { apiRoutes } from "./api.ts";
@@ -192,15 +192,15 @@ describe("the API", () => {
     const { receipt } = await spillway.admit({ tool: "t", output: many });
     const path = `/api/artifacts/${receipt.artifact}/lines`;
     const first = await get(path);
-    expect([first.lines.length, first.lines[0].text, first.next]).toEqual([NUMBERS.apiLines.default, "x", 2001]);
+    expect([first.lines.length, first.lines[0].text, first.next]).toEqual([SERVE_NUMBERS.apiLines.default, "x", 2001]);
     const second = await get(`${path}?from=2001`);
     expect([second.lines.length, second.next]).toEqual([500, 2501]);
     const third = await get(`${path}?from=2501`);
     expect(third.lines).toEqual([
       {
         line: 2501,
-        text: "y".repeat(NUMBERS.apiLineBytes.default),
-        omittedBytes: 3_000_001 - NUMBERS.apiLineBytes.default,
+        text: "y".repeat(SERVE_NUMBERS.apiLineBytes.default),
+        omittedBytes: 3_000_001 - SERVE_NUMBERS.apiLineBytes.default,
       },
     ]);
     expect((await get(`${path}?from=${third.next}`)).lines[0].text).toBe("last");
@@ -397,11 +397,11 @@ describe("who may ask", () => {
     let atMs = 0;
     const { checkRate } = newCallers({ tokens: [], hostNames: [] }, () => atMs);
     const from = (remoteAddress: string) => () => checkRate({ socket: { remoteAddress } } as never);
-    for (let asked = 0; asked < NUMBERS.apiBurst.default; asked++) from("10.0.0.1")();
+    for (let asked = 0; asked < SERVE_NUMBERS.apiBurst.default; asked++) from("10.0.0.1")();
     expect(from("10.0.0.1")).toThrow(/too many/);
     from("10.0.0.2")();
     atMs += 1000;
-    for (let asked = 0; asked < NUMBERS.apiRequestsPerSecond.default; asked++) from("10.0.0.1")();
+    for (let asked = 0; asked < SERVE_NUMBERS.apiRequestsPerSecond.default; asked++) from("10.0.0.1")();
     expect(from("10.0.0.1")).toThrow(/too many/);
   });
 });

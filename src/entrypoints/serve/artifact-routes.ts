@@ -7,6 +7,7 @@ import type { Artifact, Store } from "../../contract/store.ts";
 import { type OpenArtifact, openArtifact } from "../../recall/open-artifact.ts";
 import { search } from "../../recall/search.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { begin, Refusal } from "./answer.ts";
 import { cursorQuery, nameQuery, pageQuery } from "./queries.ts";
 import { type Route, route } from "./route.ts";
@@ -131,11 +132,11 @@ export function artifactRoutes({ store, scope, searcher }: ArtifactPorts): Route
 
 async function readLines({ artifact, locate, read }: OpenArtifact, from: number, to: number | undefined) {
   const { id, lines: totalLines } = artifact;
-  const last = Math.min(to ?? Infinity, from + NUMBERS.apiLines.default - 1, totalLines);
+  const last = Math.min(to ?? Infinity, from + SERVE_NUMBERS.apiLines.default - 1, totalLines);
   if (to !== undefined && to < from) throw new Refusal(400, "bad-input", "to must not be before from");
   if (from > last) return { id, totalLines, lines: [], next: null };
   const range = await locate([from, last]);
-  const most = NUMBERS.apiLineBytes.default;
+  const most = SERVE_NUMBERS.apiLineBytes.default;
   const bytes = Buffer.from(await read({ from: range.from, to: Math.min(range.to, range.from + most) }));
   const lines: { line: number; text: string; omittedBytes: number }[] = [];
   for (let at = 0, line = from; line <= last; line++) {

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { SpillwayError } from "../../errors.ts";
-import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { Refusal } from "./answer.ts";
 
 /** What a token lets its bearer do. Each role may do what those before it may. */
@@ -81,10 +81,10 @@ export function newCallers({ tokens, hostNames }: CallerRules, now: () => number
     },
     checkRate({ socket }) {
       const address = socket.remoteAddress ?? "";
-      const most = NUMBERS.apiBurst.default;
+      const most = SERVE_NUMBERS.apiBurst.default;
       const atMs = now();
       const before = spent.get(address) ?? { left: most, atMs };
-      const refilled = ((atMs - before.atMs) / 1000) * NUMBERS.apiRequestsPerSecond.default;
+      const refilled = ((atMs - before.atMs) / 1000) * SERVE_NUMBERS.apiRequestsPerSecond.default;
       const left = Math.min(most, before.left + Math.max(0, refilled)) - 1;
       // Inserted again at the end, so that the first one is the one that was not seen for longest.
       spent.delete(address);

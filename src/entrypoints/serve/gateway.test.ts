@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { type RandomConversation, speeches, textOf } from "../../../test/recovery/conversation.ts";
 import { clients } from "../../../test/sdk-clients.ts";
 import { createSpillway, type SpillwayOptions } from "../../index.ts";
-import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { memoryLedger } from "../../storage/ledgers/memory.ts";
 import { memoryStore } from "../../storage/stores/memory.ts";
 import type { FakeProvider, FakeProviderOptions, Speaks } from "../../testing/fake-provider/fake-provider.ts";
@@ -214,7 +214,7 @@ describe.each(NAMES)("%s through the gateway", (name) => {
     const { url } = await gateway("http://127.0.0.1:9");
     const { path } = asked(name, conversation(1, 10));
     const { hostname, port } = new URL(url);
-    const headers = { ...JSON_TYPE, "content-length": String(NUMBERS.gatewayBodyBytes.default + 1) };
+    const headers = { ...JSON_TYPE, "content-length": String(SERVE_NUMBERS.gatewayBodyBytes.default + 1) };
     const [status, body] = await new Promise<[number, string]>((resolve, reject) => {
       const asking = httpRequest({ hostname, port, path, method: "POST", headers }, async (response) => {
         resolve([response.statusCode ?? 0, String(await bodyOf(response))]);
@@ -448,8 +448,8 @@ describe("faults", () => {
 
   it("a client that sends its head or its body for ever is let go", async () => {
     const spied = [
-      vi.spyOn(NUMBERS.serveHeadersMs, "default", "get").mockReturnValue(300 as never),
-      vi.spyOn(NUMBERS.serveRequestMs, "default", "get").mockReturnValue(600 as never),
+      vi.spyOn(SERVE_NUMBERS.serveHeadersMs, "default", "get").mockReturnValue(300 as never),
+      vi.spyOn(SERVE_NUMBERS.serveRequestMs, "default", "get").mockReturnValue(600 as never),
     ];
     const { url } = await gateway("http://127.0.0.1:9");
     for (const spy of spied) spy.mockRestore();
@@ -471,7 +471,7 @@ describe("faults", () => {
   }, 20_000);
 
   it("a provider that hangs is told as late", async () => {
-    const spied = vi.spyOn(NUMBERS.gatewaySilentMs, "default", "get").mockReturnValue(300 as never);
+    const spied = vi.spyOn(SERVE_NUMBERS.gatewaySilentMs, "default", "get").mockReturnValue(300 as never);
     const to = await upstream(() => {});
     const { url } = await gateway(to);
     spied.mockRestore();

@@ -6,7 +6,7 @@ import { messageOf } from "../../errors.ts";
 import { endpointOf } from "../../exchange/endpoint.ts";
 import type { ExchangeOptions } from "../../exchange/exchange.ts";
 import type { Spillway } from "../../spillway.ts";
-import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { Refusal, readBody } from "./answer.ts";
 import type { Callers } from "./callers.ts";
 import type { Metrics } from "./metrics.ts";
@@ -42,10 +42,10 @@ const TOKEN_HEADER = "x-spillway-token";
 export function newGateway(options: GatewayOptions, { spillway, callers, metrics, warn }: GatewayPorts): Gateway {
   const find = newDestinations(options.upstreams, options.allowed);
   const agent = new Agent({
-    connectTimeout: NUMBERS.gatewayConnectMs.default,
-    headersTimeout: NUMBERS.gatewaySilentMs.default,
-    bodyTimeout: NUMBERS.gatewaySilentMs.default,
-    keepAliveTimeout: NUMBERS.serveIdleMs.default,
+    connectTimeout: SERVE_NUMBERS.gatewayConnectMs.default,
+    headersTimeout: SERVE_NUMBERS.gatewaySilentMs.default,
+    bodyTimeout: SERVE_NUMBERS.gatewaySilentMs.default,
+    keepAliveTimeout: SERVE_NUMBERS.serveIdleMs.default,
     pipelining: 1,
   });
 
@@ -70,7 +70,7 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
       return handOn(answer, answer.body, response);
     }
     const { api } = to;
-    const body = await readBody(request, NUMBERS.gatewayBodyBytes.default);
+    const body = await readBody(request, SERVE_NUMBERS.gatewayBodyBytes.default);
     metrics.add("spillway_request_bytes_total", { api, as: "came" }, body.length);
     const exchanged = await spillway.exchange(
       { method, url: to.path, headers: { get: (name) => headerOf(request, name) }, body, signal: gone.signal },

@@ -1,6 +1,6 @@
 import type { SpillwayEvent } from "../../contract/event.ts";
 import type { Ledger } from "../../contract/ledger.ts";
-import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 
 /**
  * A ledger that writes events which nobody waits for together: each answered request has one, and a commit for each would
@@ -31,7 +31,7 @@ export function gatherEvents(ledger: Ledger): Ledger {
         void flush();
         return ledger.record(event);
       }
-      timer ??= setTimeout(() => void flush(), NUMBERS.gatherEventsMs.default);
+      timer ??= setTimeout(() => void flush(), SERVE_NUMBERS.gatherEventsMs.default);
       return new Promise((resolve) => gathered.push({ event, resolve }));
     },
     async events(query) {

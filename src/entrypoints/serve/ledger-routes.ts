@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { EventKind } from "../../contract/event.ts";
 import type { EventQuery, Ledger } from "../../contract/ledger.ts";
 import { statRates } from "../../spillway/stat-rates.ts";
-import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { begin, Refusal } from "./answer.ts";
 import { cursorQuery, fromCursor, nameQuery, pageQuery, timeQuery, toCursor } from "./queries.ts";
 import { type Route, route } from "./route.ts";
@@ -94,7 +94,7 @@ export function ledgerRoutes(ledger: Ledger, stopping: AbortSignal): Route[] {
       query: z.strictObject({ ...FILTERS, kind: kindsQuery }),
       answers: "text/event-stream",
       async answer({ query: { kind, ...filters }, request, signal }, response) {
-        if (followers >= NUMBERS.apiFollowers.default) {
+        if (followers >= SERVE_NUMBERS.apiFollowers.default) {
           throw new Refusal(503, "too-many", "too many readers follow events; close one", { "retry-after": "10" });
         }
         const missed = idQuery.safeParse(request.headers["last-event-id"]);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
-import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { begin, Refusal, readBody, sendJson } from "./answer.ts";
 import type { Callers, Role } from "./callers.ts";
 
@@ -108,7 +108,7 @@ async function jsonOf(request: IncomingMessage, shape: z.ZodType): Promise<unkno
   if (!/^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "")) {
     throw new Refusal(415, "bad-type", "send JSON, with the header Content-Type: application/json");
   }
-  const raw = await readBody(request, NUMBERS.apiBodyBytes.default);
+  const raw = await readBody(request, SERVE_NUMBERS.apiBodyBytes.default);
   let value: unknown;
   try {
     value = JSON.parse(raw.toString());

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { isIP, type Socket } from "node:net";
 import { messageOf, SpillwayError } from "../../errors.ts";
 import type { Spillway } from "../../spillway.ts";
-import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { Refusal, sendError } from "./answer.ts";
 import { type ApiPorts, apiRoutes } from "./api.ts";
 import { type CallerRules, newCallers } from "./callers.ts";
@@ -53,10 +53,10 @@ export async function startServe(options: ServeOptions): Promise<Served> {
 
   const server = createServer(
     {
-      maxHeaderSize: NUMBERS.serveHeaderBytes.default,
-      headersTimeout: NUMBERS.serveHeadersMs.default,
-      requestTimeout: NUMBERS.serveRequestMs.default,
-      keepAliveTimeout: NUMBERS.serveIdleMs.default,
+      maxHeaderSize: SERVE_NUMBERS.serveHeaderBytes.default,
+      headersTimeout: SERVE_NUMBERS.serveHeadersMs.default,
+      requestTimeout: SERVE_NUMBERS.serveRequestMs.default,
+      keepAliveTimeout: SERVE_NUMBERS.serveIdleMs.default,
       connectionsCheckingInterval: 1000,
       requireHostHeader: true,
       noDelay: true,
@@ -90,7 +90,7 @@ export async function startServe(options: ServeOptions): Promise<Served> {
       });
       for (const socket of waiting) socket.end();
       if (now) server.closeAllConnections();
-      const late = setTimeout(() => server.closeAllConnections(), NUMBERS.serveStopMs.default);
+      const late = setTimeout(() => server.closeAllConnections(), SERVE_NUMBERS.serveStopMs.default);
       await closed;
       clearTimeout(late);
       await gateway.stop();
