@@ -400,26 +400,31 @@ describe("streams", () => {
     expect(await answered()).toMatchObject({ inputTokens: 9, outputTokens: 5 });
   });
 
-  it.each(["signal", "cancel"])("a client that leaves ends the provider's answer: %s", async (how) => {
-    let isClosed: (() => void) | undefined;
-    const closed = new Promise<void>((resolve) => (isClosed = resolve));
-    const url = await serve((_request, response) => {
-      response.on("close", () => isClosed?.());
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      response.write(FRAMES.slice(0, 2).join(""));
-    });
-    const { path, body } = ask();
-    const stop = new AbortController();
-    const response = await wrapped()(`${url}${path}`, { ...POST, body, signal: stop.signal });
-    const reader = response.body?.getReader();
-    await reader?.read();
-    if (how === "cancel") await reader?.cancel();
-    else {
-      stop.abort();
-      await expect(reader?.read()).rejects.toMatchObject({ name: "AbortError" });
-    }
-    await closed;
-  });
+  it.each(["signal", "cancel", "cancel while it waits"])(
+    "a client that leaves ends the provider's answer: %s",
+    async (how) => {
+      let isClosed: (() => void) | undefined;
+      const closed = new Promise<void>((resolve) => (isClosed = resolve));
+      const url = await serve((_request, response) => {
+        response.on("close", () => isClosed?.());
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.write(FRAMES.slice(0, 2).join(""));
+      });
+      const { path, body } = ask();
+      const stop = new AbortController();
+      const response = await wrapped()(`${url}${path}`, { ...POST, body, signal: stop.signal });
+      const reader = response.body?.getReader();
+      await reader?.read();
+      const waiting = how === "cancel while it waits" ? reader?.read() : undefined;
+      await new Promise((resolve) => setImmediate(resolve));
+      if (how !== "signal") await Promise.all([reader?.cancel(), waiting]);
+      else {
+        stop.abort();
+        await expect(reader?.read()).rejects.toMatchObject({ name: "AbortError" });
+      }
+      await closed;
+    },
+  );
 
   it("an abort before the answer throws the signal's reason", async () => {
     const url = await serve(() => {});
@@ -431,6 +436,24 @@ describe("streams", () => {
     await expect(wrapped()(`${url}${path}`, { ...POST, body, signal: AbortSignal.abort() })).rejects.toMatchObject({
       name: "AbortError",
     });
+  });
+
+  it.each([
+    ["before any output", "text/event-stream", FRAMES[0] as string],
+    ["that is not streamed", "application/json", '{"content":['],
+  ])("an answer that breaks off breaks off for the client too: one %s", async (_what, type, start) => {
+    const url = await serve((request, response) => {
+      request.resume().on("end", () => {
+        response.writeHead(200, { "content-type": type });
+        response.write(start, () => response.destroy());
+      });
+    });
+    const { path, body } = ask();
+    const response = await wrapped()(`${url}${path}`, { ...POST, body });
+    expect(response.status).toBe(200);
+    const reader = response.body?.getReader();
+    expect(new TextDecoder().decode((await reader?.read())?.value)).toBe(start);
+    await expect(reader?.read()).rejects.toThrow("terminated");
   });
 
   it("a stream that breaks off breaks off for the client too, after what came", async () => {
