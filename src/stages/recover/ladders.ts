@@ -79,9 +79,13 @@ const dropMedia: Rung = cuttingRung(
  */
 const prune: Rung = cuttingRung({ name: "prune" }, (request, pressure) => shorten(request, request.items, pressure));
 
-/** Does the same with long strings in the arguments of old calls. */
-const pruneArguments: Rung = cuttingRung({ name: "prune-arguments" }, (request, pressure) =>
-  shorten(request, request.calls, pressure),
+/**
+ * Does the same with long strings in the arguments of old calls. As with turns, more go than must, so that the next turns have
+ * room.
+ */
+const pruneArguments: Rung = cuttingRung(
+  { name: "prune-arguments", share: NUMBERS.recoverTurnsShare.default },
+  (request, pressure) => shorten(request, request.calls, pressure),
 );
 
 function* shorten(request: RungRequest, all: readonly RungItem[], pressure: Pressure): Generator<RungCut> {

@@ -84,13 +84,14 @@ export interface Rung {
   plan(request: RungRequest): RungPlan;
 }
 
-/** Makes a rung that cuts in place. Its estimate is what it would free if the target were 0. */
+/** Makes a rung that cuts in place, down to a share of the target. Its estimate is what it would free if the target were 0. */
 export function cuttingRung(
-  about: Pick<Rung, "name" | "times" | "insists" | "firstFor">,
+  { share = 1, ...about }: Pick<Rung, "name" | "times" | "insists" | "firstFor"> & { share?: number },
   cutsOf: (request: RungRequest, pressure: Pressure) => Iterable<RungCut>,
 ): Rung {
   const plan = (request: RungRequest) => {
-    const pressure = new Pressure(request);
+    const targetTokens = request.targetTokens * share;
+    const pressure = new Pressure({ ...request, targetTokens, targetBytes: request.targetBytes * share });
     const cuts: RungCut[] = [];
     for (const cut of cutsOf(request, pressure)) {
       if (cut.frees.tokens <= 0 && cut.frees.bytes <= 0) continue;
