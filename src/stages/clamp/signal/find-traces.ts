@@ -15,6 +15,8 @@ const FRAMES_FIRST = /Traceback \(most recent call last\)|^\s*File "/;
 /** What was thrown, by its name or with its place, or the words of a program that gave up. */
 const MESSAGE =
   /^\W*(?:[A-Za-z_$][\w$]*(?:\.|\\|::))+[\w$]+(?:: |$)|[A-Za-z](?:Error|Exception|Interrupt)\b|^\W*(?:\*\* |panic: |fatal |uncaught |unhandled |caused by: |exception |what\(\):)|fatal error: |panicked at|Sanitizer: |:\d+:in [`']| at \S+ line \d+\.?$/i;
+/** A frame as macOS writes it, below a header: `2    pay    0x0000000103a2b step3 + 24`. */
+const ADDRESS_FRAME = /^\s*\d+ +\S+ +0x[\da-f]+ /i;
 /** A line of a log that tells of no failure. */
 const CALM = /^(?:\S+ ){0,4}\[?(?:TRACE|DEBUG|INFO|NOTICE)\b/;
 
@@ -40,7 +42,8 @@ export class TraceFinder {
     const isWeak = scan.indent > 0 && scan.has(FLAG["file:line"]);
     const isOpen = ++this.#since <= REACH;
     const isHeader = !isFrame && scan.has(FLAG["colon end"]) && HEADER.test(textOf(store, row));
-    if (isFrame || isHeader || (isWeak && (isOpen || this.#wasWeak))) {
+    const isInTrace = isOpen && (isWeak || ADDRESS_FRAME.test(textOf(store, row)));
+    if (isFrame || isHeader || isInTrace || (isWeak && this.#wasWeak)) {
       // Of lines that only name a place in a file it takes two to make a trace.
       if (!isOpen || isHeader) this.#open(store, isFrame || isHeader ? row : row - 1);
       store.trace[row] = this.#trace;
