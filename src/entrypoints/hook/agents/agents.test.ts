@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSpillway } from "../../../index.ts";
@@ -34,11 +34,11 @@ function file(path: string, text = whole): string {
   return path;
 }
 
-async function answer(agent: string, event: object): Promise<Record<string, unknown> | null> {
+async function answer(agent: string, event: object, by = spillway): Promise<Record<string, unknown> | null> {
   const asked = (await loadAgent(agent)).readEvent(event);
   if (asked === null) return null;
   if (asked.kind === "command") throw new Error("a result was expected");
-  return (await clampResult(spillway, asked)) as Record<string, unknown> | null;
+  return (await clampResult(by, asked)) as Record<string, unknown> | null;
 }
 
 /** The answer has the error, its text is within the limits, and says how large the whole was. */
@@ -207,7 +207,12 @@ describe("a path that a text names is not read unless the agent itself wrote the
     expect(JSON.stringify((await answer(agent, event)) ?? "")).not.toContain("frobnicate");
 
   test("another name or another folder, though the file holds what is shown", async () => {
-    for (const path of ["/etc/passwd", secret(), file(join(folder, `pi-bash-${hex(16)}.log`))]) {
+    for (const path of [
+      "/etc/passwd",
+      secret(),
+      file(join(folder, `pi-bash-${hex(16)}.log`)),
+      file(join(folder, basename(copilotPath()))),
+    ]) {
       await isUnread("copilot", copilotEvent(copilotText(path)));
       await isUnread("pi", piEvent(piText(path), {}));
       await isUnread("qwen", { hook_event_name: "PostToolUseFailure", error: qwenText(path), timestamp: now() });
@@ -300,6 +305,26 @@ describe("Codex wraps a command only where it would ask nobody and no rule could
     expect(await wrapped("npm test", { cwd: join(folder, "a/b") })).toBeNull();
     rmSync(join(folder, ".codex"), { recursive: true });
   });
+});
+
+test("what the model gets beside an output counts against its limits", async () => {
+  const maxChars = 10_000;
+  const policy = { default: { limits: { maxChars } }, force: { limits: { maxChars } } };
+  const small = await createSpillway({ store: memoryStore(), ledger: null, env: {}, policy });
+  const dense = Array.from(
+    { length: 900 },
+    (_, i) => `error ${(i * 2_654_435_761) % 4_294_967_296} in ${Math.sin(i)}`,
+  ).join("\n");
+  const about = { tool_name: "read_it", timestamp: now() };
+  const event = { ...about, hook_event_name: "AfterTool", tool_response: { llmContent: dense } };
+  const { reason } = (await answer("gemini", event, small)) ?? {};
+  expect(String(reason).length).toBeGreaterThan(maxChars - 500);
+  expect(String(reason).length).toBeLessThanOrEqual(maxChars);
+  const error = qwenText(file(qwenPath(), dense)).replace(whole.slice(-3000), dense.slice(-3000));
+  const failed = await answer("qwen", { ...about, hook_event_name: "PostToolUseFailure", error }, small);
+  const { additionalContext = "" } = (failed?.hookSpecificOutput ?? {}) as { additionalContext?: string };
+  expect(additionalContext.length).toBeGreaterThan(maxChars - error.length - 500);
+  expect(additionalContext.length + error.length).toBeLessThanOrEqual(maxChars);
 });
 
 test.each(AGENT_NAMES)("%s: no event makes the hook fail, whatever is in it", async (name) => {
