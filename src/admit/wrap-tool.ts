@@ -19,17 +19,10 @@ import { type CallFacts, factsOf, type RUN_NAMES, type Run, shapeOf, type ToolSh
 
 /**
  * A tool of any framework: an object with what runs it under one of the names that frameworks use, a function that does the
- * same, or a server of MCP, whose tools are wrapped as they are registered.
+ * same, or a server of MCP, whose tools are wrapped as they are registered. One with no function at all is run by somebody else
+ * and stays as it is.
  */
-export type Tool = ToolObject | ToolServer | ((...args: never[]) => unknown);
-
-/** A tool as an object. One with no function at all is run by somebody else and stays as it is. */
-export interface ToolObject extends Partial<Record<(typeof RUN_NAMES)[number], AnyFunction | undefined>> {
-  name?: unknown;
-  id?: unknown;
-  type?: unknown;
-  description?: unknown;
-}
+export type Tool = object;
 
 type AnyFunction = (...args: never[]) => unknown;
 

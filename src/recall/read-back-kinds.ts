@@ -6,7 +6,7 @@ export interface ReadBackKinds {
   /** A record to spread into the `tools` of the AI SDK, 5 or newer. */
   ai: Record<string, AiSdkReadBackTool>;
   /** The same for the `tools` of an agent of Mastra. */
-  mastra: Record<string, AiSdkReadBackTool>;
+  mastra: Record<string, AiSdkReadBackTool & { id: string }>;
   langchain: LangChainReadBackTool[];
   "openai-agents": OpenAIAgentsReadBackTool[];
   /** For the tool runner of Anthropic's SDK. */
@@ -199,17 +199,16 @@ function named({ name: own, description, inputSchema }: ReadBackDefinition, name
 
 type Make = (tools: readonly Named[], z: ZodLike | undefined) => unknown;
 
-const aiSdk: Make = (tools): ReadBackKinds["ai"] =>
-  Object.fromEntries(
-    tools.map(({ name, description, schema, text }) => [
-      name,
-      { description, inputSchema: schemaOf(schema), execute: text },
-    ]),
-  );
+const aiSdkTool = ({ description, schema, text }: Named): AiSdkReadBackTool => ({
+  description,
+  inputSchema: schemaOf(schema),
+  execute: text,
+});
 
 const KINDS = {
-  ai: aiSdk,
-  mastra: aiSdk,
+  ai: (tools): ReadBackKinds["ai"] => Object.fromEntries(tools.map((tool) => [tool.name, aiSdkTool(tool)])),
+  mastra: (tools): ReadBackKinds["mastra"] =>
+    Object.fromEntries(tools.map((tool) => [tool.name, { id: tool.name, ...aiSdkTool(tool) }])),
   langchain: (tools): ReadBackKinds["langchain"] =>
     tools.map(({ name, description, schema, text }) => ({
       lc_runnable: true,
