@@ -321,12 +321,12 @@ const isGap = (part) => ["range", "short", "rest"].includes(part?.name);
 
 const sourceLine = (source, at) => (at <= source.total.lines ? source.line(at) : null);
 
-/** A header counts what is shown under it up to the next gap. */
+/** A header counts what is shown under it up to the next gap; a note of folding may stand first. */
 function countFolded(body, lines) {
-  return lines.map((_, at) => {
+  return body.map((_, at) => {
     let count = 0;
     for (let to = at; to < body.length && !isGap(body[to]); to++) count += lines[to]?.count ?? 0;
-    return { ...lines[at], count };
+    return count === 0 ? undefined : { ...lines.slice(at).find((shown) => shown !== undefined), count };
   });
 }
 
