@@ -145,6 +145,9 @@ export function testAdapter(adapter: AdapterUnderTest, { describe, it }: Runner)
       for (const label of ["first", "second", "third"]) assert.ok(request.includes(`${label} 1 of it`), label);
       assert.ok(!request.includes("first 4500 of it"), "the middle of the first result was sent");
       assert.match(request, /artifact [a-z2-7]{12}/);
+      // Where the application gets what the model gets, it is bounded before the framework keeps it.
+      const kept = JSON.stringify(withUs.value?.history);
+      if (lacks.values !== undefined) assert.ok(kept.length < 3 * BOUND_CHARS, `${kept.length} characters are kept`);
       if (lacks.values === undefined)
         for (const [at, { id }] of calls.entries()) assert.deepEqual(withUs.value?.outputs?.[id], before[at]);
     });
