@@ -349,6 +349,11 @@ describe("giving up", () => {
     expect(await second.json()).toMatchObject({ error: { code: "rate_limit_exceeded" } });
     expect(provider.requests).toHaveLength(sends);
     expect(kinds()).toContain("overflow-failed");
+    // The same body to another address, or as somebody else, is another request.
+    const other = await start({ speaks: "openai-chat" });
+    expect((await send(`${other.url}${path}`, { ...POST, body })).status).toBe(200);
+    await send(`${provider.url}${path}`, { ...POST, headers: { ...POST.headers, authorization: "Bearer b" }, body });
+    expect(provider.requests.length).toBeGreaterThan(sends);
   });
 
   it("a refusal inside a stream comes back whole", async () => {

@@ -30,16 +30,17 @@ export function createFetch({ spillway, fetch: given, ...options }: FetchOptions
     if (endpointOf(method, url) === null) return inner(input, init);
     const outgoing = await readOutgoing(input, init);
     const stop = stopWith(outgoing.signal);
-    const before = refused.find(outgoing.bytes);
-    if (before !== null) return before;
     const { headers, bytes: body } = outgoing;
+    const asked = { to: [url, ...SAME_HEADERS.map((name) => headers.get(name))].join("\n"), bytes: body };
+    const before = refused.find(asked);
+    if (before !== null) return before;
     const exchanged = await spillway.exchange(
       { method, url, headers, body, signal: stop.signal },
       (bytes, context) => outgoing.send(inner, bytes, context),
       options,
     );
     const response = responseOf(exchanged, (reason) => stop.abort(reason));
-    if (exchanged.isFinal) refused.add(outgoing.bytes, response);
+    if (exchanged.isFinal) refused.add(asked, response);
     return response;
   };
 }
@@ -193,21 +194,34 @@ function streamOf(body: AsyncIterable<Uint8Array>, leave: (reason: unknown) => v
 const REFUSED_MS = 60_000;
 const MAX_REFUSED = 8;
 
+/** Two requests with the same body are not the same if one of these differs. Others, such as a count of retries, may. */
+const SAME_HEADERS = ["authorization", "x-api-key", "api-key", "x-goog-api-key", "anthropic-beta", "x-spillway"];
+
+/** A request: where it goes, as whom, and its body. */
+interface AskedBefore {
+  to: string;
+  bytes: Uint8Array | null;
+}
+
 /** Requests that were refused for their size whatever was tried. A client that sends one again gets the same answer. */
 class RefusedBodies {
-  #known: { bytes: Uint8Array; response: Response; atMs: number }[] = [];
+  #known: { asked: AskedBefore; response: Response; atMs: number }[] = [];
 
-  add(bytes: Uint8Array | null, response: Response): void {
+  add(asked: AskedBefore, response: Response): void {
     // A refusal inside a stream is not sent again by clients.
-    if (bytes === null || response.ok) return;
-    const known = { bytes, response: response.clone(), atMs: performance.now() };
+    if (asked.bytes === null || response.ok) return;
+    const known = { asked, response: response.clone(), atMs: performance.now() };
     this.#known = [...this.#known.slice(1 - MAX_REFUSED), known];
   }
 
-  find(bytes: Uint8Array | null): Response | null {
+  find({ to, bytes }: AskedBefore): Response | null {
     const now = performance.now();
     this.#known = this.#known.filter(({ atMs }) => now - atMs < REFUSED_MS);
-    const known = this.#known.find((one) => bytes !== null && Buffer.compare(one.bytes, bytes) === 0);
+    const known = this.#known.find(({ asked }) => asked.to === to && isSame(asked.bytes, bytes));
     return known?.response.clone() ?? null;
   }
+}
+
+function isSame(one: Uint8Array | null, other: Uint8Array | null): boolean {
+  return one !== null && other !== null && Buffer.compare(one, other) === 0;
 }
