@@ -417,33 +417,35 @@ export function newCall(ports: CallPorts): Call {
   };
 }
 
+/** What an option must be where it is set, and how that is said. */
+const OPTION_CHECKS: { [K in keyof CallOptions]?: [isRight: (value: CallOptions[K]) => boolean, must: string] } = {
+  media: [(media) => media === "results" || media === "all", 'must be "results" or "all"'],
+  whenPartlyRead: [(when) => when === "keep" || when === "resend", 'must be "keep" or "resend"'],
+  deadlineMs: [(ms) => Number(ms) > 0, "must be over 0"],
+  lookMs: [(ms) => Number(ms) > 0 && Number(ms) < 2 ** 31, "must be over 0 and under 2^31"],
+  compactor: [(compactor) => typeof compactor?.compact === "function", "needs a compact function"],
+  // Checked now: rules are tried first when a request is refused, and a fault in them must not hide the refusal.
+  rules: [
+    (rules) => Array.isArray(rules) && rules.every((rule) => typeof rule?.signature === "object"),
+    "must be what compileSignatures gave",
+  ],
+  signal: [(signal) => typeof signal?.addEventListener === "function", "must be an AbortSignal"],
+  model: [(model) => typeof model === "string", "must be a name"],
+  answerTokens: [(tokens) => Number.isFinite(tokens) && Number(tokens) >= 0, "must be 0 or more"],
+};
+
 /** Throws if an option is wrong, because that is a mistake of the programmer. */
 function check(messages: readonly unknown[], send: Send<never, unknown>, options: CallOptions): void {
   if (!Array.isArray(messages)) throw new SpillwayError("bad-input", "call takes a list of messages");
   if (typeof send !== "function") throw new SpillwayError("bad-input", "call takes a function that sends");
-  const { media, whenPartlyRead, deadlineMs, lookMs, persist, history, compactor, rules, signal, model, answerTokens } =
-    options;
   ladderOf(options.ladder ?? "default");
-  if (media !== undefined && media !== "results" && media !== "all")
-    throw new SpillwayError("bad-input", `media must be "results" or "all"; got ${String(media)}`);
-  if (whenPartlyRead !== undefined && whenPartlyRead !== "keep" && whenPartlyRead !== "resend")
-    throw new SpillwayError("bad-input", `whenPartlyRead must be "keep" or "resend"; got ${String(whenPartlyRead)}`);
-  if (deadlineMs !== undefined && !(deadlineMs > 0))
-    throw new SpillwayError("bad-input", `deadlineMs must be over 0; got ${String(deadlineMs)}`);
-  if (lookMs !== undefined && !(lookMs > 0 && lookMs < 2 ** 31))
-    throw new SpillwayError("bad-input", `lookMs must be over 0 and under 2^31; got ${String(lookMs)}`);
-  if (compactor !== undefined && typeof compactor?.compact !== "function")
-    throw new SpillwayError("bad-input", "compactor needs a compact function");
-  // Checks the rules now. They are tried first when a request is refused, and a fault in them must not hide the
-  // refusal.
-  if (rules !== undefined && !(Array.isArray(rules) && rules.every((rule) => typeof rule?.signature === "object")))
-    throw new SpillwayError("bad-input", "rules must be what compileSignatures gave");
-  if (signal !== undefined && typeof signal?.addEventListener !== "function")
-    throw new SpillwayError("bad-input", "signal must be an AbortSignal");
-  if (model !== undefined && typeof model !== "string")
-    throw new SpillwayError("bad-input", `model must be a name; got ${String(model)}`);
-  if (answerTokens !== undefined && !(Number.isFinite(answerTokens) && answerTokens >= 0))
-    throw new SpillwayError("bad-input", `answerTokens must be 0 or more; got ${String(answerTokens)}`);
-  if (persist === true && typeof history?.replace !== "function")
+  for (const [name, [isRight, must]] of Object.entries(OPTION_CHECKS) as [keyof CallOptions, OptionCheck][]) {
+    const value: unknown = options[name];
+    if (value !== undefined && !isRight(value))
+      throw new SpillwayError("bad-input", `${name} ${must}; got ${String(value)}`);
+  }
+  if (options.persist === true && typeof options.history?.replace !== "function")
     throw new SpillwayError("bad-input", "persist needs a history with a replace function");
 }
+
+type OptionCheck = [isRight: (value: unknown) => boolean, must: string];
