@@ -234,6 +234,7 @@ const KNOWN = new Set([
   "SUMMARY_KEY",
   "SUMMARY_MODEL",
   "SUMMARY_SPEAKS",
+  "TOKEN",
 ]);
 
 /** What to say of variables that nobody reads and that look much like one of ours. Others may be somebody else's. */
