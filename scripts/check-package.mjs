@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 
-const MAX_TARBALL_BYTES = 1200 * 1024;
+const MAX_TARBALL_BYTES = 1350 * 1024;
 const ALLOWED =
   /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/.+\.(c?js|d\.ts|txt)|schema\/.+\.json|docs\/(guide|reference)\/.+\.md|\.claude-plugin\/marketplace\.json|plugins\/.+\.(json|md))$/;
 
@@ -85,7 +85,9 @@ async function namesWhatItImports() {
     for (const { path, external } of imports) {
       // A require() of a name that is only known when the program runs.
       if (path === "<runtime>") continue;
-      if (!external || isBuiltin(path) || named.some((name) => path === name || path.startsWith(`${name}/`))) continue;
+      // A newer Node has more modules than this one, and what uses them looks for them first.
+      if (!external || path.startsWith("node:") || isBuiltin(path)) continue;
+      if (named.some((name) => path === name || path.startsWith(`${name}/`))) continue;
       throw new Error(`${file} imports ${path}, which package.json does not name`);
     }
   }
