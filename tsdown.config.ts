@@ -76,10 +76,10 @@ const LATER = [
   // It has an import(), and code with one cannot be kept compiled.
   /^load-package\.ts/,
   /^config\/(?!(index|load-config|find-config|config-fault)\.ts)/,
-  /^(storage|drivers|recall|prepare|histories|wire|call|exchange|summarize)\//,
+  /^(storage|drivers|recall|prepare|histories|wire|call|exchange|summarize|testing)\//,
   /^stages\/(redact|prune|guard|cap|recover)\//,
   /^entrypoints\/(?!cli\/)/,
-  /^entrypoints\/cli\/((start|keep-compiled)\.ts|(run|transcripts)\/|commands\/(?!clamp\.ts)|(serve-mcp|read-recorded)\.ts)/,
+  /^entrypoints\/cli\/((start|keep-compiled)\.ts|(run|transcripts|init)\/|commands\/(?!clamp\.ts)|(serve-mcp|read-recorded)\.ts)/,
   /^(admit\/model-view|spillway\/seal)\.ts/,
 ];
 

@@ -3,11 +3,9 @@ import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { SpillwayError } from "../../../errors.ts";
-import type { Agent, Whose } from "../../hook/agent.ts";
+import type { Agent, HookFile, Whose } from "../../hook/agent.ts";
 import { AGENT_NAMES, loadAgent } from "../../hook/agents/index.ts";
 import { backupOf, describeChange, type FileChange, planChange, writeChange } from "../init/change-file.ts";
-import { withoutProxy, withProxy } from "../init/mcp-servers.ts";
-import { hasHooks, planHooks } from "../init/plan-hooks.ts";
 import { tell } from "../tell.ts";
 import { writeOut } from "../write-out.ts";
 
@@ -82,6 +80,7 @@ async function setUpHooks(agents: Agent[], isAll: boolean, flags: InitFlags): Pr
   const whose: Whose = flags.user ? "user" : "project";
   const isRemoval = flags.remove ?? false;
   if (agents.length === 0) return tell(`no agent is here; known are ${AGENT_NAMES.join(", ")}`);
+  const { planHooks } = await import("../init/plan-hooks.ts");
   const planned = agents.map((agent) => {
     const wrapCommands = isAll && agent.whyUnwrapped !== undefined ? undefined : flags.wrapCommands;
     const file = agent.hooks(whose, { wrapCommands: false });
@@ -106,6 +105,7 @@ async function setUpServers(flags: InitFlags): Promise<void> {
   const whoses: Whose[] = flags.user ? ["user"] : flags.project ? ["project"] : ["user", "project"];
   const agents = await Promise.all(AGENT_NAMES.map(loadAgent));
   const files = agents.flatMap((agent) => whoses.flatMap((whose) => agent.mcpFiles(whose)));
+  const { withoutProxy, withProxy } = await import("../init/mcp-servers.ts");
   const changes = files
     .filter(({ path }) => existsSync(path))
     .flatMap((file) => {
@@ -158,6 +158,7 @@ async function findAgents(): Promise<Agent[]> {
 }
 
 async function list(): Promise<void> {
+  const { hasHooks } = await import("../init/plan-hooks.ts");
   const here = await findAgents();
   for (const name of AGENT_NAMES) {
     const agent = await loadAgent(name);
@@ -171,12 +172,12 @@ async function list(): Promise<void> {
       ["project", "this project"],
     ] as const) {
       const file = agent.hooks(whose, { wrapCommands: false });
-      await writeOut(`  ${words}: ${stateOf(file)} ${file.path}\n`);
+      await writeOut(`  ${words}: ${stateOf(file, hasHooks)} ${file.path}\n`);
     }
   }
 }
 
-function stateOf(file: ReturnType<Agent["hooks"]>): string {
+function stateOf(file: HookFile, hasHooks: (file: HookFile) => boolean): string {
   try {
     if (hasHooks(file)) return "set up in";
     return existsSync(file.path) ? "not set up; init would change" : "not set up; init would write";
