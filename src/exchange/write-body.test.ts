@@ -53,23 +53,23 @@ const { json } = fc.letrec<{ json: string; list: string; object: string }>((tie)
     .map((fields) => `{${fields.map(([a, name, b, c, value, d]) => `${a}${name}${b}:${c}${value}${d}`).join(",")}}`),
 }));
 
-/** The messages of one turn in each format, with room for odd fields. `@@` is where the result's text stands. */
+/** The messages of one turn in each format, with room for odd fields. `<result>` is where the result's text stands. */
 const TURNS: Record<Name, (odd: string, id: number) => string[]> = {
   "openai-chat": (odd, id) => [
     `{"role":"assistant","x":${odd},"tool_calls":[{"id":"c${id}","type":"function","function":{"name":"lookup","arguments":"{}"}}]}`,
-    `{ "role" : "tool","tool_call_id":"c${id}","content":"old","x":${odd},"content" :@@}`,
+    `{ "role" : "tool","tool_call_id":"c${id}","content":"old","x":${odd},"content" :<result>}`,
   ],
   "openai-responses": (odd, id) => [
     `{"type":"function_call","call_id":"c${id}","name":"lookup","arguments":"{}","x":${odd}}`,
-    `{"x":${odd},"type":"function_call_output","call_id":"c${id}","output":[{"type":"input_text","x":${odd},"text":@@}]}`,
+    `{"x":${odd},"type":"function_call_output","call_id":"c${id}","output":[{"type":"input_text","x":${odd},"text":<result>}]}`,
   ],
   anthropic: (odd, id) => [
     `{"role":"assistant","content":[{"type":"tool_use","id":"c${id}","name":"lookup","input":{"x":${odd}}}]}`,
-    `{"role":"user","content":[ {"type":"tool_result","x":${odd},"tool_use_id":"c${id}","content":[{"type":"text","text":@@,"cache_control":{"ttl":1.0}}]},{"type":"text","text":"\\u0041"}]}`,
+    `{"role":"user","content":[ {"type":"tool_result","x":${odd},"tool_use_id":"c${id}","content":[{"type":"text","text":<result>,"cache_control":{"ttl":1.0}}]},{"type":"text","text":"\\u0041"}]}`,
   ],
   gemini: (odd, id) => [
     `{"role":"model","parts":[{"functionCall":{"id":"c${id}","name":"lookup","args":{"x":${odd}}}}]}`,
-    `{"role":"user","parts":[{"x":${odd},"functionResponse":{"id":"c${id}","name":"lookup","response":{"output":@@}}}]}`,
+    `{"role":"user","parts":[{"x":${odd},"functionResponse":{"id":"c${id}","name":"lookup","response":{"output":<result>}}}]}`,
   ],
 };
 const FIRST: Record<Name, string> = {
@@ -83,7 +83,7 @@ const body = (name: Name) =>
   fc.tuple(fc.array(fc.tuple(json, string), { minLength: 1, maxLength: 4 }), json, space).map(([turns, odd, gap]) => {
     const messages = [
       FIRST[name],
-      ...turns.flatMap(([x, text], id) => TURNS[name](x, id).map((one) => one.replace("@@", () => text))),
+      ...turns.flatMap(([x, text], id) => TURNS[name](x, id).map((one) => one.replace("<result>", () => text))),
     ];
     const field = { "openai-chat": "messages", anthropic: "messages", "openai-responses": "input", gemini: "contents" }[
       name
@@ -117,7 +117,7 @@ describe.each(Object.keys(PATHS) as Name[])("a body of %s", (name) => {
           const expected = messages.map((text, at) => {
             const turn = at === 0 || at % 2 === 1 ? undefined : turns[(at - 2) / 2];
             if (turn === undefined || picks[(at - 2) / 2] !== true) return text;
-            return (TURNS[name](turn[0], (at - 2) / 2)[1] as string).replace("@@", () => '"shown"');
+            return (TURNS[name](turn[0], (at - 2) / 2)[1] as string).replace("<result>", () => '"shown"');
           });
           expect(write(came, sent)).toBe(list(expected));
         },
