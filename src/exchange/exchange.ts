@@ -9,7 +9,7 @@ import { Answer, type AnswerUsage, type Exchanged, type ExchangeResponse, UsageI
 import { type Endpoint, endpointOf } from "./endpoint.ts";
 import type { Span } from "./json-spans.ts";
 import { OWN_SPEECHES } from "./own-speech.ts";
-import { HiddenTurns, OWN_TOOLS, type ReadsBack } from "./own-tools.ts";
+import { type ClientRequest, HiddenTurns, OWN_TOOLS, type ReadsBack } from "./own-tools.ts";
 import { OwnTurns } from "./own-turns.ts";
 import { BodyReader, type ExchangeBody, replaceSpans } from "./read-body.ts";
 import { offersOwn, readerOf } from "./tool-names.ts";
@@ -118,15 +118,15 @@ class Exchanges {
       return endpoint === null ? handedOn(answer) : this.#tapped(answer, { endpoint, model: endpoint.model }, 1);
     }
     const { addRecallTool, ...rest } = options;
-    const withOwn = addRecallTool === true ? this.#withOwnTools(endpoint, body) : null;
-    const first = await this.#answer(request, send, rest, { endpoint, body: withOwn ?? body });
     const wire = wireNamed(endpoint.shape.wire);
-    if (withOwn === null || wire === null || endpoint.asks === "count") return first;
+    const asked = wire && { wire, scope: scopeOf(headers, options), messages: body.messages };
+    const withOwn = addRecallTool === true && asked !== null ? this.#withOwnTools(endpoint, body, asked) : null;
+    const first = await this.#answer(request, send, rest, { endpoint, body: withOwn ?? body });
+    if (withOwn === null || asked === null || endpoint.asks === "count") return first;
     const turns = new OwnTurns<R>({
-      wire,
+      request: asked,
       from: this.#ports.readBack,
       hidden: this.#hidden,
-      before: body.messages,
       next: async (messages) => {
         const changes = [{ span: withOwn.list, pieces: appendList(withOwn, messages) }];
         const longer = this.#bodies.read(replaceSpans(withOwn.bytes, changes), endpoint.shape);
@@ -137,14 +137,14 @@ class Exchanges {
   }
 
   /** Returns the body with our tools, and with our earlier calls put back. Null if they cannot be added. */
-  #withOwnTools({ shape, isList }: Endpoint, body: ExchangeBody): ExchangeBody | null {
-    const [speech, wire] = [OWN_SPEECHES[shape.wire], wireNamed(shape.wire)];
+  #withOwnTools({ shape, isList }: Endpoint, body: ExchangeBody, asked: ClientRequest): ExchangeBody | null {
+    const speech = OWN_SPEECHES[shape.wire];
     const tools = body.members.findLast(({ name }) => name === "tools");
-    if (!speech || wire === null || tools === undefined || offersOwn(body.beside)) return null;
+    if (!speech || tools === undefined || offersOwn(body.beside)) return null;
     if (isList || (shape.answers(body.about) ?? 1) !== 1) return null;
     const offered = speech.offer(body.beside.tools, OWN_TOOLS);
     if (offered === null) return null;
-    const restored = this.#hidden.restore(wire, body.messages, shape.isHeld(body.about));
+    const restored = this.#hidden.restore(asked, shape.isHeld(body.about));
     const changes: { span: Span; pieces: Uint8Array[] }[] = [
       { span: tools, pieces: writeValue(body.bytes, tools, body.beside.tools, offered) },
     ];
@@ -196,7 +196,7 @@ class Exchanges {
     { session, nameSession }: ExchangeOptions,
     { endpoint, body }: Pick<Asked, "endpoint" | "body">,
   ) {
-    const named = headers.get("x-spillway-session")?.trim() || session;
+    const named = sessionNamed(headers, session);
     const { model = endpoint.model } = body.about;
     const answerTokens = endpoint.shape.answerTokens(body.about);
     return {
@@ -231,6 +231,18 @@ class Exchanges {
     record(known ?? { inputTokens: null, outputTokens: null });
     return handedOn(answer);
   }
+}
+
+function sessionNamed(headers: ExchangeRequest["headers"], session: string | undefined): string | undefined {
+  return headers.get("x-spillway-session")?.trim() || session;
+}
+
+/** Headers that say who asks. */
+const CREDENTIALS = ["authorization", "x-api-key", "api-key", "x-goog-api-key"];
+
+/** Whose conversation a request belongs to, as far as it says. */
+function scopeOf(headers: ExchangeRequest["headers"], { session }: ExchangeOptions): string {
+  return JSON.stringify([sessionNamed(headers, session), ...CREDENTIALS.map((name) => headers.get(name))]);
 }
 
 interface Asked {

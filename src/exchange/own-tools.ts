@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Wire, WireCall } from "../contract/wire.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { Wire, WireCall, WireResult } from "../contract/wire.ts";
 import { READ_BACK_TOOLS } from "../recall/index.ts";
 import { isRecord, type JsonRecord } from "../values.ts";
 import { withField } from "../wire/record.ts";
@@ -37,33 +38,51 @@ export interface HiddenTurn {
 
 const MAX_TURNS = 256;
 
+/** A request as its client made it. */
+export interface ClientRequest {
+  wire: Wire;
+  /** Whose request it is. Nobody gets a turn of somebody else's. */
+  scope: string;
+  messages: readonly unknown[];
+}
+
+/** A turn, the client's calls in it, and the conversation that it belongs to: what was said before it. */
+interface KeptTurn {
+  wire: string;
+  calls: readonly WireCall[];
+  before: string | undefined;
+  /** How many messages were before it. */
+  at: number;
+  turn: HiddenTurn;
+}
+
 /**
  * Turns that are put back into the client's next requests, since a provider wants each call with its result and the model
  * should see what it read. The oldest are forgotten: then the client's own history stands, which is valid by itself.
  */
 export class HiddenTurns {
-  readonly #turns = new Map<string, HiddenTurn>();
+  readonly #kept: KeptTurn[] = [];
 
-  /** Keeps a turn under the client's calls in it. `before` is what the client sent before it. */
-  keep(calls: readonly WireCall[], before: readonly unknown[], turn: HiddenTurn): void {
-    for (const call of calls) this.#turns.set(keyOf(call, before, before.length), turn);
-    for (const oldest of this.#turns.keys()) {
-      if (this.#turns.size <= MAX_TURNS) return;
-      this.#turns.delete(oldest);
-    }
+  /** Keeps the turn that answered a request, by the client's calls in it. */
+  keep(request: ClientRequest, calls: readonly WireCall[], turn: HiddenTurn): void {
+    if (calls.length === 0) return;
+    const at = request.messages.length;
+    this.#kept.push({ wire: request.wire.name, calls, before: new Said(request).before(at), at, turn });
+    if (this.#kept.length > MAX_TURNS) this.#kept.shift();
   }
 
   /** Returns the messages with the turns put back, or the same list if there are none. */
-  restore(wire: Wire, messages: readonly unknown[], isHeld: boolean): readonly unknown[] {
+  restore(request: ClientRequest, isHeld: boolean): readonly unknown[] {
+    const { wire, messages } = request;
     const speech = OWN_SPEECHES[wire.name];
-    if (this.#turns.size === 0 || speech === undefined) return messages;
+    if (this.#kept.length === 0 || speech === undefined) return messages;
+    const said = new Said(request);
     const restored: unknown[] = [];
     let isChanged = false;
     for (let at = 0; at < messages.length; at++) {
       const message = messages[at];
       const { calls, results } = wire.read(message);
-      const answered = isHeld ? results.map(({ id }) => ({ id, tool: "", input: "" })) : [];
-      const turn = this.#find([...calls, ...answered], messages, at);
+      const turn = isHeld ? this.#findHeld(wire, results) : this.#find(calls, said, at);
       const put = turn === null ? null : putBack({ speech, messages, at, turn, isHeld, restored });
       isChanged ||= put !== null;
       restored.push(...(put?.messages ?? [message]));
@@ -72,18 +91,63 @@ export class HiddenTurns {
     return isChanged ? restored : messages;
   }
 
-  #find([call]: readonly WireCall[], messages: readonly unknown[], at: number): HiddenTurn | null {
-    return call === undefined ? null : (this.#turns.get(keyOf(call, messages, at)) ?? null);
+  /** Ids alone do not tell: some models number their calls anew in each conversation, and some give no ids. */
+  #find(calls: readonly WireCall[], said: Said, at: number): HiddenTurn | null {
+    if (calls.length === 0) return null;
+    const found = this.#kept.findLast((kept) => {
+      // An item of the Responses API holds one call of a turn, a message all of them.
+      const isItem = kept.wire === "openai-responses";
+      const isThere = isItem ? kept.at <= at && at < kept.at + 2 * kept.turn.messages.length : kept.at === at;
+      const isShown = isItem
+        ? calls.every((call) => kept.calls.some((other) => isSameCall(call, other)))
+        : calls.length === kept.calls.length && calls.every((call, of) => isSameCall(call, kept.calls[of]));
+      return isThere && isShown && kept.wire === said.wire && said.before(kept.at) === kept.before;
+    });
+    return found?.turn ?? null;
+  }
+
+  /** What the provider holds is not in the request. Providers that do hold it give ids that are unique. */
+  #findHeld({ name }: Wire, [result]: readonly WireResult[]): HiddenTurn | null {
+    if (!result?.id) return null;
+    return (
+      this.#kept.findLast(({ wire, calls }) => wire === name && calls.some(({ id }) => id === result.id))?.turn ?? null
+    );
   }
 }
 
-/** Ids are the provider's, and unique. Gemini may leave them out: then the call is known by what was said before it. */
-function keyOf({ id, tool, input }: WireCall, messages: readonly unknown[], at: number): string {
-  if (id !== null) return id;
-  const before = createHash("sha256")
-    .update(JSON.stringify([messages[0], messages[at - 1]]))
-    .digest("hex");
-  return JSON.stringify([before, at, tool, input]);
+function isSameCall(one: WireCall, other: WireCall | undefined): boolean {
+  if (other === undefined || one.id !== other.id || one.tool !== other.tool) return false;
+  return isDeepStrictEqual(parsedInput(one.input), parsedInput(other.input));
+}
+
+/** What was said in a request, as digests. Fields that say nothing, such as a cache mark that moves, do not count. */
+class Said {
+  readonly wire: string;
+  readonly #request: ClientRequest;
+  /** Of no message, of the first, of the first two. */
+  readonly #digests: string[];
+
+  constructor(request: ClientRequest) {
+    this.wire = request.wire.name;
+    this.#request = request;
+    this.#digests = [digestOf(request.scope)];
+  }
+
+  /** Returns the digest of so many messages. */
+  before(count: number): string | undefined {
+    const { wire, messages } = this.#request;
+    while (this.#digests.length <= Math.min(count, messages.length)) {
+      const { role, text, moreTexts, calls, results, media } = wire.read(messages[this.#digests.length - 1]);
+      const made = calls.map(({ id, tool, input }) => [id, tool, input]);
+      const given = results.map(({ id, texts, media: shown }) => [id, texts, shown]);
+      this.#digests.push(digestOf([this.#digests.at(-1), role, text, moreTexts, made, given, media]));
+    }
+    return this.#digests[count];
+  }
+}
+
+function digestOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
 }
 
 interface Place {

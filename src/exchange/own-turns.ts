@@ -1,19 +1,17 @@
-import type { Wire } from "../contract/wire.ts";
 import { isRecord, type JsonRecord } from "../values.ts";
 import { type Exchanged, type ExchangeResponse, Frames, formOf, isOk } from "./answer.ts";
 import { OWN_SPEECHES, type OwnResult, type OwnSpeech, type Shown } from "./own-speech.ts";
-import { answerOwn, type HiddenTurns, isOwnTool, type ReadsBack } from "./own-tools.ts";
+import { answerOwn, type ClientRequest, type HiddenTurns, isOwnTool, type ReadsBack } from "./own-tools.ts";
 
 /** What the model may read back in one answer, in rounds. Then its calls are left unanswered. */
 const MAX_ROUNDS = 8;
 
 /** What answering our calls works with. */
 interface OwnTurnPorts<R extends ExchangeResponse> {
-  wire: Wire;
+  /** What the client asked. */
+  request: ClientRequest;
   from: ReadsBack;
   hidden: HiddenTurns;
-  /** The messages that the client sent. */
-  before: readonly unknown[];
   /** Sends the request again with more messages at its end. */
   next(messages: readonly unknown[]): Promise<Exchanged<R>>;
 }
@@ -27,8 +25,9 @@ export class OwnTurns<R extends ExchangeResponse> {
 
   constructor(ports: OwnTurnPorts<R>) {
     this.#ports = ports;
-    const speech = OWN_SPEECHES[ports.wire.name];
-    if (speech === undefined) throw new Error(`nobody knows how ${ports.wire.name} calls tools`);
+    const { name } = ports.request.wire;
+    const speech = OWN_SPEECHES[name];
+    if (speech === undefined) throw new Error(`nobody knows how ${name} calls tools`);
     this.#speech = speech;
   }
 
@@ -106,11 +105,11 @@ export class OwnTurns<R extends ExchangeResponse> {
   /** Keeps what the client does not see of a turn that goes on. */
   #keep(answer: JsonRecord, client: readonly OwnResult["call"][], results: readonly OwnResult[]): void {
     const messages = [...this.#messages, ...this.#speech.turn(answer)];
-    this.#ports.hidden.keep(client, this.#ports.before, { messages, results });
+    this.#ports.hidden.keep(this.#ports.request, client, { messages, results });
   }
 
   #callsIn(answer: JsonRecord) {
-    const calls = this.#speech.turn(answer).flatMap((message) => this.#ports.wire.read(message).calls);
+    const calls = this.#speech.turn(answer).flatMap((message) => this.#ports.request.wire.read(message).calls);
     return {
       own: calls.filter(({ tool }) => isOwnTool(tool)),
       client: calls.filter(({ tool }) => !isOwnTool(tool)),
