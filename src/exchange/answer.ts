@@ -71,7 +71,7 @@ export class Answer<R extends ExchangeResponse> {
       const chunk = await this.#more();
       bytes += chunk?.length ?? 0;
       for (const frame of chunk === null ? frames.end() : frames.add(chunk)) {
-        const event = parseFrame(frame);
+        const event = frame.isWhole ? parseFrame(frame.text) : null;
         if (isBeforeOutput(event)) continue;
         return isError(event) ? event : null;
       }
@@ -137,38 +137,59 @@ function decodeStart(chunk: Uint8Array | undefined): string {
 /** The longest frame that is looked into. */
 const MAX_FRAME_CHARS = MAX_BODY_BYTES;
 
-/** Splits a stream of events into its frames. */
+/** A frame of a stream with its blank line. One that is too long to look into comes in pieces, none of them whole. */
+export interface FrameText {
+  text: string;
+  isWhole: boolean;
+}
+
+/** Splits a stream of events into its frames. No character is lost. */
 export class Frames {
   readonly #decoder = new TextDecoder();
   #pending = "";
-  #isLost = false;
+  /** The last of what is pending: the end of a frame may be split between two chunks. */
+  #tail = "";
+  /** The beginning of the frame that is pending was handed on already. */
+  #isBegun = false;
 
-  /** Returns the frames that are complete with these bytes, each with its blank line. */
-  add(chunk: Uint8Array): string[] {
-    if (this.#isLost) return [];
+  /** Returns the frames that are complete with these bytes, and pieces of one that is too long. */
+  add(chunk: Uint8Array): FrameText[] {
     return this.#take(this.#decoder.decode(chunk, { stream: true }));
   }
 
   /** Returns what is left at the end of the stream. */
-  end(): string[] {
+  end(): FrameText[] {
     const frames = this.#take(this.#decoder.decode());
-    const rest = this.#pending;
+    if (this.#pending !== "") frames.push(this.#handOn(this.#pending));
     this.#pending = "";
-    return rest === "" ? frames : [...frames, rest];
+    return frames;
   }
 
-  #take(text: string): string[] {
-    // The end of a frame may be split between two chunks.
-    const from = Math.max(0, this.#pending.length - 3);
+  #take(text: string): FrameText[] {
+    const added = this.#tail + text;
     this.#pending += text;
-    if (!/\n\r?\n|\r\r/.test(from === 0 ? this.#pending : this.#pending.slice(from))) {
-      if (this.#pending.length > MAX_FRAME_CHARS) [this.#isLost, this.#pending] = [true, ""];
-      return [];
-    }
+    this.#tail = added.slice(-3);
+    if (!/\n\r?\n|\r\r/.test(added)) return this.#takePiece();
     const frames = this.#pending.split(/(?<=\n\r?\n|\r\r)/);
     const last = frames.at(-1) ?? "";
     this.#pending = /(?:\n\r?\n|\r\r)$/.test(last) ? "" : (frames.pop() ?? "");
-    return frames;
+    this.#tail = this.#pending.slice(-3);
+    return frames.map((frame) => this.#handOn(frame));
+  }
+
+  /** Takes what is pending of a frame that is too long, but for what may be the beginning of its end. */
+  #takePiece(): FrameText[] {
+    if (!this.#isBegun && this.#pending.length <= MAX_FRAME_CHARS) return [];
+    const text = this.#pending.slice(0, -3).replace(/[\ud800-\udbff]$/, "");
+    this.#pending = this.#pending.slice(text.length);
+    this.#isBegun = true;
+    return text === "" ? [] : [{ text, isWhole: false }];
+  }
+
+  #handOn(text: string): FrameText {
+    const isWhole = !this.#isBegun;
+    this.#isBegun = false;
+    return { text, isWhole };
   }
 }
 
@@ -194,10 +215,10 @@ export class UsageInStream {
     };
   }
 
-  #look(frame: string): void {
-    if (!frame.includes('"usage')) return;
-    this.#first ??= frame;
-    this.#last = frame;
+  #look({ text, isWhole }: FrameText): void {
+    if (!isWhole || !text.includes('"usage')) return;
+    this.#first ??= text;
+    this.#last = text;
   }
 }
 

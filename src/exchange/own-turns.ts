@@ -1,5 +1,5 @@
 import { isRecord, type JsonRecord } from "../values.ts";
-import { type Exchanged, type ExchangeResponse, Frames, formOf, isOk } from "./answer.ts";
+import { type Exchanged, type ExchangeResponse, Frames, type FrameText, formOf, isOk } from "./answer.ts";
 import { OWN_SPEECHES, type OwnResult, type OwnSpeech, type Shown } from "./own-speech.ts";
 import { answerOwn, type ClientRequest, type HiddenTurns, isOwnTool, type ReadsBack } from "./own-tools.ts";
 
@@ -76,7 +76,7 @@ export class OwnTurns<R extends ExchangeResponse> {
       const isMore = own.length > 0 && client.length === 0 && shown.round < MAX_ROUNDS;
       for (const frame of held) {
         if (frame.event !== null) yield* written(frame, turn.show(frame.event, isMore));
-        else if (!isMore) yield* written(frame, null);
+        else if (!isMore || !frame.isWhole) yield* written(frame, null);
       }
       if (!isMore) {
         if (own.length > 0 || shown.round > 0) this.#keep(answer, client, results);
@@ -117,17 +117,16 @@ export class OwnTurns<R extends ExchangeResponse> {
   }
 }
 
-/** A frame of a stream, and its event if it has one. */
-interface Frame {
-  text: string;
+/** A frame of a stream, and its event if it has one that was read. */
+interface Frame extends FrameText {
   event: JsonRecord | null;
 }
 
 async function* framesIn(bytes: AsyncIterable<Uint8Array> | null): AsyncGenerator<Frame, void> {
   const frames = new Frames();
-  const read = (text: string): Frame => ({ text, event: parsed(dataOf(text)) });
-  for await (const chunk of bytes ?? []) for (const text of frames.add(chunk)) yield read(text);
-  for (const text of frames.end()) yield read(text);
+  const read = (frame: FrameText): Frame => ({ ...frame, event: frame.isWhole ? parsed(dataOf(frame.text)) : null });
+  for await (const chunk of bytes ?? []) for (const frame of frames.add(chunk)) yield read(frame);
+  for (const frame of frames.end()) yield read(frame);
 }
 
 function dataOf(frame: string): string {

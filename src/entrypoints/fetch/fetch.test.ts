@@ -346,8 +346,12 @@ describe("giving up", () => {
     const sends = provider.requests.length;
     const second = await send(`${provider.url}${path}`, { ...POST, body });
     expect([second.status, second.headers.get("x-should-retry")]).toEqual([429, "false"]);
-    expect(await second.json()).toMatchObject({ error: { code: "rate_limit_exceeded" } });
+    expect(await second.clone().json()).toMatchObject({ error: { code: "rate_limit_exceeded" } });
     expect(provider.requests).toHaveLength(sends);
+    expect([second.url, second.clone().clone().url]).toEqual([first.url, `${provider.url}${path}`]);
+    // Who has left already gets no answer.
+    const signal = AbortSignal.abort(new Error("left"));
+    await expect(send(`${provider.url}${path}`, { ...POST, body, signal })).rejects.toThrow("left");
     expect(kinds()).toContain("overflow-failed");
     // The same body to another address, or as somebody else, is another request.
     const other = await start({ speaks: "openai-chat" });

@@ -30,6 +30,7 @@ export function createFetch({ spillway, fetch: given, ...options }: FetchOptions
     if (endpointOf(method, url) === null) return inner(input, init);
     const outgoing = await readOutgoing(input, init);
     const stop = stopWith(outgoing.signal);
+    stop.signal.throwIfAborted();
     const { headers, bytes: body } = outgoing;
     const asked = { to: [url, ...SAME_HEADERS.map((name) => headers.get(name))].join("\n"), bytes: body };
     const before = refused.find(asked);
@@ -146,29 +147,17 @@ function responseOf(
   // The clients of OpenAI and Anthropic heed it.
   if (isFinal) headers.set("x-should-retry", "false");
   const stream = body === null || BODILESS.has(status) ? null : streamOf(body, leave);
-  return new HandedOn(response, stream, { status, statusText, headers });
+  return comesFrom(response, new Response(stream, { status, statusText, headers }));
 }
 
-/** A response with another body, which says where it came from as the first one does. */
-class HandedOn extends Response {
-  readonly #from: Response;
-
-  constructor(from: Response, body: ReadableStream<Uint8Array> | null, init: ResponseInit) {
-    super(body, init);
-    this.#from = from;
-  }
-
-  override get url(): string {
-    return this.#from.url;
-  }
-
-  override get redirected(): boolean {
-    return this.#from.redirected;
-  }
-
-  override get type(): ResponseType {
-    return this.#from.type;
-  }
+/** Lets a response with another body say where it came from as the first one does. Its copies say it too. */
+function comesFrom({ url, redirected, type }: Response, response: Response): Response {
+  return Object.defineProperties(response, {
+    url: { value: url },
+    redirected: { value: redirected },
+    type: { value: type },
+    clone: { value: () => comesFrom(response, Response.prototype.clone.call(response)) },
+  });
 }
 
 /** Hands bytes on when they are asked for, and not before. */

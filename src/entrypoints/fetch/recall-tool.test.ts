@@ -326,3 +326,36 @@ it("tools are added only beside others, and not where the client has ours", asyn
   await ask({ tools: own.slice(1) });
   expect((bodies[0] as { tools: unknown[] }).tools).toEqual(own.slice(1));
 });
+
+it("a frame that is too long to look into reaches the client whole, and what comes after it is read", async () => {
+  // Chunks end between the two halves of a character and within the end of the frame too.
+  const picture = "\u{1f600}".repeat(2_200_000);
+  const parts = (...given: object[]) =>
+    `data: ${JSON.stringify({ candidates: [{ content: { parts: given } }] })}\r\n\r\n`;
+  const [before, long] = [parts({ text: "here" }), parts({ inlineData: { data: picture } })];
+  const own = parts({ functionCall: { name: "spillway_recall", args: { id: "none" } } });
+  let sends = 0;
+  const inner: typeof fetch = async () => {
+    const bytes = Buffer.from(sends++ === 0 ? before + long + own : long + parts({ text: "done" }));
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (let at = 0; at < bytes.length; at += 65_537) controller.enqueue(bytes.subarray(at, at + 65_537));
+        controller.close();
+      },
+    });
+    return new Response(body, { headers: { "content-type": "text/event-stream" } });
+  };
+  const response = await createFetch({ spillway, fetch: inner, addRecallTool: true })(
+    "http://127.0.0.1/v1beta/models/m:streamGenerateContent?alt=sse",
+    {
+      method: "POST",
+      body: JSON.stringify({
+        contents: [{ role: "user", parts: [{ text: "draw" }] }],
+        tools: [{ functionDeclarations: [{ name: "x" }] }],
+      }),
+    },
+  );
+  const came = await response.text();
+  expect(sends).toBe(2);
+  expect(came === before + long + long + parts({ text: "done" })).toBe(true);
+});
