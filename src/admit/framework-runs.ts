@@ -1,5 +1,5 @@
 import { isRecord } from "../values.ts";
-import type { CallFacts, Run } from "./tool-shapes.ts";
+import { type CallFacts, type Run, tried } from "./tool-shapes.ts";
 
 /** Clamps what comes of a tool. */
 export interface ToolClamp<Call extends CallFacts = CallFacts> {
@@ -25,7 +25,7 @@ export function clampedRunnable(name: string, run: Run, tool: object, clamp: Too
         : admit(result);
     const failed = async (error: unknown) => {
       // An interrupt or another signal to the graph is no output.
-      const isSignal = isRecord(error) && error.is_bubble_up === true;
+      const isSignal = tried(() => isRecord(error) && error.is_bubble_up === true);
       return isSignal ? error : clamp.thrown(error, call);
     };
     try {
@@ -41,10 +41,18 @@ type Admit = (output: unknown) => Promise<unknown>;
 
 /** Admits a message of LangChain, or the messages of a command, by what they say; any other value as it is. */
 export async function admitMessages(result: unknown, admit: Admit): Promise<unknown> {
-  if (isToolMessage(result)) return clampedMessage(result, admit);
-  if (!isRecord(result) || result.lg_name !== "Command") return admit(result);
-  const update = await clampedUpdate(result.update, admit);
-  return update === result.update ? result : copyWith(result, { update });
+  try {
+    if (isToolMessage(result)) return await clampedMessage(result, admit);
+    if (isRecord(result) && result.lg_name === "Command") return await clampedCommand(result, admit);
+  } catch {
+    // A strict proxy throws for a field that it does not have: it is neither.
+  }
+  return admit(result);
+}
+
+async function clampedCommand(command: Record<string, unknown>, admit: Admit): Promise<unknown> {
+  const update = await clampedUpdate(command.update, admit);
+  return update === command.update ? command : copyWith(command, { update });
 }
 
 async function clampedUpdate(update: unknown, admit: Admit): Promise<unknown> {
@@ -79,7 +87,7 @@ async function clampedMessage(message: Record<string, unknown>, admit: Admit): P
   if (shown === given || !isRecord(shown)) return message;
   const { content } = shown;
   // What it is serialised from has the content once more.
-  const { lc_kwargs: kwargs } = message;
+  const kwargs = tried(() => message.lc_kwargs);
   return copyWith(message, { content, ...(isRecord(kwargs) && { lc_kwargs: { ...kwargs, content } }) });
 }
 
@@ -94,7 +102,11 @@ function copyWith(instance: object, fields: Record<string, unknown>): object {
 }
 
 function isGenerator(value: unknown): value is AsyncGenerator<unknown, unknown, unknown> {
-  return isRecord(value) && typeof value.next === "function" && Symbol.asyncIterator in value;
+  return isAsyncIterable(value) && tried(() => typeof (value as { next?: unknown }).next === "function") === true;
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return tried(() => isRecord(value) && Symbol.asyncIterator in value) === true;
 }
 
 /** Yields what a generator yields, which the application watches, and returns its result clamped. */
@@ -141,8 +153,7 @@ export function modelViewed(
       };
       try {
         const result = execute.apply(tool, args);
-        if (isRecord(result) && Symbol.asyncIterator in result)
-          return watched(result as unknown as AsyncIterable<unknown>, (last) => remember(last, call), failed);
+        if (isAsyncIterable(result)) return watched(result, (last) => remember(last, call), failed);
         return Promise.resolve(result).then((output) => remember(output, call), failed);
       } catch (error) {
         return failed(error);
@@ -198,16 +209,17 @@ function plainView(output: unknown): unknown {
 
 /** A model's view of a result with its texts clamped, in the AI SDK's form; any other value is clamped as it is. */
 async function admitView(view: unknown, admit: Admit): Promise<unknown> {
-  if (!isRecord(view) || typeof view.type !== "string") return admit(view);
-  const { type, value } = view;
+  const fields = tried(() => (isRecord(view) ? { type: view.type, value: view.value, ...view } : null));
+  if (typeof fields?.type !== "string") return admit(view);
+  const { type, value } = fields;
   if (type === "content" && Array.isArray(value)) {
     const shown = await admit({ content: value });
-    return isRecord(shown) ? { ...view, value: shown.content } : view;
+    return isRecord(shown) ? { ...fields, value: shown.content } : view;
   }
   if (!/^(error-)?(text|json)$/.test(type)) return view;
   const shown = await admit(value);
   const isText = typeof shown === "string" && typeof value !== "string";
-  return { ...view, value: shown, ...(isText && { type: type.replace("json", "text") }) };
+  return { ...fields, value: shown, ...(isText && { type: type.replace("json", "text") }) };
 }
 
 // MCP. Tools are wrapped as they are registered.

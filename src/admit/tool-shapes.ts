@@ -20,6 +20,15 @@ const OTHER_NAMES = new Set(
   ).split(" "),
 );
 
+/** What a look at a value of others finds; null if it throws, as a strict proxy does for a field that it does not have. */
+export function tried<T>(look: () => T): T | null {
+  try {
+    return look();
+  } catch {
+    return null;
+  }
+}
+
 /** What runs a tool, and what else decides how its results are clamped. */
 export interface ToolShape {
   /** The functions to clamp, by their names. */
@@ -86,7 +95,8 @@ export interface CallFacts {
  */
 export function factsOf(name: string, given: readonly unknown[]): CallFacts {
   const intent = given.map(intentIn).find((found) => found !== null);
-  return { ...callOf(name, given), ...(intent && { intent }) };
+  const call = tried(() => callOf(name, given)) ?? { args: given[0] };
+  return { ...call, ...(intent && { intent }) };
 }
 
 /** Frameworks that pass a call's conversation have it beside the arguments. */

@@ -106,6 +106,106 @@ describe("a wrapped generator", () => {
   });
 });
 
+describe("a result that throws for fields it does not have", () => {
+  const strict = (fields: object = { rows: [1] }) =>
+    new Proxy(fields, {
+      get(target, key) {
+        if (key === "then") return undefined;
+        if (!(key in target)) throw new Error(`no such column ${String(key)}`);
+        return Reflect.get(target, key);
+      },
+    });
+  const closed = () =>
+    new Proxy(
+      {},
+      {
+        get(_, key) {
+          if (key === "then") return undefined;
+          throw new Error("get");
+        },
+        has() {
+          throw new Error("has");
+        },
+        ownKeys() {
+          throw new Error("ownKeys");
+        },
+      },
+    );
+  const values: [string, () => object][] = [
+    ["strict", strict],
+    ["strict command", () => strict({ lg_name: "Command" })],
+    ["closed", closed],
+  ];
+  const call = { toolCallId: "c1", messages: [] };
+
+  it.each(values)("comes as admit gives it: %s", async (_, make) => {
+    const { spillway } = await watched();
+    const { output } = await spillway.admit({ tool: "db", output: make() });
+    const seen: unknown[] = [
+      await spillway.wrapTool({ name: "db", execute: async () => make() }).execute(),
+      await spillway.wrapTool({ name: "db", lc_runnable: true, invoke: async () => make() }).invoke(),
+    ];
+    const generator = spillway.wrapTool(
+      async function* () {
+        yield make();
+      },
+      { name: "db" },
+    );
+    for await (const value of generator()) seen.push(value);
+    for (const value of seen) expect(JSON.stringify(tryJson(value))).toBe(JSON.stringify(tryJson(output)));
+  });
+
+  it("is clamped where it is a message, and saved once", async () => {
+    const { spillway, begun } = await watched();
+    const run = async () => strict({ tool_call_id: "1", content: long });
+    const shown = await spillway.wrapTool(run, { limits: { maxLines: 9 } })();
+    expect(shown).toMatchObject({ tool_call_id: "1", content: expect.stringContaining("line 899 of it") });
+    expect((shown as { content?: string }).content?.split("\n").length).toBeLessThanOrEqual(9);
+    expect(begun()).toBe(1);
+  });
+
+  it.each(values)("does not stop a tool whose model gets another view of it: %s", async (_, make) => {
+    const { spillway } = await watched();
+    const tool = {
+      name: "db",
+      inputSchema: {},
+      execute: async (..._: unknown[]) => make(),
+      toModelOutput: () => make(),
+    };
+    const wrapped = spillway.wrapTool(tool);
+    const output = await wrapped.execute({}, call);
+    const model = spillway.wrapTool({ ...tool, execute: (..._: unknown[]) => make() as never });
+    await expect((model.execute as (...args: unknown[]) => Promise<unknown>)({}, call)).resolves.toBeDefined();
+    await expect(
+      (wrapped.toModelOutput as (given: unknown) => unknown)({ toolCallId: "c1", input: {}, output }),
+    ).resolves.toBeDefined();
+  });
+
+  it.each(values)("may be an argument or be thrown: %s", async (_, make) => {
+    const { spillway } = await watched();
+    const run = spillway.wrapTool({ name: "db", invoke: async (given: object) => typeof given });
+    expect(await run.invoke(make())).toBe("object");
+    const failing = spillway.wrapTool({
+      name: "db",
+      lc_runnable: true,
+      invoke: async () => {
+        throw make();
+      },
+    });
+    const thrown = await failing.invoke().catch((error: unknown) => error);
+    expect(typeof thrown).not.toBe("undefined");
+    expect(thrown instanceof Error ? thrown.message : "").not.toMatch(/no such column|^has$|^get$/);
+  });
+});
+
+function tryJson(value: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value));
+  } catch {
+    return "no JSON";
+  }
+}
+
 describe("the call's id", () => {
   const abort = new AbortController().signal;
   it.each<[string, unknown[], string | null]>([

@@ -15,7 +15,7 @@ import {
   wrapServer,
 } from "./framework-runs.ts";
 import type { Intent } from "./intent.ts";
-import { type CallFacts, factsOf, type RUN_NAMES, type Run, shapeOf, type ToolShape } from "./tool-shapes.ts";
+import { type CallFacts, factsOf, type RUN_NAMES, type Run, shapeOf, type ToolShape, tried } from "./tool-shapes.ts";
 
 /**
  * A tool of any framework: an object with what runs it under one of the names that frameworks use, a function that does the
@@ -285,7 +285,7 @@ async function* clampedEach(
 }
 
 function isReadOnce(value: unknown): boolean {
-  return isStream(value) || Object.prototype.toString.call(value) === "[object Response]";
+  return tried(() => isStream(value) || Object.prototype.toString.call(value) === "[object Response]") === true;
 }
 
 /** What a call asks for, part by part: one that is wrong is left out. */
