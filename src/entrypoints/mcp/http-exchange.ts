@@ -59,34 +59,57 @@ export interface ServerEvent {
   retryMs: number | undefined;
 }
 
-/** Reads a stream of server-sent events. */
-export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent> {
+/** An event as far as it was read. */
+interface OpenEvent {
+  data: string[];
+  /** Of all its data. */
+  chars: number;
+  id?: string;
+  retryMs?: number;
+}
+
+/** Reads a stream of server-sent events. Throws if one has more than `maxChars`. */
+export async function* readEvents(body: AsyncIterable<Uint8Array>, maxChars: number): AsyncGenerator<ServerEvent> {
   const decoder = new TextDecoder();
   let parts: string[] = [];
-  let event: { data: string[]; id?: string; retryMs?: number } = { data: [] };
+  let lineChars = 0;
+  let isAfterReturn = false;
+  let event: OpenEvent = { data: [], chars: 0 };
   for await (const chunk of body) {
-    const lines = decoder.decode(chunk, { stream: true }).split("\n");
+    let text = decoder.decode(chunk, { stream: true });
+    if (text === "") continue;
+    // A line ends at CR, LF or both, which may come in two chunks.
+    if (isAfterReturn && text.startsWith("\n")) text = text.slice(1);
+    isAfterReturn = text.endsWith("\r");
+    const lines = text.split(/\r\n|\n|\r/);
     for (const [index, piece] of lines.entries()) {
       parts.push(piece);
+      lineChars += piece.length;
+      if (event.chars + lineChars > maxChars)
+        throw new Error(`its answer has an event of more than ${maxChars} characters, more than can be read at once`);
       if (index === lines.length - 1) break;
-      const line = parts.join("").replace(/\r$/, "");
+      const line = parts.join("");
       parts = [];
+      lineChars = 0;
       if (line !== "") {
         takeLine(event, line);
         continue;
       }
       const { data, id, retryMs } = event;
       if (data.length > 0 || id !== undefined || retryMs !== undefined) yield { data: data.join("\n"), id, retryMs };
-      event = { data: [] };
+      event = { data: [], chars: 0 };
     }
   }
 }
 
-function takeLine(event: { data: string[]; id?: string; retryMs?: number }, line: string): void {
+function takeLine(event: OpenEvent, line: string): void {
   const colon = line.indexOf(":");
   const name = colon === -1 ? line : line.slice(0, colon);
   const value = colon === -1 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
-  if (name === "data") event.data.push(value);
+  if (name === "data") {
+    event.data.push(value);
+    event.chars += value.length + 1;
+  }
   if (name === "id") event.id = value;
   if (name === "retry" && /^\d{1,9}$/.test(value)) event.retryMs = Number(value);
 }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
+import { readEvents, type ServerEvent } from "./http-exchange.ts";
 import { startHttpServer } from "./http-server.ts";
 import { VERSION_KEY } from "./json-rpc.ts";
 
@@ -123,6 +124,104 @@ test.each([404, 400])(
     expect(failed).toEqual([]);
   },
 );
+
+test("a server that cannot be greeted again yet is greeted with the next request", async () => {
+  let session = "one";
+  let refused = "";
+  const seen: unknown[] = [];
+  const greeting = [
+    JSON.stringify({ jsonrpc: "2.0", id: "spillway-greeting", method: "initialize", params: {} }),
+    JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" }),
+  ];
+  const { send, came, failed } = await connected(async ({ id, method }, { headers }, response) => {
+    if (method === "GET") return response.writeHead(405).end();
+    if (method === refused) return response.writeHead(503).end("starting");
+    if (method === "initialize") {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return json(response, { id, result: {} }, 200, { "mcp-session-id": session });
+    }
+    if (id !== undefined) seen.push([id, headers["mcp-session-id"]]);
+    if (headers["mcp-session-id"] !== session) return response.writeHead(404).end("Session not found");
+    return id === undefined ? response.writeHead(202).end() : json(response, { id, result: {} });
+  }, greeting);
+  const answered = () => came.map(({ id }) => id);
+  await send({ id: 0, method: "initialize" });
+  await expect.poll(answered).toEqual([0]);
+  session = "two";
+  refused = "initialize";
+  await send({ id: 1, method: "tools/call" });
+  await expect.poll(() => failed).toEqual([[1, expect.stringContaining("status 503: starting")]]);
+  refused = "notifications/initialized";
+  await send({ id: 2, method: "tools/call" });
+  await expect.poll(() => failed.map(([id]) => id)).toEqual([1, 2]);
+  refused = "";
+  await send({ id: 3, method: "tools/call" });
+  await expect.poll(answered).toEqual([0, 3]);
+  session = "three";
+  seen.length = 0;
+  await send({ id: 4, method: "tools/call" });
+  await expect.poll(() => seen).toEqual([[4, "two"]]);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  // What is asked while the server is greeted waits for the new session.
+  await send({ id: 5, method: "tools/call" });
+  await expect.poll(answered).toEqual(expect.arrayContaining([4, 5]));
+  expect(seen.filter((each) => JSON.stringify(each).startsWith("[5"))).toEqual([[5, "three"]]);
+  expect(failed).toHaveLength(2);
+});
+
+test.each([
+  ["a notification", { method: "notifications/message", params: { id: 7, data: "x".repeat(1.2e6) } }],
+  ["a request of the server", { params: { text: "x".repeat(1.2e6) }, id: 7, method: "sampling/createMessage" }],
+])("%s of more than 1 MiB is no answer", async (_, message) => {
+  const { send, came, failed } = await connected((__, ___, response) =>
+    response.writeHead(200, { "content-type": "text/event-stream" }).end(`data: ${JSON.stringify(message)}\n\n`),
+  );
+  await send({ id: 7, method: "tools/call" });
+  await expect.poll(() => failed).toEqual([[7, expect.stringContaining("ended its answer early")]]);
+  expect(came).toHaveLength(1);
+});
+
+test("an answer of more than 1 MiB is one, wherever its id stands", async () => {
+  const text = `"{[\\"${"x".repeat(1.2e6)}`;
+  const result = { content: [{ type: "text", text, id: 9, method: "m" }] };
+  const { send, came, failed } = await connected(({ id }, _, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(`data: ${JSON.stringify(id === 1 ? { result, id } : { id, result })}\n\n`);
+  });
+  for (const id of [1, 2]) await send({ id, method: "tools/call" });
+  await expect.poll(() => came.length).toBe(2);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(failed).toEqual([]);
+});
+
+async function eventsOf(chunks: readonly string[], maxChars = 1000): Promise<ServerEvent[]> {
+  const body = (async function* () {
+    for (const chunk of chunks) yield Buffer.from(chunk, "latin1");
+  })();
+  const events: ServerEvent[] = [];
+  for await (const event of readEvents(body, maxChars)) events.push(event);
+  return events;
+}
+
+test.each(["\n", "\r", "\r\n"])("a line of an event ends with %j, wherever the stream is broken", async (end) => {
+  const lines = ["id: e1", "data: one", "data: two \xc3\xa9", "", ": a comment", "retry: 5", "data: three", "", ""];
+  const text = lines.join(end);
+  const events = [
+    { id: "e1", retryMs: undefined, data: "one\ntwo é" },
+    { id: undefined, retryMs: 5, data: "three" },
+  ];
+  for (let size = 1; size < 9; size++)
+    expect(await eventsOf(text.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [])).toEqual(events);
+});
+
+test("an event that is too long is refused, in one line or many; a stream of many events is not", async () => {
+  const tooLong = /an event of more than 1000 characters/;
+  await expect(eventsOf(["data: ", "x".repeat(600), "x".repeat(600)])).rejects.toThrow(tooLong);
+  await expect(eventsOf(Array(200).fill("data: xxxx\n"))).rejects.toThrow(tooLong);
+  await expect(eventsOf([": ".padEnd(1200)])).rejects.toThrow(tooLong);
+  expect(await eventsOf(Array(200).fill("data: xxxx\n\n"))).toHaveLength(200);
+  expect(await eventsOf(Array(200).fill(": still here\n"))).toEqual([]);
+});
 
 test("a stream that ends early is asked for again from where it was", async () => {
   const { send, came } = await connected(({ id, method }, { headers }, response) => {

@@ -4,6 +4,7 @@ import { messageOf } from "../../errors.ts";
 import { isRecord } from "../../values.ts";
 import { exchange, readEvents, readStart } from "./http-exchange.ts";
 import { hasId, isAsking, keyOf, type Message, type MessageId, metaOf, paramsOf } from "./json-rpc.ts";
+import { outlineOf } from "./large-message.ts";
 import { newModernHeaders } from "./modern-headers.ts";
 import type { RequestHeaders, ServerHandlers, Upstream } from "./upstream.ts";
 
@@ -25,7 +26,7 @@ const MAX_PAUSE_MS = 30_000;
 const STOP_WAIT_MS = 2000;
 const POSTED = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 const EVENTS = { accept: "text/event-stream" };
-/** A message that is larger is not read here to see whether it is an answer: it is. */
+/** Of a message that is larger only the outline is read here. */
 const LARGE_BYTES = 1024 * 1024;
 const SESSION_HEADER = "mcp-session-id";
 /** The headers of a request lack one that the tool declares. */
@@ -93,6 +94,8 @@ export function startHttpServer({ url, headers: ownHeaders }: HttpServerOptions,
   }
 
   async function ask(asked: Post, signal: AbortSignal, mayRepeat: boolean): Promise<void> {
+    // What is asked while the server is greeted again goes out with its new session.
+    await greeted.catch(() => {});
     const sent = session;
     const [first = null] = asked.messages;
     const answer = await post(asked.text, await headersFor(first, asked.headers), signal);
@@ -150,7 +153,11 @@ export function startHttpServer({ url, headers: ownHeaders }: HttpServerOptions,
         for await (const text of messagesIn(answer)) messagesOf(text.toString()).forEach(note);
       }
       listen();
-    })();
+    })().catch((error: unknown) => {
+      // The next request finds it lost once more, and greets again.
+      session = lost;
+      throw error;
+    });
     return greeted;
   }
 
@@ -171,14 +178,12 @@ export function startHttpServer({ url, headers: ownHeaders }: HttpServerOptions,
 
   /** Hands a message on, and notes which request it answers and what later ones must say. */
   async function tell({ due, messages }: Post, text: Buffer): Promise<void> {
-    if (text.length > LARGE_BYTES && due.size === 1) due.clear();
-    else {
-      const isWatched = messages.some(({ method }) => method === "initialize" || method === "tools/list");
-      for (const message of messagesOf(text.toString())) {
-        if (isAsking(message)) continue;
-        if (hasId(message)) due.delete(keyOf(message.id));
-        if (isWatched) note(message);
-      }
+    const isWatched = messages.some(({ method }) => method === "initialize" || method === "tools/list");
+    const isLarge = text.length > LARGE_BYTES && !isWatched;
+    for (const message of messagesOf(isLarge ? outlineOf(text) : text.toString())) {
+      if (isAsking(message)) continue;
+      if (hasId(message)) due.delete(keyOf(message.id));
+      if (isWatched) note(message);
     }
     await handlers.message(text);
   }
@@ -274,7 +279,7 @@ interface Place {
 async function* messagesIn(answer: IncomingMessage, at: Place = {}): AsyncGenerator<Buffer> {
   const type = answer.headers["content-type"] ?? "";
   if (type.includes("text/event-stream")) {
-    for await (const { data, id, retryMs } of readEvents(answer)) {
+    for await (const { data, id, retryMs } of readEvents(answer, MAX_BODY_BYTES)) {
       if (id !== undefined) at.id = id;
       if (retryMs !== undefined) at.retryMs = retryMs;
       if (data !== "") yield Buffer.from(data);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { filled, readLarge } from "./large-message.ts";
+import { filled, outlineOf, readLarge } from "./large-message.ts";
 
 /** A message in parts of the given sizes, over and over. */
 function inParts(text: string, sizes: readonly number[]): Uint8Array[] {
@@ -77,4 +77,27 @@ test("what must pass whole, asks something, has no long text or is no JSON is le
   ]) {
     expect(readLarge(inParts(json, [65_536]))).toBeNull();
   }
+});
+
+test("an outline has the fields of a message, or of each in an array, and nothing that they hold", () => {
+  const held = fc.oneof(odd, fc.integer(), fc.constant(null), fc.jsonValue());
+  const outline = (value: unknown) => (Array.isArray(value) ? [] : typeof value === "object" && value ? {} : value);
+  const fields = (message: object) =>
+    Object.fromEntries(Object.entries(message).map(([key, value]) => [key, outline(value)]));
+  const message = fc
+    .uniqueArray(fc.tuple(fc.constantFrom("id", "method", "params", "result", 'a"]}', "\\"), held), {
+      selector: ([key]) => key,
+    })
+    .map((entries) => Object.fromEntries(entries));
+  fc.assert(
+    fc.property(message, fc.array(message), fc.constantFrom(undefined, 2), (one, several, indent) => {
+      const read = (value: unknown) => JSON.parse(outlineOf(Buffer.from(` ${JSON.stringify(value, null, indent)}`)));
+      // JSON has no -0.
+      const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
+      expect(read(one)).toEqual(plain(fields(one)));
+      expect(read(several)).toEqual(plain(several.map(fields)));
+    }),
+  );
+  const cutOff = Buffer.from('{"id":1,"result":{"a":"cut off');
+  expect(() => JSON.parse(outlineOf(cutOff))).toThrow();
 });

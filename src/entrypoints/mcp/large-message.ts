@@ -22,6 +22,10 @@ const MEDIA = new Set(["data", "blob"]);
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const CODE = 0x75;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const OPEN_RECORD = 0x7b;
+const CLOSE_RECORD = 0x7d;
 
 interface Span {
   from: number;
@@ -63,6 +67,33 @@ export function filled(message: Message, shown: ReadonlyMap<string, string>): Me
     return isRecord(value) ? Object.fromEntries(Object.entries(value).map(([key, each]) => [key, fill(each)])) : value;
   };
   return fill(message) as Message;
+}
+
+/** A message, or an array of them, in which every list or record that a field holds is empty: its id and method show. */
+export function outlineOf(json: Buffer): string {
+  const kept: Buffer[] = [];
+  const deepest = /^\s*\[/.test(json.toString("latin1", 0, 64)) ? 2 : 1;
+  let depth = 0;
+  let from = 0;
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at];
+    if (byte === QUOTE) at = stringEnd(json, at);
+    else if (byte === OPEN_LIST || byte === OPEN_RECORD) {
+      if (depth++ === deepest) kept.push(json.subarray(from, at + 1));
+    } else if ((byte === CLOSE_LIST || byte === CLOSE_RECORD) && --depth === deepest) from = at;
+  }
+  kept.push(json.subarray(from));
+  return Buffer.concat(kept).toString();
+}
+
+/** Where the quote is that ends a string. */
+function stringEnd(json: Buffer, start: number): number {
+  for (let end = json.indexOf(QUOTE, start + 1); end !== -1; end = json.indexOf(QUOTE, end + 1)) {
+    let slash = end;
+    while (json[slash - 1] === BACKSLASH) slash--;
+    if ((end - slash) % 2 === 0) return end;
+  }
+  return json.length;
 }
 
 function hasMedia(value: unknown, texts: LargeMessage["texts"], key = ""): boolean {
