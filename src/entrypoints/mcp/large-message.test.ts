@@ -99,5 +99,5 @@ test("an outline has the fields of a message, or of each in an array, and nothin
     }),
   );
   const cutOff = Buffer.from('{"id":1,"result":{"a":"cut off');
-  expect(() => JSON.parse(outlineOf(cutOff))).toThrow();
+  expect(() => JSON.parse(outlineOf(cutOff))).toThrow(SyntaxError);
 });
