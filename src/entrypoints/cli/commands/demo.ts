@@ -13,7 +13,7 @@ import { tell } from "../tell.ts";
 import { VERSION } from "../version.ts";
 import { writeOut } from "../write-out.ts";
 import { describeEvent } from "./events.ts";
-import { greeting, readPort, untilStopped } from "./serve.ts";
+import { readPort, untilStopped } from "./serve.ts";
 
 /** What the model's window is, and what we take it for: that is how overflows come about. */
 const WINDOW_TOKENS = 20_000;
@@ -68,7 +68,7 @@ async function demo({ port, serve }: { port: number; serve?: boolean }): Promise
     try {
       await play(server.url, provider.requests);
       if (!serve) return;
-      await writeOut(`\n${greeting(server.url)}`);
+      await writeOut(`\n${invitation(server.url)}`);
       await untilStopped(server.stop);
     } finally {
       await server.stop({ now: true });
@@ -78,6 +78,13 @@ async function demo({ port, serve }: { port: number; serve?: boolean }): Promise
     await place.close();
     await rm(dir, { recursive: true, force: true });
   }
+}
+
+/** Where to look. The provider behind this gateway is a script, so nobody is told to point an agent at it. */
+function invitation(url: string): string {
+  return `The demo's API answers at ${url}/api/sessions, /api/events, /api/artifacts and /metrics until Ctrl-C.
+Its model is a script: do not point an agent at it. "spillway serve" starts the real gateway.
+`;
 }
 
 interface Block {

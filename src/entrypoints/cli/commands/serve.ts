@@ -84,12 +84,12 @@ async function serve(flags: ServeFlags): Promise<void> {
 }
 
 /** What to set for an agent. */
-export function greeting(url: string): string {
+function greeting(url: string): string {
   return `Spillway ${VERSION} listens at ${url}. For your agent, set the one that it reads:
   export ANTHROPIC_BASE_URL=${url}
   export OPENAI_BASE_URL=${url}/v1
   export GOOGLE_GEMINI_BASE_URL=${url}
-What happened, and the whole outputs: ${url}/api/openapi.json
+What happened: ${url}/api/sessions. All that can be asked: ${url}/api/openapi.json
 `;
 }
 
