@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -167,6 +168,115 @@ describe("what was there stays", () => {
       expect(stderr).toContain(".gemini/settings.json");
       expect(readFileSync(join(home, ".gemini/settings.json"), "latin1")).toBe(text);
     }
+  });
+});
+
+describe("a project that others have made", () => {
+  const MINE = '{"model":"mine"}';
+  /** A home with settings of the user, and a project with links in it. */
+  const hostile = (files: Record<string, string>, links: Record<string, string>) => {
+    const made = newHome({ ".claude/settings.json": MINE, ...files });
+    for (const [path, to] of Object.entries(links)) {
+      mkdirSync(dirname(join(made.home, path)), { recursive: true });
+      symlinkSync(join(made.home, to), join(made.home, path));
+    }
+    return made;
+  };
+
+  it.each([
+    ["claude-code", "project/.claude/settings.json", '{"evil":1}'],
+    ["mcp --project", "project/.mcp.json", '{"mcpServers":{"a":{"command":"x"}}}'],
+    ["opencode", "project/.opencode/plugin/spillway.js", "// evil\n"],
+  ])("init %s never writes the copy of a file through a link", (args, path, text) => {
+    const { home, init, read } = hostile({ [path]: text }, { [`${path}.before-spillway`]: ".claude/settings.json" });
+    const { status, stderr } = init(args);
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining("not a regular file") });
+    expect(stderr).toContain(`${join(home, path)}.before-spillway`);
+    expect([read(".claude/settings.json"), read(path)]).toEqual([MINE, text]);
+  });
+
+  it.each([
+    ["claude-code", { "project/.claude/settings.json": ".claude/settings.json" }],
+    ["claude-code", { "project/.claude": ".claude" }],
+    ["opencode", { "project/.opencode": ".claude" }],
+    ["mcp --project", { "project/.mcp.json": "servers.json" }],
+  ])("init %s refuses a link out of the project, and names where it leads", (args, links) => {
+    const { home, init } = hostile({ "servers.json": '{"mcpServers":{"a":{"command":"x"}}}' }, links);
+    const before = filesIn(join(home, ".claude"));
+    const servers = readFileSync(join(home, "servers.json"), "utf8");
+    const { status, stderr } = init(args);
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: expect.stringContaining("is a link out of the project, to "),
+    });
+    expect(stderr).toContain(join(realpathSync(home), Object.values(links)[0] ?? ""));
+    expect([filesIn(join(home, ".claude")), readFileSync(join(home, "servers.json"), "utf8")]).toEqual([
+      before,
+      servers,
+    ]);
+  });
+
+  it("a link within the project stays one", () => {
+    const { home, init, read } = hostile(
+      { "project/shared/settings.json": OWN },
+      { "project/.claude/settings.json": "project/shared/settings.json" },
+    );
+    expect(init("claude-code").status).toBe(0);
+    expect(lstatSync(join(home, "project/.claude/settings.json")).isSymbolicLink()).toBe(true);
+    expect(read("project/shared/settings.json")).toContain("spillway hook");
+    init("claude-code --remove");
+    expect(read("project/shared/settings.json")).toBe(OWN);
+  });
+
+  it("the name under which a file is written cannot be known", () => {
+    const { home, read } = hostile({ "project/.claude/settings.json": "{}" }, {});
+    const project = join(home, "project");
+    // The shell's process becomes the command, so that it knows the command's number.
+    const script = `ln -s "$HOME/.claude/settings.json" ".claude/settings.json.$$.tmp" && exec '${process.execPath}' '${CLI}' init claude-code --yes`;
+    const env = { PATH: process.env.PATH, HOME: home, SPILLWAY_DIR: join(home, "data") };
+    expect(spawnSync("sh", ["-c", script], { cwd: project, env, timeout: 50_000 }).status).toBe(0);
+    expect(read(".claude/settings.json")).toBe(MINE);
+    expect(lstatSync(join(project, ".claude/settings.json")).isFile()).toBe(true);
+    expect(read("project/.claude/settings.json")).toContain("spillway hook");
+  });
+
+  it("what is not a regular file is refused, without waiting for it", () => {
+    const { home, init } = newHome();
+    mkdirSync(join(home, "project/.claude"));
+    spawnSync("mkfifo", [join(home, "project/.claude/settings.json")]);
+    const { status, stderr } = init("claude-code");
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining("it is not a regular file") });
+  });
+});
+
+describe.each([
+  ["opencode", "project/.opencode/plugin/spillway.js", '// my own\nspawn("spillway");\n'],
+  ["pi", "project/.pi/extensions/spillway.js", '// my own\r\nspawn("spillway");\r\n'],
+  ["copilot", "project/.github/hooks/spillway.json", '{"version":1, "hooks":{"postToolUse":[{"bash":"mine"}]}}'],
+])("a file of the user where init %s writes its own", (name, path, text) => {
+  it("comes back to the byte with --remove", () => {
+    const { home, init, read } = newHome({ [path]: text });
+    const before = filesIn(home);
+    expect(init(name).status).toBe(0);
+    expect(read(path)).toContain(name === "copilot" ? "spillway hook --agent copilot" : `spillway init ${name}`);
+    expect(init(name).stderr).toContain("is as it should be");
+    expect(init(`${name} --remove`).status).toBe(0);
+    expect(filesIn(home)).toEqual(before);
+  });
+
+  it("stays where --remove finds nothing of ours, and --list does not take it for ours", () => {
+    const { home, init, run } = newHome({ [path]: text });
+    mkdirSync(join(home, { opencode: ".config/opencode", pi: ".pi/agent" }[name] ?? ".copilot"), { recursive: true });
+    const before = filesIn(home);
+    const { status, stderr } = init(`${name} --remove`);
+    expect({ status, stderr }).toEqual({
+      status: 0,
+      stderr: expect.stringContaining(
+        name === "copilot" ? "is as it should be" : "stays: spillway init did not write it",
+      ),
+    });
+    expect(filesIn(home)).toEqual(before);
+    expect(run(["init", "--list"]).stdout).toMatch(/this project: not set up; init would change .*spillway\.js/);
   });
 });
 

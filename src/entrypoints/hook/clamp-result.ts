@@ -74,6 +74,8 @@ async function openOwn(path: string): Promise<FileHandle | null> {
 /** Characters of the part that are looked for at the file's beginning and end, and bytes that are read there. */
 const COMPARED_CHARS = 4096;
 const COMPARED_BYTES = 4 * COMPARED_CHARS;
+/** A shorter part could be one that a tool made up, to get a file of the user shown. Agents show more than this. */
+const MIN_PART_CHARS = 400;
 
 /** Whether a file begins or ends with a part of an output, or can have so many characters. Agents trim blanks. */
 async function holds(file: FileHandle, part: AgentFile["part"]): Promise<boolean> {
@@ -81,7 +83,7 @@ async function holds(file: FileHandle, part: AgentFile["part"]): Promise<boolean
   // A character has one to three bytes here: four are counted as two characters.
   if (typeof part === "object") return part.chars > 0 && size >= part.chars && size <= 3 * part.chars;
   const shown = part.trim();
-  if (shown === "") return false;
+  if (shown.length < MIN_PART_CHARS) return false;
   const read = async (from: number) => {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(COMPARED_BYTES), 0, COMPARED_BYTES, Math.max(0, from));
     return buffer.toString("utf8", 0, bytesRead).trim();

@@ -2,8 +2,14 @@ import type { CommandCall } from "./agent.ts";
 
 /** Said to the model, so that the change is no secret. */
 const NOTE = "Spillway runs this command as `spillway run -- ...`: long output is cut to what matters and saved whole.";
-/** Commands of ours, and those that change the shell's own folder. */
-const LEFT_ALONE = /^\s*((spillway|cd)\b|$)/;
+/** Commands of ours. */
+const OURS = /^\s*(spillway\b|$)/;
+/**
+ * A command that changes the shell's own folder or variables, which would be lost with the shell under us. In doubt a command
+ * is left alone: words in quotes count too, but not the first ones in parentheses, which have a shell of their own.
+ */
+const CHANGES_SHELL =
+  /(?:^|[\n;&|{)!]|\b(?:then|do|else|if|while|until|elif|time|builtin|command)\s)[ \t]*(?:\w+=\S*[ \t]+)*(?:cd|pushd|popd|export|source|\.)(?=[\s;&|)}]|$)/;
 /** Prints the options, functions and aliases of bash or zsh, so that a shell under us knows what the agent's own shell knows. */
 const STATE = "$({ shopt -p; typeset -f; alias -L || alias -p; } 2>/dev/null)";
 /** One argument of a program holds 128 KiB on Linux. */
@@ -19,7 +25,7 @@ const ADDED =
  * decides on the command that it gets from us, so a command that its rules could refuse or ask about is not changed.
  */
 export async function wrapCommand({ tool, command, isRuled, answer }: CommandCall): Promise<object | null> {
-  if (LEFT_ALONE.test(command) || (await isRuled(`${ADDED} ${command}`))) return null;
+  if (OURS.test(command) || CHANGES_SHELL.test(command) || (await isRuled(`${ADDED} ${command}`))) return null;
   const quoted = `'${command.replaceAll("'", `'\\''`)}'`;
   const run = `spillway run --quiet --pass-unsaved --tool ${tool} -- "\${BASH:-\${ZSH_NAME:-sh}}" -c ${SCRIPT} bash "$spillway_state" ${quoted}`;
   // If the shell does not find us, or has more functions than an argument can hold, the command runs as it would have.

@@ -87,12 +87,16 @@ async function setUpHooks(agents: Agent[], isAll: boolean, flags: InitFlags): Pr
     return { agent, file, change: planHooks(agent, whose, { ...flags, wrapCommands }) };
   });
   const changes = planned.flatMap(({ change }) => change ?? []);
-  for (const { file, change } of planned) if (change === null) tell(`${file.path} is as it should be`);
+  for (const { file, change } of planned) {
+    if (change !== null) continue;
+    const isForeign = isRemoval && "text" in file && existsSync(file.path);
+    tell(`${file.path} ${isForeign ? "stays: spillway init did not write it" : "is as it should be"}`);
+  }
   if (!(await isWanted(changes, flags))) return;
   for (const { agent, file, change } of planned) {
     if (change !== null) write(change, isRemoval);
     const { file: more, note } = (await agent.afterwards?.(file.path, isRemoval)) ?? {};
-    const next = more === undefined ? null : planChange(more.path, more.change);
+    const next = more === undefined ? null : planChange(more.path, "user", more.change);
     if (next !== null) {
       await writeOut(describeChange(next));
       write(next, isRemoval);
@@ -104,13 +108,15 @@ async function setUpHooks(agents: Agent[], isAll: boolean, flags: InitFlags): Pr
 async function setUpServers(flags: InitFlags): Promise<void> {
   const whoses: Whose[] = flags.user ? ["user"] : flags.project ? ["project"] : ["user", "project"];
   const agents = await Promise.all(AGENT_NAMES.map(loadAgent));
-  const files = agents.flatMap((agent) => whoses.flatMap((whose) => agent.mcpFiles(whose)));
+  const files = agents.flatMap((agent) =>
+    whoses.flatMap((whose) => agent.mcpFiles(whose).map((file) => ({ ...file, whose }))),
+  );
   const { withoutProxy, withProxy } = await import("../init/mcp-servers.ts");
   const changes = files
     .filter(({ path }) => existsSync(path))
     .flatMap((file) => {
       let remote: string[] = [];
-      const change = planChange(file.path, (text) => {
+      const change = planChange(file.path, file.whose, (text) => {
         const made = flags.remove ? withoutProxy(text, file) : withProxy(text, file);
         ({ remote } = made);
         return made.text;

@@ -1,7 +1,8 @@
+import { randomUUID } from "node:crypto";
 import {
   chmodSync,
-  copyFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readFileSync,
   realpathSync,
@@ -10,8 +11,9 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, isAbsolute, relative, sep } from "node:path";
 import { messageOf, SpillwayError } from "../../../errors.ts";
+import type { Whose } from "../../hook/agent.ts";
 
 /** A file that is about to be changed. */
 export interface FileChange {
@@ -19,27 +21,60 @@ export interface FileChange {
   before: string;
   /** Empty to remove the file. */
   after: string;
+  /** Whether we wrote the file as it is; if it is left out, the text tells. */
+  isOurs?: boolean;
 }
 
-/** Plans the change of a file; null if it is already as it should be. Throws if the file cannot be read or understood. */
-export function planChange(path: string, change: (text: string) => string): FileChange | null {
+/**
+ * Plans the change of a file; null if it is already as it should be. Throws if the file cannot be read or understood, or if
+ * the change would reach another file: others have a hand in a project, and a link in it could lead to any file of the user.
+ */
+export function planChange(path: string, whose: Whose, change: (text: string) => string): FileChange | null {
   try {
     const before = readText(path);
     const after = change(before);
-    return after === before ? null : { path, before, after };
+    if (after === before) return null;
+    if (whose === "project") for (const each of [path, dirname(path)]) checkInside(process.cwd(), each);
+    readBackup(path);
+    return { path, before, after };
   } catch (error) {
     throw new SpillwayError("bad-input", `${path} is not read and not changed: ${messageOf(error)}`);
   }
 }
 
+/** Throws if a path leads out of a folder, over a link at its end or on its way. */
+function checkInside(folder: string, path: string): void {
+  let there = path;
+  while (!existsSync(there)) there = dirname(there);
+  const target = realpathSync(there);
+  const way = relative(realpathSync(folder), target);
+  if (way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way))
+    throw new Error(
+      `${there} is a link out of the project, to ${target}; take the link away, or change that file yourself`,
+    );
+}
+
 /** The text of a file; empty if there is none. Throws if it is not UTF-8, since it could not be written back as it was. */
 export function readText(path: string): string {
-  return existsSync(path) ? new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(path)) : "";
+  if (!existsSync(path)) return "";
+  // A pipe would let us wait for ever.
+  if (!statSync(path).isFile()) throw new Error("it is not a regular file");
+  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(path));
 }
 
 /** Where a file is kept as it was before us. */
 export function backupOf(path: string): string {
   return `${path}.before-spillway`;
+}
+
+/** The text of a file as it was before us; null if none is kept. Throws if a link or a folder has the name of that copy. */
+export function readBackup(path: string): string | null {
+  const backup = backupOf(path);
+  const about = lstatSync(backup, { throwIfNoEntry: false });
+  if (about === undefined) return null;
+  if (!about.isFile())
+    throw new Error(`${backup}, where the file as it was is kept, is not a regular file; take it away`);
+  return readText(backup);
 }
 
 /** What a file has once we have been there: a hook, a proxy, or Codex's trust in a hook. */
@@ -49,20 +84,24 @@ const OURS = /\bspillway(\.cmd)? hook\b|"spillway"|\[hooks\.state\./;
  * Writes a change. The file is written under another name and renamed; a link stays one, and the mode stays as it was. The
  * file as it was before us is kept; once it is so again, that copy goes.
  */
-export function writeChange({ path, before, after }: FileChange, isRemoval: boolean): void {
+export function writeChange({ path, before, after, isOurs = OURS.test(before) }: FileChange, isRemoval: boolean): void {
   const target = existsSync(path) ? realpathSync(path) : path;
-  const backup = backupOf(path);
-  if (!isRemoval && existsSync(path) && !OURS.test(before)) copyFileSync(path, backup);
+  const mode = existsSync(target) ? statSync(target).mode : undefined;
+  if (!isRemoval && mode !== undefined && !isOurs) replaceFile(backupOf(path), before, mode);
   if (after === "") rmSync(target, { force: true });
   else {
     mkdirSync(dirname(target), { recursive: true });
-    const temporary = `${target}.${process.pid}.tmp`;
-    const mode = existsSync(target) ? statSync(target).mode : undefined;
-    writeFileSync(temporary, after, { mode: mode === undefined ? 0o666 : 0o600 });
-    if (mode !== undefined) chmodSync(temporary, mode);
-    renameSync(temporary, target);
+    replaceFile(target, after, mode);
   }
-  if (isRemoval && existsSync(backup) && readText(backup) === after) rmSync(backup);
+  if (isRemoval && readBackup(path) === after) rmSync(backupOf(path));
+}
+
+/** Puts a file in the place of another, never through a link: nobody can know the name under which it is written. */
+function replaceFile(path: string, text: string, mode: number | undefined): void {
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  writeFileSync(temporary, text, { mode: mode === undefined ? 0o666 : 0o600, flag: "wx" });
+  if (mode !== undefined) chmodSync(temporary, mode);
+  renameSync(temporary, path);
 }
 
 /** The lines that go and those that come, without the lines at both ends that stay. */

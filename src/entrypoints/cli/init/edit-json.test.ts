@@ -19,8 +19,10 @@ test("what was added and is removed again leaves the text as it was, whatever it
   const value = fc.constantFrom("1", '"x"', "null", "true", "[ ]", "[1,\n 2]", '{ "y": [] }');
   const member = fc.tuple(blank, fc.constantFrom("a", "b", "c"), blank, value, blank);
   const object = fc.tuple(fc.array(member, { minLength: 1, maxLength: 3 }), fc.constantFrom("", "\ufeff"), blank);
+  // JSON writes -0 as 0.
+  const jsonValue = fc.jsonValue().map((each) => JSON.parse(JSON.stringify(each)) as unknown);
   fc.assert(
-    fc.property(object, fc.jsonValue(), ([members, bom, end], added) => {
+    fc.property(object, jsonValue, ([members, bom, end], added) => {
       const text = `${bom}{${members.map(([a, key, b, said, c], i) => `${a}"${key}${i}"${b}:${said}${c}`).join(",")}}${end}`;
       const json = jsonc(text);
       json.add(["new"], added);

@@ -67,7 +67,7 @@ function hooksOf(row: unknown): unknown[] {
 /** A row or one of its hooks that runs us. */
 function isOurs(row: unknown): boolean {
   if (!isRecord(row)) return false;
-  const { command } = row;
+  const { command = row.bash } = row;
   const runsUs = typeof command === "string" && /(^|[\\/])spillway(\.cmd)? hook\b/.test(command);
   return runsUs || hooksOf(row).some(isOurs);
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { SpillwayError } from "../../../errors.ts";
 import type { Agent, HookFile, Whose } from "../../hook/agent.ts";
-import { backupOf, type FileChange, planChange, readText } from "./change-file.ts";
+import { type FileChange, planChange, readBackup, readText } from "./change-file.ts";
 import { type HookRows, hookedEvents, withHooks, withoutHooks } from "./hook-rows.ts";
 
 /** What was asked for. What is left out stays as an earlier set-up left it. */
@@ -16,9 +16,16 @@ export function planHooks(agent: Agent, whose: Whose, { wrapCommands, remove }: 
     throw new SpillwayError("bad-input", `--wrap-commands is not for this agent: ${agent.whyUnwrapped}`);
   const file = agent.hooks(whose, { wrapCommands: wrapCommands ?? false });
   const { path } = file;
-  if ("text" in file) return planChange(path, () => (remove ? "" : file.text));
-  if (remove) return planChange(path, (text) => undone(agent, whose, text));
-  return planChange(path, (text) => {
+  if ("text" in file) {
+    // A file of somebody else is replaced and kept, and is never removed.
+    const change = planChange(path, whose, (text) => {
+      if (!remove) return file.text;
+      return isOurText(text, file) ? (readBackup(path) ?? "") : text;
+    });
+    return change && { ...change, isOurs: isOurText(change.before, file) };
+  }
+  if (remove) return planChange(path, whose, (text) => undone(agent, whose, text));
+  return planChange(path, whose, (text) => {
     const added = withHooks(text, file);
     // Hooks of an event that this choice does not have were set by another one.
     return wrapCommands === false ? withoutHooks(added, file.hasComments, (event) => !(event in file.rows)) : added;
@@ -28,7 +35,13 @@ export function planHooks(agent: Agent, whose: Whose, { wrapCommands, remove }: 
 /** Whether an agent's file has hooks of ours. */
 export function hasHooks(file: HookFile): boolean {
   if (!existsSync(file.path)) return false;
-  return "text" in file || hookedEvents(readText(file.path), file.hasComments).length > 0;
+  const text = readText(file.path);
+  return "text" in file ? isOurText(text, file) : hookedEvents(text, file.hasComments).length > 0;
+}
+
+/** Whether a file begins with the line that ours begins with. */
+function isOurText(text: string, ours: { text: string }): boolean {
+  return text.split(/\r?\n/, 1)[0] === ours.text.split("\n", 1)[0];
 }
 
 /** The settings without our hooks: to the byte as they were, if nobody else has changed them since. */
@@ -39,9 +52,8 @@ function undone(agent: Agent, whose: Whose, text: string): string {
   ];
   if (hookedEvents(text, file.hasComments).length === 0) return text;
   const rest = withoutHooks(text, file.hasComments);
-  const backup = backupOf(file.path);
-  if (!existsSync(backup)) return isBare(rest, file) ? "" : rest;
-  const before = readText(backup);
+  const before = readBackup(file.path);
+  if (before === null) return isBare(rest, file) ? "" : rest;
   const isOnlyOurs = [file, wrapped].some((each) => withHooks(before, each) === text) || sameWords(before, rest);
   return isOnlyOurs ? before : rest;
 }

@@ -159,7 +159,7 @@ describe("a result of which the model should see less, in the only form that the
   });
 
   test("opencode: the file that a field names, with the exit code; MCP results are blocks", async () => {
-    const outputPath = file(join(folder, "opencode-output"));
+    const outputPath = file(join(folder, "opencode/tool-output/tool_0a1B"));
     const output = `...output truncated...\n\nFull output saved to: ${outputPath}\n\n${whole.slice(-51_200)}`;
     const input = { tool: "bash", sessionID: "s", callID: "c", args: { command: "make" } };
     const shell = await answer("opencode", { input, output: { output, metadata: { exit: 3, outputPath } } });
@@ -221,6 +221,33 @@ describe("a path that a text names is not read unless the agent itself wrote the
       await isUnread("pi", piEvent(piText(path), {}));
       await isUnread("copilot", copilotEvent(copilotText(path)));
     }
+  });
+
+  test("a field of another tool than the shell, or of a file that the agent does not keep outputs in", async () => {
+    const saved = file(join(folder, "opencode/tool-output/tool_0a1C"));
+    const opencode = (tool: string, outputPath: string) => ({
+      input: { tool, sessionID: "s", callID: "c" },
+      output: { output: `Full output saved to: ${outputPath}\n\n${whole.slice(-51_200)}`, metadata: { outputPath } },
+    });
+    expect(JSON.stringify(await answer("opencode", opencode("bash", saved)))).toContain("frobnicate");
+    await isUnread("opencode", opencode("evil_x", saved));
+    await isUnread("opencode", opencode("bash", secret()));
+    const log = file(join(tmpdir(), `pi-bash-${hex(14)}00.log`));
+    const pi = (toolName: string, fullOutputPath: string) => ({
+      ...piEvent(piText(fullOutputPath), { fullOutputPath }),
+      toolName,
+    });
+    expect(JSON.stringify(await answer("pi", pi("bash", log)))).toContain("frobnicate");
+    await isUnread("pi", pi("other", log));
+    await isUnread("pi", pi("bash", secret()));
+    const claude = (tool_name: string, stdout: string) => ({
+      hook_event_name: "PostToolUse",
+      tool_name,
+      tool_response: { stdout, persistedOutputPath: secret() },
+    });
+    expect(JSON.stringify(await answer("claude-code", claude("Bash", whole.slice(0, 30_000))))).toContain("frobnicate");
+    await isUnread("claude-code", claude("mcp__evil__x", whole.slice(0, 60_000)));
+    for (const stdout of ["s", "step 1 of", whole.slice(0, 399)]) await isUnread("claude-code", claude("Bash", stdout));
   });
 
   test("a file that is older than the call, a link, and one that holds something else", async () => {

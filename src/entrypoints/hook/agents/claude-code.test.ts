@@ -50,6 +50,37 @@ test("with more functions than an argument holds a command runs as it is", async
   expect(ran(`${start}\n${wrapped}`).trim()).toBe("150001\n[0]");
 });
 
+test("leaves alone what changes the shell's own folder or variables, wherever it stands", async () => {
+  for (const command of [
+    "mkdir x && cd x",
+    "mkdir x;cd x;",
+    "make\n  cd ..",
+    "pushd x",
+    "ls | cat; popd",
+    "export A=1",
+    "A=1 B=2 cd x",
+    "source env.sh",
+    ". ./env.sh",
+    "test -d x || . x/env",
+    "if [ -d x ]; then cd x; fi",
+    "{ cd x; make; }",
+    "builtin cd x",
+    "make & cd",
+  ])
+    expect([command, await before({ command })]).toEqual([command, null]);
+  for (const command of [
+    "(cd x && make)",
+    "bash -c 'cd x; make'",
+    "find . -name cd",
+    "./run; ../run",
+    "git -C x export",
+    "cd-hit -i x",
+    "echo cd",
+    "make; ./cd",
+  ])
+    expect([command, await before({ command })]).not.toEqual([command, null]);
+});
+
 test("leaves alone what is no shell command, runs in the background, or is ours already", async () => {
   expect(read({ command: "npm test", run_in_background: true })).toBeNull();
   expect(read({ file_path: "x" }, "Read")).toBeNull();

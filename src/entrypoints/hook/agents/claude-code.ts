@@ -108,16 +108,16 @@ function readResult(event: AfterTool): ToolResult {
     call: textOf(call),
     made: madeBy(args, cwd),
     response: tool_response,
-    whole: typeof tool_response === "string" ? savedResult(tool_response, event) : readWhole(tool_response),
+    whole: typeof tool_response === "string" ? savedResult(tool_response, event) : readWhole(tool, tool_response),
     // Lines of a file are counted on from here.
     isNumbered: typeof file?.startLine === "number",
     answer: (updatedToolOutput) => ({ hookSpecificOutput: { hookEventName: "PostToolUse", updatedToolOutput } }),
   };
 }
 
-/** Claude Code writes a long output of Bash to a file, and puts its beginning into the response. */
-function readWhole(response: unknown): AgentFile | undefined {
-  if (typeof response !== "object" || response === null) return undefined;
+/** Claude Code writes a long output of Bash to a file, and puts its beginning into the response. Other tools name what they like. */
+function readWhole(tool: unknown, response: unknown): AgentFile | undefined {
+  if (tool !== "Bash" || typeof response !== "object" || response === null) return undefined;
   const { persistedOutputPath: path, persistedOutputSize: _size, ...rest } = response as Record<string, unknown>;
   const { stdout: part } = rest;
   if (typeof path !== "string" || typeof part !== "string") return undefined;

@@ -9,7 +9,7 @@ const HOOK = { type: "command", bash: COMMAND, powershell: COMMAND, timeoutSec: 
 
 const home = () => process.env.COPILOT_HOME || join(homedir(), ".copilot");
 
-/** Copilot CLI: a file of our own with a hook `postToolUse`. */
+/** Copilot CLI: a hook `postToolUse` in a file of its own. */
 export const copilot: Agent = {
   about: `copilot: the file is .github/hooks/spillway.json, or ~/.copilot/hooks/spillway.json with --user (COPILOT_HOME is
 honoured). Covers the shell, failed commands too, and MCP tools: Copilot CLI keeps whole outputs. Files over 20 KB it does not
@@ -19,7 +19,9 @@ read at all.`,
 
   hooks: (whose) => ({
     path: join(copilot.folder(whose), "hooks", "spillway.json"),
-    text: `${JSON.stringify({ version: 1, hooks: { postToolUse: [HOOK] } }, null, 2)}\n`,
+    rows: { postToolUse: HOOK },
+    base: { version: 1 },
+    hasComments: false,
   }),
   whyUnwrapped: "Copilot CLI keeps whole outputs, those of failed commands too",
 
@@ -47,12 +49,10 @@ read at all.`,
 const CUT =
   /^Output too large to read at once \([\d.]+ [KMG]?B\)\. Saved to: (.+)\n[^\n]*\n\s*Preview \(first 500 chars\):\n([^]*?)(\n<shellId: [^\n]*>)?\s*$/;
 const NAME = /^\d{13}-copilot-tool-output-[\da-f-]{32,60}\.txt$/;
-/** A shorter preview could be one that a command made up. */
-const MIN_PREVIEW_CHARS = 400;
 
 function fileOf(text: string, sinceMs: number): { whole?: AgentFile; beside?: string } {
   const [, path = "", part = "", end = ""] = CUT.exec(text) ?? [];
   const isNamed = dirname(path) === tmpdir() && NAME.test(path.slice(dirname(path).length + 1));
-  if (!isNamed || part.length < MIN_PREVIEW_CHARS) return {};
+  if (!isNamed) return {};
   return { whole: { path, part, sinceMs, put: (whole) => `${whole}${end}` }, beside: end };
 }

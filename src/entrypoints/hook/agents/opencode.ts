@@ -52,7 +52,7 @@ keeps whole outputs, as far as it read them. It loses the end of what a command 
       return {
         ...about,
         response: text,
-        whole: typeof outputPath === "string" ? fileOf(text, outputPath) : undefined,
+        whole: typeof outputPath === "string" ? fileOf(about.tool, text, outputPath) : undefined,
         exitCode: typeof exit === "number" ? exit : undefined,
         isNumbered: isRecord(display),
         answer: (shown: unknown) => ({ output: shown }),
@@ -64,7 +64,11 @@ keeps whole outputs, as far as it read them. It loses the end of what a command 
   },
 };
 
-/** opencode writes a long output to a file, and puts its end into the result. */
-function fileOf(text: string, path: string): AgentFile {
+/** Where opencode keeps an output. */
+const SAVED = /[\\/]opencode[\\/]tool-output[\\/]tool_\w+$/;
+
+/** opencode writes a long output of its shell to a file, and puts its end into the result. */
+function fileOf(tool: string, text: string, path: string): AgentFile | undefined {
+  if (!/^(bash|shell)$/.test(tool) || !SAVED.test(path)) return undefined;
   return { path, part: text.slice(text.indexOf(path) + path.length), put: (whole) => whole };
 }

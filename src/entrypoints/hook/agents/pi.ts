@@ -42,7 +42,7 @@ honoured). Covers the shell, failed commands too, and files: pi keeps whole outp
       call: textOf(toolCallId),
       made: madeBy(input, directory),
       response: content,
-      ...fileOf(content, details, startedMs),
+      ...(toolName === "bash" && fileOf(content, details, startedMs)),
       answer: (shown) => ({ content: shown }),
     };
   },
@@ -61,9 +61,9 @@ function fileOf(content: unknown[], details: unknown, startedMs: unknown): { who
   if (found === null) return {};
   const [note, said = "", end = ""] = found;
   const field = isRecord(details) ? details.fullOutputPath : undefined;
-  const isOfText = dirname(said) === tmpdir() && NAME.test(said.slice(dirname(said).length + 1));
-  const path = typeof field === "string" ? field : isOfText && typeof startedMs === "number" ? said : null;
-  if (path === null) return {};
+  const path = typeof field === "string" ? field : said;
+  const isNamed = dirname(path) === tmpdir() && NAME.test(path.slice(dirname(path).length + 1));
+  if (!isNamed || (path !== field && typeof startedMs !== "number")) return {};
   const put = (whole: string) => [{ ...block, text: `${whole}${end}` }];
   const since = typeof startedMs === "number" && { sinceMs: startOf(startedMs, 0, 0) };
   return { whole: { path, part: text.slice(0, -note.length), ...since, put }, beside: end };
