@@ -390,6 +390,7 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   recoverTurnsShare: 0.6,
   recoverDeadlineMs: 300_000,
   recoverLookMs: 60_000,
+  recoverHoldMs: 15_000,
   recoverPeekBytes: 65_536,
   recoverExactBytes: 1_048_576,
   summarizeCalls: 40,

@@ -49,6 +49,8 @@ export class Answer<R extends ExchangeResponse> {
   readonly form: AnswerForm;
   readonly #source: AsyncIterator<Uint8Array> | null;
   readonly #held: Uint8Array[] = [];
+  /** A read that was begun while the response was looked at, and has not come yet. */
+  #coming: Promise<IteratorResult<Uint8Array>> | null = null;
   #ended: boolean;
   #fault: { error: unknown } | null = null;
 
@@ -63,12 +65,19 @@ export class Answer<R extends ExchangeResponse> {
     return isOk(this.response);
   }
 
-  /** Returns the error with which a stream begins, or null if it begins with output. */
-  async firstError(): Promise<unknown> {
+  /**
+   * Returns the error with which a stream begins, or null if it begins with output, or with nothing for so long that its
+   * client should see what came.
+   */
+  firstError(holdMs: number = NUMBERS.recoverHoldMs.default): Promise<unknown> {
+    return until(holdMs, (late) => this.#firstError(late));
+  }
+
+  async #firstError(late: Promise<null>): Promise<unknown> {
     const frames = new Frames();
     let bytes = 0;
     while (bytes < NUMBERS.recoverPeekBytes.default) {
-      const chunk = await this.#more();
+      const chunk = await this.#more(late);
       bytes += chunk?.length ?? 0;
       for (const frame of chunk === null ? frames.end() : frames.add(chunk)) {
         const event = frame.isWhole ? parseFrame(frame.text) : null;
@@ -80,11 +89,18 @@ export class Answer<R extends ExchangeResponse> {
     return null;
   }
 
-  /** Returns all of the body as text, or null if it is too long to hold, or a list that a provider streams. */
-  async text(): Promise<string | null> {
+  /**
+   * Returns all of the body as text, or null if it is too long to hold, or a list that a provider streams. If the body takes
+   * too long, it is what came until then.
+   */
+  text(lookMs: number = NUMBERS.recoverLookMs.default): Promise<string | null> {
+    return until(lookMs, (late) => this.#text(late));
+  }
+
+  async #text(late: Promise<null>): Promise<string | null> {
     let bytes = 0;
     for (;;) {
-      const chunk = await this.#more();
+      const chunk = await this.#more(late);
       if (chunk === null) return Buffer.concat(this.#held).toString("utf8");
       bytes += chunk.length;
       const isList = this.isOk && this.form === "json" && /^\s*\[/.test(decodeStart(this.#held[0]));
@@ -97,7 +113,8 @@ export class Answer<R extends ExchangeResponse> {
     try {
       while (this.#held.length > 0) yield this.#held.shift() as Uint8Array;
       while (!this.#ended) {
-        const next = await (this.#source as AsyncIterator<Uint8Array>).next();
+        const next = await (this.#coming ?? (this.#source as AsyncIterator<Uint8Array>).next());
+        this.#coming = null;
         if (next.done) this.#ended = true;
         else yield next.value;
       }
@@ -114,20 +131,34 @@ export class Answer<R extends ExchangeResponse> {
     void Promise.resolve(this.#source?.return?.()).catch(() => {});
   }
 
-  async #more(): Promise<Uint8Array | null> {
+  /** Returns null at the end, or if it is late. */
+  async #more(late: Promise<null>): Promise<Uint8Array | null> {
     if (this.#ended || this.#source === null) return null;
     try {
-      const next = await this.#source.next();
+      this.#coming ??= this.#source.next();
+      const next = await Promise.race([this.#coming, late]);
+      if (next === null) return null;
+      this.#coming = null;
       if (next.done) this.#ended = true;
       else this.#held.push(next.value);
       return next.done ? null : next.value;
     } catch (error) {
       // The caller sees where it broke off, after what came before.
+      this.#coming = null;
       this.#ended = true;
       this.#fault = { error };
       return null;
     }
   }
+}
+
+/** Does what ends early when it is told that it is late. */
+async function until<T>(ms: number, look: (late: Promise<null>) => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), ms);
+  });
+  return look(late).finally(() => clearTimeout(timer));
 }
 
 function decodeStart(chunk: Uint8Array | undefined): string {

@@ -186,6 +186,7 @@ export const NUMBERS = {
   recoverTurnsShare: share(0.6),
   recoverDeadlineMs: row(300_000, 1, 86_400_000), // from the first refusal on; three summaries take minutes
   recoverLookMs: row(60_000, 1, 3_600_000), // how long a response is looked at; then it is passed on as it came
+  recoverHoldMs: row(15_000, 1, 3_600_000), // how long a stream that an exchange passes on is held until its first output
   recoverPeekBytes: row(64 * KIB, 1, 16 * MIB), // what is read of a stream to see whether it begins with an error
   // A larger request is not counted by a real vocabulary: that would block for seconds.
   recoverExactBytes: row(MIB, 0, 64 * MIB),
