@@ -83,7 +83,7 @@ it("pings do not hold a stream for longer, and an error in time is found", async
   const refused = slow("text/event-stream", 200, [": ping\n\n", 'data: {"error":{"code":1}}\n\n']);
   setTimeout(refused.goOn, NUMBERS.recoverHoldMs.default - 1);
   const error = refused.answer.firstError();
-  await vi.advanceTimersByTimeAsync(NUMBERS.recoverHoldMs.default);
+  await vi.advanceTimersByTimeAsync(NUMBERS.recoverHoldMs.default - 1);
   expect(await error).toEqual({ error: { code: 1 } });
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -91,6 +91,9 @@ it("a turn is put back into its own conversation only, though ids of calls repea
   const restored = (messages: unknown[], scope = "a") =>
     hidden.restore(asked(chat, messages, scope), false) !== messages;
   expect(restored([first, shown, result])).toBe(true);
+  // A client that left a call out.
+  hidden.keep(asked(chat, [first], "b"), [call, { ...call, id: "more" }], { messages: [whole], results: [page] });
+  expect(restored([first, shown, result], "b")).toBe(false);
   // The client may write the arguments anew, and say more about a message.
   const again = { ...shown, tool_calls: [called("bash", '{"cwd":"a","command":"ls"}')] };
   expect(restored([{ ...first, cache_control: { type: "ephemeral" } }, again, result])).toBe(true);

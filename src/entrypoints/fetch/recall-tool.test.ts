@@ -336,7 +336,7 @@ it("a frame that is too long to look into reaches the client whole, and what com
   const own = parts({ functionCall: { name: "spillway_recall", args: { id: "none" } } });
   let sends = 0;
   const inner: typeof fetch = async () => {
-    const bytes = Buffer.from(sends++ === 0 ? before + long + own : long + parts({ text: "done" }));
+    const bytes = Buffer.from(sends++ === 0 ? before + own + long : long + parts({ text: "done" }));
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
         for (let at = 0; at < bytes.length; at += 65_537) controller.enqueue(bytes.subarray(at, at + 65_537));
