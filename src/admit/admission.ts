@@ -10,7 +10,14 @@ import { headTail } from "../stages/clamp/strategies/edges.ts";
 import type { SavedCopy } from "../stages/mark/access.ts";
 import type { CustomMarker, MarkRequest } from "../stages/mark/forms.ts";
 import { endedEarly, exitLine, tagAtEnd, withTag } from "../stages/mark/texts.ts";
-import { type Marked, saysExit, writeBinary, writeEmpty, writeMarked } from "../stages/mark/write-marked.ts";
+import {
+  isLastWords,
+  type Marked,
+  saysExit,
+  writeBinary,
+  writeEmpty,
+  writeMarked,
+} from "../stages/mark/write-marked.ts";
 import { describeBinary } from "../stages/measure/describe-binary.ts";
 import { lazySize, measureText } from "../stages/measure/measure-text.ts";
 import { encodeText, newScan, SAMPLE_BYTES, scannedLines, scanText } from "../stages/measure/scan.ts";
@@ -156,7 +163,7 @@ export function startAdmission(plan: AdmitPlan): RunningAdmission {
       const before = plan.note === undefined ? early : [...early, plan.note];
       const closing = exitCode === null ? before : [...before, exitLine(exitCode)];
       const whole = exitCode === 0 ? before : closing;
-      const clamped = clamp.end((text) => withClosing(text, whole), exitCode ?? undefined);
+      const clamped = clamp.end((text) => withClosing(text, whole, plan), exitCode ?? undefined);
       return endAdmission({ ...plan, exitCode, limits: clamped.limits }, clamped, { early, closing, whole });
     },
   };
@@ -271,7 +278,7 @@ function writeText(ended: Ended, savedCopy: SavedCopy, original: string | undefi
   });
   if (total.bytes === 0) return { text: writeEmpty(mark, measure), cut: shownWhole, binary };
   if (binary !== null) return described(binary);
-  if (cutter === null) return { text: withClosing(original ?? within ?? "", whole), cut: shownWhole, binary };
+  if (cutter === null) return { text: withClosing(original ?? within ?? "", whole, plan), cut: shownWhole, binary };
   const { text, cut } = writeMarked(cutter, total, mark, measure);
   // What is left of a text must not look like binary, or clamping it again would not give the same.
   const kind = describeBinary(new TextEncoder().encode(text.slice(0, SAMPLE_BYTES)).subarray(0, SAMPLE_BYTES));
@@ -283,13 +290,16 @@ function writeText(ended: Ended, savedCopy: SavedCopy, original: string | undefi
   return { text, cut: { ...cut, cutBy: isBound ? cutBy : (overBy ?? cutBy) }, binary };
 }
 
-function withClosing(text: string, lines: string[]): string {
+function withClosing(text: string, lines: string[], plan: AdmitPlan): string {
   const last = lines.join("\n");
   // A text that comes a second time has its exit line already.
   const tag = tagAtEnd(text);
   const had = lines.map((line) => withTag(line, tag)).join("\n");
   if (last === "" || text === had || text.endsWith(`\n${had}`) || saysExit(text, last)) return text;
-  return `${text}${text.endsWith("\n") ? "" : "\n"}${last}`;
+  const closed = `${text}${text.endsWith("\n") ? "" : "\n"}${last}`;
+  // Our last words had no room for these lines when they were written; they are not cut for them either.
+  if (isLastWords(text) && !isWithin(measureWith(plan)(closed), limitsFor(plan, text.length))) return text;
+  return closed;
 }
 
 /** Counting tokens costs most, so it is left out while no limit asks for it. */

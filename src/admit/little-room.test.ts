@@ -38,4 +38,16 @@ describe("markers with little room", () => {
     await admit({ maxBytes }, memoryStore());
     await admit({ maxBytes }, null);
   });
+
+  it.each([5, 10, 18, 20, 28, 30, 38, 42, 44, 60])("come back as they are within %d bytes", async (maxBytes) => {
+    for (const exitCode of [0, 1, 137]) {
+      const spillway = await createSpillway({ store: memoryStore(), ledger: null, env: {} });
+      const request = { tool: "bash", limits: { maxBytes }, exitCode, fold: false };
+      const { text } = await spillway.admit({ ...request, output: OUTPUT });
+      // A process of its own knows none of our texts.
+      const other = await createSpillway({ store: memoryStore(), ledger: null, env: {} });
+      const again = await other.admit({ ...request, output: text });
+      expect(again.text).toBe(text);
+    }
+  });
 });

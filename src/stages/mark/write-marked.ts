@@ -205,6 +205,11 @@ export function saysExit(text: string, exitLine: string): boolean {
   return said !== undefined && exitLine === `[${said}]`;
 }
 
+/** True for last words that say nothing of how a command ended. */
+export function isLastWords(text: string): boolean {
+  return /^(?:\[cut(?:; (?:rest not saved|(?:part saved as )?artifact [a-z2-7]+))?\]|cut)$/.test(text);
+}
+
 /** The first text within the limits; nothing where none is. */
 function firstFitting(texts: string[], request: MarkRequest, measure: Measure): string {
   return texts.find((text) => !isOver(slackOf(measure(text), request))) ?? "";

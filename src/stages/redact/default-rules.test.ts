@@ -135,8 +135,8 @@ describe("the work of redaction", () => {
     ".atlasv1.",
   ];
   const BYTES = 1500;
-  /** A look reads a bounded number of bytes, or goes on where the last one stopped; 92 is the most seen. */
-  const MOST_READS = 120;
+  /** A look reads a bounded number of bytes, or goes on where the last one stopped; 67 is the most seen. */
+  const MOST_READS = 70;
   const starts = ruleRows.map(([, , sample]) => sample.replace(/<.*/s, "")).filter((start) => start !== "");
 
   it.each([...new Set([...starts, ...OTHER_STARTS])])("is linear, whatever follows %j, in any chunks", (start) => {
@@ -145,7 +145,8 @@ describe("the work of redaction", () => {
       const once = start + filler.repeat(BYTES / Math.max(1, filler.length));
       for (const chunkBytes of [BYTES * 2, 7]) {
         expect(readsPerByte(often, chunkBytes), `${filler} often, by ${chunkBytes}`).toBeLessThan(MOST_READS);
-        expect(readsPerByte(once, chunkBytes), `${filler} after it, by ${chunkBytes}`).toBeLessThan(MOST_READS);
+        if (filler !== "")
+          expect(readsPerByte(once, chunkBytes), `${filler} after it, by ${chunkBytes}`).toBeLessThan(MOST_READS);
       }
     }
   });

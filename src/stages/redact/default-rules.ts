@@ -582,7 +582,7 @@ export const ruleRows: readonly Row[] = [
   ["facebook-token", String.raw`\bEAA[A-Za-z0-9]{80,}`, "EAAG<120>", "EAAG<75>", mixed],
   [
     "twitter-token",
-    "AAAAAAAAAAAAAAAAAAAAA[A-Za-z0-9]{0,60}%[A-Za-z0-9%]{20,}",
+    "A{21}[A-Za-z0-9]{0,60}%[A-Za-z0-9%]{20,}",
     "AAAAAAAAAAAAAAAAAAAAAB<25>%3D<50>",
     "AAAAAAAAAAAAAAAAAAAAAB<25>%3D<10>",
   ],

@@ -102,6 +102,9 @@ export interface Entry {
   rule: RedactionRule;
   rank: number;
   program: Program;
+  /** Which bytes can stand in the third and the fourth place. */
+  third: ByteSet;
+  fourth: ByteSet;
 }
 
 /** Tells from four bytes which rules could begin there. A pair of bytes is a number, the first byte its lower half. */
@@ -138,9 +141,11 @@ export function prefilterOf(rules: readonly RedactionRule[]): Prefilter {
 function makePrefilter(rules: readonly RedactionRule[]): Prefilter {
   const rows = rules.flatMap((rule, rank) =>
     rule.programs.map((program) => {
-      const head = headOf(program).map(membersOf);
+      const sets = headOf(program);
+      const [, , third = EVERY, fourth = EVERY] = sets;
+      const head = sets.map(membersOf);
       const key = String.fromCharCode(...head.toReversed().map((members) => members.at(-1) ?? 0));
-      return { entry: { rule, rank, program }, head, key };
+      return { entry: { rule, rank, program, third, fourth }, head, key };
     }),
   );
   // Alike ends share a group: then a group lets little else through.

@@ -4,6 +4,7 @@ import { MAX_SECRET_BYTES, type Window } from "./window.ts";
 
 const DASHES = bytesOf("-----");
 const END = bytesOf("-----END");
+const MARK = bytesOf("[redacted:");
 const PRIVATE_KEY = bytesOf("PRIVATE KEY");
 const IN_LINE: ByteSet = new Uint8Array(256).fill(1).fill(0, 10, 11);
 const HEADER_NAME: ByteSet = byteSet("A-Za-z", "-");
@@ -38,12 +39,14 @@ export function findKeyStart(window: Window, _at: number, labelAt: number): Look
   const without = dashes < 0 ? lineEnd - DASHES.length + 1 : dashes;
   searched.to = Math.max(searched.to, without + window.start);
   if (undecided && (dashes < 0 || dashes + END.length > window.end)) return "more";
+  const to = dashes < 0 ? lineEnd : dashes;
+  const first = words(window, from, to, FIRST_LINE_BYTES)[0];
+  // The key was replaced before.
+  if (first === undefined && indexOf(window.bytes, MARK, from, to) >= 0) return "none";
   if (dashes >= 0 && startsWith(window.bytes, dashes, END)) {
     const all = words(window, from, dashes, 1);
     return all.length > 0 ? { from, to: dashes } : "none";
   }
-  const to = dashes < 0 ? lineEnd : dashes;
-  const first = words(window, from, to, FIRST_LINE_BYTES)[0];
   if (first === undefined) return { from, to: from, opensBlock: true };
   const { goesOn, to: last } = words(window, from, to, 1).at(-1) as Found;
   return { from: first.from, to: last, opensBlock: true, goesOn };

@@ -2,7 +2,7 @@ import { type ByteSet, WORD } from "./byte-set.ts";
 import { type Entry, findHeads, prefilterOf } from "./find-heads.ts";
 import { KeyBlock } from "./key-block.ts";
 import { PastCodes } from "./past-codes.ts";
-import type { Found, Item, Look, RedactionRule } from "./redaction-rule.ts";
+import type { Found, Item, Look, RedactionRule, Touching } from "./redaction-rule.ts";
 import type { Replacements } from "./replacements.ts";
 import { Replacer } from "./replacer.ts";
 import { MAX_SECRET_BYTES, WINDOW_BYTES, Window } from "./window.ts";
@@ -42,9 +42,15 @@ export function startRedact(
     let decided = true;
     replacer.lookFrom(place);
     const pair = (window.bytes[place] as number) | ((window.bytes[place + 1] ?? 0) << 8);
+    const third = window.bytes[place + 2];
+    const fourth = window.bytes[place + 3];
     for (const entry of prefilter.entries.get(pair) ?? []) {
+      // What is not there yet may be any byte.
+      if (entry.third[third ?? 0] === 0 && third !== undefined) continue;
+      if (entry.fourth[fourth ?? 0] === 0 && fourth !== undefined) continue;
       const seen = look(window, entry, place);
       if (seen === "more") decided = false;
+      else if (seen !== "none" && "least" in seen) replacer.waits(seen, entry);
       else if (seen !== "none") {
         replacer.found(seen, entry.rule.name, entry.rank);
         if (seen.opensBlock) {
@@ -86,6 +92,7 @@ export function startRedact(
     // A secret that shows itself by its end may begin here.
     const least = window.final ? decided : Math.max(0, decided - prefilter.mostBack);
     while (decided > least && prefilter.backBytes[window.bytes[decided - 1] as number] === 1) decided--;
+    decided = replacer.settle(decided);
     replacer.handOn(decided);
     replacer.drop(decided);
     block.drop(decided);
@@ -112,13 +119,14 @@ export function startRedact(
 }
 
 /** Looks whether a rule's program has a secret that begins at a place. */
-function look(window: Window, entry: Entry, start: number): Look {
+function look(window: Window, entry: Entry, start: number): Look | Touching {
   if (!mayStartAt(window, entry, start)) return "none";
   const { program, rule } = entry;
   const { items, secret } = program;
   let at = start;
   let from = start;
   let to = start;
+  let least = start;
   let goesOn: ByteSet | undefined;
   for (let index = 0; index < items.length; index++) {
     const item = items[index] as Item;
@@ -133,13 +141,15 @@ function look(window: Window, entry: Entry, start: number): Look {
     }
     if (index === secret[0]) from = at;
     if (index === secret[1] - 1) to = stop;
+    least = at + item.min;
     at = stop;
     if (at - start > MAX_SECRET_BYTES && !isLast) return "none";
   }
   const border = program.endsWord && at - start < MAX_SECRET_BYTES ? borderAt(window, at) : "border";
-  if (border !== "border") return border;
-  if (rule.find !== undefined) return rule.find(window, start, at);
+  if (border === "more") return border;
   if (rule.hidesBefore === true) from = start - (rule.before?.length ?? 0);
+  if (border === "none") return rule.find === undefined && to === at ? { from, least, most: at } : border;
+  if (rule.find !== undefined) return rule.find(window, start, at);
   const known = Math.min(to, start + MAX_SECRET_BYTES);
   if (rule.accept !== undefined && !rule.accept(window.bytes, from, known)) return "none";
   return { from, to, goesOn };

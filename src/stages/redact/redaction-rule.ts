@@ -38,6 +38,13 @@ export interface Found {
 /** What a look at one place gave: a secret, none, or that more bytes are needed to tell. */
 export type Look = Found | "none" | "more";
 
+/** What would be a secret if its word ended: it is one if another secret begins from `least` to `most`. */
+export interface Touching {
+  from: number;
+  least: number;
+  most: number;
+}
+
 /** A shape of secrets, and the name that stands in their place. */
 export interface RedactionRule {
   readonly name: string;

@@ -1,6 +1,7 @@
 import type { ByteSet } from "./byte-set.ts";
+import type { Entry } from "./find-heads.ts";
 import type { Sightings } from "./past-codes.ts";
-import type { Found } from "./redaction-rule.ts";
+import type { Found, Touching } from "./redaction-rule.ts";
 import { BEHIND_BYTES, type Window } from "./window.ts";
 
 interface Pending {
@@ -9,6 +10,10 @@ interface Pending {
   name: string;
   rank: number;
   goesOn: ByteSet | null;
+}
+
+interface Waiting extends Touching {
+  entry: Entry;
 }
 
 const OUT_BYTES = 64 * 1024;
@@ -25,6 +30,8 @@ export class Replacer {
   private pending: Pending[] = [];
   /** As many of them begin before the place looked at. */
   private passed = 0;
+  /** By place: what is found if what follows it is. */
+  private waiting: Waiting[] = [];
   /** What is replaced last reaches the window's end and goes on with bytes of any of these sets. */
   private goesOn: ByteSet[] = [];
   /** Up to here bytes are replaced already. */
@@ -56,6 +63,31 @@ export class Replacer {
     pending.splice(index, isAgain ? 1 : 0, { from, to, name, rank, goesOn: goesOn ?? null });
     // Before it no place is looked at any more, so `lookFrom` takes it and what follows it anew.
     this.passed = Math.min(this.passed, index);
+  }
+
+  /** A key that another secret may touch: which it is shows once all that begins up to its end is known. */
+  waits(touching: Touching, entry: Entry): void {
+    const { waiting } = this;
+    // A place that is looked at again waits once.
+    for (let at = waiting.length - 1; waiting[at]?.from === touching.from; at--)
+      if (waiting[at]?.entry === entry) waiting.splice(at, 1);
+    waiting.push({ ...touching, entry });
+  }
+
+  /** All finds that begin before `known` are known. Finds what they touch; returns up to where all is known with that. */
+  settle(known: number): number {
+    const { waiting, pending, window } = this;
+    const isOpen = ({ most }: Waiting) => most >= known && !window.final;
+    let next = pending.length;
+    for (const { from, least, most, entry } of waiting.filter((one) => !isOpen(one)).reverse()) {
+      while (next > 0 && (pending[next - 1] as Pending).from > from) next--;
+      const to = pending[next]?.from ?? -1;
+      const { rule, rank } = entry;
+      if (to < least || to > most || rule.accept?.(window.bytes, from, to) === false) continue;
+      this.found({ from, to }, rule.name, rank);
+    }
+    this.waiting = waiting.filter(isOpen);
+    return this.waiting.reduce((least, { from }) => Math.min(least, from), known);
   }
 
   /** Tells the window what is context for a place: only what follows the last secret before it. Places only grow. */
@@ -133,6 +165,11 @@ export class Replacer {
     for (const find of this.pending) {
       find.from -= count;
       find.to -= count;
+    }
+    for (const one of this.waiting) {
+      one.from -= count;
+      one.least -= count;
+      one.most -= count;
     }
   }
 
