@@ -151,6 +151,7 @@ const SAID: Record<string, { module: object; said: Record<string, string[] | nul
           next: null,
           reachedLine: null,
           isShortened: false,
+          isDamaged: true,
         }),
       ),
       // Dots that anybody writes: it says nothing without the note of its page.
@@ -165,6 +166,7 @@ const SAID: Record<string, { module: object; said: Record<string, string[] | nul
         writeMarked.writeEmpty({ ...request("suffix", KEEPINGS[0] as SavedCopy), closing: ["[exit code 1]"] }, size),
       ],
       saysExit: null,
+      isLastWords: null,
       writeBinary: KEEPINGS.map((savedCopy) =>
         writeMarked.writeBinary("PNG", total, request("suffix", savedCopy), size),
       ),

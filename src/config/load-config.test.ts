@@ -615,6 +615,27 @@ describe("a project's file", () => {
     ]);
   });
 
+  it("with faults of several sorts has all of them told, each with its line", async () => {
+    await put(
+      PROJECT,
+      [
+        "default: { max_lines: x, max_chars: -1 }",
+        "no_such_key: 1",
+        "storage: { dir: /elsewhere }",
+        "tools: { bash: { max_lines: many } }",
+        "overflow: { max_bytes: 5, maxBytes: 6 }",
+        ...Array.from({ length: 12 }, (_, index) => `other_${index}: 1`),
+      ].join("\n"),
+    );
+    const lines = (warnings: string[]) => warnings.map((each) => Number(/spillway\.yaml:(\d+):\d+: /.exec(each)?.[1]));
+    const { warnings } = await load({ tellsAll: true });
+    expect(warnings[0]).toContain("is ignored: ");
+    expect(lines(warnings)).toEqual([1, 1, 2, 3, 4, 5, ...Array.from({ length: 12 }, (_, index) => index + 6)]);
+    const few = (await load()).warnings;
+    expect(few).toHaveLength(11);
+    expect(few.at(-1)).toMatch(/^\.\.\. and \d+ more$/);
+  });
+
   it("that cannot be read is ignored with one warning; the user's own is an error", async () => {
     const refused = Object.assign(new Error("EACCES: open"), { code: "EACCES" });
     await put(PROJECT, "default: { max_lines: 1 }");

@@ -28,6 +28,8 @@ export interface LoadConfigOptions {
    * cannot be read at all is ignored.
    */
   lenient?: boolean;
+  /** Tell everything that is wrong in a file, not only the first ten things. */
+  tellsAll?: boolean;
   env?: Environment;
   home?: string;
   platform?: string;
@@ -62,11 +64,13 @@ const MAX_TOLD = 10;
  * `lenient` is not set; a project's is ignored then, with a warning.
  */
 export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig> {
-  const { cwd = process.cwd(), env = process.env, platform = process.platform, lenient = false } = options;
+  const { cwd = process.cwd(), env = process.env, platform = process.platform } = options;
+  const { lenient = false, tellsAll = false } = options;
   const own = options.home ?? ownHome();
   // Most containers set HOME to the root folder where they know no other.
   const home = own ?? parse(cwd).root;
-  const loaded: Loaded = { policy: {}, userOptions: {}, summarization: {}, home, lenient, sources: [], warnings: [] };
+  const nothing = { policy: {}, userOptions: {}, summarization: {}, sources: [], warnings: [] };
+  const loaded: Loaded = { ...nothing, home, lenient, tellsAll };
   if (own === null && !env.SPILLWAY_DIR) loaded.warnings.push(NO_HOME);
   const file = options.file ?? (env.SPILLWAY_CONFIG || undefined);
   if (file !== undefined) {
@@ -117,6 +121,7 @@ interface Loaded extends Omit<LoadedConfig, "options"> {
   summarization: SummarizerConfig;
   home: string;
   lenient: boolean;
+  tellsAll: boolean;
   isNamed?: boolean;
 }
 
@@ -132,15 +137,14 @@ async function addFile(loaded: Loaded, kind: "project" | "user", { path, passedO
     loaded.policy = mergeInputs(loaded.policy, kind === "project" ? { project: policy } : policy);
     loaded.userOptions = { ...loaded.userOptions, ...userOptions };
     loaded.summarization = { ...loaded.summarization, ...summarization };
-    loaded.warnings.push(...atMost(ignored.map(told)));
+    loaded.warnings.push(...atMost(ignored.map(told), loaded.tellsAll));
   } catch (error) {
     const faults =
       error instanceof AggregateError ? error.errors.map(told) : error instanceof ConfigFault ? [told(error)] : null;
     // Nobody should lose an output because of a file, least of all one that came with a clone.
     if (kind === "project" || (loaded.lenient && !(loaded.isNamed && faults === null))) {
-      loaded.warnings.push(
-        `${printable(path)} is ignored: ${(faults ? atMost(faults) : [messageOf(error)]).join("; ")}`,
-      );
+      const [first, ...others] = atMost(faults ?? [messageOf(error)], loaded.tellsAll);
+      loaded.warnings.push(`${printable(path)} is ignored: ${first}`, ...others);
       return;
     }
     throw faults === null ? error : new SpillwayError("bad-config", atMost(faults).join("\n"));
@@ -171,6 +175,7 @@ async function readPolicy(path: string, kind: "project" | "user", { home, lenien
       import("./project-trust.ts"),
       isProject || lenient ? import("../stages/clamp/strategies/index.ts") : { strategies: [] },
     ]);
+  const wrong: ConfigFault[] = [];
   const ignored = isProject ? trust.refuseUntrusted(root, strategies) : trust.unusedKeys(root);
   if (dropped !== null) ignored.push(dropped);
   for (;;) {
@@ -183,16 +188,18 @@ async function readPolicy(path: string, kind: "project" | "user", { home, lenien
     // A project's has none of it: that was refused above.
     const userOptions = faults.length > 0 ? {} : toUserOptions(config, dirname(path), home);
     faults.push(...(await ruleFaults(root, userOptions)));
+    if (faults.length === 0 && wrong.length > 0) throw new AggregateError(inOrder([...wrong, ...ignored]));
     if (faults.length === 0) {
       const { summarization } = config as { summarization?: SummarizerConfig };
       return { policy: toPolicy(config), userOptions, summarization, ignored: inOrder(ignored) };
     }
     const [first] = faults;
-    // Taking one thing out can mend others, or show new ones.
-    if (first === undefined || isProject || !lenient || !removeEntry(root, first.path)) {
-      throw new AggregateError(inOrder(faults));
+    // Taking one thing out can mend others, or show new ones. One wrong value is enough to ignore a project's file whole.
+    if (first === undefined || !(isProject || lenient) || !removeEntry(root, first.path)) {
+      throw new AggregateError(inOrder([...wrong, ...faults]));
     }
-    ignored.push(new ConfigFault(first.at, `${first.message}; it is ignored`));
+    if (isProject) wrong.push(first);
+    else ignored.push(new ConfigFault(first.at, `${first.message}; it is ignored`));
   }
 }
 
@@ -200,8 +207,8 @@ function inOrder(faults: ConfigFault[]): ConfigFault[] {
   return faults.toSorted((a, b) => a.at.line - b.at.line || a.at.column - b.at.column);
 }
 
-function atMost(lines: string[]): string[] {
-  if (lines.length <= MAX_TOLD) return lines;
+function atMost(lines: string[], isAll = false): string[] {
+  if (lines.length <= MAX_TOLD || isAll) return lines;
   return [...lines.slice(0, MAX_TOLD), `... and ${lines.length - MAX_TOLD} more`];
 }
 

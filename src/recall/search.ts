@@ -1,5 +1,7 @@
-import type { Searcher, SearchHit } from "../contract/searcher.ts";
+import type { Searcher, SearchHit, SearchSource } from "../contract/searcher.ts";
 import type { Scope, Store } from "../contract/store.ts";
+import { stopAfter } from "../deadline.ts";
+import { SpillwayError } from "../errors.ts";
 import { foundNote, LEFT_OUT } from "../stages/mark/recall-texts.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { bytesFor, characterBorder, fitEnd, fitStart } from "./fit-page.ts";
@@ -49,16 +51,21 @@ export async function search(
   );
   const open = await openArtifact(store, id, scope);
   try {
-    const outcome = await searcher.search(await open.source(), {
-      ...request,
-      // One hit more shows where the next page begins.
-      maxHits: request.maxHits + 1,
-      deadlineMs: options.deadlineMs ?? request.deadlineMs,
-      ...(signal === undefined ? {} : { signal }),
-    });
+    const source = await open.source();
+    const deadlineMs = options.deadlineMs ?? request.deadlineMs;
+    const [outcome, isDamaged] = await Promise.all([
+      searcher.search(source, {
+        ...request,
+        // One hit more shows where the next page begins.
+        maxHits: request.maxHits + 1,
+        deadlineMs,
+        ...(signal === undefined ? {} : { signal }),
+      }),
+      hasDamage(source, deadlineMs, signal),
+    ]);
 
     const { total, hits, reachedLine } = outcome;
-    const told = { total, fromLine: request.fromLine, reachedLine };
+    const told = { total, fromLine: request.fromLine, reachedLine, isDamaged };
     const widest = { ...told, shown: total + 1, next: Math.max(1, open.artifact.lines), isShortened: true };
     const noteChars = total === 0 ? 0 : foundNote(widest).length;
     const page = await fillPage(open, hits.slice(0, request.maxHits + 1), {
@@ -78,6 +85,24 @@ export async function search(
     };
   } finally {
     await open.close();
+  }
+}
+
+const CHECKED_BYTES = 1024 * 1024;
+
+/** True if a file that a searcher reads by itself has not the bytes that were kept. The store checks every byte that it reads. */
+async function hasDamage(source: SearchSource, deadlineMs: number, signal: AbortSignal | undefined): Promise<boolean> {
+  if (source.file === null) return false;
+  const stop = stopAfter(deadlineMs, signal);
+  try {
+    for (let from = 0; from < source.bytes && !stop.signal.aborted; from += CHECKED_BYTES)
+      await source.read({ from, to: from + CHECKED_BYTES });
+    return false;
+  } catch (error) {
+    if (error instanceof SpillwayError && error.code === "store-damaged") return true;
+    throw error;
+  } finally {
+    stop.done();
   }
 }
 

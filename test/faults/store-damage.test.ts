@@ -16,7 +16,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { loadSearcher } from "../../src/drivers/searcher.ts";
 import { SpillwayError } from "../../src/errors.ts";
+import { search } from "../../src/recall/search.ts";
 import { openDatabase } from "../../src/storage/local/open-database.ts";
 import { type LocalStore, localStore } from "../../src/storage/stores/local.ts";
 import { checkStore, filesOf } from "./check-store.mjs";
@@ -92,6 +94,21 @@ describe("damage", () => {
       await flip(path, at);
     }
     expect((await store.verify()).damaged).toEqual([]);
+  });
+
+  it("a search tells of damage, wherever it is, and finds what is elsewhere", async () => {
+    const { id } = await keep();
+    const path = fileOf("");
+    const searcher = await loadSearcher();
+    const found = () => search(store, id, "local", { pattern: "line 59999 " }, { searcher });
+    expect((await found()).note).toBe("[1 matching line]");
+    for (const at of [0, 500_000, 1_100_000]) {
+      await flip(path, at);
+      const { total, note } = await found();
+      expect(total).toBe(1);
+      expect(note).toBe("[1 matching line; part of the artifact is damaged: what matches there may be missing]");
+      await flip(path, at);
+    }
   });
 
   it("damage does not become the truth when a line index is made anew", async () => {

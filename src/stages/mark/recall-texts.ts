@@ -55,13 +55,15 @@ export function foundNote(found: {
   next: number | null;
   reachedLine: number | null;
   isShortened: boolean;
+  isDamaged: boolean;
 }): string {
-  const { total, shown, fromLine, next, reachedLine, isShortened } = found;
+  const { total, shown, fromLine, next, reachedLine, isShortened, isDamaged } = found;
   const start = fromLine > 1 ? ` from line ${fromLine} on` : "";
   return `[${[
     total === 0 ? "no line matches" : `${grouped(total)} matching ${total === 1 ? "line" : "lines"}`,
     total === 0 || (shown === total && start === "") ? "" : `${shown} shown${start}`,
     reachedLine === null ? "" : `the search was stopped for time after line ${reachedLine}: there may be more`,
+    isDamaged ? "part of the artifact is damaged: what matches there may be missing" : "",
     isShortened ? "long lines are shortened where [...] stands" : "",
     next === null ? "" : `next: from line ${next}`,
   ]

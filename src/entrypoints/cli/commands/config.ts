@@ -24,7 +24,7 @@ Examples:
   spillway config check ./spillway.yaml --json`,
     )
     .action(async (_action: "check", file: string | undefined, { json }: { json?: boolean }) => {
-      const { sources, warnings: problems } = await loadConfig({ lenient: true, file });
+      const { sources, warnings: problems } = await loadConfig({ lenient: true, tellsAll: true, file });
       if (json) await writeJson({ sources, problems });
       else {
         const lines = sources.map(({ kind, path }) => (path === null ? WHOSE[kind] : `${path}: ${WHOSE[kind]}`));
