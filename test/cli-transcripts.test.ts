@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { createSpillway } from "../src/index.ts";
 import { openDatabase } from "../src/storage/local/open-database.ts";
+import { agents, has, screenshot, turnsOf } from "./wire/screenshots.ts";
 
 const CLI = new URL("../dist/cli.cjs", import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), "spillway-cli-transcripts-"));
@@ -95,6 +96,25 @@ describe("spillway guard, cap, compact and prune", () => {
     const { status, stdout } = spillway("prune", file);
     expect(status).toBe(0);
     expect(stdout).toMatch(/^\d+ messages? lightened: [\d,]+ -> [\d,]+ tokens\n/);
+  });
+
+  it("prune leaves old screenshots out of the file and keeps them", () => {
+    const pi = agents.find(({ wire }) => wire === "pi") as (typeof agents)[number];
+    const entries = [
+      { type: "session", version: 3, id: "s1", timestamp: "2026-01-01T00:00:00Z", cwd: "/" },
+      ...turnsOf(pi, 30)
+        .flat()
+        .map((message, at) => ({ type: "message", id: `m${at}`, parentId: at === 0 ? null : `m${at - 1}`, message })),
+    ];
+    const file = join(folder, "screens.jsonl");
+    writeFileSync(file, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+    const { stdout } = spillway("prune", file, "--window", "40000");
+    expect(stdout).toMatch(/images, sounds and files: \d\d left out/);
+    const text = readFileSync(file, "utf8");
+    expect([has(text, 3), has(text, 28)]).toEqual([false, true]);
+    const id = /artifact ([a-z2-7]{12})/.exec(text)?.[1] ?? "";
+    const { stdout: raw } = spawnSync(process.execPath, [CLI, "recall", id, "--raw"], { cwd: folder, env });
+    expect(Buffer.compare(raw, screenshot(0))).toBe(0);
   });
 
   it("prune without doing it says what prune does, of what earlier requests showed too, and writes nothing", async () => {

@@ -95,7 +95,10 @@ const SAID: Record<string, { module: object; said: Record<string, string[] | nul
       notShown: [texts.notShown(total, null), texts.notShown({ bytes: 1, lines: 1 }, 1)],
       endedEarly: [texts.endedEarly("connection reset")],
       binaryNote: [texts.binaryNote("PNG image", total)],
-      mediaLeftOut: [texts.mediaLeftOut({ count: 1, bytes: 9 }), texts.mediaLeftOut({ count: 3, bytes: 9000 })],
+      mediaLeftOut: [
+        texts.mediaLeftOut({ count: 1, bytes: 9 }, "the request was too large"),
+        texts.mediaLeftOut({ count: 3, bytes: 9000 }, "the request was too large"),
+      ],
       truncatedSuffix: [texts.truncatedSuffix({}), texts.truncatedSuffix({ maxBytes: 51_200, maxLines: 2000 })],
       // What marks quoted texts.
       quotesMarker: null,

@@ -152,6 +152,14 @@ const PROMISED: Partial<Record<NumberName, Promised>> = {
       (keepLastAssistants) => ({ pruning: { keepLastAssistants } }),
     ),
   },
+  pruneKeepLastMedia: {
+    is: 3,
+    proof: carried(
+      "pruneKeepLastMedia",
+      ({ pruning }) => pruning.keepLastMedia,
+      (keepLastMedia) => ({ pruning: { keepLastMedia } }),
+    ),
+  },
   pruneSoftTrimRatio: {
     is: 0.3,
     proof: carried(

@@ -1,5 +1,5 @@
 import type { WireEdit } from "../contract/wire.ts";
-import { argumentsText } from "../prepare/cut-results.ts";
+import { argumentsText, mediaBytes, mediaLine } from "../prepare/cut-results.ts";
 import { type MessageChange, type SavedResult, savedLine } from "../prepare/form.ts";
 import { mediaLeftOut } from "../stages/mark/texts.ts";
 import { encodeText } from "../stages/measure/scan.ts";
@@ -111,16 +111,14 @@ async function clampResult(
   return joinTexts(clamped).length < item.texts.chars ? { texts: clamped } : null;
 }
 
-/**
- * Returns the text that replaces media. First saves the media as the JSON of their message, because that holds them in
- * every format.
- */
+/** Returns the text that replaces media. First saves the media. */
 async function mediaText(draft: Draft, index: number, item: DraftItem | null, tools: CutTools): Promise<string> {
   const origin = tools.originOf(draft.messages[index]);
   const media = item?.result?.media ?? draft.wire.read(draft.messages[index]).media;
   const about = { tool: item?.tool ?? "media", call: item?.call ?? null };
-  const kept = await keep(encodeText(JSON.stringify(origin) ?? ""), about, tools);
-  return withLine(mediaLeftOut(media), await savedLine(kept, about.tool, tools.session, tools.ports));
+  const kept = await keep(mediaBytes(media, origin), about, tools);
+  const line = await mediaLine(media, kept, about.tool, tools.session, tools.ports);
+  return withLine(mediaLeftOut(media, "the request was too large"), line);
 }
 
 /** Returns the result's texts in the message from which this one was made. */

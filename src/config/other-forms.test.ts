@@ -117,6 +117,8 @@ describe("contextPruning", () => {
       sticky: true,
       namesSaved: true,
       callArguments: true,
+      media: "results",
+      keepLastMedia: 3,
       estimate: "tokens",
       clearAtLeastTokens: 12_500,
       clearAtLeastShare: 0.05,

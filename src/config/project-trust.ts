@@ -50,6 +50,7 @@ const REFUSALS: readonly Refusal[] = [
     { path: [...pruning, "mode"], when: is("off"), why: OPENING },
     { path: [...pruning, "hard_clear", "enabled"], when: is(false), why: OPENING },
     { path: [...pruning, "insure"], when: is(false), why: OPENING },
+    { path: [...pruning, "media"], why: OPENING },
     { path: [...pruning, "tools"], why: OPENING },
     ...["preset", "names_saved", "sticky", "estimate", "ttl", "cache_ttl_ms"].map((key) => ({
       path: [...pruning, key],

@@ -174,6 +174,11 @@ const pruning = section(
     }),
     namesSaved: flag("Say in a cut result where the whole of it is saved. Default: true."),
     callArguments: flag("Shorten long arguments of old calls too, as old results are. Default: true."),
+    media: about(
+      z.enum(["results", "all", "off"], { error: "results, all or off" }),
+      "Which old images, sounds and files go: those of results (default), all that users sent too, or none (off).",
+    ),
+    keepLastMedia: number(NUMBERS.pruneKeepLastMedia, "The newest images, sounds and files, which always stay."),
     sticky: flag("Show a pruned result in the same bytes from then on, and prune in rare, large steps. Default: true."),
     estimate: about(
       z.enum(["tokens", "chars/4"], { error: "tokens or chars/4" }),

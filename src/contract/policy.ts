@@ -76,6 +76,13 @@ export interface PruningPolicy {
   namesSaved: boolean;
   /** Long strings in the arguments of old calls are pruned as results are. */
   callArguments: boolean;
+  /**
+   * Which old images, sounds and files go: those in results and in messages that follow results before an assistant
+   * answers, those in all messages of users, or none.
+   */
+  media: "results" | "all" | "off";
+  /** So many of the newest images, sounds and files stay. */
+  keepLastMedia: number;
   /** How a request is weighed against the window: by the token counter, or a quarter of its characters. */
   estimate: "tokens" | "chars/4";
   /** A step frees at least this, or that share of the window, whichever is more; never more than a third of it. */

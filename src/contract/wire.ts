@@ -23,6 +23,17 @@ export interface WireLong {
   isJson: boolean;
 }
 
+/** Images, audio and files. */
+export interface WireMedia {
+  count: number;
+  /** About how many bytes of the request they take. */
+  bytes: number;
+  /** About how many tokens the provider counts for them. Where this is left out, each counts as a picture of common size. */
+  tokens?: number;
+  /** What each of them holds: its base64, a URL, its bytes, or what else stands in its place. */
+  data?: readonly unknown[];
+}
+
 /** A tool's result, where it stands in its message. */
 export interface WireResult {
   /** Names the place within its message; only its wire can read it. */
@@ -34,8 +45,7 @@ export interface WireResult {
   isError: boolean;
   /** What the model reads as text, in order. */
   texts: string[];
-  /** Images, audio and files: how many, and about how many bytes of the request they take. */
-  media: { count: number; bytes: number };
+  media: WireMedia;
   /** The provider ran this tool itself, or the result is otherwise not ours to change. */
   fixed: boolean;
 }
@@ -50,7 +60,7 @@ export interface WireMessage {
   /** UTF-16 units a model reads here outside results: texts, thinking, calls and their input. */
   chars: number;
   /** Media outside results. */
-  media: { count: number; bytes: number };
+  media: WireMedia;
   /** The first text, where there is one; a conversation is known by its first user's. */
   text: string | null;
   /** Those after it, where there are more. */

@@ -16,7 +16,7 @@ import {
 } from "./read-message.ts";
 import { Turns } from "./turns.ts";
 
-/** A result in a conversation, or the long strings of a call, with the form it is shown in. */
+/** A result in a conversation, the long strings of a call, or a message's media outside results, with the form it is shown in. */
 export interface Item extends PruneItem {
   read: ReadResult;
   result: WireResult;
@@ -27,20 +27,16 @@ export interface Item extends PruneItem {
   call: string | null;
   /** What the tool was called with, as far as it is known. */
   input: unknown;
-  /** Which of the conversation's results, or of its calls with long strings. */
+  /** Which of the conversation's results, of its calls with long strings, or of its messages with media. */
   number: number;
+  /** It is the media of a message outside results. */
+  isMedia: boolean;
   /** What it is shown in now; null shows the result itself. */
   form: Form | null;
   /** All forms it may be shown in, as far as the conversation has come. */
   forms: Form[];
   /** Looked at for limits already. */
   isInsured: boolean;
-}
-
-/** A message with media outside results, and what is said in their place; null shows them. */
-export interface MediaItem {
-  message: number;
-  text: string | null;
 }
 
 /** Reads of one file that a later one is compared with. */
@@ -53,10 +49,11 @@ export class Conversation {
   readonly items: Item[] = [];
   /** All calls with long strings. */
   readonly calls: Item[] = [];
-  /** Both, in order. */
+  /** The media outside results, for each message that has some. */
+  readonly media: Item[] = [];
+  /** All of them, in order. */
   readonly prunable: Item[] = [];
   readonly assistants: number[] = [];
-  readonly media: MediaItem[] = [];
   firstUser: number | null = null;
   firstCall: WireCall | null = null;
   readonly turns: Turns;
@@ -81,8 +78,8 @@ export class Conversation {
   readonly edited = new Map<number, Item[]>();
   /** Those of them that were written in their latest form. */
   readonly written = new Map<number, unknown>();
-  /** Results and calls in another form than their own. */
-  readonly formed = { results: 0, calls: 0 };
+  /** What is shown in another form than its own. */
+  readonly formed = { results: 0, calls: 0, media: 0 };
   readonly #pairing = startPairing();
   readonly #reads = new Map<string, { item: Item; read: FileRead }[]>();
   readonly #sha256: (text: string) => string;
@@ -121,7 +118,6 @@ export class Conversation {
     this.malformed += view.malformed;
     if (view.role === "user") this.firstUser ??= index;
     if (view.role === "assistant") this.assistants.push(index);
-    if (view.media.count > 0) this.media.push({ message: index, text: null });
     this.firstCall ??= view.calls[0] ?? null;
     this.turns.add(view);
     const pairs = this.#pairing.add(view);
@@ -136,6 +132,18 @@ export class Conversation {
       this.#add(item, this.items);
       this.#supersede(item, call);
     }
+    if (message.media !== null) this.#addMedia(index, message.media);
+  }
+
+  /** Where a format has no images in results, agents send them in a message of the user that follows the results. */
+  #addMedia(index: number, read: ReadResult): void {
+    const before = this.items.at(-1);
+    const follows = before !== undefined && before.message > (this.assistants.at(-1) ?? -1);
+    const about = { at: 0, tool: follows ? before.tool : "media", number: this.media.length, made: null, input: null };
+    const item = newItem(index, read, about);
+    item.isMedia = true;
+    item.heldMedia = { count: read.result.media.count, isUsers: !follows };
+    this.#add(item, this.media);
   }
 
   #add(item: Item, list: Item[]): void {
@@ -159,17 +167,15 @@ export class Conversation {
   /** All messages as they are sent. */
   get shownTotal(): Weight {
     if (this.covered === 0) return this.total;
-    const inside = this.head.flatMap((read) => [...read.results, ...read.calls].map(({ weight }) => weight));
+    const inside = this.head.flatMap((read) =>
+      [...read.results, ...read.calls, ...(read.media === null ? [] : [read.media])].map(({ weight }) => weight),
+    );
     return [...this.head.map(({ outside }) => outside), ...inside].reduce(add, this.weightFrom(this.covered));
   }
 
   /** All that stands from a message on, as shown now. */
   weightFrom(from: number): Weight {
-    let outside = this.messages.slice(from).reduce((sum, read) => add(sum, read.outside), NO_WEIGHT);
-    for (const { message, text } of this.media) {
-      const { outsideMedia } = this.messages[message] as ReadMessage;
-      if (message >= from && text !== null) outside = subtract(outside, outsideMedia);
-    }
+    const outside = this.messages.slice(from).reduce((sum, read) => add(sum, read.outside), NO_WEIGHT);
     return this.prunable.reduce((sum, { message, shown }) => (message < from ? sum : add(sum, shown)), outside);
   }
 
@@ -201,18 +207,9 @@ export class Conversation {
   changeOf(index: number): MessageChange {
     const items = (this.edited.get(index) ?? []).toSorted((a, b) => a.at - b.at || Number(a.isCall) - Number(b.isCall));
     return {
-      edits: items.flatMap(({ result, form }) => (form === null ? [] : [editOf(result.at, form)])),
-      mediaText: this.media.find(({ message }) => message === index)?.text ?? null,
+      edits: items.flatMap(({ result, form, isMedia }) => (form === null || isMedia ? [] : [editOf(result.at, form)])),
+      mediaText: items.find(({ isMedia }) => isMedia)?.form?.mediaText ?? null,
     };
-  }
-
-  /** Says a text in place of a message's media. */
-  leaveOut(item: MediaItem, text: string, weight: Weight): void {
-    const { outsideMedia } = this.messages[item.message] as ReadMessage;
-    if (item.text === null) this.total = add(subtract(this.total, outsideMedia), weight);
-    item.text = text;
-    this.written.delete(item.message);
-    this.edited.set(item.message, this.edited.get(item.message) ?? []);
   }
 
   /** Gives an item a form that it may be shown in. */
@@ -229,19 +226,17 @@ export class Conversation {
 
   /** Shows an item in a form, or for null as it came. */
   show(item: Item, form: Form | null): void {
-    const media = subtract(item.read.weight, item.read.texts);
-    const left = form?.mediaText === undefined ? media : NO_WEIGHT;
-    const shown = form === null ? item.read.weight : add(form.weight, left);
+    const shown = shownWeight(item, form);
     this.total = add(subtract(this.total, item.shown), shown);
     item.shown = shown;
     item.step = form?.step ?? STEP.whole;
     this.written.delete(item.message);
     const others = (this.edited.get(item.message) ?? []).filter((other) => other !== item);
     const edited = form === null ? others : [...others, item];
-    const isMedia = this.media.some(({ message, text }) => message === item.message && text !== null);
-    if (edited.length > 0 || isMedia) this.edited.set(item.message, edited);
+    if (edited.length > 0) this.edited.set(item.message, edited);
     else this.edited.delete(item.message);
-    this.formed[item.isCall ? "calls" : "results"] += Number(form !== null) - Number(item.form !== null);
+    this.formed[item.isCall ? "calls" : item.isMedia ? "media" : "results"] +=
+      Number(form !== null) - Number(item.form !== null);
     item.form = form;
   }
 
@@ -259,17 +254,19 @@ function newItem(
   message: number,
   read: ReadResult,
   about: Pick<Item, "at" | "tool" | "number" | "made" | "input">,
-): Item & { isCall: boolean } {
+): Item {
   const { result } = read;
   const { isError, media, fixed } = result;
   return {
     message,
     isError,
-    untouchable: fixed || media.count > 0,
+    untouchable: fixed,
+    ...(media.count > 0 && { heldMedia: { count: media.count, isUsers: false } }),
     superseded: false,
     shown: read.weight,
     step: STEP.whole,
     isCall: about.made !== null,
+    isMedia: false,
     read,
     result,
     call: result.id,
@@ -278,6 +275,17 @@ function newItem(
     isInsured: fixed,
     ...about,
   };
+}
+
+/** What an item takes in a form, or for null as it came. A form without words for its media leaves them. */
+export function shownWeight({ read }: Item, form: Form | null): Weight {
+  if (form === null) return read.weight;
+  return form.mediaText === undefined ? add(form.weight, subtract(read.weight, read.texts)) : form.weight;
+}
+
+/** Whether an item shows images, audio or files. */
+export function showsMedia({ heldMedia, form }: Item): boolean {
+  return heldMedia !== undefined && form?.mediaText === undefined;
 }
 
 /** Whether a message is part of what is said: prompts and notes of the host are not. */

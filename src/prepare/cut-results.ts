@@ -1,16 +1,21 @@
-import type { WireCall } from "../contract/wire.ts";
-import { recallLine } from "../stages/mark/access.ts";
+import type { PruningPolicy } from "../contract/policy.ts";
+import type { WireCall, WireMedia } from "../contract/wire.ts";
+import { binaryKeptText, recallLine } from "../stages/mark/access.ts";
+import { mediaLeftOut } from "../stages/mark/texts.ts";
 import { encodeText } from "../stages/measure/scan.ts";
 import { type PruneCut, type PruneFrame, STEP, shortenedWeight } from "../stages/prune/prune-item.ts";
 import { shortenTexts, trimmedChars, trimText } from "../stages/prune/trim-text.ts";
-import type { Weight } from "../stages/prune/weight.ts";
+import { add, portion, type Weight } from "../stages/prune/weight.ts";
 import { startSpill } from "../stages/spill/spill.ts";
 import { spillBatches } from "../stages/spill/spill-batches.ts";
+import { decoded } from "../wire/media.ts";
 import { jsonChars } from "../wire/record.ts";
-import type { Item } from "./conversation.ts";
-import { type SavedResult, savedCopyOf, savedLine } from "./form.ts";
-import { madeBy, type Preparation, shownText, textOf } from "./preparation.ts";
-import type { ReadCall } from "./read-message.ts";
+import { loaded } from "../wire/stored-message.ts";
+import { type Item, showsMedia } from "./conversation.ts";
+import { formTexts, type SavedResult, savedCopyOf, savedLine } from "./form.ts";
+import type { PreparePorts } from "./ports.ts";
+import { digestText, madeBy, type Preparation, shownText, textOf } from "./preparation.ts";
+import type { ReadCall, ReadMessage } from "./read-message.ts";
 
 /** The request as the plans see it. */
 export function frameOf(preparation: Preparation): PruneFrame<Item> {
@@ -23,8 +28,20 @@ export function frameOf(preparation: Preparation): PruneFrame<Item> {
   const note = reader.weigh([
     withLine("\n...\n\n\n[Tool result trimmed: kept first 1500 chars and last 1500 chars of 100000 chars.]", line),
   ]);
+  const mediaNote = reader.weigh([withLine(mediaLeftOut({ count: 1, bytes: 1_000_000 }, SEEN), line)]);
+  const mediaAfter = ({ heldMedia }: Item) => portion(mediaNote, heldMedia?.count ?? 0);
   const afterShortening = ({ lengths, weight }: ReadCall, to: "trimmed" | "cleared") =>
     shortenedWeight(lengths, weight, to, pruning.softTrim, note);
+  const afterTrimming = (texts: Weight): Weight | null => {
+    const chars = trimmedChars(texts.chars, pruning.softTrim);
+    if (chars === null) return null;
+    const share = (pruning.softTrim.headChars + pruning.softTrim.tailChars) / texts.chars;
+    return {
+      chars: line === "" ? chars : chars + 1 + line.length,
+      tokens: Math.ceil(texts.tokens * share) + note.tokens,
+      bytes: Math.ceil(texts.bytes * share) + note.bytes,
+    };
+  };
   return {
     items,
     assistants,
@@ -32,18 +49,18 @@ export function frameOf(preparation: Preparation): PruneFrame<Item> {
     messages: messages.length,
     total: preparation.total,
     windowTokens,
-    afterTrim({ shown, made }: Item): Weight | null {
-      if (made !== null) return afterShortening(made, "trimmed");
-      const chars = trimmedChars(shown.chars, pruning.softTrim);
-      if (chars === null) return null;
-      const share = (pruning.softTrim.headChars + pruning.softTrim.tailChars) / shown.chars;
-      return {
-        chars: line === "" ? chars : chars + 1 + line.length,
-        tokens: Math.ceil(shown.tokens * share) + note.tokens,
-        bytes: Math.ceil(shown.bytes * share) + note.bytes,
-      };
+    afterTrim(item: Item): Weight | null {
+      if (item.made !== null) return afterShortening(item.made, "trimmed");
+      const texts = showsMedia(item) ? (item.form?.weight ?? item.read.texts) : item.shown;
+      const trimmed = afterTrimming(texts);
+      return showsMedia(item) ? add(trimmed ?? texts, mediaAfter(item)) : trimmed;
     },
-    afterClear: ({ made }) => (made === null ? cleared : (afterShortening(made, "cleared") ?? made.weight)),
+    afterClear(item) {
+      if (item.made !== null) return afterShortening(item.made, "cleared") ?? item.made.weight;
+      const isSaid = item.result.texts.length > 0;
+      if (!isSaid && item.heldMedia !== undefined) return showsMedia(item) ? mediaAfter(item) : item.shown;
+      return add(cleared, mediaAfter(item));
+    },
     joints,
     excessChars: () =>
       messages.reduce(
@@ -79,12 +96,12 @@ export async function cutResults(
 ): Promise<void> {
   const { ports, pruning, reader } = preparation;
   const hasStore = ports.place.store !== null;
-  for (const some of spillBatches(cuts, ({ item }) => item.read.texts.chars)) {
-    const kept = hasStore ? await Promise.all(some.map(({ item }) => keep(item, preparation))) : [];
+  for (const some of spillBatches(cuts, ({ item }) => item.read.weight.bytes)) {
+    const kept = hasStore ? await Promise.all(some.map((cut) => keepOf(cut, preparation))) : [];
     for (const [at, { item, to }] of some.entries()) {
-      const saved = kept[at] ?? null;
+      const { saved = null, media = null, isLost = hasStore } = kept[at] ?? {};
       // What could not be saved stays, unless the request would be refused with it.
-      if (hasStore && saved === null && !forced && !preparation.isRecall(item.tool)) continue;
+      if (isLost && !forced) continue;
       const line = pruning.namesSaved ? await savedLine(saved, item.tool, preparation.session, ports) : "";
       if (item.made !== null) {
         const texts = shortenTexts(item.result.texts, to, pruning.softTrim, line);
@@ -97,17 +114,52 @@ export async function cutResults(
         });
         continue;
       }
-      const text = to === "cleared" ? pruning.hardClear.placeholder : trimText(shownText(item), pruning.softTrim);
-      if (text === null) continue;
-      const texts = [withLine(text, line)];
-      preparation.change(item, to, { step: STEP[to], texts, kept: saved, weight: reader.weigh(texts) });
+      const text = textAfter({ item, to }, pruning);
+      if (text === null && !showsMedia(item)) continue;
+      const texts = text === null ? (item.form?.texts ?? item.result.texts) : [withLine(text, line)];
+      const mediaText = showsMedia(item) ? await mediaTextOf(item, media, preparation) : item.form?.mediaText;
+      const form = { texts, ...(mediaText !== undefined && { mediaText }) };
+      const weight = reader.weigh(formTexts(form, item.result.media));
+      preparation.change(item, to, { step: STEP[to], ...form, kept: saved, weight });
     }
   }
 }
 
+/** The text that stands for a result's texts; null if they stay as they are shown. */
+function textAfter({ item, to }: PruneCut<Item>, { hardClear, softTrim }: PruningPolicy): string | null {
+  if (to === "trimmed") return trimText(shownText(item), softTrim);
+  return item.result.texts.length === 0 && item.heldMedia !== undefined ? null : hardClear.placeholder;
+}
+
+/** Why images are left out while the request would be taken with them. */
+const SEEN = "it was shown before";
+
+async function mediaTextOf(
+  { result: { media }, tool }: Item,
+  saved: SavedResult | null,
+  { pruning, session, ports }: Preparation,
+): Promise<string> {
+  const line = pruning.namesSaved ? await mediaLine(media, saved, tool, session, ports) : "";
+  return withLine(mediaLeftOut(media, SEEN), line);
+}
+
+/** What a cut takes away, saved; and whether something of it could not be. */
+async function keepOf(
+  cut: PruneCut<Item>,
+  preparation: Preparation,
+): Promise<{ saved: SavedResult | null; media: SavedResult | null; isLost: boolean }> {
+  const { item } = cut;
+  const isRecall = preparation.isRecall(item.tool);
+  const isCut = item.made !== null || textAfter(cut, preparation.pruning) !== null;
+  const saved = isCut ? await keep(item, preparation) : (item.form?.kept ?? null);
+  const isMedia = showsMedia(item) && !isRecall;
+  const media = isMedia ? await keepMedia(item, preparation) : null;
+  return { saved, media, isLost: (isCut && saved === null && !isRecall) || (isMedia && media === null) };
+}
+
 /** What is kept of a result: by its admission, by an earlier form, or now. */
 async function keep(item: Item, preparation: Preparation): Promise<SavedResult | null> {
-  const { ports, session } = preparation;
+  const { ports } = preparation;
   if (item.form?.kept) return item.form.kept;
   if (preparation.isRecall(item.tool)) return null;
   const { texts } = item.result;
@@ -115,13 +167,21 @@ async function keep(item: Item, preparation: Preparation): Promise<SavedResult |
   const known =
     item.made !== null ? undefined : texts.length === 1 ? ports.knownTexts.find(texts[0] as string) : undefined;
   if (known && known.id !== null) return { id: known.id, saved: known.saved, savedBytes: known.savedBytes };
-  const made = await ports.safeMade(madeBy(item));
-  const about = { scope: ports.scope, session, tool: item.tool, call: item.call, ...made };
-  const spill = startSpill(ports.place, about);
-  const text = textOf(item);
   // The text may stand in a file. While it is here, its digest is made too.
-  item.read.sha256 ??= ports.sha256(text);
-  for (const bytes of encodeText(item.made === null ? text : argumentsText(item.made.call))) await spill.add(bytes);
+  item.read.sha256 ??= ports.sha256(digestText(item));
+  return save(item, encodeText(item.made === null ? textOf(item) : argumentsText(item.made.call)), preparation);
+}
+
+function keepMedia(item: Item, preparation: Preparation): Promise<SavedResult | null> {
+  const { source } = preparation.conversation.messages[item.message] as ReadMessage;
+  return save(item, mediaBytes(item.result.media, source), preparation);
+}
+
+async function save(item: Item, chunks: Iterable<Uint8Array>, preparation: Preparation): Promise<SavedResult | null> {
+  const { ports, session } = preparation;
+  const made = await ports.safeMade(madeBy(item));
+  const spill = startSpill(ports.place, { scope: ports.scope, session, tool: item.tool, call: item.call, ...made });
+  for (const bytes of chunks) await spill.add(bytes);
   const { artifact, fault } = await spill.end();
   if (fault !== null) preparation.fault(fault);
   if (artifact === null || artifact.saved === "no") return null;
@@ -132,6 +192,31 @@ async function keep(item: Item, preparation: Preparation): Promise<SavedResult |
 export function argumentsText({ input, long }: WireCall): string {
   if (long?.texts.length === 1) return long.texts[0] as string;
   return typeof input === "string" ? input : JSON.stringify(input, null, 1);
+}
+
+/** What is saved of media: the bytes of one, or the JSON of several, or of what no data is known of the JSON of its message. */
+export function mediaBytes({ data }: WireMedia, message: unknown): Iterable<Uint8Array> {
+  const one = binaryIn(data);
+  return one === null ? encodeText(JSON.stringify(data ?? loaded(message)) ?? "") : [one];
+}
+
+/** Says where media are that are no longer shown. Empty if nobody kept them. */
+export async function mediaLine(
+  { data }: WireMedia,
+  saved: SavedResult | null,
+  tool: string,
+  session: string | null,
+  ports: Pick<PreparePorts, "access" | "accessTo">,
+): Promise<string> {
+  if (saved === null || binaryIn(data) === null) return savedLine(saved, tool, session, ports);
+  return `[${binaryKeptText(savedCopyOf(saved, await ports.accessTo({ id: saved.id, session, tool })))}]`;
+}
+
+function binaryIn(data: WireMedia["data"]): Uint8Array | null {
+  const [one, ...more] = data ?? [];
+  if (more.length > 0) return null;
+  if (ArrayBuffer.isView(one)) return new Uint8Array(one.buffer, one.byteOffset, one.byteLength);
+  return typeof one === "string" ? decoded(one) : null;
 }
 
 function withLine(text: string, line: string): string {

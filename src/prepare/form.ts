@@ -1,5 +1,5 @@
 import type { Saved } from "../contract/receipt.ts";
-import type { Wire, WireEdit } from "../contract/wire.ts";
+import type { Wire, WireEdit, WireMedia } from "../contract/wire.ts";
 import { type Access, recallLine } from "../stages/mark/access.ts";
 import type { Weight } from "../stages/prune/weight.ts";
 import { replaceMedia } from "../wire/blocks.ts";
@@ -21,8 +21,13 @@ export interface Form {
   /** Said in place of its media; they stay where this is left out. */
   mediaText?: string;
   kept: SavedResult | null;
-  /** Of the texts. */
+  /** Of the texts, and of what is said in place of media. */
   weight: Weight;
+}
+
+/** All texts of a form. What is said in place of media is said for each of them. */
+export function formTexts({ texts, mediaText }: Pick<Form, "texts" | "mediaText">, { count }: WireMedia): string[] {
+  return mediaText === undefined ? texts : [...texts, ...Array.from({ length: count }, () => mediaText)];
 }
 
 /** By what a message that is sent differs from the one that came. */

@@ -3,10 +3,10 @@ import type { WireLong } from "../contract/wire.ts";
 import type { Breaker } from "../deadline.ts";
 import { within } from "../deadline.ts";
 import { STEP } from "../stages/prune/prune-item.ts";
-import type { Conversation, Item, MediaItem } from "./conversation.ts";
-import type { Form, SavedResult } from "./form.ts";
+import type { Conversation, Item } from "./conversation.ts";
+import { type Form, formTexts, type SavedResult } from "./form.ts";
 import type { Seal } from "./ports.ts";
-import { textOf } from "./preparation.ts";
+import { digestText } from "./preparation.ts";
 
 /** What the ledger keeps of a form. */
 interface StoredForm {
@@ -140,12 +140,10 @@ export class Memories {
       if (conversation.passed.has(step) || !conversation.turns.passed(step.point)) continue;
       conversation.passed.add(step);
       for (const projected of step.forms) {
-        if (projected.isMedia) this.#giveMedia(projected, conversation);
-        else {
-          const item = (projected.isCall ? conversation.calls : conversation.items)[projected.number];
-          const form = item === undefined ? null : this.#formOf(projected, item);
-          if (item !== undefined && form !== null) conversation.give(item, form);
-        }
+        const { isMedia, isCall, number } = projected;
+        const item = (isMedia ? conversation.media : isCall ? conversation.calls : conversation.items)[number];
+        const form = item === undefined ? null : this.#formOf(projected, item);
+        if (item !== undefined && form !== null) conversation.give(item, form);
       }
     }
   }
@@ -155,12 +153,12 @@ export class Memories {
     memory: Memory,
     { session, point }: MadeIn,
     conversation: Conversation,
-    items: readonly (Item | MediaItem)[],
+    items: readonly Item[],
   ): Promise<boolean> {
     const rows: ShownStep[] = [];
     let room = -1;
     for (const item of items) {
-      const projected = "form" in item ? this.#project(item) : this.#projectMedia(item, conversation);
+      const projected = this.#project(item);
       if (projected === null) continue;
       const chars = projected.form?.weight.chars ?? 0;
       if (room < chars) {
@@ -250,32 +248,8 @@ export class Memories {
     const isPlaceholder = step === STEP.cleared && !item.isCall;
     const stored = isPlaceholder ? texts : this.#options.seal.close(digest, JSON.stringify(texts));
     const about = { number, check: this.#check(digest), chars: read.texts.chars, step, texts: stored, kept, form };
-    return { ...about, ...(item.isCall && { isCall: true }), ...(mediaText !== undefined && { mediaText }) };
-  }
-
-  #projectMedia(item: MediaItem, conversation: Conversation): Projected | null {
-    const digest = conversation.digestOf(item.message + 1);
-    if (digest === null || item.text === null) return null;
-    const texts = this.#options.seal.close(digest, JSON.stringify([item.text]));
-    const number = conversation.media.indexOf(item);
-    return {
-      number,
-      isMedia: true,
-      check: this.#check(digest),
-      chars: 0,
-      step: STEP.clamped,
-      texts,
-      kept: null,
-      form: null,
-    };
-  }
-
-  #giveMedia(projected: Projected, conversation: Conversation): void {
-    const item = conversation.media[projected.number];
-    const digest = item === undefined ? null : conversation.digestOf(item.message + 1);
-    if (item === undefined || digest === null || projected.check !== this.#check(digest)) return;
-    const form = this.#open(projected, digest);
-    if (form !== null) conversation.leaveOut(item, form.texts.join("\n"), form.weight);
+    const kind = { ...(item.isCall && { isCall: true as const }), ...(item.isMedia && { isMedia: true as const }) };
+    return { ...about, ...kind, ...(mediaText !== undefined && { mediaText }) };
   }
 
   /** The form, if it is this item's: a host may have put other content in its place. */
@@ -283,16 +257,16 @@ export class Memories {
     if (projected.chars !== item.read.texts.chars) return null;
     const digest = this.#digest(item);
     if (projected.check !== this.#check(digest)) return null;
-    projected.form ??= this.#open(projected, digest, item.made?.long);
+    projected.form ??= this.#open(projected, digest, item);
     return projected.form;
   }
 
-  #open({ step, texts: stored, mediaText, kept }: StoredForm, digest: string, long?: WireLong): Form | null {
+  #open({ step, texts: stored, mediaText, kept }: StoredForm, digest: string, item: Item): Form | null {
     try {
       const { seal, weigh } = this.#options;
       const texts = typeof stored === "string" ? (JSON.parse(seal.open(digest, stored)) as string[]) : stored;
-      const weight = weigh(mediaText === undefined ? texts : [...texts, mediaText], long);
-      return { step, texts, ...(mediaText !== undefined && { mediaText }), kept, weight };
+      const said = { texts, ...(mediaText !== undefined && { mediaText }) };
+      return { step, ...said, kept, weight: weigh(formTexts(said, item.result.media), item.made?.long) };
     } catch {
       return null; // a damaged row
     }
@@ -307,7 +281,7 @@ export class Memories {
   }
 
   #digest(item: Item): string {
-    item.read.sha256 ??= this.#options.sha256(textOf(item));
+    item.read.sha256 ??= this.#options.sha256(digestText(item));
     return item.read.sha256;
   }
 

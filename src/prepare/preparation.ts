@@ -53,14 +53,14 @@ export class Preparation {
 
   change(item: Item, to: PruneChange["to"], form: Form): void {
     const fromChars = item.shown.chars;
-    const mediaText = item.form?.mediaText;
+    const mediaText = form.mediaText ?? item.form?.mediaText;
     const shown = mediaText === undefined ? form : { ...form, mediaText };
     this.conversation.give(item, shown);
     this.conversation.show(item, shown);
     this.shown.set(item, to);
-    const { message, tool, call, isCall } = item;
+    const { message, tool, call, isCall, isMedia } = item;
     this.changes.push({
-      of: isCall ? "call" : "result",
+      of: isCall ? "call" : isMedia ? "media" : "result",
       message,
       tool,
       call,
@@ -104,6 +104,12 @@ function parsed(json: string): unknown {
 /** A result's text as it came. */
 export function textOf({ result }: Item): string {
   return joinTexts(result.texts);
+}
+
+/** What a result is known by: its text, and how large its media are. */
+export function digestText(item: Item): string {
+  const { count, bytes } = item.result.media;
+  return count === 0 ? textOf(item) : `${textOf(item)}\n${count} ${bytes}`;
 }
 
 /** A result's text as it is shown now. */

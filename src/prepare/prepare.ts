@@ -12,7 +12,7 @@ import { counted } from "../values.ts";
 import { detectWire, wireNamed, wires } from "../wire/index.ts";
 import { plainWire } from "../wire/registry.ts";
 import { budgetBatch, insureResults, overLimits } from "./clamp-results.ts";
-import { Conversation, type Item, writeMessages } from "./conversation.ts";
+import { Conversation, type Item, shownWeight, writeMessages } from "./conversation.ts";
 import { cutResults, frameOf } from "./cut-results.ts";
 import type { Form } from "./form.ts";
 import { Memories, type Memory } from "./memories.ts";
@@ -244,7 +244,7 @@ class Preparer {
     const stateless = { active: false, why: "sticky is false" };
     const triggers: Triggers = { pressure: trigger, bytes: stateless, age: stateless, idle: stateless };
     const plan: StepPlan<Item> = { cuts, why, triggers, forced: false };
-    return { before, replayed: { results: 0, calls: 0 }, plan };
+    return { before, replayed: { results: 0, calls: 0, media: 0 }, plan };
   }
 
   #wireOf(messages: readonly unknown[], { wire, isCall }: Asked): Wire | null {
@@ -328,13 +328,14 @@ function idleTime(memory: Memory, nowMs: number): number | null {
 
 /** Shows each result in the shortest form it was given: cut as it came in any case, pruned while it may be pruned. */
 function showAgain(conversation: Conversation, pruning: PruningPolicy): void {
-  const { firstUser, assistants, withForms } = conversation;
-  const { may } = mayPrune({ firstUser, assistants }, pruning);
+  const { firstUser, assistants, withForms, prunable: items } = conversation;
+  const { may } = mayPrune({ firstUser, assistants, items }, pruning);
   for (const item of withForms) {
     const mostStep = may(item) ? STEP.cleared : STEP.clamped;
+    const charsIn = (form: Form) => shownWeight(item, form).chars;
     let shortest: Form | null = null;
     for (const form of item.forms) {
-      if (form.step <= mostStep && form.weight.chars < (shortest?.weight.chars ?? Infinity)) shortest = form;
+      if (form.step <= mostStep && (shortest === null || charsIn(form) < charsIn(shortest))) shortest = form;
     }
     if (item.form !== shortest) conversation.show(item, shortest);
   }

@@ -4,6 +4,8 @@ import { joinTexts } from "../stages/prune/trim-text.ts";
 import {
   add,
   countSamples,
+  NO_WEIGHT,
+  subtract,
   type WeighedMessage,
   type Weight,
   weighMessage,
@@ -32,13 +34,17 @@ export interface ReadCall extends ReadResult {
 }
 
 /** A message as its wire reads it, weighed once. */
-export interface ReadMessage extends Pick<WeighedMessage, "view" | "outside" | "outsideMedia"> {
+export interface ReadMessage extends Pick<WeighedMessage, "view"> {
   source: unknown;
   /** What the message held when it was read, by identity. */
   content: unknown;
   length: number;
+  /** What is outside results, calls and media. */
+  outside: Weight;
   results: ReadResult[];
   calls: ReadCall[];
+  /** Images, audio and files outside results; null if there are none. They are read as a result without texts. */
+  media: ReadResult | null;
   /** The message with these changes, kept so that the next request gets the same object. */
   written: { change: MessageChange; message: unknown } | null;
 }
@@ -113,8 +119,7 @@ export class MessageReader {
       content,
       length: lengthOf(content),
       view,
-      outside,
-      outsideMedia,
+      outside: subtract(outside, outsideMedia),
       results: results.map(({ texts, media }, at) => {
         return { result: view.results[at] as WireResult, texts, weight: add(texts, media), sha256: null };
       }),
@@ -124,9 +129,19 @@ export class MessageReader {
         const result = { at, id: call.id, tool: call.tool, isError: false, texts: said, media, fixed: false };
         return { result, texts, weight: texts, sha256: null, call, long, lengths };
       }),
+      media: view.media.count === 0 ? null : readMedia(view, outsideMedia),
       written: null,
     };
   }
+}
+
+const NO_TEXTS = { ...NO_WEIGHT, lines: 0 };
+
+function readMedia({ media, role }: WireMessage, weight: Weight): ReadResult {
+  // Whatever an assistant made stays as it is.
+  const fixed = role !== "user" && role !== "result";
+  const result = { at: "media", id: null, tool: null, isError: false, texts: [], media, fixed };
+  return { result, texts: NO_TEXTS, weight, sha256: null };
 }
 
 /** The reading of a message for a copy of it. */

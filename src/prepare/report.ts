@@ -3,9 +3,9 @@ import type { Triggers } from "../stages/prune/plan-steps.ts";
 import type { ResolvedWindow } from "../stages/prune/resolve-window.ts";
 import type { Weight } from "../stages/prune/weight.ts";
 
-/** A result, or the long strings of a call, shown shorter from this request on. */
+/** A result, the long strings of a call, or media outside results, shown shorter from this request on. */
 export interface PruneChange {
-  of: "result" | "call";
+  of: "result" | "call" | "media";
   /** Its message's place in the request. */
   message: number;
   tool: string;
@@ -42,6 +42,8 @@ export interface PruneReport {
   };
   /** Calls with long strings in their arguments. */
   calls: { total: number; replayed: number; trimmed: number; cleared: number };
+  /** Images, audio and files, in results and outside them; and those of them that are left out. */
+  media: { total: number; leftOut: number };
   /** What changed with this request. */
   changes: PruneChange[];
   /** Changes beyond those listed. */

@@ -1,7 +1,7 @@
 import type { Wire } from "../contract/wire.ts";
 import { STEP } from "../stages/prune/prune-item.ts";
-import { type Conversation, type Item, isSpoken, type MediaItem } from "./conversation.ts";
-import type { MessageChange } from "./form.ts";
+import { type Conversation, type Item, isSpoken } from "./conversation.ts";
+import { formTexts, type MessageChange } from "./form.ts";
 import type { HeadMessage, Learned, Memories, Memory } from "./memories.ts";
 import type { MessageReader } from "./read-message.ts";
 
@@ -95,7 +95,7 @@ export class RequestMemory {
   /** Keeps what a provider accepted: changes of given messages, and what stood for the first of them. */
   async accept(changes: ReadonlyMap<number, MessageChange>, start: Start): Promise<void> {
     const { session } = this.#about;
-    const items: (Item | MediaItem)[] = [];
+    const items: Item[] = [];
     for (const [index, change] of changes) items.push(...this.#show(index, change));
     await this.#memories.save(this.own, { session, point: this.#point }, this.#conversation, items);
     const { covered, messages } = start;
@@ -109,24 +109,22 @@ export class RequestMemory {
     await this.#memories.saveSummary(this.own, { session, point: this.#point }, this.#conversation, { covered, head });
   }
 
-  #show(index: number, { edits, mediaText }: MessageChange): (Item | MediaItem)[] {
+  #show(index: number, { edits, mediaText }: MessageChange): Item[] {
     const conversation = this.#conversation;
-    const shown: (Item | MediaItem)[] = [];
+    const shown: Item[] = [];
     for (const item of conversation.prunable.filter(({ message }) => message === index)) {
-      const edit = edits.find(({ at }) => at === item.result.at);
+      const outside = mediaText === null ? undefined : { texts: [], mediaText };
+      const edit = item.isMedia ? outside : edits.find(({ at }) => at === item.result.at);
       if (edit === undefined) continue;
       const texts = edit.texts ?? item.form?.texts ?? item.result.texts;
-      if (texts === item.form?.texts && edit.mediaText === item.form.mediaText) continue;
+      if ((item.isMedia || texts === item.form?.texts) && edit.mediaText === item.form?.mediaText) continue;
       const media = edit.mediaText === undefined ? {} : { mediaText: edit.mediaText };
-      const weight = this.#reader.weigh([...texts, ...Object.values(media)], item.made?.long);
+      const weight = this.#reader.weigh(formTexts({ texts, ...media }, item.result.media), item.made?.long);
       const form = { step: STEP.clamped, texts, ...media, kept: item.form?.kept ?? null, weight };
       conversation.give(item, form);
       conversation.show(item, form);
       shown.push(item);
     }
-    const media = conversation.media.find(({ message }) => message === index);
-    if (mediaText === null || media === undefined || media.text === mediaText) return shown;
-    conversation.leaveOut(media, mediaText, this.#reader.weigh([mediaText]));
-    return [...shown, media];
+    return shown;
   }
 }

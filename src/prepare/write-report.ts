@@ -4,7 +4,7 @@ import { NUMBERS } from "../stages/policy/defaults.ts";
 import type { StepPlan } from "../stages/prune/plan-steps.ts";
 import type { ResolvedWindow } from "../stages/prune/resolve-window.ts";
 import { NO_WEIGHT } from "../stages/prune/weight.ts";
-import type { Conversation, Item } from "./conversation.ts";
+import { type Conversation, type Item, showsMedia } from "./conversation.ts";
 import type { Preparation } from "./preparation.ts";
 import type { PruneReport } from "./report.ts";
 
@@ -21,7 +21,8 @@ export function reportOf(
 ): PruneReport {
   const counts = { insured: 0, batched: 0, trimmed: 0, cleared: 0 };
   const made = { trimmed: 0, cleared: 0 };
-  for (const [{ isCall }, to] of shown) {
+  for (const [{ isCall, isMedia }, to] of shown) {
+    if (isMedia) continue;
     if (!isCall) counts[to]++;
     else if (to === "trimmed" || to === "cleared") made[to]++;
   }
@@ -38,12 +39,23 @@ export function reportOf(
     triggers,
     results: { total: items.length, replayed: replayed.results, ...counts },
     calls: { total: calls.length, replayed: replayed.calls, ...made },
+    media: mediaIn(conversation),
     changes: changes.slice(0, max),
     moreChanges: Math.max(0, changes.length - max),
     malformed,
     warnings,
     faults,
   };
+}
+
+function mediaIn({ shownItems }: Conversation): PruneReport["media"] {
+  const sum = { total: 0, leftOut: 0 };
+  for (const item of shownItems) {
+    const count = item.heldMedia?.count ?? 0;
+    sum.total += count;
+    sum.leftOut += showsMedia(item) ? 0 : count;
+  }
+  return sum;
 }
 
 /** A report on messages that were left as they came. */
@@ -60,6 +72,7 @@ export function emptyReport({ mode }: PruningPolicy, window: ResolvedWindow, why
     triggers: { pressure: trigger, bytes: trigger, age: trigger, idle: trigger },
     results: { total: 0, replayed: 0, insured: 0, batched: 0, trimmed: 0, cleared: 0 },
     calls: { total: 0, replayed: 0, trimmed: 0, cleared: 0 },
+    media: { total: 0, leftOut: 0 },
     changes: [],
     moreChanges: 0,
     malformed: 0,
@@ -77,9 +90,10 @@ export function aboutOf({
   why,
   results,
   calls,
+  media,
   warnings,
   faults,
 }: PruneReport): Record<string, unknown> {
   const few = (texts: string[]) => texts.slice(0, 5);
-  return { wire, window, before, after, why, results, calls, warnings: few(warnings), faults: few(faults) };
+  return { wire, window, before, after, why, results, calls, media, warnings: few(warnings), faults: few(faults) };
 }

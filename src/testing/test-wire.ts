@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Wire, WireEdit, WireMessage } from "../contract/wire.ts";
+import { replaceMedia } from "../wire/blocks.ts";
 import { missingMessages, pairResults } from "../wire/pair-results.ts";
 import { arbitraryJunk, hostileMessages } from "./hostile-messages.ts";
 import type { Runner, SuiteOptions } from "./test-strategy.ts";
@@ -122,6 +123,20 @@ export function testWire(
         assert.ok(found.expected.texts.every((text) => result.texts.join("\n").includes(text)));
         assertSameOutside(found.message, written, found.expected.places);
       });
+    });
+
+    it("text stands in place of media outside results too, and what media hold is told", () => {
+      for (const message of fixtures.flatMap(({ messages }) => messages)) {
+        const view = wire.read(message);
+        for (const { count, tokens = 1, data } of [view.media, ...view.results.map(({ media }) => media)]) {
+          assert.ok(count === 0 || tokens > 0);
+          assert.equal(data?.length ?? count, count);
+        }
+        if (view.media.count === 0) continue;
+        const now = wire.read(replaceMedia(message, "[image]"));
+        assert.deepEqual([now.media.count, now.malformed], [0, view.malformed]);
+        assert.deepEqual([now.results, now.calls], [view.results, view.calls]);
+      }
     });
 
     it("what the provider ran is never changed", () => {

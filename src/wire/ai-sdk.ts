@@ -1,18 +1,10 @@
 import type { Wire, WireCall, WireEdit, WireMessage, WireRole } from "../contract/wire.ts";
 import { isRecord, type JsonRecord } from "../values.ts";
-import {
-  addCall,
-  addHostedCall,
-  addMedia,
-  addText,
-  readBlocks,
-  settleHosted,
-  settleRole,
-  writeBlocks,
-} from "./blocks.ts";
+import { addCall, addHostedCall, addText, readBlocks, settleHosted, settleRole, writeBlocks } from "./blocks.ts";
 import { type Content, type ContentShape, readContent, typedShape, writeContent } from "./content.ts";
 import { withLongTexts } from "./long-texts.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
+import { countMedium, type Medium, mostTokens, readMedium } from "./media.ts";
 import { idOf, isJsonText, jsonChars, jsonText, pick, textOrNull, withField } from "./record.ts";
 
 const ROLES = new Set<unknown>(["system", "user", "assistant", "tool"]);
@@ -70,7 +62,7 @@ function readPart(view: WireMessage, hosted: WireCall[], part: JsonRecord, index
     view.chars += otherChars;
     view.malformed += malformed;
   } else if (type === "file" || type === "image" || type === "reasoning-file")
-    addMedia(view, jsonChars(part.data ?? part.image ?? ""));
+    countMedium(view.media, readMedium(part.data ?? part.image ?? "", mostTokens));
   else if (typeof type !== "string") view.malformed += 1;
   else if (type === "reasoning" && typeof part.text === "string") view.chars += part.text.length;
   else view.chars += jsonChars(part);
@@ -109,7 +101,7 @@ function sign({ role, content, parts, tool_calls: calls, tool_call_id: callId }:
 const MEDIA = /^(media|file|image|file-(data|url|id|reference)|image-(data|url|file-id|file-reference))$/;
 const ERRORS = new Set<unknown>(["error-text", "error-json", "execution-denied"]);
 
-const plain = typedShape(mediaBytesOf, "providerOptions");
+const plain = typedShape(mediumIn, "providerOptions");
 
 const shape: ContentShape = {
   ...plain,
@@ -170,10 +162,10 @@ function textOf(output: JsonRecord): string | null {
   return type === "execution-denied" && typeof reason === "string" ? reason : null;
 }
 
-function mediaBytesOf(part: JsonRecord): number | null {
+function mediumIn(part: JsonRecord): Medium | null {
   if (!MEDIA.test(String(part.type))) return null;
   const { data, url, fileId, image } = part;
   // In V4, `data` is an object that names its sort.
   const inner = isRecord(data) ? (data.data ?? data.url ?? data.text ?? data.reference) : data;
-  return jsonChars(inner ?? url ?? image ?? fileId ?? "");
+  return readMedium(inner ?? url ?? image ?? fileId ?? "", mostTokens);
 }

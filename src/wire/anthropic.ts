@@ -3,7 +3,6 @@ import { isRecord, type JsonRecord } from "../values.ts";
 import {
   addCall,
   addHostedCall,
-  addMedia,
   addResult,
   addText,
   readBlocks,
@@ -14,9 +13,10 @@ import {
 import { type ContentShape, typedShape, writeContent } from "./content.ts";
 import { withLongTexts } from "./long-texts.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
+import { anthropicTokens, countMedium, type Medium, readMedium } from "./media.ts";
 import { idOf, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
 
-const plain = typedShape(mediaBytesOf, "cache_control");
+const plain = typedShape(mediumIn, "cache_control");
 
 const resultShape: ContentShape = {
   ...plain,
@@ -98,14 +98,14 @@ function readBlock(view: WireMessage, hosted: WireCall[], block: JsonRecord, ind
     addResult(view, result, block.content, serverShape);
   } else if (typeof type !== "string") view.malformed += 1;
   else {
-    const bytes = mediaBytesOf(block);
-    if (bytes !== null) addMedia(view, bytes);
+    const medium = mediumIn(block);
+    if (medium !== null) countMedium(view.media, medium);
     else view.chars += jsonChars(typeof block.thinking === "string" ? block.thinking : block);
   }
 }
 
-function mediaBytesOf(block: JsonRecord): number | null {
-  return block.type === "image" || block.type === "document" ? jsonChars(block.source) : null;
+function mediumIn(block: JsonRecord): Medium | null {
+  return block.type === "image" || block.type === "document" ? readMedium(block.source, anthropicTokens) : null;
 }
 
 function textDocument({ type, source }: JsonRecord): string | null {

@@ -3,7 +3,6 @@ import { isRecord, type JsonRecord } from "../values.ts";
 import {
   addCall,
   addHostedCall,
-  addMedia,
   addResult,
   addText,
   readBlocks,
@@ -14,6 +13,7 @@ import {
 import { type ContentShape, writeContent } from "./content.ts";
 import { withLongTexts } from "./long-texts.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
+import { anthropicTokens, countMedium, type Medium, readMedium } from "./media.ts";
 import { idOf, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
 
 const MEDIA = ["image", "document", "video", "audio"];
@@ -25,7 +25,7 @@ const shape: ContentShape = {
     if ("json" in block) return { text: jsonText(block.json) ?? "" };
     if (isRecord(block.searchResult)) return { text: searchText(block.searchResult) };
     const media = mediaIn(block);
-    return media === undefined ? "other" : { mediaBytes: sourceBytes(media) };
+    return media === undefined ? "other" : { medium: mediumOf(media) };
   },
   put: (block, text) => ("text" in block ? { ...block, text } : { text }),
   say: (text) => ({ text }),
@@ -85,7 +85,7 @@ function readBlock(view: WireMessage, hosted: WireCall[], block: JsonRecord, at:
     const result = { at: String(at), id: idOf(toolResult.toolUseId), tool: null, isError };
     addResult(view, { ...result, fixed: view.role === "assistant" }, toolResult.content, shape);
   } else if (toolUse !== undefined || toolResult !== undefined) view.malformed += 1;
-  else if (media !== undefined) addMedia(view, sourceBytes(media));
+  else if (media !== undefined) countMedium(view.media, mediumOf(media));
   else if (!("cachePoint" in block)) view.chars += jsonChars(block);
 }
 
@@ -93,8 +93,9 @@ function mediaIn(block: JsonRecord): unknown {
   return MEDIA.map((kind) => block[kind]).find((value) => value !== undefined);
 }
 
-function sourceBytes(media: unknown): number {
-  return jsonChars(isRecord(media) && isRecord(media.source) ? (media.source.bytes ?? media.source) : media);
+function mediumOf(media: unknown): Medium {
+  const holder = isRecord(media) && isRecord(media.source) ? (media.source.bytes ?? media.source) : media;
+  return readMedium(holder, anthropicTokens);
 }
 
 function searchText(result: JsonRecord): string {

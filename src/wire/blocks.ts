@@ -52,12 +52,6 @@ export function addText(view: WireMessage, text: unknown): void {
   }
 }
 
-/** Adds media outside results. */
-export function addMedia(view: WireMessage, bytes: number): void {
-  view.media.count += 1;
-  view.media.bytes += bytes;
-}
-
 /**
  * Adds a call, and counts the characters that a model reads of it. `place` says where its input is and how it is held, if
  * its long strings may be shown shorter.
@@ -129,6 +123,9 @@ const FIELDS = ["inlineData", "inline_data", "fileData", "file_data"];
 /** A block of Bedrock has no type. Its only field names it. */
 const BEDROCK = new Set(["image", "document", "video"]);
 
+/** Some frameworks wrap what is sent. */
+const WRAPPERS = ["kwargs", "data", "message"];
+
 /** Returns a copy of a message with a text added at its end, or null if its content has no place for one. */
 export function sayAfter(message: unknown, text: string): JsonRecord | null {
   if (!isRecord(message)) return null;
@@ -139,8 +136,7 @@ export function sayAfter(message: unknown, text: string): JsonRecord | null {
     const like: unknown = said.find((block) => isRecord(block) && typeof block.text === "string");
     return isRecord(like) ? withField(message, field, [...said, { ...pick(like, ["type"]), text }]) : null;
   }
-  // Some frameworks wrap what is sent.
-  for (const inner of ["kwargs", "data", "message"]) {
+  for (const inner of WRAPPERS) {
     const within = sayAfter(message[inner], text);
     if (within !== null) return withField(message, inner, within);
   }
@@ -155,6 +151,11 @@ export function replaceMedia(message: unknown, text: string): unknown {
     if (!Array.isArray(blocks)) continue;
     const said = blocks.map((block) => (isRecord(block) ? (replaced(block, text) ?? block) : block));
     if (said.some((block, at) => block !== blocks[at])) return withField(message, field, said);
+  }
+  for (const inner of WRAPPERS) {
+    const within: unknown = message[inner];
+    const said = replaceMedia(within, text);
+    if (said !== within) return withField(message, inner, said);
   }
   return message;
 }

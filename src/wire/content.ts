@@ -1,9 +1,10 @@
-import type { WireEdit } from "../contract/wire.ts";
+import type { WireEdit, WireMedia } from "../contract/wire.ts";
 import { isRecord, type JsonRecord } from "../values.ts";
+import { countMedium, type Medium } from "./media.ts";
 import { jsonChars } from "./record.ts";
 
 /** What a block of a result's content is for a model. A block that is "other" is kept and never changed. */
-export type Part = { text: string } | { mediaBytes: number } | "other" | "malformed";
+export type Part = { text: string } | { medium: Medium } | "other" | "malformed";
 
 /** Says how a format writes the content of a result. Content is a text, one block, or a list of blocks. */
 export interface ContentShape {
@@ -23,7 +24,7 @@ export interface ContentShape {
 /** What the content of a result holds. */
 export interface Content {
   texts: string[];
-  media: { count: number; bytes: number };
+  media: WireMedia;
   /** The characters of blocks that are neither text nor media. */
   otherChars: number;
   malformed: number;
@@ -43,10 +44,7 @@ function readBlock(block: unknown, shape: ContentShape, found: Content): void {
   if (part === "malformed") found.malformed += 1;
   else if (part === "other") found.otherChars += charsOf(block);
   else if ("text" in part) found.texts.push(part.text);
-  else {
-    found.media.count += 1;
-    found.media.bytes += part.mediaBytes;
-  }
+  else countMedium(found.media, part.medium);
 }
 
 /** Returns content with an edit made, or the same object if the edit changes nothing. */
@@ -119,13 +117,13 @@ function charsOf(block: unknown): number {
   }
 }
 
-/** Makes the most common shape, `{ type: "text", text }`. `mediaBytesOf` says which blocks are media. */
-export function typedShape(mediaBytesOf: (block: JsonRecord) => number | null, carried?: string): ContentShape {
+/** Makes the most common shape, `{ type: "text", text }`. `mediumIn` says which blocks are media. */
+export function typedShape(mediumIn: (block: JsonRecord) => Medium | null, carried?: string): ContentShape {
   return {
     look(block) {
       if (block.type === "text") return typeof block.text === "string" ? { text: block.text } : "malformed";
-      const bytes = mediaBytesOf(block);
-      return bytes === null ? (typeof block.type === "string" ? "other" : "malformed") : { mediaBytes: bytes };
+      const medium = mediumIn(block);
+      return medium === null ? (typeof block.type === "string" ? "other" : "malformed") : { medium };
     },
     put: (block, text) => ({ ...block, text }),
     say: (text) => ({ type: "text", text }),

@@ -1,17 +1,9 @@
-import type { Wire, WireCall, WireEdit, WireMessage } from "../contract/wire.ts";
+import type { Wire, WireCall, WireEdit, WireMedia, WireMessage } from "../contract/wire.ts";
 import { isRecord, type JsonRecord } from "../values.ts";
-import {
-  addCall,
-  addHostedCall,
-  addMedia,
-  addText,
-  readBlocks,
-  settleHosted,
-  settleRole,
-  writeBlocks,
-} from "./blocks.ts";
+import { addCall, addHostedCall, addText, readBlocks, settleHosted, settleRole, writeBlocks } from "./blocks.ts";
 import { withLongTexts } from "./long-texts.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
+import { countMedium, geminiTokens, readMedium } from "./media.ts";
 import { idOf, isJsonText, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
 
 // The SDK writes field names in camel case, and some clients of the REST API write them in snake case. Both are read.
@@ -66,7 +58,7 @@ function readPart(view: WireMessage, hosted: WireCall[], part: JsonRecord, at: n
   if (answer !== undefined) readAnswer(view, answer, at);
   else if (isRecord(call))
     addCall(view, idOf(call.id), call.name, call.args, isSigned(part) ? null : { at: String(at) });
-  else if (media !== undefined) addMedia(view, jsonChars(media));
+  else if (media !== undefined) countMedium(view.media, readMedium(media, geminiTokens));
   else if (isRecord(code)) addHostedCall(view, hosted, idOf(code.id), CODE, code.code);
   else if (isRecord(ran)) {
     const isError = ran.outcome !== undefined && ran.outcome !== "OUTCOME_OK";
@@ -89,11 +81,8 @@ function readAnswer(view: WireMessage, answer: unknown, at: number): void {
     return;
   }
   const { response } = answer;
-  const media = { count: 0, bytes: 0 };
-  for (const data of mediaIn(answer)) {
-    media.count += 1;
-    media.bytes += jsonChars(data);
-  }
+  const media: WireMedia = { count: 0, bytes: 0 };
+  for (const data of mediaIn(answer)) countMedium(media, readMedium(data, geminiTokens));
   if (!isRecord(response)) view.malformed += 1;
   const texts = textsOf(response);
   const isError = isRecord(response) && isFault(response);

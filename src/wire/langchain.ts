@@ -1,16 +1,17 @@
 import type { Wire, WireCall, WireEdit, WireMessage } from "../contract/wire.ts";
 import { isRecord, type JsonRecord } from "../values.ts";
-import { addCall, addHostedCall, addMedia, addResult, addText, readBlocks, settleHosted } from "./blocks.ts";
+import { addCall, addHostedCall, addResult, addText, readBlocks, settleHosted } from "./blocks.ts";
 import { type ContentShape, typedShape, writeContent } from "./content.ts";
 import { withLongTexts } from "./long-texts.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
+import { countMedium, type Medium, mostTokens, readMedium } from "./media.ts";
 import { idOf, jsonChars, jsonText, pick, textOrNull, withField } from "./record.ts";
 
 const AT = "content";
 const CALL = "tool_calls.";
 const MEDIA = /^(image|image_url|audio|input_audio|video|file|media|document|text-plain)$/;
 
-const typed = typedShape(mediaBytesOf, "cache_control");
+const typed = typedShape(mediumIn, "cache_control");
 const resultShape: ContentShape = { ...typed, needed: true };
 
 /** The shape of a server tool's result. What is not text counts as its JSON. */
@@ -87,9 +88,9 @@ function isCallBlock(block: unknown): boolean {
 
 function readBlock(view: WireMessage, hosted: WireCall[], block: JsonRecord, at: number): void {
   const type = String(block.type);
-  const bytes = mediaBytesOf(block);
+  const medium = mediumIn(block);
   if (type === "text") addText(view, block.text);
-  else if (bytes !== null) addMedia(view, bytes);
+  else if (medium !== null) countMedium(view.media, medium);
   else if (isCallBlock(block)) return;
   else if (type === "server_tool_call" || type === "server_tool_use") {
     addHostedCall(view, hosted, idOf(block.id), block.name, block.args ?? block.input);
@@ -156,10 +157,11 @@ function isSigned({ additional_kwargs: more, content }: JsonRecord): boolean {
   return Array.isArray(content) && content.some((block) => isRecord(block) && block.thoughtSignature !== undefined);
 }
 
-function mediaBytesOf(block: JsonRecord): number | null {
+function mediumIn(block: JsonRecord): Medium | null {
   if (!MEDIA.test(String(block.type))) return null;
   const { data, url, image_url, source, file, input_audio, fileId, file_id } = block;
-  return jsonChars(data ?? url ?? image_url ?? source ?? file ?? input_audio ?? fileId ?? file_id ?? "");
+  const held = data ?? url ?? image_url ?? source ?? file ?? input_audio ?? fileId ?? file_id ?? "";
+  return readMedium(held, mostTokens);
 }
 
 /** The speaker of a message, under LangChain's names. */

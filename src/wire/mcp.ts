@@ -3,13 +3,14 @@ import { isRecord, type JsonRecord } from "../values.ts";
 import { addCall, addResult } from "./blocks.ts";
 import { type ContentShape, readContent, typedShape, writeContent } from "./content.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
-import { idOf, isJsonText, jsonChars, jsonText, pick, withField } from "./record.ts";
+import { type Medium, mostTokens, readMedium } from "./media.ts";
+import { idOf, isJsonText, jsonText, pick, withField } from "./record.ts";
 
 // Reads results of tools/call, alone or in the JSON-RPC message that carries them. The request of tools/call is the
 // call.
 
 const AT = "content";
-const plain = typedShape(mediaBytesOf);
+const plain = typedShape(mediumIn);
 
 const shape: ContentShape = {
   ...plain,
@@ -17,7 +18,9 @@ const shape: ContentShape = {
     const { resource } = block;
     if (block.type !== "resource") return plain.look(block);
     if (!isRecord(resource)) return "malformed";
-    return typeof resource.text === "string" ? { text: resource.text } : { mediaBytes: jsonChars(resource.blob ?? "") };
+    return typeof resource.text === "string"
+      ? { text: resource.text }
+      : { medium: readMedium(resource.blob ?? "", mostTokens) };
   },
   put(block, text) {
     return isRecord(block.resource) ? { ...block, resource: { ...block.resource, text } } : { ...block, text };
@@ -108,8 +111,8 @@ function isToolResult(result: JsonRecord): boolean {
   return (result.content !== undefined && result.role === undefined) || isStructured(result);
 }
 
-function mediaBytesOf(block: JsonRecord): number | null {
-  return block.type === "image" || block.type === "audio" ? jsonChars(block.data) : null;
+function mediumIn(block: JsonRecord): Medium | null {
+  return block.type === "image" || block.type === "audio" ? readMedium(block.data, mostTokens) : null;
 }
 
 function sign(message: JsonRecord): number {

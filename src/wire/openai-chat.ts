@@ -1,15 +1,16 @@
 import type { Wire, WireEdit, WireMessage, WireRole } from "../contract/wire.ts";
 import { isRecord, type JsonRecord } from "../values.ts";
-import { addCall, addMedia, addResult, addText, readBlocks, writeBlocks } from "./blocks.ts";
+import { addCall, addResult, addText, readBlocks, writeBlocks } from "./blocks.ts";
 import { typedShape, writeContent } from "./content.ts";
 import { type InputForm, withLongTexts } from "./long-texts.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
+import { countMedium, type Medium, openaiTokens, readMedium } from "./media.ts";
 import { idOf, jsonChars, textOrNull, withField } from "./record.ts";
 
 const AT = "content";
 const CALL = "tool_calls.";
 const OLD_CALL = "function_call";
-const shape = { ...typedShape(mediaBytesOf, "cache_control"), needed: true };
+const shape = { ...typedShape(mediumIn, "cache_control"), needed: true };
 
 const ROLES = new Map<unknown, WireRole>([
   ["system", "system"],
@@ -57,8 +58,8 @@ function readPart(view: WireMessage, part: JsonRecord): void {
   if (part.type === "text") addText(view, part.text);
   else if (typeof part.type !== "string") view.malformed += 1;
   else {
-    const bytes = mediaBytesOf(part);
-    if (bytes !== null) addMedia(view, bytes);
+    const medium = mediumIn(part);
+    if (medium !== null) countMedium(view.media, medium);
     else view.chars += jsonChars(part);
   }
 }
@@ -115,8 +116,10 @@ function isSigned({ reasoning_details: details }: JsonRecord, { extra_content: e
   return Array.isArray(details) && details.some((one) => isRecord(one) && String(one.format).startsWith("google"));
 }
 
-function mediaBytesOf({ type, ...part }: JsonRecord): number | null {
-  return type === "image_url" || type === "input_audio" || type === "file" ? jsonChars(part[type]) : null;
+function mediumIn({ type, ...part }: JsonRecord): Medium | null {
+  return type === "image_url" || type === "input_audio" || type === "file"
+    ? readMedium(part[type], openaiTokens)
+    : null;
 }
 
 function sign(message: JsonRecord): number {
@@ -131,7 +134,7 @@ function sign(message: JsonRecord): number {
   }
   if (isRecord(message.function_call)) return 0.9;
   if (isForeign(content)) return -1;
-  const hasMedia = Array.isArray(content) && content.some((part) => isRecord(part) && mediaBytesOf(part) !== null);
+  const hasMedia = Array.isArray(content) && content.some((part) => isRecord(part) && mediumIn(part) !== null);
   return hasMedia ? 0.8 : 0.3;
 }
 

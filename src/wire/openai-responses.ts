@@ -1,9 +1,10 @@
 import type { Wire, WireCall, WireMessage } from "../contract/wire.ts";
 import { isRecord, type JsonRecord } from "../values.ts";
-import { addCall, addMedia, addResult, addText, readBlocks } from "./blocks.ts";
+import { addCall, addResult, addText, readBlocks } from "./blocks.ts";
 import { type ContentShape, writeContent } from "./content.ts";
 import { type InputForm, withLongTexts } from "./long-texts.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
+import { countMedium, type Medium, openaiTokens, readMedium } from "./media.ts";
 import { idOf, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
 
 // Reads items of a Responses request. The Agents SDK keeps the same items under names in camel case. Both are read.
@@ -57,8 +58,8 @@ function readMessage(view: WireMessage, content: unknown): void {
   if (typeof content === "string") addText(view, content);
   else if (Array.isArray(content)) {
     readBlocks(view, content, (part) => {
-      const bytes = mediaBytesOf(part);
-      if (bytes !== null) addMedia(view, bytes);
+      const medium = mediumIn(part);
+      if (medium !== null) countMedium(view.media, medium);
       else if (/^(input_|output_)?text$/.test(String(part.type))) addText(view, part.text);
       else if (typeof part.type !== "string") view.malformed += 1;
       else view.chars += jsonChars(part);
@@ -181,8 +182,8 @@ const MEDIA = /^(input_)?(image|file|audio)$|^computer_screenshot$/;
 /** The shape of a call's output in the Responses format. */
 const outputShape: ContentShape = {
   look(part) {
-    const bytes = mediaBytesOf(part);
-    if (bytes !== null) return { mediaBytes: bytes };
+    const medium = mediumIn(part);
+    if (medium !== null) return { medium };
     if (TEXT.test(String(part.type))) return typeof part.text === "string" ? { text: part.text } : "malformed";
     return typeof part.type === "string" ? "other" : "malformed";
   },
@@ -210,9 +211,10 @@ const shellShape: ContentShape = {
   drop: (entry) => ({ ...entry, stdout: "", stderr: "" }),
 };
 
-/** Returns about how many bytes an image, file or sound takes, or null if the part is none of them. */
-function mediaBytesOf(part: JsonRecord): number | null {
+/** Returns the image, file or sound that a part holds, or null if it holds none. */
+function mediumIn(part: JsonRecord): Medium | null {
   if (!MEDIA.test(String(part.type))) return null;
   const { image_url, file_data, file_url, file_id, image, file, data, audio } = part;
-  return jsonChars(image_url ?? file_data ?? file_url ?? image ?? file ?? data ?? audio ?? file_id ?? "");
+  const held = image_url ?? file_data ?? file_url ?? image ?? file ?? data ?? audio ?? file_id ?? "";
+  return readMedium(held, openaiTokens, part.detail);
 }

@@ -1,16 +1,17 @@
 import type { Wire, WireEdit, WireMessage, WireRole } from "../contract/wire.ts";
 import { isRecord, type JsonRecord } from "../values.ts";
-import { addCall, addMedia, addResult, addText, readBlocks, settleRole, writeBlocks } from "./blocks.ts";
+import { addCall, addResult, addText, readBlocks, settleRole, writeBlocks } from "./blocks.ts";
 import { typedShape, writeContent } from "./content.ts";
 import { withLongTexts } from "./long-texts.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
+import { countMedium, type Medium, mostTokens, readMedium } from "./media.ts";
 import { idOf, jsonChars, pick, textOrNull, withField } from "./record.ts";
 
 // Reads messages of pi and OpenClaw sessions, and the lines of their transcripts, which hold such messages. Older
 // sessions and other harnesses use other names for the same fields. All of them are read.
 
 const AT = "content";
-const shape = { ...typedShape(mediaBytesOf), needed: true };
+const shape = { ...typedShape(mediumIn), needed: true };
 
 const ROLES = new Map<unknown, WireRole>([
   ["system", "system"],
@@ -110,8 +111,8 @@ function readBlock(view: WireMessage, block: JsonRecord, at: number): void {
   } else if (RESULT_TYPES.has(type)) addResult(view, { at: String(at), ...resultOf(block) }, block.content, shape);
   else if (typeof block.type !== "string") view.malformed += 1;
   else {
-    const bytes = mediaBytesOf(block);
-    if (bytes !== null) addMedia(view, bytes);
+    const medium = mediumIn(block);
+    if (medium !== null) countMedium(view.media, medium);
     else view.chars += jsonChars(typeof block.thinking === "string" ? block.thinking : block);
   }
 }
@@ -177,9 +178,9 @@ function callIdOf(record: JsonRecord): string | null {
   return idOf(toolCallId ?? tool_call_id ?? toolUseId ?? tool_use_id ?? callId ?? call_id);
 }
 
-function mediaBytesOf(block: JsonRecord): number | null {
+function mediumIn(block: JsonRecord): Medium | null {
   if (block.type !== "image" && block.type !== "audio" && block.type !== "file") return null;
-  return jsonChars(block.data ?? block.source ?? block.url ?? "");
+  return readMedium(block.data ?? block.source ?? block.url ?? "", mostTokens);
 }
 
 const SHARED_ROLES = new Set(["user", "assistant", "system", "custom"]);

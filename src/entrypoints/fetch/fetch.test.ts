@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type RandomConversation, speeches, textOf } from "../../../test/recovery/conversation.ts";
+import { agents, has, screenshot, turnsOf } from "../../../test/wire/screenshots.ts";
 import { createSpillway, type Spillway, type SpillwayEvent, type SpillwayOptions } from "../../index.ts";
 import { memoryLedger } from "../../storage/ledgers/memory.ts";
 import { memoryStore } from "../../storage/stores/memory.ts";
@@ -147,6 +148,27 @@ describe.each(NAMES)("%s", (name) => {
       expect(response.headers.get("request-id")).toBe("r1");
     }
     expect(bodies.map(String)).toEqual(forms.map(() => body));
+  });
+
+  it("leaves out screenshots that a model has seen, and changes nothing else", async () => {
+    const sent: string[] = [];
+    const inner: typeof fetch = async (input, init) => {
+      sent.push(await new Request(input, init).text());
+      return Response.json({});
+    };
+    const agent = agents.find(({ wire }) => wire === name) as (typeof agents)[number];
+    const { path, field, beside } = speeches[name](conversation(1, 50));
+    const body = JSON.stringify({ ...beside, [field]: turnsOf(agent, 30).flat() }, null, 1);
+    const send = wrapped({ fetch: inner, window: 40_000 });
+    for (let time = 0; time < 2; time++) await send(`http://127.0.0.1${path}`, { ...POST, body });
+    const [shown = "", again] = sent;
+    expect(again === shown).toBe(true);
+    expect([has(body, 3), has(shown, 3), has(shown, 27), has(shown, 29)]).toEqual([true, false, true, true]);
+    // The images that stay, and all around them, are the bytes that came.
+    expect(shown.endsWith(body.slice(body.lastIndexOf("call_27")))).toBe(true);
+    const id = /artifact ([a-z2-7]{12})/.exec(shown)?.[1] ?? "";
+    expect((await spillway.artifact(id)).bytes).toBe(screenshot(0).length);
+    expect(shown.split("left out: it was shown before").length - 1).toBeGreaterThan(10);
   });
 
   it("changes only the texts of results that are over their limits, and keeps them", async () => {

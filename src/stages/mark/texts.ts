@@ -84,9 +84,9 @@ export function binaryNote(kind: string, total: Total): string {
 }
 
 /** What stands for images, audio and files that were left out of one request. */
-export function mediaLeftOut({ count, bytes }: { count: number; bytes: number }): string {
+export function mediaLeftOut({ count, bytes }: { count: number; bytes: number }, why: string): string {
   const what = count === 1 ? "an image, sound or file" : `${grouped(count)} images, sounds or files`;
-  return `[${what} of ${counted(bytes, "byte")} left out: the request was too large]`;
+  return `[${what} of ${counted(bytes, "byte")} left out: ${why}]`;
 }
 
 /** What stands for whole turns that were left out of one request. `kept` says where they are; empty if nobody kept them. */

@@ -74,6 +74,7 @@ export const NUMBERS = {
   receiptCuts: row(200, 0, 100_000), // cuts listed on a receipt; the others are counted
 
   pruneKeepLastAssistants: row(3, 0, 100_000), // results after these assistant messages are in use
+  pruneKeepLastMedia: row(3, 0, 100_000), // the newest screenshots: what an agent compares to see what its last steps did
   pruneSoftTrimRatio: share(0.3), // share of the window from which large old results are trimmed
   pruneHardClearRatio: share(0.5), // share of the window from which old results are cleared
   pruneMinToolChars: row(50_000, 0, 1_000_000_000), // clearing less is not worth a cold prompt cache

@@ -13,9 +13,9 @@ import { describeValue } from "./check-limits.ts";
 import { NUMBERS } from "./defaults.ts";
 
 const PRESETS: Record<PruningPreset, PruningInput> = {
-  spillway: { sticky: true, estimate: "tokens", namesSaved: true, callArguments: true },
+  spillway: { sticky: true, estimate: "tokens", namesSaved: true, callArguments: true, media: "results" },
   // Each request by itself, weighed in characters, results alone, and the placeholder alone.
-  openclaw: { sticky: false, estimate: "chars/4", namesSaved: false, callArguments: false },
+  openclaw: { sticky: false, estimate: "chars/4", namesSaved: false, callArguments: false, media: "off" },
 };
 
 /** What a preset of pruning says. Throws a SpillwayError "bad-policy" if there is none of this name. */

@@ -71,6 +71,8 @@ function completePruning(said: PruningInput, profile: ProfileName): PruningPolic
     sticky: given.sticky ?? true,
     namesSaved: given.namesSaved ?? true,
     callArguments: given.callArguments ?? true,
+    media: checkMedia(given.media ?? "results"),
+    keepLastMedia: number(given.keepLastMedia, NUMBERS.pruneKeepLastMedia, "keepLastMedia"),
     estimate: checkEstimate(given.estimate ?? "tokens"),
     clearAtLeastTokens: number(given.clearAtLeastTokens, NUMBERS.pruneClearAtLeastTokens, "clearAtLeastTokens"),
     clearAtLeastShare: number(given.clearAtLeastShare, NUMBERS.pruneClearAtLeastShare, "clearAtLeastShare"),
@@ -86,6 +88,11 @@ function completePruning(said: PruningInput, profile: ProfileName): PruningPolic
     },
     insure: given.insure ?? true,
   };
+}
+
+function checkMedia(media: unknown): PruningPolicy["media"] {
+  if (media === "results" || media === "all" || media === "off") return media;
+  throw bad(`pruning.media must be results, all or off; got ${describeValue(media)}`);
 }
 
 function checkEstimate(estimate: unknown): PruningPolicy["estimate"] {

@@ -132,8 +132,7 @@ class Step<Item extends PruneItem> {
   #trimTo(low: number): void {
     for (const item of this.#left) {
       if (this.#used <= low) return;
-      const trimmed = item.step < STEP.trimmed && !this.#cuts.has(item) ? this.#frame.afterTrim(item) : null;
-      if (trimmed !== null && trimmed.chars < item.shown.chars) this.#cut(item, "trimmed", trimmed);
+      this.#trim(item);
     }
   }
 
@@ -154,9 +153,12 @@ class Step<Item extends PruneItem> {
     if (this.#bytes <= maxRequestBytes) {
       return { active: false, why: `the request is under ${maxRequestBytes} bytes` };
     }
-    for (const item of this.#left) {
-      if (this.#bytes <= maxRequestBytes * lowWatermark) break;
-      this.#clear(item);
+    // Images take the most bytes.
+    for (const act of [(item: Item) => item.heldMedia && this.#trim(item), (item: Item) => this.#clear(item)]) {
+      for (const item of this.#left) {
+        if (this.#bytes <= maxRequestBytes * lowWatermark) break;
+        act(item);
+      }
     }
     return { active: this.#cuts.size > 0, why: `the request is over ${maxRequestBytes} bytes` };
   }
@@ -223,6 +225,11 @@ class Step<Item extends PruneItem> {
     if (!isCold) return { active: false, why: `the last request was ${idleMs} ms ago, within ${cacheTtlMs}` };
     if (ratio < softTrimRatio) return { active: false, why: "the prompt cache is cold, but there is no pressure" };
     return { active: this.#cuts.size > 0, why: "the prompt cache is cold" };
+  }
+
+  #trim(item: Item): void {
+    const trimmed = item.step < STEP.trimmed && !this.#cuts.has(item) ? this.#frame.afterTrim(item) : null;
+    if (trimmed !== null && trimmed.chars < item.shown.chars) this.#cut(item, "trimmed", trimmed);
   }
 
   #clear(item: Item): void {

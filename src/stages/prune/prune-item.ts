@@ -12,8 +12,10 @@ export interface PruneItem {
   message: number;
   tool: string;
   isError: boolean;
-  /** It holds images, audio or files, or is not ours to change: never trimmed or cleared. */
+  /** It is not ours to change: never trimmed or cleared. */
   untouchable: boolean;
+  /** The images, audio and files that it holds, and whether a user sent them. Left out if it holds none. */
+  heldMedia?: { count: number; isUsers: boolean };
   /** The same file was read again later. */
   superseded: boolean;
   /** What a model is shown now. */
@@ -60,17 +62,17 @@ function isSelected({ allow, deny }: PruningPolicy["tools"], tool: string): bool
 /** What may be pruned, or why nothing may. */
 type Selected<Item extends PruneItem> = { items: Item[]; why: null } | { items: []; why: string };
 
-/** Where results stand in a request. */
-type Places = Pick<PruneFrame, "firstUser" | "assistants">;
+/** What of a request says which of its items may be pruned. */
+type Places = Pick<PruneFrame, "firstUser" | "assistants" | "items">;
 
 /**
  * Whether a result may be pruned: it stands between the first user's message and the cutoff, which is the assistant message
  * that is `keepLastAssistants` from the end, and its tool is selected. What came before a user spoke, and what is still in
- * use, is left alone. In words why, where none may.
+ * use, is left alone, and so are the newest images, audio and files. In words why, where none may.
  */
 export function mayPrune(
-  { firstUser, assistants }: Places,
-  { mode, keepLastAssistants: keep, tools, callArguments }: PruningPolicy,
+  { firstUser, assistants, items }: Places,
+  { mode, keepLastAssistants: keep, tools, callArguments, media: which, keepLastMedia }: PruningPolicy,
 ): { may(item: PruneItem): boolean; why: null } | { may(): false; why: string } {
   const none = (why: string) => ({ may: () => false as const, why });
   if (mode === "off") return none("mode is off");
@@ -85,14 +87,33 @@ export function mayPrune(
     known.set(tool, before);
     return before;
   };
-  const may = ({ message, untouchable, tool, isCall }: PruneItem) =>
-    message < cutoff && message >= firstUser && !untouchable && (callArguments || !isCall) && isAllowed(tool);
+  const newest = which === "off" ? null : newestMedia(items, keepLastMedia);
+  const mayMedia = (item: PruneItem) =>
+    item.heldMedia === undefined || (newest?.has(item) === false && (which === "all" || !item.heldMedia.isUsers));
+  const may = (item: PruneItem) => {
+    const { message, untouchable, tool, isCall } = item;
+    const isOld = message < cutoff && message >= firstUser;
+    return isOld && !untouchable && (callArguments || !isCall) && mayMedia(item) && isAllowed(tool);
+  };
   return { may, why: null };
+}
+
+/** The items with the newest images, audio and files: as many as it takes for the number that is kept. */
+function newestMedia(items: readonly PruneItem[], keep: number): Set<PruneItem> {
+  const newest = new Set<PruneItem>();
+  let count = 0;
+  for (let at = items.length - 1; at >= 0 && count < keep; at--) {
+    const item = items[at] as PruneItem;
+    if (item.heldMedia === undefined || item.untouchable) continue;
+    newest.add(item);
+    count += item.heldMedia.count;
+  }
+  return newest;
 }
 
 /** The results that may be pruned and have something that can go. In characters, others clear what is empty too. */
 export function selectItems<Item extends PruneItem>(
-  frame: Places & Pick<PruneFrame<Item>, "items">,
+  frame: Omit<Places, "items"> & Pick<PruneFrame<Item>, "items">,
   policy: PruningPolicy,
 ): Selected<Item> {
   const { may, why } = mayPrune(frame, policy);

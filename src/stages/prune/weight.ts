@@ -1,5 +1,6 @@
 import type { TokenCounter } from "../../contract/token-counter.ts";
-import type { Wire, WireCall, WireLong, WireMessage } from "../../contract/wire.ts";
+import type { Wire, WireCall, WireLong, WireMedia, WireMessage } from "../../contract/wire.ts";
+import { MEDIA_TOKENS } from "../../wire/media.ts";
 import { measureText } from "../measure/measure-text.ts";
 import { joinTexts } from "./trim-text.ts";
 
@@ -29,8 +30,6 @@ type Count = (text: string) => number;
 
 /** What one image, audio or file counts. */
 const MEDIA_CHARS = 8000;
-/** What a picture of common size costs. */
-const MEDIA_TOKENS = 1600;
 /** What a message costs besides its texts and marks. With the marks for its role and content there are three. */
 const MESSAGE_TOKENS = 1;
 /** Fields that no model reads as text. Their name and value cost one or two tokens of the format. */
@@ -131,8 +130,8 @@ export function weighTexts(
 }
 
 /** Images and other media. */
-function weighMedia({ count, bytes }: { count: number; bytes: number }): Weight {
-  return count === 0 ? NO_WEIGHT : { chars: count * MEDIA_CHARS, tokens: count * MEDIA_TOKENS, bytes };
+function weighMedia({ count, bytes, tokens = count * MEDIA_TOKENS }: WireMedia): Weight {
+  return count === 0 ? NO_WEIGHT : { chars: count * MEDIA_CHARS, tokens, bytes };
 }
 
 /** Both together. */

@@ -89,6 +89,7 @@ async function pruneTranscript(file: string, flags: PruneFlags): Promise<void> {
     `${counted(pruned.changed, "message")} ${dryRun ? "would be " : ""}lightened: ${sizes}`,
     ...toldResults("results", report.results),
     ...toldResults("arguments of calls", { insured: 0, batched: 0, ...report.calls }),
+    ...(report.media.leftOut === 0 ? [] : [`images, sounds and files: ${grouped(report.media.leftOut)} left out`]),
     report.why,
     ...toldEnd(pruned),
   ];

@@ -4,7 +4,7 @@ import type { Pruner, ReplayInput, ReplayPolicy } from "./policy.ts";
 /** `prepare` with its defaults. */
 export const ours: ReplayPolicy = {
   name: "ours",
-  rule: "spillway.prepare: old results and long call arguments are trimmed, then cleared, in rare large steps, each saved and named with its recall line",
+  rule: "spillway.prepare: old results, images in them and long call arguments are trimmed, then cleared, in rare large steps, each saved and named with its recall line",
   source: "docs/guide/pruning.md",
   // The recorded results were admitted by the host when they were new, so they are not clamped again.
   start: (parts) => startPrepare(parts, true, { insure: false, cacheTtlMs: parts.cacheTtlMs }),
@@ -16,7 +16,13 @@ export const eachRequest: ReplayPolicy = {
   rule: "over 0.3 of the window results over 4,000 characters are trimmed, over 0.5 the oldest are cleared, for each request anew",
   source: "openclaw docs/concepts/session-pruning.md, 2026-01",
   start: (parts) =>
-    startPrepare(parts, false, { sticky: false, estimate: "chars/4", callArguments: false, insure: false }),
+    startPrepare(parts, false, {
+      sticky: false,
+      estimate: "chars/4",
+      callArguments: false,
+      media: "off",
+      insure: false,
+    }),
 };
 
 async function startPrepare(parts: ReplayInput, keeps: boolean, pruning: PruningInput): Promise<Pruner> {

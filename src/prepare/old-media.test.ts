@@ -1,0 +1,154 @@
+import { describe, expect, it } from "vitest";
+import { agents, has, screenshot, turnsOf } from "../../test/wire/screenshots.ts";
+import type { PruningInput } from "../contract/policy.ts";
+import { createSpillway } from "../index.ts";
+import { memoryLedger } from "../storage/ledgers/memory.ts";
+import { memoryStore } from "../storage/stores/memory.ts";
+import { wireNamed } from "../wire/index.ts";
+
+const WINDOW = 40_000;
+const data = (png: Buffer) => png.toString("base64");
+
+const freeze = <T>(value: T): T => {
+  if (typeof value === "object" && value !== null) Object.values(value).forEach(freeze);
+  return Object.freeze(value);
+};
+
+describe.each(agents)("old screenshots: $name", (agent) => {
+  const { wire } = agent;
+  const turns = freeze(turnsOf(agent, 40));
+
+  it("go in rare steps, saved to the byte; the newest stay; the prefix is kept between steps and after a restart", async () => {
+    const [store, ledger] = [memoryStore(), memoryLedger()];
+    const open = () => createSpillway({ store, ledger, env: {} });
+    let spillway = await open();
+    let before: unknown[] = [];
+    let textBefore = "[]";
+    let steps = 0;
+    for (let end = 1; end <= turns.length; end++) {
+      const messages = turns.slice(0, end).flat();
+      if (end === 30) spillway = await open();
+      const given = end === 30 ? structuredClone(messages) : messages;
+      const { messages: sent, report } = await spillway.prepare(given, { wire, window: WINDOW });
+      expect(report.faults).toEqual([]);
+      for (let turn = Math.max(0, end - 4); turn < end - 1; turn++) expect(has(sent, turn)).toBe(true);
+      const text = JSON.stringify(sent);
+      const isKept = text.startsWith(textBefore.slice(0, -1));
+      textBefore = text;
+      expect(isKept).toBe(report.changes.length === 0);
+      steps += Number(!isKept);
+      const shown = Array.from({ length: end - 1 }, (_, turn) => has(text, turn)).filter(Boolean).length;
+      expect(report.media).toEqual({ total: end - 1, leftOut: end - 1 - shown });
+      // 40 screenshots would take more than the window.
+      expect(report.after.tokens).toBeLessThan(WINDOW * 0.55);
+      before = sent;
+    }
+    expect(steps).toBeGreaterThan(0);
+    expect(steps).toBeLessThan(8);
+    const ids = [...JSON.stringify(before).matchAll(/saved as artifact (\w+)/g)].map(([, id]) => id as string);
+    expect(ids.length).toBeGreaterThan(20);
+    for (const [turn, id] of ids.entries()) {
+      const whole = screenshot(turn);
+      const saved = await store.read(id, "local", { from: 0, to: whole.length + 1 });
+      expect(Buffer.compare(Buffer.from(saved ?? []), whole)).toBe(0);
+    }
+    const read = before.map((message) => wireNamed(wire)?.read(message));
+    expect(read.every((view) => view?.malformed === 0)).toBe(true);
+  });
+
+  it("stay where they are told to", async () => {
+    const messages = turns.flat();
+    const shown = async (pruning: PruningInput) => {
+      const spillway = await createSpillway({ store: memoryStore(), ledger: null, env: {} });
+      const { report } = await spillway.prepare(messages, { wire, window: WINDOW, pruning });
+      return report.media.total - report.media.leftOut;
+    };
+    expect(await shown({ media: "off" })).toBe(40);
+    expect(await shown({ preset: "openclaw" })).toBe(40);
+    expect(await shown({ keepLastMedia: 17 })).toBe(17);
+    expect(await shown({ keepLastAssistants: 20 })).toBe(20);
+    expect(await shown({ keepLastMedia: 0, mode: "aggressive", keepLastAssistants: 0 })).toBe(1);
+    expect(await shown({ tools: { deny: ["click", "computer"] } })).toBe(40);
+  });
+});
+
+describe("images of users", () => {
+  const image = (turn: number) => ({
+    type: "image",
+    source: { type: "base64", media_type: "image/png", data: data(screenshot(turn)) },
+  });
+  const messages = Array.from({ length: 30 }, (_, at) => [
+    { role: "user", content: [{ type: "text", text: `what is this? ${at}` }, image(at)] },
+    { role: "assistant", content: [{ type: "text", text: "a page" }] },
+  ]).flat();
+  const prepare = async (pruning: PruningInput) => {
+    const spillway = await createSpillway({ store: memoryStore(), ledger: null, env: {} });
+    return spillway.prepare(messages, { wire: "anthropic", window: WINDOW, pruning });
+  };
+
+  it("stay, and go only with media: all", async () => {
+    expect((await prepare({})).report.media).toEqual({ total: 30, leftOut: 0 });
+    const { messages: sent, report } = await prepare({ media: "all" });
+    expect(report.media.leftOut).toBeGreaterThan(10);
+    expect(report.changes.every(({ of }) => of === "media")).toBe(true);
+    expect([has(sent, 28), has(sent, 29), has(sent, 5)]).toEqual([true, true, false]);
+    expect(JSON.stringify(sent).includes("what is this? 5")).toBe(true);
+  });
+
+  it("a wrong word is said", async () => {
+    const given = { media: "some" } as unknown as PruningInput;
+    await expect(prepare(given)).rejects.toThrow("pruning.media must be results, all or off");
+  });
+});
+
+it("what cannot be saved stays, and words beside an image are cut only if they are long", async () => {
+  const result = (text: string) => (id: string, png: Buffer) => [
+    { role: "assistant", content: [{ type: "tool_use", id, name: "look", input: {} }] },
+    {
+      role: "user",
+      content: [
+        {
+          type: "tool_result",
+          tool_use_id: id,
+          content: [
+            { type: "text", text },
+            { type: "image", source: { type: "base64", media_type: "image/png", data: data(png) } },
+          ],
+        },
+      ],
+    },
+  ];
+  const session = (text: string) => [
+    { role: "user", content: "go" },
+    ...Array.from({ length: 20 }, (_, at) => result(text)(`c${at}`, screenshot(at))).flat(),
+  ];
+  const store = memoryStore();
+  const broken = { ...store, begin: () => Promise.reject(new Error("disk full")) };
+  const failing = await createSpillway({ store: broken, ledger: null, env: {} });
+  const kept = await failing.prepare(session("a page"), { wire: "anthropic", window: WINDOW });
+  expect(kept.report.media.leftOut).toBe(0);
+  const spillway = await createSpillway({ store, ledger: null, env: {} });
+  const short = await spillway.prepare(session("a page of words"), { wire: "anthropic", window: WINDOW });
+  expect(short.report.media.leftOut).toBeGreaterThan(5);
+  expect(JSON.stringify(short.messages).match(/a page of words/g)?.length).toBe(20);
+  const long = await spillway.prepare(session("word ".repeat(1000)), { wire: "anthropic", window: WINDOW });
+  expect(/Tool result trimmed|content cleared/.test(JSON.stringify(long.messages))).toBe(true);
+  expect(long.report.media.leftOut).toBeGreaterThan(5);
+});
+
+it("bytes press on images first: the words of results stay", async () => {
+  const agent = agents[0] as (typeof agents)[number];
+  const text = { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: "word ".repeat(600) }] };
+  const call = { role: "assistant", content: [{ type: "tool_use", id: "t", name: "read", input: {} }] };
+  const messages = [agent.user, call, text, ...turnsOf(agent, 20).slice(1).flat()];
+  const spillway = await createSpillway({ store: memoryStore(), ledger: null, env: {} });
+  const pruning = { maxRequestBytes: 200_000 };
+  const { messages: sent, report } = await spillway.prepare(messages, {
+    wire: "anthropic",
+    window: 1_000_000,
+    pruning,
+  });
+  expect(report.triggers.bytes.active).toBe(true);
+  expect(report.after.bytes).toBeLessThan(200_000);
+  expect(sent[2]).toBe(text);
+});
