@@ -1,8 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { Rolldown, UserConfig } from "tsdown";
-
-const LICENSE_FILE = "THIRD-PARTY-LICENSES.txt";
+import { collectLicenses } from "./scripts/collect-licenses.mjs";
 
 const shared = {
   format: "esm",
@@ -111,31 +109,6 @@ function requireAtOnce(): Rolldown.Plugin {
     renderChunk: (code) =>
       code.replaceAll(/\bimport\((["'`])(node:[\w/]+)\1\)/g, "Promise.resolve().then(()=>require('$2'))"),
   };
-}
-
-/** Writes the licenses of every package whose code is inside the bundle beside it, as those licenses ask. */
-function collectLicenses(): Rolldown.Plugin {
-  return {
-    name: "collect-licenses",
-    generateBundle(_options, bundle) {
-      const folders = new Set<string>();
-      for (const file of Object.values(bundle)) {
-        for (const id of file.type === "chunk" ? file.moduleIds : []) {
-          const folder = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0];
-          if (folder) folders.add(folder);
-        }
-      }
-      const source = [...folders].toSorted().map(licenseOf).join("\n\n");
-      if (source) this.emitFile({ type: "asset", fileName: LICENSE_FILE, source: `${source}\n` });
-    },
-  };
-}
-
-function licenseOf(folder: string): string {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-  if (!file) throw new Error(`${name} ${version} has no license file to pass on.`);
-  return `${name} ${version} (${license})\n\n${readFileSync(join(folder, file), "utf8").trim()}`;
 }
 
 export default [library, cli] satisfies UserConfig[];

@@ -206,6 +206,61 @@ describe("the API", () => {
     expect((await get(`${path}?from=${third.next}`)).lines[0].text).toBe("last");
   });
 
+  it("gives the beginnings of long lines, between characters, and goes on behind each", async () => {
+    const { spillway, get } = await start();
+    const long = "é".repeat(900_000);
+    const { receipt } = await spillway.admit({
+      tool: "t",
+      output: `short\n${long}\n${long}\n${"z".repeat(50)}\r\nlast`,
+    });
+    const path = `/api/artifacts/${receipt.artifact}/lines?lineBytes=21`;
+    const page = await get(path);
+    expect(page.lines.map(({ text }: { text: string }) => text)).toEqual([
+      "short",
+      "é".repeat(10),
+      "é".repeat(10),
+      "z".repeat(21),
+      "last",
+    ]);
+    expect(page.lines.map(({ omittedBytes }: { omittedBytes: number }) => omittedBytes)).toEqual([
+      0,
+      // With its line break, since it goes on behind what was read.
+      1_800_001 - 20,
+      1_800_001 - 20,
+      51 - 21,
+      0,
+    ]);
+    expect(page.next).toBeNull();
+    await get(`${path.replace("=21", "=0")}`, 400);
+  });
+
+  it("makes what the model read again, by whatever name it was told to read on, and says why", async () => {
+    const { spillway, get } = await start();
+    const log = LONG.replace("entry 500 of", "src/a.ts:5: error: cannot find name in");
+    const readers = [
+      { by: "shell" as const },
+      { by: "tool" as const, recall: "spillway_recall", search: "spillway_search" },
+    ];
+    const made: string[] = [];
+    for (const reader of [undefined, ...readers]) {
+      const call = String(made.length);
+      const { text, receipt } = await spillway.admit({ tool: "bash", call, output: log, exitCode: 2, reader });
+      const view = await get(`/api/artifacts/${receipt.artifact}/view`);
+      expect(view).toMatchObject({ text, isSame: true, recorded: { call, exitCode: 2, artifact: receipt.artifact } });
+      expect(JSON.stringify(view.receipt.explained)).toContain("error: cannot find name");
+      made.push(text);
+    }
+    expect(new Set(made).size).toBe(3);
+    const [first] = (await get("/api/receipts")).items.toReversed();
+    const { artifact } = first.receipt;
+    expect(await get(`/api/artifacts/${artifact}/view?event=${first.event}`)).toMatchObject({ text: made[0] });
+    await get(`/api/artifacts/${artifact}/view?event=0`, 404);
+    await get("/api/artifacts/aaaaaaaaaaaa/view", 404);
+    const { receipt } = await spillway.admit({ tool: "bash", output: log, focus: "entry 7", limits: { maxLines: 20 } });
+    expect((await get(`/api/artifacts/${receipt.artifact}/view`)).recorded.limits.maxLines).toBe(20);
+    expect(kinds((await get("/api/events")).items).filter((kind) => kind === "output-clamped")).toHaveLength(4);
+  });
+
   it("gives sums by tool, by session, over time and of all", async () => {
     let atMs = 10 * 3_600_000;
     const { spillway, get } = await start({}, { now: () => atMs });
@@ -249,10 +304,53 @@ describe("the API", () => {
       status: 400,
       error: { message: expect.stringContaining("maxLines") },
     });
+    const other = await post({ artifact, limits: { maxLines: 7 }, strategy: "tail" });
+    expect(other).toMatchObject({ status: 200, receipt: { strategy: "tail", shown: { lines: 7 }, artifact } });
+    expect(other.text).toContain(artifact);
+    expect(await post({ artifact, strategy: "best" })).toMatchObject({
+      status: 400,
+      error: { code: "unknown-strategy" },
+    });
     expect((await post({ output: "a", artifact: "b" })).status).toBe(400);
     expect((await post({ output: "a" }, "text/plain")).status).toBe(415);
     expect(await get("/api/policy")).toMatchObject({ profile: "balanced" });
     expect((await get("/api/policy/bash")).limits).toMatchObject({ maxLines: 200 });
+  });
+
+  it("serves the dashboard: one page whose scripts are files of its own, and nothing beside its folder", async () => {
+    const { server, ask } = await start({ tokens: [{ role: "read", token: "x".repeat(20) }] });
+    const page = await ask("/");
+    const html = await page.text();
+    expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    const policy = page.headers.get("content-security-policy");
+    expect(policy).toMatch(/default-src 'none'; script-src 'self'; style-src 'self'/);
+    expect(policy).not.toMatch(/unsafe|https?:|\*/);
+    expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\son\w+=|https?:/);
+    const files = [...html.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path as string);
+    expect(files.length).toBeGreaterThan(1);
+    let packedBytes = 0;
+    for (const path of files) {
+      const packed = await ask(path, { headers: { "accept-encoding": "gzip" } });
+      expect([packed.status, packed.headers.get("content-encoding")]).toEqual([200, "gzip"]);
+      expect(packed.headers.get("cache-control")).toContain("immutable");
+      packedBytes += Number(packed.headers.get("content-length"));
+      const plain = await ask(path, { headers: { "accept-encoding": "identity" } });
+      expect(plain.headers.get("content-encoding")).toBeNull();
+      expect(await plain.text()).toBe(await packed.text());
+    }
+    // The first load. A page opens in under a second on a slow line.
+    expect(packedBytes).toBeLessThan(200_000);
+    for (const path of [
+      "/assets/nothing.js",
+      "/assets/..%2findex.html",
+      "/assets/%2e%2e%2fpackage.json",
+      "/index.html",
+    ])
+      expect([path, (await ask(path)).status]).toEqual([path, 404]);
+    expect(
+      await raw(server.url, "GET /assets/../index.html HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"),
+    ).toMatch(/^HTTP\/1.1 400/);
+    expect((await ask("/api/sessions")).status).toBe(401);
   });
 
   it("answers in the shapes that the OpenAPI document states", async () => {

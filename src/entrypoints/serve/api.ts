@@ -6,6 +6,7 @@ import type { Spillway } from "../../spillway.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { Refusal, sendText } from "./answer.ts";
 import { artifactRoutes } from "./artifact-routes.ts";
+import { dashboardRoutes } from "./dashboard-routes.ts";
 import { ledgerRoutes } from "./ledger-routes.ts";
 import type { Metrics } from "./metrics.ts";
 import { openApi } from "./open-api.ts";
@@ -76,6 +77,7 @@ export function apiRoutes({ spillway, scope, policy, version, metrics, stopping 
     ...(ledger === null ? [] : ledgerRoutes(ledger, stopping)),
     ...(store === null ? [] : artifactRoutes({ store, scope, searcher })),
     ...policyRoutes(spillway, policy),
+    ...dashboardRoutes(),
   ];
   return routes;
 }

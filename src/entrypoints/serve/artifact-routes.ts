@@ -89,6 +89,12 @@ export function artifactRoutes({ store, scope, searcher }: ArtifactPorts): Route
       query: z.strictObject({
         from: z.coerce.number().pipe(line).default(1),
         to: z.coerce.number().pipe(line).optional().describe("the last line; both ends are included"),
+        lineBytes: z.coerce
+          .number()
+          .int()
+          .min(1)
+          .default(SERVE_NUMBERS.apiLineBytes.default)
+          .describe("of a longer line only so much is given"),
       }),
       answers: z.strictObject({
         id: z.string(),
@@ -98,7 +104,7 @@ export function artifactRoutes({ store, scope, searcher }: ArtifactPorts): Route
         ),
         next: line.nullable().describe("the line to go on with"),
       }),
-      answer: ({ named, query: { from, to } }) => open(named.id, (artifact) => readLines(artifact, from, to)),
+      answer: ({ named, query }) => open(named.id, (artifact) => readLines(artifact, query)),
     }),
     route({
       method: "GET",
@@ -130,32 +136,49 @@ export function artifactRoutes({ store, scope, searcher }: ArtifactPorts): Route
   ];
 }
 
-async function readLines({ artifact, locate, read }: OpenArtifact, from: number, to: number | undefined) {
+/** Lines in order, until they are as much as may be given at once. */
+async function readLines(
+  { artifact, locate, read }: OpenArtifact,
+  { from, to, lineBytes }: { from: number; to?: number | undefined; lineBytes: number },
+) {
   const { id, lines: totalLines } = artifact;
   const last = Math.min(to ?? Infinity, from + SERVE_NUMBERS.apiLines.default - 1, totalLines);
   if (to !== undefined && to < from) throw new Refusal(400, "bad-input", "to must not be before from");
   if (from > last) return { id, totalLines, lines: [], next: null };
   const range = await locate([from, last]);
   const most = SERVE_NUMBERS.apiLineBytes.default;
-  const bytes = Buffer.from(await read({ from: range.from, to: Math.min(range.to, range.from + most) }));
   const lines: { line: number; text: string; omittedBytes: number }[] = [];
-  for (let at = 0, line = from; line <= last; line++) {
-    const end = bytes.indexOf(10, at);
-    const isWhole = end >= 0 || at + range.from + bytes.length - at === range.to;
-    if (!isWhole && lines.length > 0) break;
-    const text = bytes.toString("utf8", at, end < 0 ? bytes.length : end).replace(/\r$/, "");
-    const whole = isWhole ? 0 : await lineBytes(locate, line);
-    lines.push({ line, text, omittedBytes: Math.max(0, whole - (bytes.length - at)) });
-    if (!isWhole) break;
-    at = end < 0 ? bytes.length : end + 1;
+  let line = from;
+  // Each turn reads a block. It ends with the last line, or with one that goes on behind the block and is shortened.
+  for (let start = range.from, room = most; line <= last && room > 0; ) {
+    const bytes = Buffer.from(await read({ from: start, to: Math.min(range.to, start + room) }));
+    let at = 0;
+    for (let goesOn = false; line <= last && !goesOn; line++) {
+      const lineBreak = bytes.indexOf(10, at);
+      const isLast = start + bytes.length === range.to;
+      goesOn = lineBreak < 0 && !isLast;
+      if (goesOn && lines.length > 0 && bytes.length - at < lineBytes) return page();
+      const end = goesOn ? (await locate([line, line])).to - start : lineBreak < 0 ? bytes.length : lineBreak;
+      const shownEnd = charsEnd(bytes, at, Math.min(end, at + lineBytes, bytes.length));
+      const text = bytes.toString("utf8", at, shownEnd).replace(/\r$/, "");
+      lines.push({ line, text, omittedBytes: end - shownEnd });
+      room -= shownEnd - at + 1;
+      at = goesOn ? end : end + 1;
+    }
+    start += at;
   }
-  const reached = from + lines.length - 1;
-  return { id, totalLines, lines, next: reached < Math.min(to ?? Infinity, totalLines) ? reached + 1 : null };
+  return page();
+
+  function page() {
+    return { id, totalLines, lines, next: line <= Math.min(to ?? Infinity, totalLines) ? line : null };
+  }
 }
 
-async function lineBytes(locate: OpenArtifact["locate"], line: number): Promise<number> {
-  const { from, to } = await locate([line, line]);
-  return to - from;
+/** The end of the last whole character before a place, where there is one. */
+function charsEnd(bytes: Buffer, from: number, at: number): number {
+  let end = at;
+  while (end > from && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return end > from ? end : at;
 }
 
 const PIECE_BYTES = 256 * 1024;

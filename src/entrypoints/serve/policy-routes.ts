@@ -1,18 +1,22 @@
 import { z } from "zod";
 import type { PolicyInput } from "../../contract/policy.ts";
+import type { Receipt } from "../../contract/receipt.ts";
+import type { Artifact, Store } from "../../contract/store.ts";
 import { openSpillway } from "../../open-spillway.ts";
+import type { WholeArtifact } from "../../recall/open-artifact.ts";
+import { READ_BACK_TOOLS } from "../../recall/read-back-tools.ts";
 import type { Spillway } from "../../spillway.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { isRecord } from "../../values.ts";
 import { Refusal } from "./answer.ts";
 import { type Route, route } from "./route.ts";
-import { receiptShape } from "./shapes.ts";
+import { limitsShape, receiptShape } from "./shapes.ts";
 
 const policyShape = z.looseObject({ profile: z.string() });
 
 /** Reads the policy, and tries another one. `inForce` is what the policy was made of. */
 export function policyRoutes(
-  spillway: Pick<Spillway, "policy" | "resolve" | "artifact">,
+  spillway: Pick<Spillway, "policy" | "resolve" | "artifact" | "ledger">,
   inForce: PolicyInput | undefined,
 ): Route[] {
   return [
@@ -48,32 +52,105 @@ export function policyRoutes(
           .meta({ type: "object" })
           .optional()
           .describe("as createSpillway takes it; the policy in force where it is left out"),
+        limits: limitsShape.optional().describe("for this output, over those of the policy"),
+        strategy: z.string().optional().describe("for this output, instead of the policy's"),
       }),
       answers: z.strictObject({ text: z.string(), receipt: receiptShape, limits: z.looseObject({}) }),
-      async answer({ body: { output, artifact, tool, command, exitCode, policy } }) {
+      async answer({ body: { output, artifact, policy, limits, strategy, ...about } }) {
         if ((output === undefined) === (artifact === undefined)) {
           throw new Refusal(400, "bad-input", "give either output or artifact");
         }
-        const tried = await trial(policy ?? inForce ?? {});
+        const saved = artifact === undefined ? null : await spillway.artifact(artifact);
+        const tried = await trial(policy ?? inForce ?? {}, saved);
         const admitted = await tried.admit({
-          tool,
-          ...(command !== undefined && { command }),
-          ...(exitCode !== undefined && { exitCode }),
-          output: output ?? (await spillway.artifact(artifact ?? "")).stream(),
+          ...about,
+          limits,
+          strategy,
+          output: saved?.stream() ?? output ?? "",
           explain: true,
         });
-        return { text: admitted.text, receipt: admitted.receipt, limits: tried.resolve(tool).limits };
+        return { text: admitted.text, receipt: admitted.receipt, limits: admitted.receipt.limits };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/api/artifacts/{id}/view",
+      role: "read",
+      summary: "What the model read of a saved output, made again from it, and why each part was kept or not.",
+      query: z.strictObject({
+        event: z.coerce
+          .number()
+          .int()
+          .min(0)
+          .optional()
+          .describe("which time, if it came more than once; else the last"),
+      }),
+      answers: z.strictObject({
+        text: z.string(),
+        isSame: z.boolean().describe("it has the sizes that the receipt recorded, so that it is what the model read"),
+        event: z.int().describe("the event that recorded the receipt"),
+        atMs: z.number(),
+        recorded: receiptShape,
+        receipt: receiptShape.describe("of the text that was made again"),
+      }),
+      async answer({ named: { id = "" }, query: { event: asked } }) {
+        const saved = await spillway.artifact(id);
+        const found = await spillway.ledger?.events({
+          artifact: id,
+          kinds: ["output-clamped", "output-passed"],
+          order: "newest",
+          max: 1,
+          ...(asked !== undefined && { beforeId: asked + 1 }),
+        });
+        const event = found?.[0];
+        if (!event?.receipt) throw new Refusal(404, "unknown-event", "no receipt of this output is recorded");
+        const again = await makeAgain(saved, event.receipt, inForce ?? {});
+        return { ...again, event: event.id, atMs: event.atMs, recorded: event.receipt };
       },
     }),
   ];
 }
 
-/** A Spillway that keeps nothing once it is forgotten. Its markers read as if the output were saved. */
-async function trial(policy: PolicyInput) {
+/** What the names of our own tools may begin with: as the gateway adds them, and as others offer them. */
+const TOOLS = ["spillway_", ""].map((prefix) => {
+  const [recall = "", search = ""] = READ_BACK_TOOLS.map(({ name }) => prefix + name);
+  return { by: "tool" as const, recall, search };
+});
+/** How a marker may have told its reader to read on. No receipt says which it was, but the sizes do. */
+const READERS = [{ by: "operator" as const }, ...TOOLS, { by: "shell" as const }];
+/** Larger outputs are read once only. */
+const MOST_READ_OFTEN_BYTES = 32 * 1024 * 1024;
+
+/** The text that a model got of a saved output, by the limits and the strategy of its receipt. */
+async function makeAgain(saved: WholeArtifact, recorded: Receipt, policy: PolicyInput) {
+  const { tool, limits, exitCode } = recorded;
+  const strategy = recorded.summarized ? undefined : recorded.strategy;
+  const tried = await trial(policy, saved);
+  const made: { text: string; receipt: Receipt }[] = [];
+  for (const reader of READERS) {
+    const about = { tool, limits, strategy, exitCode, command: saved.command ?? undefined };
+    const { text, receipt } = await tried.admit({ ...about, reader, output: saved.stream(), explain: true });
+    const { bytes, chars, lines } = recorded.shown;
+    const isSame = receipt.shown.bytes === bytes && receipt.shown.chars === chars && receipt.shown.lines === lines;
+    if (isSame) return { text, receipt, isSame };
+    made.push({ text, receipt });
+    if (saved.bytes > MOST_READ_OFTEN_BYTES) break;
+  }
+  return { ...(made[0] as (typeof made)[0]), isSame: false };
+}
+
+/** A Spillway that keeps nothing once it is forgotten. Its markers read as if the output were saved, or name the artifact. */
+async function trial(policy: PolicyInput, artifact: Artifact | null) {
   const [{ memoryStore }, { memoryLedger }] = await Promise.all([
     import("../../storage/stores/memory.ts"),
     import("../../storage/ledgers/memory.ts"),
   ]);
-  const store = memoryStore({ maxArtifactBytes: NUMBERS.memoryStoreBytes.default });
+  const memory = memoryStore({ maxArtifactBytes: NUMBERS.memoryStoreBytes.default });
+  const store = artifact === null ? memory : savedAs(artifact, memory);
   return openSpillway({ store, ledger: memoryLedger(), policy, env: {}, retention: "off" });
+}
+
+/** A store in which every output is the one that is saved elsewhere already. */
+function savedAs(artifact: Artifact, { keepNow: _now, ...store }: Store): Store {
+  return { ...store, begin: async () => ({ add() {}, end: async () => artifact, abandon: async () => {} }) };
 }

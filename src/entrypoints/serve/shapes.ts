@@ -5,11 +5,12 @@ import { z } from "zod";
 const count = z.int().min(0);
 const timeMs = z.number().describe("milliseconds since 1970");
 const extent = z.strictObject({ bytes: count, lines: count });
-const limits = z.strictObject({
-  maxBytes: count.optional(),
-  maxChars: count.optional(),
-  maxLines: count.optional(),
-  maxTokens: count.optional(),
+/** Limits of one output. */
+export const limitsShape = z.strictObject({
+  maxBytes: count.exactOptional(),
+  maxChars: count.exactOptional(),
+  maxLines: count.exactOptional(),
+  maxTokens: count.exactOptional(),
 });
 const unit = z.enum(["bytes", "chars", "lines", "tokens"]);
 const saved = z.enum(["yes", "local", "partial", "no"]);
@@ -30,7 +31,7 @@ export const receiptShape = z
     omitted: extent,
     shown: z.strictObject({ bytes: count, chars: count, lines: count, tokens: count }),
     estimated: z.array(unit),
-    limits,
+    limits: limitsShape,
     cutBy: unit.nullable(),
     cuts: z
       .array(z.strictObject({ fromLine: count, toLine: count, bytes: count, block: count.optional() }))

@@ -27,7 +27,10 @@ export function addDemoCommand(program: Command): void {
       "play a scripted agent through the gateway against a provider of its own, offline, and say what happened",
     )
     .option("--port <n>", "the port of the gateway; 0 takes a free one", readPort, 0)
-    .option("--serve", "go on serving afterwards, so that the API can be asked about it, until a signal ends it")
+    .option(
+      "--serve",
+      "go on serving afterwards, so that the dashboard shows it and the API answers, until a signal ends it",
+    )
     .addHelpText(
       "after",
       "\nNothing of it is kept, and no key is needed.\n\nExample:\n  spillway demo --serve --port 8787",
@@ -82,7 +85,7 @@ async function demo({ port, serve }: { port: number; serve?: boolean }): Promise
 
 /** Where to look. The provider behind this gateway is a script, so nobody is told to point an agent at it. */
 function invitation(url: string): string {
-  return `The demo's API answers at ${url}/api/sessions, /api/events, /api/artifacts and /metrics until Ctrl-C.
+  return `Look at it in a browser: ${url}/ (until Ctrl-C). Programs ask ${url}/api/sessions, /api/events and /metrics.
 Its model is a script: do not point an agent at it. "spillway serve" starts the real gateway.
 `;
 }

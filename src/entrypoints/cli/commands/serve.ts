@@ -89,7 +89,7 @@ function greeting(url: string): string {
   export ANTHROPIC_BASE_URL=${url}
   export OPENAI_BASE_URL=${url}/v1
   export GOOGLE_GEMINI_BASE_URL=${url}
-What happened: ${url}/api/sessions. All that can be asked: ${url}/api/openapi.json
+What happened: ${url}/ in a browser. All that can be asked: ${url}/api/openapi.json
 `;
 }
 

@@ -1,0 +1,187 @@
+import { useCallback, useEffect, useRef, useState } from "react";
+import type { RecordedEvent } from "../../src/contract/event.ts";
+import type { SessionRow, StatRow } from "../../src/contract/ledger.ts";
+import type { Limits } from "../../src/contract/limits.ts";
+import type { Receipt } from "../../src/contract/receipt.ts";
+import type { Artifact } from "../../src/contract/store.ts";
+import type { Rates } from "../../src/stages/record/derive-rates.ts";
+
+// The shapes that the API answers in. They are the server's own types: api.test.ts holds the routes to them.
+export type { Artifact, Limits, Receipt, RecordedEvent, SessionRow };
+export type Stat = StatRow & Rates;
+
+/** One page of a list. */
+export interface Page<T> {
+  items: T[];
+  next: string | null;
+}
+
+/** What /api/artifacts/{id}/view answers. */
+export interface View {
+  text: string;
+  isSame: boolean;
+  event: number;
+  atMs: number;
+  recorded: Receipt;
+  receipt: Receipt;
+}
+
+/** A line as /api/artifacts/{id}/lines gives it. */
+export interface Line {
+  line: number;
+  text: string;
+  omittedBytes: number;
+}
+
+/** An answer that is none: what the server said, or that it did not answer. */
+export class ApiFault extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+const TOKEN = "spillway-token";
+let unauthorized = () => {};
+
+/** Sets what happens when the server asks for a token. */
+export function onUnauthorized(then: () => void): void {
+  unauthorized = then;
+}
+
+/** Keeps a token until the tab is closed. */
+export function keepToken(token: string): void {
+  sessionStorage.setItem(TOKEN, token);
+}
+
+/** Whether requests carry a token: a plain link would not. */
+export function hasToken(): boolean {
+  return sessionStorage.getItem(TOKEN) !== null;
+}
+
+/** Sends a request with the token, if there is one. */
+export async function send(path: string, init: RequestInit = {}): Promise<Response> {
+  const token = sessionStorage.getItem(TOKEN);
+  const headers = { ...init.headers, ...(token !== null && { authorization: `Bearer ${token}` }) };
+  const response = await fetch(path, { ...init, headers }).catch((error: unknown) => {
+    if (init.signal?.aborted) throw error;
+    throw new ApiFault(0, "unreachable", "The server does not answer. Is `spillway serve` still running?");
+  });
+  if (response.ok) return response;
+  if (response.status === 401) unauthorized();
+  const body = (await response.json().catch(() => null)) as { error?: { code: string; message: string } } | null;
+  const { code = "unknown", message = `The server answered with status ${response.status}.` } = body?.error ?? {};
+  throw new ApiFault(response.status, code, message);
+}
+
+/** Asks for JSON. */
+export async function ask<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return (await send(path, signal === undefined ? {} : { signal })).json() as Promise<T>;
+}
+
+/** What an output would become. */
+export interface Trial {
+  text: string;
+  receipt: Receipt;
+  limits: Limits;
+}
+
+/** Sends JSON and gives JSON back. */
+export async function post<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
+  const headers = { "content-type": "application/json" };
+  const init = { method: "POST", headers, body: JSON.stringify(body), ...(signal && { signal }) };
+  return (await send(path, init)).json() as Promise<T>;
+}
+
+/** What is known of an answer by now. */
+export interface Asked<T> {
+  data: T | null;
+  fault: ApiFault | null;
+  /** Asks again; what is there stays until the answer comes. */
+  again: () => void;
+}
+
+/** Asks when a page is shown, and again when the path changes. Null asks nothing. */
+export function useAsked<T>(path: string | null): Asked<T> {
+  const [state, setState] = useState<{ path: string | null; data: T | null; fault: ApiFault | null }>(NOTHING);
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    if (path === null) return;
+    const leaving = new AbortController();
+    ask<T>(path, leaving.signal).then(
+      (data) => leaving.signal.aborted || setState({ path, data, fault: null }),
+      (error: unknown) => {
+        if (leaving.signal.aborted) return;
+        const fault = error instanceof ApiFault ? error : new ApiFault(0, "fault", String(error));
+        setState((before) => ({ path, data: before.path === path ? before.data : null, fault }));
+      },
+    );
+    return () => leaving.abort();
+  }, [path, round]);
+  const again = useCallback(() => setRound((before) => before + 1), []);
+  return state.path === path ? { data: state.data, fault: state.fault, again } : { data: null, fault: null, again };
+}
+
+const NOTHING = { path: null, data: null, fault: null };
+
+/** Reads all pages of a list, up to a number of items. */
+export async function askAll<T>(path: string, most: number, signal?: AbortSignal): Promise<T[]> {
+  const all: T[] = [];
+  for (let cursor: string | null = ""; cursor !== null && all.length < most; ) {
+    const joint = path.includes("?") ? "&" : "?";
+    const page: Page<T> = await ask(
+      `${path}${joint}max=1000${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+      signal,
+    );
+    all.push(...page.items);
+    cursor = page.next;
+  }
+  return all;
+}
+
+/** Calls back when something happens, at most once in two seconds. The answer is "live", "waiting" or "off". */
+export function useLive(changed: () => void): "live" | "waiting" {
+  const [state, setState] = useState<"live" | "waiting">("waiting");
+  const latest = useRef(changed);
+  latest.current = changed;
+  useEffect(() => {
+    const leaving = new AbortController();
+    void follow(leaving.signal, setState, () => latest.current());
+    return () => leaving.abort();
+  }, []);
+  return state;
+}
+
+const RETRY_MS = 5000;
+const AT_MOST_EVERY_MS = 2000;
+
+async function follow(
+  signal: AbortSignal,
+  tell: (state: "live" | "waiting") => void,
+  changed: () => void,
+): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  signal.addEventListener("abort", () => clearTimeout(timer));
+  while (!signal.aborted) {
+    try {
+      const { body } = await send("/api/events/live", { signal });
+      tell("live");
+      const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+      for (let part = await reader?.read(); part !== undefined && !part.done; part = await reader?.read()) {
+        if (!/^data:/m.test(part.value)) continue;
+        timer ??= setTimeout(() => {
+          timer = undefined;
+          if (!signal.aborted) changed();
+        }, AT_MOST_EVERY_MS);
+      }
+    } catch {
+      if (signal.aborted) return;
+    }
+    tell("waiting");
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
+}

@@ -1,0 +1,457 @@
+import {
+  type FormEvent,
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import { bytesText, counted, exact, percent } from "./amounts.ts";
+import { ApiFault, type Artifact, ask, hasToken, type Line, type Receipt, send, useAsked, type View } from "./api.ts";
+import { ComparePanel } from "./compare-panel.tsx";
+import { useKeys } from "./keys.ts";
+import { Minimap } from "./minimap.tsx";
+import { Answer, Bytes, Count, Raw, Time } from "./parts.tsx";
+import { go, hrefTo } from "./route.ts";
+import { type Stretch, stretchAt, stretchesOf } from "./stretches.ts";
+import {
+  type Heading,
+  LINE_BYTES,
+  PlainText,
+  type ReadLines,
+  type Seen,
+  TextView,
+  type TextViewHandle,
+} from "./text-view.tsx";
+
+/** One output: what there was, what the model saw of it, and why. */
+export function OutputPage({ id, params }: { id: string; params: URLSearchParams }): ReactNode {
+  const artifact = useAsked<Artifact>(`/api/artifacts/${encodeURIComponent(id)}`);
+  const receipts = useAsked<{ items: { event: number; atMs: number; receipt: Receipt }[] }>(
+    `/api/receipts?artifact=${encodeURIComponent(id)}&max=100`,
+  );
+  return (
+    <Answer asked={artifact}>
+      {(saved) => (
+        <Answer asked={receipts}>
+          {({ items }) => {
+            const event = params.get("event");
+            const found = items.find((each) => String(each.event) === event) ?? items[0];
+            return (
+              <Output artifact={saved} recorded={found?.receipt ?? null} event={found?.event ?? null} params={params} />
+            );
+          }}
+        </Answer>
+      )}
+    </Answer>
+  );
+}
+
+interface OutputProps {
+  artifact: Artifact;
+  recorded: Receipt | null;
+  event: number | null;
+  params: URLSearchParams;
+}
+
+function Output({ artifact, recorded, event, params }: OutputProps): ReactNode {
+  const { id, lines, tool } = artifact;
+  const view = useAsked<View>(recorded === null ? null : `/api/artifacts/${id}/view?event=${event}`);
+  const [isModel, setModel] = useState(params.get("as") === "model");
+  const [isComparing, setComparing] = useState(false);
+  const [selected, setSelected] = useState<number | null>(Number(params.get("line")) || null);
+  const [seen, setSeen] = useState<Seen>({ from: 1, to: 1 });
+  const [found, setFound] = useState<Found | null>(null);
+  const text = useRef<TextViewHandle>(null);
+  const again = view.data?.receipt ?? null;
+  const stretches = useMemo(
+    () => (recorded === null ? [] : stretchesOf(recorded, lines, blockOf(recorded, id), again)),
+    [recorded, again, lines, id],
+  );
+  const headings = useMemo(() => stretches.flatMap(headingOf), [stretches]);
+  const read = useCallback<ReadLines>(
+    async (from, to, signal) => {
+      const path = `/api/artifacts/${id}/lines?from=${from}&to=${to}&lineBytes=${LINE_BYTES}`;
+      return (await ask<{ lines: Line[] }>(path, signal)).lines;
+    },
+    [id],
+  );
+  const select = useCallback(
+    (line: number) => {
+      setSelected(line);
+      go(hrefTo("outputs", id, { event: params.get("event") ?? undefined, line }), "replace");
+    },
+    [id, params],
+  );
+  const jump = useCallback(
+    (line: number) => {
+      setModel(false);
+      select(line);
+      requestAnimationFrame(() => text.current?.goTo(line));
+    },
+    [select],
+  );
+  useEffect(() => {
+    const line = Number(params.get("line"));
+    if (line > 0) text.current?.goTo(line);
+    // Only where the page was opened.
+  }, []);
+  const step = (by: 1 | -1) => {
+    const at = selected ?? seen.from;
+    const gaps = stretches.filter(({ isShown }) => !isShown);
+    const next = by === 1 ? gaps.find(({ from }) => from > at) : gaps.findLast(({ from }) => from < at);
+    if (next !== undefined) jump(next.from);
+  };
+  const byLines = (by: number) => jump(Math.max(1, Math.min(lines, (selected ?? seen.from) + by)));
+  const finder = useRef<HTMLInputElement>(null);
+  const lineField = useRef<HTMLInputElement>(null);
+  useKeys([
+    { key: "j", does: "next line", run: () => byLines(1) },
+    { key: "k", does: "previous line", run: () => byLines(-1) },
+    { key: "n", does: "next gap", run: () => step(1) },
+    { key: "p", does: "previous gap", run: () => step(-1) },
+    { key: "m", does: "change between the whole text and what the model read", run: () => setModel(!isModel) },
+    { key: "c", does: "compare with another policy", run: () => setComparing(!isComparing) },
+    { key: "/", does: "find", run: () => finder.current?.focus() },
+    { key: "g", does: "go to a line", run: () => lineField.current?.focus() },
+  ]);
+  return (
+    <>
+      <Head artifact={artifact} recorded={recorded} />
+      <div className="toolbar">
+        <div className="switch" role="group" aria-label="What is shown">
+          <button type="button" aria-pressed={!isModel} onClick={() => setModel(false)}>
+            Whole text
+          </button>
+          <button type="button" aria-pressed={isModel} onClick={() => setModel(true)}>
+            As the model read it
+          </button>
+        </div>
+        <FindForm id={id} field={finder} found={found} setFound={setFound} jump={jump} selected={selected} />
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            const line = Number(lineField.current?.value);
+            if (line > 0) jump(Math.min(lines, line));
+            lineField.current?.blur();
+          }}
+        >
+          <input ref={lineField} inputMode="numeric" size={7} placeholder="line" aria-label="Go to line" />
+        </form>
+        <button type="button" aria-pressed={isComparing} onClick={() => setComparing(!isComparing)}>
+          Compare
+        </button>
+        <Download id={id} />
+      </div>
+      {isModel ? (
+        <ModelText asked={view} />
+      ) : (
+        <div className="reader">
+          <TextView
+            name={`The output of ${tool}, ${counted(lines, "line")}`}
+            lines={lines}
+            read={read}
+            headings={headings}
+            classOf={(line) =>
+              (found?.set.has(line) ? "found " : "") + (stretchAt(stretches, line)?.isShown === false ? "cut" : "lit")
+            }
+            selected={selected}
+            select={select}
+            seen={setSeen}
+            handle={text}
+          />
+          <Minimap
+            lines={lines}
+            stretches={stretches}
+            hits={found?.lines ?? NO_LINES}
+            seen={seen}
+            goTo={(line) => text.current?.goTo(line)}
+          />
+          <Pieces stretches={stretches} selected={selected} jump={jump} more={recorded?.moreCuts ?? 0} />
+        </div>
+      )}
+      {isComparing && <ComparePanel artifact={artifact} shown={recorded} />}
+    </>
+  );
+}
+
+const NO_LINES: readonly number[] = [];
+
+/** Which text of a structured result an artifact is; null where there is one only. */
+function blockOf(receipt: Receipt, id: string): number | null {
+  const at = receipt.artifacts?.indexOf(id) ?? -1;
+  if (at < 0) return null;
+  return [...new Set(receipt.cuts.flatMap(({ block }) => block ?? []))].toSorted((a, b) => a - b)[at] ?? null;
+}
+
+function headingOf({ isShown, from, to, bytes, why }: Stretch): Heading[] {
+  if (isShown) return why === "" ? [] : [{ line: from, content: <span className="kept">Shown: {why}</span> }];
+  const which = from === to ? `part of line ${exact(from)}` : `lines ${exact(from)} to ${exact(to)}`;
+  return [
+    {
+      line: from,
+      content: (
+        <span className="gap">
+          <span aria-hidden="true">✂ </span>
+          Not shown: {which}, {bytesText(bytes)}
+          {why && `; ${why}`}
+        </span>
+      ),
+    },
+  ];
+}
+
+function Head({ artifact, recorded }: Pick<OutputProps, "artifact" | "recorded">): ReactNode {
+  const { tool, command, session, createdAtMs, bytes, lines, saved, redactions, exitCode } = artifact;
+  const share = recorded === null || recorded.total.bytes === 0 ? null : recorded.kept.bytes / recorded.total.bytes;
+  return (
+    <header className="page-head">
+      <h1>
+        <bdi>
+          <Raw text={tool} />
+        </bdi>
+      </h1>
+      {command !== null && (
+        <code className="command">
+          <bdi>
+            <Raw text={command} />
+          </bdi>
+        </code>
+      )}
+      <p className="quiet">
+        {session !== null && (
+          <>
+            session{" "}
+            <a href={hrefTo("sessions", session)}>
+              <bdi>
+                <Raw text={session} />
+              </bdi>
+            </a>{" "}
+            ·{" "}
+          </>
+        )}
+        <Time atMs={createdAtMs} />
+        {exitCode !== null && ` · exit code ${exitCode}`}
+        {saved !== "yes" && ` · saved: ${saved}`}
+        {redactions.count > 0 && ` · ${counted(redactions.count, "secret")} replaced before saving`}
+      </p>
+      <dl className="figures">
+        <div>
+          <dt>Whole output</dt>
+          <dd>
+            <Bytes of={bytes} />
+          </dd>
+          <dd className="quiet">
+            <Count of={lines} unit="lines" />
+          </dd>
+        </div>
+        {recorded !== null && (
+          <>
+            <div>
+              <dt>The model read</dt>
+              <dd>
+                <Bytes of={recorded.shown.bytes} />
+              </dd>
+              <dd className="quiet">
+                <Count of={recorded.shown.tokens} unit="tokens" />
+                {recorded.estimated.includes("tokens") && ", estimated"}
+              </dd>
+            </div>
+            <div>
+              <dt>Of the source kept</dt>
+              <dd>
+                <span className="number">
+                  {share === null ? "—" : share > 0 && share < 0.001 ? "< 0.1 %" : percent(share)}
+                </span>
+              </dd>
+              <dd className="quiet">
+                <Count of={recorded.kept.lines} unit="lines" />
+              </dd>
+            </div>
+            <div>
+              <dt>Decided by</dt>
+              <dd className="word">{recorded.strategy}</dd>
+              <dd className="quiet">
+                {recorded.kind !== undefined && `a ${recorded.kind}; `}
+                {recorded.cutBy === null ? "nothing was cut" : `the limit of ${recorded.cutBy}`}
+              </dd>
+            </div>
+          </>
+        )}
+      </dl>
+      {recorded === null && (
+        <p className="note">No receipt of this output is recorded, so it is not known what the model saw of it.</p>
+      )}
+      {recorded?.faults?.map((fault) => (
+        <p key={fault} className="note">
+          <Raw text={fault} />
+        </p>
+      ))}
+    </header>
+  );
+}
+
+function ModelText({ asked }: { asked: ReturnType<typeof useAsked<View>> }): ReactNode {
+  return (
+    <Answer asked={asked}>
+      {({ text, isSame, recorded }) => (
+        <>
+          <p className="note">
+            {recorded.summarized
+              ? `The model read a summary by ${recorded.summaryModel}. This is what stood there without it.`
+              : isSame
+                ? "Exactly what the model read, made again from the saved output. Lines in brackets are markers."
+                : "Made again from the saved output. It differs a little from what the model read: its size is another one."}
+          </p>
+          <PlainText name="What the model read" text={text} />
+        </>
+      )}
+    </Answer>
+  );
+}
+
+const MOST_LISTED = 300;
+
+function Pieces({
+  stretches,
+  selected,
+  jump,
+  more,
+}: {
+  stretches: readonly Stretch[];
+  selected: number | null;
+  jump: (line: number) => void;
+  more: number;
+}): ReactNode {
+  const current = selected === null ? undefined : stretchAt(stretches, selected);
+  return (
+    <aside className="pieces" aria-label="Pieces and gaps">
+      <h2>Pieces and gaps</h2>
+      <ol tabIndex={0}>
+        {stretches.slice(0, MOST_LISTED).map((stretch) => (
+          <li key={stretch.from}>
+            <button
+              type="button"
+              className={stretch.isShown ? "kept" : "gap"}
+              aria-current={stretch === current ? "true" : undefined}
+              onClick={() => jump(stretch.from)}
+            >
+              <span className="piece-lines number">
+                {exact(stretch.from)}
+                {stretch.to > stretch.from && `–${exact(stretch.to)}`}
+              </span>
+              <span>
+                {stretch.isShown
+                  ? `shown${stretch.why && `: ${stretch.why}`}`
+                  : `not shown, ${bytesText(stretch.bytes)}`}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ol>
+      {stretches.length > MOST_LISTED && <p className="quiet">and {exact(stretches.length - MOST_LISTED)} more</p>}
+      {more > 0 && (
+        <p className="quiet">
+          {counted(more, "gap")} beyond these were counted, not listed: the last piece holds them.
+        </p>
+      )}
+    </aside>
+  );
+}
+
+interface Found {
+  pattern: string;
+  lines: readonly number[];
+  set: ReadonlySet<number>;
+  total: number;
+  note: string;
+}
+
+interface FindProps {
+  id: string;
+  field: RefObject<HTMLInputElement | null>;
+  found: Found | null;
+  setFound: (found: Found | null) => void;
+  jump: (line: number) => void;
+  selected: number | null;
+}
+
+function FindForm({ id, field, found, setFound, jump, selected }: FindProps): ReactNode {
+  const [fault, setFault] = useState("");
+  const [isPattern, setPattern] = useState(false);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const pattern = field.current?.value ?? "";
+    if (pattern === "") return setFound(null);
+    const key = `${isPattern} ${pattern}`;
+    if (found?.pattern === key) {
+      const next = found.lines.find((line) => line > (selected ?? 0)) ?? found.lines[0];
+      if (next !== undefined) jump(next);
+      return;
+    }
+    const query = new URLSearchParams({
+      pattern,
+      literal: String(!isPattern),
+      ignoreCase: "true",
+      context: "0",
+      max: "1000",
+    });
+    try {
+      const answer = await ask<{ total: number; complete: boolean; matches: { line: number }[] }>(
+        `/api/artifacts/${id}/search?${query}`,
+      );
+      const lines = answer.matches.map(({ line }) => line);
+      setFault("");
+      const note = answer.complete ? "" : " so far; the search took too long";
+      setFound({ pattern: key, lines, set: new Set(lines), total: answer.total, note });
+      if (lines[0] !== undefined) jump(lines[0]);
+    } catch (error) {
+      setFound(null);
+      setFault(error instanceof ApiFault ? error.message : String(error));
+    }
+  };
+  return (
+    <form role="search" onSubmit={(event) => void submit(event)} className="find">
+      <input
+        ref={field}
+        type="search"
+        placeholder="Find"
+        aria-label="Find in the output"
+        onKeyDown={(event) => event.key === "Escape" && field.current?.blur()}
+      />
+      <label title="Read it as a regular expression">
+        <input type="checkbox" checked={isPattern} onChange={(event) => setPattern(event.target.checked)} /> .*
+      </label>
+      <output className="quiet" aria-live="polite">
+        {fault}
+        {found !== null &&
+          `${counted(found.total, "line")}${found.note}${found.lines.length < found.total ? `, the first ${found.lines.length} marked` : ""}`}
+      </output>
+    </form>
+  );
+}
+
+function Download({ id }: { id: string }): ReactNode {
+  const path = `/api/artifacts/${id}/content`;
+  const name = `${id}.txt`;
+  if (!hasToken())
+    return (
+      <a className="button" href={path} download={name}>
+        Download
+      </a>
+    );
+  const save = async () => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(await (await send(path)).blob());
+    link.download = name;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  };
+  return (
+    <button type="button" onClick={() => void save()}>
+      Download
+    </button>
+  );
+}

@@ -1,0 +1,193 @@
+import { type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { ago, bytesText, exact, exactTime, short } from "./amounts.ts";
+import type { ApiFault, Asked } from "./api.ts";
+
+// Small parts that every page uses.
+
+/** A count, short, with its exact value for those who point at it. */
+export function Count({ of, unit }: { of: number; unit?: string }): ReactNode {
+  return (
+    <data className="number" value={of} title={`${exact(of)}${unit ? ` ${unit}` : ""}`}>
+      {short(of)}
+      {unit && <span className="unit"> {unit}</span>}
+    </data>
+  );
+}
+
+/** An amount of bytes. */
+export function Bytes({ of }: { of: number }): ReactNode {
+  const [amount, unit] = bytesText(of).split(" ");
+  return (
+    <data className="number" value={of} title={`${exact(of)} bytes`}>
+      {amount}
+      <span className="unit"> {unit}</span>
+    </data>
+  );
+}
+
+/** How long ago something was; the exact time in the reader's zone for those who point at it. */
+export function Time({ atMs }: { atMs: number }): ReactNode {
+  return (
+    <time dateTime={new Date(atMs).toISOString()} title={exactTime(atMs)}>
+      {ago(atMs)}
+    </time>
+  );
+}
+
+/** A share of something as a bar with its label. The label says what the bar shows. */
+export function Bar({ share, label }: { share: number; label: string }): ReactNode {
+  return (
+    <span className="bar">
+      <span className="bar-track" aria-hidden="true">
+        <span className="bar-fill" style={{ width: `${Math.max(0, Math.min(1, share)) * 100}%` }} />
+      </span>
+      <span className="number">{label}</span>
+    </span>
+  );
+}
+
+/** Shows an answer once it is there. Before that nothing for a moment, then that it is read; a fault says what to do. */
+export function Answer<T>({ asked, children }: { asked: Asked<T>; children: (data: T) => ReactNode }): ReactNode {
+  const { data, fault, again } = asked;
+  if (data === null) return fault === null ? <Reading /> : <Fault fault={fault} again={again} />;
+  return (
+    <>
+      {fault !== null && <Fault fault={fault} again={again} isOld />}
+      {children(data)}
+    </>
+  );
+}
+
+function Reading(): ReactNode {
+  const [isLate, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), 200);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <p className="quiet" role="status">
+      {isLate ? "Reading…" : ""}
+    </p>
+  );
+}
+
+/** What went wrong and what still works. */
+export function Fault({ fault, again, isOld }: { fault: ApiFault; again: () => void; isOld?: boolean }): ReactNode {
+  return (
+    <div className="fault" role="alert">
+      <p>
+        <strong>{fault.message}</strong>
+      </p>
+      <p>
+        {isOld ? "What you see is from before. " : ""}
+        {FAULT_ADVICE[fault.code] ?? "Nothing is lost: what was saved stays saved."}
+      </p>
+      <button type="button" onClick={again}>
+        Try again
+      </button>
+    </div>
+  );
+}
+
+const FAULT_ADVICE: Record<string, string> = {
+  "unknown-artifact": "It may have been removed by age or by hand. The list of outputs has those that are there.",
+  "unknown-session": "It may have been removed by age or by hand. The list of sessions has those that are there.",
+  unauthorized: "Enter a token of the role read above.",
+  unreachable: "Start it again with: spillway serve",
+};
+
+/** What to do where there is nothing to show yet. */
+export function Empty({ title, children }: { title: string; children: ReactNode }): ReactNode {
+  return (
+    <div className="empty">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+/** A line to copy. */
+export function Copy({ text }: { text: string }): ReactNode {
+  const [isDone, setDone] = useState(false);
+  return (
+    <div className="copy">
+      <code>{text}</code>
+      <button
+        type="button"
+        onClick={() =>
+          void navigator.clipboard?.writeText(text).then(
+            () => setDone(true),
+            () => {},
+          )
+        }
+      >
+        {isDone ? "Copied" : "Copy"}
+      </button>
+    </div>
+  );
+}
+
+/** What to do when nothing was recorded yet. */
+export function NothingYet(): ReactNode {
+  return (
+    <Empty title="Nothing is recorded yet">
+      <p>Point an agent here, and everything its tools print passes through. For Claude Code:</p>
+      <Copy text={`ANTHROPIC_BASE_URL=${location.origin} claude`} />
+      <p>Or look at a session that was played for you:</p>
+      <Copy text="spillway demo --serve --port 8788" />
+    </Empty>
+  );
+}
+
+/** A window over the page. Escape closes it, and the focus goes back to where it was. */
+export function Dialog({
+  title,
+  close,
+  children,
+}: {
+  title: string;
+  close: () => void;
+  children: ReactNode;
+}): ReactNode {
+  const shown = useRef<HTMLDialogElement>(null);
+  const name = useId();
+  useEffect(() => shown.current?.showModal(), []);
+  return (
+    <dialog ref={shown} onClose={close} aria-labelledby={name}>
+      <header>
+        <h2 id={name}>{title}</h2>
+        <button type="button" onClick={close} aria-label="Close">
+          ✕
+        </button>
+      </header>
+      {children}
+    </dialog>
+  );
+}
+
+/** Characters that do something to the text around them, or that nobody sees. */
+const UNSEEN = /(?!\t)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+/**
+ * Text of somebody else, as text. What would be unseen, or would turn what stands around it, has its code shown in its
+ * place; copying gives the character itself.
+ */
+export function Raw({ text }: { text: string }): ReactNode {
+  if (!UNSEEN.test(text)) return text;
+  const parts = text.split(new RegExp(`(${UNSEEN.source})`, "u"));
+  return parts.map((part, at) =>
+    at % 2 === 0 ? (
+      part
+    ) : (
+      <span key={at} className="unseen" data-code={codeOf(part)}>
+        {part}
+      </span>
+    ),
+  );
+}
+
+function codeOf(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (code === 0x1b) return "ESC";
+  return code < 0x20 ? String.fromCharCode(0x2400 + code) : `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+}

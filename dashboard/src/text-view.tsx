@@ -1,0 +1,251 @@
+import {
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useImperativeHandle,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import { bytesText } from "./amounts.ts";
+import type { Line } from "./api.ts";
+import { Raw } from "./parts.tsx";
+
+/** Gives lines from one number to another, both included. */
+export type ReadLines = (from: number, to: number, signal: AbortSignal) => Promise<Line[]>;
+
+/** A row of ours that stands before a line. */
+export interface Heading {
+  line: number;
+  content: ReactNode;
+}
+
+/** Which lines are on the screen. */
+export interface Seen {
+  from: number;
+  to: number;
+}
+
+/** What others may ask of a text view. */
+export interface TextViewHandle {
+  goTo(line: number): void;
+}
+
+interface TextViewProps {
+  name: string;
+  lines: number;
+  read: ReadLines;
+  /** Before lines, in their order. */
+  headings?: readonly Heading[];
+  classOf?: (line: number) => string;
+  selected: number | null;
+  select: (line: number) => void;
+  seen?: (seen: Seen) => void;
+  handle?: RefObject<TextViewHandle | null>;
+}
+
+/** How much of one line is shown; the download has the rest. */
+export const LINE_BYTES = 10_000;
+const ROW_PX = 20;
+/** Browsers draw no element that is much higher. Above it the scroll bar goes in larger steps than the rows. */
+const MOST_PX = 12_000_000;
+/** Lines that are asked for together. */
+const BLOCK = 100;
+const MOST_BLOCKS = 80;
+const SETTLE_MS = 25;
+
+/** A text of any number of lines, of which only those on the screen are there. */
+export function TextView(props: TextViewProps): ReactNode {
+  const { lines, read, headings = [], classOf, selected, select, seen, handle, name } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const [height, setHeight] = useState(600);
+  const [top, setTop] = useState(0);
+  const known = useLines(read, lines);
+  const rows = lines + headings.length;
+  const fullPx = Math.min(rows * ROW_PX, MOST_PX);
+  const perRow = rows * ROW_PX > MOST_PX ? Math.max(1, fullPx - height) / Math.max(1, rows - height / ROW_PX) : ROW_PX;
+  const first = Math.max(0, Math.floor(top / perRow));
+  const count = Math.ceil(height / ROW_PX) + 1;
+
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const watch = new ResizeObserver(() => setHeight(element.clientHeight));
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, []);
+
+  const shown: ({ heading: Heading } | { line: number })[] = [];
+  for (let row = first; row < Math.min(first + count, rows); row++) shown.push(rowAt(row, headings));
+  const shownLines = shown.flatMap((row) => ("line" in row ? row.line : []));
+  const [from, to] = [shownLines[0] ?? 1, shownLines.at(-1) ?? 1];
+  useEffect(() => {
+    seen?.({ from, to });
+    // Who drags the scroll bar passes thousands of lines that nobody reads.
+    const timer = setTimeout(() => known.want(from, to), SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [from, to, known.want, seen]);
+
+  const goTo = useCallback(
+    (line: number) => {
+      const row = rowOf(Math.max(1, Math.min(line, lines)), headings);
+      if (box.current !== null) box.current.scrollTop = Math.max(0, (row - Math.floor(height / ROW_PX / 3)) * perRow);
+    },
+    [lines, headings, height, perRow],
+  );
+  useImperativeHandle(handle, () => ({ goTo }), [goTo]);
+
+  return (
+    // It scrolls, so that the keyboard must reach it.
+    <div
+      ref={box}
+      className="text"
+      tabIndex={0}
+      role="region"
+      aria-label={name}
+      onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+    >
+      <div className="text-size" style={{ height: fullPx }}>
+        {shown.map((row, at) => {
+          const y = perRow === ROW_PX ? (first + at) * ROW_PX : top + (at - (top / perRow - first)) * ROW_PX;
+          const style = { transform: `translateY(${y}px)` };
+          if ("heading" in row) {
+            return (
+              <div key={`h${row.heading.line}`} className="text-heading" style={style}>
+                {row.heading.content}
+              </div>
+            );
+          }
+          const { line } = row;
+          return (
+            <div
+              key={line}
+              className={`text-row ${classOf?.(line) ?? ""}${line === selected ? " selected" : ""}`}
+              style={style}
+              onClick={() => select(line)}
+              data-line={line}
+            >
+              <span className="text-number" aria-hidden="true">
+                {line}
+              </span>
+              <LineText line={known.lines.get(line)} />
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function LineText({ line }: { line: Line | undefined }): ReactNode {
+  if (line === undefined) return <span className="text-line" />;
+  return (
+    <span className="text-line">
+      <Raw text={line.text} />
+      {line.omittedBytes > 0 && (
+        <span className="text-more">
+          {" "}
+          … {bytesText(line.omittedBytes)} more in this line; the download has all of it
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** The line or the heading of a row. */
+function rowAt(row: number, headings: readonly Heading[]): { heading: Heading } | { line: number } {
+  // Heading number `at` stands in the row `heading.line - 1 + at`.
+  let [low, high] = [0, headings.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((headings[middle]?.line ?? 0) - 1 + middle < row) low = middle + 1;
+    else high = middle;
+  }
+  const heading = headings[low];
+  return heading !== undefined && heading.line - 1 + low === row ? { heading } : { line: row - low + 1 };
+}
+
+/** The row of a line. */
+function rowOf(line: number, headings: readonly Heading[]): number {
+  let [low, high] = [0, headings.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((headings[middle]?.line ?? 0) <= line) low = middle + 1;
+    else high = middle;
+  }
+  return line - 1 + low;
+}
+
+/** Lines by number, as far as they were read. Those far from the screen are forgotten. */
+function useLines(read: ReadLines, total: number) {
+  const blocks = useRef(new Map<number, Line[] | "reading">());
+  const [lines, setLines] = useState<ReadonlyMap<number, Line>>(new Map());
+  const leaving = useRef(new AbortController());
+  useEffect(() => {
+    blocks.current = new Map();
+    setLines(new Map());
+    const ending = new AbortController();
+    leaving.current = ending;
+    return () => ending.abort();
+  }, [read]);
+  const want = useCallback(
+    (from: number, to: number) => {
+      const kept = blocks.current;
+      const { signal } = leaving.current;
+      const wanted: number[] = [];
+      for (let block = Math.floor((from - 1) / BLOCK); block <= Math.floor((to - 1) / BLOCK); block++)
+        wanted.push(block);
+      for (const block of wanted) {
+        if (kept.has(block) || block * BLOCK >= total) continue;
+        kept.set(block, "reading");
+        read(block * BLOCK + 1, Math.min(total, (block + 1) * BLOCK), signal).then(
+          (found) => {
+            if (signal.aborted) return;
+            kept.set(block, found);
+            const oldest = [...kept.keys()].find((other) => !wanted.includes(other));
+            if (kept.size > MOST_BLOCKS && oldest !== undefined) kept.delete(oldest);
+            setLines(
+              new Map(
+                [...kept.values()].flatMap((each) =>
+                  each === "reading" ? [] : each.map((line) => [line.line, line] as const),
+                ),
+              ),
+            );
+          },
+          () => kept.delete(block),
+        );
+      }
+    },
+    [read, total],
+  );
+  return { lines, want };
+}
+
+/** A text that is at hand. Our own lines in it stand out. */
+export function PlainText({ name, text }: { name: string; text: string }): ReactNode {
+  const all = useMemo(() => text.replace(/\n$/, "").split("\n"), [text]);
+  const read = useCallback<ReadLines>(
+    async (from, to) =>
+      all.slice(from - 1, to).map((each, at) => ({
+        line: from + at,
+        text: each.slice(0, LINE_BYTES),
+        omittedBytes: Math.max(0, each.length - LINE_BYTES),
+      })),
+    [all],
+  );
+  const [selected, select] = useState<number | null>(null);
+  return (
+    <div className="reader plain">
+      <TextView
+        name={name}
+        lines={all.length}
+        read={read}
+        classOf={(line) => (/^\[.*(omitted|cut to fit|not shown).*\]$/.test(all[line - 1] ?? "") ? "marker" : "lit")}
+        selected={selected}
+        select={select}
+      />
+    </div>
+  );
+}
