@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Reader } from "./admit/reader.ts";
 import { openRedaction } from "./admit/redaction.ts";
+import type { Ledger } from "./contract/ledger.ts";
 import type { ModelSource } from "./contract/model-client.ts";
 import type { Searcher } from "./contract/searcher.ts";
 import { messageOf } from "./errors.ts";
@@ -31,10 +32,13 @@ export async function openSpillway(
     // Where outputs are saved by default, guardSync must not have to wait for it.
     openRedaction(redact, given.store === undefined),
     given.store === undefined
-      ? openPlace(dir, env.SPILLWAY_DIR || undefined, { ...given, retention })
-      : { store: given.store, ledger: null },
+      ? openPlace(dir, env, { ...given, retention })
+      : { store: given.store, ledger: typeof given.ledger === "string" ? await openLedger(given.ledger) : null },
   ]);
-  const kept: OpenedPlace = { ...local, ...(given.ledger !== undefined && { ledger: given.ledger }) };
+  const kept: OpenedPlace = {
+    ...local,
+    ...(given.ledger !== undefined && typeof given.ledger !== "string" && { ledger: given.ledger }),
+  };
   const files =
     (events ?? runs) === undefined
       ? {}
@@ -84,15 +88,17 @@ type OpenedPlace = Pick<SpillwayPorts, "store" | "ledger" | "placeFaults">;
 /** This machine's folder. Where it cannot be had an agent must go on, unless its own code named the folder. */
 async function openPlace(
   named: string | undefined,
-  fromEnvironment: string | undefined,
-  { reader, logger, retention }: Pick<SpillwayOptions, "reader" | "logger" | "retention">,
+  env: NonNullable<SpillwayOptions["env"]>,
+  { reader, logger, retention, ledger: given }: Pick<SpillwayOptions, "reader" | "logger" | "retention" | "ledger">,
 ): Promise<OpenedPlace> {
+  const ledger = typeof given === "string" ? given : given === undefined ? env.SPILLWAY_LEDGER || undefined : undefined;
+  const dir = named ?? (env.SPILLWAY_DIR || undefined);
   const open = async () =>
-    (await import("./storage/local/open-local.ts")).openLocal(named ?? fromEnvironment, { collects: true, retention });
+    (await import("./storage/local/open-local.ts")).openLocal(dir, { collects: true, retention, ledger });
   try {
     return await open();
   } catch (error) {
-    if (named !== undefined) throw error;
+    if (named !== undefined || typeof given === "string") throw error;
     const fault = messageOf(error);
     // Only a reader whose tools run in this process can read back what is kept in its memory.
     if (reader?.by !== "tool") {
@@ -105,6 +111,15 @@ async function openPlace(
     const { memoryLedger } = await import("./storage/ledgers/memory.ts");
     return { store: memoryStore(), ledger: memoryLedger(), placeFaults: [inMemory] };
   }
+}
+
+async function openLedger(address: string): Promise<Ledger> {
+  const [{ openPostgres }, { sqlLedger }] = await Promise.all([
+    import("./storage/remote/postgres.ts"),
+    import("./storage/ledgers/sql.ts"),
+  ]);
+  const database = await openPostgres(address);
+  return { ...sqlLedger(database, "postgres"), close: () => database.close() };
 }
 
 async function openSearcher(logger: Logger | undefined): Promise<Searcher> {

@@ -76,7 +76,7 @@ describe("spillway run", () => {
     const writer = await local.store.begin({ scope: "local", session: null, tool: "x", call: null });
     await writer.add(Buffer.from("old"));
     const { id } = await writer.end();
-    local.database.raw.prepare("update artifacts set created_ms = 1 where id = ?").run(id);
+    await local.database.kysely.updateTable("artifacts").set({ created_ms: 1 }).where("id", "=", id).execute();
     await local.close();
     spillway(["run", "--", "true"]);
     expect(spillway(["ls"]).stdout).toContain(id);

@@ -252,7 +252,11 @@ describe("what the command line does with saved outputs", () => {
     // Ids cannot be chosen, so their rows are changed.
     const alike = ["aaaaaaaaaaa2", "aaaaaaaaaaa3"];
     for (const [index, id] of ids.entries())
-      database.raw.prepare("update artifacts set id = ? where id = ?").run(alike[index] ?? "", id);
+      await database.kysely
+        .updateTable("artifacts")
+        .set({ id: alike[index] ?? "" })
+        .where("id", "=", id)
+        .execute();
     await close();
     const { status, stderr, stdout } = spillway(["recall", "aaaaaa", "--dir", dir]);
     expect([status, stdout]).toEqual([2, ""]);

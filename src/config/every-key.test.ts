@@ -56,6 +56,7 @@ function sampleOf({ type, minimum, pattern, ...part }: Part): unknown {
   if (pattern?.includes("KMGT")) return "2MB";
   if (pattern?.includes("ms|s|m|h|d")) return "7m";
   if (type === "integer" || type === "number") return Math.max(minimum ?? 0, 0) + (type === "integer" ? 1 : 0.125);
+  if (pattern?.startsWith("^postgres")) return "postgres://other/v2";
   return pattern?.startsWith("^https") ? "https://other/v2" : TEXT;
 }
 

@@ -336,6 +336,14 @@ describe("values", () => {
       "1:1: store is known, but nothing in this version reads it",
     ]);
   });
+
+  it("a ledger's address is taken, unless the environment names another", async () => {
+    await put(USER, "ledger: postgres://me@db.example/spillway");
+    expect((await load()).options).toMatchObject({ ledger: "postgres://me@db.example/spillway" });
+    expect((await load({ env: { SPILLWAY_LEDGER: "postgres://other/db" } })).options).not.toHaveProperty("ledger");
+    await put(USER, "ledger: mysql://db");
+    await expect(load()).rejects.toThrow(/ledger: expected an address such as postgres:/);
+  });
 });
 
 describe("how overflows are known", () => {

@@ -103,6 +103,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   }
   // The variable, which whoever opens the folder reads, wins over a file.
   if (env.SPILLWAY_DIR) delete userOptions.dir;
+  if (env.SPILLWAY_LEDGER) delete userOptions.ledger;
   return { policy, options: { policy, ...userOptions }, sources, warnings };
 }
 
@@ -230,6 +231,7 @@ const KNOWN = new Set([
   "CONFIG",
   "DIR",
   "HEAD_SHARE",
+  "LEDGER",
   "MAX_BYTES",
   "MAX_CHARS",
   "MAX_LINES",

@@ -24,8 +24,8 @@ const WORDING = "words in place of a result are the user's to choose";
 const FACTS = "how requests are weighed and cached is the user's to say";
 
 /** Keys that this version knows by name only. */
-const LATER_KEYS = ["store", "ledger"];
-const KEEPING_KEYS = [...LATER_KEYS, "dir", "redact", "events", "runs", "retention", "keep"];
+const LATER_KEYS = ["store"];
+const KEEPING_KEYS = [...LATER_KEYS, "ledger", "dir", "redact", "events", "runs", "retention", "keep"];
 
 const ROWS = [["default"], ["tools", "*"], ["tool_output_limits", "default"], ["tool_output_limits", "tools", "*"]];
 const PRUNINGS = [["pruning"], ["agent", "context_pruning"], ["agents", "defaults", "context_pruning"]];

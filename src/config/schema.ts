@@ -70,6 +70,7 @@ function size(row: NumberRow, words: string) {
 }
 
 const addressError = "an address such as https://host/v1";
+const ledgerError = "an address such as postgres://user@host/database";
 const limitWords = "a whole number of 0 or more, or none";
 const limit = (words: string) =>
   about(z.union([z.int().check(z.minimum(0, { error: limitWords })), z.literal("none")], { error: limitWords }), words);
@@ -312,7 +313,10 @@ export const configSchema = section("Spillway's config.", {
     ),
   }),
   store: later,
-  ledger: later,
+  ledger: about(
+    z.string({ error: ledgerError }).check(z.regex(/^postgres(ql)?:\/\/\S+$/i, { error: ledgerError })),
+    "A PostgreSQL database for events, sums and projections, instead of the folder's. Not in a project's file. A password is better in SPILLWAY_LEDGER.",
+  ),
   redact,
   retention,
   keep: about(

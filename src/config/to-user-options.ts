@@ -11,6 +11,8 @@ import { pathText } from "./validate-config.ts";
 /** Where things are kept and what is redacted, as the user's own config says. */
 export interface UserOptions {
   dir?: string;
+  /** The address of a PostgreSQL database. */
+  ledger?: string;
   events?: string;
   runs?: string;
   redact?: "off" | "on" | "model" | { rules: ConfigRule[]; model?: boolean };
@@ -32,6 +34,7 @@ type ConfigRule = { name: string; ignoreCase?: boolean } & (
 /** A checked config: what the schema lets through. */
 interface Plain {
   dir?: string;
+  ledger?: string;
   events?: string;
   runs?: string;
   keep?: "cut" | "all";
@@ -42,7 +45,7 @@ interface Plain {
 
 /** Reads it off a checked config. Paths are taken from the config's folder. */
 export function toUserOptions(config: PlainConfig, folder: string, home: string): UserOptions {
-  const { dir, events, runs, redact, retention, keep, overflow } = config as Plain;
+  const { dir, ledger, events, runs, redact, retention, keep, overflow } = config as Plain;
   const at = (path: string | undefined) =>
     path &&
     resolve(
@@ -51,6 +54,7 @@ export function toUserOptions(config: PlainConfig, folder: string, home: string)
     );
   return definedOnly({
     dir: at(dir),
+    ledger,
     events: at(events),
     runs: at(runs),
     redact: toRedact(redact),

@@ -51,8 +51,11 @@ export interface SpillwayOptions {
   keep?: "cut" | "all" | undefined;
   /** Where whole outputs are kept; the folder by default, null keeps nothing. */
   store?: Store | null | undefined;
-  /** Where events, sums and projections are kept; the folder by default, null (or `store` without `ledger`) keeps none. */
-  ledger?: Ledger | null | undefined;
+  /**
+   * Where events, sums and projections are kept: a ledger, or the address of a PostgreSQL database, which many machines can
+   * share. By default what SPILLWAY_LEDGER names, or the folder; null (or `store` without `ledger`) keeps none.
+   */
+  ledger?: Ledger | string | null | undefined;
   /** A file to which every event is added as a line of JSON. */
   events?: string | undefined;
   /** A folder with a run for each session: its events, and each kept output as a plain file. */

@@ -1,7 +1,7 @@
 // Run as a process of its own: keeps artifacts and records events until it is killed, and says so after each one.
 import { writeSync } from "node:fs";
 import { createSpillway } from "../../src/index.ts";
-import { sqliteLedger } from "../../src/storage/ledgers/sqlite.ts";
+import { sqlLedger } from "../../src/storage/ledgers/sql.ts";
 import { openDatabase } from "../../src/storage/local/open-database.ts";
 import { localStore } from "../../src/storage/stores/local.ts";
 
@@ -18,7 +18,7 @@ export async function keepUntilKilled(dir: string, seed: string, name: string): 
 
   const database = await openDatabase(dir);
   const store = await localStore({ dir, database });
-  const ledger = sqliteLedger(database);
+  const ledger = sqlLedger(database, "sqlite");
   const spillway = await createSpillway({ store, ledger, env: {} });
   tell({ ready: true });
   for (let round = 0; ; round += 1) {

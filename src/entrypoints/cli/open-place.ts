@@ -13,13 +13,14 @@ export const SCOPE = "local";
 /** The flag that names the folder. */
 export interface PlaceFlags {
   dir?: string;
+  ledger?: string;
   /** The config file to read instead of the user's own, if the command has that flag. */
   config?: string | false;
 }
 
 /** The open folder, and the other options of the user's own config for `createSpillway`. Flags win over them. */
 export interface Place extends Local {
-  options: Omit<UserOptions, "dir" | "retention">;
+  options: Omit<UserOptions, "dir" | "ledger" | "retention">;
   /** What that config lets stay in the folder. */
   retention: Retention | "off";
 }
@@ -31,11 +32,16 @@ export interface ReadPlace extends ReadableLocal {
 
 /** Adds it to a command. */
 export function addPlaceFlag(command: Command): Command {
-  return command.option(
-    "--dir <folder>",
-    "where artifacts and events are kept (default: SPILLWAY_DIR, your config, or your data folder)",
-    readFolder,
-  );
+  return command
+    .option(
+      "--dir <folder>",
+      "where artifacts and events are kept (default: SPILLWAY_DIR, your config, or your data folder)",
+      readFolder,
+    )
+    .option(
+      "--ledger <address>",
+      "a PostgreSQL database for events instead (default: SPILLWAY_LEDGER, which other users cannot see, or your config)",
+    );
 }
 
 /** Refuses an empty name at once: an unset variable must not lead to another folder than the one that was meant. */
@@ -50,7 +56,7 @@ export async function openPlace(flags: PlaceFlags, options: { collects?: boolean
 }
 
 /** Finds the folder and the other options. `warn` prints what was ignored, if no other code does. */
-async function nameFolder({ dir, config }: PlaceFlags, warn: typeof tell = () => {}): Promise<UserOptions> {
+async function nameFolder({ dir, ledger, config }: PlaceFlags, warn: typeof tell = () => {}): Promise<UserOptions> {
   if (dir !== undefined && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(dir)) {
     throw new SpillwayError(
       "bad-input",
@@ -58,12 +64,13 @@ async function nameFolder({ dir, config }: PlaceFlags, warn: typeof tell = () =>
     );
   }
   const userOptions = await loadUserOptions(config, warn);
-  return dir === undefined ? userOptions : { ...userOptions, dir };
+  const named = ledger ?? (process.env["SPILLWAY_LEDGER"] || undefined);
+  return { ...userOptions, ...(dir !== undefined && { dir }), ...(named !== undefined && { ledger: named }) };
 }
 
-async function openNamed({ dir, retention, ...options }: UserOptions, how: OpenLocalOptions): Promise<Place> {
+async function openNamed({ dir, ledger, retention, ...options }: UserOptions, how: OpenLocalOptions): Promise<Place> {
   const { openLocal } = await import("../../storage/local/open-local.ts");
-  return { ...(await openLocal(dir, { ...how, retention })), options, retention: retention ?? {} };
+  return { ...(await openLocal(dir, { ...how, retention, ledger })), options, retention: retention ?? {} };
 }
 
 /** The options of the user's own config. A project's file may not set them and is not read. */
@@ -99,18 +106,19 @@ export async function readPlace<T>(flags: PlaceFlags, act: (place: ReadPlace) =>
 export async function lookPlace<T>(flags: PlaceFlags, act: (place: ReadPlace) => Promise<T>): Promise<T> {
   const { hasStore } = await import("../../storage/local/data-folder.ts");
   const named = await nameFolder(flags);
-  return readNamed(named, hasStore(named.dir), act);
+  return readNamed(named, named.ledger !== undefined || hasStore(named.dir), act);
 }
 
 async function readNamed<T>(named: UserOptions, isThere: boolean, act: (place: ReadPlace) => Promise<T>): Promise<T> {
   if (isThere) return closing(await openNamed(named, { readsOnly: true }), act);
   const { emptyLocal } = await import("../../storage/local/open-local.ts");
-  const { dir, retention: _retention, ...options } = named;
+  const { dir, ledger: _ledger, retention: _retention, ...options } = named;
   return act({ ...emptyLocal(dir), options });
 }
 
 /** Whether the folder has a store. Throws if --dir names a folder that has none. */
-async function hasKept(flags: PlaceFlags, { dir }: UserOptions): Promise<boolean> {
+async function hasKept(flags: PlaceFlags, { dir, ledger }: UserOptions): Promise<boolean> {
+  if (ledger !== undefined) return true;
   const { hasStore } = await import("../../storage/local/data-folder.ts");
   if (hasStore(dir)) return true;
   if (flags.dir === undefined) return false;

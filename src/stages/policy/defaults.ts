@@ -163,6 +163,10 @@ export const NUMBERS = {
   databaseHoldMs: row(1000, 0, 60_000), // the same for a caller that cannot wait: its thread is held all the while
   databaseStatements: row(64, 1, 10_000), // prepared statements that a connection holds
 
+  postgresConnections: row(10, 1, 1000), // a server takes about 100, and several gateways share it
+  postgresWaitMs: row(5000, 10, 600_000), // all attempts at one transaction together; an agent must not wait longer
+  postgresQueryMs: row(30_000, 100, 3_600_000), // one query; then the server is told to end it
+
   focusChars: row(1000, 1, 10_000), // a longer focus of one call is refused
   kindScanBytes: row(2 * MIB, MIB, 1024 * GIB), // of tables, diffs and the like this much is looked at, and the end
 

@@ -1,9 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { type Compilable, expressionBuilder } from "kysely";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
-import type { Database } from "../local/open-database.ts";
 import type { Schema } from "../local/schema.ts";
-import { retryBusy } from "../local/sqlite-connection.ts";
+import { all, change, type Sql } from "../sql.ts";
 
 /** Options of `pruneEvents`. */
 export interface PruneEventsOptions {
@@ -30,14 +29,13 @@ export interface PrunedEvents {
 
 // Each step holds the lock for a few milliseconds only, so that other processes can write in between.
 const ROWS_A_STEP = 2000;
-const PAGES_A_STEP = 2000;
 
 /**
  * Deletes old events and returns their room to the disk. It spares the events of sessions that are pinned or in use.
  * Sums stay.
  */
-export async function pruneEvents(database: Database, options: PruneEventsOptions): Promise<PrunedEvents> {
-  const { kysely, all, change, raw, write } = database;
+export async function pruneEvents(database: Sql, options: PruneEventsOptions): Promise<PrunedEvents> {
+  const { kysely } = database;
   const { olderThanMs, sumsOlderThanMs = Infinity, nowMs = Date.now(), isDryRun = false, signal } = options;
   const heldMs = nowMs - (options.retainMs ?? NUMBERS.retainSeenMs.default);
   const inUse = kysely
@@ -59,10 +57,10 @@ export async function pruneEvents(database: Database, options: PruneEventsOption
     .where(isUnused);
 
   async function prune(counted: Compilable<{ rows: unknown }>, step: Compilable): Promise<number> {
-    if (isDryRun) return Number(all(counted)[0]?.rows ?? 0);
+    if (isDryRun) return Number((await database.read(() => all(counted)))[0]?.rows ?? 0);
     for (let removed = 0; ; await setImmediate()) {
       if (signal?.aborted) return removed;
-      const changes = await write(() => change(step));
+      const changes = await database.commit(() => change(step));
       removed += changes;
       if (changes < ROWS_A_STEP) return removed;
     }
@@ -94,15 +92,6 @@ export async function pruneEvents(database: Database, options: PruneEventsOption
       kysely.deleteFrom("sessions").where("session", "in", sessions.select("session").limit(ROWS_A_STEP)),
     ),
   };
-  if (!isDryRun) await giveRoomBack();
+  if (!isDryRun) await database.giveRoomBack(signal);
   return pruned;
-
-  async function giveRoomBack(): Promise<void> {
-    const free = raw.prepare<{ freelist_count: number }>("pragma freelist_count");
-    for (let pages = free.get()?.freelist_count ?? 0; pages > 0; pages -= PAGES_A_STEP) {
-      if (signal?.aborted) return;
-      await retryBusy(() => raw.exec(`pragma incremental_vacuum(${PAGES_A_STEP})`));
-      await setImmediate();
-    }
-  }
 }

@@ -9,7 +9,7 @@ import { eventOf } from "../../testing/arbitrary-event.ts";
 import { testLedger } from "../../testing/test-ledger.ts";
 import { openDatabase } from "../local/open-database.ts";
 import { pruneEvents } from "./prune-events.ts";
-import { sqliteLedger } from "./sqlite.ts";
+import { sqlLedger } from "./sql.ts";
 
 const run = promisify(execFile);
 let folder = "";
@@ -24,11 +24,11 @@ testLedger(
     const dir = await freshFolder();
     const first = await openDatabase(dir);
     return {
-      ledger: sqliteLedger(first),
+      ledger: sqlLedger(first, "sqlite"),
       async reopen() {
         await first.close();
         const database = await openDatabase(dir);
-        const ledger = sqliteLedger(database);
+        const ledger = sqlLedger(database, "sqlite");
         return { ...ledger, close: () => database.close() };
       },
       discard: () => first.close(),
@@ -40,11 +40,11 @@ testLedger(
 );
 
 async function withLedger(
-  body: (ledger: ReturnType<typeof sqliteLedger>, database: Awaited<ReturnType<typeof openDatabase>>) => Promise<void>,
+  body: (ledger: ReturnType<typeof sqlLedger>, database: Awaited<ReturnType<typeof openDatabase>>) => Promise<void>,
 ): Promise<void> {
   const database = await openDatabase(await freshFolder());
   try {
-    await body(sqliteLedger(database), database);
+    await body(sqlLedger(database, "sqlite"), database);
   } finally {
     await database.close();
   }
@@ -56,17 +56,17 @@ describe("sqlite ledger", () => {
     const child = join(dir, "child.mjs");
     await writeChildModule(
       `import { openDatabase } from "./src/storage/local/open-database.ts";
-      import { sqliteLedger } from "./src/storage/ledgers/sqlite.ts";
+      import { sqlLedger } from "./src/storage/ledgers/sql.ts";
       import { eventOf } from "./src/testing/arbitrary-event.ts";
       const [dir = "", name = ""] = process.argv.slice(2);
-      const ledger = sqliteLedger(await openDatabase(dir));
+      const ledger = sqlLedger(await openDatabase(dir), "sqlite");
       for (let at = 0; at < 150; at += 1) await ledger.record(eventOf({ session: "shared", tool: name, call: name + at }));`,
       child,
     );
     const names = ["a", "b", "c", "d"];
     await Promise.all(names.map((name) => run(process.execPath, [child, join(dir, "data"), name])));
     const database = await openDatabase(join(dir, "data"));
-    const ledger = sqliteLedger(database);
+    const ledger = sqlLedger(database, "sqlite");
     const calls = (await ledger.events({ max: 10_000 })).map(({ call }) => call);
     expect(new Set(calls).size).toBe(600);
     expect(calls).toHaveLength(600);

@@ -50,9 +50,9 @@ it("an artifact that was removed does not come back by a file that was left behi
 it("a file that is collected while it is read gets no row", async () => {
   const { id, store, database, writtenAfter } = await orphaned((database, path) => ({
     ...database,
-    write: async (act) => {
+    commit: async (steps) => {
       await unlink(path);
-      return database.write(act);
+      return database.commit(steps);
     },
   }));
   await writtenAfter(-1000);

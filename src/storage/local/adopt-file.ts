@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { type ArtifactFiles, scanAll } from "./artifact-files.ts";
 import { artifactKey, keyStart } from "./artifact-key.ts";
-import type { ArtifactRow, ArtifactRows } from "./artifact-rows.ts";
+import type { ArtifactRow } from "./artifact-rows.ts";
+import type { SavePlace } from "./artifact-writer.ts";
 import { openPlain } from "./plain-file.ts";
 import { artifactFolder } from "./store-folders.ts";
 
@@ -12,29 +13,27 @@ import { artifactFolder } from "./store-folders.ts";
  * Returns null if there is no such file.
  */
 export async function adoptFile(
-  rows: ArtifactRows,
-  files: ArtifactFiles,
-  secret: Uint8Array,
+  { database, rows, files, secret }: Omit<SavePlace, "now">,
   { id, scope }: { id: string; scope: string },
 ): Promise<ArtifactRow | null> {
   const key = await findKey(files, keyStart(id));
-  if (key === null || rows.findByKey(key) !== null) return null;
+  if (key === null || database.now(rows.findByKey(key)) !== null) return null;
   const path = files.pathOf(key);
   const { size, mtimeMs } = await stat(path);
   const keptMs = Math.floor(mtimeMs);
   // A file that is newer than the database is not adopted, because this database may have had its row and removed it.
-  const bytes = keptMs >= rows.madeMs() ? null : await openPlain(path, size);
+  const bytes = keptMs >= database.now(rows.madeMs()) ? null : await openPlain(path, size);
   if (bytes === null) return null;
   const { sha256, index } = await scanAll(bytes).finally(() => bytes.close());
   if (artifactKey(secret, scope, sha256) !== key) return null;
   const unknown = { session: "", tool: "", call: null, command: null, folder: null, exit_code: null };
   const facts = { key, id, scope, bytes: size, lines: index.lines, sha256, saved: "yes", form: "plain" as const };
   const row = { ...unknown, ...facts, redaction_count: 0, redaction_bytes: 0 };
-  return rows.write(() => {
+  return database.commit(function* () {
     // Another process may have written the row already, or collected the file.
-    const known = rows.find(id, scope);
+    const known = yield* rows.find(id, scope);
     if (known !== null || !existsSync(path)) return known;
-    return rows.save(row, keptMs, { index: index.data });
+    return yield* rows.save(row, keptMs, { index: index.data });
   });
 }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { SpillwayError } from "../../errors.ts";
 import type { ArtifactRows } from "./artifact-rows.ts";
 import { checkedBytes, type LineIndex, readLineIndex, startLineIndex } from "./line-index.ts";
+import type { Database } from "./open-database.ts";
 import { type ArtifactBytes, openPlain } from "./plain-file.ts";
 import type { ArtifactTable } from "./schema.ts";
 import { artifactFolder, codeOf, makeArtifactFolder, type StoreFolders, syncFolder } from "./store-folders.ts";
@@ -23,7 +24,7 @@ export interface OpenBytes {
 export type ArtifactFiles = ReturnType<typeof openFiles>;
 
 /** Opens the files of artifacts by the rows that name them. */
-export function openFiles(folders: StoreFolders, rows: ArtifactRows) {
+export function openFiles(folders: StoreFolders, database: Database, rows: ArtifactRows) {
   const pathOf = (key: string) => join(artifactFolder(folders, key), key);
 
   const damaged = ({ id }: ArtifactTable) =>
@@ -33,7 +34,7 @@ export function openFiles(folders: StoreFolders, rows: ArtifactRows) {
     );
 
   function openRow(row: ArtifactTable): OpenBytes | null {
-    const data = rows.smallData(row.key);
+    const data = database.now(rows.smallData(row.key));
     if (data === null) return null;
     if (createHash("sha256").update(data).digest("hex") !== row.sha256) throw damaged(row);
     const index = startLineIndex();
@@ -47,7 +48,7 @@ export function openFiles(folders: StoreFolders, rows: ArtifactRows) {
     const plain = await openPlain(path, row.bytes);
     if (plain === null) return null;
     try {
-      const stored = rows.indexData(row.key);
+      const stored = database.now(rows.indexData(row.key));
       const index = (stored && readLineIndex(stored, row)) ?? (await rebuild(row, plain));
       return { row, bytes: checkedBytes(plain, index, path), index };
     } catch (error) {
@@ -61,7 +62,7 @@ export function openFiles(folders: StoreFolders, rows: ArtifactRows) {
     // The checksums of damaged bytes must not become those of the artifact.
     if (sha256 !== row.sha256) throw damaged(row);
     // Saves the index only to spare the next reader the work. If nothing can be written, that is no fault.
-    await rows.saveIndex(row.key, index.data).catch(() => {});
+    await database.commit(() => rows.saveIndex(row.key, index.data)).catch(() => {});
     return index;
   }
 
@@ -75,7 +76,7 @@ export function openFiles(folders: StoreFolders, rows: ArtifactRows) {
      */
     async openBytes(key: string): Promise<{ opened: OpenBytes | null } | null> {
       for (let attempt = 1; ; attempt += 1) {
-        const row = rows.findByKey(key);
+        const row = database.now(rows.findByKey(key));
         if (row === null) return null;
         const opened = row.form === "plain" ? await openFile(row) : openRow(row);
         if (opened !== null || attempt === ATTEMPTS) return { opened };
@@ -94,8 +95,8 @@ export function openFiles(folders: StoreFolders, rows: ArtifactRows) {
 
     /** Removes every file of a key that the key's row does not name. If there is no row, removes all of them. */
     tidy(key: string): Promise<void> {
-      return rows.write(() => {
-        if (rows.findByKey(key)?.form !== "plain") unlinkIfThere(pathOf(key));
+      return database.write(() => {
+        if (database.now(rows.findByKey(key))?.form !== "plain") unlinkIfThere(pathOf(key));
         // Earlier versions had these files too.
         for (const ending of [".idx", ".blocks"]) unlinkIfThere(pathOf(key) + ending);
       });
@@ -103,7 +104,7 @@ export function openFiles(folders: StoreFolders, rows: ArtifactRows) {
 
     /** Returns the file's path, or null if the artifact is a row or its file is gone. */
     plainFile(key: string): string | null {
-      const path = rows.findByKey(key)?.form === "plain" ? pathOf(key) : null;
+      const path = database.now(rows.findByKey(key))?.form === "plain" ? pathOf(key) : null;
       return path !== null && existsSync(path) ? path : null;
     },
   };

@@ -1,6 +1,6 @@
 import type { Artifact } from "../../contract/store.ts";
+import { all, change, type Sql, type Steps } from "../sql.ts";
 import { storedName } from "../stored-name.ts";
-import type { Database } from "./open-database.ts";
 import type { ArtifactSessionTable, ArtifactTable } from "./schema.ts";
 
 /** An artifact, and how one of its sessions saved it. */
@@ -26,32 +26,38 @@ const SPREAD_MS = 60_000;
 /** The columns that say how an artifact was saved. They are written anew each time. */
 const SAVING = ["saved_ms", "tool", "call", "command", "folder", "exit_code"] as const;
 
-/** Gives access to the rows of artifacts. */
-export type ArtifactRows = ReturnType<typeof openRows>;
+/** The steps by which rows of artifacts are read and changed. */
+export type ArtifactRows = ReturnType<typeof artifactRows>;
 
-/** Gives access to the rows of artifacts in a database. */
-export function openRows({ kysely, all, change, transaction, write }: Database) {
+/** Returns the steps by which rows of artifacts are read and changed. */
+export function artifactRows({ kysely, takeTurn }: Sql) {
   /** Artifacts with how each of their sessions saved them. */
   const savings = () =>
     kysely.selectFrom("artifacts").innerJoin("artifact_sessions", "artifact_sessions.key", "artifacts.key").selectAll();
 
-  const find = (id: string, scope: string): ArtifactRow | null =>
-    all(savings().where("scope", "=", scope).where("id", "=", id).orderBy("saved_ms", "desc").limit(1))[0] ?? null;
+  function* find(id: string, scope: string): Steps<ArtifactRow | null> {
+    const newest = savings().where("scope", "=", scope).where("id", "=", id).orderBy("saved_ms", "desc").limit(1);
+    return (yield* all(newest))[0] ?? null;
+  }
 
-  const findByKey = (key: string): ArtifactTable | null =>
-    all(kysely.selectFrom("artifacts").selectAll().where("key", "=", key))[0] ?? null;
+  function* findByKey(key: string): Steps<ArtifactTable | null> {
+    return (yield* all(kysely.selectFrom("artifacts").selectAll().where("key", "=", key)))[0] ?? null;
+  }
 
-  /** Deletes the row with its bytes and its sessions. Returns false if the row was gone already. */
-  const drop = (key: string): boolean => {
-    if (change(kysely.deleteFrom("artifacts").where("key", "=", key)) === 0) return false;
-    change(kysely.deleteFrom("artifact_sessions").where("key", "=", key));
-    for (const table of ["small", "line_indexes"] as const) change(kysely.deleteFrom(table).where("key", "=", key));
-    return true;
-  };
+  /** Deletes the row with its bytes and its sessions. Returns null if the row was gone already. */
+  function* drop(key: string): Steps<ArtifactTable | null> {
+    yield* takeTurn("artifacts");
+    const row = yield* findByKey(key);
+    if ((yield* change(kysely.deleteFrom("artifacts").where("key", "=", key))) === 0) return null;
+    yield* change(kysely.deleteFrom("artifact_sessions").where("key", "=", key));
+    for (const table of ["small", "line_indexes"] as const)
+      yield* change(kysely.deleteFrom(table).where("key", "=", key));
+    return row;
+  }
 
   /** Returns the first free time from `nowMs` on. */
-  function freeMs(scope: string, nowMs: number): number {
-    const [latest] = all(
+  function* freeMs(scope: string, nowMs: number): Steps<number> {
+    const [latest] = yield* all(
       kysely
         .selectFrom("artifacts")
         .select(({ fn }) => fn.max("created_ms").as("at"))
@@ -63,7 +69,7 @@ export function openRows({ kysely, all, change, transaction, write }: Database) 
     return at === null ? nowMs : at + 1;
   }
 
-  function putArtifact(artifact: ArtifactTable): void {
+  const putArtifact = (artifact: ArtifactTable) =>
     change(
       kysely
         .insertInto("artifacts")
@@ -78,23 +84,22 @@ export function openRows({ kysely, all, change, transaction, write }: Database) 
           })),
         ),
     );
+
+  const put = (table: "small" | "line_indexes", key: string, data: Uint8Array | null) =>
+    change(
+      data === null
+        ? kysely.deleteFrom(table).where("key", "=", key)
+        : kysely
+            .insertInto(table)
+            .values({ key, data })
+            .onConflict((conflict) => conflict.column("key").doUpdateSet({ data })),
+    );
+
+  function* dataOf(table: "small" | "line_indexes", key: string): Steps<Uint8Array | null> {
+    return (yield* all(kysely.selectFrom(table).select("data").where("key", "=", key)))[0]?.data ?? null;
   }
 
-  function put(table: "small" | "line_indexes", key: string, data: Uint8Array | null): void {
-    if (data === null) change(kysely.deleteFrom(table).where("key", "=", key));
-    else
-      change(
-        kysely
-          .insertInto(table)
-          .values({ key, data })
-          .onConflict((conflict) => conflict.column("key").doUpdateSet({ data })),
-      );
-  }
-
-  const dataOf = (table: "small" | "line_indexes", key: string): Uint8Array | null =>
-    all(kysely.selectFrom(table).select("data").where("key", "=", key))[0]?.data ?? null;
-
-  function tie(tie: ArtifactSessionTable): void {
+  const tie = (tie: ArtifactSessionTable) =>
     change(
       kysely
         .insertInto("artifact_sessions")
@@ -105,43 +110,46 @@ export function openRows({ kysely, all, change, transaction, write }: Database) 
             .doUpdateSet((row) => Object.fromEntries(SAVING.map((column) => [column, row.ref(`excluded.${column}`)]))),
         ),
     );
-  }
 
   return {
-    transaction,
-    write,
+    takeTurn,
     drop,
     find,
     findByKey,
     smallData: (key: string) => dataOf("small", key),
     indexData: (key: string) => dataOf("line_indexes", key),
-    saveIndex: (key: string, data: Uint8Array) => write(() => put("line_indexes", key, data)),
+    saveIndex: (key: string, data: Uint8Array) => put("line_indexes", key, data),
     /** Returns when this database was made. A file that is older does not come from it. */
-    madeMs: () => all(kysely.selectFrom("versions").select(({ fn }) => fn.min("applied_ms").as("at")))[0]?.at ?? 0,
-    totalBytes: () =>
-      Number(all(kysely.selectFrom("artifacts").select(({ fn }) => fn.sum("bytes").as("of")))[0]?.of ?? 0),
+    *madeMs(): Steps<number> {
+      const versions = kysely.selectFrom("versions").select(({ fn }) => fn.min("applied_ms").as("at"));
+      return (yield* all(versions))[0]?.at ?? 0;
+    },
+    *totalBytes(): Steps<number> {
+      const [sum] = yield* all(kysely.selectFrom("artifacts").select(({ fn }) => fn.sum("bytes").as("of")));
+      return Number(sum?.of ?? 0);
+    },
 
     /** Saves a row with its bytes or its file. Call it in a transaction. */
-    save(row: NewRow, nowMs: number, { data = null, index = null, place }: Bytes): ArtifactRow {
+    *save(row: NewRow, nowMs: number, { data = null, index = null, place }: Bytes): Steps<ArtifactRow> {
       place?.();
+      yield* takeTurn("artifacts");
       const { key, session, tool, call, command, folder, exit_code, ...artifact } = row;
-      const savedMs = freeMs(row.scope, nowMs);
-      putArtifact({ key, ...artifact, created_ms: savedMs });
-      put("small", key, data);
-      put("line_indexes", key, index);
-      tie({ key, session, saved_ms: savedMs, tool, call, command, folder, exit_code });
-      if (session !== "") change(seenSession(kysely, session, nowMs));
+      const savedMs = yield* freeMs(row.scope, nowMs);
+      yield* putArtifact({ key, ...artifact, created_ms: savedMs });
+      yield* put("small", key, data);
+      yield* put("line_indexes", key, index);
+      yield* tie({ key, session, saved_ms: savedMs, tool, call, command, folder, exit_code });
+      if (session !== "") yield* change(seenSessions(kysely, [[session, nowMs, nowMs]]));
       return { ...row, created_ms: savedMs, saved_ms: savedMs };
     },
 
-    remove: (id: string, scope: string): Promise<string | null> =>
-      write(() => {
-        const row = find(id, scope);
-        return row !== null && drop(row.key) ? row.key : null;
-      }),
+    *remove(id: string, scope: string): Steps<ArtifactTable | null> {
+      const row = yield* find(id, scope);
+      return row && (yield* drop(row.key));
+    },
 
     /** Returns one page of artifacts, newest first, each once for every session that saved it. */
-    list(scope: string, session: string | undefined, beforeMs: number | undefined, max: number): ArtifactRow[] {
+    list(scope: string, session: string | undefined, beforeMs: number | undefined, max: number): Steps<ArtifactRow[]> {
       let query = savings().where("scope", "=", scope).orderBy("saved_ms", "desc").limit(max);
       if (beforeMs !== undefined) query = query.where("saved_ms", "<", beforeMs);
       if (session !== undefined) query = query.where("session", "=", session);
@@ -149,28 +157,33 @@ export function openRows({ kysely, all, change, transaction, write }: Database) 
     },
 
     /** Returns ids that begin with a prefix. */
-    idsFrom: (prefix: string, scope: string, max: number): string[] =>
-      all(
-        kysely
-          .selectFrom("artifacts")
-          .select("id")
-          .where("scope", "=", scope)
-          .where("id", ">=", prefix)
-          .where("id", "<", `${prefix}{`)
-          .orderBy("id")
-          .limit(max),
-      ).map(({ id }) => id),
+    *idsFrom(prefix: string, scope: string, max: number): Steps<string[]> {
+      const ids = kysely
+        .selectFrom("artifacts")
+        .select("id")
+        .where("scope", "=", scope)
+        .where("id", ">=", prefix)
+        .where("id", "<", `${prefix}{`)
+        .orderBy("id")
+        .limit(max);
+      return (yield* all(ids)).map(({ id }) => id);
+    },
   };
 }
 
 /**
- * Notes that a session was seen. Clocks jump, so the earliest time counts as first seen and the latest as last seen, in
- * whatever order they come.
+ * Notes that sessions were seen, each from a first time to a last. Clocks jump, so the earliest time counts as first seen and
+ * the latest as last seen, in whatever order they come.
  */
-export function seenSession(kysely: Database["kysely"], session: string, atMs: number) {
+export function seenSessions(
+  kysely: Sql["kysely"],
+  sessions: readonly (readonly [session: string, firstMs: number, lastMs: number])[],
+) {
   return kysely
     .insertInto("sessions")
-    .values({ session, first_seen_ms: atMs, last_seen_ms: atMs, pinned: 0 })
+    .values(
+      sessions.map(([session, first_seen_ms, last_seen_ms]) => ({ session, first_seen_ms, last_seen_ms, pinned: 0 })),
+    )
     .onConflict((conflict) =>
       conflict.column("session").doUpdateSet((row) => ({
         first_seen_ms: row

@@ -6,11 +6,13 @@ import type { Artifact, ArtifactAbout, ArtifactWriter } from "../../contract/sto
 import { SpillwayError } from "../../errors.ts";
 import { newScan, scanBytes, scannedLines } from "../../stages/measure/scan.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
+import type { Steps } from "../sql.ts";
 import { storedName, storedText } from "../stored-name.ts";
 import type { ArtifactFiles } from "./artifact-files.ts";
 import { artifactId, artifactKey } from "./artifact-key.ts";
 import { type ArtifactRow, type ArtifactRows, type NewRow, toArtifact } from "./artifact-rows.ts";
 import { type LineIndex, startLineIndex } from "./line-index.ts";
+import type { Database } from "./open-database.ts";
 import type { ArtifactTable } from "./schema.ts";
 import type { Quota } from "./spool-part.ts";
 import { SpoolPart, writeFault } from "./spool-part.ts";
@@ -90,9 +92,9 @@ export class LocalWriter implements ArtifactWriter {
   }
 
   async #save(saving: Omit<Saving, "about">): Promise<Artifact> {
-    const { rows, files } = this.#place;
+    const { database, files } = this.#place;
     const save = artifactSave(this.#place, { ...saving, about: this.#about });
-    const kept = toArtifact(await rows.write(save.act));
+    const kept = toArtifact(await database.commit(save.act));
     const key = save.tidyKey();
     // The artifact is saved. If the other file cannot be removed now, it is collected later.
     if (key !== null) await files.tidy(key).catch(() => {});
@@ -123,6 +125,7 @@ export class LocalWriter implements ArtifactWriter {
 /** What saving an artifact needs of its store. */
 export interface SavePlace {
   secret: Uint8Array;
+  database: Database;
   rows: ArtifactRows;
   files: ArtifactFiles;
   now: () => number;
@@ -154,7 +157,7 @@ function factsOf(data: Uint8Array): Omit<Facts, "saved"> {
 /** The prepared saving of one artifact. */
 interface ArtifactSave {
   /** Saves the row and places the files. Call it in one transaction. */
-  act: () => ArtifactRow;
+  act: () => Steps<ArtifactRow>;
   /**
    * Call it after `act`. If the same bytes were saved before in another form, returns the key whose old file may be
    * removed.
@@ -192,9 +195,9 @@ function artifactSave(
     isPlaced = true;
   };
   return {
-    act() {
-      had = rows.findByKey(key)?.form ?? null;
-      return rows.save(row, now(), { data: data ?? null, index: file?.index.data ?? null, place });
+    *act() {
+      had = (yield* rows.findByKey(key))?.form ?? null;
+      return yield* rows.save(row, now(), { data: data ?? null, index: file?.index.data ?? null, place });
     },
     tidyKey: () => (had !== null && had !== row.form ? key : null),
   };
@@ -216,7 +219,7 @@ export function keepNow(
     const index = startLineIndex();
     if (!isSmall) index.add(data);
     const save = artifactSave(place, isSmall ? { ...saving, data } : { ...saving, file: { part, index: index.end() } });
-    const kept = toArtifact(place.rows.transaction(save.act));
+    const kept = toArtifact(place.database.transaction(() => place.database.now(save.act())));
     syncLog(place.logPath);
     const key = save.tidyKey();
     if (key !== null) void place.files.tidy(key).catch(() => {});

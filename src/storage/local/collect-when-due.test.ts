@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, it, vi } from "vitest";
 import type { EventKind } from "../../contract/event.ts";
-import { sqliteLedger } from "../ledgers/sqlite.ts";
+import { sqlLedger } from "../ledgers/sql.ts";
 import { localStore } from "../stores/local.ts";
 import { openDatabase } from "./open-database.ts";
 import { collectWhenDue, openLocal, startCollector } from "./open-local.ts";
@@ -21,7 +21,7 @@ async function open() {
   const database = await openDatabase(dir);
   const clock = { nowMs: Date.now() - 9 * DAY };
   const store = await localStore({ dir, database, now: () => clock.nowMs });
-  const ledger = sqliteLedger(database);
+  const ledger = sqlLedger(database, "sqlite");
   const about = { session: "old", tool: "bash", call: null, artifact: null, receipt: null, more: null };
   await ledger.record({ ...about, kind: "output-passed" as EventKind, atMs: clock.nowMs });
   const keep = async (text: string) => {

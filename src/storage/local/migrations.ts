@@ -5,6 +5,8 @@ import { retryBusy, type SqliteConnection } from "./sqlite-connection.ts";
 
 /** The column types in which database engines differ. */
 export interface EngineTypes {
+  /** A text that is compared by its bytes. */
+  text: string;
   /** The type of a number that grows with each row and is never used twice. */
   growingId: string;
   bytes: "blob" | "bytea";
@@ -27,53 +29,54 @@ const SUMS = [
   "recalled_tokens",
 ] as const;
 
-const first: Migration = ({ schema }, { growingId, bytes, keyed }) => {
+const first: Migration = ({ schema }, { text: textType, growingId, bytes, keyed }) => {
+  const text = sql.raw(textType);
   const rollups = schema
     .createTable("rollups")
-    .addColumn("session", "text", (column) => column.notNull())
+    .addColumn("session", text, (column) => column.notNull())
     .addColumn("hour_ms", "bigint", (column) => column.notNull())
-    .addColumn("tool", "text", (column) => column.notNull());
+    .addColumn("tool", text, (column) => column.notNull());
   return [
     schema
       .createTable("artifacts")
-      .addColumn("key", "text", (column) => column.primaryKey().notNull())
-      .addColumn("id", "text", (column) => column.notNull())
-      .addColumn("scope", "text", (column) => column.notNull())
-      .addColumn("session", "text")
-      .addColumn("tool", "text", (column) => column.notNull())
-      .addColumn("call", "text")
+      .addColumn("key", text, (column) => column.primaryKey().notNull())
+      .addColumn("id", text, (column) => column.notNull())
+      .addColumn("scope", text, (column) => column.notNull())
+      .addColumn("session", text)
+      .addColumn("tool", text, (column) => column.notNull())
+      .addColumn("call", text)
       .addColumn("bytes", "bigint", (column) => column.notNull())
       .addColumn("lines", "bigint", (column) => column.notNull())
-      .addColumn("sha256", "text", (column) => column.notNull())
-      .addColumn("saved", "text", (column) => column.notNull())
+      .addColumn("sha256", text, (column) => column.notNull())
+      .addColumn("saved", text, (column) => column.notNull())
       .addColumn("created_ms", "bigint", (column) => column.notNull())
       .addColumn("redaction_count", "bigint", (column) => column.notNull())
       .addColumn("redaction_bytes", "bigint", (column) => column.notNull())
-      .addColumn("form", "text", (column) => column.notNull()),
+      .addColumn("form", text, (column) => column.notNull()),
     schema.createIndex("artifacts_by_id").on("artifacts").columns(["scope", "id"]),
     schema.createIndex("artifacts_by_age").on("artifacts").columns(["scope", "created_ms"]),
     schema
       .createTable("artifact_sessions")
-      .addColumn("key", "text", (column) => column.notNull())
-      .addColumn("session", "text", (column) => column.notNull())
+      .addColumn("key", text, (column) => column.notNull())
+      .addColumn("session", text, (column) => column.notNull())
       .addPrimaryKeyConstraint("artifact_sessions_key", ["key", "session"])
       .modifyEnd(sql.raw(keyed)),
     schema.createIndex("artifact_sessions_by_session").on("artifact_sessions").columns(["session"]),
     schema
       .createTable("small")
-      .addColumn("key", "text", (column) => column.primaryKey().notNull())
+      .addColumn("key", text, (column) => column.primaryKey().notNull())
       .addColumn("data", bytes, (column) => column.notNull()),
     schema
       .createTable("events")
       .addColumn("id", sql.raw(growingId))
-      .addColumn("kind", "text", (column) => column.notNull())
+      .addColumn("kind", text, (column) => column.notNull())
       .addColumn("at_ms", "bigint", (column) => column.notNull())
-      .addColumn("session", "text")
-      .addColumn("tool", "text")
-      .addColumn("call", "text")
-      .addColumn("artifact", "text")
-      .addColumn("receipt", "text")
-      .addColumn("more", "text"),
+      .addColumn("session", text)
+      .addColumn("tool", text)
+      .addColumn("call", text)
+      .addColumn("artifact", text)
+      .addColumn("receipt", text)
+      .addColumn("more", text),
     schema.createIndex("events_by_session").on("events").columns(["session"]),
     schema.createIndex("events_by_age").on("events").columns(["at_ms"]),
     SUMS.reduce((table, sum) => table.addColumn(sum, "bigint", (column) => column.notNull()), rollups)
@@ -82,17 +85,17 @@ const first: Migration = ({ schema }, { growingId, bytes, keyed }) => {
     schema.createIndex("rollups_by_hour").on("rollups").columns(["hour_ms"]),
     schema
       .createTable("sessions")
-      .addColumn("session", "text", (column) => column.primaryKey().notNull())
+      .addColumn("session", text, (column) => column.primaryKey().notNull())
       .addColumn("first_seen_ms", "bigint", (column) => column.notNull())
       .addColumn("last_seen_ms", "bigint", (column) => column.notNull())
       .addColumn("pinned", "bigint", (column) => column.notNull())
       .modifyEnd(sql.raw(keyed)),
     schema
       .createTable("projections")
-      .addColumn("key", "text", (column) => column.primaryKey().notNull())
-      .addColumn("session", "text")
+      .addColumn("key", text, (column) => column.primaryKey().notNull())
+      .addColumn("session", text)
       .addColumn("at_ms", "bigint", (column) => column.notNull())
-      .addColumn("text", "text", (column) => column.notNull())
+      .addColumn("text", text, (column) => column.notNull())
       .addColumn("step", "bigint", (column) => column.notNull()),
     schema.createIndex("projections_by_session").on("projections").columns(["session"]),
     schema.createIndex("projections_by_age").on("projections").columns(["at_ms"]),
@@ -100,7 +103,8 @@ const first: Migration = ({ schema }, { growingId, bytes, keyed }) => {
 };
 
 /** Moves what is known of an output from the artifact to the session that saved it, with its command, folder and exit code. */
-const savedBySession: Migration = (kysely) => {
+const savedBySession: Migration = (kysely, { text: textType }) => {
+  const text = sql.raw(textType);
   const { schema } = kysely;
   // The columns that this step removes are not in the schema any more.
   const ofArtifact = (column: "created_ms" | "tool" | "call") =>
@@ -109,10 +113,10 @@ const savedBySession: Migration = (kysely) => {
   const drop = schema.alterTable("artifacts");
   return [
     add.addColumn("saved_ms", "bigint", (column) => column.notNull().defaultTo(0)),
-    add.addColumn("tool", "text", (column) => column.notNull().defaultTo("")),
-    add.addColumn("call", "text"),
-    add.addColumn("command", "text"),
-    add.addColumn("folder", "text"),
+    add.addColumn("tool", text, (column) => column.notNull().defaultTo("")),
+    add.addColumn("call", text),
+    add.addColumn("command", text),
+    add.addColumn("folder", text),
     add.addColumn("exit_code", "bigint"),
     kysely.updateTable("artifact_sessions").set({
       saved_ms: ofArtifact("created_ms"),
@@ -129,10 +133,10 @@ const savedBySession: Migration = (kysely) => {
 };
 
 /** Line indexes become rows, with a checksum for each block. Those of an earlier version are made again when they are needed. */
-const lineIndexes: Migration = ({ schema }, { bytes }) => [
+const lineIndexes: Migration = ({ schema }, { text, bytes }) => [
   schema
     .createTable("line_indexes")
-    .addColumn("key", "text", (column) => column.primaryKey().notNull())
+    .addColumn("key", sql.raw(text), (column) => column.primaryKey().notNull())
     .addColumn("data", bytes, (column) => column.notNull()),
 ];
 
@@ -142,9 +146,10 @@ const eventsByArtifact: Migration = ({ schema }) => [
 ];
 
 /** The steps in order. The first one makes version 1 from an empty database. */
-const MIGRATIONS: readonly Migration[] = [first, savedBySession, lineIndexes, eventsByArtifact];
+export const MIGRATIONS: readonly Migration[] = [first, savedBySession, lineIndexes, eventsByArtifact];
 
 const SQLITE_TYPES: EngineTypes = {
+  text: "text",
   growingId: "integer primary key autoincrement",
   bytes: "blob",
   keyed: "without rowid",
@@ -176,11 +181,16 @@ function versionOf(connection: SqliteConnection, migrations: readonly Migration[
   const found = connection.prepare<{ version: number | null }>("select max(version) as version from versions").get();
   const version = found?.version ?? 0;
   if (version > migrations.length) {
-    throw new SpillwayError(
-      "store-unavailable",
-      `database ${connection.path} is of version ${version}, made by a newer Spillway; this one knows up to ` +
-        `${migrations.length}. Update Spillway, or choose another folder with --dir or SPILLWAY_DIR.`,
-    );
+    throw newerFault(connection.path, version, migrations.length, "choose another folder with --dir or SPILLWAY_DIR");
   }
   return version;
+}
+
+/** Says that a database was made by a newer Spillway, which may keep things that this one would overlook. */
+export function newerFault(path: string, version: number, known: number, way: string): SpillwayError {
+  return new SpillwayError(
+    "store-unavailable",
+    `database ${path} is of version ${version}, made by a newer Spillway; this one knows up to ${known}. Update ` +
+      `Spillway, or ${way}.`,
+  );
 }

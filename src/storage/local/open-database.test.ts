@@ -303,14 +303,14 @@ it("no statement outlives its connection, whatever the garbage collector does", 
   const child = join(dir, "child.mjs");
   await writeChildModule(
     `import { openDatabase } from "./src/storage/local/open-database.ts";
-    import { sqliteLedger } from "./src/storage/ledgers/sqlite.ts";
+    import { sqlLedger } from "./src/storage/ledgers/sql.ts";
     const collect = async () => { globalThis.gc(); await new Promise((done) => setImmediate(done)); };
     let kept = [];
     for (let round = 0; round < 30; round += 1) {
       const statements = await (async () => {
         const database = await openDatabase(process.argv[2] ?? "");
         const made = Array.from({ length: 80 }, (_, at) => database.raw.prepare("select " + at + " as a"));
-        const ledger = sqliteLedger(database);
+        const ledger = sqlLedger(database, "sqlite");
         if (round % 3 === 0) await database.close();
         return round % 2 ? made : [...made, { get: () => ledger.events() }];
       })();

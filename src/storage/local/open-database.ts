@@ -1,10 +1,12 @@
 import { lstatSync, statSync } from "node:fs";
 import { chmod, lstat, open } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { type Compilable, Kysely } from "kysely";
 import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
+import type { Answered, Sql, Steps } from "../sql.ts";
 import { databaseFault, isUnwritable } from "./database-fault.ts";
 import { migrate } from "./migrations.ts";
 import type { Schema } from "./schema.ts";
@@ -24,21 +26,15 @@ import { makeFolder } from "./store-folders.ts";
  * The database of a local folder. It holds the facts of artifacts, small artifacts, events, sums, sessions and
  * projections.
  */
-export interface Database {
+export interface Database extends Sql {
   readonly path: string;
-  /** Runs typed queries. Each query is a transaction of its own. */
-  readonly kysely: Kysely<Schema>;
-  /** Runs a query of `kysely` at once, for hot paths and transactions, and returns its rows. */
-  all<Row>(query: Compilable<Row>): Row[];
-  /** Runs a change at once, and returns how many rows it changed. */
-  change(query: Compilable): number;
+  /** Runs steps at once, for hot paths and inside a transaction. */
+  now<T>(steps: Steps<T>): T;
   /** Runs SQL for which `kysely` has no word, such as pragmas. */
   readonly raw: RawSql;
   /** Runs `act`, all of it or nothing. Prefer `write`; SqliteConnection says why. */
   transaction<T>(act: () => T): T;
   write<T>(act: () => T): Promise<T>;
-  /** May be called more than once. */
-  close(): Promise<void>;
 }
 
 /** Options of `openDatabase`. */
@@ -49,6 +45,8 @@ export interface OpenDatabaseOptions {
 
 const DATABASE_FILE = "spillway.db";
 const CHECKPOINT_PAGES = 4000;
+// Each step of giving room back holds the lock for a few milliseconds only, so that other processes can write in between.
+const PAGES_A_STEP = 2000;
 const WAL_BYTES = 64 * 1024 * 1024;
 
 /** Opens the database in a folder, and makes both if they are missing. Several processes may have it open. */
@@ -104,21 +102,38 @@ async function databaseOn(connection: SqliteConnection): Promise<Database> {
   const { path, prepare, exec, transaction, write } = connection;
   const kysely = new Kysely<Schema>({ dialect: sqliteDialect(connection) });
   await migrate(connection, kysely);
+  // Compiling takes 2-40 us a query, and the same text finds its prepared statement again.
+  const answer = (query: Compilable): Answered => {
+    const { sql, parameters } = query.compile();
+    const statement = prepare(sql);
+    const values = parameters as SqlValue[];
+    if (statement.isQuery) return { rows: statement.all(...values), changes: 0 };
+    return { rows: [], changes: statement.run(...values).changes };
+  };
+  function now<T>(steps: Steps<T>): T {
+    let step = steps.next();
+    while (!step.done) step = steps.next(answer(step.value));
+    return step.value;
+  }
   return {
     path,
     kysely,
-    // Compiling takes 2-40 us a query, and the same text finds its prepared statement again.
-    all<Row>(query: Compilable<Row>) {
-      const { sql, parameters } = query.compile();
-      return prepare<Row>(sql).all(...(parameters as SqlValue[]));
-    },
-    change(query) {
-      const { sql, parameters } = query.compile();
-      return prepare(sql).run(...(parameters as SqlValue[])).changes;
-    },
+    rowsAtOnce: 1,
+    *takeTurn() {},
+    now,
     raw: { prepare, exec },
     transaction,
     write,
+    read: (steps) => retryBusy(() => now(steps())),
+    commit: (steps) => write(() => now(steps())),
+    async giveRoomBack(signal) {
+      const free = prepare<{ freelist_count: number }>("pragma freelist_count");
+      for (let pages = free.get()?.freelist_count ?? 0; pages > 0; pages -= PAGES_A_STEP) {
+        if (signal?.aborted) return;
+        await retryBusy(() => exec(`pragma incremental_vacuum(${PAGES_A_STEP})`));
+        await setImmediate();
+      }
+    },
     close: async () => connection.close(),
   };
 }

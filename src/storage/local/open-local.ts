@@ -6,7 +6,8 @@ import type { Retention, Store } from "../../contract/store.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { memoryLedger } from "../ledgers/memory.ts";
 import { pruneEvents } from "../ledgers/prune-events.ts";
-import { sqliteLedger } from "../ledgers/sqlite.ts";
+import { sqlLedger } from "../ledgers/sql.ts";
+import type { Sql } from "../sql.ts";
 import { type LocalStore, localStore } from "../stores/local.ts";
 import { memoryStore } from "../stores/memory.ts";
 import { dataFolder } from "./data-folder.ts";
@@ -19,7 +20,8 @@ export interface Local {
   dir: string;
   store: LocalStore;
   ledger: Ledger;
-  database: Database;
+  /** The database of the ledger. */
+  database: Sql;
   /**
    * Applies retention if it is due, for at most half a second, and returns whether it was. Call it in a process that is
    * about to end.
@@ -36,12 +38,39 @@ export interface OpenLocalOptions {
   collects?: boolean;
   /** Says that nothing will be saved. */
   readsOnly?: boolean;
+  /** The address of a PostgreSQL database in which events, sums and projections are kept instead. */
+  ledger?: string | undefined;
 }
 
 /** Opens the folder in which a user's artifacts and events are kept, and makes it if it is missing. */
-export async function openLocal(
-  dir: string = dataFolder(),
-  { retention = {}, collects = false, readsOnly = false }: OpenLocalOptions = {},
+export async function openLocal(dir: string = dataFolder(), options: OpenLocalOptions = {}): Promise<Local> {
+  const local = await openFolder(dir, options);
+  if (options.ledger === undefined) return local;
+  const { openPostgres } = await import("../remote/postgres.ts");
+  const database = await openPostgres(options.ledger).catch(async (error: unknown) => {
+    await local.close();
+    throw error;
+  });
+  const ledger = sqlLedger(database, "postgres");
+  return {
+    ...local,
+    ledger: {
+      ...ledger,
+      // The folder's own retention asks the folder's database.
+      pin: async (session, pinned) =>
+        void (await Promise.all([ledger.pin(session, pinned), local.ledger.pin(session, pinned)])),
+    },
+    database,
+    async close() {
+      await local.close();
+      await database.close();
+    },
+  };
+}
+
+async function openFolder(
+  dir: string,
+  { retention = {}, collects = false, readsOnly = false }: OpenLocalOptions,
 ): Promise<Local> {
   const saidWhose = (error: unknown): never => {
     throw ownerFault(error, dir);
@@ -54,7 +83,7 @@ export async function openLocal(
     void database.close();
     return saidWhose(error);
   });
-  const ledger = sqliteLedger(database);
+  const ledger = sqlLedger(database, "sqlite");
   const collector = collects && !isOff ? startCollector({ dir, store, database }, retention) : null;
   return {
     dir,

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { sqliteLedger } from "../ledgers/sqlite.ts";
+import { sqlLedger } from "../ledgers/sql.ts";
 import { localStore } from "../stores/local.ts";
 import { openDatabase } from "./open-database.ts";
 
@@ -24,7 +24,7 @@ async function open(limits = {}) {
     return (await writer.end()).id;
   };
   const left = async (scope = "local") => [...new Set((await store.list({ scope })).map(({ id }) => id).reverse())];
-  return { dir, clock, database, store, keep, left, ledger: sqliteLedger(database) };
+  return { dir, clock, database, store, keep, left, ledger: sqlLedger(database, "sqlite") };
 }
 
 describe("collect", () => {
@@ -112,11 +112,11 @@ describe("collect", () => {
     const ids = [await keep("again", 100, "a"), await keep("not again", 100, "a")];
     clock.nowMs += 30 * DAY;
     let meanwhile = () => {};
-    const write: typeof database.write = (act) => {
+    const commit: typeof database.commit = (steps) => {
       meanwhile();
-      return database.write(act);
+      return database.commit(steps);
     };
-    const store = await localStore({ dir, database: { ...database, write }, now: () => clock.nowMs });
+    const store = await localStore({ dir, database: { ...database, commit }, now: () => clock.nowMs });
     meanwhile = () => {
       meanwhile = () => {};
       const about = { scope: "local", session: "b", tool: "x", call: null };

@@ -2,11 +2,12 @@ import { readdir, stat, unlink } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { Retention } from "../../contract/store.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { all, change, type Sql, type Steps } from "../sql.ts";
 import { storedName } from "../stored-name.ts";
 import type { ArtifactFiles } from "./artifact-files.ts";
 import type { ArtifactRows } from "./artifact-rows.ts";
 import type { Database } from "./open-database.ts";
-import { retryBusy } from "./sqlite-connection.ts";
+import type { ArtifactTable } from "./schema.ts";
 import { artifactFolder } from "./store-folders.ts";
 
 /** Sets what may stay. What is absent is the built-in number. */
@@ -44,11 +45,27 @@ interface Candidate {
   created_ms: number;
 }
 
+/** The bytes of artifacts that have no row any more. */
+export interface CollectedFiles {
+  /** Removes the bytes of an artifact whose row was dropped. */
+  remove(row: ArtifactTable): Promise<void>;
+  /** Removes what no row names. Returns the names. */
+  sweep(how: Sweep): Promise<string[]>;
+}
+
+/** From when on something without an owner may be removed. */
+export interface Sweep {
+  nowMs: number;
+  staleMs: number;
+  maxAgeMs: number;
+  dryRun: boolean;
+}
+
 const PAGE = 200;
 const LISTED = 1000;
 
 /** The queries of retention. An artifact that was saved, or has a session that was seen, after `heldMs` is in use. */
-function queriesOf(kysely: Database["kysely"], heldMs: number) {
+function queriesOf(kysely: Sql["kysely"], heldMs: number) {
   const unused = kysely
     .selectFrom("artifacts")
     .select(["artifacts.key", "id", "bytes", "created_ms"])
@@ -96,9 +113,9 @@ function queriesOf(kysely: Database["kysely"], heldMs: number) {
 
 /** Removes artifacts that are too old or too many, oldest first. Never removes one that is in use. */
 export async function collect(
-  database: Database,
+  database: Sql,
   rows: ArtifactRows,
-  files: ArtifactFiles,
+  files: CollectedFiles,
   options: CollectOptions = {},
 ): Promise<CollectReport> {
   const {
@@ -111,8 +128,7 @@ export async function collect(
     dryRun = false,
     signal,
   } = options;
-  const { kysely, all, raw } = database;
-  const queries = queriesOf(kysely, nowMs - retainMs);
+  const queries = queriesOf(database.kysely, nowMs - retainMs);
   const gone = new Set<string>();
   const report: CollectReport = {
     dryRun,
@@ -124,16 +140,24 @@ export async function collect(
     remainingBytes: 0,
   };
   async function remove(page: Candidate[], reason: CollectReason): Promise<void> {
-    const removed = await rows.write(() =>
-      // Checks again under the lock, because the artifact may have been saved again meanwhile.
-      page.filter(({ key }) => all(queries.unused(key)).length > 0 && (dryRun || rows.drop(key))),
-    );
-    for (const { key, id, bytes, created_ms: createdAtMs } of removed) {
+    const removed = await database.commit(function* () {
+      const dropped: ArtifactTable[] = [];
+      yield* rows.takeTurn("artifacts");
+      for (const { key } of page) {
+        // Checks again under the lock, because the artifact may have been saved again meanwhile.
+        if ((yield* all(queries.unused(key))).length === 0) continue;
+        const row = yield* dryRun ? rows.findByKey(key) : rows.drop(key);
+        if (row !== null) dropped.push(row);
+      }
+      return dropped;
+    });
+    for (const row of removed) {
+      const { key, id, bytes, created_ms: createdAtMs } = row;
       gone.add(key);
       report.removed += 1;
       report.removedBytes += bytes;
       if (report.artifacts.length < LISTED) report.artifacts.push({ id, bytes, createdAtMs, reason });
-      if (!dryRun) await files.tidy(key);
+      if (!dryRun) await files.remove(row);
     }
   }
 
@@ -142,7 +166,7 @@ export async function collect(
     let at: Pick<Candidate, "created_ms" | "key"> = { created_ms: -1e15, key: "" };
     for (let isDone = false; !isDone; ) {
       if (signal?.aborted) return;
-      const page: Candidate[] = all(queries.oldest(at, session));
+      const page: Candidate[] = await database.read(() => all(queries.oldest(at, session)));
       const chosen: Candidate[] = [];
       for (const row of page) {
         if (gone.has(row.key)) continue;
@@ -162,31 +186,32 @@ export async function collect(
   }
 
   await pass(null, "age", (row) => row.created_ms < nowMs - maxAgeMs);
-  for (const { session, bytes } of all(queries.largeSessions(maxSessionBytes))) {
+  for (const { session, bytes } of await database.read(() => all(queries.largeSessions(maxSessionBytes)))) {
     let over = Number(bytes) - maxSessionBytes;
-    for (const key of gone) if (dryRun && isOf(key, session)) over -= rows.findByKey(key)?.bytes ?? 0;
+    for (const key of dryRun ? gone : []) over -= await database.read(() => bytesIn(key, session));
     await pass(session, "session-bytes", (row) => {
       const isOver = over > 0;
       if (isOver) over -= row.bytes;
       return isOver;
     });
   }
-  let totalOver = rows.totalBytes() - (dryRun ? report.removedBytes : 0) - maxBytes;
+  let totalOver = (await database.read(rows.totalBytes)) - (dryRun ? report.removedBytes : 0) - maxBytes;
   await pass(null, "total-bytes", (row) => {
     const isOver = totalOver > 0;
     if (isOver) totalOver -= row.bytes;
     return isOver;
   });
-  if (!signal?.aborted) report.files = await sweepFiles(rows, files, { nowMs, staleMs, maxAgeMs, dryRun });
+  if (!signal?.aborted) report.files = await files.sweep({ nowMs, staleMs, maxAgeMs, dryRun });
   // Returns the room to the disk. Without this only new rows could use it.
-  if (!dryRun && report.removed > 0) await retryBusy(() => raw.exec("pragma incremental_vacuum"));
-  const [left] = all(queries.left);
+  if (!dryRun && report.removed > 0) await database.giveRoomBack(signal);
+  const [left] = await database.read(() => all(queries.left));
   report.remaining = Number(left?.count ?? 0) - (dryRun ? report.removed : 0);
   report.remainingBytes = Number(left?.bytes ?? 0) - (dryRun ? report.removedBytes : 0);
   return report;
 
-  function isOf(key: string, session: string): boolean {
-    return all(queries.tied(session).where("key", "=", key)).length > 0;
+  function* bytesIn(key: string, session: string): Steps<number> {
+    if ((yield* all(queries.tied(session).where("key", "=", key))).length === 0) return 0;
+    return (yield* rows.findByKey(key))?.bytes ?? 0;
   }
 }
 
@@ -196,14 +221,15 @@ const FOLDER = /^[0-9a-f]{2}$/;
 /**
  * Removes files that no row names and parts that nobody writes any more. Returns their paths inside the store's folder.
  */
-async function sweepFiles(
+export async function sweepFiles(
+  database: Database,
   rows: ArtifactRows,
   files: ArtifactFiles,
-  { nowMs, staleMs, maxAgeMs, dryRun }: { nowMs: number; staleMs: number; maxAgeMs: number; dryRun: boolean },
+  { nowMs, staleMs, maxAgeMs, dryRun }: Sweep,
 ): Promise<string[]> {
   const { dir, spool } = files.folders;
   const swept: string[] = [];
-  const madeMs = rows.madeMs();
+  const madeMs = database.now(rows.madeMs());
   // A new file may belong to a row that another process is about to commit.
   const isStale = async (path: string): Promise<boolean> => {
     const found = await stat(path).catch(() => null);
@@ -218,7 +244,7 @@ async function sweepFiles(
     if (!dryRun) await unlink(path).catch(() => {});
     swept.push(relative(dir, path));
   }
-  for (const { path, key } of await findOrphans(rows, files)) {
+  for (const { path, key } of await findOrphans(database, rows, files)) {
     if (key === null || !(await isStale(path))) continue;
     if (!dryRun) await files.tidy(key);
     swept.push(relative(dir, path));
@@ -234,6 +260,7 @@ async function isPartStale(path: string, beforeMs: number): Promise<boolean> {
 
 /** Finds files under artifacts/ that no row names. The key is null if the file is not one of ours. */
 export async function findOrphans(
+  database: Database,
   rows: ArtifactRows,
   files: ArtifactFiles,
 ): Promise<{ path: string; key: string | null }[]> {
@@ -247,7 +274,8 @@ export async function findOrphans(
     }
     for (const entry of await readdir(artifactFolder(files.folders, folder.name), { withFileTypes: true })) {
       const [, key = null, ending = ""] = OURS.exec(entry.name) ?? [];
-      const form = key === null || !key.startsWith(folder.name) ? null : (rows.findByKey(key)?.form ?? null);
+      const form =
+        key === null || !key.startsWith(folder.name) ? null : (database.now(rows.findByKey(key))?.form ?? null);
       const isNamed = form === "plain" && ending === "";
       if (!isNamed || !entry.isFile()) {
         orphans.push({ path: join(path, entry.name), key: entry.isFile() || form === null ? key : null });
@@ -271,9 +299,9 @@ export interface RemovedSession {
  * for artifacts without a session.
  */
 export async function removeSession(
-  { kysely, all, change }: Database,
+  { kysely, commit }: Sql,
   rows: ArtifactRows,
-  files: ArtifactFiles,
+  files: Pick<CollectedFiles, "remove">,
   session: string | null,
 ): Promise<RemovedSession> {
   const report: RemovedSession = { removed: 0, removedBytes: 0, untied: 0 };
@@ -284,28 +312,29 @@ export async function removeSession(
     .where("session", "=", storedName(session) ?? "")
     .limit(PAGE);
   for (;;) {
-    const untied = await rows.write(() =>
-      all(ties).map(({ key }) => {
-        change(
+    const untied = await commit(function* () {
+      const dropped: (ArtifactTable | null)[] = [];
+      yield* rows.takeTurn("artifacts");
+      for (const { key } of yield* all(ties)) {
+        yield* change(
           kysely
             .deleteFrom("artifact_sessions")
             .where("key", "=", key)
             .where("session", "=", storedName(session) ?? ""),
         );
-        const isTied =
-          all(kysely.selectFrom("artifact_sessions").select("key").where("key", "=", key).limit(1)).length > 0;
-        const bytes = rows.findByKey(key)?.bytes ?? 0;
-        return { key, bytes, isDropped: !isTied && rows.drop(key) };
-      }),
-    );
-    for (const { key, bytes, isDropped } of untied) {
-      if (!isDropped) {
+        const others = yield* all(kysely.selectFrom("artifact_sessions").select("key").where("key", "=", key).limit(1));
+        dropped.push(others.length > 0 ? null : yield* rows.drop(key));
+      }
+      return dropped;
+    });
+    for (const row of untied) {
+      if (row === null) {
         report.untied += 1;
         continue;
       }
-      await files.tidy(key);
+      await files.remove(row);
       report.removed += 1;
-      report.removedBytes += bytes;
+      report.removedBytes += row.bytes;
     }
     if (untied.length < PAGE) return report;
   }

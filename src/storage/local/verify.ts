@@ -1,9 +1,7 @@
-import { relative } from "node:path";
-import { type ArtifactFiles, scanAll } from "./artifact-files.ts";
+import { all, type Sql } from "../sql.ts";
+import { type OpenBytes, scanAll } from "./artifact-files.ts";
 import { artifactId, artifactKey } from "./artifact-key.ts";
 import type { ArtifactRows } from "./artifact-rows.ts";
-import type { Database } from "./open-database.ts";
-import { findOrphans } from "./retention.ts";
 import type { ArtifactTable } from "./schema.ts";
 import { reasonOf } from "./store-folders.ts";
 
@@ -26,23 +24,32 @@ export interface VerifyReport {
   orphaned: string[];
 }
 
+/** Where the bytes are. */
+export interface VerifiedFiles {
+  /** Null if there is no such artifact any more; `opened` is null if only its bytes are gone. */
+  open(row: ArtifactTable): Promise<{ opened: Pick<OpenBytes, "bytes"> | null } | null>;
+  /** Names what no row names. */
+  orphans(): Promise<string[]>;
+}
+
 const PAGE = 100;
 
 /** Reads every artifact and compares its hash. Changes nothing. */
 export async function verify(
-  { kysely, all }: Database,
+  { kysely, read }: Sql,
   rows: ArtifactRows,
-  files: ArtifactFiles,
   secret: Uint8Array,
+  files: VerifiedFiles,
 ): Promise<VerifyReport> {
   const report: VerifyReport = { checked: 0, checkedBytes: 0, damaged: [], missing: [], orphaned: [] };
   for (let after = ""; ; ) {
-    const page = all(kysely.selectFrom("artifacts").selectAll().where("key", ">", after).orderBy("key").limit(PAGE));
+    const next = kysely.selectFrom("artifacts").selectAll().where("key", ">", after).orderBy("key").limit(PAGE);
+    const page = await read(() => all(next));
     for (const row of page) {
       after = row.key;
       const fault = await check(row);
       // If the artifact was removed meanwhile, there is nothing to report.
-      if (fault !== null && rows.findByKey(row.key) === null) continue;
+      if (fault !== null && (await read(() => rows.findByKey(row.key))) === null) continue;
       report.checked += 1;
       report.checkedBytes += row.bytes;
       if (fault === null) continue;
@@ -51,7 +58,7 @@ export async function verify(
     }
     if (page.length < PAGE) break;
   }
-  report.orphaned = (await findOrphans(rows, files)).map(({ path }) => relative(files.folders.dir, path));
+  report.orphaned = await files.orphans();
   return report;
 
   async function check(row: ArtifactTable): Promise<{ isMissing: boolean; reason: string } | null> {
@@ -59,7 +66,7 @@ export async function verify(
     if (artifactId(row.key) !== row.id) return bad("its id is not that of its key");
     if (artifactKey(secret, row.scope, row.sha256) !== row.key) return bad("its key is not that of its hash");
     try {
-      const there = await files.openBytes(row.key);
+      const there = await files.open(row);
       if (there === null) return null;
       if (there.opened === null) return { isMissing: true, reason: "its bytes are gone" };
       const { bytes } = there.opened;

@@ -1,25 +1,27 @@
 import { open } from "node:fs/promises";
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import type { Artifact, ByteRange, Scope, Store } from "../../contract/store.ts";
 import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { adoptFile } from "../local/adopt-file.ts";
 import { type OpenBytes, openFiles } from "../local/artifact-files.ts";
 import { isArtifactId, isIdPrefix, readSecret } from "../local/artifact-key.ts";
-import { type ArtifactRow, openRows, toArtifact } from "../local/artifact-rows.ts";
+import { type ArtifactRow, artifactRows, toArtifact } from "../local/artifact-rows.ts";
 import { keepNow, LocalWriter } from "../local/artifact-writer.ts";
 import { findAfterBreak } from "../local/line-index.ts";
 import type { Database } from "../local/open-database.ts";
 import type { ArtifactBytes } from "../local/plain-file.ts";
 import {
+  type CollectedFiles,
   type CollectOptions,
   type CollectReport,
   collect,
+  findOrphans,
   type RemovedSession,
   removeSession,
+  sweepFiles,
 } from "../local/retention.ts";
 import { openQuota, type StoreLimits, writeFault } from "../local/spool-part.ts";
-import { retryBusy } from "../local/sqlite-connection.ts";
 import { codeOf, openFolders } from "../local/store-folders.ts";
 import { type VerifyReport, verify } from "../local/verify.ts";
 import { storedName } from "../stored-name.ts";
@@ -54,15 +56,23 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
   const { database, limits = {}, now = Date.now } = options;
   const folders = await openFolders(resolve(options.dir));
   const secret = await readSecret(folders);
-  const rows = openRows(database);
-  const files = openFiles(folders, rows);
+  const rows = artifactRows(database);
+  const files = openFiles(folders, database, rows);
   const maxBytes = limits.maxBytes ?? NUMBERS.retainTotalBytes.default;
-  const quota = openQuota(folders.dir, limits, rows.totalBytes, () =>
-    collect(database, rows, files, { nowMs: now(), maxBytes }),
+  const quota = openQuota(
+    folders.dir,
+    limits,
+    () => database.now(rows.totalBytes()),
+    () => collect(database, rows, collected, { nowMs: now(), maxBytes }),
   );
+  const collected: CollectedFiles = {
+    remove: ({ key }) => files.tidy(key),
+    sweep: (how) => sweepFiles(database, rows, files, how),
+  };
   const logPath = `${database.path}-wal`;
   const place = {
     secret,
+    database,
     rows,
     files,
     quota,
@@ -71,12 +81,12 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
     syncLog: logSyncer(logPath),
   };
   const find = (id: string, scope: Scope): ArtifactRow | null =>
-    isArtifactId(id) ? rows.find(id, storedName(scope) ?? "") : null;
+    isArtifactId(id) ? database.now(rows.find(id, storedName(scope) ?? "")) : null;
 
   async function findOrAdopt(id: string, scope: Scope): Promise<ArtifactRow | null> {
     const row = find(id, scope);
     if (row !== null || !isArtifactId(id)) return row;
-    return adoptFile(rows, files, secret, { id, scope: storedName(scope) ?? "" }).catch(() => null);
+    return adoptFile({ database, rows, files, secret }, { id, scope: storedName(scope) ?? "" }).catch(() => null);
   }
 
   async function opening(id: string, scope: Scope): Promise<OpenBytes | null> {
@@ -119,20 +129,24 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
     async list({ scope, session, beforeMs, max = MAX_LISTED }): Promise<Artifact[]> {
       const named = session === undefined ? undefined : (storedName(session) ?? "");
       const most = Math.max(0, Math.min(max, MAX_LISTED));
-      return (await retryBusy(() => rows.list(storedName(scope) ?? "", named, beforeMs, most))).map(toArtifact);
+      return (await database.read(() => rows.list(storedName(scope) ?? "", named, beforeMs, most))).map(toArtifact);
     },
     async remove(id, scope) {
-      const key = isArtifactId(id) ? await rows.remove(id, storedName(scope) ?? "") : null;
-      if (key !== null) await files.tidy(key);
-      return key !== null;
+      const row = isArtifactId(id) ? await database.commit(() => rows.remove(id, storedName(scope) ?? "")) : null;
+      if (row !== null) await files.tidy(row.key);
+      return row !== null;
     },
     async close() {},
-    collect: (given) => collect(database, rows, files, { nowMs: now(), maxBytes, ...given }),
-    verify: () => verify(database, rows, files, secret),
-    removeSession: (session) => removeSession(database, rows, files, session),
+    collect: (given) => collect(database, rows, collected, { nowMs: now(), maxBytes, ...given }),
+    verify: () =>
+      verify(database, rows, secret, {
+        open: ({ key }) => files.openBytes(key),
+        orphans: async () => (await findOrphans(database, rows, files)).map(({ path }) => relative(folders.dir, path)),
+      }),
+    removeSession: (session) => removeSession(database, rows, collected, session),
     async resolvePrefix(prefix, scope) {
       if (!isIdPrefix(prefix)) return [];
-      const found = await retryBusy(() => rows.idsFrom(prefix, storedName(scope) ?? "", MAX_RESOLVED));
+      const found = await database.read(() => rows.idsFrom(prefix, storedName(scope) ?? "", MAX_RESOLVED));
       if (found.length === 0 && (await findOrAdopt(prefix, scope)) !== null) return [prefix];
       return found;
     },

@@ -39,12 +39,16 @@ async function pin(
       tell(remove ? `${cell(session)} is no longer kept` : `${cell(session)} is kept until --remove`);
   } else if (remove) throw new SpillwayError("bad-input", "pin --remove takes a session's name");
   if (session !== undefined && !json) return;
-  const pinned = await database.kysely
-    .selectFrom("sessions")
-    .select(["session", "last_seen_ms as lastSeenMs"])
-    .where("pinned", "<>", 0)
-    .orderBy("session")
-    .execute();
+  const { all } = await import("../../../storage/sql.ts");
+  const pinned = await database.read(() =>
+    all(
+      database.kysely
+        .selectFrom("sessions")
+        .select(["session", "last_seen_ms as lastSeenMs"])
+        .where("pinned", "<>", 0)
+        .orderBy("session"),
+    ),
+  );
   if (json) return writeJson({ pinned });
   if (pinned.length === 0) return tell("no session is pinned");
   await writeOut(

@@ -11,11 +11,11 @@ import type {
   Totals,
 } from "../../contract/ledger.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
-import { seenSession } from "../local/artifact-rows.ts";
-import type { Database } from "../local/open-database.ts";
+import { seenSessions } from "../local/artifact-rows.ts";
 import type { RollupTable, Schema } from "../local/schema.ts";
+import { all, change, type Sql, type Steps } from "../sql.ts";
 import { storedName } from "../stored-name.ts";
-import { type EventForm, eventForm, hourOf, pageSize, readEventForm } from "./event-form.ts";
+import { addTotals, type EventForm, eventForm, hourOf, pageSize, readEventForm } from "./event-form.ts";
 
 /** Maps each sum to its column of `rollups`. */
 const SUM_COLUMNS: { readonly [Name in keyof Totals]: keyof RollupTable } = {
@@ -33,30 +33,21 @@ const SUM_NAMES = Object.keys(SUM_COLUMNS) as (keyof typeof SUM_COLUMNS)[];
 // Does not delete from artifact_sessions: the store needs it to find the session's artifacts.
 const OF_SESSION = ["events", "rollups", "sessions", "projections"] as const;
 
-/**
- * Keeps a ledger in the local database. Closing the ledger does not close the database, because the store uses it too.
- */
-export function sqliteLedger(database: Database): Ledger {
-  const { kysely, change } = database;
+/** Keeps a ledger in a database. Closing the ledger does not close the database, because the store uses it too. */
+export function sqlLedger(database: Sql, name: string): Ledger {
+  const { kysely, rowsAtOnce, commit } = database;
 
-  const write = ({ atMs, sums, ...event }: EventForm): void => {
-    const { tool, session } = event;
-    change(kysely.insertInto("events").values({ ...event, at_ms: atMs }));
-    if (Object.values(sums).some((sum) => sum !== 0)) {
-      change(addedSums(kysely, { hour_ms: hourOf(atMs), tool: tool ?? "", session: session ?? "" }, sums));
+  /** Writes events, with one statement for as many rows as the engine takes at once. */
+  function* write(forms: readonly EventForm[]): Steps<void> {
+    // In the order of their keys, so that two writers never wait for each other.
+    for (const some of portions(sumsOf(forms), rowsAtOnce)) yield* change(addedSums(kysely, some));
+    for (const some of portions(seenIn(forms), rowsAtOnce)) yield* change(seenSessions(kysely, some));
+    yield* database.takeTurn("events");
+    for (const some of portions(forms, rowsAtOnce)) {
+      const events = some.map(({ atMs, sums: _sums, ...event }) => ({ ...event, at_ms: atMs }));
+      yield* change(kysely.insertInto("events").values(events));
     }
-  };
-
-  /** A session is seen once for all of its events, with the first time and the last. */
-  const see = (forms: readonly EventForm[]): void => {
-    const seen = new Map<string, [firstMs: number, lastMs: number]>();
-    for (const { session, atMs } of forms) {
-      if (session === null) continue;
-      const [firstMs, lastMs] = seen.get(session) ?? [atMs, atMs];
-      seen.set(session, [Math.min(firstMs, atMs), Math.max(lastMs, atMs)]);
-    }
-    for (const [session, times] of seen) for (const atMs of new Set(times)) change(seenSession(kysely, session, atMs));
-  };
+  }
 
   // Events that are recorded without waiting in between share one transaction, so that the events of one output cost
   // one commit.
@@ -66,48 +57,47 @@ export function sqliteLedger(database: Database): Ledger {
     await Promise.resolve();
     const forms = waiting;
     waiting = [];
-    await database.write(() => {
-      for (const form of forms) write(form);
-      see(forms);
-    });
+    await commit(() => write(forms));
   };
 
   return {
-    name: "sqlite",
+    name,
     async record(event) {
       waiting.push(eventForm(event));
       if (waiting.length === 1) written = flush();
       return written;
     },
-    events: (query = {}) => selectEvents(kysely, query),
-    stats: (query) => selectStats(kysely, query),
-    sessions: (query = {}) => selectSessions(kysely, query),
+    events: (query = {}) => selectEvents(database, query),
+    stats: (query) => selectStats(database, query),
+    sessions: (query = {}) => selectSessions(database, query),
     async pin(session, pinned) {
       const nowMs = Date.now();
       const name = storedName(session);
       if (name === null) return;
       const row = { session: name, first_seen_ms: nowMs, last_seen_ms: nowMs, pinned: pinned ? 1 : 0 };
       const insert = kysely.insertInto("sessions").values(row);
-      await database.write(() =>
+      await commit(() =>
         change(insert.onConflict((conflict) => conflict.column("session").doUpdateSet({ pinned: row.pinned }))),
       );
     },
     async removeSession(session) {
       if (session === "") return 0;
       const name = storedName(session);
-      return database.write(() => {
-        const [events = 0] = OF_SESSION.map(
+      return commit(function* () {
+        const removed: number[] = [];
+        for (const table of OF_SESSION) {
           // In `rollups` the empty name stands for no session. No session has that name.
-          (table) => change(kysely.deleteFrom(table).where("session", "is", table === "rollups" ? (name ?? "") : name)),
-        );
-        return events;
+          const is = table === "rollups" ? (name ?? "") : name;
+          removed.push(yield* change(kysely.deleteFrom(table).where("session", is === null ? "is" : "=", is)));
+        }
+        return removed[0] ?? 0;
       });
     },
-    projection: (key) => selectProjection(kysely, key),
+    projection: (key) => selectProjection(database, key),
     async saveProjection({ key, text, step, session }: Projection) {
       const row = { key: storedName(key) ?? "", session: storedName(session), at_ms: Date.now() };
       const insert = kysely.insertInto("projections").values({ ...row, text: JSON.stringify(text), step });
-      await database.write(() =>
+      await commit(() =>
         change(
           insert.onConflict((conflict) =>
             conflict
@@ -127,12 +117,46 @@ export function sqliteLedger(database: Database): Ledger {
   };
 }
 
+/** The sums of events by hour, tool and session, in the order of the table's key. */
+function sumsOf(forms: readonly EventForm[]): RollupTable[] {
+  const sums = new Map<string, { of: Pick<RollupTable, "session" | "hour_ms" | "tool">; totals: Totals }>();
+  for (const { atMs, tool, session, sums: own } of forms) {
+    if (!Object.values(own).some((sum) => sum !== 0)) continue;
+    const of = { session: session ?? "", hour_ms: hourOf(atMs), tool: tool ?? "" };
+    const key = JSON.stringify(of);
+    const before = sums.get(key)?.totals;
+    sums.set(key, { of, totals: before === undefined ? own : addTotals(before, own) });
+  }
+  return inOrder(sums).map(({ of, totals }) => {
+    const columns = Object.fromEntries(SUM_NAMES.map((name) => [SUM_COLUMNS[name], totals[name]]));
+    return { ...of, ...columns } as RollupTable;
+  });
+}
+
+/** The sessions of events, each with the first time and the last, in the order of their names. */
+function seenIn(forms: readonly EventForm[]): [session: string, firstMs: number, lastMs: number][] {
+  const seen = new Map<string, [session: string, firstMs: number, lastMs: number]>();
+  for (const { session, atMs } of forms) {
+    if (session === null) continue;
+    const [, firstMs, lastMs] = seen.get(session) ?? [session, atMs, atMs];
+    seen.set(session, [session, Math.min(firstMs, atMs), Math.max(lastMs, atMs)]);
+  }
+  return inOrder(seen);
+}
+
+function inOrder<Value>(map: Map<string, Value>): Value[] {
+  return [...map.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
+}
+
+function* portions<Value>(values: readonly Value[], most: number): Generator<Value[]> {
+  for (let from = 0; from < values.length; from += most) yield values.slice(from, from + most);
+}
+
 /** Adds sums to those of an hour, a tool and a session. */
-function addedSums(kysely: Kysely<Schema>, of: Pick<RollupTable, "hour_ms" | "tool" | "session">, sums: Totals) {
-  const columns = Object.fromEntries(SUM_NAMES.map((name) => [SUM_COLUMNS[name], sums[name]]));
+function addedSums(kysely: Kysely<Schema>, sums: readonly RollupTable[]) {
   return kysely
     .insertInto("rollups")
-    .values({ ...of, ...columns } as RollupTable)
+    .values([...sums])
     .onConflict((conflict) =>
       conflict.columns(["session", "hour_ms", "tool"]).doUpdateSet((row) =>
         Object.fromEntries(
@@ -150,8 +174,10 @@ const SUMS = SUM_NAMES.map((name) =>
 );
 
 /** Returns one page of events. */
-async function selectEvents(kysely: Kysely<Schema>, query: EventQuery): Promise<RecordedEvent[]> {
+async function selectEvents({ kysely, read }: Sql, query: EventQuery): Promise<RecordedEvent[]> {
   const { afterId, beforeId, kinds, sinceMs, order } = query;
+  // Not every engine takes an empty list.
+  if (kinds?.length === 0) return [];
   let select = kysely
     .selectFrom("events")
     .selectAll()
@@ -166,12 +192,12 @@ async function selectEvents(kysely: Kysely<Schema>, query: EventQuery): Promise<
   }
   if (kinds !== undefined) select = select.where("kind", "in", kinds);
   if (sinceMs !== undefined) select = select.where("at_ms", ">=", sinceMs);
-  const rows = await select.execute();
+  const rows = await read(() => all(select));
   return rows.map(({ id, at_ms, ...row }) => readEventForm(Number(id), { ...row, atMs: Number(at_ms) }));
 }
 
 /** Returns statistics from `rollups`, by whole hours. */
-async function selectStats(kysely: Kysely<Schema>, query: StatQuery): Promise<StatRow[]> {
+async function selectStats({ kysely, read }: Sql, query: StatQuery): Promise<StatRow[]> {
   const { by, sinceMs, untilMs } = query;
   // In `rollups` the empty name stands for none.
   const asked = (name: string | undefined) => (name === undefined ? undefined : (storedName(name) ?? ""));
@@ -183,19 +209,21 @@ async function selectStats(kysely: Kysely<Schema>, query: StatQuery): Promise<St
   if (tool !== undefined) select = select.where("tool", "=", tool);
   const about = { tool: tool || null, session: session || null };
   if (by === "all") {
-    const row = await select.executeTakeFirstOrThrow();
-    return [{ ...about, ...totalsOf(row) }];
+    const rows = await read(() => all(select));
+    return rows.map((row) => ({ ...about, ...totalsOf(row) }));
   }
   if (by === "hour") {
-    const rows = await select.select("hour_ms").groupBy("hour_ms").orderBy("hour_ms", "desc").execute();
+    const hours = select.select("hour_ms").groupBy("hour_ms").orderBy("hour_ms", "desc");
+    const rows = await read(() => all(hours));
     return rows.reverse().map(({ hour_ms, ...row }) => ({ ...about, hourMs: Number(hour_ms), ...totalsOf(row) }));
   }
-  const rows = await select.select(`${by} as name`).groupBy(by).orderBy("calls", "desc").orderBy(by).execute();
+  const named = select.select(`${by} as name`).groupBy(by).orderBy("calls", "desc").orderBy(by);
+  const rows = await read(() => all(named));
   return rows.map(({ name, ...row }) => ({ ...about, [by]: name || null, ...totalsOf(row) }));
 }
 
 /** Returns sessions, the last seen first. */
-async function selectSessions(kysely: Kysely<Schema>, { session, after, max }: SessionQuery): Promise<SessionRow[]> {
+async function selectSessions({ kysely, read }: Sql, { session, after, max }: SessionQuery): Promise<SessionRow[]> {
   const seen = kysely
     .selectFrom("sessions")
     .selectAll()
@@ -211,15 +239,15 @@ async function selectSessions(kysely: Kysely<Schema>, { session, after, max }: S
     .orderBy("last_seen_ms", "desc")
     .orderBy("session")
     .limit(pageSize(max));
-  const rows = await kysely
+  const summed = kysely
     .selectFrom(seen.as("seen"))
     .leftJoin("rollups", "rollups.session", "seen.session")
     .select(["seen.session", "first_seen_ms", "last_seen_ms", "pinned"])
     .select(SUMS)
     .groupBy(["seen.session", "first_seen_ms", "last_seen_ms", "pinned"])
     .orderBy("last_seen_ms", "desc")
-    .orderBy("seen.session")
-    .execute();
+    .orderBy("seen.session");
+  const rows = await read(() => all(summed));
   return rows.map(({ session, first_seen_ms, last_seen_ms, pinned, ...row }) => ({
     session,
     firstSeenMs: Number(first_seen_ms),
@@ -229,12 +257,12 @@ async function selectSessions(kysely: Kysely<Schema>, { session, after, max }: S
   }));
 }
 
-async function selectProjection(kysely: Kysely<Schema>, key: string): Promise<Projection | null> {
-  const row = await kysely
+async function selectProjection({ kysely, read }: Sql, key: string): Promise<Projection | null> {
+  const found = kysely
     .selectFrom("projections")
     .selectAll()
-    .where("key", "=", storedName(key) ?? "")
-    .executeTakeFirst();
+    .where("key", "=", storedName(key) ?? "");
+  const [row] = await read(() => all(found));
   return row === undefined
     ? null
     : { key, text: JSON.parse(row.text) as string, step: Number(row.step), session: row.session };

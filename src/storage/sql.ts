@@ -1,0 +1,45 @@
+import type { Compilable, Kysely } from "kysely";
+import type { Schema } from "./local/schema.ts";
+
+/** What one query gave: its rows, or how many it changed. */
+export interface Answered {
+  rows: unknown[];
+  changes: number;
+}
+
+/**
+ * Queries, each made with the answers of those before it. A transaction is written in this form because SQLite must run it
+ * without waiting in between, and PostgreSQL cannot run it without waiting.
+ */
+export type Steps<T> = Generator<Compilable, T, Answered>;
+
+/** Runs a query and gives its rows. */
+export function* all<Row>(query: Compilable<Row>): Steps<Row[]> {
+  return (yield query).rows as Row[];
+}
+
+/** Runs a change and gives how many rows it changed. */
+export function* change(query: Compilable): Steps<number> {
+  return (yield query).changes;
+}
+
+/** A database with our tables, whatever its engine. */
+export interface Sql {
+  /** Runs typed queries. Each query is a transaction of its own. */
+  readonly kysely: Kysely<Schema>;
+  /** How many rows one statement inserts. A prepared statement is cheap where no network is between. */
+  readonly rowsAtOnce: number;
+  /**
+   * Makes other writers of the same wait until this transaction ends. So ids of events grow in the order of commits, and an
+   * artifact that is removed is not saved again meanwhile. In SQLite there is only one writer at a time anyway.
+   */
+  takeTurn(to: "events" | "artifacts"): Steps<void>;
+  /** Runs steps that change nothing. */
+  read<T>(steps: () => Steps<T>): Promise<T>;
+  /** Runs steps, all of them or none. They may run again from the start, after another writer got in the way. */
+  commit<T>(steps: () => Steps<T>): Promise<T>;
+  /** Returns the room of deleted rows to the disk, where the engine does not do that by itself. */
+  giveRoomBack(signal?: AbortSignal): Promise<void>;
+  /** May be called more than once. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,72 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { createSpillway } from "../src/index.ts";
+import { startPostgres } from "./postgres.ts";
+
+const CLI = new URL("../dist/cli.cjs", import.meta.url).pathname;
+const folder = mkdtempSync(join(tmpdir(), "spillway-shared-"));
+const server = await startPostgres();
+if (typeof server === "string") process.stderr.write(`not run: what several machines share: ${server}\n`);
+const fresh = () => (typeof server === "string" ? Promise.reject(new Error(server)) : server.fresh());
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  if (typeof server !== "string") await server.end();
+});
+
+/** Runs the command as on a machine of its own: with another folder. */
+function spillway(
+  machine: string,
+  args: string[],
+  { input = "", ...more }: { input?: string; [name: string]: string } = {},
+) {
+  const env = { PATH: process.env["PATH"], HOME: folder, SPILLWAY_DIR: join(folder, machine), ...more };
+  return spawnSync(process.execPath, [CLI, ...args], { input, cwd: folder, encoding: "utf8", env });
+}
+const text = Array.from({ length: 5000 }, (_, index) => `line ${index + 1}\n`).join("");
+
+describe.skipIf(typeof server === "string")("a ledger in PostgreSQL", () => {
+  it("is one for all machines, by flag, variable, config and option", async () => {
+    const address = await fresh();
+    const clamp = ["clamp", "--save", "--max-lines", "9", "-q", "--session", "s1"];
+    expect(spillway("a", [...clamp, "--ledger", address], { input: text }).status).toBe(0);
+    expect(spillway("b", clamp, { input: text, SPILLWAY_LEDGER: address }).status).toBe(0);
+    const shared = await createSpillway({ dir: join(folder, "c"), ledger: address, policy: { profile: "frugal" } });
+    const { receipt } = await shared.admit({ tool: "run_command", session: "s1", output: text });
+    expect([receipt.saved, receipt.faults]).toEqual(["yes", undefined]);
+    const stats = JSON.parse(
+      spillway("d", ["stats", "--by", "session", "--json"], { SPILLWAY_LEDGER: address }).stdout,
+    );
+    expect(stats.rows).toMatchObject([{ session: "s1", calls: 3, cutCalls: 3 }]);
+    expect(spillway("d", ["pin", "s1", "-q"], { SPILLWAY_LEDGER: address }).status).toBe(0);
+    const pinned = spillway("a", ["pin", "--json"], { SPILLWAY_LEDGER: address });
+    expect(JSON.parse(pinned.stdout)).toMatchObject({ pinned: [{ session: "s1" }] });
+    // Without the address the folder has what was saved in it and no events.
+    const own = JSON.parse(spillway("a", ["stats", "--json"]).stdout);
+    expect(own.all.calls).toBe(0);
+    await shared.ledger?.close();
+  });
+
+  it("that cannot be reached holds nobody up, and what was cut is saved all the same", () => {
+    const down = { SPILLWAY_LEDGER: "postgres://me:hunter2hunter2@127.0.0.1:1/spillway" };
+    const { stdout, stderr } = spillway("e", ["clamp", "--save", "--max-lines", "9", "--json"], {
+      input: text,
+      ...down,
+    });
+    const { receipt } = JSON.parse(stdout);
+    expect(receipt).toMatchObject({ saved: "yes", savedBytes: text.length });
+    expect(receipt.faults.join()).toMatch(/not recorded.*(cannot be reached|took longer)/);
+    expect(stdout + stderr).not.toContain("hunter2");
+    const asked = spillway("e", ["stats"], down);
+    expect(asked.status).toBe(2);
+    expect(asked.stderr).toMatch(/postgres:\/\/127\.0\.0\.1:1\/spillway cannot be reached/);
+  });
+
+  it("of a wrong address is said before anything happens", () => {
+    const { status, stderr } = spillway("e", ["stats", "--ledger", "mysql://me:hunter2hunter2@db/x"]);
+    expect([status, stderr]).toEqual([2, expect.stringMatching(/must be such as postgres:\/\/user/)]);
+    expect(stderr).not.toContain("hunter2");
+  });
+});
