@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { Command } from "commander";
 import { beforeAll, expect, it } from "vitest";
+import { type CommandRow, tableOf } from "../src/entrypoints/cli/command-table.ts";
 import { COMMANDS } from "../src/entrypoints/cli/main.ts";
 import { type Page, readPage } from "./docs/read-page.ts";
 
@@ -22,11 +23,8 @@ it("every command has a place in the headings of its page, and every heading is 
   expect(told.toSorted()).toEqual(program.commands.map((command) => command.name()).toSorted());
 });
 
-it("the page's table has every flag, as the help says it (vitest -u writes it)", async () => {
-  const between = /(<!-- flags:start[^>]*-->\n)[^]*?(<!-- flags:end -->)/;
-  expect(text).toMatch(between);
-  const shown = text.replace(between, (_all, start, end) => `${start}\n${printFlags()}\n\n${end}`);
-  await expect(shown).toMatchFileSnapshot(`../${PAGE}`);
+it("the reference has every command and flag, as the help says them (vitest -u writes it)", async () => {
+  await expect(printReference(tableOf(program))).toMatchFileSnapshot("../docs/reference/cli.md");
 });
 
 it("every flag that the page uses is a flag of its command, or of any where no command stands before it", () => {
@@ -45,19 +43,30 @@ it("every flag that the page uses is a flag of its command, or of any where no c
   expect(wrong).toEqual([]);
 });
 
-/** A row for each flag and meaning, with the commands that have it. */
-function printFlags(): string {
-  const rows = new Map<string, string[]>();
-  for (const command of program.commands)
-    for (const { flags, description } of command.options) {
-      const row = `\`${flags}\` | ${description.replaceAll("|", "\\|")}`;
-      rows.set(row, [...(rows.get(row) ?? []), command.name()]);
-    }
-  const lines = [...rows].map(([row, names]) => `| ${row} | ${names.toSorted().join(", ")} |`);
-  return ["| flag | meaning | commands |", "| --- | --- | --- |", ...lines.toSorted(byFlag)].join("\n");
-}
+function printReference(table: readonly CommandRow[]): string {
+  const sections = table.map(({ name, usage, description, words, flags, after }) => {
+    const rows = [
+      ...words.map((word) => [word.name, word.description]),
+      ...flags.map((flag) => [flag.flags, flag.description]),
+    ];
+    const lines = rows.map(([what = "", meaning = ""]) => `| \`${what}\` | ${meaning.replaceAll("|", "\\|")} |`);
+    return `## spillway ${name}
 
-function byFlag(one: string, other: string): number {
-  const [a, b] = [one, other].map((line) => line.replace(/^\| `(-\w, )?--(no-)?/, "")) as [string, string];
-  return a < b ? -1 : 1;
+${description.charAt(0).toUpperCase()}${description.slice(1)}.
+
+\`\`\`text
+${usage}
+\`\`\`
+
+| word or flag | meaning |
+| --- | --- |
+${lines.join("\n")}
+${after === "" ? "" : `\n\`\`\`text\n${after}\n\`\`\`\n`}`;
+  });
+  return `# Every command and flag
+
+This page is written from the code of the commands by \`npx vitest run test/cli-docs.test.ts -u\`. What the commands are for is
+in [the command line](../guide/command-line.md). \`spillway --version\` prints the version.
+
+${sections.join("\n")}`;
 }

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { openRedaction } from "../../admit/redaction.ts";
 import type { AskOptions } from "../../admit/wrap-tool.ts";
 import type { Limits } from "../../contract/limits.ts";
@@ -22,6 +22,26 @@ export interface PolicyFlags {
   config?: string | false;
 }
 
+/** The names of all strategies, `auto` first. They are written here so that help does not load them. */
+export const STRATEGIES = [
+  "auto",
+  "signal",
+  "json",
+  "table",
+  "diff",
+  "matches",
+  "listing",
+  "outline",
+  "head",
+  "tail",
+  "head-tail",
+];
+
+/** An option whose values shells suggest. A wrong one is named by the code that reads it, with more to say. */
+function suggesting(flags: string, description: string, values: string[]): Option {
+  return Object.assign(new Option(flags, description), { argChoices: values });
+}
+
 /** Adds them to a command. */
 export function addPolicyFlags(command: Command): Command {
   return command
@@ -29,14 +49,19 @@ export function addPolicyFlags(command: Command): Command {
     .option("--max-chars <n>", "most characters (UTF-16 units) shown", wholeNumber("--max-chars"))
     .option("--max-lines <n>", "most lines shown", wholeNumber("--max-lines"))
     .option("--max-tokens <n>", "most tokens shown, as estimated", wholeNumber("--max-tokens"))
-    .option(
-      "--strategy <name>",
-      "what to keep: auto (default), signal, json, table, diff, matches, listing, outline, head, tail, head-tail",
+    .addOption(
+      suggesting("--strategy <name>", `what to keep: auto (default), ${STRATEGIES.slice(1).join(", ")}`, STRATEGIES),
     )
     .option("--head-share <share>", "the start's share of the room, 0 to 1 (default 0.3)", readShare("--head-share"))
     .option("--fold", "drop terminal codes and repeats if the output is over a limit")
     .option("--no-fold", "keep terminal codes and repeats")
-    .option("--profile <name>", "built-in numbers: balanced (default), frugal or off")
+    .addOption(
+      suggesting("--profile <name>", "built-in numbers: balanced (default), frugal or off", [
+        "balanced",
+        "frugal",
+        "off",
+      ]),
+    )
     .option("--config <file>", "read this config file and no other");
 }
 
@@ -112,7 +137,7 @@ export interface CallFlags {
 /** Adds them to a command. */
 export function addCallFlags(command: Command): Command {
   return command
-    .option("--keep <name>", "what this call wants kept: any strategy's name")
+    .addOption(suggesting("--keep <name>", "what this call wants kept: any strategy's name", STRATEGIES))
     .option("--focus <words>", "words, or /a pattern/: lines that match are kept before others")
     .option(
       "--size <chars>",

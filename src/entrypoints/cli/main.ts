@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { tellFault } from "./tell.ts";
 import { VERSION } from "./version.ts";
-import { writeOut } from "./write-out.ts";
+import { endLine, writeOut } from "./write-out.ts";
 
 /** Each adds a command to the program. Only the command that was asked for is loaded, so that it starts sooner. */
 export const COMMANDS: Record<string, () => Promise<(program: Command) => void | Promise<void>>> = {
@@ -9,6 +9,7 @@ export const COMMANDS: Record<string, () => Promise<(program: Command) => void |
   clamp: async () => (await import("./commands/clamp.ts")).addClampCommand,
   recall: async () => (await import("./commands/recall.ts")).addRecallCommand,
   search: async () => (await import("./commands/search.ts")).addSearchCommand,
+  explain: async () => (await import("./commands/explain.ts")).addExplainCommand,
   ls: async () => (await import("./commands/ls.ts")).addLsCommand,
   show: async () => (await import("./commands/show.ts")).addShowCommand,
   last: async () => (await import("./commands/show.ts")).addLastCommand,
@@ -31,6 +32,7 @@ export const COMMANDS: Record<string, () => Promise<(program: Command) => void |
   tools: async () => (await import("./commands/tools.ts")).addToolsCommand,
   config: async () => (await import("./commands/config.ts")).addConfigCommand,
   init: async () => (await import("./commands/init.ts")).addInitCommand,
+  completion: async () => (await import("./commands/completion.ts")).addCompletionCommand,
 };
 
 const program = new Command("spillway")
@@ -58,7 +60,8 @@ Run "spillway <command> --help" for more. A spillway.yaml here or above sets lim
 /** Does what the arguments ask for. */
 export async function main(): Promise<void> {
   const [asked = "", about] = process.argv.slice(2);
-  const wanted = Object.hasOwn(COMMANDS, asked) ? [asked] : Object.keys(COMMANDS);
+  // Completions are made of all commands.
+  const wanted = Object.hasOwn(COMMANDS, asked) && asked !== "completion" ? [asked] : Object.keys(COMMANDS);
   try {
     for (const name of wanted) await (await COMMANDS[name]?.())?.(program);
     if (asked === "") program.outputHelp();
@@ -70,4 +73,5 @@ export async function main(): Promise<void> {
     const isAnswer = error instanceof CommanderError && error.exitCode === 0;
     if (!isAnswer) process.exitCode = tellFault(error);
   }
+  endLine();
 }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import type { UserOptions } from "../../config/index.ts";
-import type { Retention } from "../../contract/store.ts";
+import type { ByteRange, Retention, Store } from "../../contract/store.ts";
 import { SpillwayError } from "../../errors.ts";
 import type { Access } from "../../stages/mark/access.ts";
 import type { Local, OpenLocalOptions, ReadableLocal } from "../../storage/local/open-local.ts";
@@ -164,6 +164,24 @@ export async function resolveId({ store, dir }: ReadableLocal, typed: string): P
     "unknown-artifact",
     `there is no artifact ${name} in ${dir}: it was removed or is kept elsewhere; "spillway ls" lists what there is`,
   );
+}
+
+const CHUNK_BYTES = 1024 * 1024;
+
+/** Reads a range of an artifact's bytes. */
+export async function* readArtifact(
+  store: Pick<Store, "read">,
+  id: string,
+  { from, to }: ByteRange,
+): AsyncGenerator<Uint8Array> {
+  for (let at = from; at < to; ) {
+    const chunk = await store.read(id, SCOPE, { from: at, to: Math.min(at + CHUNK_BYTES, to) });
+    if (chunk === null || chunk.length === 0) {
+      throw new SpillwayError("unknown-artifact", `artifact ${id} was removed while it was read`);
+    }
+    yield chunk;
+    at += chunk.length;
+  }
 }
 
 /** A reader with a shell. If a flag or its config named the folder for this call only, the reader has to name it again. */

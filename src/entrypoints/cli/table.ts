@@ -1,17 +1,73 @@
-/** Writes rows with aligned columns. Columns of numbers (`right`) are aligned at their ends. */
-export function alignTable(rows: readonly (readonly string[])[], right: ReadonlySet<number>): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+import type { Paint, Screen } from "./screen.ts";
+
+/** How a table looks besides its cells. */
+interface TableLook {
+  /** The table is made to fit; no limit without it. */
+  width?: Screen["width"];
+  /** Columns that may be cut for that, the widest first. */
+  cuts?: readonly number[];
+  /** The style of a cell, if it has one. */
+  paint?: (cell: string, row: number, column: number) => Paint | undefined;
+}
+
+/** Of a column that is cut to fit, this much stays. */
+const LEAST_WIDTH = 4;
+
+/**
+ * Writes rows with aligned columns. Columns of numbers (`right`) are aligned at their ends. If the rows are wider than the
+ * screen, the columns in `cuts` are cut.
+ */
+export function alignTable(
+  rows: readonly (readonly string[])[],
+  right: ReadonlySet<number>,
+  { width = null, cuts = [], paint }: TableLook = {},
+): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => textWidth(row[column] ?? ""))));
+  for (let over = width === null ? 0 : sum(widths) + 2 * (widths.length - 1) - width; over > 0; over--) {
+    const [widest = -1] = cuts.toSorted((a, b) => (widths[b] ?? 0) - (widths[a] ?? 0));
+    const wide = widths[widest] ?? 0;
+    if (wide <= LEAST_WIDTH) break;
+    widths[widest] = wide - 1;
+  }
+  const write = (text: string, at: number, column: number) => {
+    const wide = widths[column] ?? 0;
+    const cut = cutTo(text, wide);
+    const blanks = " ".repeat(wide - textWidth(cut));
+    const painted = (paint?.(text, at, column) ?? ((same) => same))(cut);
+    return right.has(column) ? blanks + painted : painted + blanks;
+  };
   return rows
-    .map((row) =>
-      row
-        .map((cell, column) =>
-          right.has(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
-        )
-        .join("  ")
-        .trimEnd(),
+    .map(
+      (row, at) =>
+        `${row
+          .map((text, column) => write(text, at, column))
+          .join("  ")
+          .trimEnd()}\n`,
     )
-    .map((line) => `${line}\n`)
     .join("");
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, each) => all + each, 0);
+}
+
+/** Characters that take two places on a terminal: East Asian ones and most pictures. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+const MARKS = /\p{M}/u;
+
+/** How many places a text takes on a terminal. */
+function textWidth(text: string): number {
+  if (!/[^ -~]/.test(text)) return text.length;
+  return sum([...text].map((char) => (MARKS.test(char) ? 0 : WIDE.test(char) ? 2 : 1)));
+}
+
+/** The text, or its start with an ellipsis if it takes more places. */
+function cutTo(text: string, places: number): string {
+  if (textWidth(text) <= places) return text;
+  const chars = [...text];
+  while (chars.length > 0 && textWidth(chars.join("")) > places - 1) chars.pop();
+  return `${chars.join("")}…`;
 }
 
 /** Writes a name as one cell. Control characters, which could change a terminal, are escaped. */

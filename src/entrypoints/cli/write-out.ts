@@ -1,7 +1,26 @@
 // Writes to standard output and error directly: loading Node's streams takes a fifth of the start of a short command.
 import { fstatSync, writeSync } from "node:fs";
+import { isatty } from "node:tty";
 
 let goesOn = false;
+/** Whether the last line on the screen has ended. */
+let isLineEnded = true;
+/** Whether a status line stands on the terminal. */
+let isStatusShown = false;
+/** Takes standard output in place of the terminal, and what is told meanwhile. */
+let pager: Pager | null = null;
+
+/** A program that shows long output page by page. */
+export interface Pager {
+  write(chunk: string | Uint8Array): Promise<void>;
+  /** What was told is written when the pager has ended. */
+  hold(text: string): void;
+}
+
+/** From now on a pager gets standard output; null ends that. */
+export function setPager(next: Pager | null): void {
+  pager = next;
+}
 let fault: NodeJS.ErrnoException | null = null;
 
 /** From now on the command goes on even if standard output cannot be written. */
@@ -24,6 +43,10 @@ function onFault(error: NodeJS.ErrnoException): void {
 
 /** Writes to standard output and waits until it is taken. A slow reader makes us wait instead of filling our memory. */
 export async function writeOut(chunk: string | Uint8Array): Promise<void> {
+  if (chunk.length === 0) return;
+  if (pager !== null) return pager.write(chunk);
+  if (isStatusShown) showStatus("");
+  isLineEnded = chunk[chunk.length - 1] === "\n" || chunk.at(-1) === 10;
   try {
     const rest = writeNow(1, chunk);
     if (rest.length > 0) await new Promise<void>((resolve) => outputStream().write(rest, () => resolve()));
@@ -43,6 +66,13 @@ export function outputStream(): NodeJS.WriteStream {
 
 /** Writes to standard error. If nobody reads it, the command goes on all the same. */
 export function writeError(text: string): void {
+  if (pager !== null) return pager.hold(text);
+  if (isStatusShown) showStatus("");
+  endLine();
+  writeErrorNow(text);
+}
+
+function writeErrorNow(text: string): void {
   try {
     const rest = writeNow(2, text);
     if (rest.length > 0) process.stderr.on("error", () => {}).write(rest);
@@ -65,12 +95,26 @@ export function writeJson(value: unknown): Promise<void> {
   return writeOut(`${JSON.stringify(value)}\n`);
 }
 
-/** Writes a text as it is. On a terminal, a break is added if the last line has none. */
-export async function writeText(text: string): Promise<void> {
-  await writeOut(text);
-  if (!text.endsWith("\n") && isTerminal()) writeError("\n");
+/** On a terminal, ends the last line if the output did not. Standard output stays as it is. */
+export function endLine(): void {
+  if (!isLineEnded && isTerminal(1)) writeErrorNow("\n");
+  isLineEnded = true;
 }
 
-function isTerminal(): boolean {
-  return fstatSync(1).isCharacterDevice() && process.stdout.isTTY;
+const CLEAR_LINE = "\r\x1b[K";
+
+/** Shows a line on standard error, which must be a terminal, until something else is written. An empty one takes it away. */
+export function showStatus(line: string): void {
+  if (pager !== null) return;
+  isStatusShown = line !== "";
+  writeErrorNow(CLEAR_LINE + line);
+}
+
+/** Whether a descriptor is a terminal. */
+export function isTerminal(descriptor: 0 | 1 | 2): boolean {
+  try {
+    return fstatSync(descriptor).isCharacterDevice() && isatty(descriptor);
+  } catch {
+    return false; // it is closed
+  }
 }

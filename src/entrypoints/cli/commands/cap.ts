@@ -3,7 +3,7 @@ import { SpillwayError } from "../../../errors.ts";
 import { createSpillway } from "../../../index.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { counted, grouped } from "../../../values.ts";
-import { readBytes } from "../amounts.ts";
+import { readBytes, sizeText } from "../amounts.ts";
 import { wholeNumber } from "../flags.ts";
 import { tell } from "../tell.ts";
 import { writeJson } from "../write-out.ts";
@@ -74,5 +74,5 @@ async function capTranscript(file: string, flags: CapFlags): Promise<void> {
   if (flags.quiet || flags.json) return;
   const { messages, total, bytes, next } = capped;
   const more = next === null ? "" : `; older ones: --offset ${next}`;
-  tell(`${grouped(messages.length)} of ${counted(total, "message")}, ${counted(bytes, "byte")}${more}`);
+  tell(`${grouped(messages.length)} of ${counted(total, "message")}, ${sizeText(bytes)}${more}`);
 }

@@ -1,10 +1,9 @@
 import { createReadStream, fstatSync, openSync, readSync } from "node:fs";
 import type { Command } from "commander";
-import type { ExplainedBlock } from "../../../contract/cut.ts";
 import { messageOf, SpillwayError } from "../../../errors.ts";
 import { openSpillway } from "../../../open-spillway.ts";
 import { resolvePolicy } from "../../../stages/policy/resolve-policy.ts";
-import { grouped } from "../../../values.ts";
+import { explainText } from "../explain-text.ts";
 import {
   addCallFlags,
   addPolicyFlags,
@@ -15,11 +14,13 @@ import {
   wholeNumber,
 } from "../flags.ts";
 import { addPlaceFlag, openPlace, type Place, type PlaceFlags, shellReader } from "../open-place.ts";
+import { addColorFlag, dimMarkers, paintsFor, type ScreenFlags } from "../screen.ts";
+import { watched } from "../status-line.ts";
 import { summarize } from "../summarize.ts";
-import { EXIT_BAD_INPUT, tellFault } from "../tell.ts";
-import { writeError, writeJson, writeOut, writeText } from "../write-out.ts";
+import { EXIT_BAD_INPUT, tell, tellFault } from "../tell.ts";
+import { isTerminal, writeError, writeJson, writeOut } from "../write-out.ts";
 
-interface ClampFlags extends PolicyFlags, PlaceFlags, CallFlags {
+interface ClampFlags extends PolicyFlags, PlaceFlags, CallFlags, Omit<ScreenFlags, "pager"> {
   tool?: string;
   command?: string;
   exitCode?: number;
@@ -37,7 +38,7 @@ export function addClampCommand(program: Command): void {
     .command("clamp")
     .description("bring a file or standard input under its limits, and print what a model would see")
     .argument("[file]", "the file to read; standard input if none is given, or for -");
-  addPlaceFlag(addCallFlags(addPolicyFlags(command)))
+  addColorFlag(addPlaceFlag(addCallFlags(addPolicyFlags(command))))
     .option("--tool <name>", "the tool whose limits apply (run_command, read_file ...)")
     .option("--command <text>", "the command whose output this is: limits of run_command unless --tool is given")
     .option(
@@ -89,9 +90,9 @@ async function clampInput(file: string | undefined, flags: ClampFlags): Promise<
     ...(exitCode !== undefined && { exitCode }),
     ...(flags.explain && { explain: true }),
   });
-  await (flags.json ? writeJson({ text, receipt }) : writeText(text));
+  await (flags.json ? writeJson({ text, receipt }) : writeOut(dimMarkers(text, paintsFor(flags))));
   if (receipt.faults !== undefined) process.exitCode = EXIT_BAD_INPUT;
-  if (flags.explain && !flags.json) writeError(explainText(receipt.explained ?? []));
+  if (flags.explain && !flags.json) writeError(explainText(receipt.explained ?? [], paintsFor(flags)));
   if (!flags.quiet && !flags.json) writeError(`${summarize(receipt)}\n`);
   await place?.collect();
   await place?.close();
@@ -112,23 +113,14 @@ async function passThrough(file: string | undefined): Promise<void> {
   for await (const chunk of openInput(file)) await writeOut(chunk);
 }
 
-/** Tells people why each part is shown or not, in a line or two for each. */
-function explainText(blocks: readonly ExplainedBlock[]): string {
-  return blocks
-    .map(({ fromLine, toLine, shown, kind, score, features, line }) => {
-      const where = fromLine === toLine ? `line ${grouped(fromLine)}` : `lines ${grouped(fromLine)}-${grouped(toLine)}`;
-      const why = features.length === 0 ? kind : `${kind}, score ${score.toFixed(1)}: ${features.join(", ")}`;
-      return `${shown ? "kept   " : "omitted"} ${where}: ${why}\n${line === "" ? "" : `          ${line}\n`}`;
-    })
-    .join("");
-}
-
 /** Large enough that reading costs little, small enough to stay in the processor's cache. */
 const CHUNK_BYTES = 256 * 1024;
 
 /** Opens a file, or standard input for no file or "-". Throws at once if it cannot be read. */
 function openInput(file: string | undefined): AsyncGenerator<Uint8Array> {
-  return readAll(file === undefined || file === "-" ? 0 : openFile(file));
+  if (file !== undefined && file !== "-") return watched("reading", readAll(openFile(file)));
+  if (isTerminal(0)) tell("reading what you type here until Ctrl-D; or name a file: spillway clamp FILE");
+  return watched("reading", readAll(0));
 }
 
 /** Yields the descriptor's bytes. Each chunk overwrites the one before. */

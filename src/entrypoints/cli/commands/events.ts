@@ -5,11 +5,12 @@ import { counted, grouped } from "../../../values.ts";
 import { sizeText, timeText } from "../amounts.ts";
 import { fullEventWriter, LEFT_OUT } from "../full-events.ts";
 import { addPlaceFlag, followPlace, type PlaceFlags, type ReadPlace, readPlace } from "../open-place.ts";
+import { addScreenFlags, onScreen, type Paints, type ScreenFlags } from "../screen.ts";
 import { cell, filterText } from "../table.ts";
 import { tell } from "../tell.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
-interface EventsFlags extends PlaceFlags {
+interface EventsFlags extends PlaceFlags, ScreenFlags {
   follow?: boolean;
   session?: string;
   tool?: string;
@@ -22,7 +23,7 @@ const LOOK_MS = 250;
 
 /** `spillway events`: what happened, oldest first. */
 export function addEventsCommand(program: Command): void {
-  addPlaceFlag(program.command("events").description("print what happened, oldest first"))
+  addScreenFlags(addPlaceFlag(program.command("events").description("print what happened, oldest first")))
     .option("-f, --follow", "also print what happens from now on, until interrupted")
     .option("--session <name>", "print only events of this session")
     .option("--tool <name>", "print only events of this tool")
@@ -34,11 +35,13 @@ export function addEventsCommand(program: Command): void {
     )
     .action((flags: EventsFlags) => {
       const open = flags.follow ? followPlace : readPlace;
-      return open(flags, (place) => printEvents(place, flags));
+      // What is followed has no end, so that a pager would show nothing.
+      const screenFlags = flags.follow ? { ...flags, pager: false } : flags;
+      return onScreen(screenFlags, ({ paints }) => open(flags, (place) => printEvents(place, flags, paints)));
     });
 }
 
-async function printEvents(place: ReadPlace, flags: EventsFlags): Promise<void> {
+async function printEvents(place: ReadPlace, flags: EventsFlags, { dim }: Paints): Promise<void> {
   const { session, tool, follow = false, full = false, json = false } = flags;
   const query: EventQuery = {
     max: PAGE,
@@ -54,7 +57,7 @@ async function printEvents(place: ReadPlace, flags: EventsFlags): Promise<void> 
     for (const event of events) {
       afterId = event.id;
       if (full) await fullEvents.write(event);
-      else await (json ? writeJson(event) : writeOut(describeEvent(event)));
+      else await (json ? writeJson(event) : writeOut(describeEvent(event).replace(/^[\d-]+ [\d:]+/, dim)));
     }
     if (events.length > 0) continue;
     if (!follow) {

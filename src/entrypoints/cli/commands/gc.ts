@@ -3,6 +3,7 @@ import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { counted, grouped } from "../../../values.ts";
 import { readBytes, readDuration, sizeText, timeText } from "../amounts.ts";
 import { addPlaceFlag, type Place, type PlaceFlags, withPlace } from "../open-place.ts";
+import { withStatus } from "../status-line.ts";
 import { alignTable } from "../table.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
@@ -43,13 +44,15 @@ async function collect({ store, database, dir, retention }: Place, flags: GcFlag
   const { maxAge = usual.maxAgeMs ?? NUMBERS.retainAgeMs.default, retain = usual.retainMs } = flags;
   const { maxBytes = usual.maxBytes, maxSessionBytes = usual.maxSessionBytes } = flags;
   const { pruneEvents } = await import("../../../storage/ledgers/prune-events.ts");
-  const collected = await store.collect({
-    dryRun,
-    maxAgeMs: maxAge,
-    ...(maxBytes !== undefined && { maxBytes }),
-    ...(maxSessionBytes !== undefined && { maxSessionBytes }),
-    ...(retain !== undefined && { retainMs: retain }),
-  });
+  const collected = await withStatus("looking for what is too old or too large", () =>
+    store.collect({
+      dryRun,
+      maxAgeMs: maxAge,
+      ...(maxBytes !== undefined && { maxBytes }),
+      ...(maxSessionBytes !== undefined && { maxSessionBytes }),
+      ...(retain !== undefined && { retainMs: retain }),
+    }),
+  );
   const held = retain !== undefined && { retainMs: retain };
   const pruned = await pruneEvents(database, { olderThanMs: maxAge, isDryRun: dryRun, ...held });
   if (flags.json) return writeJson({ dryRun, collected, pruned });

@@ -1,13 +1,15 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Artifact } from "../../../contract/store.ts";
+import { grouped } from "../../../values.ts";
 import { sizeText, timeText } from "../amounts.ts";
 import { wholeNumber } from "../flags.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, SCOPE } from "../open-place.ts";
+import { addScreenFlags, onScreen, type Screen, type ScreenFlags } from "../screen.ts";
 import { alignTable, cell, filterText } from "../table.ts";
 import { tell } from "../tell.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
-interface LsFlags extends PlaceFlags {
+interface LsFlags extends PlaceFlags, ScreenFlags {
   session?: string;
   limit?: number;
   before?: number;
@@ -19,7 +21,7 @@ const PAGE = 1000;
 
 /** `spillway ls`: what is saved. */
 export function addLsCommand(program: Command): void {
-  addPlaceFlag(program.command("ls").description("list saved outputs, newest first"))
+  addScreenFlags(addPlaceFlag(program.command("ls").description("list saved outputs, newest first")))
     .option("--session <name>", "list only outputs of this session")
     .option("--limit <n>", "list at most this many (default 1000)", wholeNumber("--limit"))
     .option("--before <time>", "list only outputs saved before this: a date, or `next` of the page before", readTime)
@@ -28,10 +30,11 @@ export function addLsCommand(program: Command): void {
       "after",
       "\nExamples:\n  spillway ls\n  spillway ls --session s1 --json | jq -r '.artifacts[].id'\n  spillway ls --limit 50 --before 2026-03-01",
     )
-    .action((flags: LsFlags) => readPlace(flags, (place) => list(place, flags)));
+    .action((flags: LsFlags) => onScreen(flags, (screen) => readPlace(flags, (place) => list(place, flags, screen))));
 }
 
-async function list({ store }: ReadPlace, { session, limit = PAGE, before, json }: LsFlags): Promise<void> {
+async function list({ store }: ReadPlace, flags: LsFlags, { paints, width }: Screen): Promise<void> {
+  const { session, limit = PAGE, before, json } = flags;
   const artifacts: Artifact[] = [];
   // One more than asked for is read, to know whether there is a next page.
   for (let beforeMs = before; artifacts.length <= limit; beforeMs = artifacts.at(-1)?.createdAtMs) {
@@ -51,18 +54,21 @@ async function list({ store }: ReadPlace, { session, limit = PAGE, before, json 
   if (artifacts.length === 0) {
     return tell(`nothing is saved here${filterText({ "--session": session, "--before": before })}`);
   }
-  await writeOut(alignTable([HEAD, ...shown.map(rowOf)], new Set([2, 3, 4])));
+  const paint = (text: string, row: number, column: number) =>
+    row === 0 ? paints.bold : column === EXIT && text !== "0" && text !== "-" ? paints.red : undefined;
+  await writeOut(alignTable([HEAD, ...shown.map(rowOf)], new Set([2, 3, EXIT]), { width, cuts: [5, 6, 7], paint }));
   if (next !== null) tell(`there are more: --before ${next}`);
 }
 
 const HEAD = ["ID", "SAVED AT", "SIZE", "LINES", "EXIT", "TOOL", "SESSION", "COMMAND"];
+const EXIT = 4;
 
 /** Enough to know a command again; `show` has all of it. */
 const COMMAND_CHARS = 60;
 
 function rowOf({ id, createdAtMs, bytes, lines, exitCode, tool, session, saved, command }: Artifact): string[] {
   const part = saved === "partial" ? " (in part)" : "";
-  const size = [sizeText(bytes), String(lines), exitCode === null ? "-" : String(exitCode)];
+  const size = [sizeText(bytes), grouped(lines), exitCode === null ? "-" : String(exitCode)];
   return [id, timeText(createdAtMs), ...size, cell(tool), `${cell(session)}${part}`, cell(command, COMMAND_CHARS)];
 }
 

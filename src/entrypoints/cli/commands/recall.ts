@@ -6,11 +6,20 @@ import type { RecallWant } from "../../../recall/index.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { counted } from "../../../values.ts";
 import { wholeNumber } from "../flags.ts";
-import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, resolveId, SCOPE } from "../open-place.ts";
+import {
+  addPlaceFlag,
+  type PlaceFlags,
+  type ReadPlace,
+  readArtifact,
+  readPlace,
+  resolveId,
+  SCOPE,
+} from "../open-place.ts";
+import { addScreenFlags, dimMarkers, onScreen, type Paints, type ScreenFlags } from "../screen.ts";
 import { tell } from "../tell.ts";
-import { writeJson, writeOut, writeText } from "../write-out.ts";
+import { writeJson, writeOut } from "../write-out.ts";
 
-interface RecallFlags extends PlaceFlags {
+interface RecallFlags extends PlaceFlags, ScreenFlags {
   lines?: [number, number];
   bytes?: [number, number];
   head?: number;
@@ -20,7 +29,6 @@ interface RecallFlags extends PlaceFlags {
   json?: boolean;
 }
 
-const CHUNK_BYTES = 1024 * 1024;
 const CONTEXT_LINES = NUMBERS.recallContext.default;
 
 /** `spillway recall`: reads part of an artifact back. */
@@ -28,8 +36,11 @@ export function addRecallCommand(program: Command): void {
   const command = program
     .command("recall")
     .description("read part of a saved output")
-    .argument("<id>", "the artifact, as the marker names it; its first 6 characters are enough");
-  addPlaceFlag(command)
+    .argument(
+      "<id>",
+      "the artifact, as the marker names it; its first 6 characters are enough, and last is the newest",
+    );
+  addScreenFlags(addPlaceFlag(command))
     .option("--lines <a-b>", "read these lines, counted from 1, both included (also 120 or 120-)", readRange("--lines"))
     .option("--bytes <a-b>", "read these bytes, counted from 0, the last not included", readRange("--bytes"))
     .option("--head <n>", "read this many lines at the start", wholeNumber("--head"))
@@ -49,10 +60,12 @@ Examples:
   spillway recall k3v7q2 --around 4211
   spillway recall k3v7q2 --raw | sort | uniq -c`,
     )
-    .action((id: string, flags: RecallFlags) => readPlace(flags, (place) => recallPart(place, id, flags)));
+    .action((id: string, flags: RecallFlags) =>
+      onScreen(flags, ({ paints }) => readPlace(flags, (place) => recallPart(place, id, flags, paints))),
+    );
 }
 
-async function recallPart(place: ReadPlace, typed: string, flags: RecallFlags): Promise<void> {
+async function recallPart(place: ReadPlace, typed: string, flags: RecallFlags, paints: Paints): Promise<void> {
   const wants = wantsOf(flags);
   if (wants.length > 1) {
     throw new SpillwayError("bad-input", "--lines, --bytes, --head, --tail and --around exclude each other: give one");
@@ -64,7 +77,10 @@ async function recallPart(place: ReadPlace, typed: string, flags: RecallFlags): 
   const page = await (await createSpillway({ ...options, store, ledger, env: {} })).recall(id, wants[0]);
   const { recallText } = await import("../../../recall/index.ts");
   const note = page.note.replace(/; next: (line|byte)s? ([\d-]+)\]$/, "; next: --$1s $2]");
-  await (flags.json ? writeJson(page) : writeText(recallText({ ...page, note })));
+  if (flags.json) return writeJson(page);
+  // Only the note is ours: the artifact may have lines that look like it.
+  const text = recallText({ ...page, note });
+  await writeOut(text.slice(0, text.length - note.length) + dimMarkers(note, paints));
 }
 
 function wantsOf({ lines, bytes, head, tail, around }: RecallFlags): RecallWant[] {
@@ -93,14 +109,9 @@ async function writeRaw({ store }: ReadPlace, id: string, want: RecallWant | und
   if (!isPastEnd && end > lines && end < Number.MAX_SAFE_INTEGER) tell(`the artifact ends at line ${lines}`);
   const isWhole = artifact !== null && range.from === 0 && range.to === artifact.bytes;
   const hash = createHash("sha256");
-  for (let { from } = range; from < range.to; ) {
-    const chunk = await store.read(id, SCOPE, { from, to: Math.min(from + CHUNK_BYTES, range.to) });
-    if (chunk === null || chunk.length === 0) {
-      throw new SpillwayError("unknown-artifact", `artifact ${id} was removed while it was read`);
-    }
+  for await (const chunk of readArtifact(store, id, range)) {
     if (isWhole) hash.update(chunk);
     await writeOut(chunk);
-    from += chunk.length;
   }
   // All bytes pass here, so damage is found, and the reader is told that these are not the saved bytes.
   if (isWhole && hash.digest("hex") !== artifact.sha256) {

@@ -26,7 +26,7 @@ export function addRmCommand(program: Command): void {
   };
   command.on("option:session", onSession).on("option:no-session", onSession);
   addPlaceFlag(command)
-    .argument("[ids...]", "artifacts; their first 6 characters are enough")
+    .argument("[ids...]", "artifacts; their first 6 characters are enough, and last is the newest")
     .option("--session <name>", "remove its artifacts, events and sums, but no artifact that another session has too")
     .option("--no-session", "remove what belongs to no session")
     .option("--runs <folder>", "also remove the copies in this folder of runs (default: your config's)")

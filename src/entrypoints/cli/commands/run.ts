@@ -3,6 +3,7 @@ import { readTimeout } from "../amounts.ts";
 import { addCallFlags, addPolicyFlags } from "../flags.ts";
 import { addPlaceFlag } from "../open-place.ts";
 import type { RunFlags } from "../run/run-command.ts";
+import { addColorFlag } from "../screen.ts";
 import { FaultWithCode, tell } from "../tell.ts";
 import { goOnUnread, outputFault } from "../write-out.ts";
 
@@ -19,7 +20,7 @@ export function addRunCommand(program: Command): void {
     .exitOverride((error) => {
       throw error.exitCode === 0 ? error : new FaultWithCode(error, EXIT_OWN_FAULT);
     });
-  addPlaceFlag(addCallFlags(addPolicyFlags(command)))
+  addColorFlag(addPlaceFlag(addCallFlags(addPolicyFlags(command))))
     .option("--tool <name>", "the tool whose limits apply (default run_command)")
     .option("--session <name>", "the session that the output belongs to")
     .option(

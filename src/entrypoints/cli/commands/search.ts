@@ -7,11 +7,13 @@ import { counted } from "../../../values.ts";
 import { timeText } from "../amounts.ts";
 import { wholeNumber } from "../flags.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, resolveId, SCOPE } from "../open-place.ts";
+import { addScreenFlags, onScreen, type Paint, type Paints, type ScreenFlags } from "../screen.ts";
+import { startStatus } from "../status-line.ts";
 import { cell, filterText } from "../table.ts";
 import { tell } from "../tell.ts";
-import { writeJson, writeOut, writeText } from "../write-out.ts";
+import { writeJson, writeOut } from "../write-out.ts";
 
-interface SearchFlags extends PlaceFlags {
+interface SearchFlags extends PlaceFlags, ScreenFlags {
   context?: number;
   ignoreCase?: boolean;
   fixedStrings?: boolean;
@@ -35,7 +37,7 @@ export function addSearchCommand(program: Command): void {
     .usage(
       "[options] <id> <pattern>\n       spillway search [options] --session <name> <pattern>\n       spillway search [options] --all <pattern>",
     );
-  addPlaceFlag(command)
+  addScreenFlags(addPlaceFlag(command))
     .option(
       "-C, --context <n>",
       `lines before and after each match (default ${NUMBERS.searchContext.default})`,
@@ -70,8 +72,11 @@ Examples:
           `search takes ${expected}${isMany ? " with --session or --all" : ""}; got ${counted(got, "argument")}`,
         );
       }
-      return readPlace(flags, (place) =>
-        id === undefined ? searchMany(place, pattern, flags) : searchOne(place, id, pattern, flags),
+      const query = queryOf(pattern, flags);
+      return onScreen(flags, ({ paints }) =>
+        readPlace(flags, (place) =>
+          id === undefined ? searchMany(place, query, flags, paints) : searchOne(place, id, query, flags, paints),
+        ),
       );
     });
 }
@@ -90,14 +95,19 @@ function queryOf(
   };
 }
 
-async function searchOne(place: ReadPlace, typed: string, pattern: string, flags: SearchFlags): Promise<void> {
+async function searchOne(
+  place: ReadPlace,
+  typed: string,
+  query: SearchQuery,
+  { json }: SearchFlags,
+  paints: Paints,
+): Promise<void> {
   const { store, ledger, options } = place;
   const spillway = await createSpillway({ ...options, store, ledger, env: {} });
-  const page = await spillway.search(await resolveId(place, typed), queryOf(pattern, flags));
-  const { searchText } = await import("../../../recall/index.ts");
+  const page = await spillway.search(await resolveId(place, typed), query);
   // The note is written for a tool's arguments; here the next page is a flag.
   const note = page.note.replace(/; next: from line (\d+)\]$/, "; next: --from $1]");
-  await (flags.json ? writeJson(page) : writeText(searchText({ ...page, note })));
+  await (json ? writeJson(page) : writeOut(await pageText({ ...page, note }, query, paints)));
   if (page.total === 0) process.exitCode = EXIT_NOT_FOUND;
 }
 
@@ -105,27 +115,63 @@ async function searchOne(place: ReadPlace, typed: string, pattern: string, flags
 const MOST_OUTPUTS = 1000;
 
 /** Searches several outputs, each under a line that says which it is. */
-async function searchMany(place: ReadPlace, pattern: string, flags: SearchFlags): Promise<void> {
+async function searchMany(
+  place: ReadPlace,
+  query: SearchQuery,
+  { session, json }: SearchFlags,
+  paints: Paints,
+): Promise<void> {
   const { store, options } = place;
-  const { session, json } = flags;
   // A person who looks through everything has not read each output back.
   const spillway = await createSpillway({ ...options, store, ledger: null, env: {} });
-  const { searchText } = await import("../../../recall/index.ts");
   const listed = await store.list({ scope: SCOPE, max: MOST_OUTPUTS, ...(session !== undefined && { session }) });
   // The same bytes may have been saved by several sessions.
   const artifacts = [...new Map(listed.map((artifact) => [artifact.id, artifact])).values()];
   const outputs: (SearchPage & Pick<Artifact, "id" | "command" | "session">)[] = [];
+  let done = 0;
+  const status = startStatus((seconds) => `searching ${seconds}, ${done} of ${counted(artifacts.length, "output")}`);
   for (const { id, command, session, tool, createdAtMs } of artifacts) {
-    const page = await spillway.search(id, queryOf(pattern, flags));
+    const page = await spillway.search(id, query);
+    done += 1;
     if (page.total === 0) continue;
     outputs.push({ ...page, id, command, session });
     if (json) continue;
     const what = [id, timeText(createdAtMs), cell(command ?? tool), ...(session === null ? [] : [cell(session)])];
-    await writeOut(`${what.join("  ")}\n${searchText(page).trimEnd()}\n\n`);
+    await writeOut(`${paints.bold(what.join("  "))}\n${(await pageText(page, query, paints)).trimEnd()}\n\n`);
   }
+  status.stop();
   if (json) await writeJson({ outputs });
   if (listed.length === MOST_OUTPUTS) tell(`only the newest ${MOST_OUTPUTS} outputs were searched`);
   if (outputs.length > 0) return;
   if (!json) tell(`not found in ${counted(artifacts.length, "output")}${filterText({ "--session": session })}`);
   process.exitCode = EXIT_NOT_FOUND;
+}
+
+/** The page as people read it: what matches is painted, and our note is dimmed. */
+async function pageText(page: SearchPage, query: SearchQuery, { dim, red }: Paints): Promise<string> {
+  const { searchText } = await import("../../../recall/index.ts");
+  if (dim("-") === "-") return searchText(page);
+  const painted = await paintMatches(page.matches, query, red);
+  const text = searchText({ ...page, matches: painted, note: "" }).replaceAll(/^\d+[-:]/gm, dim);
+  return text + dim(page.note);
+}
+
+/** If painting takes longer, the pattern backtracks, as ripgrep's do not, and the matches are left unpainted. */
+const PAINT_MS = 200;
+
+async function paintMatches(
+  matches: SearchPage["matches"],
+  { pattern, literal, ignoreCase }: SearchQuery,
+  paint: Paint,
+): Promise<SearchPage["matches"]> {
+  const { runInNewContext } = await import("node:vm");
+  const source = literal ? pattern.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&") : pattern;
+  const known = { texts: matches.map(({ text }) => text), source, flags: ignoreCase ? "giu" : "gu", paint };
+  const script = "texts.map((text) => text.replace(new RegExp(source, flags), (found) => paint(found)))";
+  try {
+    const texts: string[] = runInNewContext(script, known, { timeout: PAINT_MS });
+    return matches.map((match, index) => ({ ...match, text: texts[index] ?? match.text }));
+  } catch {
+    return matches; // or JavaScript does not know the pattern
+  }
 }

@@ -3,10 +3,11 @@ import { messageOf, SpillwayError } from "../../../errors.ts";
 import { counted } from "../../../values.ts";
 import { sizeText, timeText } from "../amounts.ts";
 import { addPlaceFlag, LAST, type PlaceFlags, type ReadPlace, readPlace, resolveId, SCOPE } from "../open-place.ts";
+import { addScreenFlags, onScreen, type Screen, type ScreenFlags } from "../screen.ts";
 import { alignTable, cell } from "../table.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
-interface ShowFlags extends PlaceFlags {
+interface ShowFlags extends PlaceFlags, ScreenFlags {
   json?: boolean;
 }
 
@@ -15,16 +16,20 @@ const MAX_COMMAND_CHARS = 1000;
 
 /** `spillway show`: what is known of an artifact. */
 export function addShowCommand(program: Command): void {
-  addPlaceFlag(program.command("show").description("print what is known of a saved output"))
+  addScreenFlags(addPlaceFlag(program.command("show").description("print what is known of a saved output")))
     .argument("<id>", "the artifact; its first 6 characters are enough, and last is the newest")
     .option("--json", "print one JSON object")
     .addHelpText("after", "\nExample:\n  spillway show k3v7q2")
-    .action((id: string, flags: ShowFlags) => readPlace(flags, (place) => show(place, id, flags)));
+    .action((id: string, flags: ShowFlags) =>
+      onScreen(flags, (screen) => readPlace(flags, (place) => show(place, id, flags, screen))),
+    );
 }
 
 /** `spillway last`: the same of the newest output. */
 export function addLastCommand(program: Command): void {
-  addPlaceFlag(program.command("last").description("print what is known of the output that was saved last"))
+  addScreenFlags(
+    addPlaceFlag(program.command("last").description("print what is known of the output that was saved last")),
+  )
     .option("--json", "print one JSON object")
     .addHelpText(
       "after",
@@ -36,10 +41,12 @@ Examples:
   spillway recall last --tail 50
   spillway search last "error|warning"`,
     )
-    .action((flags: ShowFlags) => readPlace(flags, (place) => show(place, LAST, flags)));
+    .action((flags: ShowFlags) =>
+      onScreen(flags, (screen) => readPlace(flags, (place) => show(place, LAST, flags, screen))),
+    );
 }
 
-async function show(place: ReadPlace, typed: string, { json }: ShowFlags): Promise<void> {
+async function show(place: ReadPlace, typed: string, { json }: ShowFlags, { paints }: Screen): Promise<void> {
   const id = await resolveId(place, typed);
   const artifact = await place.store.find(id, SCOPE);
   if (artifact === null) throw new SpillwayError("unknown-artifact", `artifact ${id} was removed just now`);
@@ -63,5 +70,7 @@ async function show(place: ReadPlace, typed: string, { json }: ShowFlags): Promi
     ["redacted", count === 0 ? "nothing" : `${counted(count, "secret")}, ${counted(bytes, "byte")}`],
     ["file", file ?? (fault === null ? "none of its own: it is a row of the database" : "none")],
   ];
-  await writeOut(alignTable(rows, new Set()));
+  await writeOut(
+    alignTable(rows, new Set(), { paint: (_text, _row, column) => (column === 0 ? paints.dim : undefined) }),
+  );
 }

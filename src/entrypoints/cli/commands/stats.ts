@@ -7,11 +7,12 @@ import { counted, grouped } from "../../../values.ts";
 import { readDuration, sizeText } from "../amounts.ts";
 import { readShare } from "../flags.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace } from "../open-place.ts";
+import { addScreenFlags, onScreen, type Screen, type ScreenFlags } from "../screen.ts";
 import { alignTable, cell, filterText } from "../table.ts";
 import { tell } from "../tell.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
-interface StatsFlags extends PlaceFlags {
+interface StatsFlags extends PlaceFlags, ScreenFlags {
   by: "tool" | "session";
   session?: string;
   since?: number;
@@ -24,8 +25,10 @@ const HEAD = ["CALLS", "CUT", "BYTES IN", "SHOWN", "TOKENS SAVED", "CUT RATE", "
 
 /** `spillway stats`: sums for each tool or session. */
 export function addStatsCommand(program: Command): void {
-  addPlaceFlag(
-    program.command("stats").description("print how much tools gave, and how much of it was shown and saved"),
+  addScreenFlags(
+    addPlaceFlag(
+      program.command("stats").description("print how much tools gave, and how much of it was shown and saved"),
+    ),
   )
     .addOption(new Option("--by <what>", "what each row is about").choices(["tool", "session"]).default("tool"))
     .option("--session <name>", "count only this session")
@@ -46,10 +49,13 @@ Examples:
   spillway stats
   spillway stats --by session --since 1d --json`,
     )
-    .action((flags: StatsFlags) => readPlace(flags, (place) => printStats(place, flags)));
+    .action((flags: StatsFlags) =>
+      onScreen(flags, (screen) => readPlace(flags, (place) => printStats(place, flags, screen))),
+    );
 }
 
-async function printStats({ ledger }: ReadPlace, { by, session, since, flagAbove, json }: StatsFlags): Promise<void> {
+async function printStats({ ledger }: ReadPlace, flags: StatsFlags, { paints, width }: Screen): Promise<void> {
+  const { by, session, since, flagAbove, json } = flags;
   const query: Omit<StatQuery, "by"> = {
     ...(session !== undefined && { session }),
     ...(since !== undefined && { sinceMs: Date.now() - since }),
@@ -64,7 +70,9 @@ async function printStats({ ledger }: ReadPlace, { by, session, since, flagAbove
   } else {
     const table = [[by.toUpperCase(), ...HEAD], ...rows.map((row) => columns(cell(row[by]), row))];
     if (all !== null) table.push(columns("all", all));
-    await writeOut(alignTable(table, NUMBER_COLUMNS));
+    const paint = (text: string, row: number) =>
+      row === 0 ? paints.bold : text.endsWith(" !") ? paints.red : undefined;
+    await writeOut(alignTable(table, NUMBER_COLUMNS, { width, cuts: [0], paint }));
   }
   if (summaries.calls > 0) tell(summariesText(summaries));
 }

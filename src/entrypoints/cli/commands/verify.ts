@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { counted } from "../../../values.ts";
 import { sizeText } from "../amounts.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace } from "../open-place.ts";
+import { withStatus } from "../status-line.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
 interface VerifyFlags extends PlaceFlags {
@@ -20,7 +21,7 @@ export function addVerifyCommand(program: Command): void {
 }
 
 async function verify({ store }: ReadPlace, { json }: VerifyFlags): Promise<void> {
-  const report = await store.verify();
+  const report = await withStatus("reading what is saved", () => store.verify());
   const bad = [...report.damaged, ...report.missing];
   if (bad.length > 0) process.exitCode = EXIT_DAMAGED;
   if (json) return writeJson(report);

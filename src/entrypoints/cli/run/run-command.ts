@@ -11,14 +11,16 @@ import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { startSpill } from "../../../stages/spill/spill.ts";
 import { type CallFlags, callOptions, optionsFromFlags, type PolicyFlags } from "../flags.ts";
 import { openPlace, type Place, type PlaceFlags, SCOPE, shellReader } from "../open-place.ts";
+import { dimMarkers, paintsFor, type ScreenFlags } from "../screen.ts";
+import { watched } from "../status-line.ts";
 import { summarize, summarizeKept } from "../summarize.ts";
 import { tell } from "../tell.ts";
-import { outputFault, writeError, writeJson, writeOut, writeText } from "../write-out.ts";
+import { outputFault, writeError, writeJson, writeOut } from "../write-out.ts";
 import { readOutput, sweepPipeFolders } from "./pipe-reader.ts";
 import { type GuardedCommand, guardCommand, type StartedCommand, startCommand } from "./start-command.ts";
 
 /** The options of `spillway run`. */
-export interface RunFlags extends PolicyFlags, PlaceFlags, CallFlags {
+export interface RunFlags extends PolicyFlags, PlaceFlags, CallFlags, Omit<ScreenFlags, "pager"> {
   tool?: string;
   session?: string;
   timeout?: number;
@@ -62,7 +64,7 @@ export async function runCommand(words: string[], flags: RunFlags): Promise<numb
     const { text, receipt } = isRaw ? await passOn(place) : await admit(place);
     const exitCode = await guard.exitCode;
     if (flags.json) await writeJson({ text, receipt, exitCode });
-    else if (!isRaw) await writeText(text);
+    else if (!isRaw) await writeOut(dimMarkers(text, paintsFor(flags)));
     const isSummed = !flags.quiet && !flags.json;
     if (guard.isTimedOut() && (isRaw || !isSummed)) tell(timeUp(flags));
     if (isSummed) writeError(`${isRaw ? summarizeKept(receipt) : summarize(receipt)}\n`);
@@ -112,7 +114,9 @@ async function* outputOf(command: StartedCommand, guard: GuardedCommand, flags: 
     yield Buffer.from(`spillway: ${fault}\n`);
     return;
   }
-  yield* readOutput(command.output, command.exitCode);
+  const chunks = readOutput(command.output, command.exitCode);
+  // The command began about when we did.
+  yield* flags.quiet ? chunks : watched("running", chunks, 0);
   if (guard.isTimedOut()) throw new Error(timeUp(flags));
 }
 

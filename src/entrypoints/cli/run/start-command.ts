@@ -102,8 +102,14 @@ function startEnder(group: number): { dismiss(): void } {
   return { dismiss: () => child.stdin?.end("done\n") };
 }
 
+/** A whole line for a shell was given as the name of a command. */
+function shellHint(file: string): string {
+  if (!/[\s|&;<>$*]/.test(file)) return "";
+  return `; if a shell is to read it: spillway run -- sh -c '${file.replaceAll("'", String.raw`'\''`)}'`;
+}
+
 function reason(file: string, error: NodeJS.ErrnoException): string {
-  if (error.code === "ENOENT") return `${file}: no such command`;
+  if (error.code === "ENOENT") return `${file}: no such command${shellHint(file)}`;
   if (error.code === "EACCES") return `${file}: may not be run (permission denied)`;
   return `${file}: cannot be run: ${messageOf(error)}`;
 }

@@ -1,0 +1,82 @@
+import type { Command } from "commander";
+import { SpillwayError } from "../../../errors.ts";
+import { createSpillway } from "../../../index.ts";
+import { counted } from "../../../values.ts";
+import { sizeText } from "../amounts.ts";
+import { explainText } from "../explain-text.ts";
+import {
+  addCallFlags,
+  addPolicyFlags,
+  type CallFlags,
+  callOptions,
+  optionsFromFlags,
+  type PolicyFlags,
+} from "../flags.ts";
+import {
+  addPlaceFlag,
+  type PlaceFlags,
+  type ReadPlace,
+  readArtifact,
+  readPlace,
+  resolveId,
+  SCOPE,
+} from "../open-place.ts";
+import { addScreenFlags, onScreen, type Paints, type ScreenFlags } from "../screen.ts";
+import { watched } from "../status-line.ts";
+import { writeJson, writeOut } from "../write-out.ts";
+
+interface ExplainFlags extends PolicyFlags, PlaceFlags, CallFlags, ScreenFlags {
+  tool?: string;
+}
+
+/** `spillway explain`: why a saved output is cut as it is. */
+export function addExplainCommand(program: Command): void {
+  const command = program
+    .command("explain")
+    .description("say which parts of a saved output a model sees under the policy of now, and why")
+    .argument("<id>", "the artifact; its first 6 characters are enough, and last is the newest");
+  addScreenFlags(addPlaceFlag(addCallFlags(addPolicyFlags(command))))
+    .option("--tool <name>", "the tool whose limits apply (default: the one that gave the output)")
+    .option("--json", "print one JSON object, the receipt with `explained`")
+    .addHelpText(
+      "after",
+      `
+The output is cut anew, as it was saved: nothing is changed or recorded. With other flags it shows what another limit or
+strategy would keep.
+
+Examples:
+  spillway explain last
+  spillway explain k3v7q2 --max-lines 50 --strategy signal`,
+    )
+    .action((id: string, flags: ExplainFlags) =>
+      onScreen(flags, ({ paints }) => readPlace(flags, (place) => explain(place, id, flags, paints))),
+    );
+}
+
+async function explain(place: ReadPlace, typed: string, flags: ExplainFlags, paints: Paints): Promise<void> {
+  const { policy } = await optionsFromFlags(flags, { warn: () => {} });
+  const { store } = place;
+  const artifact = await store.find(await resolveId(place, typed), SCOPE);
+  if (artifact === null) throw new SpillwayError("unknown-artifact", `${typed} was removed just now`);
+  const { id, bytes, command, exitCode } = artifact;
+  const tool = flags.tool ?? artifact.tool ?? "run_command";
+  const spillway = await createSpillway({ store: null, ledger: null, policy, env: {}, redact: "off" });
+  const { receipt } = await spillway.admit({
+    tool,
+    output: watched("reading", readArtifact(store, id, { from: 0, to: bytes })),
+    explain: true,
+    ...callOptions(flags),
+    ...(command !== null && { command }),
+    ...(exitCode !== null && { exitCode }),
+  });
+  if (flags.json) return writeJson(receipt);
+  const { strategy, total, shown, cutBy, explained = [] } = receipt;
+  const size = `${counted(total.lines, "line")}, ${sizeText(total.bytes)}`;
+  const kept = `${counted(shown.lines, "line")}, ${sizeText(shown.bytes)}`;
+  await writeOut(
+    cutBy === null
+      ? `${paints.bold(id)} of ${tool}: all of it is shown, ${size}\n`
+      : `${paints.bold(id)} of ${tool}: cut by ${cutBy} with strategy ${strategy}, ${size} -> ${kept}\n`,
+  );
+  await writeOut(explainText(explained, paints));
+}

@@ -1,0 +1,86 @@
+import { type Command, Option } from "commander";
+import { quotesMarker, tagAtEnd } from "../../stages/mark/texts.ts";
+import { isTerminal } from "./write-out.ts";
+
+/** Flags that say how things look on a terminal. */
+export interface ScreenFlags {
+  color?: "auto" | "always" | "never";
+  pager?: boolean;
+  json?: boolean;
+}
+
+/** Adds the flag for colours to a command. */
+export function addColorFlag(command: Command): Command {
+  return command.addOption(
+    new Option("--color <when>", "use colours: auto is only on a terminal").choices(["auto", "always", "never"]),
+  );
+}
+
+/** Adds both flags to a command whose output may be long. */
+export function addScreenFlags(command: Command): Command {
+  return addColorFlag(command).option("--no-pager", "print long output at once, without a pager");
+}
+
+/** Writes text in one style. */
+export type Paint = (text: string) => string;
+
+/** The styles that there are. */
+export interface Paints {
+  dim: Paint;
+  bold: Paint;
+  red: Paint;
+  green: Paint;
+}
+
+const asIs: Paint = (text) => text;
+const PLAIN: Paints = { dim: asIs, bold: asIs, red: asIs, green: asIs };
+const COLORED: Paints = { dim: coded(2), bold: coded(1), red: coded("1;31"), green: coded(32) };
+
+function coded(code: number | string): Paint {
+  return (text) => (text === "" ? "" : `\x1b[${code}m${text}\x1b[0m`);
+}
+
+/** The styles to use: none if the output is not for a terminal, if NO_COLOR is set, or for a terminal without colours. */
+export function paintsFor({ color = "auto", json }: ScreenFlags): Paints {
+  const isWanted =
+    color === "auto" ? !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb" && isTerminal(1) : color === "always";
+  return isWanted && !json ? COLORED : PLAIN;
+}
+
+/** The last line of ours, which names the tag, is shorter. */
+const LAST_CHARS = 1000;
+
+/** Dims the lines of a text that are ours. If the output has lines like ours, only ours have the tag that the last lines name. */
+export function dimMarkers(text: string, { dim }: Paints): string {
+  if (dim === asIs) return text;
+  const tag = tagAtEnd(text) || (/ carry( #[0-9a-z]{5});/.exec(text.slice(-LAST_CHARS))?.[1] ?? "");
+  const isOurs = (line: string) =>
+    line.startsWith("[") && line.endsWith("]") && line.includes(tag) && quotesMarker(line);
+  return text
+    .split("\n")
+    .map((line) => (isOurs(line) ? dim(line) : line))
+    .join("\n");
+}
+
+/** What a command needs to know of where people read. */
+export interface Screen {
+  paints: Paints;
+  /** How many characters a line has; null if the output is not for a terminal. */
+  width: number | null;
+}
+
+/** Calls a function that writes for people. On a terminal, output that is longer than the screen goes through a pager. */
+export async function onScreen<T>(flags: ScreenFlags, write: (screen: Screen) => Promise<T>): Promise<T> {
+  const screen: Screen = { paints: paintsFor(flags), width: null };
+  if (flags.json || !isTerminal(1)) return write(screen);
+  const { columns, rows } = process.stdout;
+  screen.width = columns;
+  if (flags.pager === false) return write(screen);
+  const { openPager } = await import("./pager.ts");
+  const pager = openPager(rows);
+  try {
+    return await write(screen);
+  } finally {
+    await pager.end();
+  }
+}

@@ -1,0 +1,271 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { STRATEGIES } from "../src/entrypoints/cli/flags.ts";
+import { strategies } from "../src/stages/clamp/strategies/index.ts";
+
+const CLI = new URL("../dist/cli.cjs", import.meta.url).pathname;
+const folder = mkdtempSync(join(tmpdir(), "spillway-terminal-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const plainEnv = {
+  PATH: process.env["PATH"],
+  HOME: folder,
+  SPILLWAY_DIR: join(folder, "place"),
+  TERM: "xterm-256color",
+};
+const LONG = "sh -c 'echo a long command with many words that takes more room than a screen has'";
+
+/** Runs the command with pipes. */
+const piped = (...args: string[]) =>
+  spawnSync(process.execPath, [CLI, ...args], { cwd: folder, encoding: "utf8", env: plainEnv, timeout: 30_000 });
+
+/** Runs a shell's line on a real terminal (of `script`) and gives what the terminal got, with ESC for the escape character; `$S` stands for the command. */
+function onTerminal(line: string, { env = {}, rows = 24, columns = 80, input = "" } = {}): string {
+  const script = `stty rows ${rows} cols ${columns} -onlcr; ${line}`;
+  const args = process.platform === "linux" ? ["-qec", script, "/dev/null"] : ["-q", "/dev/null", "sh", "-c", script];
+  const { stdout, error } = spawnSync("script", args, {
+    cwd: folder,
+    encoding: "utf8",
+    input,
+    env: { ...plainEnv, SHELL: "/bin/sh", S: `${process.execPath} ${CLI}`, PAGER: "cat", ...env },
+    timeout: 30_000,
+  });
+  if (error) throw error;
+  return stdout.replaceAll("\r\n", "\n").replaceAll("\x1b", "ESC");
+}
+
+beforeAll(() => {
+  piped("run", "-q", "--session", "s1", "--max-lines", "20", "--", "seq", "1", "500");
+  piped("run", "-q", "--raw", "--", "sh", "-c", LONG);
+  piped("run", "-q", "--max-lines", "20", "--", "sh", "-c", "seq 1 600; exit 3");
+});
+
+describe("on a terminal", () => {
+  it("paints matches and dims what is ours, and nothing else changes", () => {
+    const search = onTerminal("$S search last '^59.' --max 2 -C 1");
+    expect(search).toBe(
+      "ESC[2m589-ESC[0m589\nESC[2m590:ESC[0mESC[1;31m590ESC[0m\nESC[2m591:ESC[0mESC[1;31m591ESC[0m\n" +
+        "ESC[2m[10 matching lines; 2 shown; next: --from 592]ESC[0m\n",
+    );
+    expect(onTerminal("$S search last '(a+)+59(?=0)' --max 1 -C 0")).not.toContain("ESC[1;31m");
+    expect(onTerminal("$S search last -F '5' --max 1 -C 0")).toContain("ESC[1;31m5ESC[0m");
+    const run = onTerminal("seq 1 300 | $S clamp -q --max-lines 9");
+    expect(run).toMatch(/^ESC\[2m\[First 1 line of 300\]ESC\[0m\n1\nESC\[2m\[\.\.\. lines/);
+    expect(onTerminal("$S recall last --tail 1")).toBe("600\nESC[2m[line 600 of 600]ESC[0m\n");
+  });
+
+  it("dims no line of the output that only looks like ours", () => {
+    const lines = (end: string) => `[exit code 0]\n${Array.from({ length: 100 }, (_, at) => at).join("\n")}\n${end}\n`;
+    writeFileSync(join(folder, "forged"), lines("[exit code 0]"));
+    const text = onTerminal("$S clamp -q --max-lines 8 --no-fold forged");
+    expect(text).toMatch(/^\[exit code 0\]\nESC\[2m\[\.\.\. lines 2-97 [^\n]*ESC\[0m\n96\n/);
+    expect(text).toContain("\n[exit code 0]\nESC[2m[cut from 102 lines");
+    writeFileSync(join(folder, "forged"), `[exit code 0]\n${"x\n".repeat(100)}end\n`);
+    expect(onTerminal("$S clamp -q --max-lines 8 forged")).toMatch(/^\[exit code 0\]\n[^]*ESC\[2m\[Repeats /);
+  });
+
+  it("uses no colours for NO_COLOR, --color never, a dumb terminal or a pipe, and does for --color always", () => {
+    const line = "$S recall last --tail 1";
+    const plain = "600\n[line 600 of 600]\n";
+    expect(onTerminal(line, { env: { NO_COLOR: "1" } })).toBe(plain);
+    expect(onTerminal(line, { env: { TERM: "dumb" } })).toBe(plain);
+    expect(onTerminal(`${line} --color never`)).toBe(plain);
+    expect(onTerminal(`${line} | cat`)).toBe(plain.trimEnd());
+    expect(onTerminal(`${line} --color always`, { env: { NO_COLOR: "1" } })).toContain("ESC[2m[line");
+    expect(piped("recall", "last", "--tail", "1", "--color", "always").stdout).toContain("\x1b[2m[line");
+    expect(piped("recall", "last", "--json", "--color", "always").stdout).not.toContain("\x1b");
+    expect(piped("recall", "last", "--color", "blue")).toMatchObject({ status: 2, stdout: "" });
+  });
+
+  it("gives what is longer than the screen to the pager, whole and once, and tells the rest afterwards", () => {
+    const env = { PAGER: "sed 's/^/paged /'" };
+    const paged = onTerminal("$S recall last --head 100; echo ended", { env });
+    expect(paged.match(/^paged \d+$/gm)).toHaveLength(100);
+    expect(paged.endsWith("ended\n")).toBe(true);
+    expect(onTerminal("$S recall last --head 5", { env })).not.toContain("paged");
+    expect(onTerminal("$S recall last --head 100 --no-pager", { env })).not.toContain("paged");
+    expect(onTerminal("$S recall last --head 100 | cat", { env })).not.toContain("paged");
+    expect(onTerminal("$S recall last --raw --lines 1-700", { env })).toMatch(
+      /paged 600\n.*the artifact ends at line 600\n$/,
+    );
+    // A pager that is left early, or is not there, ends nothing else.
+    expect(onTerminal("$S recall last --raw; echo code $?", { env: { PAGER: "head -n 1" } })).toBe("1\ncode 0\n");
+  });
+
+  it("makes tables fit the screen, and writes them whole into a pipe", () => {
+    for (const columns of [80, 100]) {
+      const rows = onTerminal("$S ls --color never", { columns }).trimEnd().split("\n");
+      expect(rows).toHaveLength(4);
+      expect(Math.max(...rows.map((row) => row.length))).toBeLessThanOrEqual(columns);
+      expect(rows[0]).toMatch(/^ID {12}SAVED AT/);
+      expect(rows.join("\n")).toContain("…");
+    }
+    expect(piped("ls").stdout).toContain("a long command with many words");
+    expect(onTerminal("$S ls")).toContain("ESC[1;31m3ESC[0m");
+  });
+
+  it("shows what goes on after a second, on one line of standard error that goes away", () => {
+    const script = "echo first; echo $(printf '\\033')[31mnewest; sleep 2";
+    const shown = onTerminal(`$S run -- sh -c "${script}" > out; cat out`, { columns: 60 });
+    const lines = shown.split("\rESC[K");
+    expect(lines.length).toBeGreaterThan(2);
+    expect(lines[1]).toMatch(/^running \d s, 2 lines, 18 B: \\u001b\[31mnewest$/);
+    // After it is taken away, what is printed is as without it.
+    expect(lines.at(-1)).toMatch(/^spillway: within its limits: 2 lines, 18 B\nfirst\nESC\[31mnewest\n$/);
+    expect(onTerminal("$S run -q -- sleep 1.3")).not.toContain("running");
+    expect(piped("run", "--", "sleep", "1.2").stderr).not.toContain("running");
+  });
+
+  it("ends the last line, on the terminal only", () => {
+    expect(onTerminal("$S run -q -- printf abc; echo next")).toBe("abc\nnext\n");
+    expect(onTerminal("$S run --raw -- printf abc")).toMatch(/^abc\nspillway: passed 1 line, 3 B/);
+    expect(onTerminal("$S run -q -- printf abc | cat; echo next")).toBe("abcnext\n");
+  });
+
+  it("says what it waits for if nothing was given", () => {
+    const text = onTerminal("$S clamp -q", { input: "hello\n\x04" });
+    expect(text).toContain("reading what you type here until Ctrl-D; or name a file: spillway clamp FILE");
+    expect(text).toMatch(/hello\n$/);
+  });
+});
+
+it("run says how to use a shell if a whole line was given as the command", () => {
+  const { stdout, status } = piped("run", "-q", "--", "echo it's | wc -l");
+  expect(status).toBe(127);
+  const [, hint = ""] = /spillway (run -- sh -c '.*')$/m.exec(stdout) ?? [];
+  expect(hint).not.toBe("");
+  const again = spawnSync("sh", ["-c", `"$0" "$1" ${hint.replace("run", "run -q")}`, process.execPath, CLI], {
+    env: plainEnv,
+  });
+  expect(again.status).toBe(2); // the shell was reached; it misses the end of the quotation
+  expect(piped("run", "-q", "--", "no-such-command").stdout).not.toContain("sh -c");
+});
+
+it("explain says why a saved output is cut as it is, under the limits of now", () => {
+  piped("run", "-q", "--max-lines", "20", "--", "sh", "-c", "seq 1 700; exit 3");
+  const { stdout, status } = piped("explain", "last", "--max-lines", "30", "--strategy", "signal");
+  expect(status).toBe(0);
+  expect(stdout).toMatch(
+    /^\w{12} of run_command: cut by lines with strategy signal, 700 lines, 2\.6 KiB -> \d+ lines, /,
+  );
+  expect(stdout).toMatch(/^omitted lines [\d,]+-[\d,]+: /m);
+  expect(piped("explain", "last", "--max-lines", "30", "--strategy", "tail").stdout).toMatch(
+    /^omitted lines 1-674: tail$/m,
+  );
+  expect(piped("explain", "last", "--max-lines", "900").stdout).toContain("all of it is shown, 700 lines");
+  expect(JSON.parse(piped("explain", "last", "--max-lines", "30", "--json").stdout)).toMatchObject({
+    cutBy: "lines",
+    exitCode: 3,
+  });
+  expect(piped("explain", "aaaaaaa")).toMatchObject({ status: 2, stdout: "" });
+});
+
+it("last stands for an id in every command that takes one", () => {
+  piped("run", "-q", "--raw", "--", "seq", "1", "70");
+  for (const args of [
+    ["recall", "last"],
+    ["show", "last"],
+    ["explain", "last"],
+    ["search", "last", "7"],
+  ])
+    expect(piped(...args), args.join(" ")).toMatchObject({ status: 0 });
+  const { stdout } = piped("last", "--json");
+  expect(piped("rm", "last").status).toBe(0);
+  expect(piped("show", JSON.parse(stdout).id).status).toBe(2);
+});
+
+describe("completions", () => {
+  const has = (program: string) => spawnSync(program, ["--version"]).error === undefined;
+  /** Writes a shell's script to a file. */
+  const script = (kind: string) => {
+    const file = join(folder, `completion.${kind}`);
+    writeFileSync(file, piped("completion", kind).stdout);
+    return file;
+  };
+  // Names of files are completed too.
+  const empty = mkdtempSync(join(folder, "empty-"));
+  const expected = {
+    "spillway se": ["search", "serve"],
+    "spillway run --strateg": ["--strategy"],
+    "spillway run --strategy head": ["head", "head-tail"],
+    "spillway recall la": ["last"],
+    "spillway stats --by s": ["session"],
+    "spillway completion f": ["fish"],
+  };
+
+  it("bash completes commands, flags, their values and ids", () => {
+    const ask = `source '${script("bash")}'; read -ra COMP_WORDS <<< "$0"; COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); compopt() { :; }
+      _spillway; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    for (const [line, words] of Object.entries(expected)) {
+      const { stdout, stderr } = spawnSync("bash", ["--norc", "-c", ask, line], { encoding: "utf8" });
+      expect({ line, words: stdout.trim().split("\n"), stderr }).toEqual({ line, words, stderr: "" });
+    }
+  });
+
+  it.skipIf(!has("fish"))("fish completes them too (skipped where fish is not installed)", () => {
+    const file = script("fish");
+    for (const [line, words] of Object.entries(expected)) {
+      const { stdout, stderr } = spawnSync("fish", ["--no-config", "-c", `source ${file}; complete -C "${line}"`], {
+        encoding: "utf8",
+        env: plainEnv,
+        cwd: empty,
+      });
+      const told = stdout
+        .trim()
+        .split("\n")
+        .map((each) => each.split("\t")[0]);
+      expect({ line, words: told, stderr }).toEqual({ line, words, stderr: "" });
+    }
+  });
+
+  it.skipIf(!has("zsh"))("zsh completes them too (skipped where zsh is not installed)", () => {
+    // A zsh on a terminal of its own, whose tab key lists what fits.
+    const program = `zmodload zsh/zpty
+      zpty z "TERM=dumb zsh -f -i"
+      zpty -w z "stty cols 200 -echo; unsetopt prompt_sp; autoload -Uz compinit; compinit -u -D; source ${script("zsh")}; bindkey '^I' list-choices; PS1='rea''dy> '"
+      zpty -r z part '*ready> '
+      for line in "$@"; do
+        zpty -w -n z "$line"$'\\t'; zpty -r z part '*ready> '; print -r -- "@@@$part"
+        zpty -w z $'\\x15'; zpty -r z part '*ready> '
+      done
+      zpty -d z`;
+    const { stdout } = spawnSync("zsh", ["-f", "-c", program, "zsh", ...Object.keys(expected)], {
+      encoding: "utf8",
+      env: plainEnv,
+      cwd: empty,
+      timeout: 20_000,
+    });
+    const lists = stdout.split("@@@").slice(1);
+    const listed = (list: string) =>
+      list
+        .split(/\r?\n/)
+        .slice(1, -2)
+        .flatMap((line) =>
+          line
+            .replace(/ -- .*/, "")
+            .trim()
+            .split(/\s+/),
+        )
+        .filter((word) => word !== "");
+    expect(lists.map(listed)).toEqual(Object.values(expected));
+  });
+
+  it("the man page has every command and flag, and man can read it", () => {
+    const { stdout } = piped("completion", "man");
+    for (const words of [
+      ".SS spillway run",
+      "\\-\\-max\\-lines <n>",
+      "source <(spillway completion bash)",
+      "SPILLWAY_DIR",
+    ])
+      expect(stdout).toContain(words);
+    expect(stdout).not.toMatch(/^[.'](?!TH |SH |SS |B |BR |I |TP$|PP$|nf$|fi$)/m);
+  });
+
+  it("the suggested strategies are all that there are", () => {
+    expect(STRATEGIES.toSorted()).toEqual(strategies.map(({ name }) => name).toSorted());
+  });
+});
