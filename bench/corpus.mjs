@@ -11,13 +11,16 @@ export const corpusFolder = process.env.SPILLWAY_CORPUS ?? `${root}../shared/cor
 /** True if the corpus is there. */
 export const hasCorpus = existsSync(corpusFolder);
 
-/** The cases of a set: { id, group, match, truth, raw() }. */
-export function readCases(set) {
-  const lines = readFileSync(`${corpusFolder}/${set}/cases.jsonl`, "utf8").trim().split("\n");
+/** The cases of a set: { id, group, match, truth, raw(), exitCode, tool, command, question, previous() } as far as known. */
+export function readCases(set, folder = corpusFolder) {
+  const lines = readFileSync(`${folder}/${set}/cases.jsonl`, "utf8").trim().split("\n");
   return lines.map((line) => {
-    const { id, group, file, match, truth } = JSON.parse(line);
-    const raw = () => gunzipSync(readFileSync(`${corpusFolder}/${set}/${file}`));
-    return { id, group, match, truth: match === "line" ? mended(truth.map(plain), raw) : truth, raw };
+    const { id, group, file, match, truth, exitCode, tool, command, focus, previous } = JSON.parse(line);
+    const read = (name) => gunzipSync(readFileSync(`${folder}/${set}/${name}`));
+    const raw = () => read(file);
+    const known = { exitCode: exitCode ?? null, tool, command, question: focus };
+    if (previous !== undefined) known.previous = () => read(previous);
+    return { id, group, match, truth: match === "line" ? mended(truth.map(plain), raw) : truth, raw, ...known };
   });
 }
 

@@ -1,9 +1,11 @@
 // How much of what explains a failure is still there after an output was cut: every way to cut beside every other, on
 // real logs with known truth (see corpus.mjs for the scoring). `npm run bench:retention`
-//   --set NAME      only this set (logchunks, cidiff, bugswarm); may be repeated
+//   --set NAME      only this set; may be repeated
 //   --split I/N     only groups of which this is the I-th of N parts, from 0
 //   --every N       only every N-th case: a quick look
 //   --strategy NAME also this strategy of Spillway's
+//   --own           only Spillway's rows: faster
+//   --cases         what each case came to in Spillway's rows
 //   --json          figures as JSON
 //   --write         also into docs/reference/retention.md, between its markers
 // The weights of `signal` were learned from these logs: each log is scored with weights that were learned without its
@@ -17,15 +19,28 @@ import { scorePassing } from "./retention-passing.mjs";
 import { code } from "./signal-training.mjs";
 
 const BUDGETS = [4000, 8000, 20_000, 50_000];
-const SETS = ["logchunks", "cidiff", "bugswarm"];
+/** The sets with the budgets that suit their sizes, and what their outputs are. */
+const SETS = {
+  logchunks: { what: "logs" },
+  cidiff: { what: "logs" },
+  bugswarm: { what: "logs" },
+  "rpm-builds": { what: "logs" },
+  logreduce: { what: "logs", budgets: [2000, 4000, 8000] },
+  "bgl-alerts": { what: "parts of a server log", budgets: [4000, 8000, 20_000] },
+  compilers: { what: "outputs", budgets: [1000, 2000, 4000] },
+  "k8s-questions": { what: "outputs", budgets: [2000, 4000, 8000] },
+};
+const budgetsOf = (set) => SETS[set]?.budgets ?? BUDGETS;
 const PAGE = new URL("../docs/reference/retention.md", import.meta.url);
 
 const { values: options } = parseArgs({
   options: {
-    set: { type: "string", multiple: true, default: SETS },
+    set: { type: "string", multiple: true, default: Object.keys(SETS) },
     split: { type: "string", default: "0/1" },
     every: { type: "string", default: "1" },
     strategy: { type: "string", multiple: true, default: [] },
+    own: { type: "boolean", default: false },
+    cases: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
     write: { type: "boolean", default: false },
   },
@@ -44,10 +59,10 @@ function useWeights({ line, levels, context }, scale) {
 }
 
 /** What a model would get from Spillway, folded as by default. */
-function clamp(raw, limits, strategy, exitCode = null) {
+function clamp(raw, limits, strategy, { exitCode = null, tool = "run_command", command, focus } = {}) {
   const admission = code.startAdmission({
     scope: "local",
-    tool: "run_command",
+    tool,
     session: null,
     call: null,
     limits,
@@ -56,6 +71,8 @@ function clamp(raw, limits, strategy, exitCode = null) {
     fold: true,
     counter: code.estimateCounter,
     exitCode,
+    ...(command !== undefined && { command }),
+    ...(focus !== undefined && { focus }),
   });
   admission.add(raw);
   const { text, receipt } = code.writeEnded(admission.end());
@@ -69,10 +86,22 @@ const named = (name) => {
   if (strategy === undefined) throw new Error(`no strategy ${name}`);
   return strategy;
 };
-const own = ["signal", "head-tail", ...options.strategy].map((name) => ({
-  name: `spillway ${name}`,
-  cut: (_, maxChars, one) => clamp(one.bytes, { maxChars }, named(name)),
-}));
+const own = [
+  ...["signal", "head-tail", ...options.strategy].map((name) => ({
+    name: `spillway ${name}`,
+    cut: (_, maxChars, one) => clamp(one.bytes, { maxChars }, named(name)),
+  })),
+  {
+    name: "spillway auto, tool and exit code known",
+    cut: (_, maxChars, one) => clamp(one.bytes, { maxChars }, named("auto"), one),
+  },
+  {
+    name: "spillway auto, question as focus",
+    asks: true,
+    cut: (_, maxChars, one) =>
+      clamp(one.bytes, { maxChars }, named("auto"), { ...one, focus: code.compileFocus(one.question) }),
+  },
+];
 const peers = await Promise.all(
   peerCalls
     .filter(({ installed }) => installed)
@@ -84,7 +113,7 @@ const peers = await Promise.all(
       };
     }),
 );
-const ways = [...own, ...baselines, ...peers];
+const ways = options.own ? own : [...own, ...baselines, ...peers];
 /** What `spillway run` does without any setting. */
 const defaults = [
   { name: "spillway run, as shipped", cut: (_, one) => clamp(one.bytes, SHIPPED, named("auto")) },
@@ -111,11 +140,17 @@ for (const set of options.set) {
     else useWeights(folds[fold], 0.01);
     one.bytes = one.raw();
     const text = cleanText(one.bytes.toString());
-    for (const { name, cut, fixed } of ways) {
-      for (const budget of fixed === undefined ? BUDGETS : [fixed]) {
-        note(name, budget, fold, shareKept(one, await cut(text, budget, one)));
+    const lines = [];
+    for (const { name, cut, fixed, asks } of ways) {
+      if (asks && one.question === undefined) continue;
+      for (const budget of budgetsOf(set)) {
+        if (fixed !== undefined && fixed !== budget) continue;
+        const share = shareKept(one, await cut(text, budget, one));
+        note(name, budget, fold, share);
+        if (name.startsWith("spillway")) lines.push(`${name} ${budget}: ${(100 * share).toFixed(0)}`);
       }
     }
+    if (options.cases) process.stderr.write(`${set} ${one.id}: ${lines.join(", ")}\n`);
     for (const { name, cut } of defaults) note(name, "shipped", fold, shareKept(one, await cut(text, one)));
     one.bytes = null;
   }
@@ -144,22 +179,25 @@ const table = (columns, rows) => {
 };
 const sections = options.set.map((set) => {
   const { cases, groups } = results.find((one) => one.set === set);
-  const rows = ways.map(({ name }) => [name, ...BUDGETS.map((budget) => cell(find(set, name, budget)))]);
-  const split = find(set, "spillway signal", 8000).folds;
+  const budgets = budgetsOf(set);
+  const rows = ways
+    .map(({ name }) => [name, ...budgets.map((budget) => cell(find(set, name, budget)))])
+    .filter((row) => row.slice(1).some((each) => each !== ""));
+  const split = find(set, "spillway signal", 8000)?.folds ?? [];
   const bySplit =
     split.length > 1 ? `\n\n\`signal\` at 8,000 characters by part of the groups: ${split.map(cell).join(", ")}.` : "";
-  return `### ${set}: ${cases} logs of ${groups} groups\n\n${table(
-    ["", ...BUDGETS.map((budget) => `${budget / 1000}k characters`)],
+  return `### ${set}: ${cases} ${SETS[set]?.what ?? "outputs"} of ${groups} groups\n\n${table(
+    ["", ...budgets.map((budget) => `${budget / 1000}k characters`)],
     rows,
   )}${bySplit}`;
 });
 const shippedRows = defaults.map(({ name }) => [name, ...options.set.map((set) => cell(find(set, name, "shipped")))]);
 sections.push(`### As shipped: 20,000 characters and 200 lines\n\n${table(["", ...options.set], shippedRows)}`);
-if (options.split === "0/1") {
+if (options.split === "0/1" && !options.own) {
   useWeights(shipped, 1);
   const known = {
     name: "spillway signal, exit code 0 known",
-    cut: (_, maxChars, one) => clamp(one.bytes, { maxChars }, named("signal"), 0),
+    cut: (_, maxChars, one) => clamp(one.bytes, { maxChars }, named("signal"), { exitCode: 0 }),
   };
   const shown = [
     known,
