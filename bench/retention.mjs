@@ -96,6 +96,12 @@ const own = [
     cut: (_, maxChars, one) => clamp(one.bytes, { maxChars }, named("auto"), one),
   },
   {
+    name: "spillway auto, question as intent",
+    asks: true,
+    cut: (_, maxChars, one) =>
+      clamp(one.bytes, { maxChars }, named("auto"), { ...one, focus: code.compileIntent({ user: one.question }) }),
+  },
+  {
     name: "spillway auto, question as focus",
     asks: true,
     cut: (_, maxChars, one) =>

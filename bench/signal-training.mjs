@@ -13,6 +13,7 @@ export { LINE_WEIGHTS, CONTEXT_WEIGHTS, LEVELS } from "${signal}/weights.ts";
 export { startFold } from "./src/stages/fold/fold.ts";
 export { startAdmission, writeEnded } from "./src/admit/admission.ts";
 export { estimateCounter } from "./src/stages/measure/estimate-tokens.ts";
+export { compileIntent } from "./src/stages/clamp/focus/compile-intent.ts";
 export { compileFocus } from "./src/stages/clamp/focus/compile-focus.ts";
 export { strategies } from "./src/stages/clamp/strategies/index.ts";
 `;

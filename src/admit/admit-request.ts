@@ -6,7 +6,7 @@ import type { Intent } from "./intent.ts";
 import type { ShownBytes, WrapOptions } from "./wrap-tool.ts";
 
 /** What may be said for one output. */
-export interface AdmitOptions extends Omit<WrapOptions, "name" | "session" | "ask"> {
+export interface AdmitOptions extends Omit<WrapOptions, "name" | "session" | "ask" | "context"> {
   /** The receipt says why each part of a text is shown or not. */
   explain?: boolean | undefined;
   /** Bounds `details` and `structuredContent` too, for results that reach a model or a transcript with them. */
@@ -26,8 +26,11 @@ export interface AdmitRequest extends AdmitOptions {
   command?: string | undefined;
   /** The tool's arguments: where there is no command, the artifact remembers these. */
   args?: unknown;
-  /** What the call is for, as far as its framework tells. Nothing depends on it yet, and it is not stored. */
-  intent?: Intent | undefined;
+  /**
+   * What the call is for, as far as is known: lines with words of it that are rare in this output get a part of the room. A
+   * `focus` is stronger. It is not stored.
+   */
+  intent?: Intent | string | undefined;
   /** The folder in which the command ran: the artifact remembers it. */
   folder?: string | undefined;
   /** The request to a model that the output came in, if it came in one: events name it. */

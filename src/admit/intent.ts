@@ -1,6 +1,8 @@
+import type { Focus } from "../contract/strategy.ts";
+import { compileIntent } from "../stages/clamp/focus/compile-intent.ts";
 import { isRecord } from "../values.ts";
 
-/** What a call is for, as far as its framework tells: the last words of the user and of the model before it. */
+/** What a call is for, as far as is known: the last words of the user, and of the model before it. */
 export interface Intent {
   user?: string;
   model?: string;
@@ -9,19 +11,26 @@ export interface Intent {
 /** Of each, so many characters are handed over. */
 const MAX_CHARS = 2000;
 
-const SPEAKERS: Record<string, keyof Intent> = { user: "user", human: "user", assistant: "model", ai: "model" };
+const SPEAKERS: Record<string, keyof Intent> = {
+  user: "user",
+  human: "user",
+  assistant: "model",
+  ai: "model",
+  model: "model",
+  gemini: "model",
+};
 
-/** The last words in a list of messages, of whatever framework; null if it has none. */
-export function lastWords(messages: unknown): Intent | null {
+/** The last words in a list of messages, of whatever framework, up to the one at `last`; null if it has none. */
+export function lastWords(messages: unknown, last = Number.POSITIVE_INFINITY): Intent | null {
   if (!Array.isArray(messages)) return null;
   const words: Intent = {};
-  for (let at = messages.length - 1; at >= 0; at--) {
+  for (let at = Math.min(last, messages.length - 1); at >= 0; at--) {
     if (words.user !== undefined && words.model !== undefined) break;
     const message: unknown = messages[at];
     if (!isRecord(message)) continue;
     const speaker = SPEAKERS[String(message.role ?? message.type)];
     if (speaker === undefined || words[speaker] !== undefined) continue;
-    const text = textOf(message.content);
+    const text = textOf(message.content ?? message.parts);
     if (text !== "") words[speaker] = text;
   }
   return Object.keys(words).length === 0 ? null : words;
@@ -39,4 +48,28 @@ function textOf(content: unknown): string {
       text += `${text === "" ? "" : "\n"}${part.text.slice(0, MAX_CHARS)}`;
   }
   return textOf(text);
+}
+
+/** Of a call's arguments, so many texts are read. */
+const MAX_ARGS = 20;
+const MAX_ARGS_DEPTH = 3;
+
+/** The words by which an output is told to be what its call is for. What is not of the right type is left out. */
+export function focusOf(intent: unknown, args: unknown, command: string | undefined): Focus | undefined {
+  const { user, model } = isRecord(intent) ? intent : { user: intent, model: undefined };
+  const texts = command === undefined ? [] : [command];
+  addTexts(texts, args, 0);
+  return compileIntent({
+    user: typeof user === "string" ? user : undefined,
+    model: typeof model === "string" ? model : undefined,
+    args: texts,
+  });
+}
+
+function addTexts(texts: string[], value: unknown, depth: number): void {
+  if (texts.length >= MAX_ARGS) return;
+  if (typeof value === "string") texts.push(value);
+  else if (depth < MAX_ARGS_DEPTH && typeof value === "object" && value !== null) {
+    for (const each of Object.values(value).slice(0, MAX_ARGS)) addTexts(texts, each, depth + 1);
+  }
 }

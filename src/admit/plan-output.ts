@@ -9,7 +9,9 @@ import { smallerOf } from "../stages/policy/merge-rows.ts";
 import { resolveToolPolicy } from "../stages/policy/resolve-tool-policy.ts";
 import { type AdmitPlan, readExitCode } from "./admission.ts";
 import type { AdmitRequest } from "./admit-request.ts";
+import { focusOf } from "./intent.ts";
 import { bad, checkReader, shown } from "./reader.ts";
+import { tried } from "./tool-shapes.ts";
 
 /** What outputs are planned by. */
 export interface PlanPorts {
@@ -41,7 +43,7 @@ export function newPlanner(ports: PlanPorts): (request: AdmitRequest) => AdmitPl
   }
 
   return (request) => {
-    const { tool = "tool", limits, headShare, fold, summarize, off, marker, exitCode, focus, size, command } = request;
+    const { tool = "tool", limits, headShare, fold, summarize, off, marker, exitCode, size, command } = request;
     const { strategy, keep = strategy, declared, reader, hostLimits, isUpdate = false } = request;
     if (!("output" in request))
       throw new SpillwayError("bad-input", "admit takes { output, ... }; there was no output");
@@ -73,9 +75,16 @@ export function newPlanner(ports: PlanPorts): (request: AdmitRequest) => AdmitPl
       summarizeOverChars: rule.summarize ? rule.triggerChars : undefined,
       ...(marker === undefined ? {} : { marker }),
       ...(typeof command === "string" && command !== "" && { command }),
-      ...(focus !== undefined && { focus: compileFocus(focus) }),
+      ...focused(request),
     };
   };
+}
+
+/** What somebody is after; if nobody said it, what the call seems to be for. */
+function focused({ focus, intent, args, command }: AdmitRequest): Pick<AdmitPlan, "focus"> {
+  if (focus !== undefined) return { focus: compileFocus(focus) };
+  const intended = tried(() => focusOf(intent, args, command)) ?? undefined;
+  return intended === undefined ? {} : { focus: intended };
 }
 
 function strategyNames(policy: Policy): Set<string> {

@@ -85,7 +85,7 @@ function functionNames(tool: object): string[] {
 export interface CallFacts {
   call?: string;
   args?: unknown;
-  intent?: Intent;
+  intent?: Intent | string;
 }
 
 /**

@@ -100,6 +100,11 @@ export interface WrapOptions extends AskOptions {
    * that a model's mistake stops no tool.
    */
   ask?: ((args: readonly unknown[]) => AskOptions | null | undefined) | undefined;
+  /**
+   * Says what a call is for, where its framework does not pass the conversation: `() => lastQuestion`. Its words are only
+   * looked for in the output.
+   */
+  context?: ((args: readonly unknown[]) => Intent | string | null | undefined) | undefined;
   /** What the host would cut it to without us: that much is not counted as saved. */
   hostLimits?: Limits | undefined;
   /**
@@ -116,11 +121,11 @@ export interface Wrapping {
   check(request: WrappedRequest): void;
 }
 
-interface WrappedRequest extends Omit<WrapOptions, "name" | "ask"> {
+interface WrappedRequest extends Omit<WrapOptions, "name" | "ask" | "context"> {
   tool: string;
   call?: string;
   args?: unknown;
-  intent?: Intent;
+  intent?: Intent | string;
   declared?: ToolOverride;
   output: unknown;
   /** A partial result: clamped, never spilled, no receipt. */
@@ -134,14 +139,15 @@ const wrapped = new WeakMap<object, Wrapping>();
 export function wrapTool<T extends Tool>(
   tool: T,
   wrapping: Wrapping,
-  { name, ask, ...options }: WrapOptions = {},
+  { name, ask, context, ...options }: WrapOptions = {},
 ): Wrapped<T> {
   if ((typeof tool !== "object" && typeof tool !== "function") || tool === null) {
     throw new SpillwayError("bad-input", `wrapTool takes a tool, an object or a function; got ${String(tool)}`);
   }
-  const isPlain = Object.keys(options).length === 0 && ask === undefined;
+  const isPlain = Object.keys(options).length === 0 && ask === undefined && context === undefined;
   if (options.off || ownTools.has(tool) || (isPlain && wrapped.get(tool) === wrapping)) return tool as Wrapped<T>;
-  const wrapInner: WrapInner = (run, named, more) => wrapTool(run, wrapping, { name: named, ask, ...more, ...options });
+  const wrapInner: WrapInner = (run, named, more) =>
+    wrapTool(run, wrapping, { name: named, ask, context, ...more, ...options });
   if (isServer(tool)) return wrapServer(tool, wrapInner) as Wrapped<T>;
   const shape: ToolShape | null = typeof tool === "function" ? functionShape(tool as Run) : shapeOf(tool);
   if (shape === null) return tool as Wrapped<T>;
@@ -158,7 +164,10 @@ export function wrapTool<T extends Tool>(
   wrapping.check(request);
   const asked = (args: readonly unknown[]) => askedBy(args, ask, (part) => wrapping.check({ ...request, ...part }));
   const clamp: ToolClamp<Call> = {
-    callOf: (at, args) => ({ ...asked(args), ...factsOf(at, args) }),
+    callOf: (at, args) => {
+      const intent = tried(() => context?.(args)) ?? undefined;
+      return { ...asked(args), ...factsOf(at, args), ...(intent !== undefined && { intent }) };
+    },
     admit: (output, call) =>
       admitMessages(output, async (value) => (await wrapping.admit({ ...request, ...call, output: value })).output),
     thrown: (error, call) => clampError(error, (thrown) => clamp.admit(thrown, call)),

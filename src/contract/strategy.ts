@@ -21,10 +21,17 @@ export interface StrategyRequest {
 
 /** Knows the lines that somebody is after. Time is linear in the line. */
 export interface Focus {
-  /** `line` is without its break. */
-  matches(line: Uint8Array): boolean;
-  /** Of several words: whether a line that matches has all of them, and so is wanted before the others. */
-  matchesAll?: ((line: Uint8Array) => boolean) | undefined;
+  /** How many words it has, 31 at most; a pattern counts as one. */
+  words: number;
+  /** Says which of them stand in a line, which is without its break: one bit for each, 0 for none. */
+  find(line: Uint8Array): number;
+  /**
+   * True if nobody asked for these words: they are what the call seems to be for. Lines in which the rare ones stand get a
+   * part of the room, and what tells of a failure stays.
+   */
+  isSoft?: boolean;
+  /** Of such words, those that name or quote something, one bit for each: they count even if they are not very rare. */
+  names?: number;
 }
 
 /** A built-in strategy's name, or that of one handed in. */

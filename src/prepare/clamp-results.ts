@@ -1,3 +1,4 @@
+import { lastWords } from "../admit/intent.ts";
 import type { Limits } from "../contract/limits.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import { planBatch } from "../stages/prune/plan-batch.ts";
@@ -71,6 +72,8 @@ async function clampItem(item: Item, preparation: Preparation, limits?: Limits):
     call: item.call ?? undefined,
     output: texts.length === 1 ? texts[0] : { content: texts.map((text) => ({ type: "text", text })) },
     ...madeBy(item),
+    // Only what stands before it: what is said later must not change how it is shown.
+    intent: lastWords(preparation.messages, item.message) ?? undefined,
     via,
     ...(limits?.maxChars !== undefined && { limits: { maxChars: limits.maxChars } }),
   };

@@ -1,4 +1,5 @@
 import type { AdmittedOutput } from "../admit/admission.ts";
+import type { Intent } from "../admit/intent.ts";
 import type { KnownTexts } from "../admit/known-texts.ts";
 import type { Recorder } from "../admit/recorder.ts";
 import type { Ledger } from "../contract/ledger.ts";
@@ -49,6 +50,8 @@ export interface ResultRequest {
   /** What the tool was called with. */
   command?: string | undefined;
   args?: unknown;
+  /** The last words before it. */
+  intent?: Intent | undefined;
   via: RequestVia;
   limits?: { maxChars: number };
   reader?: PrepareOptions["reader"];

@@ -19,6 +19,7 @@ export class Preparation {
   readonly session: string | null;
   readonly via: RequestVia;
   readonly records: "cut" | "all";
+  readonly messages: readonly unknown[];
   /** What is sent besides the messages. */
   readonly systemAndTools: Weight;
   /** New forms, to be kept before they are shown; the last of an item counts. */
@@ -31,7 +32,7 @@ export class Preparation {
     ports: PreparePorts,
     reader: MessageReader,
     conversation: Conversation,
-    options: Pick<Preparation, "pruning" | "windowTokens" | "session" | "via" | "records"> & {
+    options: Pick<Preparation, "pruning" | "windowTokens" | "session" | "via" | "records" | "messages"> & {
       systemAndTools: unknown;
     },
   ) {
@@ -43,6 +44,7 @@ export class Preparation {
     this.session = options.session;
     this.via = options.via;
     this.records = options.records;
+    this.messages = options.messages;
     this.systemAndTools = reader.weighSystemAndTools(options.systemAndTools);
   }
 

@@ -166,6 +166,7 @@ class Preparer {
       session,
       via: { wire: wire.name, model: options.model, agent: options.agent },
       records: options.records ?? "cut",
+      messages,
       systemAndTools: options.systemAndTools,
     });
     const { model, agent } = options;

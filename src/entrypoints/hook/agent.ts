@@ -83,6 +83,8 @@ export interface ToolResult {
   response: unknown;
   /** Where the agent keeps the whole, if the response has only a part of it. */
   whole?: AgentFile | undefined;
+  /** The file in which the agent keeps the conversation, a JSON value on each line or as a whole. */
+  transcript?: string | undefined;
   /** Whether the agent counts the lines of the response itself, so that their numbers would be wrong after a gap. */
   isNumbered?: boolean;
   /** The exit code of a command, if the response does not say it. */

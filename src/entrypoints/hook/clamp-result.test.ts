@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { createSpillway } from "../../index.ts";
 import { memoryStore } from "../../storage/stores/memory.ts";
 import type { ToolResult } from "./agent.ts";
@@ -135,6 +135,35 @@ describe("an output that the agent wrote to a file, with its first 30,000 charac
     }
     expect((await shownOf(bash(other, "  "))) ?? null).toBeNull();
   });
+});
+
+test("keeps what the conversation is about, as the end of its file tells", async () => {
+  const kept = mkdtempSync(join(tmpdir(), "spillway-hook-"));
+  onTestFinished(() => rmSync(kept, { recursive: true }));
+  const lines = Array.from({ length: 4000 }, (_, n) => `INFO worker ${n % 7} handled customer acme-${4000 + n}`);
+  const shownWith = async (text: string | null) => {
+    const transcript_path = join(kept, "conversation.jsonl");
+    if (text === null) rmSync(transcript_path, { force: true });
+    else writeFileSync(transcript_path, text);
+    const event = { tool_name: "Bash", tool_response: { stdout: lines.join("\n") }, transcript_path };
+    return JSON.stringify(await clampResult(spillway, resultOf(event)));
+  };
+  const said = (content: unknown) => JSON.stringify({ type: "user", message: { role: "user", content } });
+  const padding = said([{ type: "tool_result", content: "x".repeat(300_000) }]);
+  for (const conversation of [
+    `${said("Where is acme-6000?")}\n${padding}\n`,
+    `cut off"}\n${said([{ type: "text", text: "Where is acme-6000?" }])}\n`,
+    JSON.stringify({ messages: [{ type: "user", content: "Where is acme-6000?" }] }, null, 2),
+  ])
+    expect(await shownWith(conversation)).toContain("acme-6000");
+  for (const conversation of [
+    null,
+    "",
+    "no JSON",
+    `${said("Where is acme-6000?")}\n${padding}\n${padding}\n`,
+    "[1]\nnull\n",
+  ])
+    expect(await shownWith(conversation)).not.toContain("acme-6000");
 });
 
 test("what is told from sizes alone is what a clamp would tell", async () => {

@@ -3,6 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { AdmitRequest } from "../../admit/admit-request.ts";
+import type { Intent } from "../../admit/intent.ts";
 import type { Limits } from "../../contract/limits.ts";
 import type { Spillway } from "../../spillway.ts";
 import type { AgentFile, ToolResult } from "./agent.ts";
@@ -14,7 +15,8 @@ export async function clampResult(
   result: ToolResult,
 ): Promise<object | null> {
   const { tool, session, call, made, response, isNumbered, beside = "", exitCode } = result;
-  const about = { tool, session, call, ...made, ...(isNumbered && { strategy: "head", fold: false }) };
+  const intent = result.transcript === undefined ? undefined : await readIntent(result.transcript);
+  const about = { tool, session, call, intent, ...made, ...(isNumbered && { strategy: "head", fold: false }) };
   const limited = beside === "" ? about : { ...about, limits: roomBeside(beside, spillway.resolve(tool).limits) };
   const whole = result.whole === undefined ? null : await admitFile(spillway, { ...limited, exitCode }, result.whole);
   const updated =
@@ -22,6 +24,38 @@ export async function clampResult(
       ? await clampResponse(spillway, limited, response)
       : ((await clampResponse(spillway, about, whole)) ?? whole);
   return updated === null ? null : result.answer(updated);
+}
+
+/** The conversation's last words stand in so much of the end of its file, where they are to be found at all. */
+const TRANSCRIPT_BYTES = 512 * 1024;
+
+/** What the user and the model said last, read from the end of a conversation's file; undefined if that cannot be read. */
+async function readIntent(transcript: string): Promise<Intent | undefined> {
+  const file = await openOwn(transcript);
+  try {
+    if (file === null) return undefined;
+    const { size } = await file.stat();
+    const from = Math.max(0, size - TRANSCRIPT_BYTES);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(size, TRANSCRIPT_BYTES)), 0, null, from);
+    const { lastWords } = await import("../../admit/intent.ts");
+    const text = buffer.toString("utf8", 0, bytesRead);
+    return lastWords(text.split("\n").flatMap(messagesIn)) ?? lastWords(messagesIn(text)) ?? undefined;
+  } catch {
+    return undefined; // the output is cut without it
+  } finally {
+    await file?.close();
+  }
+}
+
+/** The messages in a line of such a file, or in the whole of it: agents wrap each in an entry, or keep all in one list. */
+function messagesIn(line: string): unknown[] {
+  try {
+    const entry = JSON.parse(line) as { message?: unknown; payload?: unknown; messages?: unknown } | null;
+    if (Array.isArray(entry?.messages)) return entry.messages;
+    return [entry?.message ?? entry?.payload ?? entry];
+  } catch {
+    return [];
+  }
 }
 
 /** Characters for each token of a text that is not measured. It is low, so that the text is never counted as too short. */

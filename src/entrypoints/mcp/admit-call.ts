@@ -18,6 +18,8 @@ export interface Call {
   tool: string;
   names: ToolNames;
   rules: { maxMediaBytes?: number | undefined };
+  /** What the model said that it looks for in it. */
+  lookingFor?: string | undefined;
   /** Of a long text of the result that was cut before. */
   cut?: Receipt | undefined;
 }
@@ -25,7 +27,7 @@ export interface Call {
 type Result = Record<string, unknown>;
 
 /** What is said of each output beside the output itself. */
-type About = MediaOf & Pick<AdmitRequest, "reader">;
+type About = MediaOf & Pick<AdmitRequest, "reader" | "intent">;
 
 /** A tool's result as the model should get it; null if it stays as it came. */
 export async function admitCallResult(call: Call, message: Message, came: unknown): Promise<Message | null> {
@@ -104,8 +106,9 @@ function bodyOf(part: unknown): unknown {
   return isRecord(part) ? part.content : part;
 }
 
-function aboutOf({ tool, session, names }: Call, { id }: Message): About {
-  return { tool, session, call: String(id), reader: { by: "tool", ...names } };
+function aboutOf({ tool, session, names, lookingFor }: Call, { id }: Message): About {
+  const intent = lookingFor === undefined ? undefined : { model: lookingFor };
+  return { tool, session, call: String(id), reader: { by: "tool", ...names }, intent };
 }
 
 function isAdmissible(value: unknown): value is string | object {

@@ -34,6 +34,36 @@ export function offerTool(spillway: Spillway, tool: unknown): unknown {
   return { ...rest, _meta: { ...meta, [SIZE_KEY]: Math.min(mostChars, MAX_STATED_CHARS) } };
 }
 
+/** The argument by which a model may say what it is after. */
+const LOOKING_FOR = "looking_for";
+const LOOKING_FOR_SCHEMA = {
+  type: "string",
+  description:
+    "Optional: words you look for in the result. If it is too long to be shown whole, lines with them are kept.",
+};
+/** Tools that are remembered to have it. */
+const MAX_ASKED = 10_000;
+
+/** Adds the argument to a tool's schema, unless the tool has one of that name. `asked` remembers the tools that got it. */
+export function askLookingFor(tool: unknown, asked: Set<string>): unknown {
+  if (!isRecord(tool) || typeof tool.name !== "string" || !isRecord(tool.inputSchema)) return tool;
+  const { inputSchema } = tool;
+  const properties = isRecord(inputSchema.properties) ? inputSchema.properties : {};
+  asked.delete(tool.name);
+  if (Object.hasOwn(properties, LOOKING_FOR) || asked.size >= MAX_ASKED) return tool;
+  asked.add(tool.name);
+  return { ...tool, inputSchema: { ...inputSchema, properties: { ...properties, [LOOKING_FOR]: LOOKING_FOR_SCHEMA } } };
+}
+
+/** Takes the argument out of a call again. Null if the call does not have it, or if it is the tool's own. */
+export function takeLookingFor(params: Record<string, unknown>, asked: ReadonlySet<string>) {
+  const { name, arguments: given } = params;
+  if (typeof name !== "string" || !asked.has(name) || !isRecord(given) || !Object.hasOwn(given, LOOKING_FOR))
+    return null;
+  const { [LOOKING_FOR]: said, ...args } = given;
+  return { lookingFor: typeof said === "string" ? said : undefined, params: { ...params, arguments: args } };
+}
+
 /** Our two tools as they are listed. */
 export function ownTools(names: ToolNames): unknown[] {
   return READ_BACK_TOOLS.map(({ name, description, inputSchema }) => ({

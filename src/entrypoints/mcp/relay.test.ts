@@ -480,3 +480,38 @@ test("resources are the server's own unless ours are asked for", async () => {
   }
   expect(toServer).toHaveLength(4);
 });
+
+test("tools get an argument by which a model says what it looks for, and the server never sees it", async () => {
+  const { client, server, last, toServer } = await newRelay({ lookingFor: true });
+  const inputSchema = { type: "object", properties: { path: { type: "string" } }, additionalProperties: false };
+  const own = { type: "object", properties: { looking_for: { type: "number" } } };
+  await client({ jsonrpc: "2.0", id: 1, method: "tools/list" });
+  await server({
+    jsonrpc: "2.0",
+    id: 1,
+    result: { tools: [{ name: "read", inputSchema }, { name: "find", inputSchema: own }, 3] },
+  });
+  const [read, find] = last().result.tools;
+  expect(read.inputSchema).toEqual({
+    ...inputSchema,
+    properties: { ...inputSchema.properties, looking_for: { type: "string", description: expect.any(String) } },
+  });
+  expect(find.inputSchema).toEqual(own);
+  const sent = () => JSON.parse(Buffer.from(toServer.at(-1) as string).toString()).params.arguments;
+  const text = log.replace("line 2500 ", "zebra-4417 ");
+  await client(call(2, "read", { path: "a", looking_for: "where zebra-4417 is" }));
+  expect(sent()).toEqual({ path: "a" });
+  await server({ jsonrpc: "2.0", id: 2, result: { content: [{ type: "text", text }] } });
+  expect(last().result.content[0].text).toContain("zebra-4417");
+  await client(call(3, "find", { looking_for: 7 }));
+  expect(sent()).toEqual({ looking_for: 7 });
+  await client(call(4, "read", { path: "a", looking_for: 7 }));
+  expect(sent()).toEqual({ path: "a" });
+  await server({ jsonrpc: "2.0", id: 4, result: { content: [{ type: "text", text }] } });
+  expect(last().result.content[0].text).not.toContain("zebra-4417");
+  const plain = await newRelay({});
+  await plain.client(call(5, "read", { looking_for: "x" }));
+  expect(JSON.parse(Buffer.from(plain.toServer.at(-1) as string).toString()).params.arguments).toEqual({
+    looking_for: "x",
+  });
+});

@@ -22,7 +22,7 @@ import {
 } from "./json-rpc.ts";
 import { filled, readLarge } from "./large-message.ts";
 import type { Line } from "./line-frames.ts";
-import { avoidNames, offerTool, ownTools, type ToolNames } from "./offer-tools.ts";
+import { askLookingFor, avoidNames, offerTool, ownTools, type ToolNames, takeLookingFor } from "./offer-tools.ts";
 import type { RequestHeaders } from "./upstream.ts";
 
 /** What a relay stands between. A message goes on as the text that came, unless it had to be changed. */
@@ -42,6 +42,8 @@ export interface RelayRules {
   maxMediaBytes?: number | undefined;
   /** False: `recall` and `search` are not offered here, since another server of the client has them. */
   readBack?: boolean | undefined;
+  /** The server's tools get an argument by which a model may say what it looks for in the result. */
+  lookingFor?: boolean | undefined;
   /** Saved outputs are listed as resources. */
   resources?: boolean | undefined;
 }
@@ -64,6 +66,8 @@ export interface Relay {
 interface Waiting extends Asked {
   method: string;
   tool: string;
+  /** What the model said that it looks for. */
+  lookingFor?: string | undefined;
   /** If the server has no such tool, ours is called. */
   ours?: (() => Promise<void>) | undefined;
 }
@@ -81,6 +85,7 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
   const tasks = new Map<string, string>();
   const names: ToolNames = { recall: "recall", search: "search" };
   const offersTools = rules.readBack !== false;
+  const asked = askedTools(rules);
   let greeting: string[] = [];
 
   const reply = (message: unknown) => ends.toClient(JSON.stringify(message));
@@ -126,8 +131,8 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
 
   /** The server's answer as the client should get it; null to pass it on as it came. */
   async function answered(message: Message, request: Waiting, cut?: Receipt): Promise<Message | null> {
-    const { method, tool } = request;
-    const call = { spillway, session, tool, names, rules, cut };
+    const { method, tool, lookingFor } = request;
+    const call = { spillway, session, tool, names, rules, cut, lookingFor };
     const isCall = method === "tools/call" || method === "tasks/result";
     if (isCall && rules.isBounded) return null;
     if (message.error !== undefined && message.error !== null) {
@@ -171,7 +176,8 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
     const isLast = result.nextCursor === undefined;
     if (method === "tools/list" && Array.isArray(result.tools)) {
       avoidNames(names, result.tools);
-      const tools = result.tools.map((tool) => offerTool(spillway, tool));
+      const offered = result.tools.map((tool) => offerTool(spillway, tool));
+      const tools = rules.lookingFor ? offered.map((tool) => askLookingFor(tool, asked)) : offered;
       return { ...result, tools: isLast && offersTools ? [...tools, ...ownTools(names)] : tools };
     }
     if (!isLast || !rules.resources) return null;
@@ -192,12 +198,12 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
     for (const [oldest] of tasks) if (tasks.size > MAX_TASKS) tasks.delete(oldest);
   }
 
-  function wait(message: Message & { method: string; id: MessageId }): void {
+  function wait(message: Message & { method: string; id: MessageId }, lookingFor?: string): void {
     const { name, taskId } = paramsOf(message);
     const tool = typeof taskId === "string" ? tasks.get(taskId) : name;
     const { method } = message;
     const asked = { ...askedBy(message), method, tool: typeof tool === "string" ? tool : "tool" };
-    waiting.set(keyOf(message.id), { ...asked, ours: ourCall(message) });
+    waiting.set(keyOf(message.id), { ...asked, lookingFor, ours: ourCall(message) });
   }
 
   async function oneFromClient(message: Message): Promise<Message | null> {
@@ -213,8 +219,9 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
       return null;
     }
     if (message.method === "initialize") greeting = [JSON.stringify({ ...message, id: GREETING_ID })];
-    wait(message);
-    return message;
+    const taken = message.method === "tools/call" ? takeLookingFor(paramsOf(message), asked) : null;
+    wait(message, taken?.lookingFor);
+    return taken === null ? message : { ...message, params: taken.params };
   }
 
   async function oneFromServer(message: Message, cut?: Receipt): Promise<Message | null> {
@@ -247,8 +254,9 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
     if (large === null || request === undefined || rules.isBounded || spillway.resolve(request.tool).off) {
       return passFromServer(Buffer.concat(parts));
     }
-    const { tool, method } = request;
-    const about = { tool: READERS[method]?.tool ?? tool, session, call: String(request.id) };
+    const { tool, method, lookingFor } = request;
+    const intent = lookingFor === undefined ? undefined : { model: lookingFor };
+    const about = { tool: READERS[method]?.tool ?? tool, session, call: String(request.id), intent };
     const shown = new Map<string, string>();
     let cut: Receipt | undefined;
     try {
@@ -315,6 +323,15 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
       return greeting;
     },
   };
+}
+
+/** Tools that got the argument, by the rules of their proxy: over HTTP each session of a client has a relay of its own. */
+const askedByRules = new WeakMap<RelayRules, Set<string>>();
+
+function askedTools(rules: RelayRules): Set<string> {
+  const asked = askedByRules.get(rules) ?? new Set<string>();
+  askedByRules.set(rules, asked);
+  return asked;
 }
 
 /** The server says that it has no such tool. */

@@ -10,6 +10,7 @@ import { GrowingBytes } from "../measure/held-bytes.ts";
 import { measureText } from "../measure/measure-text.ts";
 import { newScan, SAMPLE_BYTES, scanBytes, scannedChars, scannedLines } from "../measure/scan.ts";
 import { budgetOf, capacityBytes, decode, isReplaced, overBudget } from "./fit.ts";
+import { namedLines } from "./focus/word-counts.ts";
 import { headTail } from "./strategies/edges.ts";
 
 /** How one output is to be clamped. */
@@ -181,7 +182,8 @@ class RunningClamp implements Clamp {
       if (typeof sieve?.add !== "function") throw new Error("it gave nothing to add to");
       this.#sieve = sieve;
       // A fold of many lines could hide the one that somebody is after.
-      if (fold && !this.#strategy.exact && focus === undefined) this.#fold = startFold((span) => sieve.add(span));
+      if (fold && !this.#strategy.exact && (focus === undefined || focus.isSoft))
+        this.#fold = startFold((span) => sieve.add(span), 1, namedLines(focus));
     });
     if (this.#waiting.length > 0) this.#feed(this.#waiting.bytes, 0, 1);
     this.#waiting = new GrowingBytes();
@@ -208,7 +210,7 @@ class RunningClamp implements Clamp {
   /** What came, once more, with so many lines at each end of what is folded by shape. */
   #foldAgain(raw: GrowingBytes, ends: number): Sieve {
     const sieve = this.#strategy.start(this.#request);
-    const fold = startFold((span) => sieve.add(span), ends);
+    const fold = startFold((span) => sieve.add(span), ends, namedLines(this.#request.focus));
     fold.add(raw.bytes, 0, 1);
     fold.end();
     return sieve;

@@ -19,10 +19,10 @@ export interface Fold {
 /**
  * Drops terminal codes and overwritten text and collapses runs of lines, each where that makes the text shorter; all else
  * is handed on as it is, in large pieces. What comes out does not depend on how the source was cut into chunks. Of lines that
- * differ only in their numbers `shapeEnds` stay at each end.
+ * differ only in their numbers `shapeEnds` stay at each end, and those of which `stays` says so.
  */
-export function startFold(take: TakeSpan, shapeEnds = 1): Fold {
-  return new Folding(take, shapeEnds);
+export function startFold(take: TakeSpan, shapeEnds = 1, stays?: (line: Uint8Array) => boolean): Fold {
+  return new Folding(take, shapeEnds, stays);
 }
 
 /** The reader is at the start of a line. */
@@ -43,9 +43,9 @@ class Folding implements Fold {
   private lineFrom = -1;
   private lineNumber = 1;
 
-  constructor(take: TakeSpan, shapeEnds: number) {
+  constructor(take: TakeSpan, shapeEnds: number, stays?: (line: Uint8Array) => boolean) {
     this.out = new SpanWriter(take);
-    this.runs = new Runs(this.out, shapeEnds);
+    this.runs = new Runs(this.out, shapeEnds, stays);
   }
 
   add(chunk: Uint8Array, from: number, line: number): void {

@@ -41,9 +41,12 @@ export class Runs {
   /** Lines that are shown at each end of a run of one shape. */
   private readonly ends: number;
 
-  constructor(out: SpanWriter, ends: number) {
+  private readonly stays: ((line: Uint8Array) => boolean) | undefined;
+
+  constructor(out: SpanWriter, ends: number, stays?: (line: Uint8Array) => boolean) {
     this.out = out;
     this.ends = ends;
+    this.stays = stays;
   }
 
   /** Takes a line that stands in the chunk as it is shown. Its line feed stands before `end`. */
@@ -129,7 +132,8 @@ export class Runs {
     if (isLong) return DIFFERENT;
     if (this.state === REPEATS) return SAME_SHAPE;
     if (line.verdict === UNJUDGED) line.verdict = previous.verdict = judgeShape(previous, line);
-    return lineStays(line) || this.standsOut(line) ? DIFFERENT : SAME_SHAPE;
+    const isWanted = this.stays?.(line.bytes.subarray(line.start, line.end)) === true;
+    return isWanted || lineStays(line) || this.standsOut(line) ? DIFFERENT : SAME_SHAPE;
   }
 
   /** Returns true if one of the line's numbers is far over those of earlier lines of its shape. Else remembers its numbers. */

@@ -14,6 +14,7 @@ interface McpFlags extends ServeFlags {
   forwardHeader?: string[];
   maxMediaBytes?: number;
   readBack: boolean;
+  lookingFor: boolean;
 }
 
 /** `spillway mcp`: a proxy before any MCP server. */
@@ -46,6 +47,7 @@ export function addMcpCommand(program: Command): void {
       readBytes,
     )
     .option("--no-read-back", "do not offer recall and search here: another server of this client does")
+    .option("--no-looking-for", "do not add the optional argument looking_for to the server's tools")
     .addHelpText(
       "after",
       `
@@ -63,7 +65,7 @@ Examples:
 }
 
 async function runProxy(words: string[], flags: McpFlags): Promise<void> {
-  const { maxMediaBytes, readBack, forwardHeader } = flags;
+  const { maxMediaBytes, readBack, lookingFor, forwardHeader } = flags;
   if (forwardHeader !== undefined && (flags.listen === undefined || flags.url === undefined)) {
     throw new SpillwayError(
       "bad-input",
@@ -73,7 +75,7 @@ async function runProxy(words: string[], flags: McpFlags): Promise<void> {
   try {
     await serveMcp(flags, async () => ({
       start: await upstreamOf(words, flags),
-      rules: { maxMediaBytes, readBack },
+      rules: { maxMediaBytes, readBack, lookingFor },
       forwardHeader,
     }));
   } catch (error) {

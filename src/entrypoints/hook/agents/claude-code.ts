@@ -107,6 +107,7 @@ function readResult(event: AfterTool): ToolResult {
     session: textOf(session),
     call: textOf(call),
     made: madeBy(args, cwd),
+    transcript: textOf(event.transcript_path),
     response: tool_response,
     whole: typeof tool_response === "string" ? savedResult(tool_response, event) : readWhole(tool, tool_response),
     // Lines of a file are counted on from here.

@@ -88,7 +88,10 @@ function rulesIn(folder: string): string[] {
 }
 
 function readResult(event: object): ToolResult | null {
-  const { session_id, tool_use_id, tool_name, tool_input, tool_response, cwd } = event as Record<string, unknown>;
+  const { session_id, tool_use_id, tool_name, tool_input, tool_response, cwd, transcript_path } = event as Record<
+    string,
+    unknown
+  >;
   const response = isRecord(tool_response) ? mcpText(tool_response) : null;
   if (response === null) return null;
   return {
@@ -97,6 +100,7 @@ function readResult(event: object): ToolResult | null {
     session: textOf(session_id),
     call: textOf(tool_use_id),
     made: madeBy(tool_input, cwd),
+    transcript: textOf(transcript_path),
     response,
     // The only answer that replaces a result: the model gets the reason, and the run goes on.
     answer: (reason) => ({ decision: "block", reason }),

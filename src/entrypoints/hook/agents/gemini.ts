@@ -28,7 +28,8 @@ prints a warning at each start. Covers the shell, failed commands too, files and
   mcpFiles: (whose) => [{ path: join(gemini.folder(whose), "settings.json"), format: "json", at: [["mcpServers"]] }],
 
   readEvent(event) {
-    const { hook_event_name, session_id, tool_name, tool_input, tool_response, cwd } = event as Record<string, unknown>;
+    const { hook_event_name, session_id, transcript_path, ...fields } = event as Record<string, unknown>;
+    const { tool_name, tool_input, tool_response, cwd } = fields;
     if (hook_event_name !== "AfterTool" || !isRecord(tool_response)) return null;
     const response = modelText(tool_response.llmContent);
     if (response === null) return null;
@@ -38,6 +39,7 @@ prints a warning at each start. Covers the shell, failed commands too, files and
       session: textOf(session_id),
       call: undefined,
       made: madeBy(tool_input, cwd),
+      transcript: textOf(transcript_path),
       response,
       beside: NOTE,
       answer: (text) => ({ decision: "deny", reason: `${NOTE}\n${text}` }),

@@ -34,6 +34,7 @@ files and MCP tools. A failed command's result cannot be replaced: ours is added
       session: textOf(fields.session_id),
       call: textOf(fields.tool_call_id),
       made: madeBy(fields.tool_input, fields.cwd),
+      transcript: textOf(fields.transcript_path),
     } as const;
     const sinceMs = startOf(fields.timestamp, fields.duration_ms, 60_000);
     if (name === "PostToolUse" && isRecord(tool_response)) {

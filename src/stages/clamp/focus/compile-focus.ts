@@ -3,7 +3,7 @@ import { messageOf, SpillwayError } from "../../../errors.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
 import type { ByteSet } from "../../redact/byte-set.ts";
 import { type Part, readPattern } from "../../redact/read-pattern.ts";
-import { decode } from "../fit.ts";
+import { MOST_WORDS, wordFinder } from "./find-words.ts";
 
 /** A longer line is looked at in its first bytes. */
 const MAX_LINE_BYTES = 4096;
@@ -20,15 +20,14 @@ export function compileFocus(focus: string | RegExp): Focus {
   const most = NUMBERS.focusChars.default;
   if (text.length > most) throw new SpillwayError("bad-input", `focus is over ${most} characters`);
   const pattern = /^\/(.+)\/([a-z]*)$/s.exec(text);
-  const { matches, matchesAll } =
-    pattern === null
-      ? wordsFocus(text)
-      : { matches: checkedMatcher(pattern[1] as string, pattern[2] as string), matchesAll: undefined };
-  const start = (line: Uint8Array) => (line.length > MAX_LINE_BYTES ? line.subarray(0, MAX_LINE_BYTES) : line);
-  return {
-    matches: (line) => matches(start(line)),
-    ...(matchesAll !== undefined && { matchesAll: (line) => matchesAll(start(line)) }),
-  };
+  const { words, find } =
+    pattern === null ? wordsFocus(text) : patternFocus(pattern[1] as string, pattern[2] as string);
+  return { words, find: (line) => find(line.length > MAX_LINE_BYTES ? line.subarray(0, MAX_LINE_BYTES) : line) };
+}
+
+function patternFocus(pattern: string, flags: string): Focus {
+  const matches = checkedMatcher(pattern, flags);
+  return { words: 1, find: (line) => (matches(line) ? 1 : 0) };
 }
 
 function checkedMatcher(pattern: string, flags: string): (line: Uint8Array) => boolean {
@@ -42,15 +41,8 @@ function checkedMatcher(pattern: string, flags: string): (line: Uint8Array) => b
 function wordsFocus(text: string): Focus {
   const words = [...text.matchAll(/"([^"]+)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "");
   if (words.length === 0) throw new SpillwayError("bad-input", "focus has no words");
-  // Words one beside the other cannot take more than linear time, and the engine knows the cases of every script.
-  const literals = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
-  const any = new RegExp(literals.join("|"), "iu");
-  const each = literals.map((literal) => new RegExp(literal, "iu"));
-  const hasAll = (line: string) => each.every((word) => word.test(line));
-  return {
-    matches: (line) => any.test(decode(line)),
-    matchesAll: words.length === 1 ? undefined : (line) => hasAll(decode(line)),
-  };
+  const sought = words.slice(0, MOST_WORDS).map((word) => ({ text: word, isWord: false }));
+  return { words: sought.length, find: wordFinder(sought) };
 }
 
 /** A state of a pattern: takes a byte of `set`, or is passed through for nothing to each of `next`. */

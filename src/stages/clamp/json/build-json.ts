@@ -1,5 +1,6 @@
 import type { Extent } from "../../../contract/size.ts";
 import type { Focus } from "../../../contract/strategy.ts";
+import { WordCounts } from "../focus/word-counts.ts";
 import {
   GONE_SIZE,
   groupSize,
@@ -37,7 +38,7 @@ export class JsonBuilder implements JsonListener {
   #stack: JsonGroup[];
   #rares: (RareElements | null)[] = [new RareElements()];
   #key: JsonMember["key"] = null;
-  #keyIsWanted = false;
+  #keyWords = 0;
   /** The key is longer than what is held of it, so it cannot be shown. */
   #keyIsLost = false;
   /** Groups open below the deepest one that is held, and the values in them. */
@@ -94,15 +95,15 @@ export class JsonBuilder implements JsonListener {
     const whole = token.whole();
     this.#key = { bytes: whole ?? NOTHING, from: token.from, line: token.line };
     this.#keyIsLost = whole === null;
-    this.#keyIsWanted = this.#focus?.matches(this.#key.bytes.subarray(1, -1)) ?? false;
+    this.#keyWords = this.#find(this.#key.bytes.subarray(1, -1));
   }
 
   text(token: JsonToken): void {
     if (this.#deep > 0) return;
     const whole = token.whole();
     const { head, tail } = whole === null ? token.ends() : { head: whole, tail: null };
-    const isWanted = this.#matches(head) || (tail !== null && this.#matches(tail));
-    const node: JsonText = { kind: "text", head, tail, ...placed(token), isWanted };
+    const words = this.#find(head) | (tail === null ? 0 : this.#find(tail));
+    const node: JsonText = { kind: "text", head, tail, ...placed(token), words };
     // The ends were cut at any byte. This cuts them between characters.
     this.#addLeaf(tail === null ? node : shortenText(node, head.length + tail.length));
   }
@@ -110,15 +111,15 @@ export class JsonBuilder implements JsonListener {
   scalar(token: JsonToken): void {
     if (this.#deep > 0) return;
     const bytes = token.whole() as Uint8Array;
-    this.#addLeaf({ kind: "scalar", bytes, ...placed(token), isWanted: this.#matches(bytes) });
+    this.#addLeaf({ kind: "scalar", bytes, ...placed(token), words: this.#find(bytes) });
   }
 
   get #top(): JsonGroup {
     return this.#stack.at(-1) as JsonGroup;
   }
 
-  #matches(bytes: Uint8Array): boolean {
-    return this.#focus?.matches(bytes) ?? false;
+  #find(bytes: Uint8Array): number {
+    return this.#focus?.find(bytes) ?? 0;
   }
 
   #addLeaf(node: JsonNode): void {
@@ -128,7 +129,7 @@ export class JsonBuilder implements JsonListener {
 
   #add(node: JsonNode): void {
     const group = this.#top;
-    if (this.#keyIsWanted) node.isWanted = true;
+    node.words |= this.#keyWords;
     const member: JsonMember = { index: group.count++, key: this.#key, node, sorts: [] };
     if (this.#keyIsLost) addSkip(group.entries, member);
     else {
@@ -136,20 +137,27 @@ export class JsonBuilder implements JsonListener {
       this.#heldBytes += memberBytes(member);
     }
     this.#key = null;
-    this.#keyIsWanted = false;
+    this.#keyWords = 0;
     this.#keyIsLost = false;
   }
 
   /** Takes note that a value is complete. If the tree has grown too large, it is made smaller. */
   #finished(node: JsonNode): void {
     const parent = this.#top;
-    if (node.isWanted) parent.isWanted = true;
+    this.#countWords(parent, node);
     const member = parent.entries.at(-1);
     const rares = this.#raresFor(parent, node);
     if (rares !== null && member !== undefined && isMember(member)) member.sorts = rares.add(node, member.index);
     const level = this.#levels.at(-1) as Level;
     if (this.#heldBytes - level.outside > this.#mostBytes / 2) this.#trim(parent, level);
     if (this.#heldBytes > this.#mostBytes * 2) this.#shrink();
+  }
+
+  #countWords(group: JsonGroup, { words }: JsonNode): void {
+    if (words === 0 || this.#focus === undefined) return;
+    group.words |= words;
+    group.counts ??= new WordCounts(this.#focus, true);
+    group.counts.add(words);
   }
 
   /** If an object is a map from names to objects, its members are compared as elements are. */
@@ -206,6 +214,7 @@ export class JsonBuilder implements JsonListener {
       const at = index + member.index;
       const sorts = this.#raresFor(group, member.node)?.add(member.node, at) ?? [];
       group.entries.push({ ...member, index: at, sorts });
+      this.#countWords(group, member.node);
     }
     this.#heldBytes += members.reduce((sum, member) => sum + memberBytes(member), 0);
     return true;
@@ -260,13 +269,14 @@ function newGroup(kind: JsonGroup["kind"], at: number, line: number): JsonGroup 
     size: 2,
     isOpen: true,
     isWhole: true,
-    isWanted: false,
+    words: 0,
+    counts: null,
   };
 }
 
 /** A value that is not shown. */
 function gone(what: "array" | "object", from: number, to: number, line: number): JsonNode {
-  return { kind: "gone", what, count: 0, from, to, line, toLine: line, size: GONE_SIZE, isWanted: false };
+  return { kind: "gone", what, count: 0, from, to, line, toLine: line, size: GONE_SIZE, words: 0 };
 }
 
 function placed({ from, length, line }: JsonToken) {

@@ -1,3 +1,5 @@
+import type { WordCounts } from "../focus/word-counts.ts";
+
 /** Where a value stands in the source. */
 interface Placed {
   from: number;
@@ -5,8 +7,8 @@ interface Placed {
   line: number;
   /** Bytes it takes when written without white space. */
   size: number;
-  /** True if a call looks for it, or for something inside it. */
-  isWanted: boolean;
+  /** Which words of a focus stand in it, in its key or in something inside it. */
+  words: number;
 }
 
 /** A number, true, false or null: never changed. */
@@ -41,6 +43,8 @@ export interface JsonGroup extends Placed {
   isOpen: boolean;
   /** Nothing in it is left out. */
   isWhole: boolean;
+  /** In how many of its entries each word of a focus stands. */
+  counts: WordCounts | null;
 }
 
 /** A value as far as it is held. */

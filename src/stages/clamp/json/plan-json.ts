@@ -58,8 +58,9 @@ function planGroup(group: JsonGroup, budget: number): JsonGroup {
   const skips = countSkips(group.entries, chosen);
   const keys = kept.reduce((sum, { key }) => sum + 1 + (key === null ? 0 : key.bytes.length + 1), 0);
   const sizes = kept.map(({ node }) => (isGroup(node) && node.isOpen ? openSize(node) : node.size));
-  const isSpecial = kept.map((entry) => specialRank(entry, group.count) > 0);
-  const shares = specialFirst(sizes, isSpecial, Math.max(0, room - keys - skips * SKIP_SIZE));
+  const ranks = specialRanks(group);
+  const special = kept.map((entry) => ranks.get(entry) ?? 0);
+  const shares = specialFirst(sizes, special, Math.max(0, room - keys - skips * SKIP_SIZE));
   const planned = new Map(kept.map((entry, index) => [entry, planJson(entry.node, shares[index] as number)]));
   const entries: JsonEntry[] = [];
   group.entries.forEach((entry, index) => {
@@ -73,14 +74,28 @@ function planGroup(group: JsonGroup, budget: number): JsonGroup {
   return plan;
 }
 
-/** Shares out the room. Special entries may take the larger part of it; the others share what is left alike. */
-function specialFirst(sizes: readonly number[], isSpecial: readonly boolean[], room: number): number[] {
-  const sizesOf = (special: boolean) => sizes.filter((_, index) => isSpecial[index] === special);
-  const usual = sizesOf(false);
-  const rest = room - usual.reduce((sum, size) => sum + size, 0);
-  const first = fairShares(sizesOf(true), Math.floor(Math.max(rest, room * SPECIAL_SHARE)));
-  const others = fairShares(usual, room - first.reduce((sum, share) => sum + share, 0));
-  return isSpecial.map((special) => (special ? first : others).shift() ?? 0);
+/** Shares out the room. Special entries may take the larger part of it, the most special first; the others share what is left. */
+function specialFirst(sizes: readonly number[], ranks: readonly number[], room: number): number[] {
+  const shares = sizes.map(() => 0);
+  let left = room;
+  const share = (rank: number, most: number) => {
+    const same = sizes.flatMap((_, index) => (ranks[index] === rank ? [index] : []));
+    const given = fairShares(
+      same.map((index) => sizes[index] as number),
+      Math.floor(Math.max(0, most)),
+    );
+    same.forEach((index, at) => {
+      shares[index] = given[at] as number;
+      left -= given[at] as number;
+    });
+  };
+  const usual = sizes.reduce((sum, size, index) => (ranks[index] === 0 ? sum + size : sum), 0);
+  for (const rank of [...new Set(ranks)].filter((each) => each > 0).sort((a, b) => b - a)) {
+    const most = Math.max(room - usual, room * (rank > WANTED ? WANTED_SHARE : SPECIAL_SHARE));
+    share(rank, most - (room - left));
+  }
+  share(0, left);
+  return shares;
 }
 
 /** Counts the stretches of entries that are not shown. */
@@ -113,8 +128,8 @@ function skipFor({ index, key, node }: JsonMember): JsonSkip {
 
 function goneFor(node: JsonNode): JsonGone {
   if (node.kind === "gone") return node;
-  const { from, to, line, isWanted } = node;
-  const place = { from, to, line, toLine: lastLine(node), isWanted, size: GONE_SIZE };
+  const { from, to, line, words } = node;
+  const place = { from, to, line, toLine: lastLine(node), words, size: GONE_SIZE };
   if (!isGroup(node)) return { kind: "gone", what: node.kind === "text" ? "string" : "value", count: 0, ...place };
   return { kind: "gone", what: node.kind === "object" ? "object" : "array", count: node.count, ...place };
 }
@@ -178,6 +193,7 @@ const LEAST_ELEMENT_BYTES = 24;
 const ELEMENT_SHARE = 0.25;
 /** The share of the room that special entries may take, the share that they leave to others, and the least bytes of one. */
 const SPECIAL_SHARE = 0.5;
+const WANTED_SHARE = 0.75;
 const OTHERS_SHARE = 0.2;
 const LEAST_SPECIAL_BYTES = 160;
 /** If this share of an object's members are objects, it is a map. */
@@ -206,8 +222,7 @@ function chooseMembers(group: JsonGroup, places: readonly number[], room: number
   if (isMap(group, places)) return chooseElements(group, places, room);
   const chosen = new Set<number>();
   let left = room - SKIP_SIZE;
-  const wanted = places.filter((place) => member(place).node.isWanted);
-  for (const place of [...wanted, ...places]) {
+  for (const place of [...specialPlaces(group, places), ...places]) {
     if (chosen.has(place)) continue;
     const size = leastSize(member(place));
     if (size > left) continue;
@@ -250,13 +265,34 @@ function chooseElements(group: JsonGroup, places: readonly number[], room: numbe
 
 /** Returns the places of special entries, the most special first. */
 function specialPlaces(group: JsonGroup, places: readonly number[]): number[] {
-  const ranks = new Map(places.map((place) => [place, specialRank(group.entries[place] as JsonMember, group.count)]));
-  return [3, 2, 1].flatMap((rank) => places.filter((place) => ranks.get(place) === rank));
+  const ranks = specialRanks(group);
+  const rank = (place: number) => ranks.get(group.entries[place] as JsonEntry) ?? 0;
+  return places.filter((place) => rank(place) > 0).sort((a, b) => rank(b) - rank(a) || a - b);
 }
 
-/** Ranks an entry: 3 if a call looks for it, 2 or 1 if it is unusual among `total` entries, otherwise 0. */
-function specialRank(entry: JsonMember, total: number): 0 | 1 | 2 | 3 {
-  return entry.node.isWanted ? 3 : rarityOf(entry, total);
+/** An entry of a higher rank is one that a call looks for. */
+const WANTED = 2;
+/** A wanted entry whose words are worth less than this share of the best one's is like the others. */
+const LEAST_OF_BEST = 0.5;
+
+/**
+ * Ranks the special entries of a group: above 2 if a call looks for it, the more the rarer its words are in this group; 2
+ * or 1 if it is unusual.
+ */
+function specialRanks({ entries, counts, count }: JsonGroup): Map<JsonEntry, number> {
+  const ranks = new Map<JsonEntry, number>();
+  if (counts !== null) counts.lines = count;
+  let best = 0;
+  for (const entry of entries) {
+    if (!isMember(entry)) continue;
+    const weight = counts?.weight(entry.node.words) ?? 0;
+    const rank = weight > 0 ? WANTED + weight : rarityOf(entry, count);
+    if (rank > 0) ranks.set(entry, rank);
+    best = Math.max(best, weight);
+  }
+  for (const [entry, rank] of ranks)
+    if (rank > WANTED && rank - WANTED < LEAST_OF_BEST * best) ranks.set(entry, rarityOf(entry as JsonMember, count));
+  return ranks;
 }
 
 function countElements(group: JsonGroup, places: readonly number[], room: number): number {
@@ -451,16 +487,17 @@ export function trimEntries(group: JsonGroup, most: number): number {
 
 /** Returns the special entries from `first` to before `end` that fit into `most` bytes, by their place. */
 function specialEntries(
-  { entries, count }: JsonGroup,
+  group: JsonGroup,
   costs: readonly number[],
   first: number,
   end: number,
   most: number,
 ): Map<number, JsonMember> {
   const ranked: { at: number; entry: JsonMember; rank: number }[] = [];
+  const ranks = specialRanks(group);
   for (let at = first; at < end; at++) {
-    const entry = entries[at] as JsonEntry;
-    const rank = isMember(entry) ? specialRank(entry, count) : 0;
+    const entry = group.entries[at] as JsonEntry;
+    const rank = ranks.get(entry) ?? 0;
     if (rank > 0) ranked.push({ at, entry: entry as JsonMember, rank });
   }
   const special = new Map<number, JsonMember>();

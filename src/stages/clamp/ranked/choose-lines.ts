@@ -6,6 +6,8 @@ import type { HeldLine } from "./ranked-lines.ts";
 
 /** Lines of one rank, and how they may fill the room. */
 export interface RankClass {
+  /** What its lines are, in a word or two. */
+  name: string;
   lines: readonly HeldLine[];
   /** The part of the room that this rank and those before it may take. */
   share: number;
@@ -123,7 +125,7 @@ export function wholeRecords(lines: readonly HeldLine[]): HeldLine[] {
     }
     index += record.length;
     const isWhole = !first.continues && !record.at(-1)?.goesOn;
-    whole.push(...(isWhole ? record : record.filter(({ isWanted }) => isWanted)));
+    whole.push(...(isWhole ? record : record.filter(({ words = 0 }) => words !== 0)));
   }
   return whole;
 }
@@ -190,17 +192,13 @@ function addGap(parts: (Piece | Gap)[], from: Position, to: Position): void {
 const MAX_LINE_CHARS = 120;
 
 /** Says for each stretch of a cut what its best line is to the strategy; the lower the rank, the higher the score. */
-export function explainLines(
-  cut: Cut,
-  ranked: readonly RankClass[],
-  nameOf: (rank: number) => string,
-): ExplainedBlock[] {
+export function explainLines(cut: Cut, ranked: readonly RankClass[]): ExplainedBlock[] {
   const starts = cut.parts.map((part) => ("text" in part ? part.lines[0] : part.fromLine));
-  const best = new Map<number, { line: HeldLine; rank: number }>();
-  ranked.forEach(({ lines }, rank) => {
+  const best = new Map<number, { line: HeldLine; rank: number; name: string }>();
+  ranked.forEach(({ lines, name }, rank) => {
     for (const line of lines) {
       const place = placeOf(starts, line.line);
-      if (!best.has(place)) best.set(place, { line, rank });
+      if (!best.has(place)) best.set(place, { line, rank, name });
     }
   });
   return cut.parts.map((part, place) => {
@@ -210,7 +208,7 @@ export function explainLines(
     if (found === undefined) return { fromLine, toLine, shown, kind: "let go early", score: 0, features: [], line: "" };
     const text = decode(found.line.bytes).trim().slice(0, MAX_LINE_CHARS).toWellFormed();
     const features = [`rank ${found.rank + 1} of ${ranked.length}`];
-    return { fromLine, toLine, shown, kind: nameOf(found.rank), score: -found.rank, features, line: text };
+    return { fromLine, toLine, shown, kind: found.name, score: -found.rank, features, line: text };
   });
 }
 

@@ -1,5 +1,8 @@
+import type { Focus } from "../../../contract/strategy.ts";
 import { GrowingBytes } from "../../measure/held-bytes.ts";
 import { newScan, scanBytes, scannedChars } from "../../measure/scan.ts";
+
+import { WordCounts } from "../focus/word-counts.ts";
 
 /** A line of the source with its break. */
 export interface SourceLine {
@@ -105,8 +108,10 @@ export interface HeldLine extends SourceLine {
   /** The record it is part of has begun before it, or goes on after it. */
   continues?: boolean;
   goesOn?: boolean;
-  /** A call is after it. */
-  isWanted?: boolean;
+  /** Which words of the focus it has. */
+  words?: number;
+  /** How much it matters to its strategy: the lower, the more. */
+  rank?: number;
 }
 
 /** Holds lines of one rank in bounded memory. */
@@ -169,6 +174,68 @@ export class RankedLines implements LineHolder {
 
   lines(): HeldLine[] {
     return [...this.#first, ...this.#last.slice(this.#gone)];
+  }
+}
+
+/** Lines with the rarest words have tiers of their own, up to so many; the others share the last. */
+const MOST_TIERS = 32;
+/** More than any strategy has ranks. */
+const RANKS = 64;
+
+/** Holds the lines in which words of a focus stand, up to about `mostBytes`: those with the rarest words stay longest. */
+export class WantedLines {
+  readonly #mostBytes: number;
+  readonly #counts: WordCounts;
+  #lines: HeldLine[] = [];
+  #bytes = 0;
+
+  constructor(mostBytes: number, focus: Focus) {
+    this.#mostBytes = mostBytes;
+    this.#counts = new WordCounts(focus);
+  }
+
+  /** Every line is to be added: the words are counted in all of them. */
+  add(line: HeldLine): void {
+    const { words = 0 } = line;
+    this.#counts.add(words);
+    if (words === 0) return;
+    this.#lines.push(copyOf(line));
+    this.#bytes += lineCost(line);
+    if (this.#bytes > this.#mostBytes && this.#lines.length > 1) this.#letGo();
+  }
+
+  #letGo(): void {
+    const kept: HeldLine[] = [];
+    let left = this.#mostBytes / 2;
+    for (const line of this.#tiers().flat()) {
+      left -= lineCost(line);
+      if (left < 0) break;
+      kept.push(line);
+    }
+    this.#lines = kept.sort((a, b) => a.line - b.line);
+    this.#bytes = kept.reduce((sum, line) => sum + lineCost(line), 0);
+  }
+
+  #tiers(): HeldLine[][] {
+    // Of lines with the same words those of a lower rank come first.
+    const byWeight = new Map<number, HeldLine[]>();
+    for (const line of this.#lines) {
+      const weight = this.#counts.weight(line.words ?? 0);
+      if (weight === 0) continue;
+      const place = weight * RANKS - (line.rank ?? 0) / RANKS;
+      const same = byWeight.get(place);
+      if (same === undefined) byWeight.set(place, [line]);
+      else same.push(line);
+    }
+    return [...byWeight].sort(([a], [b]) => b - a).map(([, lines]) => lines);
+  }
+
+  /** Its lines by what they are worth, each tier in source order. */
+  tiers(): HeldLine[][] {
+    const tiers = this.#tiers();
+    const rest = tiers.slice(MOST_TIERS - 1).flat();
+    const last = rest.length === 0 ? [] : [rest.sort((a, b) => a.line - b.line)];
+    return [...tiers.slice(0, MOST_TIERS - 1), ...last];
   }
 }
 

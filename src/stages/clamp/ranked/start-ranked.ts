@@ -13,6 +13,7 @@ import {
   RankedLines,
   type SourceLine,
   SpreadLines,
+  WantedLines,
 } from "./ranked-lines.ts";
 
 /** Says how much each line of an output matters. Made anew for each output. */
@@ -34,10 +35,14 @@ export interface LineRanker {
   headerRanks?: number;
   /** Of the room, what lines up to this rank may take; all of it where not said. */
   share?(rank: number): number;
+  /** Only lines that a call is after make a difference: without any both ends are kept plainly. */
+  isForWanted?: boolean;
   /** Of a rank that is shown in part, how much is its start. */
   headShare: number;
 }
 
+/** Of the room, what lines may take that a call seems to be for. */
+const INTENT_SHARE = 0.4;
 const MOST_HELD_BYTES = 4 * 1024 * 1024;
 /** Held of each rank for each byte of room: short lines cost more than their bytes, and either end may fill the room. */
 const HELD_FOR_ROOM = 4;
@@ -48,30 +53,25 @@ export function startRanked(request: StrategyRequest, ranker: LineRanker): Sieve
   const scanBytes = NUMBERS.kindScanBytes.default;
   const { focus } = request;
   const { ranks, late, headerRanks = 0 } = ranker;
-  // What a call is after comes first, by the same ranks: what has all its words, then what has some; then the others.
-  const tiers = focus === undefined ? 0 : focus.matchesAll === undefined ? 1 : 2;
-  const heldBytes = Math.min(HELD_FOR_ROOM * capacity, MOST_HELD_BYTES) / (tiers + 1);
-  const wantedRanks = tiers * ranks;
-  const classes = Array.from({ length: wantedRanks + ranks }, (_, place): LineHolder => {
-    if (place >= wantedRanks && place - wantedRanks === late?.rank) return late.holder(heldBytes);
-    return ranker.isSpread?.(place % ranks) ? new SpreadLines(heldBytes) : new RankedLines(heldBytes);
+  const heldBytes = Math.min(HELD_FOR_ROOM * capacity, MOST_HELD_BYTES) / (focus === undefined ? 1 : 2);
+  const wanted = focus === undefined ? null : new WantedLines(heldBytes, focus);
+  const classes = Array.from({ length: ranks }, (_, rank): LineHolder => {
+    if (rank === late?.rank) return late.holder(heldBytes);
+    return ranker.isSpread?.(rank) ? new SpreadLines(heldBytes) : new RankedLines(heldBytes);
   });
-  const nameOf = (place: number) =>
-    place >= wantedRanks || place < headerRanks ? ranker.name(place % ranks) : "focus";
   let continues = false;
   const take = (source: SourceLine): void => {
     if (source.bytes === null) return;
     const text = withoutBreak(source.bytes);
     const own = Math.min(ranker.rank(text, source.line), ranks - 1);
-    const isWanted = focus?.matches(text) ?? false;
     const goesOn = ranker.isInside?.() ?? false;
-    const line: HeldLine = { ...source, bytes: source.bytes, continues, goesOn, isWanted };
+    const words = own < headerRanks ? 0 : (focus?.find(text) ?? 0);
+    const line: HeldLine = { ...source, bytes: source.bytes, continues, goesOn, words, rank: own };
     continues = goesOn;
-    const isFirst = isWanted || own < headerRanks;
-    const isLess = tiers === 2 && own >= headerRanks && !focus?.matchesAll?.(text);
-    classes[isFirst ? own + (isLess ? ranks : 0) : wantedRanks + own]?.add(line);
-    if (ranker.lastHasAll && (own < ranks - 1 || isFirst)) classes.at(-1)?.add(line);
-    if (late !== undefined) classes[wantedRanks + late.rank]?.add(line);
+    wanted?.add(line);
+    classes[own]?.add(line);
+    if (ranker.lastHasAll && own < ranks - 1) classes.at(-1)?.add(line);
+    if (late !== undefined) classes[late.rank]?.add(line);
   };
   const splitter = new LineSplitter(capacity, take);
   // Past what is looked at, only the end is held.
@@ -87,21 +87,35 @@ export function startRanked(request: StrategyRequest, ranker: LineRanker): Sieve
     },
     end(total: Total, _exitCode?: number, plain?: Cutter): Cutter {
       if (rest === null) splitter.end();
-      const ranked = classes.map(
-        (lines, place): RankClass => ({
+      const { headShare } = ranker;
+      const own = classes.map(
+        (lines, rank): RankClass => ({
+          name: ranker.name(rank),
           lines: lines.lines(),
-          share: place < wantedRanks ? 1 : (ranker.share?.(place - wantedRanks) ?? 1),
-          headShare: ranker.headShare,
-          isSpread: ranker.isSpread?.(place % ranks) ?? false,
+          share: ranker.share?.(rank) ?? 1,
+          headShare,
+          isSpread: ranker.isSpread?.(rank) ?? false,
         }),
       );
+      // What a call is after comes first, but for headers: the lines with the rarest words before others.
+      const tiers = (wanted?.tiers() ?? []).map(
+        (lines): RankClass => ({
+          name: "focus",
+          lines,
+          share: focus?.isSoft ? INTENT_SHARE : 1,
+          headShare,
+          isSpread: false,
+        }),
+      );
+      if (ranker.isForWanted && tiers.length === 0 && plain !== undefined) return plain;
+      const ranked = [...own.slice(0, headerRanks), ...tiers, ...own.slice(headerRanks)];
       const unscanned = rest === null ? null : addRest(ranked, rest.region().bytes, total, splitter);
       return {
         cut: (room) => {
           const cut = cutRanked(request, ranked, total, plain, room);
           return unscanned === null ? cut : { ...cut, unscanned };
         },
-        explain: (cut) => explainLines(cut, ranked, nameOf),
+        explain: (cut) => explainLines(cut, ranked),
       };
     },
   };

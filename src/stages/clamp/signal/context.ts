@@ -1,3 +1,4 @@
+import type { WordCounts } from "../focus/word-counts.ts";
 import type { ShapeCounts } from "./unit-store.ts";
 import { FAILED_STEP, GOOD_STEP, IS_BLANK, IS_COMMAND, IS_FRAME, IS_HEADER, type UnitStore } from "./unit-store.ts";
 import { CONTEXT_WEIGHTS } from "./weights.ts";
@@ -247,6 +248,8 @@ export interface Whole {
   strong: number;
   shapes: ShapeCounts;
   starts: ShapeCounts;
+  /** How rare the words of a focus are, if there is one. */
+  words: WordCounts | null;
 }
 
 /** Looks at lines once the output ended; rows are to be asked for in order. */

@@ -1,4 +1,5 @@
 import type { Focus } from "../../../contract/strategy.ts";
+import type { WordCounts } from "../focus/word-counts.ts";
 import { LateContext, type Whole } from "./context.ts";
 import { MOST_TELLING, messageRows, oddFinder, oddRows, signFinder, tellingRows } from "./pin-rows.ts";
 import { IS_BLANK, IS_WARNING, type ShapeCounts, type UnitStore, WARNING_GAIN } from "./unit-store.ts";
@@ -11,6 +12,8 @@ const LEAST_SIGN = -6;
 /** An output's lines with what each is worth. */
 export interface Judged {
   store: UnitStore;
+  /** How rare the words of a focus are, if there is one. */
+  words: WordCounts | null;
   /** Final scores: natural logarithms of a line's own value. */
   scores: Float32Array;
   values: Float64Array;
@@ -37,16 +40,17 @@ export function judge(store: UnitStore, whole: Whole, isFailure: boolean): Judge
     scores[row] = isFailure
       ? (store.score[row] as number) - gain + late.look(store, row)
       : PASSING_SHARE * (store.lineScore[row] as number) + 2 * gain;
+    if (whole.words !== null) scores[row] = (scores[row] as number) + whole.words.gain(store.words[row] as number);
   }
   const isUnsure = isFailure && scores.every((score) => score < LEAST_SIGN);
   const copies = repeatsDown(store, scores);
   const values = smoothed(store, scores, 0, store.length);
   copiesDown(store, copies, values);
-  const { units, chars, shapes } = whole;
+  const { units, chars, shapes, words } = whole;
   const telling = tellingRows(store);
   const odd = oddRows(store, shapes);
   const messages = messageRows(store);
-  return { store, scores, values, units, chars, telling, messages, odd, isFailure, isUnsure };
+  return { store, words, scores, values, units, chars, telling, messages, odd, isFailure, isUnsure };
 }
 
 /** Lines to either side that lend a line part of its value. */
@@ -177,11 +181,18 @@ export function heldCost({ chars, length }: UnitStore): number {
   return chars + LINE_COST * length;
 }
 
+/** Lines that are held, and what was counted of all lines so far. */
+interface Held {
+  store: UnitStore;
+  shapes: ShapeCounts;
+  words: WordCounts | null;
+}
+
 /**
  * Lets go of the lines that are worth least for their length, until about as much as `heldChars` says is held. Gives what
  * may be held the next time: of very short lines both ends alone can be more, and to look again at each line is too often.
  */
-export function evict(store: UnitStore, roomChars: number, judged: number, shapes: ShapeCounts): number {
+export function evict({ store, shapes, words }: Held, roomChars: number, judged: number): number {
   const { length, shownChars, charsBefore } = store;
   const keeps = new Uint8Array(length);
   let left = heldChars(roomChars);
@@ -196,7 +207,7 @@ export function evict(store: UnitStore, roomChars: number, judged: number, shape
   keeps.fill(1, 0, head);
   keeps.fill(1, tail, length);
   const count = tail - head;
-  const values = smoothed(store, store.score, head, count);
+  const values = smoothed(store, words === null ? store.score : gained(store, words), head, count);
   const steps = new Float64Array(STEPS);
   const step = new Uint16Array(count);
   // From the step of the row before it is not far: faster than a logarithm.
@@ -224,6 +235,11 @@ export function evict(store: UnitStore, roomChars: number, judged: number, shape
   }
   store.retain(keeps);
   return Math.max(2 * heldChars(roomChars), 1.5 * heldCost(store));
+}
+
+/** The scores so far, with what the words of a focus add to them. */
+function gained({ score, words, length }: UnitStore, counts: WordCounts): Float32Array {
+  return score.slice(0, length).map((each, row) => each + counts.gain(words[row] as number));
 }
 
 function costOf({ shownChars }: UnitStore, row: number): number {

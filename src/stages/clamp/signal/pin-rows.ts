@@ -1,18 +1,11 @@
 import type { Size } from "../../../contract/size.ts";
 import { failingStatus, hasStatus } from "../../fold/failing-status.ts";
 import { type Budget, decode, overBudget, shareOf } from "../fit.ts";
+import type { WordCounts } from "../focus/word-counts.ts";
 import { mayTell, mayTellAtAll } from "./quick-scan.ts";
 import type { UnitCosts } from "./select-rows.ts";
 import { addGaps } from "./select-rows.ts";
-import {
-  HAS_ALL_WORDS,
-  IS_BLANK,
-  IS_FOCUSED,
-  IS_MESSAGE,
-  REWRITTEN,
-  type ShapeCounts,
-  type UnitStore,
-} from "./unit-store.ts";
+import { IS_BLANK, IS_FOCUSED, IS_MESSAGE, REWRITTEN, type ShapeCounts, type UnitStore } from "./unit-store.ts";
 
 /** Shares of the room that the start and the end get if something failed, whatever they are worth. */
 const FAILURE_SHARES = { head: 0.005, tail: 0.03 };
@@ -55,8 +48,11 @@ const FIRST_SHARE = 0.5;
 const MOST_SIGNS = 5;
 /** Share of the room for lines that somebody is after: some is left for what is around them. */
 const FOCUS_SHARE = 0.7;
-/** More than any line can score: what has all the words comes first. */
-const ALL_WORDS_GAIN = 1000;
+/** Share of the room for lines that a call seems to be for: nobody asked for them. */
+const INTENT_SHARE = 0.2;
+const MOST_INTENDED = 8;
+/** A line that is worth less than this share of the best one is left to its score. */
+const LEAST_OF_BEST = 0.5;
 /** If more lines than this tell of failures, the lines around them decide which of them count. */
 export const MOST_TELLING = 40;
 const MAX_SIGN_CHARS = 2000;
@@ -94,19 +90,65 @@ export function pinMessages({ costs, budget, gap, pinned }: Pinning, messages: n
   }
 }
 
-/** Marks lines that somebody is after. */
-export function pinFocus(pinning: Pinning): void {
-  const { store } = pinning;
-  const rows: number[] = [];
-  for (let row = 0; row < store.length; row++) if (isFocused(store, row)) rows.push(row);
-  pinBest(pinning, rows, rows.length, FOCUS_SHARE);
+/** Marks lines that somebody is after: those with the rarest words first. */
+export function pinFocus(pinning: Pinning, words: WordCounts): void {
+  const weights = weightsOf(pinning.store, words);
+  pinBest(pinning, [...weights.keys()], weights.size, FOCUS_SHARE, weights);
 }
 
-function pinBest({ store, costs, budget, gap, pinned }: Pinning, rows: number[], most: number, share: number): void {
-  const hasAll = (row: number) => ((store.flags[row] as number) & HAS_ALL_WORDS) !== 0;
-  const score = (row: number) => (store.lineScore[row] as number) + (hasAll(row) ? ALL_WORDS_GAIN : 0);
+/** Rows that a call seems to be for, by words that are rare here; the best first. */
+export function intendedRows(store: UnitStore, words: WordCounts): number[] {
+  const weights = weightsOf(store, words);
+  let best = 0;
+  for (const weight of weights.values()) best = Math.max(best, weight);
+  return [...weights]
+    .filter(([, weight]) => weight >= LEAST_OF_BEST * best)
+    .sort(([a, weight], [b, other]) => other - weight || score(store, b) - score(store, a) || a - b)
+    .slice(0, MOST_INTENDED)
+    .map(([row]) => row);
+}
+
+/** Marks rows that a call seems to be for, as far as what is marked already leaves room. */
+export function pinIntent(pinning: Pinning, rows: readonly number[]): void {
+  const { costs, budget, gap, pinned } = pinning;
   const size: Size = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
-  const best = rows.toSorted((a, b) => score(b) - score(a) || a - b).slice(0, most);
+  for (const row of rows) {
+    if (pinned[row] === 1) continue;
+    costs.add(size, row, 1);
+    addGaps(size, gap, 1);
+    pinned[row] = 1;
+    if (overBudget(size, shareOf(budget, INTENT_SHARE)) === null && fitsPinned(pinning)) continue;
+    pinned[row] = 0;
+    return;
+  }
+}
+
+function score({ lineScore }: UnitStore, row: number): number {
+  return lineScore[row] as number;
+}
+
+/** What the words that a line has are worth, for each row that has some. */
+function weightsOf(store: UnitStore, words: WordCounts): Map<number, number> {
+  const weights = new Map<number, number>();
+  for (let row = 0; row < store.length; row++) {
+    const weight = words.weight(store.words[row] as number);
+    if (weight > 0) weights.set(row, weight);
+  }
+  return weights;
+}
+
+function pinBest(
+  { store, costs, budget, gap, pinned }: Pinning,
+  rows: number[],
+  most: number,
+  share: number,
+  weights?: ReadonlyMap<number, number>,
+): void {
+  const weight = (row: number) => weights?.get(row) ?? 0;
+  const size: Size = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
+  const best = rows
+    .toSorted((a, b) => weight(b) - weight(a) || score(store, b) - score(store, a) || a - b)
+    .slice(0, most);
   for (const [index, row] of best.entries()) {
     costs.add(size, row, 1);
     addGaps(size, gap, 1);
@@ -150,10 +192,6 @@ export function signFinder(store: UnitStore): (row: number) => boolean {
     // The quick look first: this is asked of every row that may be let go.
     return mayTell(bytes, at, at + (byteLength[row] as number)) && tells(store, row);
   };
-}
-
-function isFocused({ flags }: UnitStore, row: number): boolean {
-  return ((flags[row] as number) & IS_FOCUSED) !== 0;
 }
 
 function tells(store: UnitStore, row: number): boolean {

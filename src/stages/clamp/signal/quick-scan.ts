@@ -1,11 +1,10 @@
 // A look that costs a fraction of scanning a line: does it hold four letters of a word that tells of failures?
-import type { Focus } from "../../../contract/strategy.ts";
 import { newScan, scanBytes, scannedChars } from "../../measure/scan.ts";
 import { doubling } from "./context.ts";
 import { BASE } from "./line-features.ts";
 import type { LineScan } from "./scan-line.ts";
 import type { ShapeCounts } from "./unit-store.ts";
-import { HAS_ALL_WORDS, IS_FOCUSED, IS_WARNING, WARNING_GAIN } from "./unit-store.ts";
+import { IS_FOCUSED, IS_WARNING, WARNING_GAIN } from "./unit-store.ts";
 import { LEVELS } from "./weights.ts";
 
 /** The words' letters, lower case. */
@@ -130,16 +129,7 @@ export const AROUND_FOCUS: Around = { before: 2, after: 2 };
 
 /** What a line gains for what it is, beside its score. */
 export function gainOf(flags: number): number {
-  const focus = ((flags & IS_FOCUSED) !== 0 ? FOCUS_GAIN : 0) + ((flags & HAS_ALL_WORDS) !== 0 ? FOCUS_GAIN : 0);
-  return focus + ((flags & IS_WARNING) !== 0 ? WARNING_GAIN : 0);
-}
-
-/** Whether somebody is after the line bytes[start, end), and how much. */
-export function focusFlags(focus: Focus | undefined, bytes: Uint8Array, start: number, end: number): number {
-  if (focus === undefined) return 0;
-  const line = bytes.subarray(start, bytes[end - 1] === 10 ? end - 1 : end);
-  if (!focus.matches(line)) return 0;
-  return focus.matchesAll?.(line) ? IS_FOCUSED | HAS_ALL_WORDS : IS_FOCUSED;
+  return ((flags & IS_FOCUSED) !== 0 ? FOCUS_GAIN : 0) + ((flags & IS_WARNING) !== 0 ? WARNING_GAIN : 0);
 }
 
 /** A warning that came less often is kept for an output in which nothing failed. */

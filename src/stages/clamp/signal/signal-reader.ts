@@ -1,5 +1,6 @@
 import type { Extent } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
+import { WordCounts } from "../focus/word-counts.ts";
 import { Context, doubling, LIVELY, REACH, STRONG, type Whole } from "./context.ts";
 import { TraceFinder } from "./find-traces.ts";
 import { evict, heldChars, heldCost, type Reading } from "./judge.ts";
@@ -8,7 +9,6 @@ import {
   AROUND_FOCUS,
   type Around,
   charsIn,
-  focusFlags,
   gainOf,
   levelOf,
   lookAround,
@@ -25,6 +25,7 @@ import {
   GOOD_STEP,
   IS_BLANK,
   IS_COMMAND,
+  IS_FOCUSED,
   IS_FRAME,
   IS_HEADER,
   IS_WARNING,
@@ -55,6 +56,8 @@ export class SignalReader {
     (span, start, line) => this.#skim(span, start, line),
   );
   readonly shapes = new ShapeCounts();
+  /** How rare the words of the focus are. */
+  readonly words: WordCounts | null;
   readonly #starts = new ShapeCounts();
   readonly #failed = new StepList();
   readonly #good = new StepList();
@@ -79,6 +82,7 @@ export class SignalReader {
 
   constructor(reading: Reading) {
     this.#reading = reading;
+    this.words = reading.focus === undefined ? null : new WordCounts(reading.focus);
     this.#mostCost = 2 * heldChars(reading.roomChars);
     this.#budget = new ScanBudget(reading.fullBytes);
     this.#skipped = new SkippedLines(Math.max(2 * MAX_UNIT_BYTES, Math.min(reading.roomChars, 65_536)));
@@ -109,6 +113,7 @@ export class SignalReader {
       strong: ranks[STRONG] as number,
       shapes: this.shapes,
       starts: this.#starts,
+      words: this.words,
     };
   }
 
@@ -143,7 +148,7 @@ export class SignalReader {
   /** Takes a quick look at a line. Returns how many lines around it are judged, or null if not even the line is. */
   #lookAround(at: number, bytes: Uint8Array, start: number, end: number): Around | null {
     const stop = bytes[end - 1] === 10 ? end - 1 : end;
-    if (this.#reading.focus?.matches(bytes.subarray(start, stop))) return AROUND_FOCUS;
+    if ((this.#reading.focus?.find(bytes.subarray(start, stop)) ?? 0) !== 0) return AROUND_FOCUS;
     if (this.#budget.waits(at) > 0 || !mayTell(bytes, start, end)) return null;
     this.scan.scan(bytes, start, stop);
     const around = lookAround(this.scan, this.shapes, this.#starts);
@@ -200,6 +205,8 @@ export class SignalReader {
     scan.scan(held, at, held[stop - 1] === 10 ? stop - 1 : stop);
     let flags = inside;
     let level = 0;
+    let words = 0;
+    const { focus } = this.#reading;
     store.shapeSlot[row] = store.startSlot[row] = 0;
     if (scan.blank) flags |= IS_BLANK;
     else if (kind <= REWRITTEN) {
@@ -211,9 +218,14 @@ export class SignalReader {
       scan.putNew(BASE.startSeen + doubling(this.#starts.add(startShape), 7));
       store.shapeSlot[row] = shape;
       store.startSlot[row] = startShape;
-      const focused = focusFlags(this.#reading.focus, held, at, stop);
-      scan.score += gainOf(focused);
-      flags |= focused;
+      if (focus !== undefined) {
+        words = focus.find(held.subarray(at, held[stop - 1] === 10 ? stop - 1 : stop));
+        this.words?.add(words);
+        if (words !== 0 && !focus.isSoft) {
+          flags |= IS_FOCUSED;
+          scan.score += gainOf(IS_FOCUSED);
+        }
+      }
       level = levelOf(scan.score);
       flags |= this.#marks();
     }
@@ -229,6 +241,7 @@ export class SignalReader {
     store.charsBefore[row] = this.#chars;
     store.kind[row] = kind;
     store.flags[row] = flags;
+    store.words[row] = words;
     store.level[row] = level;
     store.indent[row] = scan.indent > 255 ? 255 : scan.indent;
     store.textHash[row] = scan.textHash;
@@ -244,7 +257,7 @@ export class SignalReader {
     store.chars += shown;
     if (row - REACH >= this.#judged) this.#judge(this.#judged++);
     if (heldCost(store) > this.#mostCost) {
-      this.#mostCost = evict(store, this.#reading.roomChars, this.#judged, this.shapes);
+      this.#mostCost = evict(this, this.#reading.roomChars, this.#judged);
       this.#judged = store.length - REACH;
     }
   }

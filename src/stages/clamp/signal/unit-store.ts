@@ -16,8 +16,6 @@ export const ENDS_INSIDE = 128;
 export const IS_WARNING = 256;
 /** Somebody is after it. */
 export const IS_FOCUSED = 512;
-/** And it has all the words that were named. */
-export const HAS_ALL_WORDS = 1024;
 /** It says what went wrong; the frames of its trace are shown only with it. */
 export const IS_MESSAGE = 2048;
 /** What a warning gains where nothing failed; until that is known it must not be let go. */
@@ -49,6 +47,8 @@ export class UnitStore {
   charsBefore = new Float64Array(FIRST_UNITS);
   kind = new Uint8Array(FIRST_UNITS);
   flags = new Uint16Array(FIRST_UNITS);
+  /** Which words of the focus it has. */
+  words = new Int32Array(FIRST_UNITS);
   level = new Uint8Array(FIRST_UNITS);
   indent = new Uint8Array(FIRST_UNITS);
   shapeSlot = new Uint16Array(FIRST_UNITS);
@@ -106,7 +106,7 @@ export class UnitStore {
       rows,
       count,
     );
-    moveInt32([this.textHash, this.trace, this.strongBefore], rows, count);
+    moveInt32([this.textHash, this.trace, this.strongBefore, this.words], rows, count);
     moveFloat64([this.from, this.to, this.line, this.sourceCharsBefore, this.charsBefore], rows, count);
     moveUint8([this.kind, this.level, this.indent, this.failedBefore], rows, count);
     moveUint16([this.flags, this.shapeSlot, this.startSlot], rows, count);
@@ -135,6 +135,7 @@ export class UnitStore {
     this.charsBefore = larger(Float64Array, this.charsBefore);
     this.kind = larger(Uint8Array, this.kind);
     this.flags = larger(Uint16Array, this.flags);
+    this.words = larger(Int32Array, this.words);
     this.level = larger(Uint8Array, this.level);
     this.indent = larger(Uint8Array, this.indent);
     this.shapeSlot = larger(Uint16Array, this.shapeSlot);

@@ -1,4 +1,5 @@
 import type { Choice, Strategy, StrategyRequest } from "../../../contract/strategy.ts";
+import { startRanked } from "../ranked/start-ranked.ts";
 import { headTail } from "./edges.ts";
 import { type Kind, type KindStrategy, kindSample } from "./kind.ts";
 import { outline } from "./outline.ts";
@@ -24,7 +25,8 @@ export function autoOf(strategies: readonly KindStrategy[]): Strategy {
       const sample = kindSample(start, request);
       const [kind, found] = known.find(([{ is }]) => is(sample)) ?? [{ name: UNKNOWN }, headTail];
       // Both ends alone would leave out what somebody is after.
-      const strategy = found === headTail && request.focus !== undefined ? outline : found;
+      const strategy =
+        found !== headTail || request.focus === undefined ? found : request.focus.isSoft ? wantedOrEnds : outline;
       const mayFail = strategy !== signal && (kind.name === UNKNOWN || sample.hasRun);
       return { strategy: mayFail ? orSignal(strategy) : strategy, kind: kind.name };
     },
@@ -32,6 +34,22 @@ export function autoOf(strategies: readonly KindStrategy[]): Strategy {
     start: (request) => headTail.start(request),
   };
 }
+
+/** Both ends, and between them lines that the call seems to be for. */
+const wantedOrEnds: Strategy = {
+  ...headTail,
+  start: (request) => {
+    const { headShare } = request;
+    return startRanked(request, {
+      ranks: 1,
+      rank: () => 0,
+      name: () => "text",
+      lastHasAll: true,
+      headShare,
+      isForWanted: true,
+    });
+  },
+};
 
 /**
  * The strategy for what an output looks like at its start. At the end `signal` stands in for it in two cases: the command

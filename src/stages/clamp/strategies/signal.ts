@@ -7,11 +7,13 @@ import { type Budget, budgetIn, budgetOf, UNITS } from "../fit.ts";
 import { type Judged, judge } from "../signal/judge.ts";
 import {
   fitsPinned,
+  intendedRows,
   MOST_TELLING,
   messageRows,
   oddRows,
   pinEdges,
   pinFocus,
+  pinIntent,
   pinMessages,
   pinSigns,
   tellingRows,
@@ -92,24 +94,27 @@ interface Ended {
 }
 
 function cutSignal({ request, judged, costs, total, plain }: Ended, room: Room): Cut {
-  const { store, values, units, chars, telling, messages, odd, isFailure, isUnsure } = judged;
+  const { store, words, values, units, chars, telling, messages, odd, isFailure, isUnsure } = judged;
+  const isAsked = request.focus !== undefined && !request.focus.isSoft;
   const budget = budgetIn(request.limits, room);
   const isTelling = messages.length > 0 || (telling.length > 0 && telling.length <= MOST_TELLING);
-  const hasAim = request.focus !== undefined || isTelling;
+  const hasAim = isAsked || isTelling;
   const least = hasAim ? LEAST_WITH_AIM : LEAST;
   // Parts of a line or two are not judged by what they say.
-  const hasLines = total.lines >= FEWEST_LINES || request.focus !== undefined;
+  const hasLines = total.lines >= FEWEST_LINES || isAsked;
   if (store.length === 0 || !hasLines || UNITS.some((unit) => budget[unit] < least[unit])) return plain.cut(room);
   const pinned = new Uint8Array(store.length);
   const pinning = { store, costs, budget, gap: room.gap, pinned };
-  if (request.focus !== undefined) pinFocus(pinning);
-  else if (isUnsure && messages.length + telling.length + odd.length === 0) return plain.cut(room);
+  if (isAsked && words !== null) pinFocus(pinning, words);
   else {
+    const intended = words === null ? [] : intendedRows(store, words);
+    if (isUnsure && messages.length + telling.length + odd.length + intended.length === 0) return plain.cut(room);
     pinMessages(pinning, messages);
     for (const rows of [telling, odd]) pinSigns(pinning, rows);
+    pinIntent(pinning, intended);
   }
   // Large ends would leave too little for what somebody is after.
-  pinEdges(pinning, isFailure || request.focus !== undefined, request.headShare);
+  pinEdges(pinning, isFailure || isAsked, request.headShare);
   if (messages.length > 0 && !fitsPinned(pinning)) {
     pinned.fill(0);
     pinMessages(pinning, messages);

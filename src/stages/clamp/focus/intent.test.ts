@@ -1,0 +1,133 @@
+import { describe, expect, it } from "vitest";
+import { createSpillway } from "../../../index.ts";
+import { compileIntent } from "./compile-intent.ts";
+
+const encoder = new TextEncoder();
+/** The words of an intent that stand in a line. */
+const found = (intent: Parameters<typeof compileIntent>[0], line: string) => {
+  const focus = compileIntent(intent);
+  return focus === undefined ? -1 : focus.find(encoder.encode(line));
+};
+
+describe("an intent", () => {
+  it("looks for names, quotes and telling words, and not for the words of every question", () => {
+    const user = "Why did the job product-data-scraper fail? Please find 'query failed' in the logs";
+    for (const line of ["product-data-scraper-x1", "QUERY FAILED: 3", "the scraper", "job done", "Failure of it"])
+      expect(found({ user }, line), line).toBeGreaterThan(0);
+    for (const line of ["why did the", "please find", "in the", "jo b", "prefail", "myjobs"])
+      expect(found({ user }, line), line).toBe(0);
+    expect(compileIntent({ user: "why is it so, and what can we do about that?" })).toBeUndefined();
+    expect(compileIntent({})).toBeUndefined();
+  });
+
+  it("finds a word at the start of a part of a name, and short words only whole", () => {
+    expect(found({ user: "timeout" }, "onConnectTimeout fired")).toBe(1);
+    expect(found({ user: "timeout" }, "connect_timeouts")).toBe(1);
+    expect(found({ user: "db" }, "dbus started")).toBe(0);
+    expect(found({ user: "db" }, "the db.")).toBe(1);
+    expect(found({ user: "größe" }, "GRÖSSE: 3")).toBe(1);
+  });
+
+  it("takes only names from arguments, no flags, and never more than 31 words", () => {
+    expect(found({ args: ["kubectl logs my-app-53 --tail-lines=5"] }, "my-app-53 is up")).toBeGreaterThan(0);
+    expect(found({ args: ["kubectl logs my-app-53 --tail-lines=5"] }, "kubectl logs tail-lines")).toBe(0);
+    const many = compileIntent({ user: Array.from({ length: 300 }, (_, n) => `name-${n}`).join(" ") });
+    expect(many?.words).toBe(31);
+    expect(many?.find(encoder.encode("name-0"))).toBeGreaterThan(0);
+  });
+});
+
+const spillway = await createSpillway({ store: null, ledger: null, env: {} });
+const cut = async (output: string, user: string | undefined, more: object = {}) =>
+  (await spillway.admit({ tool: "run_command", output, limits: { maxChars: 3000 }, intent: user, ...more })).text;
+
+const question = "Why is customer acme-5500 not synced?";
+const log = (n: number) =>
+  `2024-05-01 10:00:${n % 60} INFO worker ${n % 7} handled customer acme-${4000 + n} of region ${n % 9}`;
+const lines = Array.from({ length: 3000 }, (_, n) => log(n));
+const text = lines.join("\n");
+
+describe("what was asked", () => {
+  it.each([
+    ["a log", text, {}],
+    ["an output of no known kind", lines.map((line) => line.slice(25)).join("\n"), { tool: "lookup" }],
+    ["a table", ["NAME,STATE,SIZE", ...lines.map((_, n) => `acme-${4000 + n},${n},up`)].join("\n"), {}],
+    ["JSON", JSON.stringify(lines.map((line, n) => ({ id: n, note: line }))), {}],
+    ["JSON in objects", JSON.stringify(Object.fromEntries(lines.map((line, n) => [`acme-${4000 + n}`, { line }]))), {}],
+  ])("is kept in %s, and not without the question", async (_, output, more) => {
+    expect(await cut(output, question, more)).toContain("acme-5500");
+    expect(await cut(output, undefined, more)).not.toContain("acme-5500");
+  });
+
+  it("leaves the lines that tell of a failure, and is within its limits", async () => {
+    const failing = lines.with(700, "2024-05-01 10:00:00 ERROR sync failed: connection to db-7 refused");
+    for (const asked of [question, "worker region handled customer", undefined]) {
+      const shown = await cut(failing.join("\n"), asked);
+      expect(shown).toContain("connection to db-7 refused");
+      expect(shown.length).toBeLessThanOrEqual(3000);
+    }
+  });
+
+  it("changes nothing if its words stand in most lines or in none", async () => {
+    const plain = await cut(text, undefined);
+    expect(await cut(text, "worker region handled")).toBe(plain);
+    expect(await cut(text, "nonsense nobody wrote")).toBe(plain);
+  });
+
+  it("gives the same bytes for the same question, in whatever chunks the output comes", async () => {
+    async function* chunks() {
+      for (let at = 0; at < text.length; at += 1777) yield encoder.encode(text.slice(at, at + 1777));
+    }
+    const streamed = await spillway.admit({
+      tool: "run_command",
+      output: chunks(),
+      limits: { maxChars: 3000 },
+      intent: question,
+    });
+    expect(streamed.text).toBe(await cut(text, question));
+  });
+
+  it("gives way to a focus", async () => {
+    const shown = await cut(text, question, { focus: "acme-4014" });
+    expect(shown).toContain("acme-4014 ");
+  });
+
+  it("of a focus the rare words come first", async () => {
+    const shown = await cut(text, undefined, { focus: "worker acme-5500" });
+    expect(shown).toContain("acme-5500");
+  });
+
+  it("comes from a function that says what a wrapped tool's call is for", async () => {
+    const lookUp = (context?: () => string) =>
+      spillway.wrapTool(async (_: string) => text, { name: "run_command", limits: { maxChars: 3000 }, context });
+    expect(await lookUp(() => question)("x")).toContain("acme-5500");
+    expect(await lookUp()("x")).not.toContain("acme-5500");
+    const throwing = lookUp(() => {
+      throw new Error("no");
+    });
+    expect(await throwing("x")).not.toContain("acme-5500");
+    expect(await lookUp()("acme-5500")).toContain("acme-5500");
+  });
+});
+
+describe("in a request", () => {
+  const call = { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "run_command", input: {} }] };
+  const result = { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: text }] };
+  const shownIn = async (messages: object[], by = spillway) => {
+    const prepared = await by.prepare(messages, { wire: "anthropic", pruning: { sticky: false } });
+    return JSON.stringify(prepared.messages[2]);
+  };
+
+  it("a result is cut by what was asked before it, and stays as it is whatever is said later", async () => {
+    const open = () =>
+      createSpillway({ store: null, ledger: null, env: {}, policy: { default: { limits: { maxChars: 3000 } } } });
+    const start = [{ role: "user", content: question }, call, result];
+    const first = await shownIn(start, await open());
+    expect(first).toContain("acme-5500");
+    const later = [...start, { role: "assistant", content: "It is." }, { role: "user", content: "And acme-4014?" }];
+    expect(await shownIn(later, await open())).toBe(first);
+    expect(
+      await shownIn([{ role: "user", content: "go" }, call, result, { role: "user", content: question }], await open()),
+    ).not.toContain("acme-5500");
+  });
+});

@@ -1,0 +1,80 @@
+import type { Focus } from "../../../contract/strategy.ts";
+
+/** A word of an intent that stands in more than about one line of seven tells no line from another. */
+const LEAST_RARITY = 2;
+/** A name, or any word among the entries of a list or an object, may stand in about half of them. */
+const LEAST_NAME_RARITY = 0.6;
+const MOST_RARITY = 8;
+/** What the rarest words add to the score of a line: those of a focus, and at most those of an intent. */
+const FOCUS_GAIN = 6;
+const INTENT_GAIN = 3;
+/** What a word of a focus that stands in every line is still worth: all words together are worth more than some. */
+const LEAST_WEIGHT = 0.01;
+
+/** Counts in how many lines (or values) of an output each word of a focus stands, and weighs the words by how rare they are. */
+export class WordCounts {
+  /** So many lines were looked at. */
+  lines = 0;
+  readonly #counts: Int32Array;
+  readonly #isSoft: boolean;
+  readonly #all: number;
+  readonly #names: number;
+
+  /** `isEntries` if entries of one group are counted, not lines of an output. */
+  constructor({ words, isSoft = false, names = 0 }: Focus, isEntries = false) {
+    this.#names = isEntries ? -1 : names;
+    this.#counts = new Int32Array(words);
+    this.#isSoft = isSoft;
+    this.#all = 2 ** words - 1;
+  }
+
+  /** Counts one more line, in which the words `found` stand. */
+  add(found: number): void {
+    this.lines++;
+    for (let rest = found; rest !== 0; rest &= rest - 1) {
+      const word = 31 - Math.clz32(rest & -rest);
+      this.#counts[word] = (this.#counts[word] as number) + 1;
+    }
+  }
+
+  /** Returns what a line in which the words `found` stand is worth: the sum of how rare each is in what was counted so far. */
+  weight(found: number): number {
+    let weight = 0;
+    for (let rest = found; rest !== 0; rest &= rest - 1) weight += this.#weightOf(31 - Math.clz32(rest & -rest));
+    return weight;
+  }
+
+  /** Returns what the words add to the score of a line that is also judged by what it says. */
+  gain(found: number): number {
+    if (found === 0) return 0;
+    const weight = this.weight(found);
+    if (this.#isSoft) return INTENT_GAIN * Math.min(1, weight / MOST_RARITY);
+    return FOCUS_GAIN * (weight / this.weight(this.#all));
+  }
+
+  #weightOf(word: number): number {
+    const rarity = Math.log(Math.max(1, this.lines) / Math.max(1, this.#counts[word] as number));
+    const isName = (this.#names & (1 << word)) !== 0;
+    if (this.#isSoft && rarity < (isName ? LEAST_NAME_RARITY : LEAST_RARITY)) return 0;
+    return Math.min(MOST_RARITY, rarity) + LEAST_WEIGHT;
+  }
+}
+
+/** So many lines with a name stay whatever the others are like; beyond that only while they are a small share. */
+const FEW_NAMED = 32;
+const NAMED_SHARE = 8;
+
+/** Tells lines with a name that a call seems to be about from the others of their shape, as long as they are few. */
+export function namedLines(focus: Focus | undefined): ((line: Uint8Array) => boolean) | undefined {
+  if (focus === undefined || !focus.isSoft || !focus.names) return undefined;
+  const { names } = focus;
+  let asked = 0;
+  let named = 0;
+  return (line) => {
+    asked++;
+    if (named > FEW_NAMED && named * NAMED_SHARE > asked) return false;
+    if ((focus.find(line) & names) === 0) return false;
+    named++;
+    return true;
+  };
+}
