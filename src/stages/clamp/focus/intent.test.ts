@@ -99,7 +99,11 @@ describe("what was asked", () => {
 
   it("comes from a function that says what a wrapped tool's call is for", async () => {
     const lookUp = (context?: () => string) =>
-      spillway.wrapTool(async (_: string) => text, { name: "run_command", limits: { maxChars: 3000 }, context });
+      spillway.wrapTool(async (asked: string) => (asked === "" ? "" : text), {
+        name: "run_command",
+        limits: { maxChars: 3000 },
+        context,
+      });
     expect(await lookUp(() => question)("x")).toContain("acme-5500");
     expect(await lookUp()("x")).not.toContain("acme-5500");
     const throwing = lookUp(() => {
