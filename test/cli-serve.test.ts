@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -22,8 +22,9 @@ afterEach(async () => {
 const env = (more = {}) => ({ PATH: process.env["PATH"], HOME: folder, SPILLWAY_DIR: join(folder, "place"), ...more });
 
 /** Starts `spillway serve` and waits until it says where it is. */
-async function serve(args: string[], more = {}): Promise<{ url: string; child: ChildProcess; exit: Promise<unknown> }> {
-  const child = spawn(process.execPath, [CLI, "serve", "--port", "0", ...args], { cwd: folder, env: env(more) });
+async function serve(args: string[], more = {}, where = ".") {
+  const cwd = join(folder, where);
+  const child = spawn(process.execPath, [CLI, "serve", "--port", "0", ...args], { cwd, env: env(more) });
   running.push(child);
   const exit = new Promise((resolve) => child.once("exit", (code, signal) => resolve(signal ?? code)));
   let said = "";
@@ -43,7 +44,7 @@ async function serve(args: string[], more = {}): Promise<{ url: string; child: C
   ]) {
     expect(said).toContain(`export ${line}`);
   }
-  return { url, child, exit };
+  return { url, child, exit, said: () => said };
 }
 
 /** A provider that keeps what it gets. */
@@ -100,6 +101,32 @@ describe("spillway serve", () => {
     const [one] = items;
     const content = await (await fetch(`${second.url}/api/artifacts/${one?.id}/content`)).text();
     expect(content).toBe(`word${JSON.parse(one?.command ?? "").at} `.repeat(4000));
+  });
+
+  it("sends to the upstreams of the user's own config, not to a project's, and flags win", async () => {
+    const [own, other] = [await provider(), await provider()];
+    mkdirSync(join(folder, ".config", "spillway"), { recursive: true });
+    writeFileSync(
+      join(folder, ".config", "spillway", "spillway.yaml"),
+      `upstreams: { anthropic: "${own.url}", openai: "${own.url}/v1", allowed: ["${other.url}"] }\n`,
+    );
+    mkdirSync(join(folder, "project"));
+    writeFileSync(join(folder, "project", "spillway.yaml"), `upstreams: { anthropic: "${other.url}" }\n`);
+    const { url } = await serve(["--openai", `${other.url}/v1`], {}, "project");
+    const ask = async (path: string, content: string, headers = {}) => {
+      const body = JSON.stringify({ messages: [{ role: "user", content }] });
+      await fetch(url + path, { method: "POST", headers: { "content-type": "application/json", ...headers }, body });
+    };
+    await ask("/v1/messages", "from the config");
+    await ask("/v1/chat/completions", "from the flag");
+    await ask("/v1/messages", "by the header", { "x-spillway-upstream": other.url });
+    expect([own.bodies.length, other.bodies.length]).toEqual([1, 2]);
+    expect(own.bodies[0]?.messages).toEqual([{ role: "user", content: "from the config" }]);
+  });
+
+  it("says for which providers no key is set", async () => {
+    const { said } = await serve([], { OPENAI_API_KEY: "k" });
+    expect(said()).toContain("no key is set here for Anthropic (ANTHROPIC_API_KEY), Gemini (GEMINI_API_KEY): an agent");
   });
 
   it("ends on SIGTERM once its answers are done", async () => {

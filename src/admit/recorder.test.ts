@@ -129,16 +129,20 @@ describe("what is recorded", () => {
   });
 
   it("loads what redacts only for a name that could hold a secret, and once for each", async () => {
-    const loadText = vi.fn<() => Promise<(text: string) => string>>(async () => () => "redacted");
-    const safeName = safeNames({ ...(redactionOf() as Redaction), loadText });
+    const redaction = redactionOf() as Redaction;
+    const loadText = vi.fn<Redaction["loadText"]>(redaction.loadText);
+    const safeName = safeNames({ ...redaction, loadText });
     expect(await Promise.all(["bash", "run_command", "read_file"].map(safeName))).toEqual([
       "bash",
       "run_command",
       "read_file",
     ]);
     expect(loadText).not.toHaveBeenCalled();
-    for (let times = 0; times < 3; times++) expect(await safeName("mcp__a_long_name__of_a_tool")).toBe("redacted");
+    for (let times = 0; times < 3; times++)
+      expect(await safeName("mcp__a_long_name__of_a_tool")).toBe("mcp__a_long_name__of_a_tool");
     expect(loadText).toHaveBeenCalledTimes(1);
+    const secret = `mcp__ghp_${"a1B2".repeat(9)}`;
+    for (let times = 0; times < 3; times++) expect(await safeName(secret)).toBe("mcp__[redacted:github-token]");
   });
 
   it("goes to every log, though another fails or hangs", async () => {

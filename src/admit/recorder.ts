@@ -85,8 +85,7 @@ export function newRecorder(ports: RecorderPorts): Recorder {
 }
 
 async function redacted(events: SpillwayEvent[], redaction: Redaction | null): Promise<SpillwayEvent[]> {
-  if (redaction === null) return events;
-  if (!events.some((event) => eventMayHoldSecret(event, redaction.hasOwnRules))) return events;
+  if (redaction === null || !events.some((event) => eventMayHoldSecret(event, redaction.mayHoldSecret))) return events;
   const redact = await redaction.loadText();
   return events.map((event) => redactEvent(event, redact));
 }

@@ -23,8 +23,8 @@ export interface Redaction {
   loadText(): Promise<(text: string) => string>;
   /** In what the model reads; null shows it as it came. */
   loadView: (() => Promise<ModelView>) | null;
-  /** With rules of one's own any text may hold a secret, else a short plain word cannot. */
-  hasOwnRules: boolean;
+  /** False for a text that holds no secret for certain: a short plain word, or a short text that was looked at before. */
+  mayHoldSecret(text: string): boolean;
 }
 
 /** Null if nothing is replaced. Throws nothing before it is loaded: a wrong rule shows then. */
@@ -34,11 +34,16 @@ export function redactionOf(redact: Redact = "on"): Redaction | null {
   const isModel = redact === "model" || (typeof redact === "object" && redact.model === true);
   let rules: Promise<readonly RedactionRule[]> | null = null;
   const load = () => (rules ??= loadRules(own));
-  const loadView = async () => {
-    const [{ modelView }, loaded] = await Promise.all([import("./model-view.ts"), load()]);
-    return modelView(loaded);
+  let view: Promise<ModelView> | null = null;
+  const loadView = () => {
+    view ??= Promise.all([import("./model-view.ts"), load()]).then(([{ modelView }, loaded]) => modelView(loaded));
+    return view;
   };
   let redactor: StartRedactor | null = null;
+  /** Names of models and tools and the words of events come again with each request. */
+  const harmless = new Set<string>();
+  // With rules of one's own any text may hold a secret.
+  const may = (text: string) => mayHoldSecret(text, own.length > 0) && !harmless.has(text);
   return {
     async loadRedactor() {
       if (redactor !== null) return redactor;
@@ -48,10 +53,16 @@ export function redactionOf(redact: Redact = "on"): Redaction | null {
     loadedRedactor: () => redactor,
     async loadText() {
       const { source } = await loadView();
-      return (text) => source().readText(text);
+      return (text) => {
+        if (!may(text)) return text;
+        const redacted = source().readText(text);
+        if (harmless.size >= MAX_NAMES) harmless.clear();
+        if (redacted === text && text.length <= MAX_NAME_CHARS) harmless.add(text);
+        return redacted;
+      };
     },
     loadView: isModel ? loadView : null,
-    hasOwnRules: own.length > 0,
+    mayHoldSecret: may,
   };
 }
 
@@ -93,26 +104,20 @@ export function redactedPlace(place: SpillPlace, source: SourceAccount | undefin
   };
 }
 
-/** Tool names remembered; agents have fewer. */
+/** Names remembered; agents have fewer. Longer texts are not remembered. */
 const MAX_NAMES = 1000;
+const MAX_NAME_CHARS = 100;
 
 /** A tool's name as it may be stored and logged: nearly always itself, and then nothing is loaded. */
 export function safeNames(redaction: Redaction | null): (name: string) => string | Promise<string> {
-  const known = new Map<string, string>();
-  return (name) => {
-    if (redaction === null || !mayHoldSecret(name, redaction.hasOwnRules)) return name;
-    return known.get(name) ?? redacted(name, redaction);
-  };
+  return (name) => (redaction?.mayHoldSecret(name) ? redacted(name, redaction) : name);
 
   async function redacted(name: string, { loadText }: Redaction): Promise<string> {
     // A name that cannot be redacted is not told.
-    const safe = await loadText().then(
+    return loadText().then(
       (redact) => redact(name),
       () => "tool",
     );
-    if (known.size >= MAX_NAMES) known.clear();
-    known.set(name, safe);
-    return safe;
   }
 }
 

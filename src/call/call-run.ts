@@ -439,7 +439,7 @@ function check(messages: readonly unknown[], send: Send<never, unknown>, options
   if (!Array.isArray(messages)) throw new SpillwayError("bad-input", "call takes a list of messages");
   if (typeof send !== "function") throw new SpillwayError("bad-input", "call takes a function that sends");
   ladderOf(options.ladder ?? "default");
-  for (const [name, [isRight, must]] of Object.entries(OPTION_CHECKS) as [keyof CallOptions, OptionCheck][]) {
+  for (const [name, [isRight, must]] of CHECKED_OPTIONS) {
     const value: unknown = options[name];
     if (value !== undefined && !isRight(value))
       throw new SpillwayError("bad-input", `${name} ${must}; got ${String(value)}`);
@@ -448,4 +448,5 @@ function check(messages: readonly unknown[], send: Send<never, unknown>, options
     throw new SpillwayError("bad-input", "persist needs a history with a replace function");
 }
 
+const CHECKED_OPTIONS = Object.entries(OPTION_CHECKS) as [keyof CallOptions, OptionCheck][];
 type OptionCheck = [isRight: (value: unknown) => boolean, must: string];

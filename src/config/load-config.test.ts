@@ -74,9 +74,33 @@ retention: { max_bytes: 2.5GiB, max_session_bytes: 1000 }`,
   });
 });
 
+describe("upstreams", () => {
+  it("are the user's own to say, and no project's", async () => {
+    await put(PROJECT, "upstreams: { openai: https://elsewhere.example }");
+    await put(USER, "upstreams: { anthropic: 'http://127.0.0.1:9/api', allowed: ['https://eu.example/v1'] }");
+    const { upstreams, options, warnings } = await load();
+    expect(upstreams).toEqual({ anthropic: "http://127.0.0.1:9/api", allowed: ["https://eu.example/v1"] });
+    expect(options).toEqual({ policy: expect.anything() });
+    expect(warnings).toEqual([
+      expect.stringContaining(":1:1: upstreams is ignored in a project's file: where requests"),
+    ]);
+  });
+
+  it.each([
+    ["upstreams: { gemini: example.com }", "upstreams.gemini: expected an address such as https://host/v1"],
+    ["upstreams: { gemini: 'https://u:p@example.com' }", "without a query or a password"],
+    ["upstreams: { allowed: https://a.example }", "expected a list of addresses"],
+    ["upstreams: { allowed: ['ftp://a.example'] }", "expected an address such as https://host/v1"],
+  ])("%s is a mistake", async (text, message) => {
+    await put(USER, text);
+    expect(await failure()).toContain(message);
+  });
+});
+
 describe("where a config is found", () => {
   it("nothing anywhere: nothing is said", async () => {
-    expect(await load()).toEqual({ policy: {}, options: { policy: {} }, sources: [], warnings: [] });
+    const nothing = { policy: {}, options: { policy: {} }, upstreams: {}, sources: [], warnings: [] };
+    expect(await load()).toEqual(nothing);
   });
 
   it("a project's, from the working directory upwards, the nearest; then the user's own; then the environment", async () => {

@@ -47,10 +47,20 @@ export interface LoadedConfig {
   policy: PolicyInput;
   /** All that `createSpillway` takes of it: the policy, and where the user's own file says things are kept. */
   options: UserOptions & { policy: PolicyInput };
+  /** Where `spillway serve` sends requests on to, as far as the user's own file says it. */
+  upstreams: ConfigUpstreams;
   /** Weakest first. */
   sources: ConfigSource[];
   /** What was ignored and why, each with its place. */
   warnings: string[];
+}
+
+/** Addresses of APIs, and those that a request may name itself. */
+export interface ConfigUpstreams {
+  anthropic?: string;
+  openai?: string;
+  gemini?: string;
+  allowed?: string[];
 }
 
 const MAX_USER_BYTES = 1024 * 1024;
@@ -69,7 +79,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   const own = options.home ?? ownHome();
   // Most containers set HOME to the root folder where they know no other.
   const home = own ?? parse(cwd).root;
-  const nothing = { policy: {}, userOptions: {}, summarization: {}, sources: [], warnings: [] };
+  const nothing = { policy: {}, userOptions: {}, summarization: {}, upstreams: {}, sources: [], warnings: [] };
   const loaded: Loaded = { ...nothing, home, lenient, tellsAll };
   if (own === null && !env.SPILLWAY_DIR) loaded.warnings.push(NO_HOME);
   const file = options.file ?? (env.SPILLWAY_CONFIG || undefined);
@@ -92,7 +102,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     loaded.policy = mergeInputs(loaded.policy, environment);
     loaded.sources.push({ kind: "environment", path: null });
   }
-  const { policy, userOptions, sources, warnings } = loaded;
+  const { policy, userOptions, upstreams, sources, warnings } = loaded;
   try {
     const summarizer = toSummarizer(loaded.summarization, env);
     if (summarizer !== undefined) userOptions.summarizer = summarizer;
@@ -104,7 +114,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   // The variable, which whoever opens the folder reads, wins over a file.
   if (env.SPILLWAY_DIR) delete userOptions.dir;
   if (env.SPILLWAY_LEDGER) delete userOptions.ledger;
-  return { policy, options: { policy, ...userOptions }, sources, warnings };
+  return { policy, options: { policy, ...userOptions }, upstreams, sources, warnings };
 }
 
 /** Takes a strategy that there is not out of what the environment says. */
@@ -134,10 +144,11 @@ const NO_SUMMARIZER =
 async function addFile(loaded: Loaded, kind: "project" | "user", { path, passedOver }: Found): Promise<void> {
   const told = (fault: ConfigFault) => `${printable(path)}:${fault.at.line}:${fault.at.column}: ${fault.message}`;
   try {
-    const { policy, userOptions, summarization, ignored } = await readPolicy(path, kind, loaded);
+    const { policy, userOptions, summarization, upstreams, ignored } = await readPolicy(path, kind, loaded);
     loaded.policy = mergeInputs(loaded.policy, kind === "project" ? { project: policy } : policy);
     loaded.userOptions = { ...loaded.userOptions, ...userOptions };
     loaded.summarization = { ...loaded.summarization, ...summarization };
+    loaded.upstreams = { ...loaded.upstreams, ...upstreams };
     loaded.warnings.push(...atMost(ignored.map(told), loaded.tellsAll));
   } catch (error) {
     const faults =
@@ -159,6 +170,7 @@ interface Read {
   policy: PolicyInput;
   userOptions: UserOptions;
   summarization: SummarizerConfig | undefined;
+  upstreams: ConfigUpstreams | undefined;
   ignored: ConfigFault[];
 }
 
@@ -191,8 +203,8 @@ async function readPolicy(path: string, kind: "project" | "user", { home, lenien
     faults.push(...(await ruleFaults(root, userOptions)));
     if (faults.length === 0 && wrong.length > 0) throw new AggregateError(inOrder([...wrong, ...ignored]));
     if (faults.length === 0) {
-      const { summarization } = config as { summarization?: SummarizerConfig };
-      return { policy: toPolicy(config), userOptions, summarization, ignored: inOrder(ignored) };
+      const { summarization, upstreams } = config as { summarization?: SummarizerConfig; upstreams?: ConfigUpstreams };
+      return { policy: toPolicy(config), userOptions, summarization, upstreams, ignored: inOrder(ignored) };
     }
     const [first] = faults;
     // Taking one thing out can mend others, or show new ones. One wrong value is enough to ignore a project's file whole.

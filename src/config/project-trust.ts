@@ -38,6 +38,7 @@ const REFUSALS: readonly Refusal[] = [
     why: SPENDING,
   })),
   { path: ["summarization", "enabled"], when: is(true), why: SENDING },
+  { path: ["upstreams"], why: "where requests are sent is the user's to say" },
   { path: ["overflow"], why: JUDGING },
   { path: ["profile"], when: is("off"), why: OPENING },
   ...ROWS.map((row) => ({ path: [...row, "off"], why: OPENING })),

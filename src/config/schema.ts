@@ -71,6 +71,10 @@ function size(row: NumberRow, words: string) {
 
 const addressError = "an address such as https://host/v1";
 const ledgerError = "an address such as postgres://user@host/database";
+const upstream = (words: string) => {
+  const error = `${addressError}, without a query or a password`;
+  return about(z.string({ error }).check(z.regex(/^https?:\/\/[^\s/?#@]+(?:\/[^\s?#@]*)?$/i, { error })), words);
+};
 const limitWords = "a whole number of 0 or more, or none";
 const limit = (words: string) =>
   about(z.union([z.int().check(z.minimum(0, { error: limitWords })), z.literal("none")], { error: limitWords }), words);
@@ -323,6 +327,12 @@ export const configSchema = section("Spillway's config.", {
     z.enum(["cut", "all"], { error: "cut or all" }),
     "Which outputs are saved: cut (default), those of which something is not shown, or all. Not in a project's file.",
   ),
+  upstreams: section("Where `spillway serve` sends requests on to. Flags win over it. Not in a project's file.", {
+    anthropic: upstream("Anthropic's API."),
+    openai: upstream("OpenAI's API, or one like it, with its /v1."),
+    gemini: upstream("Gemini's API."),
+    allowed: z.array(upstream("One of them."), { error: "a list of addresses" }),
+  }),
   overflow: overflowSection({ about, flag, number, section, text }),
   dir: path("The folder in which artifacts and events are kept."),
   events: path("A file to which every event is added as a line of JSON."),

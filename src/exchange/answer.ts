@@ -103,8 +103,7 @@ export class Answer<R extends ExchangeResponse> {
       const chunk = await this.#more(late);
       if (chunk === null) return Buffer.concat(this.#held).toString("utf8");
       bytes += chunk.length;
-      const isList = this.isOk && this.form === "json" && /^\s*\[/.test(decodeStart(this.#held[0]));
-      if (bytes > MAX_BODY_BYTES || isList) return null;
+      if (bytes > MAX_BODY_BYTES || (this.isOk && this.form === "json" && beginsList(this.#held[0]))) return null;
     }
   }
 
@@ -161,8 +160,11 @@ async function until<T>(ms: number, look: (late: Promise<null>) => Promise<T>): 
   return look(late).finally(() => clearTimeout(timer));
 }
 
-function decodeStart(chunk: Uint8Array | undefined): string {
-  return chunk === undefined ? "" : Buffer.from(chunk.subarray(0, 64)).toString("latin1");
+const [OPEN_ARRAY, BLANK] = [0x5b, 0x20];
+
+function beginsList(chunk: Uint8Array = new Uint8Array(0)): boolean {
+  const at = chunk.findIndex((byte) => byte > BLANK);
+  return chunk[at] === OPEN_ARRAY;
 }
 
 /** The longest frame that is looked into. */

@@ -4,6 +4,7 @@ import type { Policy } from "../contract/policy.ts";
 import { OverflowError } from "../errors.ts";
 import type { Access } from "../stages/mark/access.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
+import { isRecord } from "../values.ts";
 import { wireNamed } from "../wire/index.ts";
 import { Answer, type AnswerUsage, type Exchanged, type ExchangeResponse, UsageInStream, usageOf } from "./answer.ts";
 import { type Endpoint, endpointOf } from "./endpoint.ts";
@@ -381,11 +382,11 @@ function replyOf<R extends ExchangeResponse>(
   text: string | null,
 ): Reply<R> & Record<string, unknown> {
   const parsed = parsedAnswer(text);
-  const about = ABOUT_ANSWER.flatMap((name) => (parsed[name] === undefined ? [] : [[name, parsed[name]]]));
+  const said: Record<string, unknown> = {};
+  for (const name of ABOUT_ANSWER) if (parsed[name] !== undefined) said[name] = parsed[name];
   // The status of a response that failed is a word; that of ours is a number.
-  const isFailed = parsed.status === "failed" && { status: "failed" };
-  const said: Record<string, unknown> = Object.fromEntries(about);
-  return { ...said, ...isFailed, answer, usage: usageOf(parsed) };
+  if (parsed.status === "failed") said.status = "failed";
+  return Object.assign(said, { answer, usage: usageOf(parsed) });
 }
 
 function parsedAnswer(text: string | null): Record<string, unknown> {
@@ -397,15 +398,15 @@ function parsedAnswer(text: string | null): Record<string, unknown> {
   }
 }
 
+/** Words of an answer that ended for its length. */
+const CUT_OFF = /length|max_tokens|max_output|window|error/i;
+
 /** Whether an answer has nothing odd: it did not end for its length, and the provider counted about what was sent. */
 function isPlain(reply: Reply<ExchangeResponse> & Record<string, unknown>, bytes: number): boolean {
-  const about = JSON.stringify([
-    reply.stop_reason,
-    reply.incomplete_details,
-    endings(reply.choices ?? reply.candidates),
-  ]);
-  const isCutOff = /length|max_tokens|max_output|window|error/i.test(about) || reply.status === "failed";
-  const { inputTokens = null } = reply.usage ?? {};
+  const { stop_reason, incomplete_details: details, choices, candidates, status, usage } = reply;
+  const about = [stop_reason, isRecord(details) ? details.reason : details, ...endings(choices ?? candidates)];
+  const isCutOff = status === "failed" || about.some((why) => typeof why === "string" && CUT_OFF.test(why));
+  const { inputTokens = null } = usage ?? {};
   return !isCutOff && (inputTokens === null || inputTokens * MOST_BYTES_A_TOKEN >= bytes);
 }
 

@@ -22,6 +22,7 @@ export class Turns {
   readonly #points = new Set<string>();
   #last = "";
   #firstCall: string | null = null;
+  #keys: { of: ConversationName; firstCall: string | null; keys: { key: string; startKey: string } } | null = null;
 
   constructor(sha256: Sha256) {
     this.#sha256 = sha256;
@@ -51,10 +52,17 @@ export class Turns {
    * What a conversation is kept under: its name and its first call, which most providers give an id of its own; and what it
    * was kept under before it had a call.
    */
-  keysOf({ scope, session, firstText }: ConversationName): { key: string; startKey: string } {
+  keysOf(of: ConversationName): { key: string; startKey: string } {
+    const { scope, session, firstText } = of;
+    const known = this.#keys;
+    const isSameCall = known !== null && known.firstCall === this.#firstCall;
+    if (isSameCall && known.of.scope === scope && known.of.session === session && known.of.firstText === firstText)
+      return known.keys;
     const name = [scope, session, firstText?.toWellFormed() ?? null];
     const keyWith = (call: string | null) => this.#sha256(JSON.stringify([...name, call])).slice(0, 32);
-    return { key: keyWith(this.#firstCall), startKey: keyWith(null) };
+    const keys = { key: keyWith(this.#firstCall), startKey: keyWith(null) };
+    this.#keys = { of, firstCall: this.#firstCall, keys };
+    return keys;
   }
 }
 

@@ -72,10 +72,21 @@ export function addPolicyFlags(command: Command): Command {
  */
 export async function optionsFromFlags(
   flags: PolicyFlags & { redact?: boolean },
-  { warn = tell, strict = false }: { warn?: typeof tell; strict?: boolean } = {},
+  how?: { warn?: typeof tell; strict?: boolean },
 ): Promise<LoadedConfig["options"]> {
+  return (await configFromFlags(flags, how)).options;
+}
+
+/** The same with the upstreams. */
+export async function configFromFlags(
+  flags: PolicyFlags & { redact?: boolean },
+  { warn = tell, strict = false }: { warn?: typeof tell; strict?: boolean } = {},
+): Promise<Pick<LoadedConfig, "options" | "upstreams">> {
   const { maxBytes, maxChars, maxLines, maxTokens, strategy, headShare, fold, profile } = flags;
-  const { options, warnings } = await loadConfig({ lenient: !strict, ...(flags.config && { file: flags.config }) });
+  const { options, upstreams, warnings } = await loadConfig({
+    lenient: !strict,
+    ...(flags.config && { file: flags.config }),
+  });
   const { policy } = options;
   warnings.forEach((warning) => warn(warning));
   const limits: Limits = definedOnly({ maxBytes, maxChars, maxLines, maxTokens });
@@ -86,12 +97,15 @@ export async function optionsFromFlags(
   // If a rule is wrong, the user is told before anything runs.
   if (typeof options.redact === "object") await openRedaction(options.redact);
   return {
-    ...options,
-    ...(flags.redact === false && { redact: "off" }),
-    policy: {
-      ...policy,
-      ...(profile !== undefined && { profile: profile as PolicyInput["profile"] }),
-      force: { ...policy.force, ...force, ...definedOnly({ fold }), limits: { ...policy.force?.limits, ...limits } },
+    upstreams,
+    options: {
+      ...options,
+      ...(flags.redact === false && { redact: "off" }),
+      policy: {
+        ...policy,
+        ...(profile !== undefined && { profile: profile as PolicyInput["profile"] }),
+        force: { ...policy.force, ...force, ...definedOnly({ fold }), limits: { ...policy.force?.limits, ...limits } },
+      },
     },
   };
 }

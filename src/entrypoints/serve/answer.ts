@@ -76,15 +76,25 @@ function refusalOf(error: unknown): Refusal {
 }
 
 /** Reads a whole body. Throws a refusal if it is over the limit, before more than that is in memory. */
-export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const tooLarge = () => new Refusal(413, "too-large", `a request may have ${maxBytes} bytes at most; send less`);
-  if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLarge();
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes);
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const add = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      chunks.push(chunk);
+      if (bytes > maxBytes) refuse();
+    };
+    const refuse = (): void => {
+      chunks.length = 0;
+      request.off("data", add).pause();
+      reject(new Refusal(413, "too-large", `a request may have ${maxBytes} bytes at most; send less`));
+    };
+    if (Number(request.headers["content-length"] ?? 0) > maxBytes) return refuse();
+    request
+      .on("data", add)
+      .once("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes)))
+      .once("error", reject)
+      .once("close", () => reject(new Error("the request broke off")));
+  });
 }

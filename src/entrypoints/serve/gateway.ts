@@ -10,6 +10,7 @@ import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { Refusal, readBody } from "./answer.ts";
 import type { Callers } from "./callers.ts";
 import type { Metrics } from "./metrics.ts";
+import { sendUpstream, type UpstreamResponse } from "./send-upstream.ts";
 import { type Destination, errorBody, newDestinations, type Upstreams } from "./upstreams.ts";
 
 /** How requests are passed on. */
@@ -41,6 +42,7 @@ const TOKEN_HEADER = "x-spillway-token";
 /** Passes requests on. Connections to providers are opened as they are needed, and kept. */
 export function newGateway(options: GatewayOptions, { spillway, callers, metrics, warn }: GatewayPorts): Gateway {
   const find = newDestinations(options.upstreams, options.allowed);
+  const hashes = new Map<string, string>();
   const agent = new Agent({
     connectTimeout: SERVE_NUMBERS.gatewayConnectMs.default,
     headersTimeout: SERVE_NUMBERS.gatewaySilentMs.default,
@@ -60,9 +62,9 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
     const send = async (body: Uint8Array | IncomingMessage | null, signal: AbortSignal) => {
       const sentMs = performance.now();
       const { origin, path } = to;
-      const answer = await agent.request({ origin, path, method, headers, body, signal, responseHeaders: "raw" });
+      const answer = await sendUpstream(agent, { origin, path, method, headers, body, signal });
       waitedMs += performance.now() - sentMs;
-      return new UpstreamResponse(answer, origin + path);
+      return answer;
     };
     if (!asksModel) {
       const { "content-length": length, "transfer-encoding": coding } = request.headers;
@@ -78,7 +80,7 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
         metrics.add("spillway_request_bytes_total", { api, as: "sent" }, sent?.length ?? 0);
         return send(sent, signal);
       },
-      { ...options.exchange, ...callerOf(request) },
+      { ...options.exchange, ...callerOf(request, hashes) },
     );
     metrics.took("spillway_upstream_seconds", { api }, waitedMs / 1000);
     metrics.took("spillway_own_seconds", { api }, (performance.now() - startedMs - waitedMs) / 1000);
@@ -89,9 +91,9 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
 
   return {
     async pass(request, response) {
-      callers.checkOrigin(request);
       const to = find(request.url ?? "", request.headers);
       if (to === null) return false;
+      callers.checkOrigin(request);
       try {
         callers.checkRole(request, "write", TOKEN_HEADER);
         const run = () => pass(to, request, response);
@@ -113,14 +115,20 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
  * What is known of a caller: the program, by what it says of itself, and a session by how the conversation begins. Its tools
  * run elsewhere, so all of their results are recorded here.
  */
-function callerOf({ headers }: IncomingMessage): ExchangeOptions {
+function callerOf({ headers }: IncomingMessage, hashes: Map<string, string>): ExchangeOptions {
   const [, agent] = /^([\w.-]{1,64})/.exec(headers["user-agent"] ?? "") ?? [];
   const nameSession = (firstText: string) => {
-    const hash = createHash("sha256").update(firstText).digest("hex").slice(0, 10);
+    const hash = hashes.get(firstText) ?? createHash("sha256").update(firstText).digest("hex").slice(0, 10);
+    if (hashes.size >= MAX_HASHES) hashes.clear();
+    if (firstText.length <= MAX_HASHED_CHARS) hashes.set(firstText, hash);
     return `${agent ?? "agent"}-${hash}`;
   };
   return { agent, nameSession, records: "all" };
 }
+
+/** First texts of conversations whose hash is remembered, and the longest of them. */
+const MAX_HASHES = 256;
+const MAX_HASHED_CHARS = 16_384;
 
 /** Loaded only if an SDK listens in this process. */
 async function telemetryHere(): Promise<Telemetry | null> {
@@ -147,16 +155,22 @@ const MADE_ANEW = new Set(["host", "content-length", "expect"]);
 /** The headers that a provider gets, in their order and with their spelling; ours and those of the connection stay here. */
 function forwarded({ rawHeaders, headers }: IncomingMessage, asksModel: boolean): string[] {
   const own = new Set((headers.connection ?? "").split(",").map((name) => name.trim().toLowerCase()));
-  const kept: string[] = [];
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const [name = "", value = ""] = rawHeaders.slice(at, at + 2);
-    const lower = name.toLowerCase();
-    if (HOP_BY_HOP.has(lower) || MADE_ANEW.has(lower) || own.has(lower) || lower.startsWith("x-spillway")) continue;
+  const kept = keptHeaders(rawHeaders, (name) => {
+    if (HOP_BY_HOP.has(name) || MADE_ANEW.has(name) || own.has(name) || name.startsWith("x-spillway")) return false;
     // Answers of models are looked into.
-    if (asksModel && lower === "accept-encoding") continue;
-    kept.push(name, value);
-  }
+    return !asksModel || name !== "accept-encoding";
+  });
   if (asksModel) kept.push("accept-encoding", "identity");
+  return kept;
+}
+
+/** Names and values by turns, of those whose name in small letters is kept. */
+function keptHeaders(rawHeaders: readonly string[], isKept: (name: string) => boolean): string[] {
+  const kept: string[] = [];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const [name, value] = [rawHeaders[at] as string, rawHeaders[at + 1] as string];
+    if (isKept(name.toLowerCase())) kept.push(name, value);
+  }
   return kept;
 }
 
@@ -165,47 +179,16 @@ function headerOf({ headers }: IncomingMessage, name: string): string | null {
   return value === undefined ? null : String(value);
 }
 
-/** A provider's response as the exchange reads it. */
-class UpstreamResponse {
-  readonly status: number;
-  readonly body: AsyncIterable<Uint8Array>;
-  readonly url: string;
-  /** Names and values by turns. */
-  readonly rawHeaders: string[];
-
-  constructor({ statusCode, headers, body }: Dispatcher.ResponseData, url: string) {
-    this.status = statusCode;
-    this.body = body;
-    this.url = url;
-    this.rawHeaders = headers as unknown as string[];
-  }
-
-  get headers(): { get(name: string): string | null } {
-    return {
-      get: (wanted) => {
-        const at = this.rawHeaders.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === wanted);
-        return at < 0 ? null : (this.rawHeaders[at + 1] ?? null);
-      },
-    };
-  }
-}
-
 /** Writes a provider's answer as it comes. What breaks off there breaks off here too, so that nobody takes it for whole. */
 async function handOn(
-  { status, rawHeaders }: UpstreamResponse,
+  { status, rawHeaders, headers }: UpstreamResponse,
   body: AsyncIterable<Uint8Array> | null,
   response: ServerResponse,
   isChanged = false,
 ): Promise<void> {
-  const headers: string[] = [];
-  let isStream = false;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const [name = "", value = ""] = rawHeaders.slice(at, at + 2);
-    const lower = name.toLowerCase();
-    if (lower === "content-type") isStream = /event-stream|x-ndjson/.test(value);
-    if (!HOP_BY_HOP.has(lower) && !(isChanged && lower === "content-length")) headers.push(name, value);
-  }
-  response.writeHead(status, headers);
+  const isStream = /event-stream|x-ndjson/.test(headers.get("content-type") ?? "");
+  const kept = (name: string) => !HOP_BY_HOP.has(name) && !(isChanged && name === "content-length");
+  response.writeHead(status, keptHeaders(rawHeaders, kept));
   let held: Uint8Array | undefined;
   for await (const chunk of body ?? []) {
     if (response.destroyed) return;

@@ -45,17 +45,19 @@ const MOST_TOOLS = 200;
 
 /** Counts from zero. */
 export function newMetrics(): Metrics {
-  const counters = new Map<string, number>();
+  const counters = new Map<string, { name: string; labels: Labels; value: number }>();
   const durations = new Map<string, { name: string; labels: Labels; counts: number[]; sum: number }>();
-  const add = (name: string, labels: Labels, by: number): void => {
-    const key = seriesOf(name, labels);
-    const other = counters.has(key) || counters.size < MOST_SERIES ? key : seriesOf(name, { other: "true" });
-    counters.set(other, (counters.get(other) ?? 0) + by);
-  };
   return {
-    add: (name, labels, by = 1) => add(name, labels, by),
+    add(name, labels, by = 1) {
+      const key = keyOf(name, labels);
+      const known = counters.get(key);
+      if (known !== undefined) known.value += by;
+      else if (counters.size < MOST_SERIES) counters.set(key, { name, labels, value: by });
+      else if (labels !== OTHER) this.add(name, OTHER, by);
+      else counters.set(key, { name, labels, value: by });
+    },
     took(name, labels, seconds) {
-      const key = seriesOf(name, labels);
+      const key = keyOf(name, labels);
       if (!durations.has(key) && durations.size >= MOST_SERIES) return;
       const series = durations.get(key) ?? { name, labels, counts: BOUNDS.map(() => 0).concat(0), sum: 0 };
       durations.set(key, series);
@@ -68,7 +70,8 @@ export function newMetrics(): Metrics {
       const lines: string[] = [];
       for (const [name, help] of Object.entries(COUNTERS)) {
         lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} counter`);
-        for (const [key, value] of counters) if (key.startsWith(`${name}{`)) lines.push(`${key} ${value}`);
+        for (const series of counters.values())
+          if (series.name === name) lines.push(`${seriesOf(name, series.labels)} ${series.value}`);
       }
       for (const [name, help] of Object.entries(DURATIONS)) {
         lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} histogram`);
@@ -100,6 +103,14 @@ function ledgerLines(rows: StatRow[]): string[] {
     const series = rows.map((row) => `${seriesOf(name, { tool: row.tool ?? "" })} ${row[sum]}`);
     return [`# HELP ${name} ${help}`, `# TYPE ${name} counter`, ...series];
   });
+}
+
+const OTHER: Labels = { other: "true" };
+
+function keyOf(name: string, labels: Labels): string {
+  let key = name;
+  for (const label in labels) key += `\n${label}\n${labels[label]}`;
+  return key;
 }
 
 function seriesOf(name: string, labels: Labels): string {

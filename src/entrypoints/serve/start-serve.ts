@@ -45,9 +45,10 @@ export async function startServe(options: ServeOptions): Promise<Served> {
   const gateway = newGateway(options.gateway, { spillway: options.spillway, callers, metrics, warn });
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = urlOf(request);
-    if (await routes(request, response, url)) return;
+    checkPath(request);
     if (await gateway.pass(request, response)) return;
+    const url = new URL(request.url ?? "", BASE);
+    if (await routes(request, response, url)) return;
     throw new Refusal(404, "unknown-path", `there is nothing at ${url.pathname}; /api/openapi.json says what there is`);
   }
 
@@ -102,13 +103,12 @@ function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
-/** The path and the query. Shapes that two servers could read in two ways are refused. */
-function urlOf({ url = "" }: IncomingMessage): URL {
+/** Refuses shapes of a path that two servers could read in two ways. */
+function checkPath({ url = "" }: IncomingMessage): void {
   const path = url.split("?", 1)[0] ?? "";
   if (!path.startsWith("/") || /\/\/|\\|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path) || !URL.canParse(url, BASE)) {
     throw new Refusal(400, "bad-path", "the path must begin with / and have no empty or dotted part");
   }
-  return new URL(url, BASE);
 }
 
 const BASE = "http://localhost";

@@ -12,17 +12,17 @@ export function mayHoldSecret(text: string, anyText: boolean): boolean {
 }
 
 /** True if an event has a text that could hold a secret. Sessions, calls and ids are keys and stay as they are. */
-export function eventMayHoldSecret({ tool, receipt, more }: SpillwayEvent, anyText: boolean): boolean {
-  let may = false;
-  const look = (text: string) => {
-    may ||= mayHoldSecret(text, anyText);
-    return text;
-  };
-  look(tool ?? "");
-  look(receipt?.tool ?? "");
-  receipt?.faults?.forEach(look);
-  if (more !== null) withTexts(more, look, 0);
-  return may;
+export function eventMayHoldSecret(event: SpillwayEvent, may: (text: string) => boolean): boolean {
+  const { tool, receipt, more } = event;
+  return may(tool ?? "") || may(receipt?.tool ?? "") || someText([receipt?.faults, more], may, 0);
+}
+
+function someText(value: unknown, may: (text: string) => boolean, depth: number): boolean {
+  if (typeof value === "string") return may(value);
+  if (typeof value !== "object" || value === null) return false;
+  if (depth > MAX_DEPTH) return true;
+  if (Array.isArray(value)) return value.some((item) => someText(item, may, depth + 1));
+  return Object.entries(value).some(([key, item]) => may(key) || someText(item, may, depth + 1));
 }
 
 /** The event with its tool's name, its faults and its own words redacted. */

@@ -46,7 +46,8 @@ export class PastCodes implements Sightings {
   /** Bytes without codes that were given out to be looked at, and those that came back. */
   #given = 0;
   #handedOn = 0;
-  readonly #out = new Uint8Array(OUT_BYTES);
+  /** Made with the first code: most outputs have none. */
+  #out = NOTHING;
   #outLength = 0;
 
   constructor(take: (bytes: Uint8Array) => void, seen: Sightings | undefined) {
@@ -147,6 +148,7 @@ export class PastCodes implements Sightings {
 
   #write(bytes: Uint8Array): void {
     if (!this.isOn) return;
+    if (this.#out === NOTHING) this.#out = new Uint8Array(OUT_BYTES);
     if (this.#outLength + bytes.length > OUT_BYTES) this.flush();
     if (bytes.length > OUT_BYTES) return this.#take(bytes);
     this.#out.set(bytes, this.#outLength);

@@ -4,7 +4,7 @@ import { messageOf, SpillwayError } from "../../../errors.ts";
 import { createSpillway } from "../../../index.ts";
 import { ROLES, type Role, type Token } from "../../serve/callers.ts";
 import { PUBLIC_UPSTREAMS } from "../../serve/upstreams.ts";
-import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "../flags.ts";
+import { addPolicyFlags, configFromFlags, type PolicyFlags } from "../flags.ts";
 import { addPlaceFlag, openPlace, type PlaceFlags, SCOPE, shellReader } from "../open-place.ts";
 import { tell } from "../tell.ts";
 import { VERSION } from "../version.ts";
@@ -15,10 +15,10 @@ interface ServeFlags extends PolicyFlags, PlaceFlags {
   port: number;
   tokens?: string;
   hostName: string[];
-  anthropic: string;
-  openai: string;
-  gemini: string;
-  allowUpstream: string[];
+  anthropic?: string;
+  openai?: string;
+  gemini?: string;
+  allowUpstream?: string[];
   addRecallTool?: boolean;
   redact: boolean;
 }
@@ -32,10 +32,10 @@ export function addServeCommand(program: Command): void {
     .option("--host <address>", "the address to listen at; another one than this machine's needs a token", "127.0.0.1")
     .option("--tokens <file>", "a file of tokens, each on a line after its role: read, write or admin")
     .option("--host-name <name...>", "names by which this server is reached, besides addresses and localhost", [])
-    .option("--anthropic <address>", "where Anthropic's API is", PUBLIC_UPSTREAMS.anthropic)
-    .option("--openai <address>", "where OpenAI's API is, or one like it, with its /v1", PUBLIC_UPSTREAMS.openai)
-    .option("--gemini <address>", "where Gemini's API is", PUBLIC_UPSTREAMS.gemini)
-    .option("--allow-upstream <address...>", "addresses that a request may name in x-spillway-upstream", [])
+    .option("--anthropic <address>", `where Anthropic's API is (default ${PUBLIC_UPSTREAMS.anthropic})`)
+    .option("--openai <address>", `where OpenAI's API is, or one like it (default ${PUBLIC_UPSTREAMS.openai})`)
+    .option("--gemini <address>", `where Gemini's API is (default ${PUBLIC_UPSTREAMS.gemini})`)
+    .option("--allow-upstream <address...>", "addresses that a request may name in x-spillway-upstream")
     .option("--add-recall-tool", "add recall and search to requests that offer tools, and answer them here")
     .option("--no-redact", "save secrets as they are");
   addPlaceFlag(addPolicyFlags(command))
@@ -58,7 +58,8 @@ Examples:
 }
 
 async function serve(flags: ServeFlags): Promise<void> {
-  const { policy, dir: _dir, retention: _retention, ...userOptions } = await optionsFromFlags(flags, { strict: true });
+  const { options, upstreams: config } = await configFromFlags(flags, { strict: true });
+  const { policy, dir: _dir, retention: _retention, ...userOptions } = options;
   const tokens = await readTokens(flags.tokens);
   const place = await openPlace(flags, { collects: true });
   try {
@@ -70,11 +71,17 @@ async function serve(flags: ServeFlags): Promise<void> {
     const ledger = gatherEvents(place.ledger);
     const reader = shellReader(flags, place);
     const spillway = await createSpillway({ ...userOptions, store, ledger, policy, env: {}, reader });
-    const { host, port, hostName: hostNames, anthropic, openai, gemini, allowUpstream: allowed } = flags;
-    const { addRecallTool } = flags;
-    const gateway = { upstreams: { anthropic, openai, gemini }, allowed, exchange: { addRecallTool } };
+    const { host, port, hostName: hostNames, addRecallTool } = flags;
+    const upstreams = {
+      anthropic: flags.anthropic ?? config.anthropic ?? PUBLIC_UPSTREAMS.anthropic,
+      openai: flags.openai ?? config.openai ?? PUBLIC_UPSTREAMS.openai,
+      gemini: flags.gemini ?? config.gemini ?? PUBLIC_UPSTREAMS.gemini,
+    };
+    const allowed = flags.allowUpstream ?? config.allowed ?? [];
+    const gateway = { upstreams, allowed, exchange: { addRecallTool } };
     const shared = { spillway, scope: SCOPE, policy, version: VERSION, tokens, hostNames, gateway };
     const server = await startServe({ ...shared, host, port, warn: tell });
+    warnOfKeys(process.env);
     await writeOut(greeting(server.url));
     await untilStopped(server.stop);
     await ledger.close();
@@ -91,6 +98,20 @@ function greeting(url: string): string {
   export GOOGLE_GEMINI_BASE_URL=${url}
 What happened: ${url}/ in a browser. All that can be asked: ${url}/api/openapi.json
 `;
+}
+
+const KEYS = {
+  Anthropic: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
+  OpenAI: ["OPENAI_API_KEY"],
+  Gemini: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+};
+
+/** Agents send their own keys, which they mostly take from the same environment. */
+function warnOfKeys(env: NodeJS.ProcessEnv): void {
+  const missing = Object.entries(KEYS).filter(([, names]) => !names.some((name) => env[name]));
+  if (missing.length === 0) return;
+  const which = missing.map(([provider, [name]]) => `${provider} (${name})`).join(", ");
+  tell(`no key is set here for ${which}: an agent that has none of its own is refused by the provider`);
 }
 
 /** Waits for a signal, then for the answers that have begun. A second signal ends them. */
