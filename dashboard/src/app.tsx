@@ -5,6 +5,7 @@ import { OutputPage } from "./output-page.tsx";
 import { OutputsPage } from "./outputs-page.tsx";
 import { Dialog, Empty } from "./parts.tsx";
 import { go, hrefTo, type Place, usePlace } from "./route.ts";
+import { SessionPage, SessionsPage } from "./sessions-page.tsx";
 
 interface PageEntry {
   page: string;
@@ -15,6 +16,12 @@ interface PageEntry {
 }
 
 const PAGES: readonly PageEntry[] = [
+  {
+    page: "sessions",
+    title: "Sessions",
+    sign: "▤",
+    show: ({ id }) => (id === "" ? <SessionsPage /> : <SessionPage key={id} session={id} />),
+  },
   {
     page: "outputs",
     title: "Outputs",

@@ -6,6 +6,7 @@ import type { Policy, PruningInput } from "../contract/policy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import type { PreparePorts } from "../prepare/ports.ts";
 import type { Preparing } from "../prepare/prepare.ts";
+import type { PruneReport } from "../prepare/report.ts";
 import type { Access } from "../stages/mark/access.ts";
 import type { Rule } from "../stages/recover/compile-signatures.ts";
 import type { Ladder } from "../stages/recover/ladders.ts";
@@ -51,6 +52,8 @@ export interface CallOptions {
   records?: "cut" | "all" | undefined;
   /** An older name of `systemAndTools`, which wins if both are there. */
   beside?: unknown;
+  /** Told what the request is before it is sent, and what was made shorter in it. */
+  onPrepared?: ((report: PruneReport) => void) | undefined;
   /** How many tokens the request reserves for the answer. Some providers count them. */
   answerTokens?: number | undefined;
   /** Says which rungs are taken, in order. */

@@ -120,7 +120,8 @@ export class CallRun<Message> {
     const { wire, session, window, model, pruning, reader, agent, records, beside } = this.#options;
     const { systemAndTools = beside } = this.#options;
     const asked = { wire, session, window, model, pruning, reader, agent, records, systemAndTools };
-    const { messages, memory } = await this.#ports.open(this.#given, asked);
+    const { messages, memory, report } = await this.#ports.open(this.#given, asked);
+    this.#options.onPrepared?.(report);
     const draft = () => {
       if (memory === null) return null;
       try {

@@ -103,6 +103,9 @@ describe("call", () => {
     expect(sent[1]?.length).toBe(messages.length);
     expect(tokensOf(sent[1] ?? [])).toBeLessThanOrEqual(20_000);
     expect(kinds()).toEqual(["overflow-detected", "overflow-reduced", "overflow-recovered"]);
+    const changes = events[1]?.more?.["changes"] as { call: string; fromChars: number; toChars: number }[];
+    expect(changes.length).toBeGreaterThan(0);
+    for (const { call, fromChars, toChars } of changes) expect([call, toChars < fromChars]).toEqual([call, true]);
     const [detected, reduced, recovered] = events.filter(({ kind }) => kind.startsWith("overflow"));
     expect(detected).toMatchObject({
       session: "s",

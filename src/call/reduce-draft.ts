@@ -18,6 +18,8 @@ export interface TakenRung extends OverflowStep {
   leftTokens: number;
   leftBytes: number;
   fits: boolean;
+  /** Results that this rung made shorter, the first of them. */
+  changes: { call: string; fromChars: number; toChars: number }[];
 }
 
 /** What making drafts smaller needs. */
@@ -64,12 +66,26 @@ export async function reduceDraft(
         leftBytes: now.total.bytes,
         fits: fits(now, goal),
         fault,
+        changes: changesIn(before, now),
       });
       if (isLess && rung.insists) return now;
       if (!isLess && !rung.insists) break;
     }
   }
   return now;
+}
+
+/** Changes that are told of one rung. */
+const MOST_TOLD = 50;
+
+function changesIn(before: Draft, now: Draft): TakenRung["changes"] {
+  const shown = new Map(now.items.map(({ call, shown }) => [call, shown.chars]));
+  return before.items
+    .flatMap(({ call, shown: { chars } }) => {
+      const toChars = shown.get(call) ?? 0;
+      return call === null || toChars >= chars ? [] : [{ call, fromChars: chars, toChars }];
+    })
+    .slice(0, MOST_TOLD);
 }
 
 /** Returns true if a draft is within the goal. */

@@ -27,6 +27,9 @@ export interface Exchanged<R extends ExchangeResponse> {
 export interface AnswerUsage {
   inputTokens: number | null;
   outputTokens: number | null;
+  /** Of the input, what came from a cache and what was written to one; left out if the provider does not say it. */
+  cacheReadTokens?: number;
+  cacheWriteTokens?: number;
 }
 
 /** "events": a stream of events. "json": one value. "other": nothing that is looked at. */
@@ -242,7 +245,12 @@ export class UsageInStream {
     const read = [this.#first, this.#last].map((frame) => (frame === null ? NO_USAGE : usageOf(parseFrame(frame))));
     const most = (values: (number | null)[]) =>
       values.reduce((max, value) => (value === null || (max ?? -1) > value ? max : value), null);
+    const caches = (["cacheReadTokens", "cacheWriteTokens"] as const).flatMap((name) => {
+      const found = most(read.map((usage) => usage[name] ?? null));
+      return found === null ? [] : [[name, found] as const];
+    });
     return {
+      ...Object.fromEntries(caches),
       inputTokens: most(read.map(({ inputTokens }) => inputTokens)),
       outputTokens: most(read.map(({ outputTokens }) => outputTokens)),
     };
@@ -265,7 +273,15 @@ export function usageOf(value: unknown): AnswerUsage {
     const given = holder.usage ?? holder.usageMetadata;
     if (!isObject(given)) continue;
     const usage = readUsage(given);
-    if (usage !== null) return { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens };
+    if (usage !== null) {
+      const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
+      return {
+        inputTokens,
+        outputTokens,
+        ...(cacheReadTokens !== null && { cacheReadTokens }),
+        ...(cacheWriteTokens !== null && { cacheWriteTokens }),
+      };
+    }
     const { output_tokens: output } = given as { output_tokens?: unknown };
     if (typeof output === "number") return { inputTokens: null, outputTokens: output };
   }

@@ -168,11 +168,14 @@ class Exchanges {
     const sending = new Sending(body, endpoint, request.body, send);
     const { nameSession: _name, ...asCall } = options;
     const about = this.#about(request, options, { endpoint, body });
-    const toModel = { endpoint, model: about.model ?? null, session: about.session, agent: options.agent };
+    const toModel: AnsweredBy = { endpoint, model: about.model ?? null, session: about.session, agent: options.agent };
     try {
       const { answer, usage } = await this.#ports.call(body.messages, sending.send, {
         ...asCall,
         ...about,
+        onPrepared: ({ after, afterParts, window }) => {
+          toModel.request = { tokens: after.tokens, ...afterParts, windowTokens: window.tokens };
+        },
         wire: shape.wire,
         // Nobody can shorten here what the provider holds.
         ...(shape.isHeld(body.about) && { pruning: { ...options.pruning, mode: "off" as const }, ladder: CLAMP_ONLY }),
@@ -213,15 +216,15 @@ class Exchanges {
   /** Hands an answer on, and records what it cost. */
   #tapped<R extends ExchangeResponse>(
     answer: Answer<R>,
-    about: { endpoint: Endpoint; model: string | null; session?: string | undefined; agent?: string | undefined },
+    about: AnsweredBy,
     sends: number,
     known?: AnswerUsage,
   ): Exchanged<R> {
-    const { endpoint, model, session = null, agent } = about;
+    const { endpoint, model, session = null, agent, request } = about;
     if (!answer.isOk || endpoint.asks === "count") return handedOn(answer);
     const record = (usage: AnswerUsage) => {
       const to = { wire: endpoint.shape.wire, model, ...(agent !== undefined && { agent }) };
-      const more = { ...to, sends, isStreamed: answer.form === "events", ...usage };
+      const more = { ...to, sends, isStreamed: answer.form === "events", ...usage, ...(request && { request }) };
       const none = { tool: null, call: null, artifact: null, receipt: null };
       const atMs = this.#ports.now();
       const event = { kind: "request-answered" as const, atMs, session, ...none, more };
@@ -232,6 +235,16 @@ class Exchanges {
     record(known ?? { inputTokens: null, outputTokens: null });
     return handedOn(answer);
   }
+}
+
+/** Who answers, and what it was asked: events say it. */
+interface AnsweredBy {
+  endpoint: Endpoint;
+  model: string | null;
+  session?: string | undefined;
+  agent?: string | undefined;
+  /** Estimates of what was sent first. */
+  request?: { tokens: number; systemAndToolsTokens: number; resultTokens: number; windowTokens: number };
 }
 
 function sessionNamed(headers: ExchangeRequest["headers"], session: string | undefined): string | undefined {

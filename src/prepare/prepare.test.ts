@@ -79,7 +79,21 @@ describe("steps", () => {
     expect(first.report.triggers.pressure.active).toBe(true);
     expect(first.report.ratio).toBeLessThanOrEqual(0.26);
     expect(first.report.results.cleared).toBeGreaterThan(10);
-    expect(events.filter(({ kind }) => kind === "request-pruned")).toHaveLength(1);
+    const pruned = events.filter(({ kind }) => kind === "request-pruned");
+    expect(pruned).toHaveLength(1);
+    // The event says which results these are, so that their lives can be told.
+    const told = first.report.changes.map(({ of, call, to, fromChars, toChars }) => ({
+      of,
+      call,
+      to,
+      fromChars,
+      toChars,
+    }));
+    expect(pruned[0]?.more?.["changes"]).toEqual(told.slice(0, 50));
+    expect(pruned[0]?.more?.["moreChanges"]).toBe(Math.max(0, told.length - 50));
+    const { after, afterParts } = first.report;
+    expect(afterParts.resultTokens).toBeGreaterThan(0);
+    expect(afterParts.resultTokens + afterParts.systemAndToolsTokens).toBeLessThan(after.tokens);
 
     messages.push(...turn("new", words(3000)), said());
     const second = await run(spillway, messages, window);

@@ -10,7 +10,7 @@ import type { PruneReport } from "./report.ts";
 
 /** What a preparation did. */
 export function reportOf(
-  { conversation, changes, shown, warnings, faults, pruning, total }: Preparation,
+  { conversation, changes, shown, warnings, faults, pruning, total, systemAndTools }: Preparation,
   {
     wire,
     window,
@@ -34,6 +34,10 @@ export function reportOf(
     window,
     before,
     after: total,
+    afterParts: {
+      systemAndToolsTokens: systemAndTools.tokens,
+      resultTokens: items.reduce((sum, item) => sum + item.shown.tokens, 0),
+    },
     ratio: pruning.estimate === "chars/4" ? total.chars / (window.tokens * 4) : total.tokens / window.tokens,
     why,
     triggers,
@@ -67,6 +71,7 @@ export function emptyReport({ mode }: PruningPolicy, window: ResolvedWindow, why
     window,
     before: NO_WEIGHT,
     after: NO_WEIGHT,
+    afterParts: { systemAndToolsTokens: 0, resultTokens: 0 },
     ratio: 0,
     why,
     triggers: { pressure: trigger, bytes: trigger, age: trigger, idle: trigger },
@@ -81,6 +86,9 @@ export function emptyReport({ mode }: PruningPolicy, window: ResolvedWindow, why
   };
 }
 
+/** Changes that an event lists. */
+const MOST_TOLD = 50;
+
 /** The part of a report that an event carries. */
 export function aboutOf({
   wire,
@@ -91,9 +99,29 @@ export function aboutOf({
   results,
   calls,
   media,
+  changes,
+  moreChanges,
   warnings,
   faults,
 }: PruneReport): Record<string, unknown> {
   const few = (texts: string[]) => texts.slice(0, 5);
-  return { wire, window, before, after, why, results, calls, media, warnings: few(warnings), faults: few(faults) };
+  const about = {
+    wire,
+    window,
+    before,
+    after,
+    why,
+    results,
+    calls,
+    media,
+    warnings: few(warnings),
+    faults: few(faults),
+  };
+  const told = changes.slice(0, MOST_TOLD);
+  return {
+    ...about,
+    moreChanges: moreChanges + changes.length - told.length,
+    // The last entry, since an event that is too large goes without what does not fit.
+    changes: told.map(({ of, call, to, fromChars, toChars }) => ({ of, call, to, fromChars, toChars })),
+  };
 }

@@ -47,6 +47,7 @@ const PREPARE: { [key in keyof Required<PrepareOptions>]: true } = {
 const CALL: { [key in keyof Required<CallOptions>]: true } = {
   ...PREPARE,
   beside: true,
+  onPrepared: true,
   answerTokens: true,
   ladder: true,
   compactor: true,

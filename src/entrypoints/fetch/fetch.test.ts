@@ -217,6 +217,38 @@ describe("counting", () => {
   });
 });
 
+describe("the event of an answer", () => {
+  const usages = {
+    anthropic: { input_tokens: 5, cache_read_input_tokens: 70, cache_creation_input_tokens: 20, output_tokens: 3 },
+    "openai-chat": { prompt_tokens: 95, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 70 } },
+  };
+
+  it.each(Object.entries(usages))(
+    "of %s says what the cache gave, and what the request was made of",
+    async (name, usage) => {
+      const events = `data: ${JSON.stringify({ type: "message_start", message: { usage } })}\n\ndata: ${JSON.stringify({ usage })}\n\n`;
+      for (const isStreamed of [false, true]) {
+        const url = await serve((request, response) => {
+          request.resume().on("end", () => {
+            response.writeHead(200, { "content-type": isStreamed ? "text/event-stream" : "application/json" });
+            response.end(isStreamed ? events : JSON.stringify({ usage, content: [{ type: "text", text: "ok" }] }));
+          });
+        });
+        const ask = asked(name as "anthropic", conversation(4, 2000));
+        await (await wrapped()(`${url}${ask.path}`, { ...POST, body: ask.body })).text();
+        const more = await answered(isStreamed ? 2 : 1);
+        expect(more).toMatchObject({ inputTokens: 95, outputTokens: 3, cacheReadTokens: 70, isStreamed });
+        expect(more?.["cacheWriteTokens"]).toBe(name === "anthropic" ? 20 : undefined);
+        const request = (more?.["request"] ?? {}) as Record<string, number>;
+        const { tokens, systemAndToolsTokens, resultTokens, windowTokens } = request;
+        expect(resultTokens).toBeGreaterThan(0);
+        expect(tokens).toBeGreaterThan((resultTokens ?? 0) + (systemAndToolsTokens ?? 0));
+        expect(windowTokens).toBeGreaterThan(tokens ?? 0);
+      }
+    },
+  );
+});
+
 describe("what is not ours", () => {
   it.each([
     ["another endpoint", "/v1/embeddings", '{"input":["a"]}', {}],

@@ -225,6 +225,9 @@ interface Usage {
    */
   mostInputTokens: number;
   outputTokens: number | null;
+  /** What came from a cache and what was written to one, as far as the provider says it. */
+  cacheReadTokens: number | null;
+  cacheWriteTokens: number | null;
 }
 
 // The names that providers and frameworks give the input, and for each the parts from a cache that it does not include.
@@ -247,6 +250,9 @@ const OUTPUT = [
   "output",
 ];
 
+const CACHE_READ = ["cache_read_input_tokens", "cacheReadInputTokens", "cacheRead", "cachedContentTokenCount"];
+const CACHE_WRITE = ["cache_creation_input_tokens", "cacheWriteInputTokens", "cacheWrite"];
+
 /** Reads usage in any of the known forms. Returns null if the value is not usage. */
 export function readUsage(value: unknown): Usage | null {
   if (typeof value !== "object" || value === null) return null;
@@ -258,7 +264,13 @@ export function readUsage(value: unknown): Usage | null {
     // Gateways and frameworks pass on what their provider says, which includes the cache's part or does not.
     const cached = cachedOf(value);
     const mostInputTokens = inputTokens + cached;
-    return { inputTokens: cached > inputTokens ? mostInputTokens : inputTokens, mostInputTokens, outputTokens };
+    return {
+      inputTokens: cached > inputTokens ? mostInputTokens : inputTokens,
+      mostInputTokens,
+      outputTokens,
+      cacheReadTokens: first(value, CACHE_READ) ?? (cached || null),
+      cacheWriteTokens: first(value, CACHE_WRITE),
+    };
   }
   return null;
 }

@@ -1,0 +1,599 @@
+import { type ReactNode, useEffect, useMemo, useState } from "react";
+import { counted, dollars, exact, exactTime, percent, short } from "./amounts.ts";
+import { ApiFault, askAll, type Page, type RecordedEvent, type SessionRow, useAsked } from "./api.ts";
+import { Answer, Bytes, Count, Fault, NothingYet, Raw, Time } from "./parts.tsx";
+import { hrefTo } from "./route.ts";
+import { type Form, type LifeStory, type RequestStory, type SessionStory, stepAt, storyOf } from "./session-story.ts";
+
+/** All sessions, the last seen first. */
+export function SessionsPage(): ReactNode {
+  const asked = useAsked<Page<SessionRow>>("/api/sessions?max=200");
+  return (
+    <>
+      <h1>Sessions</h1>
+      <p className="lead">One run of an agent each. Open one to see how its context filled.</p>
+      <Answer asked={asked}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <NothingYet />
+          ) : (
+            <div className="table-box" tabIndex={0} role="region" aria-label="Sessions">
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">Session</th>
+                    <th scope="col">Last seen</th>
+                    <th scope="col" className="right">
+                      Outputs
+                    </th>
+                    <th scope="col" className="right">
+                      Cut
+                    </th>
+                    <th scope="col" className="right">
+                      Read back
+                    </th>
+                    <th scope="col" className="right">
+                      Printed
+                    </th>
+                    <th scope="col" className="right">
+                      Shown
+                    </th>
+                    <th scope="col" className="right">
+                      Net saved
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {items.map((row) => (
+                    <tr key={row.session}>
+                      <td className="long">
+                        <a href={hrefTo("sessions", row.session)}>
+                          <bdi>
+                            <Raw text={row.session} />
+                          </bdi>
+                        </a>
+                      </td>
+                      <td>
+                        <Time atMs={row.lastSeenMs} />
+                      </td>
+                      <td className="right">
+                        <Count of={row.calls} />
+                      </td>
+                      <td className="right">
+                        <Count of={row.cutCalls} />
+                      </td>
+                      <td className="right">
+                        <Count of={row.recalls} />
+                      </td>
+                      <td className="right">
+                        <Bytes of={row.bytesIn} />
+                      </td>
+                      <td className="right">
+                        <Bytes of={row.bytesShown} />
+                      </td>
+                      <td className="right">
+                        <Count of={row.tokensIn - row.tokensShown - row.recalledTokens} unit="tokens" />
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
+      </Answer>
+    </>
+  );
+}
+
+const MOST_EVENTS = 20_000;
+
+/** One session: how its context filled, and the life of each result in it. */
+export function SessionPage({ session }: { session: string }): ReactNode {
+  const [state, setState] = useState<{ events: RecordedEvent[] | null; fault: ApiFault | null }>(UNREAD);
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    const leaving = new AbortController();
+    askAll<RecordedEvent>(
+      `/api/events?session=${encodeURIComponent(session)}&order=oldest`,
+      MOST_EVENTS,
+      leaving.signal,
+    ).then(
+      (events) => setState({ events, fault: null }),
+      (error: unknown) =>
+        leaving.signal.aborted ||
+        setState({ events: null, fault: error instanceof ApiFault ? error : new ApiFault(0, "fault", String(error)) }),
+    );
+    return () => leaving.abort();
+  }, [session, round]);
+  const asked = { data: state.events, fault: state.fault, again: () => setRound(round + 1) };
+  return (
+    <>
+      <h1>
+        Session{" "}
+        <bdi>
+          <Raw text={session} />
+        </bdi>
+      </h1>
+      <Answer asked={asked}>
+        {(events) =>
+          events.length === 0 ? (
+            <Fault
+              fault={new ApiFault(404, "unknown-session", "Nothing of this session is recorded.")}
+              again={asked.again}
+            />
+          ) : (
+            <Story events={events} />
+          )
+        }
+      </Answer>
+    </>
+  );
+}
+
+const UNREAD = { events: null, fault: null };
+
+function Story({ events }: { events: RecordedEvent[] }): ReactNode {
+  const story = useMemo(() => storyOf(events), [events]);
+  const [selected, setSelected] = useState<LifeStory | null>(null);
+  const [isTable, setTable] = useState(false);
+  const { requests, lives } = story;
+  const breaks = requests.flatMap(({ cacheBreak }) => cacheBreak ?? []);
+  const lost = breaks.reduce((sum, { tokens }) => sum + tokens, 0);
+  const cost = breaks.reduce((sum, each) => sum + each.dollars, 0);
+  const fullest = requests.reduce(
+    (most, { tokens, windowTokens }) => Math.max(most, windowTokens ? tokens / windowTokens : 0),
+    0,
+  );
+  const printed = lives.reduce((sum, { bytes }) => sum + bytes, 0);
+  return (
+    <>
+      <p className="quiet">
+        {counted(requests.length, "request")}, first <Time atMs={events[0]?.atMs ?? 0} />, last{" "}
+        <Time atMs={events.at(-1)?.atMs ?? 0} />
+        {events.length >= MOST_EVENTS && `. Only the first ${exact(MOST_EVENTS)} events are shown`}
+      </p>
+      <dl className="figures">
+        <div>
+          <dt>Results</dt>
+          <dd>
+            <Count of={lives.length} />
+          </dd>
+          <dd className="quiet">
+            <Bytes of={printed} /> printed
+          </dd>
+        </div>
+        <div>
+          <dt>Fullest request</dt>
+          <dd>
+            <span className="number">{percent(fullest)}</span>
+          </dd>
+          <dd className="quiet">of the window</dd>
+        </div>
+        <div>
+          <dt>Read back</dt>
+          <dd>
+            <Count of={requests.reduce((sum, { recalls }) => sum + recalls, 0)} />
+          </dd>
+          <dd className="quiet">times, by the model</dd>
+        </div>
+        <div>
+          <dt>Refused, recovered</dt>
+          <dd>
+            <Count of={requests.reduce((sum, { refusals }) => sum + refusals, 0)} />
+          </dd>
+          <dd className="quiet">
+            <a href={hrefTo("overflows")}>overflow log</a>
+          </dd>
+        </div>
+        <div>
+          <dt>Cache breaks</dt>
+          <dd>
+            <Count of={breaks.length} />
+          </dd>
+          <dd className="quiet" title={breaks[0]?.prices.source}>
+            {breaks.length === 0 ? (
+              "nothing read anew"
+            ) : (
+              <>
+                <Count of={lost} unit="tokens" /> anew, about {dollars(cost)}
+              </>
+            )}
+          </dd>
+        </div>
+      </dl>
+      {requests.length > 0 && (
+        <section aria-labelledby="fill">
+          <div className="section-head">
+            <h2 id="fill">The context, request by request, in tokens</h2>
+            <button type="button" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
+              As a table
+            </button>
+          </div>
+          {isTable ? <RequestTable requests={requests} /> : <FillChart story={story} selected={selected} />}
+        </section>
+      )}
+      <section aria-labelledby="lives">
+        <h2 id="lives">The life of each result</h2>
+        <Lanes story={story} selected={selected} select={setSelected} />
+      </section>
+    </>
+  );
+}
+
+/** What a request is made of, from the bottom up. */
+const LAYERS: { name: string; className: string; of: (request: RequestStory) => number }[] = [
+  { name: "system and tools", className: "layer-system", of: ({ systemAndToolsTokens }) => systemAndToolsTokens },
+  { name: "messages", className: "layer-messages", of: ({ messageTokens }) => messageTokens },
+  { name: "results, whole", className: "layer-whole", of: ({ results }) => results.whole },
+  { name: "results, cut", className: "layer-cut", of: ({ results }) => results.cut },
+  { name: "results, trimmed", className: "layer-trimmed", of: ({ results }) => results.trimmed },
+  { name: "results, cleared", className: "layer-cleared", of: ({ results }) => results.cleared },
+];
+
+const MOST_BARS = 400;
+const [WIDTH, HEIGHT, LEFT, TOP, BOTTOM] = [1000, 280, 52, 18, 24];
+
+function FillChart({ story, selected }: { story: SessionStory; selected: LifeStory | null }): ReactNode {
+  const requests = story.requests.slice(-MOST_BARS);
+  const skipped = story.requests.length - requests.length;
+  const most =
+    Math.max(
+      1,
+      ...requests.map(({ tokens, windowTokens, inputTokens }) => Math.max(tokens, windowTokens ?? 0, inputTokens ?? 0)),
+    ) * 1.05;
+  const y = (tokens: number) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - tokens / most);
+  const slot = (WIDTH - LEFT) / requests.length;
+  const bar = Math.min(56, slot * 0.72);
+  const x = (at: number) => LEFT + slot * at + (slot - bar) / 2;
+  const used = LAYERS.filter(({ of }) => requests.some((request) => of(request) > 0));
+  const ticks = [0, 0.25, 0.5, 0.75, 1].map((share) => share * niceUnder(most));
+  return (
+    <>
+      <svg
+        className="fill"
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        role="img"
+        aria-label={`${counted(requests.length, "request")}; the last takes ${exact(requests.at(-1)?.tokens ?? 0)} tokens. The table has every figure.`}
+      >
+        <defs>
+          {["cut", "trimmed"].map((name) => (
+            <pattern
+              key={name}
+              id={`hatch-${name}`}
+              className={`hatch-${name}`}
+              width="6"
+              height="6"
+              patternUnits="userSpaceOnUse"
+              patternTransform={name === "cut" ? "rotate(45)" : "rotate(-45)"}
+            >
+              <rect width="6" height="6" className="hatch-back" />
+              <rect width="3" height="6" className="hatch-line" />
+            </pattern>
+          ))}
+        </defs>
+        {ticks.map((tick) => (
+          <g key={tick}>
+            <line className="grid" x1={LEFT} x2={WIDTH} y1={y(tick)} y2={y(tick)} />
+            <text className="axis" x={LEFT - 6} y={y(tick) + 4} textAnchor="end">
+              {short(tick)}
+            </text>
+          </g>
+        ))}
+        {requests.map((request, at) => {
+          let top = 0;
+          return (
+            <g key={request.event}>
+              <title>{titleOf(request, skipped + at + 1)}</title>
+              {LAYERS.map(({ name, className, of }) => {
+                const tokens = of(request);
+                top += tokens;
+                return tokens === 0 ? null : (
+                  <rect
+                    key={name}
+                    className={className}
+                    x={x(at)}
+                    width={bar}
+                    y={y(top)}
+                    height={Math.max(0.5, y(top - tokens) - y(top))}
+                  />
+                );
+              })}
+              {request.inputTokens !== null && (
+                <circle className="counted" cx={x(at) + bar / 2} cy={y(request.inputTokens)} r={Math.min(4, bar / 3)} />
+              )}
+              {request.cacheBreak !== null && (
+                <path className="break" d={`M${x(at) - slot * 0.14} ${TOP} V${HEIGHT - BOTTOM}`} />
+              )}
+              {request.cacheBreak !== null && (
+                <text
+                  className="break-label"
+                  x={x(at) - slot * 0.14 + 4}
+                  y={TOP - 6}
+                >{`⚡ −${short(request.cacheBreak.tokens)}`}</text>
+              )}
+              {request.refusals > 0 && (
+                <text className="refused" x={x(at) + bar / 2} y={y(request.tokens) - 6} textAnchor="middle">
+                  ⟲ refused
+                </text>
+              )}
+              {requests.length <= 40 && (
+                <text className="axis" x={x(at) + bar / 2} y={HEIGHT - 8} textAnchor="middle">
+                  {skipped + at + 1}
+                </text>
+              )}
+            </g>
+          );
+        })}
+        <path
+          className="window"
+          d={requests
+            .map(({ windowTokens }, at) =>
+              windowTokens === null ? "" : `M${LEFT + slot * at} ${y(windowTokens)} H${LEFT + slot * (at + 1)}`,
+            )
+            .join(" ")}
+        />
+        {selected !== null &&
+          requests.map((request, at) =>
+            stepAt(selected, skipped + at) === null ? null : (
+              <rect
+                key={request.event}
+                className="selected-mark"
+                x={x(at)}
+                width={bar}
+                y={HEIGHT - BOTTOM + 1}
+                height="3"
+              />
+            ),
+          )}
+      </svg>
+      <ul className="legend">
+        {used.map(({ name, className }) => (
+          <li key={name}>
+            <svg width="14" height="12" aria-hidden="true">
+              <rect className={className} width="14" height="12" />
+            </svg>
+            {name}
+          </li>
+        ))}
+        <li>
+          <svg width="14" height="12" aria-hidden="true">
+            <circle className="counted" cx="7" cy="6" r="4" />
+          </svg>
+          as the provider counted
+        </li>
+        <li>
+          <svg width="18" height="12" aria-hidden="true">
+            <path className="window" d="M0 6 H18" />
+          </svg>
+          window
+        </li>
+        <li>
+          <span aria-hidden="true">⚡</span>cache broken, tokens read anew
+        </li>
+      </ul>
+      {skipped > 0 && (
+        <p className="quiet">
+          The last {exact(MOST_BARS)} of {exact(story.requests.length)} requests. The table has all.
+        </p>
+      )}
+    </>
+  );
+}
+
+/** The largest round number that is not over it. */
+function niceUnder(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return ([8, 6, 4, 2, 1].find((each) => each * power <= value) ?? 1) * power;
+}
+
+function titleOf(request: RequestStory, number: number): string {
+  const { tokens, windowTokens, inputTokens, pruned, refusals, cacheBreak, recalls } = request;
+  return [
+    `Request ${number}, ${exactTime(request.atMs)}`,
+    `about ${exact(tokens)} tokens${windowTokens === null ? "" : ` of ${exact(windowTokens)}`}`,
+    inputTokens === null ? "" : `the provider counted ${exact(inputTokens)}`,
+    ...LAYERS.flatMap(({ name, of }) => (of(request) > 0 ? `${name}: ${exact(of(request))}` : [])),
+    pruned === null ? "" : `made shorter: ${pruned}`,
+    refusals === 0 ? "" : `${counted(refusals, "refusal")}, recovered`,
+    recalls === 0 ? "" : `read back ${counted(recalls, "time")} before it`,
+    cacheBreak === null
+      ? ""
+      : `cache broken: ${exact(cacheBreak.tokens)} tokens anew, about ${dollars(cacheBreak.dollars)} (${cacheBreak.why})`,
+  ]
+    .filter(Boolean)
+    .join("\n");
+}
+
+function RequestTable({ requests }: { requests: readonly RequestStory[] }): ReactNode {
+  return (
+    <div className="table-box" tabIndex={0} role="region" aria-label="Requests">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col" className="right">
+              #
+            </th>
+            <th scope="col">When</th>
+            <th scope="col">Model</th>
+            <th scope="col" className="right">
+              Estimated
+            </th>
+            <th scope="col" className="right">
+              Counted
+            </th>
+            <th scope="col" className="right">
+              Of the window
+            </th>
+            <th scope="col" className="right">
+              Results
+            </th>
+            <th scope="col" className="right">
+              From the cache
+            </th>
+            <th scope="col">What happened</th>
+          </tr>
+        </thead>
+        <tbody>
+          {requests.map((request, at) => {
+            const { event, atMs, model, tokens, inputTokens, windowTokens, results, cacheReadTokens } = request;
+            return (
+              <tr key={event}>
+                <td className="right number">{at + 1}</td>
+                <td>
+                  <Time atMs={atMs} />
+                </td>
+                <td className="long">
+                  <bdi>
+                    <Raw text={model ?? "—"} />
+                  </bdi>
+                </td>
+                <td className="right">
+                  <Count of={tokens} />
+                </td>
+                <td className="right">{inputTokens === null ? "—" : <Count of={inputTokens} />}</td>
+                <td className="right number">{windowTokens === null ? "—" : percent(tokens / windowTokens)}</td>
+                <td className="right">
+                  <Count of={Object.values(results).reduce((sum, each) => sum + each, 0)} />
+                </td>
+                <td className="right">{cacheReadTokens === null ? "—" : <Count of={cacheReadTokens} />}</td>
+                <td className="long">
+                  {titleOf(request, at + 1)
+                    .split("\n")
+                    .slice(2)
+                    .filter((line) => /^(made|\d+ refusal|read back|cache broken)/.test(line))
+                    .join("; ") || "—"}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const MOST_LANES = 200;
+const FORM_WORDS: Record<Form, string> = {
+  whole: "whole",
+  cut: "cut as it came",
+  trimmed: "trimmed",
+  cleared: "cleared",
+};
+
+function Lanes({
+  story,
+  selected,
+  select,
+}: {
+  story: SessionStory;
+  selected: LifeStory | null;
+  select: (life: LifeStory | null) => void;
+}): ReactNode {
+  const { lives } = story;
+  const count = Math.max(1, story.requests.length);
+  const shown =
+    lives.length <= MOST_LANES
+      ? lives
+      : new Set(lives.toSorted((one, other) => other.bytes - one.bytes).slice(0, MOST_LANES));
+  const largest = Math.max(1, ...lives.map(({ steps }) => steps[0]?.tokens ?? 0));
+  if (lives.length === 0) return <p className="quiet">No result of a tool is recorded in this session.</p>;
+  return (
+    <>
+      <ul className="lanes">
+        {[...shown].map((life) => (
+          <li key={life.event}>
+            <button
+              type="button"
+              className="lane"
+              aria-expanded={life === selected}
+              onClick={() => select(life === selected ? null : life)}
+            >
+              <span className="lane-name">
+                <bdi>
+                  <Raw text={life.tool} />
+                </bdi>{" "}
+                <span className="quiet">
+                  <bdi>
+                    <Raw text={(life.command ?? "").slice(0, 80)} />
+                  </bdi>
+                </span>
+              </span>
+              <span className="lane-size">
+                <Count of={life.steps.at(-1)?.tokens ?? 0} unit="tokens" />
+              </span>
+              <span className="lane-track">
+                {life.steps.map((step, at) => {
+                  const end = life.steps[at + 1]?.request ?? count;
+                  const height = 3 + 11 * Math.sqrt(Math.min(1, step.tokens / largest));
+                  return (
+                    // Two steps of one request have the same place.
+                    <span
+                      key={`${step.request} ${step.form} ${step.tokens}`}
+                      className={`lane-part form-${step.form}`}
+                      style={{
+                        left: `${(step.request / count) * 100}%`,
+                        width: `${(Math.max(0, end - step.request) / count) * 100}%`,
+                        height,
+                      }}
+                    />
+                  );
+                })}
+                {life.recalledAt.map((request) => (
+                  <span key={request} className="lane-recall" style={{ left: `${(request / count) * 100}%` }}>
+                    ↩
+                  </span>
+                ))}
+              </span>
+              <span className="unheard">{lifeText(life)}</span>
+            </button>
+            {life === selected && <LifeFacts life={life} />}
+          </li>
+        ))}
+      </ul>
+      <ul className="legend">
+        {(["whole", "cut", "trimmed", "cleared"] as const).map((form) => (
+          <li key={form}>
+            <span className={`lane-part form-${form} sample`} aria-hidden="true" />
+            {FORM_WORDS[form]}
+          </li>
+        ))}
+        <li>
+          <span aria-hidden="true">↩</span>read back by the model
+        </li>
+      </ul>
+      {lives.length > MOST_LANES && (
+        <p className="quiet">
+          The {MOST_LANES} largest of {exact(lives.length)} results.
+        </p>
+      )}
+    </>
+  );
+}
+
+function lifeText({ steps, recalledAt }: LifeStory): string {
+  const said = steps.map(
+    ({ request, form, tokens }) => `${FORM_WORDS[form]} from request ${request + 1} on, ${exact(tokens)} tokens`,
+  );
+  return [...said, ...recalledAt.map((request) => `read back before request ${request + 1}`)].join("; ");
+}
+
+function LifeFacts({ life }: { life: LifeStory }): ReactNode {
+  const { artifact, event, bytes } = life;
+  return (
+    <div className="life">
+      <p>
+        It printed <Bytes of={bytes} />: {lifeText(life)}.
+      </p>
+      <p>
+        {artifact === null ? (
+          "The model saw all of it as it came, so nothing had to be saved."
+        ) : (
+          <a className="button" href={hrefTo("outputs", artifact, { event })}>
+            See the output
+          </a>
+        )}
+      </p>
+    </div>
+  );
+}
