@@ -1,4 +1,5 @@
-import type { WireEdit } from "../contract/wire.ts";
+import type { WireEdit, WireResult } from "../contract/wire.ts";
+import { outputOf, textsOf } from "../prepare/clamp-results.ts";
 import { argumentsText, mediaBytes, mediaLine } from "../prepare/cut-results.ts";
 import { type MessageChange, type SavedResult, savedLine } from "../prepare/form.ts";
 import { mediaLeftOut } from "../stages/mark/texts.ts";
@@ -63,16 +64,15 @@ async function editOf(
 ): Promise<Omit<WireEdit, "at"> | null> {
   const { item } = cut;
   if (cut.to === "without-media") return { mediaText: await mediaText(draft, item.message, item, tools) };
-  if (item.isCall) return cut.to === "clamped" ? null : shortenCall(draft, item, cut.to, tools);
-  const texts = textsIn(draft, item, tools.originOf);
-  if (cut.to === "clamped") return clampResult(item, texts, cut.limits, tools);
-  const shown = joinTexts(item.said);
-  const whole = joinTexts(textsIn(draft, item, tools.baseOf));
+  if (item.result === null) return cut.to === "clamped" ? null : shortenCall(draft, item, cut.to, tools);
+  const result = resultIn(draft, item, item.result, tools.originOf);
+  if (cut.to === "clamped") return clampResult(item, result, cut.limits, tools);
+  const whole = joinTexts(resultIn(draft, item, item.result, tools.baseOf).texts);
   const text = cut.to === "cleared" ? tools.placeholder : trimText(whole, tools.softTrim);
   if (text === null) return null;
-  const kept = isRecall(item.tool, tools) ? null : await keep(encodeText(joinTexts(texts)), item, tools);
+  const kept = isRecall(item.tool, tools) ? null : await keep(encodeText(joinTexts(result.texts)), item, tools);
   const short = withLine(text, await savedLine(kept, item.tool, tools.session, tools.ports));
-  return short.length < shown.length ? { texts: [short] } : null;
+  return short.length < joinTexts(item.result.texts).length ? { texts: [short] } : null;
 }
 
 /** Cuts from the call as the caller gave it, because a call that was cut before may have fewer long strings. */
@@ -93,22 +93,19 @@ async function shortenCall(
 
 async function clampResult(
   item: DraftItem,
-  texts: readonly string[],
+  result: WireResult,
   limits: { maxChars?: number; maxBytes?: number; maxLines?: number },
   { ports, session }: CutTools,
 ): Promise<Omit<WireEdit, "at"> | null> {
-  const { output, text } = await ports.admit({
+  const admitted = await ports.admit({
     tool: item.tool,
     session: session ?? undefined,
     call: item.call ?? undefined,
-    output: texts.length === 1 ? texts[0] : { content: texts.map((one) => ({ type: "text", text: one })) },
+    output: outputOf(result),
     limits,
   });
-  const { content } = (typeof output === "object" && output !== null ? output : {}) as { content?: unknown };
-  const each = Array.isArray(content) ? content.map((block) => (block as { text?: unknown })?.text) : [];
-  const isEach = each.length === item.said.length && each.every((one) => typeof one === "string");
-  const clamped = isEach ? (each as string[]) : [text];
-  return joinTexts(clamped).length < item.texts.chars ? { texts: clamped } : null;
+  const texts = textsOf(result, admitted);
+  return joinTexts(texts).length < item.texts.chars ? { texts } : null;
 }
 
 /** Returns the text that replaces media. First saves the media. */
@@ -121,16 +118,16 @@ async function mediaText(draft: Draft, index: number, item: DraftItem | null, to
   return withLine(mediaLeftOut(media, "the request was too large"), line);
 }
 
-/** Returns the result's texts in the message from which this one was made. */
-function textsIn(
+/** Returns the result as it is in the message from which this one was made. */
+function resultIn(
   draft: Draft,
-  { message, at: place, said }: DraftItem,
+  { message, at: place }: DraftItem,
+  now: WireResult,
   behind: (message: unknown) => unknown,
-): readonly string[] {
-  const now = draft.messages[message];
-  const before = behind(now);
-  if (before === now) return said;
-  return draft.wire.read(before).results.find(({ at }) => at === place)?.texts ?? said;
+): WireResult {
+  const before = behind(draft.messages[message]);
+  if (before === draft.messages[message]) return now;
+  return draft.wire.read(before).results.find(({ at }) => at === place) ?? now;
 }
 
 /** Saves bytes as one artifact. Returns null if they could not be saved. */

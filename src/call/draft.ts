@@ -21,9 +21,8 @@ import { type PairedResult, startPairing, turnPlaces } from "../wire/pair-result
 export interface DraftItem extends RungItem {
   /** Where it is in its message. */
   at: string;
-  /** What it says now. */
-  said: readonly string[];
   call: string | null;
+  /** As it is now; null for a call. */
   result: WireResult | null;
   /** The lengths of a call's long strings. */
   lengths: readonly number[] | null;
@@ -102,10 +101,10 @@ export class Draft {
       if (outsideMedia.tokens > 0) this.outsideMedia.push({ message: index, weight: outsideMedia });
       if (!view.aborted) open += view.calls.length;
       for (const { call, long, texts, lengths } of weighed.calls) {
-        const { at, texts: said } = long;
+        const { at } = long;
         const about = { message: index, tool: call.tool, isError: false, untouchable: false, superseded: false };
         const shown = { shown: texts, step: STEP.whole, fixed: false, texts, media: NO_WEIGHT, isNewest: false };
-        this.calls.push({ ...about, ...shown, isCall: true, at, said, call: call.id, result: null, lengths });
+        this.calls.push({ ...about, ...shown, isCall: true, at, call: call.id, result: null, lengths });
       }
       for (const [at, pair] of pairing.add(view).entries()) {
         const { result, tool, call } = pair;
@@ -126,7 +125,6 @@ export class Draft {
           media,
           isNewest: false,
           at: result.at,
-          said: result.texts,
           call: result.id,
           result,
           lengths: null,

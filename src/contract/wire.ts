@@ -45,6 +45,8 @@ export interface WireResult {
   isError: boolean;
   /** What the model reads as text, in order. */
   texts: string[];
+  /** The object whose JSON is its one text. An edit with the JSON of another object is written as an object too. */
+  json?: object;
   media: WireMedia;
   /** The provider ran this tool itself, or the result is otherwise not ours to change. */
   fixed: boolean;

@@ -1,6 +1,8 @@
+import type { AdmittedOutput } from "../admit/admission.ts";
 import { lastWords } from "../admit/intent.ts";
 import type { Limits } from "../contract/limits.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
+import type { WireResult } from "../contract/wire.ts";
 import { planBatch } from "../stages/prune/plan-batch.ts";
 import { STEP } from "../stages/prune/prune-item.ts";
 import { joinTexts } from "../stages/prune/trim-text.ts";
@@ -48,18 +50,25 @@ export async function insureResults(
   }
 }
 
-/** Brings results that no model has seen yet under one budget. */
+/**
+ * Brings results that no model has seen yet under one budget. Shares come from what the results are and what their limits
+ * leave of them, not from what is shown: the same request is cut alike each time.
+ */
 export async function budgetBatch(conversation: Conversation, preparation: Preparation): Promise<void> {
   const { pruning, windowTokens, ports } = preparation;
   const newest = conversation.newest().map((item) => {
-    const isOurs = !item.result.fixed && !preparation.isRecall(item.tool) && !ports.resolve(item.tool).off;
+    const { limits, off } = ports.resolve(item.tool);
+    const isOurs = !item.result.fixed && !preparation.isRecall(item.tool) && !off;
     // Media stay: a share is of the texts beside them.
-    const shown = item.form?.weight ?? item.read.texts;
+    const { texts } = item.read;
+    const shown = isOurs && pruning.insure ? portion(texts, shareWithin(texts, limits)) : texts;
     return { ...item, shown, untouchable: !isOurs || item.result.texts.length === 0, item };
   });
   for (const { item, maxChars } of planBatch(newest, pruning, windowTokens)) {
+    const now = item.item.form?.weight ?? item.read.texts;
+    if (now.chars <= maxChars) continue;
     const form = await clampItem(item.item, preparation, { maxChars });
-    if (form !== null && form.weight.chars < item.shown.chars) preparation.change(item.item, "batched", form);
+    if (form !== null && form.weight.chars < now.chars) preparation.change(item.item, "batched", form);
   }
 }
 
@@ -70,26 +79,38 @@ async function clampItem(item: Item, preparation: Preparation, limits?: Limits):
     tool: item.tool,
     session: session ?? undefined,
     call: item.call ?? undefined,
-    output: texts.length === 1 ? texts[0] : { content: texts.map((text) => ({ type: "text", text })) },
+    output: outputOf(item.result),
     ...madeBy(item),
     // Only what stands before it: what is said later must not change how it is shown.
     intent: lastWords(preparation.messages, item.message) ?? undefined,
     via,
     ...(limits?.maxChars !== undefined && { limits: { maxChars: limits.maxChars } }),
   };
-  const { output, text, receipt } = await ports.admit(request);
-  const clamped = typeof output === "string" ? [output] : textsOf(output, texts.length, text);
+  const admitted = await ports.admit(request);
+  const clamped = textsOf(item.result, admitted);
   if (joinTexts(clamped) === joinTexts(texts)) return null;
-  const { artifact, saved, savedBytes } = receipt;
+  const { artifact, saved, savedBytes } = admitted.receipt;
   const kept = artifact === null || saved === null ? null : { id: artifact, saved, savedBytes };
   return { step: STEP.clamped, texts: clamped, kept, weight: reader.weigh(clamped) };
 }
 
-/** Each text in its place; all in one where some were left out. */
-function textsOf(output: unknown, count: number, joined: string): string[] {
+/** What a result holds, as `admit` takes it. An object counts as the JSON that a model reads, even if it looks like content. */
+export function outputOf({ texts, json }: WireResult): unknown {
+  if (json !== undefined) return "content" in json ? [json] : json;
+  return texts.length === 1 ? texts[0] : { content: texts.map((text) => ({ type: "text", text })) };
+}
+
+/** What `admit` gave for it: each text in its place, or all in one where some were left out. */
+export function textsOf(
+  { texts, json }: WireResult,
+  { output, text }: Pick<AdmittedOutput, "output" | "text">,
+): string[] {
+  if (typeof output === "string") return [output];
+  if (json !== undefined)
+    return [JSON.stringify(Array.isArray(output) && !Array.isArray(json) && output.length === 1 ? output[0] : output)];
   const { content } = output as { content?: { text?: unknown }[] };
-  const texts = Array.isArray(content) ? content.map((block) => block?.text) : [];
-  return texts.length === count && texts.every((text) => typeof text === "string") ? (texts as string[]) : [joined];
+  const each = Array.isArray(content) ? content.map((block) => block?.text) : [];
+  return each.length === texts.length && each.every((one) => typeof one === "string") ? each : [text];
 }
 
 /** About the share of a text that stays within limits. */

@@ -66,7 +66,7 @@ function assertShared(before: unknown, after: unknown, places: readonly Path[]):
 /** Returns a view without the texts and media of its results. */
 export function outline(view: WireMessage): unknown {
   const { results, ...rest } = view;
-  return { ...rest, results: results.map(({ texts: _texts, media: _media, ...result }) => result) };
+  return { ...rest, results: results.map(({ texts: _texts, json: _json, media: _media, ...result }) => result) };
 }
 
 /** A result as it was expected, and as a wire read it. */
@@ -101,10 +101,11 @@ export function assertWellFormed(view: WireMessage): void {
     assert.ok(call.id === null || typeof call.id === "string");
     assert.equal(typeof call.tool, "string");
   }
-  for (const { id, tool, texts, media, isError, fixed } of view.results) {
+  for (const { id, tool, texts, json, media, isError, fixed } of view.results) {
     assert.ok(id === null || typeof id === "string");
     assert.ok(tool === null || typeof tool === "string");
     assert.ok(texts.every((text) => typeof text === "string"));
+    if (json !== undefined) assert.deepEqual(texts, [JSON.stringify(json)]);
     assert.ok(Number.isFinite(media.bytes) && media.bytes >= 0 && media.count >= 0);
     assert.deepEqual([typeof isError, typeof fixed], ["boolean", "boolean"]);
   }

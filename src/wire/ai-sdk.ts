@@ -1,11 +1,11 @@
 import type { Wire, WireCall, WireEdit, WireMessage, WireRole } from "../contract/wire.ts";
-import { isRecord, type JsonRecord } from "../values.ts";
+import { isObject, isRecord, type JsonRecord } from "../values.ts";
 import { addCall, addHostedCall, addText, readBlocks, settleHosted, settleRole, writeBlocks } from "./blocks.ts";
 import { type Content, type ContentShape, readContent, typedShape, writeContent } from "./content.ts";
 import { withLongTexts } from "./long-texts.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
 import { countMedium, type Medium, mostTokens, readMedium } from "./media.ts";
-import { idOf, isJsonText, jsonChars, jsonText, pick, textOrNull, withField } from "./record.ts";
+import { idOf, isJsonText, jsonChars, jsonObject, jsonText, pick, textOrNull, withField } from "./record.ts";
 
 const ROLES = new Set<unknown>(["system", "user", "assistant", "tool"]);
 
@@ -58,7 +58,9 @@ function readPart(view: WireMessage, hosted: WireCall[], part: JsonRecord, index
   } else if (type === "tool-result") {
     const { texts, media, otherChars, malformed, isError } = readOutput(part.output);
     const [at, id, tool] = [String(index), idOf(part.toolCallId), textOrNull(part.toolName)];
-    view.results.push({ at, id, tool, isError, texts, media, fixed: view.role === "assistant" });
+    const json = isRecord(part.output) && isJson(part.output) ? part.output.value : null;
+    const about = { at, id, tool, isError, ...(texts.length === 1 && isObject(json) && { json }) };
+    view.results.push({ ...about, texts, media, fixed: view.role === "assistant" });
     view.chars += otherChars;
     view.malformed += malformed;
   } else if (type === "file" || type === "image" || type === "reasoning-file")
@@ -130,7 +132,7 @@ function readOutput(output: unknown): Content & { isError: boolean } {
   return { ...nothing, malformed: isDenied ? 0 : 1, isError };
 }
 
-/** Returns the output with an edit made. JSON becomes text, and an error stays an error. */
+/** Returns the output with an edit made. JSON becomes text, unless that is JSON too, and an error stays an error. */
 function writeOutput(output: unknown, edit: WireEdit): unknown {
   if (!isRecord(output)) return output;
   if (output.type === "content") {
@@ -140,6 +142,8 @@ function writeOutput(output: unknown, edit: WireEdit): unknown {
   const text = edit.texts.join("\n");
   if (isJson(output)) {
     if (output.value === undefined || isJsonText(output.value, text)) return output;
+    const json = isObject(output.value) ? jsonObject(text) : null;
+    if (json !== null) return { ...output, value: json };
   } else {
     const before = textOf(output);
     if (text === before) return output;

@@ -1,5 +1,5 @@
 import type { Wire, WireCall, WireMessage } from "../contract/wire.ts";
-import { isRecord, type JsonRecord } from "../values.ts";
+import { isObject, isRecord, type JsonRecord } from "../values.ts";
 import {
   addCall,
   addHostedCall,
@@ -14,7 +14,7 @@ import { type ContentShape, writeContent } from "./content.ts";
 import { withLongTexts } from "./long-texts.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
 import { anthropicTokens, countMedium, type Medium, readMedium } from "./media.ts";
-import { idOf, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
+import { idOf, jsonChars, jsonObject, jsonText, textOrNull, withField } from "./record.ts";
 
 const MEDIA = ["image", "document", "video", "audio"];
 const KNOWN = ["text", "toolUse", "toolResult", "cachePoint", "reasoningContent", "guardContent", "searchResult"];
@@ -27,7 +27,11 @@ const shape: ContentShape = {
     const media = mediaIn(block);
     return media === undefined ? "other" : { medium: mediumOf(media) };
   },
-  put: (block, text) => ("text" in block ? { ...block, text } : { text }),
+  put(block, text) {
+    if ("text" in block) return { ...block, text };
+    const json = isObject(block.json) ? jsonObject(text) : null;
+    return json === null ? { text } : { json };
+  },
   say: (text) => ({ text }),
 };
 
@@ -83,7 +87,10 @@ function readBlock(view: WireMessage, hosted: WireCall[], block: JsonRecord, at:
   } else if (isRecord(toolResult)) {
     const isError = toolResult.status === "error";
     const result = { at: String(at), id: idOf(toolResult.toolUseId), tool: null, isError };
-    addResult(view, { ...result, fixed: view.role === "assistant" }, toolResult.content, shape);
+    const only: unknown =
+      Array.isArray(toolResult.content) && toolResult.content.length === 1 ? toolResult.content[0] : null;
+    const json = isRecord(only) && isObject(only.json) ? { json: only.json } : {};
+    addResult(view, { ...result, ...json, fixed: view.role === "assistant" }, toolResult.content, shape);
   } else if (toolUse !== undefined || toolResult !== undefined) view.malformed += 1;
   else if (media !== undefined) countMedium(view.media, mediumOf(media));
   else if (!("cachePoint" in block)) view.chars += jsonChars(block);

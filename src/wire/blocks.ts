@@ -98,12 +98,12 @@ export function settleHosted(view: WireMessage, hosted: readonly WireCall[]): vo
 /** Adds a result, and reads its content by its shape. */
 export function addResult(
   view: WireMessage,
-  result: Pick<WireResult, "at" | "id" | "tool" | "isError" | "fixed">,
+  { json, ...result }: Pick<WireResult, "at" | "id" | "tool" | "isError" | "fixed" | "json">,
   content: unknown,
   shape: ContentShape,
 ): void {
   const { texts, media, otherChars, malformed } = readContent(content, shape);
-  view.results.push({ ...result, texts, media });
+  view.results.push({ ...result, texts, ...(json !== undefined && texts.length === 1 && { json }), media });
   view.chars += otherChars;
   view.malformed += malformed;
 }

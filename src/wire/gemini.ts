@@ -4,7 +4,7 @@ import { addCall, addHostedCall, addText, readBlocks, settleHosted, settleRole, 
 import { withLongTexts } from "./long-texts.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
 import { countMedium, geminiTokens, readMedium } from "./media.ts";
-import { idOf, isJsonText, jsonChars, jsonText, textOrNull, withField } from "./record.ts";
+import { idOf, isJsonText, jsonChars, jsonObject, jsonText, textOrNull, withField } from "./record.ts";
 
 // The SDK writes field names in camel case, and some clients of the REST API write them in snake case. Both are read.
 
@@ -87,7 +87,9 @@ function readAnswer(view: WireMessage, answer: unknown, at: number): void {
   const texts = textsOf(response);
   const isError = isRecord(response) && isFault(response);
   const id = idOf(answer.id);
-  view.results.push({ at: String(at), id, tool: textOrNull(answer.name), isError, texts, media, fixed: false });
+  const json = texts.length === 1 && isRecord(response) && onlyText(response) === null ? { json: response } : {};
+  const about = { at: String(at), id, tool: textOrNull(answer.name), isError };
+  view.results.push({ ...about, texts, ...json, media, fixed: false });
 }
 
 /** Returns the response's text if it holds nothing else. Otherwise returns its JSON, which is what the model reads. */
@@ -118,15 +120,20 @@ function writeAnswer(answer: JsonRecord, edit: WireEdit): JsonRecord {
   const said = edit.mediaText === undefined ? [] : Array.from({ length: count }, () => edit.mediaText ?? "");
   const texts = edit.texts !== undefined && edit.texts.length > 0 ? edit.texts : textsOf(response);
   const text = [...texts, ...said].join("\n");
-  const changed = isSaid(response, text)
-    ? answer
-    : withField(answer, "response", isFault(response) ? { error: text } : { output: text });
+  const changed = isSaid(response, text) ? answer : withField(answer, "response", responseOf(response, text));
   if (said.length === 0 || !Array.isArray(answer.parts)) return changed;
   return withField(
     changed,
     "parts",
     answer.parts.filter((part) => !isRecord(part) || mediaOf(part) === undefined),
   );
+}
+
+/** Returns a response that says a text. It is an object as the one before, if the text is the JSON of one. */
+function responseOf(response: JsonRecord, text: string): JsonRecord {
+  const json = onlyText(response) === null ? jsonObject(text) : null;
+  if (isRecord(json)) return json;
+  return isFault(response) ? { error: text } : { output: text };
 }
 
 function isFault(response: JsonRecord): boolean {

@@ -63,6 +63,16 @@ export function isJsonText(value: unknown, text: string): boolean {
   return mayBegin(value, text) && text === jsonText(value);
 }
 
+/** Returns the object whose JSON a text is, or null if it is no such text. */
+export function jsonObject(text: string): object | null {
+  if (!text.startsWith("{") && !text.startsWith("[")) return null;
+  try {
+    return JSON.parse(text) as object;
+  } catch {
+    return null;
+  }
+}
+
 function mayBegin(value: unknown, text: string): boolean {
   if (typeof value !== "object" || value === null || !written.has(value)) return true;
   if ("toJSON" in value) return true;

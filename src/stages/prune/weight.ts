@@ -55,10 +55,11 @@ const NO_COUNTER: TokenCounter = { name: "none", exact: false, maxBytesPerToken:
  */
 export function weighMessage(wire: Wire, message: unknown, count: Count): WeighedMessage {
   const view = wire.read(message);
-  const results = view.results.map(({ texts, media }) => ({
-    texts: weighText(joinTexts(texts), count),
-    media: weighMedia(media),
-  }));
+  const results = view.results.map(({ texts, json, media }) => {
+    const weight = weighText(joinTexts(texts), count);
+    const lines = json === undefined ? weight.lines : weight.lines + breaksIn(texts);
+    return { texts: { ...weight, lines }, media: weighMedia(media) };
+  });
   const calls = view.calls.flatMap((call) => {
     const { long } = call;
     if (long === undefined) return [];
@@ -113,6 +114,11 @@ export function weighSystemAndTools(systemAndTools: unknown, count: Count): Weig
 export function weighText(text: string, count: Count): Weight & { lines: number } {
   const { bytes, lines } = measureText(text, NO_COUNTER);
   return { chars: text.length, tokens: count(text), bytes, lines };
+}
+
+/** The line breaks in strings of JSON: a model reads them as lines. */
+function breaksIn(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + (text.match(/\\n/g)?.length ?? 0), 0);
 }
 
 /** Strings of a call's input, each as it stands in the message. */
