@@ -51,7 +51,7 @@ export async function reduceDraft(
   let now = draft;
   const isFirst = ({ firstFor = [] }: Rung) => firstFor.includes(kind);
   for (const rung of [...rungs.filter(isFirst), ...rungs.filter((one) => !isFirst(one))]) {
-    for (let time = 0; time < (rung.times ?? 1) && !fits(now, goal); time++) {
+    for (let time = 0; time < (rung.times ?? 1) && !fits(now, goal, rung.roomShare); time++) {
       tools.signal.throwIfAborted();
       const before = now;
       const { next, fault } = await takeRung(now, rung, goal, tools);
@@ -88,9 +88,9 @@ function changesIn(before: Draft, now: Draft): TakenRung["changes"] {
     .slice(0, MOST_TOLD);
 }
 
-/** Returns true if a draft is within the goal. */
-export function fits({ total }: Draft, { targetTokens, targetBytes }: RecoveryGoal): boolean {
-  return total.tokens <= targetTokens && total.bytes <= targetBytes;
+/** Returns true if a draft is within the goal, or within a share of it. */
+export function fits({ total }: Draft, { targetTokens, targetBytes }: RecoveryGoal, share = 1): boolean {
+  return total.tokens <= targetTokens * share && total.bytes <= targetBytes * share;
 }
 
 async function takeRung(

@@ -72,15 +72,7 @@ const places = (cuts: RungCut[]) =>
 describe("ladders", () => {
   it("in the built-in order and with a summary first", () => {
     const names = (ladder: Ladder) => ladderOf(ladder).rungs.map(({ name }) => name);
-    expect(names("default")).toEqual([
-      "clamp-results",
-      "prune",
-      "prune-arguments",
-      "drop-media",
-      "compact",
-      "drop-turns",
-      "reclamp",
-    ]);
+    expect(names("default")).toEqual(["clamp-results", "prune", "drop-media", "compact", "drop-turns", "reclamp"]);
     expect(names("compact-first")).toEqual(["compact", "rewrite-results"]);
     expect(ladderOf("default").maxSends).toBe(4);
     expect(ladderOf("compact-first").maxSends).toBe(5);
@@ -111,19 +103,24 @@ describe("ladders", () => {
 
   it("prune: trims before it clears, the oldest first, and stops when enough is free; what is in use stays", () => {
     const items = [item(2, 20_000), item(4, 20_000), item(6, 20_000), item(12, 20_000, { isNewest: true })];
-    expect(places(cutsOf(rung("prune"), request(items, 16_000)))).toEqual(["trimmed 2"]);
-    expect(places(cutsOf(rung("prune"), request(items, 12_000)))).toEqual(["trimmed 2", "trimmed 4"]);
-    expect(places(cutsOf(rung("prune"), request(items, 7000)))).toEqual([
-      "trimmed 2",
-      "trimmed 4",
-      "trimmed 6",
-      "cleared 2",
-    ]);
+    // Six tenths of the target are in use then.
+    const pruned = (tokens: number, more: Partial<RungRequest> = {}) =>
+      places(cutsOf(rung("prune"), request(items, tokens / 0.6, more)));
+    expect(pruned(16_000)).toEqual(["trimmed 2"]);
+    expect(pruned(12_000)).toEqual(["trimmed 2", "trimmed 4"]);
+    expect(pruned(7000)).toEqual(["trimmed 2", "trimmed 4", "trimmed 6", "cleared 2"]);
+    // Then the arguments of old calls.
+    const calls = [item(1, 8000, { isCall: true }), item(11, 8000, { isCall: true })];
+    expect(pruned(7000, { calls }).at(-1)).toBe("cleared 2");
+    expect(pruned(5050, { calls }).slice(-3)).toEqual(["cleared 4", "cleared 6", "trimmed 1"]);
+    expect(pruned(0, { calls }).slice(-2)).toEqual(["trimmed 1", "cleared 1"]);
+    const kept = { ...resolvePolicy().pruning, callArguments: false };
+    expect(pruned(0, { calls, pruning: kept }).at(-1)).toBe("cleared 6");
     expect(rung("prune").estimate(request(items, 20_000)).tokens).toBe(3 * (5000 - 25));
     const off = { ...resolvePolicy().pruning, mode: "off" as const };
     expect(rung("prune").estimate(request(items, 0, { pruning: off })).tokens).toBe(0);
     const again = [item(2, 20_000), item(4, 20_000, { superseded: true })];
-    expect(places(cutsOf(rung("prune"), request(again, 9000)))).toEqual(["trimmed 4"]);
+    expect(places(cutsOf(rung("prune"), request(again, 9000 / 0.6)))).toEqual(["trimmed 4"]);
   });
 
   it("drop-media: the oldest first, those of messages only where they were given up", () => {
@@ -152,7 +149,14 @@ describe("ladders", () => {
     const total = weight(170_000);
     const asked = (targetTokens: number, more: Partial<RungRequest> = {}) =>
       rung("drop-turns").plan(request([], targetTokens, { turns, total, ...more }));
-    expect(asked(42_500)).toEqual({ cuts: [] });
+    // If it fits, turns go only if the next turn would not fit.
+    expect(asked(42_500 / 0.9 + 1)).toEqual({ cuts: [] });
+    expect(asked(42_500 / 0.9 - 1)).toEqual({ leaveOut: { from: 1, to: 5 } });
+    expect(rung("drop-turns").roomShare).toBe(0.9);
+    const fitting = request([], 42_500, { turns, total, canCompact: true });
+    expect(rung("drop-turns").estimate(fitting).tokens).toBe(0);
+    expect(rung("drop-turns").estimate({ ...fitting, canCompact: false }).tokens).toBe(30_000);
+    expect(rung("drop-turns").estimate({ ...fitting, targetTokens: 42_499 }).tokens).toBe(30_000);
     // Six tenths of the target are in use then, the marker of 120 tokens included.
     expect(asked(42_499)).toEqual({ leaveOut: { from: 1, to: 5 } });
     expect(asked(22_620 / 0.6 + 1)).toEqual({ leaveOut: { from: 1, to: 5 } });

@@ -74,18 +74,16 @@ const dropMedia: Rung = cuttingRung(
 );
 
 /**
- * Trims old results and then clears them until enough is free. Results that a later read of the same file supersedes
- * come first, then the oldest.
+ * Trims old results and then clears them until enough is free, then does the same with long strings in the arguments of old
+ * calls. Results that a later read of the same file supersedes come first, then the oldest. As with turns, more go than must,
+ * so that the next turns have room.
  */
-const prune: Rung = cuttingRung({ name: "prune" }, (request, pressure) => shorten(request, request.items, pressure));
-
-/**
- * Does the same with long strings in the arguments of old calls. As with turns, more go than must, so that the next turns have
- * room.
- */
-const pruneArguments: Rung = cuttingRung(
-  { name: "prune-arguments", share: NUMBERS.recoverTurnsShare.default },
-  (request, pressure) => shorten(request, request.calls, pressure),
+const prune: Rung = cuttingRung(
+  { name: "prune", share: NUMBERS.recoverTurnsShare.default },
+  function* (request, pressure) {
+    yield* shorten(request, request.items, pressure);
+    yield* shorten(request, request.calls, pressure);
+  },
 );
 
 function* shorten(request: RungRequest, all: readonly RungItem[], pressure: Pressure): Generator<RungCut> {
@@ -142,6 +140,8 @@ const reclamp: Rung = cuttingRung({ name: "reclamp", times: TIMES }, function* (
   }
 });
 
+/** A request that takes more of its target than this would be refused again within a few turns. */
+const ROOM_SHARE = 0.9;
 /** About what the marker takes that stands for turns. */
 const MARKER: Weight = { chars: 400, tokens: 120, bytes: 400 };
 
@@ -154,19 +154,20 @@ const dropTurns: Rung = {
   name: "drop-turns",
   // How much the marker quotes is known only after it is written.
   times: 2,
-  estimate: ({ turns, pruning }) =>
-    pruning.preset === "openclaw"
-      ? NOTHING
-      : turns.slice(0, -1).reduce<Weight>((sum, { weight }) => add(sum, weight), NO_WEIGHT),
+  roomShare: ROOM_SHARE,
+  estimate({ turns, pruning, canCompact, total, targetTokens, targetBytes }) {
+    // If it fits, a summary that comes a few turns later keeps more.
+    const waits = canCompact && total.tokens <= targetTokens && total.bytes <= targetBytes;
+    if (waits || pruning.preset === "openclaw") return NOTHING;
+    return turns.slice(0, -1).reduce<Weight>((sum, { weight }) => add(sum, weight), NO_WEIGHT);
+  },
   plan(request) {
-    const { items, turns, targetTokens, targetBytes } = request;
-    const share = NUMBERS.recoverTurnsShare.default;
-    const least = new Pressure(request);
-    const pressure = new Pressure({
-      ...request,
-      targetTokens: targetTokens * share,
-      targetBytes: targetBytes * share,
-    });
+    const { items, turns, total, targetTokens, targetBytes } = request;
+    const within = (share: number) =>
+      new Pressure({ ...request, targetTokens: targetTokens * share, targetBytes: targetBytes * share });
+    const isOver = total.tokens > targetTokens || total.bytes > targetBytes;
+    const least = within(isOver ? 1 : ROOM_SHARE);
+    const pressure = within(NUMBERS.recoverTurnsShare.default);
     pressure.free(subtract(NO_WEIGHT, MARKER));
     const left = new Map<number, Weight>();
     for (const item of items) {
@@ -223,13 +224,12 @@ function sharesOf(
     .filter(({ maxChars }, at) => maxChars < (sizes[at]?.chars ?? 0));
 }
 
-const RUNGS = [clampResults, prune, pruneArguments, dropMedia, compact, dropTurns, reclamp, rewriteResults] as const;
+const RUNGS = [clampResults, prune, dropMedia, compact, dropTurns, reclamp, rewriteResults] as const;
 
 /** The names of the built-in rungs. */
 export type RungName =
   | "clamp-results"
   | "prune"
-  | "prune-arguments"
   | "drop-media"
   | "compact"
   | "drop-turns"
@@ -245,8 +245,7 @@ export type Ladder = "default" | "compact-first" | readonly (RungName | Rung)[];
 /** Returns the rungs of a ladder, and how often a request is sent at most. */
 export function ladderOf(ladder: Ladder): { rungs: readonly Rung[]; maxSends: number } {
   const maxSends = NUMBERS.recoverSends.default;
-  if (ladder === "default")
-    return { rungs: [clampResults, prune, pruneArguments, dropMedia, compact, dropTurns, reclamp], maxSends };
+  if (ladder === "default") return { rungs: [clampResults, prune, dropMedia, compact, dropTurns, reclamp], maxSends };
   if (ladder === "compact-first") {
     return {
       rungs: [{ ...compact, times: NUMBERS.recoverCompactions.default, insists: true }, rewriteResults],

@@ -77,6 +77,8 @@ export interface Rung {
    * anything else is tried.
    */
   insists?: boolean;
+  /** If the request fits but takes more than this share of its target, the rung is still taken: the next turn would not fit. */
+  roomShare?: number;
   /** The kinds of refusal for which it goes before all others. */
   firstFor?: readonly VerdictKind[];
   /** Returns about how much it can free at most. If both are 0, the rung is not taken. */
