@@ -40,6 +40,8 @@ export interface ConfigSource {
   kind: "project" | "user" | "environment";
   /** The file; null for the environment. */
   path: string | null;
+  /** What it and all weaker sources say together. */
+  policy: PolicyInput;
 }
 
 /** What the files and variables of a person say together. */
@@ -100,7 +102,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   if (lenient && environment.force?.strategy !== undefined) await checkStrategy(environment.force, ignore);
   if (Object.keys(environment).length > 0) {
     loaded.policy = mergeInputs(loaded.policy, environment);
-    loaded.sources.push({ kind: "environment", path: null });
+    loaded.sources.push({ kind: "environment", path: null, policy: loaded.policy });
   }
   const { policy, userOptions, upstreams, sources, warnings } = loaded;
   try {
@@ -162,7 +164,7 @@ async function addFile(loaded: Loaded, kind: "project" | "user", { path, passedO
     throw faults === null ? error : new SpillwayError("bad-config", atMost(faults).join("\n"));
   }
   loaded.warnings.push(...passedOver.map((other) => `${printable(other)} is not read: ${printable(path)} is`));
-  loaded.sources.push({ kind, path });
+  loaded.sources.push({ kind, path, policy: loaded.policy });
 }
 
 /** What one file says. */

@@ -31,6 +31,7 @@ export const COMMANDS: Record<string, () => Promise<(program: Command) => void |
   hook: async () => (await import("./commands/hook.ts")).addHookCommand,
   tools: async () => (await import("./commands/tools.ts")).addToolsCommand,
   config: async () => (await import("./commands/config.ts")).addConfigCommand,
+  doctor: async () => (await import("./commands/doctor.ts")).addDoctorCommand,
   init: async () => (await import("./commands/init.ts")).addInitCommand,
   completion: async () => (await import("./commands/completion.ts")).addCompletionCommand,
 };

@@ -1,39 +1,100 @@
 import { Argument, type Command } from "commander";
-import { loadConfig } from "../../../index.ts";
+import { SpillwayError } from "../../../errors.ts";
+import { type LoadedConfig, loadConfig } from "../../../index.ts";
 import { counted } from "../../../values.ts";
+import { type ConfigValue, policyValues, sourceText } from "../config-values.ts";
+import { addScreenFlags, onScreen, type Screen, type ScreenFlags } from "../screen.ts";
+import { alignTable, cell } from "../table.ts";
 import { EXIT_BAD_INPUT, tell } from "../tell.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
+interface ConfigFlags extends ScreenFlags {
+  tool?: string;
+}
+
 const WHOSE = { project: "the project's file", user: "your own file", environment: "the environment" };
 
-/** `spillway config check`: says which files count, and all that is wrong in them. */
+/** `spillway config`: which files count, what is wrong in them, and what they set. */
 export function addConfigCommand(program: Command): void {
-  program
+  const command = program
     .command("config")
-    .description("check: say which config files and variables are in force, and what is wrong in them")
-    .addArgument(new Argument("<action>", "what to do").choices(["check"]))
-    .argument("[file]", "a config file to check instead of those that would be read here")
-    .option("--json", "print one JSON object, { sources, problems }")
+    .description(
+      "check: say which config files and variables are in force, and what is wrong in them; show: what they set",
+    )
+    .addArgument(new Argument("<action>", "what to do").choices(["check", "show"]))
+    .argument("[file]", "a config file to read instead of those that would be read here");
+  addScreenFlags(command)
+    .option("--tool <name>", "with show: what holds for this tool")
+    .option("--json", "print one JSON object, { sources, problems } or { values, problems }")
     .addHelpText(
       "after",
       `
-The exit code is 2 if anything is wrong. Other commands go on then: they say what is wrong, and leave it out.
+The exit code is 2 if anything is wrong. Other commands go on then: they say what is wrong, and leave it out. show says
+of each value where it comes from: a file, the environment, or the default. Flags of a command win over all of them.
 
 Examples:
   spillway config check
-  spillway config check ./spillway.yaml --json`,
+  spillway config check ./spillway.yaml --json
+  spillway config show
+  spillway config show --tool run_command`,
     )
-    .action(async (_action: "check", file: string | undefined, { json }: { json?: boolean }) => {
-      const { sources, warnings: problems } = await loadConfig({ lenient: true, tellsAll: true, file });
-      if (json) await writeJson({ sources, problems });
-      else {
-        const lines = sources.map(({ kind, path }) => (path === null ? WHOSE[kind] : `${path}: ${WHOSE[kind]}`));
-        await writeOut(
-          `${(lines.length > 0 ? lines : ["no config file and no variable: the defaults hold"]).join("\n")}\n`,
-        );
-        problems.forEach((problem) => tell(problem));
-        tell(problems.length === 0 ? "nothing is wrong" : counted(problems.length, "problem"));
-      }
-      if (problems.length > 0) process.exitCode = EXIT_BAD_INPUT;
+    .action(async (action: "check" | "show", file: string | undefined, flags: ConfigFlags) => {
+      if (action === "check" && flags.tool !== undefined)
+        throw new SpillwayError("bad-input", "--tool goes with show: spillway config show --tool NAME");
+      const loaded = await loadConfig({ lenient: true, file });
+      await onScreen(flags, (screen) => (action === "show" ? show(loaded, flags, screen) : check(loaded, flags)));
+      if (loaded.warnings.length > 0) process.exitCode = EXIT_BAD_INPUT;
     });
+}
+
+async function check({ sources, warnings: problems }: LoadedConfig, { json }: ConfigFlags): Promise<void> {
+  if (json) return writeJson({ sources: sources.map(({ kind, path }) => ({ kind, path })), problems });
+  const lines = sources.map(({ kind, path }) => (path === null ? WHOSE[kind] : `${path}: ${WHOSE[kind]}`));
+  await writeOut(`${(lines.length > 0 ? lines : ["no config file and no variable: the defaults hold"]).join("\n")}\n`);
+  problems.forEach((problem) => tell(problem));
+  tell(problems.length === 0 ? "nothing is wrong" : counted(problems.length, "problem"));
+}
+
+async function show(loaded: LoadedConfig, { tool, json }: ConfigFlags, { paints }: Screen): Promise<void> {
+  const values = [...(tool === undefined ? await placeValues(loaded) : []), ...policyValues(loaded.sources, tool)];
+  if (json) return writeJson({ values, problems: loaded.warnings });
+  const rows = values.map(({ name, value, from }) => [name, cell(value, MAX_VALUE_CHARS), cell(from, MAX_VALUE_CHARS)]);
+  const paint = (_text: string, row: number, column: number) =>
+    row === 0 ? paints.bold : column === 2 && values[row - 1]?.from === "default" ? paints.dim : undefined;
+  await writeOut(alignTable([["NAME", "VALUE", "FROM"], ...rows], new Set(), { paint }));
+  loaded.warnings.forEach((problem) => tell(problem));
+}
+
+/** Enough for a path; one that is longer is cut. */
+const MAX_VALUE_CHARS = 300;
+
+/** What is kept, and where: only the user's own file and the environment say that. */
+async function placeValues({ options, sources }: LoadedConfig): Promise<ConfigValue[]> {
+  const { dataFolder } = await import("../../../storage/local/data-folder.ts");
+  const file = sources.findLast(({ kind }) => kind === "user");
+  const own = file === undefined ? "the environment" : sourceText(file);
+  const value = (name: string, set: unknown, usual: string): ConfigValue =>
+    set === undefined
+      ? { name, value: usual, from: "default" }
+      : { name, value: typeof set === "string" ? set : JSON.stringify(set), from: own };
+  const dir = process.env["SPILLWAY_DIR"]
+    ? { name: "dir", value: dataFolder(), from: "SPILLWAY_DIR" }
+    : value("dir", options.dir, dataFolder());
+  // Addresses and rules may have secrets in them.
+  return [
+    dir,
+    value("ledger", options.ledger && "a PostgreSQL database", "in dir"),
+    value("events", options.events, "no file"),
+    value("runs", options.runs, "no folder"),
+    value("keep", options.keep, "cut"),
+    value(
+      "redact",
+      typeof options.redact === "object"
+        ? `${counted(options.redact.rules.length, "rule")} of your own`
+        : options.redact,
+      "on",
+    ),
+    value("retention", options.retention, "7 days, 10 GiB, 1 GiB a session"),
+    value("summarizer", options.summarizer?.model, "none"),
+  ];
 }

@@ -1,11 +1,11 @@
-import { accessSync, constants, existsSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { existsSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { SpillwayError } from "../../../errors.ts";
 import type { Agent, HookFile, Whose } from "../../hook/agent.ts";
 import { AGENT_NAMES, loadAgent } from "../../hook/agents/index.ts";
 import { backupOf, describeChange, type FileChange, planChange, writeChange } from "../init/change-file.ts";
+import { findAgents, isOnPath } from "../init/find-agents.ts";
 import { tell } from "../tell.ts";
 import { writeOut } from "../write-out.ts";
 
@@ -27,8 +27,13 @@ export async function addInitCommand(program: Command): Promise<void> {
   const agents = await Promise.all(AGENT_NAMES.map(loadAgent));
   program
     .command("init")
-    .description("set Spillway up in an agent: shows the change, asks, and writes it")
-    .argument("[agent]", `which agent: ${AGENT_NAMES.join(", ")}; all of them that are here; or mcp`)
+    .description(
+      "set Spillway up in an agent: shows the change, asks, and writes it; without an agent, writes a spillway.yaml",
+    )
+    .argument(
+      "[agent]",
+      `which agent: ${AGENT_NAMES.join(", ")}; all of them that are here; or mcp; without it, a config is written`,
+    )
     .option("--list", "say which agents are here, and where Spillway is set up")
     .option("--user", "for all your projects, not only this one")
     .option("--project", "for this project only (the default; for mcp both are)")
@@ -50,6 +55,7 @@ mcp: puts "spillway mcp --" before every MCP server that these agents start, in 
 over HTTP stay as they are.
 
 Examples:
+  spillway init
   spillway init --list
   spillway init claude-code
   spillway init all --user --yes
@@ -63,11 +69,17 @@ Examples:
 async function setUp(name: string | undefined, flags: InitFlags): Promise<void> {
   if (flags.user && flags.project) throw new SpillwayError("bad-input", "say either --user or --project, not both");
   if (flags.list) return list();
-  if (name === undefined)
-    throw new SpillwayError(
-      "bad-input",
-      `say which agent: ${AGENT_NAMES.join(", ")}, ${ALL} or ${MCP}; --list tells which are here`,
-    );
+  if (name === undefined) {
+    if (!process.stdin.isTTY || flags.remove) {
+      throw new SpillwayError(
+        "bad-input",
+        `say which agent: ${AGENT_NAMES.join(", ")}, ${ALL} or ${MCP}; --list tells which are here. On a terminal, ` +
+          "init without an agent asks three questions and writes a spillway.yaml",
+      );
+    }
+    const { askConfig } = await import("../init/ask-config.ts");
+    return askConfig(flags);
+  }
   if (!flags.remove && !isOnPath("spillway"))
     tell(
       '"spillway" is not on the PATH, so that no agent can call it: install it with "npm install --global spillway"',
@@ -157,12 +169,6 @@ function write(change: FileChange, isRemoval: boolean): void {
   tell(existsSync(backup) ? `${isWritten}; as it was: ${backup}` : isWritten);
 }
 
-/** The agents that are here: their command is on the PATH, or they have settings. */
-async function findAgents(): Promise<Agent[]> {
-  const agents = await Promise.all(AGENT_NAMES.map(loadAgent));
-  return agents.filter((agent) => isOnPath(agent.command) || existsSync(agent.folder("user")));
-}
-
 async function list(): Promise<void> {
   const { hasHooks } = await import("../init/plan-hooks.ts");
   const here = await findAgents();
@@ -189,23 +195,5 @@ function stateOf(file: HookFile, hasHooks: (file: HookFile) => boolean): string 
     return existsSync(file.path) ? "not set up; init would change" : "not set up; init would write";
   } catch (error) {
     return `cannot be read (${error instanceof Error ? error.message : String(error)}):`;
-  }
-}
-
-/** Whether a command is on the PATH. What npm puts there while it runs a script is not what an agent will have. */
-function isOnPath(command: string): boolean {
-  const names = process.platform === "win32" ? [`${command}.cmd`, `${command}.exe`] : [command];
-  const folders = (process.env.PATH ?? "")
-    .split(delimiter)
-    .filter((each) => each !== "" && !/[\\/]node_modules[\\/]\.bin[\\/]?$/.test(each));
-  return folders.some((folder) => names.some((each) => canRun(join(folder, each))));
-}
-
-function canRun(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

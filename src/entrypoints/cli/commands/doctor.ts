@@ -1,0 +1,239 @@
+import { existsSync } from "node:fs";
+import { access, constants, stat, statfs } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Command } from "commander";
+import { messageOf } from "../../../errors.ts";
+import { loadConfig } from "../../../index.ts";
+import { counted } from "../../../values.ts";
+import { sizeText } from "../amounts.ts";
+import { sourceText } from "../config-values.ts";
+import { addPlaceFlag, type PlaceFlags } from "../open-place.ts";
+import { addScreenFlags, onScreen, type Paints, type ScreenFlags } from "../screen.ts";
+import { withStatus } from "../status-line.ts";
+import { VERSION } from "../version.ts";
+import { writeJson, writeOut } from "../write-out.ts";
+
+interface DoctorFlags extends PlaceFlags, ScreenFlags {}
+
+/** What was found of one thing. `todo` says how to mend it; it is missing if all is well. */
+interface Finding {
+  about: string;
+  found: string;
+  state: "ok" | "note" | "wrong";
+  todo?: string;
+}
+
+/** The exit code if something is wrong. */
+const EXIT_WRONG = 1;
+
+/** `spillway doctor`: looks at all that Spillway needs here, and says what to do. */
+export function addDoctorCommand(program: Command): void {
+  const command = program
+    .command("doctor")
+    .description("look at all that Spillway needs here, and say what is wrong and what to do");
+  addScreenFlags(addPlaceFlag(command))
+    .option("--json", "print one JSON object, { findings }")
+    .addHelpText(
+      "after",
+      `
+Nothing is changed. The only address that is asked is a gateway on this machine, if a variable such as ANTHROPIC_BASE_URL
+names one. Ends with 1 if something is wrong.
+
+Examples:
+  spillway doctor
+  spillway doctor --json | jq '.findings[] | select(.state != "ok")'`,
+    )
+    .action((flags: DoctorFlags) => onScreen(flags, ({ paints }) => examine(flags, paints)));
+}
+
+async function examine(flags: DoctorFlags, paints: Paints): Promise<void> {
+  const findings = await withStatus("looking", async () => {
+    const place = await lookAtPlace(flags);
+    return [
+      await lookAtNode(),
+      ...place,
+      await lookAtRipgrep(),
+      ...(await lookAtConfig()),
+      ...(await lookAtAgents()),
+      ...(await lookAtGateways()),
+    ];
+  });
+  if (findings.some(({ state }) => state === "wrong")) process.exitCode = EXIT_WRONG;
+  if (flags.json) return writeJson({ version: VERSION, findings });
+  const signs = { ok: paints.green("ok   "), note: "note ", wrong: paints.red("WRONG") };
+  for (const { about, found, state, todo } of findings)
+    await writeOut(
+      `${signs[state]} ${paints.bold(about)}: ${found}\n${todo === undefined ? "" : `      -> ${todo}\n`}`,
+    );
+}
+
+async function lookAtNode(): Promise<Finding> {
+  const what = `spillway ${VERSION}, Node ${process.versions.node}, ${process.platform} ${process.arch}`;
+  const { loadDriver } = await import("../../../storage/local/sqlite-connection.ts");
+  try {
+    const builtIn: unknown = process.getBuiltinModule?.("node:sqlite" as "node:fs");
+    const driver: unknown = await loadDriver();
+    const which = driver === builtIn ? "SQLite of this Node" : "SQLite of @photostructure/sqlite";
+    return { about: "versions", found: `${what}, ${which}`, state: "ok" };
+  } catch (error) {
+    return { about: "versions", found: `${what}, no SQLite`, state: "wrong", todo: messageOf(error) };
+  }
+}
+
+/** Below this the next large output may not fit. */
+const LOW_DISK_BYTES = 1024 ** 3;
+/** What statfs calls network file systems: NFS, SMB. SQLite's locks do not hold there. */
+const NETWORK_TYPES = new Set([0x6969, 0xff534d42, 0xfe534d42, 0x517b]);
+
+async function lookAtPlace(flags: DoctorFlags): Promise<Finding[]> {
+  const [{ dataFolder, hasStore }, { options }] = await Promise.all([
+    import("../../../storage/local/data-folder.ts"),
+    loadConfig({ ownOnly: true, lenient: true }),
+  ]);
+  const dir = flags.dir ?? options.dir ?? dataFolder();
+  // The nearest folder that is there: the others are made when something is saved.
+  let there = dir;
+  while (!existsSync(there) && dirname(there) !== there) there = dirname(there);
+  const isStore = hasStore(dir);
+  const found: Finding[] = [];
+  const isWritable = await access(there, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+  const { mode } = await stat(there);
+  if (!isWritable) {
+    const todo = `let this user write there, or name another folder with SPILLWAY_DIR`;
+    found.push({ about: "store", found: `${there} cannot be written, so nothing is saved`, state: "wrong", todo });
+  } else if (isStore && process.platform !== "win32" && (mode & 0o077) !== 0) {
+    const todo = `chmod 700 ${dir}`;
+    found.push({ about: "store", found: `${dir} can be read by other users of this machine`, state: "wrong", todo });
+  } else if (!isStore) found.push({ about: "store", found: `${dir}: nothing is saved there yet`, state: "ok" });
+  else found.push(await openedStore(dir));
+  const { bavail, bsize, type } = await statfs(there);
+  const free = bavail * bsize;
+  const isLow = free < LOW_DISK_BYTES;
+  found.push({
+    about: "disk",
+    found: `${sizeText(free)} free for ${dir}`,
+    state: isLow ? "wrong" : "ok",
+    ...(isLow && { todo: "make room, or let less stay: spillway gc --max-bytes 500MB" }),
+  });
+  if (NETWORK_TYPES.has(type)) {
+    const todo = "name a folder on a local disk with SPILLWAY_DIR; machines share a store over PostgreSQL and S3";
+    found.push({
+      about: "disk",
+      found: `${dir} is on a network file system, where SQLite's locks do not hold`,
+      state: "wrong",
+      todo,
+    });
+  }
+  return found;
+}
+
+async function openedStore(dir: string): Promise<Finding> {
+  const { openLocal } = await import("../../../storage/local/open-local.ts");
+  try {
+    const { store, close } = await openLocal(dir, { readsOnly: true });
+    try {
+      const newest = await store.list({ scope: "local", max: MOST_LISTED });
+      const many = newest.length === MOST_LISTED ? `${MOST_LISTED} or more outputs` : counted(newest.length, "output");
+      const bytes = newest.reduce((sum, artifact) => sum + artifact.bytes, 0);
+      return { about: "store", found: `${dir}: ${many}, ${sizeText(bytes)}`, state: "ok" };
+    } finally {
+      await close();
+    }
+  } catch (error) {
+    const todo = "spillway verify says what is damaged; move the folder away to begin anew";
+    return { about: "store", found: messageOf(error), state: "wrong", todo };
+  }
+}
+
+const MOST_LISTED = 1000;
+
+async function lookAtRipgrep(): Promise<Finding> {
+  const { loadSearcher } = await import("../../../drivers/searcher.ts");
+  const { name } = await loadSearcher();
+  if (name === "ripgrep") return { about: "search", found: "by ripgrep", state: "ok" };
+  const todo = "npm install @vscode/ripgrep";
+  return { about: "search", found: "without ripgrep: it takes longer", state: "note", todo };
+}
+
+async function lookAtConfig(): Promise<Finding[]> {
+  const { sources, warnings } = await loadConfig({ lenient: true });
+  const names = sources.map(sourceText).join(", ");
+  const found = names === "" ? "no config file and no variable: the defaults hold" : names;
+  return [
+    { about: "config", found, state: "ok" },
+    ...warnings.map(
+      (warning): Finding => ({
+        about: "config",
+        found: warning,
+        state: "wrong",
+        todo: "mend it, then: spillway config check",
+      }),
+    ),
+  ];
+}
+
+async function lookAtAgents(): Promise<Finding[]> {
+  const [{ AGENT_NAMES, loadAgent }, { hasHooks }, { findAgents, isOnPath }] = await Promise.all([
+    import("../../hook/agents/index.ts"),
+    import("../init/plan-hooks.ts"),
+    import("../init/find-agents.ts"),
+  ]);
+  const findings: Finding[] = [];
+  const here = await findAgents();
+  for (const name of AGENT_NAMES) {
+    const agent = await loadAgent(name);
+    if (!here.includes(agent)) continue;
+    const files = (["user", "project"] as const).map((whose) => agent.hooks(whose, { wrapCommands: false }));
+    try {
+      const set = files.filter(hasHooks).map(({ path }) => path);
+      if (set.length === 0)
+        findings.push({ about: name, found: "here, without our hooks", state: "note", todo: `spillway init ${name}` });
+      else if (isOnPath("spillway")) findings.push({ about: name, found: `hooks in ${set.join(", ")}`, state: "ok" });
+      else {
+        const todo = "npm install --global spillway";
+        findings.push({
+          about: name,
+          found: `hooks in ${set.join(", ")} call "spillway", which is not on the PATH`,
+          state: "wrong",
+          todo,
+        });
+      }
+    } catch (error) {
+      findings.push({
+        about: name,
+        found: messageOf(error),
+        state: "wrong",
+        todo: "mend that file: its agent cannot read it either",
+      });
+    }
+  }
+  return findings;
+}
+
+const BASE_VARIABLES = ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"];
+const ANSWER_MS = 2000;
+
+async function lookAtGateways(): Promise<Finding[]> {
+  const set = BASE_VARIABLES.flatMap((variable) => {
+    const address = process.env[variable];
+    return address ? [{ variable, address }] : [];
+  });
+  return Promise.all(
+    set.map(async ({ variable, address }): Promise<Finding> => {
+      const about = variable;
+      if (!URL.canParse(address))
+        return { about, found: `${address} is no address`, state: "wrong", todo: "spillway serve prints what to set" };
+      const { protocol, host, hostname } = new URL(address);
+      if (!/^(127\.|localhost$|\[::1\]$)/.test(hostname))
+        return { about, found: `${host}: not asked, since it is elsewhere`, state: "note" };
+      const answer = await fetch(`${protocol}//${host}/healthz`, { signal: AbortSignal.timeout(ANSWER_MS) }).catch(
+        () => null,
+      );
+      if (answer?.ok) return { about, found: `${host} answers`, state: "ok" };
+      return { about, found: `nobody answers at ${host}`, state: "wrong", todo: "start the gateway: spillway serve" };
+    }),
+  );
+}

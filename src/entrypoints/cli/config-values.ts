@@ -1,0 +1,51 @@
+import type { ConfigSource } from "../../config/index.ts";
+import type { PolicyInput } from "../../contract/policy.ts";
+import { resolvePolicy } from "../../stages/policy/resolve-policy.ts";
+import { resolveToolPolicy } from "../../stages/policy/resolve-tool-policy.ts";
+
+/** A value in force, and what set it. */
+export interface ConfigValue {
+  name: string;
+  value: string;
+  from: string;
+}
+
+/** Who said what a source says. */
+export function sourceText({ kind, path }: ConfigSource): string {
+  return path ?? (kind === "environment" ? "the environment" : kind);
+}
+
+/** The policy's values in force: those of one tool, or those that hold for all. Each is from the last source that changed it. */
+export function policyValues(sources: readonly ConfigSource[], tool?: string): ConfigValue[] {
+  const layers = [
+    { from: "default", policy: {} },
+    ...sources.map((source) => ({ from: sourceText(source), policy: source.policy })),
+  ];
+  const values = new Map<string, ConfigValue>();
+  for (const { from, policy } of layers) {
+    const now = flatten(tool === undefined ? sharedPart(policy) : toolPart(policy, tool));
+    for (const name of values.keys()) if (!now.has(name)) values.delete(name);
+    for (const [name, value] of now) if (values.get(name)?.value !== value) values.set(name, { name, value, from });
+  }
+  return [...values.values()];
+}
+
+function sharedPart(input: PolicyInput): object {
+  const { profile, ceiling, contextTokens, pruning, summarization, commands, models } = resolvePolicy(input);
+  return { profile, ceiling, contextTokens, models, commands, pruning, summarization };
+}
+
+function toolPart(input: PolicyInput, tool: string): object {
+  return resolveToolPolicy(resolvePolicy(input), tool);
+}
+
+/** The leaves of an object by their path. */
+function flatten(value: object, path = ""): Map<string, string> {
+  return new Map(
+    Object.entries(value).flatMap(([key, each]): [string, string][] => {
+      const name = path === "" ? key : `${path}.${key}`;
+      if (typeof each === "object" && each !== null && !Array.isArray(each)) return [...flatten(each, name)];
+      return each === undefined ? [] : [[name, typeof each === "string" ? each : (JSON.stringify(each) ?? "")]];
+    }),
+  );
+}
