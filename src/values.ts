@@ -20,3 +20,16 @@ export function grouped(value: number): string {
 export function counted(value: number, word: string): string {
   return `${grouped(value)} ${word}${value === 1 ? "" : "s"}`;
 }
+
+/** A value that is too large to be read whole: its JSON stays in bytes. */
+export class LargeJson {
+  /** As much of the value as may be shown. Lists have their full length, and elements that will not be shown are left out. */
+  readonly seen: object;
+  /** Its JSON, one element or field a line. */
+  readonly lines: () => Iterable<Uint8Array>;
+
+  constructor(seen: object, lines: () => Iterable<Uint8Array>) {
+    this.seen = seen;
+    this.lines = lines;
+  }
+}

@@ -6,6 +6,7 @@ import { replaceTexts, withField } from "../stages/clamp/replace-texts.ts";
 import { joinedBlocks } from "../stages/mark/texts.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
+import { LargeJson } from "../values.ts";
 import type { AdmitPlan, Admitted, SourceAccount } from "./admission.ts";
 import { holdLimits } from "./admission.ts";
 import { admitObject, boundObject, fitted } from "./admit-object.ts";
@@ -28,6 +29,7 @@ export function admitBlocks<T extends object>(
   sources: readonly SourceAccount[] = [],
 ): AdmittedBlocks<T> {
   if (plan.off) return admitTexts(plan, given, findTexts(given)?.texts ?? []);
+  if (given instanceof LargeJson) return boundObject(plan, given);
   const result = plainResult(given);
   const found = result === null ? null : findTexts(result);
   if (result === null || found === null) return admitUnwalked(plan, given);

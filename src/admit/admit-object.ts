@@ -10,6 +10,7 @@ import { accessText } from "../stages/mark/access.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { encodeText, newScan, scanBytes, scannedChars, scannedLines } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
+import { LargeJson } from "../values.ts";
 import { type AdmitPlan, NOT_SAVED, startAdmission } from "./admission.ts";
 import {
   type AdmittedBlocks,
@@ -168,9 +169,14 @@ function asItIs<T extends object>(plan: AdmitPlan, given: T, plain: T, json: str
 }
 
 /** A bounded copy, of `seen` if not of the result itself; the whole is kept as JSON, one element or field a line. */
-export function boundObject<T extends object>(plan: AdmitPlan, result: T, seen: object = result): AdmittedBlocks<T> {
+export function boundObject<T extends object>(
+  plan: AdmitPlan,
+  result: T,
+  seen: object = result instanceof LargeJson ? result.seen : result,
+): AdmittedBlocks<T> {
   const chunks = function* () {
-    for (const chunk of jsonChunks(result)) yield* encodeText(chunk);
+    if (result instanceof LargeJson) yield* result.lines();
+    else for (const chunk of jsonChunks(result)) yield* encodeText(chunk);
   };
   const scan = newScan();
   for (const bytes of chunks()) scanBytes(scan, bytes);

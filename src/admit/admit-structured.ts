@@ -2,8 +2,10 @@ import type { Access } from "../stages/mark/access.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { startSpill } from "../stages/spill/spill.ts";
 import { spillNow } from "../stages/spill/spill-now.ts";
+import { LargeJson } from "../values.ts";
 import type { AdmitPlan, AdmittedOutput } from "./admission.ts";
 import { admitBlocks, admitUnwalked, holdBlocks, plainResult } from "./admit-blocks.ts";
+import { boundObject } from "./admit-object.ts";
 import { type AdmittedBlocks, isCutBlock } from "./admit-texts.ts";
 import { cutAnew, type KnownText, knownText, knownTextNow } from "./known-texts.ts";
 import type { ModelView } from "./model-view.ts";
@@ -84,6 +86,7 @@ export function admitStructuredNow(
 /** Secrets are replaced before anything is measured or chosen, so that no cut leaves half of one. */
 function admitRedacted(plan: AdmitPlan, given: object, view: ModelView): AdmittedBlocks<object> {
   const maxBytes = plan.limits.maxBytes ?? plan.limits.maxChars ?? NUMBERS.ceilingBytes.default;
+  if (given instanceof LargeJson) return boundObject(plan, given, view.copy(given.seen, 2 * maxBytes));
   const result = plan.boundDetails ? view.details(given, NUMBERS.detailsBytes.default) : given;
   const plain = plainResult(result);
   const redacted = plain === null ? null : view.result(plain);

@@ -113,6 +113,21 @@ test("results of 20 and 200 MB pass, clamped, in bounded memory", async () => {
   }
 });
 
+test("100 MB in very many blocks, or in the rows of structured content, pass in bounded memory", async () => {
+  for (const [tool, lines] of [
+    ["blocks", 1_800_000],
+    ["rows", 2_200_000],
+  ] as const) {
+    client = await connect("v1", { args: proxied(BIG) });
+    const result = await client.call(tool, { lines });
+    expect(JSON.stringify(result).length).toBeLessThan(60_000);
+    const { pid } = client;
+    const peakMb = Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+    if (process.platform === "linux") expect(peakMb).toBeLessThan(400);
+    await client.close();
+  }
+});
+
 test("a server that fails answers with a clear tool error and is there again", async () => {
   client = await connect("v2", { args: proxied(BIG) });
   const broken = await client.call("crash");

@@ -3,7 +3,7 @@ import type { AdmitRequest } from "../../admit/admit-request.ts";
 import type { Limits } from "../../contract/limits.ts";
 import type { Receipt } from "../../contract/receipt.ts";
 import type { Spillway } from "../../spillway.ts";
-import { isRecord } from "../../values.ts";
+import { isRecord, LargeJson } from "../../values.ts";
 import { boundMedia, type MediaOf } from "./bound-media.ts";
 import { ERROR_CODES, type Message } from "./json-rpc.ts";
 import type { ToolNames } from "./offer-tools.ts";
@@ -51,13 +51,15 @@ async function admitResult(call: Call, message: Message, came: unknown): Promise
   if (off) return bounded;
   const shown = await admitContent(spillway, about, bounded.content);
   const isOver =
+    structuredContent instanceof LargeJson ||
     isLonger(structuredContent, limits) ||
     (await admitDetails(spillway, { ...about, isUpdate: true }, structuredContent)) !== null;
   if (shown === null && !isOver && call.cut === undefined) return bounded;
   const { structuredContent: _, ...rest } = bounded;
   const withContent = { ...rest, ...shown?.output };
   // Some clients show their model this and nothing else, and some show both: what it repeats of the content goes.
-  if (structuredContent === undefined || repeats(structuredContent, content)) {
+  const isLarge = structuredContent instanceof LargeJson;
+  if (structuredContent === undefined || (!isLarge && repeats(structuredContent, content))) {
     return withReceipt(withContent, shown?.receipt ?? call.cut);
   }
   const kept = isOver ? await admitDetails(spillway, about, structuredContent) : null;
@@ -139,7 +141,7 @@ async function admitDetails(
   details: unknown,
 ): Promise<{ output: unknown; receipt: Receipt } | null> {
   if (!isAdmissible(details)) return null;
-  if (!isRecord(details) || details.content === undefined) {
+  if (!isRecord(details) || details.content === undefined || details instanceof LargeJson) {
     const { output, receipt } = await spillway.admit({ ...about, output: details });
     return output === details ? null : { output, receipt };
   }

@@ -1,5 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { boundValue } from "../../stages/clamp/bound-value.ts";
+import { jsonChunks } from "../../stages/clamp/json-chunks.ts";
+import { LargeJson } from "../../values.ts";
 import { filled, outlineOf, readLarge } from "./large-message.ts";
 
 /** A message in parts of the given sizes, over and over. */
@@ -100,4 +103,83 @@ test("an outline has the fields of a message, or of each in an array, and nothin
   );
   const cutOff = Buffer.from('{"id":1,"result":{"a":"cut off');
   expect(() => JSON.parse(outlineOf(cutOff))).toThrow(SyntaxError);
+});
+
+test("content of many blocks is one text, each block from a line of its own, and other blocks stay", () => {
+  fc.assert(
+    fc.property(odd, fc.array(fc.integer({ min: 200, max: 70_000 }), { minLength: 1, maxLength: 3 }), (unit, sizes) => {
+      const texts = Array.from({ length: 70 }, (_, at) =>
+        at === 3 ? "" : `${at} ${unit.repeat(80_000 / unit.length)}`,
+      );
+      const image = { type: "image", data: "AAAA", mimeType: "image/png" };
+      const content: object[] = texts.map((text) => ({ text, annotations: { audience: ["user"] }, type: "text" }));
+      content.splice(10, 0, image);
+      const json = JSON.stringify(
+        { jsonrpc: "2.0", id: 1, result: { isError: true, content, _meta: { a: [1] } } },
+        null,
+        1,
+      );
+      const read = whole(inParts(json, sizes)) as { result: { content: { text?: string }[] } };
+      const [joined, ...others] = read.result.content;
+      expect(others).toEqual([image]);
+      const said = texts.filter((text) => text !== "").map((text) => text.toWellFormed());
+      expect(joined?.text === said.reduce((all, text) => `${all}${all.endsWith("\n") ? "" : "\n"}${text}`)).toBe(true);
+      expect(read).toMatchObject({ id: 1, result: { isError: true, _meta: { a: [1] } } });
+    }),
+    { numRuns: 8, endOnFailure: true },
+  );
+});
+
+function structured(json: string, sizes = [65_536]): { seen: LargeJson | undefined; texts: number } {
+  const large = readLarge(inParts(json, sizes));
+  const content = large?.message.result?.structuredContent;
+  return { seen: content instanceof LargeJson ? content : undefined, texts: large?.texts.size ?? 0 };
+}
+
+function rowsOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : (value as { rows: unknown[] }).rows;
+}
+
+test("large structured content keeps its ends, its length and its JSON in lines", () => {
+  const rows = Array.from({ length: 150_000 }, (_, id) => ({
+    id,
+    name: `row "${id}" \\ é`,
+    list: [],
+    more: { a: [id] },
+  }));
+  for (const [indent, value] of [
+    [undefined, { rows, total: 7, [`a"]}`]: {} }],
+    [1, rows],
+  ] as const) {
+    const json = JSON.stringify({ id: 1, result: { content: [], structuredContent: value } }, null, indent);
+    const { seen } = structured(json, [65_536, 7, 1000]);
+    expect(Buffer.concat([...(seen?.lines() ?? [])]).toString() === [...jsonChunks(value)].join("")).toBe(true);
+    const list = rowsOf(seen?.seen);
+    expect(list.length).toBe(rows.length);
+    expect([list[0], list[999], list.at(-999), list.at(-1)]).toEqual([rows[0], rows[999], rows.at(-999), rows.at(-1)]);
+    expect(Object.keys(list).length).toBeLessThan(rows.length);
+    expect(list.every((row, at) => JSON.stringify(row) === JSON.stringify(rows[at]))).toBe(true);
+    expect(boundValue(seen?.seen, 50_000)).toEqual(boundValue(value, 50_000));
+  }
+});
+
+test("lists inside lists are read in part too, and numbers are not read at all", () => {
+  const inner = `[${Array.from({ length: 1_500_000 }, (_, at) => `12345678901234567${at % 10}`).join(",")}]`;
+  const { seen } = structured(`{"id":1,"result":{"structuredContent":{"a":[1,${inner},2]}}}`);
+  const { a } = (seen as LargeJson).seen as { a: [number, number[], number] };
+  expect([a[0], a[1].length, Object.keys(a[1]).length < 1_000_000, a[2]]).toEqual([1, 1_500_000, true, 2]);
+  expect(
+    Buffer.concat([...(seen?.lines() ?? [])])
+      .toString()
+      .includes("\n   123456789012345679,\n"),
+  ).toBe(true);
+});
+
+test("structured content that a text says already goes, with other white space too", () => {
+  const rows = Array.from({ length: 150_000 }, (_, id) => ({ id, name: `row ${id}` }));
+  const result = (text: string) => ({ content: [{ type: "text", text }], structuredContent: { rows } });
+  const said = (text: string) => structured(JSON.stringify({ id: 1, result: result(text) }));
+  expect(said(JSON.stringify({ rows }))).toEqual({ seen: undefined, texts: 1 });
+  expect(said(JSON.stringify({ rows }, null, 2))).toEqual({ seen: undefined, texts: 1 });
+  expect(said(JSON.stringify({ rows: rows.toReversed() })).seen).toBeInstanceOf(LargeJson);
 });

@@ -20,7 +20,7 @@ import {
   refuse,
   toolFault,
 } from "./json-rpc.ts";
-import { filled, readLarge } from "./large-message.ts";
+import { filled, MOST_SHOWN_BYTES, readLarge } from "./large-message.ts";
 import type { Line } from "./line-frames.ts";
 import { askLookingFor, avoidNames, offerTool, ownTools, type ToolNames, takeLookingFor } from "./offer-tools.ts";
 import type { RequestHeaders } from "./upstream.ts";
@@ -251,7 +251,7 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
   async function largeFromServer(parts: Uint8Array[]): Promise<void> {
     const large = readLarge(parts);
     const request = large !== null && hasId(large.message) ? waiting.get(keyOf(large.message.id)) : undefined;
-    if (large === null || request === undefined || rules.isBounded || spillway.resolve(request.tool).off) {
+    if (large === null || request === undefined || rules.isBounded || !isBoundable(request.tool)) {
       return passFromServer(Buffer.concat(parts));
     }
     const { tool, method, lookingFor } = request;
@@ -271,6 +271,13 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
     }
     const next = await oneFromServer(filled(large.message, shown), cut);
     if (next !== null) await ends.toClient(JSON.stringify(next));
+  }
+
+  /** The tool has limits within which what is read of a large answer is enough. */
+  function isBoundable(tool: string): boolean {
+    const { off, limits } = spillway.resolve(tool);
+    const { maxChars = Number.POSITIVE_INFINITY, maxBytes = maxChars * 4 } = limits;
+    return !off && maxBytes <= MOST_SHOWN_BYTES;
   }
 
   async function passFromServer(bytes: Uint8Array | Message): Promise<void> {
