@@ -29,10 +29,16 @@ const load = async (file) => {
   return import(`data:text/javascript;base64,${Buffer.from(built.outputFiles[0].contents).toString("base64")}`);
 };
 const { tokenClasses } = await load("estimate-tokens.ts");
+const { singleTokens } = await load("single-tokens.ts");
 const { tokenSamples, seededRandom } = await load("../../../test/token-samples.ts");
 const firstWideClass = tokenClasses.findIndex(({ name }) => name === "latin");
 const runOf = ({ name, run }) => run ?? name;
 const classes = new Uint8Array(0x10000).fill(tokenClasses.length - 1);
+for (const [from, to, data] of singleTokens)
+  Buffer.from(data, "base64").forEach((bits, at) => {
+    for (let place = 0; place < 4 && from + at * 4 + place <= to; place++)
+      classes[from + at * 4 + place] = tokenClasses.length - ((bits >> (2 * place)) & 3);
+  });
 tokenClasses.forEach(({ ranges }, index) => {
   for (const [from, to] of ranges) classes.fill(index, from, to + 1);
 });
@@ -169,7 +175,8 @@ console.log(`${samples.length} samples, ${samples.filter(({ held }) => held).len
 const firstPlace = [];
 let features = 0;
 for (const [index, tokenClass] of tokenClasses.entries()) {
-  const same = tokenClasses.findIndex((other) => runOf(other) === runOf(tokenClass));
+  // Small letters share the weights of their places.
+  const same = runOf(tokenClass) === "lower" ? tokenClasses.findIndex((other) => runOf(other) === "lower") : index;
   firstPlace.push(same < index ? firstPlace[same] : features);
   if (same === index) features += tokenClass.places;
 }
@@ -179,7 +186,9 @@ features += joinSide * joinSide;
 const floor = (feature) => (feature >= firstJoin ? 0 : feature < firstPlace[firstWideClass] ? 16 : 48) / unitsPerToken;
 
 /** Within a class there is none, except between the letters of a word. */
-const hasJoin = (open, next) => open !== next || tokenClasses[open].run !== undefined;
+const hasJoin = (open, next) =>
+  (open !== next || tokenClasses[open].run !== undefined) && !(isScript(open) && isScript(next));
+const isScript = (index) => /^(latin|cyrillic|rare cyrillic|(one|two|three) tokens?)$/.test(tokenClasses[index].name);
 
 function describe(text) {
   const row = new Float64Array(features);
@@ -216,6 +225,8 @@ function learn() {
   );
   const low = tokenClasses.findIndex(({ name }) => name === "low");
   const fixed = new Map([[firstPlace[low], 1]]);
+  // What a character takes by itself is known.
+  for (const tokens of [1, 2, 3]) fixed.set(firstPlace[tokenClasses.length - 4 + tokens], tokens * 1.015);
   for (const [feature, value] of fixed) beta[feature] = value;
   const predicted = new Float64Array(learned.length);
   columns.forEach((column, feature) =>

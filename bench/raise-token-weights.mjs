@@ -22,6 +22,7 @@ const load = async (file) => {
   return import(`data:text/javascript;base64,${Buffer.from(built.outputFiles[0].contents).toString("base64")}`);
 };
 const { tokenClasses, spreadOf, groupOf } = await load("estimate-tokens.ts");
+const { singleTokens } = await load("single-tokens.ts");
 const { oddShapes, tokenSamples } = await load("../../../test/token-samples.ts");
 const { placeWeights, joinWeights, mixWeights, changeWeight } = await load("token-weights.ts");
 
@@ -32,6 +33,11 @@ const realCount = (text) =>
 
 // ---- features: places in runs, joins of runs, changes within a class ----
 const classes = new Uint8Array(0x10000).fill(tokenClasses.length - 1);
+for (const [from, to, data] of singleTokens)
+  Buffer.from(data, "base64").forEach((bits, at) => {
+    for (let place = 0; place < 4 && from + at * 4 + place <= to; place++)
+      classes[from + at * 4 + place] = tokenClasses.length - ((bits >> (2 * place)) & 3);
+  });
 tokenClasses.forEach(({ ranges }, index) => {
   for (const [from, to] of ranges) classes.fill(index, from, to + 1);
 });
@@ -40,7 +46,8 @@ const runOf = (index) => tokenClasses[index].run ?? tokenClasses[index].name;
 const firstPlace = [];
 let features = 0;
 for (const [index, { places }] of tokenClasses.entries()) {
-  const same = tokenClasses.findIndex((_, other) => runOf(other) === runOf(index));
+  // Small letters share the weights of their places.
+  const same = runOf(index) === "lower" ? tokenClasses.findIndex((_, other) => runOf(other) === "lower") : index;
   firstPlace.push(same < index ? firstPlace[same] : features);
   if (same === index) features += places;
 }
@@ -60,8 +67,10 @@ weights[change] = changeWeight;
 
 const groups = Uint8Array.from(classes, (_, unit) => groupOf(unit));
 
+/** Letters outside of ASCII have no joins between them. */
+const isScript = (index) => /^(latin|cyrillic|rare cyrillic|(one|two|three) tokens?)$/.test(tokenClasses[index].name);
 /** Letters of a script follow each other as they like. */
-const mixes = (index) => index < firstWide || /^(bar|symbol|punctuation)$/.test(tokenClasses[index].name);
+const mixes = (index) => index < firstWide || /^(bar|symbol)$/.test(tokenClasses[index].name);
 
 /** How often each feature stands in a text. */
 function describe(text) {
@@ -77,7 +86,7 @@ function describe(text) {
     const next = classes[text.charCodeAt(at)];
     const { run, places } = tokenClasses[next];
     const continues = open >= 0 && runOf(open) === runOf(next);
-    if (open >= 0 && (open !== next || run !== undefined))
+    if (open >= 0 && (open !== next || run !== undefined) && !(isScript(open) && isScript(next)))
       add(firstJoin + Math.min(open, firstWide) * side + Math.min(next, firstWide));
     else if (open === next && mixes(next) && spreadOf(text.charCodeAt(at)) !== spreadOf(text.charCodeAt(at - 1)))
       add(firstMix + next);

@@ -1,8 +1,9 @@
 // Doubles the size of 40 shapes of text on every path and prints where the CPU grows to more than 2.6 times:
-//   npm run check:linear                          all of it, some minutes
+//   npm run check:linear                          all of it, some ten minutes of CPU
 //   npm run check:linear -- --path redact,fold    only paths with one of these words in their names
 //   npm run check:linear -- --shape spaces --list also prints each measurement
-// Reads dist/. Exits with 1 if something is found. A suspect is measured again at the next size before it is printed.
+// Reads dist/. Exits with 1 if something is found. Sizes grow four times and are measured once; what grows too much is a
+// suspect, and is measured several times at half the size and at the size before it is printed.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,9 +13,10 @@ import { fileURLToPath } from "node:url";
 const MOST_GROWTH = 2.6;
 /** Less CPU than this is measured too coarsely to be compared. */
 const LEAST_MS = 15;
-const SIZES = [64, 128, 256, 512, 1024, 2048].map((kib) => kib * 1024);
+const SIZES = [64, 256, 1024, 4096].map((kib) => kib * 1024);
 /** From here on a path is slow enough to compare: larger sizes would only take longer. */
-const ENOUGH_MS = 400;
+const ENOUGH_MS = 300;
+/** How often a suspect is measured; the best counts. */
 const BEST_OF = 3;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -137,17 +139,12 @@ const paths = {
   },
 };
 
-/** The CPU that a call takes, in milliseconds: the best of several. */
+/** The CPU that a call takes, in milliseconds. */
 async function cpuOf(run, text) {
-  let best = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < BEST_OF; round++) {
-    const before = process.cpuUsage();
-    await run(text);
-    const { user, system } = process.cpuUsage(before);
-    best = Math.min(best, (user + system) / 1000);
-    if (best > ENOUGH_MS * 4) break;
-  }
-  return best;
+  const before = process.cpuUsage();
+  await run(text);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
 }
 
 /** The same for the command, less what it takes with nothing to do. */
@@ -170,22 +167,38 @@ const wanted = (name, words) => words === null || words.some((part) => name.incl
 const isListed = process.argv.includes("--list");
 const found = [];
 
-/** Doubles until it takes long enough; true growth shows in two doublings one after the other. */
+const texts = new Map();
+function textOf(shape, size) {
+  const key = `${shape}:${size}`;
+  if (!texts.has(key)) texts.set(key, shapes[shape](size));
+  return texts.get(key);
+}
+
+async function bestOf(measure, text) {
+  let best = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < BEST_OF; round++) best = Math.min(best, await measure(text));
+  return best;
+}
+
+/** Goes to the next size until it takes long enough to compare. */
 async function check(path, shape, measure) {
-  const took = [];
-  for (const size of SIZES) {
-    took.push(await measure(shapes[shape](size)));
-    const [before, last] = [took.at(-2) ?? 0, took.at(-1)];
+  let before = 0;
+  for (const [index, size] of SIZES.entries()) {
+    const last = await measure(textOf(shape, size));
     if (isListed) console.log(`${path}, ${shape}, ${size / 1024} KiB: ${last.toFixed(1)} ms`);
-    const first = took.at(-3) ?? 0;
-    const grows = before > LEAST_MS && last > before * MOST_GROWTH;
-    const grewBefore = first > 0 && before > first * MOST_GROWTH;
-    if (grows && (grewBefore || last > ENOUGH_MS)) {
-      found.push(`${path}, ${shape}: ${before.toFixed(0)} -> ${last.toFixed(0)} ms at ${size / 1024} KiB`);
-      console.log(found.at(-1));
-      return;
+    const doublings = Math.log2(size / (SIZES[index - 1] ?? size));
+    if (last > LEAST_MS * 2 && last > Math.max(1, before) * MOST_GROWTH ** doublings && index > 0) {
+      const half = await bestOf(measure, textOf(shape, size / 2));
+      const whole = await bestOf(measure, textOf(shape, size));
+      if (isListed) console.log(`${path}, ${shape}: ${half.toFixed(1)} -> ${whole.toFixed(1)} ms when doubled`);
+      if (half > LEAST_MS && whole > half * MOST_GROWTH) {
+        found.push(`${path}, ${shape}: ${half.toFixed(0)} -> ${whole.toFixed(0)} ms at ${size / 1024} KiB`);
+        console.log(found.at(-1));
+        return;
+      }
     }
-    if (last > ENOUGH_MS && !grows) return;
+    if (last > ENOUGH_MS && index > 0) return;
+    before = last;
   }
 }
 
@@ -193,6 +206,7 @@ const names = Object.keys(shapes).filter((name) => wanted(name, option("--shape"
 for (const [path, run] of Object.entries(paths).filter(([name]) => wanted(name, option("--path")))) {
   await run(shapes["stack traces"](SIZES[0]));
   for (const shape of names) await check(path, shape, (text) => cpuOf(run, text));
+  console.error(`${path}: ${(process.cpuUsage().user / 1e6).toFixed(0)} s of CPU so far`);
 }
 if (wanted("spillway clamp", option("--path"))) {
   const idle = cpuOfCommand("");

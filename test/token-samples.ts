@@ -139,6 +139,45 @@ export function tokenSamples(seed: number, chars = 2500): Record<string, string>
   return samples;
 }
 
+/** Letters of scripts: whole blocks, and the letters that are in use. */
+const scripts: Record<string, [from: number, to: number][]> = {
+  latin: [[0xc0, 0x24f]],
+  greek: [[0x370, 0x3ff]],
+  "greek letters": [[0x3b1, 0x3c9]],
+  cyrillic: [[0x400, 0x52f]],
+  "cyrillic letters": [[0x430, 0x44f]],
+  armenian: [[0x531, 0x586]],
+  hebrew: [[0x590, 0x5ff]],
+  "hebrew letters": [[0x5d0, 0x5ea]],
+  arabic: [[0x600, 0x6ff]],
+  "arabic letters": [[0x627, 0x64a]],
+  devanagari: [[0x900, 0x97f]],
+  "devanagari letters": [
+    [0x905, 0x939],
+    [0x93e, 0x94c],
+  ],
+  bengali: [[0x980, 0x9ff]],
+  tamil: [[0xb80, 0xbff]],
+  telugu: [[0xc00, 0xc7f]],
+  thai: [[0xe00, 0xe7f]],
+  lao: [[0xe80, 0xeff]],
+  tibetan: [[0xf00, 0xfff]],
+  georgian: [[0x10a0, 0x10ff]],
+  ethiopic: [[0x1200, 0x137f]],
+  khmer: [[0x1780, 0x17ff]],
+  vietnamese: [[0x1ea0, 0x1ef9]],
+  kana: [[0x3041, 0x30fe]],
+  han: [[0x4e00, 0x9fa5]],
+  "rare han": [[0x3400, 0x4dbf]],
+  hangul: [[0xac00, 0xd7a3]],
+  yi: [[0xa000, 0xa4cf]],
+  "wide forms": [[0xff01, 0xff5e]],
+  signs: [[0x2010, 0x205e]],
+  symbols: [[0x2100, 0x2bff]],
+  "any of the first plane": [[0x80, 0xd7ff]],
+  "any of the others": [[0x10000, 0x10ffff]],
+};
+
 /** Texts that nobody writes, by name: characters again and again, in turn and at random. */
 export function* oddShapes(seed: number): Generator<[name: string, text: string]> {
   const random = seededRandom(seed);
@@ -176,6 +215,17 @@ export function* oddShapes(seed: number): Generator<[name: string, text: string]
   for (const [name, alphabet] of Object.entries(alphabets))
     for (let index = 0; index < 30; index++)
       yield [`random ${name}`, Array.from({ length: 300 }, () => pick([...alphabet])).join("")];
+  for (const [name, ranges] of Object.entries(scripts)) {
+    const letter = () => {
+      const [from, to] = ranges[Math.floor(random() * ranges.length)] ?? [0, 0];
+      return String.fromCodePoint(from + Math.floor(random() * (to - from + 1)));
+    };
+    const word = () => Array.from({ length: 1 + Math.floor(random() * 9) }, letter).join("");
+    for (let index = 0; index < 4; index++) {
+      yield [`random ${name}`, Array.from({ length: 300 }, letter).join("")];
+      yield [`random words of ${name}`, Array.from({ length: 60 }, word).join(" ")];
+    }
+  }
   for (let index = 0; index < 20; index++) {
     const line = () =>
       `${"│   ".repeat(Math.floor(random() * 4))}${pick(["├── ", "└── "])}${pick(["index", "main", "read", "app"])}${Math.floor(random() * 99)}.${pick(["ts", "md", "json"])}`;

@@ -3,6 +3,7 @@ import { gunzipSync } from "node:zlib";
 import { Tokenizer } from "ai-tokenizer";
 import * as claude from "ai-tokenizer/encoding/claude";
 import fc from "fast-check";
+import { countTokens as countCl100k } from "gpt-tokenizer/encoding/cl100k_base";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
 import { corpusFolder } from "../../../test/corpus.ts";
@@ -27,8 +28,10 @@ const claudeTokenizer = new Tokenizer({ ...claude, special_tokens: {} });
 /** Real counters take quadratic time on long runs, so long runs are counted in pieces. That adds almost nothing. */
 function realCounts(text: string): { o200k: number; larger: number } {
   const pieces = /\S{600}|\s{600}/.test(text) ? (text.match(/[\s\S]{1,600}/g) ?? []) : [text];
-  const o200k = pieces.reduce((sum, piece) => sum + countTokens(piece, { disallowedSpecial: new Set() }), 0);
-  return { o200k, larger: pieces.reduce((sum, piece) => sum + claudeTokenizer.encode(piece).length, 0) };
+  const plain = { disallowedSpecial: new Set<string>() };
+  const sumOf = (counter: (piece: string) => number) => pieces.reduce((sum, piece) => sum + counter(piece), 0);
+  const others = [sumOf((piece) => claudeTokenizer.encode(piece).length), sumOf((piece) => countCl100k(piece, plain))];
+  return { o200k: sumOf((piece) => countTokens(piece, plain)), larger: Math.max(...others) };
 }
 
 describe("estimateCounter", () => {
@@ -101,8 +104,9 @@ describe("estimateCounter", () => {
     expect(fit(line.repeat(10_000), count(line.repeat(5000)), "start")).toBeGreaterThanOrEqual(line.length * 5000);
   });
 
-  it("is at or above both real counts on text of many kinds, and not far above o200k where o200k is at its best", () => {
-    // The highest allowed ratio to o200k. Other kinds are only bound from below.
+  it("is at or above all real counts on text of many kinds, and not far above o200k where o200k is at its best", () => {
+    // The highest allowed ratio to o200k. Other kinds are only bound from below. Where it is high another vocabulary needs more:
+    // claude's 1.27 times for digits, half of a token each where two take turns, 1.26 times for minified scripts, 1.9 for Russian.
     const most: Record<string, number> = {
       english: 1.3,
       json: 1.25,
@@ -117,30 +121,29 @@ describe("estimateCounter", () => {
       hashes: 1.3,
       indents: 1.25,
       digits: 1.6,
-      emoji: 1.5,
+      emoji: 1.55,
       german: 1.6,
       french: 1.7,
-      russian: 2.2,
-      chinese: 2.5,
-      japanese: 1.9,
-      korean: 2.6,
-      arabic: 3.5,
-      hindi: 4.5,
+      russian: 2.7,
+      chinese: 2,
+      japanese: 1.7,
+      korean: 2.8,
+      arabic: 3.7,
+      hindi: 4.7,
       thai: 4.8,
     };
-    const beyondReach = /^random (han|hangul|kana|code points|words|upper|ascii)$/;
     for (const [kind, text] of Object.entries(tokenSamples(99, 2500))) {
       const { o200k, larger } = realCounts(text);
-      const lowest = beyondReach.test(kind) ? 0.7 : 1;
+      const lowest = kind === "random words" ? 0.95 : 1;
       expect(count(text) / Math.max(o200k, larger), kind).toBeGreaterThanOrEqual(lowest);
       if (most[kind]) expect(count(text) / o200k, kind).toBeLessThanOrEqual(most[kind]);
     }
   });
 
-  it("is at or above both real counts on what nobody writes: characters again and again, in turn and at random", () => {
+  it("is at or above all real counts on what nobody writes: characters again and again, in turn and at random", () => {
     let index = 0;
     for (const [name, text] of oddShapes(7)) {
-      if (index++ % 5 !== 0) continue;
+      if (index++ % 5 !== 0 && !name.startsWith("random")) continue;
       const { o200k, larger } = realCounts(text);
       if (count(text) < Math.max(o200k, larger)) expect.fail(`${name}: ${count(text)} of ${o200k} and ${larger}`);
     }
