@@ -24,7 +24,7 @@ import { errorWith } from "./clamp-error.ts";
 import { admitPlainly } from "./clamp-text.ts";
 import { cutAnew, type KnownText, type KnownTexts, knownText } from "./known-texts.ts";
 import type { AdmitPorts, OutputPorts } from "./ports.ts";
-import { inUtf16, withFaults } from "./receipts.ts";
+import { halvesOf, inUtf16, withFaults } from "./receipts.ts";
 import { redactedPlace, safeMade } from "./redaction.ts";
 import { PageHolder, standInFor } from "./stand-in.ts";
 
@@ -139,7 +139,7 @@ async function admitOutput(plan: AdmitPlan, given: unknown, ports: OutputPorts):
     const whole = admitWhole(output, plan);
     if (whole !== null) return { output: whole.text, ...whole };
     const admitted = await admitChunks(plan, encodeText(output), ports, output.toWellFormed());
-    return { output: admitted.text, ...admitted };
+    return { output: admitted.text, ...admitted, receipt: withFaults(admitted.receipt, halvesOf(output)) };
   }
   const bytes = bytesOutput(output, plan.off ? { maxBytes: MAX_OFF_BYTES } : plan.limits);
   if (bytes !== null) {
@@ -164,12 +164,19 @@ async function admitOutput(plan: AdmitPlan, given: unknown, ports: OutputPorts):
 
 /** Text in UTF-16 as UTF-8, and other bytes as they are. */
 async function* decodedChunks(chunks: Chunks, decoder: Utf16Decoder): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) {
-    const decoded = decoder.add(chunk);
-    if (decoded.length > 0) yield decoded;
+  let fault: { error: unknown } | null = null;
+  try {
+    for await (const chunk of chunks) {
+      const decoded = decoder.add(chunk);
+      if (decoded.length > 0) yield decoded;
+    }
+  } catch (error) {
+    fault = { error };
   }
+  // What was held back came before the fault.
   const last = decoder.end();
   if (last.length > 0) yield last;
+  if (fault !== null) throw fault.error;
 }
 
 /** An output's bytes as they come. */

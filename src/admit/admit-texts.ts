@@ -22,7 +22,7 @@ import {
   startAdmission,
   writeEnded,
 } from "./admission.ts";
-import { joinReceipts } from "./receipts.ts";
+import { halvesOf, joinReceipts, withFaults } from "./receipts.ts";
 
 /** One text of a structured result, clamped to its share. */
 export interface AdmittedBlock {
@@ -91,7 +91,9 @@ export function admitTexts<T extends object>(
         .filter(({ text }, index) => text !== found[index]?.text || found[index].bytes !== undefined);
       const replaced = changed.length === 0 ? result : replaceTexts(result, changed);
       const text = joinTexts(texts);
-      const receipts: Receipt[] = admitted.map((block) => block.receipt);
+      const receipts: Receipt[] = admitted.map(({ receipt }, index) =>
+        withFaults(receipt, halvesOf(blocks[index]?.text ?? null)),
+      );
       const receipt = joinReceipts(plan, receipts, measureText(text, plan.counter));
       const totalChars = admitted.reduce((sum, block) => sum + block.totalChars, 0);
       const output = plan.boundDetails ? withBoundDetails(replaced) : replaced;

@@ -23,6 +23,7 @@ import {
 } from "./admission.ts";
 import { admitBlocks, holdBlocks } from "./admit-blocks.ts";
 import type { ModelView } from "./model-view.ts";
+import { halvesOf, withFaults } from "./receipts.ts";
 
 /** How a text is clamped where there is no policy. */
 export interface ClampOptions extends PlainOptions {
@@ -87,7 +88,8 @@ function clampWith(
   const admission = startAdmission(request);
   for (const bytes of encodeText(text)) admission.add(bytes);
   const admitted = writeEnded(admission.end(), NOT_SAVED, text.toWellFormed());
-  return holdLimits(request, admitted, (plain) => ({ text: plain }));
+  const receipt = withFaults(admitted.receipt, halvesOf(text));
+  return holdLimits(request, { ...admitted, receipt }, (plain) => ({ text: plain }));
 }
 
 /** How something is admitted where there is no policy. */

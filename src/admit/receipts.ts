@@ -3,6 +3,7 @@ import type { Limits } from "../contract/limits.ts";
 import type { Receipt } from "../contract/receipt.ts";
 import type { Extent, Size } from "../contract/size.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
+import { counted } from "../values.ts";
 
 /** What every receipt of a request says alike. */
 interface Subject {
@@ -111,6 +112,13 @@ export function inUtf16(receipt: Receipt, sourceBytes: number): Receipt {
 /** A receipt that tells these faults too. */
 export function withFaults(receipt: Receipt, faults: readonly string[]): Receipt {
   return faults.length === 0 ? receipt : { ...receipt, faults: [...(receipt.faults ?? []), ...faults] };
+}
+
+/** What is told of a text that has halves of characters: nothing that is written as UTF-8 can hold them, the artifact neither. */
+export function halvesOf(text: string | null): string[] {
+  if (text === null || text.isWellFormed()) return [];
+  const halves = text.match(/\p{Surrogate}/gu)?.length ?? 0;
+  return [`${counted(halves, "lone surrogate")} in the text became U+FFFD`];
 }
 
 /** The receipt of a text for which a model's summary stands. Nothing of the source itself is shown, so all of it is omitted. */

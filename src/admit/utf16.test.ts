@@ -37,6 +37,15 @@ test.each([
   expect(whole.replace(/\[redacted:[^\]]*\]/, KEY)).toBe(text);
 });
 
+test("UTF-16 without a mark that begins with Chinese is redacted before it is kept", async () => {
+  const wide = `构建在九分钟后失败，因为有两个测试无法连接数据库。\r\n密钥 ${KEY}\r\n`.repeat(2000);
+  const { receipt } = await spillway.admit({ tool: "bash", output: Buffer.from(wide, "utf16le") });
+  expect(receipt.binary).toBeUndefined();
+  const whole = await (await spillway.artifact(receipt.artifact ?? "")).text();
+  expect(whole).not.toContain(KEY);
+  expect(whole).toContain("构建在九分钟后失败");
+});
+
 test("the result does not depend on how UTF-16 was chunked", async () => {
   const whole = await spillway.admit({ tool: "bash", output: marked });
   await fc.assert(

@@ -1,5 +1,8 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { seededRandom, tokenSamples } from "../../../test/token-samples.ts";
 import { startUtf16, utf16Of } from "./decode-utf16.ts";
 
 function decoded(bytes: Uint8Array, cuts: readonly number[]): string {
@@ -54,6 +57,48 @@ test("UTF-16 without a mark is known by plain text, however it is cut", () => {
   ])
     expect(utf16Of(Buffer.from(other, "latin1"))).toBeNull();
   expect(utf16Of(Buffer.from("short", "utf16le"))).toBeNull();
+});
+
+test("UTF-16 without a mark is known by letters of other scripts, however it is cut", () => {
+  const kinds = "russian greek hebrew arabic hindi chinese japanese korean vietnamese".split(" ");
+  const samples = tokenSamples(3, 600);
+  for (const kind of kinds) {
+    const text = samples[kind] ?? "";
+    const bytes = Buffer.from(text, "utf16le");
+    for (const ordered of [bytes, Buffer.from(bytes).swap16()]) {
+      for (const cut of [0, 1, 15, 16, 17, 31, 127, 128, 129])
+        expect(decoded(ordered, [cut]), kind).toBe(Buffer.from(text).toString("latin1"));
+    }
+  }
+  expect(utf16Of(Buffer.from("构建在九分钟后失败，因为有两个测试", "utf16le"))).toBe("utf-16le");
+});
+
+test("binary is not taken for UTF-16 without a mark", () => {
+  const random = seededRandom(11);
+  const isMarked = ([first, second]: Uint8Array) => (first ?? 0) + (second ?? 0) === 0xff + 0xfe;
+  const shapes: Record<string, (at: number) => number> = {
+    "any bytes": () => random() * 256,
+    "grey pixels": () => 0x4e + random() * 0x51,
+    "measured values": (at) => (at % 2 === 0 ? random() * 256 : 4 + random() * 9),
+    "small numbers": (at) => (at % 4 === 0 ? random() * 256 : 0),
+    "quiet sound": (at) => (at % 2 === 0 ? random() * 256 : random() < 0.5 ? 0 : 255),
+  };
+  for (const [name, byte] of Object.entries(shapes))
+    for (let index = 0; index < 3000; index++) {
+      const bytes = Uint8Array.from({ length: 128 }, (_, at) => byte(at));
+      if (!isMarked(bytes)) expect(utf16Of(bytes), name).toBeNull();
+    }
+  const text = "a row with words in it, and another one\n".repeat(100);
+  for (const binary of [
+    readFileSync(process.execPath).subarray(0, 4096),
+    gzipSync(text),
+    brotliCompressSync(text),
+    Buffer.from("89504e470d0a1a0a0000000d49484452000004000000030008060000009a2d5b", "hex"),
+    ...readdirSync("node_modules/@vscode/tree-sitter-wasm/wasm", { withFileTypes: true })
+      .filter(({ name }) => name.endsWith(".wasm"))
+      .map(({ parentPath, name }) => readFileSync(`${parentPath}/${name}`).subarray(0, 8192)),
+  ])
+    expect(utf16Of(binary)).toBeNull();
 });
 
 test("plain text behind UTF-16 stays as it is, however it is cut", () => {

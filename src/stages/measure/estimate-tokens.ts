@@ -313,6 +313,17 @@ function classifyUnits(): { list: Kind[]; ofUnit: Uint8Array } {
   return { list, ofUnit };
 }
 
+/** How many tokens a unit outside of ASCII is by itself, in the vocabulary that needs the most. */
+export function tokensAlone(unit: number): number {
+  const place = singleTokens.find(([from, to]) => unit >= from && unit <= to);
+  if (place === undefined) return 3;
+  const [from, , data] = place;
+  const at = (unit - from) >> 2;
+  // Four characters of base64 are three bytes.
+  const bits = atob(data.slice(Math.floor(at / 3) * 4, Math.floor(at / 3) * 4 + 4)).charCodeAt(at % 3);
+  return 4 - ((bits >> (2 * ((unit - from) & 3))) & 3);
+}
+
 /** Returns a caller's counter that uses the estimate whenever it throws or does not return a number. */
 export function guardCounter(counter: TokenCounter): TokenCounter {
   return {
