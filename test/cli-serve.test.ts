@@ -197,6 +197,8 @@ it("spillway demo plays all of it offline, keeps nothing and ends", () => {
   ]) {
     expect(stdout).toContain(kind);
   }
+  expect(stdout).toMatch(/request-pruned .* 1 result was over the limits, and clamped/);
+  expect(stdout).toMatch(/ of 2\.4 MiB became .*; \d{3},\d{3} tokens were saved/);
   expect(stdout).toContain("the model says: src/parser.ts:88");
   expect(stdout).toMatch(/1 refused for size, all recovered/);
 });

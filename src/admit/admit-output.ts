@@ -64,9 +64,11 @@ export function newAdmit(ports: AdmitPorts): Admits {
       ...(admitted.receipt.artifact === null ? [] : ports.placeFaults),
     ]);
     if (isCut(receipt)) logCut(ports.logger, level, { tool, beforeChars: totalChars, afterChars: receipt.shown.chars });
-    const host = request.hostLimits ?? ports.hostLimits;
+    // What stands in a request already was about to be sent whole.
+    const usual = isCut(receipt) && request.via === undefined ? USUAL_HOST : undefined;
+    const host = request.hostLimits ?? ports.hostLimits ?? usual;
     const more = definedOnly({
-      hostTokens: host || isCut(receipt) ? hostTokens(receipt, totalChars, host ?? USUAL_HOST) : undefined,
+      hostTokens: host && hostTokens(receipt, totalChars, host),
       command: made.command ?? undefined,
       folder: made.folder ?? undefined,
       ...request.via,

@@ -171,7 +171,7 @@ function beginsList(chunk: Uint8Array = new Uint8Array(0)): boolean {
 }
 
 /** The longest frame that is looked into. */
-const MAX_FRAME_CHARS = MAX_BODY_BYTES;
+export const MAX_FRAME_CHARS = MAX_BODY_BYTES;
 
 /** A frame of a stream with its blank line. One that is too long to look into comes in pieces, none of them whole. */
 export interface FrameText {
@@ -231,10 +231,14 @@ export class Frames {
 
 /** Finds the usage in a stream while it passes. */
 export class UsageInStream {
-  readonly #frames = new Frames();
+  readonly #frames: Pick<Frames, "add" | "end">;
   /** The input stands in the first frame that names usage, or in the last, the output in the last. */
   #first: string | null = null;
   #last: string | null = null;
+
+  constructor(frames: Pick<Frames, "add" | "end"> = new Frames()) {
+    this.#frames = frames;
+  }
 
   add(chunk: Uint8Array): void {
     for (const frame of this.#frames.add(chunk)) this.#look(frame);

@@ -23,7 +23,7 @@ export interface Endpoint {
   asks: "answer" | "count";
   /** The model that the path names. */
   model: string | null;
-  /** True if the answer comes as one JSON list, piece by piece. It is handed on, and not looked into. */
+  /** True if the answer comes as one JSON list, piece by piece. */
   isList: boolean;
 }
 

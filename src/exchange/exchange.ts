@@ -9,6 +9,7 @@ import { wireNamed } from "../wire/index.ts";
 import { Answer, type AnswerUsage, type Exchanged, type ExchangeResponse, UsageInStream, usageOf } from "./answer.ts";
 import { type Endpoint, endpointOf } from "./endpoint.ts";
 import type { Span } from "./json-spans.ts";
+import { Elements, ListAsEvents, listOf } from "./list-stream.ts";
 import { OWN_SPEECHES } from "./own-speech.ts";
 import { type ClientRequest, HiddenTurns, OWN_TOOLS, type ReadsBack } from "./own-tools.ts";
 import { OwnTurns } from "./own-turns.ts";
@@ -122,6 +123,7 @@ class Exchanges {
     const wire = wireNamed(endpoint.shape.wire);
     const asked = wire && { wire, scope: scopeOf(headers, options), messages: body.messages };
     const withOwn = addRecallTool === true && asked !== null ? this.#withOwnTools(endpoint, body, asked) : null;
+    if (withOwn !== null && endpoint.isList) return this.#passList(request, send, options);
     const first = await this.#answer(request, send, rest, { endpoint, body: withOwn ?? body });
     if (withOwn === null || asked === null || endpoint.asks === "count") return first;
     const turns = new OwnTurns<R>({
@@ -137,12 +139,26 @@ class Exchanges {
     return turns.answer(first);
   }
 
+  /** Passes a request whose answer is a list on as one whose answer is a stream of events. */
+  async #passList<R extends ExchangeResponse>(
+    request: ExchangeRequest,
+    send: ExchangeSend<R>,
+    options: ExchangeOptions,
+  ): Promise<Exchanged<R>> {
+    const url = `${request.url}${request.url.includes("?") ? "&" : "?"}alt=sse`;
+    const sendList: ExchangeSend<ListAsEvents<R>> = async (body, context) =>
+      new ListAsEvents(await send(body, context));
+    const { response, body, ...exchanged } = await this.pass({ ...request, url }, sendList, options);
+    if (!response.isList || body === null) return { ...exchanged, response: response.response, body };
+    return { ...exchanged, response: response.response, body: listOf(body), isChanged: true };
+  }
+
   /** Returns the body with our tools, and with our earlier calls put back. Null if they cannot be added. */
-  #withOwnTools({ shape, isList }: Endpoint, body: ExchangeBody, asked: ClientRequest): ExchangeBody | null {
+  #withOwnTools({ shape }: Endpoint, body: ExchangeBody, asked: ClientRequest): ExchangeBody | null {
     const speech = OWN_SPEECHES[shape.wire];
     const tools = body.members.findLast(({ name }) => name === "tools");
     if (!speech || tools === undefined || offersOwn(body.beside)) return null;
-    if (isList || (shape.answers(body.about) ?? 1) !== 1) return null;
+    if ((shape.answers(body.about) ?? 1) !== 1) return null;
     const offered = speech.offer(body.beside.tools, OWN_TOOLS);
     if (offered === null) return null;
     const restored = this.#hidden.restore(asked, shape.isHeld(body.about));
@@ -224,14 +240,17 @@ class Exchanges {
     if (!answer.isOk || endpoint.asks === "count") return handedOn(answer);
     const record = (usage: AnswerUsage) => {
       const to = { wire: endpoint.shape.wire, model, ...(agent !== undefined && { agent }) };
-      const more = { ...to, sends, isStreamed: answer.form === "events", ...usage, ...(request && { request }) };
+      const isStreamed = answer.form === "events" || endpoint.isList;
+      const more = { ...to, sends, isStreamed, ...usage, ...(request && { request }) };
       const none = { tool: null, call: null, artifact: null, receipt: null };
       const atMs = this.#ports.now();
       const event = { kind: "request-answered" as const, atMs, session, ...none, more };
       // The client goes first.
       setImmediate(() => void this.#ports.recorder.event(event).catch(() => {}));
     };
-    if (answer.form === "events") return handedOn(answer, tap(answer.bytes(), record));
+    if (answer.form === "events") return handedOn(answer, tap(answer.bytes(), record, new UsageInStream()));
+    if (endpoint.isList && answer.form === "json")
+      return handedOn(answer, tap(answer.bytes(), record, new UsageInStream(new Elements())));
     record(known ?? { inputTokens: null, outputTokens: null });
     return handedOn(answer);
   }
@@ -290,8 +309,11 @@ function handedOn<R extends ExchangeResponse>(
   return { response, body: response.body === null ? null : body, isChanged: false, isFinal: false };
 }
 
-async function* tap(bytes: AsyncIterable<Uint8Array>, record: (usage: AnswerUsage) => void) {
-  const usage = new UsageInStream();
+async function* tap(
+  bytes: AsyncIterable<Uint8Array>,
+  record: (usage: AnswerUsage) => void,
+  usage: UsageInStream,
+): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of bytes) {
       yield chunk;

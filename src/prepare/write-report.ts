@@ -4,6 +4,7 @@ import { NUMBERS } from "../stages/policy/defaults.ts";
 import type { StepPlan } from "../stages/prune/plan-steps.ts";
 import type { ResolvedWindow } from "../stages/prune/resolve-window.ts";
 import { NO_WEIGHT } from "../stages/prune/weight.ts";
+import { counted } from "../values.ts";
 import { type Conversation, type Item, showsMedia } from "./conversation.ts";
 import type { Preparation } from "./preparation.ts";
 import type { PruneReport } from "./report.ts";
@@ -110,7 +111,7 @@ export function aboutOf({
     window,
     before,
     after,
-    why,
+    why: whyChanged(why, results, calls),
     results,
     calls,
     media,
@@ -124,4 +125,12 @@ export function aboutOf({
     // The last entry, since an event that is too large goes without what does not fit.
     changes: told.map(({ of, call, to, fromChars, toChars }) => ({ of, call, to, fromChars, toChars })),
   };
+}
+
+/** Why a request was changed. Where no result was pruned, `why` says why not, and new results were clamped. */
+function whyChanged(why: string, results: PruneReport["results"], calls: PruneReport["calls"]): string {
+  const clamped = results.insured + results.batched;
+  if (clamped === 0 || results.trimmed + results.cleared + calls.trimmed + calls.cleared > 0) return why;
+  const over = results.insured === 0 ? "over the budget of new results" : "over the limits";
+  return `${counted(clamped, "result")} ${clamped === 1 ? "was" : "were"} ${over}, and clamped`;
 }

@@ -2,6 +2,7 @@ import { SpillwayError } from "../../errors.ts";
 import type { Exchanged } from "../../exchange/answer.ts";
 import { endpointOf } from "../../exchange/endpoint.ts";
 import type { ExchangeContext, ExchangeOptions } from "../../exchange/exchange.ts";
+import { RefusedBodies } from "../../exchange/refused-bodies.ts";
 import type { Spillway } from "../../spillway.ts";
 
 /** Options of a wrapped fetch. */
@@ -23,7 +24,7 @@ export function createFetch({ spillway, fetch: given, ...options }: FetchOptions
   }
   if (given !== undefined && typeof given !== "function")
     throw new SpillwayError("bad-input", `createFetch: fetch must be a function; got ${typeof given}`);
-  const refused = new RefusedBodies();
+  const refused = new RefusedBodies<Response>();
   return async (input, init) => {
     const inner = given ?? globalThis.fetch;
     const { method, url } = targetOf(input, init);
@@ -32,17 +33,11 @@ export function createFetch({ spillway, fetch: given, ...options }: FetchOptions
     const stop = stopWith(outgoing.signal);
     stop.signal.throwIfAborted();
     const { headers, bytes: body } = outgoing;
-    const asked = { to: [url, ...SAME_HEADERS.map((name) => headers.get(name))].join("\n"), bytes: body };
-    const before = refused.find(asked);
-    if (before !== null) return before;
-    const exchanged = await spillway.exchange(
-      { method, url, headers, body, signal: stop.signal },
-      (bytes, context) => outgoing.send(inner, bytes, context),
-      options,
-    );
-    const response = responseOf(exchanged, (reason) => stop.abort(reason));
-    if (exchanged.isFinal) refused.add(asked, response);
-    return response;
+    const request = { method, url, headers, body, signal: stop.signal };
+    const send = (bytes: Uint8Array | null, context: ExchangeContext) => outgoing.send(inner, bytes, context);
+    const exchanged =
+      refused.find(request) ?? (await refused.keep(request, await spillway.exchange(request, send, options)));
+    return responseOf(exchanged, (reason) => stop.abort(reason));
   };
 }
 
@@ -177,40 +172,4 @@ function streamOf(body: AsyncIterable<Uint8Array>, leave: (reason: unknown) => v
     },
     { highWaterMark: 0 },
   );
-}
-
-/** How long a request that could not be made to fit is not sent again. Clients retry within seconds. */
-const REFUSED_MS = 60_000;
-const MAX_REFUSED = 8;
-
-/** Two requests with the same body are not the same if one of these differs. Others, such as a count of retries, may. */
-const SAME_HEADERS = ["authorization", "x-api-key", "api-key", "x-goog-api-key", "anthropic-beta", "x-spillway"];
-
-/** A request: where it goes, as whom, and its body. */
-interface AskedBefore {
-  to: string;
-  bytes: Uint8Array | null;
-}
-
-/** Requests that were refused for their size whatever was tried. A client that sends one again gets the same answer. */
-class RefusedBodies {
-  #known: { asked: AskedBefore; response: Response; atMs: number }[] = [];
-
-  add(asked: AskedBefore, response: Response): void {
-    // A refusal inside a stream is not sent again by clients.
-    if (asked.bytes === null || response.ok) return;
-    const known = { asked, response: response.clone(), atMs: performance.now() };
-    this.#known = [...this.#known.slice(1 - MAX_REFUSED), known];
-  }
-
-  find({ to, bytes }: AskedBefore): Response | null {
-    const now = performance.now();
-    this.#known = this.#known.filter(({ atMs }) => now - atMs < REFUSED_MS);
-    const known = this.#known.find(({ asked }) => asked.to === to && isSame(asked.bytes, bytes));
-    return known?.response.clone() ?? null;
-  }
-}
-
-function isSame(one: Uint8Array | null, other: Uint8Array | null): boolean {
-  return one !== null && other !== null && Buffer.compare(one, other) === 0;
 }

@@ -385,3 +385,69 @@ it("what one caller's model read back stays out of the same words of another cal
   expect(await ask(one, [{ ...first, content: "other" }, ...history.slice(1)])).toBe(false);
   expect(await ask(one, history)).toBe(true);
 });
+
+describe("Gemini's stream that is one JSON list", () => {
+  const TO = "http://127.0.0.1/v1beta/models/m:streamGenerateContent";
+  const parts = (...given: object[]) => ({ candidates: [{ content: { parts: given } }] });
+  const usage = { usageMetadata: { promptTokenCount: 41, candidatesTokenCount: 7, totalTokenCount: 48 } };
+  // Google writes it on many lines, with a comma on a line of its own.
+  const written = (elements: object[]) =>
+    `[${elements.map((each) => JSON.stringify(each, null, 2)).join("\n,\r\n")}\n]`;
+
+  /** Answers with lists, in chunks of any size. */
+  function answering(lists: object[][], chunkBytes: number) {
+    let sends = 0;
+    const inner: typeof fetch = async () => {
+      const bytes = Buffer.from(written(lists[sends++] ?? []));
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          for (let at = 0; at < bytes.length; at += chunkBytes) controller.enqueue(bytes.subarray(at, at + chunkBytes));
+          controller.close();
+        },
+      });
+      return new Response(body, { headers: { "content-type": "application/json; charset=UTF-8" } });
+    };
+    return { inner, sends: () => sends };
+  }
+  const asked = (tools: object[]) => ({
+    method: "POST",
+    body: JSON.stringify({ contents: [{ role: "user", parts: [{ text: "look" }] }], tools }),
+  });
+  const answered = () => events.filter(({ kind }) => kind === "request-answered").map(({ more }) => more);
+
+  it.each([1, 7, 100_000])("our calls are answered here, in chunks of %i bytes", async (chunkBytes) => {
+    const own = { functionCall: { name: "spillway_recall", args: { id: "no{ne" } } };
+    const { inner, sends } = answering(
+      [
+        [parts({ text: 'he said "{' }), parts(own)],
+        [parts({ text: "do\u{1f600}ne" }), { ...parts({ text: "." }), ...usage }],
+      ],
+      chunkBytes,
+    );
+    const wrapped = createFetch({ spillway, fetch: inner, addRecallTool: true });
+    const response = await wrapped(TO, asked([{ functionDeclarations: [{ name: "x" }] }]));
+    const list = (await response.json()) as ReturnType<typeof parts>[];
+    expect(response.headers.get("content-type")).toBe("application/json; charset=UTF-8");
+    const text = list.flatMap(({ candidates }) => candidates[0]?.content.parts ?? []);
+    expect(text).toEqual([{ text: 'he said "{' }, { text: "do\u{1f600}ne" }, { text: "." }]);
+    expect(sends()).toBe(2);
+    await expect.poll(() => answered().at(-1)).toMatchObject({ inputTokens: 41, outputTokens: 7, isStreamed: true });
+  });
+
+  it("without tools it passes to the byte, and its usage is recorded", async () => {
+    const list = [parts({ text: "a" }), { ...parts({ text: "b" }), ...usage }];
+    const { inner } = answering([list], 11);
+    const response = await createFetch({ spillway, fetch: inner, addRecallTool: true })(TO, asked([]));
+    expect(await response.text()).toBe(written(list));
+    await expect.poll(() => answered().at(-1)).toMatchObject({ inputTokens: 41, outputTokens: 7, isStreamed: true });
+  });
+
+  it("a refusal is the provider's own", async () => {
+    const refusal = '[{"error":{"code":400,"message":"bad","status":"INVALID_ARGUMENT"}}]';
+    const inner: typeof fetch = async () =>
+      new Response(refusal, { status: 400, headers: { "content-type": "application/json" } });
+    const wrapped = createFetch({ spillway, fetch: inner, addRecallTool: true });
+    const response = await wrapped(TO, asked([{ functionDeclarations: [{ name: "x" }] }]));
+    expect([response.status, await response.text()]).toEqual([400, refusal]);
+  });
+});

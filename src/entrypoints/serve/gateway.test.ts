@@ -10,6 +10,7 @@ import { memoryLedger } from "../../storage/ledgers/memory.ts";
 import { memoryStore } from "../../storage/stores/memory.ts";
 import type { FakeProvider, FakeProviderOptions, Speaks } from "../../testing/fake-provider/fake-provider.ts";
 import { startFakeProvider } from "../../testing/fake-provider/start-fake-provider.ts";
+import { createFetch } from "../fetch/index.ts";
 import { type ServeOptions, startServe } from "./start-serve.ts";
 
 const NAMES: Speaks[] = ["openai-chat", "openai-responses", "anthropic", "gemini"];
@@ -182,6 +183,42 @@ describe.each(NAMES)("%s through the gateway", (name) => {
       return found;
     });
     expect(answers[0]).toMatchObject({ session: outputs[0]?.session, more: { agent: "my-agent", wire: name } });
+  });
+
+  it("does the same as a wrapped fetch: sent bodies and answers are equal over whole conversations", async () => {
+    const countTokens = (text: string) => Math.ceil(text.length / 3);
+    const options = { speaks: name, window: 9000, countTokens, now: () => 0, script: () => "All is well." };
+    const [behindGateway, behindFetch] = [await provider(options), await provider(options)];
+    // Without a store, since ids of artifacts are random and take more or less room.
+    const { url } = await gateway(behindGateway.url, { spillway: { store: null } });
+    const own = await createSpillway({ store: null, ledger: memoryLedger(), env: {} });
+    const wrapped = createFetch({ spillway: own });
+    const stream = name === "gemini" ? "/v1beta/models/fake:streamGenerateContent?alt=sse" : null;
+    // What grows, what cannot be made to fit, and the same again as a client's retry.
+    const tooLong = { ...conversation(1, 10), first: textOf(0, 90_000, 1) };
+    const all = [2, 4, 6, 8]
+      .map((turns) => conversation(turns, 7000))
+      .concat([tooLong, tooLong, conversation(3, 90_000)]);
+    for (const isStream of [false, true]) {
+      for (const given of all) {
+        const { path, body } = asked(name, given, isStream && stream === null ? { stream: true } : {});
+        const at = (isStream && stream) || path;
+        const headers = { ...JSON_TYPE, "x-api-key": "k" };
+        const [one, other] = await Promise.all([
+          fetch(url + at, { method: "POST", headers, body }),
+          wrapped(behindFetch.url + at, { method: "POST", headers, body }),
+        ]);
+        expect([one.status, one.headers.get("x-should-retry")]).toEqual([
+          other.status,
+          other.headers.get("x-should-retry"),
+        ]);
+        expect(await one.text()).toBe(await other.text());
+      }
+    }
+    const sent = (fake: FakeProvider) => fake.requests.map(({ path, body, status }) => [path, status, body]);
+    expect(sent(behindGateway)).toEqual(sent(behindFetch));
+    const refused = behindGateway.requests.filter(({ status }) => status >= 400);
+    expect(refused.length).toBeGreaterThan(0);
   });
 
   it("an overflow is recovered before the client sees anything", async () => {

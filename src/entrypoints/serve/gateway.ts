@@ -4,7 +4,8 @@ import { Agent, type Dispatcher } from "undici";
 import type { Telemetry } from "../../drivers/telemetry.ts";
 import { messageOf } from "../../errors.ts";
 import { endpointOf } from "../../exchange/endpoint.ts";
-import type { ExchangeOptions } from "../../exchange/exchange.ts";
+import type { ExchangeContext, ExchangeOptions } from "../../exchange/exchange.ts";
+import { RefusedBodies } from "../../exchange/refused-bodies.ts";
 import type { Spillway } from "../../spillway.ts";
 import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { Refusal, readBody } from "./answer.ts";
@@ -43,6 +44,7 @@ const TOKEN_HEADER = "x-spillway-token";
 export function newGateway(options: GatewayOptions, { spillway, callers, metrics, warn }: GatewayPorts): Gateway {
   const find = newDestinations(options.upstreams, options.allowed);
   const hashes = new Map<string, string>();
+  const refused = new RefusedBodies<UpstreamResponse>();
   const agent = new Agent({
     connectTimeout: SERVE_NUMBERS.gatewayConnectMs.default,
     headersTimeout: SERVE_NUMBERS.gatewaySilentMs.default,
@@ -74,19 +76,27 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
     const { api } = to;
     const body = await readBody(request, SERVE_NUMBERS.gatewayBodyBytes.default);
     metrics.add("spillway_request_bytes_total", { api, as: "came" }, body.length);
-    const exchanged = await spillway.exchange(
-      { method, url: to.path, headers: { get: (name) => headerOf(request, name) }, body, signal: gone.signal },
-      (sent, { signal }) => {
-        metrics.add("spillway_request_bytes_total", { api, as: "sent" }, sent?.length ?? 0);
-        return send(sent, signal);
-      },
-      { ...options.exchange, ...callerOf(request, hashes) },
-    );
+    const url = to.origin + to.path;
+    const asked = {
+      method,
+      url,
+      headers: { get: (name: string) => headerOf(request, name) },
+      body,
+      signal: gone.signal,
+    };
+    const sendOn = (sent: Uint8Array | null, { signal }: ExchangeContext) => {
+      metrics.add("spillway_request_bytes_total", { api, as: "sent" }, sent?.length ?? 0);
+      return send(sent, signal);
+    };
+    const exchanged =
+      refused.find(asked) ??
+      (await refused.keep(
+        asked,
+        await spillway.exchange(asked, sendOn, { ...options.exchange, ...callerOf(request, hashes) }),
+      ));
     metrics.took("spillway_upstream_seconds", { api }, waitedMs / 1000);
     metrics.took("spillway_own_seconds", { api }, (performance.now() - startedMs - waitedMs) / 1000);
-    // A client that sends the same again would be refused again.
-    if (exchanged.isFinal) exchanged.response.rawHeaders.push("x-should-retry", "false");
-    await handOn(exchanged.response, exchanged.body, response, exchanged.isChanged);
+    await handOn(exchanged.response, exchanged.body, response, exchanged);
   }
 
   return {
@@ -184,11 +194,14 @@ async function handOn(
   { status, rawHeaders, headers }: UpstreamResponse,
   body: AsyncIterable<Uint8Array> | null,
   response: ServerResponse,
-  isChanged = false,
+  { isChanged, isFinal } = { isChanged: false, isFinal: false },
 ): Promise<void> {
   const isStream = /event-stream|x-ndjson/.test(headers.get("content-type") ?? "");
   const kept = (name: string) => !HOP_BY_HOP.has(name) && !(isChanged && name === "content-length");
-  response.writeHead(status, keptHeaders(rawHeaders, kept));
+  const sent = keptHeaders(rawHeaders, kept);
+  // A client that sends the same again would be refused again.
+  if (isFinal) sent.push("x-should-retry", "false");
+  response.writeHead(status, sent);
   let held: Uint8Array | undefined;
   for await (const chunk of body ?? []) {
     if (response.destroyed) return;
