@@ -68,7 +68,7 @@ describe("spillway guard, cap, compact and prune", () => {
     const file = fresh("cap.jsonl");
     const { stdout, stderr } = spillway("cap", file);
     expect(JSON.parse(stdout)).toHaveLength(4);
-    expect(stderr).toMatch(/^spillway: 4 of 4 messages, [\d,]+ bytes\n$/);
+    expect(stderr).toMatch(/^spillway: 4 of 4 messages, [\d.]+ KiB\n$/);
     const page = JSON.parse(spillway("cap", file, "--limit", "1", "--offset", "1", "--json").stdout);
     expect(page).toMatchObject({ contentTruncated: true, offset: 1, next: 2, total: 4 });
     expect(JSON.parse(spillway("cap", file, "--around", "u1", "--limit", "1", "-q").stdout)).toMatchObject([

@@ -666,8 +666,8 @@ describe("a project's file", () => {
     expect(warnings[0]).toContain("is ignored: ");
     expect(lines(warnings)).toEqual([1, 1, 2, 3, 4, 5, ...Array.from({ length: 12 }, (_, index) => index + 6)]);
     const few = (await load()).warnings;
-    expect(few).toHaveLength(11);
-    expect(few.at(-1)).toMatch(/^\.\.\. and \d+ more$/);
+    expect(few).toHaveLength(1);
+    expect(few[0]).toMatch(/; \.\.\. and \d+ more$/);
   });
 
   it("that cannot be read is ignored with one warning; the user's own is an error", async () => {

@@ -158,7 +158,8 @@ async function addFile(loaded: Loaded, kind: "project" | "user", { path, passedO
     // Nobody should lose an output because of a file, least of all one that came with a clone.
     if (kind === "project" || (loaded.lenient && !(loaded.isNamed && faults === null))) {
       const [first, ...others] = atMost(faults ?? [messageOf(error)], loaded.tellsAll);
-      loaded.warnings.push(`${printable(path)} is ignored: ${first}`, ...others);
+      const ignored = `${printable(path)} is ignored: ${first}`;
+      loaded.warnings.push(...(loaded.tellsAll ? [ignored, ...others] : [[ignored, ...others].join("; ")]));
       return;
     }
     throw faults === null ? error : new SpillwayError("bad-config", atMost(faults).join("\n"));
