@@ -3,9 +3,13 @@ import { keepToken, onUnauthorized } from "./api.ts";
 import { activeKeys, useKeys } from "./keys.ts";
 import { OutputPage } from "./output-page.tsx";
 import { OutputsPage } from "./outputs-page.tsx";
+import { OverflowsPage } from "./overflows-page.tsx";
+import { OverviewPage } from "./overview-page.tsx";
 import { Dialog, Empty } from "./parts.tsx";
+import { PlaygroundPage } from "./playground-page.tsx";
 import { go, hrefTo, type Place, usePlace } from "./route.ts";
 import { SessionPage, SessionsPage } from "./sessions-page.tsx";
+import { ToolPage, ToolsPage } from "./tools-page.tsx";
 
 interface PageEntry {
   page: string;
@@ -16,6 +20,7 @@ interface PageEntry {
 }
 
 const PAGES: readonly PageEntry[] = [
+  { page: "overview", title: "Overview", sign: "◔", show: ({ params }) => <OverviewPage params={params} /> },
   {
     page: "sessions",
     title: "Sessions",
@@ -29,6 +34,14 @@ const PAGES: readonly PageEntry[] = [
     show: ({ id, params }) =>
       id === "" ? <OutputsPage params={params} /> : <OutputPage key={id} id={id} params={params} />,
   },
+  {
+    page: "tools",
+    title: "Tools",
+    sign: "⚙",
+    show: ({ id }) => (id === "" ? <ToolsPage /> : <ToolPage key={id} tool={id} />),
+  },
+  { page: "overflows", title: "Overflows", sign: "⟲", show: () => <OverflowsPage /> },
+  { page: "playground", title: "Playground", sign: "▷", show: ({ params }) => <PlaygroundPage params={params} /> },
 ];
 
 /** The whole page: the way to each part, and the part that is shown. */

@@ -12,19 +12,12 @@ import { bytesText, counted, exact, percent } from "./amounts.ts";
 import { ApiFault, type Artifact, ask, hasToken, type Line, type Receipt, send, useAsked, type View } from "./api.ts";
 import { ComparePanel } from "./compare-panel.tsx";
 import { useKeys } from "./keys.ts";
+import { LINE_BYTES } from "./line-bytes.ts";
 import { Minimap } from "./minimap.tsx";
 import { Answer, Bytes, Count, Raw, Time } from "./parts.tsx";
 import { go, hrefTo } from "./route.ts";
 import { type Stretch, stretchAt, stretchesOf } from "./stretches.ts";
-import {
-  type Heading,
-  LINE_BYTES,
-  PlainText,
-  type ReadLines,
-  type Seen,
-  TextView,
-  type TextViewHandle,
-} from "./text-view.tsx";
+import { type Heading, PlainText, type ReadLines, type Seen, TextView, type TextViewHandle } from "./text-view.tsx";
 
 /** One output: what there was, what the model saw of it, and why. */
 export function OutputPage({ id, params }: { id: string; params: URLSearchParams }): ReactNode {

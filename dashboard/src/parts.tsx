@@ -5,7 +5,8 @@ import type { ApiFault, Asked } from "./api.ts";
 // Small parts that every page uses.
 
 /** A count, short, with its exact value for those who point at it. */
-export function Count({ of, unit }: { of: number; unit?: string }): ReactNode {
+export function Count({ of, unit: plural }: { of: number; unit?: string }): ReactNode {
+  const unit = of === 1 ? plural?.replace(/^(\w+)s\b/, "$1") : plural;
   return (
     <data className="number" value={of} title={`${exact(of)}${unit ? ` ${unit}` : ""}`}>
       {short(of)}

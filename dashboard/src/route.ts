@@ -30,7 +30,7 @@ function subscribe(changed: () => void): () => void {
 }
 
 /** Reads an address. */
-export function placeOf(hash: string): Place {
+function placeOf(hash: string): Place {
   const [, page = "", id = "", query = ""] = /^#?\/?([^/?]*)\/?([^?]*)\??(.*)$/.exec(hash) ?? [];
   const params = new URLSearchParams(query);
   try {

@@ -221,7 +221,7 @@ function breakIn(
 }
 
 /** The prices of who speaks this wire. */
-export function pricesOf(wire: string): Prices {
+function pricesOf(wire: string): Prices {
   return (PRICES.find(({ name }) => wire.startsWith(name)) ?? PRICES[0]) as Prices;
 }
 

@@ -11,6 +11,7 @@ import {
 } from "react";
 import { bytesText } from "./amounts.ts";
 import type { Line } from "./api.ts";
+import { LINE_BYTES } from "./line-bytes.ts";
 import { Raw } from "./parts.tsx";
 
 /** Gives lines from one number to another, both included. */
@@ -46,8 +47,6 @@ interface TextViewProps {
   handle?: RefObject<TextViewHandle | null>;
 }
 
-/** How much of one line is shown; the download has the rest. */
-export const LINE_BYTES = 10_000;
 const ROW_PX = 20;
 /** Browsers draw no element that is much higher. Above it the scroll bar goes in larger steps than the rows. */
 const MOST_PX = 12_000_000;

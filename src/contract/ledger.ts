@@ -30,6 +30,15 @@ export interface Totals {
   recalls: number;
   recalledBytes: number;
   recalledTokens: number;
+  /** Requests that were answered, and what providers counted of them. Of the input, what came from a cache and was written to one. */
+  requests: number;
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+  /** Requests that a provider refused for their size, and those that were recovered. */
+  refusals: number;
+  recoveries: number;
 }
 
 /** One row of statistics. */

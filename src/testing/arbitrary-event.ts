@@ -56,6 +56,8 @@ const arbitraryMore = fc.oneof(
   fc.record({ tokensIn: fc.nat(100_000) }),
   fc.record({ hostTokens: fc.nat(1000) }),
   fc.record({ bytes: fc.nat(1000), tokens: fc.nat(300) }),
+  fc.record({ inputTokens: fc.nat(9000), outputTokens: fc.nat(900), cacheReadTokens: fc.nat(9000) }),
+  fc.record({ inputTokens: fc.constant(null), cacheWriteTokens: fc.nat(9000), isKept: fc.boolean() }),
   fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 }).map((more) => ({ note: more })),
 );
 
@@ -70,6 +72,9 @@ const KINDS: EventKind[] = [
   "history-compacted",
   "summary-paid",
   "history-guarded",
+  "request-answered",
+  "overflow-detected",
+  "overflow-recovered",
 ];
 
 /** Generates texts with characters that break texts: NULs, line breaks, half characters. */
@@ -126,6 +131,8 @@ export const HOSTILE_NAMES: readonly string[] = [
 export function expectedSums(events: readonly SpillwayEvent[]): Totals {
   let [calls, cutCalls, bytesIn, bytesShown, tokensShown, tokensIn] = [0, 0, 0, 0, 0, 0];
   let [recalls, recalledBytes, recalledTokens] = [0, 0, 0];
+  let [requests, refusals, recoveries] = [0, 0, 0];
+  const counted = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
   for (const { kind, receipt, more } of events) {
     const stated = (name: string) => (typeof more?.[name] === "number" ? more[name] : null);
     if (kind.startsWith("output-")) {
@@ -141,8 +148,15 @@ export function expectedSums(events: readonly SpillwayEvent[]): Totals {
       recalledBytes += receipt?.shown.bytes ?? stated("bytes") ?? 0;
       recalledTokens += receipt?.shown.tokens ?? stated("tokens") ?? 0;
     }
+    if (kind === "request-answered") {
+      requests += 1;
+      for (const name of Object.keys(counted) as (keyof typeof counted)[]) counted[name] += stated(name) ?? 0;
+    }
+    if (kind === "overflow-detected" && more?.["isKept"] !== true) refusals += 1;
+    if (kind === "overflow-recovered") recoveries += 1;
   }
-  return { calls, cutCalls, bytesIn, bytesShown, tokensShown, tokensIn, recalls, recalledBytes, recalledTokens };
+  const outputs = { calls, cutCalls, bytesIn, bytesShown, tokensShown, tokensIn };
+  return { ...outputs, recalls, recalledBytes, recalledTokens, requests, ...counted, refusals, recoveries };
 }
 
 function tokensOfWhole(receipt: Receipt | null): number {

@@ -35,6 +35,13 @@ const LEDGER_COUNTERS: Record<keyof Totals, [name: string, help: string]> = {
   recalls: ["spillway_recalls_total", "Times that something was read back."],
   recalledBytes: ["spillway_recalled_bytes_total", "Bytes that were read back."],
   recalledTokens: ["spillway_recalled_tokens_total", "Tokens that were read back."],
+  requests: ["spillway_answered_requests_total", "Requests that were answered."],
+  inputTokens: ["spillway_input_tokens_total", "Tokens of requests, as providers counted."],
+  outputTokens: ["spillway_output_tokens_counted_total", "Tokens of answers, as providers counted."],
+  cacheReadTokens: ["spillway_cache_read_tokens_total", "Tokens of requests that came from a cache."],
+  cacheWriteTokens: ["spillway_cache_written_tokens_total", "Tokens of requests that were written to a cache."],
+  refusals: ["spillway_refusals_total", "Requests that a provider refused for their size."],
+  recoveries: ["spillway_recoveries_total", "Refused requests that were recovered."],
 };
 
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];

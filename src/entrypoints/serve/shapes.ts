@@ -108,6 +108,13 @@ const totals = {
   recalls: count,
   recalledBytes: count,
   recalledTokens: count,
+  requests: count,
+  inputTokens: count,
+  outputTokens: count,
+  cacheReadTokens: count,
+  cacheWriteTokens: count,
+  refusals: count,
+  recoveries: count,
 };
 
 /** Sums for a tool, a session, an hour or all. */

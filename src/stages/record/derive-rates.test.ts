@@ -12,6 +12,13 @@ const totals: Totals = {
   recalls: 2,
   recalledBytes: 4000,
   recalledTokens: 1000,
+  requests: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  refusals: 0,
+  recoveries: 0,
 };
 
 it("derives rates and what was saved net of recalls", () => {

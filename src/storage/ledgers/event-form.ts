@@ -129,6 +129,13 @@ export const NO_TOTALS: Readonly<Totals> = {
   recalls: 0,
   recalledBytes: 0,
   recalledTokens: 0,
+  requests: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  refusals: 0,
+  recoveries: 0,
 };
 
 const CALLS = new Set(["output-clamped", "output-passed"]);
@@ -157,6 +164,19 @@ function eventSums({ kind, receipt, more }: SpillwayEvent): Totals {
       recalledTokens: whole(receipt?.shown.tokens ?? more?.["tokens"]),
     };
   }
+  if (kind === "request-answered") {
+    return {
+      ...NO_TOTALS,
+      requests: 1,
+      inputTokens: whole(more?.["inputTokens"]),
+      outputTokens: whole(more?.["outputTokens"]),
+      cacheReadTokens: whole(more?.["cacheReadTokens"]),
+      cacheWriteTokens: whole(more?.["cacheWriteTokens"]),
+    };
+  }
+  // A refusal in doubt is one whose answer was kept.
+  if (kind === "overflow-detected" && more?.["isKept"] !== true) return { ...NO_TOTALS, refusals: 1 };
+  if (kind === "overflow-recovered") return { ...NO_TOTALS, recoveries: 1 };
   return NO_TOTALS;
 }
 

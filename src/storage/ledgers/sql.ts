@@ -12,6 +12,7 @@ import type {
 } from "../../contract/ledger.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { seenSessions } from "../local/artifact-rows.ts";
+import { IS_OVERFLOW } from "../local/migrations.ts";
 import type { RollupTable, Schema } from "../local/schema.ts";
 import { all, change, type Sql, type Steps } from "../sql.ts";
 import { storedName } from "../stored-name.ts";
@@ -28,6 +29,13 @@ const SUM_COLUMNS: { readonly [Name in keyof Totals]: keyof RollupTable } = {
   recalls: "recalls",
   recalledBytes: "recalled_bytes",
   recalledTokens: "recalled_tokens",
+  requests: "requests",
+  inputTokens: "input_tokens",
+  outputTokens: "output_tokens",
+  cacheReadTokens: "cache_read_tokens",
+  cacheWriteTokens: "cache_write_tokens",
+  refusals: "refusals",
+  recoveries: "recoveries",
 };
 const SUM_NAMES = Object.keys(SUM_COLUMNS) as (keyof typeof SUM_COLUMNS)[];
 // Does not delete from artifact_sessions: the store needs it to find the session's artifacts.
@@ -191,6 +199,7 @@ async function selectEvents({ kysely, read }: Sql, query: EventQuery): Promise<R
     select = select.where(column, name === null ? "is" : "=", name);
   }
   if (kinds !== undefined) select = select.where("kind", "in", kinds);
+  if (kinds?.every((kind) => kind.startsWith("overflow-"))) select = select.where(IS_OVERFLOW);
   if (sinceMs !== undefined) select = select.where("at_ms", ">=", sinceMs);
   const rows = await read(() => all(select));
   return rows.map(({ id, at_ms, ...row }) => readEventForm(Number(id), { ...row, atMs: Number(at_ms) }));

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { localStore } from "../stores/local.ts";
-import { migrate } from "./migrations.ts";
+import { MIGRATIONS, migrate } from "./migrations.ts";
 import { openDatabase } from "./open-database.ts";
 import { loadDriver, openConnection } from "./sqlite-connection.ts";
 
@@ -20,10 +20,10 @@ describe("migrations", () => {
     const dir = await freshFolder();
     const { kysely, close } = await openDatabase(dir);
     const connection = openConnection(await loadDriver(), file(dir));
-    const first = () => [];
+    const done = MIGRATIONS.map(() => () => []);
     const second = ({ schema }: typeof kysely) => [schema.createTable("extra").addColumn("a", "text")];
     const broken = () => [kysely.schema.createTable("half").addColumn("a", "text"), kysely.schema.dropTable("nothing")];
-    await expect(migrate(connection, kysely, [first, first, first, first, second, broken])).rejects.toThrow(/nothing/);
+    await expect(migrate(connection, kysely, [...done, second, broken])).rejects.toThrow(/nothing/);
     const tables = () =>
       connection
         .prepare<{ name: string }>("select name from sqlite_master")
@@ -31,14 +31,9 @@ describe("migrations", () => {
         .map(({ name }) => name);
     expect(tables()).toContain("extra");
     expect(tables()).not.toContain("half");
-    await migrate(connection, kysely, [first, first, first, first, second]);
-    expect(connection.prepare("select version from versions order by version").all()).toEqual([
-      { version: 1 },
-      { version: 2 },
-      { version: 3 },
-      { version: 4 },
-      { version: 5 },
-    ]);
+    await migrate(connection, kysely, [...done, second]);
+    const versions = [...done, second].map((_step, at) => ({ version: at + 1 }));
+    expect(connection.prepare("select version from versions order by version").all()).toEqual(versions);
     connection.close();
     await close();
   });
@@ -60,6 +55,8 @@ describe("migrations", () => {
       create index artifact_sessions_by_session on artifact_sessions (session);
       create table events (id integer primary key autoincrement, kind text not null, at_ms bigint not null, session text,
         tool text, call text, artifact text, receipt text, more text);
+      create table rollups (session text not null, hour_ms bigint not null, tool text not null, calls bigint not null,
+        primary key (session, hour_ms, tool)) without rowid;
       insert into artifacts values ('k', 'abcdefabcdef', 'local', 'b', 'bash', 'c1', 5, 1, 's', 'yes', 70, 0, 0, 'row');
       insert into artifact_sessions values ('k', 'a'), ('k', 'b'), ('k', '');
     `);
@@ -90,7 +87,7 @@ describe("migrations", () => {
         "events": "id kind at_ms session tool call artifact receipt more",
         "line_indexes": "key data",
         "projections": "key session at_ms text step",
-        "rollups": "session hour_ms tool calls cut_calls bytes_in bytes_shown tokens_in tokens_shown recalls recalled_bytes recalled_tokens",
+        "rollups": "session hour_ms tool calls cut_calls bytes_in bytes_shown tokens_in tokens_shown recalls recalled_bytes recalled_tokens requests input_tokens output_tokens cache_read_tokens cache_write_tokens refusals recoveries",
         "sessions": "session first_seen_ms last_seen_ms pinned",
         "small": "key data",
         "versions": "version applied_ms",

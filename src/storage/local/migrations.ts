@@ -145,8 +145,29 @@ const eventsByArtifact: Migration = ({ schema }) => [
   schema.createIndex("events_by_artifact").on("events").columns(["artifact"]).where("artifact", "is not", null),
 ];
 
+/** Tells the few events about overflows from the many others, in the words of their index. */
+export const IS_OVERFLOW = sql<boolean>`substr(kind, 1, 9) = 'overflow-'`;
+
+const REQUEST_SUMS = [
+  "requests",
+  "input_tokens",
+  "output_tokens",
+  "cache_read_tokens",
+  "cache_write_tokens",
+  "refusals",
+  "recoveries",
+] as const;
+
+/** Sums of requests, and the way to overflows without reading all events. */
+const requestSums: Migration = ({ schema }) => [
+  ...REQUEST_SUMS.map((sum) =>
+    schema.alterTable("rollups").addColumn(sum, "bigint", (column) => column.notNull().defaultTo(0)),
+  ),
+  schema.createIndex("events_of_overflows").on("events").columns(["id"]).where(IS_OVERFLOW),
+];
+
 /** The steps in order. The first one makes version 1 from an empty database. */
-export const MIGRATIONS: readonly Migration[] = [first, savedBySession, lineIndexes, eventsByArtifact];
+export const MIGRATIONS: readonly Migration[] = [first, savedBySession, lineIndexes, eventsByArtifact, requestSums];
 
 const SQLITE_TYPES: EngineTypes = {
   text: "text",

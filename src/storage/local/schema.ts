@@ -76,6 +76,13 @@ export interface RollupTable {
   recalls: number;
   recalled_bytes: number;
   recalled_tokens: number;
+  requests: number;
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+  refusals: number;
+  recoveries: number;
 }
 
 export interface SessionTable {

@@ -61,7 +61,9 @@ async function printStats({ ledger }: ReadPlace, flags: StatsFlags, { paints, wi
     ...(since !== undefined && { sinceMs: Date.now() - since }),
   };
   const withRates = (row: StatRow): RatedRow => ({ ...row, ...deriveRates(row, flagAbove) });
-  const rows = (await ledger.stats({ ...query, by })).map(withRates);
+  const stats = await ledger.stats({ ...query, by });
+  // Requests have sums too, of no tool.
+  const rows = stats.filter(({ calls, recalls }) => by === "session" || calls + recalls > 0).map(withRates);
   const all = (await ledger.stats({ ...query, by: "all" })).map(withRates)[0] ?? null;
   const summaries = await summariesOf(ledger, query);
   if (json) return writeJson({ by, rows, all, summaries });

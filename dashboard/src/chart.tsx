@@ -1,0 +1,154 @@
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import UPlot from "uplot";
+import { exact, short } from "./amounts.ts";
+
+/** One layer of a stacked chart. */
+export interface Layer {
+  name: string;
+  /** A variable of the style sheet. */
+  color: string;
+  values: number[];
+}
+
+/** Amounts over time, one on top of another. What is pointed at stands in the legend, and a table has all of it. */
+export function StackedChart({ title, times, layers }: { title: string; times: number[]; layers: Layer[] }): ReactNode {
+  const box = useRef<HTMLDivElement>(null);
+  const [isTable, setTable] = useState(false);
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    let chart: UPlot | null = null;
+    const draw = () => {
+      chart?.destroy();
+      chart = new UPlot(optionsFor(element, layers), stacked(times, layers), element);
+    };
+    draw();
+    const resized = new ResizeObserver(() => chart?.setSize({ width: element.clientWidth, height: HEIGHT }));
+    resized.observe(element);
+    const themes = new MutationObserver(draw);
+    themes.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    return () => {
+      resized.disconnect();
+      themes.disconnect();
+      chart?.destroy();
+    };
+  }, [times, layers, isTable]);
+  return (
+    <section aria-label={title}>
+      <div className="section-head">
+        <h2>{title}</h2>
+        <button type="button" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
+          As a table
+        </button>
+      </div>
+      {isTable ? (
+        <ChartTable times={times} layers={layers} />
+      ) : (
+        <div ref={box} className="chart" role="img" aria-label={`${title}. The table has every figure.`} />
+      )}
+    </section>
+  );
+}
+
+const HEIGHT = 240;
+
+/** Each layer on top of those before it; the topmost is drawn first. */
+function stacked(times: number[], layers: Layer[]): UPlot.AlignedData {
+  const sums = layers.map((_layer, upTo) =>
+    times.map((_time, at) =>
+      layers.slice(0, upTo + 1).reduce((sum, { values }) => sum + Math.max(0, values[at] ?? 0), 0),
+    ),
+  );
+  return [times.map((ms) => ms / 1000), ...sums.toReversed()];
+}
+
+function optionsFor(element: HTMLElement, layers: Layer[]): UPlot.Options {
+  const style = getComputedStyle(element);
+  const color = (name: string) => style.getPropertyValue(name).trim();
+  const axis = {
+    stroke: style.color,
+    grid: { stroke: color("--line"), width: 1 },
+    ticks: { show: false },
+    font: "11px system-ui",
+  };
+  return {
+    width: element.clientWidth,
+    height: HEIGHT,
+    padding: [8, 8, 0, 0],
+    // A bar stands for the hour that begins where it does.
+    scales: {
+      x: { range: (_chart, min, max) => [min, max + 3600] },
+      y: { range: (_chart, _min, max) => [0, Math.max(1, max * 1.05)] },
+    },
+    axes: [axis, { ...axis, size: 56, values: (_chart, ticks) => ticks.map(short) }],
+    legend: { live: true },
+    series: [
+      { value: (_chart, seconds) => (seconds === null ? "" : new Date(seconds * 1000).toLocaleString()) },
+      ...layers.toReversed().map(
+        ({ name, color: variable, values }): UPlot.Series => ({
+          label: name,
+          stroke: resolved(element, variable),
+          fill: resolved(element, variable),
+          width: 1,
+          ...(UPlot.paths.bars && { paths: UPlot.paths.bars({ size: [0.85, 60], align: 1 }) }),
+          points: { show: false },
+          value: (_chart, _sum, _series, at) => (at === null ? "—" : exact(values[at] ?? 0)),
+        }),
+      ),
+    ],
+  };
+}
+
+/** The colour that a variable stands for here: a canvas knows no light-dark(). */
+function resolved(element: HTMLElement, variable: string): string {
+  const probe = document.createElement("span");
+  probe.style.color = `var(${variable})`;
+  element.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}
+
+function ChartTable({ times, layers }: { times: number[]; layers: Layer[] }): ReactNode {
+  return (
+    <div className="table-box scroll" tabIndex={0} role="region" aria-label="The figures of the chart">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Hour</th>
+            {layers.map(({ name }) => (
+              <th key={name} scope="col" className="right">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {times.map((ms, at) => (
+            <tr key={ms}>
+              <th scope="row">{new Date(ms).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}</th>
+              {layers.map(({ name, values }) => (
+                <td key={name} className="right number">
+                  {exact(values[at] ?? 0)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** A small line of how a figure went. Its figure stands beside it. */
+export function Sparkline({ values }: { values: readonly number[] }): ReactNode {
+  const most = Math.max(1, ...values);
+  const points = values.map(
+    (value, at) => `${(at / Math.max(1, values.length - 1)) * 100},${22 - (Math.max(0, value) / most) * 20}`,
+  );
+  return (
+    <svg className="sparkline" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">
+      {values.length > 1 && <polyline points={points.join(" ")} />}
+    </svg>
+  );
+}

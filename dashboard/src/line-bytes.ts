@@ -1,0 +1,2 @@
+/** How much of one line is shown; the download has the rest. */
+export const LINE_BYTES = 10_000;

@@ -1,0 +1,194 @@
+import type { ReactNode } from "react";
+import { counted, exact } from "./amounts.ts";
+import { type Page, type RecordedEvent, useAsked } from "./api.ts";
+import { Answer, Empty, Raw, Time } from "./parts.tsx";
+import { hrefTo } from "./route.ts";
+
+const KINDS = "overflow-detected,overflow-reduced,overflow-recovered,overflow-failed";
+
+/** Each refusal for size: what the provider said, and what was done. */
+export function OverflowsPage(): ReactNode {
+  const asked = useAsked<Page<RecordedEvent>>(`/api/events?kind=${KINDS}&max=1000`);
+  return (
+    <>
+      <h1>Overflows</h1>
+      <p className="lead">
+        Requests that a provider refused because they were too large: its own words, what they were taken for, and the
+        steps that made the request fit.
+      </p>
+      <Answer asked={asked}>
+        {({ items, next }) => {
+          const incidents = incidentsIn(items.toReversed()).toReversed();
+          if (incidents.length === 0) {
+            return (
+              <Empty title="No request was refused for its size">
+                <p>
+                  When a provider refuses one, it is made smaller and sent again, and stands here.{" "}
+                  <code>spillway demo --serve</code> plays one.
+                </p>
+              </Empty>
+            );
+          }
+          return (
+            <>
+              {incidents.map((incident) => (
+                <Incident key={incident[0]?.id} events={incident} />
+              ))}
+              {next !== null && <p className="quiet">Only the last {exact(items.length)} events are shown.</p>}
+            </>
+          );
+        }}
+      </Answer>
+    </>
+  );
+}
+
+/** Events that belong to one request, the oldest first. */
+function incidentsIn(events: readonly RecordedEvent[]): RecordedEvent[][] {
+  const all: RecordedEvent[][] = [];
+  const open = new Map<string | null, RecordedEvent[]>();
+  for (const event of events) {
+    const current = open.get(event.session) ?? [];
+    if (current.length === 0) {
+      all.push(current);
+      open.set(event.session, current);
+    }
+    current.push(event);
+    const isEnd =
+      event.kind === "overflow-recovered" || event.kind === "overflow-failed" || event.more?.["isKept"] === true;
+    if (isEnd) open.delete(event.session);
+  }
+  return all;
+}
+
+const VERDICTS: Record<string, string> = {
+  "context-overflow": "the context is over the model's window",
+  "payload-too-large": "the request has too many bytes",
+};
+
+function Incident({ events }: { events: RecordedEvent[] }): ReactNode {
+  const first = events[0];
+  const last = events.at(-1);
+  if (first === undefined || last === undefined) return null;
+  const said = first.more ?? {};
+  const text = (name: string) => (typeof said[name] === "string" ? said[name] : null);
+  const outcome =
+    last.kind === "overflow-recovered"
+      ? "recovered"
+      : last.kind === "overflow-failed"
+        ? "given up"
+        : last.more?.["isKept"] === true
+          ? "answer kept"
+          : "not ended";
+  const kind = text("kind") ?? "unknown";
+  return (
+    <article className="incident">
+      <header>
+        <h2>
+          <span className={`outcome ${last.kind}`}>
+            {outcome === "recovered" ? "✓" : outcome === "given up" ? "✕" : "…"} {outcome}
+          </span>{" "}
+          <Time atMs={first.atMs} />
+        </h2>
+        <p className="quiet">
+          {first.session !== null && (
+            <>
+              session{" "}
+              <a href={hrefTo("sessions", first.session)}>
+                <bdi>
+                  <Raw text={first.session} />
+                </bdi>
+              </a>{" "}
+              ·{" "}
+            </>
+          )}
+          <bdi>
+            <Raw text={text("provider") ?? "unknown provider"} />
+          </bdi>
+          ,{" "}
+          <bdi>
+            <Raw text={text("model") ?? "unknown model"} />
+          </bdi>
+        </p>
+      </header>
+      <blockquote>
+        <mark>
+          <Raw text={text("evidence") ?? "The provider gave no reason in words."} />
+        </mark>
+      </blockquote>
+      <p>
+        Taken for: {VERDICTS[kind] ?? kind}
+        {text("rule") !== null && (
+          <>
+            , by the rule{" "}
+            <code>
+              <Raw text={text("rule") ?? ""} />
+            </code>
+          </>
+        )}
+        {typeof said["observedTokens"] === "number" &&
+          typeof said["limitTokens"] === "number" &&
+          `. ${exact(said["observedTokens"])} tokens, ${exact(said["limitTokens"])} allowed`}
+        .
+      </p>
+      <ol className="rungs">
+        {events.map((event) => (
+          <Rung key={event.id} event={event} />
+        ))}
+      </ol>
+    </article>
+  );
+}
+
+function Rung({ event: { kind, more } }: { event: RecordedEvent }): ReactNode {
+  const said = more ?? {};
+  const count = (name: string) => (typeof said[name] === "number" ? said[name] : null);
+  if (kind === "overflow-detected") {
+    return (
+      <li>
+        Send {count("attempt") ?? 1} was refused
+        {count("estimatedTokens") !== null && (
+          <>
+            : about <span className="number">{exact(count("estimatedTokens") ?? 0)} tokens</span>
+          </>
+        )}
+        .
+      </li>
+    );
+  }
+  if (kind === "overflow-reduced") {
+    const [left, freed] = [count("leftTokens") ?? 0, count("freedTokens") ?? 0];
+    return (
+      <li>
+        <strong>
+          <Raw text={String(said["rung"] ?? "")} />
+        </strong>
+        :{" "}
+        <span className="number">
+          {exact(left + freed)} → {exact(left)} tokens
+        </span>
+        {said["fits"] === true ? ", which fits" : ""}
+        {typeof said["fault"] === "string" && (
+          <>
+            ; <Raw text={said["fault"]} />
+          </>
+        )}
+        <span className="rung-bar" aria-hidden="true">
+          <span style={{ width: `${(left / Math.max(1, left + freed)) * 100}%` }} />
+        </span>
+      </li>
+    );
+  }
+  if (kind === "overflow-recovered")
+    return (
+      <li>
+        Answered after {counted(count("sends") ?? 1, "send")}, with about{" "}
+        <span className="number">{exact(count("estimatedTokens") ?? 0)} tokens</span>.
+      </li>
+    );
+  return (
+    <li>
+      Given up: <Raw text={String(said["why"] ?? "no reason is recorded")} />
+    </li>
+  );
+}

@@ -1,0 +1,286 @@
+import { type DragEvent, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { counted, exact, percent } from "./amounts.ts";
+import type { Receipt } from "./api.ts";
+import type { Ask, Told } from "./clamp-worker.ts";
+import { STRATEGIES } from "./compare-panel.tsx";
+import { Bytes, Copy, Count } from "./parts.tsx";
+import { hrefTo } from "./route.ts";
+import { stretchAt, stretchesOf } from "./stretches.ts";
+import { PlainText, type ReadLines, TextView, type TextViewHandle } from "./text-view.tsx";
+
+const LIMITS = { maxLines: 200, maxChars: 20_000, maxTokens: 0 };
+type LimitName = keyof typeof LIMITS;
+const WORDS: Record<LimitName, [label: string, most: number]> = {
+  maxLines: ["Lines at most", 2000],
+  maxChars: ["Characters at most", 200_000],
+  maxTokens: ["Tokens at most (0 for none)", 50_000],
+};
+/** What still fits into a link that one can send around. */
+const MOST_LINKED = 100_000;
+
+interface Result {
+  text: string;
+  receipt: Receipt;
+  ms: number;
+}
+
+/** What would it do to my log? Everything happens in the browser, with the real stages. */
+export function PlaygroundPage({ params }: { params: URLSearchParams }): ReactNode {
+  const work = useWorker();
+  const [given, setGiven] = useState<{ name: string; lineCount: number; bytes: number; text: string | null } | null>(
+    null,
+  );
+  const [limits, setLimits] = useState(() => fromParams(params));
+  const [strategy, setStrategy] = useState(params.get("strategy") ?? "auto");
+  const [result, setResult] = useState<Result | null>(null);
+  const [fault, setFault] = useState("");
+  const [link, setLink] = useState("");
+
+  const load = useCallback(
+    async (source: string | File) => {
+      setFault("");
+      setLink("");
+      setResult(null);
+      const told = await work({ load: source });
+      if ("fault" in told) setFault(told.fault);
+      else if ("lineCount" in told) {
+        const name = typeof source === "string" ? "pasted text" : source.name;
+        setGiven({
+          name,
+          lineCount: told.lineCount,
+          bytes: told.bytes,
+          text: typeof source === "string" ? source : null,
+        });
+      }
+    },
+    [work],
+  );
+  useEffect(() => {
+    const packed = params.get("z");
+    if (packed !== null) unpack(packed).then(load, () => setFault("The link is damaged: its text cannot be read."));
+    // Only what the page was opened with.
+  }, []);
+  useEffect(() => {
+    if (given === null || given.lineCount === 0) return;
+    let isOld = false;
+    // Who moves a slider means its last place.
+    const timer = setTimeout(async () => {
+      const wanted = Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit > 0));
+      const told = await work({ clamp: { limits: wanted, strategy, tool: "run_command" } });
+      if (isOld) return;
+      if ("fault" in told) setFault(told.fault);
+      else if ("receipt" in told) {
+        setFault("");
+        setResult(told);
+      }
+    }, 60);
+    return () => {
+      isOld = true;
+      clearTimeout(timer);
+    };
+  }, [given, limits, strategy, work]);
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    const [file] = event.dataTransfer.files;
+    if (file !== undefined) void load(file);
+  };
+  const share = async () => {
+    const settings = { strategy, ...limits };
+    const isFitting = given?.text !== null && given !== null && given.bytes <= MOST_LINKED;
+    const z = isFitting ? await pack(given.text ?? "") : undefined;
+    setLink(`${location.origin}/${hrefTo("playground", "", { ...settings, z })}`);
+  };
+  return (
+    <div onDragOver={(event) => event.preventDefault()} onDrop={drop}>
+      <h1>Playground</h1>
+      <p className="lead">
+        Paste an output or drop a file. Nothing is sent anywhere: the same code that cuts for a model runs in this page.
+      </p>
+      <div className="fields">
+        <label className="paste">
+          Output
+          <textarea
+            rows={given === null ? 8 : 2}
+            placeholder="Paste here, or drop a file anywhere on this page"
+            onChange={(event) => void load(event.target.value)}
+          />
+        </label>
+        <label>
+          File
+          <input type="file" onChange={(event) => event.target.files?.[0] && void load(event.target.files[0])} />
+        </label>
+        <label>
+          Strategy
+          <select value={strategy} onChange={(event) => setStrategy(event.target.value)}>
+            {STRATEGIES.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        {(Object.keys(WORDS) as LimitName[]).map((name) => (
+          <label key={name}>
+            {WORDS[name][0]}: {exact(limits[name])}
+            <input
+              type="range"
+              min={name === "maxTokens" ? 0 : 5}
+              max={WORDS[name][1]}
+              step={name === "maxLines" ? 5 : 500}
+              value={limits[name]}
+              onChange={(event) => setLimits({ ...limits, [name]: Number(event.target.value) })}
+            />
+          </label>
+        ))}
+        <button type="button" disabled={given === null} onClick={() => void share()}>
+          Make a link
+        </button>
+      </div>
+      {link !== "" && (
+        <>
+          <Copy text={link} />
+          {!link.includes("z=") && <p className="quiet">The text is too long for a link: it has the settings only.</p>}
+        </>
+      )}
+      {fault !== "" && (
+        <p className="fault" role="alert">
+          {fault}
+        </p>
+      )}
+      {given !== null && result !== null && <Both given={given} result={result} work={work} />}
+    </div>
+  );
+}
+
+function fromParams(params: URLSearchParams): Record<LimitName, number> {
+  const read = (name: LimitName) => {
+    const value = Number(params.get(name) ?? Number.NaN);
+    return Number.isInteger(value) && value >= 0 ? value : LIMITS[name];
+  };
+  return { maxLines: read("maxLines"), maxChars: read("maxChars"), maxTokens: read("maxTokens") };
+}
+
+function Both({
+  given,
+  result,
+  work,
+}: {
+  given: { name: string; lineCount: number; bytes: number };
+  result: Result;
+  work: Work;
+}): ReactNode {
+  const { receipt, text, ms } = result;
+  const [selected, select] = useState<number | null>(null);
+  const handle = useRef<TextViewHandle>(null);
+  const read = useCallback<ReadLines>(
+    async (from, to) => {
+      const told = await work({ lines: [from, to] });
+      return "lines" in told ? told.lines : [];
+    },
+    // A new text has a new count or a new name.
+    [work, given],
+  );
+  const stretches = useMemo(() => stretchesOf(receipt, given.lineCount, null, receipt), [receipt, given]);
+  return (
+    <>
+      <dl className="figures">
+        <div>
+          <dt>It has</dt>
+          <dd>
+            <Bytes of={given.bytes} />
+          </dd>
+          <dd className="quiet">
+            <Count of={given.lineCount} unit="lines" />
+          </dd>
+        </div>
+        <div>
+          <dt>The model would read</dt>
+          <dd>
+            <Count of={receipt.shown.tokens} unit="tokens" />
+          </dd>
+          <dd className="quiet">
+            <Count of={receipt.shown.lines} unit="lines" />
+          </dd>
+        </div>
+        <div>
+          <dt>Of the source kept</dt>
+          <dd>
+            <span className="number">{percent(receipt.kept.bytes / Math.max(1, receipt.total.bytes))}</span>
+          </dd>
+          <dd className="quiet">{receipt.cutBy === null ? "nothing is cut" : `cut by ${receipt.cutBy}`}</dd>
+        </div>
+        <div>
+          <dt>Strategy</dt>
+          <dd className="word">{receipt.strategy}</dd>
+          <dd className="quiet">
+            {receipt.kind === undefined ? "" : `a ${receipt.kind}; `}took {exact(Math.round(ms))} ms
+          </dd>
+        </div>
+      </dl>
+      <div className="both">
+        <section>
+          <h2>Original</h2>
+          <div className="reader plain">
+            <TextView
+              name={`The original, ${counted(given.lineCount, "line")}`}
+              lines={given.lineCount}
+              read={read}
+              classOf={(line) => (stretchAt(stretches, line)?.isShown === false ? "cut" : "lit")}
+              selected={selected}
+              select={select}
+              handle={handle}
+            />
+          </div>
+        </section>
+        <section>
+          <h2>What the model would read</h2>
+          <PlainText name="What the model would read" text={text} />
+        </section>
+      </div>
+    </>
+  );
+}
+
+type WithoutId<T> = T extends unknown ? Omit<T, "id"> : never;
+type Work = (asked: WithoutId<Ask>) => Promise<Told>;
+
+/** A worker of this page's own. */
+function useWorker(): Work {
+  const waiting = useRef(new Map<number, (told: Told) => void>());
+  const worker = useRef<Worker | null>(null);
+  useEffect(
+    () => () => {
+      worker.current?.terminate();
+      worker.current = null;
+    },
+    [],
+  );
+  return useCallback((asked) => {
+    if (worker.current === null) {
+      worker.current = new Worker(new URL("./clamp-worker.ts", import.meta.url), { type: "module" });
+      worker.current.addEventListener("message", ({ data }: MessageEvent<Told>) => {
+        waiting.current.get(data.id)?.(data);
+        waiting.current.delete(data.id);
+      });
+    }
+    const id = nextId++;
+    worker.current.postMessage({ ...asked, id }, []);
+    return new Promise((resolve) => waiting.current.set(id, resolve));
+  }, []);
+}
+
+let nextId = 1;
+
+/** A text as part of an address. */
+async function pack(text: string): Promise<string> {
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+}
+
+async function unpack(packed: string): Promise<string> {
+  const binary = atob(packed.replaceAll("-", "+").replaceAll("_", "/"));
+  const bytes = Uint8Array.from(binary, (char) => char.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"))).text();
+}
