@@ -49,14 +49,14 @@ function newHome(files: Record<string, string> = {}) {
   return { home, put, run, init, read };
 }
 
-/** Every file under a folder with its text, other than what Node keeps compiled. */
+/** Every folder and file under a folder, files with their text, other than what Node keeps compiled. */
 function filesIn(root: string, under = ""): Record<string, string> {
   return Object.fromEntries(
     readdirSync(join(root, under), { withFileTypes: true }).flatMap((entry) => {
       const path = join(under, entry.name);
       if (path === ".cache") return [];
       return entry.isDirectory()
-        ? Object.entries(filesIn(root, path))
+        ? [[`${path}/`, ""], ...Object.entries(filesIn(root, path))]
         : [[path, readFileSync(join(root, path), "latin1")]];
     }),
   );
@@ -91,7 +91,7 @@ describe.each(AGENT_NAMES)("spillway init %s", (name) => {
         expect(filesIn(home)).toEqual(set);
         expect(init(`${name} ${whose} --remove`).status).toBe(0);
         expect(filesIn(home)).toEqual(before);
-        expect(init(`${name} ${whose} --remove`).stderr).toContain("is as it should be");
+        expect(init(`${name} ${whose} --remove`).stderr).toContain("has nothing of ours");
       }
     }
   });
@@ -272,7 +272,7 @@ describe.each([
     expect({ status, stderr }).toEqual({
       status: 0,
       stderr: expect.stringContaining(
-        name === "copilot" ? "is as it should be" : "stays: spillway init did not write it",
+        name === "copilot" ? "has nothing of ours" : "stays: spillway init did not write it",
       ),
     });
     expect(filesIn(home)).toEqual(before);
@@ -302,7 +302,21 @@ it("says that the command is not on the path that an agent will have", () => {
   mkdirSync(npx, { recursive: true });
   symlinkSync(join(home, "bin/spillway"), join(npx, "spillway"));
   expect(init("gemini").stderr).not.toContain("PATH");
-  expect(init("qwen", { PATH: `${npx}:/usr/bin:/bin` }).stderr).toContain('"spillway" is not on the PATH');
+  const bare = join(home, "bare");
+  mkdirSync(bare);
+  const without = init("qwen", { PATH: `${npx}:${bare}` }).stderr;
+  expect(without).toContain(`"spillway" is not on the PATH, so that no agent can call it: put a link to ${CLI} there`);
+  symlinkSync("/bin/true", join(bare, "npm"));
+  const withNpm = init("qwen", { PATH: `${npx}:${bare}` }).stderr;
+  expect(withNpm).toContain(`run: npm install --global ${dirname(dirname(CLI))}\n`);
+});
+
+it("an agent that is not known gets the whole list", () => {
+  const { status, stderr } = newHome().init("emacs");
+  expect([status, stderr]).toEqual([
+    2,
+    expect.stringMatching(/no set-up for "emacs"; known are claude-code, .*, all and mcp/),
+  ]);
 });
 
 it("--list says what is here and what would change, and all sets these up", () => {
@@ -349,12 +363,15 @@ it("mcp puts the proxy before the servers of every agent, and takes it out to th
   const { status, stderr } = init("mcp");
   expect(status).toBe(0);
   expect(stderr).toMatch(/\.mcp\.json: left as they are, since they are reached over HTTP: far/);
-  for (const path of Object.keys(before).filter((each) => !each.startsWith("bin")))
+  for (const path of Object.keys(before).filter((each) => !each.startsWith("bin") && !each.endsWith("/")))
     expect([path, read(path)]).toEqual([path, expect.stringContaining('"spillway"')]);
   expect(JSON.parse(read("project/.mcp.json")).mcpServers.a).toEqual({
     command: "spillway",
-    args: ["mcp", "--", "npx", "-y", "some"],
+    args: ["mcp", "--no-read-back", "--", "npx", "-y", "some"],
   });
+  // Claude Code starts the user's servers in this project too, and Cursor has none but the project's.
+  expect(JSON.parse(read(".claude.json")).mcpServers.a.args).toEqual(["mcp", "--", "npx", "-y", "some"]);
+  expect(JSON.parse(read("project/.cursor/mcp.json")).mcpServers.a.args).toEqual(["mcp", "--", "npx"]);
   expect(init("mcp").stderr).toContain("there is no MCP server without our proxy");
   init("mcp --remove");
   init("gemini --user --remove");

@@ -176,7 +176,7 @@ async function lookAtConfig(): Promise<Finding[]> {
 }
 
 async function lookAtAgents(): Promise<Finding[]> {
-  const [{ AGENT_NAMES, loadAgent }, { hasHooks }, { findAgents, isOnPath }] = await Promise.all([
+  const [{ AGENT_NAMES, loadAgent }, { hasHooks }, { findAgents, howToInstall, isOnPath }] = await Promise.all([
     import("../../hook/agents/index.ts"),
     import("../init/plan-hooks.ts"),
     import("../init/find-agents.ts"),
@@ -193,7 +193,7 @@ async function lookAtAgents(): Promise<Finding[]> {
         findings.push({ about: name, found: "here, without our hooks", state: "note", todo: `spillway init ${name}` });
       else if (isOnPath("spillway")) findings.push({ about: name, found: `hooks in ${set.join(", ")}`, state: "ok" });
       else {
-        const todo = "npm install --global spillway";
+        const todo = howToInstall();
         findings.push({
           about: name,
           found: `hooks in ${set.join(", ")} call "spillway", which is not on the PATH`,

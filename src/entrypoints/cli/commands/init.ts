@@ -5,7 +5,7 @@ import { SpillwayError } from "../../../errors.ts";
 import type { Agent, HookFile, Whose } from "../../hook/agent.ts";
 import { AGENT_NAMES, loadAgent } from "../../hook/agents/index.ts";
 import { backupOf, describeChange, type FileChange, planChange, writeChange } from "../init/change-file.ts";
-import { findAgents, isOnPath } from "../init/find-agents.ts";
+import { findAgents, whyNotCallable } from "../init/find-agents.ts";
 import { tell } from "../tell.ts";
 import { writeOut } from "../write-out.ts";
 
@@ -51,8 +51,8 @@ What an earlier init has set up stays, unless a flag says otherwise.
 
 ${agents.map(({ about }) => about).join("\n\n")}
 
-mcp: puts "spillway mcp --" before every MCP server that these agents start, in all their files. Servers that are reached
-over HTTP stay as they are.
+mcp: puts "spillway mcp --" before every MCP server that these agents start, in all their files. The first one of each agent
+offers recall and search. Servers that are reached over HTTP stay as they are.
 
 Examples:
   spillway init
@@ -80,10 +80,13 @@ async function setUp(name: string | undefined, flags: InitFlags): Promise<void> 
     const { askConfig } = await import("../init/ask-config.ts");
     return askConfig(flags);
   }
-  if (!flags.remove && !isOnPath("spillway"))
-    tell(
-      '"spillway" is not on the PATH, so that no agent can call it: install it with "npm install --global spillway"',
+  if (name !== ALL && name !== MCP && !AGENT_NAMES.includes(name))
+    throw new SpillwayError(
+      "bad-input",
+      `there is no set-up for "${name}"; known are ${AGENT_NAMES.join(", ")}, ${ALL} and ${MCP}`,
     );
+  const missing = flags.remove ? null : whyNotCallable();
+  if (missing !== null) tell(missing);
   if (name === MCP) return setUpServers(flags);
   await setUpHooks(name === ALL ? await findAgents() : [await loadAgent(name)], name === ALL, flags);
 }
@@ -101,8 +104,9 @@ async function setUpHooks(agents: Agent[], isAll: boolean, flags: InitFlags): Pr
   const changes = planned.flatMap(({ change }) => change ?? []);
   for (const { file, change } of planned) {
     if (change !== null) continue;
-    const isForeign = isRemoval && "text" in file && existsSync(file.path);
-    tell(`${file.path} ${isForeign ? "stays: spillway init did not write it" : "is as it should be"}`);
+    const isForeign = "text" in file && existsSync(file.path);
+    const left = isForeign ? "stays: spillway init did not write it" : "has nothing of ours";
+    tell(`${file.path} ${isRemoval ? left : "is as it should be"}`);
   }
   if (!(await isWanted(changes, flags))) return;
   for (const { agent, file, change } of planned) {
@@ -120,23 +124,28 @@ async function setUpHooks(agents: Agent[], isAll: boolean, flags: InitFlags): Pr
 async function setUpServers(flags: InitFlags): Promise<void> {
   const whoses: Whose[] = flags.user ? ["user"] : flags.project ? ["project"] : ["user", "project"];
   const agents = await Promise.all(AGENT_NAMES.map(loadAgent));
-  const files = agents.flatMap((agent) =>
-    whoses.flatMap((whose) => agent.mcpFiles(whose).map((file) => ({ ...file, whose }))),
-  );
-  const { withoutProxy, withProxy } = await import("../init/mcp-servers.ts");
-  const changes = files
-    .filter(({ path }) => existsSync(path))
-    .flatMap((file) => {
-      let remote: string[] = [];
-      const change = planChange(file.path, file.whose, (text) => {
-        const made = flags.remove ? withoutProxy(text, file) : withProxy(text, file);
-        ({ remote } = made);
-        return made.text;
-      });
-      if (remote.length > 0 && !flags.remove)
-        tell(`${file.path}: left as they are, since they are reached over HTTP: ${remote.join(", ")}`);
-      return change ?? [];
-    });
+  const { offersIn, withoutProxy, withProxy } = await import("../init/mcp-servers.ts");
+  const changes: FileChange[] = [];
+  for (const agent of agents) {
+    // An agent starts the servers of the user in every project, so one of them is enough to offer recall and search.
+    let isOffered = false;
+    for (const whose of ["user", "project"] as const) {
+      for (const file of agent.mcpFiles(whose).filter(({ path }) => existsSync(path))) {
+        const isAsked = whoses.includes(whose);
+        let remote: string[] = [];
+        const change = planChange(file.path, whose, (text) => {
+          if (flags.remove) return isAsked ? withoutProxy(text, file).text : text;
+          const made = withProxy(text, file, isOffered);
+          isOffered = isAsked ? made.offers : isOffered || offersIn(text, file);
+          ({ remote } = made);
+          return isAsked ? made.text : text;
+        });
+        if (remote.length > 0 && isAsked)
+          tell(`${file.path}: left as they are, since they are reached over HTTP: ${remote.join(", ")}`);
+        if (change !== null) changes.push(change);
+      }
+    }
+  }
   if (changes.length === 0)
     return tell(flags.remove ? "no MCP server has our proxy" : "there is no MCP server without our proxy");
   if (!(await isWanted(changes, flags))) return;

@@ -4,13 +4,16 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
+import { homedir } from "node:os";
 import { dirname, isAbsolute, relative, sep } from "node:path";
 import { messageOf, SpillwayError } from "../../../errors.ts";
 import type { Whose } from "../../hook/agent.ts";
@@ -88,12 +91,24 @@ export function writeChange({ path, before, after, isOurs = OURS.test(before) }:
   const target = existsSync(path) ? realpathSync(path) : path;
   const mode = existsSync(target) ? statSync(target).mode : undefined;
   if (!isRemoval && mode !== undefined && !isOurs) replaceFile(backupOf(path), before, mode);
-  if (after === "") rmSync(target, { force: true });
-  else {
+  if (after === "") {
+    rmSync(target, { force: true });
+    if (isRemoval) removeEmpty(dirname(target));
+  } else {
     mkdirSync(dirname(target), { recursive: true });
     replaceFile(target, after, mode);
   }
   if (isRemoval && readBackup(path) === after) rmSync(backupOf(path));
+}
+
+/** Removes folders that are empty now, up to the user's own or the project's. Those of agents come with their settings. */
+function removeEmpty(folder: string): void {
+  const isKept = [homedir(), process.cwd()].some(
+    (each) => existsSync(each) && realpathSync(each) === realpathSync(folder),
+  );
+  if (isKept || dirname(folder) === folder || readdirSync(folder).length > 0) return;
+  rmdirSync(folder);
+  removeEmpty(dirname(folder));
 }
 
 /** Puts a file in the place of another, never through a link: nobody can know the name under which it is written. */

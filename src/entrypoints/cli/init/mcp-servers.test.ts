@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { McpFile } from "../../hook/agent.ts";
-import { withoutProxy, withProxy } from "./mcp-servers.ts";
+import { offersIn, withoutProxy, withProxy } from "./mcp-servers.ts";
 
 const json: McpFile = { path: "", format: "json", at: [["mcpServers"], ["projects", "*", "mcpServers"], ["mcp"]] };
 const toml: McpFile = { path: "", format: "toml", at: [["mcp_servers"]] };
 const bothWays = (text: string, file: McpFile) => {
-  const { text: wrapped, ...said } = withProxy(text, file);
+  const { text: wrapped, offers: _, ...said } = withProxy(text, file);
   expect(withProxy(wrapped, file).text).toBe(wrapped);
   expect(withoutProxy(wrapped, file).text).toBe(text);
   expect(withoutProxy(text, file).text).toBe(text);
@@ -28,10 +28,11 @@ test("JSON: the proxy comes before every server that is started, and goes again 
   const { wrapped, changed, remote } = bothWays(text, json);
   expect(changed).toEqual(["files", "bare", "empty", "deep", "open"]);
   expect(remote).toEqual(["remote"]);
-  expect(wrapped).toContain(`"command": "spillway", "args": ["mcp","--","npx", "-y", "server", ]`);
-  expect(wrapped).toContain(`{"command": "spillway", "args": [ "mcp","--","/opt/some server"]}`);
-  expect(wrapped).toContain(`"args": ["mcp","--","d","--", "1"]`);
-  expect(wrapped).toContain(`"command": ["spillway","mcp","--","bun", "x.ts"]`);
+  // "ours" offers recall and search already.
+  expect(wrapped).toContain(`"command": "spillway", "args": ["mcp","--no-read-back","--","npx", "-y", "server", ]`);
+  expect(wrapped).toContain(`{"command": "spillway", "args": [ "mcp","--no-read-back","--","/opt/some server"]}`);
+  expect(wrapped).toContain(`"args": ["mcp","--no-read-back","--","d","--", "1"]`);
+  expect(wrapped).toContain(`"command": ["spillway","mcp","--no-read-back","--","bun", "x.ts"]`);
 });
 
 test("TOML: tables, dotted keys, braces, literals and comments", () => {
@@ -64,10 +65,39 @@ since = 2026-01-01 10:00:00
   expect(changed).toEqual(["files", "odd name", "inline", "short", "dotted"]);
   expect(remote).toEqual(["remote"]);
   expect(wrapped).toContain(`command = "spillway"   # a comment\nargs = ["mcp","--",'npx', # many\n  "-y"`);
-  expect(wrapped).toContain(`"command" = "spillway"\n"args" = [ "mcp","--","x"]\n`);
-  expect(wrapped).toContain(`short = { command = "spillway", args = [ "mcp","--","z"] }`);
-  expect(wrapped).toContain(`dotted.command = "spillway"\ndotted.args = [ "mcp","--","w"]`);
+  expect(wrapped).toContain(`"command" = "spillway"\n"args" = [ "mcp","--no-read-back","--","x"]\n`);
+  expect(wrapped).toContain(`short = { command = "spillway", args = [ "mcp","--no-read-back","--","z"] }`);
+  expect(wrapped).toContain(`dotted.command = "spillway"\ndotted.args = [ "mcp","--no-read-back","--","w"]`);
   expect(wrapped).toContain(`command = "no"`);
+});
+
+test("of the servers that are started together one offers recall and search", () => {
+  const file = (servers: object, projects: object = {}) => JSON.stringify({ mcpServers: servers, projects });
+  const offering = (text: string, isOffered = false) => {
+    const { text: after, offers } = withProxy(text, json, isOffered);
+    const { mcpServers, projects } = JSON.parse(after) as {
+      mcpServers: Record<string, { args: string[] }>;
+      projects: Record<string, { mcpServers: Record<string, { args: string[] }> }>;
+    };
+    const all = [
+      ...Object.entries(mcpServers),
+      ...Object.values(projects).flatMap((each) => Object.entries(each.mcpServers)),
+    ];
+    return { names: all.flatMap(([name, { args }]) => (args.includes("--no-read-back") ? [] : name)), offers };
+  };
+  const [a, b] = [{ command: "x" }, { command: "y", args: ["--no-read-back"] }];
+  const off = { command: "z", disabled: true };
+  expect(offering(file({ off, a, b: { command: "y" } }))).toEqual({ names: ["a"], offers: true });
+  expect(offering(file({ a }), true)).toEqual({ names: [], offers: true });
+  expect(offering(file({ a }, { "/p": { mcpServers: { c: a } } }))).toEqual({ names: ["a"], offers: true });
+  const projects = { "/p": { mcpServers: { c: a, d: a } }, "/q": { mcpServers: { e: a } } };
+  expect(offering(file({}, projects))).toEqual({ names: ["c", "e"], offers: false });
+  // What an earlier set-up offers stays, and the server's own words are no flags of ours.
+  const ours = { command: "spillway", args: ["mcp", "--", "y"] };
+  expect(offering(file({ a, ours }))).toEqual({ names: ["ours"], offers: true });
+  const same = { command: "spillway", args: ["mcp", "--", "y", "--no-read-back"] };
+  expect(offersIn(file({ same }), json)).toBe(true);
+  expect(offersIn(file({ b }), json)).toBe(false);
 });
 
 test("flags that the proxy was given go with it", () => {

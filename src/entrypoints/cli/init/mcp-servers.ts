@@ -9,11 +9,18 @@ export interface ServerChange {
   changed: string[];
   /** Servers that are reached over HTTP, to which the agent brings its own sign-in. */
   remote: string[];
+  /** One of the servers that are here in every project offers `recall` and `search`. */
+  offers: boolean;
 }
 
 /** A server that an agent starts: where its command stands in the text. */
 interface StartedServer {
   name: string;
+  /** The list that it stands in: the servers of a list are started together. */
+  list: string;
+  /** Its list is one of several, for one project each. */
+  isProjects: boolean;
+  isDisabled: boolean;
   /** The command's text, or the list that has the command and its arguments. */
   command: Span & { text?: string; items?: Item[] };
   /** The list of arguments; null if there is none. */
@@ -31,16 +38,27 @@ interface Item extends Span {
   text?: string | undefined;
 }
 
-/** Puts the proxy before every server that the agent starts. Only a few words are put in: nothing else is changed. */
-export function withProxy(text: string, file: McpFile): ServerChange {
-  return change(text, file, (server) => {
+/** Says that another server of the agent offers `recall` and `search`. */
+const NO_READ_BACK = "--no-read-back";
+
+/**
+ * Puts the proxy before every server that the agent starts. Only a few words are put in: nothing else is changed. Of the
+ * servers that are started together the first offers `recall` and `search`, unless one of them does already, or
+ * `isOffered` says that one in another file does.
+ */
+export function withProxy(text: string, file: McpFile, isOffered = false): ServerChange {
+  const { started } = serversIn(text, file);
+  const offering = new Set<string>(isOffered ? [EVERYWHERE] : []);
+  for (const server of started) if (offers(server)) offering.add(placeOf(server));
+  const made = change(text, file, (server) => {
     const { command, args, newArgs } = server;
-    const words = (raw: string) => `"mcp","--",${raw}`;
-    if (command.items !== undefined) {
-      if (isOurName(command.items[0]?.text)) return null;
-      return [{ start: command.start + 1, end: command.start + 1, text: `"spillway","mcp","--",` }];
-    }
-    if (isOurName(command.text)) return null;
+    if (isOurs(server)) return null;
+    const isNeeded = !server.isDisabled && !offering.has(EVERYWHERE) && !offering.has(placeOf(server));
+    if (isNeeded) offering.add(placeOf(server));
+    const flags = isNeeded ? `"mcp","--",` : `"mcp","${NO_READ_BACK}","--",`;
+    const words = (raw: string) => `${flags}${raw}`;
+    if (command.items !== undefined)
+      return [{ start: command.start + 1, end: command.start + 1, text: `"spillway",${flags}` }];
     const raw = text.slice(command.start, command.end);
     const renamed = { start: command.start, end: command.end, text: '"spillway"' };
     // The blank tells a list that we made from an empty one.
@@ -49,18 +67,48 @@ export function withProxy(text: string, file: McpFile): ServerChange {
     const at = args.start + 1;
     return [renamed, { start: at, end: at, text: words(raw) + (args.items.length > 0 ? "," : "") }];
   });
+  return { ...made, offers: offering.has(EVERYWHERE) };
+}
+
+/** True if a server that is started in every project offers `recall` and `search`. */
+export function offersIn(text: string, file: McpFile): boolean {
+  return serversIn(text, file).started.some((server) => offers(server) && !server.isProjects);
+}
+
+/** The place of servers that are started in every project. */
+const EVERYWHERE = "";
+
+function placeOf({ isProjects, list }: StartedServer): string {
+  return isProjects ? list : EVERYWHERE;
+}
+
+function wordsOf({ command, args }: StartedServer): (string | undefined)[] {
+  if (command.items !== undefined) return command.items.map(({ text }) => text);
+  return [command.text, ...(args?.items ?? []).map(({ text }) => text)];
+}
+
+function isOurs(server: StartedServer): boolean {
+  return isOurName(wordsOf(server)[0]);
+}
+
+/** Both the proxy and `spillway tools` offer `recall` and `search`. */
+function offers(server: StartedServer): boolean {
+  const [command, what, ...rest] = wordsOf(server);
+  if (!isOurName(command) || server.isDisabled) return false;
+  const flags = rest.slice(0, rest.includes("--") ? rest.indexOf("--") : undefined);
+  return what === "tools" || (what === "mcp" && !flags.includes(NO_READ_BACK));
 }
 
 /** Takes the proxy out again, to the byte. Flags that it was given go with it. */
-export function withoutProxy(text: string, file: McpFile): ServerChange {
+export function withoutProxy(text: string, file: McpFile): Omit<ServerChange, "offers"> {
   return change(text, file, ({ command, args, newArgs }) => {
     const list = command.items === undefined ? args : { ...command, items: command.items };
     const items = list?.items ?? [];
     const first = command.items === undefined ? 0 : 1;
     const dashes = items.findIndex(({ text: word }) => word === "--");
-    const isOurs = isOurName(command.text ?? items[0]?.text) && items[first]?.text === "mcp" && dashes > 0;
+    const isProxied = isOurName(command.text ?? items[0]?.text) && items[first]?.text === "mcp" && dashes > 0;
     const original = items[dashes + 1];
-    if (!isOurs || list === null || original === undefined) return null;
+    if (!isProxied || list === null || original === undefined) return null;
     const start = list.start + 1;
     if (command.items !== undefined) return [{ start, end: original.start, text: "" }];
     const renamed = { start: command.start, end: command.end, text: text.slice(original.start, original.end) };
@@ -73,8 +121,12 @@ export function withoutProxy(text: string, file: McpFile): ServerChange {
 
 type Splice = Span & { text: string };
 
-function change(text: string, file: McpFile, splicesFor: (server: StartedServer) => Splice[] | null): ServerChange {
-  const { started, remote } = file.format === "json" ? jsonServers(text, file) : tomlServers(text, file);
+function change(
+  text: string,
+  file: McpFile,
+  splicesFor: (server: StartedServer) => Splice[] | null,
+): Omit<ServerChange, "offers"> {
+  const { started, remote } = serversIn(text, file);
   const changed: string[] = [];
   const splices = started.flatMap((server) => {
     const made = splicesFor(server);
@@ -87,6 +139,10 @@ function change(text: string, file: McpFile, splicesFor: (server: StartedServer)
   return { text: after, changed, remote };
 }
 
+function serversIn(text: string, file: McpFile): Servers {
+  return file.format === "json" ? jsonServers(text, file) : tomlServers(text, file);
+}
+
 interface Servers {
   started: StartedServer[];
   remote: string[];
@@ -95,7 +151,10 @@ interface Servers {
 function jsonServers(text: string, { at }: McpFile): Servers {
   const json = new JsonText(text, { hasComments: true });
   const servers: Servers = { started: [], remote: [] };
-  for (const path of at.flatMap((steps) => expand(json, steps))) {
+  const lists = at.flatMap((steps) => {
+    return expand(json, steps).map((path) => ({ path, isProjects: steps.includes("*") }));
+  });
+  for (const { path, isProjects } of lists) {
     for (const [name, server] of Object.entries(objectAt(json, path))) {
       const here = [...path, name];
       const command = isRecord(server) ? server.command : undefined;
@@ -116,6 +175,9 @@ function jsonServers(text: string, { at }: McpFile): Servers {
       const args = isRecord(server) ? server.args : undefined;
       servers.started.push({
         name,
+        list: JSON.stringify(path),
+        isProjects,
+        isDisabled: isRecord(server) && (server.disabled === true || server.enabled === false),
         command: typeof command === "string" ? { ...span, text: command } : { ...span, items: items("command") },
         args: Array.isArray(args) ? { ...spanOf("args"), items: items("args") } : null,
         newArgs: { at: span.end, before: ', "args": ' },
@@ -157,8 +219,12 @@ function tomlServers(text: string, { at }: McpFile): Servers {
         continue;
       }
       const key = `${command.key.replace(/command(?=["']?$)/, "args")} = `;
+      const enabled = valueOf("enabled");
       servers.started.push({
         name,
+        list: steps.join("."),
+        isProjects: false,
+        isDisabled: enabled !== undefined && text.slice(enabled.start, enabled.end) === "false",
         command,
         args: args?.items === undefined ? null : { ...args, items: args.items },
         newArgs: { at: command.end, before: (command.isInline ? ", " : "\n") + key },
