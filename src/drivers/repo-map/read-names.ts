@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, extname, join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import type * as TreeSitter from "@vscode/tree-sitter-wasm";
+import { SpillwayError } from "../../errors.ts";
 
 /** A name that a file defines. */
 export interface Definition {
@@ -54,9 +55,18 @@ export function loadNameReader(): Promise<NameReader> {
   return reader;
 }
 
+function requireParser(require: NodeJS.Require): typeof TreeSitter {
+  try {
+    return require("@vscode/tree-sitter-wasm") as typeof TreeSitter;
+  } catch (cause) {
+    const what = "maps and outlines of code need the package @vscode/tree-sitter-wasm (21 MB), which is not installed";
+    throw new SpillwayError("missing-part", `${what}. Run: npm install @vscode/tree-sitter-wasm@0.3.1`, { cause });
+  }
+}
+
 async function openNameReader(): Promise<NameReader> {
   const require = createRequire(import.meta.url);
-  const { Language: Grammar, Parser, Query } = require("@vscode/tree-sitter-wasm") as typeof TreeSitter;
+  const { Language: Grammar, Parser, Query } = requireParser(require);
   const folder = dirname(require.resolve("@vscode/tree-sitter-wasm"));
   await Parser.init();
   const loaded = new Map<Language, Promise<{ parser: TreeSitter.Parser; query: TreeSitter.Query }>>();

@@ -168,7 +168,7 @@ export interface RunningCommand {
   /** The exit code, as a shell gives it. */
   exitCode: Promise<number>;
   /** Sends a signal to the command and all its children. */
-  signal(name: NodeJS.Signals): void;
+  signal(name: "SIGTERM" | "SIGCONT" | "SIGKILL"): void;
   /** Lets our process end while a child goes on. */
   letGo(): void;
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { closeSync } from "node:fs";
-import type { Socket } from "node:net";
+import { Socket } from "node:net";
 import { constants } from "node:os";
 import { PassThrough, type Readable } from "node:stream";
 import { messageOf } from "../../../errors.ts";
@@ -24,12 +24,14 @@ export interface StartedCommand {
 }
 
 const IS_WINDOWS = process.platform === "win32";
+/** Windows has no such pipe, and Bun hands none of ours to a child. */
+const HAS_SHARED_PIPE = !IS_WINDOWS && process.versions["bun"] === undefined;
 
 /** Starts a command in a process group of its own. */
 export function startCommand(words: string[], markStderr: boolean): StartedCommand {
   const [file = ""] = words;
   const call = spawnCall(words);
-  const pipe = markStderr || IS_WINDOWS ? null : openSharedPipe();
+  const pipe = markStderr || !HAS_SHARED_PIPE ? null : openSharedPipe();
   const stdio: StdioOptions = pipe === null ? ["inherit", "pipe", "pipe"] : ["inherit", pipe.write, pipe.write];
   let child: ChildProcess;
   try {
@@ -98,7 +100,8 @@ function startEnder(group: number): { dismiss(): void } {
   child.on("error", () => {});
   child.stdin?.on("error", () => {});
   child.unref();
-  (child.stdin as Socket | undefined)?.unref();
+  // It is a socket in Node, and none in Bun.
+  if (child.stdin instanceof Socket) child.stdin.unref();
   return { dismiss: () => child.stdin?.end("done\n") };
 }
 
