@@ -31,7 +31,7 @@ export async function openSpillway(
       : import("./stages/recover/compile-signatures.ts").then(({ openRules }) => openRules(overflow)),
     // Where outputs are saved by default, guardSync must not have to wait for it.
     openRedaction(redact, given.store === undefined),
-    given.store === undefined
+    given.store === undefined || typeof given.store === "string"
       ? openPlace(dir, env, { ...given, retention })
       : { store: given.store, ledger: typeof given.ledger === "string" ? await openLedger(given.ledger) : null },
   ]);
@@ -89,16 +89,18 @@ type OpenedPlace = Pick<SpillwayPorts, "store" | "ledger" | "placeFaults">;
 async function openPlace(
   named: string | undefined,
   env: NonNullable<SpillwayOptions["env"]>,
-  { reader, logger, retention, ledger: given }: Pick<SpillwayOptions, "reader" | "logger" | "retention" | "ledger">,
+  given: Pick<SpillwayOptions, "reader" | "logger" | "retention" | "ledger" | "store">,
 ): Promise<OpenedPlace> {
-  const ledger = typeof given === "string" ? given : given === undefined ? env.SPILLWAY_LEDGER || undefined : undefined;
+  const { reader, logger, retention } = given;
+  const ledger = addressOf(given.ledger, env.SPILLWAY_LEDGER);
+  const store = addressOf(given.store, env.SPILLWAY_STORE);
   const dir = named ?? (env.SPILLWAY_DIR || undefined);
   const open = async () =>
-    (await import("./storage/local/open-local.ts")).openLocal(dir, { collects: true, retention, ledger });
+    (await import("./storage/local/open-local.ts")).openLocal(dir, { collects: true, retention, ledger, store });
   try {
     return await open();
   } catch (error) {
-    if (named !== undefined || typeof given === "string") throw error;
+    if ([named, given.ledger, given.store].some((place) => typeof place === "string")) throw error;
     const fault = messageOf(error);
     // Only a reader whose tools run in this process can read back what is kept in its memory.
     if (reader?.by !== "tool") {
@@ -111,6 +113,12 @@ async function openPlace(
     const { memoryLedger } = await import("./storage/ledgers/memory.ts");
     return { store: memoryStore(), ledger: memoryLedger(), placeFaults: [inMemory] };
   }
+}
+
+/** The address that code names, or that the environment names where code says nothing. */
+function addressOf(given: unknown, variable: string | undefined): string | undefined {
+  if (typeof given === "string") return given;
+  return given === undefined && variable ? variable : undefined;
 }
 
 async function openLedger(address: string): Promise<Ledger> {

@@ -4,12 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { createSpillway } from "../src/index.ts";
+import { MIGRATIONS } from "../src/storage/local/migrations.ts";
 import { startPostgres } from "./postgres.ts";
+import { findS3 } from "./s3.ts";
 
 const CLI = new URL("../dist/cli.cjs", import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), "spillway-shared-"));
 const server = await startPostgres();
 if (typeof server === "string") process.stderr.write(`not run: what several machines share: ${server}\n`);
+const s3 = await findS3();
+if (typeof s3 === "string") process.stderr.write(`not run: a store in S3: ${s3}\n`);
 const fresh = () => (typeof server === "string" ? Promise.reject(new Error(server)) : server.fresh());
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
@@ -68,5 +72,49 @@ describe.skipIf(typeof server === "string")("a ledger in PostgreSQL", () => {
     const { status, stderr } = spillway("e", ["stats", "--ledger", "mysql://me:hunter2hunter2@db/x"]);
     expect([status, stderr]).toEqual([2, expect.stringMatching(/must be such as postgres:\/\/user/)]);
     expect(stderr).not.toContain("hunter2");
+  });
+});
+
+describe.skipIf(typeof server === "string" || typeof s3 === "string")("a store in S3", () => {
+  it("is one for all machines: saved on one, read, searched and removed on another", async () => {
+    if (typeof s3 === "string") return;
+    const place = { SPILLWAY_LEDGER: await fresh(), SPILLWAY_STORE: s3.fresh(), ...s3.env };
+    const large = text.repeat(4);
+    const clamp = ["clamp", "--save", "--max-lines", "9", "--json", "--session", "s1"];
+    const { receipt } = JSON.parse(spillway("f", clamp, { input: large, ...place }).stdout);
+    expect(receipt).toMatchObject({ saved: "yes", savedBytes: large.length });
+    const recalled = spillway("g", ["recall", receipt.artifact, "--lines", "4999-5002"], place);
+    expect(recalled.stdout).toContain("line 4999\nline 5000\nline 1\nline 2\n");
+    expect(spillway("g", ["search", receipt.artifact, "line 777$"], place).stdout).toMatch(/4 match/);
+    expect(spillway("g", ["spool"], place).stdout).toBe("0 artifacts (0 B) wait here\n");
+    expect(spillway("g", ["verify"], place).stdout).toMatch(/^1 artifact, .*all as they were saved/);
+    expect(JSON.parse(spillway("g", ["migrate", "--json"], place).stdout)).toMatchObject({
+      version: MIGRATIONS.length,
+    });
+    expect(spillway("g", ["rm", "--session", "s1", "-q"], place).status).toBe(0);
+    expect(JSON.parse(spillway("f", ["ls", "--json"], place).stdout).artifacts).toEqual([]);
+    const { stderr } = spillway("f", ["recall", receipt.artifact], place);
+    expect(stderr).toMatch(/there is no artifact/);
+  });
+
+  it("that takes nothing leaves the output on this machine, and spool says why", async () => {
+    if (typeof s3 === "string") return;
+    const place = { SPILLWAY_LEDGER: await fresh(), SPILLWAY_STORE: s3.fresh(), ...s3.env };
+    const wrong = { ...place, AWS_SECRET_ACCESS_KEY: "not-the-secret" };
+    const clamp = ["clamp", "--save", "--max-lines", "9", "--json"];
+    const { receipt } = JSON.parse(spillway("h", clamp, { input: text.repeat(4), ...wrong }).stdout);
+    expect(receipt).toMatchObject({ saved: "local" });
+    const waiting = spillway("h", ["spool", "--upload"], wrong);
+    expect([waiting.status, waiting.stdout]).toEqual([
+      1,
+      expect.stringMatching(
+        /^1 artifact \(.*\) waits here, the oldest since .*\nthe last upload failed: .*refuses the keys/,
+      ),
+    ]);
+    const elsewhere = spillway("i", ["recall", receipt.artifact], place);
+    expect(elsewhere.stderr).toMatch(/is still on the machine .*, which has not uploaded it yet/);
+    const done = spillway("h", ["spool", "--upload"], place);
+    expect([done.status, done.stdout]).toEqual([0, "0 artifacts (0 B) wait here\n"]);
+    expect(spillway("i", ["recall", receipt.artifact, "--lines", "1-2"], place).stdout).toContain("line 1\nline 2");
   });
 });

@@ -57,6 +57,7 @@ function sampleOf({ type, minimum, pattern, ...part }: Part): unknown {
   if (pattern?.includes("ms|s|m|h|d")) return "7m";
   if (type === "integer" || type === "number") return Math.max(minimum ?? 0, 0) + (type === "integer" ? 1 : 0.125);
   if (pattern?.startsWith("^postgres")) return "postgres://other/v2";
+  if (pattern?.startsWith("^s3")) return "s3://other/v2";
   return pattern?.startsWith("^https") ? "https://other/v2" : TEXT;
 }
 

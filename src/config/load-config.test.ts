@@ -354,19 +354,14 @@ describe("values", () => {
     });
   });
 
-  it("keys for later versions are known by name", async () => {
+  it("the addresses of ledger and store are taken, unless the environment names others", async () => {
+    await put(USER, "ledger: postgres://me@db.example/spillway\nstore: s3://outputs/team");
+    const addresses = { ledger: "postgres://me@db.example/spillway", store: "s3://outputs/team" };
+    expect((await load()).options).toMatchObject(addresses);
+    const env = { SPILLWAY_LEDGER: "postgres://other/db", SPILLWAY_STORE: "s3://other" };
+    expect(Object.keys((await load({ env })).options)).toEqual(["policy"]);
     await put(USER, "store: { path: x }");
-    const { policy, warnings } = await load();
-    expect(policy).toEqual({});
-    expect(warnings.map((warning) => warning.replace(/^.*?:(?=\d)/, ""))).toEqual([
-      "1:1: store is known, but nothing in this version reads it",
-    ]);
-  });
-
-  it("a ledger's address is taken, unless the environment names another", async () => {
-    await put(USER, "ledger: postgres://me@db.example/spillway");
-    expect((await load()).options).toMatchObject({ ledger: "postgres://me@db.example/spillway" });
-    expect((await load({ env: { SPILLWAY_LEDGER: "postgres://other/db" } })).options).not.toHaveProperty("ledger");
+    await expect(load()).rejects.toThrow(/store: expected an address such as s3:/);
     await put(USER, "ledger: mysql://db");
     await expect(load()).rejects.toThrow(/ledger: expected an address such as postgres:/);
   });

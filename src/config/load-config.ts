@@ -116,6 +116,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   // The variable, which whoever opens the folder reads, wins over a file.
   if (env.SPILLWAY_DIR) delete userOptions.dir;
   if (env.SPILLWAY_LEDGER) delete userOptions.ledger;
+  if (env.SPILLWAY_STORE) delete userOptions.store;
   return { policy, options: { policy, ...userOptions }, upstreams, sources, warnings };
 }
 
@@ -192,7 +193,7 @@ async function readPolicy(path: string, kind: "project" | "user", { home, lenien
       isProject || lenient ? import("../stages/clamp/strategies/index.ts") : { strategies: [] },
     ]);
   const wrong: ConfigFault[] = [];
-  const ignored = isProject ? trust.refuseUntrusted(root, strategies) : trust.unusedKeys(root);
+  const ignored = isProject ? trust.refuseUntrusted(root, strategies) : [];
   if (dropped !== null) ignored.push(dropped);
   for (;;) {
     const { config, faults, unknown } = validateConfig(root);
@@ -253,6 +254,7 @@ const KNOWN = new Set([
   "MAX_TOKENS",
   "OFF",
   "PROFILE",
+  "STORE",
   "STRATEGY",
   "SUMMARY_ENDPOINT",
   "SUMMARY_KEY",

@@ -23,9 +23,7 @@ const JUDGING = "what counts as an overflow, and so is sent again, is the user's
 const WORDING = "words in place of a result are the user's to choose";
 const FACTS = "how requests are weighed and cached is the user's to say";
 
-/** Keys that this version knows by name only. */
-const LATER_KEYS = ["store"];
-const KEEPING_KEYS = [...LATER_KEYS, "ledger", "dir", "redact", "events", "runs", "retention", "keep"];
+const KEEPING_KEYS = ["store", "ledger", "dir", "redact", "events", "runs", "retention", "keep"];
 
 const ROWS = [["default"], ["tools", "*"], ["tool_output_limits", "default"], ["tool_output_limits", "tools", "*"]];
 const PRUNINGS = [["pruning"], ["agent", "context_pruning"], ["agents", "defaults", "context_pruning"]];
@@ -96,15 +94,6 @@ export function refuseUntrusted(root: ConfigNode, strategies: readonly { name: s
       return new ConfigFault(at, what, path);
     }),
   );
-}
-
-/** Says which keys of a user's own file nothing reads yet. */
-export function unusedKeys(root: ConfigNode): ConfigFault[] {
-  if (root.kind !== "map") return [];
-  return LATER_KEYS.flatMap((key) => {
-    const entry = root.entries.get(key);
-    return entry ? [new ConfigFault(entry.at, `${key} is known, but nothing in this version reads it`)] : [];
-  });
 }
 
 function findRefused(node: ConfigNode, refusal: Refusal, path: PathStep[]): { at: Position; path: PathStep[] }[] {

@@ -71,6 +71,7 @@ function size(row: NumberRow, words: string) {
 
 const addressError = "an address such as https://host/v1";
 const ledgerError = "an address such as postgres://user@host/database";
+const storeError = "an address such as s3://bucket/prefix?endpoint=https://host&region=eu-central-1";
 const upstream = (words: string) => {
   const error = `${addressError}, without a query or a password`;
   return about(z.string({ error }).check(z.regex(/^https?:\/\/[^\s/?#@]+(?:\/[^\s?#@]*)?$/i, { error })), words);
@@ -210,7 +211,6 @@ const contextTokens = number(
   "The window of every model that `models` does not name. Stated, it beats the built-in table.",
 );
 const agent = { contextPruning: pruning, contextTokens };
-const later = z.unknown();
 
 const ruleWords = "a rule: a name, and either a pattern or a literal";
 const rule = section("One shape of secrets.", {
@@ -316,7 +316,10 @@ export const configSchema = section("Spillway's config.", {
       mapping,
     ),
   }),
-  store: later,
+  store: about(
+    z.string({ error: storeError }).check(z.regex(/^s3:\/\/\S+$/i, { error: storeError })),
+    "A bucket for saved outputs, instead of the folder; it needs ledger beside it. Its keys are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of the environment. Not in a project's file.",
+  ),
   ledger: about(
     z.string({ error: ledgerError }).check(z.regex(/^postgres(ql)?:\/\/\S+$/i, { error: ledgerError })),
     "A PostgreSQL database for events, sums and projections, instead of the folder's. Not in a project's file. A password is better in SPILLWAY_LEDGER.",

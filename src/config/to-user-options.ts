@@ -13,6 +13,8 @@ export interface UserOptions {
   dir?: string;
   /** The address of a PostgreSQL database. */
   ledger?: string;
+  /** The address of a bucket. */
+  store?: string;
   events?: string;
   runs?: string;
   redact?: "off" | "on" | "model" | { rules: ConfigRule[]; model?: boolean };
@@ -35,6 +37,7 @@ type ConfigRule = { name: string; ignoreCase?: boolean } & (
 interface Plain {
   dir?: string;
   ledger?: string;
+  store?: string;
   events?: string;
   runs?: string;
   keep?: "cut" | "all";
@@ -45,7 +48,7 @@ interface Plain {
 
 /** Reads it off a checked config. Paths are taken from the config's folder. */
 export function toUserOptions(config: PlainConfig, folder: string, home: string): UserOptions {
-  const { dir, ledger, events, runs, redact, retention, keep, overflow } = config as Plain;
+  const { dir, ledger, store, events, runs, redact, retention, keep, overflow } = config as Plain;
   const at = (path: string | undefined) =>
     path &&
     resolve(
@@ -55,6 +58,7 @@ export function toUserOptions(config: PlainConfig, folder: string, home: string)
   return definedOnly({
     dir: at(dir),
     ledger,
+    store,
     events: at(events),
     runs: at(runs),
     redact: toRedact(redact),

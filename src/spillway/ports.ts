@@ -49,8 +49,12 @@ export interface SpillwayOptions {
   retention?: Retention | "off" | undefined;
   /** Which outputs are kept: "cut", those of which something is not shown (the default), or "all". */
   keep?: "cut" | "all" | undefined;
-  /** Where whole outputs are kept; the folder by default, null keeps nothing. */
-  store?: Store | null | undefined;
+  /**
+   * Where whole outputs are kept: a store, or the address of a bucket, such as s3://bucket/prefix?endpoint=https://host, which
+   * many machines can share and which needs `ledger` to be an address too. By default what SPILLWAY_STORE names, or the
+   * folder; null keeps nothing.
+   */
+  store?: Store | string | null | undefined;
   /**
    * Where events, sums and projections are kept: a ledger, or the address of a PostgreSQL database, which many machines can
    * share. By default what SPILLWAY_LEDGER names, or the folder; null (or `store` without `ledger`) keeps none.

@@ -25,6 +25,8 @@ export function* change(query: Compilable): Steps<number> {
 
 /** A database with our tables, whatever its engine. */
 export interface Sql {
+  /** The server and the database, without who asks and how they prove it. Absent for a database in a folder. */
+  readonly place?: string;
   /** Runs typed queries. Each query is a transaction of its own. */
   readonly kysely: Kysely<Schema>;
   /** How many rows one statement inserts. A prepared statement is cheap where no network is between. */

@@ -17,6 +17,8 @@ export const COMMANDS: Record<string, () => Promise<(program: Command) => void |
   gc: async () => (await import("./commands/gc.ts")).addGcCommand,
   pin: async () => (await import("./commands/pin.ts")).addPinCommand,
   verify: async () => (await import("./commands/verify.ts")).addVerifyCommand,
+  spool: async () => (await import("./commands/spool.ts")).addSpoolCommand,
+  migrate: async () => (await import("./commands/migrate.ts")).addMigrateCommand,
   events: async () => (await import("./commands/events.ts")).addEventsCommand,
   stats: async () => (await import("./commands/stats.ts")).addStatsCommand,
   export: async () => (await import("./commands/export.ts")).addExportCommand,

@@ -14,13 +14,14 @@ export const SCOPE = "local";
 export interface PlaceFlags {
   dir?: string;
   ledger?: string;
+  store?: string;
   /** The config file to read instead of the user's own, if the command has that flag. */
   config?: string | false;
 }
 
 /** The open folder, and the other options of the user's own config for `createSpillway`. Flags win over them. */
 export interface Place extends Local {
-  options: Omit<UserOptions, "dir" | "ledger" | "retention">;
+  options: Omit<UserOptions, "dir" | "ledger" | "store" | "retention">;
   /** What that config lets stay in the folder. */
   retention: Retention | "off";
 }
@@ -41,6 +42,10 @@ export function addPlaceFlag(command: Command): Command {
     .option(
       "--ledger <address>",
       "a PostgreSQL database for events instead (default: SPILLWAY_LEDGER, which other users cannot see, or your config)",
+    )
+    .option(
+      "--store <address>",
+      "a bucket for saved outputs instead, as s3://bucket/prefix?endpoint=https://host (default: SPILLWAY_STORE or your config)",
     );
 }
 
@@ -56,7 +61,10 @@ export async function openPlace(flags: PlaceFlags, options: { collects?: boolean
 }
 
 /** Finds the folder and the other options. `warn` prints what was ignored, if no other code does. */
-async function nameFolder({ dir, ledger, config }: PlaceFlags, warn: typeof tell = () => {}): Promise<UserOptions> {
+async function nameFolder(
+  { dir, ledger, store, config }: PlaceFlags,
+  warn: typeof tell = () => {},
+): Promise<UserOptions> {
   if (dir !== undefined && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(dir)) {
     throw new SpillwayError(
       "bad-input",
@@ -64,13 +72,22 @@ async function nameFolder({ dir, ledger, config }: PlaceFlags, warn: typeof tell
     );
   }
   const userOptions = await loadUserOptions(config, warn);
-  const named = ledger ?? (process.env["SPILLWAY_LEDGER"] || undefined);
-  return { ...userOptions, ...(dir !== undefined && { dir }), ...(named !== undefined && { ledger: named }) };
+  const { SPILLWAY_LEDGER, SPILLWAY_STORE } = process.env;
+  const [namedLedger, namedStore] = [ledger ?? SPILLWAY_LEDGER, store ?? SPILLWAY_STORE];
+  return {
+    ...userOptions,
+    ...(dir !== undefined && { dir }),
+    ...(namedLedger && { ledger: namedLedger }),
+    ...(namedStore && { store: namedStore }),
+  };
 }
 
-async function openNamed({ dir, ledger, retention, ...options }: UserOptions, how: OpenLocalOptions): Promise<Place> {
+async function openNamed(
+  { dir, ledger, store, retention, ...options }: UserOptions,
+  how: OpenLocalOptions,
+): Promise<Place> {
   const { openLocal } = await import("../../storage/local/open-local.ts");
-  return { ...(await openLocal(dir, { ...how, retention, ledger })), options, retention: retention ?? {} };
+  return { ...(await openLocal(dir, { ...how, retention, ledger, store })), options, retention: retention ?? {} };
 }
 
 /** The options of the user's own config. A project's file may not set them and is not read. */
@@ -112,7 +129,7 @@ export async function lookPlace<T>(flags: PlaceFlags, act: (place: ReadPlace) =>
 async function readNamed<T>(named: UserOptions, isThere: boolean, act: (place: ReadPlace) => Promise<T>): Promise<T> {
   if (isThere) return closing(await openNamed(named, { readsOnly: true }), act);
   const { emptyLocal } = await import("../../storage/local/open-local.ts");
-  const { dir, ledger: _ledger, retention: _retention, ...options } = named;
+  const { dir, ledger: _ledger, store: _store, retention: _retention, ...options } = named;
   return act({ ...emptyLocal(dir), options });
 }
 

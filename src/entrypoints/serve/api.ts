@@ -4,6 +4,7 @@ import type { Searcher } from "../../contract/searcher.ts";
 import { within } from "../../deadline.ts";
 import type { Spillway } from "../../spillway.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
+import type { Spool } from "../../storage/remote/remote-store.ts";
 import { Refusal, sendText } from "./answer.ts";
 import { artifactRoutes } from "./artifact-routes.ts";
 import { dashboardRoutes } from "./dashboard-routes.ts";
@@ -21,6 +22,8 @@ export interface ApiPorts {
   policy: PolicyInput | undefined;
   version: string;
   metrics: Metrics;
+  /** What waits for its upload, where outputs are kept in a bucket. */
+  spool?: Spool | undefined;
   /** Aborts when the server is told to stop. */
   stopping: AbortSignal;
 }
@@ -28,7 +31,7 @@ export interface ApiPorts {
 const okShape = z.strictObject({ ok: z.boolean() });
 
 /** Everything that can be asked besides the gateway's routes. */
-export function apiRoutes({ spillway, scope, policy, version, metrics, stopping }: ApiPorts): Route[] {
+export function apiRoutes({ spillway, scope, policy, version, metrics, spool, stopping }: ApiPorts): Route[] {
   const { store, ledger } = spillway;
   let searching: Promise<Searcher> | undefined;
   const searcher = () => (searching ??= import("../../drivers/searcher.ts").then(({ loadSearcher }) => loadSearcher()));
@@ -63,7 +66,7 @@ export function apiRoutes({ spillway, scope, policy, version, metrics, stopping 
       summary: "Counters in Prometheus's text form.",
       answers: "text/plain; version=0.0.4",
       async answer(_asked, response) {
-        sendText(response, 200, await metrics.text(ledger), { "content-type": "text/plain; version=0.0.4" });
+        sendText(response, 200, await metrics.text(ledger, spool), { "content-type": "text/plain; version=0.0.4" });
       },
     }),
     route({

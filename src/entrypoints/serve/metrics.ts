@@ -1,4 +1,5 @@
 import type { Ledger, StatRow, Totals } from "../../contract/ledger.ts";
+import type { Spool, SpoolState } from "../../storage/remote/remote-store.ts";
 
 type Labels = Record<string, string>;
 
@@ -9,7 +10,7 @@ export interface Metrics {
   /** Puts a duration into a histogram. */
   took(name: keyof typeof DURATIONS, labels: Labels, seconds: number): void;
   /** All of it in Prometheus's text form. */
-  text(ledger: Ledger | null): Promise<string>;
+  text(ledger: Ledger | null, spool?: Spool): Promise<string>;
 }
 
 const COUNTERS = {
@@ -73,7 +74,7 @@ export function newMetrics(): Metrics {
       series.counts[slot] = (series.counts[slot] ?? 0) + 1;
       series.sum += seconds;
     },
-    async text(ledger) {
+    async text(ledger, spool) {
       const lines: string[] = [];
       for (const [name, help] of Object.entries(COUNTERS)) {
         lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} counter`);
@@ -85,6 +86,7 @@ export function newMetrics(): Metrics {
         for (const series of durations.values()) if (series.name === name) lines.push(...bucketLines(series));
       }
       if (ledger !== null) lines.push(...ledgerLines((await ledger.stats({ by: "tool" })).slice(0, MOST_TOOLS)));
+      if (spool !== undefined) lines.push(...spoolLines(await spool.state()));
       lines.push(
         "# HELP process_resident_memory_bytes Memory of this process.",
         "# TYPE process_resident_memory_bytes gauge",
@@ -102,6 +104,27 @@ function bucketLines({ name, labels, counts, sum }: { name: string; labels: Labe
     return `${seriesOf(`${name}_bucket`, { ...labels, le: String(BOUNDS[at] ?? "+Inf") })} ${total}`;
   });
   return [...buckets, `${seriesOf(`${name}_sum`, labels)} ${sum}`, `${seriesOf(`${name}_count`, labels)} ${total}`];
+}
+
+function spoolLines({ artifacts, bytes, oldestMs, uploaded, failed }: SpoolState): string[] {
+  const waitedMs = oldestMs === null ? 0 : Math.max(0, Date.now() - oldestMs);
+  const row = (name: string, type: string, help: string, ...series: string[]) => [
+    `# HELP ${name} ${help}`,
+    `# TYPE ${name} ${type}`,
+    ...series.map((each) => name + each),
+  ];
+  return [
+    ...row("spillway_spool_artifacts", "gauge", "Outputs of this machine that wait for their upload.", ` ${artifacts}`),
+    ...row("spillway_spool_bytes", "gauge", "Bytes of outputs that wait for their upload.", ` ${bytes}`),
+    ...row("spillway_spool_seconds", "gauge", "How long the oldest of them has waited.", ` ${waitedMs / 1000}`),
+    ...row(
+      "spillway_uploads_total",
+      "counter",
+      "Uploads of this process, by how they ended.",
+      `{result="done"} ${uploaded}`,
+      `{result="failed"} ${failed}`,
+    ),
+  ];
 }
 
 function ledgerLines(rows: StatRow[]): string[] {

@@ -165,6 +165,11 @@ export const NUMBERS = {
 
   postgresConnections: row(10, 1, 1000), // a server takes about 100, and several gateways share it
   postgresWaitMs: row(5000, 10, 600_000), // all attempts at one transaction together; an agent must not wait longer
+  objectRequestMs: row(30_000, 100, 3_600_000), // one request to a bucket; a part of 8 MiB over 3 MBit/s takes 22 s
+  objectPartBytes: row(8 * MIB, 5 * MIB, GIB), // a larger object is sent in parts of this size; servers take 5 MiB or more
+  uploadDeadlineMs: row(4000, 0, 600_000), // then an output counts as kept on this machine, and is uploaded later
+  uploadsAtOnce: row(4, 1, 256), // outputs of one machine on their way at once; the others wait in the spool
+  spoolBytes: row(10 * GIB, 0, 1024 * 1024 * GIB), // what waits for its upload; beyond it nothing is kept
   postgresQueryMs: row(30_000, 100, 3_600_000), // one query; then the server is told to end it
 
   focusChars: row(1000, 1, 10_000), // a longer focus of one call is refused

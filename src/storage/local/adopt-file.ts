@@ -27,7 +27,17 @@ export async function adoptFile(
   const { sha256, index } = await scanAll(bytes).finally(() => bytes.close());
   if (artifactKey(secret, scope, sha256) !== key) return null;
   const unknown = { session: "", tool: "", call: null, command: null, folder: null, exit_code: null };
-  const facts = { key, id, scope, bytes: size, lines: index.lines, sha256, saved: "yes", form: "plain" as const };
+  const facts = {
+    key,
+    id,
+    scope,
+    bytes: size,
+    lines: index.lines,
+    sha256,
+    saved: "yes",
+    form: "plain" as const,
+    place: null,
+  };
   const row = { ...unknown, ...facts, redaction_count: 0, redaction_bytes: 0 };
   return database.commit(function* () {
     // Another process may have written the row already, or collected the file.

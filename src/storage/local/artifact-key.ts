@@ -46,7 +46,8 @@ export function isIdPrefix(value: unknown): value is string {
   return typeof value === "string" && /^[a-z2-7]{6,12}$/.test(value);
 }
 
-const SECRET_BYTES = 32;
+/** The length of a store's secret. */
+export const SECRET_BYTES = 32;
 /** Reads only the first bytes of a file that is not a secret. */
 const MAX_SECRET_BYTES = 1024;
 
@@ -54,9 +55,12 @@ const MAX_SECRET_BYTES = 1024;
  * Reads the store's secret, and makes it on first use. If two processes make the secret at the same time, both use the
  * one that was written first.
  */
-export async function readSecret(folders: StoreFolders): Promise<Uint8Array> {
+export async function readSecret(
+  folders: StoreFolders,
+  newSecret: () => Promise<Uint8Array> = async () => randomBytes(SECRET_BYTES),
+): Promise<Uint8Array> {
   const path = join(folders.dir, "secret");
-  const found = (await readExisting(path)) ?? (await makeSecret(path, folders));
+  const found = (await readExisting(path)) ?? (await makeSecret(path, folders, await newSecret()));
   if (found.length !== SECRET_BYTES) {
     throw new SpillwayError(
       "store-damaged",
@@ -79,12 +83,12 @@ async function readExisting(path: string): Promise<Uint8Array | null> {
 }
 
 /** Writes the secret to another name and links it, so that nobody ever reads half a secret. */
-async function makeSecret(path: string, folders: StoreFolders): Promise<Uint8Array> {
+async function makeSecret(path: string, folders: StoreFolders, secret: Uint8Array): Promise<Uint8Array> {
   const part = join(folders.spool, `${randomBytes(12).toString("hex")}.part`);
   try {
     const handle = await open(part, "wx", PRIVATE_FILE);
     try {
-      await handle.writeFile(randomBytes(SECRET_BYTES));
+      await handle.writeFile(secret);
       await handle.sync();
     } finally {
       await handle.close();

@@ -1,6 +1,5 @@
 import type { Artifact } from "../../contract/store.ts";
 import { all, change, type Sql, type Steps } from "../sql.ts";
-import { storedName } from "../stored-name.ts";
 import type { ArtifactSessionTable, ArtifactTable } from "./schema.ts";
 
 /** An artifact, and how one of its sessions saved it. */
@@ -35,9 +34,10 @@ export function artifactRows({ kysely, takeTurn }: Sql) {
   const savings = () =>
     kysely.selectFrom("artifacts").innerJoin("artifact_sessions", "artifact_sessions.key", "artifacts.key").selectAll();
 
-  function* find(id: string, scope: string): Steps<ArtifactRow | null> {
+  /** Finds how an artifact was saved last; by one session, if that is said. */
+  function* find(id: string, scope: string, session?: string): Steps<ArtifactRow | null> {
     const newest = savings().where("scope", "=", scope).where("id", "=", id).orderBy("saved_ms", "desc").limit(1);
-    return (yield* all(newest))[0] ?? null;
+    return (yield* all(session === undefined ? newest : newest.where("session", "=", session)))[0] ?? null;
   }
 
   function* findByKey(key: string): Steps<ArtifactTable | null> {
@@ -78,6 +78,7 @@ export function artifactRows({ kysely, takeTurn }: Sql) {
           conflict.column("key").doUpdateSet((row) => ({
             created_ms: row.ref("excluded.created_ms"),
             form: row.ref("excluded.form"),
+            place: row.ref("excluded.place"),
             redaction_count: row.ref("excluded.redaction_count"),
             redaction_bytes: row.ref("excluded.redaction_bytes"),
             saved: row.case().when("artifacts.saved", "=", "yes").then("yes").else(row.ref("excluded.saved")).end(),
@@ -141,6 +142,22 @@ export function artifactRows({ kysely, takeTurn }: Sql) {
       yield* tie({ key, session, saved_ms: savedMs, tool, call, command, folder, exit_code });
       if (session !== "") yield* change(seenSessions(kysely, [[session, nowMs, nowMs]]));
       return { ...row, created_ms: savedMs, saved_ms: savedMs };
+    },
+
+    /** Returns what was saved first, whoever may read it. */
+    oldest: (max: number): Steps<ArtifactRow[]> => all(savings().orderBy("saved_ms").limit(max)),
+
+    /** Unties an artifact from one saving, and drops it if no other is left. Returns true if it was dropped. */
+    *untie({ key, session, saved_ms }: ArtifactRow): Steps<boolean> {
+      const ties = kysely.selectFrom("artifact_sessions").select("key").where("key", "=", key).limit(1);
+      yield* change(
+        kysely
+          .deleteFrom("artifact_sessions")
+          .where("key", "=", key)
+          .where("session", "=", session)
+          .where("saved_ms", "=", saved_ms),
+      );
+      return (yield* all(ties)).length === 0 && (yield* drop(key)) !== null;
     },
 
     *remove(id: string, scope: string): Steps<ArtifactTable | null> {
@@ -207,7 +224,7 @@ export function toArtifact(row: ArtifactRow): Artifact {
   return {
     id: row.id,
     scope: row.scope,
-    session: storedName(row.session),
+    session: row.session || null,
     tool: row.tool,
     call: row.call,
     command: row.command,

@@ -188,6 +188,7 @@ function artifactSave(
     redaction_count: redactions.count,
     redaction_bytes: redactions.bytes,
     form: file === undefined ? "row" : "plain",
+    place: null,
   };
   const place = () => {
     // The transaction may run again after the file was moved.

@@ -5,8 +5,9 @@ import { afterAll, afterEach, expect, it, vi } from "vitest";
 import type { EventKind } from "../../contract/event.ts";
 import { sqlLedger } from "../ledgers/sql.ts";
 import { localStore } from "../stores/local.ts";
+import { collectWhenDue, startCollector } from "./collect-when-due.ts";
 import { openDatabase } from "./open-database.ts";
-import { collectWhenDue, openLocal, startCollector } from "./open-local.ts";
+import { openLocal } from "./open-local.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

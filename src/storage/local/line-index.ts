@@ -66,13 +66,18 @@ export function startLineIndex(): LineIndexBuilder {
   };
 }
 
+/** Returns the size of the stored index of an artifact with so many bytes. */
+export function lineIndexBytes(bytes: number): number {
+  return entryAt(Math.ceil(bytes / INDEX_BLOCK_BYTES)) + SUM_BYTES;
+}
+
 /** Reads a stored index. Returns null if it is damaged or belongs to another artifact. */
 export function readLineIndex(
   stored: Uint8Array,
   { bytes, lines }: { bytes: number; lines: number },
 ): LineIndex | null {
   const data = Buffer.from(stored.buffer, stored.byteOffset, stored.length);
-  if (data.length !== entryAt(Math.ceil(bytes / INDEX_BLOCK_BYTES)) + SUM_BYTES) return null;
+  if (data.length !== lineIndexBytes(bytes)) return null;
   if (crc32(data.subarray(0, -SUM_BYTES)) !== data.readUInt32LE(data.length - SUM_BYTES)) return null;
   if (data.toString("latin1", 0, 8) !== MAGIC || data.readUInt32LE(8) !== INDEX_BLOCK_BYTES) return null;
   return readWide(data, 16) === bytes ? { bytes, lines, breaks: readWide(data, 24), data } : null;

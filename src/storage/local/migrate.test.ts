@@ -83,13 +83,15 @@ describe("migrations", () => {
     ).toMatchInlineSnapshot(`
       {
         "artifact_sessions": "key session saved_ms tool call command folder exit_code",
-        "artifacts": "key id scope bytes lines sha256 saved created_ms redaction_count redaction_bytes form",
+        "artifacts": "key id scope bytes lines sha256 saved created_ms redaction_count redaction_bytes form place",
         "events": "id kind at_ms session tool call artifact receipt more",
         "line_indexes": "key data",
         "projections": "key session at_ms text step",
         "rollups": "session hour_ms tool calls cut_calls bytes_in bytes_shown tokens_in tokens_shown recalls recalled_bytes recalled_tokens requests input_tokens output_tokens cache_read_tokens cache_write_tokens refusals recoveries",
         "sessions": "session first_seen_ms last_seen_ms pinned",
+        "settings": "name value",
         "small": "key data",
+        "uploads": "place began_ms",
         "versions": "version applied_ms",
       }
     `);

@@ -166,8 +166,31 @@ const requestSums: Migration = ({ schema }) => [
   schema.createIndex("events_of_overflows").on("events").columns(["id"]).where(IS_OVERFLOW),
 ];
 
+/** The bytes of artifacts can be objects of another server, and what a folder has in files is in the database. */
+const objects: Migration = ({ schema }, { text: textType, bytes }) => {
+  const text = sql.raw(textType);
+  return [
+    schema.alterTable("artifacts").addColumn("place", text),
+    schema
+      .createTable("uploads")
+      .addColumn("place", text, (column) => column.primaryKey().notNull())
+      .addColumn("began_ms", "bigint", (column) => column.notNull()),
+    schema
+      .createTable("settings")
+      .addColumn("name", text, (column) => column.primaryKey().notNull())
+      .addColumn("value", bytes, (column) => column.notNull()),
+  ];
+};
+
 /** The steps in order. The first one makes version 1 from an empty database. */
-export const MIGRATIONS: readonly Migration[] = [first, savedBySession, lineIndexes, eventsByArtifact, requestSums];
+export const MIGRATIONS: readonly Migration[] = [
+  first,
+  savedBySession,
+  lineIndexes,
+  eventsByArtifact,
+  requestSums,
+  objects,
+];
 
 const SQLITE_TYPES: EngineTypes = {
   text: "text",

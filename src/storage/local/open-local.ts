@@ -1,25 +1,24 @@
-import { randomBytes } from "node:crypto";
-import { rename, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { Ledger } from "../../contract/ledger.ts";
 import type { Retention, Store } from "../../contract/store.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { memoryLedger } from "../ledgers/memory.ts";
-import { pruneEvents } from "../ledgers/prune-events.ts";
 import { sqlLedger } from "../ledgers/sql.ts";
+import type { Spool } from "../remote/remote-store.ts";
 import type { Sql } from "../sql.ts";
-import { type LocalStore, localStore } from "../stores/local.ts";
+import { type KeptStore, localStore } from "../stores/local.ts";
 import { memoryStore } from "../stores/memory.ts";
+import { collectWhenDue, startCollector } from "./collect-when-due.ts";
 import { dataFolder } from "./data-folder.ts";
 import { ownerFault } from "./database-fault.ts";
-import { type Database, openDatabase } from "./open-database.ts";
-import { PRIVATE_FILE } from "./store-folders.ts";
+import { openDatabase } from "./open-database.ts";
 
 /** Everything that is kept on this machine. */
 export interface Local {
   dir: string;
-  store: LocalStore;
+  store: KeptStore;
   ledger: Ledger;
+  /** What waits on this machine for its upload, where outputs are kept in a bucket. */
+  spool?: Spool;
   /** The database of the ledger. */
   database: Sql;
   /**
@@ -40,15 +39,21 @@ export interface OpenLocalOptions {
   readsOnly?: boolean;
   /** The address of a PostgreSQL database in which events, sums and projections are kept instead. */
   ledger?: string | undefined;
+  /** The address of a bucket in which artifacts are kept instead, with their rows in that database. */
+  store?: string | undefined;
 }
 
 /** Opens the folder in which a user's artifacts and events are kept, and makes it if it is missing. */
 export async function openLocal(dir: string = dataFolder(), options: OpenLocalOptions = {}): Promise<Local> {
-  const local = await openFolder(dir, options);
-  if (options.ledger === undefined) return local;
+  if (options.store !== undefined) {
+    const { openRemote } = await import("../remote/open-remote.ts");
+    return openRemote(dir, options);
+  }
+  if (options.ledger === undefined) return openFolder(dir, options);
   const { openPostgres } = await import("../remote/postgres.ts");
-  const database = await openPostgres(options.ledger).catch(async (error: unknown) => {
-    await local.close();
+  const database = await openPostgres(options.ledger);
+  const local = await openFolder(dir, options, database).catch(async (error: unknown) => {
+    await database.close();
     throw error;
   });
   const ledger = sqlLedger(database, "postgres");
@@ -71,6 +76,7 @@ export async function openLocal(dir: string = dataFolder(), options: OpenLocalOp
 async function openFolder(
   dir: string,
   { retention = {}, collects = false, readsOnly = false }: OpenLocalOptions,
+  events?: Sql,
 ): Promise<Local> {
   const saidWhose = (error: unknown): never => {
     throw ownerFault(error, dir);
@@ -84,7 +90,8 @@ async function openFolder(
     return saidWhose(error);
   });
   const ledger = sqlLedger(database, "sqlite");
-  const collector = collects && !isOff ? startCollector({ dir, store, database }, retention) : null;
+  const place = { dir, store, database: events ?? database };
+  const collector = collects && !isOff ? startCollector(place, retention) : null;
   return {
     dir,
     store: collector === null ? store : { ...store, begin: (about) => (collector.kept(), store.begin(about)) },
@@ -93,7 +100,7 @@ async function openFolder(
     async collect() {
       if (isOff) return false;
       const soon = AbortSignal.timeout(NUMBERS.collectQuickMs.default);
-      return collectWhenDue({ dir, store, database }, retention, soon);
+      return collectWhenDue(place, retention, soon);
     },
     async close() {
       await collector?.stop();
@@ -106,7 +113,7 @@ async function openFolder(
 
 /** The parts of a local folder that a reader needs. */
 export interface ReadableLocal extends Pick<Local, "dir" | "ledger" | "close"> {
-  store: Store & Pick<LocalStore, "resolvePrefix" | "verify">;
+  store: Store & Pick<KeptStore, "resolvePrefix" | "verify">;
 }
 
 /** Stands in for a folder in which nothing was saved yet, so that readers do not make the folder. */
@@ -161,85 +168,6 @@ export function openLater(open: () => Promise<Local>): { store: Store; ledger: L
       projection: async (key) => (await ledger()).projection(key),
       saveProjection: async (projection) => (await ledger()).saveProjection(projection),
       close: async () => (await opening?.catch(() => null))?.ledger.close(),
-    },
-  };
-}
-
-/** The time of this file says when retention was last applied to the folder. */
-const STAMP_FILE = "collected";
-
-/** A folder to which retention is applied. */
-export interface CollectedPlace {
-  dir: string;
-  store: LocalStore;
-  database: Database;
-}
-
-/**
- * Applies retention to a folder if no process did so within the last hour. Returns true if it did. Never throws,
- * because an output that stays too long does no harm. If the work is stopped early, it is due again.
- */
-export async function collectWhenDue(
-  { dir, store, database }: CollectedPlace,
-  retention: Retention,
-  signal: AbortSignal,
-  nowMs = Date.now(),
-): Promise<boolean> {
-  const stamp = join(dir, STAMP_FILE);
-  try {
-    const lastMs = (await stat(stamp).catch(() => null))?.mtimeMs ?? -Infinity;
-    // If the stamp's time is in the future, a clock was wrong: retention is due.
-    if (lastMs <= nowMs && nowMs - lastMs < NUMBERS.collectEveryMs.default) return false;
-    await writeStamp(stamp);
-    await store.collect({ ...retention, signal });
-    const { maxAgeMs: olderThanMs = NUMBERS.retainAgeMs.default, retainMs } = retention;
-    await pruneEvents(database, { olderThanMs, signal, ...(retainMs !== undefined && { retainMs }) });
-    if (signal.aborted) await rm(stamp, { force: true });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Writes to another name and renames it, so that a planted link is never followed. */
-async function writeStamp(stamp: string): Promise<void> {
-  const temporary = `${stamp}.${randomBytes(8).toString("hex")}.tmp`;
-  try {
-    await writeFile(temporary, "", { flag: "wx", mode: PRIVATE_FILE });
-    await rename(temporary, stamp);
-  } finally {
-    await rm(temporary, { force: true });
-  }
-}
-
-/** Applies retention in the background of a process that keeps running. */
-export interface Collector {
-  /** Says that an artifact was saved. After a delay, checks whether retention is due. */
-  kept(): void;
-  stop(): Promise<void>;
-}
-
-/** Starts to watch a folder. It does not keep the process alive, and it works in short steps. */
-export function startCollector(place: CollectedPlace, retention: Retention): Collector {
-  const stopping = new AbortController();
-  let running: Promise<unknown> = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
-  let lookedMs = -Infinity;
-  return {
-    kept() {
-      if (timer !== undefined || stopping.signal.aborted) return;
-      if (performance.now() - lookedMs < NUMBERS.collectEveryMs.default) return;
-      timer = setTimeout(() => {
-        timer = undefined;
-        lookedMs = performance.now();
-        running = collectWhenDue(place, retention, stopping.signal);
-      }, NUMBERS.collectDelayMs.default);
-      timer.unref();
-    },
-    async stop() {
-      stopping.abort();
-      clearTimeout(timer);
-      await running;
     },
   };
 }

@@ -18,8 +18,12 @@ export interface ArtifactTable {
   created_ms: number;
   redaction_count: number;
   redaction_bytes: number;
-  /** row: the bytes are in `small`. plain: they are in a file, and its line index is in `line_indexes`. */
-  form: "row" | "plain";
+  /**
+   * row: the bytes are in `small`. plain: they are in a file, and its line index is in `line_indexes`. object: they are in the
+   * object that `place` names, and its line index beside it. spool: they are on the machine that `place` names.
+   */
+  form: "row" | "plain" | "object" | "spool";
+  place: string | null;
 }
 
 /** Ties an artifact to each session that saved it, with what made it there. The same bytes may come up in several. */
@@ -101,6 +105,18 @@ export interface ProjectionTable {
   step: number;
 }
 
+/** Objects that are being uploaded. One that stays here belongs to nobody, because its process ended. */
+export interface UploadTable {
+  place: string;
+  began_ms: number;
+}
+
+/** What all users of the database share: the store's secret, and when retention was last applied. */
+export interface SettingTable {
+  name: string;
+  value: Uint8Array;
+}
+
 /** The steps that brought the database to its version. */
 export interface VersionTable {
   version: number;
@@ -117,5 +133,7 @@ export interface Schema {
   rollups: RollupTable;
   sessions: SessionTable;
   projections: ProjectionTable;
+  uploads: UploadTable;
+  settings: SettingTable;
   versions: VersionTable;
 }

@@ -10,7 +10,6 @@ import { type Answered, all, change, type Sql, type Steps } from "../sql.ts";
 
 /** A database in a PostgreSQL server, which any number of machines use at once. */
 export interface Postgres extends Sql {
-  /** The server and the database, without who asks and how they prove it. */
   readonly place: string;
   /** Runs `act` unless another process runs the same now; returns null then. The lock goes with the connection. */
   alone<T>(what: "retention", act: () => Promise<T>): Promise<T | null>;

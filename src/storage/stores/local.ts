@@ -4,7 +4,7 @@ import type { Artifact, ByteRange, Scope, Store } from "../../contract/store.ts"
 import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { adoptFile } from "../local/adopt-file.ts";
-import { type OpenBytes, openFiles } from "../local/artifact-files.ts";
+import { type ArtifactFiles, type OpenBytes, openFiles } from "../local/artifact-files.ts";
 import { isArtifactId, isIdPrefix, readSecret } from "../local/artifact-key.ts";
 import { type ArtifactRow, artifactRows, toArtifact } from "../local/artifact-rows.ts";
 import { keepNow, LocalWriter } from "../local/artifact-writer.ts";
@@ -32,12 +32,16 @@ export interface LocalStoreOptions {
   /** The database of the same folder. Closing the store does not close it. */
   database: Database;
   limits?: StoreLimits;
+  /** Gives the store's secret if the folder has none yet. Without it a new one is made. */
+  newSecret?: () => Promise<Uint8Array>;
+  /** Removes nothing to make room, however full it is. */
+  keepsAll?: boolean;
   /** The clock. Tests set it. */
   now?: () => number;
 }
 
-/** A store in a folder of this machine. Its owner can do more with it than a reader of artifacts. */
-export interface LocalStore extends Store {
+/** A store whose owner can do more with it than a reader of artifacts. */
+export interface KeptStore extends Store {
   collect(options?: CollectOptions): Promise<CollectReport>;
   verify(): Promise<VerifyReport>;
   removeSession(session: string | null): Promise<RemovedSession>;
@@ -48,14 +52,24 @@ export interface LocalStore extends Store {
   resolvePrefix(prefix: string, scope: Scope): Promise<string[]>;
 }
 
+/** A store in a folder of this machine. */
+export interface LocalStore extends KeptStore {
+  /** What ids are made with. */
+  readonly secret: Uint8Array;
+  /** Opens an artifact by its key, whoever may read it. */
+  openBytes: ArtifactFiles["openBytes"];
+  /** Forgets one saving of an artifact, and the artifact itself if that was the last one. */
+  letGo(saving: ArtifactRow): Promise<void>;
+}
+
 const MAX_LISTED = 1000;
 const MAX_RESOLVED = 10;
 
 /** Keeps artifacts up to 64 KiB in rows and larger ones in files. Several processes may use the same folder. */
 export async function localStore(options: LocalStoreOptions): Promise<LocalStore> {
-  const { database, limits = {}, now = Date.now } = options;
+  const { database, limits = {}, newSecret, keepsAll = false, now = Date.now } = options;
   const folders = await openFolders(resolve(options.dir));
-  const secret = await readSecret(folders);
+  const secret = await readSecret(folders, newSecret);
   const rows = artifactRows(database);
   const files = openFiles(folders, database, rows);
   const maxBytes = limits.maxBytes ?? NUMBERS.retainTotalBytes.default;
@@ -63,7 +77,9 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
     folders.dir,
     limits,
     () => database.now(rows.totalBytes()),
-    () => collect(database, rows, collected, { nowMs: now(), maxBytes }),
+    async () => {
+      if (!keepsAll) await collect(database, rows, collected, { nowMs: now(), maxBytes });
+    },
   );
   const collected: CollectedFiles = {
     remove: ({ key }) => files.tidy(key),
@@ -107,6 +123,7 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
 
   return {
     name: "local",
+    secret,
     async begin(about) {
       await quota.glance();
       return new LocalWriter(place, about);
@@ -144,6 +161,10 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
         orphans: async () => (await findOrphans(database, rows, files)).map(({ path }) => relative(folders.dir, path)),
       }),
     removeSession: (session) => removeSession(database, rows, collected, session),
+    openBytes: files.openBytes,
+    async letGo(saving) {
+      if (await database.commit(() => rows.untie(saving))) await files.tidy(saving.key);
+    },
     async resolvePrefix(prefix, scope) {
       if (!isIdPrefix(prefix)) return [];
       const found = await database.read(() => rows.idsFrom(prefix, storedName(scope) ?? "", MAX_RESOLVED));
@@ -153,12 +174,14 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
   };
 }
 
-async function readClipped(bytes: ArtifactBytes, range: ByteRange): Promise<Uint8Array> {
+/** Reads a range, clipped to the artifact. */
+export async function readClipped(bytes: ArtifactBytes, range: ByteRange): Promise<Uint8Array> {
   const from = Math.min(bytes.bytes, Math.max(0, range.from));
   return bytes.read(from, Math.min(bytes.bytes, Math.max(from, range.to)));
 }
 
-async function locateLines(
+/** Returns where lines stand. */
+export async function locateLines(
   { row, bytes, index }: OpenBytes,
   [first, last]: [from: number, to: number],
 ): Promise<ByteRange> {

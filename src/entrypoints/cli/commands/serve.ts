@@ -67,7 +67,7 @@ async function serve(flags: ServeFlags): Promise<void> {
       import("../../serve/start-serve.ts"),
       import("../../serve/gather-events.ts"),
     ]);
-    const { store } = place;
+    const { store, spool } = place;
     const ledger = gatherEvents(place.ledger);
     const reader = shellReader(flags, place);
     const spillway = await createSpillway({ ...userOptions, store, ledger, policy, env: {}, reader });
@@ -79,7 +79,7 @@ async function serve(flags: ServeFlags): Promise<void> {
     };
     const allowed = flags.allowUpstream ?? config.allowed ?? [];
     const gateway = { upstreams, allowed, exchange: { addRecallTool } };
-    const shared = { spillway, scope: SCOPE, policy, version: VERSION, tokens, hostNames, gateway };
+    const shared = { spillway, scope: SCOPE, policy, version: VERSION, tokens, hostNames, gateway, spool };
     const server = await startServe({ ...shared, host, port, warn: tell });
     warnOfKeys(process.env);
     await writeOut(greeting(server.url));
