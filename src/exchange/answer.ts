@@ -17,6 +17,8 @@ export interface Exchanged<R extends ExchangeResponse> {
   response: R;
   /** The bytes of the body, as they come. To leave early ends the provider's response. */
   body: AsyncIterable<Uint8Array> | null;
+  /** All of the body, if it is here already: then nobody needs to iterate over it. */
+  whole: Uint8Array | null;
   /** True if the body is not the provider's to the byte, so that its length may be another. */
   isChanged: boolean;
   /** True if the request was refused for its size whatever was tried. To send it again would not help. */
@@ -108,6 +110,13 @@ export class Answer<R extends ExchangeResponse> {
       bytes += chunk.length;
       if (bytes > MAX_BODY_BYTES || (this.isOk && this.form === "json" && beginsList(this.#held[0]))) return null;
     }
+  }
+
+  /** All of the body, if it was read to its end. */
+  get whole(): Uint8Array | null {
+    if (!this.#ended || this.#fault !== null) return null;
+    const [first] = this.#held;
+    return this.#held.length === 1 && first !== undefined ? first : Buffer.concat(this.#held);
   }
 
   /** Hands on every byte as it came. To leave early ends the response. */

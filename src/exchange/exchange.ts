@@ -150,7 +150,7 @@ class Exchanges {
       new ListAsEvents(await send(body, context));
     const { response, body, ...exchanged } = await this.pass({ ...request, url }, sendList, options);
     if (!response.isList || body === null) return { ...exchanged, response: response.response, body };
-    return { ...exchanged, response: response.response, body: listOf(body), isChanged: true };
+    return { ...exchanged, response: response.response, body: listOf(body), whole: null, isChanged: true };
   }
 
   /** Returns the body with our tools, and with our earlier calls put back. Null if they cannot be added. */
@@ -301,12 +301,11 @@ function isJson(headers: ExchangeRequest["headers"]): boolean {
   return /^$|\bjson\b/.test(headers.get("content-type") ?? "") && (encoding === null || encoding === "identity");
 }
 
-function handedOn<R extends ExchangeResponse>(
-  answer: Answer<R>,
-  body: AsyncIterable<Uint8Array> = answer.bytes(),
-): Exchanged<R> {
+function handedOn<R extends ExchangeResponse>(answer: Answer<R>, tapped?: AsyncIterable<Uint8Array>): Exchanged<R> {
   const { response } = answer;
-  return { response, body: response.body === null ? null : body, isChanged: false, isFinal: false };
+  const body = response.body === null ? null : (tapped ?? answer.bytes());
+  // Who takes all at once reads past what is tapped.
+  return { response, body, whole: tapped === undefined ? answer.whole : null, isChanged: false, isFinal: false };
 }
 
 async function* tap(

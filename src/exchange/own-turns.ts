@@ -35,7 +35,9 @@ export class OwnTurns<R extends ExchangeResponse> {
   async answer(first: Exchanged<R>): Promise<Exchanged<R>> {
     const form = formOf(first.response);
     if (!isOk(first.response) || first.body === null || form === "other") return first;
-    return form === "events" ? { ...first, body: this.#streamed(first), isChanged: true } : this.#whole(first);
+    return form === "events"
+      ? { ...first, body: this.#streamed(first), whole: null, isChanged: true }
+      : this.#whole(first);
   }
 
   async #whole(first: Exchanged<R>): Promise<Exchanged<R>> {
@@ -51,7 +53,7 @@ export class OwnTurns<R extends ExchangeResponse> {
       const shown: JsonRecord = this.#speech.shown(answer, isOwnTool, before);
       if (own.length === 0 || client.length > 0 || rounds >= MAX_ROUNDS) {
         this.#keep(answer, client, results);
-        return { ...round, body: once(encode(shown)), isChanged: true };
+        return { ...round, body: once(encode(shown)), whole: null, isChanged: true };
       }
       before = shown;
       round = await this.#next(answer, results);

@@ -133,7 +133,7 @@ function stopWith(signal: AbortSignal | null | undefined): AbortController {
 const BODILESS = new Set([101, 103, 204, 205, 304]);
 
 function responseOf(
-  { response, body, isChanged, isFinal }: Exchanged<Response>,
+  { response, body, whole, isChanged, isFinal }: Exchanged<Response>,
   leave: (reason: unknown) => void,
 ): Response {
   const { status, statusText } = response;
@@ -141,18 +141,35 @@ function responseOf(
   if (isChanged) headers.delete("content-length");
   // The clients of OpenAI and Anthropic heed it.
   if (isFinal) headers.set("x-should-retry", "false");
-  const stream = body === null || BODILESS.has(status) ? null : streamOf(body, leave);
-  return comesFrom(response, new Response(stream, { status, statusText, headers }));
+  const sent = body === null || BODILESS.has(status) ? null : (bodyOf(whole) ?? streamOf(body, leave));
+  return new HandedOn(response, sent, { status, statusText, headers });
 }
 
-/** Lets a response with another body say where it came from as the first one does. Its copies say it too. */
-function comesFrom({ url, redirected, type }: Response, response: Response): Response {
-  return Object.defineProperties(response, {
-    url: { value: url },
-    redirected: { value: redirected },
-    type: { value: type },
-    clone: { value: () => comesFrom(response, Response.prototype.clone.call(response)) },
-  });
+/** A response with another body, which says where it came from as the first one does. Its copies say it too. */
+class HandedOn extends Response {
+  readonly #from: Response;
+
+  constructor(from: Response, body: BodyInit | null, init: ResponseInit) {
+    super(body, init);
+    this.#from = from;
+  }
+
+  override get url(): string {
+    return this.#from.url;
+  }
+
+  override get redirected(): boolean {
+    return this.#from.redirected;
+  }
+
+  override get type(): ResponseType {
+    return this.#from.type;
+  }
+
+  override clone(): Response {
+    const { status, statusText, headers } = this;
+    return new HandedOn(this.#from, super.clone().body, { status, statusText, headers });
+  }
 }
 
 /** Hands bytes on when they are asked for, and not before. */

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Agent, type Dispatcher } from "undici";
 import type { Telemetry } from "../../drivers/telemetry.ts";
 import { messageOf } from "../../errors.ts";
+import type { Exchanged } from "../../exchange/answer.ts";
 import { endpointOf } from "../../exchange/endpoint.ts";
 import type { ExchangeContext, ExchangeOptions } from "../../exchange/exchange.ts";
 import { RefusedBodies } from "../../exchange/refused-bodies.ts";
@@ -71,7 +72,7 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
     if (!asksModel) {
       const { "content-length": length, "transfer-encoding": coding } = request.headers;
       const answer = await send(length === undefined && coding === undefined ? null : request, gone.signal);
-      return handOn(answer, answer.body, response);
+      return handOn(answer, { body: answer.body }, response);
     }
     const { api } = to;
     const body = await readBody(request, SERVE_NUMBERS.gatewayBodyBytes.default);
@@ -96,7 +97,7 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
       ));
     metrics.took("spillway_upstream_seconds", { api }, waitedMs / 1000);
     metrics.took("spillway_own_seconds", { api }, (performance.now() - startedMs - waitedMs) / 1000);
-    await handOn(exchanged.response, exchanged.body, response, exchanged);
+    await handOn(exchanged.response, exchanged, response);
   }
 
   return {
@@ -192,9 +193,8 @@ function headerOf({ headers }: IncomingMessage, name: string): string | null {
 /** Writes a provider's answer as it comes. What breaks off there breaks off here too, so that nobody takes it for whole. */
 async function handOn(
   { status, rawHeaders, headers }: UpstreamResponse,
-  body: AsyncIterable<Uint8Array> | null,
+  { body = null, whole = null, isChanged = false, isFinal = false }: Partial<Exchanged<UpstreamResponse>>,
   response: ServerResponse,
-  { isChanged, isFinal } = { isChanged: false, isFinal: false },
 ): Promise<void> {
   const isStream = /event-stream|x-ndjson/.test(headers.get("content-type") ?? "");
   const kept = (name: string) => !HOP_BY_HOP.has(name) && !(isChanged && name === "content-length");
@@ -202,6 +202,10 @@ async function handOn(
   // A client that sends the same again would be refused again.
   if (isFinal) sent.push("x-should-retry", "false");
   response.writeHead(status, sent);
+  if (whole !== null) {
+    response.end(whole);
+    return;
+  }
   let held: Uint8Array | undefined;
   for await (const chunk of body ?? []) {
     if (response.destroyed) return;
