@@ -22,9 +22,11 @@ afterEach(async () => {
 const env = (more = {}) => ({ PATH: process.env["PATH"], HOME: folder, SPILLWAY_DIR: join(folder, "place"), ...more });
 
 /** Starts `spillway serve` and waits until it says where it is. */
-async function serve(args: string[], more = {}, where = ".") {
+async function serve(args: string[], more = {}, { where = ".", limit = "" } = {}) {
   const cwd = join(folder, where);
-  const child = spawn(process.execPath, [CLI, "serve", "--port", "0", ...args], { cwd, env: env(more) });
+  const command = [process.execPath, CLI, "serve", "--port", "0", ...args];
+  const [program = "", ...words] = limit === "" ? command : ["sh", "-c", `${limit}; exec "$@"`, "sh", ...command];
+  const child = spawn(program, words, { cwd, env: env(more) });
   running.push(child);
   const exit = new Promise((resolve) => child.once("exit", (code, signal) => resolve(signal ?? code)));
   let said = "";
@@ -112,7 +114,7 @@ describe("spillway serve", () => {
     );
     mkdirSync(join(folder, "project"));
     writeFileSync(join(folder, "project", "spillway.yaml"), `upstreams: { anthropic: "${other.url}" }\n`);
-    const { url } = await serve(["--openai", `${other.url}/v1`], {}, "project");
+    const { url } = await serve(["--openai", `${other.url}/v1`], {}, { where: "project" });
     const ask = async (path: string, content: string, headers = {}) => {
       const body = JSON.stringify({ messages: [{ role: "user", content }] });
       await fetch(url + path, { method: "POST", headers: { "content-type": "application/json", ...headers }, body });
@@ -128,6 +130,43 @@ describe("spillway serve", () => {
     const { said } = await serve([], { OPENAI_API_KEY: "k" });
     expect(said()).toContain("no key is set here for Anthropic (ANTHROPIC_API_KEY), Gemini (GEMINI_API_KEY): an agent");
   });
+
+  it.skipIf(process.platform === "win32")(
+    "a disk that is full costs no answer, and nothing that a marker names as saved is lost",
+    async () => {
+      const upstream = await provider();
+      // No file may be over 1 MiB (2 in some shells). To a program that is what a full disk is: it can write no more.
+      const { url } = await serve(["--anthropic", upstream.url], {}, { limit: "ulimit -f 2048" });
+      const rows = (at: number) => Array.from({ length: 20_000 }, (_, row) => `${at} row ${row * 7919}`).join("\n");
+      const texts = Array.from({ length: 14 }, (_, at) => rows(at));
+      for (let turns = 1; turns <= texts.length; turns++) {
+        const conversation = texts.slice(0, turns).flatMap((content, at) => [
+          { role: "assistant", content: [{ type: "tool_use", id: `t${at}`, name: "lookup", input: { at } }] },
+          { role: "user", content: [{ type: "tool_result", tool_use_id: `t${at}`, content }] },
+        ]);
+        const response = await post(`${url}/v1/messages`, {
+          messages: [{ role: "user", content: "go" }, ...conversation],
+        });
+        expect([turns, response.status, await response.text()]).toEqual([turns, 200, "{}"]);
+      }
+      // Each was sent within its limits, and says whether it was saved.
+      const last = JSON.stringify(upstream.bodies.at(-1)?.messages);
+      expect(last.length).toBeLessThan(texts.length * 60_000);
+      const named = new Set([...last.matchAll(/artifact ([a-z2-7]{12})/g)].map(([, id]) => id));
+      expect(named.size).toBeGreaterThan(0);
+      expect(last).toContain("not saved");
+      let whole = 0;
+      for (const id of named) {
+        const response = await fetch(`${url}/api/artifacts/${id}/content`);
+        expect([id, response.status]).toEqual([id, 200]);
+        const content = await response.text();
+        if (texts.includes(content)) whole++;
+      }
+      expect(whole).toBeGreaterThan(0);
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    },
+    60_000,
+  );
 
   it("ends on SIGTERM once its answers are done", async () => {
     let finish: (() => void) | undefined;

@@ -380,6 +380,35 @@ describe("what passes", () => {
     expect(got.endsWith("data: last\n\n")).toBe(true);
   });
 
+  it("many streams at once lose no byte and mix none", async () => {
+    const to = await upstream(async (request, response) => {
+      const [, name] = /"content":"stream (\d+)"/.exec(String(await bodyOf(request))) ?? [];
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      for (let at = 0; at < 40; at++) {
+        // Some pieces are large, so that slow readers have to be waited for.
+        const text = `${name}:${at} ${"x".repeat(at % 10 === 9 ? 20_000 : 20)}`;
+        response.write(`data: ${JSON.stringify({ type: "content_block_delta", delta: { text } })}\n\n`);
+        await new Promise((resolve) => setTimeout(resolve, at % 7));
+      }
+      response.end('data: {"type":"message_stop"}\n\n');
+    });
+    const { url } = await gateway(to);
+    await Promise.all(
+      Array.from({ length: 150 }, async (_, stream) => {
+        const messages = [{ role: "user", content: `stream ${stream}` }];
+        const text = await (await post(`${url}/v1/messages`, JSON.stringify({ messages, stream: true }))).text();
+        const pieces = [...text.matchAll(/"text":"(\d+):(\d+) (x+)"/g)].map(([, name, at, xs]) => [
+          name,
+          at,
+          xs?.length,
+        ]);
+        const want = Array.from({ length: 40 }, (_each, at) => [`${stream}`, `${at}`, at % 10 === 9 ? 20_000 : 20]);
+        expect(pieces).toEqual(want);
+        expect(text.endsWith('data: {"type":"message_stop"}\n\n')).toBe(true);
+      }),
+    );
+  }, 60_000);
+
   it("a client that leaves ends the request to the provider", async () => {
     let isGone = false;
     const to = await upstream((request, response) => {
