@@ -1,11 +1,13 @@
 import type { Cut } from "../contract/cut.ts";
 import type { Limits } from "../contract/limits.ts";
 import type { Size } from "../contract/size.ts";
-import { boundValue } from "../stages/clamp/bound-value.ts";
+import { boundValue, CUT_KEY } from "../stages/clamp/bound-value.ts";
+import { startClamp } from "../stages/clamp/clamp.ts";
 import { budgetOf, capacityBytes, overBudget } from "../stages/clamp/fit.ts";
 import { jsonChunks } from "../stages/clamp/json-chunks.ts";
 import { jsonWithin } from "../stages/clamp/json-within.ts";
 import { replaceTexts } from "../stages/clamp/replace-texts.ts";
+import { json } from "../stages/clamp/strategies/json.ts";
 import { accessText } from "../stages/mark/access.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { encodeText, newScan, scanBytes, scannedChars, scannedLines } from "../stages/measure/scan.ts";
@@ -184,11 +186,8 @@ export function boundObject<T extends object>(
   return {
     blocks: [{ text: null, plan, chunks, ended: null }],
     write([spilled = NOT_SAVED]) {
-      const { output, text } = fitted(
-        plan,
-        seen,
-        `shortened from ${total.bytes} bytes, one field or element a line. ${accessText(spilled)}`,
-      );
+      const note = `shortened from ${total.bytes} bytes, one field or element a line. ${accessText(spilled)}`;
+      const { output, text } = excerpt(plan, seen, note) ?? fitted(plan, seen, note);
       const shown = measureText(text, plan.counter);
       const kept = { bytes: Math.min(shown.bytes, total.bytes), lines: Math.min(shown.lines, total.lines) };
       const omitted = { bytes: total.bytes - kept.bytes, lines: total.lines - kept.lines };
@@ -211,6 +210,44 @@ export function boundObject<T extends object>(
   };
 }
 
+/** A text this long may be an image or a file, of which a part is worth nothing. */
+const LONG_TEXT = /"[^"\\]{4096}/;
+
+/** The rows that its JSON as a text would show, as a value with our note; null where they cannot be had within the limits. */
+function excerpt(plan: AdmitPlan, seen: object, note: string): { output: unknown; text: string } | null {
+  const { maxLines = 1, ...limits } = plan.limits;
+  const room = noteRoom(note);
+  if ((plan.strategy.choose === undefined && plan.strategy !== json) || maxLines < 1 || room > mostChars(plan) / 4)
+    return null;
+  const { exitCode: _exitCode, ...request } = plan;
+  const clamp = startClamp({ ...request, limits, strategy: json, fold: false });
+  for (const chunk of jsonChunks(seen)) {
+    if (LONG_TEXT.test(chunk)) return null;
+    for (const bytes of encodeText(chunk)) clamp.add(bytes);
+  }
+  const none = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
+  const fixed = { bytes: room, chars: room, lines: 0, tokens: plan.counter.count(note) + room - note.length };
+  const cut = clamp.end((text) => text).cutter?.cut({ fixed, gap: none });
+  const [piece] = cut?.parts ?? [];
+  if (cut === undefined || cut.isQuoting || piece === undefined || !("text" in piece)) return null;
+  try {
+    const value: unknown = JSON.parse(piece.text);
+    if (typeof value !== "object" || value === null) return null;
+    if (Array.isArray(value)) value.push(`[cut] ${note}`);
+    else if (Object.hasOwn(value, CUT_KEY)) return null;
+    else Object.assign(value, { [CUT_KEY]: note });
+    const text = JSON.stringify(value);
+    return isEmpty(excessOf(text, plan)) ? { output: value, text } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Room for a note as JSON, in which every quote takes two bytes. */
+function noteRoom(note: string): number {
+  return note.length + 64;
+}
+
 /** A share of what would fit by the count: tokens do not add up. */
 const SURE_SHARE = 0.9;
 
@@ -221,8 +258,7 @@ export function fitted(plan: AdmitPlan, result: unknown, note: string): { output
   // JSON is one line.
   const first = maxLines < 1 ? 0 : Math.min(mostChars(plan), NUMBERS.detailsBytes.ceiling);
   for (let most = first; ; ) {
-    // Room for the note as JSON, in which every quote takes two bytes.
-    const noteBytes = note.length + 64;
+    const noteBytes = noteRoom(note);
     const room = noteBytes < most / 4 ? noteBytes : 0;
     const { value } = boundValue(result, most - room);
     if (room > 0 && typeof value === "object" && value !== null) {

@@ -86,7 +86,7 @@ const LEAST_KEY_BYTES = 16;
 const MAX_ROUNDS = 16;
 
 /** A record's mark that it was cut; stands on the outermost one only. */
-const CUT_KEY = "[cut]";
+export const CUT_KEY = "[cut]";
 /** Under this key a record says how many of its keys are not shown. */
 export const OMITTED_KEY = "[omitted]";
 
