@@ -30,7 +30,7 @@ export function admitBlocks<T extends object>(
 ): AdmittedBlocks<T> {
   if (plan.off) return admitTexts(plan, given, findTexts(given)?.texts ?? []);
   if (given instanceof LargeJson) return boundObject(plan, given);
-  const result = plainResult(given);
+  const result = plainResult(given, plan.limits);
   const found = result === null ? null : findTexts(result);
   if (result === null || found === null) return admitUnwalked(plan, given);
   const chars = found.texts.reduce((sum, { text }) => sum + text.length, 0);
@@ -41,14 +41,56 @@ export function admitBlocks<T extends object>(
   return isMany ? admitAsOne(request, result, found) : admitTexts(request, result, texts);
 }
 
-/** A result as JSON has it: itself, unless some of it is not what JSON makes of it. Null if there is too much of it for one copy. */
-export function plainResult<T extends object>(result: T): T | null {
+/**
+ * A result as JSON has it: itself, unless some of it is not what JSON makes of it, or it has more links and blocks of unknown
+ * types than the limits allow. Null if there is too much of it for one copy.
+ */
+export function plainResult<T extends object>(result: T, limits: Limits): T | null {
   const found = findTexts(result);
-  if (found === null || !found.isForeign) return result;
+  if (found === null) return result;
+  if (!found.isForeign) return found.hasContent ? withOthersAsText(result, found, limits) : result;
   const isField = found.hasContent && !Array.isArray(result);
   const plain = copyPlain(isField ? contentOf(result) : result, NUMBERS.detailsBytes.ceiling);
   if (typeof plain !== "object" || plain === null) return null;
   return isField ? withField(result, "content", plain) : (plain as T);
+}
+
+/** The share of the limits that blocks without texts may take: links, and blocks of types that are not known. */
+const OTHERS_SHARE = 1 / 4;
+
+/**
+ * Blocks without texts are not clamped, and must stay what they are for whoever checks them. Those that go beyond their share
+ * of the limits stand in one text instead, a line of JSON each, which is clamped and kept like any other.
+ */
+function withOthersAsText<T extends object>(result: T, found: FoundTexts, { maxBytes, maxChars }: Limits): T {
+  const content = contentOf(result);
+  const most = Math.min(maxBytes ?? Number.POSITIVE_INFINITY, maxChars ?? Number.POSITIVE_INFINITY) * OTHERS_SHARE;
+  if (!Array.isArray(content)) return result;
+  const at = Array.isArray(result) ? 0 : 1;
+  const said = new Map<number, number>();
+  for (const { path, text } of found.texts) {
+    const index = path[at] as number;
+    said.set(index, (said.get(index) ?? 0) + JSON.stringify(text).length - 2);
+  }
+  const kept: unknown[] = [];
+  const lines: string[] = [];
+  let first = 0;
+  let chars = 0;
+  for (const [index, block] of content.entries()) {
+    const json = isOther(block, found.mediaAt.has(index)) ? (JSON.stringify(block) ?? "") : "";
+    chars += Math.max(0, json.length - (said.get(index) ?? 0));
+    if (json === "" || chars <= most) kept.push(block);
+    else if (lines.push(json) === 1) first = kept.length;
+  }
+  if (lines.length === 0) return result;
+  return withContent(result, kept.toSpliced(first, 0, { type: "text", text: lines.join("\n") }));
+}
+
+/** A link, or a block that holds no media and is no text. */
+function isOther(block: unknown, isMedia: boolean): boolean {
+  if (typeof block !== "object" || block === null || Array.isArray(block)) return false;
+  const { type } = block as { type?: unknown };
+  return type === "resource_link" || (!isMedia && type !== "text" && type !== "resource");
 }
 
 /** What is larger or deeper than anyone should walk: a bounded copy of it, or of `seen`, is shown; a text of it as content. */

@@ -88,7 +88,7 @@ function admitRedacted(plan: AdmitPlan, given: object, view: ModelView): Admitte
   const maxBytes = plan.limits.maxBytes ?? plan.limits.maxChars ?? NUMBERS.ceilingBytes.default;
   if (given instanceof LargeJson) return boundObject(plan, given, view.copy(given.seen, 2 * maxBytes));
   const result = plan.boundDetails ? view.details(given, NUMBERS.detailsBytes.default) : given;
-  const plain = plainResult(result);
+  const plain = plainResult(result, plan.limits);
   const redacted = plain === null ? null : view.result(plain);
   // Cut at twice the size that will be shown, so that what a cut left of a secret is not.
   if (redacted === null) return admitUnwalked(plan, result, view.copy(result, 2 * maxBytes));

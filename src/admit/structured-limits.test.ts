@@ -539,3 +539,50 @@ describe("a fault of ours that would pass a limit", () => {
     expect(told).toBeGreaterThan(0);
   });
 });
+
+describe("links and blocks of unknown types", () => {
+  const link = (at: number) => ({
+    type: "resource_link",
+    uri: `file:///some/folder/${at}.txt`,
+    name: `${at}.txt`,
+    mimeType: "text/plain",
+  });
+  const chart = (at: number) => ({ type: "chart", at, series: [1, 2, 3, at] });
+  const text = (words: string) => ({ type: "text", text: words });
+  const isBlock = (block: unknown) =>
+    typeof block === "object" && block !== null && typeof (block as { type?: unknown }).type === "string";
+
+  it.each([
+    ["5,000 links", Array.from({ length: 5000 }, (_, at) => link(at))],
+    ["links among texts", Array.from({ length: 4000 }, (_, at) => (at % 2 === 0 ? link(at) : text(`part ${at}`)))],
+    ["many charts", Array.from({ length: 5000 }, (_, at) => chart(at))],
+    ["one large chart", [chart(1), { type: "chart", series: Array.from({ length: 50_000 }, (_, at) => at) }]],
+    [
+      "a large chart beside a text",
+      [text("hello"), { type: "chart", series: Array.from({ length: 50_000 }, () => 7) }],
+    ],
+  ])("%s: bounded, saved, and blocks still", async (_name, content) => {
+    const store = memoryStore();
+    const spillway = await createSpillway({ store, ledger: null, env: {} });
+    const before = JSON.stringify(content);
+    const { output, receipt } = await spillway.admit({ tool: "list", output: { content } });
+    expect(JSON.stringify(content)).toBe(before);
+    const shown = (output as { content: unknown[] }).content;
+    expect(shown.every(isBlock)).toBe(true);
+    expect(JSON.stringify(shown).length).toBeLessThan(90_000);
+    expect(receipt.artifact).not.toBeNull();
+    const last = content.findLast(({ type }) => type !== "text");
+    const saved = (await store.read(receipt.artifact ?? "", "local", { from: 0, to: 10_000_000 })) ?? new Uint8Array();
+    expect(Buffer.from(saved).toString().includes(JSON.stringify(last))).toBe(true);
+  });
+
+  it("within the limits they are the caller's own, images beside them too", async () => {
+    const spillway = await createSpillway({ store: memoryStore(), ledger: null, env: {} });
+    const image = { type: "image", data: "A".repeat(400_000), mimeType: "image/png" };
+    const few = { content: [link(1), chart(2), image, text("x")] };
+    expect((await spillway.admit({ tool: "list", output: few })).output).toBe(few);
+    const many = { content: [image, ...Array.from({ length: 5000 }, (_, at) => link(at))] };
+    const { output } = await spillway.admit({ tool: "list", output: many });
+    expect((output as typeof many).content[0]).toBe(image);
+  });
+});

@@ -1,21 +1,25 @@
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSpillway } from "../../index.ts";
 import { newFrontSession } from "./front-session.ts";
-import { type Message, metaOf } from "./json-rpc.ts";
+import { type Message, metaOf, readMessages, withValues } from "./json-rpc.ts";
 import type { ServerHandlers } from "./upstream.ts";
 
 /** What was sent to a client, message by message. */
 class FakeResponse extends EventEmitter {
   sent: Message[] = [];
+  lines: string[] = [];
   isEnded = false;
   writeHead() {
     return this;
   }
   flushHeaders() {}
   write(text: string) {
-    this.sent.push(JSON.parse(text.split("\ndata: ")[1] ?? "null"));
+    const line = text.split("\ndata: ")[1]?.trim() ?? "null";
+    this.lines.push(line);
+    this.sent.push(JSON.parse(line));
     return true;
   }
   end() {
@@ -24,8 +28,11 @@ class FakeResponse extends EventEmitter {
   }
 }
 
+const written = (message: Message) => ({ message, text: JSON.stringify(message) });
+
 async function newSession(isShared = false) {
   const toServer: Message[] = [];
+  const texts: string[] = [];
   let handlers: ServerHandlers | null = null;
   const warnings: string[] = [];
   const state = { isStopped: false };
@@ -36,7 +43,10 @@ async function newSession(isShared = false) {
       upstream: (given) => {
         handlers = given;
         return {
-          send: async (message) => void toServer.push(JSON.parse(message.toString())),
+          send: async (message) => {
+            texts.push(Buffer.from(message).toString());
+            toServer.push(JSON.parse(texts.at(-1) as string));
+          },
           stop: async () => {
             state.isStopped = true;
           },
@@ -45,17 +55,18 @@ async function newSession(isShared = false) {
     },
     isShared,
   );
-  const server = (message: unknown) => handlers?.message(Buffer.from(JSON.stringify(message)));
+  const raw = (text: string) => handlers?.message(Buffer.from(text));
+  const server = (message: unknown) => raw(JSON.stringify(message));
   const post = (...messages: Message[]) => {
     const response = new FakeResponse();
-    return { response, taken: session.take(messages, response as unknown as ServerResponse) };
+    return { response, taken: session.take(messages.map(written), response as unknown as ServerResponse) };
   };
   const listen = () => {
     const response = new FakeResponse();
     session.listen(response as unknown as ServerResponse);
     return response;
   };
-  return { session, toServer, server, post, listen, state, warnings };
+  return { session, toServer, texts, raw, server, post, listen, state, warnings };
 }
 
 const ask = (id: number | string, method = "x/ask", params: Record<string, unknown> = {}): Message => ({
@@ -110,15 +121,15 @@ test("progress goes to the post that asked, other words to the stream, and are k
 test("a cancelled request is cancelled by the id that the server knows", async () => {
   const { post, toServer, session } = await newSession();
   await post(ask(7)).taken;
-  await session.take([{ method: "notifications/cancelled", params: { requestId: 7 } }], null);
+  await session.take([written({ method: "notifications/cancelled", params: { requestId: 7 } })], null);
   expect(toServer[1]).toEqual({ method: "notifications/cancelled", params: { requestId: toServer[0]?.id } });
-  await session.take([{ method: "notifications/cancelled", params: { requestId: 99 } }], null);
+  await session.take([written({ method: "notifications/cancelled", params: { requestId: 99 } })], null);
   expect(toServer[2]?.params).toEqual({ requestId: 99 });
 });
 
 test("the client's answers to the server pass with the server's id; a client that left is forgotten", async () => {
   const { post, server, toServer, session, warnings } = await newSession();
-  await session.take([{ id: "from-server", result: { roots: [] } }], null);
+  await session.take([written({ id: "from-server", result: { roots: [] } })], null);
   expect(toServer[0]).toEqual({ id: "from-server", result: { roots: [] } });
   const { response, taken } = post(ask(1));
   await taken;
@@ -177,7 +188,7 @@ test("a client that leaves cancels its own requests, and cannot cancel those of 
   const { post, toServer, session } = await newSession(true);
   const [one, two] = [post(ask(0, "x", { _meta: MODERN })), post(ask(0, "x", { _meta: MODERN }))];
   await Promise.all([one.taken, two.taken]);
-  await session.take([{ method: "notifications/cancelled", params: { requestId: 0 } }], null);
+  await session.take([written({ method: "notifications/cancelled", params: { requestId: 0 } })], null);
   expect(toServer).toHaveLength(2);
   two.response.emit("close");
   await expect
@@ -200,4 +211,53 @@ test("a slow client holds up its own server; one that shares it is cut off", asy
     response.emit("drain");
     await said;
   }
+});
+
+test("numbers that JavaScript cannot hold, and all else, pass as they were written", async () => {
+  const { session, server, toServer, texts, raw } = await newSession();
+  const response = new FakeResponse();
+  const text = `{ "jsonrpc": "2.0",\n "id": 7, "method": "x/ask", "params": {"n": 12345678901234567890, "f": 1.0, "q": "\\u00e9 \\"id\\": 7", "_meta": {"progressToken": 9}}}`;
+  await session.take(readMessages(text) ?? [], response as unknown as ServerResponse);
+  const id = toServer[0]?.id;
+  expect(texts[0]).toBe(
+    text.replace('"id": 7,', `"id": "${id}",`).replace('"progressToken": 9', `"progressToken": "${id}"`),
+  );
+  await raw(
+    `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"${id}","total":98765432109876543210}}`,
+  );
+  await raw(`{"result":{"big":12345678901234567890,"e":1e400},"id":"${id}","jsonrpc":"2.0"}`);
+  expect(response.lines).toEqual([
+    '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":9,"total":98765432109876543210}}',
+    '{"result":{"big":12345678901234567890,"e":1e400},"id":7,"jsonrpc":"2.0"}',
+  ]);
+  await server({ id: "nobody", result: {} });
+});
+
+test("several messages in an array keep their texts; what is no message is told", () => {
+  const read = readMessages(' [ {"id":1,"a":[1,{"b":"]\\"}"}]} , {"id":12345678901234567890} ] ');
+  expect(read?.map(({ text }) => text)).toEqual(['{"id":1,"a":[1,{"b":"]\\"}"}]}', '{"id":12345678901234567890}']);
+  for (const text of ["", "[]", "[1]", "7", "{", "null", '[{"id":1},2]']) expect(readMessages(text)).toBeNull();
+});
+
+test("a value is put in the place of another, wherever it stands, and nothing else changes", () => {
+  fc.assert(
+    fc.property(fc.json(), fc.json(), fc.constantFrom(undefined, 1), (one, other, indent) => {
+      const message = {
+        a: JSON.parse(one),
+        params: { x: JSON.parse(other), id: 1, "": [] },
+        id: "old",
+        z: JSON.parse(one),
+      };
+      const text = ` ${JSON.stringify(message, null, indent)} `;
+      const { text: changed } = withValues({ message: {}, text }, [
+        [["id"], "new"],
+        [["params", "id"], { y: 2 }],
+        [["params", "none"], 1],
+      ]);
+      expect(JSON.parse(changed)).toEqual(
+        JSON.parse(JSON.stringify({ ...message, id: "new", params: { ...message.params, id: { y: 2 } } })),
+      );
+      expect(changed.replace('"new"', '"old"').length).toBe(text.length + '{"y":2}'.length - 1);
+    }),
+  );
 });

@@ -1,8 +1,19 @@
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { messageOf } from "../../errors.ts";
-import { isRecord } from "../../values.ts";
-import { askedBy, hasId, isAsking, keyOf, type Message, type MessageId, metaOf, paramsOf } from "./json-rpc.ts";
+import {
+  askedBy,
+  hasId,
+  isAsking,
+  keyOf,
+  type Message,
+  type MessageId,
+  metaOf,
+  paramsOf,
+  readMessages,
+  type Written,
+  withValues,
+} from "./json-rpc.ts";
 import { newSessionName, type ProxyOptions } from "./proxy-stdio.ts";
 import { type RelayEnds, startRelay } from "./relay.ts";
 import type { RequestHeaders } from "./upstream.ts";
@@ -11,7 +22,7 @@ import type { RequestHeaders } from "./upstream.ts";
 export interface FrontSession {
   id: string;
   /** Takes what was posted. The answers go to `response`, which is null if no answer is expected. */
-  take(messages: Message[], response: ServerResponse | null, headers?: RequestHeaders): Promise<void>;
+  take(messages: readonly Written[], response: ServerResponse | null, headers?: RequestHeaders): Promise<void>;
   /** Opens the stream for messages that belong to no request. */
   listen(response: ServerResponse): void;
   /** A client waits for something. */
@@ -49,22 +60,22 @@ export function newFrontSession(
 ): FrontSession {
   const due = new Map<string, Due>();
   let stream: ServerResponse | null = null;
-  let kept: string[] = [];
+  let kept: Written[] = [];
   let asked = 0;
 
   async function toClient(raw: Uint8Array | string): Promise<void> {
-    const parsed: unknown = JSON.parse(Buffer.from(raw).toString());
-    for (const message of Array.isArray(parsed) ? parsed : [parsed]) if (isRecord(message)) await route(message);
+    for (const written of readMessages(Buffer.from(raw).toString()) ?? []) await route(written);
   }
 
-  async function route(message: Message): Promise<void> {
+  async function route(written: Written): Promise<void> {
+    const { message } = written;
     if (!isAsking(message) && hasId(message)) {
       const waiting = due.get(keyOf(message.id));
       if (waiting === undefined) return;
       due.delete(keyOf(message.id));
-      return finish(waiting, { ...withSubscription(message, "result", waiting.id), id: waiting.id });
+      return finish(waiting, withValues(withSubscription(written, "result", waiting.id), [[["id"], waiting.id]]));
     }
-    const [about, renamed] = asClientKnows(message);
+    const [about, renamed] = asClientKnows(written);
     if (about !== null) {
       if (message.method !== "notifications/cancelled") return write(about.post.response, renamed);
       // The server has ended a subscription.
@@ -74,32 +85,33 @@ export function newFrontSession(
     const posts = [...new Set([...due.values()].map(({ post }) => post.response))];
     // Of clients that share a server, none must hear what was said to another.
     const open = isShared ? (posts.length === 1 ? posts[0] : undefined) : (stream ?? posts.at(-1));
-    if (open !== undefined) return write(open, message);
-    if (!isShared) kept = [...kept, JSON.stringify(message)].slice(-MAX_KEPT);
+    if (open !== undefined) return write(open, written);
+    if (!isShared) kept = [...kept, written].slice(-MAX_KEPT);
   }
 
   /** Whose request a message of the server is about, and the message with the client's own names for it. */
-  function asClientKnows(message: Message): [Due | null, Message] {
+  function asClientKnows(written: Written): [Due | null, Written] {
+    const { message } = written;
     const { progressToken, requestId } = paramsOf(message);
     const find = (id: unknown) => (typeof id === "string" ? (due.get(keyOf(id)) ?? null) : null);
     const reporting = message.method === "notifications/progress" ? find(progressToken) : null;
-    if (reporting !== null) {
-      return [reporting, { ...message, params: { ...message.params, progressToken: reporting.progressToken } }];
-    }
+    if (reporting !== null)
+      return [reporting, withValues(written, [[["params", "progressToken"], reporting.progressToken]])];
     const ended = message.method === "notifications/cancelled" ? find(requestId) : null;
-    if (ended !== null) return [ended, { ...message, params: { ...message.params, requestId: ended.id } }];
+    if (ended !== null) return [ended, withValues(written, [[["params", "requestId"], ended.id]])];
     const subscribed = find(metaOf(message)[SUBSCRIPTION_KEY]);
-    return subscribed === null ? [null, message] : [subscribed, withSubscription(message, "params", subscribed.id)];
+    return subscribed === null ? [null, written] : [subscribed, withSubscription(written, "params", subscribed.id)];
   }
 
-  async function finish({ post }: Due, message: Message): Promise<void> {
+  async function finish({ post }: Due, message: Written): Promise<void> {
     await write(post.response, message);
     if (--post.due === 0) post.response.end();
   }
 
   /** Waits for a slow client where only its own server waits with it. */
-  async function write(response: ServerResponse, message: Message): Promise<void> {
-    const isTaken = response.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+  async function write(response: ServerResponse, { text }: Written): Promise<void> {
+    // Breaks stand between the values of JSON, and would end the data.
+    const isTaken = response.write(`event: message\ndata: ${text.replaceAll(/[\r\n]+/g, " ")}\n\n`);
     if (isTaken || response.destroyed) return;
     if (isShared && response.writableLength > MAX_UNREAD_BYTES) response.destroy();
     if (isShared) return;
@@ -113,22 +125,26 @@ export function newFrontSession(
   }
 
   /** Gives requests ids and progress tokens of our own, so that each answer finds the client that asked. */
-  function renamed(message: Message, post: Post): Message {
-    if (!isAsking(message) || !hasId(message)) return message;
+  function renamed(written: Written, post: Post): Written {
+    const { message } = written;
+    if (!isAsking(message) || !hasId(message)) return written;
     const id = `s${++asked}`;
     const { progressToken } = metaOf(message);
     due.set(keyOf(id), { post, id: message.id, progressToken, isModern: askedBy(message).isModern });
-    if (progressToken === undefined) return { ...message, id };
-    return { ...message, id, params: { ...message.params, _meta: { ...metaOf(message), progressToken: id } } };
+    return withValues(written, [
+      [["id"], id],
+      [["params", "_meta", "progressToken"], id],
+    ]);
   }
 
   /** A client cancels by its own id. Clients that share a server cancel by leaving: their ids are the same. */
-  function cancelled(message: Message): Message | null {
-    if (message.method !== "notifications/cancelled") return message;
+  function cancelled(written: Written): Written | null {
+    const { message } = written;
+    if (message.method !== "notifications/cancelled") return written;
     const wanted = paramsOf(message).requestId;
     const [key] = isShared ? [] : ([...due].find(([, each]) => each.id === wanted) ?? []);
-    if (key === undefined) return isShared ? null : message;
-    return { ...message, params: { ...message.params, requestId: key.slice("string:".length) } };
+    if (key === undefined) return isShared ? null : written;
+    return withValues(written, [[["params", "requestId"], key.slice("string:".length)]]);
   }
 
   /** The client has left: nobody waits for these, and in the newer protocol that cancels them. */
@@ -160,14 +176,15 @@ export function newFrontSession(
       const post: Post | null =
         response === null
           ? null
-          : { response, due: messages.filter((message) => isAsking(message) && hasId(message)).length };
+          : { response, due: messages.filter(({ message }) => isAsking(message) && hasId(message)).length };
       if (post !== null) {
         openStream(post.response);
         post.response.on("close", () => left(post));
       }
       for (const message of messages) {
         const next = cancelled(message);
-        if (next !== null) await relay.fromClient(post === null ? next : renamed(next, post), headers);
+        if (next !== null)
+          await relay.fromClient(Buffer.from((post === null ? next : renamed(next, post)).text), headers);
       }
     },
     listen(response) {
@@ -177,7 +194,7 @@ export function newFrontSession(
       response.on("close", () => {
         if (stream === response) stream = null;
       });
-      for (const text of kept.splice(0)) void write(response, JSON.parse(text) as Message);
+      for (const written of kept.splice(0)) void write(response, written);
     },
     get isOpen() {
       return due.size > 0 || stream !== null;
@@ -191,11 +208,8 @@ export function newFrontSession(
 }
 
 /** The message with the client's id of a subscription, if it is about one. */
-function withSubscription(message: Message, at: "params" | "result", id: MessageId): Message {
-  const held = message[at];
-  const meta = isRecord(held) && isRecord(held._meta) ? held._meta : {};
-  if (!isRecord(held) || meta[SUBSCRIPTION_KEY] === undefined) return message;
-  return { ...message, [at]: { ...held, _meta: { ...meta, [SUBSCRIPTION_KEY]: id } } };
+function withSubscription(written: Written, at: "params" | "result", id: MessageId): Written {
+  return withValues(written, [[[at, "_meta", SUBSCRIPTION_KEY], id]]);
 }
 
 function openStream(response: ServerResponse): void {

@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { messageOf } from "../../errors.ts";
-import { isRecord } from "../../values.ts";
 import { type FrontSession, newFrontSession } from "./front-session.ts";
-import { ERROR_CODES, hasId, isAsking, type Message, refuse } from "./json-rpc.ts";
+import { ERROR_CODES, hasId, isAsking, type Message, readMessages, refuse } from "./json-rpc.ts";
 import { headerMismatch } from "./modern-headers.ts";
 import type { ProxyOptions } from "./proxy-stdio.ts";
 import type { RequestHeaders } from "./upstream.ts";
@@ -72,8 +71,9 @@ export async function startHttpFront({
   async function post(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request);
     if (body === null) return end(response, 413, refuse(null, ERROR_CODES.gone, "this request is too large"));
-    const messages = parse(body);
-    if (messages === null) return end(response, 400, refuse(null, ERROR_CODES.parse, "this is no JSON message"));
+    const written = readMessages(body.toString());
+    if (written === null) return end(response, 400, refuse(null, ERROR_CODES.parse, "this is no JSON message"));
+    const messages = written.map(({ message }) => message);
     const session = sessionFor(request, messages);
     if (typeof session === "number")
       return end(response, session, refuse(null, ERROR_CODES.gone, REASONS[session] ?? ""));
@@ -83,7 +83,7 @@ export async function startHttpFront({
     const mismatch = first === undefined ? null : headerMismatch(request.headers, first);
     if (mismatch !== null) return end(response, 400, refuse(first?.id ?? null, HEADER_MISMATCH, mismatch));
     if (!messages.some((message) => isAsking(message) && hasId(message))) response.writeHead(202).end();
-    await session.take(messages, response.headersSent ? null : response, forwarded(request));
+    await session.take(written, response.headersSent ? null : response, forwarded(request));
   }
 
   function sessionFor(request: IncomingMessage, messages: Message[]): FrontSession | number {
@@ -167,16 +167,6 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
     chunks.push(chunk as Buffer);
   }
   return Buffer.concat(chunks);
-}
-
-function parse(body: Buffer): Message[] | null {
-  try {
-    const value: unknown = JSON.parse(body.toString());
-    const messages = Array.isArray(value) ? value : [value];
-    return messages.length > 0 && messages.every(isRecord) ? (messages as Message[]) : null;
-  } catch {
-    return null;
-  }
 }
 
 function end(response: ServerResponse, status: number, body: unknown): void {

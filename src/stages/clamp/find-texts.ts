@@ -66,15 +66,15 @@ export function contentOf(result: object): string | unknown[] | null {
 /** A list of blocks; a bare list only if all of it looks like blocks, since any list may have objects with a `type`. */
 function isContent(list: readonly unknown[], isBare: boolean): boolean {
   if (list.length === 0 || list.length > MAX_CONTENT_NODES) return list.length > 0 && !isBare;
-  const blocks = list.filter(
-    (item) =>
-      isPlain(item) &&
-      typeof readField(item, "type") === "string" &&
-      ("text" in item || "resource" in item || MEDIA.test(String(readField(item, "type")))),
+  const typed = list.filter((item) => isPlain(item) && typeof readField(item, "type") === "string") as object[];
+  const blocks = typed.filter(
+    (item) => "text" in item || "resource" in item || MEDIA.test(String(readField(item, "type"))),
   );
   return isBare
     ? blocks.length === list.length
-    : blocks.length > 0 || list.some((item) => typeof item === "string" || Array.isArray(item));
+    : blocks.length > 0 ||
+        typed.length === list.length ||
+        list.some((item) => typeof item === "string" || Array.isArray(item));
 }
 
 /** A bounded walk through a result. */
