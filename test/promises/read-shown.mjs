@@ -272,6 +272,8 @@ function walkFolded(closedParts, { source }) {
   let next = 1;
   let before = null;
   let isAfterGap = false;
+  // A short gap counts whole lines, so what follows it is the next line or part of that.
+  let isAfterShort = false;
   for (const [at, given] of body.entries()) {
     // Notes of folding carry no tag, so an output may have a line that reads like one.
     const isQuoted = ["repeated", "alike"].includes(given.name) && given.line === sourceLine(source, next);
@@ -283,7 +285,11 @@ function walkFolded(closedParts, { source }) {
       const shown = [];
       for (const [index, line] of run.entries()) {
         const mayEnd = index === run.length - 1 && isGap(body[at + 1]);
-        const found = lineShown(line, source, next, { mayBegin: isAfterGap && index === 0, mayEnd });
+        const found = lineShown(line, source, next, {
+          mayBegin: isAfterGap && index === 0,
+          mayEnd,
+          isAfterShort,
+        });
         if (found === null)
           return {
             problems: [...problems, `not line ${next} of ${count}: ${JSON.stringify(line.slice(0, 200))}`],
@@ -301,6 +307,7 @@ function walkFolded(closedParts, { source }) {
     if (typeof step === "string") return { problems: [...problems, step], missing: null };
     next = step;
     isAfterGap = isGap(part);
+    isAfterShort = part.name === "short";
   }
   // A last line of nothing but codes to a terminal may be folded away.
   while (next <= count && matches("", source, next)) next++;
@@ -310,9 +317,10 @@ function walkFolded(closedParts, { source }) {
 }
 
 /** Which line of the source is shown: the next one, or next to a gap part of it or of the one before. Null if it is neither. */
-function lineShown(line, source, next, { mayBegin, mayEnd }) {
+function lineShown(line, source, next, { mayBegin, mayEnd, isAfterShort }) {
   if (matches(line, source, next)) return next;
   if (!mayBegin && !mayEnd) return null;
+  if (mayBegin && isAfterShort && next <= source.total.lines && isPart(line, source.line(next), mayEnd)) return next;
   if (mayBegin && next > 1 && isPart(line, source.line(next - 1), mayEnd)) return next - 1;
   return next <= source.total.lines && isPart(line, source.line(next), mayEnd || !mayBegin) ? next : null;
 }
