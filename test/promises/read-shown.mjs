@@ -55,8 +55,11 @@ function partsOf(shown, source, tag, withNotes) {
       ...(withNotes ? Object.entries(NOTES).map(([name, note]) => [name, new RegExp(`^\\[${note}\\]$`)]) : []),
     ]);
   const parts = [];
-  for (const line of shown.split("\n")) {
-    const isOfSource = tag === "" && source.text.includes(line);
+  const lines = shown.split("\n");
+  // Lines of ours end a text; the source may have the same ones in what is not shown.
+  const endsAt = lines.findLastIndex((line) => !line.startsWith("["));
+  for (const [at, line] of lines.entries()) {
+    const isOfSource = tag === "" && at < endsAt && source.text.includes(line);
     const found = line.startsWith("[")
       ? patterns
           .get(key)
