@@ -3,6 +3,7 @@
 // many streams at once.
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Agent, request as send } from "undici";
@@ -84,10 +85,30 @@ async function startProcess(words, env, pattern) {
   return { url, pid: child.pid, stop: () => child.kill("SIGKILL") };
 }
 
+const PORTKEY = "@portkey-ai/gateway";
+
+/** Where the other gateway's program is, or null if it is not installed beside this file. */
+function findPortkey() {
+  try {
+    return createRequire(import.meta.url).resolve(`${PORTKEY}/build/start-server.js`);
+  } catch {
+    return null;
+  }
+}
+
+/** Takes a free port: this gateway does not say which one it got. */
+async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
 const agent = new Agent({ connections: 600, pipelining: 1 });
 
-async function post(url, body) {
-  const headers = { "content-type": "application/json", "x-api-key": "k" };
+async function post({ url, headers: more }, body) {
+  const headers = { "content-type": "application/json", "x-api-key": "k", ...more };
   const { statusCode, body: answer } = await send(`${url}/v1/messages`, {
     dispatcher: agent,
     method: "POST",
@@ -102,14 +123,14 @@ async function post(url, body) {
 const quantile = (values, share) => values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN;
 
 /** Sends at a steady rate, whether answers come or not. Each conversation has a first message of its own. */
-async function steady(url, seconds) {
+async function steady(target, seconds) {
   const samples = [];
   const waiting = [];
   const body = (at) => JSON.stringify(bodyOf(`steady ${at % 20}`, SMALL_RESULTS, 2000));
   for (let at = 0; at < RATE * seconds; at++) {
     const startedMs = performance.now();
     const sent = body(at);
-    waiting.push(post(url, sent).then(() => samples.push(performance.now() - startedMs)));
+    waiting.push(post(target, sent).then(() => samples.push(performance.now() - startedMs)));
     await new Promise((resolve) => setTimeout(resolve, 1000 / RATE));
   }
   await Promise.all(waiting);
@@ -117,24 +138,24 @@ async function steady(url, seconds) {
 }
 
 /** Sends as fast as answers come, 32 at a time. */
-async function saturate(url, seconds) {
+async function saturate(target, seconds) {
   const bodies = Array.from({ length: 32 }, (_, at) => JSON.stringify(bodyOf(`full ${at}`, SMALL_RESULTS, 2000)));
-  for (const body of bodies) await post(url, body);
+  for (const body of bodies) await post(target, body);
   const endMs = performance.now() + seconds * 1000;
   let count = 0;
   await Promise.all(
     bodies.map(async (body) => {
-      for (; performance.now() < endMs; count++) await post(url, body);
+      for (; performance.now() < endMs; count++) await post(target, body);
     }),
   );
   return count / seconds;
 }
 
-async function streams(url, count, ms, faults) {
+async function streams(target, count, ms, faults) {
   const body = (at) => JSON.stringify({ ...bodyOf(`stream ${at}`, 1, 500), stream: true, stream_ms: ms });
   await Promise.all(
     Array.from({ length: count }, async (_, at) => {
-      const text = await post(url, body(at));
+      const text = await post(target, body(at));
       const seen = [...text.matchAll(/"at":(\d+)/g)].map(([, piece]) => Number(piece));
       const said = Number(/"pieces":(\d+)/.exec(text)?.[1] ?? -1);
       if (seen.length !== said || seen.some((piece, index) => piece !== index))
@@ -185,22 +206,31 @@ export async function benchGateway(options, { workDir, progress }) {
     const words = [options.cli, "serve", "--port", "0", "--anthropic", provider.url];
     const ours = await start(words, env, /listens at (\S+)\. /);
     const seconds = options.smoke ? 1 : 10;
+    const targets = { "no proxy": provider, "bare undici proxy": bare, spillway: ours };
+    const portkey = findPortkey();
+    if (portkey !== null) {
+      const port = await freePort();
+      await start([portkey, `--port=${port}`, "--headless"], {}, /(Ready for connections|running|localhost:\d+)/i);
+      const headers = { "x-portkey-provider": "anthropic", "x-portkey-custom-host": `${provider.url}/v1` };
+      targets[PORTKEY] = { url: `http://127.0.0.1:${port}`, headers };
+    }
     const rows = [];
     const results = {};
-    for (const [name, { url }] of Object.entries({ "no proxy": provider, "bare undici proxy": bare, spillway: ours })) {
+    for (const [name, target] of Object.entries(targets)) {
       progress(`gateway: ${name}`);
-      const samples = await steady(url, seconds);
-      const perSecond = await saturate(url, seconds);
+      const samples = await steady(target, seconds);
+      const perSecond = await saturate(target, seconds);
       results[name] = { p50: quantile(samples, 0.5), p99: quantile(samples, 0.99), perSecond };
       const { p50, p99 } = results[name];
       rows.push([name, p50.toFixed(2), p99.toFixed(2), perSecond.toFixed(0)]);
     }
+    if (portkey === null) rows.push([`${PORTKEY}, which is not installed`, "-", "-", "-"]);
     const [direct, proxy, own] = Object.values(results);
     const [addedP50, addedP99] = [own.p50 - direct.p50, own.p99 - direct.p99];
     const ofBare = own.perSecond / proxy.perSecond;
     const count = options.smoke ? 50 : 500;
     progress(`gateway: ${count} streams`);
-    await streams(ours.url, count, options.smoke ? 1000 : 60_000, faults);
+    await streams(ours, count, options.smoke ? 1000 : 60_000, faults);
     const rss = await rssOf(ours.pid);
     progress("gateway: a request of 5 MB");
     const large = quantile(await largeCpu(options, options.smoke ? 5 : 30), 0.5);
@@ -230,6 +260,7 @@ export async function benchGateway(options, { workDir, progress }) {
           title: `The gateway, 20 KB requests, ${RATE} a second`,
           columns: ["what", "p50 ms", "p99 ms", "at most a second"],
           rows,
+          notes: portkey === null ? [`To measure it too: npm install --no-save --prefix bench ${PORTKEY}@1.15.2`] : [],
         },
         { title: "The gateway against what it must reach", columns: ["what", "is", "must reach"], rows: met },
       ],

@@ -150,7 +150,7 @@ export function wrapTool<T extends Tool>(
     wrapTool(run, wrapping, { name: named, ask, context, ...more, ...options });
   if (isServer(tool)) return wrapServer(tool, wrapInner) as Wrapped<T>;
   const shape: ToolShape | null = typeof tool === "function" ? functionShape(tool as Run) : shapeOf(tool);
-  if (shape === null) return tool as Wrapped<T>;
+  if (shape === null) return (withShell(tool, wrapInner) ?? tool) as Wrapped<T>;
   if (wrapRegistered(tool, name ?? nameOf(tool), wrapInner)) return tool as Wrapped<T>;
   const toolName = name ?? nameOf(tool) ?? "tool";
   const declared = declaredBy(tool);
@@ -189,6 +189,14 @@ const ownTools = new WeakSet<object>();
 /** Says of the tools of a list or a record that they are not to be wrapped. */
 export function leaveAsTheyAre(tools: unknown): void {
   for (const tool of Object.values(Object(tools))) if (typeof tool === "object" && tool !== null) ownTools.add(tool);
+}
+
+/** A copy of a tool whose function stands one level down, as that of a shell of OpenAI's Agents does; null for any other. */
+function withShell(tool: Tool, wrap: WrapInner): object | null {
+  const { shell } = tool as { shell?: { run?: unknown } };
+  if (typeof shell?.run !== "function") return null;
+  const run = wrap((shell.run as Run).bind(shell), nameOf(tool) ?? "shell", { boundDetails: false });
+  return { ...tool, shell: Object.create(shell, { run: { value: run, enumerable: true } }) as object };
 }
 
 function functionShape(run: Run): ToolShape {

@@ -1,6 +1,6 @@
 import type { AgentTool } from "@earendil-works/pi-agent-core";
 import { createTool } from "@mastra/core/tools";
-import { tool as agentsTool, RunContext, webSearchTool } from "@openai/agents";
+import { tool as agentsTool, RunContext, shellTool, webSearchTool } from "@openai/agents";
 import { generateText, isStepCount, tool } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { expect, it } from "vitest";
@@ -74,6 +74,19 @@ it("OpenAI Agents: a function tool is clamped, a hosted one stays as it is", asy
   if (wrapped?.type !== "function") throw new Error("no function tool");
   expect(await wrapped.invoke(new RunContext(), '{"q":"x"}', details as never)).toContain("omitted");
   expect(receipts[0]).toMatchObject({ tool: "big", call: "call_1" });
+});
+
+it("OpenAI Agents: what a shell prints is clamped, and its ending stays", async () => {
+  const { spillway, receipts } = await watched();
+  const outcome = { type: "exit" as const, exitCode: 3 };
+  const shell = { run: async () => ({ output: [{ stdout: long, stderr: "", outcome }] }) };
+  const given = shellTool({ shell });
+  const [wrapped] = spillway.wrapTools([given]);
+  expect([wrapped?.type, wrapped?.name]).toEqual([given.type, given.name]);
+  const result = await wrapped?.shell?.run({ commands: ["ls"] } as never);
+  expect(result?.output[0]).toMatchObject({ stdout: expect.stringContaining("omitted"), outcome });
+  expect(receipts[0]).toMatchObject({ tool: "shell" });
+  expect(await given.shell?.run({ commands: ["ls"] } as never)).toMatchObject({ output: [{ stdout: long }] });
 });
 
 it("Mastra: a tool is found by its id and stays an instance of its class", async () => {

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { Readable } from "node:stream";
 import { type Command, InvalidArgumentError } from "commander";
 import { messageOf, SpillwayError } from "../../../errors.ts";
 import { createSpillway } from "../../../index.ts";
@@ -80,6 +81,7 @@ async function serve(flags: ServeFlags): Promise<void> {
     const allowed = flags.allowUpstream ?? config.allowed ?? [];
     const gateway = { upstreams, allowed, exchange: { addRecallTool } };
     const shared = { spillway, scope: SCOPE, policy, version: VERSION, tokens, hostNames, gateway, spool };
+    await warmUp();
     const server = await startServe({ ...shared, host, port, warn: tell });
     warnOfKeys(process.env);
     await writeOut(greeting(server.url));
@@ -98,6 +100,30 @@ function greeting(url: string): string {
   export GOOGLE_GEMINI_BASE_URL=${url}
 What happened: ${url}/ in a browser. All that can be asked: ${url}/api/openapi.json
 `;
+}
+
+/** Rounds after which the hot path is compiled. */
+const WARM_ROUNDS = 20;
+
+/**
+ * Passes a conversation through a Spillway that keeps nothing. Otherwise the first requests of all would wait until code is
+ * loaded and compiled, for some hundred milliseconds.
+ */
+async function warmUp(): Promise<void> {
+  const spillway = await createSpillway({ store: null, ledger: null, env: {}, onEvent: () => {} });
+  const headers = { get: (name: string) => (name === "content-type" ? "application/json" : null) };
+  const answer = Buffer.from('{"content":[],"stop_reason":"end_turn","usage":{"input_tokens":999,"output_tokens":1}}');
+  const send = async () => ({ status: 200, headers, body: Readable.from([answer]) });
+  const messages: object[] = [{ role: "user", content: "warm up" }];
+  for (let at = 0; at < WARM_ROUNDS; at++) {
+    const content = `row ${at} of a table that nobody reads\n`.repeat(at === 0 ? 5000 : 50);
+    messages.push(
+      { role: "assistant", content: [{ type: "tool_use", id: `t${at}`, name: "bash", input: { command: "ls" } }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: `t${at}`, content }] },
+    );
+    const body = Buffer.from(JSON.stringify({ model: "warm-up", messages }));
+    await spillway.exchange({ method: "POST", url: "/v1/messages", headers, body }, send, { records: "all" });
+  }
 }
 
 const KEYS = {
