@@ -65,7 +65,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
       ? undefined
       : newSummaries(() => ports.openModel(model), { ...summarizing, redaction, recorder, now });
 
-  const { admit, admitOld } = newAdmit({
+  const { admit, admitOld, tryOld } = newAdmit({
     planFor,
     place,
     accessTo,
@@ -97,7 +97,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     breaker: breaker(),
     deadlineMs,
     resolve,
-    admit: (request) => admitOld(request, "warn"),
+    admit: admitOld,
     safeMade: (made) => safeMade(redaction, made),
   };
   const loadPreparing = once(async () => {
@@ -115,7 +115,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     exactCounter,
     rules,
     open,
-    admit: admitOld,
+    admit: tryOld,
     guard: (message: unknown, options: GuardOptions) => (histories as Histories).guard(message, options),
   };
   const loadCall = once(async () => (await import("./call/call-run.ts")).newCall(sending));

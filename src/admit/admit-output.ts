@@ -34,9 +34,13 @@ type Returned = Promise<Omit<AdmittedOutput, "totalChars">>;
 /** Admits outputs: new ones, and old ones that are in a request, which is not held up for a model's summary. */
 export interface Admits {
   admit(request: AdmitRequest): Returned;
-  /** `level` is how a cut is logged. */
-  admitOld(request: AdmitRequest, level?: "info" | "warn"): Returned;
+  /** For a result that no `admit` has seen. It is logged as a warning. */
+  admitOld(request: AdmitRequest): Returned;
+  /** For a cut that may never be sent: it is recorded only when `record` is called. */
+  tryOld(request: AdmitRequest): Promise<Trial>;
 }
+
+type Trial = Awaited<Returned> & { record(): Promise<string[]> };
 
 /**
  * The way of an output, in order:
@@ -49,7 +53,7 @@ export interface Admits {
  * It never throws for what the output is: if a step fails by a fault of ours, a plain clamp stands in.
  */
 export function newAdmit(ports: AdmitPorts): Admits {
-  const pass = async (request: AdmitRequest, level: "info" | "warn"): Returned => {
+  const pass = async (request: AdmitRequest, level: "info" | "warn"): Promise<Trial> => {
     const plan = ports.planFor(request);
     const { output, isUpdate = false } = request;
     const tool = await ports.safeName(plan.tool);
@@ -58,27 +62,35 @@ export function newAdmit(ports: AdmitPorts): Admits {
     const { totalChars, ...admitted } = await admitOutput(plan, output, passing).catch((error: unknown) =>
       admitAfterFault(plan, output, error, passing.loadView),
     );
-    if (isUpdate) return admitted;
+    if (isUpdate) return { ...admitted, record: async () => [] };
     const receipt = withFaults(admitted.receipt, [
       ...exitFaults(request, plan),
       ...(admitted.receipt.artifact === null ? [] : ports.placeFaults),
     ]);
-    if (isCut(receipt)) logCut(ports.logger, level, { tool, beforeChars: totalChars, afterChars: receipt.shown.chars });
-    // What stands in a request already was about to be sent whole.
-    const usual = isCut(receipt) && request.via === undefined ? USUAL_HOST : undefined;
-    const host = request.hostLimits ?? ports.hostLimits ?? usual;
-    const more = definedOnly({
-      hostTokens: host && hostTokens(receipt, totalChars, host),
-      command: made.command ?? undefined,
-      folder: made.folder ?? undefined,
-      ...request.via,
-    });
-    const recorded = ports.recorder.receipt(receipt, Object.keys(more).length === 0 ? null : more);
-    return { ...admitted, receipt: withFaults(receipt, await recorded) };
+    const record = () => {
+      if (isCut(receipt))
+        logCut(ports.logger, level, { tool, beforeChars: totalChars, afterChars: receipt.shown.chars });
+      // What stands in a request already was about to be sent whole.
+      const usual = isCut(receipt) && request.via === undefined ? USUAL_HOST : undefined;
+      const host = request.hostLimits ?? ports.hostLimits ?? usual;
+      const more = definedOnly({
+        hostTokens: host && hostTokens(receipt, totalChars, host),
+        command: made.command ?? undefined,
+        folder: made.folder ?? undefined,
+        ...request.via,
+      });
+      return ports.recorder.receipt(receipt, Object.keys(more).length === 0 ? null : more);
+    };
+    return { ...admitted, receipt, record };
+  };
+  const admit = async (request: AdmitRequest, level: "info" | "warn"): Returned => {
+    const { record, ...admitted } = await pass(request, level);
+    return { ...admitted, receipt: withFaults(admitted.receipt, await record()) };
   };
   return {
-    admit: (request) => pass(request, "info"),
-    admitOld: (request, level = "info") => pass({ ...request, summarize: false }, level),
+    admit: (request) => admit(request, "info"),
+    admitOld: (request) => admit({ ...request, summarize: false }, "warn"),
+    tryOld: (request) => pass({ ...request, summarize: false }, "info"),
   };
 }
 

@@ -21,6 +21,8 @@ export interface CutTools {
   originOf(message: unknown): unknown;
   /** Returns the message as it was prepared. What is shown is cut from it, not from the result of an earlier cut. */
   baseOf(message: unknown): unknown;
+  /** Takes how the cut that gave these texts is recorded, once it was sent. */
+  records: WeakMap<readonly string[], () => Promise<unknown>>;
   /** Writes a message anew with more changes. */
   change(message: unknown, more: MessageChange): unknown;
 }
@@ -95,7 +97,7 @@ async function clampResult(
   item: DraftItem,
   result: WireResult,
   limits: { maxChars?: number; maxBytes?: number; maxLines?: number },
-  { ports, session }: CutTools,
+  { ports, session, records }: CutTools,
 ): Promise<Omit<WireEdit, "at"> | null> {
   const admitted = await ports.admit({
     tool: item.tool,
@@ -105,7 +107,9 @@ async function clampResult(
     limits,
   });
   const texts = textsOf(result, admitted);
-  return joinTexts(texts).length < item.texts.chars ? { texts } : null;
+  if (joinTexts(texts).length >= item.texts.chars) return null;
+  records.set(texts, admitted.record);
+  return { texts };
 }
 
 /** Returns the text that replaces media. First saves the media. */

@@ -103,6 +103,8 @@ interface CallClamp {
   limits: Limits;
 }
 
+type TriedCut = Pick<AdmittedOutput, "output" | "text"> & { record(): Promise<unknown> };
+
 /** What a call needs. Nothing is looked up. */
 export interface CallPorts {
   policy: Policy;
@@ -117,7 +119,8 @@ export interface CallPorts {
   /** The user's own signatures. They are tried after those of one call. */
   rules: readonly Rule[];
   open: Preparing["open"];
-  admit(request: CallClamp & Pick<CallOptions, "reader">): Promise<Pick<AdmittedOutput, "output" | "text">>;
+  /** Its event is recorded only when `record` is called: most cuts are tries that are never sent. */
+  admit(request: CallClamp & Pick<CallOptions, "reader">): Promise<TriedCut>;
   guard(message: unknown, options: { wire: string; session?: string | undefined }): Promise<unknown>;
   now(): number;
 }

@@ -41,6 +41,8 @@ export class CallRun<Message> {
   readonly #compactions = { count: 0 };
   /** How messages of drafts were made from given ones. */
   readonly #made = new Map<unknown, MadeMessage>();
+  /** How cuts are recorded, by the texts they gave. Only those that were sent last are. */
+  readonly #records: ReduceTools["records"] = new WeakMap();
   #memory: RequestMemory | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** How many of the given messages the draft's start replaces, and how long that start is. */
@@ -233,6 +235,7 @@ export class CallRun<Message> {
       softTrim: pruning.softTrim,
       originOf: (message) => this.#madeOf(message).origin,
       baseOf: (message) => this.#madeOf(message).base,
+      records: this.#records,
       change: (message, more) => this.#change(draft, message, more),
       scale: this.#scale.now,
       pruning,
@@ -257,7 +260,14 @@ export class CallRun<Message> {
     return classifyingOf(this.#options, this.#ports.rules, window, draft, this.#scale.saidTokens);
   }
 
+  async #recordCuts({ messages }: Draft): Promise<void> {
+    for (const message of messages) {
+      for (const { texts } of this.#made.get(message)?.change.edits ?? []) await this.#records.get(texts ?? [])?.();
+    }
+  }
+
   async #recovered(draft: Draft, before: Weight, sends: number): Promise<void> {
+    await this.#recordCuts(draft);
     const { messages } = draft;
     const changes = new Map<number, MessageChange>();
     for (let at = this.#head; at < messages.length; at++) {
@@ -284,6 +294,7 @@ export class CallRun<Message> {
     sends: number,
     why: string,
   ): Promise<Reply> {
+    await this.#recordCuts(draft);
     const left = this.#taken.at(-1);
     const after = left === undefined ? draft.total : { chars: 0, tokens: left.leftTokens, bytes: left.leftBytes };
     const error: OverflowError = giveUp({

@@ -1,0 +1,46 @@
+import { expect, it } from "vitest";
+import { type Format, formats } from "../../test/recovery/formats.ts";
+import { createSpillway } from "../index.ts";
+import { memoryLedger } from "../storage/ledgers/memory.ts";
+import { memoryStore } from "../storage/stores/memory.ts";
+
+const { user, turn, sent } = formats.anthropic as Format;
+const RESULTS = 9;
+
+/** Sends nine results that no model has seen to a provider that takes `limit` tokens. */
+async function send(limit: number) {
+  const ledger = memoryLedger();
+  const spillway = await createSpillway({ store: memoryStore(), ledger, env: {} });
+  const turns = Array.from({ length: RESULTS }, (_, at) => turn(`c${at}`, `line ${at} of a log\n`.repeat(1500)));
+  const messages = [user("go"), ...turns.map(([call]) => call), ...turns.map(([, result]) => result)];
+  let sends = 0;
+  const answer = spillway.call(
+    messages,
+    (request) => {
+      sends++;
+      const tokens = Math.ceil(request.map(sent).join("").length / 4);
+      if (tokens <= limit) return "answer";
+      throw Object.assign(new Error("Prompt exceeds max length"), { status: 400, code: "1261" });
+    },
+    { wire: "anthropic", session: "s", pruning: { insure: false, batch: { maxChars: 1_000_000, windowShare: 1 } } },
+  );
+  await answer.catch(() => {});
+  const events = await ledger.events({ limit: 1000 });
+  const cut = events.filter(({ kind }) => kind === "output-clamped");
+  const rungs = events.filter(({ kind }) => kind === "overflow-reduced").length;
+  return { cut: cut.map(({ call }) => call).toSorted(), sends, rungs };
+}
+
+const ALL = Array.from({ length: RESULTS }, (_, at) => `c${at}`);
+
+it("a cut counts once it was accepted, and tries do not count", async () => {
+  const { cut, rungs } = await send(5000);
+  expect(rungs).toBeGreaterThan(1);
+  expect(cut).toEqual(ALL);
+});
+
+it("if the request is refused to the end, the cuts of the last send count", async () => {
+  const { cut, sends } = await send(10);
+  expect(sends).toBeGreaterThan(1);
+  expect(cut).toEqual(ALL);
+});
