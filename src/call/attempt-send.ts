@@ -4,7 +4,7 @@ import { type ClassifyOptions, classify } from "../stages/recover/classify.ts";
 import type { Rule } from "../stages/recover/compile-signatures.ts";
 import { peekResponse } from "../stages/recover/peek-response.ts";
 import { fieldOf } from "../stages/recover/read-evidence.ts";
-import type { CallOptions, Send } from "./call-options.ts";
+import type { CallOptions, Send, SendContext } from "./call-options.ts";
 import type { Draft } from "./draft.ts";
 
 /** The outcome of one send: an answer, or a refusal with what carried it. */
@@ -86,7 +86,7 @@ const ABOUT_ANSWER = [
 export async function attemptSend<Message, Reply>(
   send: Send<Message, Reply>,
   messages: Message[],
-  { signal, attempt }: { signal: AbortSignal; attempt: number },
+  { signal, ...context }: Omit<SendContext, "began">,
   known: () => Classifying,
 ): Promise<Outcome<Reply>> {
   let hasBegun = false;
@@ -96,7 +96,7 @@ export async function attemptSend<Message, Reply>(
     const began = () => {
       hasBegun = true;
     };
-    reply = await untilAborted(Promise.resolve(send(messages, { signal, attempt, began })), signal);
+    reply = await untilAborted(Promise.resolve(send(messages, { signal, ...context, began })), signal);
   } catch (error) {
     if (hasBegun || signal.aborted) throw error;
     const verdict = classify(error, known().refusal);

@@ -18,6 +18,8 @@ export interface SendContext {
   signal: AbortSignal;
   /** Counts from 1. */
   attempt: number;
+  /** The most that the request may reserve for the answer, after a refusal for that. Null if it may stay as it is. */
+  answerTokens: number | null;
   /** Call it when output has begun to stream. After that nothing is sent again. */
   began(): void;
 }
@@ -56,6 +58,8 @@ export interface CallOptions {
   onPrepared?: ((report: PruneReport) => void) | undefined;
   /** How many tokens the request reserves for the answer. Some providers count them. */
   answerTokens?: number | undefined;
+  /** True if `send` reserves no more than `context.answerTokens`. Then a reservation that is too large is lowered. */
+  lowersAnswer?: boolean | undefined;
   /** Says which rungs are taken, in order. */
   ladder?: Ladder | undefined;
   /** Summarises old turns. If it is absent, that rung is left out. */

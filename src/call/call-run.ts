@@ -12,7 +12,14 @@ import { type ResolvedWindow, resolveWindow } from "../stages/prune/resolve-wind
 import type { Weight } from "../stages/prune/weight.ts";
 import { giveUp } from "../stages/recover/give-up.ts";
 import { ladderOf } from "../stages/recover/ladders.ts";
-import { leftoverShare, recoveryGoal, withOutput } from "../stages/recover/recovery-goal.ts";
+import {
+  fillsLimit,
+  leftoverShare,
+  lowerAnswer,
+  recoveryGoal,
+  withLowerAnswer,
+  withOutput,
+} from "../stages/recover/recovery-goal.ts";
 import {
   asItCame,
   attemptSend,
@@ -48,6 +55,8 @@ export class CallRun<Message> {
   /** How many of the given messages the draft's start replaces, and how long that start is. */
   #covered = 0;
   #head = 0;
+  /** What the request may reserve for the answer, if a refusal was about that. */
+  #answerTokens: number | null = null;
 
   constructor(ports: CallPorts, counters: Counters, given: readonly Message[], options: CallOptions) {
     const { reader } = options;
@@ -77,9 +86,8 @@ export class CallRun<Message> {
     for (let sends = 1; ; sends++) {
       let outcome: Outcome<Reply>;
       try {
-        outcome = await attemptSend(send, messages as Message[], { signal: this.#signal, attempt: sends }, () =>
-          this.#classifying(drafted()),
-        );
+        const context = { signal: this.#signal, attempt: sends, answerTokens: this.#answerTokens };
+        outcome = await attemptSend(send, messages as Message[], context, () => this.#classifying(drafted()));
       } catch (error) {
         const isOver = this.#isLate() || (silent !== null && !this.#signal.aborted);
         if (last === null || !isOver) throw error;
@@ -105,6 +113,13 @@ export class CallRun<Message> {
         draft = await untilAborted(this.#scale.recount(draft, outcome.verdict), this.#signal);
         if (sends === 1) before = draft.total;
         await this.#tell("overflow-detected", { ...aboutVerdict(outcome.verdict), attempt: sends, ...sizeOf(draft) });
+        const isLowered = this.#answerTokens !== null;
+        this.#answerTokens ??= this.#lowerAnswer(outcome.verdict);
+        const isFull = fillsLimit(this.#counted(outcome.verdict));
+        if (isFull && (isLowered || this.#answerTokens === null)) {
+          const why = "the answer that it reserves room for leaves none for the messages";
+          return this.#fail(refused, draft, before, sends, why);
+        }
         if (sends >= maxSends) return this.#fail(refused, draft, before, sends, `it was sent ${sends} times`);
         next = await this.#reduce(draft, outcome.verdict, sends - 1, rungs);
       } catch (error) {
@@ -166,6 +181,14 @@ export class CallRun<Message> {
     return written;
   }
 
+  #counted(verdict: Verdict): Verdict {
+    return withOutput(verdict, this.#options.answerTokens ?? 0);
+  }
+
+  #lowerAnswer(verdict: Verdict): number | null {
+    return this.#options.lowersAnswer === true ? lowerAnswer(this.#counted(verdict)) : null;
+  }
+
   async #reduce(
     draft: Draft,
     said: Verdict,
@@ -174,8 +197,11 @@ export class CallRun<Message> {
   ): Promise<Draft | null> {
     const tools = this.#tools(draft);
     const { total } = draft;
-    const { answerTokens = 0 } = this.#options;
-    const verdict = withOutput(said, answerTokens);
+    const answerTokens = this.#answerTokens ?? this.#options.answerTokens ?? 0;
+    const lowered = this.#lowerAnswer(said);
+    const verdict = lowered === null ? this.#counted(said) : withLowerAnswer(this.#counted(said), lowered);
+    // With the lower reservation nothing has to go.
+    if (lowered !== null && (verdict.observedTokens ?? Infinity) <= (verdict.limitTokens ?? 0)) return draft;
     const { isExact } = this.#scale.now;
     const systemAndToolsTokens = this.#scale.systemAndToolsTokens(draft, verdict, this.#memory?.learned.answered ?? []);
     const goal = recoveryGoal({
@@ -423,7 +449,7 @@ export function newCall(ports: CallPorts): Call {
     // "off" means that nothing is changed, even if the request is refused.
     if (ports.policy.profile === "off") {
       const signal = options.signal ?? new AbortController().signal;
-      return send([...messages], { signal, attempt: 1, began: () => {} });
+      return send([...messages], { signal, attempt: 1, answerTokens: null, began: () => {} });
     }
     return new CallRun(ports, counters, messages, options).run(send);
   };
@@ -442,6 +468,7 @@ const OPTION_CHECKS: { [K in keyof CallOptions]?: [isRight: (value: CallOptions[
     "must be what compileSignatures gave",
   ],
   signal: [(signal) => typeof signal?.addEventListener === "function", "must be an AbortSignal"],
+  lowersAnswer: [(lowers) => typeof lowers === "boolean", "must be true or false"],
   model: [(model) => typeof model === "string", "must be a name"],
   answerTokens: [(tokens) => Number.isFinite(tokens) && Number(tokens) >= 0, "must be 0 or more"],
 };

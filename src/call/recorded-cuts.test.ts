@@ -7,11 +7,15 @@ import { memoryStore } from "../storage/stores/memory.ts";
 const { user, turn, sent } = formats.anthropic as Format;
 const RESULTS = 9;
 
+/** No two lines are alike, so that nothing is folded. */
+const logOf = (at: number) =>
+  Array.from({ length: 1500 }, (_, line) => `${(line * 7919) % 9973} ${at} ${(line * 31_337) % 65_521}`).join("\n");
+
 /** Sends nine results that no model has seen to a provider that takes `limit` tokens. */
 async function send(limit: number) {
   const ledger = memoryLedger();
   const spillway = await createSpillway({ store: memoryStore(), ledger, env: {} });
-  const turns = Array.from({ length: RESULTS }, (_, at) => turn(`c${at}`, `line ${at} of a log\n`.repeat(1500)));
+  const turns = Array.from({ length: RESULTS }, (_, at) => turn(`c${at}`, logOf(at)));
   const messages = [user("go"), ...turns.map(([call]) => call), ...turns.map(([, result]) => result)];
   let sends = 0;
   const answer = spillway.call(
@@ -25,7 +29,7 @@ async function send(limit: number) {
     { wire: "anthropic", session: "s", pruning: { insure: false, batch: { maxChars: 1_000_000, windowShare: 1 } } },
   );
   await answer.catch(() => {});
-  const events = await ledger.events({ limit: 1000 });
+  const events = await ledger.events();
   const cut = events.filter(({ kind }) => kind === "output-clamped");
   const rungs = events.filter(({ kind }) => kind === "overflow-reduced").length;
   return { cut: cut.map(({ call }) => call).toSorted(), sends, rungs };
@@ -34,7 +38,7 @@ async function send(limit: number) {
 const ALL = Array.from({ length: RESULTS }, (_, at) => `c${at}`);
 
 it("a cut counts once it was accepted, and tries do not count", async () => {
-  const { cut, rungs } = await send(5000);
+  const { cut, rungs } = await send(8000);
   expect(rungs).toBeGreaterThan(1);
   expect(cut).toEqual(ALL);
 });

@@ -49,6 +49,7 @@ const CALL: { [key in keyof Required<CallOptions>]: true } = {
   beside: true,
   onPrepared: true,
   answerTokens: true,
+  lowersAnswer: true,
   ladder: true,
   compactor: true,
   media: true,

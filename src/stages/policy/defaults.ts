@@ -202,6 +202,8 @@ export const NUMBERS = {
   recoverExactBytes: row(MIB, 0, 64 * MIB),
   nearLimitShare: share(0.7), // a request under this share of a limit, by our count, was not refused for that limit
   truncatedShare: share(0.5), // a provider that read less than this of what was sent has dropped part of it
+  // No model has a smaller window. A usage below it does not count the request, so it says nothing about its size.
+  leastWindowTokens: row(512, 1, 1_000_000),
 } as const satisfies Record<string, NumberRow>;
 
 /** Shown in place of a cleared result. */

@@ -196,6 +196,10 @@ describe("an overflow nobody reported", () => {
     });
     expect(classify(usage(least, 5, "end_turn"), { estimatedTokens: sent }).kind).toBe("other");
     expect(classify(usage(0, 5, "end_turn"), { estimatedTokens: sent }).kind).toBe("other");
+    // No model has so small a window: such a usage does not count the request.
+    expect(classify(usage(5, 5, "end_turn"), { estimatedTokens: 71 }).kind).toBe("other");
+    expect(classify(usage(511, 5, "end_turn"), { estimatedTokens: sent }).kind).toBe("other");
+    expect(classify(usage(512, 5, "end_turn"), { estimatedTokens: sent }).rule).toBe("truncated-by-server");
   });
 
   it.each([

@@ -129,7 +129,7 @@ function silentOverflow({ usage, stops }: Evidence, context: VerdictContext): Om
         Math.floor(window * WITH_ROOM),
         `no answer, ${inputTokens} of ${window} used`,
       );
-    if (estimatedTokens !== undefined && inputTokens > 0 && mostInputTokens < estimatedTokens * LOST) {
+    if (estimatedTokens !== undefined && inputTokens >= LEAST_WINDOW && mostInputTokens < estimatedTokens * LOST) {
       const evidence = `${inputTokens} read of about ${estimatedTokens}`;
       return { ...silent("truncated-by-server", estimatedTokens, inputTokens, evidence), ...complete };
     }
@@ -141,6 +141,7 @@ const FULL = NUMBERS.fullWindowShare.default;
 /** The share of the window that a request may take if there is to be room for an answer. */
 const WITH_ROOM = 0.9;
 const LOST = NUMBERS.truncatedShare.default;
+const LEAST_WINDOW = NUMBERS.leastWindowTokens.default;
 
 function silent(rule: string, observedTokens: number, limitTokens: number, evidence: string) {
   return { kind: "context-overflow" as const, rule, observedTokens, limitTokens, evidence };

@@ -2,6 +2,7 @@ import type { Verdict } from "../../contract/verdict.ts";
 import { OverflowError, type OverflowStep } from "../../errors.ts";
 import { counted, grouped } from "../../values.ts";
 import type { Weight } from "../prune/weight.ts";
+import { fillsLimit } from "./recovery-goal.ts";
 
 /** What is known when nothing more can be tried. */
 export interface GivenUp {
@@ -62,6 +63,8 @@ function inBytes({ before, after }: GivenUp): string {
 }
 
 function adviceOf({ canCompact, hasOutsideMedia, verdict }: GivenUp): string[] {
+  const lowers = verdict.outputTokens === undefined ? [] : ["reserve less for the answer (max_tokens)"];
+  if (fillsLimit(verdict)) return lowers;
   return [
     ...(canCompact ? [] : ["hand in a `compactor`, so that old turns can be summarised"]),
     ...(hasOutsideMedia ? ['allow images and files of messages to be left out with `media: "all"`'] : []),
@@ -69,6 +72,6 @@ function adviceOf({ canCompact, hasOutsideMedia, verdict }: GivenUp): string[] {
     verdict.kind === "request-ceiling"
       ? "use an account with a higher limit for one request"
       : "use a model with a larger window, or begin a new session",
-    ...(verdict.outputTokens === undefined ? [] : ["reserve less for the answer (max_tokens)"]),
+    ...lowers,
   ];
 }

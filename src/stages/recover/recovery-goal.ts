@@ -89,6 +89,27 @@ export function withOutput(verdict: Verdict, answerTokens: number): Verdict {
   return verdict.includesOutput && answerTokens > 0 ? { ...verdict, outputTokens: answerTokens } : verdict;
 }
 
+/** An answer that takes more of the limit than this leaves too little for the messages: it is what must become smaller. */
+const MOST_ANSWER_SHARE = 0.5;
+
+/** Returns the most that a request may reserve for the answer, or null if its reservation is not why it was refused. */
+export function lowerAnswer({ outputTokens = 0, limitTokens = Infinity }: Verdict): number | null {
+  const most = Math.floor(limitTokens * MOST_ANSWER_SHARE);
+  return outputTokens > most ? most : null;
+}
+
+/** Returns true if the room for the answer is all that the limit allows, so that no request with it fits. */
+export function fillsLimit({ outputTokens = 0, limitTokens = Infinity }: Verdict): boolean {
+  return outputTokens >= limitTokens;
+}
+
+/** The verdict on the same messages with less reserved for the answer. */
+export function withLowerAnswer(verdict: Verdict, outputTokens: number): Verdict {
+  const { observedTokens } = verdict;
+  const less = observedTokens !== undefined && observedTokens - (verdict.outputTokens ?? 0) + outputTokens;
+  return { ...verdict, outputTokens, ...(less !== false && { observedTokens: less }) };
+}
+
 const UNBOUND: Omit<RecoveryGoal, "windowTokens"> = {
   targetTokens: Infinity,
   targetBytes: Infinity,
