@@ -80,6 +80,7 @@ const ABOUT_ANSWER = [
   "finishReason",
   "stopReason",
   "incomplete_details",
+  "base_resp",
 ];
 
 /** Sends once. An error that is not about size is thrown unchanged. */

@@ -551,7 +551,7 @@ describe("answers are looked at too", () => {
 
   it.each([
     ["a window stated too low", { window: 20_000 }, { prompt_tokens: 30_000, completion_tokens: 40 }],
-    ["usage that leaves out what came from a cache", {}, { prompt_tokens: 12, completion_tokens: 40 }],
+    ["usage that leaves out what came from a cache", {}, { prompt_tokens: 1200, completion_tokens: 40 }],
     ["usage over the window and no word of its end", { window: 20_000 }, { input_tokens: 30_000 }],
   ])("a complete answer is kept and not paid for twice: %s", async (_what, options, usage) => {
     const { spillway, events } = await open();
@@ -568,6 +568,20 @@ describe("answers are looked at too", () => {
       ["overflow-detected", true],
       ["overflow-detected", true],
     ]);
+  });
+
+  it("a refusal inside an answer of MiniMax is recovered", async () => {
+    const { spillway, kinds } = await open();
+    const refused = {
+      choices: null,
+      usage: { total_tokens: 0 },
+      base_resp: { status_code: 1039, status_msg: "token limit" },
+    };
+    const answer = { choices: [{ finish_reason: "stop" }], base_resp: { status_code: 0, status_msg: "" } };
+    const send = vi.fn<Send<Message, unknown>>().mockResolvedValueOnce(refused).mockResolvedValue(answer);
+    expect(await spillway.call(session(8, 15_000), send, OPTIONS)).toBe(answer);
+    expect(send).toHaveBeenCalledTimes(2);
+    expect(kinds().at(-1)).toBe("overflow-recovered");
   });
 
   it("usage that names what came from a cache beside the rest is no doubt", async () => {

@@ -35,6 +35,8 @@ export const bedrock: ProviderSignatures = {
         "malformed input request: ... expected maxlength: {number}, actual: {number}",
         "malformed input request: expected maxlength: {number}, actual: {number}",
       ],
+      // One text of a request for embeddings, which no cut of a conversation helps.
+      not: ["#/texts/"],
     },
     {
       rule: "bedrock-throttling",

@@ -33,6 +33,7 @@ export const last: ProviderSignatures = {
       text: [
         "maximum context length of {limit} tokens. you requested a total of {observed} tokens: {number} tokens from the input messages and {output} tokens for the completion",
         "maximum context length",
+        "context limited to {limit} tokens",
         "maximum prompt length",
         "reduce the length of the messages",
         "prompt ... exceeds the limit of {limit}",
