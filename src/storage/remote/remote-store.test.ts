@@ -8,6 +8,8 @@ import { findS3 } from "../../../test/s3.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { ABOUT, assertBytes, keep, large, text } from "../../testing/store-samples.ts";
 import { testStore } from "../../testing/test-store.ts";
+import { openDatabase } from "../local/open-database.ts";
+import { localStore } from "../stores/local.ts";
 import { openBucket, readAddress } from "./bucket.ts";
 import { openRemote } from "./open-remote.ts";
 
@@ -261,6 +263,21 @@ describe.skipIf(missing !== null)("in S3 and PostgreSQL", () => {
     await a.close();
     await expect(open("a")).rejects.toThrow(/belongs to another database/);
   });
+});
+
+it("removes nothing from a full spool to make room: what is there is nowhere else", async () => {
+  const dir = mkdtempSync(join(folder, "full-"));
+  const database = await openDatabase(dir);
+  let nowMs = Date.now() - 30 * 86_400_000;
+  const limits = { maxBytes: 1000, freeReserveBytes: 0 };
+  const spool = await localStore({ dir, database, limits, keepsAll: true, now: () => nowMs });
+  const { id } = await keep(spool, [new Uint8Array(2000)]);
+  nowMs = Date.now();
+  // The room that is left is looked at once a second.
+  const again = await localStore({ dir, database, limits, keepsAll: true, now: () => nowMs });
+  await expect(keep(again, [text("more")])).rejects.toMatchObject({ code: "store-full" });
+  expect(await again.find(id, "local")).toMatchObject({ id });
+  await database.close();
 });
 
 it("reads a bucket's address, and takes keys from the environment only", async () => {

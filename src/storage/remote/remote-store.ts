@@ -57,9 +57,10 @@ export interface RemoteParts {
 const MAX_LISTED = 1000;
 const MAX_RESOLVED = 10;
 const PAGE = 100;
+const MOST_ANNOUNCING = 16;
 const HELD_INDEXES = 64;
 const FIRST_PAUSE_MS = 1000;
-const LAST_PAUSE_MS = 60_000;
+const LAST_PAUSE_MS = 15_000;
 
 /** Keeps outputs on this machine first, and in the shared store as soon as that takes them. */
 export function remoteStore(parts: RemoteParts): RemoteStore {
@@ -165,6 +166,15 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
     });
   }
 
+  let announcing = 0;
+  /** In the background, and not for every output while the database does not answer: then nobody could be told anyway. */
+  function announceSoon(row: ArtifactRow): void {
+    if (announcing >= MOST_ANNOUNCING) return;
+    announcing += 1;
+    const done = () => void (announcing -= 1);
+    announce(row).then(done, done);
+  }
+
   function tryLater(): void {
     if (timer !== undefined || isClosed) return;
     timer = setTimeout(() => {
@@ -189,14 +199,16 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
     const row = await spoolDatabase.read(() => spooled.find(local.id, local.scope, local.session ?? ""));
     // Another process of this machine has uploaded it already.
     if (row === null) return local;
-    const sent = send(row);
-    sent.catch(() => {});
-    try {
-      return await within(sent, NUMBERS.uploadDeadlineMs.default, "uploading");
-    } catch {
-      void announce(row).catch(() => {});
-      return { ...local, saved: local.saved === "yes" ? "local" : local.saved };
+    // While uploads fail nobody waits for another one; the next attempt sends all that is here.
+    if (timer === undefined) {
+      const sent = send(row);
+      sent.catch(() => {});
+      try {
+        return await within(sent, NUMBERS.uploadDeadlineMs.default, "uploading");
+      } catch {}
     }
+    announceSoon(row);
+    return { ...local, saved: local.saved === "yes" ? "local" : local.saved };
   }
 
   /** The row of an id: first of the spool, which needs no network. */
