@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
+import { sql } from "kysely";
 import { afterAll, describe, expect, it } from "vitest";
 import { startPostgres } from "../../../test/postgres.ts";
 import { eventOf } from "../../testing/arbitrary-event.ts";
@@ -208,6 +209,24 @@ describe.skipIf(typeof server === "string")("in PostgreSQL", () => {
       expect(inner).toBeNull();
       expect(await other.alone("retention", async () => "after")).toBe("after");
       await other.close();
+    });
+  });
+
+  it("goes on when a connection breaks between two queries", async () => {
+    await withLedger(async (ledger, { kysely, alone, read }) => {
+      // Held and idle, so that no query could be told of it.
+      await alone("retention", async () => {
+        const ended = sql<boolean>`pg_terminate_backend(pid)`.as("ended");
+        const others = sql<boolean>`pid <> pg_backend_pid() and application_name = 'spillway'`;
+        const ends = kysely
+          .selectFrom(sql<{ pid: number }>`pg_stat_activity`.as("activity"))
+          .select(ended)
+          .where(others);
+        expect((await read(() => all(ends))).length).toBeGreaterThan(0);
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      });
+      await ledger.record(eventOf({ call: "after" }));
+      expect((await ledger.events()).map(({ call }) => call)).toEqual(["after"]);
     });
   });
 

@@ -171,8 +171,11 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
   function announceSoon(row: ArtifactRow): void {
     if (announcing >= MOST_ANNOUNCING) return;
     announcing += 1;
-    const done = () => void (announcing -= 1);
-    announce(row).then(done, done);
+    void announce(row)
+      .catch(() => {})
+      .finally(() => {
+        announcing -= 1;
+      });
   }
 
   function tryLater(): void {
