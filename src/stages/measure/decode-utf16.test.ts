@@ -80,6 +80,7 @@ test("binary is not taken for UTF-16 without a mark", () => {
     "any bytes": () => random() * 256,
     "grey pixels": () => 0x4e + random() * 0x51,
     "measured values": (at) => (at % 2 === 0 ? random() * 256 : 4 + random() * 9),
+    "one value again and again": (at) => (at % 2 === 0 ? 0xba : 0x4e),
     "small numbers": (at) => (at % 4 === 0 ? random() * 256 : 0),
     "quiet sound": (at) => (at % 2 === 0 ? random() * 256 : random() < 0.5 ? 0 : 255),
   };

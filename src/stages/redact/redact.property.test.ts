@@ -303,7 +303,20 @@ describe("redaction", () => {
     `LTAI${"a1B2".repeat(5)}ghp_${"a1B2".repeat(9)}`,
   ])("replaces both of %s", (text) => {
     const bytes = new TextEncoder().encode(text);
-    expect(redactAll(defaultRules, bytes).text).toMatch(/^\[redacted:[a-z-]+\]\[redacted:[a-z-]+\]$/);
+    const whole = redactAll(defaultRules, bytes);
+    expect(whole.text).toMatch(/^\[redacted:[a-z-]+\]\[redacted:[a-z-]+\]$/);
+    for (let cut = 1; cut < bytes.length; cut++) expect(redactChunks(defaultRules, bytes, [cut])).toEqual(whole);
+    expect(redactChunks(defaultRules, bytes, Array.from(bytes.keys()))).toEqual(whole);
+    // What stands before it was handed on already.
+    const behind = new TextEncoder().encode(`${"word ".repeat(20)}${text}`);
+    for (let cut = 1; cut < behind.length; cut++)
+      expect(redactChunks(defaultRules, behind, [cut]).text).toBe(`${"word ".repeat(20)}${whole.text}`);
+  });
+
+  it("replaces a key behind the mark of an earlier one on its first line", () => {
+    const key = "MIIEpAIBAAKCAQEA7bq3".repeat(4);
+    const bytes = new TextEncoder().encode(`-----BEGIN PRIVATE KEY-----[redacted:jwt] ${key}\n${key}\n`);
+    expect(redactAll(defaultRules, bytes).text).not.toContain("MIIE");
   });
 
   it("passes any bytes that hold no secret untouched, without a copy", () => {

@@ -148,7 +148,7 @@ function look(window: Window, entry: Entry, start: number): Look | Touching {
   const border = program.endsWord && at - start < MAX_SECRET_BYTES ? borderAt(window, at) : "border";
   if (border === "more") return border;
   if (rule.hidesBefore === true) from = start - (rule.before?.length ?? 0);
-  if (border === "none") return rule.find === undefined && to === at ? { from, least, most: at } : border;
+  if (border === "none") return to === at ? { from, least, most: at } : border;
   if (rule.find !== undefined) return rule.find(window, start, at);
   const known = Math.min(to, start + MAX_SECRET_BYTES);
   if (rule.accept !== undefined && !rule.accept(window.bytes, from, known)) return "none";
