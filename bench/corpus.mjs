@@ -1,12 +1,17 @@
 // Real outputs with ground truth, read from SPILLWAY_CORPUS (default ../shared/corpus beside the project), and how a
 // text made from one is scored. The corpus is data and not part of the package.
 import { existsSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** The folder of the corpus, which need not exist. */
 export const corpusFolder = process.env.SPILLWAY_CORPUS ?? `${root}../shared/corpus`;
+
+/** Where `corpus-factory/make.mjs` puts the cases that it makes. */
+export const factoryFolder = process.env.SPILLWAY_FACTORY ?? join(tmpdir(), "spillway-corpus-factory");
 
 /** True if the corpus is there. */
 export const hasCorpus = existsSync(corpusFolder);
@@ -22,6 +27,34 @@ export function readCases(set, folder = corpusFolder) {
     if (previous !== undefined) known.previous = () => read(previous);
     return { id, group, match, truth: match === "line" ? mended(truth.map(plain), raw) : truth, raw, ...known };
   });
+}
+
+/**
+ * Cases as another system would have logged them: two times, a task and a level before each line, and behind them a third of
+ * a megabyte of a run in which nothing failed. `seed` makes the times differ.
+ */
+export function readPrefixed(set) {
+  const housekeeping = readCases("cidiff-pass")[0].raw().toString().slice(0, 350_000).split("\n");
+  return readCases(set).map((one, seed) => ({
+    ...one,
+    match: "substring",
+    truth: one.truth.filter((line) => line !== ""),
+    raw: () =>
+      Buffer.from(
+        [...cleanText(one.raw().toString()).split("\n"), ...housekeeping]
+          .map((line, n) => prefixOf(n + seed) + line)
+          .join("\n"),
+      ),
+  }));
+}
+
+/** What `readPrefixed` puts before lines. */
+export const PREFIX = /^\[task \S+\] \S+ +INFO - */;
+
+function prefixOf(n) {
+  const two = (value) => String(value % 60).padStart(2, "0");
+  const time = `${two((n / 3600) | 0)}:${two((n / 60) | 0)}:${two(n)}`;
+  return `[task 2024-05-01T${time}.${String(n % 1000).padStart(3, "0")}Z] ${time}     INFO - `;
 }
 
 /**

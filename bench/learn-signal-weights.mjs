@@ -7,13 +7,15 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { hasCorpus, readCases } from "./corpus.mjs";
+import { hasCorpus, readCases, readPrefixed } from "./corpus.mjs";
 import { code, contextData, fit, levelsOf, lineData } from "./signal-training.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const FOLDS = 4;
 /** How much a log of a set counts: the few of cidiff stand for a whole kind of log. */
 const SETS = { logchunks: 1, cidiff: 3 };
+const PREFIXED_EVERY = 3;
+const PREFIXED_WEIGHT = 0.5;
 const LINE_FIT = { pull: 0.015, smooth: 0.03, ordered: code.ORDERED_LINE };
 const CONTEXT_FIT = { pull: 0.01, smooth: 0.05, ordered: code.ORDERED };
 
@@ -22,6 +24,9 @@ if (!hasCorpus) {
   process.exit(2);
 }
 const cases = Object.entries(SETS).flatMap(([set, weight]) => readCases(set).map((one) => ({ ...one, weight })));
+// Some logs once more, as another system would have logged them: where the end tells nothing, and with much before each line.
+const others = readPrefixed("logchunks").filter((_, index) => index % PREFIXED_EVERY === 0);
+cases.push(...others.map((one) => ({ ...one, weight: PREFIXED_WEIGHT })));
 for (const one of cases) one.line = lineData(one.raw(), one.truth, 7);
 const groups = [...new Set(cases.map(({ group }) => group))].sort();
 const learnable = cases.filter(({ line }) => line.shares.size > 0);

@@ -2,7 +2,7 @@
 // real logs with known truth (see corpus.mjs for the scoring). `npm run bench:retention`
 //   --set NAME      only this set; may be repeated
 //   --split I/N     only groups of which this is the I-th of N parts, from 0
-//   --every N       only every N-th case: a quick look
+//   --every N       only every N-th case of sets that are not small: a quick look
 //   --strategy NAME also this strategy of Spillway's
 //   --own           only Spillway's rows: faster
 //   --cases         what each case came to in Spillway's rows
@@ -10,9 +10,18 @@
 //   --write         also into docs/reference/retention.md, between its markers
 // The weights of `signal` were learned from these logs: each log is scored with weights that were learned without its
 // group (signal-folds.json). The other sets were not learned from.
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { cleanText, hasCorpus, readCases, shareKept, summarize } from "./corpus.mjs";
+import {
+  cleanText,
+  corpusFolder,
+  factoryFolder,
+  hasCorpus,
+  readCases,
+  readPrefixed,
+  shareKept,
+  summarize,
+} from "./corpus.mjs";
 import { peerCalls } from "./peers.mjs";
 import { baselines } from "./retention-baselines.mjs";
 import { scorePassing } from "./retention-passing.mjs";
@@ -22,6 +31,7 @@ const BUDGETS = [4000, 8000, 20_000, 50_000];
 /** The sets with the budgets that suit their sizes, and what their outputs are. */
 const SETS = {
   logchunks: { what: "logs" },
+  "logchunks-prefixed": { what: "logs", read: () => readPrefixed("logchunks") },
   cidiff: { what: "logs" },
   bugswarm: { what: "logs" },
   "rpm-builds": { what: "logs" },
@@ -29,7 +39,15 @@ const SETS = {
   "bgl-alerts": { what: "parts of a server log", budgets: [4000, 8000, 20_000] },
   compilers: { what: "outputs", budgets: [1000, 2000, 4000] },
   "k8s-questions": { what: "outputs", budgets: [2000, 4000, 8000] },
+  "json-questions": { what: "JSON answers", budgets: [2000, 4000, 8000], folder: factoryFolder },
+  tools: {
+    what: "outputs of tools, each with weights that did not see the tool,",
+    budgets: [2000, 4000, 8000],
+    folder: factoryFolder,
+  },
 };
+/** Sets with fewer cases are always scored whole. */
+const SMALL_SET = 100;
 const budgetsOf = (set) => SETS[set]?.budgets ?? BUDGETS;
 const PAGE = new URL("../docs/reference/retention.md", import.meta.url);
 
@@ -130,10 +148,15 @@ const SHIPPED = { maxChars: 20_000, maxLines: 200 };
 
 const [part, parts] = options.split.split("/").map(Number);
 const results = [];
-for (const set of options.set) {
-  const all = readCases(set).filter((_, index) => index % Number(options.every) === 0);
-  const groups = [...new Set(all.map(({ group }) => group))].sort();
-  const cases = all.filter(({ group }) => groups.indexOf(group) % parts === part);
+const sets = options.set.filter(
+  (set) => SETS[set]?.read !== undefined || existsSync(`${SETS[set]?.folder ?? corpusFolder}/${set}/cases.jsonl`),
+);
+for (const set of sets) {
+  const all = SETS[set]?.read?.() ?? readCases(set, SETS[set]?.folder);
+  const every = all.length < SMALL_SET ? 1 : Number(options.every);
+  const some = all.filter((_, index) => index % every === 0);
+  const groups = [...new Set(some.map(({ group }) => group))].sort();
+  const cases = some.filter(({ group }) => groups.indexOf(group) % parts === part);
   const shares = new Map();
   const note = (way, budget, fold, share) => {
     const key = `${way}|${budget}`;
@@ -183,7 +206,7 @@ const table = (columns, rows) => {
   const line = (cells) => `| ${cells.join(" | ")} |`;
   return [line(columns), line(columns.map(() => "---")), ...rows.map(line)].join("\n");
 };
-const sections = options.set.map((set) => {
+const sections = sets.map((set) => {
   const { cases, groups } = results.find((one) => one.set === set);
   const budgets = budgetsOf(set);
   const rows = ways
@@ -197,8 +220,8 @@ const sections = options.set.map((set) => {
     rows,
   )}${bySplit}`;
 });
-const shippedRows = defaults.map(({ name }) => [name, ...options.set.map((set) => cell(find(set, name, "shipped")))]);
-sections.push(`### As shipped: 20,000 characters and 200 lines\n\n${table(["", ...options.set], shippedRows)}`);
+const shippedRows = defaults.map(({ name }) => [name, ...sets.map((set) => cell(find(set, name, "shipped")))]);
+sections.push(`### As shipped: 20,000 characters and 200 lines\n\n${table(["", ...sets], shippedRows)}`);
 if (options.split === "0/1" && !options.own) {
   useWeights(shipped, 1);
   const known = {

@@ -1,7 +1,7 @@
 // What learning the weights of `signal` and checking them have in common: lines with their features, and the fit.
 import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
-import { plainLines } from "./corpus.mjs";
+import { PREFIX, plainLines } from "./corpus.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const signal = "./src/stages/clamp/signal";
@@ -55,6 +55,7 @@ function truthRows(store, truth) {
   for (let row = 0; row < store.length; row++) {
     const at = store.byteAt[row];
     const text = plainLines(decoder.decode(store.bytes.subarray(at, at + store.byteLength[row])))
+      .map((line) => line.replace(PREFIX, ""))
       .filter((line) => line !== "")
       .join("\n");
     if (text === "") continue;

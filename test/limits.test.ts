@@ -334,7 +334,7 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   detailsBytes: 8192,
   updateIntervalMs: 100,
   receiptCuts: 200,
-  signalFullBytes: 1_048_576,
+  signalFullBytes: 33_554_432,
   htmlBytes: 8_388_608,
   htmlReadMs: 5000,
   runCopyBytes: 1_073_741_824,

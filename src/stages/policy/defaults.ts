@@ -57,7 +57,7 @@ export const NUMBERS = {
   frugalHeadShare: share(0.5), // frugal: both ends alike
   sessionsHistoryBytes: row(80 * KIB, 0, MOST_BYTES), // has a cap of its own, which must not be cut again
 
-  signalFullBytes: row(MIB, MIB, GIB), // signal judges every line of so much; beyond it a quick look finds the lines to judge
+  signalFullBytes: row(32 * MIB, MIB, GIB), // signal judges every line of so much; beyond it a quick look finds the lines to judge
 
   htmlBytes: row(8 * MIB, 0, MOST_BYTES), // a page that is made into text is held whole; a larger one is cut as it came
   htmlReadMs: row(5000, 10, 600_000), // a page that takes longer to read is cut as it came

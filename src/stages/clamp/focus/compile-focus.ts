@@ -3,6 +3,7 @@ import { messageOf, SpillwayError } from "../../../errors.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
 import type { ByteSet } from "../../redact/byte-set.ts";
 import { type Part, readPattern } from "../../redact/read-pattern.ts";
+import { isCommon } from "./compile-intent.ts";
 import { MOST_WORDS, wordFinder } from "./find-words.ts";
 
 /** A longer line is looked at in its first bytes. */
@@ -39,10 +40,17 @@ function checkedMatcher(pattern: string, flags: string): (line: Uint8Array) => b
 }
 
 function wordsFocus(text: string): Focus {
-  const words = [...text.matchAll(/"([^"]+)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "");
+  const words = [...text.matchAll(/"([^"]+)"|(\S+)/g)].map(([, quoted, word = ""]) => quoted ?? withoutEnd(word));
   if (words.length === 0) throw new SpillwayError("bad-input", "focus has no words");
-  const sought = words.slice(0, MOST_WORDS).map((word) => ({ text: word, isWord: false }));
-  return { words: sought.length, find: wordFinder(sought) };
+  // A question has words that say nothing about what is looked for.
+  const telling = words.filter((word) => !isCommon(word));
+  const sought = (telling.length > 0 ? telling : words).slice(0, MOST_WORDS);
+  return { words: sought.length, find: wordFinder(sought.map((word) => ({ text: word, isWord: false }))) };
+}
+
+/** A word without the mark that ends a sentence or a part of one. */
+function withoutEnd(word: string): string {
+  return word.replace(/(?<=[\p{L}\d])[?!.,;:]+$/u, "");
 }
 
 /** A state of a pattern: takes a byte of `set`, or is passed through for nothing to each of `next`. */

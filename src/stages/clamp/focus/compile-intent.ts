@@ -31,6 +31,11 @@ const COMMON = new Set(
   ).split(" "),
 );
 
+/** True for a word that stands in every question. */
+export function isCommon(word: string): boolean {
+  return COMMON.has(word.toLowerCase());
+}
+
 /**
  * The words by which an output's lines can be told to be what a call is for. They are only words to look for, never
  * anything to follow. Undefined if there are none.
@@ -81,13 +86,13 @@ function* wordsOf(text: string): Iterable<[word: string, rank: number]> {
     const isName = NAME.test(word);
     const plain = word.toLowerCase();
     if (!isName) {
-      if (!COMMON.has(plain)) yield [stemOf(plain), plain.length >= LONG_CHARS ? LONG_RANK : COMMON_RANK];
+      if (!isCommon(plain)) yield [stemOf(plain), plain.length >= LONG_CHARS ? LONG_RANK : COMMON_RANK];
       continue;
     }
     yield [plain, NAME_RANK];
     const parts = plain.split(/[^\p{L}\d]+/u);
     if (parts.length === 1) continue;
-    for (const part of parts) if (part.length >= 4 && !COMMON.has(part)) yield [part, PART_RANK];
+    for (const part of parts) if (part.length >= 4 && !isCommon(part)) yield [part, PART_RANK];
   }
 }
 

@@ -59,7 +59,8 @@ function planGroup(group: JsonGroup, budget: number): JsonGroup {
   const keys = kept.reduce((sum, { key }) => sum + 1 + (key === null ? 0 : key.bytes.length + 1), 0);
   const sizes = kept.map(({ node }) => (isGroup(node) && node.isOpen ? openSize(node) : node.size));
   const ranks = specialRanks(group);
-  const special = kept.map((entry) => ranks.get(entry) ?? 0);
+  const isObject = group.kind === "object";
+  const special = kept.map((entry) => ranks.get(entry) ?? (isObject && tellingOf(entry) === TELLING ? 1 : 0));
   const shares = specialFirst(sizes, special, Math.max(0, room - keys - skips * SKIP_SIZE));
   const planned = new Map(kept.map((entry, index) => [entry, planJson(entry.node, shares[index] as number)]));
   const entries: JsonEntry[] = [];
@@ -188,9 +189,16 @@ function safeStart(bytes: Uint8Array, least: number): number {
   return closing;
 }
 
+/** Notes on values that are not shown may take this share of an object's room; else only some keys are shown. */
+const ALL_KEYS_SHARE = 0.6;
+/** A text that tells what an object is about gets at least so many bytes. */
+const LEAST_TELLING_BYTES = 120;
+
 /** An element gets at least so many bytes and at most this share of the room. A few that can be read are better than many notes. */
 const LEAST_ELEMENT_BYTES = 24;
 const ELEMENT_SHARE = 0.25;
+/** If each element can have so many bytes, all are shown, each in part. */
+const ENOUGH_ELEMENT_BYTES = 200;
 /** The share of the room that special entries may take, the share that they leave to others, and the least bytes of one. */
 const SPECIAL_SHARE = 0.5;
 const WANTED_SHARE = 0.75;
@@ -218,13 +226,16 @@ function chooseMembers(group: JsonGroup, places: readonly number[], room: number
   const member = (place: number) => group.entries[place] as JsonMember;
   const least = places.reduce((sum, place) => sum + leastSize(member(place)), 0);
   const skips = group.entries.length - places.length;
-  if (least + skips * SKIP_SIZE <= room) return new Set(places);
+  if (least + skips * SKIP_SIZE <= room * ALL_KEYS_SHARE) return new Set(places);
   if (isMap(group, places)) return chooseElements(group, places, room);
   const chosen = new Set<number>();
   let left = room - SKIP_SIZE;
-  for (const place of [...specialPlaces(group, places), ...places]) {
+  const telling = (place: number) => tellingOf(member(place));
+  const byTelling = places.toSorted((a, b) => telling(b) - telling(a) || a - b);
+  for (const place of [...specialPlaces(group, places), ...byTelling]) {
     if (chosen.has(place)) continue;
-    const size = leastSize(member(place));
+    const most = telling(place) === TELLING ? LEAST_TELLING_BYTES : 0;
+    const size = Math.max(leastSize(member(place)), Math.min(most, entrySize(member(place))));
     if (size > left) continue;
     left -= size;
     chosen.add(place);
@@ -302,7 +313,8 @@ function countElements(group: JsonGroup, places: readonly number[], room: number
     .map((place) => entrySize(group.entries[place] as JsonMember))
     .sort((a, b) => a - b);
   const usual = sizes[sizes.length >> 1] ?? 0;
-  const each = Math.max(LEAST_ELEMENT_BYTES, Math.min(usual, Math.floor(room * ELEMENT_SHARE)));
+  const alike = Math.max(ENOUGH_ELEMENT_BYTES, Math.floor(room / places.length));
+  const each = Math.max(LEAST_ELEMENT_BYTES, Math.min(usual, alike, Math.floor(room * ELEMENT_SHARE)));
   const fit = Math.floor(room / Math.max(1, usual < LEAST_ELEMENT_BYTES ? usual : each));
   if (fit >= places.length) return places.length;
   return Math.max(0, Math.floor((room - SKIP_SIZE) / Math.max(1, usual < LEAST_ELEMENT_BYTES ? usual : each)));
@@ -316,6 +328,27 @@ function isMap(group: JsonGroup, places: readonly number[]): boolean {
     return node.kind === "object" || (node.kind === "gone" && node.what === "object");
   });
   return objects.length >= places.length * MAP_SHARE;
+}
+
+/** Keys of what an object says of itself, and keys or values that only machines read. */
+const TELLING_KEY =
+  /^"(?:.*[._-])?(?:message|msg|title|name|summary|error|errors|reason|status|state|severity|level|conclusion|description|detail|details|text|label|cause|problem|warning|failure|exception|cve|rule|ruleid|rule_id)"$/i;
+const OPAQUE_KEY =
+  /^"(?:.*[._-])?(?:uuid|guid|sha\d*|digest|hash|checksum|integrity|etag|signature|nonce|cursor|avatar|href|self|links?|_links|url|urls|uri)"$/i;
+const OPAQUE_VALUE =
+  /^"(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{20,}|(?:sha\d+[:-])?[0-9A-Za-z+/=_-]{32,}|https?:\/\/\S*)"$/;
+const TELLING = 2;
+const OPAQUE = 0;
+const MOST_KEY_BYTES = 40;
+const LOOK_BYTES = 120;
+
+/** How much a member tells a reader: 2 if it says what its object is about, 0 if only a machine reads it, otherwise 1. */
+function tellingOf({ key, node }: JsonMember): number {
+  if (key === null || key.bytes.length > MOST_KEY_BYTES) return 1;
+  const name = decode(key.bytes);
+  if (OPAQUE_KEY.test(name)) return OPAQUE;
+  if (node.kind === "text" && OPAQUE_VALUE.test(decode(node.head.subarray(0, LOOK_BYTES)))) return OPAQUE;
+  return node.kind !== "gone" && !isGroup(node) && TELLING_KEY.test(name) ? TELLING : 1;
 }
 
 function leastSize(entry: JsonMember): number {

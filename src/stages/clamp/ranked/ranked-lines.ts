@@ -276,6 +276,10 @@ const LOOK_CHARS = 80;
 /** A value is rare if it stands in fewer rows than this part of what each would have if all had as many. */
 const RARE = 0.1;
 
+/** If a column has few values, and one of them stands in this share of the rows, each of the others is rare up to a share. */
+const MOST_STATES = 12;
+const USUAL_SHARE = 0.5;
+const UNUSUAL_SHARE = 0.25;
 /** The most rows that are given. */
 const MOST_ROWS = 50;
 
@@ -354,7 +358,9 @@ export class RareRows implements LineHolder {
     const rare = new Map<number, { line: HeldLine; count: number }>();
     for (const values of this.#columns) {
       if (values === null || values === undefined || values.size < 2) continue;
-      const most = (this.#rows / values.size) * RARE;
+      const counts = [...values.values()].map(({ count }) => count);
+      const isUsual = values.size <= MOST_STATES && Math.max(...counts) >= this.#rows * USUAL_SHARE;
+      const most = isUsual ? this.#rows * UNUSUAL_SHARE : (this.#rows / values.size) * RARE;
       for (const { count, rows } of values.values()) {
         if (count >= most) continue;
         for (const line of rows) {

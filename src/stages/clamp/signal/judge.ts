@@ -46,6 +46,7 @@ export function judge(store: UnitStore, whole: Whole, isFailure: boolean): Judge
   const copies = repeatsDown(store, scores);
   const values = smoothed(store, scores, 0, store.length);
   copiesDown(store, copies, values);
+  templatesDown(store, values);
   const { units, chars, shapes, words } = whole;
   const telling = tellingRows(store);
   const odd = oddRows(store, shapes);
@@ -163,6 +164,25 @@ function copiesDown(store: UnitStore, copies: Uint16Array, values: Float64Array)
       sequence[row + 1] === (sequence[row] as number) + 1
     )
       values[row] = Math.max(values[row] as number, HEAD_GAIN * (values[row + 1] as number));
+  }
+}
+
+/** What a line is worth less for each better line of its template. */
+const TEMPLATE_COST = 0.25;
+
+/**
+ * Of lines that differ only in numbers and names the best stays what it is; each further one is worth less. This holds for
+ * lines with a time of their own, each of which stands for itself: others are parts of a block.
+ */
+function templatesDown(store: UnitStore, values: Float64Array): void {
+  const rows = Array.from(values.keys()).filter((row) => store.template[row] !== 0);
+  rows.sort((a, b) => (values[b] as number) - (values[a] as number) || a - b);
+  const counts = new Map<number, number>();
+  for (const row of rows) {
+    const template = store.template[row] as number;
+    const better = counts.get(template) ?? 0;
+    counts.set(template, better + 1);
+    values[row] = (values[row] as number) / (1 + TEMPLATE_COST * better);
   }
 }
 

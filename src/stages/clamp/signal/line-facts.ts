@@ -74,8 +74,13 @@ export function pastEscape(bytes: Uint8Array, at: number, stop: number): number 
   return to + 1;
 }
 
-/** Past a date or time of day that a log puts before each line. */
+/** Past a date or time of day that a log puts before each line: alone, in brackets (`[task 2024-05-01T10:00:00Z]`), or with a month's name. */
 export function pastTimestamp(bytes: Uint8Array, start: number, stop: number): number {
+  if (bytes[start] === 91) {
+    const closed = pastStampedBracket(bytes, start, stop);
+    if (closed > start) return closed;
+  }
+  if (CLASS[bytes[start] as number] === UPPER && bytes[start + 3] === 32) return pastMonth(bytes, start, stop);
   const bracket = bytes[start] === 91 ? 1 : 0;
   if (CLASS[bytes[start + bracket] as number] !== DIGIT) return start;
   let colons = 0;
@@ -93,6 +98,47 @@ export function pastTimestamp(bytes: Uint8Array, start: number, stop: number): n
   return bracket === 1 && bytes[at] === 93 ? at + 1 : at;
 }
 
+const MONTHS = new Set("JanFebMarAprMayJunJulAugSepOctNovDec".match(/.../g));
+const LONGEST_BRACKET = 48;
+
+/** `[task 2024-05-01T10:00:00Z]`: brackets with a word or none, and a time. */
+function pastStampedBracket(bytes: Uint8Array, start: number, stop: number): number {
+  let colons = 0;
+  for (let at = start + 1; at < stop && at < start + LONGEST_BRACKET; at++) {
+    const byte = bytes[at] as number;
+    if (byte === 58 && CLASS[bytes[at - 1] as number] === DIGIT && CLASS[bytes[at + 1] as number] === DIGIT) colons++;
+    if (byte === 93) return colons === 2 ? at + 1 : start;
+  }
+  return start;
+}
+
+/** `Jun  3 15:42:50`, as the system's log has it. */
+function pastMonth(bytes: Uint8Array, start: number, stop: number): number {
+  const name = String.fromCharCode(bytes[start] as number, bytes[start + 1] as number, bytes[start + 2] as number);
+  if (!MONTHS.has(name)) return start;
+  let at = start + 3;
+  while (at < stop && at < start + 10 && (bytes[at] === 32 || CLASS[bytes[at] as number] === DIGIT)) at++;
+  // The hour was read with the day.
+  const from = bytes[at - 3] === 32 ? at - 2 : at;
+  const end = bytes[at] === 58 ? pastTimestamp(bytes, from, stop) : start;
+  return end > from ? end : start;
+}
+
+const LEVELS = new Set("TRACE DEBUG INFO NOTICE WARN WARNING ERROR FATAL CRITICAL SEVERE".split(" "));
+
+/** Past a level and the mark behind it, which a log puts after the time: `INFO - `. */
+export function pastLevel(bytes: Uint8Array, start: number, stop: number): number {
+  let at = start;
+  while (at < stop && at < start + 9 && CLASS[bytes[at] as number] === UPPER) at++;
+  if (at - start < 4 || (at < stop && bytes[at] !== 32 && bytes[at] !== 58)) return start;
+  if (!LEVELS.has(String.fromCharCode(...bytes.subarray(start, at)))) return start;
+  if (bytes[at] === 58) return at + 1;
+  let to = at;
+  while (to < stop && bytes[to] === 32) to++;
+  const isMark = bytes[to] === 45 || bytes[to] === 124 || bytes[to] === 58;
+  return isMark && bytes[to + 1] === 32 ? to + 1 : at;
+}
+
 /** Past a word in brackets that a log puts before each line: `[info] `. */
 export function pastTag(bytes: Uint8Array, start: number, stop: number): number {
   if (bytes[start] !== 91) return start;
@@ -103,6 +149,8 @@ export function pastTag(bytes: Uint8Array, start: number, stop: number): number 
 }
 
 const MOST_FEATURES = 160;
+/** Beside a word of one of these a level says nothing. */
+const FAILING = [CONCEPT.error, CONCEPT.fail, CONCEPT.fatal, CONCEPT.panic, CONCEPT.exception];
 
 /** What one line is like. One object serves line after line. */
 export class LineFacts {
@@ -120,6 +168,8 @@ export class LineFacts {
   startShape = 0;
   /** Hash of its text. */
   textHash = 0;
+  /** Hash of its words, without numbers and names; 0 for a line without a time before it. */
+  template = 0;
   /** Ends a step that failed (1) or went well (2). */
   exit = 0;
   isFrame = false;
@@ -134,6 +184,7 @@ export class LineFacts {
   alphanumeric = 0;
   #stamps = new Uint32Array(LINE_FEATURES);
   #stamp = 0;
+  #infoWays = 0;
 
   /** From now on says which features a line has. */
   record(): void {
@@ -154,6 +205,24 @@ export class LineFacts {
     if (this.count < this.features.length) this.features[this.count++] = feature;
   }
 
+  /** Adds that a concept is there in a way. A level waits: beside a word that tells of a failure it says nothing. */
+  putConcept(concept: number, way: number): void {
+    if (concept === CONCEPT.info) this.#infoWays |= 1 << way;
+    else this.put(conceptFeature(concept, way));
+  }
+
+  #putInfo(): void {
+    for (let rest = this.#infoWays; rest !== 0; rest &= rest - 1)
+      if (!this.#isFailing()) this.put(conceptFeature(CONCEPT.info, 31 - Math.clz32(rest & -rest)));
+  }
+
+  /** True if a word for a failure stands on the line by itself or in a name. */
+  #isFailing(): boolean {
+    for (const concept of FAILING)
+      if (this.#isPlain(concept) || this.has(conceptFeature(concept, WAY.part))) return true;
+    return false;
+  }
+
   has(feature: number): boolean {
     return this.#stamps[feature] === this.#stamp;
   }
@@ -169,10 +238,12 @@ export class LineFacts {
     this.firstConcept = -1;
     this.isFrame = this.isHeader = this.isCommand = this.isWarning = this.tellsFailure = false;
     this.#stamp++;
+    this.#infoWays = 0;
   }
 
   /** What the line bytes[start, stop) tells by its edges, and by all that was found on it. `last` is its last byte. */
   lookAtEdges(bytes: Uint8Array, start: number, stop: number, last: number): void {
+    this.#putInfo();
     this.#lookAtStart(bytes, start, stop, last);
     this.#lookForNumber(bytes, start, stop);
     this.#lookForFrame(bytes, start, stop);

@@ -42,7 +42,7 @@ export function fitsPinned({ store, costs, budget, gap, pinned }: Pinning): bool
 }
 
 /** Share of the room that lone signs of a failure get, whatever their surroundings say. */
-const SIGN_SHARE = 0.2;
+const SIGN_SHARE = 0.3;
 /** The first of them may take more: in little room it is all that matters. */
 const FIRST_SHARE = 0.5;
 const MOST_SIGNS = 5;

@@ -170,8 +170,8 @@ export function charsIn(bytes: Uint8Array, start: number, end: number): number {
   return scannedChars(scan);
 }
 
-/** After the bytes that are judged in full, at most this many times as many are judged, and this share of what passed. */
-const LOOKED_FIRST = 3;
+/** After the bytes that are judged in full, at most this share of as many are judged, and a share of what passed. */
+const LOOKED_FIRST = 0.1;
 const LOOKED_SHARE = 0.002;
 /** Looking at a line that then is not judged costs this share of judging it. */
 const GLANCE_SHARE = 0.5;

@@ -11,6 +11,7 @@ import {
   lengthBin,
   onlyJoints,
   pastEscape,
+  pastLevel,
   pastTag,
   pastTimestamp,
   shareBin,
@@ -57,29 +58,38 @@ export class LineScan extends LineFacts {
     }
     if (at >= last) {
       this.blank = true;
-      this.shape = this.startShape = this.textHash = 0;
+      this.shape = this.startShape = this.textHash = this.template = 0;
       return;
     }
-    const stamped = pastTimestamp(bytes, at, last);
-    if (stamped > at) {
-      indent = countBlanks(bytes, stamped, last);
-      at = stamped + indent;
-    }
-    const tagged = pastTag(bytes, at, last);
     let tag = 0;
-    if (tagged > at) {
-      tag = wordHash(bytes, at + 1, tagged - 1);
-      this.#tag(tag, bytes[at + 1] as number);
-      indent = countBlanks(bytes, tagged, last);
-      at = tagged + indent;
+    let isStamped = false;
+    // What a log puts before each line tells nothing of the line, but for its level.
+    for (let round = 0; round < MOST_PREFIXES; round++) {
+      const stamped = pastTimestamp(bytes, at, last);
+      const tagged = stamped > at ? at : pastTag(bytes, at, last);
+      const leveled = stamped > at || tagged > at || !isStamped ? at : pastLevel(bytes, at, last);
+      const to = Math.max(stamped, tagged, leveled);
+      if (to === at) break;
+      isStamped ||= stamped > at;
+      if (tagged > at) {
+        tag = wordHash(bytes, at + 1, tagged - 1);
+        this.#tag(tag, bytes[at + 1] as number);
+      } else if (leveled > at) {
+        const end = endOfWord(bytes, at, leveled);
+        tag = wordHash(bytes, at, end);
+        this.#tag(tag, bytes[at] as number);
+      }
+      indent = countBlanks(bytes, to, last);
+      at = to + indent;
     }
     if (at >= last) {
       this.blank = true;
-      this.shape = this.startShape = this.textHash = 0;
+      this.shape = this.startShape = this.textHash = this.template = 0;
       return;
     }
     this.indent = indent;
     this.#walk(bytes, at, last, indent);
+    if (!isStamped) this.template = 0;
     // With another tag, or without one, it is another line: what a tool first prints and then logs again is no copy.
     this.textHash ^= tag;
   }
@@ -89,9 +99,9 @@ export class LineScan extends LineFacts {
     this.put(FLAG.tag);
     const number = conceptOf(hash);
     if (number === -1) return;
-    this.put(conceptFeature(number, WAY.plain));
-    this.put(conceptFeature(number, WAY.first));
-    if (CLASS[first] === UPPER) this.put(conceptFeature(number, WAY.caps));
+    this.putConcept(number, WAY.plain);
+    this.putConcept(number, WAY.first);
+    if (CLASS[first] === UPPER) this.putConcept(number, WAY.caps);
   }
 
   #walk(bytes: Uint8Array, start: number, end: number, indent: number): void {
@@ -106,6 +116,10 @@ export class LineScan extends LineFacts {
     let numbers = 0;
     let startShape = 0;
     let tokens = 0;
+    // Words of a token are told apart, and so are tokens; one with a number or a path in it is like any other such.
+    let template = 0x811c9dc5 | 0;
+    let token = 0;
+    let isMasked = false;
     let previous = 32;
     let isPart = false;
     let lastConcept = -1;
@@ -140,6 +154,7 @@ export class LineScan extends LineFacts {
         }
         const wordLength = at - wordStart;
         shape = Math.imul(shape ^ hash, 0x01000193);
+        token = Math.imul(token ^ hash, 0x01000193);
         letters += wordLength;
         uppers += wordUppers;
         words++;
@@ -147,27 +162,25 @@ export class LineScan extends LineFacts {
         const number = wordLength > 1 || hash === T_HASH ? conceptOf(hash) : -1;
         if (number !== -1) {
           const base = conceptFeature(number, 0);
-          if (isPart || splits) this.put(base + WAY.part);
-          else if (
+          if (
             previous === 47 ||
             previous === 46 ||
-            previous === 95 ||
             previous === 92 ||
             next === 47 ||
-            next === 95 ||
             next === 92 ||
             (next === 46 && at + 1 < stop && CLASS[bytes[at + 1] as number] === LOWER)
           )
             this.put(base + WAY.path);
+          else if (isPart || splits || previous === 95 || next === 95) this.put(base + WAY.part);
           else {
-            this.put(base + WAY.plain);
+            this.putConcept(number, WAY.plain);
             if (wordUppers === wordLength) {
-              this.put(base + WAY.caps);
+              this.putConcept(number, WAY.caps);
               if (number === CONCEPT.fail) this.tellsFailure = true;
             }
-            if (next === 58 || next === 33) this.put(base + WAY.called);
+            if (next === 58 || next === 33) this.putConcept(number, WAY.called);
             if (words === 1) {
-              this.put(base + WAY.first);
+              this.putConcept(number, WAY.first);
               this.firstConcept = number;
             }
             if (afterNumber === 2) {
@@ -218,8 +231,12 @@ export class LineScan extends LineFacts {
         afterNumber = CLASS[previous] === LOWER || previous === 46 ? 0 : zero ? 1 : 2;
         digits += to - at;
         at = to - 1;
+        isMasked = true;
       } else if (kind === BLANK) {
         if (previous !== 32) {
+          template = Math.imul(template ^ (isMasked ? 35 : token), 0x01000193);
+          token = 0;
+          isMasked = false;
           shape = Math.imul(shape ^ 32, 0x01000193);
           if (++tokens === 2) startShape = shape;
         }
@@ -231,6 +248,7 @@ export class LineScan extends LineFacts {
           else if (wide === 2) this.put(FLAG.tick);
         } else {
           marks++;
+          if (byte === 47) isMasked = true;
           if (byte !== 40) afterNumber = 0;
           this.lookAtMark(bytes, at, stop, previous);
         }
@@ -241,6 +259,7 @@ export class LineScan extends LineFacts {
     }
     for (let rest = stop; rest < end && !this.wide; rest++) this.wide = (bytes[rest] as number) >= 0x80;
     this.shape = shape;
+    this.template = Math.imul(template ^ (isMasked ? 35 : token), 0x01000193);
     this.startShape = tokens >= 2 ? startShape : shape;
     this.textHash = shape ^ Math.imul(numbers, 0x9e3779b1) ^ (end - start);
     const length = end - start;
@@ -259,6 +278,15 @@ export class LineScan extends LineFacts {
     this.putNew(BASE.first + (EDGE[first] as number));
     this.putNew(BASE.last + (EDGE[lastByte] as number));
   }
+}
+
+/** A log puts no more than so many things before a line. */
+const MOST_PREFIXES = 5;
+
+function endOfWord(bytes: Uint8Array, start: number, stop: number): number {
+  let at = start;
+  while (at < stop && CLASS[bytes[at] as number] === UPPER) at++;
+  return at;
 }
 
 function countBlanks(bytes: Uint8Array, start: number, stop: number): number {

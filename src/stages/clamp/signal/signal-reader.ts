@@ -245,6 +245,7 @@ export class SignalReader {
     store.level[row] = level;
     store.indent[row] = scan.indent > 255 ? 255 : scan.indent;
     store.textHash[row] = scan.textHash;
+    store.template[row] = scan.template;
     store.lineScore[row] = scan.score;
     store.strongBefore[row] = this.#strong;
     this.#traces.see(store, row, scan);

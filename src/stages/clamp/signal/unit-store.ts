@@ -54,6 +54,7 @@ export class UnitStore {
   shapeSlot = new Uint16Array(FIRST_UNITS);
   startSlot = new Uint16Array(FIRST_UNITS);
   textHash = new Int32Array(FIRST_UNITS);
+  template = new Int32Array(FIRST_UNITS);
   /** The number of the stack trace that it is part of; 0 for none. */
   trace = new Int32Array(FIRST_UNITS);
   failedBefore = new Uint8Array(FIRST_UNITS);
@@ -106,7 +107,7 @@ export class UnitStore {
       rows,
       count,
     );
-    moveInt32([this.textHash, this.trace, this.strongBefore, this.words], rows, count);
+    moveInt32([this.textHash, this.trace, this.strongBefore, this.words, this.template], rows, count);
     moveFloat64([this.from, this.to, this.line, this.sourceCharsBefore, this.charsBefore], rows, count);
     moveUint8([this.kind, this.level, this.indent, this.failedBefore], rows, count);
     moveUint16([this.flags, this.shapeSlot, this.startSlot], rows, count);
@@ -141,6 +142,7 @@ export class UnitStore {
     this.shapeSlot = larger(Uint16Array, this.shapeSlot);
     this.startSlot = larger(Uint16Array, this.startSlot);
     this.textHash = larger(Int32Array, this.textHash);
+    this.template = larger(Int32Array, this.template);
     this.trace = larger(Int32Array, this.trace);
     this.strongBefore = larger(Int32Array, this.strongBefore);
     this.failedBefore = larger(Uint8Array, this.failedBefore);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { clampText } from "../../../admit/clamp-text.ts";
 import { cellSplitter, splitAt } from "./table.ts";
 
 describe("splitAt", () => {
@@ -27,4 +28,22 @@ describe("cellSplitter", () => {
   ])("%s", (header, row, cells) => {
     expect(cellSplitter(header, row)(row, false).cells).toEqual(cells);
   });
+});
+
+it("keeps rows in another state than most, in a table of a few dozen rows", () => {
+  const states = Array.from({ length: 36 }, (_, n) =>
+    [12, 13, 14, 20].includes(n) ? "Error" : n === 25 ? "Pending" : "Running",
+  );
+  const rows = states.map(
+    (state, n) =>
+      `pod-${String(n).padEnd(20)}   1/1     ${state.padEnd(10)}   10.0.0.${String(n).padEnd(5)}   node-${n % 3}`,
+  );
+  const text = [`NAME${" ".repeat(23)}READY   STATUS       IP             NODE`, ...rows].join("\n");
+  const { text: shown, receipt } = clampText(
+    text,
+    { maxChars: 1200 },
+    { strategy: "auto", command: "kubectl get pods" },
+  );
+  expect(receipt.strategy).toBe("table");
+  for (const n of [12, 13, 14, 20, 25]) expect(shown).toContain(`pod-${n} `);
 });

@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { featureName } from "./line-features.ts";
+import { LineScan } from "./scan-line.ts";
+
+const scan = new LineScan();
+scan.record();
+const scanned = (line: string) => {
+  const bytes = new TextEncoder().encode(line);
+  scan.scan(bytes, 0, bytes.length);
+  const features = [...scan.features.subarray(0, scan.count)].map(featureName);
+  return { shape: scan.shape, template: scan.template, indent: scan.indent, features };
+};
+
+describe("what stands before a line", () => {
+  const text = "TEST-UNEXPECTED-FAIL | dom/test.html | got 3";
+  it.each([
+    "2024-05-01T10:00:00.123Z ",
+    "2024-05-01 10:00:00,123 ",
+    "[10:00:00] ",
+    "[task 2024-05-01T10:00:00.123Z] ",
+    "[task 2024-05-01T10:00:00.123Z] 10:00:00 ",
+    "[task 2024-05-01T10:00:00.123Z] 10:00:00     INFO - ",
+    "2024-05-01 10:00:00 ERROR: ",
+    "10:00:00 WARNING | ",
+    "[2024-05-01 10:00:00] [info] ",
+    "Jun  3 15:42:50 ",
+    "Jun 13 15:42:50 ",
+  ])("is not part of it: %s", (prefix) => {
+    expect(scanned(prefix + text).shape).toBe(scanned(text).shape);
+  });
+
+  it.each(["INFO - ", "Jon  3 15:42:50 ", "[task x] ", "ABC - ", "12:30 ", "[a::b:3:c] "])(
+    "is part of it: %s",
+    (prefix) => {
+      expect(scanned(prefix + text).shape).not.toBe(scanned(text).shape);
+    },
+  );
+
+  it("leaves the blanks that indent the text", () => {
+    expect(scanned("10:00:00    at run").indent).toBe(4);
+    expect(scanned("10:00:00 INFO -    at run").indent).toBe(4);
+  });
+});
+
+it("a level counts only where no word tells of a failure", () => {
+  for (const line of ["10:00:00 INFO ready", "INFO ready", "[info] ready"])
+    expect(scanned(line).features).toContain("info (first)");
+  for (const line of ["10:00:00 INFO it failed", "INFO SomeError here", "[info] fatal", "10:00:00 INFO my_failure"])
+    expect(scanned(line).features.filter((name) => name.startsWith("info"))).toEqual([]);
+});
+
+it("words in joined names count as parts, those in paths as paths", () => {
+  expect(scanned("run my_failure_count").features).toContain("fail (part)");
+  expect(scanned("run onFailure").features).toContain("fail (part)");
+  expect(scanned("run tests/failure/a").features).toContain("fail (path)");
+  expect(scanned("TEST-UNEXPECTED-FAIL x").features).toContain("fail (caps)");
+});
+
+it("lines with a time that differ in numbers and paths have one template", () => {
+  const one = scanned("10:00:00 FATAL Error loading /a/b/c: invalid image 17").template;
+  expect(scanned("11:30:00 FATAL Error loading /x/y: invalid image 4").template).toBe(one);
+  expect(scanned("11:30:00 FATAL Error reading /x/y: invalid image 4").template).not.toBe(one);
+  expect(scanned("Error loading /a/b/c").template).toBe(0);
+});
