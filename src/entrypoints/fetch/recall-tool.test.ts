@@ -451,3 +451,16 @@ describe("Gemini's stream that is one JSON list", () => {
     expect([response.status, await response.text()]).toEqual([400, refusal]);
   });
 });
+
+it("a stream that ends before any output is handed on whole, and its usage is recorded", async () => {
+  const start = 'data: {"type":"message_start","message":{"usage":{"input_tokens":41,"output_tokens":2}}}\n\n';
+  const inner: typeof fetch = async () => new Response(start, { headers: { "content-type": "text/event-stream" } });
+  const body = JSON.stringify({ messages: [{ role: "user", content: "hi" }], stream: true });
+  const response = await createFetch({ spillway, fetch: inner })("http://127.0.0.1/v1/messages", {
+    method: "POST",
+    body,
+  });
+  expect(await response.text()).toBe(start);
+  const answered = () => events.find(({ kind }) => kind === "request-answered")?.more;
+  await expect.poll(answered).toMatchObject({ inputTokens: 41, outputTokens: 2, isStreamed: true });
+});
