@@ -47,8 +47,13 @@ export function compileIntent({ user = "", model = "", args = [] }: IntentTexts)
   };
   note(wordsOf(user), 0.5, COMMON_RANK);
   note(wordsOf(model), 0, COMMON_RANK);
-  // A command's plain words stand in the output's first lines again.
-  for (const arg of args) note(wordsOf(arg), 0, NAME_RANK);
+  for (const arg of args) {
+    // A number among other words says how much. An argument that is only a number can be what is looked for.
+    const isOneWord = !/\s/.test(arg.trim());
+    const words = [...wordsOf(arg)].filter(([word]) => isOneWord || !/^\d+$/.test(word));
+    // A command's plain words stand in the output's first lines again.
+    note(words, 0, NAME_RANK);
+  }
   const words = [...ranks].sort((a, b) => b[1] - a[1]).slice(0, MOST_WORDS);
   if (words.length === 0) return undefined;
   const find = wordFinder(words.map(([text]): SoughtWord => ({ text, isWord: true })));

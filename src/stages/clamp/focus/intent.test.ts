@@ -31,6 +31,8 @@ describe("an intent", () => {
   it("takes only names from arguments, no flags, and never more than 31 words", () => {
     expect(found({ args: ["kubectl logs my-app-53 --tail-lines=5"] }, "my-app-53 is up")).toBeGreaterThan(0);
     expect(found({ args: ["kubectl logs my-app-53 --tail-lines=5"] }, "kubectl logs tail-lines")).toBe(0);
+    expect(compileIntent({ args: ["seq 1 5000"] })).toBeUndefined();
+    expect(found({ args: ["5000"] }, "5000 bottles of beer")).toBeGreaterThan(0);
     const many = compileIntent({ user: Array.from({ length: 300 }, (_, n) => `name-${n}`).join(" ") });
     expect(many?.words).toBe(31);
     expect(many?.find(encoder.encode("name-0"))).toBeGreaterThan(0);
