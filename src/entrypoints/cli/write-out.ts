@@ -1,6 +1,5 @@
 // Writes to standard output and error directly: loading Node's streams takes a fifth of the start of a short command.
 import { fstatSync, writeSync } from "node:fs";
-import { isatty } from "node:tty";
 
 let goesOn = false;
 /** Whether the last line on the screen has ended. */
@@ -113,7 +112,9 @@ export function showStatus(line: string): void {
 /** Whether a descriptor is a terminal. */
 export function isTerminal(descriptor: 0 | 1 | 2): boolean {
   try {
-    return fstatSync(descriptor).isCharacterDevice() && isatty(descriptor);
+    if (!fstatSync(descriptor).isCharacterDevice()) return false;
+    // Only here, since it loads Node's streams.
+    return (descriptor === 0 ? process.stdin : descriptor === 1 ? process.stdout : process.stderr).isTTY;
   } catch {
     return false; // it is closed
   }
