@@ -5,7 +5,7 @@ import { OutputPage } from "./output-page.tsx";
 import { OutputsPage } from "./outputs-page.tsx";
 import { OverflowsPage } from "./overflows-page.tsx";
 import { OverviewPage } from "./overview-page.tsx";
-import { Dialog, Empty } from "./parts.tsx";
+import { Dialog } from "./parts.tsx";
 import { PlaygroundPage } from "./playground-page.tsx";
 import { go, hrefTo, type Place, usePlace } from "./route.ts";
 import { SessionPage, SessionsPage } from "./sessions-page.tsx";
@@ -132,11 +132,12 @@ const THEMES = ["system", "light", "dark"];
 
 function Unknown(): ReactNode {
   return (
-    <Empty title="There is no such page">
+    <div className="empty">
+      <h1>There is no such page</h1>
       <p>
         The address may be of another version. <a href="#/">Go to the start</a>.
       </p>
-    </Empty>
+    </div>
   );
 }
 

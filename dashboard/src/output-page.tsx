@@ -25,6 +25,15 @@ export function OutputPage({ id, params }: { id: string; params: URLSearchParams
   const receipts = useAsked<{ items: { event: number; atMs: number; receipt: Receipt }[] }>(
     `/api/receipts?artifact=${encodeURIComponent(id)}&max=100`,
   );
+  // The heading is the tool's name, once that is known.
+  if (artifact.data === null) {
+    return (
+      <>
+        <h1>Output</h1>
+        <Answer asked={artifact}>{() => null}</Answer>
+      </>
+    );
+  }
   return (
     <Answer asked={artifact}>
       {(saved) => (

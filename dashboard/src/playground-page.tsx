@@ -15,6 +15,8 @@ const WORDS: Record<LimitName, [label: string, most: number]> = {
   maxChars: ["Characters at most", 200_000],
   maxTokens: ["Tokens at most (0 for none)", 50_000],
 };
+/** What is longer is not put into the field. */
+const MOST_TYPED = 10_000;
 /** What still fits into a link that one can send around. */
 const MOST_LINKED = 100_000;
 
@@ -103,6 +105,14 @@ export function PlaygroundPage({ params }: { params: URLSearchParams }): ReactNo
             rows={given === null ? 8 : 2}
             placeholder="Paste here, or drop a file anywhere on this page"
             onChange={(event) => void load(event.target.value)}
+            onPaste={(event) => {
+              // A field takes seconds for thousands of lines, and nobody reads them there.
+              const text = event.clipboardData.getData("text/plain");
+              if (text.length < MOST_TYPED) return;
+              event.preventDefault();
+              event.currentTarget.value = `${text.slice(0, 200)} …`;
+              void load(text);
+            }}
           />
         </label>
         <label>

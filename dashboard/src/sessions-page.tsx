@@ -250,103 +250,110 @@ function FillChart({ story, selected }: { story: SessionStory; selected: LifeSto
   const ticks = [0, 0.25, 0.5, 0.75, 1].map((share) => share * niceUnder(most));
   return (
     <>
-      <svg
-        className="fill"
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        role="img"
-        aria-label={`${counted(requests.length, "request")}; the last takes ${exact(requests.at(-1)?.tokens ?? 0)} tokens. The table has every figure.`}
-      >
-        <defs>
-          {["cut", "trimmed"].map((name) => (
-            <pattern
-              key={name}
-              id={`hatch-${name}`}
-              className={`hatch-${name}`}
-              width="6"
-              height="6"
-              patternUnits="userSpaceOnUse"
-              patternTransform={name === "cut" ? "rotate(45)" : "rotate(-45)"}
-            >
-              <rect width="6" height="6" className="hatch-back" />
-              <rect width="3" height="6" className="hatch-line" />
-            </pattern>
-          ))}
-        </defs>
-        {ticks.map((tick) => (
-          <g key={tick}>
-            <line className="grid" x1={LEFT} x2={WIDTH} y1={y(tick)} y2={y(tick)} />
-            <text className="axis" x={LEFT - 6} y={y(tick) + 4} textAnchor="end">
-              {short(tick)}
-            </text>
-          </g>
-        ))}
-        {requests.map((request, at) => {
-          let top = 0;
-          return (
-            <g key={request.event}>
-              <title>{titleOf(request, skipped + at + 1)}</title>
-              {LAYERS.map(({ name, className, of }) => {
-                const tokens = of(request);
-                top += tokens;
-                return tokens === 0 ? null : (
-                  <rect
-                    key={name}
-                    className={className}
-                    x={x(at)}
-                    width={bar}
-                    y={y(top)}
-                    height={Math.max(0.5, y(top - tokens) - y(top))}
-                  />
-                );
-              })}
-              {request.inputTokens !== null && (
-                <circle className="counted" cx={x(at) + bar / 2} cy={y(request.inputTokens)} r={Math.min(4, bar / 3)} />
-              )}
-              {request.cacheBreak !== null && (
-                <path className="break" d={`M${x(at) - slot * 0.14} ${TOP} V${HEIGHT - BOTTOM}`} />
-              )}
-              {request.cacheBreak !== null && (
-                <text
-                  className="break-label"
-                  x={x(at) - slot * 0.14 + 4}
-                  y={TOP - 6}
-                >{`⚡ −${short(request.cacheBreak.tokens)}`}</text>
-              )}
-              {request.refusals > 0 && (
-                <text className="refused" x={x(at) + bar / 2} y={y(request.tokens) - 6} textAnchor="middle">
-                  ⟲ refused
-                </text>
-              )}
-              {requests.length <= 40 && (
-                <text className="axis" x={x(at) + bar / 2} y={HEIGHT - 8} textAnchor="middle">
-                  {skipped + at + 1}
-                </text>
-              )}
+      <div className="fill-box" tabIndex={0} role="region" aria-label="The chart">
+        <svg
+          className="fill"
+          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          role="img"
+          aria-label={`${counted(requests.length, "request")}; the last takes ${exact(requests.at(-1)?.tokens ?? 0)} tokens. The table has every figure.`}
+        >
+          <defs>
+            {["cut", "trimmed"].map((name) => (
+              <pattern
+                key={name}
+                id={`hatch-${name}`}
+                className={`hatch-${name}`}
+                width="6"
+                height="6"
+                patternUnits="userSpaceOnUse"
+                patternTransform={name === "cut" ? "rotate(45)" : "rotate(-45)"}
+              >
+                <rect width="6" height="6" className="hatch-back" />
+                <rect width="3" height="6" className="hatch-line" />
+              </pattern>
+            ))}
+          </defs>
+          {ticks.map((tick) => (
+            <g key={tick}>
+              <line className="grid" x1={LEFT} x2={WIDTH} y1={y(tick)} y2={y(tick)} />
+              <text className="axis" x={LEFT - 6} y={y(tick) + 4} textAnchor="end">
+                {short(tick)}
+              </text>
             </g>
-          );
-        })}
-        <path
-          className="window"
-          d={requests
-            .map(({ windowTokens }, at) =>
-              windowTokens === null ? "" : `M${LEFT + slot * at} ${y(windowTokens)} H${LEFT + slot * (at + 1)}`,
-            )
-            .join(" ")}
-        />
-        {selected !== null &&
-          requests.map((request, at) =>
-            stepAt(selected, skipped + at) === null ? null : (
-              <rect
-                key={request.event}
-                className="selected-mark"
-                x={x(at)}
-                width={bar}
-                y={HEIGHT - BOTTOM + 1}
-                height="3"
-              />
-            ),
-          )}
-      </svg>
+          ))}
+          {requests.map((request, at) => {
+            let top = 0;
+            return (
+              <g key={request.event}>
+                <title>{titleOf(request, skipped + at + 1)}</title>
+                {LAYERS.map(({ name, className, of }) => {
+                  const tokens = of(request);
+                  top += tokens;
+                  return tokens === 0 ? null : (
+                    <rect
+                      key={name}
+                      className={className}
+                      x={x(at)}
+                      width={bar}
+                      y={y(top)}
+                      height={Math.max(0.5, y(top - tokens) - y(top))}
+                    />
+                  );
+                })}
+                {request.inputTokens !== null && (
+                  <circle
+                    className="counted"
+                    cx={x(at) + bar / 2}
+                    cy={y(request.inputTokens)}
+                    r={Math.min(4, bar / 3)}
+                  />
+                )}
+                {request.cacheBreak !== null && (
+                  <path className="break" d={`M${x(at) - slot * 0.14} ${TOP} V${HEIGHT - BOTTOM}`} />
+                )}
+                {request.cacheBreak !== null && (
+                  <text
+                    className="break-label"
+                    x={x(at) - slot * 0.14 + 4}
+                    y={TOP - 6}
+                  >{`⚡ −${short(request.cacheBreak.tokens)}`}</text>
+                )}
+                {request.refusals > 0 && (
+                  <text className="refused" x={x(at) + bar / 2} y={y(request.tokens) - 6} textAnchor="middle">
+                    ⟲ refused
+                  </text>
+                )}
+                {requests.length <= 40 && (
+                  <text className="axis" x={x(at) + bar / 2} y={HEIGHT - 8} textAnchor="middle">
+                    {skipped + at + 1}
+                  </text>
+                )}
+              </g>
+            );
+          })}
+          <path
+            className="window"
+            d={requests
+              .map(({ windowTokens }, at) =>
+                windowTokens === null ? "" : `M${LEFT + slot * at} ${y(windowTokens)} H${LEFT + slot * (at + 1)}`,
+              )
+              .join(" ")}
+          />
+          {selected !== null &&
+            requests.map((request, at) =>
+              stepAt(selected, skipped + at) === null ? null : (
+                <rect
+                  key={request.event}
+                  className="selected-mark"
+                  x={x(at)}
+                  width={bar}
+                  y={HEIGHT - BOTTOM + 1}
+                  height="3"
+                />
+              ),
+            )}
+        </svg>
+      </div>
       <ul className="legend">
         {used.map(({ name, className }) => (
           <li key={name}>

@@ -1,0 +1,443 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import axe from "axe-core";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Served, startServe } from "../src/entrypoints/serve/start-serve.ts";
+import { createSpillway } from "../src/index.ts";
+import { clampText } from "../src/stages.ts";
+import { openLocal } from "../src/storage/local/open-local.ts";
+import { startFakeProvider } from "../src/testing/fake-provider/start-fake-provider.ts";
+
+// The dashboard in a real browser. All data comes in through the gateway and the library; figures are counted a second time
+// from the raw events, by SQL of this file's own.
+
+const browserPath = findBrowser();
+if (browserPath === null) {
+  process.stderr.write(
+    "The tests of the dashboard need a browser, and none was found: apt-get install chromium, or name one in SPILLWAY_BROWSER.\n",
+  );
+}
+
+function findBrowser(): string | null {
+  const named = process.env["SPILLWAY_BROWSER"];
+  if (named) return named;
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  const names = ["chromium", "chromium-browser", "google-chrome"];
+  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find((path) => existsSync(path)) ?? null;
+}
+
+const FLAGS =
+  "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync".split(
+    " ",
+  );
+
+const BAD_TOOL = "<img src=x onerror=globalThis.hit=1>\u202egnp";
+const BAD_TEXT = [
+  "<script>globalThis.hit=1</script>",
+  "\u001b[31mred\u001b[0m and \u202eturned\u202c and \u0007 a bell",
+  `{{constructor.constructor("globalThis.hit=1")()}} javascript:globalThis.hit=1 "onload="globalThis.hit=1`,
+];
+const LONG_LINE = "x".repeat(10_000_000);
+
+describe.skipIf(browserPath === null)("the dashboard", () => {
+  let dir = "";
+  let server: Served;
+  let browser: Browser;
+  let closeAll: () => Promise<void>;
+  const ids: Record<string, string> = {};
+
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), "spillway-dashboard-"));
+    const place = await openLocal(dir);
+    const provider = await startFakeProvider({
+      speaks: "anthropic",
+      window: 20_000,
+      countTokens: (text) => Math.ceil(text.length / 3.5),
+      script: () => "Done.",
+    });
+    const policy = { contextTokens: 64_000 };
+    const spillway = await createSpillway({ store: place.store, ledger: place.ledger, policy, env: {} });
+    const { url: anthropic } = provider;
+    server = await startServe({
+      spillway,
+      policy,
+      scope: "local",
+      version: "1.0.0",
+      host: "127.0.0.1",
+      port: 0,
+      tokens: [],
+      hostNames: [],
+      gateway: { upstreams: { anthropic, openai: anthropic, gemini: anthropic }, allowed: [] },
+      warn: () => {},
+    });
+    await playThroughGateway(server.url);
+    const admit = async (name: string, tool: string, output: string, exitCode?: number) => {
+      const { receipt } = await spillway.admit({ tool, session: `<b>${name}</b>`, call: name, output, exitCode });
+      ids[name] = receipt.artifact ?? "";
+    };
+    await admit("bad", BAD_TOOL, [...BAD_TEXT, ...numbered(2000), ...BAD_TEXT].join("\n"));
+    await admit("long", "bash", ["first", LONG_LINE, "between", LONG_LINE, "last"].join("\n"));
+    await admit("many", "bash", numbered(1_000_000).with(654_320, "src/a.ts:5: error: a needle").join("\n"), 2);
+    for (let at = 0; at < 30; at++) await admit(`often ${at}`, "grep", numbered(700 + at).join("\n"));
+    await spillway.recall(ids["bad"] ?? "", { lines: [5, 9] });
+    browser = await chromium.launch({ executablePath: browserPath ?? "", args: FLAGS });
+    closeAll = async () => {
+      await browser.close();
+      await server.stop({ now: true });
+      await provider.stop();
+      await place.close();
+      await rm(dir, { recursive: true, force: true });
+    };
+  }, 180_000);
+  afterAll(() => closeAll());
+
+  /** Opens a page, and fails for what a browser complains of. */
+  async function open(hash: string, width = 1280): Promise<{ page: Page; complaints: string[] }> {
+    const page = await browser.newPage({ viewport: { width, height: width < 500 ? 844 : 800 }, colorScheme: "light" });
+    page.setDefaultTimeout(10_000);
+    const complaints: string[] = [];
+    page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+    page.on("pageerror", (error) => complaints.push(error.message));
+    page.on("dialog", (dialog) => {
+      complaints.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on("request", (request) => {
+      if (!request.url().startsWith(server.url) && !/^(data|blob):/.test(request.url())) complaints.push(request.url());
+    });
+    await page.goto(`${server.url}/${hash}`);
+    await page.waitForSelector("h1");
+    return { page, complaints };
+  }
+
+  const sql = <Row>(query: string, ...values: string[]): Row[] => {
+    const { DatabaseSync } = createRequire(import.meta.url)("@photostructure/sqlite");
+    const database = new DatabaseSync(join(dir, "spillway.db"), { readOnly: true });
+    try {
+      return database.prepare(query).all(...values) as Row[];
+    } finally {
+      database.close();
+    }
+  };
+
+  /** The exact values under a heading of a page's figures, in order. */
+  const figure = (page: Page, name: string): Promise<number[]> =>
+    page
+      .locator(".figures > div", { has: page.locator(`dt:text-is("${name}")`) })
+      .locator("data")
+      .evaluateAll((all) => all.map((each) => Number((each as HTMLDataElement).value)));
+
+  const PAGES: [name: string, hash: () => string, ready: string][] = [
+    ["overview", () => "#/overview", ".chart canvas"],
+    ["sessions", () => "#/sessions", "tbody tr"],
+    ["a session", () => "#/sessions/agent", ".lane"],
+    ["outputs", () => "#/outputs", "tbody tr"],
+    ["an output", () => `#/outputs/${ids["many"]}`, ".text-row .text-line:not(:empty)"],
+    ["an output as the model read it", () => `#/outputs/${ids["bad"]}?as=model`, ".text-row .text-line:not(:empty)"],
+    ["an output that is hostile", () => `#/outputs/${ids["bad"]}`, ".text-row .text-line:not(:empty)"],
+    ["tools", () => "#/tools", "tbody tr"],
+    ["a tool", () => "#/tools/grep", ".sizes tr"],
+    ["a tool that is hostile", () => `#/tools/${encodeURIComponent(BAD_TOOL)}`, ".sizes tr"],
+    ["overflows", () => "#/overflows", ".incident"],
+    ["the playground", () => "#/playground", "textarea"],
+    ["a page that is not there", () => "#/nothing", ".empty"],
+    ["an output that is not there", () => "#/outputs/aaaaaaaaaaaa", ".fault"],
+  ];
+
+  it.each(PAGES)(
+    "%s: at both widths, in both themes, nothing is found by axe-core, nothing sticks out",
+    async (_name, hash, ready) => {
+      for (const width of [1280, 390]) {
+        const { page, complaints } = await open(hash(), width);
+        await page.waitForSelector(ready);
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme });
+          await page.evaluate(axe.source);
+          const found = await page.evaluate(async () => {
+            const { axe: check } = globalThis as unknown as { axe: typeof axe };
+            const { violations } = await check.run();
+            return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+          });
+          expect(found).toEqual([]);
+        }
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+        // What is asked for and is not there is answered with 404.
+        expect(complaints.filter((each) => !/404/.test(each))).toEqual([]);
+        expect(await page.evaluate(() => (globalThis as { hit?: number }).hit)).toBeUndefined();
+        await page.close();
+      }
+    },
+  );
+
+  it("shows every figure of the overview as the raw events have it", async () => {
+    const { page } = await open("#/overview?range=all");
+    await page.waitForSelector(".chart canvas");
+    const outputs = "from events where kind in ('output-clamped', 'output-passed')";
+    const shown = (unit: string) => `coalesce(sum(json_extract(receipt, '$.shown.${unit}')), 0)`;
+    // What a host would have cut itself does not count.
+    const whole = `round(1.0 * json_extract(receipt, '$.shown.tokens') * json_extract(receipt, '$.total.bytes') / json_extract(receipt, '$.shown.bytes'))`;
+    const [sums] = sql<Record<string, number>>(
+      `select count(*) calls, sum(json_extract(receipt, '$.total.bytes')) bytes, ${shown("bytes")} shownBytes, ${shown("tokens")} shownTokens,
+        sum(json_extract(receipt, '$.omitted.bytes') > 0) cut, sum(min(${whole}, coalesce(json_extract(more, '$.hostTokens'), 1e15))) tokens ${outputs}`,
+    );
+    const [recalls] = sql<Record<string, number>>(
+      "select count(*) count, sum(json_extract(more, '$.tokens')) tokens from events where kind in ('artifact-recalled', 'artifact-searched')",
+    );
+    const [requests] = sql<Record<string, number>>(
+      "select count(*) count, sum(json_extract(more, '$.inputTokens')) tokens from events where kind = 'request-answered'",
+    );
+    expect(await figure(page, "Tools printed")).toEqual([sums?.["tokens"], sums?.["bytes"], sums?.["calls"]]);
+    expect(await figure(page, "Models were shown")).toEqual([
+      sums?.["shownTokens"],
+      sums?.["shownBytes"],
+      sums?.["cut"],
+    ]);
+    const saved = (sums?.["tokens"] ?? 0) - (sums?.["shownTokens"] ?? 0) - (recalls?.["tokens"] ?? 0);
+    expect(await figure(page, "Net saved")).toEqual([saved]);
+    expect(await figure(page, "Read back")).toEqual([recalls?.["count"], recalls?.["tokens"]]);
+    expect(await figure(page, "Requests answered")).toEqual([requests?.["count"], requests?.["tokens"]]);
+    const cost = ((requests?.["tokens"] ?? 0) * 3) / 1e6;
+    const inputCost = page.locator(".figures > div", { has: page.locator('dt:text-is("Input cost")') });
+    expect(await inputCost.locator("dd").first().textContent()).toBe(`$${cost.toFixed(cost < 1 ? 4 : 2)}`);
+    const refusals = sql<{ count: number }>("select count(*) count from events where kind = 'overflow-detected'")[0]
+      ?.count;
+    expect(refusals).toBeGreaterThan(0);
+    expect(Number(await page.locator("#overflows + p data").first().getAttribute("value"))).toBe(refusals);
+    const rows = await page
+      .locator("[aria-label='Sums by tool'] tbody tr")
+      .evaluateAll((all) =>
+        all.map((row) => [
+          row.querySelector("a")?.textContent ?? "",
+          Number(row.querySelector("data")?.getAttribute("value")),
+        ]),
+      );
+    const tools = sql<{ tool: string; count: number }>(`select tool, count(*) count ${outputs} group by tool`);
+    expect(new Map(rows as [string, number][])).toEqual(new Map(tools.map(({ tool, count }) => [tool, count])));
+    await page.close();
+  });
+
+  it("shows a session's requests and results as its events have them", async () => {
+    const { page } = await open("#/sessions/agent");
+    await page.waitForSelector(".lane");
+    const events = sql<{ kind: string; receipt: string | null; more: string | null }>(
+      "select kind, receipt, more from events where session = ? order by id",
+      "agent",
+    );
+    const answered = events
+      .filter(({ kind }) => kind === "request-answered")
+      .map(({ more }) => JSON.parse(more ?? "{}"));
+    const receipts = events.flatMap(({ receipt }) => (receipt === null ? [] : JSON.parse(receipt)));
+    const printed = receipts.reduce((sum, { total }) => sum + total.bytes, 0);
+    expect(await figure(page, "Results")).toEqual([receipts.length, printed]);
+    expect(await figure(page, "Refused, recovered")).toEqual([
+      events.filter(({ kind }) => kind === "overflow-detected").length,
+    ]);
+    expect(await page.locator(".lane").count()).toBe(receipts.length);
+    // Every result that an event names as shorter, and no other, has become shorter.
+    const changed = events.flatMap(({ kind, more }): { call: string; of?: string; to?: string }[] => {
+      const { changes = [] } = JSON.parse(more ?? "{}");
+      return kind === "request-pruned" || kind === "overflow-reduced" ? changes : [];
+    });
+    const shorter = new Set(changed.filter(({ of, to }) => of !== "call" && to !== "insured").map(({ call }) => call));
+    expect(shorter.size).toBeGreaterThan(0);
+    const lanes = page.locator(".lane", { has: page.locator(".form-trimmed, .form-cleared") });
+    expect(await lanes.count()).toBe(shorter.size);
+    await page.getByRole("button", { name: "As a table" }).click();
+    const counted = await page
+      .locator("[aria-label=Requests] tbody tr")
+      .evaluateAll((all) => all.map((row) => Number(row.children[4]?.querySelector("data")?.getAttribute("value"))));
+    expect(counted).toEqual(answered.map(({ inputTokens }) => inputTokens));
+    await page.close();
+  });
+
+  it("shows an output's sizes, every gap of its receipt, and the text as the model read it", async () => {
+    const { page } = await open(`#/outputs/${ids["many"]}`);
+    await page.waitForSelector(".pieces li");
+    const [event] = sql<{ receipt: string }>(
+      "select receipt from events where kind = 'output-clamped' and artifact = ?",
+      ids["many"] ?? "",
+    );
+    const receipt = JSON.parse(event?.receipt ?? "{}");
+    expect(await figure(page, "Whole output")).toEqual([receipt.total.bytes, 1_000_000]);
+    expect(await figure(page, "The model read")).toEqual([receipt.shown.bytes, receipt.shown.tokens]);
+    const gaps = await page.locator(".pieces button.gap .piece-lines").allTextContents();
+    const english = new Intl.NumberFormat("en");
+    expect(gaps).toEqual(
+      receipt.cuts.map(({ fromLine, toLine }: { fromLine: number; toLine: number }) =>
+        fromLine === toLine ? english.format(fromLine) : `${english.format(fromLine)}–${english.format(toLine)}`,
+      ),
+    );
+    expect(await page.locator('.text-row[data-line="1"]').getAttribute("class")).toContain("lit");
+    await page.keyboard.press("m");
+    await page.waitForSelector(".note");
+    expect(await page.locator(".note").textContent()).toContain("Exactly what the model read");
+    await page.close();
+  });
+
+  it("goes to any of a million lines, and finds one", async () => {
+    const { page } = await open(`#/outputs/${ids["many"]}`);
+    await page.waitForSelector(".text-row .text-line:not(:empty)");
+    for (const line of [500_000, 1_000_000, 3, 999_999]) {
+      await page.getByLabel("Go to line").fill(String(line));
+      await page.keyboard.press("Enter");
+      await page.waitForFunction(
+        (number) => document.querySelector(`[data-line="${number}"] .text-line`)?.textContent,
+        line,
+      );
+      expect(await page.locator(`[data-line="${line}"] .text-line`).textContent()).toBe(`entry ${line} of the log`);
+    }
+    await page.getByLabel("Find in the output").fill("a needle");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector('[data-line="654321"].found.selected');
+    expect(page.url()).toContain("line=654321");
+    // A deep link opens at its line.
+    const again = await open(`#/outputs/${ids["many"]}?line=654321`);
+    await again.page.waitForSelector('[data-line="654321"].selected');
+    await Promise.all([page.close(), again.page.close()]);
+  });
+
+  it("shows what is hostile as text, unseen characters by their code, and very long lines shortened", async () => {
+    const { page, complaints } = await open(`#/outputs/${ids["bad"]}`);
+    await page.waitForSelector('[data-line="3"] .text-line:not(:empty)');
+    const shown = await page
+      .locator('[data-line="1"] .text-line, [data-line="2"] .text-line, [data-line="3"] .text-line')
+      .allTextContents();
+    expect(shown).toEqual(BAD_TEXT);
+    const codes = await page
+      .locator('[data-line="2"] .unseen')
+      .evaluateAll((all) => all.map((each) => each.getAttribute("data-code")));
+    expect(codes).toEqual(["ESC", "ESC", "U+202E", "U+202C", "␇"]);
+    expect(await page.locator("h1").textContent()).toBe(BAD_TOOL);
+    expect(await page.locator("main img, main script, main iframe").count()).toBe(0);
+    expect(await page.evaluate(() => (globalThis as { hit?: number }).hit)).toBeUndefined();
+    expect(complaints).toEqual([]);
+    const long = await open(`#/outputs/${ids["long"]}`);
+    await long.page.waitForSelector('[data-line="5"] .text-line:not(:empty)');
+    expect(await long.page.locator('[data-line="5"] .text-line').textContent()).toBe("last");
+    const text = (await long.page.locator('[data-line="2"] .text-line').textContent()) ?? "";
+    expect(text).toMatch(/^x{10000} … 9\.53 MiB more in this line/);
+    await Promise.all([page.close(), long.page.close()]);
+  });
+
+  it("is used with the keyboard alone", async () => {
+    const { page } = await open("#/");
+    await page.keyboard.press("?");
+    await page.waitForSelector("dialog[open]");
+    expect(await page.locator("dialog").textContent()).toContain("go to Outputs");
+    await page.keyboard.press("Escape");
+    await page.waitForSelector("dialog", { state: "detached" });
+    await page.keyboard.press("t");
+    expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe("light");
+    await page.keyboard.press("3");
+    await page.waitForSelector("[aria-label='Saved outputs'] a");
+    await page.locator("main").focus();
+    for (let presses = 0; presses < 10; presses++) {
+      await page.keyboard.press("Tab");
+      if (await page.evaluate(() => document.activeElement?.matches("td a"))) break;
+    }
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".text-row .text-line:not(:empty)");
+    await page.keyboard.press("n");
+    const first = Number(await page.locator(".text-row.selected").getAttribute("data-line"));
+    expect(await page.locator(".text-row.selected").getAttribute("class")).toContain("cut");
+    await page.keyboard.press("j");
+    await page.waitForSelector(`.text-row.selected[data-line="${first + 1}"]`);
+    await page.keyboard.press("k");
+    await page.waitForSelector(`.text-row.selected[data-line="${first}"]`);
+    await page.keyboard.press("/");
+    await page.keyboard.type("nothing like it");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.querySelector("output")?.textContent?.startsWith("0 lines"));
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("c");
+    await page.waitForSelector(".compare");
+    await page.close();
+  });
+
+  it("tries another policy on a saved output, and says how it differs", async () => {
+    const { page } = await open(`#/outputs/${ids["bad"]}`);
+    await page.getByRole("button", { name: "Compare" }).click();
+    await page.getByLabel("Strategy").selectOption("tail");
+    await page.getByLabel("Lines at most").fill("12");
+    await page.getByRole("button", { name: "Try it" }).click();
+    await page.waitForSelector(".compare .text-row .text-line:not(:empty)");
+    expect(await page.locator(".compare [role=status]").textContent()).toMatch(/in 12 lines/);
+    expect(await page.locator(".compare .text-row").count()).toBe(12);
+    await page.close();
+  });
+
+  it("cuts in the browser what the library cuts, and makes a link that gives the same", async () => {
+    const { page, complaints } = await open("#/playground?maxLines=50");
+    const text = numbered(3000).with(1500, "error: here it broke").join("\n");
+    await page.getByLabel("Output").evaluate((field, pasted) => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text/plain", pasted);
+      field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+    }, text);
+    await page.waitForSelector(".both .text-row .text-line:not(:empty)");
+    expect(await figure(page, "It has")).toEqual([text.length, 3000]);
+    const options = { strategy: "auto" as const, tool: "run_command", fold: true };
+    const library = clampText(text, { maxLines: 50, maxChars: 20_000 }, options);
+    const { tokens, lines } = library.receipt.shown;
+    expect(lines).toBeLessThanOrEqual(50);
+    expect(await figure(page, "The model would read")).toEqual([tokens, lines]);
+    const rows = await page.locator(".both section:last-child .text-line").allTextContents();
+    expect(rows.length).toBeGreaterThan(10);
+    expect(library.text.split("\n").slice(0, rows.length)).toEqual(rows);
+    await page.getByRole("button", { name: "Make a link" }).click();
+    const link = (await page.locator(".copy code").textContent()) ?? "";
+    const other = await open(link.slice(link.indexOf("#")));
+    await other.page.waitForSelector(".both .text-row .text-line:not(:empty)");
+    expect(await figure(other.page, "The model would read")).toEqual(await figure(page, "The model would read"));
+    expect([...complaints, ...other.complaints]).toEqual([]);
+    await Promise.all([page.close(), other.page.close()]);
+  });
+
+  it("suggests to lower a limit that nobody missed anything of, with its evidence", async () => {
+    const { page } = await open("#/tools");
+    await page.waitForSelector("tbody tr");
+    const row = page.locator("tr", { has: page.getByRole("link", { name: "grep", exact: true }) });
+    expect(await row.textContent()).toContain("▼ lower read back 0 times for 30 cut outputs");
+    await page.close();
+  });
+
+  it("says what to do when the server is gone, and keeps what is there", async () => {
+    const { page } = await open("#/sessions");
+    await page.waitForSelector("tbody tr");
+    await page.route("**/api/**", (route) => route.abort());
+    await page.evaluate(() => {
+      location.hash = "#/tools";
+    });
+    await page.waitForSelector(".fault");
+    expect(await page.locator(".fault").textContent()).toContain("spillway serve");
+    await page.close();
+  });
+});
+
+function numbered(count: number): string[] {
+  return Array.from({ length: count }, (_none, at) => `entry ${at + 1} of the log`);
+}
+
+/** An agent that reads files until its window is full, and runs one command that prints much. */
+async function playThroughGateway(url: string): Promise<void> {
+  const messages: object[] = [{ role: "user", content: "Why does the build fail?" }];
+  const tools = ["bash", "read_file"].map((name) => ({ name, input_schema: { type: "object" } }));
+  for (let step = 0; step < 14; step++) {
+    const response = await fetch(`${url}/v1/messages`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-spillway-session": "agent" },
+      body: JSON.stringify({ model: "m", max_tokens: 1000, tools, messages }),
+    });
+    await response.text();
+    const [name, output] = step === 0 ? ["bash", numbered(30_000)] : ["read_file", numbered(450)];
+    const id = `call_${step}`;
+    messages.push(
+      { role: "assistant", content: [{ type: "tool_use", id, name, input: { path: `src/${step}.ts` } }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: output.join("\n") }] },
+    );
+  }
+}
