@@ -76,18 +76,21 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** What comes of a config: the options and what the user is told, or the fault. */
+/** What comes of a config: the options, the upstreams and what the user is told, or the fault. */
 async function outcome(config: unknown): Promise<{ fault: string | null; result: string }> {
   const file = join(folder, "spillway.json");
   await writeFile(file, JSON.stringify(config));
   const plain = (_key: string, value: unknown) => (value === Infinity ? "none" : value);
   return loadConfig({ file, env: { [TEXT]: "key" }, home: folder }).then(
-    ({ options, warnings }) => ({ fault: null, result: JSON.stringify([options, warnings], plain) }),
+    ({ options, upstreams, warnings }) => ({
+      fault: null,
+      result: JSON.stringify([options, upstreams, warnings], plain),
+    }),
     (error: unknown) => ({ fault: String(error), result: "" }),
   );
 }
 
-it("every key of the schema has an effect on the options, or the user is told that it has none", async () => {
+it("every key of the schema has an effect on the options or the upstreams, or the user is told that it has none", async () => {
   const keys = leaves(schema).filter(([path]) => path[0] !== "$schema");
   expect(keys.length).toBeGreaterThan(300);
   const idle: string[] = [];
