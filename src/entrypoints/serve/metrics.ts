@@ -16,9 +16,6 @@ export interface Metrics {
 const COUNTERS = {
   spillway_requests_total: "Requests to the gateway, by API and status.",
   spillway_request_bytes_total: "Bytes of request bodies, as they came and as they were sent.",
-  spillway_response_bytes_total: "Bytes of answers that were passed on.",
-  spillway_overflows_total: "Requests that a provider refused for their size, by how that ended.",
-  spillway_events_total: "Events recorded by this process, by kind.",
 } as const;
 
 const DURATIONS = {
