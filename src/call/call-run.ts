@@ -113,10 +113,7 @@ export class CallRun<Message> {
         draft = await untilAborted(this.#scale.recount(draft, outcome.verdict), this.#signal);
         if (sends === 1) before = draft.total;
         await this.#tell("overflow-detected", { ...aboutVerdict(outcome.verdict), attempt: sends, ...sizeOf(draft) });
-        const isLowered = this.#answerTokens !== null;
-        this.#answerTokens ??= this.#lowerAnswer(outcome.verdict);
-        const isFull = fillsLimit(this.#counted(outcome.verdict));
-        if (isFull && (isLowered || this.#answerTokens === null)) {
+        if (!this.#makesRoomBesideAnswer(outcome.verdict)) {
           const why = "the answer that it reserves room for leaves none for the messages";
           return this.#fail(refused, draft, before, sends, why);
         }
@@ -183,6 +180,13 @@ export class CallRun<Message> {
 
   #counted(verdict: Verdict): Verdict {
     return withOutput(verdict, this.#options.answerTokens ?? 0);
+  }
+
+  /** False if the answer that the request reserves room for takes all of the limit, and cannot be lowered, or not again. */
+  #makesRoomBesideAnswer(verdict: Verdict): boolean {
+    const isLowered = this.#answerTokens !== null;
+    this.#answerTokens ??= this.#lowerAnswer(verdict);
+    return !fillsLimit(this.#counted(verdict)) || (!isLowered && this.#answerTokens !== null);
   }
 
   #lowerAnswer(verdict: Verdict): number | null {
