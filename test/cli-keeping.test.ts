@@ -145,6 +145,17 @@ it("flags a tool in stats above the share that was asked for", () => {
   expect(spillway(["stats", "--flag-above", "2"]).stderr).toContain("--flag-above takes a number from 0 to 1");
 });
 
+it("prints the sums of stats as counters for Prometheus", () => {
+  const { calls } = JSON.parse(spillway(["stats", "--json"]).stdout).all;
+  const { stdout } = spillway(["stats", "--prometheus"]);
+  expect(stdout).toMatch(/^# HELP spillway_outputs_total .+\n# TYPE spillway_outputs_total counter\n/);
+  const counted = [...stdout.matchAll(/^spillway_outputs_total\{tool="[^"]*"\} (\d+)$/gm)].map(([, count]) =>
+    Number(count),
+  );
+  expect(counted.reduce((sum, count) => sum + count, 0)).toBe(calls);
+  expect(spillway(["stats", "--prometheus", "--json"]).status).toBe(2);
+});
+
 it("times need a unit, except a time-out", () => {
   for (const args of [
     ["gc", "--max-age", "7"],

@@ -1,4 +1,4 @@
-import type { Ledger, StatRow, Totals } from "../../contract/ledger.ts";
+import type { Ledger, Totals } from "../../contract/ledger.ts";
 import type { Spool, SpoolState } from "../../storage/remote/remote-store.ts";
 
 type Labels = Record<string, string>;
@@ -82,7 +82,7 @@ export function newMetrics(): Metrics {
         lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} histogram`);
         for (const series of durations.values()) if (series.name === name) lines.push(...bucketLines(series));
       }
-      if (ledger !== null) lines.push(...ledgerLines((await ledger.stats({ by: "tool" })).slice(0, MOST_TOOLS)));
+      if (ledger !== null) lines.push(...(await ledgerLines(ledger)));
       if (spool !== undefined) lines.push(...spoolLines(await spool.state()));
       lines.push(
         "# HELP process_resident_memory_bytes Memory of this process.",
@@ -124,7 +124,9 @@ function spoolLines({ artifacts, bytes, oldestMs, uploaded, failed }: SpoolState
   ];
 }
 
-function ledgerLines(rows: StatRow[]): string[] {
+/** The sums of a ledger, by tool, as lines of Prometheus's text form. */
+export async function ledgerLines(ledger: Pick<Ledger, "stats">): Promise<string[]> {
+  const rows = (await ledger.stats({ by: "tool" })).slice(0, MOST_TOOLS);
   return (Object.keys(LEDGER_COUNTERS) as (keyof Totals)[]).flatMap((sum) => {
     const [name, help] = LEDGER_COUNTERS[sum];
     const series = rows.map((row) => `${seriesOf(name, { tool: row.tool ?? "" })} ${row[sum]}`);

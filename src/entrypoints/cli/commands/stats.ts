@@ -18,6 +18,7 @@ interface StatsFlags extends PlaceFlags, ScreenFlags {
   since?: number;
   flagAbove: number;
   json?: boolean;
+  prometheus?: boolean;
 }
 
 const NUMBER_COLUMNS = new Set([1, 2, 3, 4, 5, 6, 7]);
@@ -40,6 +41,14 @@ export function addStatsCommand(program: Command): void {
       NUMBERS.truncationFlagShare.default,
     )
     .option("--json", "print one JSON object, { rows, all }")
+    .addOption(
+      new Option("--prometheus", "print the sums of all time by tool as counters for Prometheus").conflicts([
+        "by",
+        "session",
+        "since",
+        "json",
+      ]),
+    )
     .addHelpText(
       "after",
       `
@@ -47,7 +56,8 @@ A rate with ! is above --flag-above: the limits of that tool deserve a look. TOK
 
 Examples:
   spillway stats
-  spillway stats --by session --since 1d --json`,
+  spillway stats --by session --since 1d --json
+  spillway stats --prometheus > /var/lib/node_exporter/spillway.prom`,
     )
     .action((flags: StatsFlags) =>
       onScreen(flags, (screen) => readPlace(flags, (place) => printStats(place, flags, screen))),
@@ -55,7 +65,11 @@ Examples:
 }
 
 async function printStats({ ledger }: ReadPlace, flags: StatsFlags, { paints, width }: Screen): Promise<void> {
-  const { by, session, since, flagAbove, json } = flags;
+  const { by, session, since, flagAbove, json, prometheus } = flags;
+  if (prometheus) {
+    const { ledgerLines } = await import("../../serve/metrics.ts");
+    return writeOut(`${(await ledgerLines(ledger)).join("\n")}\n`);
+  }
   const query: Omit<StatQuery, "by"> = {
     ...(session !== undefined && { session }),
     ...(since !== undefined && { sinceMs: Date.now() - since }),
