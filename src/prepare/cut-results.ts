@@ -24,7 +24,8 @@ export function frameOf(preparation: Preparation): PruneFrame<Item> {
   const isNamed = ports.place.store !== null && pruning.namesSaved;
   const sample = !isNamed ? null : { id: "a".repeat(12), saved: "yes" as const, savedBytes: 0 };
   const line = isNamed ? recallLine(savedCopyOf(sample, ports.access)) : "";
-  const cleared = reader.weigh([withLine(pruning.hardClear.placeholder, line)]);
+  const clearedText = withLine(pruning.hardClear.placeholder, line);
+  const cleared = reader.weigh([clearedText]);
   const note = reader.weigh([
     withLine("\n...\n\n\n[Tool result trimmed: kept first 1500 chars and last 1500 chars of 100000 chars.]", line),
   ]);
@@ -59,6 +60,10 @@ export function frameOf(preparation: Preparation): PruneFrame<Item> {
       if (item.made !== null) return afterShortening(item.made, "cleared") ?? item.made.weight;
       const isSaid = item.result.texts.length > 0;
       if (!isSaid && item.heldMedia !== undefined) return showsMedia(item) ? mediaAfter(item) : item.shown;
+      const mediaText = item.form?.mediaText;
+      // What is said in place of media stays as it is.
+      if (mediaText !== undefined)
+        return reader.weigh(formTexts({ texts: [clearedText], mediaText }, item.result.media));
       return add(cleared, mediaAfter(item));
     },
     joints,
