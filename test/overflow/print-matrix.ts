@@ -6,6 +6,8 @@ export interface OverflowFixture {
   name: string;
   /** Where the body is from: a public thread, or the project's notes. Ids of people and requests are replaced. */
   source: string;
+  /** What the source shows, where that is less than a whole refusal. */
+  known?: string;
   /** An HTTP refusal. */
   status?: number;
   body?: unknown;
