@@ -159,6 +159,19 @@ describe("the tools' share of a refused request", () => {
     expect(refused(1000)).toMatchObject({ observedTokens: 9000, limitTokens: 6000, toolTokens: 1000 });
     for (const tools of [9000, 27_000]) expect(refused(tools)).not.toHaveProperty("toolTokens");
   });
+
+  it("is a share of what was sent, without what is kept for the answer", () => {
+    const withAnswer = (tools: number) =>
+      classify({
+        status: 400,
+        error: {
+          code: 400,
+          message: `This endpoint's maximum context length is 6000 tokens. However, you requested about 9000 tokens (500 of text input, ${tools} of tool input, 1000 in the output). Please reduce the length of either one.`,
+        },
+      });
+    expect(withAnswer(7500)).toMatchObject({ observedTokens: 9000, outputTokens: 1000, toolTokens: 7500 });
+    for (const tools of [8000, 8500]) expect(withAnswer(tools)).not.toHaveProperty("toolTokens");
+  });
 });
 
 describe("an overflow nobody reported", () => {
