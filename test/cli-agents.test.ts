@@ -293,6 +293,8 @@ describe("spillway init", () => {
     expect(init("--remove").stderr).toContain("is removed");
     expect([existsSync(file), existsSync(backup)]).toEqual([false, false]);
 
+    // The folder went with its only file.
+    mkdirSync(join(own, ".claude"));
     const first = '{"model":   "x"}';
     writeFileSync(file, first);
     init();

@@ -343,6 +343,7 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   eventReceiptBytes: 65_536,
   nameChars: 256,
   aboutChars: 1000,
+  leastWindowTokens: 512,
   ledgerPage: 1000,
   memoryLedgerEvents: 10_000,
   databaseBusyMs: 25,
