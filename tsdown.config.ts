@@ -54,6 +54,8 @@ const cli = {
   entry: { cli: "src/entrypoints/cli/start.ts" },
   dts: false,
   minify: true,
+  // What the library loads on use, some commands need at once. It may then be in their file.
+  checks: { ...shared.checks, ineffectiveDynamicImport: false },
   // ai-tokenizer is the user's to install (an optional peer, megabytes of tables); momoa's package has no license file to
   // pass on; the last three find their machine code beside themselves.
   deps: {

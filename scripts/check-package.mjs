@@ -150,7 +150,22 @@ async function worksInstalled(tarball) {
     install(home, [name, "--foreground-scripts"]);
     await worksOn(name, user, [join(home, "node_modules", file), ...args]);
   }
+  worksInstalledFromFolder(join(user, "node_modules", "spillway"));
   saysWhatIsMissing(tarball);
+}
+
+/** `spillway init` advises to install the folder that it runs from. That builds nothing: what builds is not there. */
+function worksInstalledFromFolder(home) {
+  const { scripts } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
+  const run = ["preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare", "postprepare"];
+  const named = run.filter((name) => name in scripts);
+  if (named.length > 0) throw new Error(`an install runs scripts of the package, and npm warns of them: ${named}`);
+  const prefix = join(folder, "global");
+  execFileSync("npm", ["install", "--global", "--prefix", prefix, "--no-audit", "--no-fund", home], {
+    stdio: "inherit",
+  });
+  const version = execFileSync(join(prefix, "bin", "spillway"), ["--version"], { encoding: "utf8" }).trim();
+  if (version !== manifest.version) throw new Error(`installed from its folder, spillway --version printed ${version}`);
 }
 
 function install(home, what) {

@@ -301,14 +301,28 @@ it("says that the command is not on the path that an agent will have", () => {
   const npx = join(home, "x/node_modules/.bin");
   mkdirSync(npx, { recursive: true });
   symlinkSync(join(home, "bin/spillway"), join(npx, "spillway"));
-  expect(init("gemini").stderr).not.toContain("PATH");
+  expect(init("gemini").stderr).not.toContain('"spillway"');
   const bare = join(home, "bare");
   mkdirSync(bare);
-  const without = init("qwen", { PATH: `${npx}:${bare}` }).stderr;
-  expect(without).toContain(`"spillway" is not on the PATH, so that no agent can call it: put a link to ${CLI} there`);
+  const hint = `so that no agent can call it: put a link to ${CLI} there`;
+  expect(init("qwen", { PATH: bare }).stderr).toContain(`"spillway" is not on the PATH, ${hint}`);
+  const onlyNpx = '"spillway" is only in node_modules/.bin, which the agent will not have on its PATH';
+  expect(init("qwen", { PATH: `${npx}:${bare}` }).stderr).toContain(`${onlyNpx}, ${hint}`);
   symlinkSync("/bin/true", join(bare, "npm"));
   const withNpm = init("qwen", { PATH: `${npx}:${bare}` }).stderr;
   expect(withNpm).toContain(`run: npm install --global ${dirname(dirname(CLI))}\n`);
+});
+
+it("--dry-run says last that nothing was written, and tells of an agent that is not here", () => {
+  const { home, run } = newHome();
+  const { stdout, stderr } = run(["init", "qwen", "--dry-run"]);
+  expect(stdout).toMatch(/"spillway hook [^]*\nNothing was written\.\n$/);
+  expect(stderr).toContain(
+    `qwen was not found here: no "qwen" is on the PATH, and there is no ${join(home, ".qwen")}.`,
+  );
+  expect(existsSync(join(home, "project/.qwen"))).toBe(false);
+  mkdirSync(join(home, ".qwen"));
+  expect(run(["init", "qwen", "--dry-run"]).stderr).toBe("");
 });
 
 it("an agent that is not known gets the whole list", () => {

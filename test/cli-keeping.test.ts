@@ -153,6 +153,9 @@ it("prints the sums of stats as counters for Prometheus", () => {
     Number(count),
   );
   expect(counted.reduce((sum, count) => sum + count, 0)).toBe(calls);
+  // Requests belong to no tool.
+  for (const name of ["answered_requests", "input_tokens", "cache_read_tokens", "refusals", "recoveries"])
+    expect(stdout.match(new RegExp(`^spillway_${name}_total.*$`, "gm"))).toEqual([`spillway_${name}_total 0`]);
   expect(spillway(["stats", "--prometheus", "--json"]).status).toBe(2);
 });
 

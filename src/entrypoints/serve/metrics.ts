@@ -42,6 +42,17 @@ const LEDGER_COUNTERS: Record<keyof Totals, [name: string, help: string]> = {
   recoveries: ["spillway_recoveries_total", "Refused requests that were recovered."],
 };
 
+/** What is counted of requests, which belong to no tool. */
+const OF_REQUESTS: ReadonlySet<keyof Totals> = new Set([
+  "requests",
+  "inputTokens",
+  "outputTokens",
+  "cacheReadTokens",
+  "cacheWriteTokens",
+  "refusals",
+  "recoveries",
+]);
+
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 /** A label can come from a request: what is over this is counted together. */
 const MOST_SERIES = 1000;
@@ -124,12 +135,14 @@ function spoolLines({ artifacts, bytes, oldestMs, uploaded, failed }: SpoolState
   ];
 }
 
-/** The sums of a ledger, by tool, as lines of Prometheus's text form. */
+/** The sums of a ledger, those of outputs by tool, as lines of Prometheus's text form. */
 export async function ledgerLines(ledger: Pick<Ledger, "stats">): Promise<string[]> {
-  const rows = (await ledger.stats({ by: "tool" })).slice(0, MOST_TOOLS);
+  const rows = await ledger.stats({ by: "tool" });
   return (Object.keys(LEDGER_COUNTERS) as (keyof Totals)[]).flatMap((sum) => {
     const [name, help] = LEDGER_COUNTERS[sum];
-    const series = rows.map((row) => `${seriesOf(name, { tool: row.tool ?? "" })} ${row[sum]}`);
+    const series = OF_REQUESTS.has(sum)
+      ? [`${name} ${rows.reduce((total, row) => total + row[sum], 0)}`]
+      : rows.slice(0, MOST_TOOLS).map((row) => `${seriesOf(name, { tool: row.tool ?? "" })} ${row[sum]}`);
     return [`# HELP ${name} ${help}`, `# TYPE ${name} counter`, ...series];
   });
 }

@@ -176,13 +176,14 @@ async function lookAtConfig(): Promise<Finding[]> {
 }
 
 async function lookAtAgents(): Promise<Finding[]> {
-  const [{ AGENT_NAMES, loadAgent }, { hasHooks }, { findAgents, howToInstall, isOnPath }] = await Promise.all([
+  const [{ AGENT_NAMES, loadAgent }, { hasHooks }, { findAgents, howToInstall, whyNotFound }] = await Promise.all([
     import("../../hook/agents/index.ts"),
     import("../init/plan-hooks.ts"),
     import("../init/find-agents.ts"),
   ]);
   const findings: Finding[] = [];
   const here = await findAgents();
+  const whyNotCalled = whyNotFound();
   for (const name of AGENT_NAMES) {
     const agent = await loadAgent(name);
     if (!here.includes(agent)) continue;
@@ -191,12 +192,12 @@ async function lookAtAgents(): Promise<Finding[]> {
       const set = files.filter(hasHooks).map(({ path }) => path);
       if (set.length === 0)
         findings.push({ about: name, found: "here, without our hooks", state: "note", todo: `spillway init ${name}` });
-      else if (isOnPath("spillway")) findings.push({ about: name, found: `hooks in ${set.join(", ")}`, state: "ok" });
+      else if (whyNotCalled === null) findings.push({ about: name, found: `hooks in ${set.join(", ")}`, state: "ok" });
       else {
         const todo = howToInstall();
         findings.push({
           about: name,
-          found: `hooks in ${set.join(", ")} call "spillway", which is not on the PATH`,
+          found: `hooks in ${set.join(", ")} call "spillway", which ${whyNotCalled}`,
           state: "wrong",
           todo,
         });

@@ -5,7 +5,7 @@ import { SpillwayError } from "../../../errors.ts";
 import type { Agent, HookFile, Whose } from "../../hook/agent.ts";
 import { AGENT_NAMES, loadAgent } from "../../hook/agents/index.ts";
 import { backupOf, describeChange, type FileChange, planChange, writeChange } from "../init/change-file.ts";
-import { findAgents, whyNotCallable } from "../init/find-agents.ts";
+import { findAgents, whyNotCallable, whyNotHere } from "../init/find-agents.ts";
 import { tell } from "../tell.ts";
 import { writeOut } from "../write-out.ts";
 
@@ -88,7 +88,11 @@ async function setUp(name: string | undefined, flags: InitFlags): Promise<void> 
   const missing = flags.remove ? null : whyNotCallable();
   if (missing !== null) tell(missing);
   if (name === MCP) return setUpServers(flags);
-  await setUpHooks(name === ALL ? await findAgents() : [await loadAgent(name)], name === ALL, flags);
+  if (name === ALL) return setUpHooks(await findAgents(), true, flags);
+  const agent = await loadAgent(name);
+  const absent = flags.remove ? null : whyNotHere(agent);
+  if (absent !== null) tell(`${name} was not found here: ${absent}. The hooks work once it is installed`);
+  await setUpHooks([agent], false, flags);
 }
 
 async function setUpHooks(agents: Agent[], isAll: boolean, flags: InitFlags): Promise<void> {
@@ -155,7 +159,10 @@ async function setUpServers(flags: InitFlags): Promise<void> {
 /** Shows the changes, and asks if they should be made. */
 async function isWanted(changes: FileChange[], flags: InitFlags): Promise<boolean> {
   for (const change of changes) await writeOut(describeChange(change));
-  if (flags.dryRun) return false;
+  if (flags.dryRun) {
+    await writeOut("Nothing was written.\n");
+    return false;
+  }
   if (changes.length === 0 || flags.yes) return true;
   if (!process.stdin.isTTY) {
     throw new SpillwayError(

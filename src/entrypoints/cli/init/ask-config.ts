@@ -44,7 +44,7 @@ export async function askConfig(flags: { user?: boolean; project?: boolean; dryR
     const text = configText(profile, window);
     await writeOut(text);
     const path = whose === "user" ? join(userFolder(), "spillway.yaml") : join(process.cwd(), "spillway.yaml");
-    if (flags.dryRun) return;
+    if (flags.dryRun) return await writeOut("Nothing was written.\n");
     write(path, text);
     tell(`${path} is written; "spillway config show" says what holds now`);
   } finally {

@@ -3,24 +3,44 @@ import { delimiter, dirname, join } from "node:path";
 import type { Agent } from "../../hook/agent.ts";
 import { AGENT_NAMES, loadAgent } from "../../hook/agents/index.ts";
 
-/** The agents that are here: their command is on the PATH, or they have settings. */
+/** The agents that are here. */
 export async function findAgents(): Promise<Agent[]> {
   const agents = await Promise.all(AGENT_NAMES.map(loadAgent));
-  return agents.filter((agent) => isOnPath(agent.command) || existsSync(agent.folder("user")));
+  return agents.filter((agent) => whyNotHere(agent) === null);
+}
+
+/** Says what is missing of an agent; null if its command is on the PATH, or if it has settings. */
+export function whyNotHere({ command, folder }: Agent): string | null {
+  if (isOnPath(command) || existsSync(folder("user"))) return null;
+  return `no "${command}" is on the PATH, and there is no ${folder("user")}`;
 }
 
 /** Whether a command is on the PATH. What npm puts there while it runs a script is not what an agent will have. */
-export function isOnPath(command: string): boolean {
+function isOnPath(command: string): boolean {
+  return foldersWith(command).some((folder) => !OF_NPM.test(folder));
+}
+
+const OF_NPM = /[\\/]node_modules[\\/]\.bin[\\/]?$/;
+
+/** The folders of the PATH that have a command. */
+function foldersWith(command: string): string[] {
   const names = process.platform === "win32" ? [`${command}.cmd`, `${command}.exe`] : [command];
-  const folders = (process.env.PATH ?? "")
-    .split(delimiter)
-    .filter((each) => each !== "" && !/[\\/]node_modules[\\/]\.bin[\\/]?$/.test(each));
-  return folders.some((folder) => names.some((each) => canRun(join(folder, each))));
+  const folders = (process.env.PATH ?? "").split(delimiter).filter((each) => each !== "");
+  return folders.filter((folder) => names.some((each) => canRun(join(folder, each))));
+}
+
+/** Where an agent would look for `spillway` in vain; null if it finds it. */
+export function whyNotFound(): string | null {
+  if (isOnPath("spillway")) return null;
+  return foldersWith("spillway").length > 0
+    ? "is only in node_modules/.bin, which the agent will not have on its PATH"
+    : "is not on the PATH";
 }
 
 /** Says why no agent can call `spillway`, and what helps; null if they can. */
 export function whyNotCallable(): string | null {
-  return isOnPath("spillway") ? null : `"spillway" is not on the PATH, so that no agent can call it: ${howToInstall()}`;
+  const why = whyNotFound();
+  return why && `"spillway" ${why}, so that no agent can call it: ${howToInstall()}`;
 }
 
 /** What puts the program that runs now on the PATH, whether it comes from a registry or from a folder. */
