@@ -1,4 +1,4 @@
-import { CONCEPT, conceptFeature, FLAG, LINE_FEATURES, WAY } from "./line-features.ts";
+import { CONCEPT, conceptFeature, FLAG, hashesOf, LINE_FEATURES, WAY, wordHash } from "./line-features.ts";
 import { LINE_WEIGHTS } from "./weights.ts";
 
 // What bytes are to a line, and small looks at them.
@@ -74,7 +74,7 @@ export function pastEscape(bytes: Uint8Array, at: number, stop: number): number 
   return to + 1;
 }
 
-/** Past a date or time of day that a log puts before each line: alone, in brackets (`[task 2024-05-01T10:00:00Z]`), or with a month's name. */
+/** Past a date or time of day that a log puts before each line: alone, in brackets (`[task 2024-05-01T10:00:00Z]`), with a month's name, or in seconds since 1970. */
 export function pastTimestamp(bytes: Uint8Array, start: number, stop: number): number {
   if (bytes[start] === 91) {
     const closed = pastStampedBracket(bytes, start, stop);
@@ -94,8 +94,20 @@ export function pastTimestamp(bytes: Uint8Array, start: number, stop: number): n
       if (byte !== 32 || dashes < 2 || colons > 0) break;
     }
   }
-  if (colons < 2 || at - start < 8) return start;
+  if (colons < 2 || at - start < 8) return pastUnixTime(bytes, start, stop);
   return bracket === 1 && bytes[at] === 93 ? at + 1 : at;
+}
+
+/** `1120972565` or `1286536308.779`: seconds or milliseconds since 1970, as servers, proxies and kernels write them. */
+function pastUnixTime(bytes: Uint8Array, start: number, stop: number): number {
+  let at = start;
+  while (at < stop && CLASS[bytes[at] as number] === DIGIT) at++;
+  if (bytes[start] !== 49 || (at - start !== 10 && at - start !== 13)) return start;
+  if (bytes[at] === 46)
+    do at++;
+    while (at < stop && CLASS[bytes[at] as number] === DIGIT);
+  // A number that stands alone is the line's text.
+  return at < stop && bytes[at] === 32 ? at : start;
 }
 
 const MONTHS = new Set("JanFebMarAprMayJunJulAugSepOctNovDec".match(/.../g));
@@ -124,14 +136,14 @@ function pastMonth(bytes: Uint8Array, start: number, stop: number): number {
   return end > from ? end : start;
 }
 
-const LEVELS = new Set("TRACE DEBUG INFO NOTICE WARN WARNING ERROR FATAL CRITICAL SEVERE".split(" "));
+const LEVELS = hashesOf("trace debug info notice warn warning error fatal critical severe");
 
 /** Past a level and the mark behind it, which a log puts after the time: `INFO - `. */
 export function pastLevel(bytes: Uint8Array, start: number, stop: number): number {
   let at = start;
   while (at < stop && at < start + 9 && CLASS[bytes[at] as number] === UPPER) at++;
   if (at - start < 4 || (at < stop && bytes[at] !== 32 && bytes[at] !== 58)) return start;
-  if (!LEVELS.has(String.fromCharCode(...bytes.subarray(start, at)))) return start;
+  if (!LEVELS.has(wordHash(bytes, start, at))) return start;
   if (bytes[at] === 58) return at + 1;
   let to = at;
   while (to < stop && bytes[to] === 32) to++;

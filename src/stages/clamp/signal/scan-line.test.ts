@@ -25,16 +25,32 @@ describe("what stands before a line", () => {
     "[2024-05-01 10:00:00] [info] ",
     "Jun  3 15:42:50 ",
     "Jun 13 15:42:50 ",
+    "1120972565 ",
+    "1286536308.779 ",
+    "1286536308779 ",
+    "1120972565 2005-07-09 22:16:05 INFO ",
   ])("is not part of it: %s", (prefix) => {
     expect(scanned(prefix + text).shape).toBe(scanned(text).shape);
   });
 
-  it.each(["INFO - ", "Jon  3 15:42:50 ", "[task x] ", "ABC - ", "12:30 ", "[a::b:3:c] "])(
-    "is part of it: %s",
-    (prefix) => {
-      expect(scanned(prefix + text).shape).not.toBe(scanned(text).shape);
-    },
-  );
+  it.each([
+    "INFO - ",
+    "Jon  3 15:42:50 ",
+    "[task x] ",
+    "ABC - ",
+    "12:30 ",
+    "[a::b:3:c] ",
+    "112097256 ",
+    "2120972565 ",
+    "1120972565: ",
+  ])("is part of it: %s", (prefix) => {
+    expect(scanned(prefix + text).shape).not.toBe(scanned(text).shape);
+  });
+
+  it("a number that is all of a line is its text", () => {
+    expect(scanned("1120972565 ").shape).toBe(scanned("1120972566").shape);
+    expect(scanned("1120972565 ").shape).not.toBe(0);
+  });
 
   it("leaves the blanks that indent the text", () => {
     expect(scanned("10:00:00    at run").indent).toBe(4);
@@ -60,5 +76,6 @@ it("lines with a time that differ in numbers and paths have one template", () =>
   const one = scanned("10:00:00 FATAL Error loading /a/b/c: invalid image 17").template;
   expect(scanned("11:30:00 FATAL Error loading /x/y: invalid image 4").template).toBe(one);
   expect(scanned("11:30:00 FATAL Error reading /x/y: invalid image 4").template).not.toBe(one);
+  expect(scanned("1120972565 FATAL Error loading /x: invalid image 4").template).toBe(one);
   expect(scanned("Error loading /a/b/c").template).toBe(0);
 });
