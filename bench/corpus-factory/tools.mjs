@@ -308,10 +308,12 @@ export const tools = [
     faults: ["missing-symbol", "type-error"],
     probe: `test -x ${modules}/.bin/tsc`,
     shown: "npx tsc --noEmit",
-    command: `${modules}/.bin/tsc --noEmit --strict --listFiles --target es2022 --types "" src/*.ts`,
+    command: `${modules}/.bin/tsc --noEmit --listFiles`,
     project(pick, fault) {
       const { names, at, wrong } = parts(pick, 120);
-      const files = {};
+      const files = {
+        "tsconfig.json": '{"compilerOptions":{"strict":true,"target":"es2022","types":[]},"include":["src"]}',
+      };
       for (const [index, name] of names.entries()) {
         const body =
           fault === null || index !== at
