@@ -21,6 +21,14 @@ export function counted(value: number, word: string): string {
   return `${grouped(value)} ${word}${value === 1 ? "" : "s"}`;
 }
 
+/** Leaves out the user and the password of addresses in a text, so that it may be printed. */
+export function withoutUserInfo(text: string): string {
+  return text.replaceAll(
+    /(\b[a-z][a-z\d+.-]*:\/\/|(?<![^\s"'])[^\s"':/]+:(?!\/\/))[^\s"']*@/gi,
+    (_found, begin: string) => (begin.endsWith("://") ? `${begin}...@` : "...@"),
+  );
+}
+
 /** A value that is too large to be read whole: its JSON stays in bytes. */
 export class LargeJson {
   /** As much of the value as may be shown. Lists have their full length, and elements that will not be shown are left out. */

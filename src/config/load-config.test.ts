@@ -88,7 +88,10 @@ describe("upstreams", () => {
 
   it.each([
     ["upstreams: { gemini: example.com }", "upstreams.gemini: expected an address such as https://host/v1"],
-    ["upstreams: { gemini: 'https://u:p@example.com' }", "without a query or a password"],
+    [
+      "upstreams: { gemini: 'https://u:p@example.com' }",
+      'without a query or a password; got "https://...@example.com"',
+    ],
     ["upstreams: { allowed: https://a.example }", "expected a list of addresses"],
     ["upstreams: { allowed: ['ftp://a.example'] }", "expected an address such as https://host/v1"],
   ])("%s is a mistake", async (text, message) => {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { SpillwayError } from "../../errors.ts";
+import { withoutUserInfo } from "../../values.ts";
 import { Refusal } from "./answer.ts";
 
 /** The APIs whose paths the gateway knows. */
@@ -65,7 +66,7 @@ function baseOf(text: string, what: string): Base {
   if (url === null || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username || url.password) {
     throw new SpillwayError(
       "bad-input",
-      `${what} must be an address such as https://api.example.com/v1; got "${text}"`,
+      `${what} must be an address such as https://api.example.com/v1, without a query or a password; got "${withoutUserInfo(text)}"`,
     );
   }
   const path = url.pathname.replace(/\/+$/, "");

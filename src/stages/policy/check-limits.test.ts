@@ -56,6 +56,18 @@ describe("checkNumber", () => {
   });
 });
 
+it.each([
+  ["https://u:S3cr3t@host/v1", '"https://...@host/v1"'],
+  ["https://S3cr3t@host/v1", '"https://...@host/v1"'],
+  ["https://u:S3/cr@3t@host/v1", '"https://...@host/v1"'],
+  ["u:S3cr3t@host/v1", '"...@host/v1"'],
+  [`https://u:${"S3cr3t".repeat(20)}@host/v1`, '"https://...@host/v1"'],
+  ["https://host:8080/v1", '"https://host:8080/v1"'],
+  ["mail me@host at 12:30", '"mail me@host at 12:30"'],
+])("describeValue leaves out the user and the password of %s", (value, shown) => {
+  expect(describeValue(value)).toBe(shown);
+});
+
 it("describeValue stays short", () => {
   expect(describeValue("x".repeat(1000)).length).toBeLessThan(60);
   expect(describeValue(10n ** 1000n).length).toBeLessThan(60);

@@ -1,6 +1,6 @@
 import type { Limits } from "../../contract/limits.ts";
 import { SpillwayError, type SpillwayErrorCode } from "../../errors.ts";
-import { grouped } from "../../values.ts";
+import { grouped, withoutUserInfo } from "../../values.ts";
 import type { NumberRow } from "./defaults.ts";
 
 /** The limits by name, in the order in which ties are told. */
@@ -13,7 +13,10 @@ export const LIMIT_NAMES = [
 
 /** A value in a few words, for an error message. */
 export function describeValue(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}...` : value);
+  if (typeof value === "string") {
+    const shown = withoutUserInfo(value.slice(0, 2000));
+    return JSON.stringify(shown.length > 40 ? `${shown.slice(0, 40)}...` : shown);
+  }
   if (typeof value === "bigint") return `${value}n`.slice(0, 40);
   if (Array.isArray(value)) return "a list";
   if (typeof value === "function") return "a function";

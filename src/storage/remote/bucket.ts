@@ -4,6 +4,7 @@ import { newTurns } from "../../deadline.ts";
 import { messageOf, SpillwayError } from "../../errors.ts";
 import { loadPackage } from "../../load-package.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { withoutUserInfo } from "../../values.ts";
 
 /** Bytes on their way into an object. */
 export interface ObjectSource {
@@ -37,7 +38,7 @@ const MOST_PARTS = 10_000;
 /** Opens a bucket by its address, such as s3://bucket/prefix?endpoint=https://host&region=eu-central-1. Asks nothing yet. */
 export async function openBucket(address: string, env: Environment = process.env): Promise<Bucket> {
   const { bucket, prefix, endpoint, region } = readAddress(address, env);
-  const place = `s3://${bucket}/${prefix} at ${endpoint}`;
+  const place = `s3://${bucket}/${prefix} at ${withoutUserInfo(endpoint)}`;
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
   if (!accessKeyId || !secretAccessKey) {
     throw new SpillwayError(

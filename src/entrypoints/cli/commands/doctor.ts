@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import type { Command } from "commander";
 import { messageOf } from "../../../errors.ts";
 import { loadConfig } from "../../../index.ts";
-import { counted } from "../../../values.ts";
+import { counted, withoutUserInfo } from "../../../values.ts";
 import { sizeText } from "../amounts.ts";
 import { sourceText } from "../config-values.ts";
 import { addPlaceFlag, type PlaceFlags } from "../open-place.ts";
@@ -226,7 +226,12 @@ async function lookAtGateways(): Promise<Finding[]> {
     set.map(async ({ variable, address }): Promise<Finding> => {
       const about = variable;
       if (!URL.canParse(address))
-        return { about, found: `${address} is no address`, state: "wrong", todo: "spillway serve prints what to set" };
+        return {
+          about,
+          found: `${withoutUserInfo(address)} is no address`,
+          state: "wrong",
+          todo: "spillway serve prints what to set",
+        };
       const { protocol, host, hostname } = new URL(address);
       if (!/^(127\.|localhost$|\[::1\]$)/.test(hostname))
         return { about, found: `${host}: not asked, since it is elsewhere`, state: "note" };

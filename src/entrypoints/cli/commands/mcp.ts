@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError } from "commander";
 import { SpillwayError } from "../../../errors.ts";
+import { withoutUserInfo } from "../../../values.ts";
 import { type ServerHandlers, UnableServer, type Upstream } from "../../mcp/upstream.ts";
 import { readBytes } from "../amounts.ts";
 import { addServeFlags, type ServeFlags, serveMcp } from "../serve-mcp.ts";
@@ -94,7 +95,10 @@ async function upstreamOf(words: string[], flags: McpFlags): Promise<(handlers: 
     return (handlers) => startChildServer(words, handlers);
   }
   if (!URL.canParse(url) || !/^https?:\/\//i.test(url)) {
-    throw new SpillwayError("bad-input", `--url takes an address that begins with http:// or https://; got "${url}"`);
+    throw new SpillwayError(
+      "bad-input",
+      `--url takes an address that begins with http:// or https://; got "${withoutUserInfo(url)}"`,
+    );
   }
   const { startHttpServer } = await import("../../mcp/http-server.ts");
   const headers = headersOf(flags);
