@@ -57,6 +57,29 @@ describe("on a terminal", () => {
     expect(onTerminal("$S recall last --tail 1")).toBe("600\nESC[2m[line 600 of 600]ESC[0m\n");
   });
 
+  it("shows control characters of an output that do more than set colours, and carries none out", () => {
+    const file = join(folder, "hostile.txt");
+    const HOSTILE = "\x1b[31mred\x1b[0m \x1b]52;c;eA==\x07 \x1b[2J \x9b2J over\rwritten\n";
+    writeFileSync(file, HOSTILE);
+    const shown = "ESC[31mredESC[0m ^[]52;c;eA==^G ^[[2J \\x9b2J over^Mwritten\n";
+    expect(onTerminal(`$S clamp -q ${file}`)).toBe(shown);
+    const env = { SPILLWAY_DIR: join(folder, "hostile") };
+    expect(onTerminal(`$S run -q -- cat ${file}`, { env })).toContain(shown);
+    expect(piped("clamp", "-q", file).stdout).toBe(HOSTILE);
+    onTerminal(`$S run -q --session hostile --max-lines 1 -- cat ${file} ${file} ${file}`, { env });
+    expect(onTerminal("$S recall last --lines 1-1", { env })).toContain(shown);
+    expect(onTerminal("$S search --session hostile over", { env })).toContain("ESC[31mredESC[0m ^[]52;c;eA==^G");
+  });
+
+  it("prints long output itself if there is no pager", () => {
+    for (const PAGER of ["no-such-pager", "/nonexistent -R"]) {
+      const text = onTerminal("$S recall last --lines 1-100 || echo failed", { rows: 10, env: { PAGER } });
+      expect(text).toContain("1\n2\n");
+      expect(text).toContain("\n100\n");
+      expect(text).not.toContain("failed");
+    }
+  });
+
   it("dims no line of the output that only looks like ours", () => {
     const lines = (end: string) => `[exit code 0]\n${Array.from({ length: 100 }, (_, at) => at).join("\n")}\n${end}\n`;
     writeFileSync(join(folder, "forged"), lines("[exit code 0]"));

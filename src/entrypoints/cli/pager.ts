@@ -5,11 +5,19 @@ import { setPager, writeError, writeOut } from "./write-out.ts";
 /** As git does: less ends at once if all fits, passes colours and leaves the text on the screen. */
 const LESS = { LESS: "FRX", LV: "-c" };
 
+/** A pager that has taken more than this, which is more than a pipe holds, does run. */
+const TAKEN_BYTES = 256 * 1024;
+/** How a shell ends that cannot start a program. */
+const NOT_STARTED = new Set([126, 127]);
+
 /** Holds the output back until it is longer than the screen. From then on a pager has it. */
 export function openPager(rows: number): { end(): Promise<void> } {
   const command = process.env["PAGER"] ?? "less";
   const held: (string | Uint8Array)[] = [];
   const told: string[] = [];
+  /** What the pager got, as long as it may turn out that there is none. */
+  let given: (string | Uint8Array)[] = [];
+  let givenBytes = 0;
   let lines = 0;
   let child: ChildProcess | null = null;
   let isGone = false;
@@ -17,7 +25,6 @@ export function openPager(rows: number): { end(): Promise<void> } {
   if (command.trim() === "" || command === "cat") return { end: async () => {} };
   setPager({
     async write(chunk) {
-      if (isGone) return;
       if (child === null) {
         held.push(chunk);
         lines += Buffer.from(chunk).filter((byte) => byte === 10).length;
@@ -45,6 +52,9 @@ export function openPager(rows: number): { end(): Promise<void> } {
 
   async function pass(chunk: string | Uint8Array): Promise<void> {
     const input = child?.stdin;
+    if (givenBytes <= TAKEN_BYTES || isGone) given.push(chunk);
+    else given = [];
+    givenBytes += chunk.length;
     if (!input || isGone || input.write(chunk)) return;
     await Promise.race([once(input, "drain"), once(input, "close")]).catch(() => {});
   }
@@ -59,7 +69,8 @@ export function openPager(rows: number): { end(): Promise<void> } {
         process.off("SIGINT", onInterrupt);
       }
       setPager(null);
-      for (const each of held) await writeOut(each);
+      const isStarted = !NOT_STARTED.has(child?.exitCode ?? 0);
+      for (const each of isStarted ? held : given) await writeOut(each);
       told.forEach(writeError);
     },
   };

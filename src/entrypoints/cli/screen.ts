@@ -62,6 +62,23 @@ export function dimMarkers(text: string, { dim }: Paints): string {
     .join("\n");
 }
 
+/**
+ * An output as it may be written for people. On a terminal, control characters that could do more than break lines and set
+ * colours, such as those that set the clipboard, are shown and not carried out.
+ */
+export function harmless(text: string): string {
+  if (!isTerminal(1)) return text;
+  return text.replace(CONTROLS, (found, kept: string | undefined) => {
+    if (kept !== undefined) return kept;
+    const code = found.charCodeAt(0);
+    return code < 0x80 ? `^${String.fromCharCode(code ^ 0x40)}` : `\\x${code.toString(16)}`;
+  });
+}
+
+/** Colours, line breaks and tabs, which are kept, and every other control character. */
+const ESCAPE = "\x1b";
+const CONTROLS = new RegExp(`(${ESCAPE}\\[[\\d;:]*m|\\r?\\n|\\t)|\\p{Cc}`, "gu");
+
 /** What a command needs to know of where people read. */
 export interface Screen {
   paints: Paints;

@@ -14,7 +14,7 @@ import {
   wholeNumber,
 } from "../flags.ts";
 import { addPlaceFlag, openPlace, type Place, type PlaceFlags, shellReader } from "../open-place.ts";
-import { addColorFlag, dimMarkers, paintsFor, type ScreenFlags } from "../screen.ts";
+import { addColorFlag, dimMarkers, harmless, paintsFor, type ScreenFlags } from "../screen.ts";
 import { watched } from "../status-line.ts";
 import { summarize } from "../summarize.ts";
 import { EXIT_BAD_INPUT, tell, tellFault } from "../tell.ts";
@@ -90,7 +90,7 @@ async function clampInput(file: string | undefined, flags: ClampFlags): Promise<
     ...(exitCode !== undefined && { exitCode }),
     ...(flags.explain && { explain: true }),
   });
-  await (flags.json ? writeJson({ text, receipt }) : writeOut(dimMarkers(text, paintsFor(flags))));
+  await (flags.json ? writeJson({ text, receipt }) : writeOut(dimMarkers(harmless(text), paintsFor(flags))));
   if (receipt.faults !== undefined) process.exitCode = EXIT_BAD_INPUT;
   if (flags.explain && !flags.json) writeError(explainText(receipt.explained ?? [], paintsFor(flags)));
   if (!flags.quiet && !flags.json) writeError(`${summarize(receipt)}\n`);

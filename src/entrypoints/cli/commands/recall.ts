@@ -15,7 +15,7 @@ import {
   resolveId,
   SCOPE,
 } from "../open-place.ts";
-import { addScreenFlags, dimMarkers, onScreen, type Paints, type ScreenFlags } from "../screen.ts";
+import { addScreenFlags, dimMarkers, harmless, onScreen, type Paints, type ScreenFlags } from "../screen.ts";
 import { tell } from "../tell.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
@@ -80,7 +80,7 @@ async function recallPart(place: ReadPlace, typed: string, flags: RecallFlags, p
   if (flags.json) return writeJson(page);
   // Only the note is ours: the artifact may have lines that look like it.
   const text = recallText({ ...page, note });
-  await writeOut(text.slice(0, text.length - note.length) + dimMarkers(note, paints));
+  await writeOut(harmless(text.slice(0, text.length - note.length)) + dimMarkers(note, paints));
 }
 
 function wantsOf({ lines, bytes, head, tail, around }: RecallFlags): RecallWant[] {

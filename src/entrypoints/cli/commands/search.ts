@@ -7,7 +7,7 @@ import { counted } from "../../../values.ts";
 import { timeText } from "../amounts.ts";
 import { wholeNumber } from "../flags.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, resolveId, SCOPE } from "../open-place.ts";
-import { addScreenFlags, onScreen, type Paint, type Paints, type ScreenFlags } from "../screen.ts";
+import { addScreenFlags, harmless, onScreen, type Paint, type Paints, type ScreenFlags } from "../screen.ts";
 import { startStatus } from "../status-line.ts";
 import { cell, filterText } from "../table.ts";
 import { tell } from "../tell.ts";
@@ -150,10 +150,10 @@ async function searchMany(
 /** The page as people read it: what matches is painted, and our note is dimmed. */
 async function pageText(page: SearchPage, query: SearchQuery, { dim, red }: Paints): Promise<string> {
   const { searchText } = await import("../../../recall/index.ts");
-  if (dim("-") === "-") return searchText(page);
+  if (dim("-") === "-") return harmless(searchText(page));
   const painted = await paintMatches(page.matches, query, red);
   const text = searchText({ ...page, matches: painted, note: "" }).replaceAll(/^\d+[-:]/gm, dim);
-  return text + dim(page.note);
+  return harmless(text) + dim(page.note);
 }
 
 /** If painting takes longer, the pattern backtracks, as ripgrep's do not, and the matches are left unpainted. */
