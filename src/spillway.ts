@@ -89,7 +89,17 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     now,
   });
 
-  const shared = { policy, counter, scope, access, accessTo, place, recorder, now };
+  const shared = {
+    policy,
+    counter,
+    scope,
+    access,
+    accessTo,
+    place,
+    recorder,
+    now,
+    safeMade: (made: Parameters<PreparePorts["safeMade"]>[0]) => safeMade(redaction, made),
+  };
   const preparing: Omit<PreparePorts, "sha256" | "seal"> = {
     ...shared,
     knownTexts,
@@ -98,7 +108,6 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     deadlineMs,
     resolve,
     admit: admitOld,
-    safeMade: (made) => safeMade(redaction, made),
   };
   const loadPreparing = once(async () => {
     const [{ newPreparing }, { sha256, seal }] = await Promise.all([

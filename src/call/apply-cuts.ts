@@ -2,6 +2,7 @@ import type { WireEdit, WireResult } from "../contract/wire.ts";
 import { outputOf, textsOf } from "../prepare/clamp-results.ts";
 import { argumentsText, mediaBytes, mediaLine } from "../prepare/cut-results.ts";
 import { type MessageChange, type SavedResult, savedLine } from "../prepare/form.ts";
+import { madeBy } from "../prepare/preparation.ts";
 import { mediaLeftOut } from "../stages/mark/texts.ts";
 import { encodeText } from "../stages/measure/scan.ts";
 import { joinTexts, shortenTexts, trimText } from "../stages/prune/trim-text.ts";
@@ -103,6 +104,7 @@ async function clampResult(
     tool: item.tool,
     session: session ?? undefined,
     call: item.call ?? undefined,
+    ...madeBy(item),
     output: outputOf(result),
     limits,
   });
@@ -116,7 +118,7 @@ async function clampResult(
 async function mediaText(draft: Draft, index: number, item: DraftItem | null, tools: CutTools): Promise<string> {
   const origin = tools.originOf(draft.messages[index]);
   const media = item?.result?.media ?? draft.wire.read(draft.messages[index]).media;
-  const about = { tool: item?.tool ?? "media", call: item?.call ?? null };
+  const about = item ?? { tool: "media", call: null, input: null };
   const kept = await keep(mediaBytes(media, origin), about, tools);
   const line = await mediaLine(media, kept, about.tool, tools.session, tools.ports);
   return withLine(mediaLeftOut(media, "the request was too large"), line);
@@ -137,10 +139,11 @@ function resultIn(
 /** Saves bytes as one artifact. Returns null if they could not be saved. */
 export async function keep(
   chunks: Iterable<Uint8Array>,
-  { tool, call }: { tool: string; call: string | null },
+  { tool, call, input }: Pick<DraftItem, "tool" | "call" | "input">,
   { ports, session }: CutTools,
 ): Promise<SavedResult | null> {
-  const spill = startSpill(ports.place, { scope: ports.scope, session, tool, call });
+  const made = await ports.safeMade(madeBy({ input }));
+  const spill = startSpill(ports.place, { scope: ports.scope, session, tool, call, ...made });
   for (const bytes of chunks) await spill.add(bytes);
   const { artifact } = await spill.end();
   if (artifact === null || artifact.saved === "no") return null;

@@ -103,6 +103,8 @@ interface CallClamp {
   tool: string;
   session: string | undefined;
   call: string | undefined;
+  command?: string;
+  args?: unknown;
   output: unknown;
   limits: Limits;
 }
@@ -118,6 +120,7 @@ export interface CallPorts {
   scope: string;
   access: Access;
   accessTo: PreparePorts["accessTo"];
+  safeMade: PreparePorts["safeMade"];
   place: SpillPlace;
   recorder: Recorder;
   /** The user's own signatures. They are tried after those of one call. */

@@ -56,6 +56,24 @@ afterEach(() => {
 });
 
 describe("call", () => {
+  it("names what made a result that recovery saves, and takes no command from one that was saved before", async () => {
+    const { spillway, store } = await open();
+    const run = (id: string, text: string): Message[] => [
+      { role: "assistant", content: [{ type: "tool_use", id, name: "bash", input: { command: `make ${id}` } }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: text }] },
+    ];
+    const log = Array.from({ length: 9000 }, (_, at) => `line ${at} of the build`).join("\n");
+    const read = Array.from({ length: 12 }, (_, at) => turn(`c${at}`, `${at} ${words(9000)}`)).flat();
+    const shot = { role: "user", content: [{ type: "tool_result", tool_use_id: "see", content: [picture("p", 4e4)] }] };
+    const look = { role: "assistant", content: [{ type: "tool_use", id: "see", name: "look", input: { page: 1 } }] };
+    await spillway.call([user("go"), ...run("all", log), look, shot, ...read], provider(5000).send, OPTIONS);
+    const saved = await store.list({ scope: "local" });
+    const commands = new Map(saved.map(({ call, command }) => [call, command]));
+    expect(commands.get("all")).toBe("make all");
+    expect(commands.get("c0")).toBe('{"path":"c0"}');
+    expect(commands.get("see")).toBe('{"page":1}');
+  });
+
   it("does not weigh the messages a second time if output begins", async () => {
     let counted = 0;
     const count = (text: string) => {

@@ -22,6 +22,8 @@ export interface DraftItem extends RungItem {
   /** Where it is in its message. */
   at: string;
   call: string | null;
+  /** The input of the call that it answers; null for a call. */
+  input: unknown;
   /** As it is now; null for a call. */
   result: WireResult | null;
   /** The lengths of a call's long strings. */
@@ -104,7 +106,7 @@ export class Draft {
         const { at } = long;
         const about = { message: index, tool: call.tool, isError: false, untouchable: false, superseded: false };
         const shown = { shown: texts, step: STEP.whole, fixed: false, texts, media: NO_WEIGHT, isNewest: false };
-        this.calls.push({ ...about, ...shown, isCall: true, at, call: call.id, result: null, lengths });
+        this.calls.push({ ...about, ...shown, isCall: true, at, call: call.id, input: null, result: null, lengths });
       }
       for (const [at, pair] of pairing.add(view).entries()) {
         const { result, tool, call } = pair;
@@ -126,6 +128,7 @@ export class Draft {
           isNewest: false,
           at: result.at,
           call: result.id,
+          input: call?.input ?? null,
           result,
           lengths: null,
         };

@@ -34,7 +34,7 @@ export async function leaveOutTurns(
     const names = draft.items.filter((item) => item.message === at).map(({ tool }) => tool);
     return renderMessage(wire.read(origin), names, at, WHOLE);
   });
-  const kept = await keep(encodeText(text.join("\n\n")), { tool: TOOL, call: null }, tools);
+  const kept = await keep(encodeText(text.join("\n\n")), { tool: TOOL, call: null, input: null }, tools);
   // About a quarter of the room is for what the user asked.
   const room = Math.min(goal.targetTokens, goal.targetBytes / BYTES_A_TOKEN);
   const request = latestRequest(views, from, to);

@@ -74,12 +74,14 @@ export class Answer<R extends ExchangeResponse> {
    * Returns the error with which a stream begins, or null if it begins with output, or with nothing for so long that its
    * client should see what came.
    */
-  firstError(holdMs: number = NUMBERS.recoverHoldMs.default): Promise<unknown> {
-    return until(holdMs, (late) => this.#firstError(late));
+  firstError(
+    holdMs: number = NUMBERS.recoverHoldMs.default,
+    frames: Pick<Frames, "add" | "end"> = new Frames(),
+  ): Promise<unknown> {
+    return until(holdMs, (late) => this.#firstError(late, frames));
   }
 
-  async #firstError(late: Promise<null>): Promise<unknown> {
-    const frames = new Frames();
+  async #firstError(late: Promise<null>, frames: Pick<Frames, "add" | "end">): Promise<unknown> {
     let bytes = 0;
     while (bytes < NUMBERS.recoverPeekBytes.default) {
       const chunk = await this.#more(late);

@@ -354,14 +354,16 @@ class Sending<R extends ExchangeResponse> {
   /** The body as the client sent it. */
   readonly #came: Uint8Array | null;
   readonly #asks: Endpoint["asks"];
+  readonly #isList: boolean;
   readonly #send: ExchangeSend<R>;
   readonly #answers: Answer<R>[] = [];
   readonly #refusals = new Map<unknown, Answer<R>>();
 
-  constructor(body: ExchangeBody, { asks }: Endpoint, came: Uint8Array | null, send: ExchangeSend<R>) {
+  constructor(body: ExchangeBody, { asks, isList }: Endpoint, came: Uint8Array | null, send: ExchangeSend<R>) {
     this.#body = body;
     this.#came = came;
     this.#asks = asks;
+    this.#isList = isList;
     this.#send = send;
   }
 
@@ -375,8 +377,8 @@ class Sending<R extends ExchangeResponse> {
     if (!answer.isOk) {
       const body = await answer.text();
       if (body !== null) this.#refuse(answer, { body });
-    } else if (answer.form === "events") {
-      const error = await answer.firstError();
+    } else if (answer.form === "events" || (answer.form === "json" && this.#isList)) {
+      const error = await answer.firstError(undefined, answer.form === "json" ? new Elements() : undefined);
       if (error !== null) this.#refuse(answer, { error });
     } else if (answer.form === "json" && this.#asks === "answer") {
       const reply = replyOf(answer, await answer.text());

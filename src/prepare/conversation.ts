@@ -139,7 +139,8 @@ export class Conversation {
   #addMedia(index: number, read: ReadResult): void {
     const before = this.items.at(-1);
     const follows = before !== undefined && before.message > (this.assistants.at(-1) ?? -1);
-    const about = { at: 0, tool: follows ? before.tool : "media", number: this.media.length, made: null, input: null };
+    const { tool, input } = follows ? before : { tool: "media", input: null };
+    const about = { at: 0, tool, number: this.media.length, made: null, input };
     const item = newItem(index, read, about);
     item.isMedia = true;
     item.heldMedia = { count: read.result.media.count, isUsers: !follows };

@@ -89,10 +89,10 @@ export class Preparation {
 }
 
 /** What made a result: its call's command, if that is what the tool takes, and all of its arguments. */
-export function madeBy({ input }: Item): { command?: string; args?: unknown } {
+export function madeBy({ input }: { input: unknown }): { command?: string; args?: unknown } {
   const args = typeof input === "string" ? parsed(input) : input;
   const command = isRecord(args) ? args.command : undefined;
-  return { ...(typeof command === "string" && { command }), ...(args !== undefined && { args }) };
+  return { ...(typeof command === "string" && { command }), ...(args !== undefined && args !== null && { args }) };
 }
 
 function parsed(json: string): unknown {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
-import type { Artifact, Store } from "../contract/store.ts";
+import type { Artifact, ArtifactAbout, Store } from "../contract/store.ts";
 import { chunked } from "./arbitrary.ts";
 import { checkKeepNow, checkOwnBytes, checkPlainFile } from "./store-checks.ts";
 import {
@@ -164,6 +164,24 @@ export function testStore(
           await store.remove(first.id, "local");
           assert.deepEqual(await ids(store, { scope: "local" }), []);
         }
+      }),
+    );
+
+    it(
+      "keeps what made an output when the same tool saves it again without it, and not for another tool",
+      withStore(async (store) => {
+        const save = async (tool: string, made: Pick<ArtifactAbout, "command" | "folder">, exitCode?: number) => {
+          const writer = await store.begin({ ...ABOUT, tool, command: null, folder: null, ...made });
+          await writer.add(text("made once\n"));
+          const { id } = await writer.end(undefined, exitCode);
+          const { command, folder, exitCode: exit } = (await store.find(id, "local")) as Artifact;
+          return [command, folder, exit];
+        };
+        const made = { command: "make", folder: "/src" };
+        assert.deepEqual(await save("bash", made, 2), ["make", "/src", 2]);
+        assert.deepEqual(await save("bash", {}), ["make", "/src", 2]);
+        assert.deepEqual(await save("bash", { command: "make again" }, 0), ["make again", "/src", 0]);
+        assert.deepEqual(await save("read", {}), [null, null, null]);
       }),
     );
 

@@ -232,6 +232,9 @@ describe("the API", () => {
     ]);
     expect(page.next).toBeNull();
     await get(`${path.replace("=21", "=0")}`, 400);
+    const { receipt: wide } = await spillway.admit({ tool: "t", output: "😀\n".repeat(20_000) });
+    const { lines } = await get(`/api/artifacts/${wide.artifact}/lines?lineBytes=1&to=2`);
+    expect(lines[0]).toEqual({ line: 1, text: "", omittedBytes: 4 });
   });
 
   it("makes what the model read again, by whatever name it was told to read on, and says why", async () => {

@@ -174,11 +174,11 @@ async function readLines(
   }
 }
 
-/** The end of the last whole character before a place, where there is one. */
+/** The end of the last whole character before a place. Bytes that are no character are cut anywhere. */
 function charsEnd(bytes: Buffer, from: number, at: number): number {
   let end = at;
   while (end > from && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return end > from ? end : at;
+  return end > from || at - from < 4 ? end : at;
 }
 
 const PIECE_BYTES = 256 * 1024;

@@ -602,3 +602,46 @@ function raw(url: string, bytes: string): Promise<string> {
     socket.setTimeout(5000, () => socket.destroy(new Error(`no answer; so far: ${got}`)));
   });
 }
+
+describe("a list that Gemini streams", () => {
+  const path = "/v1beta/models/fake:streamGenerateContent";
+  const said = (text: string) => JSON.stringify({ candidates: [{ content: { role: "model", parts: [{ text }] } }] });
+
+  it("reaches the client with its first output", async () => {
+    let goOn = () => {};
+    const url = await upstream((_request, response) => {
+      response.writeHead(200, JSON_TYPE).write(`[${said("one")}`);
+      goOn = () => response.end(`,\r\n${said("two")}]`);
+    });
+    const { body } = asked("gemini", conversation(1, 10));
+    const response = await post((await gateway(url)).url + path, body);
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    // The provider goes on only when the client has this.
+    expect(String(Buffer.from((await reader.read()).value ?? []))).toBe(`[${said("one")}`);
+    goOn();
+    expect(String(Buffer.from((await reader.read()).value ?? []))).toContain("two");
+    await reader.cancel();
+  });
+
+  it("is recovered if it begins with a refusal for size, and other errors pass", async () => {
+    const message = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).";
+    const sent: number[] = [];
+    const errors = [
+      { code: 400, message, status: "INVALID_ARGUMENT" },
+      { code: 503, message: "The model is overloaded." },
+    ];
+    for (const [at, error] of errors.entries()) {
+      const url = await upstream(async (request, response) => {
+        const { length } = await bodyOf(request);
+        sent.push(length);
+        const isRefused = length > 30_000;
+        response.writeHead(200, JSON_TYPE).end(isRefused ? `[${JSON.stringify({ error })}\n]` : `[${said("well")}]`);
+      });
+      const { body } = asked("gemini", conversation(8, 7000));
+      const text = await (await post((await gateway(url)).url + path, body)).text();
+      expect(text).toBe(at === 0 ? `[${said("well")}]` : `[${JSON.stringify({ error })}\n]`);
+    }
+    expect(sent.length).toBeGreaterThan(2);
+    expect(sent.at(-1)).toBeGreaterThan(30_000);
+  });
+});

@@ -192,11 +192,10 @@ function headerOf({ headers }: IncomingMessage, name: string): string | null {
 
 /** Writes a provider's answer as it comes. What breaks off there breaks off here too, so that nobody takes it for whole. */
 async function handOn(
-  { status, rawHeaders, headers }: UpstreamResponse,
+  { status, rawHeaders }: UpstreamResponse,
   { body = null, whole = null, isChanged = false, isFinal = false }: Partial<Exchanged<UpstreamResponse>>,
   response: ServerResponse,
 ): Promise<void> {
-  const isStream = /event-stream|x-ndjson/.test(headers.get("content-type") ?? "");
   const kept = (name: string) => !HOP_BY_HOP.has(name) && !(isChanged && name === "content-length");
   const sent = keptHeaders(rawHeaders, kept);
   // A client that sends the same again would be refused again.
@@ -206,18 +205,11 @@ async function handOn(
     response.end(whole);
     return;
   }
-  let held: Uint8Array | undefined;
   for await (const chunk of body ?? []) {
     if (response.destroyed) return;
-    if (isStream) {
-      if (!response.write(chunk)) await drained(response);
-      continue;
-    }
-    // The last piece goes with the end: one write less.
-    if (held !== undefined && !response.write(held)) await drained(response);
-    held = chunk;
+    if (!response.write(chunk)) await drained(response);
   }
-  response.end(held);
+  response.end();
 }
 
 function drained(response: ServerResponse): Promise<void> {

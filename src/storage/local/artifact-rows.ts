@@ -22,8 +22,10 @@ export type NewRow = Omit<ArtifactRow, "created_ms" | "saved_ms">;
  */
 const SPREAD_MS = 60_000;
 
-/** The columns that say how an artifact was saved. They are written anew each time. */
-const SAVING = ["saved_ms", "tool", "call", "command", "folder", "exit_code"] as const;
+/** The columns that say how an artifact was saved. They are written anew each time, */
+const SAVING = ["saved_ms", "tool", "call"] as const;
+/** and these unless the same tool saves it again and does not say them. */
+const MADE = ["command", "folder", "exit_code"] as const;
 
 /** The steps by which rows of artifacts are read and changed. */
 export type ArtifactRows = ReturnType<typeof artifactRows>;
@@ -106,9 +108,20 @@ export function artifactRows({ kysely, takeTurn }: Sql) {
         .insertInto("artifact_sessions")
         .values(tie)
         .onConflict((conflict) =>
-          conflict
-            .columns(["key", "session"])
-            .doUpdateSet((row) => Object.fromEntries(SAVING.map((column) => [column, row.ref(`excluded.${column}`)]))),
+          conflict.columns(["key", "session"]).doUpdateSet((row) =>
+            Object.fromEntries([
+              ...SAVING.map((column) => [column, row.ref(`excluded.${column}`)]),
+              ...MADE.map((column) => [
+                column,
+                row
+                  .case()
+                  .when("artifact_sessions.tool", "=", row.ref("excluded.tool"))
+                  .then(row.fn.coalesce(row.ref(`excluded.${column}`), row.ref(`artifact_sessions.${column}`)))
+                  .else(row.ref(`excluded.${column}`))
+                  .end(),
+              ]),
+            ]),
+          ),
         ),
     );
 

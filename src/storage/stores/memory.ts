@@ -42,8 +42,9 @@ export function memoryStore({
     heldBytes -= byId.get(id)?.data.length ?? 0;
     byId.delete(id);
   };
-  const keep = (artifact: Artifact, data: Uint8Array): Artifact => {
-    const savings = new Map(byId.get(artifact.id)?.savings);
+  const keep = (saved: Artifact, data: Uint8Array): Artifact => {
+    const savings = new Map(byId.get(saved.id)?.savings);
+    const artifact = { ...saved, ...madeBefore(saved, savings.get(saved.session)) };
     savings.delete(artifact.session);
     savings.set(artifact.session, artifact);
     drop(artifact.id);
@@ -119,6 +120,16 @@ export function memoryStore({
       return true;
     },
     async close() {},
+  };
+}
+
+/** What made an artifact. A tool that saves the same again and does not say it takes nothing away. */
+function madeBefore({ tool, command, folder, exitCode }: Artifact, before: Artifact | undefined): Partial<Artifact> {
+  if (before?.tool !== tool) return {};
+  return {
+    command: command ?? before.command,
+    folder: folder ?? before.folder,
+    exitCode: exitCode ?? before.exitCode,
   };
 }
 
