@@ -51,6 +51,7 @@ const KINDS: Record<string, string> = {
   end: "the end",
   step: "a step of the run",
   frames: "frames of a stack trace",
+  repeats: "more of the same",
   "let go early": "more of the same",
 };
 

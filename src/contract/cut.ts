@@ -62,7 +62,7 @@ export interface ExplainedBlock {
   fromLine: number;
   toLine: number;
   shown: boolean;
-  /** What the stretch is to the strategy: failure, step, frames, edge ... */
+  /** What the stretch is to the strategy: failure, start, surroundings, repeats ... */
   kind: string;
   /** The highest score in it; natural logarithm of a line's worth. */
   score: number;

@@ -148,17 +148,17 @@ const MAX_LINE_CHARS = 120;
 /** Says for each stretch of a cut why it is shown or not: by the line in it that is worth most. */
 export function explainCut(cut: Cut, judged: Judged): ExplainedBlock[] {
   let row = 0;
-  return cut.parts.map((part) => {
-    const shown = "text" in part;
-    const [fromLine, toLine] = shown ? part.lines : [part.fromLine, part.toLine];
+  return stretchesOf(cut).map(({ fromLine, toLine, shown, noted }) => {
     const { store, scores } = judged;
     let best = -1;
     let isTrace = true;
     while (row < store.length && (store.line[row] as number) < fromLine) row++;
     for (; row < store.length && (store.line[row] as number) <= toLine; row++) {
+      if ((store.kind[row] as number) > REWRITTEN) continue;
       if (best === -1 || (scores[row] as number) > (scores[best] as number)) best = row;
       isTrace &&= ((store.flags[row] as number) & IS_FRAME) !== 0;
     }
+    if (noted) return { fromLine, toLine, shown, kind: "repeats", score: 0, features: [], line: "" };
     if (best === -1) return { fromLine, toLine, shown, kind: "let go early", score: 0, features: [], line: "" };
     const at = store.byteAt[best] as number;
     const bytes = store.bytes.subarray(at, at + (store.byteLength[best] as number));
@@ -172,6 +172,30 @@ export function explainCut(cut: Cut, judged: Judged): ExplainedBlock[] {
       line: decode(bytes).trim().slice(0, MAX_LINE_CHARS).toWellFormed(),
     };
   });
+}
+
+/** The lines that are shown and those that are not, in order. A note inside a piece stands for lines that are not. */
+function stretchesOf(cut: Cut): { fromLine: number; toLine: number; shown: boolean; noted: boolean }[] {
+  const stretches: ReturnType<typeof stretchesOf> = [];
+  let pieceEnd = 0;
+  for (const part of cut.parts) {
+    if ("text" in part) {
+      const [fromLine, toLine] = part.lines;
+      stretches.push({ fromLine, toLine, shown: true, noted: false });
+      pieceEnd = toLine;
+      continue;
+    }
+    const { fromLine, toLine, noted = false } = part;
+    const last = stretches.at(-1);
+    if (noted && last?.shown) {
+      last.toLine = fromLine - 1;
+      if (last.toLine < last.fromLine) stretches.pop();
+    }
+    stretches.push({ fromLine, toLine, shown: false, noted });
+    if (noted && toLine < pieceEnd)
+      stretches.push({ fromLine: toLine + 1, toLine: pieceEnd, shown: true, noted: false });
+  }
+  return stretches;
 }
 
 function kindOf({ store }: Judged, row: number, isStart: boolean, isEnd: boolean): string {
