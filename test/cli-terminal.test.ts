@@ -80,6 +80,31 @@ describe("on a terminal", () => {
     }
   });
 
+  it("breaks help between words, and a long one goes through the pager", () => {
+    for (const what of ["--help", "run --help"]) {
+      const help = onTerminal(`$S ${what}`, { columns: 60 });
+      expect(help.split(/\s+/).join(" ")).toBe(
+        onTerminal(`$S ${what}`, { columns: 60, env: { PAGER: "tr -s ' '" } })
+          .split(/\s+/)
+          .join(" "),
+      );
+      expect(help.split("\n").filter((line) => line.length > 60)).toEqual([]);
+    }
+    expect(onTerminal("$S --help", { env: { PAGER: "sed s/^/paged:/" } })).toMatch(/^paged:Usage: spillway/);
+    expect(onTerminal("$S --version", { env: { PAGER: "sed s/^/paged:/" } })).toMatch(/^\d/);
+  });
+
+  it("leaves room for the command in ls", () => {
+    const place = mkdtempSync(join(folder, "no-session-"));
+    const list = onTerminal("$S run -q --raw -- seq 1 500 >/dev/null; $S ls --color never", {
+      env: { SPILLWAY_DIR: place },
+    });
+    expect(list).toMatch(
+      /^ID +SAVED AT +SIZE +LINES +EXIT +TOOL +COMMAND\n\w{12} +\d\d-\d\d \d\d:\d\d .* run_command +seq 1 500\n$/,
+    );
+    expect(onTerminal("$S ls --color never")).toMatch(/ TOOL +SESSION +COMMAND\n/);
+  });
+
   it("dims no line of the output that only looks like ours", () => {
     const lines = (end: string) => `[exit code 0]\n${Array.from({ length: 100 }, (_, at) => at).join("\n")}\n${end}\n`;
     writeFileSync(join(folder, "forged"), lines("[exit code 0]"));

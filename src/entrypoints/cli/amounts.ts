@@ -53,3 +53,9 @@ export function timeText(atMs: number): string {
   const shifted = new Date(atMs - new Date(atMs).getTimezoneOffset() * 60_000);
   return shifted.toISOString().slice(0, 19).replace("T", " ");
 }
+
+/** The same in 11 characters at most: without the year in this year, else without the time. */
+export function shortTimeText(atMs: number): string {
+  const text = timeText(atMs);
+  return text.slice(0, 4) === timeText(Date.now()).slice(0, 4) ? text.slice(5, 16) : text.slice(0, 10);
+}

@@ -27,11 +27,11 @@ export function explainText(blocks: readonly ExplainedBlock[], { dim, green }: P
     .join("");
 }
 
-function whyOf({ shown, kind, features }: ExplainedBlock): string {
+function whyOf({ shown, kind, features, line }: ExplainedBlock): string {
   if (!shown && kind === "surroundings") return "nothing in it stands out";
   // What spoke for the line below by a word. Places in the line and what spoke against it are in the receipt.
   const found = features.flatMap((each) => /^([^\d()]+) \+[\d.]+$/.exec(each)?.[1] ?? []);
   const isFound = shown && found.length > 0 && !["start", "end", "surroundings"].includes(kind);
   const why = `${WORDS[kind] ?? kind}${isFound ? ` (${found.join(", ")})` : ""}`;
-  return shown || ["repeats", "let go early"].includes(kind) ? why : `${why}, but other lines count more`;
+  return shown || line === "" ? why : `${why}, but other lines count more`;
 }

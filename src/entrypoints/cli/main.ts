@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { onScreen } from "./screen.ts";
 import { tellFault } from "./tell.ts";
 import { VERSION } from "./version.ts";
 import { endLine, writeOut } from "./write-out.ts";
@@ -38,6 +39,9 @@ export const COMMANDS: Record<string, () => Promise<(program: Command) => void |
   completion: async () => (await import("./commands/completion.ts")).addCompletionCommand,
 };
 
+/** What Commander answered itself: help, or the version. */
+let answer = "";
+
 const program = new Command("spillway")
   .description("Keeps tool output from flooding a language model's context, without losing what matters.")
   .version(VERSION, "-V, --version", "print the version")
@@ -46,7 +50,7 @@ const program = new Command("spillway")
   .showSuggestionAfterError()
   // Flags after the command that "run" runs belong to that command.
   .enablePositionalOptions()
-  .configureOutput({ writeOut: (text) => void writeOut(text), writeErr: () => {} })
+  .configureOutput({ writeOut: (text) => void (answer += text), writeErr: () => {} })
   .exitOverride()
   .addHelpText(
     "after",
@@ -57,7 +61,8 @@ Examples:
   spillway clamp build.log --max-lines 100 --strategy tail
   spillway clamp --json < response.txt
 
-Run "spillway <command> --help" for more. A spillway.yaml here or above sets limits for each tool.`,
+Run "spillway <command> --help" for more.
+A spillway.yaml here or above sets limits for each tool.`,
   );
 
 /** Does what the arguments ask for. */
@@ -76,5 +81,24 @@ export async function main(): Promise<void> {
     const isAnswer = error instanceof CommanderError && error.exitCode === 0;
     if (!isAnswer) process.exitCode = tellFault(error);
   }
+  if (answer !== "") await onScreen({}, ({ width }) => writeOut(width === null ? answer : wrapped(answer, width)));
   endLine();
+}
+
+/** Breaks lines that are too wide for the screen between words. Commander does so only for what it writes itself. */
+function wrapped(text: string, width: number): string {
+  return text
+    .split("\n")
+    .map((line) => {
+      const indent = /^ */.exec(line)?.[0] ?? "";
+      const rows = [""];
+      for (const word of line.length <= width ? [line] : line.split(/(?<=\S) /)) {
+        const row = rows.at(-1) ?? "";
+        if (row === "") rows[rows.length - 1] = word;
+        else if (row.length + 1 + word.length <= width) rows[rows.length - 1] = `${row} ${word}`;
+        else rows.push(indent + word);
+      }
+      return rows.join("\n");
+    })
+    .join("\n");
 }

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Artifact } from "../../../contract/store.ts";
 import { grouped } from "../../../values.ts";
-import { sizeText, timeText } from "../amounts.ts";
+import { shortTimeText, sizeText, timeText } from "../amounts.ts";
 import { wholeNumber } from "../flags.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, SCOPE } from "../open-place.ts";
 import { addScreenFlags, onScreen, type Screen, type ScreenFlags } from "../screen.ts";
@@ -56,20 +56,26 @@ async function list({ store }: ReadPlace, flags: LsFlags, { paints, width }: Scr
   }
   const paint = (text: string, row: number, column: number) =>
     row === 0 ? paints.bold : column === EXIT && text !== "0" && text !== "-" ? paints.red : undefined;
-  await writeOut(alignTable([HEAD, ...shown.map(rowOf)], new Set([2, 3, EXIT]), { width, cuts: [5, 6, 7], paint }));
+  const rows = [[...HEAD], ...shown.map((artifact) => rowOf(artifact, width === null ? timeText : shortTimeText))];
+  // On a terminal, room goes to the command.
+  if (width !== null && rows.every((row, at) => at === 0 || row[SESSION] === "-"))
+    for (const row of rows) row.splice(SESSION, 1);
+  await writeOut(alignTable(rows, new Set([2, 3, EXIT]), { width, cuts: [5, 6, 7], paint }));
   if (next !== null) tell(`there are more: --before ${next}`);
 }
 
 const HEAD = ["ID", "SAVED AT", "SIZE", "LINES", "EXIT", "TOOL", "SESSION", "COMMAND"];
 const EXIT = 4;
+const SESSION = 6;
 
 /** Enough to know a command again; `show` has all of it. */
 const COMMAND_CHARS = 60;
 
-function rowOf({ id, createdAtMs, bytes, lines, exitCode, tool, session, saved, command }: Artifact): string[] {
+function rowOf(artifact: Artifact, timeOf: (atMs: number) => string): string[] {
+  const { id, createdAtMs, bytes, lines, exitCode, tool, session, saved, command } = artifact;
   const part = saved === "partial" ? " (in part)" : "";
   const size = [sizeText(bytes), grouped(lines), exitCode === null ? "-" : String(exitCode)];
-  return [id, timeText(createdAtMs), ...size, cell(tool), `${cell(session)}${part}`, cell(command, COMMAND_CHARS)];
+  return [id, timeOf(createdAtMs), ...size, cell(tool), `${cell(session)}${part}`, cell(command, COMMAND_CHARS)];
 }
 
 /** Reads milliseconds, as `next` has them, or a date. */
