@@ -271,10 +271,21 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
         fromLine === toLine ? english.format(fromLine) : `${english.format(fromLine)}–${english.format(toLine)}`,
       ),
     );
-    expect(await page.locator('.text-row[data-line="1"]').getAttribute("class")).toContain("lit");
+    await page.getByLabel("Go to line").fill("1");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector('[data-line="1"].lit');
     await page.keyboard.press("m");
     await page.waitForSelector(".note");
     expect(await page.locator(".note").textContent()).toContain("Exactly what the model read");
+    await page.close();
+  });
+
+  it("draws the window that the provider stated, in the provider's tokens", async () => {
+    const { page } = await open("#/sessions/agent");
+    await page.waitForSelector(".fill");
+    const titles = await page.locator(".fill title").allTextContents();
+    for (const title of titles) expect(title).toMatch(/tokens of 20,000\nas the provider counted/);
+    expect(await page.locator(".legend").first().textContent()).toContain("refused for size");
     await page.close();
   });
 
@@ -335,6 +346,7 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     await page.keyboard.press("3");
     await page.waitForSelector("[aria-label='Saved outputs'] a");
     await page.locator("main").focus();
+    expect(await page.locator("main").evaluate((main) => getComputedStyle(main).outlineStyle)).toBe("none");
     for (let presses = 0; presses < 10; presses++) {
       await page.keyboard.press("Tab");
       if (await page.evaluate(() => document.activeElement?.matches("td a"))) break;
@@ -361,6 +373,8 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
   it("tries another policy on a saved output, and says how it differs", async () => {
     const { page } = await open(`#/outputs/${ids["bad"]}`);
     await page.getByRole("button", { name: "Compare" }).click();
+    const bottom = await page.locator(".compare form").evaluate((form) => form.getBoundingClientRect().bottom);
+    expect(bottom).toBeLessThanOrEqual(800);
     await page.getByLabel("Strategy").selectOption("tail");
     await page.getByLabel("Lines at most").fill("12");
     await page.getByRole("button", { name: "Try it" }).click();

@@ -105,14 +105,17 @@ export interface Asked<T> {
   again: () => void;
 }
 
-/** Asks when a page is shown, and again when the path changes. Null asks nothing. */
-export function useAsked<T>(path: string | null): Asked<T> {
+/** Asks when a page is shown, and again when the path changes. Null asks nothing. `read` is one function for good. */
+export function useAsked<T>(
+  path: string | null,
+  read: (path: string, signal: AbortSignal) => Promise<T> = ask,
+): Asked<T> {
   const [state, setState] = useState<{ path: string | null; data: T | null; fault: ApiFault | null }>(NOTHING);
   const [round, setRound] = useState(0);
   useEffect(() => {
     if (path === null) return;
     const leaving = new AbortController();
-    ask<T>(path, leaving.signal).then(
+    read(path, leaving.signal).then(
       (data) => leaving.signal.aborted || setState({ path, data, fault: null }),
       (error: unknown) => {
         if (leaving.signal.aborted) return;
@@ -121,17 +124,25 @@ export function useAsked<T>(path: string | null): Asked<T> {
       },
     );
     return () => leaving.abort();
-  }, [path, round]);
+  }, [path, round, read]);
   const again = useCallback(() => setRound((before) => before + 1), []);
   return state.path === path ? { data: state.data, fault: state.fault, again } : { data: null, fault: null, again };
 }
 
 const NOTHING = { path: null, data: null, fault: null };
 
+/** More items than this of one list are not read. */
+export const MOST_ITEMS = 20_000;
+
+/** Where the events of a session are, the oldest first. */
+export function eventsPath(session: string): string {
+  return `/api/events?session=${encodeURIComponent(session)}&order=oldest`;
+}
+
 /** Reads all pages of a list, up to a number of items. */
-export async function askAll<T>(path: string, most: number, signal?: AbortSignal): Promise<T[]> {
+export async function askAll<T>(path: string, signal?: AbortSignal): Promise<T[]> {
   const all: T[] = [];
-  for (let cursor: string | null = ""; cursor !== null && all.length < most; ) {
+  for (let cursor: string | null = ""; cursor !== null && all.length < MOST_ITEMS; ) {
     const joint = path.includes("?") ? "&" : "?";
     const page: Page<T> = await ask(
       `${path}${joint}max=1000${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,

@@ -1,4 +1,4 @@
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { exact } from "./amounts.ts";
 import { ApiFault, type Artifact, type Limits, post, type Receipt, type Trial } from "./api.ts";
 import { Count, Fault } from "./parts.tsx";
@@ -11,6 +11,14 @@ export const STRATEGIES: readonly string[] = NAMES.split(" ");
 /** The same output under other limits or another strategy. Nothing of it is kept. */
 export function ComparePanel({ artifact, shown }: { artifact: Artifact; shown: Receipt | null }): ReactNode {
   const [state, setState] = useState<{ trial: Trial | null; fault: ApiFault | null; isBusy: boolean }>(IDLE);
+  const panel = useRef<HTMLElement>(null);
+  // It stands below the text, where nobody would see that it is there.
+  useEffect(() => {
+    panel.current?.focus({ preventScroll: true });
+  }, []);
+  useEffect(() => {
+    void panel.current?.scrollIntoView({ block: "start" });
+  }, [state.trial]);
   const run = async (form: FormData) => {
     const limits: Limits = {};
     for (const name of LIMITS) {
@@ -40,7 +48,7 @@ export function ComparePanel({ artifact, shown }: { artifact: Artifact; shown: R
   };
   const { trial, fault, isBusy } = state;
   return (
-    <section className="compare" aria-label="The same output under another policy">
+    <section ref={panel} tabIndex={-1} className="compare" aria-label="The same output under another policy">
       <h2>The same output under another policy</h2>
       <form className="fields" onSubmit={submit}>
         <label>

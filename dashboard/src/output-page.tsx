@@ -9,13 +9,27 @@ import {
   useState,
 } from "react";
 import { bytesText, counted, exact, percent } from "./amounts.ts";
-import { ApiFault, type Artifact, ask, hasToken, type Line, type Receipt, send, useAsked, type View } from "./api.ts";
+import {
+  ApiFault,
+  type Artifact,
+  ask,
+  askAll,
+  eventsPath,
+  hasToken,
+  type Line,
+  type Receipt,
+  type RecordedEvent,
+  send,
+  useAsked,
+  type View,
+} from "./api.ts";
 import { ComparePanel } from "./compare-panel.tsx";
 import { useKeys } from "./keys.ts";
 import { LINE_BYTES } from "./line-bytes.ts";
 import { Minimap } from "./minimap.tsx";
 import { Answer, Bytes, Count, Raw, Time } from "./parts.tsx";
 import { go, hrefTo } from "./route.ts";
+import { lifeText, storyOf } from "./session-story.ts";
 import { type Stretch, stretchAt, stretchesOf } from "./stretches.ts";
 import { type Heading, PlainText, type ReadLines, type Seen, TextView, type TextViewHandle } from "./text-view.tsx";
 
@@ -24,6 +38,12 @@ export function OutputPage({ id, params }: { id: string; params: URLSearchParams
   const artifact = useAsked<Artifact>(`/api/artifacts/${encodeURIComponent(id)}`);
   const receipts = useAsked<{ items: { event: number; atMs: number; receipt: Receipt }[] }>(
     `/api/receipts?artifact=${encodeURIComponent(id)}&max=100`,
+  );
+  const { session = null, call = null } = artifact.data ?? {};
+  const events = useAsked<RecordedEvent[]>(session === null || call === null ? null : eventsPath(session), askAll);
+  const life = useMemo(
+    () => (events.data === null ? null : (storyOf(events.data).lives.find((each) => each.call === call) ?? null)),
+    [events.data, call],
   );
   // The heading is the tool's name, once that is known.
   if (artifact.data === null) {
@@ -41,8 +61,16 @@ export function OutputPage({ id, params }: { id: string; params: URLSearchParams
           {({ items }) => {
             const event = params.get("event");
             const found = items.find((each) => String(each.event) === event) ?? items[0];
+            // What came in whole was saved later, so that its receipt names no artifact. Its call is the same.
+            const whole = found === undefined && events.data?.findLast((each) => each.call === call && each.receipt);
             return (
-              <Output artifact={saved} recorded={found?.receipt ?? null} event={found?.event ?? null} params={params} />
+              <Output
+                artifact={saved}
+                recorded={found?.receipt ?? (whole || null)?.receipt ?? null}
+                event={found?.event ?? null}
+                life={life === null || (found && life.steps.length === 1) ? "" : lifeText(life)}
+                params={params}
+              />
             );
           }}
         </Answer>
@@ -54,14 +82,17 @@ export function OutputPage({ id, params }: { id: string; params: URLSearchParams
 interface OutputProps {
   artifact: Artifact;
   recorded: Receipt | null;
+  /** Of the receipt that names this artifact. Null if it was not cut, or nobody recorded it. */
   event: number | null;
+  /** What became of it in its session; empty where nobody knows. */
+  life: string;
   params: URLSearchParams;
 }
 
-function Output({ artifact, recorded, event, params }: OutputProps): ReactNode {
+function Output({ artifact, recorded, event, life, params }: OutputProps): ReactNode {
   const { id, lines, tool } = artifact;
-  const view = useAsked<View>(recorded === null ? null : `/api/artifacts/${id}/view?event=${event}`);
-  const [isModel, setModel] = useState(params.get("as") === "model");
+  const view = useAsked<View>(event === null ? null : `/api/artifacts/${id}/view?event=${event}`);
+  const [isModel, setModel] = useState(event !== null && params.get("as") === "model");
   const [isComparing, setComparing] = useState(false);
   const [selected, setSelected] = useState<number | null>(Number(params.get("line")) || null);
   const [seen, setSeen] = useState<Seen>({ from: 1, to: 1 });
@@ -95,15 +126,18 @@ function Output({ artifact, recorded, event, params }: OutputProps): ReactNode {
     },
     [select],
   );
+  // A page opens at the line of its address, else at what looks like a failure, if nobody has moved by then.
+  const failure = stretches.find(({ isFailure }) => isFailure)?.from ?? 0;
+  const opening = Number(params.get("line")) || failure;
+  const isOpened = useRef(false);
   useEffect(() => {
-    const line = Number(params.get("line"));
-    if (line > 0) text.current?.goTo(line);
-    // Only where the page was opened.
-  }, []);
+    if (opening === 0 || isOpened.current) return;
+    isOpened.current = true;
+    if (seen.from === 1) text.current?.goTo(opening);
+  }, [opening, seen.from]);
   const step = (by: 1 | -1) => {
-    const at = selected ?? seen.from;
-    const gaps = stretches.filter(({ isShown }) => !isShown);
-    const next = by === 1 ? gaps.find(({ from }) => from > at) : gaps.findLast(({ from }) => from < at);
+    const at = selected ?? (seen.from === 1 ? 1 : opening || seen.from);
+    const next = by === 1 ? stretches.find(({ from }) => from > at) : stretches.findLast(({ from }) => from < at);
     if (next !== undefined) jump(next.from);
   };
   const byLines = (by: number) => jump(Math.max(1, Math.min(lines, (selected ?? seen.from) + by)));
@@ -112,25 +146,46 @@ function Output({ artifact, recorded, event, params }: OutputProps): ReactNode {
   useKeys([
     { key: "j", does: "next line", run: () => byLines(1) },
     { key: "k", does: "previous line", run: () => byLines(-1) },
-    { key: "n", does: "next gap", run: () => step(1) },
-    { key: "p", does: "previous gap", run: () => step(-1) },
-    { key: "m", does: "change between the whole text and what the model read", run: () => setModel(!isModel) },
+    { key: "n", does: "next piece or gap", run: () => step(1) },
+    { key: "p", does: "previous piece or gap", run: () => step(-1) },
+    {
+      key: "m",
+      does: "change between the whole text and what the model read",
+      run: () => setModel(event !== null && !isModel),
+    },
     { key: "c", does: "compare with another policy", run: () => setComparing(!isComparing) },
     { key: "/", does: "find", run: () => finder.current?.focus() },
     { key: "g", does: "go to a line", run: () => lineField.current?.focus() },
   ]);
   return (
     <>
-      <Head artifact={artifact} recorded={recorded} />
+      <Head artifact={artifact} recorded={recorded} life={life} />
       <div className="toolbar">
-        <div className="switch" role="group" aria-label="What is shown">
-          <button type="button" aria-pressed={!isModel} onClick={() => setModel(false)}>
-            Whole text
-          </button>
-          <button type="button" aria-pressed={isModel} onClick={() => setModel(true)}>
-            As the model read it
-          </button>
-        </div>
+        {event !== null && (
+          <div className="switch" role="group" aria-label="What is shown">
+            <button type="button" aria-pressed={!isModel} onClick={() => setModel(false)}>
+              Whole text
+            </button>
+            <button type="button" aria-pressed={isModel} onClick={() => setModel(true)}>
+              As the model read it
+            </button>
+          </div>
+        )}
+        {stretches.length > 1 && (
+          <div className="switch" role="group" aria-label="Pieces and gaps, one by one">
+            <button
+              type="button"
+              onClick={() => step(-1)}
+              aria-label="Previous piece or gap"
+              title="Previous piece (p)"
+            >
+              ↑
+            </button>
+            <button type="button" onClick={() => step(1)} aria-label="Next piece or gap" title="Next piece (n)">
+              ↓
+            </button>
+          </div>
+        )}
         <FindForm id={id} field={finder} found={found} setFound={setFound} jump={jump} selected={selected} />
         <form
           onSubmit={(event) => {
@@ -150,7 +205,7 @@ function Output({ artifact, recorded, event, params }: OutputProps): ReactNode {
       {isModel ? (
         <ModelText asked={view} />
       ) : (
-        <div className="reader">
+        <div className={recorded === null ? "reader unknown" : "reader"}>
           <TextView
             name={`The output of ${tool}, ${counted(lines, "line")}`}
             lines={lines}
@@ -171,7 +226,9 @@ function Output({ artifact, recorded, event, params }: OutputProps): ReactNode {
             seen={seen}
             goTo={(line) => text.current?.goTo(line)}
           />
-          <Pieces stretches={stretches} selected={selected} jump={jump} more={recorded?.moreCuts ?? 0} />
+          {recorded !== null && (
+            <Pieces stretches={stretches} selected={selected} jump={jump} more={recorded.moreCuts} />
+          )}
         </div>
       )}
       {isComparing && <ComparePanel artifact={artifact} shown={recorded} />}
@@ -205,7 +262,7 @@ function headingOf({ isShown, from, to, bytes, why }: Stretch): Heading[] {
   ];
 }
 
-function Head({ artifact, recorded }: Pick<OutputProps, "artifact" | "recorded">): ReactNode {
+function Head({ artifact, recorded, life }: Pick<OutputProps, "artifact" | "recorded" | "life">): ReactNode {
   const { tool, command, session, createdAtMs, bytes, lines, saved, redactions, exitCode } = artifact;
   const share = recorded === null || recorded.total.bytes === 0 ? null : recorded.kept.bytes / recorded.total.bytes;
   return (
@@ -249,7 +306,15 @@ function Head({ artifact, recorded }: Pick<OutputProps, "artifact" | "recorded">
             <Count of={lines} unit="lines" />
           </dd>
         </div>
-        {recorded !== null && (
+        {recorded === null ? (
+          ["The model read", "Of the source kept", "Decided by"].map((name) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>—</dd>
+              <dd className="quiet">not recorded</dd>
+            </div>
+          ))
+        ) : (
           <>
             <div>
               <dt>The model read</dt>
@@ -283,7 +348,8 @@ function Head({ artifact, recorded }: Pick<OutputProps, "artifact" | "recorded">
           </>
         )}
       </dl>
-      {recorded === null && (
+      {life !== "" && <p className="note">In its session it was {life}.</p>}
+      {recorded === null && life === "" && (
         <p className="note">No receipt of this output is recorded, so it is not known what the model saw of it.</p>
       )}
       {recorded?.faults?.map((fault) => (

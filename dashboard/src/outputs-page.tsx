@@ -12,7 +12,8 @@ export function OutputsPage({ params }: { params: URLSearchParams }): ReactNode 
     <>
       <h1>Outputs</h1>
       <p className="lead">
-        Every output of which the model did not see all, saved whole. Open one to see what was cut.
+        Every output that was cut as it came in, or made shorter or cleared later to make room, saved whole. Open one to
+        see what the model saw of it.
       </p>
       <Answer asked={asked}>
         {(page) => (page.items.length === 0 ? <NothingYet /> : <Table key={path} path={path} first={page} />)}

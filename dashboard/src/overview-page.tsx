@@ -242,6 +242,7 @@ function Cost({ sums }: { sums: Stat }): ReactNode {
   const plain = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
   const spent =
     (plain * prices.input + cacheReadTokens * prices.cacheRead + cacheWriteTokens * prices.cacheWrite) / 1e6;
+  const isCached = cacheReadTokens + cacheWriteTokens > 0;
   const uncached = (inputTokens * prices.input) / 1e6;
   return (
     <section aria-labelledby="cost">
@@ -278,10 +279,10 @@ function Cost({ sums }: { sums: Stat }): ReactNode {
         <div>
           <dt>From the cache</dt>
           <dd>
-            <span className="number">{inputTokens === 0 ? "—" : percent(cacheReadTokens / inputTokens)}</span>
+            <span className="number">{isCached ? percent(cacheReadTokens / inputTokens) : "—"}</span>
           </dd>
           <dd className="quiet">
-            <Count of={cacheReadTokens} unit="tokens" />
+            {isCached ? <Count of={cacheReadTokens} unit="tokens" /> : "no provider reported any"}
           </dd>
         </div>
         <div>

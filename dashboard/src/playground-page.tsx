@@ -20,6 +20,20 @@ const MOST_TYPED = 10_000;
 /** What still fits into a link that one can send around. */
 const MOST_LINKED = 100_000;
 
+/** A run of tests, of which one fails. */
+const SAMPLE = Array.from({ length: 2400 }, (_none, at) =>
+  at === 1500
+    ? [
+        `not ok ${at + 1} - keeps the order of equal keys`,
+        "  Error: expected [ 'a', 'b' ] to equal [ 'b', 'a' ]",
+        "      at Object.<anonymous> (test/sort.test.ts:41:18)",
+        "      at run (node:internal/test_runner:812:9)",
+      ].join("\n")
+    : `ok ${at + 1} - sorts sample ${(at * 7919) % 10_007} in ${(at * 31) % 90} ms`,
+)
+  .concat("# tests 2400", "# pass 2399", "# fail 1")
+  .join("\n");
+
 interface Result {
   text: string;
   receipt: Receipt;
@@ -37,6 +51,7 @@ export function PlaygroundPage({ params }: { params: URLSearchParams }): ReactNo
   const [result, setResult] = useState<Result | null>(null);
   const [fault, setFault] = useState("");
   const [link, setLink] = useState("");
+  const field = useRef<HTMLTextAreaElement>(null);
 
   const load = useCallback(
     async (source: string | File) => {
@@ -86,6 +101,10 @@ export function PlaygroundPage({ params }: { params: URLSearchParams }): ReactNo
     const [file] = event.dataTransfer.files;
     if (file !== undefined) void load(file);
   };
+  const trySample = () => {
+    if (field.current !== null) field.current.value = `${SAMPLE.slice(0, 200)} …`;
+    void load(SAMPLE);
+  };
   const share = async () => {
     const settings = { strategy, ...limits };
     const isFitting = given?.text !== null && given !== null && given.bytes <= MOST_LINKED;
@@ -102,6 +121,7 @@ export function PlaygroundPage({ params }: { params: URLSearchParams }): ReactNo
         <label className="paste">
           Output
           <textarea
+            ref={field}
             rows={given === null ? 8 : 2}
             placeholder="Paste here, or drop a file anywhere on this page"
             onChange={(event) => void load(event.target.value)}
@@ -115,6 +135,9 @@ export function PlaygroundPage({ params }: { params: URLSearchParams }): ReactNo
             }}
           />
         </label>
+        <button type="button" onClick={trySample}>
+          Try a sample
+        </button>
         <label>
           File
           <input type="file" onChange={(event) => event.target.files?.[0] && void load(event.target.files[0])} />

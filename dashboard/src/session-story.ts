@@ -1,17 +1,21 @@
 import { PRICES, type Prices } from "../../src/entrypoints/replay/prices.ts";
+import { exact } from "./amounts.ts";
 import type { RecordedEvent } from "./api.ts";
 
 /** The form in which a result is in a request. */
 export type Form = "whole" | "cut" | "trimmed" | "cleared";
 
-/** One request of a session, as events tell it. Tokens are estimates unless a provider counted them. */
+/** One request of a session, as events tell it. Tokens are the provider's, where it counted; else they are estimates. */
 export interface RequestStory {
   event: number;
   atMs: number;
   model: string | null;
   /** Null where nobody weighed it. */
   windowTokens: number | null;
+  /** The window is what the provider itself stated when it refused. */
+  isWindowStated: boolean;
   tokens: number;
+  estimatedTokens: number;
   systemAndToolsTokens: number;
   messageTokens: number;
   results: Record<Form, number>;
@@ -31,7 +35,7 @@ export interface RequestStory {
 /** What stood in a provider's cache and has to be read anew. */
 export interface CacheBreak {
   tokens: number;
-  /** Null if the provider does not say what its cache gave: then this is an estimate. */
+  /** False if the provider does not say what its cache gave: then this is an estimate. */
   isCounted: boolean;
   dollars: number;
   prices: Prices;
@@ -66,6 +70,7 @@ export function storyOf(events: readonly RecordedEvent[]): SessionStory {
   const requests: RequestStory[] = [];
   const lives: LifeStory[] = [];
   const byCall = new Map<string, LifeStory>();
+  const stated = new Map<unknown, number>();
   let now: Pending = newPending();
   for (const event of events) {
     const { kind, receipt, call, artifact } = event;
@@ -92,8 +97,11 @@ export function storyOf(events: readonly RecordedEvent[]): SessionStory {
         const form = change.to === "trimmed" || change.to === "cleared" ? change.to : "cut";
         if (shorten(byCall.get(change.call), request, form, change) && form !== "cut") now.isPrefixChanged = true;
       }
-    } else if (kind === "overflow-detected" && more["isKept"] !== true) now.refusals += 1;
-    else if (kind === "overflow-reduced") {
+    } else if (kind === "overflow-detected") {
+      if (more["isKept"] !== true) now.refusals += 1;
+      const limit = numberIn(more, "limitTokens");
+      if (limit !== null && more["kind"] === "context-overflow") stated.set(more["model"], limit);
+    } else if (kind === "overflow-reduced") {
       for (const change of changesIn(more)) {
         shorten(byCall.get(change.call), request, change.toChars < CLEARED_CHARS ? "cleared" : "trimmed", change);
       }
@@ -106,6 +114,11 @@ export function storyOf(events: readonly RecordedEvent[]): SessionStory {
       requests.push(requestOf(event, now, lives, requests.at(-1)));
       now = newPending();
     }
+  }
+  // A window was of this size before the provider said so, too.
+  for (const request of requests) {
+    const limit = stated.get(request.model);
+    if (limit !== undefined) Object.assign(request, { windowTokens: limit, isWindowStated: true });
   }
   return { requests, lives };
 }
@@ -144,6 +157,22 @@ function shorten(life: LifeStory | undefined, request: number, form: Form, { fro
   return last.request < request;
 }
 
+/** Forms in words. */
+export const FORM_WORDS: Record<Form, string> = {
+  whole: "whole",
+  cut: "cut as it came",
+  trimmed: "trimmed",
+  cleared: "cleared",
+};
+
+/** The life of a result in one sentence. */
+export function lifeText({ steps, recalledAt }: LifeStory): string {
+  const said = steps.map(
+    ({ request, form, tokens }) => `${FORM_WORDS[form]} from request ${request + 1} on, ${exact(tokens)} tokens`,
+  );
+  return [...said, ...recalledAt.map((request) => `read back before request ${request + 1}`)].join("; ");
+}
+
 /** The form and the tokens of a result in a request; null before it came in. */
 export function stepAt({ steps }: LifeStory, request: number): LifeStory["steps"][number] | null {
   return steps.findLast((step) => step.request <= request) ?? null;
@@ -164,11 +193,14 @@ function requestOf(
     if (step !== undefined) shares[step.form] += step.tokens;
   }
   const known = Object.values(shares).reduce((sum, tokens) => sum + tokens, 0);
-  const tokens = now.recoveredTokens ?? numberIn(weighed, "tokens") ?? inputTokens ?? known;
-  const systemAndToolsTokens = Math.min(tokens, numberIn(weighed, "systemAndToolsTokens") ?? 0);
+  const estimatedTokens = now.recoveredTokens ?? numberIn(weighed, "tokens") ?? inputTokens ?? known;
+  const tokens = inputTokens ?? estimatedTokens;
+  // The shares of a request are estimates. They are drawn in the provider's tokens, as its window is.
+  const counted = (estimate: number) => Math.round((estimate * tokens) / Math.max(1, estimatedTokens));
+  const systemAndToolsTokens = Math.min(tokens, counted(numberIn(weighed, "systemAndToolsTokens") ?? 0));
   const resultTokens = Math.min(
     tokens - systemAndToolsTokens,
-    now.recoveredTokens === null ? (numberIn(weighed, "resultTokens") ?? known) : known,
+    counted(now.recoveredTokens === null ? (numberIn(weighed, "resultTokens") ?? known) : known),
   );
   const scale = known === 0 ? 0 : resultTokens / known;
   const results = Object.fromEntries(
@@ -179,7 +211,9 @@ function requestOf(
     atMs,
     model: typeof said["model"] === "string" ? said["model"] : null,
     windowTokens: numberIn(weighed, "windowTokens"),
+    isWindowStated: false,
     tokens,
+    estimatedTokens,
     systemAndToolsTokens,
     messageTokens: Math.max(0, tokens - systemAndToolsTokens - resultTokens),
     results,

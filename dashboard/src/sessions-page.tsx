@@ -1,9 +1,28 @@
-import { type ReactNode, useEffect, useMemo, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { counted, dollars, exact, exactTime, percent, short } from "./amounts.ts";
-import { ApiFault, askAll, type Page, type RecordedEvent, type SessionRow, useAsked } from "./api.ts";
-import { Answer, Bytes, Count, Fault, NothingYet, Raw, Time } from "./parts.tsx";
+import {
+  ApiFault,
+  type Artifact,
+  askAll,
+  eventsPath,
+  MOST_ITEMS,
+  type Page,
+  type RecordedEvent,
+  type SessionRow,
+  type Stat,
+  useAsked,
+} from "./api.ts";
+import { Answer, Bytes, Count, Empty, Fault, NothingYet, Raw, Time } from "./parts.tsx";
 import { hrefTo } from "./route.ts";
-import { type Form, type LifeStory, type RequestStory, type SessionStory, stepAt, storyOf } from "./session-story.ts";
+import {
+  FORM_WORDS,
+  type LifeStory,
+  lifeText,
+  type RequestStory,
+  type SessionStory,
+  stepAt,
+  storyOf,
+} from "./session-story.ts";
 
 /** All sessions, the last seen first. */
 export function SessionsPage(): ReactNode {
@@ -15,7 +34,7 @@ export function SessionsPage(): ReactNode {
       <Answer asked={asked}>
         {({ items }) =>
           items.length === 0 ? (
-            <NothingYet />
+            <NoSession />
           ) : (
             <div className="table-box" tabIndex={0} role="region" aria-label="Sessions">
               <table>
@@ -86,27 +105,31 @@ export function SessionsPage(): ReactNode {
   );
 }
 
-const MOST_EVENTS = 20_000;
+/** Outputs of a library or of a command line often name no session. */
+function NoSession(): ReactNode {
+  const asked = useAsked<{ rows: Stat[] }>("/api/stats?by=all");
+  return (
+    <Answer asked={asked}>
+      {({ rows: [sums] }) =>
+        sums === undefined || sums.calls + sums.requests === 0 ? (
+          <NothingYet />
+        ) : (
+          <Empty title="No session is recorded">
+            <p>
+              {counted(sums.calls, "output")} came in without the name of a session. Those that were saved are under{" "}
+              <a href={hrefTo("outputs")}>Outputs</a>, the sums of all of them under <a href={hrefTo("tools")}>Tools</a>
+              .
+            </p>
+          </Empty>
+        )
+      }
+    </Answer>
+  );
+}
 
 /** One session: how its context filled, and the life of each result in it. */
 export function SessionPage({ session }: { session: string }): ReactNode {
-  const [state, setState] = useState<{ events: RecordedEvent[] | null; fault: ApiFault | null }>(UNREAD);
-  const [round, setRound] = useState(0);
-  useEffect(() => {
-    const leaving = new AbortController();
-    askAll<RecordedEvent>(
-      `/api/events?session=${encodeURIComponent(session)}&order=oldest`,
-      MOST_EVENTS,
-      leaving.signal,
-    ).then(
-      (events) => setState({ events, fault: null }),
-      (error: unknown) =>
-        leaving.signal.aborted ||
-        setState({ events: null, fault: error instanceof ApiFault ? error : new ApiFault(0, "fault", String(error)) }),
-    );
-    return () => leaving.abort();
-  }, [session, round]);
-  const asked = { data: state.events, fault: state.fault, again: () => setRound(round + 1) };
+  const asked = useAsked<RecordedEvent[]>(eventsPath(session), askAll);
   return (
     <>
       <h1>
@@ -123,7 +146,7 @@ export function SessionPage({ session }: { session: string }): ReactNode {
               again={asked.again}
             />
           ) : (
-            <Story events={events} />
+            <Story session={session} events={events} />
           )
         }
       </Answer>
@@ -131,9 +154,7 @@ export function SessionPage({ session }: { session: string }): ReactNode {
   );
 }
 
-const UNREAD = { events: null, fault: null };
-
-function Story({ events }: { events: RecordedEvent[] }): ReactNode {
+function Story({ session, events }: { session: string; events: RecordedEvent[] }): ReactNode {
   const story = useMemo(() => storyOf(events), [events]);
   const [selected, setSelected] = useState<LifeStory | null>(null);
   const [isTable, setTable] = useState(false);
@@ -151,7 +172,7 @@ function Story({ events }: { events: RecordedEvent[] }): ReactNode {
       <p className="quiet">
         {counted(requests.length, "request")}, first <Time atMs={events[0]?.atMs ?? 0} />, last{" "}
         <Time atMs={events.at(-1)?.atMs ?? 0} />
-        {events.length >= MOST_EVENTS && `. Only the first ${exact(MOST_EVENTS)} events are shown`}
+        {events.length >= MOST_ITEMS && `. Only the first ${exact(MOST_ITEMS)} events are shown`}
       </p>
       <dl className="figures">
         <div>
@@ -197,6 +218,7 @@ function Story({ events }: { events: RecordedEvent[] }): ReactNode {
             ) : (
               <>
                 <Count of={lost} unit="tokens" /> anew, about {dollars(cost)}
+                {breaks.some(({ isCounted }) => !isCounted) && "; estimated: the provider does not say"}
               </>
             )}
           </dd>
@@ -215,7 +237,7 @@ function Story({ events }: { events: RecordedEvent[] }): ReactNode {
       )}
       <section aria-labelledby="lives">
         <h2 id="lives">The life of each result</h2>
-        <Lanes story={story} selected={selected} select={setSelected} />
+        <Lanes session={session} story={story} selected={selected} select={setSelected} />
       </section>
     </>
   );
@@ -237,11 +259,7 @@ const [WIDTH, HEIGHT, LEFT, TOP, BOTTOM] = [1000, 280, 52, 18, 24];
 function FillChart({ story, selected }: { story: SessionStory; selected: LifeStory | null }): ReactNode {
   const requests = story.requests.slice(-MOST_BARS);
   const skipped = story.requests.length - requests.length;
-  const most =
-    Math.max(
-      1,
-      ...requests.map(({ tokens, windowTokens, inputTokens }) => Math.max(tokens, windowTokens ?? 0, inputTokens ?? 0)),
-    ) * 1.05;
+  const most = Math.max(1, ...requests.map(({ tokens, windowTokens }) => Math.max(tokens, windowTokens ?? 0))) * 1.05;
   const y = (tokens: number) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - tokens / most);
   const slot = (WIDTH - LEFT) / requests.length;
   const bar = Math.min(56, slot * 0.72);
@@ -316,7 +334,7 @@ function FillChart({ story, selected }: { story: SessionStory; selected: LifeSto
                     className="break-label"
                     x={x(at) - slot * 0.14 + 4}
                     y={TOP - 6}
-                  >{`⚡ −${short(request.cacheBreak.tokens)}`}</text>
+                  >{`⚡ ${request.cacheBreak.isCounted ? "" : "≈ "}${short(request.cacheBreak.tokens)}`}</text>
                 )}
                 {request.refusals > 0 && (
                   <text className="refused" x={x(at) + bar / 2} y={y(request.tokens) - 6} textAnchor="middle">
@@ -373,11 +391,18 @@ function FillChart({ story, selected }: { story: SessionStory; selected: LifeSto
           <svg width="18" height="12" aria-hidden="true">
             <path className="window" d="M0 6 H18" />
           </svg>
-          window
+          {requests.some(({ isWindowStated }) => isWindowStated) ? "window, as the provider stated it" : "window"}
         </li>
-        <li>
-          <span aria-hidden="true">⚡</span>cache broken, tokens read anew
-        </li>
+        {requests.some(({ cacheBreak }) => cacheBreak !== null) && (
+          <li>
+            <span aria-hidden="true">⚡</span>cache broken, tokens read anew (≈ estimated)
+          </li>
+        )}
+        {requests.some(({ refusals }) => refusals > 0) && (
+          <li>
+            <span aria-hidden="true">⟲</span>refused for size, made smaller and sent again
+          </li>
+        )}
       </ul>
       {skipped > 0 && (
         <p className="quiet">
@@ -395,18 +420,18 @@ function niceUnder(value: number): number {
 }
 
 function titleOf(request: RequestStory, number: number): string {
-  const { tokens, windowTokens, inputTokens, pruned, refusals, cacheBreak, recalls } = request;
+  const { estimatedTokens, tokens, windowTokens, inputTokens, pruned, refusals, cacheBreak, recalls } = request;
   return [
     `Request ${number}, ${exactTime(request.atMs)}`,
-    `about ${exact(tokens)} tokens${windowTokens === null ? "" : ` of ${exact(windowTokens)}`}`,
-    inputTokens === null ? "" : `the provider counted ${exact(inputTokens)}`,
+    `${inputTokens === null ? "about " : ""}${exact(tokens)} tokens${windowTokens === null ? "" : ` of ${exact(windowTokens)}`}`,
+    inputTokens === null ? "" : `as the provider counted; ${exact(estimatedTokens)} by our estimate`,
     ...LAYERS.flatMap(({ name, of }) => (of(request) > 0 ? `${name}: ${exact(of(request))}` : [])),
     pruned === null ? "" : `made shorter: ${pruned}`,
     refusals === 0 ? "" : `${counted(refusals, "refusal")}, recovered`,
     recalls === 0 ? "" : `read back ${counted(recalls, "time")} before it`,
     cacheBreak === null
       ? ""
-      : `cache broken: ${exact(cacheBreak.tokens)} tokens anew, about ${dollars(cacheBreak.dollars)} (${cacheBreak.why})`,
+      : `cache broken: ${exact(cacheBreak.tokens)} tokens anew${cacheBreak.isCounted ? "" : " (estimated)"}, about ${dollars(cacheBreak.dollars)} (${cacheBreak.why})`,
   ]
     .filter(Boolean)
     .join("\n");
@@ -443,7 +468,8 @@ function RequestTable({ requests }: { requests: readonly RequestStory[] }): Reac
         </thead>
         <tbody>
           {requests.map((request, at) => {
-            const { event, atMs, model, tokens, inputTokens, windowTokens, results, cacheReadTokens } = request;
+            const { event, atMs, model, tokens, estimatedTokens, inputTokens, windowTokens, results, cacheReadTokens } =
+              request;
             return (
               <tr key={event}>
                 <td className="right number">{at + 1}</td>
@@ -456,7 +482,7 @@ function RequestTable({ requests }: { requests: readonly RequestStory[] }): Reac
                   </bdi>
                 </td>
                 <td className="right">
-                  <Count of={tokens} />
+                  <Count of={estimatedTokens} />
                 </td>
                 <td className="right">{inputTokens === null ? "—" : <Count of={inputTokens} />}</td>
                 <td className="right number">{windowTokens === null ? "—" : percent(tokens / windowTokens)}</td>
@@ -481,18 +507,13 @@ function RequestTable({ requests }: { requests: readonly RequestStory[] }): Reac
 }
 
 const MOST_LANES = 200;
-const FORM_WORDS: Record<Form, string> = {
-  whole: "whole",
-  cut: "cut as it came",
-  trimmed: "trimmed",
-  cleared: "cleared",
-};
-
 function Lanes({
+  session,
   story,
   selected,
   select,
 }: {
+  session: string;
   story: SessionStory;
   selected: LifeStory | null;
   select: (life: LifeStory | null) => void;
@@ -554,7 +575,7 @@ function Lanes({
               </span>
               <span className="unheard">{lifeText(life)}</span>
             </button>
-            {life === selected && <LifeFacts life={life} />}
+            {life === selected && <LifeFacts session={session} life={life} />}
           </li>
         ))}
       </ul>
@@ -578,27 +599,27 @@ function Lanes({
   );
 }
 
-function lifeText({ steps, recalledAt }: LifeStory): string {
-  const said = steps.map(
-    ({ request, form, tokens }) => `${FORM_WORDS[form]} from request ${request + 1} on, ${exact(tokens)} tokens`,
-  );
-  return [...said, ...recalledAt.map((request) => `read back before request ${request + 1}`)].join("; ");
-}
-
-function LifeFacts({ life }: { life: LifeStory }): ReactNode {
-  const { artifact, event, bytes } = life;
+function LifeFacts({ session, life }: { session: string; life: LifeStory }): ReactNode {
+  const { call, event, bytes, steps } = life;
+  // What came in whole is saved when it is made shorter. The event of its coming does not know that.
+  const isSavedLater = life.artifact === null && steps.length > 1;
+  const path = `/api/artifacts?session=${encodeURIComponent(session)}`;
+  const later = useAsked<Artifact[]>(isSavedLater ? path : null, askAll);
+  const artifact = life.artifact ?? later.data?.find((saved) => saved.call === call)?.id ?? null;
   return (
     <div className="life">
       <p>
         It printed <Bytes of={bytes} />: {lifeText(life)}.
       </p>
       <p>
-        {artifact === null ? (
-          "The model saw all of it as it came, so nothing had to be saved."
-        ) : (
+        {artifact !== null ? (
           <a className="button" href={hrefTo("outputs", artifact, { event })}>
             See the output
           </a>
+        ) : isSavedLater ? (
+          <a href={hrefTo("outputs", "", { session })}>The saved outputs of this session</a>
+        ) : (
+          "The model saw all of it as it came, so nothing had to be saved."
         )}
       </p>
     </div>

@@ -24,6 +24,7 @@ export function ToolsPage(): ReactNode {
                 <thead>
                   <tr>
                     <th scope="col">Tool</th>
+                    <th scope="col">Suggestion</th>
                     <th scope="col" className="right">
                       Outputs
                     </th>
@@ -36,7 +37,6 @@ export function ToolsPage(): ReactNode {
                     <th scope="col" className="right">
                       Read back
                     </th>
-                    <th scope="col">Suggestion</th>
                   </tr>
                 </thead>
                 <tbody>
@@ -49,6 +49,9 @@ export function ToolsPage(): ReactNode {
                           </bdi>
                         </a>
                       </td>
+                      <td className="wrap">
+                        <SuggestionText row={row} />
+                      </td>
                       <td className="right">
                         <Count of={row.calls} />
                       </td>
@@ -57,9 +60,6 @@ export function ToolsPage(): ReactNode {
                       </td>
                       <td className="right number">{percent(row.truncationRate)}</td>
                       <td className="right number">{percent(row.recallRate)}</td>
-                      <td className="wrap">
-                        <SuggestionText row={row} />
-                      </td>
                     </tr>
                   ))}
                 </tbody>
