@@ -98,6 +98,8 @@ const SAID: Record<string, { module: object; said: Record<string, string[] | nul
       mediaLeftOut: [
         texts.mediaLeftOut({ count: 1, bytes: 9 }, "the request was too large"),
         texts.mediaLeftOut({ count: 3, bytes: 9000 }, "the request was too large"),
+        texts.mediaLeftOut({ count: 1, bytes: 9, isAddress: true }, "the request was too large"),
+        texts.mediaLeftOut({ count: 3, bytes: 9000, isAddress: true }, "the request was too large"),
       ],
       truncatedSuffix: [texts.truncatedSuffix({}), texts.truncatedSuffix({ maxBytes: 51_200, maxLines: 2000 })],
       // What marks quoted texts.

@@ -1,9 +1,8 @@
 import type { WireEdit, WireResult } from "../contract/wire.ts";
 import { outputOf, textsOf } from "../prepare/clamp-results.ts";
-import { argumentsText, mediaBytes, mediaLine } from "../prepare/cut-results.ts";
+import { argumentsText, mediaBytes, mediaLine, mediaNote, savedResult } from "../prepare/cut-results.ts";
 import { type MessageChange, type SavedResult, savedLine } from "../prepare/form.ts";
 import { madeBy } from "../prepare/preparation.ts";
-import { mediaLeftOut } from "../stages/mark/texts.ts";
 import { encodeText } from "../stages/measure/scan.ts";
 import { joinTexts, shortenTexts, trimText } from "../stages/prune/trim-text.ts";
 import type { RungCut } from "../stages/recover/rung.ts";
@@ -121,7 +120,7 @@ async function mediaText(draft: Draft, index: number, item: DraftItem | null, to
   const about = item ?? { tool: "media", call: null, input: null };
   const kept = await keep(mediaBytes(media, origin), about, tools);
   const line = await mediaLine(media, kept, about.tool, tools.session, tools.ports);
-  return withLine(mediaLeftOut(media, "the request was too large"), line);
+  return withLine(mediaNote(media, "the request was too large"), line);
 }
 
 /** Returns the result as it is in the message from which this one was made. */
@@ -147,7 +146,7 @@ export async function keep(
   for (const bytes of chunks) await spill.add(bytes);
   const { artifact } = await spill.end();
   if (artifact === null || artifact.saved === "no") return null;
-  return { id: artifact.id, saved: artifact.saved, savedBytes: artifact.bytes };
+  return savedResult(artifact);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { PruningPolicy } from "../contract/policy.ts";
+import type { Artifact } from "../contract/store.ts";
 import type { WireCall, WireMedia } from "../contract/wire.ts";
 import { binaryKeptText, recallLine } from "../stages/mark/access.ts";
 import { mediaLeftOut } from "../stages/mark/texts.ts";
@@ -8,7 +9,7 @@ import { shortenTexts, trimmedChars, trimText } from "../stages/prune/trim-text.
 import { add, portion, type Weight } from "../stages/prune/weight.ts";
 import { startSpill } from "../stages/spill/spill.ts";
 import { spillBatches } from "../stages/spill/spill-batches.ts";
-import { decoded } from "../wire/media.ts";
+import { decoded, isAddress } from "../wire/media.ts";
 import { jsonChars } from "../wire/record.ts";
 import { loaded } from "../wire/stored-message.ts";
 import { type Item, showsMedia } from "./conversation.ts";
@@ -29,8 +30,8 @@ export function frameOf(preparation: Preparation): PruneFrame<Item> {
   const note = reader.weigh([
     withLine("\n...\n\n\n[Tool result trimmed: kept first 1500 chars and last 1500 chars of 100000 chars.]", line),
   ]);
-  const mediaNote = reader.weigh([withLine(mediaLeftOut({ count: 1, bytes: 1_000_000 }, SEEN), line)]);
-  const mediaAfter = ({ heldMedia }: Item) => portion(mediaNote, heldMedia?.count ?? 0);
+  const noteWeight = reader.weigh([withLine(mediaLeftOut({ count: 1, bytes: 1_000_000 }, SEEN), line)]);
+  const mediaAfter = ({ heldMedia }: Item) => portion(noteWeight, heldMedia?.count ?? 0);
   const afterShortening = ({ lengths, weight }: ReadCall, to: "trimmed" | "cleared") =>
     shortenedWeight(lengths, weight, to, pruning.softTrim, note);
   const afterTrimming = (texts: Weight): Weight | null => {
@@ -145,7 +146,7 @@ async function mediaTextOf(
   { pruning, session, ports }: Preparation,
 ): Promise<string> {
   const line = pruning.namesSaved ? await mediaLine(media, saved, tool, session, ports) : "";
-  return withLine(mediaLeftOut(media, SEEN), line);
+  return withLine(mediaNote(media, SEEN), line);
 }
 
 /** What a cut takes away, saved; and whether something of it could not be. */
@@ -190,7 +191,17 @@ async function save(item: Item, chunks: Iterable<Uint8Array>, preparation: Prepa
   const { artifact, fault } = await spill.end();
   if (fault !== null) preparation.fault(fault);
   if (artifact === null || artifact.saved === "no") return null;
-  return { id: artifact.id, saved: artifact.saved, savedBytes: artifact.bytes };
+  return savedResult(artifact);
+}
+
+/** What is known of an artifact where it is named. */
+export function savedResult({ id, saved, bytes, redactions: { count } }: Artifact): SavedResult {
+  return { id, saved, savedBytes: bytes, ...(count > 0 && { redactions: { count } }) };
+}
+
+/** What stands for media. Those that are given by a URL or an id are not known, only where they are. */
+export function mediaNote({ count, bytes, data = [] }: WireMedia, why: string): string {
+  return mediaLeftOut({ count, bytes, isAddress: data.length > 0 && data.every(isAddress) }, why);
 }
 
 /** What is saved of a call: its input if that is text, or its one long string, or all of it as JSON. */

@@ -10,6 +10,8 @@ export interface SavedResult {
   id: string;
   saved: Saved;
   savedBytes: number;
+  /** Secrets that were replaced in it; left out if there were none. */
+  redactions?: { count: number };
 }
 
 /** The form in which a result is shown instead of itself: frozen once a model may have seen it. */

@@ -158,3 +158,54 @@ it("bytes press on images first: the words of results stay", async () => {
   expect(report.after.bytes).toBeLessThan(200_000);
   expect(sent[2]).toBe(text);
 });
+
+describe("what is said of images that are left out", () => {
+  const shots = (source: (at: number) => unknown) =>
+    Array.from({ length: 40 }, (_, at) => [
+      { role: "assistant", content: [{ type: "tool_use", id: `c${at}`, name: "look", input: { at } }] },
+      {
+        role: "user",
+        content: [{ type: "tool_result", tool_use_id: `c${at}`, content: [{ type: "image", source: source(at) }] }],
+      },
+    ]).flat();
+  const sentOf = async (messages: unknown[], wire = "anthropic") => {
+    const store = memoryStore();
+    const spillway = await createSpillway({ store, ledger: null, env: {} });
+    const { messages: sent } = await spillway.prepare([{ role: "user", content: "go" }, ...messages], {
+      wire,
+      window: WINDOW,
+    });
+    const text = JSON.stringify(sent);
+    const id = /artifact (\w{12})/.exec(text)?.[1] ?? "";
+    const saved = Buffer.from((await store.read(id, "local", { from: 0, to: 1e6 })) ?? []).toString("latin1");
+    return { text, saved, command: (await store.find(id, "local"))?.command };
+  };
+
+  it("secrets in one are replaced, and the text says so", async () => {
+    const key = `ghp_${"a1B2c3D4e5".repeat(4).slice(0, 36)}`;
+    const png = (at: number) => Buffer.concat([screenshot(at), Buffer.from(`\ntEXt ${key}\n`)]);
+    const { text, saved, command } = await sentOf(
+      shots((at) => ({ type: "base64", media_type: "image/png", data: data(png(at)) })),
+    );
+    expect(text).toContain("[The whole is saved with 1 secret in it replaced as artifact ");
+    expect(saved).not.toContain(key);
+    expect(command).toBe('{"at":0}');
+  });
+
+  it("of one that is given by a URL or an id only the address is left out and kept", async () => {
+    const note = "[the address of an image, sound or file left out: it was shown before]";
+    const url = await sentOf(shots((at) => ({ type: "url", url: `https://example.com/${at}.png` })));
+    expect(url.text).toContain(note);
+    expect(url.text).not.toContain("The whole is saved as");
+    expect(url.saved).toBe('["https://example.com/0.png"]');
+    const file = await sentOf(shots((at) => ({ type: "file", file_id: `file_${at}` })));
+    expect(file.text).toContain(note);
+    const parts = Array.from({ length: 40 }, (_, at) => [
+      { type: "function_call", call_id: `c${at}`, name: "look", arguments: "{}" },
+      { type: "function_call_output", call_id: `c${at}`, output: [{ type: "input_image", file_id: `file-abc${at}` }] },
+    ]).flat();
+    const responses = await sentOf(parts, "openai-responses");
+    expect(responses.text).toContain(note);
+    expect(responses.saved).toBe('[{"file_id":"file-abc0"}]');
+  });
+});

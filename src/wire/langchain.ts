@@ -160,7 +160,7 @@ function isSigned({ additional_kwargs: more, content }: JsonRecord): boolean {
 function mediumIn(block: JsonRecord): Medium | null {
   if (!MEDIA.test(String(block.type))) return null;
   const { data, url, image_url, source, file, input_audio, fileId, file_id } = block;
-  const held = data ?? url ?? image_url ?? source ?? file ?? input_audio ?? fileId ?? file_id ?? "";
+  const held = data ?? url ?? image_url ?? source ?? file ?? input_audio ?? { file_id: fileId ?? file_id };
   return readMedium(held, mostTokens);
 }
 

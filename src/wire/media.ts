@@ -94,6 +94,15 @@ function dataIn(holder: unknown, depth: number): unknown {
   return field === undefined ? holder : dataIn((holder as JsonRecord)[field], depth + 1);
 }
 
+/** The fields that name media which stand elsewhere. */
+const IDS = ["file_id", "fileId", "s3Location"];
+
+/** Tells whether this is no medium, but a URL or an id by which the provider finds it. */
+export function isAddress(data: unknown): boolean {
+  if (typeof data === "string") return /^(?!data:)[a-z][a-z0-9+.-]*:/i.test(data.slice(0, 32));
+  return isRecord(data) && IDS.some((name) => data[name] !== undefined);
+}
+
 /** The size of a JPEG stands behind what cameras add, which may take this much. */
 const HEAD_BYTES = 96 * 1024;
 

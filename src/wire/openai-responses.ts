@@ -215,6 +215,6 @@ const shellShape: ContentShape = {
 function mediumIn(part: JsonRecord): Medium | null {
   if (!MEDIA.test(String(part.type))) return null;
   const { image_url, file_data, file_url, file_id, image, file, data, audio } = part;
-  const held = image_url ?? file_data ?? file_url ?? image ?? file ?? data ?? audio ?? file_id ?? "";
+  const held = image_url ?? file_data ?? file_url ?? image ?? file ?? data ?? audio ?? { file_id };
   return readMedium(held, openaiTokens, part.detail);
 }

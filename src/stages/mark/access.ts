@@ -1,5 +1,5 @@
 import type { Saved } from "../../contract/receipt.ts";
-import { grouped } from "../../values.ts";
+import { counted, grouped } from "../../values.ts";
 
 /** How the reader of a marker gets at the rest. */
 export type Access =
@@ -17,6 +17,8 @@ export interface SavedCopy {
   savedBytes: number;
   id: string | null;
   access: Access;
+  /** Secrets that were replaced in it. */
+  redactions?: { count: number } | undefined;
 }
 
 /** Says where the whole is, for a reader who misses nothing. Empty if nobody kept it. */
@@ -27,13 +29,16 @@ export function keptText({ saved, savedBytes, id, access }: SavedCopy): string {
 }
 
 /** The same of an output that is no text: there are no lines of it to read or to find anything in. */
-export function binaryKeptText({ saved, savedBytes, id, access }: SavedCopy): string {
+export function binaryKeptText({ saved, savedBytes, id, access, redactions }: SavedCopy): string {
   if (saved === "no" || id === null) return "";
-  const part = `Only the first ${grouped(savedBytes)} bytes were saved, `;
+  const what = saved === "partial" ? `Only the first ${grouped(savedBytes)} bytes were saved,` : "The whole is saved";
+  const count = redactions?.count ?? 0;
+  // Whoever opens it must know that it is not the same to the byte.
+  const secrets = count === 0 ? "" : ` with ${counted(count, "secret")} in it replaced`;
   const where = access.by === "file" ? `in ${access.path} (artifact ${id})` : `as artifact ${id}`;
   const copy = access.by === "shell" ? `; copy it with: spillway recall ${inShell(id, access)} --raw > FILE` : "";
   const who = access.by === "operator" ? ", which the operator can read" : "";
-  return `${saved === "partial" ? part : "The whole is saved "}${where}${who}${copy || "."}`;
+  return `${what}${secrets} ${where}${who}${copy || "."}`;
 }
 
 /** Says where the rest is. Only ways that the reader has are named (promise 12). */

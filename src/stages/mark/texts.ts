@@ -84,9 +84,13 @@ export function binaryNote(kind: string, total: Total): string {
 }
 
 /** What stands for images, audio and files that were left out of one request. */
-export function mediaLeftOut({ count, bytes }: { count: number; bytes: number }, why: string): string {
+export function mediaLeftOut(
+  { count, bytes, isAddress = false }: { count: number; bytes: number; isAddress?: boolean },
+  why: string,
+): string {
   const what = count === 1 ? "an image, sound or file" : `${grouped(count)} images, sounds or files`;
-  return `[${what} of ${counted(bytes, "byte")} left out: ${why}]`;
+  const address = count === 1 ? "the address of " : "the addresses of ";
+  return isAddress ? `[${address}${what} left out: ${why}]` : `[${what} of ${counted(bytes, "byte")} left out: ${why}]`;
 }
 
 /** What stands for whole turns that were left out of one request. `kept` says where they are; empty if nobody kept them. */
@@ -130,6 +134,7 @@ const OPENINGS = [
   "(?:repeats and terminal codes folded|white space left out):",
   "binary (?:output|artifact) not shown:",
   String.raw`(?:an image, sound or file|[\d,]+ images, sounds or files) of \d`,
+  String.raw`the address(?:es)? of (?:an image|[\d,]+ images), sounds? or files? left out`,
   String.raw`[\d,]+ messages? left out here`,
   "tool output truncated:",
   // access.ts
