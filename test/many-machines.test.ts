@@ -1,10 +1,15 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { createSpillway } from "../src/index.ts";
 import { MIGRATIONS } from "../src/storage/local/migrations.ts";
+import { openRemote } from "../src/storage/remote/open-remote.ts";
+import { all } from "../src/storage/sql.ts";
 import { startPostgres } from "./postgres.ts";
 import { findS3 } from "./s3.ts";
 
@@ -117,4 +122,135 @@ describe.skipIf(typeof server === "string" || typeof s3 === "string")("a store i
     expect([done.status, done.stdout]).toEqual([0, "0 artifacts (0 B) wait here\n"]);
     expect(spillway("i", ["recall", receipt.artifact, "--lines", "1-2"], place).stdout).toContain("line 1\nline 2");
   });
+});
+
+const KEYS = { AWS_ACCESS_KEY_ID: "key", AWS_SECRET_ACCESS_KEY: "not-used" };
+const NO_BUCKET = "s3://outputs/team?endpoint=http://127.0.0.1:1";
+
+/** A server that takes connections and says nothing until it is told where to pass them on to. */
+async function startSilent() {
+  let port: number | null = null;
+  const sockets = new Set<Socket>();
+  const proxy = createServer((client) => {
+    sockets.add(client.on("error", () => {}));
+    if (port === null) return;
+    const upstream = connect(port, "127.0.0.1").on("error", () => {});
+    sockets.add(upstream);
+    client.pipe(upstream).pipe(client);
+  }).listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  return {
+    port: (proxy.address() as AddressInfo).port,
+    passOn: (to: number) => void (port = to),
+    end() {
+      for (const socket of sockets) socket.destroy();
+      proxy.close();
+    },
+  };
+}
+
+describe("a database that does not answer from the start", () => {
+  it.each(["refuses", "says nothing"])(
+    "and %s loses no output: it is saved and read on this machine",
+    async (how) => {
+      const silent = await startSilent();
+      const port = how === "refuses" ? 1 : silent.port;
+      const place = { SPILLWAY_LEDGER: `postgres://me:hunter2hunter2@127.0.0.1:${port}/db`, SPILLWAY_STORE: NO_BUCKET };
+      const machine = `down-${port}`;
+      const seq = [
+        "run",
+        "--json",
+        "--",
+        process.execPath,
+        "-e",
+        'for (let i = 1; i < 9000; i++) console.log("line", i)',
+      ];
+      const first = spillway(machine, seq, { ...place, ...KEYS });
+      const { receipt } = JSON.parse(first.stdout);
+      expect(receipt).toMatchObject({ saved: "local" });
+      expect(receipt.faults.join()).toMatch(/not recorded.*cannot be reached/);
+      expect(first.stdout + first.stderr).not.toContain("hunter2");
+      const again = JSON.parse(spillway(machine, seq, { ...place, ...KEYS }).stdout);
+      expect(again.receipt).toMatchObject({ saved: "local", artifact: receipt.artifact });
+      const recalled = spillway(machine, ["recall", receipt.artifact, "--lines", "5000-5001"], { ...place, ...KEYS });
+      expect(recalled.stdout).toContain("line 5000\nline 5001\n");
+      expect(spillway(machine, ["spool"], { ...place, ...KEYS }).stdout).toMatch(/^1 artifact .* waits here/);
+      expect(existsSync(join(folder, machine, "ledger-down"))).toBe(true);
+      silent.end();
+    },
+    60_000,
+  );
+
+  it("lets serve start, which is not ready", async () => {
+    const env = { PATH: process.env["PATH"], HOME: folder, SPILLWAY_DIR: join(folder, "serve"), ...KEYS };
+    const place = { SPILLWAY_LEDGER: "postgres://me@127.0.0.1:1/db", SPILLWAY_STORE: NO_BUCKET };
+    const server = spawn(process.execPath, [CLI, "serve", "--port", "0"], { env: { ...env, ...place }, cwd: folder });
+    try {
+      const [greeting] = await once(server.stdout, "data");
+      const url = /http:\/\/[\d.]+:\d+/.exec(String(greeting))?.[0] ?? "";
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+      expect((await fetch(`${url}/readyz`)).status).toBe(503);
+    } finally {
+      server.kill();
+      await once(server, "exit");
+    }
+  }, 30_000);
+
+  it.skipIf(typeof server === "string")(
+    "gets what was saved meanwhile when it answers, also by a later process, under the same ids",
+    async () => {
+      const address = new URL(await fresh());
+      for (const [name, value] of Object.entries(KEYS)) vi.stubEnv(name, value);
+      const silent = await startSilent();
+      const through = new URL(address);
+      through.port = String(silent.port);
+      const bucket = createHttpServer((_request, response) => response.end("<ListBucketResult></ListBucketResult>"));
+      await once(bucket.listen(0, "127.0.0.1"), "listening");
+      const store = `s3://outputs?endpoint=http://127.0.0.1:${(bucket.address() as AddressInfo).port}`;
+      const place = { ledger: through.href, store };
+      const open = (machine: string) => openRemote(join(folder, machine), place);
+      const save = async ({ store }: Awaited<ReturnType<typeof open>>, content: string) => {
+        const writer = await store.begin({ tool: "t", call: null, session: "s", scope: "local" });
+        await writer.add(Buffer.from(content));
+        return writer.end();
+      };
+      const down = await Promise.all([open("early-a"), open("early-b")]);
+      const kept = await Promise.all(down.map((opened, at) => save(opened, `saved early by ${at}\n`)));
+      expect(kept.map(({ saved }) => saved)).toEqual(["local", "local"]);
+      await Promise.all(down.map(({ close }) => close()));
+      const folders = ["early-a", "early-b"].flatMap((machine) =>
+        readdirSync(join(folder, machine, "uploads")).map((name) => join(folder, machine, "uploads", name)),
+      );
+      for (const each of folders) {
+        expect(statSync(join(each, "secret")).mode & 0o777).toBe(0o600);
+        expect(existsSync(join(each, "early"))).toBe(true);
+      }
+      silent.passOn(Number(address.port));
+      // One after the other: the first one's secret becomes that of all, and the second one's differs.
+      for (const machine of ["early-a", "early-b"]) {
+        const later = await open(machine);
+        await later.spool.upload();
+        expect(await later.spool.state()).toMatchObject({ artifacts: 0, fault: null });
+        await later.close();
+      }
+      for (const each of folders) expect(existsSync(join(each, "early"))).toBe(false);
+      const [a, b, c] = await Promise.all([open("early-a"), open("early-b"), open("early-c")]);
+      for (const [at, { id }] of kept.entries()) {
+        const bytes = await c.store.read(id, "local", { from: 0, to: 100 });
+        expect(Buffer.from(bytes ?? []).toString()).toBe(`saved early by ${at}\n`);
+      }
+      // From now on all of them give the same output the same id.
+      const same = await Promise.all([a, b, c].map((opened) => save(opened, "the same everywhere\n")));
+      expect(new Set(same.map(({ id }) => id)).size).toBe(1);
+      const { kysely, read } = c.database;
+      const names = await read(() => all(kysely.selectFrom("settings").select("name").orderBy("name")));
+      expect(names.filter(({ name }) => name.includes("secret"))).toHaveLength(2);
+      expect(await c.store.verify()).toMatchObject({ checked: 3, damaged: [], missing: [], orphaned: [] });
+      await Promise.all([a, b, c].map(({ close }) => close()));
+      silent.end();
+      bucket.close();
+      vi.unstubAllEnvs();
+    },
+    60_000,
+  );
 });

@@ -165,6 +165,9 @@ export const NUMBERS = {
 
   postgresConnections: row(10, 1, 1000), // a server takes about 100, and several gateways share it
   postgresWaitMs: row(5000, 10, 600_000), // all attempts at one transaction together; an agent must not wait longer
+  postgresOpenMs: row(1000, 10, 600_000), // a server that never answered is waited for this long; outputs stay on the machine
+  postgresDownMs: row(250, 10, 600_000), // as above, where a process before found that it does not answer
+  postgresDownForMs: row(15_000, 0, 3_600_000), // how long that is believed
   objectRequestMs: row(30_000, 100, 3_600_000), // one request to a bucket; a part of 8 MiB over 3 MBit/s takes 22 s
   objectPartBytes: row(8 * MIB, 5 * MIB, GIB), // a larger object is sent in parts of this size; servers take 5 MiB or more
   uploadDeadlineMs: row(4000, 0, 600_000), // then an output counts as kept on this machine, and is uploaded later

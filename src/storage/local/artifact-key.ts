@@ -46,6 +46,8 @@ export function isIdPrefix(value: unknown): value is string {
   return typeof value === "string" && /^[a-z2-7]{6,12}$/.test(value);
 }
 
+/** Its name in the store's folder. */
+export const SECRET_FILE = "secret";
 /** The length of a store's secret. */
 export const SECRET_BYTES = 32;
 /** Reads only the first bytes of a file that is not a secret. */
@@ -59,7 +61,7 @@ export async function readSecret(
   folders: StoreFolders,
   newSecret: () => Promise<Uint8Array> = async () => randomBytes(SECRET_BYTES),
 ): Promise<Uint8Array> {
-  const path = join(folders.dir, "secret");
+  const path = join(folders.dir, SECRET_FILE);
   const found = (await readExisting(path)) ?? (await makeSecret(path, folders, await newSecret()));
   if (found.length !== SECRET_BYTES) {
     throw new SpillwayError(

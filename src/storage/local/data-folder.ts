@@ -54,3 +54,6 @@ export function hasStore(dir: string = dataFolder()): boolean {
     return true;
   }
 }
+
+/** The file in it that says that the ledger did not answer. */
+export const LEDGER_DOWN = "ledger-down";

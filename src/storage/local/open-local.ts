@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Ledger } from "../../contract/ledger.ts";
 import type { Retention, Store } from "../../contract/store.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
@@ -8,7 +9,7 @@ import type { Sql } from "../sql.ts";
 import { type KeptStore, localStore } from "../stores/local.ts";
 import { memoryStore } from "../stores/memory.ts";
 import { collectWhenDue, startCollector } from "./collect-when-due.ts";
-import { dataFolder } from "./data-folder.ts";
+import { dataFolder, LEDGER_DOWN } from "./data-folder.ts";
 import { ownerFault } from "./database-fault.ts";
 import { openDatabase } from "./open-database.ts";
 
@@ -51,7 +52,7 @@ export async function openLocal(dir: string = dataFolder(), options: OpenLocalOp
   }
   if (options.ledger === undefined) return openFolder(dir, options);
   const { openPostgres } = await import("../remote/postgres.ts");
-  const database = await openPostgres(options.ledger);
+  const database = await openPostgres(options.ledger, join(dir, LEDGER_DOWN));
   const local = await openFolder(dir, options, database).catch(async (error: unknown) => {
     await database.close();
     throw error;

@@ -38,7 +38,7 @@ const PAGE = 100;
 export async function verify(
   { kysely, read }: Sql,
   rows: ArtifactRows,
-  secret: Uint8Array,
+  secrets: readonly Uint8Array[],
   files: VerifiedFiles,
 ): Promise<VerifyReport> {
   const report: VerifyReport = { checked: 0, checkedBytes: 0, damaged: [], missing: [], orphaned: [] };
@@ -64,7 +64,8 @@ export async function verify(
   async function check(row: ArtifactTable): Promise<{ isMissing: boolean; reason: string } | null> {
     const bad = (reason: string) => ({ isMissing: false, reason });
     if (artifactId(row.key) !== row.id) return bad("its id is not that of its key");
-    if (artifactKey(secret, row.scope, row.sha256) !== row.key) return bad("its key is not that of its hash");
+    if (!secrets.some((secret) => artifactKey(secret, row.scope, row.sha256) === row.key))
+      return bad("its key is not that of its hash");
     try {
       const there = await files.open(row);
       if (there === null) return null;

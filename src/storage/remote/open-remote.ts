@@ -1,18 +1,22 @@
 import { createHash, randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Ledger } from "../../contract/ledger.ts";
 import type { Retention } from "../../contract/store.ts";
 import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { sqlLedger } from "../ledgers/sql.ts";
-import { SECRET_BYTES } from "../local/artifact-key.ts";
+import { SECRET_BYTES, SECRET_FILE } from "../local/artifact-key.ts";
 import { collectWhenDue, type InTurn, isCollectDue, startCollector } from "../local/collect-when-due.ts";
+import { LEDGER_DOWN } from "../local/data-folder.ts";
 import { openDatabase } from "../local/open-database.ts";
+import { PRIVATE_FILE } from "../local/store-folders.ts";
 import { all, change } from "../sql.ts";
 import { localStore } from "../stores/local.ts";
 import { openBucket } from "./bucket.ts";
 import { openPostgres, type Postgres } from "./postgres.ts";
-import { type RemoteStore, remoteStore, type Spool } from "./remote-store.ts";
+import { EARLY_SECRET, type RemoteStore, remoteStore, SECRET, type Spool } from "./remote-store.ts";
 
 /** How it is opened, as `openLocal` is told. */
 interface RemoteOptions {
@@ -46,7 +50,7 @@ export async function openRemote(
     );
   }
   const bucket = await openBucket(bucketAddress);
-  const database = await openPostgres(address);
+  const database = await openPostgres(address, join(dir, LEDGER_DOWN));
   const spoolDir = join(dir, "uploads", hashOf(`${database.place}\n${bucket.place}`));
   const spoolDatabase = await openDatabase(spoolDir).catch(async (error: unknown) => {
     await database.close();
@@ -58,10 +62,22 @@ export async function openRemote(
   };
   try {
     const limits = { maxBytes: NUMBERS.spoolBytes.default };
-    const newSecret = () => sharedSecret(database);
+    const mark = join(spoolDir, EARLY_MARK);
+    const wasMarked = existsSync(mark);
+    const newSecret = () => sharedSecret(database).catch((error: unknown) => earlySecret(error, mark));
     const spool = await localStore({ dir: spoolDir, database: spoolDatabase, limits, newSecret, keepsAll: true });
-    await checkSecret(database, spool.secret, spoolDir);
-    const store = remoteStore({ shared: database, bucket, spool, spoolDatabase, uploads: !readsOnly });
+    const own = { dir: spoolDir, secret: spool.secret, mark, isEarly: wasMarked || existsSync(mark) };
+    let settling: Promise<void> | null = null;
+    const settle = () => {
+      settling ??= settleSecret(database, own).catch((error: unknown) => {
+        settling = null;
+        throw error;
+      });
+      return settling;
+    };
+    // While the database does not answer, the folder is believed.
+    if (database.hasAnswered()) await settle().catch(unlessUnavailable);
+    const store = remoteStore({ shared: database, bucket, spool, spoolDatabase, settle, uploads: !readsOnly });
     const ledger = sqlLedger(database, "postgres");
     const isOff = retention === "off";
     const place = { dir, store, database, inTurn: sharedTurn(database) };
@@ -88,9 +104,9 @@ export async function openRemote(
   }
 }
 
-/** Returns the secret of all machines, and makes it on first use. */
-async function sharedSecret({ kysely, commit }: Postgres): Promise<Uint8Array> {
-  const secret = { name: "secret", value: randomBytes(SECRET_BYTES) };
+/** Returns the secret of all machines. On first use the one that is handed in becomes it. */
+async function sharedSecret({ kysely, commit }: Postgres, first = randomBytes(SECRET_BYTES)): Promise<Uint8Array> {
+  const secret = { name: SECRET, value: first };
   return commit(function* () {
     yield* change(
       kysely
@@ -103,15 +119,48 @@ async function sharedSecret({ kysely, commit }: Postgres): Promise<Uint8Array> {
   });
 }
 
-/** Throws if the folder was used with another database. While the database does not answer, the folder is believed. */
-async function checkSecret(database: Postgres, own: Uint8Array, dir: string): Promise<void> {
-  const shared = await sharedSecret(database).catch(() => own);
-  if (Buffer.compare(shared, own) === 0) return;
-  throw new SpillwayError(
-    "store-damaged",
-    `${dir} belongs to another database than ${database.place} is now: their secrets differ, so the ids of what waits ` +
-      "there are unknown here. If that database was made anew, restore its table settings, or move the folder away.",
-  );
+/** The file in the spool that says that its secret was made before that of all machines could be read. */
+const EARLY_MARK = "early";
+
+/** Makes a secret of this machine's own while the database does not answer, so that outputs can be saved. */
+async function earlySecret(error: unknown, mark: string): Promise<Uint8Array> {
+  unlessUnavailable(error);
+  await writeFile(mark, "", { mode: PRIVATE_FILE });
+  return randomBytes(SECRET_BYTES);
+}
+
+function unlessUnavailable(error: unknown): void {
+  if (!SpillwayError.is(error) || error.code !== "store-unavailable") throw error;
+}
+
+/**
+ * Compares this machine's secret with that of all. If it was made early and differs, it is told to the others, since ids were
+ * made with it, and the next process uses that of all. Throws if the folder was used with another database.
+ */
+async function settleSecret(
+  database: Postgres,
+  { dir, secret, mark, isEarly }: { dir: string; secret: Uint8Array; mark: string; isEarly: boolean },
+): Promise<void> {
+  const shared = await sharedSecret(database, isEarly ? Buffer.from(secret) : undefined);
+  if (Buffer.compare(shared, secret) !== 0) {
+    if (!isEarly) {
+      throw new SpillwayError(
+        "store-damaged",
+        `${dir} belongs to another database than ${database.place} is now: their secrets differ, so the ids of what waits ` +
+          "there are unknown here. If that database was made anew, restore its table settings, or move the folder away.",
+      );
+    }
+    const name = EARLY_SECRET + hashOf(Buffer.from(secret).toString("hex"));
+    const told = database.kysely
+      .insertInto("settings")
+      .values({ name, value: Buffer.from(secret) })
+      .onConflict((conflict) => conflict.doNothing());
+    await database.commit(() => change(told));
+    const part = join(dir, `${SECRET_FILE}.${randomBytes(6).toString("hex")}`);
+    await writeFile(part, shared, { mode: PRIVATE_FILE, flush: true });
+    await rename(part, join(dir, SECRET_FILE));
+  }
+  if (isEarly) await rm(mark, { force: true });
 }
 
 /** Retention runs on one machine at a time, and at most once an hour on all of them together. */

@@ -1,16 +1,23 @@
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
+import { Socket } from "node:net";
+import { dirname } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type Compilable, Kysely, PostgresDialect, sql } from "kysely";
 import type * as Pg from "pg";
+import { within } from "../../deadline.ts";
 import { messageOf, SpillwayError } from "../../errors.ts";
 import { loadPackage } from "../../load-package.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { type EngineTypes, MIGRATIONS, newerFault } from "../local/migrations.ts";
 import type { Schema } from "../local/schema.ts";
+import { makeFolder, PRIVATE_FILE } from "../local/store-folders.ts";
 import { type Answered, all, change, type Sql, type Steps } from "../sql.ts";
 
 /** A database in a PostgreSQL server, which any number of machines use at once. */
 export interface Postgres extends Sql {
   readonly place: string;
+  /** Whether the server has answered since this was opened. */
+  hasAnswered(): boolean;
   /** Runs `act` unless another process runs the same now; returns null then. The lock goes with the connection. */
   alone<T>(what: "retention", act: () => Promise<T>): Promise<T | null>;
 }
@@ -31,14 +38,23 @@ const FIRST_PAUSE_MS = 20;
 const LAST_PAUSE_MS = 1000;
 
 /**
- * Opens a database of a PostgreSQL server, and brings its tables to the newest version. A server that cannot be reached is
- * asked again with the first query, so that an agent can start without it. Any other fault is thrown here.
+ * Opens a database of a PostgreSQL server, and brings its tables to the newest version. A server that does not answer soon is
+ * asked again with each query, so that an agent can start without it. Any other fault is thrown here. `downFile` says for a
+ * while that it did not answer: the processes that are opened meanwhile hardly wait for it.
  */
-export async function openPostgres(address: string): Promise<Postgres> {
+export async function openPostgres(address: string, downFile?: string): Promise<Postgres> {
   const place = placeOf(address);
+  const isKnownDown = downFile !== undefined && (await isDownSince(downFile, place));
+  const patienceMs = NUMBERS[isKnownDown ? "postgresDownMs" : "postgresOpenMs"].default;
   const fault = (error: unknown) => postgresFault(error, place);
   const pg = await loadPg();
+  const sockets = new Set<Socket>();
   const pool = new pg.Pool({
+    stream: () => {
+      const socket = new Socket();
+      sockets.add(socket.once("close", () => sockets.delete(socket)));
+      return socket;
+    },
     connectionString: address,
     application_name: "spillway",
     max: NUMBERS.postgresConnections.default,
@@ -59,6 +75,14 @@ export async function openPostgres(address: string): Promise<Postgres> {
   pool.on("error", () => {});
   // One that breaks between two queries tells nobody else; the next query fails, and that is seen.
   pool.on("connect", (client) => void client.on("error", () => {}));
+  let hasAnswered = false;
+  const connected = new Promise<void>((resolve) => {
+    pool.once("connect", () => {
+      hasAnswered = true;
+      if (isKnownDown) void rm(downFile, { force: true }).catch(() => {});
+      resolve();
+    });
+  });
   const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
   let isOpen = true;
 
@@ -71,12 +95,19 @@ export async function openPostgres(address: string): Promise<Postgres> {
     return preparing;
   };
 
+  /** While the server has never answered nobody waits long for it. */
+  const preparedSoon = async (): Promise<void> => {
+    const ready = prepared();
+    if (!hasAnswered) await within(Promise.race([connected, ready]), patienceMs, "the connection");
+    await ready;
+  };
+
   /** Tries again what may succeed a little later, until the deadline. */
   async function attempt<T>(act: () => Promise<T>): Promise<T> {
-    const untilMs = performance.now() + NUMBERS.postgresWaitMs.default;
+    const untilMs = performance.now() + (hasAnswered ? NUMBERS.postgresWaitMs.default : 0);
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LAST_PAUSE_MS, pauseMs * 2)) {
       try {
-        await prepared();
+        await preparedSoon();
         return await act();
       } catch (error) {
         if (!isOpen || !isPassing(error) || performance.now() + pauseMs >= untilMs) throw fault(error);
@@ -118,6 +149,7 @@ export async function openPostgres(address: string): Promise<Postgres> {
 
   const opened: Postgres = {
     place,
+    hasAnswered: () => hasAnswered,
     kysely,
     rowsAtOnce: ROWS_AT_ONCE,
     *takeTurn(to) {
@@ -140,18 +172,37 @@ export async function openPostgres(address: string): Promise<Postgres> {
     async close() {
       if (!isOpen) return;
       isOpen = false;
+      // A connection that is never made must not keep the process alive.
+      if (!hasAnswered) for (const socket of sockets) socket.destroy();
       await pool.end();
     },
   };
   try {
-    await prepared();
+    await preparedSoon();
   } catch (error) {
     if (!isPassing(error)) {
       await opened.close();
       throw fault(error);
     }
+    if (downFile !== undefined && !isKnownDown) await rememberDown(downFile, place).catch(() => {});
   }
   return opened;
+}
+
+async function rememberDown(downFile: string, place: string): Promise<void> {
+  await makeFolder(dirname(downFile));
+  await writeFile(downFile, place, { mode: PRIVATE_FILE });
+}
+
+/** Whether the file says that this server did not answer a short while ago. */
+async function isDownSince(downFile: string, place: string): Promise<boolean> {
+  try {
+    const { mtimeMs } = await stat(downFile);
+    const isRecent = Math.abs(Date.now() - mtimeMs) < NUMBERS.postgresDownForMs.default;
+    return isRecent && (await readFile(downFile, "utf8")) === place;
+  } catch {
+    return false;
+  }
 }
 
 async function loadPg(): Promise<typeof Pg> {
@@ -247,6 +298,7 @@ const LOST_SYSTEM = new Set([
   "EHOSTUNREACH",
   "ENETUNREACH",
   "EAI_AGAIN",
+  "ENOTFOUND",
 ]);
 
 function codeOf(error: unknown): string {

@@ -12,7 +12,7 @@ import type { ArtifactBytes } from "../local/plain-file.ts";
 import { type CollectedFiles, collect, removeSession } from "../local/retention.ts";
 import type { ArtifactTable } from "../local/schema.ts";
 import { verify } from "../local/verify.ts";
-import { all, change, type Sql } from "../sql.ts";
+import { all, change, type Sql, type Steps } from "../sql.ts";
 import { storedName } from "../stored-name.ts";
 import { type KeptStore, type LocalStore, locateLines, readClipped } from "../stores/local.ts";
 import type { Bucket, ObjectSource } from "./bucket.ts";
@@ -49,6 +49,8 @@ export interface RemoteParts {
   /** This machine's folder, in which every output is saved first. */
   spool: LocalStore;
   spoolDatabase: Database;
+  /** Sees before uploads that this machine's secret is known to the others. Rejects while that cannot be seen. */
+  settle?: () => Promise<void>;
   /** Uploads at once what an earlier process left; true where it is not said. */
   uploads?: boolean;
   now?: () => number;
@@ -64,7 +66,7 @@ const LAST_PAUSE_MS = 15_000;
 
 /** Keeps outputs on this machine first, and in the shared store as soon as that takes them. */
 export function remoteStore(parts: RemoteParts): RemoteStore {
-  const { shared, bucket, spool, spoolDatabase, uploads = true, now = Date.now } = parts;
+  const { shared, bucket, spool, spoolDatabase, settle, uploads = true, now = Date.now } = parts;
   const rows = artifactRows(shared);
   const spooled = artifactRows(spoolDatabase);
   const machine = hostname();
@@ -104,6 +106,7 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
   }
 
   async function sendNow(row: ArtifactRow): Promise<Artifact> {
+    await settle?.();
     const data = row.form === "row" ? await spoolDatabase.read(() => spooled.smallData(row.key)) : null;
     let place: string | null = null;
     if (row.form === "plain") {
@@ -384,8 +387,8 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
       await spool.close();
     },
     collect: (given) => collect(shared, rows, files, { nowMs: now(), ...given }),
-    verify: () =>
-      verify(shared, rows, spool.secret, {
+    verify: async () =>
+      verify(shared, rows, await shared.read(() => allSecrets(shared)), {
         async open(row) {
           if (row.form === "spool") return null;
           const opening = openBytes(row).then(async (opened) => {
@@ -412,11 +415,30 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
     removeSession: (session) => removeSession(shared, rows, files, session),
     async resolvePrefix(prefix, scope) {
       if (!isIdPrefix(prefix)) return [];
-      const found = await shared.read(() => rows.idsFrom(prefix, storedName(scope) ?? "", MAX_RESOLVED));
-      return [...new Set([...found, ...(await spool.resolvePrefix(prefix, scope))])];
+      const own = await spool.resolvePrefix(prefix, scope);
+      const asked = shared.read(() => rows.idsFrom(prefix, storedName(scope) ?? "", MAX_RESOLVED));
+      // What is on this machine can be read while the database does not answer.
+      const found = await asked.catch((error: unknown) => {
+        if (own.length > 0) return [];
+        throw error;
+      });
+      return [...new Set([...found, ...own])];
     },
     spool: { upload: uploadAll, state: spoolState },
   };
+}
+
+/** The setting that holds the secret of all machines. */
+export const SECRET = "secret";
+/** Begins the settings that hold secrets of machines which had to save before they could read that one. */
+export const EARLY_SECRET = "early secret ";
+
+function* allSecrets({ kysely }: Sql): Steps<Uint8Array[]> {
+  const named = kysely
+    .selectFrom("settings")
+    .select("value")
+    .where(({ or, eb }) => or([eb("name", "=", SECRET), eb("name", "like", `${EARLY_SECRET}%`)]));
+  return (yield* all(named)).map(({ value }) => value);
 }
 
 /** The line index of an object is the object of this name. */

@@ -156,7 +156,7 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
     async close() {},
     collect: (given) => collect(database, rows, collected, { nowMs: now(), maxBytes, ...given }),
     verify: () =>
-      verify(database, rows, secret, {
+      verify(database, rows, [secret], {
         open: ({ key }) => files.openBytes(key),
         orphans: async () => (await findOrphans(database, rows, files)).map(({ path }) => relative(folders.dir, path)),
       }),
