@@ -41,25 +41,48 @@ const LOOKING_FOR_SCHEMA = {
   description:
     "Optional: words you look for in the result. If it is too long to be shown whole, lines with them are kept.",
 };
-/** Tools that are remembered to have it. */
-const MAX_ASKED = 10_000;
+/** So many tools are remembered. */
+const MAX_LISTED = 10_000;
+/** What a schema may say without saying anything about an argument that it does not name. */
+const PLAIN_KEYS = new Set(
+  "$schema $id $comment $defs definitions type title description default examples deprecated properties required additionalProperties".split(
+    " ",
+  ),
+);
 
-/** Adds the argument to a tool's schema, unless the tool has one of that name. `asked` remembers the tools that got it. */
-export function askLookingFor(tool: unknown, asked: Set<string>): unknown {
-  if (!isRecord(tool) || typeof tool.name !== "string" || !isRecord(tool.inputSchema)) return tool;
-  const { inputSchema } = tool;
-  const properties = isRecord(inputSchema.properties) ? inputSchema.properties : {};
-  asked.delete(tool.name);
-  if (Object.hasOwn(properties, LOOKING_FOR) || asked.size >= MAX_ASKED) return tool;
-  asked.add(tool.name);
-  return { ...tool, inputSchema: { ...inputSchema, properties: { ...properties, [LOOKING_FOR]: LOOKING_FOR_SCHEMA } } };
+/** Tools of the server that were listed: whether an argument of our name is ours or may be their own. */
+export type ListedTools = Map<string, "ours" | "own">;
+
+/** True for a plain object schema that does not name the argument. It surely means nothing to such a tool. */
+function isOurs({ type, properties = {}, required = [], additionalProperties, ...rest }: Record<string, unknown>) {
+  return (
+    type === "object" &&
+    isRecord(properties) &&
+    !Object.hasOwn(properties, LOOKING_FOR) &&
+    Array.isArray(required) &&
+    !required.includes(LOOKING_FOR) &&
+    (additionalProperties === undefined || typeof additionalProperties === "boolean") &&
+    Object.keys(rest).every((key) => PLAIN_KEYS.has(key))
+  );
 }
 
-/** Takes the argument out of a call again. Null if the call does not have it, or if it is the tool's own. */
-export function takeLookingFor(params: Record<string, unknown>, asked: ReadonlySet<string>) {
+/** Adds the argument to a tool's schema if that is plain and does not name it. `listed` remembers which tools got it. */
+export function askLookingFor(tool: unknown, listed: ListedTools): unknown {
+  if (!isRecord(tool) || typeof tool.name !== "string") return tool;
+  const { name, inputSchema } = tool;
+  if (listed.size >= MAX_LISTED && !listed.has(name)) return tool;
+  const ours = isRecord(inputSchema) && isOurs(inputSchema);
+  listed.set(name, ours ? "ours" : "own");
+  if (!ours) return tool;
+  const properties = { ...(inputSchema.properties as object | undefined), [LOOKING_FOR]: LOOKING_FOR_SCHEMA };
+  return { ...tool, inputSchema: { ...inputSchema, properties } };
+}
+
+/** Takes the argument out of a call again. Null if the call does not have it, or if it may be the tool's own. */
+export function takeLookingFor(params: Record<string, unknown>, listed: ListedTools) {
   const { name, arguments: given } = params;
-  if (typeof name !== "string" || !asked.has(name) || !isRecord(given) || !Object.hasOwn(given, LOOKING_FOR))
-    return null;
+  if (typeof name !== "string" || !isRecord(given) || !Object.hasOwn(given, LOOKING_FOR)) return null;
+  if (listed.get(name) === "own") return null;
   const { [LOOKING_FOR]: said, ...args } = given;
   return { lookingFor: typeof said === "string" ? said : undefined, params: { ...params, arguments: args } };
 }

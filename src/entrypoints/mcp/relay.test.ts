@@ -481,6 +481,37 @@ test("resources are the server's own unless ours are asked for", async () => {
   expect(toServer).toHaveLength(4);
 });
 
+test("a server that was not asked for its tools does not see the argument either", async () => {
+  const { client, server, last, toServer } = await newRelay({ lookingFor: true });
+  await client(call(1, "read", { path: "a", looking_for: "where zebra-4417 is" }));
+  expect(JSON.parse(Buffer.from(toServer.at(-1) as string).toString()).params.arguments).toEqual({ path: "a" });
+  const text = log.replace("line 2500 ", "zebra-4417 ");
+  await server({ jsonrpc: "2.0", id: 1, result: { content: [{ type: "text", text }] } });
+  expect(last().result.content[0].text).toContain("zebra-4417");
+});
+
+const named = { properties: { looking_for: { type: "string" } }, required: ["looking_for"] };
+test.each([
+  ["allOf", { type: "object", allOf: [named] }],
+  ["$ref", { $ref: "#/$defs/A", $defs: { A: { type: "object", ...named } } }],
+  ["$ref beside a type", { type: "object", $ref: "#/$defs/A", $defs: { A: named } }],
+  ["required", { type: "object", required: ["looking_for"] }],
+  ["patternProperties", { type: "object", patternProperties: { "^looking": {} }, additionalProperties: false }],
+  ["additionalProperties", { type: "object", additionalProperties: { type: "string" } }],
+  ["oneOf", { type: "object", oneOf: [{ properties: { a: {} }, additionalProperties: false }] }],
+  ["maxProperties", { type: "object", properties: { a: {} }, maxProperties: 1 }],
+  ["propertyNames", { type: "object", properties: { a: {} }, propertyNames: { enum: ["a"] } }],
+  ["no type", { properties: { a: {} } }],
+])("a schema with %s stays as it is, and so do the tool's arguments", async (_, inputSchema) => {
+  const { client, server, last, toServer } = await newRelay({ lookingFor: true });
+  await client({ jsonrpc: "2.0", id: 1, method: "tools/list" });
+  await server({ jsonrpc: "2.0", id: 1, result: { tools: [{ name: "find", inputSchema }] } });
+  expect(last().result.tools[0].inputSchema).toEqual(inputSchema);
+  await client(call(2, "find", { looking_for: "x" }));
+  const { params } = JSON.parse(Buffer.from(toServer.at(-1) as string).toString());
+  expect(params.arguments).toEqual({ looking_for: "x" });
+});
+
 test("tools get an argument by which a model says what it looks for, and the server never sees it", async () => {
   const { client, server, last, toServer } = await newRelay({ lookingFor: true });
   const inputSchema = { type: "object", properties: { path: { type: "string" } }, additionalProperties: false };

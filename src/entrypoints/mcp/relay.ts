@@ -22,7 +22,15 @@ import {
 } from "./json-rpc.ts";
 import { filled, MOST_SHOWN_BYTES, readLarge } from "./large-message.ts";
 import type { Line } from "./line-frames.ts";
-import { askLookingFor, avoidNames, offerTool, ownTools, type ToolNames, takeLookingFor } from "./offer-tools.ts";
+import {
+  askLookingFor,
+  avoidNames,
+  type ListedTools,
+  offerTool,
+  ownTools,
+  type ToolNames,
+  takeLookingFor,
+} from "./offer-tools.ts";
 import type { RequestHeaders } from "./upstream.ts";
 
 /** What a relay stands between. A message goes on as the text that came, unless it had to be changed. */
@@ -85,7 +93,7 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
   const tasks = new Map<string, string>();
   const names: ToolNames = { recall: "recall", search: "search" };
   const offersTools = rules.readBack !== false;
-  const asked = askedTools(rules);
+  const listed = listedTools(rules);
   let greeting: string[] = [];
 
   const reply = (message: unknown) => ends.toClient(JSON.stringify(message));
@@ -177,7 +185,7 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
     if (method === "tools/list" && Array.isArray(result.tools)) {
       avoidNames(names, result.tools);
       const offered = result.tools.map((tool) => offerTool(spillway, tool));
-      const tools = rules.lookingFor ? offered.map((tool) => askLookingFor(tool, asked)) : offered;
+      const tools = rules.lookingFor ? offered.map((tool) => askLookingFor(tool, listed)) : offered;
       return { ...result, tools: isLast && offersTools ? [...tools, ...ownTools(names)] : tools };
     }
     if (!isLast || !rules.resources) return null;
@@ -219,7 +227,8 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
       return null;
     }
     if (message.method === "initialize") greeting = [JSON.stringify({ ...message, id: GREETING_ID })];
-    const taken = message.method === "tools/call" ? takeLookingFor(paramsOf(message), asked) : null;
+    const takes = rules.lookingFor && message.method === "tools/call";
+    const taken = takes ? takeLookingFor(paramsOf(message), listed) : null;
     wait(message, taken?.lookingFor);
     return taken === null ? message : { ...message, params: taken.params };
   }
@@ -332,13 +341,13 @@ export function startRelay(spillway: Spillway, session: string, ends: RelayEnds,
   };
 }
 
-/** Tools that got the argument, by the rules of their proxy: over HTTP each session of a client has a relay of its own. */
-const askedByRules = new WeakMap<RelayRules, Set<string>>();
+/** Tools that were listed, by the rules of their proxy: over HTTP each session of a client has a relay of its own. */
+const listedByRules = new WeakMap<RelayRules, ListedTools>();
 
-function askedTools(rules: RelayRules): Set<string> {
-  const asked = askedByRules.get(rules) ?? new Set<string>();
-  askedByRules.set(rules, asked);
-  return asked;
+function listedTools(rules: RelayRules): ListedTools {
+  const listed: ListedTools = listedByRules.get(rules) ?? new Map();
+  listedByRules.set(rules, listed);
+  return listed;
 }
 
 /** The server says that it has no such tool. */
