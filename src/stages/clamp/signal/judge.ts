@@ -17,6 +17,8 @@ export interface Judged {
   /** Final scores: natural logarithms of a line's own value. */
   scores: Float32Array;
   values: Float64Array;
+  /** The values without what words add to them. */
+  ownValues: Float64Array;
   units: number;
   /** Characters of the whole, folded; where some were not judged it may be bytes. */
   chars: number;
@@ -40,18 +42,28 @@ export function judge(store: UnitStore, whole: Whole, isFailure: boolean): Judge
     scores[row] = isFailure
       ? (store.score[row] as number) - gain + late.look(store, row)
       : PASSING_SHARE * (store.lineScore[row] as number) + 2 * gain;
-    if (whole.words !== null) scores[row] = (scores[row] as number) + whole.words.gain(store.words[row] as number);
   }
+  const { units, chars, shapes, words } = whole;
+  const own = words === null ? scores : scores.slice();
+  if (words !== null)
+    for (let row = 0; row < store.length; row++)
+      scores[row] = (scores[row] as number) + words.gain(store.words[row] as number);
   const isUnsure = isFailure && scores.every((score) => score < LEAST_SIGN);
+  const values = valuesOf(store, scores);
+  const ownValues = words === null ? values : valuesOf(store, own);
+  const telling = tellingRows(store);
+  const odd = oddRows(store, shapes);
+  const messages = messageRows(store);
+  return { store, words, scores, values, ownValues, units, chars, telling, messages, odd, isFailure, isUnsure };
+}
+
+/** What rows are worth by their scores, which go down where lines repeat. */
+function valuesOf(store: UnitStore, scores: Float32Array): Float64Array {
   const copies = repeatsDown(store, scores);
   const values = smoothed(store, scores, 0, store.length);
   copiesDown(store, copies, values);
   templatesDown(store, values);
-  const { units, chars, shapes, words } = whole;
-  const telling = tellingRows(store);
-  const odd = oddRows(store, shapes);
-  const messages = messageRows(store);
-  return { store, words, scores, values, units, chars, telling, messages, odd, isFailure, isUnsure };
+  return values;
 }
 
 /** Lines to either side that lend a line part of its value. */
@@ -192,6 +204,8 @@ const HEAD_SHARE = 0.2;
 const NEWEST_LINES = 64;
 /** What a line costs beside its characters. */
 const LINE_COST = 32;
+/** Of what is held, what is added for lines with the words of a focus. */
+const WORDS_SHARE = 0.5;
 const STEPS = 512;
 /** The value per cost at which each step begins: six steps to a doubling. */
 const STEP_STARTS = Float64Array.from({ length: STEPS }, (_, step) => 2 ** ((step - 0.5) / 6 - 60));
@@ -226,35 +240,42 @@ export function evict({ store, shapes, words }: Held, roomChars: number, judged:
   }
   keeps.fill(1, 0, head);
   keeps.fill(1, tail, length);
-  const count = tail - head;
-  const values = smoothed(store, words === null ? store.score : gained(store, words), head, count);
-  const steps = new Float64Array(STEPS);
-  const step = new Uint16Array(count);
-  // From the step of the row before it is not far: faster than a logarithm.
-  let at = 0;
-  for (let row = head; row < tail; row++) {
-    const cost = costOf(store, row);
-    const density = (values[row - head] as number) / cost;
-    while (at > 0 && density < (STEP_STARTS[at] as number)) at--;
-    while (at < STEPS - 1 && density >= (STEP_STARTS[at + 1] as number)) at++;
-    step[row - head] = at;
-    steps[at] = (steps[at] as number) + cost;
-  }
-  let lowest = STEPS;
-  while (lowest > 0 && left - (steps[lowest - 1] as number) > 0) left -= steps[--lowest] as number;
+  markDensest(store, smoothed(store, store.score, head, tail - head), head, left, keeps);
+  // Lines with words that a call is after have some room of their own: they push out no others.
+  if (words !== null)
+    markDensest(store, smoothed(store, gained(store, words), head, tail - head), head, left * WORDS_SHARE, keeps);
   // The first lines that tell of a failure, or stand out, stay: at the end they may be the only ones.
   const isSign = signFinder(store);
   const isOdd = oddFinder(store, shapes);
   let signs = 0;
   for (let row = head; row < tail; row++) {
-    if ((step[row - head] as number) >= lowest) keeps[row] = 1;
-    else if (signs < MOST_TELLING && (isSign(row) || isOdd(row))) {
+    if (keeps[row] === 0 && signs < MOST_TELLING && (isSign(row) || isOdd(row))) {
       keeps[row] = 1;
       signs++;
     }
   }
   store.retain(keeps);
   return Math.max(2 * heldChars(roomChars), 1.5 * heldCost(store));
+}
+
+/** Marks the rows from `head` on that are worth most for their length, up to what is left. */
+function markDensest(store: UnitStore, values: Float64Array, head: number, left: number, keeps: Uint8Array): void {
+  const steps = new Float64Array(STEPS);
+  const step = new Uint16Array(values.length);
+  // From the step of the row before it is not far: faster than a logarithm.
+  let at = 0;
+  for (let row = 0; row < values.length; row++) {
+    const cost = costOf(store, head + row);
+    const density = (values[row] as number) / cost;
+    while (at > 0 && density < (STEP_STARTS[at] as number)) at--;
+    while (at < STEPS - 1 && density >= (STEP_STARTS[at + 1] as number)) at++;
+    step[row] = at;
+    steps[at] = (steps[at] as number) + cost;
+  }
+  let lowest = STEPS;
+  let room = left;
+  while (lowest > 0 && room - (steps[lowest - 1] as number) > 0) room -= steps[--lowest] as number;
+  for (let row = 0; row < values.length; row++) if ((step[row] as number) >= lowest) keeps[head + row] = 1;
 }
 
 /** The scores so far, with what the words of a focus add to them. */

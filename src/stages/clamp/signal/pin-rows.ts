@@ -108,6 +108,41 @@ export function intendedRows(store: UnitStore, words: WordCounts): number[] {
     .map(([row]) => row);
 }
 
+/** Share of the room for the lines that are worth most by themselves, whatever a call seems to be for. */
+const FIRM_SHARE = 0.5;
+
+/**
+ * Of rows that were chosen for what they say, marks those that stay whatever a call seems to be for: all that tell of a
+ * failure, and the others by what they tell, up to a share of the room. Marks nothing and gives false if they do not fit.
+ */
+export function pinFirm(pinning: Pinning, kept: Uint8Array): boolean {
+  const { store, budget, pinned } = pinning;
+  const { shapeSlot } = store;
+  const isSign = (row: number) => ((store.flags[row] as number) & IS_MESSAGE) !== 0 || tells(store, row);
+  const rows = [...kept.keys()].filter((row) => kept[row] === 1);
+  const signs = rows.filter(isSign);
+  const alike = new Map<number, number>();
+  for (const row of rows) alike.set(shapeSlot[row] as number, (alike.get(shapeSlot[row] as number) ?? 0) + 1);
+  // Of lines of one shape each tells less.
+  const worth = (row: number) => score(store, row) - Math.log(alike.get(shapeSlot[row] as number) ?? 1);
+  const others = rows.filter((row) => !isSign(row)).sort((a, b) => worth(b) - worth(a) || a - b);
+  const mark = (count: number) => {
+    pinned.fill(0);
+    for (const row of signs) pinned[row] = 1;
+    for (const row of others.slice(0, count)) pinned[row] = 1;
+  };
+  const within = { ...pinning, budget: shareOf(budget, FIRM_SHARE) };
+  let fits = 0;
+  for (let fails = others.length + 1; fails - fits > 1; ) {
+    const middle = (fits + fails) >> 1;
+    mark(middle);
+    if (fitsPinned(within)) fits = middle;
+    else fails = middle;
+  }
+  mark(fits);
+  return fitsPinned(pinning);
+}
+
 /** Marks rows that a call seems to be for, as far as what is marked already leaves room. */
 export function pinIntent(pinning: Pinning, rows: readonly number[]): void {
   const { costs, budget, gap, pinned } = pinning;

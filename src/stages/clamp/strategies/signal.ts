@@ -12,6 +12,7 @@ import {
   messageRows,
   oddRows,
   pinEdges,
+  pinFirm,
   pinFocus,
   pinIntent,
   pinMessages,
@@ -94,7 +95,7 @@ interface Ended {
 }
 
 function cutSignal({ request, judged, costs, total, plain }: Ended, room: Room): Cut {
-  const { store, words, values, units, chars, telling, messages, odd, isFailure, isUnsure } = judged;
+  const { store, words, values, ownValues, units, chars, telling, messages, odd, isFailure, isUnsure } = judged;
   const isAsked = request.focus !== undefined && !request.focus.isSoft;
   const budget = budgetIn(request.limits, room);
   const isTelling = messages.length > 0 || (telling.length > 0 && telling.length <= MOST_TELLING);
@@ -105,13 +106,12 @@ function cutSignal({ request, judged, costs, total, plain }: Ended, room: Room):
   if (store.length === 0 || !hasLines || UNITS.some((unit) => budget[unit] < least[unit])) return plain.cut(room);
   const pinned = new Uint8Array(store.length);
   const pinning = { store, costs, budget, gap: room.gap, pinned };
+  const intended = isAsked || words === null ? [] : intendedRows(store, words);
   if (isAsked && words !== null) pinFocus(pinning, words);
   else {
-    const intended = words === null ? [] : intendedRows(store, words);
     if (isUnsure && messages.length + telling.length + odd.length + intended.length === 0) return plain.cut(room);
     pinMessages(pinning, messages);
     for (const rows of [telling, odd]) pinSigns(pinning, rows);
-    pinIntent(pinning, intended);
   }
   // Large ends would leave too little for what somebody is after.
   pinEdges(pinning, isFailure || isAsked, request.headShare);
@@ -119,7 +119,13 @@ function cutSignal({ request, judged, costs, total, plain }: Ended, room: Room):
     pinned.fill(0);
     pinMessages(pinning, messages);
   }
-  const kept = selectRows({ store, values, costs, budget, gap: room.gap, units, pinned });
+  const choosing = { store, values: isAsked ? values : ownValues, costs, budget, gap: room.gap, units, pinned };
+  let kept = selectRows(choosing);
+  // What a call seems to be for gets only the room of lines that tell little.
+  if (intended.length > 0 && pinFirm(pinning, kept)) {
+    pinIntent(pinning, intended);
+    kept = selectRows({ ...choosing, values });
+  }
   if (chars <= MAY_FIT * Math.min(budget.bytes, budget.chars) || !kept.includes(1)) {
     const shown = plain.cut(room);
     // Folded it may fit whole.
