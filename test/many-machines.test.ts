@@ -181,6 +181,21 @@ describe("a database that does not answer from the start", () => {
     60_000,
   );
 
+  it("is told by doctor and config show, without the password", () => {
+    const down = { SPILLWAY_LEDGER: "postgres://me:hunter2hunter2@127.0.0.1:1/db", SPILLWAY_STORE: NO_BUCKET, ...KEYS };
+    const told = spillway("doctor", ["doctor"], down);
+    expect(told.status).toBe(1);
+    expect(told.stdout).toMatch(/WRONG shared ledger: postgres:\/\/127\.0\.0\.1:1\/db cannot be reached/);
+    expect(told.stdout).toMatch(/WRONG shared store: /);
+    expect(told.stdout + told.stderr).not.toContain("hunter2");
+    const flag = spillway("doctor", ["doctor", "--ledger", "mysql://me:hunter2hunter2@db/x"]);
+    expect(flag.stdout).toMatch(/WRONG shared ledger: a ledger's address must be such as postgres:/);
+    expect(flag.stdout).not.toContain("hunter2");
+    const shown = spillway("doctor", ["config", "show"], down).stdout;
+    expect(shown).toMatch(/^ledger +a PostgreSQL database +SPILLWAY_LEDGER$/m);
+    expect(shown).toMatch(/^store +a bucket +SPILLWAY_STORE$/m);
+  }, 60_000);
+
   it("lets serve start, which is not ready", async () => {
     const env = { PATH: process.env["PATH"], HOME: folder, SPILLWAY_DIR: join(folder, "serve"), ...KEYS };
     const place = { SPILLWAY_LEDGER: "postgres://me@127.0.0.1:1/db", SPILLWAY_STORE: NO_BUCKET };

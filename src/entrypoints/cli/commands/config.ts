@@ -80,10 +80,16 @@ async function placeValues({ options, sources }: LoadedConfig): Promise<ConfigVa
   const dir = process.env["SPILLWAY_DIR"]
     ? { name: "dir", value: dataFolder(), from: "SPILLWAY_DIR" }
     : value("dir", options.dir, dataFolder());
-  // Addresses and rules may have secrets in them.
+  const { SPILLWAY_LEDGER, SPILLWAY_STORE } = process.env;
+  const shared = (name: "ledger" | "store", variable: string | undefined, what: string): ConfigValue =>
+    variable
+      ? { name, value: what, from: `SPILLWAY_${name.toUpperCase()}` }
+      : value(name, options[name] && what, "in dir");
+  // Addresses and rules may have secrets in them. doctor names the server.
   return [
     dir,
-    value("ledger", options.ledger && "a PostgreSQL database", "in dir"),
+    shared("ledger", SPILLWAY_LEDGER, "a PostgreSQL database"),
+    shared("store", SPILLWAY_STORE, "a bucket"),
     value("events", options.events, "no file"),
     value("runs", options.runs, "no folder"),
     value("keep", options.keep, "cut"),

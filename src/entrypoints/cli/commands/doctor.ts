@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { access, constants, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Command } from "commander";
+import { within } from "../../../deadline.ts";
 import { messageOf } from "../../../errors.ts";
 import { loadConfig } from "../../../index.ts";
 import { counted, withoutUserInfo } from "../../../values.ts";
@@ -36,8 +37,9 @@ export function addDoctorCommand(program: Command): void {
     .addHelpText(
       "after",
       `
-Nothing is changed. The only address that is asked is a gateway on this machine, if a variable such as ANTHROPIC_BASE_URL
-names one. Ends with 1 if something is wrong.
+Nothing is changed, except that a shared database is opened as every command does, which brings its tables to the newest
+version. Addresses that are asked are those of the ledger and the store, and of a gateway on this machine if a variable such as
+ANTHROPIC_BASE_URL names one. Ends with 1 if something is wrong.
 
 Examples:
   spillway doctor
@@ -52,6 +54,7 @@ async function examine(flags: DoctorFlags, paints: Paints): Promise<void> {
     return [
       await lookAtNode(),
       ...place,
+      ...(await lookAtShared(flags)),
       await lookAtRipgrep(),
       ...(await lookAtConfig()),
       ...(await lookAtAgents()),
@@ -149,6 +152,53 @@ async function openedStore(dir: string): Promise<Finding> {
 }
 
 const MOST_LISTED = 1000;
+
+/** What machines share. An address may hold a password and is never shown as it is. */
+async function lookAtShared(flags: DoctorFlags): Promise<Finding[]> {
+  const { options } = await loadConfig({ ownOnly: true, lenient: true });
+  const { SPILLWAY_LEDGER, SPILLWAY_STORE } = process.env;
+  const ledger = flags.ledger || SPILLWAY_LEDGER || options.ledger;
+  const store = flags.store || SPILLWAY_STORE || options.store;
+  const look = async (about: string, ask: () => Promise<string>): Promise<Finding> => {
+    try {
+      return { about, found: `${await within(ask(), SHARED_MS, `asking the ${about}`)} answers`, state: "ok" };
+    } catch (error) {
+      const todo = "until it answers, outputs wait on this machine: spillway spool. Check the address and the server";
+      return { about, found: messageOf(error), state: "wrong", todo };
+    }
+  };
+  const findings = [
+    ledger && look("shared ledger", () => askLedger(ledger)),
+    store && look("shared store", () => askStore(store)),
+  ];
+  if (store && !ledger) {
+    const todo = "set SPILLWAY_LEDGER or --ledger";
+    const found = "a store in S3 needs a ledger in PostgreSQL beside it";
+    return [{ about: "shared ledger", found, state: "wrong", todo }];
+  }
+  return (await Promise.all(findings)).filter((finding) => typeof finding === "object");
+}
+
+const SHARED_MS = 5000;
+
+async function askLedger(address: string): Promise<string> {
+  const { openPostgres } = await import("../../../storage/remote/postgres.ts");
+  const { all } = await import("../../../storage/sql.ts");
+  const { place, kysely, read, close } = await openPostgres(address);
+  try {
+    await read(() => all(kysely.selectFrom("versions").select("version").limit(1)));
+    return place;
+  } finally {
+    await close();
+  }
+}
+
+async function askStore(address: string): Promise<string> {
+  const { openBucket } = await import("../../../storage/remote/bucket.ts");
+  const bucket = await openBucket(address);
+  await bucket.list().next();
+  return bucket.place;
+}
 
 async function lookAtRipgrep(): Promise<Finding> {
   const { loadSearcher } = await import("../../../drivers/searcher.ts");
