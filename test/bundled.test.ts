@@ -122,7 +122,7 @@ describe("an application bundled by esbuild", () => {
 
 describe("for browsers and edge runtimes", () => {
   /** What such a place has beside the language itself. */
-  const globals = { TextEncoder, TextDecoder };
+  const globals = { TextEncoder, TextDecoder, atob };
 
   async function runBundled(code: string): Promise<unknown> {
     const { outputFiles } = await build({

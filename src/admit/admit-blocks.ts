@@ -55,7 +55,10 @@ export function plainResult<T extends object>(result: T, limits: Limits): T | nu
   return isField ? withField(result, "content", plain) : (plain as T);
 }
 
-/** The share of the limits that blocks without texts may take: links, and blocks of types that are not known. */
+/**
+ * The share of the limits, or of the usual ceiling if that is more, that blocks without texts may take: links, and blocks of
+ * types that are not known. A few links stay though texts have little room.
+ */
 const OTHERS_SHARE = 1 / 4;
 
 /**
@@ -64,7 +67,8 @@ const OTHERS_SHARE = 1 / 4;
  */
 function withOthersAsText<T extends object>(result: T, found: FoundTexts, { maxBytes, maxChars }: Limits): T {
   const content = contentOf(result);
-  const most = Math.min(maxBytes ?? Number.POSITIVE_INFINITY, maxChars ?? Number.POSITIVE_INFINITY) * OTHERS_SHARE;
+  const limit = Math.min(maxBytes ?? Number.POSITIVE_INFINITY, maxChars ?? Number.POSITIVE_INFINITY);
+  const most = Math.max(limit, NUMBERS.ceilingBytes.default) * OTHERS_SHARE;
   if (!Array.isArray(content)) return result;
   const at = Array.isArray(result) ? 0 : 1;
   const said = new Map<number, number>();
