@@ -45,36 +45,12 @@ function count(text: string): number {
     }
     total += sum;
   }
-  const tokens = Math.ceil(total / unitsPerToken);
-  // No token is less than a byte.
-  return tokens <= text.length ? tokens : Math.min(tokens, utf8Bytes(text));
-}
-
-function utf8Bytes(text: string): number {
-  let bytes = 0;
-  for (let index = 0; index < text.length; index++) bytes += bytesOf(text.charCodeAt(index));
-  return bytes;
-}
-
-/** The halves of a pair take two bytes each. */
-function bytesOf(unit: number): number {
-  if (unit < 0x80) return 1;
-  return unit < 0x800 || (unit & 0xf800) === 0xd800 ? 2 : 3;
+  return Math.ceil(total / unitsPerToken);
 }
 
 function fit(text: string, maxTokens: number, from: "start" | "end"): number {
-  const tokens = maxTokens > 0 ? Math.floor(maxTokens) : 0;
-  const isStart = from === "start";
-  const border = isStart ? fitStart(text, tokens * unitsPerToken) : fitEnd(text, tokens * unitsPerToken);
-  // As many bytes as tokens fit, whatever they weigh.
-  if ((isStart ? border : text.length - border) >= tokens) return border;
-  let index = isStart ? 0 : text.length;
-  for (let left = tokens; isStart ? index < text.length : index > 0; index += isStart ? 1 : -1) {
-    left -= bytesOf(text.charCodeAt(isStart ? index : index - 1));
-    if (left < 0) break;
-  }
-  if (splitsPair(text, index)) index += isStart ? -1 : 1;
-  return isStart ? Math.max(border, index) : Math.min(border, index);
+  const most = maxTokens > 0 ? Math.floor(maxTokens) * unitsPerToken : 0;
+  return from === "start" ? fitStart(text, most) : fitEnd(text, most);
 }
 
 function fitStart(text: string, most: number): number {
