@@ -144,7 +144,8 @@ afterAll(() => {
 
 describe.each(Object.entries(CASES))("%s", (_, { args, env = () => ({}), script }) => {
   test.each<Sdk>(["v1", "v2", "v2 auto"])("says the same to the %s client with and without the proxy", async (sdk) => {
-    const store = ["--dir", join(state, "store")];
+    // The argument that the proxy adds to each tool is ours.
+    const store = ["--no-looking-for", "--dir", join(state, "store")];
     const proxied = [CLI, "mcp", ...store, "--", process.execPath, ...args()];
     const [direct, through] = await Promise.all([
       talk(sdk, args(), env(`${sdk}-direct`), script()),
