@@ -47,7 +47,9 @@ describe("an artifact remembers what made it", () => {
     }
     const circle: { self?: unknown } = {};
     circle.self = circle;
-    await tool.execute(circle);
+    // The same bytes would keep the arguments that they were saved with.
+    const other = spillway.wrapTool({ name: "read", execute: async (..._args: unknown[]) => `other ${LONG}` });
+    await other.execute(circle);
     expect((await store.list({ scope: "local" }))[0]?.command).toBeNull();
   });
 });
