@@ -23,7 +23,7 @@ const client = new OpenAI({
 });
 
 const log = Array.from({ length: 5000 }, (_, at) => `entry ${at + 1} of 5000`).join("\n");
-const messages = [{ role: "user", content: "Is entry 2501 in the logs?" }];
+const messages = [{ role: "user", content: "Is all of it there?" }];
 for (const id of ["a", "b", "c", "d"]) {
   messages.push(
     {
