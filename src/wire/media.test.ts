@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { anthropicTokens, decoded, geminiTokens, imageSize, openaiTokens, readMedium } from "./media.ts";
+import { anthropicTokens, decoded, geminiTokens, imageSize, mostTokens, openaiTokens, readMedium } from "./media.ts";
 
 const png = (width: number, height: number) => {
   const head = Buffer.alloc(64);
@@ -37,24 +37,23 @@ it.each([
 });
 
 it.each([
-  [{ width: 1280, height: 800 }, 1366, 1105, 258 * 4],
-  [{ width: 200, height: 200 }, 54, 255, 258],
-  [{ width: 1024, height: 1024 }, 1399, 765, 258 * 4],
-  [{ width: 4000, height: 3000 }, 4784, 765, 258 * 24],
-])("tokens of %j by each provider's rule", (size, anthropic, openai, gemini) => {
-  expect([anthropicTokens(size, false), openaiTokens(size, false), geminiTokens(size, false)]).toEqual([
-    anthropic,
-    openai,
-    gemini,
-  ]);
-  expect(openaiTokens(size, true)).toBe(85);
+  [{ width: 1280, height: 800 }, 46 * 29, 1200, 192],
+  [{ width: 200, height: 200 }, 64, 59, 59],
+  [{ width: 1920, height: 1080 }, 69 * 39, 2448, 173],
+  [{ width: 4000, height: 3000 }, 4784, 12_000, 231],
+])("tokens of %j by each provider's rule", (size, anthropic, openai, low) => {
+  const counts = [anthropicTokens, openaiTokens, geminiTokens].map((rule) => rule(size, undefined));
+  expect(counts).toEqual([anthropic, openai, 1120]);
+  expect(mostTokens(size, undefined)).toBe(Math.max(...counts));
+  expect(openaiTokens(size, "high")).toBe(Math.min(openai, 3000));
+  expect(openaiTokens(size, "low")).toBe(low);
 });
 
 it("finds the data in what holds it, and counts what it cannot measure as a common picture", () => {
   const base64 = png(1280, 800).toString("base64");
   const wide = readMedium({ url: `data:image/png;base64,${base64}`, detail: "low" }, openaiTokens);
-  expect([wide.tokens, wide.data]).toEqual([85, `data:image/png;base64,${base64}`]);
-  expect(readMedium({ type: "base64", data: base64 }, anthropicTokens).tokens).toBe(1366);
+  expect([wide.tokens, wide.data]).toEqual([192, `data:image/png;base64,${base64}`]);
+  expect(readMedium({ type: "base64", data: base64 }, anthropicTokens).tokens).toBe(46 * 29);
   expect(readMedium("https://example.com/a.png", openaiTokens).tokens).toBe(1600);
   expect(readMedium({ file_id: "file_1" }, openaiTokens)).toMatchObject({ tokens: 1600, data: { file_id: "file_1" } });
 });

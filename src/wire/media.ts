@@ -19,57 +19,55 @@ interface ImageSize {
   height: number;
 }
 
-/** Returns the tokens of an image. `isLow` is true if the request asks for a low resolution. */
-export type TokenRule = (size: ImageSize, isLow: boolean) => number;
+/** Returns the tokens of an image, for the detail that the request asks for. */
+export type TokenRule = (size: ImageSize, detail: unknown) => number;
 
 /** What is counted for media of unknown size: about an image of 1280 by 960 pixels. */
 export const MEDIA_TOKENS = 1600;
 
-/**
- * Anthropic: width times height divided by 750. Larger images are scaled down to 2,576 pixels on the long edge and 4,784
- * tokens, with older models to 1,568 of both. (platform.claude.com/docs, "Vision", read in November 2026)
- */
-export const anthropicTokens: TokenRule = (size) => {
-  const { width, height } = scaled(size, 2576 / Math.max(size.width, size.height));
-  return Math.min(4784, Math.ceil((width * height) / 750));
-};
+/** Anthropic: a token for each patch of 28 by 28 pixels, after scaling to 2,576 pixels and 4,784 tokens. Older models scale to fewer. */
+export const anthropicTokens: TokenRule = (size) => patches(size, { edge: 28, maxEdge: 2576, maxPatches: 4784 });
 
 /**
- * OpenAI: scaled to fit into 2,048 by 2,048 pixels, then to 768 on the short edge; 85 tokens, and 170 for each tile of 512
- * by 512 pixels. Low detail is 85. Models that count patches come to about the same for a screenshot.
- * (platform.openai.com/docs, "Images and vision", read in November 2026)
+ * OpenAI: 1.2 tokens for each patch of 32 by 32 pixels. Models before GPT-5.4 count up to as many tokens, and fewer for large
+ * images. If the request names no detail, newer models take an image as it is.
  */
-export const openaiTokens: TokenRule = (size, isLow) => {
-  if (isLow) return 85;
-  const fitted = scaled(size, 2048 / Math.max(size.width, size.height));
-  const { width, height } = scaled(fitted, 768 / Math.min(fitted.width, fitted.height));
-  return 85 + 170 * tiles(width, height, 512);
+export const openaiTokens: TokenRule = (size, detail) => {
+  const most =
+    detail === "low"
+      ? { maxEdge: 512, maxPatches: 256 }
+      : detail === "high"
+        ? { maxEdge: 2048, maxPatches: 2500 }
+        : { maxEdge: 6000, maxPatches: 10_000 };
+  return Math.ceil(1.2 * patches(size, { edge: 32, ...most }));
 };
 
-/**
- * Gemini: 258 tokens up to 384 pixels on both edges, else 258 for each tile of 768 by 768 pixels. Gemini 3 counts 1,120 by
- * default, which is about that of a screenshot. (ai.google.dev/gemini-api/docs, "Token counting", read in November 2026)
- */
-export const geminiTokens: TokenRule = ({ width, height }) =>
-  width <= 384 && height <= 384 ? 258 : 258 * tiles(width, height, 768);
+/** Gemini: the same for every image, unless the request asks for another resolution. */
+export const geminiTokens: TokenRule = () => 1120;
 
 /** For formats that do not tell the provider: the most that one of them counts. */
-export const mostTokens: TokenRule = (size, isLow) =>
-  Math.max(...[anthropicTokens, openaiTokens, geminiTokens].map((rule) => rule(size, isLow)));
+export const mostTokens: TokenRule = (size, detail) =>
+  Math.max(...[anthropicTokens, openaiTokens, geminiTokens].map((rule) => rule(size, detail)));
 
-function scaled({ width, height }: ImageSize, by: number): ImageSize {
-  return by >= 1 ? { width, height } : { width: width * by, height: height * by };
+interface PatchRule {
+  /** Of a patch, in pixels. */
+  edge: number;
+  /** An image that is longer, or has more patches, is made smaller. */
+  maxEdge: number;
+  maxPatches: number;
 }
 
-function tiles(width: number, height: number, edge: number): number {
-  return Math.ceil(width / edge) * Math.ceil(height / edge);
+/** How many patches cover an image. */
+function patches({ width, height }: ImageSize, { edge, maxEdge, maxPatches }: PatchRule): number {
+  const by = Math.min(1, maxEdge / Math.max(width, height));
+  return Math.min(maxPatches, Math.ceil((width * by) / edge) * Math.ceil((height * by) / edge));
 }
 
 /** Reads what a block holds: its data, or the object around the data. */
 export function readMedium(holder: unknown, rule: TokenRule, detail: unknown = detailOf(holder)): Medium {
   const data = dataIn(holder, 0);
   const size = imageSize(data);
-  return { bytes: jsonChars(holder), tokens: size === null ? MEDIA_TOKENS : rule(size, detail === "low"), data };
+  return { bytes: jsonChars(holder), tokens: size === null ? MEDIA_TOKENS : rule(size, detail), data };
 }
 
 /** Counts one more. */
