@@ -77,6 +77,7 @@ test("what must pass whole, asks something, has no long text or is no JSON is le
     JSON.stringify({ id: 1, result: { texts: Array.from({ length: 1000 }, () => "A".repeat(1000)) } }),
     `{"id":1,"result":"${long}"`,
     `[{"id":1,"result":"${long}"}]`,
+    `{"id":1,"result":{"structuredContent":[${"1, ".repeat(3_000_000)}]}}`,
   ]) {
     expect(readLarge(inParts(json, [65_536]))).toBeNull();
   }
@@ -173,6 +174,13 @@ test("lists inside lists are read in part too, and numbers are not read at all",
       .toString()
       .includes("\n   123456789012345679,\n"),
   ).toBe(true);
+});
+
+test("a long list that is left out of a longer one goes as a whole", () => {
+  const inner = `[${Array.from({ length: 500_000 }, (_, at) => `12345678901234567${at % 10}`).join(",")}]`;
+  const { seen } = structured(`{"id":1,"result":{"structuredContent":{"a":[${inner},${inner},${inner}]}}}`);
+  const { a } = (seen as LargeJson).seen as { a: number[][] };
+  expect([a.length, Object.keys(a), a[0]?.length, a[2]?.length]).toEqual([3, ["0", "2"], 500_000, 500_000]);
 });
 
 test("structured content that a text says already goes, with other white space too", () => {

@@ -61,7 +61,9 @@ export function readLarge(parts: readonly Uint8Array[]): LargeMessage | null {
     at = span.to;
     const pieces = () => slice(parts, span);
     if (span === found.structured?.[0]) {
-      structured = new LargeJson(thinned(parts, span, found.left, mark), () => reformatted(pieces(), true));
+      const seen = thinned(parts, span, found.left, mark);
+      if (seen === null) return null;
+      structured = new LargeJson(seen, () => reformatted(pieces(), true));
       rest.push(Buffer.from(`"${mark}json"`));
     } else if (span === found.blocks?.[0]) {
       texts.set(`${mark}blocks`, () => joinedTexts(pieces()));
@@ -77,8 +79,8 @@ export function readLarge(parts: readonly Uint8Array[]): LargeMessage | null {
     }
   }
   rest.push(...slice(parts, { from: at, to: bytes }));
-  const message = parse(Buffer.concat(rest).toString());
-  if (message === null || typeof message.method === "string" || hasMedia(message, texts)) return null;
+  const message: Message | null = parse(Buffer.concat(rest).toString());
+  if (!isRecord(message) || typeof message.method === "string" || hasMedia(message, texts)) return null;
   if (structured === null || !isRecord(message.result)) return { message, texts };
   // Some clients show their model both, so what is said in a text already goes.
   const json = texts.size === 0 ? "" : digestOf(reformatted(structured.lines(), false));
@@ -137,10 +139,10 @@ function hasMedia(value: unknown, texts: LargeMessage["texts"], key = ""): boole
   return Object.entries(value).some(([name, each]) => hasMedia(each, texts, name));
 }
 
-function parse(text: string): Message | null {
+function parse(text: string, revive?: (name: string, value: unknown) => unknown): object | null {
   try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : null;
+    const value: unknown = JSON.parse(text, revive);
+    return typeof value === "object" ? value : null;
   } catch {
     return null;
   }
@@ -251,16 +253,20 @@ function isClosing(byte: number): boolean {
   return byte === CLOSE_LIST || byte === CLOSE_RECORD;
 }
 
-/** The value with as much of its long lists as may be shown. Their lengths are right, and what is not shown is not there. */
-function thinned(parts: readonly Uint8Array[], span: Span, left: Found["left"], mark: string): object {
+/**
+ * The value with as much of its long lists as may be shown. Their lengths are right, and what is not shown is not there. Null if it
+ * is no JSON.
+ */
+function thinned(parts: readonly Uint8Array[], span: Span, left: Found["left"], mark: string): object | null {
   const pieces: Uint8Array[] = [];
   let at = span.from;
-  for (const { from, to, count } of left.filter((one) => !outside(span)(one))) {
+  const inside = left.filter((one) => !outside(span)(one)).sort((one, other) => one.from - other.from);
+  for (const { from, to, count } of inside) {
     pieces.push(...slice(parts, { from: at, to: from }), Buffer.from(`"${mark}${count}",`));
     at = to;
   }
   pieces.push(...slice(parts, { from: at, to: span.to }));
-  return JSON.parse(Buffer.concat(pieces).toString(), (_name, value: unknown) => {
+  return parse(Buffer.concat(pieces).toString(), (_name, value) => {
     if (!Array.isArray(value)) return value;
     const gap = value.findIndex((one) => typeof one === "string" && one.startsWith(mark));
     if (gap === -1) return value;
@@ -268,7 +274,7 @@ function thinned(parts: readonly Uint8Array[], span: Span, left: Found["left"], 
     list.length = gap + Number(String(value[gap]).slice(mark.length));
     for (const one of value.slice(gap + 1)) list.push(one);
     return list;
-  }) as object;
+  });
 }
 
 /** The elements of a list, each as its JSON. */
