@@ -15,7 +15,7 @@ export const RUN_NAMES = ["execute", "handler", "run", "invoke", "func", "call"]
 const OTHER_NAMES = new Set(
   (
     "constructor description inputSchema outputSchema schema parameters toModelOutput onInputStart onInputDelta " +
-    "onInputAvailable onOutput needsApproval requireApproval isEnabled errorFunction timeoutErrorFunction parse close " +
+    "onInputAvailable onOutput onApproval onSafetyCheck customDataExtractor needsApproval requireApproval isEnabled errorFunction timeoutErrorFunction parse close " +
     "transform toJSON toString valueOf toLocaleString"
   ).split(" "),
 );

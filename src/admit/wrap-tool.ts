@@ -150,7 +150,7 @@ export function wrapTool<T extends Tool>(
     wrapTool(run, wrapping, { name: named, ask, context, ...more, ...options });
   if (isServer(tool)) return wrapServer(tool, wrapInner) as Wrapped<T>;
   const shape: ToolShape | null = typeof tool === "function" ? functionShape(tool as Run) : shapeOf(tool);
-  if (shape === null) return (withShell(tool, wrapInner) ?? tool) as Wrapped<T>;
+  if (shape === null) return (withInner(tool, wrapInner) ?? tool) as Wrapped<T>;
   if (wrapRegistered(tool, name ?? nameOf(tool), wrapInner)) return tool as Wrapped<T>;
   const toolName = name ?? nameOf(tool) ?? "tool";
   const declared = declaredBy(tool);
@@ -191,12 +191,22 @@ export function leaveAsTheyAre(tools: unknown): void {
   for (const tool of Object.values(Object(tools))) if (typeof tool === "object" && tool !== null) ownTools.add(tool);
 }
 
-/** A copy of a tool whose function stands one level down, as that of a shell of OpenAI's Agents does; null for any other. */
-function withShell(tool: Tool, wrap: WrapInner): object | null {
-  const { shell } = tool as { shell?: { run?: unknown } };
-  if (typeof shell?.run !== "function") return null;
-  const run = wrap((shell.run as Run).bind(shell), nameOf(tool) ?? "shell", { boundDetails: false });
-  return { ...tool, shell: Object.create(shell, { run: { value: run, enumerable: true } }) as object };
+/** Where functions of OpenAI's Agents stand one level down, in a shell or in what edits files. */
+const INNER = { shell: ["run"], editor: ["createFile", "updateFile", "deleteFile"] };
+
+/** A copy of a tool whose functions stand one level down; null for any other. */
+function withInner(tool: Tool, wrap: WrapInner): object | null {
+  for (const [at, names] of Object.entries(INNER)) {
+    const inner = Object((tool as Record<string, unknown>)[at]) as Record<string, unknown>;
+    const found = names.filter((name) => typeof inner[name] === "function");
+    if (found.length === 0) continue;
+    const runs = found.map((name) => {
+      const value = wrap((inner[name] as Run).bind(inner), nameOf(tool) ?? at, { boundDetails: false });
+      return [name, { value, enumerable: true }];
+    });
+    return { ...tool, [at]: Object.create(inner, Object.fromEntries(runs)) as object };
+  }
+  return null;
 }
 
 function functionShape(run: Run): ToolShape {

@@ -1,6 +1,14 @@
 import type { AgentTool } from "@earendil-works/pi-agent-core";
 import { createTool } from "@mastra/core/tools";
-import { tool as agentsTool, RunContext, shellTool, webSearchTool } from "@openai/agents";
+import {
+  tool as agentsTool,
+  applyPatchTool,
+  type Computer,
+  computerTool,
+  RunContext,
+  shellTool,
+  webSearchTool,
+} from "@openai/agents";
 import { generateText, isStepCount, tool } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { expect, it } from "vitest";
@@ -87,6 +95,32 @@ it("OpenAI Agents: what a shell prints is clamped, and its ending stays", async 
   expect(result?.output[0]).toMatchObject({ stdout: expect.stringContaining("omitted"), outcome });
   expect(receipts[0]).toMatchObject({ tool: "shell" });
   expect(await given.shell?.run({ commands: ["ls"] } as never)).toMatchObject({ output: [{ stdout: long }] });
+});
+
+it("OpenAI Agents: what an editor says of a patch is clamped; a computer gives screenshots, and stays as it is", async () => {
+  const { spillway, receipts } = await watched();
+  class Files {
+    #said = long;
+    createFile = async () => undefined;
+    async updateFile() {
+      return { status: "failed" as const, output: this.#said };
+    }
+    async deleteFile() {
+      return { output: "gone" };
+    }
+  }
+  const onApproval = async () => ({ approve: true });
+  const patch = applyPatchTool({ editor: new Files(), onApproval });
+  const screen = { screenshot: async () => "", environment: "browser", dimensions: [1, 1] } as unknown as Computer;
+  const computer = computerTool({ computer: screen, onSafetyCheck: async () => true });
+  const [wrapped, same] = spillway.wrapTools([patch, computer] as const);
+  expect(same).toBe(computer);
+  const { editor, ...rest } = wrapped;
+  expect({ ...rest, editor: patch.editor }).toEqual(patch);
+  const change = { path: "a", diff: "" } as never;
+  expect(await editor.updateFile(change)).toEqual({ status: "failed", output: expect.stringContaining("omitted") });
+  expect([await editor.createFile(change), await editor.deleteFile(change)]).toEqual([undefined, { output: "gone" }]);
+  expect(receipts[0]).toMatchObject({ tool: "apply_patch" });
 });
 
 it("Mastra: a tool is found by its id and stays an instance of its class", async () => {
