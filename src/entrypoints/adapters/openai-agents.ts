@@ -1,6 +1,6 @@
 import type { CallOptions } from "../../call/call-options.ts";
 import type { Spillway } from "../../spillway.ts";
-import { isRecord, type JsonRecord } from "../../values.ts";
+import { isRecord } from "../../values.ts";
 
 /** What may be said for the requests of one model. */
 export type AgentsModelOptions = Pick<
@@ -48,19 +48,17 @@ export function wrapModel<Model extends AgentsModel>(
   const own = {
     getResponse(request: Request): Promise<unknown> {
       if (!isOurs(request)) return target.getResponse(request);
-      const items = new Items(request.input);
-      const send = (messages: unknown[]) => target.getResponse({ ...request, input: items.back(messages) });
-      return spillway.call(items.messages, send, callOptions(request));
+      const send = (input: unknown[]) => target.getResponse({ ...request, input });
+      return spillway.call(request.input, send, callOptions(request));
     },
     async *getStreamedResponse(request: Request): AsyncGenerator<unknown> {
       if (!isOurs(request)) {
         yield* target.getStreamedResponse(request);
         return;
       }
-      const items = new Items(request.input);
       const { first, rest } = await spillway.call(
-        items.messages,
-        (messages) => begun(target.getStreamedResponse({ ...request, input: items.back(messages) })),
+        request.input,
+        (input) => begun(target.getStreamedResponse({ ...request, input })),
         callOptions(request),
       );
       try {
@@ -91,53 +89,4 @@ async function begun(events: AsyncIterable<unknown>): Promise<{ first: unknown[]
     if (!isRecord(step.value) || step.value.type !== "response_started") break;
   }
   return { first, rest: iterator };
-}
-
-/** The items of a run in the words of the Responses API, and back. */
-class Items {
-  readonly messages: unknown[];
-  readonly #items = new Map<unknown, unknown>();
-  readonly #results = new Map<unknown, JsonRecord>();
-  readonly #calls = new Map<unknown, JsonRecord>();
-
-  constructor(items: readonly unknown[]) {
-    this.messages = items.map((item) => {
-      const message = this.#messageOf(item);
-      this.#items.set(message, item);
-      return message;
-    });
-  }
-
-  #messageOf(item: unknown): unknown {
-    if (!isRecord(item)) return item;
-    const { type, callId, name, output } = item;
-    if (type === "function_call_result") {
-      this.#results.set(callId, item);
-      return { type: "function_call_output", call_id: callId, output: isText(output) ? output.text : output };
-    }
-    if (type !== "function_call") return item;
-    this.#calls.set(callId, item);
-    return { type, call_id: callId, name, arguments: item.arguments };
-  }
-
-  /** The items that stand for these messages: those that came, and changed copies of them. */
-  back(messages: readonly unknown[]): unknown[] {
-    return messages.map((message) => {
-      if (this.#items.has(message)) return this.#items.get(message);
-      if (!isRecord(message)) return message;
-      const call = message.type === "function_call" ? this.#calls.get(message.call_id) : undefined;
-      if (call !== undefined) return { ...call, arguments: message.arguments };
-      const result = message.type === "function_call_output" ? this.#results.get(message.call_id) : undefined;
-      if (result === undefined) return message;
-      const { output } = message;
-      return {
-        ...result,
-        output: isText(result.output) && typeof output === "string" ? { ...result.output, text: output } : output,
-      };
-    });
-  }
-}
-
-function isText(output: unknown): output is { type: "text"; text: string } {
-  return isRecord(output) && output.type === "text" && typeof output.text === "string";
 }
