@@ -69,10 +69,12 @@ export function spillwayMiddleware(
         return (await clamped(toolCall.args, { toolCallId: toolCall.id, state })) as Result;
       } catch (error) {
         if (toolErrors === "throw" || isSignal(error)) throw error;
-        const { ToolMessage } = await loadPackage<MessagesPackage>("@langchain/core/messages");
+        const loaded = await loadPackage<MessagesPackage>("@langchain/core/messages").catch(() => null);
+        // In a bundle the package is not to be found; then the error stays the application's.
+        if (loaded === null) throw error;
         const content = `${error}\n Please fix your mistakes.`;
         // The handler's own results are such messages.
-        return new ToolMessage({
+        return new loaded.ToolMessage({
           content,
           name: toolCall.name,
           tool_call_id: toolCall.id ?? "",
