@@ -227,28 +227,31 @@ export function testAdapter(adapter: AdapterUnderTest, { describe, it }: Runner)
       assert.ok(script.last().includes("page11x 500 of it"), "the newest result was pruned");
     });
 
-    may(
-      "recover",
-      "sends a smaller request if the provider refuses one for its size; what is kept stays whole",
-      async () => {
-        const spillway = await open();
-        let refusals = 0;
-        const replies = Array.from({ length: 6 }, (_, at) => ({ calls: [call(`c${at}`, "page", { q: String(at) })] }));
-        const script = scripted(...replies);
-        const model = (request: AdapterRequest) => {
-          const tokens = Math.ceil(JSON.stringify(request.messages).length / 4);
-          if (tokens <= 15_000) return script.model(request);
-          refusals += 1;
-          const message = `prompt is too long: ${tokens} tokens > 15000 maximum`;
-          throw Object.assign(new Error(message), { status: 400, statusCode: 400, error: { message } });
-        };
-        const tools = [tool("page", async ({ q }) => lines(`page${q}x`, 1000))];
-        const outcome = await adapter.run({ ...plain, spillway, tools, model });
-        assert.equal(outcome.text, "done");
-        assert.ok(refusals > 0 && refusals <= 4, `${refusals} refusals`);
-        for (const at of replies.keys()) assert.ok(JSON.stringify(outcome.history).includes(`page${at}x 500 of it`));
-      },
-    );
+    for (const stream of lacks.stream === undefined ? [false, true] : [false])
+      may(
+        "recover",
+        `sends a smaller request if the provider refuses one for its size${stream ? ", streamed" : ""}; what is kept stays whole`,
+        async () => {
+          const spillway = await open();
+          let refusals = 0;
+          const replies = Array.from({ length: 6 }, (_, at) => ({
+            calls: [call(`c${at}`, "page", { q: String(at) })],
+          }));
+          const script = scripted(...replies);
+          const model = (request: AdapterRequest) => {
+            const tokens = Math.ceil(JSON.stringify(request.messages).length / 4);
+            if (tokens <= 15_000) return script.model(request);
+            refusals += 1;
+            const message = `prompt is too long: ${tokens} tokens > 15000 maximum`;
+            throw Object.assign(new Error(message), { status: 400, statusCode: 400, error: { message } });
+          };
+          const tools = [tool("page", async ({ q }) => lines(`page${q}x`, 1000))];
+          const outcome = await adapter.run({ ...plain, spillway, tools, model, stream });
+          assert.equal(outcome.text, "done");
+          assert.ok(refusals > 0 && refusals <= 4, `${refusals} refusals`);
+          for (const at of replies.keys()) assert.ok(JSON.stringify(outcome.history).includes(`page${at}x 500 of it`));
+        },
+      );
 
     it("passes on what else a provider refuses, as it came", async () => {
       const { without, withUs } = await both((spillway) => {

@@ -64,13 +64,13 @@ testAdapter(
         return { text: String(messages.at(-1)?.content), history: messages.map(sentOf) };
       }
       const pieces: string[] = [];
-      let last = "";
+      let kept: BaseMessage[] = [];
       const stream = await agent.stream(input, { ...config, streamMode: ["updates", "values"] });
       for await (const [mode, chunk] of stream as AsyncIterable<[string, { messages: BaseMessage[] }]>) {
-        if (mode === "values") last = String(chunk.messages.at(-1)?.content);
+        if (mode === "values") kept = chunk.messages;
         else pieces.push(Object.keys(chunk).join());
       }
-      return { text: last, history: null, pieces };
+      return { text: String(kept.at(-1)?.content), history: kept.map(sentOf), pieces };
     },
   },
   { describe, it },

@@ -1,8 +1,18 @@
-import { generateText, isStepCount, jsonSchema, type ModelMessage, streamText, tool, wrapLanguageModel } from "ai";
+import {
+  APICallError,
+  generateText,
+  isStepCount,
+  jsonSchema,
+  type ModelMessage,
+  streamText,
+  tool,
+  wrapLanguageModel,
+} from "ai";
+import { MockLanguageModelV4 } from "ai/test";
 import { describe, it } from "vitest";
 import { spillwayMiddleware } from "../../../src/entrypoints/adapters/ai.ts";
 import { testAdapter } from "../../../src/testing/test-adapter.ts";
-import { mockModel } from "./mock-model.ts";
+import { mockAnswers } from "../mock-model.ts";
 
 const image = (text: string, base64: string) => ({ text, base64 });
 
@@ -36,7 +46,7 @@ testAdapter(
           }),
         ]),
       );
-      const base = mockModel(run);
+      const base = new MockLanguageModelV4(mockAnswers(run, APICallError));
       const middleware = spillway && spillwayMiddleware(spillway, { window: run.window });
       const given = {
         model: middleware ? wrapLanguageModel({ model: base, middleware }) : base,

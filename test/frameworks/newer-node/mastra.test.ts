@@ -1,10 +1,12 @@
 import { Agent } from "@mastra/core/agent";
 import { createTool } from "@mastra/core/tools";
+import { APICallError } from "ai";
+import { MockLanguageModelV4 } from "ai/test";
 import { describe, it } from "vitest";
 import { z } from "zod";
 import { spillwayProcessor } from "../../../src/entrypoints/adapters/mastra.ts";
 import { testAdapter } from "../../../src/testing/test-adapter.ts";
-import { mockModel } from "./mock-model.ts";
+import { mockAnswers } from "../mock-model.ts";
 
 /** Mastra puts dates, and notes to itself that no provider gets, into a prompt. */
 const clean = (value: unknown) =>
@@ -34,7 +36,12 @@ testAdapter(
         id: "a",
         name: "a",
         instructions: "",
-        model: mockModel({ model: ({ messages, tools }) => run.model({ messages: clean(messages), tools }) }),
+        model: new MockLanguageModelV4(
+          mockAnswers(
+            { model: ({ messages, tools }) => run.model({ messages: clean(messages), tools }) },
+            APICallError,
+          ),
+        ),
         tools: {
           ...(spillway?.wrapTools(made) ?? made),
           ...(run.readBack && spillway ? spillway.readBack("mastra") : {}),

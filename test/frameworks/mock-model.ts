@@ -1,20 +1,32 @@
-import { APICallError } from "ai";
-import { MockLanguageModelV4, simulateReadableStream } from "ai/test";
-import type { AdapterReply, AdapterRun } from "../../../src/testing/test-adapter.ts";
+import type { AdapterReply, AdapterRun } from "../../src/testing/test-adapter.ts";
 
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 };
 
-/** A model of the AI SDK that answers with what the suite says. */
-export function mockModel({ model }: Pick<AdapterRun, "model">): MockLanguageModelV4 {
-  const answer = (prompt: unknown, tools: { name: string }[] = []): AdapterReply => {
+interface Asked {
+  prompt: unknown;
+  tools?: { name: string }[] | undefined;
+}
+
+/** An error of the provider, as a version of the AI SDK has it. */
+type CallError = new (said: {
+  message: string;
+  statusCode: number;
+  url: string;
+  requestBodyValues: object;
+  isRetryable: boolean;
+}) => Error;
+
+/** What a mock model of the AI SDK does, in any version of it: it answers with what the suite says. */
+export function mockAnswers({ model }: Pick<AdapterRun, "model">, CallError: CallError) {
+  const answer = ({ prompt, tools = [] }: Asked): AdapterReply => {
     try {
       return model({ messages: JSON.parse(JSON.stringify(prompt)), tools: tools.map(({ name }) => name) });
     } catch (error) {
       const { message, statusCode } = error as Error & { statusCode: number };
-      throw new APICallError({
+      throw new CallError({
         message,
         statusCode,
         url: "http://127.0.0.1",
@@ -34,14 +46,14 @@ export function mockModel({ model }: Pick<AdapterRun, "model">): MockLanguageMod
     finishReason: { unified: "calls" in reply ? ("tool-calls" as const) : ("stop" as const), raw: undefined },
     usage,
   });
-  return new MockLanguageModelV4({
-    doGenerate: async ({ prompt, tools }) => {
-      const reply = answer(prompt, tools);
+  return {
+    doGenerate: async (asked: Asked) => {
+      const reply = answer(asked);
       const content = "calls" in reply ? callsOf(reply) : [{ type: "text" as const, text: reply.text }];
       return { content, ...finish(reply), warnings: [] };
     },
-    doStream: async ({ prompt, tools }) => {
-      const reply = answer(prompt, tools);
+    doStream: async (asked: Asked) => {
+      const reply = answer(asked);
       const parts =
         "calls" in reply
           ? callsOf(reply)
@@ -55,7 +67,7 @@ export function mockModel({ model }: Pick<AdapterRun, "model">): MockLanguageMod
         ...parts,
         { type: "finish" as const, ...finish(reply) },
       ];
-      return { stream: simulateReadableStream({ chunks }) };
+      return { stream: ReadableStream.from(chunks) };
     },
-  });
+  };
 }
