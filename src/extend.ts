@@ -15,14 +15,15 @@ export interface LocalFolder {
 
 /**
  * Opens a folder with a store and a ledger, as `createSpillway({ dir })` does, and makes it if it is not there. Several
- * processes may use it. `retention` is applied once an hour, in the background; "off" keeps everything.
+ * processes may use it. `retention` is applied once an hour, in the background; "off" keeps everything. The ledger is that of
+ * `scope`, or of the local user.
  */
 export async function openLocalFolder(
   dir: string,
-  options: { retention?: Retention | "off" | undefined } = {},
+  options: { retention?: Retention | "off" | undefined; scope?: string | undefined } = {},
 ): Promise<LocalFolder> {
   const { openLocal } = await import("./storage/local/open-local.ts");
-  const { store, ledger, close } = await openLocal(dir, { collects: true, retention: options.retention });
+  const { store, ledger, close } = await openLocal(dir, { collects: true, ...options });
   return { store, ledger, close };
 }
 

@@ -23,7 +23,8 @@ export async function openSpillway(
   { placeFaults, ...options }: OpenOptions,
   histories?: NewHistories,
 ): Promise<Spillway> {
-  const { policy, dir, events, runs, redact, retention, overflow, env = process.env, ...given } = options;
+  const { policy, dir, events, runs, redact, retention, overflow, env = process.env, ...rest } = options;
+  const given = { ...rest, scope: rest.scope ?? (env.SPILLWAY_SCOPE || undefined) };
   checkOptions(options);
   const [rules, redaction, local] = await Promise.all([
     overflow === undefined
@@ -33,7 +34,10 @@ export async function openSpillway(
     openRedaction(redact, given.store === undefined),
     given.store === undefined || typeof given.store === "string"
       ? openPlace(dir, env, { ...given, retention })
-      : { store: given.store, ledger: typeof given.ledger === "string" ? await openLedger(given.ledger) : null },
+      : {
+          store: given.store,
+          ledger: typeof given.ledger === "string" ? await openLedger(given.ledger, given.scope) : null,
+        },
   ]);
   const kept: OpenedPlace = {
     ...local,
@@ -89,14 +93,14 @@ type OpenedPlace = Pick<SpillwayPorts, "store" | "ledger" | "placeFaults">;
 async function openPlace(
   named: string | undefined,
   env: NonNullable<SpillwayOptions["env"]>,
-  given: Pick<SpillwayOptions, "reader" | "logger" | "retention" | "ledger" | "store">,
+  given: Pick<SpillwayOptions, "reader" | "logger" | "retention" | "ledger" | "store" | "scope">,
 ): Promise<OpenedPlace> {
-  const { reader, logger, retention } = given;
+  const { reader, logger, retention, scope } = given;
   const ledger = addressOf(given.ledger, env.SPILLWAY_LEDGER);
   const store = addressOf(given.store, env.SPILLWAY_STORE);
   const dir = named ?? (env.SPILLWAY_DIR || undefined);
   const open = async () =>
-    (await import("./storage/local/open-local.ts")).openLocal(dir, { collects: true, retention, ledger, store });
+    (await import("./storage/local/open-local.ts")).openLocal(dir, { collects: true, retention, ledger, store, scope });
   try {
     return await open();
   } catch (error) {
@@ -121,13 +125,13 @@ function addressOf(given: unknown, variable: string | undefined): string | undef
   return given === undefined && variable ? variable : undefined;
 }
 
-async function openLedger(address: string): Promise<Ledger> {
+async function openLedger(address: string, scope: string | undefined): Promise<Ledger> {
   const [{ openPostgres }, { sqlLedger }] = await Promise.all([
     import("./storage/remote/postgres.ts"),
     import("./storage/ledgers/sql.ts"),
   ]);
   const database = await openPostgres(address);
-  return { ...sqlLedger(database, "postgres"), close: () => database.close() };
+  return { ...sqlLedger(database, "postgres", scope), close: () => database.close() };
 }
 
 async function openSearcher(logger: Logger | undefined): Promise<Searcher> {

@@ -164,6 +164,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     policy,
     store,
     ledger,
+    scope,
     admit: admit as Spillway["admit"],
     wrapTool: (tool, options) => wrapTool(tool, wrapping, options),
     wrapTools: (tools, options) => wrapTools(tools, wrapping, options),

@@ -27,7 +27,7 @@ interface Schema {
 it("the page has every route, as the OpenAPI document says it (vitest -u writes it)", async () => {
   const spillway = await createSpillway({ store: memoryStore(), ledger: memoryLedger(), env: {} });
   const stopping = new AbortController().signal;
-  const routes = apiRoutes({ spillway, scope: "", policy: {}, version: "", metrics: newMetrics(), stopping });
+  const routes = apiRoutes({ spillway, policy: {}, version: "", metrics: newMetrics(), stopping });
   const { paths } = openApi(routes, "") as { paths: Record<string, Record<string, Operation>> };
   const sections = Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => section(`${method.toUpperCase()} ${path}`, operation)),

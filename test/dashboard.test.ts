@@ -65,7 +65,6 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     server = await startServe({
       spillway,
       policy,
-      scope: "local",
       version: "1.0.0",
       host: "127.0.0.1",
       port: 0,

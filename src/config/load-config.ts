@@ -117,6 +117,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   if (env.SPILLWAY_DIR) delete userOptions.dir;
   if (env.SPILLWAY_LEDGER) delete userOptions.ledger;
   if (env.SPILLWAY_STORE) delete userOptions.store;
+  if (env.SPILLWAY_SCOPE) userOptions.scope = env.SPILLWAY_SCOPE;
   return { policy, options: { policy, ...userOptions }, upstreams, sources, warnings };
 }
 
@@ -248,6 +249,7 @@ const KNOWN = new Set([
   "DIR",
   "HEAD_SHARE",
   "LEDGER",
+  "SCOPE",
   "MAX_BYTES",
   "MAX_CHARS",
   "MAX_LINES",

@@ -15,6 +15,8 @@ export interface UserOptions {
   ledger?: string;
   /** The address of a bucket. */
   store?: string;
+  /** Who may read what is kept, as SPILLWAY_SCOPE says. */
+  scope?: string;
   events?: string;
   runs?: string;
   redact?: "off" | "on" | "model" | { rules: ConfigRule[]; model?: boolean };

@@ -66,7 +66,6 @@ it("a request through the gateway has a span with the names of GenAI conventions
   const spillway = await createSpillway({ store: memoryStore(), ledger: memoryLedger(), env: {} });
   const server = await startServe({
     spillway,
-    scope: "local",
     policy: undefined,
     version: "",
     host: "127.0.0.1",

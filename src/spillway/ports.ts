@@ -64,7 +64,7 @@ export interface SpillwayOptions {
   events?: string | undefined;
   /** A folder with a run for each session: its events, and each kept output as a plain file. */
   runs?: string | undefined;
-  /** Who may read what is kept; the local user by default. */
+  /** Who may read what is kept and recorded; what SPILLWAY_SCOPE names, or the local user, by default. */
   scope?: string | undefined;
   /** How the reader of a marker gets at the rest; without it a marker says that the operator has it. */
   reader?: Reader | undefined;
@@ -139,6 +139,8 @@ export interface Spillway extends Histories {
   readonly policy: Policy;
   readonly store: Store | null;
   readonly ledger: Ledger | null;
+  /** Whose artifacts these are. */
+  readonly scope: string;
   /** Brings one output under its tool's limits and keeps the whole of it. Never throws for what the output is. */
   admit<T extends Output>(request: AdmitRequest & { output: T }): Promise<Admission<T>>;
   /** A tool whose results, updates and errors are clamped. The tool itself is not changed. */

@@ -71,7 +71,7 @@ export function addPolicyFlags(command: Command): Command {
  * an output. With `strict` it ends the command.
  */
 export async function optionsFromFlags(
-  flags: PolicyFlags & { redact?: boolean },
+  flags: PolicyFlags & { redact?: boolean; scope?: string },
   how?: { warn?: typeof tell; strict?: boolean },
 ): Promise<LoadedConfig["options"]> {
   return (await configFromFlags(flags, how)).options;
@@ -79,7 +79,7 @@ export async function optionsFromFlags(
 
 /** The same with the upstreams. */
 export async function configFromFlags(
-  flags: PolicyFlags & { redact?: boolean },
+  flags: PolicyFlags & { redact?: boolean; scope?: string },
   { warn = tell, strict = false }: { warn?: typeof tell; strict?: boolean } = {},
 ): Promise<Pick<LoadedConfig, "options" | "upstreams">> {
   const { maxBytes, maxChars, maxLines, maxTokens, strategy, headShare, fold, profile } = flags;
@@ -101,6 +101,7 @@ export async function configFromFlags(
     options: {
       ...options,
       ...(flags.redact === false && { redact: "off" }),
+      ...(flags.scope !== undefined && { scope: flags.scope }),
       policy: {
         ...policy,
         ...(profile !== undefined && { profile: profile as PolicyInput["profile"] }),

@@ -16,12 +16,12 @@ async function keep(bytes: Uint8Array) {
 describe("an event with its artifact's text", () => {
   it("has the whole text, and says so where it is not all that was saved", async () => {
     const whole = await keep(Buffer.from("\ufeffä\0\n"));
-    expect(await fullEventLine(whole.store, whole.event)).toEqual({
+    expect(await fullEventLine({ store: whole.store, scope: "local" }, whole.event)).toEqual({
       line: `${JSON.stringify({ ...whole.event, text: "\ufeffä\0\n" })}\n`,
       isOmitted: false,
     });
     const latin = await keep(Buffer.from("caf\xe9\n", "latin1"));
-    const { line } = await fullEventLine(latin.store, latin.event);
+    const { line } = await fullEventLine({ store: latin.store, scope: "local" }, latin.event);
     expect(JSON.parse(line)).toMatchObject({ text: "caf\ufffd\n", lossy: true });
   });
 
@@ -34,11 +34,15 @@ describe("an event with its artifact's text", () => {
         return found && { ...found, bytes };
       },
     });
-    const { line, isOmitted } = await fullEventLine(ofSize(300 * 1024 ** 2), event);
+    const { line, isOmitted } = await fullEventLine({ store: ofSize(300 * 1024 ** 2), scope: "local" }, event);
     expect(isOmitted).toBe(true);
     expect(JSON.parse(line)).toEqual({ ...event, text: null, textOmitted: `300.0 MiB: spillway recall ${id} --raw` });
-    expect(await fullEventLine(ofSize(64 * 1024 ** 2), event)).toMatchObject({ isOmitted: false });
-    expect(await fullEventLine(ofSize(64 * 1024 ** 2 + 1), event)).toMatchObject({ isOmitted: true });
+    expect(await fullEventLine({ store: ofSize(64 * 1024 ** 2), scope: "local" }, event)).toMatchObject({
+      isOmitted: false,
+    });
+    expect(await fullEventLine({ store: ofSize(64 * 1024 ** 2 + 1), scope: "local" }, event)).toMatchObject({
+      isOmitted: true,
+    });
   });
 
   it("does the same where the line cannot be made", async () => {
@@ -49,7 +53,7 @@ describe("an event with its artifact's text", () => {
       if (tries === 1) throw new RangeError("Invalid string length");
       return "fine";
     };
-    const { line, isOmitted } = await fullEventLine(store, { ...event, more: { toJSON } });
+    const { line, isOmitted } = await fullEventLine({ store, scope: "local" }, { ...event, more: { toJSON } });
     expect(isOmitted).toBe(true);
     expect(JSON.parse(line)).toMatchObject({
       more: "fine",
@@ -61,6 +65,6 @@ describe("an event with its artifact's text", () => {
   it("has null for an artifact that is gone, and nothing else", async () => {
     const { store, event, id } = await keep(Buffer.from("x"));
     await store.remove(id, "local");
-    expect(JSON.parse((await fullEventLine(store, event)).line)).toEqual({ ...event, text: null });
+    expect(JSON.parse((await fullEventLine({ store, scope: "local" }, event)).line)).toEqual({ ...event, text: null });
   });
 });

@@ -3,7 +3,7 @@ import type { RecordedEvent } from "../../contract/event.ts";
 import type { Store } from "../../contract/store.ts";
 import { counted } from "../../values.ts";
 import { sizeText } from "./amounts.ts";
-import { type PlaceFlags, SCOPE } from "./open-place.ts";
+import type { PlaceFlags, ReadPlace } from "./open-place.ts";
 import { tell } from "./tell.ts";
 import { writeOut } from "./write-out.ts";
 
@@ -24,11 +24,11 @@ export const LEFT_OUT =
   'An output of more than 64 MiB is left out: its text is null, and "textOmitted" names the command that reads it.';
 
 /** Writes events as lines of JSON, each with its artifact's text; `end` tells how many texts were left out. */
-export function fullEventWriter(store: Store, { dir }: PlaceFlags) {
+export function fullEventWriter(place: Pick<ReadPlace, "store" | "scope">, { dir }: PlaceFlags) {
   const omitted = new Set<string | null>();
   return {
     async write(event: RecordedEvent): Promise<void> {
-      const { line, isOmitted } = await fullEventLine(store, event);
+      const { line, isOmitted } = await fullEventLine(place, event);
       if (isOmitted) omitted.add(event.artifact);
       await writeOut(line);
     },
@@ -44,17 +44,17 @@ export function fullEventWriter(store: Store, { dir }: PlaceFlags) {
 
 /** One event with the artifact that it names, as a line. */
 export async function fullEventLine(
-  store: Pick<Store, "find" | "read">,
+  { store, scope }: { store: Pick<Store, "find" | "read">; scope: string },
   event: RecordedEvent,
 ): Promise<{ line: string; isOmitted: boolean }> {
   const { artifact } = event;
-  const found = artifact === null ? null : await store.find(artifact, SCOPE);
+  const found = artifact === null ? null : await store.find(artifact, scope);
   if (found === null) return { line: lineOf({ ...event, text: null }), isOmitted: false };
   const textOmitted = `${sizeText(found.bytes)}: spillway recall ${found.id} --raw`;
   const omitted = () => ({ line: lineOf({ ...event, text: null, textOmitted }), isOmitted: true });
   if (found.bytes > MAX_TEXT_BYTES) return omitted();
   // If the artifact is gone or damaged, the event is written without its text.
-  const bytes = await store.read(found.id, SCOPE, { from: 0, to: found.bytes }).catch(() => null);
+  const bytes = await store.read(found.id, scope, { from: 0, to: found.bytes }).catch(() => null);
   const text = bytes && new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
   try {
     const line = lineOf({ ...event, text, ...(bytes && !isUtf8(bytes) && { lossy: true }) });

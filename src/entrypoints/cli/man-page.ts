@@ -48,6 +48,7 @@ ends with the command's own code, or 124 to 127 as its help says.
 
 const ENVIRONMENT: [string, string][] = [
   ["SPILLWAY_DIR", "the folder of artifacts and events"],
+  ["SPILLWAY_SCOPE", "whose artifacts and events (local)"],
   ["SPILLWAY_CONFIG", "the one config file to read"],
   ["SPILLWAY_OFF", "1 lets every output pass as it is"],
   ["NO_COLOR", "if set, no colours are used"],

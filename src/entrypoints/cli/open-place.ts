@@ -7,20 +7,23 @@ import type { Access } from "../../stages/mark/access.ts";
 import type { Local, OpenLocalOptions, ReadableLocal } from "../../storage/local/open-local.ts";
 import { tell } from "./tell.ts";
 
-/** The command line reads the artifacts of this machine's user. */
-export const SCOPE = "local";
+const LOCAL_SCOPE = "local";
 
-/** The flag that names the folder. */
+/** The flags that name the folder, or what stands in for it, and whose part of it. */
 export interface PlaceFlags {
   dir?: string;
   ledger?: string;
   store?: string;
+  /** Whose artifacts and events. */
+  scope?: string;
   /** The config file to read instead of the user's own, if the command has that flag. */
   config?: string | false;
 }
 
 /** The open folder, and the other options of the user's own config for `createSpillway`. Flags win over them. */
 export interface Place extends Local {
+  /** Whose artifacts and events: those of this machine's user, if nothing else is said. */
+  scope: string;
   options: Omit<UserOptions, "dir" | "ledger" | "store" | "retention">;
   /** What that config lets stay in the folder. */
   retention: Retention | "off";
@@ -28,6 +31,7 @@ export interface Place extends Local {
 
 /** The same for a command that only reads. */
 export interface ReadPlace extends ReadableLocal {
+  scope: string;
   options: Place["options"];
 }
 
@@ -37,7 +41,7 @@ export function addPlaceFlag(command: Command): Command {
     .option(
       "--dir <folder>",
       "where artifacts and events are kept (default: SPILLWAY_DIR, your config, or your data folder)",
-      readFolder,
+      notEmpty("--dir takes a folder"),
     )
     .option(
       "--ledger <address>",
@@ -46,13 +50,20 @@ export function addPlaceFlag(command: Command): Command {
     .option(
       "--store <address>",
       "a bucket for saved outputs instead, as s3://bucket/prefix?endpoint=https://host (default: SPILLWAY_STORE or your config)",
+    )
+    .option(
+      "--scope <name>",
+      "whose artifacts and events: no other scope's are seen (default: SPILLWAY_SCOPE or local)",
+      notEmpty("--scope takes a name"),
     );
 }
 
-/** Refuses an empty name at once: an unset variable must not lead to another folder than the one that was meant. */
-function readFolder(dir: string): string {
-  if (dir !== "") return dir;
-  throw new InvalidArgumentError("--dir takes a folder: what was given is empty, perhaps a variable that is not set.");
+/** Refuses an empty name at once: an unset variable must not lead to another place than the one that was meant. */
+function notEmpty(takes: string): (name: string) => string {
+  return (name) => {
+    if (name !== "") return name;
+    throw new InvalidArgumentError(`${takes}: what was given is empty, perhaps a variable that is not set.`);
+  };
 }
 
 /** Opens the folder. If it does not exist, it is made. */
@@ -62,7 +73,7 @@ export async function openPlace(flags: PlaceFlags, options: { collects?: boolean
 
 /** Finds the folder and the other options. `warn` prints what was ignored, if no other code does. */
 async function nameFolder(
-  { dir, ledger, store, config }: PlaceFlags,
+  { dir, ledger, store, scope, config }: PlaceFlags,
   warn: typeof tell = () => {},
 ): Promise<UserOptions> {
   if (dir !== undefined && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(dir)) {
@@ -79,6 +90,7 @@ async function nameFolder(
     ...(dir !== undefined && { dir }),
     ...(namedLedger && { ledger: namedLedger }),
     ...(namedStore && { store: namedStore }),
+    ...(scope !== undefined && { scope }),
   };
 }
 
@@ -87,7 +99,9 @@ async function openNamed(
   how: OpenLocalOptions,
 ): Promise<Place> {
   const { openLocal } = await import("../../storage/local/open-local.ts");
-  return { ...(await openLocal(dir, { ...how, retention, ledger, store })), options, retention: retention ?? {} };
+  const { scope } = options;
+  const local = await openLocal(dir, { ...how, retention, ledger, store, scope });
+  return { ...local, scope: scope ?? LOCAL_SCOPE, options, retention: retention ?? {} };
 }
 
 /** The options of the user's own config. A project's file may not set them and is not read. */
@@ -130,7 +144,7 @@ async function readNamed<T>(named: UserOptions, isThere: boolean, act: (place: R
   if (isThere) return closing(await openNamed(named, { readsOnly: true }), act);
   const { emptyLocal } = await import("../../storage/local/open-local.ts");
   const { dir, ledger: _ledger, store: _store, retention: _retention, ...options } = named;
-  return act({ ...emptyLocal(dir), options });
+  return act({ ...emptyLocal(dir), scope: options.scope ?? LOCAL_SCOPE, options });
 }
 
 /** Whether the folder has a store. Throws if --dir names a folder that has none. */
@@ -157,14 +171,17 @@ async function closing<P extends ReadPlace, T>(place: P, act: (place: P) => Prom
 export const LAST = "last";
 
 /** Finds the whole id for what a person typed: an id, its first 6 characters or more, or `last`. */
-export async function resolveId({ store, dir }: ReadableLocal, typed: string): Promise<string> {
+export async function resolveId(
+  { store, dir, scope }: Pick<ReadPlace, "store" | "dir" | "scope">,
+  typed: string,
+): Promise<string> {
   const wanted = typed.trim().toLowerCase();
   if (wanted === LAST) {
-    const [newest] = await store.list({ scope: SCOPE, max: 1 });
+    const [newest] = await store.list({ scope, max: 1 });
     if (newest !== undefined) return newest.id;
     throw new SpillwayError("unknown-artifact", `nothing is saved in ${dir} yet, so there is no last output`);
   }
-  const found = await store.resolvePrefix(wanted, SCOPE);
+  const found = await store.resolvePrefix(wanted, scope);
   const [id] = found;
   if (id !== undefined && (found.length === 1 || found.includes(wanted))) return found.length === 1 ? id : wanted;
   const name = JSON.stringify(typed.slice(0, 40));
@@ -187,12 +204,12 @@ const CHUNK_BYTES = 1024 * 1024;
 
 /** Reads a range of an artifact's bytes. */
 export async function* readArtifact(
-  store: Pick<Store, "read">,
+  { store, scope }: { store: Pick<Store, "read">; scope: string },
   id: string,
   { from, to }: ByteRange,
 ): AsyncGenerator<Uint8Array> {
   for (let at = from; at < to; ) {
-    const chunk = await store.read(id, SCOPE, { from: at, to: Math.min(at + CHUNK_BYTES, to) });
+    const chunk = await store.read(id, scope, { from: at, to: Math.min(at + CHUNK_BYTES, to) });
     if (chunk === null || chunk.length === 0) {
       throw new SpillwayError("unknown-artifact", `artifact ${id} was removed while it was read`);
     }
@@ -201,11 +218,15 @@ export async function* readArtifact(
   }
 }
 
-/** A reader with a shell. If a flag or its config named the folder for this call only, the reader has to name it again. */
+/** A reader with a shell. What flags or their config named for this call only, the reader has to name again. */
 export function shellReader(
-  { dir, config }: PlaceFlags,
+  { dir, config, scope }: PlaceFlags,
   place: { dir: string } | null,
 ): Extract<Access, { by: "shell" }> {
   const named = dir ?? (config ? place?.dir : undefined);
-  return named === undefined ? { by: "shell" } : { by: "shell", dir: resolve(named) };
+  return {
+    by: "shell",
+    ...(named !== undefined && { dir: resolve(named) }),
+    ...(scope !== undefined && { scope }),
+  };
 }

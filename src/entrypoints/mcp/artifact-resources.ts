@@ -4,11 +4,10 @@ import type { Spillway } from "../../spillway.ts";
 const SCHEME = "spillway://artifact/";
 const MIME_TYPE = "text/plain";
 const MAX_LISTED = 50;
-const SCOPE = "local";
 
 /** The latest artifacts of a session, as MCP lists resources. */
 export async function listArtifacts(spillway: Spillway, session: string): Promise<unknown[]> {
-  const artifacts = await spillway.store?.list({ scope: SCOPE, session, max: MAX_LISTED }).catch(() => []);
+  const artifacts = await spillway.store?.list({ scope: spillway.scope, session, max: MAX_LISTED }).catch(() => []);
   return (artifacts ?? []).map(({ id, tool, bytes, lines }) => ({
     uri: `${SCHEME}${id}`,
     name: `output of ${tool.slice(0, 100)}`,
@@ -43,5 +42,5 @@ export async function readArtifact(spillway: Spillway, uri: unknown): Promise<ob
 /** A saved output has this id. */
 export async function isArtifact(spillway: Spillway, id: unknown): Promise<boolean> {
   if (typeof id !== "string" || !spillway.store) return false;
-  return (await spillway.store.find(id, SCOPE).catch(() => null)) !== null;
+  return (await spillway.store.find(id, spillway.scope).catch(() => null)) !== null;
 }

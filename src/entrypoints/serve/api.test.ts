@@ -32,7 +32,6 @@ async function start(options: Partial<ServeOptions> = {}, spillwayOptions: Spill
   const spillway = await createSpillway({ store: memoryStore(), ledger: memoryLedger(), env: {}, ...spillwayOptions });
   const server = await startServe({
     spillway,
-    scope: "local",
     policy: undefined,
     version: "1.0.0",
     host: "127.0.0.1",
@@ -361,7 +360,6 @@ describe("the API", () => {
     const { artifact } = await admitLong(spillway);
     const routes = apiRoutes({
       spillway,
-      scope: "local",
       policy: undefined,
       version: "1.0.0",
       metrics: newMetrics(),

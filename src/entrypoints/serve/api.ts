@@ -16,8 +16,7 @@ import { type Route, route } from "./route.ts";
 
 /** What the API reads. */
 export interface ApiPorts {
-  spillway: Pick<Spillway, "store" | "ledger" | "policy" | "resolve" | "artifact">;
-  scope: string;
+  spillway: Pick<Spillway, "store" | "ledger" | "scope" | "policy" | "resolve" | "artifact">;
   /** What the policy was made of. */
   policy: PolicyInput | undefined;
   version: string;
@@ -31,8 +30,8 @@ export interface ApiPorts {
 const okShape = z.strictObject({ ok: z.boolean() });
 
 /** Everything that can be asked besides the gateway's routes. */
-export function apiRoutes({ spillway, scope, policy, version, metrics, spool, stopping }: ApiPorts): Route[] {
-  const { store, ledger } = spillway;
+export function apiRoutes({ spillway, policy, version, metrics, spool, stopping }: ApiPorts): Route[] {
+  const { store, ledger, scope } = spillway;
   let searching: Promise<Searcher> | undefined;
   const searcher = () => (searching ??= import("../../drivers/searcher.ts").then(({ loadSearcher }) => loadSearcher()));
   const routes: Route[] = [

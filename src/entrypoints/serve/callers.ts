@@ -9,16 +9,18 @@ import { Refusal } from "./answer.ts";
 export const ROLES = ["read", "write", "admin"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** A secret that stands for a role. */
+/** A secret that stands for a role in a scope. */
 export interface Token {
   role: Role;
   token: string;
+  /** Whose artifacts and events its bearer reaches: those of the server's own scope, if it is not said. */
+  scope?: string | undefined;
 }
 
 /** Who may ask. */
 export interface CallerRules {
-  /** Without any, everybody who reaches the port may do everything: that is for this machine only. */
-  tokens: readonly Token[];
+  /** With "none", everybody who reaches the port may do everything: that is for this machine only. */
+  tokens: readonly Token[] | "none";
   /** Names by which callers may reach this server, besides addresses and localhost. */
   hostNames: readonly string[];
 }
@@ -39,13 +41,7 @@ const MOST_ADDRESSES = 10_000;
 
 /** Makes the checks. Throws if a token is too short to be a secret. */
 export function newCallers({ tokens, hostNames }: CallerRules, now: () => number = Date.now): Callers {
-  const known = tokens.map(({ role, token }) => {
-    if (token.length >= SHORTEST_TOKEN && !/\s/.test(token)) return { rank: ROLES.indexOf(role), hash: hashOf(token) };
-    throw new SpillwayError(
-      "bad-input",
-      `a token must have at least ${SHORTEST_TOKEN} characters and no white space; make one with: openssl rand -hex 24`,
-    );
-  });
+  const known = tokens === "none" ? [] : hashed(tokens);
   const names = new Set(hostNames.map((name) => name.toLowerCase()));
   const spent = new Map<string, { left: number; atMs: number }>();
 
@@ -66,12 +62,8 @@ export function newCallers({ tokens, hostNames }: CallerRules, now: () => number
       }
     },
     checkRole({ headers }, role, header) {
-      if (known.length === 0) return;
-      const given = header === undefined ? bearerOf(headers.authorization) : headers[header];
-      const hash = hashOf(typeof given === "string" ? given : "");
-      let rank = -1;
-      // All of them are compared, each in constant time, so that time tells nothing.
-      for (const one of known) if (timingSafeEqual(one.hash, hash)) rank = Math.max(rank, one.rank);
+      if (tokens === "none") return;
+      const rank = Math.max(-1, ...matching(known, tokenOf(headers, header)).map((one) => one.rank));
       if (rank >= ROLES.indexOf(role)) return;
       if (rank >= 0) throw new Refusal(403, "forbidden", `this needs a token of the role ${role}`);
       const where = header === undefined ? "Authorization: Bearer <token>" : `${header}: <token>`;
@@ -93,6 +85,45 @@ export function newCallers({ tokens, hostNames }: CallerRules, now: () => number
       if (left < 0) throw new Refusal(429, "too-many", "too many requests; wait a second", { "retry-after": "1" });
     },
   };
+}
+
+/** Finds whose scope a request is about, by the token that it bears: null if that is none of these. */
+export function newScopeFinder(tokens: readonly Token[]): (request: IncomingMessage, header?: string) => string | null {
+  const known = hashed(tokens);
+  for (const { hash, scope } of known) {
+    if (known.some((other) => other.hash.equals(hash) && other.scope !== scope)) {
+      throw new SpillwayError("bad-input", "a token stands in two scopes: make one for each");
+    }
+  }
+  return ({ headers }, header) => matching(known, tokenOf(headers, header))[0]?.scope ?? null;
+}
+
+interface Hashed {
+  rank: number;
+  hash: Buffer;
+  scope: string | undefined;
+}
+
+function hashed(tokens: readonly Token[]): Hashed[] {
+  return tokens.map(({ role, token, scope }) => {
+    if (token.length >= SHORTEST_TOKEN && !/\s/.test(token))
+      return { rank: ROLES.indexOf(role), hash: hashOf(token), scope };
+    throw new SpillwayError(
+      "bad-input",
+      `a token must have at least ${SHORTEST_TOKEN} characters and no white space; make one with: openssl rand -hex 24`,
+    );
+  });
+}
+
+/** All of them are compared, each in constant time, so that time tells nothing. */
+function matching(known: readonly Hashed[], given: string): Hashed[] {
+  const hash = hashOf(given);
+  return known.filter((one) => timingSafeEqual(one.hash, hash));
+}
+
+function tokenOf(headers: IncomingMessage["headers"], header: string | undefined): string {
+  const given = header === undefined ? bearerOf(headers.authorization) : headers[header];
+  return typeof given === "string" ? given : "";
 }
 
 function hashOf(token: string): Buffer {

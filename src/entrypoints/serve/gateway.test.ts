@@ -29,7 +29,6 @@ async function gateway(
   const spillway = await createSpillway({ store: memoryStore(), ledger: memoryLedger(), env: {}, ...given });
   const server = await startServe({
     spillway,
-    scope: "local",
     policy: undefined,
     version: "1.0.0",
     host: "127.0.0.1",

@@ -33,13 +33,15 @@ export interface GatewayPorts {
 
 /** The gateway before the providers. */
 export interface Gateway {
+  /** Whether a request is for a provider, by its path. */
+  takes(request: IncomingMessage): boolean;
   /** Passes a request on. False if its path belongs to no API. */
   pass(request: IncomingMessage, response: ServerResponse): Promise<boolean>;
   stop(): Promise<void>;
 }
 
 /** The caller's token, where one is needed: the usual header holds the provider's key. */
-const TOKEN_HEADER = "x-spillway-token";
+export const TOKEN_HEADER = "x-spillway-token";
 
 /** Passes requests on. Connections to providers are opened as they are needed, and kept. */
 export function newGateway(options: GatewayOptions, { spillway, callers, metrics, warn }: GatewayPorts): Gateway {
@@ -101,6 +103,7 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
   }
 
   return {
+    takes: ({ url, headers }) => find(url ?? "", headers) !== null,
     async pass(request, response) {
       const to = find(request.url ?? "", request.headers);
       if (to === null) return false;

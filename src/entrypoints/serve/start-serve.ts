@@ -6,14 +6,22 @@ import type { Spillway } from "../../spillway.ts";
 import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { Refusal, sendError } from "./answer.ts";
 import { type ApiPorts, apiRoutes } from "./api.ts";
-import { type CallerRules, newCallers } from "./callers.ts";
-import { type GatewayOptions, newGateway } from "./gateway.ts";
+import { type CallerRules, newCallers, newScopeFinder, type Token } from "./callers.ts";
+import { type GatewayOptions, newGateway, TOKEN_HEADER } from "./gateway.ts";
 import { newMetrics } from "./metrics.ts";
 import { newRoutes } from "./route.ts";
 
+/** What is served to the bearers of one scope's tokens. */
+type ServedSpillway = ApiPorts["spillway"] & Pick<Spillway, "exchange">;
+
 /** How a server is reached and what it serves. */
-export interface ServeOptions extends CallerRules, Omit<ApiPorts, "stopping" | "metrics" | "spillway"> {
-  spillway: ApiPorts["spillway"] & Pick<Spillway, "exchange">;
+export interface ServeOptions
+  extends Pick<CallerRules, "hostNames">,
+    Omit<ApiPorts, "stopping" | "metrics" | "spillway"> {
+  spillway: ServedSpillway;
+  /** Those of other scopes. What they keep must be of their scopes. */
+  others?: readonly ServedSpillway[] | undefined;
+  tokens: readonly Token[];
   host: string;
   port: number;
   gateway: GatewayOptions;
@@ -31,7 +39,7 @@ export interface Served {
 
 /** Starts the server. Another address than this machine's needs a token. */
 export async function startServe(options: ServeOptions): Promise<Served> {
-  const { host, port, tokens, warn } = options;
+  const { host, port, tokens, warn, others = [] } = options;
   if (tokens.length === 0 && !isLoopback(host)) {
     throw new SpillwayError(
       "bad-input",
@@ -39,14 +47,35 @@ export async function startServe(options: ServeOptions): Promise<Served> {
     );
   }
   const stopping = new AbortController();
-  const callers = newCallers(options);
-  const metrics = newMetrics();
-  const routes = newRoutes(apiRoutes({ ...options, metrics, stopping: stopping.signal }), callers);
-  const gateway = newGateway(options.gateway, { spillway: options.spillway, callers, metrics, warn });
+  const own = options.spillway.scope;
+  const findScope = newScopeFinder(tokens);
+
+  /** Scopes share nothing but the port: each has callers, routes, counters and connections of its own. */
+  function serverOf(spillway: ServedSpillway) {
+    const { scope } = spillway;
+    const callers = newCallers({
+      hostNames: options.hostNames,
+      tokens: tokens.length === 0 ? "none" : tokens.filter((token) => (token.scope ?? own) === scope),
+    });
+    const metrics = newMetrics();
+    // What waits for its upload is that of all scopes.
+    const spool = scope === own ? options.spool : undefined;
+    const ports = { ...options, spillway, spool, metrics, stopping: stopping.signal };
+    return {
+      routes: newRoutes(apiRoutes(ports), callers),
+      gateway: newGateway(options.gateway, { spillway, callers, metrics, warn }),
+    };
+  }
+  const servers = new Map([options.spillway, ...others].map((each) => [each.scope, serverOf(each)]));
+  const ownServer = servers.get(own) as ReturnType<typeof serverOf>;
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     checkPath(request);
-    if (await gateway.pass(request, response)) return;
+    const isForProvider = ownServer.gateway.takes(request);
+    // A request without a known token is refused by the callers of the server's own scope, or needs none.
+    const scope = findScope(request, isForProvider ? TOKEN_HEADER : undefined) ?? own;
+    const { routes, gateway } = servers.get(scope) ?? ownServer;
+    if (isForProvider && (await gateway.pass(request, response))) return;
     const url = new URL(request.url ?? "", BASE);
     if (await routes(request, response, url)) return;
     throw new Refusal(404, "unknown-path", `there is nothing at ${url.pathname}; /api/openapi.json says what there is`);
@@ -94,7 +123,7 @@ export async function startServe(options: ServeOptions): Promise<Served> {
       const late = setTimeout(() => server.closeAllConnections(), SERVE_NUMBERS.serveStopMs.default);
       await closed;
       clearTimeout(late);
-      await gateway.stop();
+      for (const { gateway } of servers.values()) await gateway.stop();
     },
   };
 }

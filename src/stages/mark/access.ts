@@ -6,8 +6,8 @@ export type Access =
   | { by: "operator" }
   /** Our recall and search are among its tools, by these names. */
   | { by: "tool"; recall: string; search: string }
-  /** It has a shell on this machine; `dir` is the folder where that is not the one a command finds by itself. */
-  | { by: "shell"; dir?: string }
+  /** It has a shell on this machine; `dir` and `scope` are those that a command does not find by itself. */
+  | { by: "shell"; dir?: string; scope?: string }
   /** It has a file tool, and the whole output stands in this file. */
   | { by: "file"; path: string };
 
@@ -88,8 +88,9 @@ export function recallLine({ saved, savedBytes, id, access }: SavedCopy): string
   }
 }
 
-function inShell(id: string, { dir }: { dir?: string | undefined }): string {
-  return dir === undefined ? id : `${id} --dir ${shellWord(dir)}`;
+function inShell(id: string, { dir, scope }: Extract<Access, { by: "shell" }>): string {
+  const named = dir === undefined ? id : `${id} --dir ${shellWord(dir)}`;
+  return scope === undefined ? named : `${named} --scope ${shellWord(scope)}`;
 }
 
 /** A word that a shell reads back as it is. */

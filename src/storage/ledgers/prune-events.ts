@@ -40,11 +40,14 @@ export async function pruneEvents(database: Sql, options: PruneEventsOptions): P
   const heldMs = nowMs - (options.retainMs ?? NUMBERS.retainSeenMs.default);
   const inUse = kysely
     .selectFrom("sessions")
-    .select("session")
+    .select(["scope", "session"])
     .where((row) => row.or([row("pinned", "<>", 0), row("last_seen_ms", ">", heldMs)]));
   // Every table has a column of this name.
   const row = expressionBuilder<Schema, "events">();
-  const isUnused = row.or([row("session", "is", null), row("session", "not in", inUse)]);
+  const isUnused = row.or([
+    row("session", "is", null),
+    row(row.refTuple("scope", "session"), "not in", inUse.$asTuple("scope", "session")),
+  ]);
   // Nothing is older than any time.
   const beforeMs = (ageMs: number) => Math.max(nowMs - ageMs, Number.MIN_SAFE_INTEGER);
   const events = kysely.selectFrom("events").where("at_ms", "<", beforeMs(olderThanMs)).where(isUnused);
@@ -53,7 +56,17 @@ export async function pruneEvents(database: Sql, options: PruneEventsOptions): P
   const sessions = kysely
     .selectFrom("sessions")
     .where("last_seen_ms", "<", beforeMs(sumsOlderThanMs))
-    .where("session", "not in", kysely.selectFrom("artifact_sessions").select("session"))
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("artifact_sessions")
+            .innerJoin("artifacts", "artifacts.key", "artifact_sessions.key")
+            .select("artifacts.key")
+            .whereRef("artifact_sessions.session", "=", "sessions.session")
+            .whereRef("artifacts.scope", "=", "sessions.scope"),
+        ),
+      ),
+    )
     .where(isUnused);
 
   async function prune(counted: Compilable<{ rows: unknown }>, step: Compilable): Promise<number> {
@@ -73,7 +86,15 @@ export async function pruneEvents(database: Sql, options: PruneEventsOptions): P
     ),
     projections: await prune(
       projections.select(count),
-      kysely.deleteFrom("projections").where("key", "in", projections.select("key").limit(ROWS_A_STEP)),
+      kysely
+        .deleteFrom("projections")
+        .where(({ eb, refTuple }) =>
+          eb(
+            refTuple("scope", "key"),
+            "in",
+            projections.select(["scope", "key"]).limit(ROWS_A_STEP).$asTuple("scope", "key"),
+          ),
+        ),
     ),
     sums: await prune(
       sums.select(count),
@@ -81,15 +102,26 @@ export async function pruneEvents(database: Sql, options: PruneEventsOptions): P
         .deleteFrom("rollups")
         .where(({ eb, refTuple }) =>
           eb(
-            refTuple("session", "hour_ms", "tool"),
+            refTuple("scope", "session", "hour_ms", "tool"),
             "in",
-            sums.select(["session", "hour_ms", "tool"]).limit(ROWS_A_STEP).$asTuple("session", "hour_ms", "tool"),
+            sums
+              .select(["scope", "session", "hour_ms", "tool"])
+              .limit(ROWS_A_STEP)
+              .$asTuple("scope", "session", "hour_ms", "tool"),
           ),
         ),
     ),
     sessions: await prune(
       sessions.select(count),
-      kysely.deleteFrom("sessions").where("session", "in", sessions.select("session").limit(ROWS_A_STEP)),
+      kysely
+        .deleteFrom("sessions")
+        .where(({ eb, refTuple }) =>
+          eb(
+            refTuple("scope", "session"),
+            "in",
+            sessions.select(["scope", "session"]).limit(ROWS_A_STEP).$asTuple("scope", "session"),
+          ),
+        ),
     ),
   };
   if (!isDryRun) await database.giveRoomBack(signal);

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from "kysely";
+import { type Kysely, type SelectQueryBuilder, sql } from "kysely";
 import type { RecordedEvent } from "../../contract/event.ts";
 import type {
   EventQuery,
@@ -41,18 +41,48 @@ const SUM_NAMES = Object.keys(SUM_COLUMNS) as (keyof typeof SUM_COLUMNS)[];
 // Does not delete from artifact_sessions: the store needs it to find the session's artifacts.
 const OF_SESSION = ["events", "rollups", "sessions", "projections"] as const;
 
-/** Keeps a ledger in a database. Closing the ledger does not close the database, because the store uses it too. */
-export function sqlLedger(database: Sql, name: string): Ledger {
+/** Whose events a ledger has where nothing else is said: those of this machine's user. */
+export const LOCAL_SCOPE = "local";
+
+/**
+ * The rows of one scope. A ledger reads and deletes through these only, so that no query can leave out the scope; a row that
+ * is inserted without one does not compile.
+ */
+function rowsOf({ kysely }: Sql, scope: string) {
+  return {
+    events: kysely.selectFrom("events").where("events.scope", "=", scope),
+    rollups: kysely.selectFrom("rollups").where("rollups.scope", "=", scope),
+    sessions: kysely.selectFrom("sessions").where("sessions.scope", "=", scope),
+    projections: kysely.selectFrom("projections").where("projections.scope", "=", scope),
+    summed: (sessions: SelectedSessions) =>
+      kysely
+        .selectFrom(sessions.as("seen"))
+        .leftJoin("rollups", (join) =>
+          join.onRef("rollups.session", "=", "seen.session").on("rollups.scope", "=", scope),
+        ),
+    without: (table: (typeof OF_SESSION)[number]) => kysely.deleteFrom(table).where("scope", "=", scope),
+  };
+}
+
+type Rows = ReturnType<typeof rowsOf> & Pick<Sql, "read">;
+type SelectedSessions = SelectQueryBuilder<Schema, "sessions", Schema["sessions"]>;
+
+/**
+ * Keeps the ledger of one scope in a database. Closing the ledger does not close the database, because the store uses it too.
+ */
+export function sqlLedger(database: Sql, name: string, scopeName = LOCAL_SCOPE): Ledger {
   const { kysely, rowsAtOnce, commit } = database;
+  const scope = storedName(scopeName) ?? "";
+  const rows: Rows = { ...rowsOf(database, scope), read: database.read };
 
   /** Writes events, with one statement for as many rows as the engine takes at once. */
   function* write(forms: readonly EventForm[]): Steps<void> {
     // In the order of their keys, so that two writers never wait for each other.
-    for (const some of portions(sumsOf(forms), rowsAtOnce)) yield* change(addedSums(kysely, some));
-    for (const some of portions(seenIn(forms), rowsAtOnce)) yield* change(seenSessions(kysely, some));
+    for (const some of portions(sumsOf(scope, forms), rowsAtOnce)) yield* change(addedSums(kysely, some));
+    for (const some of portions(seenIn(forms), rowsAtOnce)) yield* change(seenSessions(kysely, scope, some));
     yield* database.takeTurn("events");
     for (const some of portions(forms, rowsAtOnce)) {
-      const events = some.map(({ atMs, sums: _sums, ...event }) => ({ ...event, at_ms: atMs }));
+      const events = some.map(({ atMs, sums: _sums, ...event }) => ({ scope, ...event, at_ms: atMs }));
       yield* change(kysely.insertInto("events").values(events));
     }
   }
@@ -75,17 +105,19 @@ export function sqlLedger(database: Sql, name: string): Ledger {
       if (waiting.length === 1) written = flush();
       return written;
     },
-    events: (query = {}) => selectEvents(database, query),
-    stats: (query) => selectStats(database, query),
-    sessions: (query = {}) => selectSessions(database, query),
+    events: (query = {}) => selectEvents(rows, query),
+    stats: (query) => selectStats(rows, query),
+    sessions: (query = {}) => selectSessions(rows, query),
     async pin(session, pinned) {
       const nowMs = Date.now();
       const name = storedName(session);
       if (name === null) return;
-      const row = { session: name, first_seen_ms: nowMs, last_seen_ms: nowMs, pinned: pinned ? 1 : 0 };
+      const row = { scope, session: name, first_seen_ms: nowMs, last_seen_ms: nowMs, pinned: pinned ? 1 : 0 };
       const insert = kysely.insertInto("sessions").values(row);
       await commit(() =>
-        change(insert.onConflict((conflict) => conflict.column("session").doUpdateSet({ pinned: row.pinned }))),
+        change(
+          insert.onConflict((conflict) => conflict.columns(["scope", "session"]).doUpdateSet({ pinned: row.pinned })),
+        ),
       );
     },
     async removeSession(session) {
@@ -96,20 +128,20 @@ export function sqlLedger(database: Sql, name: string): Ledger {
         for (const table of OF_SESSION) {
           // In `rollups` the empty name stands for no session. No session has that name.
           const is = table === "rollups" ? (name ?? "") : name;
-          removed.push(yield* change(kysely.deleteFrom(table).where("session", is === null ? "is" : "=", is)));
+          removed.push(yield* change(rows.without(table).where("session", is === null ? "is" : "=", is)));
         }
         return removed[0] ?? 0;
       });
     },
-    projection: (key) => selectProjection(database, key),
+    projection: (key) => selectProjection(rows, key),
     async saveProjection({ key, text, step, session }: Projection) {
-      const row = { key: storedName(key) ?? "", session: storedName(session), at_ms: Date.now() };
+      const row = { scope, key: storedName(key) ?? "", session: storedName(session), at_ms: Date.now() };
       const insert = kysely.insertInto("projections").values({ ...row, text: JSON.stringify(text), step });
       await commit(() =>
         change(
           insert.onConflict((conflict) =>
             conflict
-              .column("key")
+              .columns(["scope", "key"])
               .doUpdateSet(({ ref, fn }) => ({
                 text: ref("excluded.text"),
                 step: ref("excluded.step"),
@@ -126,7 +158,7 @@ export function sqlLedger(database: Sql, name: string): Ledger {
 }
 
 /** The sums of events by hour, tool and session, in the order of the table's key. */
-function sumsOf(forms: readonly EventForm[]): RollupTable[] {
+function sumsOf(scope: string, forms: readonly EventForm[]): RollupTable[] {
   const sums = new Map<string, { of: Pick<RollupTable, "session" | "hour_ms" | "tool">; totals: Totals }>();
   for (const { atMs, tool, session, sums: own } of forms) {
     if (!Object.values(own).some((sum) => sum !== 0)) continue;
@@ -137,7 +169,7 @@ function sumsOf(forms: readonly EventForm[]): RollupTable[] {
   }
   return inOrder(sums).map(({ of, totals }) => {
     const columns = Object.fromEntries(SUM_NAMES.map((name) => [SUM_COLUMNS[name], totals[name]]));
-    return { ...of, ...columns } as RollupTable;
+    return { scope, ...of, ...columns } as RollupTable;
   });
 }
 
@@ -166,7 +198,7 @@ function addedSums(kysely: Kysely<Schema>, sums: readonly RollupTable[]) {
     .insertInto("rollups")
     .values([...sums])
     .onConflict((conflict) =>
-      conflict.columns(["session", "hour_ms", "tool"]).doUpdateSet((row) =>
+      conflict.columns(["scope", "session", "hour_ms", "tool"]).doUpdateSet((row) =>
         Object.fromEntries(
           SUM_NAMES.map((name) => {
             const column = SUM_COLUMNS[name];
@@ -182,12 +214,11 @@ const SUMS = SUM_NAMES.map((name) =>
 );
 
 /** Returns one page of events. */
-async function selectEvents({ kysely, read }: Sql, query: EventQuery): Promise<RecordedEvent[]> {
+async function selectEvents({ events, read }: Rows, query: EventQuery): Promise<RecordedEvent[]> {
   const { afterId, beforeId, kinds, sinceMs, order } = query;
   // Not every engine takes an empty list.
   if (kinds?.length === 0) return [];
-  let select = kysely
-    .selectFrom("events")
+  let select = events
     .selectAll()
     .orderBy("id", order === "newest" ? "desc" : "asc")
     .limit(pageSize(query.max));
@@ -206,12 +237,12 @@ async function selectEvents({ kysely, read }: Sql, query: EventQuery): Promise<R
 }
 
 /** Returns statistics from `rollups`, by whole hours. */
-async function selectStats({ kysely, read }: Sql, query: StatQuery): Promise<StatRow[]> {
+async function selectStats({ rollups, read }: Rows, query: StatQuery): Promise<StatRow[]> {
   const { by, sinceMs, untilMs } = query;
   // In `rollups` the empty name stands for none.
   const asked = (name: string | undefined) => (name === undefined ? undefined : (storedName(name) ?? ""));
   const [session, tool] = [asked(query.session), asked(query.tool)];
-  let select = kysely.selectFrom("rollups").select(SUMS).limit(NUMBERS.ledgerPage.ceiling);
+  let select = rollups.select(SUMS).limit(NUMBERS.ledgerPage.ceiling);
   if (sinceMs !== undefined) select = select.where("hour_ms", ">=", hourOf(sinceMs));
   if (untilMs !== undefined) select = select.where("hour_ms", "<", untilMs);
   if (session !== undefined) select = select.where("session", "=", session);
@@ -232,9 +263,11 @@ async function selectStats({ kysely, read }: Sql, query: StatQuery): Promise<Sta
 }
 
 /** Returns sessions, the last seen first. */
-async function selectSessions({ kysely, read }: Sql, { session, after, max }: SessionQuery): Promise<SessionRow[]> {
-  const seen = kysely
-    .selectFrom("sessions")
+async function selectSessions(
+  { sessions, summed, read }: Rows,
+  { session, after, max }: SessionQuery,
+): Promise<SessionRow[]> {
+  const seen = sessions
     .selectAll()
     .$if(session !== undefined, (select) => select.where("session", "=", storedName(session) ?? ""))
     .$if(after !== undefined, (select) =>
@@ -248,15 +281,13 @@ async function selectSessions({ kysely, read }: Sql, { session, after, max }: Se
     .orderBy("last_seen_ms", "desc")
     .orderBy("session")
     .limit(pageSize(max));
-  const summed = kysely
-    .selectFrom(seen.as("seen"))
-    .leftJoin("rollups", "rollups.session", "seen.session")
+  const withSums = summed(seen)
     .select(["seen.session", "first_seen_ms", "last_seen_ms", "pinned"])
     .select(SUMS)
     .groupBy(["seen.session", "first_seen_ms", "last_seen_ms", "pinned"])
     .orderBy("last_seen_ms", "desc")
     .orderBy("seen.session");
-  const rows = await read(() => all(summed));
+  const rows = await read(() => all(withSums));
   return rows.map(({ session, first_seen_ms, last_seen_ms, pinned, ...row }) => ({
     session,
     firstSeenMs: Number(first_seen_ms),
@@ -266,11 +297,8 @@ async function selectSessions({ kysely, read }: Sql, { session, after, max }: Se
   }));
 }
 
-async function selectProjection({ kysely, read }: Sql, key: string): Promise<Projection | null> {
-  const found = kysely
-    .selectFrom("projections")
-    .selectAll()
-    .where("key", "=", storedName(key) ?? "");
+async function selectProjection({ projections, read }: Rows, key: string): Promise<Projection | null> {
+  const found = projections.selectAll().where("key", "=", storedName(key) ?? "");
   const [row] = await read(() => all(found));
   return row === undefined
     ? null

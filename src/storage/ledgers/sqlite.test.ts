@@ -51,6 +51,33 @@ async function withLedger(
 }
 
 describe("sqlite ledger", () => {
+  it("keeps scopes apart: the same names in another are other sessions, sums and forms", async () => {
+    await withLedger(async (ledger, database) => {
+      const other = sqlLedger(database, "sqlite", "other");
+      const event = eventOf({ kind: "output-passed", atMs: 1, session: "s", tool: "t" });
+      for (let at = 0; at < 3; at += 1) await ledger.record(event);
+      await ledger.saveProjection({ key: "k", text: "theirs", step: 5, session: "s" });
+      await ledger.pin("s", true);
+      const before = await Promise.all([ledger.events(), ledger.sessions(), ledger.stats({ by: "hour" })]);
+      expect(await other.events()).toEqual([]);
+      expect(await other.sessions({ session: "s" })).toEqual([]);
+      expect(await other.projection("k")).toBeNull();
+      await other.record(event);
+      await other.saveProjection({ key: "k", text: "ours", step: 1, session: "s" });
+      await other.pin("s", false);
+      expect(await other.sessions()).toMatchObject([{ session: "s", calls: 1, pinned: false }]);
+      expect(await other.stats({ by: "all" })).toMatchObject([{ calls: 1 }]);
+      expect(await other.projection("k")).toMatchObject({ text: "ours" });
+      // A session that is pinned elsewhere is not pinned here.
+      const late = { olderThanMs: 0, sumsOlderThanMs: 0, nowMs: Date.now() + 1e12 };
+      expect(await pruneEvents(database, late)).toEqual({ events: 1, projections: 1, sums: 1, sessions: 1 });
+      await other.record(event);
+      expect(await other.removeSession("s")).toBe(1);
+      expect(await Promise.all([ledger.events(), ledger.sessions(), ledger.stats({ by: "hour" })])).toEqual(before);
+      expect(await ledger.projection("k")).toMatchObject({ text: "theirs" });
+    });
+  });
+
   it("takes events of several processes at once, from the first open on: none lost, none refused", async () => {
     const dir = await freshFolder();
     const child = join(dir, "child.mjs");

@@ -153,7 +153,7 @@ export function artifactRows({ kysely, takeTurn }: Sql) {
       yield* put("small", key, data);
       yield* put("line_indexes", key, index);
       yield* tie({ key, session, saved_ms: savedMs, tool, call, command, folder, exit_code });
-      if (session !== "") yield* change(seenSessions(kysely, [[session, nowMs, nowMs]]));
+      if (session !== "") yield* change(seenSessions(kysely, row.scope, [[session, nowMs, nowMs]]));
       return { ...row, created_ms: savedMs, saved_ms: savedMs };
     },
 
@@ -207,15 +207,22 @@ export function artifactRows({ kysely, takeTurn }: Sql) {
  */
 export function seenSessions(
   kysely: Sql["kysely"],
+  scope: string,
   sessions: readonly (readonly [session: string, firstMs: number, lastMs: number])[],
 ) {
   return kysely
     .insertInto("sessions")
     .values(
-      sessions.map(([session, first_seen_ms, last_seen_ms]) => ({ session, first_seen_ms, last_seen_ms, pinned: 0 })),
+      sessions.map(([session, first_seen_ms, last_seen_ms]) => ({
+        scope,
+        session,
+        first_seen_ms,
+        last_seen_ms,
+        pinned: 0,
+      })),
     )
     .onConflict((conflict) =>
-      conflict.column("session").doUpdateSet((row) => ({
+      conflict.columns(["scope", "session"]).doUpdateSet((row) => ({
         first_seen_ms: row
           .case()
           .when("sessions.first_seen_ms", "<", row.ref("excluded.first_seen_ms"))

@@ -1,11 +1,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Kysely } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sqlLedger } from "../ledgers/sql.ts";
 import { localStore } from "../stores/local.ts";
 import { MIGRATIONS, migrate } from "./migrations.ts";
 import { openDatabase } from "./open-database.ts";
+import type { Schema } from "./schema.ts";
 import { loadDriver, openConnection } from "./sqlite-connection.ts";
+import { sqliteDialect } from "./sqlite-dialect.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -38,27 +42,17 @@ describe("migrations", () => {
     await close();
   });
 
-  it("bring a store of version 1 forward: its artifacts are listed for each of their sessions", async () => {
+  it("bring a store of version 1 forward: its artifacts are listed for each of their sessions, and nothing recorded is lost", async () => {
     const dir = await freshFolder();
     const connection = openConnection(await loadDriver(), file(dir));
+    await migrate(connection, new Kysely<Schema>({ dialect: sqliteDialect(connection) }), MIGRATIONS.slice(0, 1));
     connection.exec(`
-      create table versions (version integer primary key, applied_ms integer not null);
-      insert into versions values (1, 5);
-      create table artifacts (key text primary key not null, id text not null, scope text not null, session text,
-        tool text not null, call text, bytes bigint not null, lines bigint not null, sha256 text not null,
-        saved text not null, created_ms bigint not null, redaction_count bigint not null,
-        redaction_bytes bigint not null, form text not null);
-      create index artifacts_by_id on artifacts (scope, id);
-      create index artifacts_by_age on artifacts (scope, created_ms);
-      create table artifact_sessions (key text not null, session text not null,
-        constraint artifact_sessions_key primary key (key, session)) without rowid;
-      create index artifact_sessions_by_session on artifact_sessions (session);
-      create table events (id integer primary key autoincrement, kind text not null, at_ms bigint not null, session text,
-        tool text, call text, artifact text, receipt text, more text);
-      create table rollups (session text not null, hour_ms bigint not null, tool text not null, calls bigint not null,
-        primary key (session, hour_ms, tool)) without rowid;
       insert into artifacts values ('k', 'abcdefabcdef', 'local', 'b', 'bash', 'c1', 5, 1, 's', 'yes', 70, 0, 0, 'row');
       insert into artifact_sessions values ('k', 'a'), ('k', 'b'), ('k', '');
+      insert into events values (7, 'output-passed', 70, 'a', 'bash', 'c1', null, null, '{"n":1}');
+      insert into rollups values ('a', 0, 'bash', 1, 0, 5, 5, 2, 2, 0, 0, 0);
+      insert into sessions values ('a', 60, 70, 1);
+      insert into projections values ('p', 'a', 70, '"shown"', 3);
     `);
     connection.close();
     const database = await openDatabase(dir);
@@ -72,6 +66,14 @@ describe("migrations", () => {
     }
     expect((await store.list({ scope: "local" })).map(({ session }) => session).sort()).toEqual(["a", "b", null]);
     expect(await store.find("abcdefabcdef", "local")).toMatchObject({ tool: "bash", bytes: 5, saved: "yes" });
+    // What was recorded before there were scopes is the local user's.
+    const ledger = sqlLedger(database, "sqlite");
+    expect(await ledger.events()).toMatchObject([{ id: 7, session: "a", call: "c1", more: { n: 1 } }]);
+    expect(await ledger.sessions()).toMatchObject([
+      { session: "a", firstSeenMs: 60, lastSeenMs: 70, pinned: true, calls: 1, bytesIn: 5, tokensIn: 2 },
+    ]);
+    expect(await ledger.projection("p")).toEqual({ key: "p", text: "shown", step: 3, session: "a" });
+    expect(await sqlLedger(database, "sqlite", "other").sessions()).toEqual([]);
     await database.close();
   });
 
@@ -84,11 +86,11 @@ describe("migrations", () => {
       {
         "artifact_sessions": "key session saved_ms tool call command folder exit_code",
         "artifacts": "key id scope bytes lines sha256 saved created_ms redaction_count redaction_bytes form place",
-        "events": "id kind at_ms session tool call artifact receipt more",
+        "events": "id kind at_ms session tool call artifact receipt more scope",
         "line_indexes": "key data",
-        "projections": "key session at_ms text step",
-        "rollups": "session hour_ms tool calls cut_calls bytes_in bytes_shown tokens_in tokens_shown recalls recalled_bytes recalled_tokens requests input_tokens output_tokens cache_read_tokens cache_write_tokens refusals recoveries",
-        "sessions": "session first_seen_ms last_seen_ms pinned",
+        "projections": "scope key session at_ms text step",
+        "rollups": "scope session hour_ms tool calls cut_calls bytes_in bytes_shown tokens_in tokens_shown recalls recalled_bytes recalled_tokens requests input_tokens output_tokens cache_read_tokens cache_write_tokens refusals recoveries",
+        "sessions": "scope session first_seen_ms last_seen_ms pinned",
         "settings": "name value",
         "small": "key data",
         "uploads": "place began_ms",

@@ -182,6 +182,56 @@ const objects: Migration = ({ schema }, { text: textType, bytes }) => {
   ];
 };
 
+/**
+ * Everything that is recorded has a scope, as artifacts always had. What was recorded before is the local user's. A primary
+ * key cannot be changed in every engine, so three tables are made anew.
+ */
+const scopes: Migration = (kysely, { text, keyed }) => {
+  const run = (statement: string): Compilable => ({ compile: () => sql.raw(statement).compile(kysely) });
+  const scope = `scope ${text} not null`;
+  const totals = [...SUMS, ...REQUEST_SUMS];
+  const remade = (table: string, columns: string, names: string, ending = "") => [
+    run(`alter table ${table} rename to old_${table}`),
+    run(`create table ${table} (${scope}, ${columns}) ${ending}`),
+    run(`insert into ${table} (scope, ${names}) select 'local', ${names} from old_${table}`),
+    run(`drop table old_${table}`),
+  ];
+  return [
+    run(`alter table events add column ${scope} default 'local'`),
+    run("drop index events_by_session"),
+    run("drop index events_by_artifact"),
+    run("drop index events_of_overflows"),
+    run("create index events_by_scope on events (scope, id)"),
+    run("create index events_by_session on events (scope, session, id)"),
+    run("create index events_by_artifact on events (scope, artifact) where artifact is not null"),
+    kysely.schema.createIndex("events_of_overflows").on("events").columns(["scope", "id"]).where(IS_OVERFLOW),
+    ...remade(
+      "rollups",
+      `session ${text} not null, hour_ms bigint not null, tool ${text} not null, ` +
+        `${totals.map((sum) => `${sum} bigint not null default 0, `).join("")}primary key (scope, session, hour_ms, tool)`,
+      ["session", "hour_ms", "tool", ...totals].join(", "),
+      keyed,
+    ),
+    run("create index rollups_by_hour on rollups (scope, hour_ms)"),
+    ...remade(
+      "sessions",
+      `session ${text} not null, first_seen_ms bigint not null, last_seen_ms bigint not null, pinned bigint not null, ` +
+        "primary key (scope, session)",
+      "session, first_seen_ms, last_seen_ms, pinned",
+      keyed,
+    ),
+    run("create index sessions_by_time on sessions (scope, last_seen_ms)"),
+    ...remade(
+      "projections",
+      `key ${text} not null, session ${text}, at_ms bigint not null, text ${text} not null, step bigint not null, ` +
+        "primary key (scope, key)",
+      "key, session, at_ms, text, step",
+    ),
+    run("create index projections_by_session on projections (scope, session)"),
+    run("create index projections_by_age on projections (at_ms)"),
+  ];
+};
+
 /** The steps in order. The first one makes version 1 from an empty database. */
 export const MIGRATIONS: readonly Migration[] = [
   first,
@@ -190,6 +240,7 @@ export const MIGRATIONS: readonly Migration[] = [
   eventsByArtifact,
   requestSums,
   objects,
+  scopes,
 ];
 
 const SQLITE_TYPES: EngineTypes = {

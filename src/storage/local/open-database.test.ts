@@ -22,7 +22,7 @@ describe("a local database", () => {
   it("makes its folder and files for their owner only", async () => {
     const dir = join(await freshFolder(), "new", "data");
     const database = await openDatabase(dir);
-    database.raw.prepare("insert into sessions values (?, 0, 0, 0)").run("s");
+    database.raw.prepare("insert into sessions values ('local', ?, 0, 0, 0)").run("s");
     expect((await stat(dir)).mode & 0o777).toBe(0o700);
     for (const end of ["", "-wal", "-shm"]) expect((await stat(`${file(dir)}${end}`)).mode & 0o777).toBe(0o600);
     await database.close();
@@ -43,7 +43,7 @@ describe("a local database", () => {
 
   it("answers typed queries and prepared ones from the same rows", async () => {
     const database = await openDatabase(await freshFolder());
-    const row = { session: "s", first_seen_ms: 1, last_seen_ms: 2 ** 52, pinned: 0 };
+    const row = { scope: "local", session: "s", first_seen_ms: 1, last_seen_ms: 2 ** 52, pinned: 0 };
     const added = await database.kysely.insertInto("sessions").values(row).executeTakeFirstOrThrow();
     expect(added.numInsertedOrUpdatedRows).toBe(1n);
     expect(database.raw.prepare("select * from sessions").all()).toEqual([row]);
@@ -91,7 +91,7 @@ describe("a transaction", () => {
       .all()
       .map(({ session }) => session);
   const add = (raw: Pick<SqliteConnection, "prepare">, session: string) =>
-    raw.prepare("insert into sessions values (?, 0, 0, 0)").run(session);
+    raw.prepare("insert into sessions values ('local', ?, 0, 0, 0)").run(session);
 
   it("is all or nothing", async () => {
     const database = await openDatabase(await freshFolder());
@@ -281,7 +281,9 @@ describe("a database that cannot be used", () => {
       const dir = join(await freshFolder(), "data");
       const database = await openDatabase(dir);
       const write = () =>
-        database.write(() => database.raw.prepare("insert or replace into sessions values ('s', 0, 0, 0)").run());
+        database.write(() =>
+          database.raw.prepare("insert or replace into sessions values ('local', 's', 0, 0, 0)").run(),
+        );
       await write();
       await rename(join(dir, name), join(dir, "..", "elsewhere"));
       await expect(write()).rejects.toMatchObject({

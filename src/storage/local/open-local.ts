@@ -3,7 +3,7 @@ import type { Ledger } from "../../contract/ledger.ts";
 import type { Retention, Store } from "../../contract/store.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { memoryLedger } from "../ledgers/memory.ts";
-import { sqlLedger } from "../ledgers/sql.ts";
+import { LOCAL_SCOPE, sqlLedger } from "../ledgers/sql.ts";
 import type { Spool } from "../remote/remote-store.ts";
 import type { Sql } from "../sql.ts";
 import { type KeptStore, localStore } from "../stores/local.ts";
@@ -17,7 +17,10 @@ import { openDatabase } from "./open-database.ts";
 export interface Local {
   dir: string;
   store: KeptStore;
+  /** The ledger of the scope that was asked for. */
   ledger: Ledger;
+  /** The ledger of any scope. */
+  ledgerOf(scope: string): Ledger;
   /** What waits on this machine for its upload, where outputs are kept in a bucket. */
   spool?: Spool;
   /** The database of the ledger. */
@@ -42,6 +45,8 @@ export interface OpenLocalOptions {
   ledger?: string | undefined;
   /** The address of a bucket in which artifacts are kept instead, with their rows in that database. */
   store?: string | undefined;
+  /** Whose ledger: that of this machine's user, if it is not said. */
+  scope?: string | undefined;
 }
 
 /** Opens the folder in which a user's artifacts and events are kept, and makes it if it is missing. */
@@ -57,15 +62,16 @@ export async function openLocal(dir: string = dataFolder(), options: OpenLocalOp
     await database.close();
     throw error;
   });
-  const ledger = sqlLedger(database, "postgres");
+  const ledgerOf = (scope: string): Ledger => {
+    const [ledger, own] = [sqlLedger(database, "postgres", scope), local.ledgerOf(scope)];
+    // The folder's own retention asks the folder's database.
+    const pin: Ledger["pin"] = async (...how) => void (await Promise.all([ledger.pin(...how), own.pin(...how)]));
+    return { ...ledger, pin };
+  };
   return {
     ...local,
-    ledger: {
-      ...ledger,
-      // The folder's own retention asks the folder's database.
-      pin: async (session, pinned) =>
-        void (await Promise.all([ledger.pin(session, pinned), local.ledger.pin(session, pinned)])),
-    },
+    ledger: ledgerOf(options.scope ?? LOCAL_SCOPE),
+    ledgerOf,
     database,
     async close() {
       await local.close();
@@ -76,7 +82,7 @@ export async function openLocal(dir: string = dataFolder(), options: OpenLocalOp
 
 async function openFolder(
   dir: string,
-  { retention = {}, collects = false, readsOnly = false }: OpenLocalOptions,
+  { retention = {}, collects = false, readsOnly = false, scope = LOCAL_SCOPE }: OpenLocalOptions,
   events?: Sql,
 ): Promise<Local> {
   const saidWhose = (error: unknown): never => {
@@ -90,13 +96,15 @@ async function openFolder(
     void database.close();
     return saidWhose(error);
   });
-  const ledger = sqlLedger(database, "sqlite");
+  const ledgerOf = (of: string) => sqlLedger(database, "sqlite", of);
+  const ledger = ledgerOf(scope);
   const place = { dir, store, database: events ?? database };
   const collector = collects && !isOff ? startCollector(place, retention) : null;
   return {
     dir,
     store: collector === null ? store : { ...store, begin: (about) => (collector.kept(), store.begin(about)) },
     ledger,
+    ledgerOf,
     database,
     async collect() {
       if (isOff) return false;

@@ -147,21 +147,21 @@ describe("collect", () => {
 });
 
 describe("removeSession", () => {
-  it("deletes what belongs only to it, in every scope, and unties the rest", async () => {
+  it("deletes what belongs only to it, and unties the rest; another scope keeps its session of the same name", async () => {
     const { store, keep, left } = await open();
     await keep("mine", 100_000, "a");
-    await keep("mine elsewhere", 100, "a", "other");
+    const elsewhere = await keep("mine", 100_000, "a", "other");
     const shared = await keep("shared", 100, "b");
     await keep("shared", 100, "a");
     const none = await keep("of none too", 100, null);
     await keep("of none too", 100, "a");
-    expect(await store.removeSession("a")).toEqual({ removed: 2, removedBytes: 100_100, untied: 2 });
+    expect(await store.removeSession("a", "local")).toEqual({ removed: 1, removedBytes: 100_000, untied: 2 });
     expect((await left()).sort()).toEqual([shared, none].sort());
-    expect(await left("other")).toEqual([]);
+    expect(await left("other")).toEqual([elsewhere]);
     expect(await store.list({ scope: "local", session: "a" })).toEqual([]);
     expect((await store.find(shared, "local"))?.session).toBe("b");
     expect((await store.verify()).orphaned).toEqual([]);
-    expect(await store.removeSession("a")).toEqual({ removed: 0, removedBytes: 0, untied: 0 });
+    expect(await store.removeSession("a", "local")).toEqual({ removed: 0, removedBytes: 0, untied: 0 });
   });
 });
 

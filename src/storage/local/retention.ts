@@ -7,7 +7,7 @@ import { storedName } from "../stored-name.ts";
 import type { ArtifactFiles } from "./artifact-files.ts";
 import type { ArtifactRows } from "./artifact-rows.ts";
 import type { Database } from "./open-database.ts";
-import type { ArtifactTable } from "./schema.ts";
+import type { ArtifactTable, SessionTable } from "./schema.ts";
 import { artifactFolder } from "./store-folders.ts";
 
 /** Sets what may stay. What is absent is the built-in number. */
@@ -64,6 +64,9 @@ export interface Sweep {
 const PAGE = 200;
 const LISTED = 1000;
 
+/** A session of a scope. Another scope may have one of the same name. */
+type OfSession = Pick<SessionTable, "scope" | "session">;
+
 /** The queries of retention. An artifact that was saved, or has a session that was seen, after `heldMs` is in use. */
 function queriesOf(kysely: Sql["kysely"], heldMs: number) {
   const unused = kysely
@@ -75,17 +78,24 @@ function queriesOf(kysely: Sql["kysely"], heldMs: number) {
         exists(
           selectFrom("artifact_sessions")
             .innerJoin("sessions", "sessions.session", "artifact_sessions.session")
+            .whereRef("sessions.scope", "=", "artifacts.scope")
             .select("sessions.session")
             .whereRef("artifact_sessions.key", "=", "artifacts.key")
             .where((row) => row.or([row("pinned", "<>", 0), row("last_seen_ms", ">", heldMs)])),
         ),
       ),
     );
-  const tied = (session: string) => kysely.selectFrom("artifact_sessions").select("key").where("session", "=", session);
+  const tied = ({ scope, session }: OfSession) =>
+    kysely
+      .selectFrom("artifact_sessions")
+      .innerJoin("artifacts", "artifacts.key", "artifact_sessions.key")
+      .select("artifacts.key")
+      .where("scope", "=", scope)
+      .where("session", "=", session);
   return {
     unused: (key: string) => unused.where("artifacts.key", "=", key),
     /** The next page after an artifact, oldest first; of one session, if that is said. */
-    oldest(after: Pick<Candidate, "created_ms" | "key">, session: string | null) {
+    oldest(after: Pick<Candidate, "created_ms" | "key">, session: OfSession | null) {
       const page = unused
         .where(({ or, and, eb }) =>
           or([
@@ -102,9 +112,9 @@ function queriesOf(kysely: Sql["kysely"], heldMs: number) {
       kysely
         .selectFrom("artifact_sessions")
         .innerJoin("artifacts", "artifacts.key", "artifact_sessions.key")
-        .select(({ fn }) => ["session", fn.sum("bytes").as("bytes")])
+        .select(({ fn }) => ["scope", "session", fn.sum("bytes").as("bytes")])
         .where("session", "<>", "")
-        .groupBy("session")
+        .groupBy(["scope", "session"])
         .having(({ fn }) => fn.sum("bytes"), ">", maxBytes),
     tied,
     left: kysely.selectFrom("artifacts").select(({ fn }) => [fn.countAll().as("count"), fn.sum("bytes").as("bytes")]),
@@ -162,7 +172,7 @@ export async function collect(
   }
 
   /** Goes through artifacts, oldest first. Ends at the first one for which `wants` returns false. */
-  async function pass(session: string | null, reason: CollectReason, wants: (row: Candidate) => boolean) {
+  async function pass(session: OfSession | null, reason: CollectReason, wants: (row: Candidate) => boolean) {
     let at: Pick<Candidate, "created_ms" | "key"> = { created_ms: -1e15, key: "" };
     for (let isDone = false; !isDone; ) {
       if (signal?.aborted) return;
@@ -186,7 +196,7 @@ export async function collect(
   }
 
   await pass(null, "age", (row) => row.created_ms < nowMs - maxAgeMs);
-  for (const { session, bytes } of await database.read(() => all(queries.largeSessions(maxSessionBytes)))) {
+  for (const { bytes, ...session } of await database.read(() => all(queries.largeSessions(maxSessionBytes)))) {
     let over = Number(bytes) - maxSessionBytes;
     for (const key of dryRun ? gone : []) over -= await database.read(() => bytesIn(key, session));
     await pass(session, "session-bytes", (row) => {
@@ -209,8 +219,8 @@ export async function collect(
   report.remainingBytes = Number(left?.bytes ?? 0) - (dryRun ? report.removedBytes : 0);
   return report;
 
-  function* bytesIn(key: string, session: string): Steps<number> {
-    if ((yield* all(queries.tied(session).where("key", "=", key))).length === 0) return 0;
+  function* bytesIn(key: string, session: OfSession): Steps<number> {
+    if ((yield* all(queries.tied(session).where("artifacts.key", "=", key))).length === 0) return 0;
     return (yield* rows.findByKey(key))?.bytes ?? 0;
   }
 }
@@ -295,33 +305,27 @@ export interface RemovedSession {
 }
 
 /**
- * Deletes the artifacts that belong only to this session, in every scope, and unties the others from it. Null stands
+ * Deletes the artifacts that belong only to this session of a scope, and unties the others from it. Null stands
  * for artifacts without a session.
  */
 export async function removeSession(
   { kysely, commit }: Sql,
   rows: ArtifactRows,
   files: Pick<CollectedFiles, "remove">,
-  session: string | null,
+  of: { session: string | null; scope: string },
 ): Promise<RemovedSession> {
   const report: RemovedSession = { removed: 0, removedBytes: 0, untied: 0 };
-  if (session === "") return report;
-  const ties = kysely
-    .selectFrom("artifact_sessions")
-    .select("key")
-    .where("session", "=", storedName(session) ?? "")
+  if (of.session === "") return report;
+  const session = storedName(of.session) ?? "";
+  const ties = queriesOf(kysely, 0)
+    .tied({ session, scope: storedName(of.scope) ?? "" })
     .limit(PAGE);
   for (;;) {
     const untied = await commit(function* () {
       const dropped: (ArtifactTable | null)[] = [];
       yield* rows.takeTurn("artifacts");
       for (const { key } of yield* all(ties)) {
-        yield* change(
-          kysely
-            .deleteFrom("artifact_sessions")
-            .where("key", "=", key)
-            .where("session", "=", storedName(session) ?? ""),
-        );
+        yield* change(kysely.deleteFrom("artifact_sessions").where("key", "=", key).where("session", "=", session));
         const others = yield* all(kysely.selectFrom("artifact_sessions").select("key").where("key", "=", key).limit(1));
         dropped.push(others.length > 0 ? null : yield* rows.drop(key));
       }

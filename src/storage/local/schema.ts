@@ -53,6 +53,7 @@ export interface LineIndexTable {
 
 export interface EventTable {
   id: Generated<number>;
+  scope: string;
   kind: string;
   at_ms: number;
   session: string | null;
@@ -68,6 +69,7 @@ export interface EventTable {
  * Holds sums by hour, tool and session. They are written in the transaction of each event. Empty text stands for none.
  */
 export interface RollupTable {
+  scope: string;
   hour_ms: number;
   tool: string;
   session: string;
@@ -90,6 +92,7 @@ export interface RollupTable {
 }
 
 export interface SessionTable {
+  scope: string;
   session: string;
   first_seen_ms: number;
   last_seen_ms: number;
@@ -97,6 +100,7 @@ export interface SessionTable {
 }
 
 export interface ProjectionTable {
+  scope: string;
   key: string;
   session: string | null;
   at_ms: number;

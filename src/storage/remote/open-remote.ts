@@ -6,7 +6,7 @@ import type { Ledger } from "../../contract/ledger.ts";
 import type { Retention } from "../../contract/store.ts";
 import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
-import { sqlLedger } from "../ledgers/sql.ts";
+import { LOCAL_SCOPE, sqlLedger } from "../ledgers/sql.ts";
 import { SECRET_BYTES, SECRET_FILE } from "../local/artifact-key.ts";
 import { collectWhenDue, type InTurn, isCollectDue, startCollector } from "../local/collect-when-due.ts";
 import { LEDGER_DOWN } from "../local/data-folder.ts";
@@ -25,6 +25,7 @@ interface RemoteOptions {
   retention?: Retention | "off" | undefined;
   collects?: boolean;
   readsOnly?: boolean;
+  scope?: string | undefined;
 }
 
 /** What many machines share: artifacts in a bucket, everything else in a PostgreSQL database. */
@@ -32,6 +33,7 @@ export interface Remote {
   dir: string;
   store: RemoteStore;
   ledger: Ledger;
+  ledgerOf(scope: string): Ledger;
   database: Postgres;
   spool: Spool;
   collect(): Promise<boolean>;
@@ -39,10 +41,8 @@ export interface Remote {
 }
 
 /** Opens what many machines share. What waits for its upload is below this machine's folder. */
-export async function openRemote(
-  dir: string,
-  { ledger: address, store: bucketAddress = "", retention = {}, collects = false, readsOnly = false }: RemoteOptions,
-): Promise<Remote> {
+export async function openRemote(dir: string, options: RemoteOptions): Promise<Remote> {
+  const { ledger: address, store: bucketAddress = "", retention = {}, collects = false, readsOnly = false } = options;
   if (address === undefined) {
     throw new SpillwayError(
       "missing-part",
@@ -78,14 +78,15 @@ export async function openRemote(
     // While the database does not answer, the folder is believed.
     if (database.hasAnswered()) await settle().catch(unlessUnavailable);
     const store = remoteStore({ shared: database, bucket, spool, spoolDatabase, settle, uploads: !readsOnly });
-    const ledger = sqlLedger(database, "postgres");
+    const ledgerOf = (scope: string) => sqlLedger(database, "postgres", scope);
     const isOff = retention === "off";
     const place = { dir, store, database, inTurn: sharedTurn(database) };
     const collector = collects && !isOff ? startCollector(place, retention) : null;
     return {
       dir,
       store: collector === null ? store : { ...store, begin: (about) => (collector.kept(), store.begin(about)) },
-      ledger,
+      ledger: ledgerOf(options.scope ?? LOCAL_SCOPE),
+      ledgerOf,
       database,
       spool: store.spool,
       async collect() {

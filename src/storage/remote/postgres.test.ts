@@ -108,7 +108,9 @@ describe.skipIf(typeof server === "string")("in PostgreSQL", () => {
       await expect(
         commit(function* () {
           yield* change(
-            kysely.insertInto("sessions").values({ session: "s", first_seen_ms: 1, last_seen_ms: 1, pinned: 0 }),
+            kysely
+              .insertInto("sessions")
+              .values({ scope: "local", session: "s", first_seen_ms: 1, last_seen_ms: 1, pinned: 0 }),
           );
           yield* change(kysely.deleteFrom("events").where("id", "in", kysely.selectFrom("events").select("id")));
           throw new Error("in the middle");
@@ -125,6 +127,7 @@ describe.skipIf(typeof server === "string")("in PostgreSQL", () => {
         attempts += 1;
         yield* change(
           kysely.insertInto("events").values({
+            scope: "local",
             kind: "output-passed",
             at_ms: 1,
             session: null,

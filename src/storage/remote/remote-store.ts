@@ -412,7 +412,7 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
           return found;
         },
       }),
-    removeSession: (session) => removeSession(shared, rows, files, session),
+    removeSession: (session, scope) => removeSession(shared, rows, files, { session, scope }),
     async resolvePrefix(prefix, scope) {
       if (!isIdPrefix(prefix)) return [];
       const own = await spool.resolvePrefix(prefix, scope);

@@ -44,7 +44,7 @@ export interface LocalStoreOptions {
 export interface KeptStore extends Store {
   collect(options?: CollectOptions): Promise<CollectReport>;
   verify(): Promise<VerifyReport>;
-  removeSession(session: string | null): Promise<RemovedSession>;
+  removeSession(session: string | null, scope: Scope): Promise<RemovedSession>;
   /**
    * Returns the ids that begin with a prefix of 6 characters or more. It is for a person at the command line, never for
    * a model.
@@ -160,7 +160,7 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
         open: ({ key }) => files.openBytes(key),
         orphans: async () => (await findOrphans(database, rows, files)).map(({ path }) => relative(folders.dir, path)),
       }),
-    removeSession: (session) => removeSession(database, rows, collected, session),
+    removeSession: (session, scope) => removeSession(database, rows, collected, { session, scope }),
     openBytes: files.openBytes,
     async letGo(saving) {
       if (await database.commit(() => rows.untie(saving))) await files.tidy(saving.key);

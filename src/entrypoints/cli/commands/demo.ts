@@ -8,7 +8,6 @@ import { createSpillway } from "../../../index.ts";
 import type { FakeReply, FakeRequest } from "../../../testing/fake-provider/fake-provider.ts";
 import { counted, grouped } from "../../../values.ts";
 import { sizeText } from "../amounts.ts";
-import { SCOPE } from "../open-place.ts";
 import { tell } from "../tell.ts";
 import { VERSION } from "../version.ts";
 import { writeOut } from "../write-out.ts";
@@ -58,7 +57,6 @@ async function demo({ port, serve }: { port: number; serve?: boolean }): Promise
     const upstreams = { anthropic: provider.url, openai: provider.url, gemini: provider.url };
     const server = await startServe({
       spillway,
-      scope: SCOPE,
       policy,
       version: VERSION,
       host: "127.0.0.1",

@@ -48,7 +48,7 @@ async function printEvents(place: ReadPlace, flags: EventsFlags, { dim }: Paints
     ...(session !== undefined && { session }),
     ...(tool !== undefined && { tool }),
   };
-  const fullEvents = fullEventWriter(place.store, flags);
+  const fullEvents = fullEventWriter(place, flags);
   const wait = new AbortController();
   const stop = () => wait.abort();
   if (follow) for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, stop);

@@ -12,15 +12,7 @@ import {
   optionsFromFlags,
   type PolicyFlags,
 } from "../flags.ts";
-import {
-  addPlaceFlag,
-  type PlaceFlags,
-  type ReadPlace,
-  readArtifact,
-  readPlace,
-  resolveId,
-  SCOPE,
-} from "../open-place.ts";
+import { addPlaceFlag, type PlaceFlags, type ReadPlace, readArtifact, readPlace, resolveId } from "../open-place.ts";
 import { addScreenFlags, onScreen, type Paints, type ScreenFlags } from "../screen.ts";
 import { watched } from "../status-line.ts";
 import { writeJson, writeOut } from "../write-out.ts";
@@ -55,15 +47,14 @@ Examples:
 
 async function explain(place: ReadPlace, typed: string, flags: ExplainFlags, paints: Paints): Promise<void> {
   const { policy } = await optionsFromFlags(flags, { warn: () => {} });
-  const { store } = place;
-  const artifact = await store.find(await resolveId(place, typed), SCOPE);
+  const artifact = await place.store.find(await resolveId(place, typed), place.scope);
   if (artifact === null) throw new SpillwayError("unknown-artifact", `${typed} was removed just now`);
   const { id, bytes, command, exitCode } = artifact;
   const tool = flags.tool ?? artifact.tool ?? "run_command";
   const spillway = await createSpillway({ store: null, ledger: null, policy, env: {}, redact: "off" });
   const { receipt } = await spillway.admit({
     tool,
-    output: watched("reading", readArtifact(store, id, { from: 0, to: bytes })),
+    output: watched("reading", readArtifact(place, id, { from: 0, to: bytes })),
     explain: true,
     ...callOptions(flags),
     ...(command !== null && { command }),

@@ -22,12 +22,12 @@ export function addExportCommand(program: Command): void {
     .action((flags: ExportFlags) => readPlace(flags, (place) => exportEvents(place, flags)));
 }
 
-async function exportEvents({ store, ledger }: ReadPlace, flags: ExportFlags): Promise<void> {
+async function exportEvents(place: ReadPlace, flags: ExportFlags): Promise<void> {
   const { session } = flags;
-  const fullEvents = fullEventWriter(store, flags);
+  const fullEvents = fullEventWriter(place, flags);
   const written = new Set<string>();
   for (let afterId = 0; ; ) {
-    const events = await ledger.events({ afterId, max: PAGE, ...(session !== undefined && { session }) });
+    const events = await place.ledger.events({ afterId, max: PAGE, ...(session !== undefined && { session }) });
     if (events.length === 0) {
       if (afterId === 0 && session !== undefined) tell(`nothing is recorded${filterText({ "--session": session })}`);
       return fullEvents.end();

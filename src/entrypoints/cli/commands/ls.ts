@@ -3,7 +3,7 @@ import type { Artifact } from "../../../contract/store.ts";
 import { grouped } from "../../../values.ts";
 import { shortTimeText, sizeText, timeText } from "../amounts.ts";
 import { wholeNumber } from "../flags.ts";
-import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, SCOPE } from "../open-place.ts";
+import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace } from "../open-place.ts";
 import { addScreenFlags, onScreen, type Screen, type ScreenFlags } from "../screen.ts";
 import { alignTable, cell, filterText } from "../table.ts";
 import { tell } from "../tell.ts";
@@ -33,14 +33,14 @@ export function addLsCommand(program: Command): void {
     .action((flags: LsFlags) => onScreen(flags, (screen) => readPlace(flags, (place) => list(place, flags, screen))));
 }
 
-async function list({ store }: ReadPlace, flags: LsFlags, { paints, width }: Screen): Promise<void> {
+async function list({ store, scope }: ReadPlace, flags: LsFlags, { paints, width }: Screen): Promise<void> {
   const { session, limit = PAGE, before, json } = flags;
   const artifacts: Artifact[] = [];
   // One more than asked for is read, to know whether there is a next page.
   for (let beforeMs = before; artifacts.length <= limit; beforeMs = artifacts.at(-1)?.createdAtMs) {
     const max = Math.min(PAGE, limit + 1 - artifacts.length);
     const page = await store.list({
-      scope: SCOPE,
+      scope,
       max,
       ...(session !== undefined && { session }),
       ...(beforeMs !== undefined && { beforeMs }),

@@ -6,15 +6,7 @@ import type { RecallWant } from "../../../recall/index.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { counted } from "../../../values.ts";
 import { wholeNumber } from "../flags.ts";
-import {
-  addPlaceFlag,
-  type PlaceFlags,
-  type ReadPlace,
-  readArtifact,
-  readPlace,
-  resolveId,
-  SCOPE,
-} from "../open-place.ts";
+import { addPlaceFlag, type PlaceFlags, type ReadPlace, readArtifact, readPlace, resolveId } from "../open-place.ts";
 import { addScreenFlags, dimMarkers, harmless, onScreen, type Paints, type ScreenFlags } from "../screen.ts";
 import { tell } from "../tell.ts";
 import { writeJson, writeOut } from "../write-out.ts";
@@ -93,14 +85,15 @@ function wantsOf({ lines, bytes, head, tail, around }: RecallFlags): RecallWant[
   ];
 }
 
-async function writeRaw({ store }: ReadPlace, id: string, want: RecallWant | undefined): Promise<void> {
-  const artifact = await store.find(id, SCOPE);
+async function writeRaw(place: ReadPlace, id: string, want: RecallWant | undefined): Promise<void> {
+  const { store, scope } = place;
+  const artifact = await store.find(id, scope);
   const lines = artifact?.lines ?? 0;
   let range = { from: 0, to: artifact?.bytes ?? 0 };
   if (want !== undefined && "bytes" in want) range = { from: want.bytes[0], to: Math.min(want.bytes[1], range.to) };
   else if (want !== undefined) {
     const span = spanOf(want, lines);
-    range = span[1] < span[0] ? { from: 0, to: 0 } : ((await store.locate(id, SCOPE, span)) ?? range);
+    range = span[1] < span[0] ? { from: 0, to: 0 } : ((await store.locate(id, scope, span)) ?? range);
   }
   const isPastEnd = want !== undefined && range.to <= range.from && artifact !== null && artifact.bytes > 0;
   // Standard output is exactly the saved bytes, and there are none.
@@ -109,7 +102,7 @@ async function writeRaw({ store }: ReadPlace, id: string, want: RecallWant | und
   if (!isPastEnd && end > lines && end < Number.MAX_SAFE_INTEGER) tell(`the artifact ends at line ${lines}`);
   const isWhole = artifact !== null && range.from === 0 && range.to === artifact.bytes;
   const hash = createHash("sha256");
-  for await (const chunk of readArtifact(store, id, range)) {
+  for await (const chunk of readArtifact(place, id, range)) {
     if (isWhole) hash.update(chunk);
     await writeOut(chunk);
   }

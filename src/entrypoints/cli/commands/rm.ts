@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { SpillwayError } from "../../../errors.ts";
 import { counted } from "../../../values.ts";
 import { sizeText } from "../amounts.ts";
-import { addPlaceFlag, type Place, type PlaceFlags, resolveId, SCOPE, withPlace } from "../open-place.ts";
+import { addPlaceFlag, type Place, type PlaceFlags, resolveId, withPlace } from "../open-place.ts";
 import { tell } from "../tell.ts";
 import { writeJson } from "../write-out.ts";
 
@@ -91,20 +91,24 @@ async function removeIds(place: Place, flags: RmFlags, typed: string[]): Promise
   for (const each of typed) ids.add(await resolveId(place, each));
   const gone: Gone = { artifacts: 0, bytes: 0, untied: 0, events: 0, files: 0, lines: 0 };
   for (const id of ids) {
-    const bytes = (await place.store.find(id, SCOPE))?.bytes ?? 0;
+    const bytes = (await place.store.find(id, place.scope))?.bytes ?? 0;
     if (runs !== undefined) {
       gone.files += await (await import("../../../storage/event-files/run-directory.ts")).removeCopies(runs, id);
     }
-    if (!(await place.store.remove(id, SCOPE))) continue;
+    if (!(await place.store.remove(id, place.scope))) continue;
     gone.artifacts += 1;
     gone.bytes += bytes;
   }
   return gone;
 }
 
-async function removeSession({ store, ledger, options }: Place, flags: RmFlags, session: string | null): Promise<Gone> {
+async function removeSession(
+  { store, ledger, scope, options }: Place,
+  flags: RmFlags,
+  session: string | null,
+): Promise<Gone> {
   const { runs = options.runs, events: log = options.events } = flags;
-  const { removed: artifacts, removedBytes: bytes, untied } = await store.removeSession(session);
+  const { removed: artifacts, removedBytes: bytes, untied } = await store.removeSession(session, scope);
   const gone: Gone = { artifacts, bytes, untied, events: await ledger.removeSession(session), files: 0, lines: 0 };
   if (runs !== undefined) {
     gone.files = await (await import("../../../storage/event-files/run-directory.ts")).removeRun(runs, session);

@@ -6,7 +6,7 @@ import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { counted } from "../../../values.ts";
 import { timeText } from "../amounts.ts";
 import { wholeNumber } from "../flags.ts";
-import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, resolveId, SCOPE } from "../open-place.ts";
+import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, resolveId } from "../open-place.ts";
 import { addScreenFlags, harmless, onScreen, type Paint, type Paints, type ScreenFlags } from "../screen.ts";
 import { startStatus } from "../status-line.ts";
 import { cell, filterText } from "../table.ts";
@@ -121,10 +121,10 @@ async function searchMany(
   { session, json }: SearchFlags,
   paints: Paints,
 ): Promise<void> {
-  const { store, options } = place;
+  const { store, scope, options } = place;
   // A person who looks through everything has not read each output back.
   const spillway = await createSpillway({ ...options, store, ledger: null, env: {} });
-  const listed = await store.list({ scope: SCOPE, max: MOST_OUTPUTS, ...(session !== undefined && { session }) });
+  const listed = await store.list({ scope, max: MOST_OUTPUTS, ...(session !== undefined && { session }) });
   // The same bytes may have been saved by several sessions.
   const artifacts = [...new Map(listed.map((artifact) => [artifact.id, artifact])).values()];
   const outputs: (SearchPage & Pick<Artifact, "id" | "command" | "session">)[] = [];

@@ -6,7 +6,7 @@ import { createSpillway } from "../../../index.ts";
 import { ROLES, type Role, type Token } from "../../serve/callers.ts";
 import { PUBLIC_UPSTREAMS } from "../../serve/upstreams.ts";
 import { addPolicyFlags, configFromFlags, type PolicyFlags } from "../flags.ts";
-import { addPlaceFlag, openPlace, type PlaceFlags, SCOPE, shellReader } from "../open-place.ts";
+import { addPlaceFlag, openPlace, type PlaceFlags, shellReader } from "../open-place.ts";
 import { tell } from "../tell.ts";
 import { VERSION } from "../version.ts";
 import { writeOut } from "../write-out.ts";
@@ -31,7 +31,10 @@ export function addServeCommand(program: Command): void {
     .description("stand between agents and model providers, and serve what happened and the saved outputs over HTTP")
     .option("--port <n>", "the port; 0 takes a free one", readPort, 8787)
     .option("--host <address>", "the address to listen at; another one than this machine's needs a token", "127.0.0.1")
-    .option("--tokens <file>", "a file of tokens, each on a line after its role: read, write or admin")
+    .option(
+      "--tokens <file>",
+      "a file of tokens, each on a line after its role (read, write or admin), with its scope behind it or without",
+    )
     .option("--host-name <name...>", "names by which this server is reached, besides addresses and localhost", [])
     .option("--anthropic <address>", `where Anthropic's API is (default ${PUBLIC_UPSTREAMS.anthropic})`)
     .option("--openai <address>", `where OpenAI's API is, or one like it (default ${PUBLIC_UPSTREAMS.openai})`)
@@ -49,6 +52,9 @@ and sent again. Everything else passes as it came.
 
 The variable SPILLWAY_TOKEN is a token of the role admin. Without any token everybody who can reach the port may ask for
 everything, so that only this machine's own address is served then. Agents send a token as x-spillway-token.
+
+A line of the file of tokens is "ROLE TOKEN" or "ROLE TOKEN SCOPE". Whoever bears a token reaches the artifacts, events and
+sessions of its scope, and learns nothing of those of any other.
 
 Examples:
   spillway serve
@@ -69,9 +75,15 @@ async function serve(flags: ServeFlags): Promise<void> {
       import("../../serve/gather-events.ts"),
     ]);
     const { store, spool } = place;
-    const ledger = gatherEvents(place.ledger);
     const reader = shellReader(flags, place);
-    const spillway = await createSpillway({ ...userOptions, store, ledger, policy, env: {}, reader });
+    const open = (scope: string) => {
+      const ledger = gatherEvents(place.ledgerOf(scope));
+      return createSpillway({ ...userOptions, scope, store, ledger, policy, env: {}, reader });
+    };
+    const spillway = await open(place.scope);
+    const otherScopes = new Set(tokens.flatMap(({ scope }) => scope ?? []));
+    otherScopes.delete(place.scope);
+    const others = await Promise.all([...otherScopes].map(open));
     const { host, port, hostName: hostNames, addRecallTool } = flags;
     const upstreams = {
       anthropic: flags.anthropic ?? config.anthropic ?? PUBLIC_UPSTREAMS.anthropic,
@@ -80,13 +92,13 @@ async function serve(flags: ServeFlags): Promise<void> {
     };
     const allowed = flags.allowUpstream ?? config.allowed ?? [];
     const gateway = { upstreams, allowed, exchange: { addRecallTool } };
-    const shared = { spillway, scope: SCOPE, policy, version: VERSION, tokens, hostNames, gateway, spool };
+    const shared = { spillway, others, policy, version: VERSION, tokens, hostNames, gateway, spool };
     await warmUp();
     const server = await startServe({ ...shared, host, port, warn: tell });
     warnOfKeys(process.env);
     await writeOut(greeting(server.url));
     await untilStopped(server.stop);
-    await ledger.close();
+    for (const { ledger } of [spillway, ...others]) await ledger?.close();
   } finally {
     await place.close();
   }
@@ -162,12 +174,13 @@ async function readTokens(file: string | undefined): Promise<Token[]> {
   for (const [at, line] of lines.entries()) {
     const words = line.trim();
     if (words === "" || words.startsWith("#")) continue;
-    const [role = "", token, ...more] = words.split(/\s+/);
+    const [role = "", token, scope, ...more] = words.split(/\s+/);
     if (!isRole(role) || token === undefined || more.length > 0) {
       // What stands there is a secret, so that it is not repeated.
-      throw new SpillwayError("bad-input", `${file}:${at + 1}: expected "ROLE TOKEN", with one of ${ROLES.join(", ")}`);
+      const form = `expected "ROLE TOKEN" or "ROLE TOKEN SCOPE", with one of ${ROLES.join(", ")}`;
+      throw new SpillwayError("bad-input", `${file}:${at + 1}: ${form}`);
     }
-    tokens.push({ role, token });
+    tokens.push({ role, token, scope });
   }
   return tokens;
 }

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { messageOf, SpillwayError } from "../../../errors.ts";
 import { counted } from "../../../values.ts";
 import { sizeText, timeText } from "../amounts.ts";
-import { addPlaceFlag, LAST, type PlaceFlags, type ReadPlace, readPlace, resolveId, SCOPE } from "../open-place.ts";
+import { addPlaceFlag, LAST, type PlaceFlags, type ReadPlace, readPlace, resolveId } from "../open-place.ts";
 import { addScreenFlags, onScreen, type Screen, type ScreenFlags } from "../screen.ts";
 import { alignTable, cell } from "../table.ts";
 import { writeJson, writeOut } from "../write-out.ts";
@@ -48,11 +48,11 @@ Examples:
 
 async function show(place: ReadPlace, typed: string, { json }: ShowFlags, { paints }: Screen): Promise<void> {
   const id = await resolveId(place, typed);
-  const artifact = await place.store.find(id, SCOPE);
+  const artifact = await place.store.find(id, place.scope);
   if (artifact === null) throw new SpillwayError("unknown-artifact", `artifact ${id} was removed just now`);
-  const file = await place.store.file(id, SCOPE);
+  const file = await place.store.file(id, place.scope);
   // Opens the artifact without reading it, to see whether its bytes are still there.
-  const fault = await place.store.read(id, SCOPE, { from: 0, to: 0 }).then(() => null, messageOf);
+  const fault = await place.store.read(id, place.scope, { from: 0, to: 0 }).then(() => null, messageOf);
   if (json) return writeJson({ ...artifact, file, fault });
   const { count, bytes } = artifact.redactions;
   const rows = [

@@ -10,7 +10,7 @@ import { newScan, scanBytes, scannedChars, scannedLines } from "../../../stages/
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { startSpill } from "../../../stages/spill/spill.ts";
 import { type CallFlags, callOptions, optionsFromFlags, type PolicyFlags } from "../flags.ts";
-import { openPlace, type Place, type PlaceFlags, SCOPE, shellReader } from "../open-place.ts";
+import { openPlace, type Place, type PlaceFlags, shellReader } from "../open-place.ts";
 import { dimMarkers, harmless, paintsFor, type ScreenFlags } from "../screen.ts";
 import { watched } from "../status-line.ts";
 import { summarize, summarizeKept } from "../summarize.ts";
@@ -160,7 +160,7 @@ async function passRaw(output: RawOutput, place: Place | null, userOptions: RawO
   const deadlineMs = NUMBERS.spillDeadlineMs.default;
   const loadRedactor = redaction && (() => redaction.loadRedactor());
   const made = await safeMade(redaction, output);
-  const about = { scope: SCOPE, session: output.session, tool, call: null, ...made };
+  const about = { scope: place?.scope ?? "local", session: output.session, tool, call: null, ...made };
   const spill = startSpill({ store, breaker: breaker(), deadlineMs, loadRedactor }, about);
   const scan = newScan();
   const sample: Uint8Array[] = [];
