@@ -4,7 +4,7 @@ import type { Verdict, VerdictContext } from "../src/contract/verdict.ts";
 import { claims, classify } from "../src/stages/recover/classify.ts";
 import { classifyResponse } from "../src/stages/recover/peek-response.ts";
 import { readEvidence } from "../src/stages/recover/read-evidence.ts";
-import { bare, guards, last, litellm, pages, providers } from "../src/stages/recover/signatures/index.ts";
+import { bare, guards, last, litellm, pages, providers } from "../src/stages/recover/signatures.ts";
 import { disguises } from "./overflow/disguises.ts";
 import { type OverflowFixture, printMatrix, printRules } from "./overflow/print-matrix.ts";
 

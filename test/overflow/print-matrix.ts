@@ -1,5 +1,5 @@
 import type { Verdict, VerdictContext } from "../../src/contract/verdict.ts";
-import { bare, guards, last, litellm, pages, providers } from "../../src/stages/recover/signatures/index.ts";
+import { bare, guards, last, litellm, pages, providers } from "../../src/stages/recover/signatures.ts";
 
 /** One real refusal, or an answer that only looks like one, and the verdict it must get. */
 export interface OverflowFixture {

@@ -2,7 +2,7 @@ import type { Verdict, VerdictContext, VerdictKind } from "../../contract/verdic
 import { NUMBERS } from "../policy/defaults.ts";
 import { compileRule, type ProviderSignatures, type Rule } from "./compile-signatures.ts";
 import { type Evidence, readEvidence } from "./read-evidence.ts";
-import { bare, compaction, guards, last, litellm, pages, providers } from "./signatures/index.ts";
+import { bare, compaction, guards, last, litellm, pages, providers } from "./signatures.ts";
 import { findSizeWords, readNamedSizes } from "./size-words.ts";
 import { compilePattern, matchPattern, type Numbers } from "./text-pattern.ts";
 
