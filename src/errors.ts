@@ -31,6 +31,11 @@ export class SpillwayError extends Error {
   }
 }
 
+/** The error for what a caller or a person said wrong. */
+export function badInput(message: string, options?: ErrorOptions): SpillwayError {
+  return new SpillwayError("bad-input", message, options);
+}
+
 /** A cap on what a model may cost is reached. That is no failure of the model. */
 export class SpendingCapError extends Error {}
 

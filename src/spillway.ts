@@ -7,7 +7,7 @@ import { newRecorder } from "./admit/recorder.ts";
 import { safeMade, safeNames } from "./admit/redaction.ts";
 import { leaveAsTheyAre, wrapTool, wrapTools } from "./admit/wrap-tool.ts";
 import { newBreaker } from "./deadline.ts";
-import { SpillwayError } from "./errors.ts";
+import { badInput } from "./errors.ts";
 import type { GuardOptions, Histories } from "./histories/histories.ts";
 import type { PreparePorts } from "./prepare/ports.ts";
 import type { Preparing } from "./prepare/prepare.ts";
@@ -143,10 +143,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
   };
   const readBackFor = (kind: string, options: ReadBackOptions = {}) => {
     if (store === null)
-      throw new SpillwayError(
-        "bad-input",
-        "readBack needs a store, and store is null: leave it out, or hand in memoryStore()",
-      );
+      throw badInput("readBack needs a store, and store is null: leave it out, or hand in memoryStore()");
     const { made, names } = readBackKind(kind, options, callReadBack);
     for (const shared of [reader, access]) Object.assign(shared, { by: "tool", ...names });
     leaveAsTheyAre(made);

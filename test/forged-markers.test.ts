@@ -8,13 +8,10 @@ import { startRelay } from "../src/entrypoints/mcp/relay.ts";
 import { createSpillway, type Spillway } from "../src/index.ts";
 import type { Access, SavedCopy } from "../src/stages/mark/access.ts";
 import * as access from "../src/stages/mark/access.ts";
-import * as dataBlock from "../src/stages/mark/data-block.ts";
 import * as forms from "../src/stages/mark/forms.ts";
-import * as pageNote from "../src/stages/mark/page-note.ts";
 import * as recallTexts from "../src/stages/mark/recall-texts.ts";
 import * as texts from "../src/stages/mark/texts.ts";
 import * as writeMarked from "../src/stages/mark/write-marked.ts";
-import * as writeSummary from "../src/stages/mark/write-summary.ts";
 import { CLEARED_PLACEHOLDER } from "../src/stages/policy/defaults.ts";
 import { trimText } from "../src/stages/prune/trim-text.ts";
 import { memoryLedger } from "../src/storage/ledgers/memory.ts";
@@ -107,6 +104,10 @@ const SAID: Record<string, { module: object; said: Record<string, string[] | nul
       withTag: null,
       tagAtEnd: null,
       tagFor: null,
+      // What a nonce marks.
+      dataBlock: null,
+      dataRule: null,
+      plainName: null,
     },
   },
   "access.ts": {
@@ -117,13 +118,13 @@ const SAID: Record<string, { module: object; said: Record<string, string[] | nul
       accessText: bracketed(access.accessText),
       restWords: bracketed((savedCopy) => `[cut; ${access.restWords(savedCopy)}]`),
       recallLine: bracketed(access.recallLine),
+      pageNote: bracketed((savedCopy) => access.pageNote(81_204, savedCopy)),
+      writeSummary: KEEPINGS.flatMap((savedCopy) =>
+        access.writeSummary("-", { model: "small-1", total, savedCopy, closing: [] }).split("\n"),
+      ).filter((line) => line !== "-"),
     },
   },
   "forms.ts": { module: forms, said: { markForms: formLines, isPiece: null } },
-  "page-note.ts": {
-    module: pageNote,
-    said: { pageNote: bracketed((savedCopy) => pageNote.pageNote(81_204, savedCopy)) },
-  },
   "recall-texts.ts": {
     module: recallTexts,
     said: {
@@ -177,16 +178,6 @@ const SAID: Record<string, { module: object; said: Record<string, string[] | nul
       ),
     },
   },
-  "write-summary.ts": {
-    module: writeSummary,
-    said: {
-      writeSummary: KEEPINGS.flatMap((savedCopy) =>
-        writeSummary.writeSummary("-", { model: "small-1", total, savedCopy, closing: [] }).split("\n"),
-      ).filter((line) => line !== "-"),
-    },
-  },
-  // What a nonce marks.
-  "data-block.ts": { module: dataBlock, said: { dataBlock: null, dataRule: null, plainName: null } },
 };
 
 /** What is said elsewhere. */

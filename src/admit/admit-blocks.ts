@@ -1,14 +1,12 @@
 import type { Limits } from "../contract/limits.ts";
 import { copyPlain } from "../stages/clamp/bound-copy.ts";
 import { limitsFor } from "../stages/clamp/clamp.ts";
-import { contentOf, type FoundTexts, findTexts } from "../stages/clamp/find-texts.ts";
-import { replaceTexts, withField } from "../stages/clamp/replace-texts.ts";
+import { contentOf, type FoundTexts, findTexts, replaceTexts, withField } from "../stages/clamp/find-texts.ts";
 import { joinedBlocks } from "../stages/mark/texts.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { LargeJson } from "../values.ts";
-import type { AdmitPlan, Admitted, SourceAccount } from "./admission.ts";
-import { holdLimits } from "./admission.ts";
+import { type AdmitPlan, type Admitted, holdLimits, type SourceAccount } from "./admission.ts";
 import { admitObject, boundObject, fitted } from "./admit-object.ts";
 import {
   type AdmittedBlocks,

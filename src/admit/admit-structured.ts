@@ -1,7 +1,6 @@
 import type { Access } from "../stages/mark/access.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { startSpill } from "../stages/spill/spill.ts";
-import { spillNow } from "../stages/spill/spill-now.ts";
+import { spillNow, startSpill } from "../stages/spill/spill.ts";
 import { LargeJson } from "../values.ts";
 import type { AdmitPlan, AdmittedOutput } from "./admission.ts";
 import { admitBlocks, admitUnwalked, holdBlocks, plainResult } from "./admit-blocks.ts";

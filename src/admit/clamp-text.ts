@@ -1,7 +1,7 @@
 import type { Limits } from "../contract/limits.ts";
 import type { Strategy, StrategyName } from "../contract/strategy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
-import { messageOf, SpillwayError } from "../errors.ts";
+import { badInput, messageOf, SpillwayError } from "../errors.ts";
 import { boundValue } from "../stages/clamp/bound-value.ts";
 import { compileFocus } from "../stages/clamp/focus/compile-focus.ts";
 import { headTail } from "../stages/clamp/strategies/edges.ts";
@@ -35,7 +35,7 @@ export interface ClampOptions extends PlainOptions {
 
 /** Clamps one text, with no store: markers say that the rest was not saved. */
 export function clampText(text: string, limits: Limits, options: ClampOptions = {}): Admitted {
-  if (typeof text !== "string") throw new SpillwayError("bad-input", `clampText takes a text; got ${typeof text}`);
+  if (typeof text !== "string") throw badInput(`clampText takes a text; got ${typeof text}`);
   const strategy = strategyOf(options.strategy ?? DEFAULT_STRATEGY);
   return clampWith(strategy, text, limits, options, options.fold ?? false);
 }

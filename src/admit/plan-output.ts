@@ -1,16 +1,16 @@
 import type { Policy } from "../contract/policy.ts";
 import type { Strategy } from "../contract/strategy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
-import { SpillwayError } from "../errors.ts";
+import { badInput, SpillwayError } from "../errors.ts";
 import { compileFocus } from "../stages/clamp/focus/compile-focus.ts";
 import { strategies } from "../stages/clamp/strategies/index.ts";
 import { checkLimits } from "../stages/policy/check-limits.ts";
-import { smallerOf } from "../stages/policy/merge-rows.ts";
+import { smallerOf } from "../stages/policy/check-row.ts";
 import { resolveToolPolicy } from "../stages/policy/resolve-tool-policy.ts";
 import { type AdmitPlan, readExitCode } from "./admission.ts";
 import type { AdmitRequest } from "./admit-request.ts";
 import { focusOf } from "./intent.ts";
-import { bad, checkReader, shown } from "./reader.ts";
+import { checkReader, shown } from "./reader.ts";
 import { tried } from "./tool-shapes.ts";
 
 /** What outputs are planned by. */
@@ -45,11 +45,10 @@ export function newPlanner(ports: PlanPorts): (request: AdmitRequest) => AdmitPl
   return (request) => {
     const { tool = "tool", limits, headShare, fold, summarize, off, marker, exitCode, size, command } = request;
     const { strategy, keep = strategy, declared, reader, hostLimits, isUpdate = false } = request;
-    if (!("output" in request))
-      throw new SpillwayError("bad-input", "admit takes { output, ... }; there was no output");
-    if (typeof tool !== "string") throw new SpillwayError("bad-input", `tool must be a name; got ${String(tool)}`);
+    if (!("output" in request)) throw badInput("admit takes { output, ... }; there was no output");
+    if (typeof tool !== "string") throw badInput(`tool must be a name; got ${String(tool)}`);
     if (typeof exitCode === "number" && !Number.isSafeInteger(exitCode)) {
-      throw new SpillwayError("bad-input", `exitCode must be a whole number; got ${exitCode}`);
+      throw badInput(`exitCode must be a whole number; got ${exitCode}`);
     }
     checkRequest(request);
     if (reader !== undefined) checkReader(reader, "reader");
@@ -133,7 +132,7 @@ function checkRequest(request: object): void {
 export function checkNames(given: object, known: object, what: string): void {
   const unknown = Object.keys(given).find((key) => !Object.hasOwn(known, key));
   if (unknown === undefined) return;
-  throw bad(
+  throw badInput(
     `there is no option ${shown(unknown.slice(0, 40))} for ${what}; known are ${Object.keys(known).join(", ")}`,
   );
 }

@@ -1,5 +1,5 @@
 import type { Artifact } from "../contract/store.ts";
-import { SpillwayError } from "../errors.ts";
+import { badInput } from "../errors.ts";
 import type { Access } from "../stages/mark/access.ts";
 
 /** How the reader of a marker gets at the rest. "file": a plain copy is made for it in the run directory. */
@@ -16,13 +16,13 @@ export function checkReader(reader: unknown, name: string): void {
     [name: string]: unknown;
   };
   if (!READERS.includes(by as Reader["by"])) {
-    throw bad(`${name}.by must be one of ${READERS.map((each) => `"${each}"`).join(", ")}; got ${shown(by)}`);
+    throw badInput(`${name}.by must be one of ${READERS.map((each) => `"${each}"`).join(", ")}; got ${shown(by)}`);
   }
   if (by === "tool" && (typeof recall !== "string" || typeof search !== "string")) {
-    throw bad(`${name}: { by: "tool" } needs recall and search, the names of those tools`);
+    throw badInput(`${name}: { by: "tool" } needs recall and search, the names of those tools`);
   }
   if (by === "shell" && dir !== undefined && typeof dir !== "string") {
-    throw bad(`${name}.dir must be a folder's path; got ${shown(dir)}`);
+    throw badInput(`${name}.dir must be a folder's path; got ${shown(dir)}`);
   }
 }
 
@@ -33,9 +33,4 @@ export function shown(value: unknown): string {
   } catch {
     return typeof value;
   }
-}
-
-/** The error for a value that cannot be used. */
-export function bad(message: string): SpillwayError {
-  return new SpillwayError("bad-input", message);
 }

@@ -1,4 +1,4 @@
-import { SpillwayError } from "../errors.ts";
+import { badInput } from "../errors.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { mayHoldSecret } from "../stages/record/events.ts";
 import type { RedactionRule, RuleInput } from "../stages/redact/redaction-rule.ts";
@@ -70,10 +70,7 @@ export function redactionOf(redact: Redact = "on"): Redaction | null {
 export async function openRedaction(redact: Redact | undefined, preload = false): Promise<Redaction | null> {
   const hasRules = typeof redact === "object" && Array.isArray(redact?.rules);
   if (!hasRules && redact !== undefined && !["off", "on", "model"].includes(redact as string)) {
-    throw new SpillwayError(
-      "bad-input",
-      `redact must be "off", "on", "model" or { rules, model }; got ${String(redact)}`,
-    );
+    throw badInput(`redact must be "off", "on", "model" or { rules, model }; got ${String(redact)}`);
   }
   const redaction = redactionOf(redact);
   if (preload || hasRules) await redaction?.loadRedactor();

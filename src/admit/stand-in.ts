@@ -2,7 +2,7 @@ import type { Unit } from "../contract/limits.ts";
 import type { Total } from "../contract/size.ts";
 import { within } from "../deadline.ts";
 import { messageOf } from "../errors.ts";
-import { pageNote } from "../stages/mark/page-note.ts";
+import { pageNote } from "../stages/mark/access.ts";
 import { encodeText } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { startSpill } from "../stages/spill/spill.ts";

@@ -1,4 +1,4 @@
-import { SpillwayError } from "../errors.ts";
+import { badInput } from "../errors.ts";
 import { isRecord } from "../values.ts";
 import { type Intent, lastWords } from "./intent.ts";
 
@@ -59,8 +59,7 @@ export function shapeOf(tool: object): ToolShape | null {
   const unknown = functionNames(tool).filter((name) => !OTHER_NAMES.has(name));
   if (unknown.length === 0) return null;
   const called = typeof own.name === "string" && own.name !== "" ? ` "${own.name}"` : "";
-  throw new SpillwayError(
-    "bad-input",
+  throw badInput(
     `the tool${called} has none of ${RUN_NAMES.join(", ")}; which of its functions runs it is not known: ${unknown.join(", ")}. ` +
       `Wrap that function itself: { ...tool, ${unknown[0]}: spillway.wrapTool(tool.${unknown[0]}, { name }) }. ` +
       "Leave the tool out if the provider runs it.",
@@ -159,4 +158,29 @@ function callIdIn(given: unknown): string | undefined {
 
 function idIn(value: unknown): string | undefined {
   return (typeof value === "string" && value !== "") || Number.isSafeInteger(value) ? String(value) : undefined;
+}
+
+/**
+ * A thrown value as the model may see it. Within its limits the error itself; else a new one of the same prototype and
+ * with the same own properties, its message clamped and its stack without the text. The thrown one is not changed.
+ */
+export async function clampError(thrown: unknown, clamp: (thrown: unknown) => Promise<unknown>): Promise<unknown> {
+  if (!(thrown instanceof Error)) return clamp(thrown);
+  const message = String(thrown.message);
+  const clamped = String(await clamp(message));
+  return clamped === message ? thrown : errorWith(thrown, clamped);
+}
+
+/** A copy of an error with another message. */
+export function errorWith(thrown: Error, message: string): Error {
+  // Its fields are not its own: a copy would have none of them.
+  if (typeof DOMException === "function" && thrown instanceof DOMException)
+    return new DOMException(message, thrown.name);
+  const own = Object.getOwnPropertyDescriptors(thrown);
+  const hidden = (value: string) => ({ value, writable: true, enumerable: false, configurable: true });
+  return Object.create(Object.getPrototypeOf(thrown), {
+    ...own,
+    message: hidden(message),
+    stack: hidden(`${thrown.name}: ${message}`),
+  });
 }

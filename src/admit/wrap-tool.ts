@@ -1,11 +1,10 @@
 import type { Limits } from "../contract/limits.ts";
 import type { ToolOverride } from "../contract/policy.ts";
 import type { StrategyName } from "../contract/strategy.ts";
-import { SpillwayError } from "../errors.ts";
+import { badInput } from "../errors.ts";
 import type { CustomMarker } from "../stages/mark/forms.ts";
 import { isStream } from "../stages/measure/read-chunks.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { clampError } from "./clamp-error.ts";
 import {
   admitMessages,
   clampedRunnable,
@@ -15,7 +14,16 @@ import {
   wrapServer,
 } from "./framework-runs.ts";
 import type { Intent } from "./intent.ts";
-import { type CallFacts, factsOf, type RUN_NAMES, type Run, shapeOf, type ToolShape, tried } from "./tool-shapes.ts";
+import {
+  type CallFacts,
+  clampError,
+  factsOf,
+  type RUN_NAMES,
+  type Run,
+  shapeOf,
+  type ToolShape,
+  tried,
+} from "./tool-shapes.ts";
 
 /**
  * A tool of any framework: an object with what runs it under one of the names that frameworks use, a function that does the
@@ -142,7 +150,7 @@ export function wrapTool<T extends Tool>(
   { name, ask, context, ...options }: WrapOptions = {},
 ): Wrapped<T> {
   if ((typeof tool !== "object" && typeof tool !== "function") || tool === null) {
-    throw new SpillwayError("bad-input", `wrapTool takes a tool, an object or a function; got ${String(tool)}`);
+    throw badInput(`wrapTool takes a tool, an object or a function; got ${String(tool)}`);
   }
   const isPlain = Object.keys(options).length === 0 && ask === undefined && context === undefined;
   if (options.off || ownTools.has(tool) || (isPlain && wrapped.get(tool) === wrapping)) return tool as Wrapped<T>;
@@ -237,7 +245,7 @@ function wrapRegistered(tool: object, name: string | undefined, wrap: WrapInner)
       name === undefined
         ? "a tool that is registered at a server does not say its name: wrapTool(tool, { name })"
         : `the registered tool "${name}" has an outputSchema, which a shortened result would not fit`;
-    throw new SpillwayError("bad-input", `${why}. Or wrap the server, and register tools at that: wrapTools(server)`);
+    throw badInput(`${why}. Or wrap the server, and register tools at that: wrapTools(server)`);
   }
   tool.update({ callback: wrap(tool.handler, name, { boundDetails: true }) });
   return true;

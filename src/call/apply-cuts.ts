@@ -6,8 +6,7 @@ import { madeBy } from "../prepare/preparation.ts";
 import { encodeText } from "../stages/measure/scan.ts";
 import { joinTexts, shortenTexts, trimText } from "../stages/prune/trim-text.ts";
 import type { RungCut } from "../stages/recover/rung.ts";
-import { startSpill } from "../stages/spill/spill.ts";
-import { spillBatches } from "../stages/spill/spill-batches.ts";
+import { spillBatches, startSpill } from "../stages/spill/spill.ts";
 import type { CallPorts } from "./call-options.ts";
 import type { Draft, DraftItem } from "./draft.ts";
 

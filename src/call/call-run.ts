@@ -5,8 +5,8 @@ import { messageOf, type OverflowError, type OverflowStep, SpillwayError } from 
 import { type MessageChange, writeChange } from "../prepare/form.ts";
 import { readBy } from "../prepare/ports.ts";
 import type { RequestMemory } from "../prepare/request-memory.ts";
+import { definedOnly, mergeInputs } from "../stages/policy/check-row.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { definedOnly, mergeInputs } from "../stages/policy/merge-rows.ts";
 import { resolvePruning } from "../stages/policy/resolve-sections.ts";
 import { type ResolvedWindow, resolveWindow } from "../stages/prune/resolve-window.ts";
 import type { Weight } from "../stages/prune/weight.ts";

@@ -1,18 +1,17 @@
+import { realpathSync, statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
-import { dirname, isAbsolute, parse, resolve } from "node:path";
+import { dirname, isAbsolute, join, parse, resolve, sep } from "node:path";
 import type { ModelEndpoint } from "../contract/model-client.ts";
 import type { ForcedRow, PolicyInput } from "../contract/policy.ts";
 import { messageOf, nearestName, SpillwayError } from "../errors.ts";
-import { definedOnly, mergeInputs } from "../stages/policy/merge-rows.ts";
+import { definedOnly, mergeInputs } from "../stages/policy/check-row.ts";
 import {
   type Environment,
   KEY_VARIABLE,
   policyFromEnvironment,
   summarizerFromEnvironment,
 } from "../stages/policy/policy-from-environment.ts";
-import { ConfigFault, printable } from "./config-fault.ts";
-import { removeEntry } from "./config-node.ts";
-import { type Found, findProjectConfig, findUserConfig, type Refuse } from "./find-config.ts";
+import { ConfigFault, printable, removeEntry } from "./config-node.ts";
 import type { UserOptions } from "./to-user-options.ts";
 
 /** Where to look. Everything defaults to this process. */
@@ -301,4 +300,79 @@ function toSummarizer(config: SummarizerConfig, env: Environment): ModelEndpoint
   if (!enabled || endpoint === undefined || model === undefined) return undefined;
   const key = env[keyVariable]?.trim();
   return { endpoint, model, speaks, ...(key ? { key } : {}), ...caps };
+}
+
+/** The names a config file may have, the first found being read. */
+const CONFIG_NAMES: readonly string[] = [
+  "spillway.yaml",
+  "spillway.yml",
+  "spillway.json",
+  "spillway.json5",
+  "spillway.jsonc",
+];
+
+/** A config file, and those beside it that are not read because of it. */
+interface Found {
+  path: string;
+  passedOver: string[];
+}
+
+/** Told of what has a config file's name and is not read, and why. */
+type Refuse = (path: string, why: string) => void;
+
+/** The user's own config file. */
+function findUserConfig(env: Environment, home: string, platform: string, refuse: Refuse): Found | undefined {
+  for (const folder of userFolders(env, home, platform)) {
+    const found = findIn(folder, (path) => isFile(path, refuse));
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** A project's config file: the first from `cwd` upwards, home or the root being the last folder looked into. */
+function findProjectConfig(cwd: string, home: string, refuse: Refuse): Found | undefined {
+  const last = resolve(home);
+  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
+    const found = findIn(folder, (path) => isFile(path, refuse) && staysInside(path, refuse));
+    if (found) return found;
+    if (folder === last || folder === dirname(folder)) return undefined;
+  }
+}
+
+/** Where a user's own config is looked for. */
+function userFolders(env: Environment, home: string, platform: string): string[] {
+  const folders: string[] = [];
+  const xdg = env.XDG_CONFIG_HOME;
+  // A relative path there is to be ignored, says the XDG specification.
+  if (xdg && isAbsolute(xdg)) folders.push(xdg);
+  else if (platform === "win32") folders.push(env.APPDATA || join(home, "AppData", "Roaming"));
+  else folders.push(join(home, ".config"));
+  if (platform === "darwin") folders.push(join(home, "Library", "Application Support"));
+  return folders.map((folder) => join(folder, "spillway"));
+}
+
+function findIn(folder: string, isFine: (path: string) => boolean): Found | undefined {
+  const [path, ...passedOver] = CONFIG_NAMES.map((name) => join(folder, name)).filter(isFine);
+  return path === undefined ? undefined : { path, passedOver };
+}
+
+// Only regular files: a pipe or a device under that name would hang the search.
+function isFile(path: string, refuse: Refuse): boolean {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found !== undefined && !found.isFile()) refuse(path, "it is not a file");
+    return found?.isFile() ?? false;
+  } catch (error) {
+    // Links in a circle, or a folder that lets nobody look into it: then nobody knows whether there is anything.
+    if ((error as NodeJS.ErrnoException).code === "ELOOP") refuse(path, "it is a link that leads nowhere");
+    return false;
+  }
+}
+
+// Git keeps links: one that leaves its folder would have us read a file that the project's author cannot.
+function staysInside(path: string, refuse: Refuse): boolean {
+  const folder = realpathSync(dirname(path));
+  const isInside = realpathSync(path).startsWith(folder.endsWith(sep) ? folder : folder + sep);
+  if (!isInside) refuse(path, "it is a link to a file outside of its folder");
+  return isInside;
 }

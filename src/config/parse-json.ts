@@ -1,6 +1,5 @@
 import { parse, type ValueNode } from "@humanwhocodes/momoa";
-import { ConfigFault, type Position, printable } from "./config-fault.ts";
-import { addEntry, type ConfigNode, TreeBounds } from "./config-node.ts";
+import { addEntry, ConfigFault, type ConfigNode, type Position, printable, TreeBounds } from "./config-node.ts";
 
 /** Reads JSON5 (so JSON and JSON with comments too) into a tree with positions. */
 export function parseJson(text: string): ConfigNode {

@@ -1,6 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from "yaml";
-import { ConfigFault, type Position, printable } from "./config-fault.ts";
-import { addEntry, type ConfigNode, TreeBounds } from "./config-node.ts";
+import { addEntry, ConfigFault, type ConfigNode, type Position, printable, TreeBounds } from "./config-node.ts";
 
 /** Reads YAML 1.2 into a tree with positions. */
 export function parseYaml(text: string): ConfigNode {

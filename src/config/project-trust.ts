@@ -1,7 +1,6 @@
 import { LIMIT_NAMES } from "../stages/policy/check-limits.ts";
 import { readStrategy } from "../stages/policy/check-row.ts";
-import { ConfigFault, type Position } from "./config-fault.ts";
-import { type ConfigNode, type PathStep, removeEntry } from "./config-node.ts";
+import { ConfigFault, type ConfigNode, type PathStep, type Position, removeEntry } from "./config-node.ts";
 import { pathText } from "./validate-config.ts";
 
 // A project's file comes with a clone and may be hostile: it tightens limits and pruning and chooses strategies. It does

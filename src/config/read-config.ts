@@ -2,8 +2,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { SpillwayError } from "../errors.ts";
 import { grouped } from "../values.ts";
-import { ConfigFault, printable } from "./config-fault.ts";
-import type { ConfigNode } from "./config-node.ts";
+import { ConfigFault, type ConfigNode, printable } from "./config-node.ts";
 
 /** Reads a config file into a tree. `dropped` names the sections of another program's config that were taken out. */
 export async function readConfig(

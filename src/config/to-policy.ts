@@ -8,9 +8,8 @@ import type {
   SummarizationPolicy,
 } from "../contract/policy.ts";
 import { LIMIT_NAMES } from "../stages/policy/check-limits.ts";
-import { readStrategy } from "../stages/policy/check-row.ts";
-import { definedOnly, mergeInputs } from "../stages/policy/merge-rows.ts";
-import { readTtl } from "./read-ttl.ts";
+import { definedOnly, mergeInputs, readStrategy } from "../stages/policy/check-row.ts";
+import { readTtl } from "./schema.ts";
 import type { PlainConfig } from "./validate-config.ts";
 
 /** A checked row: our keys in camelCase. */

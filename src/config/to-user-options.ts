@@ -2,11 +2,9 @@ import { resolve } from "node:path";
 import type { ModelEndpoint } from "../contract/model-client.ts";
 import type { Retention } from "../contract/store.ts";
 import type { SignatureInput } from "../contract/verdict.ts";
-import { definedOnly } from "../stages/policy/merge-rows.ts";
-import { ConfigFault } from "./config-fault.ts";
-import { type ConfigNode, type PathStep, positionOf } from "./config-node.ts";
-import type { PlainConfig } from "./validate-config.ts";
-import { pathText } from "./validate-config.ts";
+import { definedOnly } from "../stages/policy/check-row.ts";
+import { ConfigFault, type ConfigNode, type PathStep, positionOf } from "./config-node.ts";
+import { type PlainConfig, pathText } from "./validate-config.ts";
 
 /** Where things are kept and what is redacted, as the user's own config says. */
 export interface UserOptions {

@@ -1,6 +1,6 @@
 import type { Tokenizer } from "ai-tokenizer";
 import type { TokenCounter } from "../contract/token-counter.ts";
-import { SpillwayError } from "../errors.ts";
+import { badInput, SpillwayError } from "../errors.ts";
 import { loadPackage } from "../load-package.ts";
 
 /** The vocabularies for which an exact counter can be loaded. */
@@ -29,7 +29,7 @@ const rememberedChars = 1_000_000;
  */
 export async function loadExactCounter(vocabulary: TokenVocabulary = "o200k"): Promise<TokenCounter> {
   if (!Object.hasOwn(encodings, vocabulary)) {
-    throw new SpillwayError("bad-input", `unknown vocabulary ${String(vocabulary)}: expected o200k, cl100k or claude`);
+    throw badInput(`unknown vocabulary ${String(vocabulary)}: expected o200k, cl100k or claude`);
   }
   const [{ Tokenizer: Loaded }, encoding] = await load(vocabulary);
   // Without special tokens, <|endoftext|> is counted as plain text.

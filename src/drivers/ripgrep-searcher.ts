@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Searcher, SearchHit, SearchOutcome, SearchRequest, SearchSource } from "../contract/searcher.ts";
 import { stopAfter } from "../deadline.ts";
-import { SpillwayError } from "../errors.ts";
+import { badInput, SpillwayError } from "../errors.ts";
 import { readChunks } from "./source-chunks.ts";
 
 /**
@@ -127,7 +127,7 @@ function patternArguments({ pattern, literal, ignoreCase }: SearchRequest): stri
 function badPattern({ complaint }: RipgrepEnd): SpillwayError {
   const [first = "", ...more] = complaint.split("\n").filter((line) => line.trim() !== "");
   const reason = more.find((line) => line.startsWith("error:"))?.slice("error:".length) ?? first.replace(/^rg: /, "");
-  return new SpillwayError("bad-input", `The pattern cannot be used: ${reason.trim().slice(0, 200)}.`);
+  return badInput(`The pattern cannot be used: ${reason.trim().slice(0, 200)}.`);
 }
 
 function isStartFault(error: unknown): boolean {

@@ -1,6 +1,6 @@
 import { READ_BACK_TOOLS } from "../recall/index.ts";
 import type { Access } from "../stages/mark/access.ts";
-import { familyOf, lastSegment } from "../stages/policy/match-tool.ts";
+import { familyOf, lastSegment } from "../stages/policy/resolve-tool-policy.ts";
 import { isRecord, type JsonRecord } from "../values.ts";
 
 /** A tool that a request offers to the model. */

@@ -6,7 +6,7 @@ import type { SpillwayEvent } from "../contract/event.ts";
 import { createSpillway } from "../index.ts";
 import { LOST_RESULT } from "../stages/mark/texts.ts";
 import { memoryStore } from "../storage/stores/memory.ts";
-import { hostileMessages } from "../testing/hostile-messages.ts";
+import { hostileMessages } from "../testing/test-wire.ts";
 import { wires } from "../wire/index.ts";
 
 const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index} of some output`).join("\n");

@@ -2,7 +2,7 @@ import type { AdmitPlan } from "../admit/admission.ts";
 import type { Recorder } from "../admit/recorder.ts";
 import type { Limits } from "../contract/limits.ts";
 import type { Wire } from "../contract/wire.ts";
-import { SpillwayError } from "../errors.ts";
+import { badInput } from "../errors.ts";
 import { type CapOptions, type CappedHistory, cap, type MessageSource } from "../stages/cap/cap.ts";
 import { guardLimits, type PendingCalls } from "../stages/guard/guard.ts";
 import { detectWire, wireNamed, wires } from "../wire/index.ts";
@@ -157,7 +157,7 @@ function newGuarding({ planFor, ports, recorder, now }: GuardPorts): Guarding {
       guardAndTellNow(message, requestOf(wireOf(message, options.wire), options), options.session),
     guardSession(manager, options = {}) {
       if (typeof manager?.appendMessage !== "function")
-        throw new SpillwayError("bad-input", "guardSession takes a session manager with an appendMessage");
+        throw badInput("guardSession takes a session manager with an appendMessage");
       const { wire: name, session } = options;
       const named = name === undefined ? null : wireOf(null, name);
       // Loads the redactor now, because guardSync cannot wait for it later.
@@ -185,5 +185,5 @@ function wireOf(message: unknown, name: string | undefined): Wire | null {
   const wire = wireNamed(name);
   if (wire !== null) return wire;
   const known = wires.map((one) => one.name).join(", ");
-  throw new SpillwayError("bad-input", `wire must be one of ${known}; got ${JSON.stringify(name)}`);
+  throw badInput(`wire must be one of ${known}; got ${JSON.stringify(name)}`);
 }

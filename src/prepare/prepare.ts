@@ -1,8 +1,8 @@
 import type { Policy, PruningInput, PruningPolicy } from "../contract/policy.ts";
 import type { Wire } from "../contract/wire.ts";
 import { messageOf, SpillwayError } from "../errors.ts";
+import { definedOnly, mergeInputs } from "../stages/policy/check-row.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { definedOnly, mergeInputs } from "../stages/policy/merge-rows.ts";
 import { resolvePruning } from "../stages/policy/resolve-sections.ts";
 import { planEachRequest } from "../stages/prune/plan-each-request.ts";
 import { planSteps, type StepPlan, type Triggers } from "../stages/prune/plan-steps.ts";

@@ -1,6 +1,6 @@
 import type { SearchSource } from "../contract/searcher.ts";
 import type { Artifact, ByteRange, HeldArtifact, Scope, Store } from "../contract/store.ts";
-import { SpillwayError } from "../errors.ts";
+import { badInput, SpillwayError } from "../errors.ts";
 import { malformedId, unknownArtifact } from "../stages/mark/recall-texts.ts";
 
 const ID = /^[a-z2-7]{12}$/;
@@ -25,7 +25,7 @@ export interface OpenArtifact {
 
 /** Checks an id before any store sees it, then finds its artifact. */
 export async function openArtifact(store: Store, id: string, scope: Scope): Promise<OpenArtifact> {
-  if (typeof id !== "string" || !ID.test(id)) throw new SpillwayError("bad-input", malformedId(id));
+  if (typeof id !== "string" || !ID.test(id)) throw badInput(malformedId(id));
   const there = <T>(value: T | null): T => {
     if (value === null) throw new SpillwayError("unknown-artifact", unknownArtifact(id));
     return value;

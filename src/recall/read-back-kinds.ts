@@ -1,5 +1,5 @@
-import { SpillwayError } from "../errors.ts";
-import { RECALL_DEFINITION, type ReadBackDefinition, SEARCH_DEFINITION } from "./read-back-definitions.ts";
+import { badInput } from "../errors.ts";
+import { RECALL_DEFINITION, type ReadBackDefinition, SEARCH_DEFINITION } from "./read-back-tools.ts";
 
 /** The tools with which a model reads back, in the form of one framework each. None of them is imported here. */
 export interface ReadBackKinds {
@@ -166,20 +166,16 @@ export function readBackKind(
   const { recall = "recall", search = "search", server = "spillway", z } = options;
   for (const [option, name] of Object.entries({ recall, search, server })) {
     if (typeof name === "string" && NAME.test(name)) continue;
-    throw bad(`readBack: ${option} must be a name of letters, digits, _ and -; got ${JSON.stringify(name)}`);
+    throw badInput(`readBack: ${option} must be a name of letters, digits, _ and -; got ${JSON.stringify(name)}`);
   }
-  if (recall === search) throw bad(`readBack: recall and search must have different names; both are "${recall}"`);
+  if (recall === search) throw badInput(`readBack: recall and search must have different names; both are "${recall}"`);
   const make = Object.hasOwn(KINDS, kind) ? KINDS[kind as keyof typeof KINDS] : undefined;
   if (make === undefined) {
-    throw bad(`readBack has no kind ${JSON.stringify(kind)}; it has ${Object.keys(KINDS).join(", ")}`);
+    throw badInput(`readBack has no kind ${JSON.stringify(kind)}; it has ${Object.keys(KINDS).join(", ")}`);
   }
   const tools = [named(RECALL_DEFINITION, recall, call), named(SEARCH_DEFINITION, search, call)];
   const prefix = kind === "claude-agent-sdk" ? `mcp__${server}__` : "";
   return { made: make(tools, z), names: { recall: prefix + recall, search: prefix + search } };
-}
-
-function bad(message: string): SpillwayError {
-  return new SpillwayError("bad-input", message);
 }
 
 function named({ name: own, description, inputSchema }: ReadBackDefinition, name: string, call: CallTool): Named {
@@ -295,7 +291,7 @@ const KINDS = {
 
 function shapeOf(schema: JsonObjectSchema, z: ZodLike | undefined): Record<string, unknown> {
   if (typeof z?.fromJSONSchema !== "function")
-    throw bad('readBack("claude-agent-sdk", { z }) needs z of zod 4.2 or newer');
+    throw badInput('readBack("claude-agent-sdk", { z }) needs z of zod 4.2 or newer');
   return (z.fromJSONSchema(schema as never) as { shape: Record<string, unknown> }).shape;
 }
 

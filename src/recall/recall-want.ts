@@ -1,6 +1,6 @@
 import type { SearchRequest } from "../contract/searcher.ts";
 import type { Extent } from "../contract/size.ts";
-import { SpillwayError } from "../errors.ts";
+import { badInput, nearestName, type SpillwayError } from "../errors.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 
 /** The match around which to read. */
@@ -43,7 +43,8 @@ export interface FoundPlace {
 /** Checks a want and clips it to the artifact. Throws if the want is not valid. */
 export function aim(want: Exclude<RecallWant, { around: AroundPattern }>, total: Extent): Target {
   const asked = Object.keys(want).filter((name) => WANTS.has(name));
-  if (asked.length > 1) throw bad(`Ask for one of lines, bytes, head, tail or around; got ${asked.join(" and ")}.`);
+  if (asked.length > 1)
+    throw badInput(`Ask for one of lines, bytes, head, tail or around; got ${asked.join(" and ")}.`);
   if ("lines" in want) {
     const [from, to] = pair("lines", want.lines, 1);
     if (from > total.lines) return { outside: { lines: [from, to] } };
@@ -60,13 +61,15 @@ export function aim(want: Exclude<RecallWant, { around: AroundPattern }>, total:
   }
   if ("around" in want) {
     if (typeof want.around !== "object" || want.around === null || !("line" in want.around)) {
-      throw bad(`around must be { line } or { pattern }; got ${JSON.stringify(want.around) ?? String(want.around)}`);
+      throw badInput(
+        `around must be { line } or { pattern }; got ${JSON.stringify(want.around) ?? String(want.around)}`,
+      );
     }
     const line = whole("line", want.around.line, 1);
     if (line > total.lines) return { outside: { lines: [line, line] } };
     return aimAround({ line, column: 0 }, want.around.context, total);
   }
-  throw new SpillwayError("bad-input", "Ask for one of lines, bytes, head, tail or around.");
+  throw badInput("Ask for one of lines, bytes, head, tail or around.");
 }
 
 /** Returns the lines around a place. */
@@ -93,21 +96,17 @@ export function isAroundPattern(want: RecallWant): want is { around: AroundPatte
 }
 
 function pair(name: string, value: unknown, least: number): [number, number] {
-  if (!Array.isArray(value) || value.length !== 2) throw bad(`${name} must be two numbers, first and last`);
+  if (!Array.isArray(value) || value.length !== 2) throw badInput(`${name} must be two numbers, first and last`);
   const from = whole(name, value[0], least);
   const to = whole(name, value[1], least);
-  if (to < from) throw bad(`${name} must go from the smaller number to the larger; got ${from}-${to}`);
+  if (to < from) throw badInput(`${name} must go from the smaller number to the larger; got ${from}-${to}`);
   return [from, to];
 }
 
 function whole(name: string, value: unknown, least: number): number {
   if (value === Number.POSITIVE_INFINITY) return Number.MAX_SAFE_INTEGER;
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return value;
-  throw bad(`${name} must be a whole number from ${least}; got ${String(value).slice(0, 40)}`);
-}
-
-function bad(message: string): SpillwayError {
-  return new SpillwayError("bad-input", message);
+  throw badInput(`${name} must be a whole number from ${least}; got ${String(value).slice(0, 40)}`);
 }
 
 /** Says what to find in an artifact. */
@@ -131,12 +130,13 @@ const PLAIN = /^(?:[\w\s:;,=<>@%"'/!-]|\\[\\.+*?()|[\]{}^$#&~-])+$/;
 export function checkQuery(query: SearchQuery): SearchRequest {
   const { pattern, literal = false, ignoreCase = false } = query;
   const most = NUMBERS.searchPatternChars.default;
-  if (typeof pattern !== "string" || pattern === "") throw bad("The pattern is empty: say what to find.");
-  if (pattern.length > most) throw bad(`The pattern has ${pattern.length} characters; at most ${most} are allowed.`);
+  if (typeof pattern !== "string" || pattern === "") throw badInput("The pattern is empty: say what to find.");
+  if (pattern.length > most)
+    throw badInput(`The pattern has ${pattern.length} characters; at most ${most} are allowed.`);
   if (/\n/.test(pattern))
-    throw bad("The pattern has a line break; a match lies within one line, so search for one line.");
+    throw badInput("The pattern has a line break; a match lies within one line, so search for one line.");
   if (!literal && (/\\*$/.exec(pattern)?.[0].length ?? 0) % 2 === 1)
-    throw bad("The pattern ends with a backslash: double it, or search for the text itself (literal, -F).");
+    throw badInput("The pattern ends with a backslash: double it, or search for the text itself (literal, -F).");
   const isPlain = !literal && PLAIN.test(pattern);
   return {
     pattern: (isPlain ? pattern.replace(/\\(.)/g, "$1") : pattern).toWellFormed(),
@@ -155,5 +155,69 @@ export function count(name: string, value: unknown, usual: number, least: number
   if (typeof value === "number" && value >= least && (Number.isInteger(value) || value === Infinity)) {
     return Math.min(value, most);
   }
-  throw bad(`${name} must be a whole number from ${least}; got ${String(value).slice(0, 40)}`);
+  throw badInput(`${name} must be a whole number from ${least}; got ${String(value).slice(0, 40)}`);
+}
+
+/** Names that models use for an argument because other agents' tools call it so. */
+const OTHER_NAMES: Record<string, readonly string[]> = {
+  path: [
+    "file_path",
+    "repo_path",
+    "folder_path",
+    "dir_path",
+    "absolute_path",
+    "target_file",
+    "file",
+    "filename",
+    "folder",
+    "directory",
+    "dir",
+  ],
+  pattern: ["query", "regex", "regexp", "glob", "name"],
+  glob: ["include", "include_pattern", "file_pattern"],
+  literal: ["fixed_strings"],
+  ignore_case: ["case_insensitive", "-i"],
+  show_context: ["context", "context_lines", "-C"],
+  context: ["show_context", "context_lines", "-C"],
+  max_results: ["max", "max_count", "max_matches", "head_limit", "limit"],
+  max: ["max_results", "max_count", "max_matches", "head_limit", "limit"],
+  start_line: ["offset", "from_line", "line_start"],
+  end_line: ["to_line", "line_end"],
+  cwd: ["workdir", "working_directory"],
+};
+const MAX_SHOWN_CHARS = 60;
+
+/**
+ * A model's arguments under the names of the tool's schema. `ignoreCase` is taken for `ignore_case`. An argument without a
+ * value is left out. Throws for one that the tool does not have, and says which one is nearest.
+ */
+export function namedArguments(args: unknown, names: readonly string[]): Record<string, unknown> {
+  if (args === undefined || args === null) return {};
+  if (typeof args !== "object") throw badInput(`the arguments must be an object; got ${typeof args}`);
+  const known = new Map<string, string>();
+  for (const name of names) for (const other of OTHER_NAMES[name] ?? []) known.set(bare(other), name);
+  for (const name of names) known.set(bare(name), name);
+  const named: Record<string, unknown> = {};
+  for (const [given, value] of Object.entries(args)) {
+    if (value === undefined || value === null) continue;
+    const name = names.includes(given) ? given : known.get(bare(given));
+    if (name === undefined) throw unknown(given, names);
+    if (Object.hasOwn(named, name) && named[name] !== value) {
+      throw badInput(`${name} was given twice, with different values; give it once`);
+    }
+    named[name] = value;
+  }
+  return named;
+}
+
+function bare(name: string): string {
+  return name.toLowerCase().replaceAll(/(?<=.)[_-]/g, "");
+}
+
+function unknown(given: string, names: readonly string[]): SpillwayError {
+  const near = nearestName(given, names);
+  const meant = near === undefined ? "" : ` (did you mean ${near}?)`;
+  const shown = JSON.stringify(given.slice(0, MAX_SHOWN_CHARS));
+  const takes = names.length === 0 ? "this tool takes none" : `there are ${names.join(", ")}`;
+  return badInput(`there is no argument ${shown}${meant}; ${takes}`);
 }

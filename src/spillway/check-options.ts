@@ -1,8 +1,8 @@
 import { checkNames } from "../admit/plan-output.ts";
 import type { Reader } from "../admit/reader.ts";
-import { bad, checkReader, shown } from "../admit/reader.ts";
+import { checkReader, shown } from "../admit/reader.ts";
 import type { CallOptions } from "../call/call-options.ts";
-import { SpillwayError } from "../errors.ts";
+import { badInput, SpillwayError } from "../errors.ts";
 import type { PrepareOptions } from "../prepare/ports.ts";
 import type { SpillwayOptions } from "./ports.ts";
 
@@ -67,19 +67,19 @@ const CALL: { [key in keyof Required<CallOptions>]: true } = {
 export function checkOptions(options: object): void {
   const unknown = Object.keys(options).find((key) => !Object.hasOwn(OPTIONS, key));
   if (unknown !== undefined) {
-    throw bad(`createSpillway has no option "${unknown}"; known are ${Object.keys(OPTIONS).join(", ")}`);
+    throw badInput(`createSpillway has no option "${unknown}"; known are ${Object.keys(OPTIONS).join(", ")}`);
   }
   const { dir, keep, reader, logger, runs, scope } = options as { [name: string]: unknown };
   if (keep !== undefined && keep !== "cut" && keep !== "all")
-    throw bad(`keep must be "cut" or "all"; got ${shown(keep)}`);
+    throw badInput(`keep must be "cut" or "all"; got ${shown(keep)}`);
   if (dir !== undefined && (typeof dir !== "string" || dir.trim() === "")) {
-    throw bad(`dir must be a folder's path; got ${shown(dir)}`);
+    throw badInput(`dir must be a folder's path; got ${shown(dir)}`);
   }
   if (typeof dir === "string" && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(dir)) {
-    throw bad(`dir must be a path without line breaks and the like; got ${shown(dir)}`);
+    throw badInput(`dir must be a path without line breaks and the like; got ${shown(dir)}`);
   }
   if (scope !== undefined && (typeof scope !== "string" || scope === "")) {
-    throw bad(`scope must be a text that is not empty; got ${shown(scope)}`);
+    throw badInput(`scope must be a text that is not empty; got ${shown(scope)}`);
   }
   if (reader !== undefined) checkReader(reader, "reader");
   if ((reader as Reader | undefined)?.by === "file" && runs === undefined) {
@@ -89,7 +89,7 @@ export function checkOptions(options: object): void {
     );
   }
   if (logger !== undefined && !(hasMethod(logger, "info") && hasMethod(logger, "warn"))) {
-    throw bad(`logger must have the methods info and warn; got ${shown(logger)}`);
+    throw badInput(`logger must have the methods info and warn; got ${shown(logger)}`);
   }
 }
 

@@ -1,7 +1,6 @@
 import type { ModelPrompt } from "../contract/model-client.ts";
 import { recallLine, type SavedCopy } from "../stages/mark/access.ts";
-import { dataBlock, dataRule } from "../stages/mark/data-block.ts";
-import { quotesMarker, tagFor, withTag } from "../stages/mark/texts.ts";
+import { dataBlock, dataRule, quotesMarker, tagFor, withTag } from "../stages/mark/texts.ts";
 import { counted, grouped } from "../values.ts";
 
 /** The sections of a conversation's summary, in order. What must not be lost comes first. */

@@ -17,7 +17,7 @@ import { NUMBERS } from "../stages/policy/defaults.ts";
 import { memoryStore } from "../storage/stores/memory.ts";
 import type { FakeProviderOptions } from "../testing/fake-provider/fake-provider.ts";
 import { startFakeProvider } from "../testing/fake-provider/start-fake-provider.ts";
-import type { WireFixture } from "../testing/wire-fixture.ts";
+import type { WireFixture } from "../testing/wire-checks.ts";
 import { wires } from "../wire/index.ts";
 import { newCompactor } from "./compactor.ts";
 import { orphans, readConversation } from "./plan-compact.ts";

@@ -1,5 +1,5 @@
 import type { ModelPrompt } from "../contract/model-client.ts";
-import { dataBlock, dataRule } from "../stages/mark/data-block.ts";
+import { dataBlock, dataRule } from "../stages/mark/texts.ts";
 import { grouped } from "../values.ts";
 
 /** How long a summary may be. */

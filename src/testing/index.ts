@@ -26,4 +26,4 @@ export { type LedgerUnderTest, testLedger } from "./test-ledger.ts";
 export { testStore } from "./test-store.ts";
 export { type Runner, type SuiteOptions, testStrategy } from "./test-strategy.ts";
 export { testWire } from "./test-wire.ts";
-export type { ExpectedResult, Path, WireFixture } from "./wire-fixture.ts";
+export type { ExpectedResult, Path, WireFixture } from "./wire-checks.ts";

@@ -1,10 +1,38 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { SpillwayEvent } from "../contract/event.ts";
-import type { Ledger, StatQuery } from "../contract/ledger.ts";
+import type { Ledger, StatQuery, Totals } from "../contract/ledger.ts";
 import { arbitraryEvent, arbitraryText, eventOf, expectedSums, HOSTILE_NAMES } from "./arbitrary-event.ts";
-import { assertGrowing, counts, everything, throughJson, withoutId } from "./ledger-checks.ts";
 import type { Runner, SuiteOptions } from "./test-strategy.ts";
+
+/** Returns everything that a ledger tells. */
+async function everything(ledger: Ledger): Promise<unknown[]> {
+  const stats = await ledger.stats({ by: "session" });
+  return [await ledger.events(), stats, await ledger.sessions(), await ledger.projection("k")];
+}
+
+/** Asserts that each id is larger than the one before. */
+function assertGrowing(ids: number[]): void {
+  assert.deepEqual(
+    ids,
+    [...new Set(ids)].toSorted((a, b) => a - b),
+  );
+}
+
+/** Returns true if an event adds to any sum. */
+function counts(event: SpillwayEvent): boolean {
+  return Object.values(expectedSums([event]) satisfies Totals).some((sum) => sum !== 0);
+}
+
+/** Returns an event as it was recorded, without its id. */
+function withoutId({ id: _id, ...event }: SpillwayEvent & { id: number }): SpillwayEvent {
+  return event;
+}
+
+/** Returns an event as JSON keeps it. */
+function throughJson(event: SpillwayEvent): SpillwayEvent {
+  return JSON.parse(JSON.stringify(event)) as SpillwayEvent;
+}
 
 /** An empty ledger for one test. */
 export interface LedgerUnderTest {

@@ -2,22 +2,152 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import type { Artifact, ArtifactAbout, Store } from "../contract/store.ts";
-import { chunked } from "./arbitrary.ts";
-import { checkKeepNow, checkOwnBytes, checkPlainFile } from "./store-checks.ts";
-import {
-  ABOUT,
-  assertBytes,
-  assertUnknown,
-  HOSTILE_IDS,
-  ids,
-  keep,
-  large,
-  lineStarts,
-  outputOf,
-  sample,
-  text,
-} from "./store-samples.ts";
+import { arbitraryOutput, chunked, lent } from "./arbitrary.ts";
 import type { Runner, SuiteOptions } from "./test-strategy.ts";
+
+// The samples and comparisons of testStore.
+
+/** The facts of an artifact for tests in which they do not matter. */
+export const ABOUT: ArtifactAbout = {
+  scope: "local",
+  session: "s1",
+  tool: "run_command",
+  call: "c1",
+  command: "npm test",
+  folder: "/home/me/project",
+};
+
+/** Ids that no store gave: other forms, other paths, other queries. */
+const HOSTILE_IDS = [
+  "",
+  "aaaaaaaaaaaa",
+  "aaaaaa",
+  "AAAAAAAAAAAA",
+  "aaaaaaaaaaaaa",
+  "aaaaaaaaaaa%",
+  "____________",
+  "../../secret",
+  "/etc/passwd",
+  "..\\..\\secret",
+  "aaaaaaaaaaa\0",
+  "aaaaaaaaaaaa\n",
+  "' or 1=1 --",
+  "%2e%2e%2f",
+  "\ud800",
+  "a".repeat(100_000),
+];
+
+/** A pattern, and the size to which it is repeated. It is short to print, whatever the size. */
+interface Sample {
+  pattern: Uint8Array;
+  bytes: number | null;
+}
+
+/**
+ * Generates samples. Most are like the outputs of tools. Some are over the sizes at which a store keeps artifacts in
+ * another way.
+ */
+const sample: fc.Arbitrary<Sample> = fc.record({
+  pattern: fc.oneof(
+    { weight: 5, arbitrary: arbitraryOutput },
+    { weight: 1, arbitrary: fc.constantFrom("", "\n", "\r\n", "x", "\n\n\n", "a\r\nb\rc\n").map(text) },
+  ),
+  bytes: fc.oneof(
+    { weight: 2, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: fc.constantFrom(65_535, 65_536, 65_537, 131_072, 262_143, 262_145, 400_000) },
+  ),
+});
+
+/** Returns the whole output of a sample. */
+function outputOf({ pattern, bytes }: Sample): Uint8Array {
+  return bytes === null || pattern.length === 0 ? pattern : large(pattern, bytes);
+}
+
+/** Returns the bytes of a text. */
+export function text(value: string): Uint8Array {
+  return new TextEncoder().encode(value);
+}
+
+/** Repeats a pattern until it is over the size at which stores keep artifacts in another way. */
+export function large(pattern: Uint8Array, bytes = 300_001): Uint8Array {
+  return Uint8Array.from({ length: bytes }, (_none, at) => pattern[at % pattern.length] ?? 0);
+}
+
+/** Saves chunks as one artifact. Overwrites each chunk after the writer has taken it. */
+export async function keep(store: Store, chunks: Uint8Array[], about: ArtifactAbout = ABOUT): Promise<Artifact> {
+  const writer = await store.begin(about);
+  for (const chunk of lent(chunks)) await writer.add(chunk);
+  return writer.end();
+}
+
+/** Returns the ids of a list. */
+async function ids(store: Store, query: Parameters<Store["list"]>[0]): Promise<string[]> {
+  return (await store.list(query)).map(({ id }) => id);
+}
+
+/** Asserts that a reader in this scope learns nothing about this id. */
+async function assertUnknown(store: Store, id: string, scope: string): Promise<void> {
+  assert.equal(await store.find(id, scope), null, `found ${JSON.stringify(id.slice(0, 40))}`);
+  assert.equal((await store.hold?.(id, scope)) ?? null, null);
+  assert.equal(await store.read(id, scope, { from: 0, to: 10 }), null);
+  assert.equal(await store.locate(id, scope, [1, 2]), null);
+  assert.equal(await store.file(id, scope), null);
+  assert.equal(await store.remove(id, scope), false);
+}
+
+/** Compares bytes without assert's own comparison, because a difference in a large array takes minutes to print. */
+export function assertBytes(found: Uint8Array | null, truth: Uint8Array): void {
+  assert.ok(found !== null, "no bytes");
+  assert.equal(found.length, truth.length);
+  const at = found.findIndex((byte, index) => byte !== truth[index]);
+  assert.equal(at, -1, `first difference at byte ${at}`);
+}
+
+/** Returns where each line begins. Reads byte by byte. */
+function lineStarts(bytes: Uint8Array): number[] {
+  const starts: number[] = [];
+  let isStart = true;
+  for (const [at, byte] of bytes.entries()) {
+    if (isStart) starts.push(at);
+    isStart = byte === 10;
+  }
+  return starts;
+}
+
+/** Checks that `keepNow` saves the same as a writer does. */
+async function checkKeepNow(store: Store): Promise<void> {
+  for (const bytes of store.keepNow === undefined ? [] : [text("now\n"), large(text("now, large\n"))]) {
+    let kept: Artifact | undefined;
+    for (const given of lent([bytes])) kept = store.keepNow?.(ABOUT, given, { count: 1, bytes: 3 });
+    assertBytes(await store.read(kept?.id ?? "", "local", { from: 0, to: bytes.length }), bytes);
+    assert.equal((await keep(store, [bytes])).id, kept?.id);
+  }
+}
+
+/** Checks that a reader may change the bytes that it read without changing what is saved. */
+async function checkOwnBytes(store: Store): Promise<void> {
+  for (const bytes of [text("small\n"), large(text("large\n"))]) {
+    const { id } = await keep(store, [bytes]);
+    const range = { from: 0, to: bytes.length };
+    (await store.read(id, "local", range))?.fill(0);
+    assertBytes(await store.read(id, "local", range), bytes);
+    const held = (await store.hold?.(id, "local")) ?? null;
+    (await held?.read(range))?.fill(0);
+    if (held !== null) assertBytes(await held.read(range), bytes);
+    await held?.close();
+  }
+}
+
+/** Checks that a store names a plain file only if it holds exactly the artifact's bytes. */
+async function checkPlainFile(store: Store): Promise<void> {
+  const { readFile } = await import("node:fs/promises");
+  for (const bytes of [text("small\n"), large(text("line\n"))]) {
+    const { id } = await keep(store, [bytes]);
+    const path = await store.file(id, "local");
+    if (path !== null) assertBytes(await readFile(path), bytes);
+    assert.equal(await store.file(id, "other"), null);
+  }
+}
 
 /**
  * Runs the promises that every store keeps. `makeStore` returns a new, empty store each time. A failure prints its

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import type { Wire, WireCall, WireLong, WireMessage } from "../contract/wire.ts";
 import { type PairedResult, pairResults } from "../wire/pair-results.ts";
-import type { ExpectedResult, Path, WireFixture } from "./wire-fixture.ts";
 
 // The checks and comparisons of testWire.
 
@@ -152,4 +151,32 @@ function longIn(text: string, long: string): string {
   } catch {
     return long;
   }
+}
+
+/** A path into a message, field by field. */
+export type Path = readonly (string | number)[];
+
+/** What a wire must find of one result. */
+export interface ExpectedResult {
+  /** The index of the message that holds the result. */
+  message: number;
+  /** The paths of its content in that message. The first one holds its texts. An edit may change nothing else. */
+  places: readonly Path[];
+  id: string | null;
+  tool: string;
+  /** The index of the message that made the call, or null if none did. */
+  callMessage: number | null;
+  texts: readonly string[];
+  media?: number;
+  isError?: boolean;
+  fixed?: boolean;
+  /** True if the content is JSON. An edit turns it into the format's text form. */
+  json?: boolean;
+}
+
+/** A conversation as an SDK gives or takes it, and what a wire must find in it. */
+export interface WireFixture {
+  name: string;
+  messages: readonly unknown[];
+  results: readonly ExpectedResult[];
 }

@@ -4,7 +4,7 @@ import { bedrockFixtures } from "../../test/wire/bedrock.ts";
 import { geminiFixtures } from "../../test/wire/gemini.ts";
 import { openaiChatFixtures } from "../../test/wire/openai-chat.ts";
 import { openaiResponsesFixtures } from "../../test/wire/openai-responses.ts";
-import { readRequest } from "./request-messages.ts";
+import { readRequest } from "./registry.ts";
 
 const HELLO = [{ role: "user", content: "hi" }];
 

@@ -10,8 +10,7 @@ import { openaiResponsesFixtures } from "../../test/wire/openai-responses.ts";
 import { piFixtures } from "../../test/wire/pi.ts";
 import type { Wire } from "../contract/wire.ts";
 import { testWire } from "../testing/test-wire.ts";
-import { findLong } from "../testing/wire-checks.ts";
-import type { WireFixture } from "../testing/wire-fixture.ts";
+import { findLong, type WireFixture } from "../testing/wire-checks.ts";
 import { detectWire, wireNamed, wires } from "./registry.ts";
 
 const FIXTURES = new Map<string, readonly WireFixture[]>([

@@ -7,7 +7,7 @@ import type {
   ModelSource,
 } from "../../contract/model-client.ts";
 import { stopAfter, untilAborted } from "../../deadline.ts";
-import { messageOf, SpendingCapError, SpillwayError } from "../../errors.ts";
+import { badInput, messageOf, SpendingCapError, type SpillwayError } from "../../errors.ts";
 import { checkNumber, describeValue } from "../../stages/policy/check-limits.ts";
 import { NUMBERS, type NumberRow } from "../../stages/policy/defaults.ts";
 import { Turns } from "../turns.ts";
@@ -196,7 +196,7 @@ function checked(source: ModelEndpoint): ModelEndpoint {
 }
 
 function bad(message: string): SpillwayError {
-  return new SpillwayError("bad-input", `summarizer: ${message}`);
+  return badInput(`summarizer: ${message}`);
 }
 
 const HOUR_MS = 3_600_000;

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { readSize } from "../../stages/policy/read-size.ts";
+import { readSize } from "../../stages/policy/check-limits.ts";
 
 const MILLISECONDS: Record<string, number> = {
   s: 1000,

@@ -3,7 +3,7 @@ import { openRedaction } from "../../admit/redaction.ts";
 import type { AskOptions } from "../../admit/wrap-tool.ts";
 import type { Limits } from "../../contract/limits.ts";
 import type { PolicyInput } from "../../contract/policy.ts";
-import { SpillwayError } from "../../errors.ts";
+import { badInput } from "../../errors.ts";
 import { type LoadedConfig, loadConfig } from "../../index.ts";
 import { counted } from "../../values.ts";
 import { readBytes } from "./amounts.ts";
@@ -92,7 +92,7 @@ export async function configFromFlags(
   const limits: Limits = definedOnly({ maxBytes, maxChars, maxLines, maxTokens });
   const force = definedOnly({ strategy, headShare });
   if (profile === "off" && Object.keys({ ...limits, ...force }).length > 0) {
-    throw new SpillwayError("bad-input", "--profile off shows everything, so it takes no limits and no strategy");
+    throw badInput("--profile off shows everything, so it takes no limits and no strategy");
   }
   // If a rule is wrong, the user is told before anything runs.
   if (typeof options.redact === "object") await openRedaction(options.redact);
@@ -194,7 +194,7 @@ export function addTranscriptFlags(command: Command): Command {
 
 /** How the file is to be changed; undefined if neither flag is given. */
 export function wayOf({ edits, rewrite }: TranscriptFlags): "edits" | "rewrite" | undefined {
-  if (edits && rewrite) throw new SpillwayError("bad-input", "--edits and --rewrite exclude each other: give one");
+  if (edits && rewrite) throw badInput("--edits and --rewrite exclude each other: give one");
   return edits ? "edits" : rewrite ? "rewrite" : undefined;
 }
 

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import type { UserOptions } from "../../config/index.ts";
 import type { ByteRange, Retention, Store } from "../../contract/store.ts";
-import { SpillwayError } from "../../errors.ts";
+import { badInput, SpillwayError } from "../../errors.ts";
 import type { Access } from "../../stages/mark/access.ts";
 import type { Local, OpenLocalOptions, ReadableLocal } from "../../storage/local/open-local.ts";
 import { tell } from "./tell.ts";
@@ -77,10 +77,7 @@ async function nameFolder(
   warn: typeof tell = () => {},
 ): Promise<UserOptions> {
   if (dir !== undefined && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(dir)) {
-    throw new SpillwayError(
-      "bad-input",
-      `--dir must be a path without line breaks and the like; got ${JSON.stringify(dir)}`,
-    );
+    throw badInput(`--dir must be a path without line breaks and the like; got ${JSON.stringify(dir)}`);
   }
   const userOptions = await loadUserOptions(config, warn);
   const { SPILLWAY_LEDGER, SPILLWAY_STORE } = process.env;
@@ -153,10 +150,7 @@ async function hasKept(flags: PlaceFlags, { dir, ledger }: UserOptions): Promise
   const { hasStore } = await import("../../storage/local/data-folder.ts");
   if (hasStore(dir)) return true;
   if (flags.dir === undefined) return false;
-  throw new SpillwayError(
-    "bad-input",
-    `there is no store in ${dir}: nothing was ever saved there. Check what --dir says, or leave it out`,
-  );
+  throw badInput(`there is no store in ${dir}: nothing was ever saved there. Check what --dir says, or leave it out`);
 }
 
 async function closing<P extends ReadPlace, T>(place: P, act: (place: P) => Promise<T>): Promise<T> {
@@ -186,13 +180,10 @@ export async function resolveId(
   if (id !== undefined && (found.length === 1 || found.includes(wanted))) return found.length === 1 ? id : wanted;
   const name = JSON.stringify(typed.slice(0, 40));
   if (id !== undefined) {
-    throw new SpillwayError("bad-input", `${name} begins several ids: ${found.join(", ")}; type more of it`);
+    throw badInput(`${name} begins several ids: ${found.join(", ")}; type more of it`);
   }
   if (!/^[a-z2-7]{6,12}$/.test(wanted)) {
-    throw new SpillwayError(
-      "bad-input",
-      `${name} is no artifact's id: those have 12 letters a-z and digits 2-7, and 6 of them may do`,
-    );
+    throw badInput(`${name} is no artifact's id: those have 12 letters a-z and digits 2-7, and 6 of them may do`);
   }
   throw new SpillwayError(
     "unknown-artifact",

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import type { Wire } from "../../contract/wire.ts";
-import { SpillwayError } from "../../errors.ts";
+import { badInput } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { wireNamed, wires } from "../../wire/index.ts";
 import { loaded } from "../../wire/stored-message.ts";
@@ -43,5 +43,5 @@ function wireOf(name: string): Wire {
   const wire = wireNamed(name);
   if (wire !== null) return wire;
   const known = wires.map((one) => one.name).join(", ");
-  throw new SpillwayError("bad-input", `--wire must be one of ${known}; got "${name}"`);
+  throw badInput(`--wire must be one of ${known}; got "${name}"`);
 }

@@ -1,9 +1,9 @@
+import type { Limits } from "../../contract/limits.ts";
 import { messageOf } from "../../errors.ts";
 import { namedArguments } from "../../recall/index.ts";
 import type { Spillway } from "../../spillway.ts";
 import type { Commands } from "./commands.ts";
 import type { Roots } from "./roots.ts";
-import type { SessionHistories } from "./session-histories.ts";
 
 /** A tool whose output is bounded at its source. It depends on no framework. */
 export interface BoundedTool {
@@ -119,4 +119,69 @@ function readArguments(given: Record<string, unknown>): Arguments {
 
 function shown(value: unknown): string {
   return (JSON.stringify(value) ?? typeof value).slice(0, MAX_VALUE_CHARS);
+}
+
+/** Which messages of a session are wanted. */
+export interface HistoryWant {
+  limit: number;
+  offset: number;
+  includeTools: boolean;
+  /** The most bytes of the messages as JSON. */
+  maxBytes: number;
+}
+
+/** A session's newest messages, as `spillway.cap` gives them. */
+export interface SessionHistory {
+  messages: unknown[];
+  truncated: boolean;
+  droppedMessages: boolean;
+  contentTruncated: boolean;
+  bytes: number;
+  /** The offset of the page before; null if there is none. */
+  next: number | null;
+}
+
+/** The transcripts of sessions. */
+export interface SessionHistories {
+  /** The folder they are in. */
+  roots: Roots;
+  /** Reads one of its files through `spillway.cap`. */
+  read(file: string, want: HistoryWant): Promise<SessionHistory>;
+}
+
+/** Whose limits apply. */
+interface FittingAbout {
+  tool: string;
+  /** Tighter ones that this answer has to keep too. */
+  size?: Limits;
+}
+
+/** Returns true if nothing of an answer would be cut. */
+export async function fitsLimits({ spillway, session }: ToolPlace, about: FittingAbout, output: string) {
+  const { limits, off } = spillway.resolve(about.tool);
+  const { maxBytes = Infinity, maxChars = Infinity } = limits;
+  // A text that is far too long is not worth a closer look.
+  if (!off && output.length > Math.min(maxBytes, maxChars)) return false;
+  const plain = { strategy: "head", fold: false, summarize: false };
+  const { receipt } = await spillway.admit({ ...about, ...plain, session, output, isUpdate: true });
+  return receipt.omitted.bytes === 0;
+}
+
+/**
+ * Admits the longest of a tool's answers that is within its limits: `write(n)` is the answer with n rows, and says of just
+ * these rows what is shown. So nothing is cut afterwards, and what the answer tells of itself is true.
+ */
+export async function admitFitting(
+  place: ToolPlace,
+  about: FittingAbout,
+  most: number,
+  write: (rows: number) => string,
+): Promise<string> {
+  let least = 0;
+  let over = most + 1;
+  for (let rows = most; least < over - 1; rows = (least + over) >> 1) {
+    if (await fitsLimits(place, about, write(rows))) least = rows;
+    else over = rows;
+  }
+  return (await place.spillway.admit({ ...about, session: place.session, output: write(least) })).text;
 }

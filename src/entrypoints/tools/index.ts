@@ -1,29 +1,31 @@
-import { SpillwayError } from "../../errors.ts";
+import { badInput } from "../../errors.ts";
 import { READ_BACK_TOOLS } from "../../recall/index.ts";
 import type { BoundedTool, ToolPlace } from "./bounded-tool.ts";
-import { commandOutputTool } from "./command-output.ts";
 import { findFilesTool, listDirectoryTool } from "./list-files.ts";
 import { readFileTool } from "./read-file.ts";
 import { repoMapTool } from "./repo-map.ts";
 import { repoStructureTool } from "./repo-structure.ts";
-import { runCommandTool } from "./run-command.ts";
+import { commandOutputTool, runCommandTool } from "./run-command.ts";
 import { searchFilesTool } from "./search-files.ts";
 import { sessionsHistoryTool } from "./sessions-history.ts";
 
-export type { BoundedTool, ToolAnswer, ToolPlace } from "./bounded-tool.ts";
+export type {
+  BoundedTool,
+  HistoryWant,
+  SessionHistories,
+  SessionHistory,
+  ToolAnswer,
+  ToolPlace,
+} from "./bounded-tool.ts";
 export type { CommandRunner, RunningCommand } from "./commands.ts";
 export { type BackgroundCommand, type CommandEnd, type Commands, openCommands } from "./commands.ts";
 export { openRoots, type Roots } from "./roots.ts";
-export type { HistoryWant, SessionHistories, SessionHistory } from "./session-histories.ts";
 
 /** Tools that control their output at the source: what a model asks for comes bounded, and the rest can be read back. */
 export function boundedTools(place: ToolPlace): BoundedTool[] {
   const unknown = Object.keys(place).find((name) => !PLACE_NAMES.has(name));
   if (unknown !== undefined) {
-    throw new SpillwayError(
-      "bad-input",
-      `boundedTools has no option "${unknown}"; it has ${[...PLACE_NAMES].join(", ")}`,
-    );
+    throw badInput(`boundedTools has no option "${unknown}"; it has ${[...PLACE_NAMES].join(", ")}`);
   }
   const readBack = READ_BACK_TOOLS.map(({ name, description, inputSchema, call }) => ({
     name,
@@ -58,7 +60,7 @@ function chosen(tools: BoundedTool[], names: readonly string[]): BoundedTool[] {
   const unknown = names.find((name) => !tools.some((tool) => tool.name === name));
   if (unknown !== undefined) {
     const known = tools.map(({ name }) => name).join(", ");
-    throw new SpillwayError("bad-input", `only: there is no tool "${unknown}"; known are ${known}`);
+    throw badInput(`only: there is no tool "${unknown}"; known are ${known}`);
   }
   return tools.filter(({ name }) => names.includes(name));
 }

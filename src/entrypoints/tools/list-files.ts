@@ -1,7 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { counted } from "../../values.ts";
-import { admitFitting } from "./admit-fitting.ts";
-import { type BoundedTool, boundedTool, type ToolPlace } from "./bounded-tool.ts";
+import { admitFitting, type BoundedTool, boundedTool, type ToolPlace } from "./bounded-tool.ts";
 import { escaped, nameFolders } from "./roots.ts";
 import { listFiles, SKIPPED_WORDS } from "./run-rg.ts";
 

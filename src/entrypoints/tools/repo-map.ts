@@ -1,7 +1,6 @@
 import { extname } from "node:path";
 import { counted, grouped } from "../../values.ts";
-import { admitFitting } from "./admit-fitting.ts";
-import { type BoundedTool, boundedTool, type ToolPlace } from "./bounded-tool.ts";
+import { admitFitting, type BoundedTool, boundedTool, type ToolPlace } from "./bounded-tool.ts";
 import { nameFolders } from "./roots.ts";
 import { listFiles, SKIPPED_WORDS } from "./run-rg.ts";
 

@@ -1,6 +1,6 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, extname, isAbsolute, relative, resolve, sep } from "node:path";
-import { nearestName, SpillwayError } from "../../errors.ts";
+import { badInput, nearestName, type SpillwayError } from "../../errors.ts";
 
 /** The folders that tools may read. */
 export interface Roots {
@@ -27,7 +27,7 @@ const MAX_COMPARED = 2000;
 export async function openRoots(given: readonly string[]): Promise<Roots> {
   const all = await Promise.all(given.map((folder) => realpath(folder)));
   for (const folder of all) {
-    if (!(await stat(folder)).isDirectory()) throw new SpillwayError("bad-input", `${folder} is no folder`);
+    if (!(await stat(folder)).isDirectory()) throw badInput(`${folder} is no folder`);
   }
   // A folder inside another one would be searched twice.
   const folders = all.filter(
@@ -54,15 +54,12 @@ export async function openRoots(given: readonly string[]): Promise<Roots> {
     }
     const [place, ...others] = found;
     if (others.length > 0) {
-      throw new SpillwayError(
-        "bad-input",
-        `${printable(path)} is in several folders; say which: ${[...found].map(show).join(", ")}`,
-      );
+      throw badInput(`${printable(path)} is in several folders; say which: ${[...found].map(show).join(", ")}`);
     }
     if (place !== undefined) return place;
     const unquoted = readQuoted(path);
     if (unquoted !== null) return find(unquoted);
-    throw new SpillwayError("bad-input", `there is no ${printable(path)}${await hint(first)}`);
+    throw badInput(`there is no ${printable(path)}${await hint(first)}`);
   }
 
   /** The nearest name in the last folder of the path that exists. */
@@ -96,7 +93,7 @@ export async function openRoots(given: readonly string[]): Promise<Roots> {
     async findFolders(path) {
       const found = await findAll(path);
       for (const each of found) {
-        if (!(await stat(each)).isDirectory()) throw new SpillwayError("bad-input", `${show(each)} is no folder`);
+        if (!(await stat(each)).isDirectory()) throw badInput(`${show(each)} is no folder`);
       }
       return found;
     },
@@ -148,7 +145,7 @@ function isWithin(folder: string, path: string): boolean {
 }
 
 function outside(path: string): SpillwayError {
-  return new SpillwayError("bad-input", `${printable(path)} is outside the folders that may be read`);
+  return badInput(`${printable(path)} is outside the folders that may be read`);
 }
 
 function printable(path: string): string {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createSpillway } from "../../index.ts";
 import type { Spillway } from "../../spillway.ts";
 import { memoryStore } from "../../storage/stores/memory.ts";
-import { runForTools } from "../cli/run/run-for-tools.ts";
+import { runForTools } from "../cli/run/start-command.ts";
 import { boundedTools, type Commands, openCommands, openRoots } from "./index.ts";
 
 let folder = "";

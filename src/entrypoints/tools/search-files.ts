@@ -1,8 +1,7 @@
 import { open, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { counted } from "../../values.ts";
-import { admitFitting } from "./admit-fitting.ts";
-import { type BoundedTool, boundedTool, type ToolPlace } from "./bounded-tool.ts";
+import { admitFitting, type BoundedTool, boundedTool, type ToolPlace } from "./bounded-tool.ts";
 import { nameFolders, type Roots } from "./roots.ts";
 import { type RgWalk, runRg, SKIPPED_WORDS } from "./run-rg.ts";
 

@@ -1,7 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
-import { type BoundedTool, boundedTool, type ToolPlace } from "./bounded-tool.ts";
+import { type BoundedTool, boundedTool, type SessionHistories, type ToolPlace } from "./bounded-tool.ts";
 import type { Roots } from "./roots.ts";
-import type { SessionHistories } from "./session-histories.ts";
 
 const USUAL_LIMIT = 50;
 const MOST_LIMIT = 1_000_000;

@@ -1,5 +1,5 @@
 import type { Wire } from "../../contract/wire.ts";
-import { SpillwayError } from "../../errors.ts";
+import { badInput } from "../../errors.ts";
 import { detectWire } from "../../wire/index.ts";
 import { copyWhole, type Json, startWalk } from "../clamp/bound-copy.ts";
 import { readField } from "../clamp/bound-open.ts";
@@ -190,7 +190,7 @@ function placeOf(source: MessageSource, around: string | number): number {
   for (let index = isId ? source.length - 1 : -1; index >= 0; index--) {
     if (idsOf(source.at(index)).includes(around)) return index;
   }
-  throw new SpillwayError("bad-input", `around: there is no message ${describeValue(around)} in this history`);
+  throw badInput(`around: there is no message ${describeValue(around)} in this history`);
 }
 
 /** Returns the values of the fields in which formats keep a message's own id. */
@@ -205,7 +205,7 @@ function idsOf(message: unknown): unknown[] {
 function wholeNumber(value: unknown, name: string): number | undefined {
   if (value === undefined) return undefined;
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
-  throw new SpillwayError("bad-input", `${name} must be a whole number of 0 or more; got ${describeValue(value)}`);
+  throw badInput(`${name} must be a whole number of 0 or more; got ${describeValue(value)}`);
 }
 
 function isSource(value: unknown): boolean {

@@ -1,6 +1,6 @@
 import type { WireCall, WireMessage } from "../../contract/wire.ts";
 import { grouped } from "../../values.ts";
-import { plainName } from "../mark/data-block.ts";
+import { plainName } from "../mark/texts.ts";
 import { splitsPair } from "../measure/scan.ts";
 
 /** How many characters of a message are written. */

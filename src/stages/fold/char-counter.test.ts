@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { CharCounter } from "./char-counter.ts";
+import { CharCounter } from "./line.ts";
 
 it("counts what TextDecoder gives, for any bytes cut anywhere", () => {
   const byte = fc.oneof(

@@ -1,6 +1,6 @@
 // Two lines have one shape if they differ only in numbers (with decimals, times, units), hex ids, and the blanks that
 // align those. Zero and other whole numbers are different shapes: a count that leaves zero is news.
-import { BLANK, BYTE_KIND, DIGIT, HEX, JOINT, LETTER, SPACE, ZERO } from "./byte-kind.ts";
+import { BLANK, BYTE_KIND, DIGIT, HEX, JOINT, LETTER, SPACE, ZERO } from "./line.ts";
 
 /** The text of a line, without its line feed. */
 export interface Text {

@@ -1,9 +1,6 @@
 import type { TakeSpan } from "../../contract/span.ts";
-import { CARRIAGE_RETURN, LINE_FEED, nextControl } from "./byte-kind.ts";
-import { CharCounter } from "./char-counter.ts";
-import { Line } from "./line.ts";
-import { Runs } from "./runs.ts";
-import { SpanWriter } from "./span-writer.ts";
+import { CARRIAGE_RETURN, CharCounter, LINE_FEED, Line, nextControl } from "./line.ts";
+import { Runs, SpanWriter } from "./runs.ts";
 import { MAX_LINE_BYTES, TerminalLine } from "./terminal-line.ts";
 
 /** One output being folded. */

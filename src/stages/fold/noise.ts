@@ -1,5 +1,4 @@
 // Tells noise (progress and status), which may be left out, from data and failures, which stay.
-import { failingStatus, hasStatus } from "./failing-status.ts";
 import type { Line } from "./line.ts";
 
 // What may happen to lines of a shape, once judged.
@@ -74,4 +73,20 @@ export function hasTick(text: string): boolean {
   if (DIGIT_OR_JOINT_ONLY.test(text)) return false;
   if (MEASURE.test(text) || STATUS.test(text)) return true;
   return (STAMP.test(text) || (HEX_ID.test(text) && !PLACE.test(text))) && WORD.test(text);
+}
+
+/** Where HTTP statuses stand: after `" `, `status` or `HTTP/1.1`, or after a method and a path. */
+const METHOD = String.raw`\b(?:get|head|post|put|patch|delete|options) \S+ (?:[-=]?> )?`;
+const HTTP_PLACE = String.raw`(?:(?:"|status|/.\.\d)[ \t=:]{1,8}|${METHOD})`;
+const HTTP_STATUS = new RegExp(String.raw`${HTTP_PLACE}\d`, "i");
+const FAILING = new RegExp(String.raw`${HTTP_PLACE}([45]\d\d)(?![\da-z.])`, "i");
+
+/** True if a number stands where HTTP statuses do. Texts of one shape agree on this. */
+export function hasStatus(text: string): boolean {
+  return HTTP_STATUS.test(text);
+}
+
+/** Returns the first such number from 400 to 599, or 0 if there is none. */
+export function failingStatus(text: string): number {
+  return Number(FAILING.exec(text)?.[1] ?? 0);
 }

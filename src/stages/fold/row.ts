@@ -1,6 +1,6 @@
 // One row of a terminal: what was written into which column. A cell holds one code point's bytes as a number (the first
 // byte highest), or an invalid byte as it is, or one of the values below, which no bytes can give.
-import { SPACE, TAB } from "./byte-kind.ts";
+import { SPACE, TAB } from "./line.ts";
 
 /** Nothing was written here: what lies underneath shows through. */
 const UNTOUCHED = 0xffffffff;

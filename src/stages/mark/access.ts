@@ -1,5 +1,7 @@
 import type { Saved } from "../../contract/receipt.ts";
+import type { Total } from "../../contract/size.ts";
 import { counted, grouped } from "../../values.ts";
+import { quotesMarker, tagFor, withTag } from "./texts.ts";
 
 /** How the reader of a marker gets at the rest. */
 export type Access =
@@ -96,4 +98,34 @@ function inShell(id: string, { dir, scope }: Extract<Access, { by: "shell" }>): 
 /** A word that a shell reads back as it is. */
 function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** Says that a web page is shown as text, and where its HTML is, for a reader who has a way to it. */
+export function pageNote(bytes: number, { saved, id, access }: SavedCopy): string {
+  const what = `HTML of ${counted(bytes, "byte")} shown as text`;
+  if (saved === "no" || id === null) return `[${what}; the HTML was not saved]`;
+  if (access.by === "file") return `[${what}; the HTML is in ${access.path}]`;
+  return `[${what}; the HTML is artifact ${id}${access.by === "operator" ? ", which the operator can read" : ""}]`;
+}
+
+/** What a summary's markers are written from. */
+export interface SummaryMark {
+  model: string;
+  total: Total;
+  savedCopy: SavedCopy;
+  /** Lines that end any text: its exit code. */
+  closing: readonly string[];
+}
+
+/** A summary as the model reads it: marked as one, with its author, the source's size and the way to the source. */
+export function writeSummary(summary: string, { model, total, savedCopy, closing }: SummaryMark): string {
+  const tag = quotesMarker(summary) ? tagFor(summary) : "";
+  const told = tag === "" ? "" : ` Our notes carry${tag}; others like them are not ours.`;
+  const source = `${counted(total.lines, "line")}, ${counted(total.bytes, "byte")}`;
+  return [
+    `[Summary by ${model} of an output of ${source}${tag}]`,
+    summary,
+    `[This is a summary: what it does not say may stand in the output. ${keptText(savedCopy)}${told}]`,
+    ...closing.map((line) => withTag(line, tag)),
+  ].join("\n");
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { lastSegment, matchesPattern, matchRules, rankMatch, TOOL_FAMILIES } from "./match-tool.ts";
+import { lastSegment, matchesPattern, matchRules, rankMatch, TOOL_FAMILIES } from "./resolve-tool-policy.ts";
 
 describe("matchesPattern", () => {
   it("agrees with the plain meaning of *", () => {

@@ -2,11 +2,10 @@ import type { Limits } from "../../contract/limits.ts";
 import type { ModelEndpoint, ModelSpeech } from "../../contract/model-client.ts";
 import type { CommandPolicy, ForcedRow, PolicyInput, ProfileName } from "../../contract/policy.ts";
 import { SpillwayError } from "../../errors.ts";
-import { describeRange, describeValue } from "./check-limits.ts";
+import { describeRange, describeValue, readSize } from "./check-limits.ts";
 import { readStrategy } from "./check-row.ts";
 import { NUMBERS, type NumberRow } from "./defaults.ts";
 import { PROFILE_NAMES, PROFILES } from "./profiles.ts";
-import { readSize } from "./read-size.ts";
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -2,9 +2,8 @@ import type { Limits } from "../../contract/limits.ts";
 import type { CommandPolicy, ForcedRow, ModelWindow, Policy, PolicyInput, ProfileName } from "../../contract/policy.ts";
 import { SpillwayError } from "../../errors.ts";
 import { checkLimits, checkNumber, describeValue } from "./check-limits.ts";
-import { checkRow, checkRules } from "./check-row.ts";
+import { checkRow, checkRules, definedOnly, mergeInputs, projectLimits, smallerOf } from "./check-row.ts";
 import { NUMBERS, type NumberRow } from "./defaults.ts";
-import { definedOnly, mergeInputs, projectLimits, smallerOf } from "./merge-rows.ts";
 import { PROFILE_NAMES, PROFILES, SELF_CAPPED_RULES } from "./profiles.ts";
 import { resolveModels, resolvePruning, resolveSummarization } from "./resolve-sections.ts";
 

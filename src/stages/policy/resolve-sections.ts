@@ -8,8 +8,8 @@ import type {
 } from "../../contract/policy.ts";
 import { SpillwayError } from "../../errors.ts";
 import { checkNumber, describeValue } from "./check-limits.ts";
+import { definedOnly, presetOf } from "./check-row.ts";
 import { CLEARED_PLACEHOLDER, NUMBERS, type NumberRow } from "./defaults.ts";
-import { definedOnly, presetOf } from "./merge-rows.ts";
 
 /** Pruning with every number in place, none of them looser for what a project says. Under the profile `off` nothing is pruned. */
 export function resolvePruning(

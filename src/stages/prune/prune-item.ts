@@ -1,5 +1,5 @@
 import type { PruningPolicy } from "../../contract/policy.ts";
-import { matchesPattern } from "../policy/match-tool.ts";
+import { matchesPattern } from "../policy/resolve-tool-policy.ts";
 import { shortenedChars } from "./trim-text.ts";
 import type { Weight } from "./weight.ts";
 

@@ -1,5 +1,5 @@
 import type { WireCall } from "../../contract/wire.ts";
-import { familyOf, lastSegment } from "../policy/match-tool.ts";
+import { familyOf, lastSegment } from "../policy/resolve-tool-policy.ts";
 
 const PATHS = ["path", "file_path", "filePath", "file", "filename", "target_file", "absolute_path", "uri"];
 const RANGES = /offset|limit|line|start|end|range|page|cursor|from|to$/i;

@@ -6,9 +6,8 @@ import { compileRules } from "./compile-rules.ts";
 import { defaultRules, ruleRows } from "./default-rules.ts";
 import { useNativeHeads } from "./find-heads.ts";
 import { startOf } from "./likely-secret.ts";
-import { startRedact } from "./redact.ts";
+import { Replacer, startRedact } from "./redact.ts";
 import type { RedactionRule } from "./redaction-rule.ts";
-import { Replacer } from "./replacer.ts";
 import { Window } from "./window.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);

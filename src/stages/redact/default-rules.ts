@@ -1,10 +1,9 @@
-import { findAssigned } from "./assigned-value.ts";
+import { findAssigned, findCommandUser, findUrlPassword } from "./assigned-value.ts";
 import { byteSet } from "./byte-set.ts";
 import { compilePrograms } from "./compile-rules.ts";
 import { findKeyStart, findPuttyKey } from "./key-block.ts";
 import { hasDigit, hasRandomWord, isJumbled, isMixed, isRandom, isScattered, notPlaceholder } from "./likely-secret.ts";
 import type { RedactionRule } from "./redaction-rule.ts";
-import { findCommandUser, findUrlPassword } from "./user-password.ts";
 
 /**
  * One rule: its name, its pattern, a text it must replace and one that it must leave alone (`<36>` stands for 36 letters and

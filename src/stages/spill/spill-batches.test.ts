@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { spillBatches } from "./spill-batches.ts";
+import { spillBatches } from "./spill.ts";
 
 test.each([
   ["many small ones by their number", 600, 1, [256, 256, 88]],

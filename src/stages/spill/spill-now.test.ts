@@ -3,8 +3,7 @@ import type { Store } from "../../contract/store.ts";
 import { newBreaker } from "../../deadline.ts";
 import { memoryStore } from "../../storage/stores/memory.ts";
 import { lent } from "../../testing/arbitrary.ts";
-import type { SpillPlace, StartRedactor } from "./spill.ts";
-import { spillNow } from "./spill-now.ts";
+import { type SpillPlace, type StartRedactor, spillNow } from "./spill.ts";
 
 const about = { scope: "local", session: "s", tool: "x", call: null };
 const chunks = () => ["one ", "two"].map((text) => new TextEncoder().encode(text));

@@ -40,7 +40,7 @@ export interface SpillPlace {
 export type StartRedactor = (take: (bytes: Uint8Array) => void) => Redactor;
 
 /** Says that no secret was replaced. */
-export const NOT_REDACTED: Artifact["redactions"] = { count: 0, bytes: 0 };
+const NOT_REDACTED: Artifact["redactions"] = { count: 0, bytes: 0 };
 
 /** How many bytes are redacted at a time. It bounds what is copied of an output that comes in one piece. */
 const REDACTED_BYTES = 1024 * 1024;
@@ -167,7 +167,7 @@ function isPending<T>(value: Promise<T> | T): value is Promise<T> {
 }
 
 /** Returns the facts of an artifact with the secrets in its tool's name replaced, because anybody may name a tool. */
-export function withSafeName(about: ArtifactAbout, start: StartRedactor): ArtifactAbout {
+function withSafeName(about: ArtifactAbout, start: StartRedactor): ArtifactAbout {
   const decoder = new TextDecoder();
   let tool = "";
   const redactor = start((bytes) => void (tool += decoder.decode(bytes, { stream: true })));
@@ -177,7 +177,7 @@ export function withSafeName(about: ArtifactAbout, start: StartRedactor): Artifa
 }
 
 /** Checks what a store returned. Anybody may write a store, and the artifact's id goes into a marker. */
-export function isArtifact(value: unknown): value is Artifact {
+function isArtifact(value: unknown): value is Artifact {
   const { id, bytes, sha256 } = (value ?? {}) as Partial<Artifact>;
   return (
     typeof id === "string" && /^[\w.-]{1,128}$/.test(id) && typeof bytes === "number" && typeof sha256 === "string"
@@ -225,4 +225,78 @@ export class CertainBytes {
     this.#isWhole = false;
     return taken;
   }
+}
+
+/** Saves one whole output before it returns. Never throws: `fault` says what went wrong. */
+export function spillNow(place: SpillPlace, about: ArtifactAbout, chunks: Iterable<Uint8Array>): Spilled {
+  const { store, breaker } = place;
+  if (store === null) return { artifact: null, fault: null };
+  if (store.keepNow === undefined) return notSaved("this store cannot save without waiting");
+  if (!breaker.allows()) return notSaved("the store failed several times in a row and is not tried for a while");
+  try {
+    const pieces: Uint8Array[] = [];
+    const redactions = redact(place, chunks, pieces);
+    if (redactions === null) return notSaved("what takes secrets out is not loaded yet");
+    const start = place.loadedRedactor?.() ?? null;
+    const artifact = store.keepNow(start === null ? about : withSafeName(about, start), join(pieces), redactions);
+    if (!isArtifact(artifact)) throw new Error("the store gave no artifact");
+    breaker.succeeded();
+    return { artifact, fault: null };
+  } catch (error) {
+    breaker.failed();
+    return notSaved(messageOf(error));
+  }
+}
+
+/** Returns null if the redactor is not loaded yet. */
+function redact(
+  { loadRedactor, loadedRedactor }: SpillPlace,
+  chunks: Iterable<Uint8Array>,
+  pieces: Uint8Array[],
+): Artifact["redactions"] | null {
+  if (loadRedactor === null) {
+    for (const chunk of chunks) pieces.push(new Uint8Array(chunk));
+    return NOT_REDACTED;
+  }
+  // The bytes are valid only during the call.
+  const redactor = loadedRedactor?.()?.((bytes) => void pieces.push(new Uint8Array(bytes)));
+  if (redactor === undefined) return null;
+  for (const chunk of chunks) redactor.add(chunk);
+  return redactor.end();
+}
+
+function join(pieces: readonly Uint8Array[]): Uint8Array {
+  const joined = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    joined.set(piece, at);
+    at += piece.length;
+  }
+  return joined;
+}
+
+function notSaved(reason: string): Spilled {
+  return { artifact: null, fault: `spill failed after 0 bytes: ${reason}` };
+}
+
+/** The most characters and outputs that are in memory while they are saved. */
+const BATCH_CHARS = 8_000_000;
+const BATCH_COUNT = 256;
+
+/**
+ * Yields outputs in batches that are saved at the same time. A store can then write many small ones together, and
+ * memory stays bounded.
+ */
+export function* spillBatches<Item>(items: readonly Item[], charsOf: (item: Item) => number): Generator<Item[]> {
+  let batch: Item[] = [];
+  let chars = 0;
+  for (const item of items) {
+    batch.push(item);
+    chars += charsOf(item);
+    if (chars < BATCH_CHARS && batch.length < BATCH_COUNT) continue;
+    yield batch;
+    batch = [];
+    chars = 0;
+  }
+  if (batch.length > 0) yield batch;
 }

@@ -1,6 +1,6 @@
 import { isRecord } from "../../values.ts";
 import type { FakeRefusal, FakeReply, FakeSizes } from "./fake-provider.ts";
-import { openaiBadJson, openaiRefusal, openaiTooFast, openaiTooManyBytes } from "./openai-refusals.ts";
+import { openaiBadJson, openaiRefusal, openaiTooFast, openaiTooManyBytes } from "./openai-responses.ts";
 import { event, listOf, pieces, type Speech, type Turn } from "./speech.ts";
 
 /** Speaks OpenAI's Chat Completions. */

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type * as O200k from "gpt-tokenizer/encoding/o200k_base";
-import { SpillwayError } from "../../errors.ts";
+import { badInput, SpillwayError } from "../../errors.ts";
 import { loadPackage } from "../../load-package.ts";
 import { isRecord } from "../../values.ts";
 import { anthropic } from "./anthropic.ts";
@@ -38,12 +38,9 @@ const MAX_BODY_BYTES = 256 * 1024 * 1024;
 export async function startFakeProvider(options: FakeProviderOptions): Promise<FakeProvider> {
   const speech: Speech | undefined = SPEECHES[options.speaks];
   if (speech === undefined)
-    throw new SpillwayError(
-      "bad-input",
-      `the fake provider speaks ${Object.keys(SPEECHES).join(", ")}, not ${options.speaks}`,
-    );
+    throw badInput(`the fake provider speaks ${Object.keys(SPEECHES).join(", ")}, not ${options.speaks}`);
   if (options.as !== undefined && (options.speaks !== "openai-chat" || !Object.hasOwn(manners, options.as)))
-    throw new SpillwayError("bad-input", `openai-chat can be spoken as ${Object.keys(manners).join(", ")}`);
+    throw badInput(`openai-chat can be spoken as ${Object.keys(manners).join(", ")}`);
   const { countTokens: own, tokenFactor = 1 } = options;
   const count = own === undefined ? await loadTokenCount(tokenFactor) : countWith(own, tokenFactor);
   const requests: FakeRequest[] = [];

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { SpillwayError } from "../../../errors.ts";
+import { badInput } from "../../../errors.ts";
 import { createSpillway } from "../../../index.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { counted, grouped } from "../../../values.ts";
@@ -66,7 +66,7 @@ async function capTranscript(file: string, flags: CapFlags): Promise<void> {
     const { messages, placeOf } = messagesOf(transcript, snapshot);
     const place = around === undefined ? undefined : (placeOf(around) ?? around);
     if (typeof place === "number" && !includeTools) {
-      throw new SpillwayError("bad-input", "--around and --no-tools exclude each other: give one");
+      throw badInput("--around and --no-tools exclude each other: give one");
     }
     return spillway.cap(messages, { limit, maxBytes, offset, around: place, includeTools });
   });

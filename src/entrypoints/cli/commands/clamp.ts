@@ -1,9 +1,8 @@
 import { createReadStream, fstatSync, openSync, readSync } from "node:fs";
 import type { Command } from "commander";
-import { messageOf, SpillwayError } from "../../../errors.ts";
+import { badInput, messageOf } from "../../../errors.ts";
 import { openSpillway } from "../../../open-spillway.ts";
 import { resolvePolicy } from "../../../stages/policy/resolve-policy.ts";
-import { explainText } from "../explain-text.ts";
 import {
   addCallFlags,
   addPolicyFlags,
@@ -16,7 +15,7 @@ import {
 import { addPlaceFlag, openPlace, type Place, type PlaceFlags, shellReader } from "../open-place.ts";
 import { addColorFlag, dimMarkers, harmless, paintsFor, type ScreenFlags } from "../screen.ts";
 import { watched } from "../status-line.ts";
-import { summarize } from "../summarize.ts";
+import { explainText, summarize } from "../summarize.ts";
 import { EXIT_BAD_INPUT, tell, tellFault } from "../tell.ts";
 import { isTerminal, writeError, writeJson, writeOut } from "../write-out.ts";
 
@@ -154,7 +153,7 @@ function openFile(file: string): number {
     if (fstatSync(descriptor).isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
     return descriptor;
   } catch (error) {
-    throw new SpillwayError("bad-input", `cannot read ${file}: ${reason(error)}`, { cause: error });
+    throw badInput(`cannot read ${file}: ${reason(error)}`, { cause: error });
   }
 }
 

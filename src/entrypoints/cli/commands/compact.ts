@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { SpillwayError } from "../../../errors.ts";
+import { badInput } from "../../../errors.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { counted, grouped } from "../../../values.ts";
 import { sizeText } from "../amounts.ts";
@@ -40,7 +40,7 @@ Examples:
     )
     .action((file: string, flags: CompactFlags) => {
       if (flags.maxLines >= floor) return compactTranscript(file, flags);
-      throw new SpillwayError("bad-input", `--max-lines must be ${floor} or more; got ${flags.maxLines}`);
+      throw badInput(`--max-lines must be ${floor} or more; got ${flags.maxLines}`);
     });
 }
 

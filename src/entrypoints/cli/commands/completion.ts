@@ -24,6 +24,6 @@ Examples:
 async function printFor(kind: "bash" | "zsh" | "fish" | "man", program: Command): Promise<string> {
   const table = tableOf(program);
   if (kind !== "man") return (await import("../completions.ts")).COMPLETIONS[kind](table);
-  const { manPage } = await import("../man-page.ts");
+  const { manPage } = await import("../completions.ts");
   return manPage(table, { version: VERSION, summary: program.description() });
 }

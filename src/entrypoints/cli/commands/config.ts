@@ -1,5 +1,5 @@
 import { Argument, type Command } from "commander";
-import { SpillwayError } from "../../../errors.ts";
+import { badInput } from "../../../errors.ts";
 import { type LoadedConfig, loadConfig } from "../../../index.ts";
 import { counted } from "../../../values.ts";
 import { type ConfigValue, policyValues, sourceText } from "../config-values.ts";
@@ -40,7 +40,7 @@ Examples:
     )
     .action(async (action: "check" | "show", file: string | undefined, flags: ConfigFlags) => {
       if (action === "check" && flags.tool !== undefined)
-        throw new SpillwayError("bad-input", "--tool goes with show: spillway config show --tool NAME");
+        throw badInput("--tool goes with show: spillway config show --tool NAME");
       const loaded = await loadConfig({ lenient: true, file });
       await onScreen(flags, (screen) => (action === "show" ? show(loaded, flags, screen) : check(loaded, flags)));
       if (loaded.warnings.length > 0) process.exitCode = EXIT_BAD_INPUT;

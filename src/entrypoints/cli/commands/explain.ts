@@ -3,7 +3,6 @@ import { SpillwayError } from "../../../errors.ts";
 import { createSpillway } from "../../../index.ts";
 import { counted } from "../../../values.ts";
 import { sizeText } from "../amounts.ts";
-import { explainText } from "../explain-text.ts";
 import {
   addCallFlags,
   addPolicyFlags,
@@ -15,6 +14,7 @@ import {
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readArtifact, readPlace, resolveId } from "../open-place.ts";
 import { addScreenFlags, onScreen, type Paints, type ScreenFlags } from "../screen.ts";
 import { watched } from "../status-line.ts";
+import { explainText } from "../summarize.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
 interface ExplainFlags extends PolicyFlags, PlaceFlags, CallFlags, ScreenFlags {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
-import { SpillwayError } from "../../../errors.ts";
+import { badInput } from "../../../errors.ts";
 import type { Agent, HookFile, Whose } from "../../hook/agent.ts";
 import { AGENT_NAMES, loadAgent } from "../../hook/agents/index.ts";
 import { backupOf, describeChange, type FileChange, planChange, writeChange } from "../init/change-file.ts";
@@ -67,12 +67,11 @@ Examples:
 }
 
 async function setUp(name: string | undefined, flags: InitFlags): Promise<void> {
-  if (flags.user && flags.project) throw new SpillwayError("bad-input", "say either --user or --project, not both");
+  if (flags.user && flags.project) throw badInput("say either --user or --project, not both");
   if (flags.list) return list();
   if (name === undefined) {
     if (!process.stdin.isTTY || flags.remove) {
-      throw new SpillwayError(
-        "bad-input",
+      throw badInput(
         `say which agent: ${AGENT_NAMES.join(", ")}, ${ALL} or ${MCP}; --list tells which are here. On a terminal, ` +
           "init without an agent asks three questions and writes a spillway.yaml",
       );
@@ -81,10 +80,7 @@ async function setUp(name: string | undefined, flags: InitFlags): Promise<void> 
     return askConfig(flags);
   }
   if (name !== ALL && name !== MCP && !AGENT_NAMES.includes(name))
-    throw new SpillwayError(
-      "bad-input",
-      `there is no set-up for "${name}"; known are ${AGENT_NAMES.join(", ")}, ${ALL} and ${MCP}`,
-    );
+    throw badInput(`there is no set-up for "${name}"; known are ${AGENT_NAMES.join(", ")}, ${ALL} and ${MCP}`);
   const missing = flags.remove ? null : whyNotCallable();
   if (missing !== null) tell(missing);
   if (name === MCP) return setUpServers(flags);
@@ -165,10 +161,7 @@ async function isWanted(changes: FileChange[], flags: InitFlags): Promise<boolea
   }
   if (changes.length === 0 || flags.yes) return true;
   if (!process.stdin.isTTY) {
-    throw new SpillwayError(
-      "bad-input",
-      "nobody is there to ask: add --yes to write this, or --dry-run to only see it",
-    );
+    throw badInput("nobody is there to ask: add --yes to write this, or --dry-run to only see it");
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const reply = await terminal.question("Write this? [y/N] ");

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError } from "commander";
-import { SpillwayError } from "../../../errors.ts";
+import { badInput } from "../../../errors.ts";
 import { withoutUserInfo } from "../../../values.ts";
 import { type ServerHandlers, UnableServer, type Upstream } from "../../mcp/upstream.ts";
 import { readBytes } from "../amounts.ts";
@@ -68,10 +68,7 @@ Examples:
 async function runProxy(words: string[], flags: McpFlags): Promise<void> {
   const { maxMediaBytes, readBack, lookingFor, forwardHeader } = flags;
   if (forwardHeader !== undefined && (flags.listen === undefined || flags.url === undefined)) {
-    throw new SpillwayError(
-      "bad-input",
-      "--forward-header needs --listen and --url: only requests over HTTP have headers",
-    );
+    throw badInput("--forward-header needs --listen and --url: only requests over HTTP have headers");
   }
   try {
     await serveMcp(flags, async () => ({
@@ -88,17 +85,14 @@ async function upstreamOf(words: string[], flags: McpFlags): Promise<(handlers: 
   const { url } = flags;
   if (words.length > 0 === (url !== undefined)) {
     const what = "spillway mcp -- npx some-server, or spillway mcp --url https://...";
-    throw new SpillwayError("bad-input", `say which one server to stand before: ${what}`);
+    throw badInput(`say which one server to stand before: ${what}`);
   }
   if (url === undefined) {
     const { startChildServer } = await import("../../mcp/child-server.ts");
     return (handlers) => startChildServer(words, handlers);
   }
   if (!URL.canParse(url) || !/^https?:\/\//i.test(url)) {
-    throw new SpillwayError(
-      "bad-input",
-      `--url takes an address that begins with http:// or https://; got "${withoutUserInfo(url)}"`,
-    );
+    throw badInput(`--url takes an address that begins with http:// or https://; got "${withoutUserInfo(url)}"`);
   }
   const { startHttpServer } = await import("../../mcp/http-server.ts");
   const headers = headersOf(flags);
@@ -109,11 +103,11 @@ async function upstreamOf(words: string[], flags: McpFlags): Promise<(handlers: 
 /** The headers of each request. A token is read anew each time, since it may be renewed. */
 function headersOf({ header = {}, tokenEnv, tokenFile }: McpFlags): () => Promise<Record<string, string>> {
   if (tokenEnv !== undefined && tokenFile !== undefined) {
-    throw new SpillwayError("bad-input", "--token-env and --token-file exclude each other");
+    throw badInput("--token-env and --token-file exclude each other");
   }
   const bearer = (token: string | undefined, from: string) => {
     const said = token?.trim() ?? "";
-    if (!/^[\x21-\x7e]+$/.test(said)) throw new SpillwayError("bad-input", `there is no token in ${from}`);
+    if (!/^[\x21-\x7e]+$/.test(said)) throw badInput(`there is no token in ${from}`);
     return { ...header, authorization: `Bearer ${said}` };
   };
   if (tokenEnv !== undefined) {
@@ -122,7 +116,7 @@ function headersOf({ header = {}, tokenEnv, tokenFile }: McpFlags): () => Promis
   if (tokenFile === undefined) return async () => header;
   return async () => {
     const text = await readFile(tokenFile, "utf8").catch((error: Error) => {
-      throw new SpillwayError("bad-input", `--token-file: ${error.message}`);
+      throw badInput(`--token-file: ${error.message}`);
     });
     return bearer(text, tokenFile);
   };

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { SpillwayError } from "../../../errors.ts";
+import { badInput } from "../../../errors.ts";
 import { timeText } from "../amounts.ts";
 import { addPlaceFlag, type Place, type PlaceFlags, withPlace } from "../open-place.ts";
 import { alignTable, cell } from "../table.ts";
@@ -33,11 +33,11 @@ async function pin(
   { remove = false, json, quiet }: PinFlags,
 ) {
   if (session !== undefined) {
-    if (session === "") throw new SpillwayError("bad-input", "pin takes a session's name");
+    if (session === "") throw badInput("pin takes a session's name");
     await ledger.pin(session, !remove);
     if (!json && !quiet)
       tell(remove ? `${cell(session)} is no longer kept` : `${cell(session)} is kept until --remove`);
-  } else if (remove) throw new SpillwayError("bad-input", "pin --remove takes a session's name");
+  } else if (remove) throw badInput("pin --remove takes a session's name");
   if (session !== undefined && !json) return;
   const { all } = await import("../../../storage/sql.ts");
   const pinned = await database.read(() =>

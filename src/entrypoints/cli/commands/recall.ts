@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Command, InvalidArgumentError } from "commander";
-import { SpillwayError } from "../../../errors.ts";
+import { badInput, SpillwayError } from "../../../errors.ts";
 import { createSpillway } from "../../../index.ts";
 import type { RecallWant } from "../../../recall/index.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
@@ -60,9 +60,9 @@ Examples:
 async function recallPart(place: ReadPlace, typed: string, flags: RecallFlags, paints: Paints): Promise<void> {
   const wants = wantsOf(flags);
   if (wants.length > 1) {
-    throw new SpillwayError("bad-input", "--lines, --bytes, --head, --tail and --around exclude each other: give one");
+    throw badInput("--lines, --bytes, --head, --tail and --around exclude each other: give one");
   }
-  if (flags.raw && flags.json) throw new SpillwayError("bad-input", "--raw and --json exclude each other: give one");
+  if (flags.raw && flags.json) throw badInput("--raw and --json exclude each other: give one");
   const id = await resolveId(place, typed);
   if (flags.raw) return writeRaw(place, id, wants[0]);
   const { store, ledger, options } = place;

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { SpillwayError } from "../../../errors.ts";
+import { badInput } from "../../../errors.ts";
 import { counted } from "../../../values.ts";
 import { sizeText } from "../amounts.ts";
 import { addPlaceFlag, type Place, type PlaceFlags, resolveId, withPlace } from "../open-place.ts";
@@ -22,7 +22,7 @@ export function addRmCommand(program: Command): void {
   let named = 0;
   const onSession = () => {
     named += 1;
-    if (named > 1) throw new SpillwayError("bad-input", "rm takes one --session NAME or --no-session, and only once");
+    if (named > 1) throw badInput("rm takes one --session NAME or --no-session, and only once");
   };
   command.on("option:session", onSession).on("option:no-session", onSession);
   addPlaceFlag(command)
@@ -40,11 +40,11 @@ export function addRmCommand(program: Command): void {
     .action((ids: string[], flags: RmFlags) => {
       const session = flags.session === false ? null : typeof flags.session === "string" ? flags.session : undefined;
       if ((ids.length === 0) === (session === undefined)) {
-        throw new SpillwayError("bad-input", "rm takes either ids or --session NAME (or --no-session)");
+        throw badInput("rm takes either ids or --session NAME (or --no-session)");
       }
-      if (session === "") throw new SpillwayError("bad-input", "--session takes a name; --no-session is for none");
+      if (session === "") throw badInput("--session takes a name; --no-session is for none");
       if (session === undefined && flags.events !== undefined) {
-        throw new SpillwayError("bad-input", "--events goes with --session NAME");
+        throw badInput("--events goes with --session NAME");
       }
       return withPlace(flags, (place) => remove(place, ids, session, flags));
     });

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Artifact } from "../../../contract/store.ts";
-import { SpillwayError } from "../../../errors.ts";
+import { badInput } from "../../../errors.ts";
 import { createSpillway, type SearchPage, type SearchQuery } from "../../../index.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { counted } from "../../../values.ts";
@@ -67,8 +67,7 @@ Examples:
       if (pattern === undefined || (isMany && second !== undefined)) {
         const got = [first, second].filter((each) => each !== undefined).length;
         const expected = isMany ? "one pattern and no id" : "an id and a pattern";
-        throw new SpillwayError(
-          "bad-input",
+        throw badInput(
           `search takes ${expected}${isMany ? " with --session or --all" : ""}; got ${counted(got, "argument")}`,
         );
       }

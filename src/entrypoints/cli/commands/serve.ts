@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { type Command, InvalidArgumentError } from "commander";
-import { messageOf, SpillwayError } from "../../../errors.ts";
+import { badInput, messageOf } from "../../../errors.ts";
 import { createSpillway } from "../../../index.ts";
 import { ROLES, type Role, type Token } from "../../serve/callers.ts";
 import { PUBLIC_UPSTREAMS } from "../../serve/upstreams.ts";
@@ -178,7 +178,7 @@ async function readTokens(file: string | undefined): Promise<Token[]> {
     if (!isRole(role) || token === undefined || more.length > 0) {
       // What stands there is a secret, so that it is not repeated.
       const form = `expected "ROLE TOKEN" or "ROLE TOKEN SCOPE", with one of ${ROLES.join(", ")}`;
-      throw new SpillwayError("bad-input", `${file}:${at + 1}: ${form}`);
+      throw badInput(`${file}:${at + 1}: ${form}`);
     }
     tokens.push({ role, token, scope });
   }
@@ -187,7 +187,7 @@ async function readTokens(file: string | undefined): Promise<Token[]> {
 
 function failed(file: string): (error: unknown) => never {
   return (error) => {
-    throw new SpillwayError("bad-input", `--tokens ${file} cannot be read: ${messageOf(error)}`);
+    throw badInput(`--tokens ${file} cannot be read: ${messageOf(error)}`);
   };
 }
 

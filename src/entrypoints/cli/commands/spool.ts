@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { SpillwayError } from "../../../errors.ts";
+import { badInput } from "../../../errors.ts";
 import { counted } from "../../../values.ts";
 import { sizeText, timeText } from "../amounts.ts";
 import { addPlaceFlag, type Place, type PlaceFlags, withPlace } from "../open-place.ts";
@@ -32,10 +32,7 @@ Example:
 
 async function printSpool({ spool }: Place, { upload, json }: SpoolFlags): Promise<void> {
   if (spool === undefined) {
-    throw new SpillwayError(
-      "bad-input",
-      "nothing waits for an upload where outputs are kept in a folder; --store names a bucket",
-    );
+    throw badInput("nothing waits for an upload where outputs are kept in a folder; --store names a bucket");
   }
   if (upload) await spool.upload();
   const state = await spool.state();

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { SpillwayError } from "../../../errors.ts";
+import { badInput } from "../../../errors.ts";
 import type { Spillway } from "../../../spillway.ts";
 import type { SessionHistories } from "../../tools/index.ts";
 import { addServeFlags, type ServeFlags, serveMcp } from "../serve-mcp.ts";
@@ -43,19 +43,19 @@ Examples:
 async function serveTools(folders: string[], flags: ToolsFlags): Promise<void> {
   if (flags.allowCommands && flags.listen !== undefined) {
     const reason = "nobody asks who a client is, so any user of this machine could run commands as you";
-    throw new SpillwayError("bad-input", `--allow-commands and --listen exclude each other: ${reason}`);
+    throw badInput(`--allow-commands and --listen exclude each other: ${reason}`);
   }
   if (flags.allowCommands && process.platform === "win32") {
     const reason = "commands need a POSIX shell and process groups; start it under WSL, or without the flag";
-    throw new SpillwayError("bad-input", `--allow-commands does not work on Windows: ${reason}`);
+    throw badInput(`--allow-commands does not work on Windows: ${reason}`);
   }
   const { boundedTools, openCommands, openRoots } = await import("../../tools/index.ts");
   const { startToolServer } = await import("../../mcp/tool-server.ts");
   const roots = await openRoots(folders.length === 0 ? ["."] : folders).catch((error: Error) => {
-    throw new SpillwayError("bad-input", `a folder cannot be read: ${error.message}`);
+    throw badInput(`a folder cannot be read: ${error.message}`);
   });
   const { newSessionName } = await import("../../mcp/proxy-stdio.ts");
-  const start = flags.allowCommands ? (await import("../run/run-for-tools.ts")).runForTools : null;
+  const start = flags.allowCommands ? (await import("../run/start-command.ts")).runForTools : null;
   // All tools share one session, so that what a tool saved is listed for its caller.
   const { session = newSessionName() } = flags;
   await serveMcp({ ...flags, session }, async (spillway) => {
@@ -80,7 +80,7 @@ async function openHistories(spillway: Spillway, folder: string): Promise<Sessio
     import("../transcripts/cap-file.ts"),
   ]);
   const roots = await openRoots([folder]).catch((error: Error) => {
-    throw new SpillwayError("bad-input", `--transcripts: the folder cannot be read: ${error.message}`);
+    throw badInput(`--transcripts: the folder cannot be read: ${error.message}`);
   });
   return {
     roots,

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { SpillwayError } from "../../../errors.ts";
+import { badInput } from "../../../errors.ts";
 import { tell } from "../tell.ts";
 import { writeError, writeOut } from "../write-out.ts";
 
@@ -61,7 +61,7 @@ async function ask(
   for (;;) {
     writeError(`${ask}\n${rows.join("")}[${usual}] `);
     const { value, done } = await lines.next();
-    if (done) throw new SpillwayError("bad-input", "nothing was written");
+    if (done) throw badInput("nothing was written");
     const reply = value.trim().replaceAll(/[,_]/g, "") || usual;
     if (isFine(reply)) return reply;
     tell(`"${reply}" is none of them`);
@@ -92,6 +92,6 @@ function write(path: string, text: string): void {
     writeFileSync(path, text, { flag: "wx" });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    throw new SpillwayError("bad-input", `${path} is there already and was left alone: put the lines above into it`);
+    throw badInput(`${path} is there already and was left alone: put the lines above into it`);
   }
 }

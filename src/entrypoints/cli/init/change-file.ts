@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, relative, sep } from "node:path";
-import { messageOf, SpillwayError } from "../../../errors.ts";
+import { badInput, messageOf } from "../../../errors.ts";
 import type { Whose } from "../../hook/agent.ts";
 
 /** A file that is about to be changed. */
@@ -41,7 +41,7 @@ export function planChange(path: string, whose: Whose, change: (text: string) =>
     readBackup(path);
     return { path, before, after };
   } catch (error) {
-    throw new SpillwayError("bad-input", `${path} is not read and not changed: ${messageOf(error)}`);
+    throw badInput(`${path} is not read and not changed: ${messageOf(error)}`);
   }
 }
 

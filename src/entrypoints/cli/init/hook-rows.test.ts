@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { claudeCode } from "../../hook/agents/claude-code.ts";
-import { type HookRows, hookedEvents, withHooks, withoutHooks } from "./hook-rows.ts";
+import { type HookRows, hookedEvents, withHooks, withoutHooks } from "./plan-hooks.ts";
 
 const rowsFor = (wrapCommands: boolean) => claudeCode.hooks("project", { wrapCommands }) as HookRows;
 const add = (settings: object, wrapCommands = false) =>

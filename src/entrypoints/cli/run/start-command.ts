@@ -5,7 +5,8 @@ import { constants } from "node:os";
 import { PassThrough, type Readable } from "node:stream";
 import { messageOf } from "../../../errors.ts";
 import { spawnCall } from "../../mcp/windows-command.ts";
-import { type CommandOutput, openSharedPipe } from "./pipe-reader.ts";
+import type { RunningCommand } from "../../tools/index.ts";
+import { type CommandOutput, openSharedPipe, readOutput } from "./pipe-reader.ts";
 
 /** A command that was started, or could not be. */
 export interface StartedCommand {
@@ -232,4 +233,20 @@ export function guardCommand(command: StartedCommand, timeoutMs: number | undefi
       process.off("SIGTSTP", pause).off("SIGCONT", goOn);
     },
   };
+}
+
+/** Our own standard input carries messages: no command may read from it. */
+const SCRIPT = 'cd -- "$1" && exec "$(command -v bash || echo sh)" -c "$2" </dev/null';
+
+/** Starts a line of shell for a tool. */
+export function runForTools(command: string, folder: string): RunningCommand {
+  const started = startCommand(["sh", "-c", SCRIPT, "sh", folder, command], false);
+  const { exitCode, signal, letGo } = started;
+  return { output: outputOf(started), exitCode, signal, letGo };
+}
+
+async function* outputOf({ fault, output, exitCode }: StartedCommand): AsyncGenerator<Uint8Array> {
+  const reason = await fault;
+  if (reason !== null) throw new Error(reason);
+  yield* readOutput(output, exitCode);
 }

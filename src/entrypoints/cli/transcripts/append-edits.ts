@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, fsyncSync, openSync, writeSync } from "node:fs";
-import { SpillwayError } from "../../../errors.ts";
+import { badInput } from "../../../errors.ts";
 import { freeId, type Survey, surveyEntries } from "./entries.ts";
 import type { Snapshot } from "./rewrite-file.ts";
 import { lockFile } from "./rewrite-file.ts";
@@ -38,7 +38,7 @@ export async function appendEdits(
         return { bytesBefore: size, bytesAfter: size + lines.length };
       }
       if (attempt === MAX_ATTEMPTS) {
-        throw new SpillwayError("bad-input", `${path} is being appended to all the time; nothing was done`);
+        throw badInput(`${path} is being appended to all the time; nothing was done`);
       }
     }
   } finally {
@@ -60,7 +60,7 @@ async function linesOf(edits: AsyncIterable<Edit>, { ids, leaf, isComplete }: Su
     lines.push(Buffer.from(`${begin}${JSON.stringify(edit)}\n`));
     bytes += lines.at(-1)?.length ?? 0;
     if (bytes > MAX_HELD_BYTES) {
-      throw new SpillwayError("bad-input", "there are too many results to edit; use --rewrite");
+      throw badInput("there are too many results to edit; use --rewrite");
     }
     parentId = id;
   }

@@ -1,10 +1,10 @@
 import { closeSync, fstatSync, openSync, readSync, realpathSync } from "node:fs";
 import type { Wire } from "../../../contract/wire.ts";
-import { SpillwayError } from "../../../errors.ts";
+import { badInput, type SpillwayError } from "../../../errors.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { grouped } from "../../../values.ts";
 import { detectWire, wireNamed, wires } from "../../../wire/index.ts";
-import { readRequest } from "../../../wire/request-messages.ts";
+import { readRequest } from "../../../wire/registry.ts";
 import { isEntry, isHeader, isPlainEntry } from "./entries.ts";
 import { isBlank, parseLine, readLines } from "./read-lines.ts";
 import type { Sink, Snapshot } from "./rewrite-file.ts";
@@ -61,7 +61,7 @@ export function readDocument(path: string, { descriptor, bytes }: Snapshot, name
   const maxBytes = NUMBERS.transcriptFileBytes.default;
   if (bytes > maxBytes) {
     const most = `${grouped(bytes)} bytes are more than the ${grouped(maxBytes)} that are read at once`;
-    throw new SpillwayError("bad-input", `${path} is no JSON lines, and its ${most}`);
+    throw badInput(`${path} is no JSON lines, and its ${most}`);
   }
   const buffer = Buffer.allocUnsafe(bytes);
   for (let at = 0; at < bytes; ) {
@@ -74,7 +74,7 @@ export function readDocument(path: string, { descriptor, bytes }: Snapshot, name
   try {
     value = JSON.parse(text.replace(/^\ufeff/, ""));
   } catch (error) {
-    throw new SpillwayError("bad-input", `${path} is neither JSON nor JSON lines: ${(error as Error).message}`);
+    throw badInput(`${path} is neither JSON nor JSON lines: ${(error as Error).message}`);
   }
   // Keeps the indentation of the file.
   const indent = /^\s*[[{]\r?\n([ \t]+)/.exec(text)?.[1];
@@ -147,19 +147,16 @@ function realPath(file: string): string {
       EACCES: "permission denied",
       EISDIR: "it is not a file",
     };
-    throw new SpillwayError("bad-input", `cannot read ${file}: ${known[code ?? ""] ?? message}`, { cause: error });
+    throw badInput(`cannot read ${file}: ${known[code ?? ""] ?? message}`, { cause: error });
   }
 }
 
 function wireOf(name: string): Wire {
   const wire = wireNamed(name);
   if (wire !== null) return wire;
-  throw new SpillwayError(
-    "bad-input",
-    `--wire must be one of ${wires.map((one) => one.name).join(", ")}; got "${name}"`,
-  );
+  throw badInput(`--wire must be one of ${wires.map((one) => one.name).join(", ")}; got "${name}"`);
 }
 
 function unknownFormat(path: string): SpillwayError {
-  return new SpillwayError("bad-input", `${path} has no messages in a format we know; name it with --wire if it has`);
+  return badInput(`${path} has no messages in a format we know; name it with --wire if it has`);
 }

@@ -1,4 +1,4 @@
-import { SpillwayError } from "../../../errors.ts";
+import { badInput } from "../../../errors.ts";
 import type { PrepareOptions, PruneReport, Spillway } from "../../../index.ts";
 import { loaded } from "../../../wire/stored-message.ts";
 import { appendEdits } from "./append-edits.ts";
@@ -31,7 +31,7 @@ export async function pruneRequest(
   // The request after the last answer has not been sent yet.
   const end = request === ends.length + 1 ? messages.length : ends[request - 1];
   if (end === undefined) {
-    throw new SpillwayError("bad-input", `--request takes 1 to ${ends.length + 1} here; got ${request}`);
+    throw badInput(`--request takes 1 to ${ends.length + 1} here; got ${request}`);
   }
   return spillway.prepare(messages.slice(0, end), { ...options, wire: transcript.wire.name });
 }

@@ -18,7 +18,7 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { SpillwayError } from "../../../errors.ts";
+import { badInput, type SpillwayError } from "../../../errors.ts";
 
 const COPY_BYTES = 1024 * 1024;
 /** If another process appends during each of these attempts, what it appended last is copied as it is. */
@@ -103,7 +103,7 @@ function unchangedBefore(path: string, source: number, before: Stats): Stats {
   const isSame = named?.ino === before.ino && named.dev === before.dev;
   const isEdited = now.size < before.size || (now.size === before.size && now.mtimeMs !== before.mtimeMs);
   if (isSame && !isEdited) return now;
-  throw new SpillwayError("bad-input", `${path} was changed by another process meanwhile; nothing was done`);
+  throw badInput(`${path} was changed by another process meanwhile; nothing was done`);
 }
 
 function replace(path: string, part: string): string {
@@ -205,7 +205,7 @@ export function lockFile(path: string): () => void {
     const owner = ownerOf(lock);
     if (owner !== "gone" || attempt > 2) {
       const who = owner === "gone" ? "another process" : owner;
-      throw new SpillwayError("bad-input", `${path} is in use by ${who} (${lock}); try again when it has ended`);
+      throw badInput(`${path} is in use by ${who} (${lock}); try again when it has ended`);
     }
     rmSync(lock, { force: true });
   }
@@ -237,5 +237,5 @@ function pidIn(lock: string): number | null {
 
 function cannot(path: string, error: unknown): SpillwayError {
   const reason = error instanceof Error ? error.message : String(error);
-  return new SpillwayError("bad-input", `cannot lock ${path}: ${reason}`, { cause: error });
+  return badInput(`cannot lock ${path}: ${reason}`, { cause: error });
 }

@@ -1,5 +1,5 @@
 import type { Focus } from "../../../contract/strategy.ts";
-import { messageOf, SpillwayError } from "../../../errors.ts";
+import { badInput, messageOf } from "../../../errors.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
 import type { ByteSet } from "../../redact/byte-set.ts";
 import { type Part, readPattern } from "../../redact/read-pattern.ts";
@@ -16,10 +16,9 @@ const MAX_LINE_BYTES = 4096;
  */
 export function compileFocus(focus: string | RegExp): Focus {
   const text = focus instanceof RegExp ? `/${focus.source}/${focus.flags}` : focus;
-  if (typeof text !== "string")
-    throw new SpillwayError("bad-input", `focus must be words or a pattern; got ${typeof text}`);
+  if (typeof text !== "string") throw badInput(`focus must be words or a pattern; got ${typeof text}`);
   const most = NUMBERS.focusChars.default;
-  if (text.length > most) throw new SpillwayError("bad-input", `focus is over ${most} characters`);
+  if (text.length > most) throw badInput(`focus is over ${most} characters`);
   const pattern = /^\/(.+)\/([a-z]*)$/s.exec(text);
   const { words, find } =
     pattern === null ? wordsFocus(text) : patternFocus(pattern[1] as string, pattern[2] as string);
@@ -35,13 +34,13 @@ function checkedMatcher(pattern: string, flags: string): (line: Uint8Array) => b
   try {
     return patternMatcher(pattern, flags.includes("i"));
   } catch (error) {
-    throw new SpillwayError("bad-input", `focus pattern: ${messageOf(error)}`);
+    throw badInput(`focus pattern: ${messageOf(error)}`);
   }
 }
 
 function wordsFocus(text: string): Focus {
   const words = [...text.matchAll(/"([^"]+)"|(\S+)/g)].map(([, quoted, word = ""]) => quoted ?? withoutEnd(word));
-  if (words.length === 0) throw new SpillwayError("bad-input", "focus has no words");
+  if (words.length === 0) throw badInput("focus has no words");
   // A question has words that say nothing about what is looked for.
   const telling = words.filter((word) => !isCommon(word));
   const sought = (telling.length > 0 ? telling : words).slice(0, MOST_WORDS);

@@ -1,10 +1,9 @@
 import type { Size } from "../../../contract/size.ts";
-import { failingStatus, hasStatus } from "../../fold/failing-status.ts";
+import { failingStatus, hasStatus } from "../../fold/noise.ts";
 import { type Budget, decode, overBudget, shareOf } from "../fit.ts";
 import type { WordCounts } from "../focus/word-counts.ts";
 import { mayTell, mayTellAtAll } from "./quick-scan.ts";
-import type { UnitCosts } from "./select-rows.ts";
-import { addGaps } from "./select-rows.ts";
+import { addGaps, type UnitCosts } from "./select-rows.ts";
 import { IS_BLANK, IS_FOCUSED, IS_MESSAGE, REWRITTEN, type ShapeCounts, type UnitStore } from "./unit-store.ts";
 
 /** Shares of the room that the start and the end get if something failed, whatever they are worth. */

@@ -1,6 +1,6 @@
 import type { Strategy, StrategyRequest } from "../../../contract/strategy.ts";
 import { SAMPLE_BYTES } from "../../measure/scan.ts";
-import { familyOf } from "../../policy/match-tool.ts";
+import { familyOf } from "../../policy/resolve-tool-policy.ts";
 import { decode } from "../fit.ts";
 
 /** A strategy that says which kinds of output `auto` leaves to it. */
