@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import UPlot from "uplot";
 import { exact, short } from "./amounts.ts";
+import { type Column, Table } from "./parts.tsx";
 
 /** One layer of a stacked chart. */
 export interface Layer {
@@ -110,33 +111,18 @@ function resolved(element: HTMLElement, variable: string): string {
 }
 
 function ChartTable({ times, layers }: { times: number[]; layers: Layer[] }): ReactNode {
+  const columns: Column<number>[] = [
+    {
+      head: "Hour",
+      kind: "heading",
+      cell: (ms) => new Date(ms).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }),
+    },
+    ...layers.map(
+      ({ name, values }): Column<number> => ({ head: name, kind: "right", cell: (_ms, at) => exact(values[at] ?? 0) }),
+    ),
+  ];
   return (
-    <div className="table-box scroll" tabIndex={0} role="region" aria-label="The figures of the chart">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Hour</th>
-            {layers.map(({ name }) => (
-              <th key={name} scope="col" className="right">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {times.map((ms, at) => (
-            <tr key={ms}>
-              <th scope="row">{new Date(ms).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}</th>
-              {layers.map(({ name, values }) => (
-                <td key={name} className="right number">
-                  {exact(values[at] ?? 0)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table label="The figures of the chart" className="scroll" columns={columns} rows={times} keyOf={(ms) => ms} />
   );
 }
 

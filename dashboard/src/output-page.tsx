@@ -27,7 +27,7 @@ import { ComparePanel } from "./compare-panel.tsx";
 import { useKeys } from "./keys.ts";
 import { LINE_BYTES } from "./line-bytes.ts";
 import { Minimap } from "./minimap.tsx";
-import { Answer, Bytes, Count, Raw, Time } from "./parts.tsx";
+import { Answer, Bytes, Count, type Figure, Figures, Name, Raw, Time } from "./parts.tsx";
 import { go, hrefTo } from "./route.ts";
 import { lifeText, storyOf } from "./session-story.ts";
 import { type Stretch, stretchAt, stretchesOf } from "./stretches.ts";
@@ -118,8 +118,10 @@ function Output({ artifact, recorded, event, life, params }: OutputProps): React
     },
     [id, params],
   );
+  const isOpened = useRef(false);
   const jump = useCallback(
     (line: number) => {
+      isOpened.current = true;
       setModel(false);
       select(line);
       requestAnimationFrame(() => text.current?.goTo(line));
@@ -129,7 +131,6 @@ function Output({ artifact, recorded, event, life, params }: OutputProps): React
   // A page opens at the line of its address, else at what looks like a failure, if nobody has moved by then.
   const failure = stretches.find(({ isFailure }) => isFailure)?.from ?? 0;
   const opening = Number(params.get("line")) || failure;
-  const isOpened = useRef(false);
   useEffect(() => {
     if (opening === 0 || isOpened.current) return;
     isOpened.current = true;
@@ -264,19 +265,14 @@ function headingOf({ isShown, from, to, bytes, why }: Stretch): Heading[] {
 
 function Head({ artifact, recorded, life }: Pick<OutputProps, "artifact" | "recorded" | "life">): ReactNode {
   const { tool, command, session, createdAtMs, bytes, lines, saved, redactions, exitCode } = artifact;
-  const share = recorded === null || recorded.total.bytes === 0 ? null : recorded.kept.bytes / recorded.total.bytes;
   return (
     <header className="page-head">
       <h1>
-        <bdi>
-          <Raw text={tool} />
-        </bdi>
+        <Name text={tool} />
       </h1>
       {command !== null && (
         <code className="command">
-          <bdi>
-            <Raw text={command} />
-          </bdi>
+          <Name text={command} />
         </code>
       )}
       <p className="quiet">
@@ -284,9 +280,7 @@ function Head({ artifact, recorded, life }: Pick<OutputProps, "artifact" | "reco
           <>
             session{" "}
             <a href={hrefTo("sessions", session)}>
-              <bdi>
-                <Raw text={session} />
-              </bdi>
+              <Name text={session} />
             </a>{" "}
             ·{" "}
           </>
@@ -296,58 +290,12 @@ function Head({ artifact, recorded, life }: Pick<OutputProps, "artifact" | "reco
         {saved !== "yes" && ` · saved: ${saved}`}
         {redactions.count > 0 && ` · ${counted(redactions.count, "secret")} replaced before saving`}
       </p>
-      <dl className="figures">
-        <div>
-          <dt>Whole output</dt>
-          <dd>
-            <Bytes of={bytes} />
-          </dd>
-          <dd className="quiet">
-            <Count of={lines} unit="lines" />
-          </dd>
-        </div>
-        {recorded === null ? (
-          ["The model read", "Of the source kept", "Decided by"].map((name) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>—</dd>
-              <dd className="quiet">not recorded</dd>
-            </div>
-          ))
-        ) : (
-          <>
-            <div>
-              <dt>The model read</dt>
-              <dd>
-                <Bytes of={recorded.shown.bytes} />
-              </dd>
-              <dd className="quiet">
-                <Count of={recorded.shown.tokens} unit="tokens" />
-                {recorded.estimated.includes("tokens") && ", estimated"}
-              </dd>
-            </div>
-            <div>
-              <dt>Of the source kept</dt>
-              <dd>
-                <span className="number">
-                  {share === null ? "—" : share > 0 && share < 0.001 ? "< 0.1 %" : percent(share)}
-                </span>
-              </dd>
-              <dd className="quiet">
-                <Count of={recorded.kept.lines} unit="lines" />
-              </dd>
-            </div>
-            <div>
-              <dt>Decided by</dt>
-              <dd className="word">{recorded.strategy}</dd>
-              <dd className="quiet">
-                {recorded.kind !== undefined && `a ${recorded.kind}; `}
-                {recorded.cutBy === null ? "nothing was cut" : `the limit of ${recorded.cutBy}`}
-              </dd>
-            </div>
-          </>
-        )}
-      </dl>
+      <Figures
+        figures={[
+          { name: "Whole output", value: <Bytes of={bytes} />, note: <Count of={lines} unit="lines" /> },
+          ...(recorded === null ? NOT_RECORDED : figuresOf(recorded)),
+        ]}
+      />
       {life !== "" && <p className="note">In its session it was {life}.</p>}
       {recorded === null && life === "" && (
         <p className="note">No receipt of this output is recorded, so it is not known what the model saw of it.</p>
@@ -359,6 +307,37 @@ function Head({ artifact, recorded, life }: Pick<OutputProps, "artifact" | "reco
       ))}
     </header>
   );
+}
+
+const NOT_RECORDED = ["The model read", "Of the source kept", "Decided by"].map(
+  (name): Figure => ({ name, value: "—", note: "not recorded" }),
+);
+
+function figuresOf({ shown, kept, total, estimated, strategy, kind, cutBy }: Receipt): Figure[] {
+  const share = total.bytes === 0 ? null : kept.bytes / total.bytes;
+  return [
+    {
+      name: "The model read",
+      value: <Bytes of={shown.bytes} />,
+      note: (
+        <>
+          <Count of={shown.tokens} unit="tokens" />
+          {estimated.includes("tokens") && ", estimated"}
+        </>
+      ),
+    },
+    {
+      name: "Of the source kept",
+      value: share === null ? "—" : share > 0 && share < 0.001 ? "< 0.1 %" : percent(share),
+      note: <Count of={kept.lines} unit="lines" />,
+    },
+    {
+      name: "Decided by",
+      isWord: true,
+      value: strategy,
+      note: `${kind === undefined ? "" : `a ${kind}; `}${cutBy === null ? "nothing was cut" : `the limit of ${cutBy}`}`,
+    },
+  ];
 }
 
 function ModelText({ asked }: { asked: ReturnType<typeof useAsked<View>> }): ReactNode {

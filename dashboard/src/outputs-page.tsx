@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
 import { type Artifact, ask, type Page, useAsked } from "./api.ts";
-import { Answer, Bytes, Count, NothingYet, Raw, Time } from "./parts.tsx";
+import { Answer, Bytes, type Column, Count, Name, NothingYet, Table, Time } from "./parts.tsx";
 import { hrefTo } from "./route.ts";
 
 /** Saved outputs, the newest first. */
@@ -16,13 +16,30 @@ export function OutputsPage({ params }: { params: URLSearchParams }): ReactNode 
         see what the model saw of it.
       </p>
       <Answer asked={asked}>
-        {(page) => (page.items.length === 0 ? <NothingYet /> : <Table key={path} path={path} first={page} />)}
+        {(page) => (page.items.length === 0 ? <NothingYet /> : <Outputs key={path} path={path} first={page} />)}
       </Answer>
     </>
   );
 }
 
-function Table({ path, first }: { path: string; first: Page<Artifact> }): ReactNode {
+const COLUMNS: Column<Artifact>[] = [
+  {
+    head: "Tool",
+    cell: ({ id, tool }) => (
+      <a href={hrefTo("outputs", id)}>
+        <Name text={tool} />
+      </a>
+    ),
+  },
+  { head: "What made it", kind: "long", cell: ({ command }) => <Name text={command ?? "—"} /> },
+  { head: "Size", kind: "right", cell: ({ bytes }) => <Bytes of={bytes} /> },
+  { head: "Lines", kind: "right", cell: ({ lines }) => <Count of={lines} /> },
+  { head: "Session", kind: "long", cell: ({ session }) => <Name text={session ?? "—"} /> },
+  { head: "Saved", cell: ({ createdAtMs }) => <Time atMs={createdAtMs} /> },
+];
+const keyOf = ({ id, session, createdAtMs }: Artifact) => `${id} ${session} ${createdAtMs}`;
+
+function Outputs({ path, first }: { path: string; first: Page<Artifact> }): ReactNode {
   const [more, setMore] = useState<Page<Artifact>>({ items: [], next: first.next });
   const { next } = more;
   const readMore = async () => {
@@ -30,64 +47,12 @@ function Table({ path, first }: { path: string; first: Page<Artifact> }): ReactN
     if (page !== null) setMore({ items: [...more.items, ...page.items], next: page.next });
   };
   return (
-    <div className="table-box" tabIndex={0} role="region" aria-label="Saved outputs">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Tool</th>
-            <th scope="col">What made it</th>
-            <th scope="col" className="right">
-              Size
-            </th>
-            <th scope="col" className="right">
-              Lines
-            </th>
-            <th scope="col">Session</th>
-            <th scope="col">Saved</th>
-          </tr>
-        </thead>
-        <tbody>
-          {[...first.items, ...more.items].map((artifact) => (
-            <tr key={`${artifact.id} ${artifact.session} ${artifact.createdAtMs}`}>
-              <td>
-                <a href={hrefTo("outputs", artifact.id)}>
-                  <bdi>
-                    <Raw text={artifact.tool} />
-                  </bdi>
-                </a>
-              </td>
-              <td className="long">
-                <bdi>
-                  <Raw text={artifact.command ?? "—"} />
-                </bdi>
-              </td>
-              <td className="right">
-                <Bytes of={artifact.bytes} />
-              </td>
-              <td className="right">
-                <Count of={artifact.lines} />
-              </td>
-              <td className="long">
-                {artifact.session === null ? (
-                  "—"
-                ) : (
-                  <bdi>
-                    <Raw text={artifact.session} />
-                  </bdi>
-                )}
-              </td>
-              <td>
-                <Time atMs={artifact.createdAtMs} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <Table label="Saved outputs" columns={COLUMNS} rows={[...first.items, ...more.items]} keyOf={keyOf}>
       {next !== null && (
         <button type="button" onClick={() => void readMore()}>
           Show more
         </button>
       )}
-    </div>
+    </Table>
   );
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { counted, exact } from "./amounts.ts";
 import { type Page, type RecordedEvent, useAsked } from "./api.ts";
-import { Answer, Empty, Raw, Time } from "./parts.tsx";
+import { Answer, Empty, Name, Raw, Time } from "./parts.tsx";
 import { hrefTo } from "./route.ts";
 
 const KINDS = "overflow-detected,overflow-reduced,overflow-recovered,overflow-failed";
@@ -95,20 +95,12 @@ function Incident({ events }: { events: RecordedEvent[] }): ReactNode {
             <>
               session{" "}
               <a href={hrefTo("sessions", first.session)}>
-                <bdi>
-                  <Raw text={first.session} />
-                </bdi>
+                <Name text={first.session} />
               </a>{" "}
               ·{" "}
             </>
           )}
-          <bdi>
-            <Raw text={text("provider") ?? "unknown provider"} />
-          </bdi>
-          ,{" "}
-          <bdi>
-            <Raw text={text("model") ?? "unknown model"} />
-          </bdi>
+          <Name text={text("provider") ?? "unknown provider"} />, <Name text={text("model") ?? "unknown model"} />
         </p>
       </header>
       <blockquote>

@@ -3,8 +3,9 @@ import { PRICES, type Prices } from "../../src/entrypoints/replay/prices.ts";
 import { bytesText, dollars, exact, percent } from "./amounts.ts";
 import { type Page, type RecordedEvent, type Stat, useAsked, useLive } from "./api.ts";
 import { Sparkline, StackedChart } from "./chart.tsx";
-import { Answer, Bar, Bytes, Count, NothingYet, Raw, Time } from "./parts.tsx";
+import { Answer, Bar, Bytes, type Column, Count, Figures, Name, NothingYet, Table, Time } from "./parts.tsx";
 import { go, hrefTo } from "./route.ts";
+import { TOOL_COLUMN } from "./tools-page.tsx";
 
 const RANGES: Record<string, number> = { "24 hours": 24, "7 days": 168, "30 days": 720, all: 0 };
 const HOUR_MS = 3_600_000;
@@ -50,7 +51,7 @@ export function OverviewPage({ params }: { params: URLSearchParams }): ReactNode
             <NothingYet />
           ) : (
             <>
-              <Figures sums={sums} hours={everyHour(byHour.data?.rows ?? [], since, hours)} />
+              <Sums sums={sums} hours={everyHour(byHour.data?.rows ?? [], since, hours)} />
               <Answer asked={byHour}>{({ rows }) => <OverTime rows={rows} untilMs={since} hours={hours} />}</Answer>
               <Answer asked={byTool}>{({ rows }) => <ByTool rows={rows} />}</Answer>
               <Cost sums={sums} />
@@ -79,68 +80,50 @@ function everyHour(rows: Stat[], untilMs: number, hours: number): Pick<Stat, Sum
 
 type SumName = "tokensIn" | "tokensShown" | "tokensSaved" | "recalls" | "recalledTokens";
 
-function Figures({ sums, hours }: { sums: Stat; hours: ReturnType<typeof everyHour> }): ReactNode {
-  const {
-    tokensIn,
-    tokensShown,
-    tokensSaved,
-    recalls,
-    recalledTokens,
-    cutCalls,
-    calls,
-    bytesIn,
-    bytesShown,
-    recallRate,
-  } = sums;
+function Sums({ sums, hours }: { sums: Stat; hours: ReturnType<typeof everyHour> }): ReactNode {
+  const { tokensIn, tokensShown, tokensSaved, recalls, recalledTokens, cutCalls, calls, bytesIn, bytesShown } = sums;
+  const line = (name: SumName) => <Sparkline values={hours.map((row) => row[name])} />;
   return (
-    <dl className="figures">
-      <div>
-        <dt>Tools printed</dt>
-        <dd>
-          <Count of={tokensIn} unit="tokens" />
-        </dd>
-        <dd className="quiet">
-          <Bytes of={bytesIn} /> in <Count of={calls} unit="outputs" />
-        </dd>
-        <dd>
-          <Sparkline values={hours.map((row) => row.tokensIn)} />
-        </dd>
-      </div>
-      <div>
-        <dt>Models were shown</dt>
-        <dd>
-          <Count of={tokensShown} unit="tokens" />
-        </dd>
-        <dd className="quiet">
-          <Bytes of={bytesShown} />; <Count of={cutCalls} unit="outputs" /> cut
-        </dd>
-        <dd>
-          <Sparkline values={hours.map((row) => row.tokensShown)} />
-        </dd>
-      </div>
-      <div>
-        <dt>Net saved</dt>
-        <dd>
-          <Count of={tokensSaved} unit="tokens" />
-        </dd>
-        <dd className="quiet">{tokensIn === 0 ? "—" : percent(tokensSaved / tokensIn)} of what was printed</dd>
-        <dd>
-          <Sparkline values={hours.map((row) => row.tokensSaved)} />
-        </dd>
-      </div>
-      <div>
-        <dt>Read back</dt>
-        <dd>
-          <Count of={recalls} unit="times" />
-        </dd>
-        <dd className="quiet">
-          <Count of={recalledTokens} unit="tokens" />; {percent(recallRate)} of cut outputs
-        </dd>
-        <dd>
-          <Sparkline values={hours.map((row) => row.recalls)} />
-        </dd>
-      </div>
-    </dl>
+    <Figures
+      figures={[
+        {
+          name: "Tools printed",
+          value: <Count of={tokensIn} unit="tokens" />,
+          note: (
+            <>
+              <Bytes of={bytesIn} /> in <Count of={calls} unit="outputs" />
+            </>
+          ),
+          line: line("tokensIn"),
+        },
+        {
+          name: "Models were shown",
+          value: <Count of={tokensShown} unit="tokens" />,
+          note: (
+            <>
+              <Bytes of={bytesShown} />; <Count of={cutCalls} unit="outputs" /> cut
+            </>
+          ),
+          line: line("tokensShown"),
+        },
+        {
+          name: "Net saved",
+          value: <Count of={tokensSaved} unit="tokens" />,
+          note: `${tokensIn === 0 ? "—" : percent(tokensSaved / tokensIn)} of what was printed`,
+          line: line("tokensSaved"),
+        },
+        {
+          name: "Read back",
+          value: <Count of={recalls} unit="times" />,
+          note: (
+            <>
+              <Count of={recalledTokens} unit="tokens" />; {percent(sums.recallRate)} of cut outputs
+            </>
+          ),
+          line: line("recalls"),
+        },
+      ]}
+    />
   );
 }
 
@@ -160,7 +143,7 @@ function OverTime({ rows: found, untilMs, hours }: { rows: Stat[]; untilMs: numb
       <StackedChart title="What tools printed, tokens per hour" times={times} layers={layers} />
       <p className="quiet">
         Net saved is what was printed, less what was shown and what was read back. What the agent would have cut itself
-        does not count as printed.
+        does not count as printed, nor does an output that a tool printed again because it had been cut.
       </p>
     </>
   );
@@ -171,66 +154,32 @@ function ByTool({ rows }: { rows: Stat[] }): ReactNode {
     .filter(({ calls, recalls }) => calls + recalls > 0)
     .toSorted((one, other) => other.tokensSaved - one.tokensSaved);
   const most = Math.max(1, ...tools.map(({ tokensSaved }) => Math.abs(tokensSaved)));
+  const columns: Column<Stat>[] = [
+    TOOL_COLUMN,
+    { head: "Outputs", kind: "right", cell: ({ calls }) => <Count of={calls} /> },
+    {
+      head: "Cut",
+      kind: "right",
+      cell: ({ truncationRate, cutsTooOften }) => (
+        <>
+          {percent(truncationRate)}
+          {cutsTooOften && <span title="More than should be: look at its limits"> !</span>}
+        </>
+      ),
+    },
+    { head: "Read back", kind: "right", cell: ({ recallRate }) => percent(recallRate) },
+    { head: "Printed", kind: "right", cell: ({ bytesIn }) => <Bytes of={bytesIn} /> },
+    { head: "Shown", kind: "right", cell: ({ bytesShown }) => <Bytes of={bytesShown} /> },
+    {
+      head: "Net saved, tokens",
+      kind: "right",
+      cell: ({ tokensSaved }) => <Bar share={tokensSaved / most} label={exact(tokensSaved)} />,
+    },
+  ];
   return (
     <section aria-labelledby="by-tool">
       <h2 id="by-tool">By tool, the largest effect first</h2>
-      <div className="table-box" tabIndex={0} role="region" aria-label="Sums by tool">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Tool</th>
-              <th scope="col" className="right">
-                Outputs
-              </th>
-              <th scope="col" className="right">
-                Cut
-              </th>
-              <th scope="col" className="right">
-                Read back
-              </th>
-              <th scope="col" className="right">
-                Printed
-              </th>
-              <th scope="col" className="right">
-                Shown
-              </th>
-              <th scope="col" className="right">
-                Net saved, tokens
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {tools.map((row) => (
-              <tr key={row.tool}>
-                <td className="long">
-                  <a href={hrefTo("tools", row.tool ?? "")}>
-                    <bdi>
-                      <Raw text={row.tool ?? "no tool"} />
-                    </bdi>
-                  </a>
-                </td>
-                <td className="right">
-                  <Count of={row.calls} />
-                </td>
-                <td className="right number">
-                  {percent(row.truncationRate)}
-                  {row.cutsTooOften && <span title="More than should be: look at its limits"> !</span>}
-                </td>
-                <td className="right number">{percent(row.recallRate)}</td>
-                <td className="right">
-                  <Bytes of={row.bytesIn} />
-                </td>
-                <td className="right">
-                  <Bytes of={row.bytesShown} />
-                </td>
-                <td className="right">
-                  <Bar share={row.tokensSaved / most} label={exact(row.tokensSaved)} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label="Sums by tool" columns={columns} rows={tools} keyOf={({ tool }) => tool ?? ""} />
     </section>
   );
 }
@@ -259,40 +208,30 @@ function Cost({ sums }: { sums: Stat }): ReactNode {
           </select>
         </label>
       </div>
-      <dl className="figures">
-        <div>
-          <dt>Requests answered</dt>
-          <dd>
-            <Count of={requests} />
-          </dd>
-          <dd className="quiet">
-            <Count of={inputTokens} unit="tokens" /> in, as providers counted
-          </dd>
-        </div>
-        <div>
-          <dt>Input cost</dt>
-          <dd>
-            <span className="number">{dollars(spent)}</span>
-          </dd>
-          <dd className="quiet">without the cache {dollars(uncached)}</dd>
-        </div>
-        <div>
-          <dt>From the cache</dt>
-          <dd>
-            <span className="number">{isCached ? percent(cacheReadTokens / inputTokens) : "—"}</span>
-          </dd>
-          <dd className="quiet">
-            {isCached ? <Count of={cacheReadTokens} unit="tokens" /> : "no provider reported any"}
-          </dd>
-        </div>
-        <div>
-          <dt>Net saved is worth</dt>
-          <dd>
-            <span className="number">{dollars((tokensSaved * prices.input) / 1e6)}</span>
-          </dd>
-          <dd className="quiet">for each time it would have been sent</dd>
-        </div>
-      </dl>
+      <Figures
+        figures={[
+          {
+            name: "Requests answered",
+            value: <Count of={requests} />,
+            note: (
+              <>
+                <Count of={inputTokens} unit="tokens" /> in, as providers counted
+              </>
+            ),
+          },
+          { name: "Input cost", value: dollars(spent), note: `without the cache ${dollars(uncached)}` },
+          {
+            name: "From the cache",
+            value: isCached ? percent(cacheReadTokens / inputTokens) : "—",
+            note: isCached ? <Count of={cacheReadTokens} unit="tokens" /> : "no provider reported any",
+          },
+          {
+            name: "Net saved is worth",
+            value: dollars((tokensSaved * prices.input) / 1e6),
+            note: "for each time it would have been sent",
+          },
+        ]}
+      />
       <p className="quiet">Prices: {prices.source}.</p>
     </section>
   );
@@ -314,9 +253,7 @@ function LastOverflows({ sums, events }: { sums: Stat; events: RecordedEvent[] }
             {events.map(({ id, kind, session, atMs, more }) => (
               <li key={id}>
                 {kind === "overflow-recovered" ? "✓ recovered" : "✕ given up"}, <Time atMs={atMs} />, session{" "}
-                <bdi>
-                  <Raw text={session ?? "—"} />
-                </bdi>
+                <Name text={session ?? "—"} />
                 {typeof more?.["fromBytes"] === "number" &&
                   typeof more["bytes"] === "number" &&
                   `: ${bytesText(more["fromBytes"])} to ${bytesText(more["bytes"])}`}

@@ -128,6 +128,96 @@ export function Copy({ text }: { text: string }): ReactNode {
   );
 }
 
+/** A column of a table: what stands over it, and what each row has in it. */
+export interface Column<Row> {
+  head: string;
+  cell: (row: Row, at: number) => ReactNode;
+  /** Numbers stand to the right. A long text is cut off, or wraps. A heading names its row. */
+  kind?: "right" | "long" | "wrap" | "wide" | "heading" | "right heading";
+}
+
+interface TableProps<Row> {
+  label: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  keyOf: (row: Row) => string | number;
+  classOf?: (row: Row) => string;
+  className?: string;
+  children?: ReactNode;
+}
+
+/** A table that scrolls by itself where it is wider than the page; what stands under its rows is inside it. */
+export function Table<Row>(props: TableProps<Row>): ReactNode {
+  const { label, columns, rows, keyOf, classOf, className, children } = props;
+  const styles = columns.map(({ kind = "" }) => (kind.startsWith("right") ? "right number" : kind));
+  return (
+    <div
+      className={className?.includes("scroll") ? "table-box scroll" : "table-box"}
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+    >
+      <table className={className}>
+        <thead>
+          <tr>
+            {columns.map(({ head }, at) => (
+              <th key={head} scope="col" className={styles[at]?.startsWith("right") ? "right" : undefined}>
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, at) => (
+            <tr key={keyOf(row)} className={classOf?.(row)}>
+              {columns.map(({ head, cell, kind }, column) => {
+                const isHeading = kind?.endsWith("heading");
+                const Cell = isHeading ? "th" : "td";
+                return (
+                  <Cell key={head} className={styles[column]} scope={isHeading ? "row" : undefined}>
+                    {cell(row, at)}
+                  </Cell>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {children}
+    </div>
+  );
+}
+
+/** A figure with its name, what stands under it, and how it went. */
+export interface Figure {
+  name: string;
+  value: ReactNode;
+  note: ReactNode;
+  /** The value is a word, not a number. */
+  isWord?: boolean;
+  /** For those who point at the note. */
+  title?: string | undefined;
+  line?: ReactNode;
+}
+
+/** Figures side by side. */
+export function Figures({ figures }: { figures: readonly Figure[] }): ReactNode {
+  return (
+    <dl className="figures">
+      {figures.map(({ name, value, note, isWord, title, line }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd className={isWord ? "word" : "number"}>{value}</dd>
+          <dd className="quiet" title={title}>
+            {note}
+          </dd>
+          {line !== undefined && <dd>{line}</dd>}
+        </div>
+      ))}
+    </dl>
+  );
+}
+
 /** What to do when nothing was recorded yet. */
 export function NothingYet(): ReactNode {
   return (
@@ -184,6 +274,15 @@ export function Raw({ text }: { text: string }): ReactNode {
         {part}
       </span>
     ),
+  );
+}
+
+/** A name that somebody else gave: it does not turn what stands around it. */
+export function Name({ text }: { text: string }): ReactNode {
+  return (
+    <bdi>
+      <Raw text={text} />
+    </bdi>
   );
 }
 

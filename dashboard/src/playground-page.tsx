@@ -3,7 +3,7 @@ import { counted, exact, percent } from "./amounts.ts";
 import type { Receipt } from "./api.ts";
 import type { Ask, Told } from "./clamp-worker.ts";
 import { STRATEGIES } from "./compare-panel.tsx";
-import { Bytes, Copy, Count } from "./parts.tsx";
+import { Bytes, Copy, Count, Figures } from "./parts.tsx";
 import { hrefTo } from "./route.ts";
 import { stretchAt, stretchesOf } from "./stretches.ts";
 import { PlainText, type ReadLines, TextView, type TextViewHandle } from "./text-view.tsx";
@@ -214,40 +214,27 @@ function Both({
   const stretches = useMemo(() => stretchesOf(receipt, given.lineCount, null, receipt), [receipt, given]);
   return (
     <>
-      <dl className="figures">
-        <div>
-          <dt>It has</dt>
-          <dd>
-            <Bytes of={given.bytes} />
-          </dd>
-          <dd className="quiet">
-            <Count of={given.lineCount} unit="lines" />
-          </dd>
-        </div>
-        <div>
-          <dt>The model would read</dt>
-          <dd>
-            <Count of={receipt.shown.tokens} unit="tokens" />
-          </dd>
-          <dd className="quiet">
-            <Count of={receipt.shown.lines} unit="lines" />
-          </dd>
-        </div>
-        <div>
-          <dt>Of the source kept</dt>
-          <dd>
-            <span className="number">{percent(receipt.kept.bytes / Math.max(1, receipt.total.bytes))}</span>
-          </dd>
-          <dd className="quiet">{receipt.cutBy === null ? "nothing is cut" : `cut by ${receipt.cutBy}`}</dd>
-        </div>
-        <div>
-          <dt>Strategy</dt>
-          <dd className="word">{receipt.strategy}</dd>
-          <dd className="quiet">
-            {receipt.kind === undefined ? "" : `a ${receipt.kind}; `}took {exact(Math.round(ms))} ms
-          </dd>
-        </div>
-      </dl>
+      <Figures
+        figures={[
+          { name: "It has", value: <Bytes of={given.bytes} />, note: <Count of={given.lineCount} unit="lines" /> },
+          {
+            name: "The model would read",
+            value: <Count of={receipt.shown.tokens} unit="tokens" />,
+            note: <Count of={receipt.shown.lines} unit="lines" />,
+          },
+          {
+            name: "Of the source kept",
+            value: percent(receipt.kept.bytes / Math.max(1, receipt.total.bytes)),
+            note: receipt.cutBy === null ? "nothing is cut" : `cut by ${receipt.cutBy}`,
+          },
+          {
+            name: "Strategy",
+            isWord: true,
+            value: receipt.strategy,
+            note: `${receipt.kind === undefined ? "" : `a ${receipt.kind}; `}took ${exact(Math.round(ms))} ms`,
+          },
+        ]}
+      />
       <div className="both">
         <section>
           <h2>Original</h2>

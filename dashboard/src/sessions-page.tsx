@@ -1,4 +1,5 @@
 import { type ReactNode, useMemo, useState } from "react";
+import { deriveRates } from "../../src/stages/record/derive-rates.ts";
 import { counted, dollars, exact, exactTime, percent, short } from "./amounts.ts";
 import {
   ApiFault,
@@ -12,7 +13,7 @@ import {
   type Stat,
   useAsked,
 } from "./api.ts";
-import { Answer, Bytes, Count, Empty, Fault, NothingYet, Raw, Time } from "./parts.tsx";
+import { Answer, Bytes, type Column, Count, Empty, Fault, Figures, Name, NothingYet, Table, Time } from "./parts.tsx";
 import { hrefTo } from "./route.ts";
 import {
   FORM_WORDS,
@@ -36,74 +37,32 @@ export function SessionsPage(): ReactNode {
           items.length === 0 ? (
             <NoSession />
           ) : (
-            <div className="table-box" tabIndex={0} role="region" aria-label="Sessions">
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">Session</th>
-                    <th scope="col">Last seen</th>
-                    <th scope="col" className="right">
-                      Outputs
-                    </th>
-                    <th scope="col" className="right">
-                      Cut
-                    </th>
-                    <th scope="col" className="right">
-                      Read back
-                    </th>
-                    <th scope="col" className="right">
-                      Printed
-                    </th>
-                    <th scope="col" className="right">
-                      Shown
-                    </th>
-                    <th scope="col" className="right">
-                      Net saved
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {items.map((row) => (
-                    <tr key={row.session}>
-                      <td className="long">
-                        <a href={hrefTo("sessions", row.session)}>
-                          <bdi>
-                            <Raw text={row.session} />
-                          </bdi>
-                        </a>
-                      </td>
-                      <td>
-                        <Time atMs={row.lastSeenMs} />
-                      </td>
-                      <td className="right">
-                        <Count of={row.calls} />
-                      </td>
-                      <td className="right">
-                        <Count of={row.cutCalls} />
-                      </td>
-                      <td className="right">
-                        <Count of={row.recalls} />
-                      </td>
-                      <td className="right">
-                        <Bytes of={row.bytesIn} />
-                      </td>
-                      <td className="right">
-                        <Bytes of={row.bytesShown} />
-                      </td>
-                      <td className="right">
-                        <Count of={row.tokensIn - row.tokensShown - row.recalledTokens} unit="tokens" />
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Table label="Sessions" columns={COLUMNS} rows={items} keyOf={({ session }) => session} />
           )
         }
       </Answer>
     </>
   );
 }
+
+const COLUMNS: Column<SessionRow>[] = [
+  {
+    head: "Session",
+    kind: "long",
+    cell: ({ session }) => (
+      <a href={hrefTo("sessions", session)}>
+        <Name text={session} />
+      </a>
+    ),
+  },
+  { head: "Last seen", cell: ({ lastSeenMs }) => <Time atMs={lastSeenMs} /> },
+  { head: "Outputs", kind: "right", cell: ({ calls }) => <Count of={calls} /> },
+  { head: "Cut", kind: "right", cell: ({ cutCalls }) => <Count of={cutCalls} /> },
+  { head: "Read back", kind: "right", cell: ({ recalls }) => <Count of={recalls} /> },
+  { head: "Printed", kind: "right", cell: ({ bytesIn }) => <Bytes of={bytesIn} /> },
+  { head: "Shown", kind: "right", cell: ({ bytesShown }) => <Bytes of={bytesShown} /> },
+  { head: "Net saved", kind: "right", cell: (row) => <Count of={deriveRates(row, 1).tokensSaved} unit="tokens" /> },
+];
 
 /** Outputs of a library or of a command line often name no session. */
 function NoSession(): ReactNode {
@@ -133,10 +92,7 @@ export function SessionPage({ session }: { session: string }): ReactNode {
   return (
     <>
       <h1>
-        Session{" "}
-        <bdi>
-          <Raw text={session} />
-        </bdi>
+        Session <Name text={session} />
       </h1>
       <Answer asked={asked}>
         {(events) =>
@@ -167,6 +123,7 @@ function Story({ session, events }: { session: string; events: RecordedEvent[] }
     0,
   );
   const printed = lives.reduce((sum, { bytes }) => sum + bytes, 0);
+  const sumOf = (of: (request: RequestStory) => number) => requests.reduce((sum, each) => sum + of(each), 0);
   return (
     <>
       <p className="quiet">
@@ -174,56 +131,40 @@ function Story({ session, events }: { session: string; events: RecordedEvent[] }
         <Time atMs={events.at(-1)?.atMs ?? 0} />
         {events.length >= MOST_ITEMS && `. Only the first ${exact(MOST_ITEMS)} events are shown`}
       </p>
-      <dl className="figures">
-        <div>
-          <dt>Results</dt>
-          <dd>
-            <Count of={lives.length} />
-          </dd>
-          <dd className="quiet">
-            <Bytes of={printed} /> printed
-          </dd>
-        </div>
-        <div>
-          <dt>Fullest request</dt>
-          <dd>
-            <span className="number">{percent(fullest)}</span>
-          </dd>
-          <dd className="quiet">of the window</dd>
-        </div>
-        <div>
-          <dt>Read back</dt>
-          <dd>
-            <Count of={requests.reduce((sum, { recalls }) => sum + recalls, 0)} />
-          </dd>
-          <dd className="quiet">times, by the model</dd>
-        </div>
-        <div>
-          <dt>Refused, recovered</dt>
-          <dd>
-            <Count of={requests.reduce((sum, { refusals }) => sum + refusals, 0)} />
-          </dd>
-          <dd className="quiet">
-            <a href={hrefTo("overflows")}>overflow log</a>
-          </dd>
-        </div>
-        <div>
-          <dt>Cache breaks</dt>
-          <dd>
-            <Count of={breaks.length} />
-          </dd>
-          <dd className="quiet" title={breaks[0]?.prices.source}>
-            {breaks.length === 0 ? (
-              "nothing read anew"
-            ) : (
+      <Figures
+        figures={[
+          {
+            name: "Results",
+            value: <Count of={lives.length} />,
+            note: (
               <>
-                <Count of={lost} unit="tokens" /> anew, about {dollars(cost)}
-                {breaks.some(({ isCounted }) => !isCounted) && "; estimated: the provider does not say"}
+                <Bytes of={printed} /> printed
               </>
-            )}
-          </dd>
-        </div>
-      </dl>
+            ),
+          },
+          { name: "Fullest request", value: percent(fullest), note: "of the window" },
+          { name: "Read back", value: <Count of={sumOf(({ recalls }) => recalls)} />, note: "times, by the model" },
+          {
+            name: "Refused, recovered",
+            value: <Count of={sumOf(({ refusals }) => refusals)} />,
+            note: <a href={hrefTo("overflows")}>overflow log</a>,
+          },
+          {
+            name: "Cache breaks",
+            value: <Count of={breaks.length} />,
+            title: breaks[0]?.prices.source,
+            note:
+              breaks.length === 0 ? (
+                "nothing read anew"
+              ) : (
+                <>
+                  <Count of={lost} unit="tokens" /> anew, about {dollars(cost)}
+                  {breaks.some(({ isCounted }) => !isCounted) && "; estimated: the provider does not say"}
+                </>
+              ),
+          },
+        ]}
+      />
       {requests.length > 0 && (
         <section aria-labelledby="fill">
           <div className="section-head">
@@ -232,7 +173,11 @@ function Story({ session, events }: { session: string; events: RecordedEvent[] }
               As a table
             </button>
           </div>
-          {isTable ? <RequestTable requests={requests} /> : <FillChart story={story} selected={selected} />}
+          {isTable ? (
+            <Table label="Requests" columns={REQUEST_COLUMNS} rows={requests} keyOf={({ event }) => event} />
+          ) : (
+            <FillChart story={story} selected={selected} />
+          )}
         </section>
       )}
       <section aria-labelledby="lives">
@@ -420,91 +365,49 @@ function niceUnder(value: number): number {
 }
 
 function titleOf(request: RequestStory, number: number): string {
-  const { estimatedTokens, tokens, windowTokens, inputTokens, pruned, refusals, cacheBreak, recalls } = request;
+  const { estimatedTokens, tokens, windowTokens, inputTokens } = request;
   return [
     `Request ${number}, ${exactTime(request.atMs)}`,
     `${inputTokens === null ? "about " : ""}${exact(tokens)} tokens${windowTokens === null ? "" : ` of ${exact(windowTokens)}`}`,
-    inputTokens === null ? "" : `as the provider counted; ${exact(estimatedTokens)} by our estimate`,
+    ...(inputTokens === null ? [] : [`as the provider counted; ${exact(estimatedTokens)} by our estimate`]),
     ...LAYERS.flatMap(({ name, of }) => (of(request) > 0 ? `${name}: ${exact(of(request))}` : [])),
+    ...happenedIn(request),
+  ].join("\n");
+}
+
+/** What became of a request on its way. */
+function happenedIn({ pruned, refusals, cacheBreak, recalls }: RequestStory): string[] {
+  return [
     pruned === null ? "" : `made shorter: ${pruned}`,
     refusals === 0 ? "" : `${counted(refusals, "refusal")}, recovered`,
     recalls === 0 ? "" : `read back ${counted(recalls, "time")} before it`,
     cacheBreak === null
       ? ""
       : `cache broken: ${exact(cacheBreak.tokens)} tokens anew${cacheBreak.isCounted ? "" : " (estimated)"}, about ${dollars(cacheBreak.dollars)} (${cacheBreak.why})`,
-  ]
-    .filter(Boolean)
-    .join("\n");
+  ].filter(Boolean);
 }
 
-function RequestTable({ requests }: { requests: readonly RequestStory[] }): ReactNode {
-  return (
-    <div className="table-box" tabIndex={0} role="region" aria-label="Requests">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col" className="right">
-              #
-            </th>
-            <th scope="col">When</th>
-            <th scope="col">Model</th>
-            <th scope="col" className="right">
-              Estimated
-            </th>
-            <th scope="col" className="right">
-              Counted
-            </th>
-            <th scope="col" className="right">
-              Of the window
-            </th>
-            <th scope="col" className="right">
-              Results
-            </th>
-            <th scope="col" className="right">
-              From the cache
-            </th>
-            <th scope="col">What happened</th>
-          </tr>
-        </thead>
-        <tbody>
-          {requests.map((request, at) => {
-            const { event, atMs, model, tokens, estimatedTokens, inputTokens, windowTokens, results, cacheReadTokens } =
-              request;
-            return (
-              <tr key={event}>
-                <td className="right number">{at + 1}</td>
-                <td>
-                  <Time atMs={atMs} />
-                </td>
-                <td className="long">
-                  <bdi>
-                    <Raw text={model ?? "—"} />
-                  </bdi>
-                </td>
-                <td className="right">
-                  <Count of={estimatedTokens} />
-                </td>
-                <td className="right">{inputTokens === null ? "—" : <Count of={inputTokens} />}</td>
-                <td className="right number">{windowTokens === null ? "—" : percent(tokens / windowTokens)}</td>
-                <td className="right">
-                  <Count of={Object.values(results).reduce((sum, each) => sum + each, 0)} />
-                </td>
-                <td className="right">{cacheReadTokens === null ? "—" : <Count of={cacheReadTokens} />}</td>
-                <td className="long">
-                  {titleOf(request, at + 1)
-                    .split("\n")
-                    .slice(2)
-                    .filter((line) => /^(made|\d+ refusal|read back|cache broken)/.test(line))
-                    .join("; ") || "—"}
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+const numbered = (count: number | null) => (count === null ? "—" : <Count of={count} />);
+
+const REQUEST_COLUMNS: Column<RequestStory>[] = [
+  { head: "#", kind: "right", cell: (_request, at) => at + 1 },
+  { head: "When", cell: ({ atMs }) => <Time atMs={atMs} /> },
+  { head: "Model", kind: "long", cell: ({ model }) => <Name text={model ?? "—"} /> },
+  { head: "Estimated", kind: "right", cell: ({ estimatedTokens }) => numbered(estimatedTokens) },
+  { head: "Counted", kind: "right", cell: ({ inputTokens }) => numbered(inputTokens) },
+  {
+    head: "Of the window",
+    kind: "right",
+    cell: ({ tokens, windowTokens }) => (windowTokens === null ? "—" : percent(tokens / windowTokens)),
+  },
+  {
+    head: "Results",
+    kind: "right",
+    cell: ({ results }) => numbered(Object.values(results).reduce((sum, each) => sum + each, 0)),
+  },
+  { head: "From the cache", kind: "right", cell: ({ cacheReadTokens }) => numbered(cacheReadTokens) },
+  { head: "What happened", kind: "long", cell: (request) => happenedIn(request).join("; ") || "—" },
+];
 
 const MOST_LANES = 200;
 function Lanes({
@@ -538,13 +441,9 @@ function Lanes({
               onClick={() => select(life === selected ? null : life)}
             >
               <span className="lane-name">
-                <bdi>
-                  <Raw text={life.tool} />
-                </bdi>{" "}
+                <Name text={life.tool} />{" "}
                 <span className="quiet">
-                  <bdi>
-                    <Raw text={(life.command ?? "").slice(0, 80)} />
-                  </bdi>
+                  <Name text={(life.command ?? "").slice(0, 80)} />
                 </span>
               </span>
               <span className="lane-size">

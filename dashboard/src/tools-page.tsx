@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { bytesText, counted, exact, percent } from "./amounts.ts";
 import { type Limits, type Receipt, type Stat, useAsked } from "./api.ts";
-import { Answer, Bytes, Count, Empty, NothingYet, Raw } from "./parts.tsx";
+import { Answer, Bytes, type Column, Count, Empty, Figures, Name, NothingYet, Table } from "./parts.tsx";
 import { hrefTo } from "./route.ts";
 
 /** Which limit is wrong? */
@@ -18,59 +18,36 @@ export function ToolsPage(): ReactNode {
         {({ rows }) => {
           const tools = rows.filter(({ calls, recalls }) => calls + recalls > 0);
           if (tools.length === 0) return <NothingYet />;
-          return (
-            <div className="table-box" tabIndex={0} role="region" aria-label="Tools">
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">Tool</th>
-                    <th scope="col">Suggestion</th>
-                    <th scope="col" className="right">
-                      Outputs
-                    </th>
-                    <th scope="col" className="right">
-                      Mean size
-                    </th>
-                    <th scope="col" className="right">
-                      Cut
-                    </th>
-                    <th scope="col" className="right">
-                      Read back
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {tools.map((row) => (
-                    <tr key={row.tool}>
-                      <td className="long">
-                        <a href={hrefTo("tools", row.tool ?? "")}>
-                          <bdi>
-                            <Raw text={row.tool ?? "no tool"} />
-                          </bdi>
-                        </a>
-                      </td>
-                      <td className="wrap">
-                        <SuggestionText row={row} />
-                      </td>
-                      <td className="right">
-                        <Count of={row.calls} />
-                      </td>
-                      <td className="right">
-                        <Bytes of={row.calls === 0 ? 0 : Math.round(row.bytesIn / row.calls)} />
-                      </td>
-                      <td className="right number">{percent(row.truncationRate)}</td>
-                      <td className="right number">{percent(row.recallRate)}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
-          );
+          return <Table label="Tools" columns={COLUMNS} rows={tools} keyOf={({ tool }) => tool ?? ""} />;
         }}
       </Answer>
     </>
   );
 }
+
+/** A tool by its name, with what is known of it. */
+export const TOOL_COLUMN: Column<Stat> = {
+  head: "Tool",
+  kind: "long",
+  cell: ({ tool }) => (
+    <a href={hrefTo("tools", tool ?? "")}>
+      <Name text={tool ?? "no tool"} />
+    </a>
+  ),
+};
+
+const COLUMNS: Column<Stat>[] = [
+  TOOL_COLUMN,
+  { head: "Suggestion", kind: "wrap", cell: (row) => <SuggestionText row={row} /> },
+  { head: "Outputs", kind: "right", cell: ({ calls }) => <Count of={calls} /> },
+  {
+    head: "Mean size",
+    kind: "right",
+    cell: ({ calls, bytesIn }) => <Bytes of={calls === 0 ? 0 : Math.round(bytesIn / calls)} />,
+  },
+  { head: "Cut", kind: "right", cell: ({ truncationRate }) => percent(truncationRate) },
+  { head: "Read back", kind: "right", cell: ({ recallRate }) => percent(recallRate) },
+];
 
 /** What the figures of a tool say about its limits. */
 interface Suggestion {
@@ -115,9 +92,7 @@ export function ToolPage({ tool }: { tool: string }): ReactNode {
   return (
     <>
       <h1>
-        <bdi>
-          <Raw text={tool} />
-        </bdi>
+        <Name text={tool} />
       </h1>
       <Answer asked={stats}>
         {({ rows: [row] }) =>
@@ -155,43 +130,19 @@ function Tool({ row, limits, strategy }: { row: Stat; limits: Limits; strategy: 
   ].filter(Boolean);
   return (
     <>
-      <dl className="figures">
-        <div>
-          <dt>Outputs</dt>
-          <dd>
-            <Count of={row.calls} />
-          </dd>
-          <dd className="quiet">
-            <Bytes of={row.bytesIn} />
-          </dd>
-        </div>
-        <div>
-          <dt>Cut</dt>
-          <dd>
-            <span className="number">{percent(row.truncationRate)}</span>
-          </dd>
-          <dd className="quiet">
-            <Count of={row.cutCalls} unit="outputs" />
-          </dd>
-        </div>
-        <div>
-          <dt>Read back</dt>
-          <dd>
-            <span className="number">{percent(row.recallRate)}</span>
-          </dd>
-          <dd className="quiet">
-            <Count of={row.recalls} unit="times" />
-          </dd>
-        </div>
-        <div>
-          <dt>Limits now</dt>
-          <dd className="word">{maxLines === undefined ? "—" : `${exact(maxLines)} lines`}</dd>
-          <dd className="quiet">
-            {maxChars !== undefined && `${exact(maxChars)} characters; `}
-            {strategy}
-          </dd>
-        </div>
-      </dl>
+      <Figures
+        figures={[
+          { name: "Outputs", value: <Count of={row.calls} />, note: <Bytes of={row.bytesIn} /> },
+          { name: "Cut", value: percent(row.truncationRate), note: <Count of={row.cutCalls} unit="outputs" /> },
+          { name: "Read back", value: percent(row.recallRate), note: <Count of={row.recalls} unit="times" /> },
+          {
+            name: "Limits now",
+            isWord: true,
+            value: maxLines === undefined ? "—" : `${exact(maxLines)} lines`,
+            note: `${maxChars === undefined ? "" : `${exact(maxChars)} characters; `}${strategy}`,
+          },
+        ]}
+      />
       <p className="note">
         <SuggestionText row={row} />
       </p>
@@ -217,7 +168,7 @@ function isAtLimit(top: number, limit: number): boolean {
 
 /** How many outputs have which size, and which of them were cut, on an axis that doubles. */
 function Sizes({ receipts, limits }: { receipts: Receipt[]; limits: Limits }): ReactNode {
-  const bins = Array.from({ length: STEPS }, () => ({ all: 0, cut: 0 }));
+  const bins = Array.from({ length: STEPS }, (_none, at) => ({ top: FIRST * 2 ** at, all: 0, cut: 0 }));
   for (const { total, omitted } of receipts) {
     const bin = bins[Math.max(0, Math.min(STEPS - 1, Math.ceil(Math.log2(Math.max(1, total.bytes) / FIRST))))];
     if (bin === undefined) continue;
@@ -225,53 +176,38 @@ function Sizes({ receipts, limits }: { receipts: Receipt[]; limits: Limits }): R
     if (omitted.bytes > 0) bin.cut += 1;
   }
   const limit = Math.min(limits.maxBytes ?? Infinity, limits.maxChars ?? Infinity);
-  const isShown = ({ all }: { all: number }, at: number) => all > 0 || isAtLimit(FIRST * 2 ** at, limit);
-  const from = bins.findIndex(isShown);
-  const to = bins.findLastIndex(isShown);
-  const shown = bins.slice(from, to + 1);
+  const isShown = ({ all, top }: (typeof bins)[number]) => all > 0 || isAtLimit(top, limit);
+  const shown = bins.slice(bins.findIndex(isShown), bins.findLastIndex(isShown) + 1);
   const most = Math.max(1, ...shown.map(({ all }) => all));
+  const columns: Column<(typeof bins)[number]>[] = [
+    { head: "Up to", kind: "right heading", cell: ({ top }) => bytesText(top) },
+    {
+      head: "Outputs",
+      kind: "wide",
+      cell: ({ top, all, cut }) => (
+        <>
+          <span className="size-bar" aria-hidden="true">
+            <span className="form-whole" style={{ width: `${((all - cut) / most) * 100}%` }} />
+            <span className="form-cut" style={{ width: `${(cut / most) * 100}%` }} />
+          </span>
+          {isAtLimit(top, limit) && <span className="limit-label">◂ limit {bytesText(limit)}</span>}
+        </>
+      ),
+    },
+    { head: "Count", kind: "right", cell: ({ all }) => exact(all) },
+    { head: "Cut", kind: "right", cell: ({ cut }) => exact(cut) },
+  ];
   return (
     <section aria-labelledby="sizes">
       <h2 id="sizes">Sizes of the last {counted(receipts.length, "output")}</h2>
-      <div className="table-box" tabIndex={0} role="region" aria-label="Sizes">
-        <table className="sizes">
-          <thead>
-            <tr>
-              <th scope="col" className="right">
-                Up to
-              </th>
-              <th scope="col">Outputs</th>
-              <th scope="col" className="right">
-                Count
-              </th>
-              <th scope="col" className="right">
-                Cut
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map(({ all, cut }, at) => {
-              const top = FIRST * 2 ** (from + at);
-              return (
-                <tr key={top} className={isAtLimit(top, limit) ? "at-limit" : ""}>
-                  <th scope="row" className="right number">
-                    {bytesText(top)}
-                  </th>
-                  <td className="wide">
-                    <span className="size-bar" aria-hidden="true">
-                      <span className="form-whole" style={{ width: `${((all - cut) / most) * 100}%` }} />
-                      <span className="form-cut" style={{ width: `${(cut / most) * 100}%` }} />
-                    </span>
-                    {isAtLimit(top, limit) && <span className="limit-label">◂ limit {bytesText(limit)}</span>}
-                  </td>
-                  <td className="right number">{exact(all)}</td>
-                  <td className="right number">{exact(cut)}</td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Sizes"
+        className="sizes"
+        columns={columns}
+        rows={shown}
+        keyOf={({ top }) => top}
+        classOf={({ top }) => (isAtLimit(top, limit) ? "at-limit" : "")}
+      />
       <ul className="legend">
         <li>
           <span className="lane-part form-whole sample" aria-hidden="true" />
