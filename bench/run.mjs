@@ -1,5 +1,6 @@
 import { benchArtifacts } from "./artifacts.mjs";
 import { benchClamp } from "./clamp.mjs";
+import { benchDashboard } from "./dashboard.mjs";
 import { runBenches } from "./entry.mjs";
 import { benchFetch } from "./fetch.mjs";
 import { benchGateway } from "./gateway.mjs";
@@ -19,6 +20,7 @@ await runBenches([
   benchPrepare,
   benchFetch,
   benchGateway,
+  benchDashboard,
   benchRefusals,
   benchReplay,
   benchClamp,

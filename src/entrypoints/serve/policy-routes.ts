@@ -7,6 +7,7 @@ import type { WholeArtifact } from "../../recall/open-artifact.ts";
 import { READ_BACK_TOOLS } from "../../recall/read-back-tools.ts";
 import type { Spillway } from "../../spillway.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { isRecord } from "../../values.ts";
 import { Refusal } from "./answer.ts";
 import { type Route, route } from "./route.ts";
@@ -19,6 +20,7 @@ export function policyRoutes(
   spillway: Pick<Spillway, "policy" | "resolve" | "artifact" | "ledger">,
   inForce: PolicyInput | undefined,
 ): Route[] {
+  const views = new Map<string, ReturnType<typeof makeAgain>>();
   return [
     route({
       method: "GET",
@@ -104,7 +106,16 @@ export function policyRoutes(
         });
         const event = found?.[0];
         if (!event?.receipt) throw new Refusal(404, "unknown-event", "no receipt of this output is recorded");
-        const again = await makeAgain(saved, event.receipt, inForce ?? {});
+        // Making one again reads the whole output, and readers come back to the same few.
+        const key = `${id} ${event.id}`;
+        const making = views.get(key) ?? makeAgain(saved, event.receipt, inForce ?? {});
+        views.delete(key);
+        views.set(key, making);
+        if (views.size > SERVE_NUMBERS.apiViews.default) views.delete(views.keys().next().value ?? "");
+        const again = await making.catch((error: unknown) => {
+          views.delete(key);
+          throw error;
+        });
         return { ...again, event: event.id, atMs: event.atMs, recorded: event.receipt };
       },
     }),

@@ -11,6 +11,7 @@ export const SERVE_NUMBERS = {
   apiBodyBytes: row(16 * MIB, KIB, GIB), // a request to the API; an output that is tried under a policy stands in it
   apiLines: row(2000, 1, 100_000), // lines of an artifact given at once
   apiLineBytes: row(MIB, KIB, 64 * MIB), // what they take together; a longer line is shortened
+  apiViews: row(16, 1, 1000), // outputs as a model read them, kept in memory since making one again reads all of it
   apiFollowers: row(100, 1, 10_000), // readers that follow events at once
   serveHeaderBytes: row(64 * KIB, 8 * KIB, MIB), // all headers of a request; more is refused
   serveHeadersMs: row(10_000, 100, 600_000), // until all headers of a request are there
