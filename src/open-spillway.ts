@@ -1,5 +1,7 @@
+import { hostname, userInfo } from "node:os";
 import { resolve } from "node:path";
 import type { Reader } from "./admit/reader.ts";
+import type { RecordedBy } from "./admit/recorder.ts";
 import { openRedaction } from "./admit/redaction.ts";
 import type { Ledger } from "./contract/ledger.ts";
 import type { ModelSource } from "./contract/model-client.ts";
@@ -70,6 +72,7 @@ export async function openSpillway(
     ...(placeFaults !== undefined && { placeFaults }),
     ...kept,
     ...files,
+    by: recordedBy(),
     openModel,
     // A counter of one's own is not passed over.
     ...(given.counter === undefined && { exactCounter }),
@@ -82,6 +85,15 @@ export async function openSpillway(
     policy: [policy],
     reader: namedReader(given.reader, dir ?? (env === process.env ? undefined : env.SPILLWAY_DIR)),
   });
+}
+
+/** Who records events here. A user may have a number only, as in a container. */
+export function recordedBy(): RecordedBy {
+  let user = String(process.getuid?.() ?? "unknown");
+  try {
+    user = userInfo().username;
+  } catch {}
+  return { user, host: hostname(), process: process.pid };
 }
 
 /** Where @opentelemetry/api keeps what an SDK registered. If nothing is there, nobody listens, and nothing is loaded. */

@@ -49,7 +49,8 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     loadRedactor: redaction?.loadRedactor ?? null,
     loadedRedactor: redaction?.loadedRedactor ?? (() => null),
   };
-  const recorder = newRecorder({ ledger, logs, listeners: ports, redaction, newBreaker: breaker, deadlineMs, now });
+  const recording = { ledger, logs, listeners: ports, redaction, by: ports.by };
+  const recorder = newRecorder({ ...recording, newBreaker: breaker, deadlineMs, now });
   const safeName = safeNames(redaction);
   // Shared by all who write markers: readBack changes them.
   const reader: Reader = { ...(ports.reader ?? { by: "operator" }) };

@@ -83,6 +83,11 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     await admit("many", "bash", numbered(1_000_000).with(654_320, "src/a.ts:5: error: a needle").join("\n"), 2);
     for (let at = 0; at < 30; at++) await admit(`often ${at}`, "grep", numbered(700 + at).join("\n"));
     await spillway.recall(ids["bad"] ?? "", { lines: [5, 9] });
+    // Neither counts as what it looks like: a person's own search, and a tool that ran again because of a cut.
+    await spillway.search(ids["bad"] ?? "", { pattern: "entry 7" }, { reads: "person" });
+    for (const call of ["first", "again"]) {
+      await spillway.admit({ tool: "cat", session: "reruns", call, output: numbered(3000).join("\n") });
+    }
     browser = await chromium.launch({ executablePath: browserPath ?? "", args: FLAGS });
     closeAll = async () => {
       await browser.close();
@@ -153,14 +158,16 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
       for (const width of [1280, 390]) {
         const { page, complaints } = await open(hash(), width);
         await page.waitForSelector(ready);
+        await page.evaluate(axe.source);
         for (const colorScheme of ["light", "dark"] as const) {
           await page.emulateMedia({ colorScheme });
-          await page.evaluate(axe.source);
-          const found = await page.evaluate(async () => {
+          // Only colours differ between the themes.
+          const rules = colorScheme === "dark" ? ["color-contrast"] : null;
+          const found = await page.evaluate(async (runOnly) => {
             const { axe: check } = globalThis as unknown as { axe: typeof axe };
-            const { violations } = await check.run();
+            const { violations } = await check.run({ resultTypes: ["violations"], ...(runOnly && { runOnly }) });
             return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
-          });
+          }, rules);
           expect(found).toEqual([]);
         }
         expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
@@ -177,15 +184,20 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     await page.waitForSelector(".chart canvas");
     const outputs = "from events where kind in ('output-clamped', 'output-passed')";
     const shown = (unit: string) => `coalesce(sum(json_extract(receipt, '$.shown.${unit}')), 0)`;
-    // What a host would have cut itself does not count.
+    // What a host would have cut itself does not count, nor what was cut before in its session.
+    const isRerun = `exists (select 1 from events e where e.kind = 'output-clamped' and e.artifact = events.artifact
+      and e.session = events.session and e.tool = events.tool and e.id < events.id) and kind = 'output-clamped'`;
     const whole = `round(1.0 * json_extract(receipt, '$.shown.tokens') * json_extract(receipt, '$.total.bytes') / json_extract(receipt, '$.shown.bytes'))`;
     const [sums] = sql<Record<string, number>>(
       `select count(*) calls, sum(json_extract(receipt, '$.total.bytes')) bytes, ${shown("bytes")} shownBytes, ${shown("tokens")} shownTokens,
-        sum(json_extract(receipt, '$.omitted.bytes') > 0) cut, sum(min(${whole}, coalesce(json_extract(more, '$.hostTokens'), 1e15))) tokens ${outputs}`,
+        sum(json_extract(receipt, '$.omitted.bytes') > 0) cut, sum(iif(${isRerun}, 0, min(${whole}, coalesce(json_extract(more, '$.hostTokens'), 1e15)))) tokens, sum(${isRerun}) reruns ${outputs}`,
     );
+    expect(sums?.["reruns"]).toBe(1);
+    const read = "from events where kind in ('artifact-recalled', 'artifact-searched')";
     const [recalls] = sql<Record<string, number>>(
-      "select count(*) count, sum(json_extract(more, '$.tokens')) tokens from events where kind in ('artifact-recalled', 'artifact-searched')",
+      `select count(*) count, sum(json_extract(more, '$.tokens')) tokens ${read} and json_extract(more, '$.reads') = 'model'`,
     );
+    expect(sql(`select * ${read}`).length).toBe((recalls?.["count"] ?? 0) + 1);
     const [requests] = sql<Record<string, number>>(
       "select count(*) count, sum(json_extract(more, '$.inputTokens')) tokens from events where kind = 'request-answered'",
     );
@@ -206,16 +218,34 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
       ?.count;
     expect(refusals).toBeGreaterThan(0);
     expect(Number(await page.locator("#overflows + p data").first().getAttribute("value"))).toBe(refusals);
-    const rows = await page
-      .locator("[aria-label='Sums by tool'] tbody tr")
-      .evaluateAll((all) =>
-        all.map((row) => [
-          row.querySelector("a")?.textContent ?? "",
-          Number(row.querySelector("data")?.getAttribute("value")),
-        ]),
-      );
-    const tools = sql<{ tool: string; count: number }>(`select tool, count(*) count ${outputs} group by tool`);
-    expect(new Map(rows as [string, number][])).toEqual(new Map(tools.map(({ tool, count }) => [tool, count])));
+    const tools = sql<{ tool: string; count: number; cut: number; read: number; mean: number }>(
+      `select tool, count(*) count, 1.0 * sum(json_extract(receipt, '$.omitted.bytes') > 0) / count(*) cut,
+        coalesce((select count(*) ${read} and json_extract(more, '$.reads') = 'model' and tool = outputs.tool)
+          / nullif(1.0 * sum(json_extract(receipt, '$.omitted.bytes') > 0), 0), 0) read,
+        round(1.0 * sum(json_extract(receipt, '$.total.bytes')) / count(*)) mean
+        from (select * ${outputs}) outputs group by tool`,
+    );
+    expect(tools.filter(({ cut, read }) => cut > 0 && read > 0)).not.toEqual([]);
+    const cells = (label: string) =>
+      page
+        .locator(`[aria-label='${label}'] tbody tr`)
+        .evaluateAll((all) =>
+          all.map((row) => [...row.children].map((cell) => cell.querySelector("data")?.value ?? cell.textContent)),
+        );
+    const percent = (share: number) => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
+    const byTool = (rows: unknown[][]) => new Set(rows.map((row) => JSON.stringify(row)));
+    expect(
+      byTool((await cells("Sums by tool")).map((row) => [row[0], row[1], row[2]?.replace(" !", ""), row[3]])),
+    ).toEqual(byTool(tools.map(({ tool, count, cut, read }) => [tool, String(count), percent(cut), percent(read)])));
+    await page.evaluate(() => {
+      location.hash = "#/tools";
+    });
+    await page.waitForSelector("[aria-label=Tools] tbody tr");
+    expect(byTool((await cells("Tools")).map(([tool, _suggestion, ...row]) => [tool, ...row]))).toEqual(
+      byTool(
+        tools.map(({ tool, count, mean, cut, read }) => [tool, `${count}`, `${mean}`, percent(cut), percent(read)]),
+      ),
+    );
     await page.close();
   });
 
@@ -236,6 +266,24 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
       events.filter(({ kind }) => kind === "overflow-detected").length,
     ]);
     expect(await page.locator(".lane").count()).toBe(receipts.length);
+    // The provider stated its window, and says nothing of a cache: what comes after a changed result is read anew.
+    const [fill] = sql<{ fullest: number; breaks: number; lost: number }>(
+      `with requests as (
+        select id, lag(id) over (order by id) before, json_extract(more, '$.inputTokens') tokens,
+          lag(json_extract(more, '$.inputTokens')) over (order by id) had
+          from events where kind = 'request-answered' and session = 'agent'
+      ), breaks as (
+        select min(tokens, had) lost from requests where exists (
+          select 1 from events, json_each(more, '$.changes') change where session = 'agent'
+            and events.id > requests.before and events.id < requests.id and (kind = 'overflow-reduced' or (kind = 'request-pruned'
+              and change.value ->> 'to' in ('trimmed', 'cleared') and coalesce(change.value ->> 'of', '') <> 'call')))
+      )
+      select (select max(tokens) / 20000.0 from requests) fullest, count(*) breaks, sum(lost) lost from breaks`,
+    );
+    expect(fill?.breaks).toBeGreaterThan(0);
+    expect(await figure(page, "Cache breaks")).toEqual([fill?.breaks, fill?.lost]);
+    const fullest = page.locator(".figures > div", { has: page.locator('dt:text-is("Fullest request")') });
+    expect(await fullest.locator("dd").first().textContent()).toBe(`${((fill?.fullest ?? 0) * 100).toFixed(0)} %`);
     // Every result that an event names as shorter, and no other, has become shorter.
     const changed = events.flatMap(({ kind, more }): { call: string; of?: string; to?: string }[] => {
       const { changes = [] } = JSON.parse(more ?? "{}");

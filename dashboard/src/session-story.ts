@@ -108,6 +108,8 @@ export function storyOf(events: readonly RecordedEvent[]): SessionStory {
       now.isPrefixChanged = true;
     } else if (kind === "overflow-recovered") now.recoveredTokens = numberIn(more, "estimatedTokens");
     else if (kind === "artifact-recalled" || kind === "artifact-searched") {
+      // What a person reads reaches no model.
+      if (more["reads"] === "person") continue;
       now.recalls += 1;
       life?.recalledAt.push(request);
     } else if (kind === "request-answered") {

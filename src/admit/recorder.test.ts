@@ -1,3 +1,4 @@
+import { hostname, userInfo } from "node:os";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { redactAll } from "../../test/redact-chunks.ts";
@@ -86,7 +87,7 @@ describe("what is recorded", () => {
     ]);
     expect(JSON.stringify(events)).not.toContain(TOKEN);
     expect((await store.list({ scope: "local" })).map(({ tool }) => tool)).toEqual(["curl -H [redacted:github-token]"]);
-    expect(events[3]?.more).toEqual({
+    expect(events[3]?.more).toMatchObject({
       faults: ["spill failed after 0 bytes: cannot log in with [redacted:github-token]"],
     });
   });
@@ -180,5 +181,45 @@ describe("what the host would have cut anyway", () => {
     expect(await saved({})).toEqual(await saved({}, { maxBytes: 51_200, maxLines: 2000 }));
     await expect(saved({}, { maxLines: -1 })).rejects.toThrow(/hostLimits/);
     await expect(make({ hostLimits: { maxRows: 1 } as never })).rejects.toThrow(/hostLimits/);
+  });
+});
+
+describe("who did what", () => {
+  const events = (spillway: Awaited<ReturnType<typeof make>>) => spillway.ledger?.events() ?? [];
+
+  it("every event names user, host and process; what is read back says who read", async () => {
+    const spillway = await make();
+    const { receipt } = await spillway.admit({ tool: "bash", session: "s", output: lines(5000) });
+    const id = receipt.artifact ?? "";
+    await spillway.recall(id, { head: 5 });
+    await spillway.search(id, { pattern: "line 7" }, { reads: "person" });
+    const by = { user: userInfo().username, host: hostname(), process: process.pid };
+    for (const { more } of await events(spillway)) expect(more).toMatchObject({ by });
+    expect((await events(spillway)).slice(-2)).toMatchObject([
+      { kind: "artifact-recalled", more: { reads: "model" } },
+      { kind: "artifact-searched", more: { reads: "person" } },
+    ]);
+    // Only what a model read counts as read back.
+    expect(await spillway.ledger?.stats({ by: "all" })).toMatchObject([{ recalls: 1 }]);
+  });
+
+  it("an output that was cut before in its session saves nothing when its tool runs again", async () => {
+    const spillway = await make();
+    const admit = (session: string | null, output: string) =>
+      spillway.admit({ tool: "bash", output, ...(session && { session }) });
+    const first = await admit("s", lines(5000));
+    const [sums] = (await spillway.ledger?.stats({ by: "all" })) ?? [];
+    await admit("s", lines(5000));
+    const again = await spillway.ledger?.stats({ by: "all" });
+    const shown = first.receipt.shown.tokens;
+    expect(again).toMatchObject([{ calls: 2, tokensIn: sums?.tokensIn, tokensShown: 2 * shown }]);
+    // Another session, another output, none at all, and one that was shown whole are no re-runs.
+    await admit("other", lines(5000));
+    await admit("s", `${lines(5000)}more\n`);
+    await admit(null, lines(5000));
+    await admit(null, lines(5000));
+    for (const _each of [1, 2]) await admit("s", "small");
+    const reruns = (await events(spillway)).filter(({ more }) => more?.["isRerun"] !== undefined);
+    expect(reruns.map(({ session, kind }) => [session, kind])).toEqual([["s", "output-clamped"]]);
   });
 });

@@ -4,7 +4,14 @@ import type { Receipt } from "../contract/receipt.ts";
 import type { Breaker } from "../deadline.ts";
 import { within } from "../deadline.ts";
 import { messageOf } from "../errors.ts";
-import { eventMayHoldSecret, type Logger, logFault, receiptEvents, redactEvent } from "../stages/record/events.ts";
+import {
+  eventMayHoldSecret,
+  isCut,
+  type Logger,
+  logFault,
+  receiptEvents,
+  redactEvent,
+} from "../stages/record/events.ts";
 import type { Redaction } from "./redaction.ts";
 
 /** Who is told what happened. */
@@ -17,6 +24,13 @@ export interface Listeners {
 /** Keeps events; waited for. */
 export type EventLog = (event: SpillwayEvent) => Promise<void>;
 
+/** The user, the machine and the process that record an event. */
+export interface RecordedBy {
+  user: string;
+  host: string;
+  process: number;
+}
+
 /** What a recorder is made of. */
 export interface RecorderPorts {
   ledger: Ledger | null;
@@ -25,6 +39,8 @@ export interface RecorderPorts {
   listeners: Listeners;
   /** Takes secrets out of what is recorded; null leaves them. */
   redaction: Redaction | null;
+  /** Who records; stands in every event. */
+  by?: RecordedBy | undefined;
   newBreaker(): Breaker;
   /** The longest wait for each of them. */
   deadlineMs: number;
@@ -41,7 +57,7 @@ export interface Recorder {
 
 /** A recorder. */
 export function newRecorder(ports: RecorderPorts): Recorder {
-  const { ledger, listeners, redaction, deadlineMs } = ports;
+  const { ledger, listeners, redaction, deadlineMs, by } = ports;
   const logs: ((events: SpillwayEvent[]) => Promise<unknown>)[] = ports.logs.map((log) => async (events) => {
     for (const event of events) await log(event);
   });
@@ -52,7 +68,8 @@ export function newRecorder(ports: RecorderPorts): Recorder {
   async function record(given: SpillwayEvent[]): Promise<string[]> {
     if (kept.length === 0 && listeners.onEvent === undefined) return [];
     // Nothing is recorded that could not be redacted.
-    const events = await redacted(given, redaction).catch(() => []);
+    const safe = await redacted(given, redaction).catch(() => []);
+    const events = by === undefined ? safe : safe.map((event) => ({ ...event, more: { by, ...event.more } }));
     for (const event of events) void (async () => listeners.onEvent?.(event))().catch(() => {});
     await Promise.all(
       kept.map(async (each) => {
@@ -79,9 +96,21 @@ export function newRecorder(ports: RecorderPorts): Recorder {
     },
     async receipt(receipt, more) {
       void (async () => listeners.onReceipt?.(receipt))().catch(() => {});
-      return record(receiptEvents(receipt, ports.now(), more));
+      const isAsked = ledger !== null && kept[0]?.breaker.allows() === true;
+      const isRerun =
+        isAsked && (await within(wasCutBefore(ledger, receipt), deadlineMs, "reading").catch(() => false));
+      return record(receiptEvents(receipt, ports.now(), isRerun ? { ...more, isRerun } : more));
     },
   };
+}
+
+/**
+ * True if the same bytes were cut in this session before. The tool told nothing new, so that it ran again for what was cut.
+ */
+async function wasCutBefore(ledger: Ledger, receipt: Receipt): Promise<boolean> {
+  const { artifact, session, tool } = receipt;
+  if (artifact === null || session === null || !isCut(receipt)) return false;
+  return (await ledger.events({ artifact, session, tool, kinds: ["output-clamped"], max: 1 })).length > 0;
 }
 
 async function redacted(events: SpillwayEvent[], redaction: Redaction | null): Promise<SpillwayEvent[]> {

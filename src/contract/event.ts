@@ -28,7 +28,10 @@ export interface SpillwayEvent {
   call: string | null;
   artifact: string | null;
   receipt: Receipt | null;
-  /** Whatever else the kind has to say; JSON, at most 8 KiB. */
+  /**
+   * Whatever else the kind has to say; JSON, at most 8 KiB. In `by` stands who recorded it: the user, the host and the
+   * process.
+   */
   more: Record<string, unknown> | null;
 }
 

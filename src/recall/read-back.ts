@@ -5,7 +5,7 @@ import type { TokenCounter } from "../contract/token-counter.ts";
 import { SpillwayError } from "../errors.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { type WholeArtifact, wholeArtifact } from "./open-artifact.ts";
-import { type RecallOptions, type RecallPage, recall, recallText } from "./recall.ts";
+import { type ReadsBack, type RecallOptions, type RecallPage, recall, recallText } from "./recall.ts";
 import type { RecallWant, SearchQuery } from "./recall-want.ts";
 import { type SearchOptions, type SearchPage, search, searchText } from "./search.ts";
 
@@ -32,23 +32,23 @@ export function newReadBack({ store, scope, counter, searcher, record, now }: Re
     if (store !== null) return store;
     throw new SpillwayError("missing-part", "nothing is kept here: this Spillway was made with store: null");
   };
-  const tell = async (kind: EventKind, id: string, text: string): Promise<void> => {
+  const tell = async (kind: EventKind, id: string, text: string, reads: ReadsBack = "model"): Promise<void> => {
     // Counted for the tool whose output was read back.
     const about = await store?.find(id, scope).catch(() => null);
     const { session = null, tool = null, call = null } = about ?? {};
-    const more = { bytes: measureText(text).bytes, tokens: counter.count(text) };
+    const more = { reads, bytes: measureText(text).bytes, tokens: counter.count(text) };
     await record({ kind, atMs: now(), session, tool, call, artifact: id, receipt: null, more });
   };
   return {
     artifact: async (id) => wholeArtifact(stored(), id, scope),
     async recall(id, want, options) {
       const page = await recall(stored(), id, scope, want, { searcher: await searcher(), ...options });
-      await tell("artifact-recalled", id, recallText(page));
+      await tell("artifact-recalled", id, recallText(page), options?.reads);
       return page;
     },
     async search(id, query, options) {
       const page = await search(stored(), id, scope, query, { ...options, searcher: await searcher() });
-      await tell("artifact-searched", id, searchText(page));
+      await tell("artifact-searched", id, searchText(page), options?.reads);
       return page;
     },
   };

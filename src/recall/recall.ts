@@ -33,8 +33,13 @@ export interface RecallOptions {
   searcher?: Searcher | null;
   /** Shows an artifact even if it is binary, with U+FFFD for bytes that are not UTF-8. */
   showBinary?: boolean;
+  /** Who reads; a model by default. What people read is recorded, and not counted as read back. */
+  reads?: ReadsBack | undefined;
   signal?: AbortSignal;
 }
+
+/** Who reads an artifact back. */
+export type ReadsBack = "model" | "person";
 
 /** One page of an artifact. `text` is the decoded form of exactly the bytes `bytes`; `note` is Spillway's. */
 export interface RecallPage {

@@ -1,6 +1,6 @@
 import type { Admission, AdmitRequest } from "../admit/admit-request.ts";
 import type { Named, Reader } from "../admit/reader.ts";
-import type { EventLog } from "../admit/recorder.ts";
+import type { EventLog, RecordedBy } from "../admit/recorder.ts";
 import type { Redact, Redaction } from "../admit/redaction.ts";
 import type { Tool, ToolServer, WrapOptions, Wrapped, WrappedTools } from "../admit/wrap-tool.ts";
 import type { Call } from "../call/call-options.ts";
@@ -128,6 +128,8 @@ export interface SpillwayPorts
   placeFaults?: readonly string[];
   /** Logs of events beside the ledger. */
   logs?: readonly EventLog[];
+  /** Who records. */
+  by?: RecordedBy | undefined;
   /** Signatures of refusals beside the built-in ones, made ready: asked first. */
   rules?: readonly Rule[] | undefined;
   /** Weakest first. */

@@ -109,6 +109,11 @@ export function showStatus(line: string): void {
   writeErrorNow(CLEAR_LINE + line);
 }
 
+/** Who reads what a command prints: agents run commands without any terminal. */
+export function readsHere(): "model" | "person" {
+  return ([0, 1, 2] as const).some(isTerminal) ? "person" : "model";
+}
+
 /** Whether a descriptor is a terminal. */
 export function isTerminal(descriptor: 0 | 1 | 2): boolean {
   try {

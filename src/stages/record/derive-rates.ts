@@ -6,7 +6,7 @@ export interface Rates {
   truncationRate: number;
   /** Times something was read back, for each call that was cut. Over 1 when one output is read back in several parts. */
   recallRate: number;
-  /** What the model was spared, less what was read back. Below 0 when reading back cost more. */
+  /** What the model was spared, less what was read back and what a tool that ran again showed. Below 0 when that cost more. */
   tokensSaved: number;
   /** More is cut than should be: the limits of this tool deserve a look. */
   cutsTooOften: boolean;

@@ -139,7 +139,7 @@ export const NO_TOTALS: Readonly<Totals> = {
 };
 
 const CALLS = new Set(["output-clamped", "output-passed"]);
-// A search puts text into the model's context, as a recall does.
+// A search puts text into the model's context, as a recall does. What a person reads does not.
 const RECALLS = new Set(["artifact-recalled", "artifact-searched"]);
 const USUAL_BYTES_PER_TOKEN = 4;
 
@@ -156,7 +156,7 @@ function eventSums({ kind, receipt, more }: SpillwayEvent): Totals {
       tokensIn: tokensWithoutUs(receipt, more),
     };
   }
-  if (RECALLS.has(kind)) {
+  if (RECALLS.has(kind) && more?.["reads"] !== "person") {
     return {
       ...NO_TOTALS,
       recalls: 1,
@@ -190,9 +190,10 @@ export function addTotals(sum: Readonly<Totals>, more: Readonly<Totals>): Totals
 /**
  * Returns how many tokens the model would have got without Spillway: `more.tokensIn` if it was counted, otherwise an
  * estimate with the tokens per byte of what was shown. If `more.hostTokens` is set, the result is at most that, because
- * the host would have cut the output to it.
+ * the host would have cut the output to it. If `more.isRerun` is set, it is 0: the tool ran again only because of our cut.
  */
 function tokensWithoutUs(receipt: Receipt | null, more: SpillwayEvent["more"]): number {
+  if (more?.["isRerun"] === true) return 0;
   const counted = more?.["tokensIn"];
   const host = more?.["hostTokens"];
   const tokens = typeof counted === "number" ? whole(counted) : scaledTokens(receipt);

@@ -9,7 +9,7 @@ import { wholeNumber } from "../flags.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readArtifact, readPlace, resolveId } from "../open-place.ts";
 import { addScreenFlags, dimMarkers, harmless, onScreen, type Paints, type ScreenFlags } from "../screen.ts";
 import { tell } from "../tell.ts";
-import { writeJson, writeOut } from "../write-out.ts";
+import { readsHere, writeJson, writeOut } from "../write-out.ts";
 
 interface RecallFlags extends PlaceFlags, ScreenFlags {
   lines?: [number, number];
@@ -66,7 +66,8 @@ async function recallPart(place: ReadPlace, typed: string, flags: RecallFlags, p
   const id = await resolveId(place, typed);
   if (flags.raw) return writeRaw(place, id, wants[0]);
   const { store, ledger, options } = place;
-  const page = await (await createSpillway({ ...options, store, ledger, env: {} })).recall(id, wants[0]);
+  const spillway = await createSpillway({ ...options, store, ledger, env: {} });
+  const page = await spillway.recall(id, wants[0], { reads: readsHere() });
   const { recallText } = await import("../../../recall/index.ts");
   const note = page.note.replace(/; next: (line|byte)s? ([\d-]+)\]$/, "; next: --$1s $2]");
   if (flags.json) return writeJson(page);

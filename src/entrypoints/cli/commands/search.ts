@@ -11,7 +11,7 @@ import { addScreenFlags, harmless, onScreen, type Paint, type Paints, type Scree
 import { startStatus } from "../status-line.ts";
 import { cell, filterText } from "../table.ts";
 import { tell } from "../tell.ts";
-import { writeJson, writeOut } from "../write-out.ts";
+import { readsHere, writeJson, writeOut } from "../write-out.ts";
 
 interface SearchFlags extends PlaceFlags, ScreenFlags {
   context?: number;
@@ -103,7 +103,7 @@ async function searchOne(
 ): Promise<void> {
   const { store, ledger, options } = place;
   const spillway = await createSpillway({ ...options, store, ledger, env: {} });
-  const page = await spillway.search(await resolveId(place, typed), query);
+  const page = await spillway.search(await resolveId(place, typed), query, { reads: readsHere() });
   // The note is written for a tool's arguments; here the next page is a flag.
   const note = page.note.replace(/; next: from line (\d+)\]$/, "; next: --from $1]");
   await (json ? writeJson(page) : writeOut(await pageText({ ...page, note }, query, paints)));

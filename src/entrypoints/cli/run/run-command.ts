@@ -211,6 +211,7 @@ async function passRaw(output: RawOutput, place: Place | null, userOptions: RawO
     logs,
     listeners: {},
     redaction,
+    by: (await import("../../../open-spillway.ts")).recordedBy(),
     newBreaker: breaker,
     deadlineMs,
     now: Date.now,
