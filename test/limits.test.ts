@@ -390,6 +390,7 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   apiBodyBytes: 16_777_216,
   apiLines: 2000,
   apiLineBytes: 1_048_576,
+  apiViews: 16,
   apiFollowers: 100,
   serveHeaderBytes: 65_536,
   serveHeadersMs: 10_000,

@@ -1,11 +1,11 @@
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
-import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
+import { afterEach, describe, expect, expectTypeOf, it, vi } from "vitest";
 import { z } from "zod";
 import type { RecordedEvent } from "../../contract/event.ts";
 import type { SessionRow, StatRow } from "../../contract/ledger.ts";
 import type { Receipt } from "../../contract/receipt.ts";
-import type { Artifact } from "../../contract/store.ts";
+import type { Artifact, Store } from "../../contract/store.ts";
 import { createSpillway, type Rates, type Spillway, type SpillwayOptions } from "../../index.ts";
 import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { memoryLedger } from "../../storage/ledgers/memory.ts";
@@ -259,7 +259,14 @@ describe("the API", () => {
     await get(`/api/artifacts/${artifact}/view?event=0`, 404);
     await get("/api/artifacts/aaaaaaaaaaaa/view", 404);
     const { receipt } = await spillway.admit({ tool: "bash", output: log, focus: "entry 7", limits: { maxLines: 20 } });
-    expect((await get(`/api/artifacts/${receipt.artifact}/view`)).recorded.limits.maxLines).toBe(20);
+    const path = `/api/artifacts/${receipt.artifact}/view`;
+    expect((await get(path)).recorded.limits.maxLines).toBe(20);
+    // The second time its bytes are not read, and what is removed is not shown from memory.
+    const reading = vi.spyOn(spillway.store as Store, "read");
+    expect((await get(path)).recorded.limits.maxLines).toBe(20);
+    expect(reading).not.toHaveBeenCalled();
+    await spillway.store?.remove(receipt.artifact ?? "", "local");
+    await get(path, 404);
     expect(kinds((await get("/api/events")).items).filter((kind) => kind === "output-clamped")).toHaveLength(4);
   });
 
