@@ -46,7 +46,7 @@ export interface WireResult {
   /** What the model reads as text, in order. */
   texts: string[];
   /** The object whose JSON is its one text. An edit with the JSON of another object is written as an object too. */
-  json?: object;
+  json?: object | undefined;
   media: WireMedia;
   /** The provider ran this tool itself, or the result is otherwise not ours to change. */
   fixed: boolean;
@@ -66,7 +66,7 @@ export interface WireMessage {
   /** The first text, where there is one; a conversation is known by its first user's. */
   text: string | null;
   /** Those after it, where there are more. */
-  moreTexts?: string[];
+  moreTexts?: string[] | undefined;
   /** An assistant's turn that was broken off: its calls get no results. */
   aborted: boolean;
   /** Parts that could not be read; they come back as they were. */

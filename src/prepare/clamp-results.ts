@@ -80,7 +80,7 @@ async function clampItem(item: Item, preparation: Preparation, limits?: Limits):
     session: session ?? undefined,
     call: item.call ?? undefined,
     output: outputOf(item.result),
-    ...madeBy(item),
+    ...madeBy(item.answers),
     // Only what stands before it: what is said later must not change how it is shown.
     intent: lastWords(preparation.messages, item.message) ?? undefined,
     via,

@@ -25,8 +25,8 @@ export interface Item extends PruneItem {
   /** Which of the message's results or calls. */
   at: number;
   call: string | null;
-  /** What the tool was called with, as far as it is known. */
-  input: unknown;
+  /** The call that it answers, as far as it is known; null for a call itself. */
+  answers: Pick<WireCall, "input"> | null;
   /** Which of the conversation's results, of its calls with long strings, or of its messages with media. */
   number: number;
   /** It is the media of a message outside results. */
@@ -122,12 +122,12 @@ export class Conversation {
     this.turns.add(view);
     const pairs = this.#pairing.add(view);
     for (const [at, made] of message.calls.entries()) {
-      const item = newItem(index, made, { at, tool: made.call.tool, number: this.calls.length, made, input: null });
+      const item = newItem(index, made, { at, tool: made.call.tool, number: this.calls.length, made, answers: null });
       this.#add(item, this.calls);
     }
     for (const [at, { result, tool, call }] of pairs.entries()) {
       const read = message.results[at] as ReadResult;
-      const item = newItem(index, read, { at, tool, number: this.items.length, made: null, input: call?.input });
+      const item = newItem(index, read, { at, tool, number: this.items.length, made: null, answers: call });
       if (call === null && result.id !== null) this.orphans++;
       this.#add(item, this.items);
       this.#supersede(item, call);
@@ -139,8 +139,8 @@ export class Conversation {
   #addMedia(index: number, read: ReadResult): void {
     const before = this.items.at(-1);
     const follows = before !== undefined && before.message > (this.assistants.at(-1) ?? -1);
-    const { tool, input } = follows ? before : { tool: "media", input: null };
-    const about = { at: 0, tool, number: this.media.length, made: null, input };
+    const { tool, answers } = follows ? before : { tool: "media", answers: null };
+    const about = { at: 0, tool, number: this.media.length, made: null, answers };
     const item = newItem(index, read, about);
     item.isMedia = true;
     item.heldMedia = { count: read.result.media.count, isUsers: !follows };
@@ -215,7 +215,7 @@ export class Conversation {
 
   /** Gives an item a form that it may be shown in. */
   give(item: Item, form: Form): void {
-    item.forms.push(form);
+    item.forms = [...item.forms, form];
     this.withForms.add(item);
   }
 
@@ -254,7 +254,7 @@ export class Conversation {
 function newItem(
   message: number,
   read: ReadResult,
-  about: Pick<Item, "at" | "tool" | "number" | "made" | "input">,
+  about: Pick<Item, "at" | "tool" | "number" | "made" | "answers">,
 ): Item {
   const { result } = read;
   const { isError, media, fixed } = result;

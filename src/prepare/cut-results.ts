@@ -184,7 +184,7 @@ function keepMedia(item: Item, preparation: Preparation): Promise<SavedResult | 
 
 async function save(item: Item, chunks: Iterable<Uint8Array>, preparation: Preparation): Promise<SavedResult | null> {
   const { ports, session } = preparation;
-  const made = await ports.safeMade(madeBy(item));
+  const made = await ports.safeMade(madeBy(item.answers));
   const spill = startSpill(ports.place, { scope: ports.scope, session, tool: item.tool, call: item.call, ...made });
   for (const bytes of chunks) await spill.add(bytes);
   const { artifact, fault } = await spill.end();

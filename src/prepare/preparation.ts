@@ -89,7 +89,8 @@ export class Preparation {
 }
 
 /** What made a result: its call's command, if that is what the tool takes, and all of its arguments. */
-export function madeBy({ input }: { input: unknown }): { command?: string; args?: unknown } {
+export function madeBy(answers: { input: unknown } | null): { command?: string; args?: unknown } {
+  const input = answers?.input;
   const args = typeof input === "string" ? parsed(input) : input;
   const command = isRecord(args) ? args.command : undefined;
   return { ...(typeof command === "string" && { command }), ...(args !== undefined && args !== null && { args }) };

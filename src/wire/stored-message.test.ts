@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { heldChars } from "../../test/held-chars.ts";
+import type { WireMessage } from "../contract/wire.ts";
 import { wireNamed, wires } from "./registry.ts";
 import { loaded, StoredMessage } from "./stored-message.ts";
 
@@ -29,15 +30,50 @@ const messages = {
   ],
 } as const;
 
+/** Everything that a view says, whether a field holds it or a getter gives it. */
+function fieldsOf({ role, id, chars, media, text, moreTexts, aborted, malformed, ...lists }: WireMessage) {
+  const calls = lists.calls.map(({ id, tool, input, kind, long }) => [
+    id,
+    tool,
+    input,
+    kind,
+    long?.at,
+    long?.isJson,
+    [...(long?.texts ?? [])],
+  ]);
+  const results = lists.results.map(({ at, id, tool, isError, texts, json, media: held, fixed }) => [
+    at,
+    id,
+    tool,
+    isError,
+    [...texts],
+    json,
+    { ...held },
+    fixed,
+  ]);
+  return {
+    role,
+    id,
+    chars,
+    media: { ...media },
+    text,
+    moreTexts: moreTexts && [...moreTexts],
+    aborted,
+    malformed,
+    calls,
+    results,
+  };
+}
+
 describe("stored messages", () => {
   it.each(Object.entries(messages))("are read, written and sent as %s reads the message itself", (name, all) => {
     const wire = wireNamed(name) ?? expect.fail();
     for (const message of all) {
       const stored = new StoredMessage(() => structuredClone(message));
       const view = wire.read(stored);
-      expect(structuredClone(view)).toEqual(wire.read(message));
+      expect(fieldsOf(view)).toEqual(fieldsOf(wire.read(message)));
       const edits = view.results.map(({ at }) => ({ at, texts: ["short"] }));
-      expect(wire.write(stored, edits)).toEqual(wire.write(message, edits));
+      expect(loaded(wire.write(stored, edits))).toEqual(wire.write(message, edits));
       expect(wire.sent?.(stored)).toEqual(wire.sent?.(message));
       expect(loaded(stored)).toEqual(loaded(message));
     }
@@ -58,6 +94,7 @@ describe("stored messages", () => {
   });
 
   it("are read by every wire", () => {
-    for (const wire of wires) expect(wire.read(new StoredMessage(() => null))).toEqual(wire.read(null));
+    for (const wire of wires)
+      expect(fieldsOf(wire.read(new StoredMessage(() => null)))).toEqual(fieldsOf(wire.read(null)));
   });
 });

@@ -1,4 +1,4 @@
-import type { Wire, WireMedia, WireMessage } from "../contract/wire.ts";
+import type { Wire, WireCall, WireLong, WireMedia, WireMessage, WireResult } from "../contract/wire.ts";
 
 /** A message that is kept elsewhere, such as in a file. It is loaded each time something asks what it says. */
 export class StoredMessage {
@@ -21,35 +21,138 @@ export function readsStored(wire: Wire): Wire {
     ...wire,
     read: (message) =>
       message instanceof StoredMessage ? viewOf(() => wire.read(message.load())) : wire.read(message),
-    write: (message, edits) => wire.write(loaded(message), edits),
+    // A changed message of a file is no smaller than the file's, so it is made where it is written down.
+    write: (message, edits) =>
+      message instanceof StoredMessage
+        ? new StoredMessage(() => wire.write(message.load(), edits))
+        : wire.write(message, edits),
     ...(sent !== undefined && { sent: (message: unknown) => sent(loaded(message)) }),
   };
 }
 
-// No function in here refers to the first view, so that it is free to go.
-function viewOf(read: () => WireMessage): WireMessage {
-  const { text, moreTexts, calls, results, media, ...rest } = read();
-  const view: WireMessage = {
-    ...rest,
-    media: laterMedia(media, () => read().media),
-    text: null,
-    calls: calls.map(({ input: _input, long, ...call }, at) => {
-      const texts = long && laterTexts(long.texts.length, () => read().calls[at]?.long?.texts ?? []);
-      const made = { ...call, input: null as unknown, ...(texts && { long: { ...long, texts } }) };
-      return later(made, "input", () => read().calls[at]?.input);
-    }),
-    results: results.map(({ texts, media: held, ...result }, at) => {
-      const again = () => read().results[at];
-      return {
-        ...result,
-        texts: laterTexts(texts.length, () => again()?.texts ?? []),
-        media: laterMedia(held, () => again()?.media),
-      };
-    }),
-  };
-  if (text !== null) later(view, "text", () => read().text);
-  if (moreTexts !== undefined) view.moreTexts = laterTexts(moreTexts.length, () => read().moreTexts ?? []);
-  return view;
+type Read = () => WireMessage;
+
+// A file has very many messages. Getters of classes take a tenth of the memory that getters of single objects take.
+
+class StoredView implements WireMessage {
+  readonly role;
+  readonly id;
+  readonly chars;
+  readonly aborted;
+  readonly malformed;
+  readonly media;
+  readonly calls: WireCall[];
+  readonly results: WireResult[];
+  readonly #hasText: boolean;
+  readonly #moreTexts: number;
+  readonly #read: Read;
+
+  constructor(read: Read, view: WireMessage) {
+    this.role = view.role;
+    this.id = view.id;
+    this.chars = view.chars;
+    this.aborted = view.aborted;
+    this.malformed = view.malformed;
+    this.media = laterMedia(view.media, () => read().media);
+    this.calls = listOf(view.calls, (call, at) => new StoredCall(read, call, at));
+    this.results = listOf(view.results, (result, at) => new StoredResult(read, result, at));
+    this.#hasText = view.text !== null;
+    this.#moreTexts = view.moreTexts?.length ?? 0;
+    this.#read = read;
+  }
+
+  get text(): string | null {
+    return this.#hasText ? this.#read().text : null;
+  }
+
+  get moreTexts(): string[] | undefined {
+    return this.#moreTexts === 0 ? undefined : laterTexts(this.#moreTexts, () => this.#read().moreTexts ?? []);
+  }
+}
+
+class StoredCall implements WireCall {
+  readonly id;
+  readonly tool;
+  readonly kind?: string;
+  readonly long?: WireLong;
+  readonly #read: Read;
+  readonly #at: number;
+
+  constructor(read: Read, { id, tool, kind, long }: WireCall, at: number) {
+    this.id = id;
+    this.tool = tool;
+    if (kind !== undefined) this.kind = kind;
+    if (long !== undefined) this.long = new StoredLong(read, long, at);
+    this.#read = read;
+    this.#at = at;
+  }
+
+  get input(): unknown {
+    return this.#read().calls[this.#at]?.input;
+  }
+}
+
+class StoredLong implements WireLong {
+  readonly at;
+  readonly isJson;
+  readonly #read: Read;
+  readonly #call: number;
+  readonly #count: number;
+
+  constructor(read: Read, { at, isJson, texts }: WireLong, call: number) {
+    this.at = at;
+    this.isJson = isJson;
+    this.#read = read;
+    this.#call = call;
+    this.#count = texts.length;
+  }
+
+  get texts(): string[] {
+    return laterTexts(this.#count, () => this.#read().calls[this.#call]?.long?.texts ?? []);
+  }
+}
+
+class StoredResult implements WireResult {
+  readonly at;
+  readonly id;
+  readonly tool;
+  readonly isError;
+  readonly fixed;
+  readonly media;
+  readonly #read: Read;
+  readonly #at: number;
+  readonly #count: number;
+
+  constructor(read: Read, { at, id, tool, isError, fixed, media, texts }: WireResult, place: number) {
+    this.at = at;
+    this.id = id;
+    this.tool = tool;
+    this.isError = isError;
+    this.fixed = fixed;
+    this.media = laterMedia(media, () => read().results[place]?.media);
+    this.#read = read;
+    this.#at = place;
+    this.#count = texts.length;
+  }
+
+  get texts(): string[] {
+    return laterTexts(this.#count, () => this.#read().results[this.#at]?.texts ?? []);
+  }
+
+  get json(): object | undefined {
+    return this.#read().results[this.#at]?.json;
+  }
+}
+
+// Nothing that is returned refers to the first view, so that it is free to go.
+function viewOf(read: Read): WireMessage {
+  return new StoredView(read, read());
+}
+
+const NONE: never[] = [];
+
+function listOf<T, U>(list: readonly T[], make: (one: T, at: number) => U): U[] {
+  return list.length === 0 ? NONE : list.map(make);
 }
 
 function laterTexts(count: number, read: () => readonly string[]): string[] {
@@ -58,10 +161,11 @@ function laterTexts(count: number, read: () => readonly string[]): string[] {
   return texts;
 }
 
+const NO_MEDIA: WireMedia = Object.freeze({ count: 0, bytes: 0 });
+
 function laterMedia({ data, ...media }: WireMedia, read: () => WireMedia | undefined): WireMedia {
-  return data === undefined
-    ? media
-    : later({ ...media, data: [] as readonly unknown[] }, "data", () => read()?.data ?? []);
+  if (data !== undefined) return later({ ...media, data: [] as readonly unknown[] }, "data", () => read()?.data ?? []);
+  return media.count === 0 && media.bytes === 0 && media.tokens === undefined ? NO_MEDIA : media;
 }
 
 function later<T extends object, Name extends keyof T>(value: T, name: Name, get: () => T[Name]): T {

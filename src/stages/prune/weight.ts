@@ -1,6 +1,7 @@
 import type { TokenCounter } from "../../contract/token-counter.ts";
 import type { Wire, WireCall, WireLong, WireMedia, WireMessage } from "../../contract/wire.ts";
 import { MEDIA_TOKENS } from "../../wire/media.ts";
+import { loaded } from "../../wire/stored-message.ts";
 import { measureText } from "../measure/measure-text.ts";
 import { joinTexts } from "./trim-text.ts";
 
@@ -54,6 +55,16 @@ const NO_COUNTER: TokenCounter = { name: "none", exact: false, maxBytesPerToken:
  * JSON, without what is escaped in it.
  */
 export function weighMessage(wire: Wire, message: unknown, count: Count): WeighedMessage {
+  const whole = loaded(message);
+  const weighed = weighWhole(wire, whole, count);
+  if (whole === message) return weighed;
+  // What is held of it later must not hold its texts.
+  const view = wire.read(message);
+  const long = view.calls.flatMap((call) => (call.long === undefined ? [] : { call, long: call.long }));
+  return { ...weighed, view, calls: weighed.calls.map((one, at) => ({ ...one, ...long[at] })) };
+}
+
+function weighWhole(wire: Wire, message: unknown, count: Count): WeighedMessage {
   const view = wire.read(message);
   const results = view.results.map(({ texts, json, media }) => {
     const weight = weighText(joinTexts(texts), count);

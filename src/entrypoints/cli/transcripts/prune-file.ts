@@ -57,7 +57,7 @@ export async function pruneFile(
   if (usesEdits) {
     await appendEdits(path, dryRun, async function* (old) {
       for (const { source, message } of (await prune(old)).changes) {
-        yield { targetId: String(source.id), content: (message as { content?: unknown }).content };
+        yield { targetId: String(source.id), content: (loaded(message) as { content?: unknown }).content };
       }
     });
   } else {
@@ -95,14 +95,16 @@ function changesOf({ messages, sources }: Context, prepared: readonly unknown[])
 
 /** Writes the file with these changes. Lines that do not change are copied unread. */
 function writeLines({ descriptor, bytes }: Snapshot, sink: Sink, changes: readonly Change[]): void {
-  const changed = new Map(changes.map(({ source, message }) => [source.from, message]));
-  for (const line of readLines(descriptor, 0, bytes)) {
-    const message = changed.get(line.from);
-    if (message === undefined) sink.copy(line.from, line.to);
-    else {
+  let at = 0;
+  for (const { source, message } of changes.toSorted((a, b) => a.source.from - b.source.from)) {
+    sink.copy(at, source.from);
+    for (const line of readLines(descriptor, source.from, source.to)) {
       const value = parseLine(line);
+      const now = loaded(message);
       const isWrapped = isEntry(value) || isPlainEntry(value);
-      sink.write(`${JSON.stringify(isWrapped ? { ...(value as object), message } : message)}${breakOf(line)}`);
+      sink.write(`${JSON.stringify(isWrapped ? { ...(value as object), message: now } : now)}${breakOf(line)}`);
     }
+    at = source.to;
   }
+  sink.copy(at, bytes);
 }

@@ -9,7 +9,7 @@ import type { Snapshot } from "./rewrite-file.ts";
 
 /** What a model would be sent next, and where each message comes from. */
 export interface Context {
-  /** Those on long lines are stored messages, which can be loaded while the file is open. */
+  /** Those of JSON lines are stored messages, which can be loaded while the file is open. */
   messages: unknown[];
   /** Null if the message stands on no line of its own. */
   sources: (Source | null)[];
@@ -21,18 +21,21 @@ export interface Context {
 export interface Source {
   /** The entry's id; null if it has none. */
   id: string | null;
-  /** The first byte of its line; of a document, the number of the message. */
+  /** The first byte of its line and the one after it; of a document, the number of the message. */
   from: number;
+  to: number;
 }
 
-/** What longer lines hold stays in the file. */
-const HELD_LINE_BYTES = 1024;
+/** What is read of a file at a time: messages are asked for in about the order of their lines. */
+const BLOCK_BYTES = 256 * 1024;
 
 /** Reads the lines of a file again, and keeps the one that was read last. */
 class Lines {
   readonly #descriptor: number;
   #from = -1;
   #value: unknown;
+  #block: Buffer = Buffer.alloc(0);
+  #blockFrom = 0;
 
   constructor({ descriptor }: Snapshot) {
     this.#descriptor = descriptor;
@@ -40,9 +43,13 @@ class Lines {
 
   at({ from, to }: Place): unknown {
     if (from === this.#from) return this.#value;
-    const bytes = Buffer.allocUnsafe(to - from);
-    const length = readSync(this.#descriptor, bytes, 0, bytes.length, from);
-    this.#value = parseLine({ from, to, bytes: bytes.subarray(0, length), hasBreak: true });
+    if (from < this.#blockFrom || to > this.#blockFrom + this.#block.length) {
+      const block = Buffer.allocUnsafe(Math.max(BLOCK_BYTES, to - from));
+      this.#block = block.subarray(0, readSync(this.#descriptor, block, 0, block.length, from));
+      this.#blockFrom = from;
+    }
+    const bytes = this.#block.subarray(from - this.#blockFrom, to - this.#blockFrom);
+    this.#value = parseLine({ from, to, bytes, hasBreak: true });
     this.#from = from;
     return this.#value;
   }
@@ -50,10 +57,9 @@ class Lines {
 
 type Place = Pick<Line, "from" | "to">;
 
-/** An entry and its place. Of an entry on a long line only the references are held. */
+/** The references of an entry, and its place. */
 interface Held extends Place {
   entry: Partial<Entry>;
-  isWhole: boolean;
 }
 
 /** Reads a session's next request: its current branch from the last compaction on, with edits applied. */
@@ -73,7 +79,7 @@ export function readContexts(
   if (transcript.kind === "document") {
     const messages = [...readDocument(transcript.path, snapshot, transcript.wire).messages];
     return {
-      contexts: [{ messages, sources: messages.map((_, from) => ({ id: null, from })), carried: 0 }],
+      contexts: [{ messages, sources: messages.map((_, from) => ({ id: null, from, to: from })), carried: 0 }],
       answersBeside: 0,
     };
   }
@@ -86,10 +92,9 @@ export function readContexts(
     if (isBlank(line)) continue;
     const value = parseLine(line);
     const { from, to } = line;
-    const isWhole = to - from <= HELD_LINE_BYTES;
     const entry: Partial<Entry> =
       transcript.kind === "messages" ? { type: "message", message: value } : isUsable(value) ? value : {};
-    const held = { from, to, isWhole, entry: isWhole ? entry : referencesOf(entry) };
+    const held = { from, to, entry: referencesOf(entry) };
     if (transcript.kind === "entries" || value !== undefined) list.push(held);
     if (!isEntry(value)) continue;
     entries.set(value.id, held);
@@ -98,7 +103,6 @@ export function readContexts(
   }
   const lines = new Lines(snapshot);
   const whole = (held: Held): Partial<Entry> => {
-    if (held.isWhole) return held.entry;
     const value = lines.at(held);
     return transcript.kind === "messages" ? { type: "message", message: value } : (value as Entry);
   };
@@ -140,8 +144,8 @@ function contextsOf(branch: readonly Held[], whole: (held: Held) => Partial<Entr
       const replacement = edit && (whole(edit).replacement as { content?: unknown } | undefined);
       return replacement === undefined ? message : { ...(message as object), content: replacement.content };
     };
-    context.messages.push(held.isWhole && edit?.isWhole !== false ? load() : new StoredMessage(load));
-    context.sources.push({ id, from: held.from });
+    context.messages.push(new StoredMessage(load));
+    context.sources.push({ id, from: held.from, to: held.to });
   };
   let context: Context = { messages: [], sources: [], carried: 0 };
   const contexts = [context];

@@ -21,7 +21,7 @@ export function* readLines(
   to: number,
   maxLineBytes: number = NUMBERS.transcriptLineBytes.default,
 ): Generator<Line> {
-  const buffer = Buffer.allocUnsafe(READ_BYTES);
+  const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, Math.max(0, to - from)));
   let held: Buffer[] = [];
   let heldBytes = 0;
   let lineFrom = from;
@@ -35,7 +35,7 @@ export function* readLines(
     return made;
   };
   for (let at = from; at < to; ) {
-    const length = readSync(descriptor, buffer, 0, Math.min(READ_BYTES, to - at), at);
+    const length = readSync(descriptor, buffer, 0, Math.min(buffer.length, to - at), at);
     if (length === 0) break;
     for (let start = 0; start < length; ) {
       const found = buffer.subarray(0, length).indexOf(BREAK, start);
