@@ -4,14 +4,14 @@ import type { WireCall, WireMedia } from "../contract/wire.ts";
 import { binaryKeptText, recallLine } from "../stages/mark/access.ts";
 import { mediaLeftOut } from "../stages/mark/texts.ts";
 import { encodeText } from "../stages/measure/scan.ts";
-import { type PruneCut, type PruneFrame, STEP, shortenedWeight } from "../stages/prune/prune-item.ts";
+import { isLiteral, type PruneCut, type PruneFrame, STEP, shortenedWeight } from "../stages/prune/prune-item.ts";
 import { shortenTexts, trimmedChars, trimText } from "../stages/prune/trim-text.ts";
 import { add, portion, type Weight } from "../stages/prune/weight.ts";
 import { spillBatches, startSpill } from "../stages/spill/spill.ts";
 import { decoded, isAddress } from "../wire/media.ts";
 import { jsonChars } from "../wire/record.ts";
 import { loaded } from "../wire/stored-message.ts";
-import { type Item, showsMedia } from "./conversation.ts";
+import { type Item, shownWeight, showsMedia } from "./conversation.ts";
 import { formTexts, type SavedResult, savedCopyOf, savedLine } from "./form.ts";
 import type { PreparePorts } from "./ports.ts";
 import { digestText, madeBy, type Preparation, shownText, textOf } from "./preparation.ts";
@@ -110,13 +110,9 @@ export async function cutResults(
       const line = pruning.namesSaved ? await savedLine(saved, item.tool, preparation.session, ports) : "";
       if (item.made !== null) {
         const texts = shortenTexts(item.result.texts, to, pruning.softTrim, line);
-        if (texts === null) continue;
-        preparation.change(item, to, {
-          step: STEP[to],
-          texts,
-          kept: saved,
-          weight: reader.weigh(texts, item.made.long),
-        });
+        const weight = texts && reader.weigh(texts, item.made.long);
+        if (texts === null || weight === null || weight.chars >= item.shown.chars) continue;
+        preparation.change(item, to, { step: STEP[to], texts, kept: saved, weight });
         continue;
       }
       const text = textAfter({ item, to }, pruning);
@@ -124,8 +120,9 @@ export async function cutResults(
       const texts = text === null ? (item.form?.texts ?? item.result.texts) : [withLine(text, line)];
       const mediaText = showsMedia(item) ? await mediaTextOf(item, media, preparation) : item.form?.mediaText;
       const form = { texts, ...(mediaText !== undefined && { mediaText }) };
-      const weight = reader.weigh(formTexts(form, item.result.media));
-      preparation.change(item, to, { step: STEP[to], ...form, kept: saved, weight });
+      const shown = { step: STEP[to], ...form, kept: saved, weight: reader.weigh(formTexts(form, item.result.media)) };
+      // How long the line is that says where the rest is, is known only now.
+      if (isLiteral(pruning) || shownWeight(item, shown).chars < item.shown.chars) preparation.change(item, to, shown);
     }
   }
 }

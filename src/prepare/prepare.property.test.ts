@@ -1,8 +1,14 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { createSpillway } from "../index.ts";
+import { type Format, formats } from "../../test/recovery/formats.ts";
+import type { Wire, WireMessage } from "../contract/wire.ts";
+import { createSpillway, type Reader } from "../index.ts";
 import { memoryLedger } from "../storage/ledgers/memory.ts";
 import { memoryStore } from "../storage/stores/memory.ts";
+import { wireNamed } from "../wire/index.ts";
 
 interface Result {
   type: "tool_result";
@@ -169,3 +175,65 @@ it("a step frees what it must", async () => {
     { numRuns: 40 },
   );
 });
+
+const READERS: Reader[] = [
+  { by: "operator" },
+  { by: "tool", recall: "recall_a_saved_output", search: "search_a_saved_output" },
+  { by: "shell", dir: `/home/${"deep/".repeat(30)}` },
+  { by: "file" },
+];
+
+it.each(Object.keys(formats).flatMap((name) => READERS.map((reader) => [name, reader.by, reader] as const)))(
+  "nothing is written that is longer than what it stands for: %s, reader by %s",
+  async (name, by, reader) => {
+    const format = formats[name] as Format;
+    const wire = wireNamed(format.wire) as Wire;
+    const folder = mkdtempSync(join(tmpdir(), "spillway-shorter-"));
+    const lengths = fc.array(fc.tuple(fc.nat(700), fc.nat(900)), { minLength: 4, maxLength: 10 });
+    try {
+      await fc.assert(
+        fc.asyncProperty(lengths, fc.constantFrom("x", '"', "\n"), async (sizes, unit) => {
+          const runs = join(folder, "long/".repeat(40));
+          const spillway = await createSpillway({
+            store: memoryStore(),
+            ledger: null,
+            env: {},
+            reader,
+            ...(by === "file" && { runs }),
+          });
+          const turns = sizes.flatMap(([chars, more], at) =>
+            format.turn(`c${at}`, unit.repeat(chars), unit.repeat(more)),
+          );
+          const given = [format.user("go"), ...turns];
+          const isShorter = (sent: readonly unknown[]) =>
+            sent.forEach((message, at) => {
+              const [now, then] = [wire.read(message), wire.read(given[at])];
+              const textsIn = ({ results, calls }: WireMessage) =>
+                [...results, ...calls.flatMap(({ long }) => long ?? [])].map((one) => one.texts.join("\n").length);
+              const before = textsIn(then);
+              textsIn(now).forEach((chars, place) => expect(chars).toBeLessThanOrEqual(before[place] as number));
+            });
+          const pruning = { mode: "aggressive" as const, keepLastAssistants: 1 };
+          isShorter((await spillway.prepare(given, { wire: format.wire, window: 4000, pruning })).messages);
+          const refused = Object.assign(new Error("prompt is too long: 3000 tokens > 900 maximum"), { status: 400 });
+          let sends = 0;
+          const ladder = ["prune" as const];
+          await spillway
+            .call(
+              given,
+              (messages) => {
+                if (messages.length === given.length) isShorter(messages);
+                if (sends++ === 0) throw refused;
+                return {};
+              },
+              { wire: format.wire, window: 4000, ladder },
+            )
+            .catch((error: unknown) => expect(error).toMatchObject({ code: "overflow" }));
+        }),
+        { numRuns: 15 },
+      );
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);

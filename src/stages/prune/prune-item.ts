@@ -111,15 +111,20 @@ function newestMedia(items: readonly PruneItem[], keep: number): Set<PruneItem> 
   return newest;
 }
 
-/** The results that may be pruned and have something that can go. In characters, others clear what is empty too. */
+/** Whether requests are pruned as others do it, to the letter: a placeholder may then be longer than what it stands for. */
+export function isLiteral({ sticky, estimate }: PruningPolicy): boolean {
+  return !sticky && estimate === "chars/4";
+}
+
+/** The results that may be pruned and have something that can go. To the letter, what is empty is cleared too. */
 export function selectItems<Item extends PruneItem>(
   frame: Omit<Places, "items"> & Pick<PruneFrame<Item>, "items">,
   policy: PruningPolicy,
 ): Selected<Item> {
   const { may, why } = mayPrune(frame, policy);
   if (why !== null) return { items: [], why };
-  const isLiteral = !policy.sticky && policy.estimate === "chars/4";
-  return { items: frame.items.filter((item) => (isLiteral || item.shown.chars > 0) && may(item)), why };
+  const all = isLiteral(policy);
+  return { items: frame.items.filter((item) => (all || item.shown.chars > 0) && may(item)), why };
 }
 
 /** About what the long strings of a call weigh once they are shorter, with a note on them; null if none gets shorter. */
