@@ -62,6 +62,25 @@ describe.each(agents)("old screenshots: $name", (agent) => {
     expect(read.every((view) => view?.malformed === 0)).toBe(true);
   });
 
+  it("go before those that no model has seen yet, if a request is refused for its size", async () => {
+    const messages = turns.slice(0, 8).flat();
+    const newest = Array.from({ length: 8 }, (_, turn) => turn).findLast((turn) => has(messages, turn)) as number;
+    const bytes = JSON.stringify(messages).length;
+    for (const share of [0.8, 0.5]) {
+      const spillway = await createSpillway({ store: memoryStore(), ledger: null, env: {} });
+      const sent: unknown[][] = [];
+      const send = (given: unknown[]) => {
+        sent.push(given);
+        if (JSON.stringify(given).length <= bytes * share) return "seen";
+        throw Object.assign(new Error("413 Request exceeds the maximum size"), { status: 413 });
+      };
+      const given = structuredClone(messages);
+      expect(await spillway.call(given, send, { wire, window: 400_000, media: "all" })).toBe("seen");
+      expect(sent.length).toBeGreaterThan(1);
+      for (const request of sent) expect(has(request, newest)).toBe(true);
+    }
+  });
+
   it("stay where they are told to", async () => {
     const messages = turns.flat();
     const shown = async (pruning: PruningInput) => {

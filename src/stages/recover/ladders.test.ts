@@ -72,7 +72,8 @@ const places = (cuts: RungCut[]) =>
 describe("ladders", () => {
   it("in the built-in order and with a summary first", () => {
     const names = (ladder: Ladder) => ladderOf(ladder).rungs.map(({ name }) => name);
-    expect(names("default")).toEqual(["clamp-results", "prune", "drop-media", "compact", "drop-turns", "reclamp"]);
+    const order = ["clamp-results", "prune", "drop-media", "compact", "drop-turns", "reclamp", "drop-media"];
+    expect(names("default")).toEqual(order);
     expect(names("compact-first")).toEqual(["compact", "rewrite-results"]);
     expect(ladderOf("default").maxSends).toBe(4);
     expect(ladderOf("compact-first").maxSends).toBe(5);
@@ -131,6 +132,23 @@ describe("ladders", () => {
     const outside = { ...asked, outsideMedia: [{ message: 0, weight: media }] };
     expect(places(cutsOf(rung("drop-media"), outside)).at(-1)).toBe("without-media m0");
     expect(rung("drop-media").firstFor).toEqual(["payload-too-large"]);
+  });
+
+  it("drop-media: what no model has seen yet goes last, or if the newest turn would not fit with it", () => {
+    const media = { chars: 8000, tokens: 2000, bytes: 50_000 };
+    const items = [item(2, 10, { media }), item(12, 10, { media, isNewest: true })];
+    const turns = [
+      { from: 1, weight: { chars: 8010, tokens: 2003, bytes: 50_010 } },
+      { from: 11, weight: { chars: 8010, tokens: 2003, bytes: 50_010 } },
+    ];
+    const { rungs } = ladderOf("default");
+    const [early, late] = rungs.filter(({ name }) => name === "drop-media") as [Rung, Rung];
+    const asked = (targetBytes: number) => request(items, Infinity, { targetBytes, turns });
+    expect(places(cutsOf(early, asked(50_010)))).toEqual(["without-media 2"]);
+    expect(places(cutsOf(early, asked(50_009)))).toEqual(["without-media 2", "without-media 12"]);
+    expect([early.firstFor, late.firstFor, rungs.at(-1)]).toEqual([["payload-too-large"], [], late]);
+    expect(places(cutsOf(late, asked(50_020)))).toEqual(["without-media 2"]);
+    expect(places(cutsOf(late, asked(0)))).toEqual(["without-media 2", "without-media 12"]);
   });
 
   it("compact: only with somebody who can, to what may be left", () => {

@@ -16,6 +16,8 @@ import {
   shortenTo,
 } from "./rung.ts";
 
+/** The least characters that a result keeps. */
+const LEAST_CHARS = NUMBERS.recoverFloorChars.default;
 /** How often shares are reduced for one refusal. The size of a marker is known only after it is written. */
 const TIMES = 4;
 
@@ -55,23 +57,45 @@ const compact: Rung = {
   },
 };
 
+const DROP_MEDIA = { name: "drop-media", firstFor: ["payload-too-large"] } as const;
+
 /**
  * Replaces images, audio and files inside results by a text, the oldest first. Replaces those in other messages only if
  * the caller allows it.
  */
-const dropMedia: Rung = cuttingRung(
-  { name: "drop-media", firstFor: ["payload-too-large"] },
-  function* (request, pressure) {
-    for (const item of request.items) {
-      if (!pressure.isOver) return;
-      if (!item.fixed && item.media.bytes > 0) yield { item, to: "without-media", frees: item.media };
-    }
-    for (const { message, weight } of request.outsideMedia) {
-      if (!pressure.isOver) return;
-      yield { message, to: "without-media", frees: weight };
-    }
-  },
-);
+const dropMedia: Rung = cuttingRung(DROP_MEDIA, (request, pressure) => withoutMedia(request, pressure, () => true));
+
+/**
+ * Does the same with media that a model has seen. Others go only if the newest turn would not fit with them, whatever else
+ * goes.
+ */
+const dropSeenMedia: Rung = cuttingRung(DROP_MEDIA, function* (request, pressure) {
+  const last = request.assistants.at(-1) ?? -1;
+  yield* withoutMedia(request, pressure, (message) => message <= last);
+  const least = new Pressure(request);
+  for (const { weight } of request.turns.slice(0, -1)) least.free(weight);
+  for (const item of request.items) if (item.isNewest) least.free(overChars(item, LEAST_CHARS));
+  for (const cut of withoutMedia(request, least, (message) => message > last)) {
+    yield cut;
+    least.free(cut.frees);
+  }
+});
+
+function* withoutMedia(
+  { items, outsideMedia }: RungRequest,
+  pressure: Pressure,
+  isTaken: (message: number) => boolean,
+): Generator<RungCut> {
+  for (const item of items) {
+    if (!pressure.isOver) return;
+    if (!item.fixed && item.media.bytes > 0 && isTaken(item.message))
+      yield { item, to: "without-media", frees: item.media };
+  }
+  for (const { message, weight } of outsideMedia) {
+    if (!pressure.isOver) return;
+    if (isTaken(message)) yield { message, to: "without-media", frees: weight };
+  }
+}
 
 /**
  * Trims old results and then clears them until enough is free, then does the same with long strings in the arguments of old
@@ -108,11 +132,8 @@ function* shorten(request: RungRequest, all: readonly RungItem[], pressure: Pres
   }
 }
 
-/**
- * The least characters that a result keeps. The second value is used if the request would not surely fit with the
- * first.
- */
-const FLOORS = [NUMBERS.pruneBatchFloorChars.default, NUMBERS.recoverFloorChars.default];
+/** What a result keeps at least. The second value is used if the request would not surely fit with the first. */
+const FLOORS = [NUMBERS.pruneBatchFloorChars.default, LEAST_CHARS];
 
 /**
  * Brings every result under the hard limits, then all results into the room that is left. Old results are cut first,
@@ -245,7 +266,11 @@ export type Ladder = "default" | "compact-first" | readonly (RungName | Rung)[];
 /** Returns the rungs of a ladder, and how often a request is sent at most. */
 export function ladderOf(ladder: Ladder): { rungs: readonly Rung[]; maxSends: number } {
   const maxSends = NUMBERS.recoverSends.default;
-  if (ladder === "default") return { rungs: [clampResults, prune, dropMedia, compact, dropTurns, reclamp], maxSends };
+  if (ladder === "default") {
+    // What no model has seen yet is left out after everything else.
+    const last = { ...dropMedia, firstFor: [] };
+    return { rungs: [clampResults, prune, dropSeenMedia, compact, dropTurns, reclamp, last], maxSends };
+  }
   if (ladder === "compact-first") {
     return {
       rungs: [{ ...compact, times: NUMBERS.recoverCompactions.default, insists: true }, rewriteResults],
