@@ -1,7 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type AnyClient, CLI, connect, freePort, type Target, untilAnswered } from "./mcp-clients.ts";
 
@@ -99,17 +103,47 @@ test("the inspector's command line sees the tools and a clamped result", () => {
   expect(content[0].text.length).toBeLessThanOrEqual(51_200);
 });
 
+const peakMb = ({ pid }: AnyClient) =>
+  Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+
 test("results of 20 and 200 MB pass, clamped, in bounded memory", async () => {
   client = await connect("v1", { args: proxied(BIG) });
-  const peakMb = () =>
-    Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${client?.pid}/status`, "utf8"))?.[1] ?? Number.NaN) / 1024;
   for (const [lines, mostMb] of [
     [400_000, 250],
     [4_000_000, 400],
   ] as const) {
     const { content } = await client.call("log", { lines });
     expect(content[0]?.text.length).toBeLessThanOrEqual(51_200);
-    if (process.platform === "linux") expect(peakMb()).toBeLessThan(mostMb);
+    if (process.platform === "linux") expect(peakMb(client)).toBeLessThan(mostMb);
+  }
+});
+
+test.each(["application/json", "text/event-stream"])("200 MB over HTTP as %s pass in bounded memory", async (type) => {
+  const server = createServer(async (request, response) => {
+    const { id, method, params } = request.method === "POST" ? (await json(request)) as Record<string, never> : ({} as Record<string, never>);
+    if (id === undefined) return response.writeHead(request.method === "POST" ? 202 : 405).end();
+    const isEvents = type === "text/event-stream";
+    const { protocolVersion } = params ?? {};
+    const begun = { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } };
+    const result = method === "initialize" ? begun : { content: [{ type: "text", text: "LINES" }] };
+    const [start = "", end] = JSON.stringify({ jsonrpc: "2.0", id, result }).split("LINES");
+    const lines = "a line of a log with words of ordinary length\\n".repeat(1400);
+    response.writeHead(200, { "content-type": type });
+    response.write(`${isEvents ? "data: " : ""}${start}`);
+    for (let count = 0; end !== undefined && count < 3050; count++)
+      if (!response.write(lines)) await once(response, "drain");
+    return response.end(`${end ?? ""}${isEvents ? "\n\n" : ""}`);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  try {
+    const { port } = server.address() as AddressInfo;
+    client = await connect("v1", { args: [CLI, "mcp", "--url", `http://127.0.0.1:${port}/mcp`] });
+    const { content } = await client.call("log", {});
+    expect(content[0]?.text.length).toBeLessThanOrEqual(51_200);
+    expect(content[0]?.text).toContain("of 196,420,000 bytes shown");
+    if (process.platform === "linux") expect(peakMb(client)).toBeLessThan(400);
+  } finally {
+    server.close().closeAllConnections();
   }
 });
 
@@ -121,9 +155,7 @@ test("100 MB in very many blocks, or in the rows of structured content, pass in 
     client = await connect("v1", { args: proxied(BIG) });
     const result = await client.call(tool, { lines });
     expect(JSON.stringify(result).length).toBeLessThan(60_000);
-    const { pid } = client;
-    const peakMb = Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
-    if (process.platform === "linux") expect(peakMb).toBeLessThan(400);
+    if (process.platform === "linux") expect(peakMb(client)).toBeLessThan(400);
     await client.close();
   }
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chownSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -134,6 +134,30 @@ describe("an output that the agent wrote to a file, with its first 30,000 charac
       expect(stdout, path).toContain("of 30,000 bytes shown");
     }
     expect((await shownOf(bash(other, "  "))) ?? null).toBeNull();
+  });
+
+  test.runIf(process.getuid?.() === 0)(
+    "is left unread if it is another user's (only the superuser can try it)",
+    async () => {
+      const path = fileOf("theirs.txt", whole);
+      chownSync(path, 12_345, 12_345);
+      expect((await shownOf(bash(path))).stdout).toContain("of 30,000 bytes shown");
+    },
+  );
+
+  test("is the file that was looked at, though another stands in its place by then", async () => {
+    const path = fileOf("swapped.txt", whole);
+    const secret = fileOf("secret.txt", "top secret");
+    const admit: typeof spillway.admit = (request) => {
+      rmSync(path, { force: true });
+      symlinkSync(secret, path);
+      return spillway.admit(request);
+    };
+    const shown = JSON.stringify(
+      await clampResult({ ...spillway, admit }, resultOf({ tool_name: "Bash", tool_response: bash(path) })),
+    );
+    expect(shown).toContain("frobnicate");
+    expect(shown).not.toContain("top secret");
   });
 });
 

@@ -1,5 +1,6 @@
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
+import { slice } from "./large-message.ts";
 import type { RequestHeaders } from "./upstream.ts";
 
 /** One request over HTTP. */
@@ -52,64 +53,69 @@ export async function readStart(body: IncomingMessage, maxBytes: number): Promis
 
 /** One event of a stream of events. */
 export interface ServerEvent {
-  data: string;
+  /** In the parts in which it came. */
+  data: Uint8Array[];
   /** Where to go on, if the stream breaks off. */
-  id: string | undefined;
-  /** After how long to come back. */
-  retryMs: number | undefined;
-}
-
-/** An event as far as it was read. */
-interface OpenEvent {
-  data: string[];
-  /** Of all its data. */
-  chars: number;
   id?: string;
+  /** After how long to come back. */
   retryMs?: number;
 }
 
-/** Reads a stream of server-sent events. Throws if one has more than `maxChars`. */
-export async function* readEvents(body: AsyncIterable<Uint8Array>, maxChars: number): AsyncGenerator<ServerEvent> {
-  const decoder = new TextDecoder();
-  let parts: string[] = [];
-  let lineChars = 0;
-  let isAfterReturn = false;
-  let event: OpenEvent = { data: [], chars: 0 };
+const LINE_BREAK = 10;
+const RETURN = 13;
+const BETWEEN = Uint8Array.of(LINE_BREAK);
+/** The name of a field stands in so many bytes of its line. */
+const NAME_BYTES = 16;
+
+/** Reads a stream of server-sent events. Throws if one has more than `maxBytes`. */
+export async function* readEvents(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<ServerEvent> {
+  let event: ServerEvent = { data: [] };
+  let line: Uint8Array[] = [];
+  let [lineBytes, eventBytes, isAfterReturn] = [0, 0, false];
   for await (const chunk of body) {
-    let text = decoder.decode(chunk, { stream: true });
-    if (text === "") continue;
+    if (chunk.length === 0) continue;
     // A line ends at CR, LF or both, which may come in two chunks.
-    if (isAfterReturn && text.startsWith("\n")) text = text.slice(1);
-    isAfterReturn = text.endsWith("\r");
-    const lines = text.split(/\r\n|\n|\r/);
-    for (const [index, piece] of lines.entries()) {
-      parts.push(piece);
-      lineChars += piece.length;
-      if (event.chars + lineChars > maxChars)
-        throw new Error(`its answer has an event of more than ${maxChars} characters, more than can be read at once`);
-      if (index === lines.length - 1) break;
-      const line = parts.join("");
-      parts = [];
-      lineChars = 0;
-      if (line !== "") {
-        takeLine(event, line);
-        continue;
+    let from = isAfterReturn && chunk[0] === LINE_BREAK ? 1 : 0;
+    isAfterReturn = chunk.at(-1) === RETURN;
+    for (let to = lineEnd(chunk, from); ; to = lineEnd(chunk, from)) {
+      line.push(chunk.subarray(from, to));
+      lineBytes += to - from;
+      if (eventBytes + lineBytes > maxBytes)
+        throw new Error(`its answer has an event of more than ${maxBytes} bytes, more than can be read at once`);
+      if (to === chunk.length) break;
+      from = to + (chunk[to] === RETURN && chunk[to + 1] === LINE_BREAK ? 2 : 1);
+      if (lineBytes > 0) eventBytes += takeLine(event, line, lineBytes);
+      else {
+        const { data } = event;
+        if (Object.keys(event).length > 1 || data.length > 0) yield { ...event, data: data.slice(0, -1) };
+        event = { data: [] };
+        eventBytes = 0;
       }
-      const { data, id, retryMs } = event;
-      if (data.length > 0 || id !== undefined || retryMs !== undefined) yield { data: data.join("\n"), id, retryMs };
-      event = { data: [], chars: 0 };
+      line = [];
+      lineBytes = 0;
     }
   }
 }
 
-function takeLine(event: OpenEvent, line: string): void {
-  const colon = line.indexOf(":");
-  const name = colon === -1 ? line : line.slice(0, colon);
-  const value = colon === -1 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
+function lineEnd(chunk: Uint8Array, from: number): number {
+  const at = chunk.indexOf(LINE_BREAK, from);
+  const end = at === -1 ? chunk.length : at;
+  const back = chunk.subarray(from, end).indexOf(RETURN);
+  return back === -1 ? end : from + back;
+}
+
+/** Takes one field of an event. Gives how many bytes the event has more. */
+function takeLine(event: ServerEvent, line: readonly Uint8Array[], bytes: number): number {
+  const start = Buffer.concat([...slice(line, { from: 0, to: NAME_BYTES })]).toString("latin1");
+  const [, name, separator = ""] = /^([^:]*)(: ?)?/.exec(start) ?? [];
+  const value = [...slice(line, { from: String(name).length + separator.length, to: bytes })];
   if (name === "data") {
-    event.data.push(value);
-    event.chars += value.length + 1;
+    for (const part of value) event.data.push(part);
+    event.data.push(BETWEEN);
+    return bytes;
   }
-  if (name === "id") event.id = value;
-  if (name === "retry" && /^\d{1,9}$/.test(value)) event.retryMs = Number(value);
+  const text = name === "id" || name === "retry" ? Buffer.concat(value).toString() : "";
+  if (name === "id") event.id = text;
+  if (name === "retry" && /^\d{1,9}$/.test(text)) event.retryMs = Number(text);
+  return 0;
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { readEvents, type ServerEvent } from "./http-exchange.ts";
+import { readEvents } from "./http-exchange.ts";
 import { startHttpServer } from "./http-server.ts";
 import { VERSION_KEY } from "./json-rpc.ts";
 
@@ -32,8 +32,10 @@ async function connected(handle: Handle, greeting: string[] = []) {
   const upstream = startHttpServer(
     { url, headers: async () => ({ authorization: "Bearer t" }) },
     {
-      message: async (message) =>
-        void came.push(message instanceof Uint8Array ? JSON.parse(Buffer.from(message).toString()) : message),
+      message: async (message) => {
+        const parts = Array.isArray(message) ? message : message instanceof Uint8Array ? [message] : null;
+        came.push(parts === null ? (message as object) : JSON.parse(Buffer.concat(parts).toString()));
+      },
       failed: async (id, reason) => void failed.push([id, reason]),
       tooLong: async () => {},
       gone: async () => {},
@@ -170,9 +172,9 @@ test("a server that cannot be greeted again yet is greeted with the next request
 });
 
 test.each([
-  ["a notification", { method: "notifications/message", params: { id: 7, data: "x".repeat(1.2e6) } }],
-  ["a request of the server", { params: { text: "x".repeat(1.2e6) }, id: 7, method: "sampling/createMessage" }],
-])("%s of more than 1 MiB is no answer", async (_, message) => {
+  ["a notification", { method: "notifications/message", params: { id: 7, data: "x".repeat(9e6) } }],
+  ["a request of the server", { params: { text: "x".repeat(9e6) }, id: 7, method: "sampling/createMessage" }],
+])("%s of more than 8 MiB is no answer", async (_, message) => {
   const { send, came, failed } = await connected((__, ___, response) =>
     response.writeHead(200, { "content-type": "text/event-stream" }).end(`data: ${JSON.stringify(message)}\n\n`),
   );
@@ -181,8 +183,8 @@ test.each([
   expect(came).toHaveLength(1);
 });
 
-test("an answer of more than 1 MiB is one, wherever its id stands", async () => {
-  const text = `"{[\\"${"x".repeat(1.2e6)}`;
+test("an answer of more than 8 MiB is one, wherever its id stands", async () => {
+  const text = `"{[\\"${"x".repeat(9e6)}`;
   const result = { content: [{ type: "text", text, id: 9, method: "m" }] };
   const { send, came, failed } = await connected(({ id }, _, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -194,20 +196,32 @@ test("an answer of more than 1 MiB is one, wherever its id stands", async () => 
   expect(failed).toEqual([]);
 });
 
-async function eventsOf(chunks: readonly string[], maxChars = 1000): Promise<ServerEvent[]> {
+async function eventsOf(chunks: readonly string[], maxBytes = 1000): Promise<object[]> {
   const body = (async function* () {
     for (const chunk of chunks) yield Buffer.from(chunk, "latin1");
   })();
-  const events: ServerEvent[] = [];
-  for await (const event of readEvents(body, maxChars)) events.push(event);
+  const events: object[] = [];
+  for await (const event of readEvents(body, maxBytes))
+    events.push({ ...event, data: Buffer.concat(event.data).toString() });
   return events;
 }
 
 test.each(["\n", "\r", "\r\n"])("a line of an event ends with %j, wherever the stream is broken", async (end) => {
-  const lines = ["id: e1", "data: one", "data: two \xc3\xa9", "", ": a comment", "retry: 5", "data: three", "", ""];
+  const lines = [
+    "id: e1",
+    "data: one",
+    "data: two \xc3\xa9",
+    "data",
+    "",
+    ": a comment",
+    "retry: 5",
+    "data: three",
+    "",
+    "",
+  ];
   const text = lines.join(end);
   const events = [
-    { id: "e1", retryMs: undefined, data: "one\ntwo é" },
+    { id: "e1", retryMs: undefined, data: "one\ntwo é\n" },
     { id: undefined, retryMs: 5, data: "three" },
   ];
   for (let size = 1; size < 9; size++)
@@ -215,7 +229,7 @@ test.each(["\n", "\r", "\r\n"])("a line of an event ends with %j, wherever the s
 });
 
 test("an event that is too long is refused, in one line or many; a stream of many events is not", async () => {
-  const tooLong = /an event of more than 1000 characters/;
+  const tooLong = /an event of more than 1000 bytes/;
   await expect(eventsOf(["data: ", "x".repeat(600), "x".repeat(600)])).rejects.toThrow(tooLong);
   await expect(eventsOf(Array(200).fill("data: xxxx\n"))).rejects.toThrow(tooLong);
   await expect(eventsOf([": ".padEnd(1200)])).rejects.toThrow(tooLong);

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../errors.ts";
 import { isRecord } from "../../values.ts";
 import { exchange, readEvents, readStart } from "./http-exchange.ts";
-import { hasId, isAsking, keyOf, type Message, type MessageId, metaOf, paramsOf } from "./json-rpc.ts";
+import { hasId, isAsking, keyOf, type Message, type MessageId, metaOf, paramsOf, readMessages } from "./json-rpc.ts";
 import { outlineOf } from "./large-message.ts";
+import { type Line, lineOf } from "./line-frames.ts";
 import { newModernHeaders } from "./modern-headers.ts";
 import type { RequestHeaders, ServerHandlers, Upstream } from "./upstream.ts";
 
@@ -26,8 +27,6 @@ const MAX_PAUSE_MS = 30_000;
 const STOP_WAIT_MS = 2000;
 const POSTED = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 const EVENTS = { accept: "text/event-stream" };
-/** Of a message that is larger only the outline is read here. */
-const LARGE_BYTES = 1024 * 1024;
 const SESSION_HEADER = "mcp-session-id";
 /** The headers of a request lack one that the tool declares. */
 const HEADER_MISMATCH = -32020;
@@ -133,8 +132,7 @@ export function startHttpServer({ url, headers: ownHeaders }: HttpServerOptions,
     const list = { jsonrpc: "2.0", id: "spillway-list", method: "tools/list", params: { _meta } };
     const others = Object.fromEntries(Object.entries(given).filter(([name]) => !name.startsWith("mcp-")));
     const answer = await post(JSON.stringify(list), await headersFor(list, others), signal);
-    for await (const text of messagesIn(answer))
-      for (const { result } of messagesOf(text.toString())) modern.learn(result);
+    for await (const line of messagesIn(answer)) for (const { result } of messagesOf(line)) modern.learn(result);
   }
 
   /** Sends the first messages of the connection again; several lost requests do it once. */
@@ -150,7 +148,7 @@ export function startHttpServer({ url, headers: ownHeaders }: HttpServerOptions,
           );
         }
         if (session === undefined) noteSession(answer);
-        for await (const text of messagesIn(answer)) messagesOf(text.toString()).forEach(note);
+        for await (const line of messagesIn(answer)) messagesOf(line).forEach(note);
       }
       listen();
     })().catch((error: unknown) => {
@@ -164,28 +162,27 @@ export function startHttpServer({ url, headers: ownHeaders }: HttpServerOptions,
   /** Reads the messages of an answer. */
   async function take(asked: Post, answer: IncomingMessage, signal: AbortSignal): Promise<void> {
     const at: Place = {};
-    for await (const text of messagesIn(answer, at)) await tell(asked, text);
+    for await (const line of messagesIn(answer, at)) await tell(asked, line);
     // A server may end a stream early and have it asked for again.
     while (asked.due.size > 0 && at.id !== undefined) {
       await sleep(at.retryMs ?? FIRST_PAUSE_MS, undefined, { signal, ref: false });
       const headers = { ...(await headersFor(null, asked.headers)), ...EVENTS, "last-event-id": at.id };
       const again = await exchange({ url, method: "GET", headers, signal });
       if (again.statusCode !== 200) throw new Error(`it answered with status ${again.statusCode}`);
-      for await (const text of messagesIn(again, at)) await tell(asked, text);
+      for await (const line of messagesIn(again, at)) await tell(asked, line);
     }
     if (asked.messages.some(({ method }) => method === "notifications/initialized")) listen();
   }
 
   /** Hands a message on, and notes which request it answers and what later ones must say. */
-  async function tell({ due, messages }: Post, text: Buffer): Promise<void> {
+  async function tell({ due, messages }: Post, line: Line): Promise<void> {
     const isWatched = messages.some(({ method }) => method === "initialize" || method === "tools/list");
-    const isLarge = text.length > LARGE_BYTES && !isWatched;
-    for (const message of messagesOf(isLarge ? outlineOf(text) : text.toString())) {
+    for (const message of messagesOf(Array.isArray(line) && !isWatched ? outlineOf(line) : line)) {
       if (isAsking(message)) continue;
       if (hasId(message)) due.delete(keyOf(message.id));
       if (isWatched) note(message);
     }
-    await handlers.message(text);
+    await handlers.message(line);
   }
 
   /** In the older protocol the version that was agreed on goes with every later request. */
@@ -218,7 +215,7 @@ export function startHttpServer({ url, headers: ownHeaders }: HttpServerOptions,
       if (status === 200 && answer !== null) {
         pauseMs = FIRST_PAUSE_MS;
         try {
-          for await (const text of messagesIn(answer, at)) await handlers.message(text);
+          for await (const line of messagesIn(answer, at)) await handlers.message(line);
         } catch {
           // It broke off, and is asked for again.
         }
@@ -276,13 +273,13 @@ interface Place {
 }
 
 /** The messages of an answer: a JSON body, or events. */
-async function* messagesIn(answer: IncomingMessage, at: Place = {}): AsyncGenerator<Buffer> {
+async function* messagesIn(answer: IncomingMessage, at: Place = {}): AsyncGenerator<Line> {
   const type = answer.headers["content-type"] ?? "";
   if (type.includes("text/event-stream")) {
     for await (const { data, id, retryMs } of readEvents(answer, MAX_BODY_BYTES)) {
       if (id !== undefined) at.id = id;
       if (retryMs !== undefined) at.retryMs = retryMs;
-      if (data !== "") yield Buffer.from(data);
+      if (data.some(({ length }) => length > 0)) yield lineOf(data);
     }
     return;
   }
@@ -293,15 +290,11 @@ async function* messagesIn(answer: IncomingMessage, at: Place = {}): AsyncGenera
     bytes += (chunk as Buffer).length;
     if (bytes > MAX_BODY_BYTES) throw new Error(`its answer has more than ${MAX_BODY_BYTES} bytes`);
   }
-  if (type.includes("json") && bytes > 0) yield Buffer.concat(chunks);
+  if (type.includes("json") && bytes > 0) yield lineOf(chunks);
 }
 
 /** One message, or several in an array; none if it is no JSON. */
-function messagesOf(text: string): Message[] {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return (Array.isArray(parsed) ? parsed : [parsed]).filter(isRecord);
-  } catch {
-    return [];
-  }
+function messagesOf(line: Line | string): Message[] {
+  const text = typeof line === "string" ? line : Buffer.concat(Array.isArray(line) ? line : [line]).toString();
+  return readMessages(text)?.map(({ message }) => message) ?? [];
 }

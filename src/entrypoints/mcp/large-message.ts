@@ -107,30 +107,17 @@ export function filled(message: Message, shown: ReadonlyMap<string, string>): Me
 }
 
 /** A message, or an array of them, in which every list or record that a field holds is empty: its id and method show. */
-export function outlineOf(json: Buffer): string {
-  const kept: Buffer[] = [];
-  const deepest = /^\s*\[/.test(json.toString("latin1", 0, 64)) ? 2 : 1;
-  let depth = 0;
-  let from = 0;
-  for (let at = 0; at < json.length; at++) {
-    const byte = json[at];
-    if (byte === QUOTE) at = stringEnd(json, at);
-    else if (byte === OPEN_LIST || byte === OPEN_RECORD) {
-      if (depth++ === deepest) kept.push(json.subarray(from, at + 1));
-    } else if ((byte === CLOSE_LIST || byte === CLOSE_RECORD) && --depth === deepest) from = at;
-  }
-  kept.push(json.subarray(from));
+export function outlineOf(parts: readonly Uint8Array[]): string {
+  const kept: Uint8Array[] = [];
+  let [depth, deepest, from] = [0, 1, 0];
+  const end = scanAll(parts, (byte, at) => {
+    if (isOpening(byte)) {
+      if (depth === 0 && byte === OPEN_LIST) deepest = 2;
+      if (depth++ === deepest) kept.push(...slice(parts, { from, to: at + 1 }));
+    } else if (isClosing(byte) && --depth === deepest) from = at;
+  });
+  kept.push(...slice(parts, { from, to: end }));
   return Buffer.concat(kept).toString();
-}
-
-/** Where the quote is that ends a string. */
-function stringEnd(json: Buffer, start: number): number {
-  for (let end = json.indexOf(QUOTE, start + 1); end !== -1; end = json.indexOf(QUOTE, end + 1)) {
-    let slash = end;
-    while (json[slash - 1] === BACKSLASH) slash--;
-    if ((end - slash) % 2 === 0) return end;
-  }
-  return json.length;
 }
 
 function hasMedia(value: unknown, texts: LargeMessage["texts"], key = ""): boolean {
@@ -208,12 +195,7 @@ function findLarge(parts: readonly Uint8Array[]): Found {
         ];
     }
   };
-  const scan = startScan();
-  let base = 0;
-  for (const part of parts) {
-    scan(part, (byte, at) => visit(byte, base + at));
-    base += part.length;
-  }
+  scanAll(parts, visit);
   for (const span of [...(found.blocks ?? []), ...(found.structured ?? [])])
     found.texts = found.texts.filter(outside(span));
   return found;
@@ -243,6 +225,17 @@ function startScan(): (part: Uint8Array, visit: (byte: number, at: number) => vo
       } else if (byte === COMMA || isOpening(byte) || isClosing(byte)) visit(byte, at);
     }
   };
+}
+
+/** Calls `visit` with places in all parts together; gives how many bytes they have. */
+function scanAll(parts: readonly Uint8Array[], visit: (byte: number, at: number) => void): number {
+  const scan = startScan();
+  let base = 0;
+  for (const part of parts) {
+    scan(part, (byte, at) => visit(byte, base + at));
+    base += part.length;
+  }
+  return base;
 }
 
 function isOpening(byte: number): boolean {
@@ -368,7 +361,8 @@ function* reformatted(pieces: Iterable<Uint8Array>, inLines: boolean): Iterable<
   yield out.subarray(0, length);
 }
 
-function* slice(parts: readonly Uint8Array[], { from, to }: Span): Iterable<Uint8Array> {
+/** The bytes of a span, in parts. */
+export function* slice(parts: readonly Uint8Array[], { from, to }: Span): Iterable<Uint8Array> {
   let base = 0;
   for (const part of parts) {
     const piece = part.subarray(Math.max(0, from - base), Math.max(0, Math.min(part.length, to - base)));

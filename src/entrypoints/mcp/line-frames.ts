@@ -17,6 +17,12 @@ const LINE_BREAK = 10;
 /** Lines from this size on are given in parts. */
 const LARGE_BYTES = 8 * 1024 * 1024;
 
+/** A line of these parts, which are joined unless it is large. */
+export function lineOf(parts: Uint8Array[]): Line {
+  const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+  return bytes >= LARGE_BYTES ? parts : Buffer.concat(parts, bytes);
+}
+
 /** Splits a stream into lines of at most `maxBytes`. */
 export function newLineFrames(maxBytes: number, tellTooLong: TellTooLong): LineFrames {
   let parts: Uint8Array[] = [];
@@ -33,8 +39,8 @@ export function newLineFrames(maxBytes: number, tellTooLong: TellTooLong): LineF
   }
 
   function take(): Line | null {
-    const [wasDropping, bytes, isLarge] = [isDropping, heldBytes, !isDropping && heldBytes >= LARGE_BYTES];
-    const line = isLarge ? parts : Buffer.concat(parts);
+    const [wasDropping, bytes] = [isDropping, heldBytes];
+    const line = lineOf(parts);
     parts = [];
     heldBytes = 0;
     isDropping = false;
