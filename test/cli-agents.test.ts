@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import {
   closeSync,
   constants,
@@ -11,8 +12,12 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { json } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import manifest from "../package.json" with { type: "json" };
@@ -215,6 +220,55 @@ describe("spillway mcp", () => {
     expect(spillway(["mcp", "--", file])).toMatchObject({
       status: 126,
       stderr: expect.stringContaining("permission denied"),
+    });
+  });
+
+  it("sends a token that the environment or a file has, which may change meanwhile", async () => {
+    const seen: unknown[] = [];
+    const server = createServer(async (request, response) => {
+      seen.push(request.headers.authorization);
+      const { id } = (await json(request)) as { id: number };
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify({ jsonrpc: "2.0", id, result: { content: [] } }));
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+    const token = join(folder, "token");
+    const talk = async (flags: string[], ...steps: (() => void)[]) => {
+      const child = spawn(process.execPath, [CLI, "mcp", "--url", url, ...flags], {
+        stdio: ["pipe", "pipe", "ignore"],
+        env: { ...env, MY_TOKEN: "of-the-environment" },
+        timeout: 50_000,
+      });
+      const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+      const answers: string[] = [];
+      for (const [id, step] of steps.entries()) {
+        step();
+        child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name: "t" } })}\n`);
+        answers.push((await lines.next()).value);
+      }
+      child.stdin.end();
+      const [code] = await once(child, "exit");
+      return { answers, code: code as unknown };
+    };
+    try {
+      writeFileSync(token, "one\n");
+      await talk(["--token-env", "MY_TOKEN"], () => {});
+      const { answers, code } = await talk(
+        ["--token-file", token],
+        () => {},
+        () => writeFileSync(token, "two"),
+        () => rmSync(token),
+      );
+      expect(seen).toEqual(["Bearer of-the-environment", "Bearer one", "Bearer two"]);
+      expect(answers[2]).toMatch(/cannot be asked: --token-file: ENOENT.*"isError":true/);
+      expect(code).toBe(0);
+    } finally {
+      server.close().closeAllConnections();
+    }
+    expect(spillway(["mcp", "--url", url, "--token-env", "NO_SUCH_TOKEN"])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("there is no token in the environment's NO_SUCH_TOKEN"),
     });
   });
 });

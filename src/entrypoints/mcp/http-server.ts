@@ -256,12 +256,12 @@ export function startHttpServer({ url, headers: ownHeaders }: HttpServerOptions,
       const sent = session;
       all.abort();
       if (sent === undefined) return;
-      const headers = await headersFor(null);
-      const signal = AbortSignal.timeout(STOP_WAIT_MS);
-      await exchange({ url, method: "DELETE", headers, signal }).then(
-        (answer) => answer.resume(),
-        () => {},
-      );
+      try {
+        const [headers, signal] = [await headersFor(null), AbortSignal.timeout(STOP_WAIT_MS)];
+        (await exchange({ url, method: "DELETE", headers, signal })).resume();
+      } catch {
+        // It forgets the session by itself.
+      }
     },
   };
 }
