@@ -40,6 +40,12 @@ describe("gathered events", () => {
     expect(written).toEqual(["a", "b", "c"]);
   });
 
+  it("are written at once when there are many, so that no request waits long for all of them", () => {
+    const { written, ledger } = open();
+    for (let at = 0; at < 100; at++) void ledger.record(event("request-answered", String(at)));
+    expect(written).toHaveLength(96);
+  });
+
   it("that cannot be written are told to who waits", async () => {
     const ledger = gatherEvents({ ...memoryLedger(), record: async () => Promise.reject(new Error("full")) });
     await expect(ledger.record(event("request-answered", "a"))).rejects.toThrow("full");

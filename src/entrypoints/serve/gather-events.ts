@@ -2,6 +2,9 @@ import type { SpillwayEvent } from "../../contract/event.ts";
 import type { Ledger } from "../../contract/ledger.ts";
 import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 
+/** Requests wait while events are written: these take about a millisecond. */
+const MOST_GATHERED = 32;
+
 /**
  * A ledger that writes events which nobody waits for together: each answered request has one, and a commit for each would
  * cost more than the rest of the gateway. What somebody waits for is written at once, with all that were gathered.
@@ -32,7 +35,9 @@ export function gatherEvents(ledger: Ledger): Ledger {
         return ledger.record(event);
       }
       timer ??= setTimeout(() => void flush(), SERVE_NUMBERS.gatherEventsMs.default);
-      return new Promise((resolve) => gathered.push({ event, resolve }));
+      const recorded = new Promise<void>((resolve) => gathered.push({ event, resolve }));
+      if (gathered.length >= MOST_GATHERED) void flush();
+      return recorded;
     },
     async events(query) {
       await flush();

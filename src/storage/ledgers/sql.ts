@@ -13,8 +13,8 @@ import type {
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { seenSessions } from "../local/artifact-rows.ts";
 import { IS_OVERFLOW } from "../local/migrations.ts";
-import type { RollupTable, Schema } from "../local/schema.ts";
-import { all, change, type Sql, type Steps } from "../sql.ts";
+import type { RollupTable, Schema, SessionTable } from "../local/schema.ts";
+import { all, change, compiledOnce, type Sql, type Steps } from "../sql.ts";
 import { storedName } from "../stored-name.ts";
 import { addTotals, type EventForm, eventForm, hourOf, pageSize, readEventForm } from "./event-form.ts";
 
@@ -75,16 +75,17 @@ export function sqlLedger(database: Sql, name: string, scopeName = LOCAL_SCOPE):
   const scope = storedName(scopeName) ?? "";
   const rows: Rows = { ...rowsOf(database, scope), read: database.read };
 
+  const addSums = compiledOnce((sums: RollupTable[]) => addedSums(kysely, sums));
+  const seeSessions = compiledOnce((seen: SessionTable[]) => seenSessions(kysely, seen));
+  const addEvents = compiledOnce((events: EventRow[]) => kysely.insertInto("events").values(events));
+
   /** Writes events, with one statement for as many rows as the engine takes at once. */
   function* write(forms: readonly EventForm[]): Steps<void> {
     // In the order of their keys, so that two writers never wait for each other.
-    for (const some of portions(sumsOf(scope, forms), rowsAtOnce)) yield* change(addedSums(kysely, some));
-    for (const some of portions(seenIn(forms), rowsAtOnce)) yield* change(seenSessions(kysely, scope, some));
+    for (const some of portions(sumsOf(scope, forms), rowsAtOnce)) yield* change(addSums(some));
+    for (const some of portions(seenIn(scope, forms), rowsAtOnce)) yield* change(seeSessions(some));
     yield* database.takeTurn("events");
-    for (const some of portions(forms, rowsAtOnce)) {
-      const events = some.map(({ atMs, sums: _sums, ...event }) => ({ scope, ...event, at_ms: atMs }));
-      yield* change(kysely.insertInto("events").values(events));
-    }
+    for (const some of portions(rowsFor(scope, forms), rowsAtOnce)) yield* change(addEvents(some));
   }
 
   // Events that are recorded without waiting in between share one transaction, so that the events of one output cost
@@ -157,13 +158,22 @@ export function sqlLedger(database: Sql, name: string, scopeName = LOCAL_SCOPE):
   };
 }
 
+type EventRow = ReturnType<typeof rowsFor>[number];
+
+function rowsFor(scope: string, forms: readonly EventForm[]) {
+  return forms.map(({ atMs, kind, session, tool, call, artifact, receipt, more }) => {
+    return { scope, kind, at_ms: atMs, session, tool, call, artifact, receipt, more };
+  });
+}
+
 /** The sums of events by hour, tool and session, in the order of the table's key. */
 function sumsOf(scope: string, forms: readonly EventForm[]): RollupTable[] {
   const sums = new Map<string, { of: Pick<RollupTable, "session" | "hour_ms" | "tool">; totals: Totals }>();
   for (const { atMs, tool, session, sums: own } of forms) {
     if (!Object.values(own).some((sum) => sum !== 0)) continue;
     const of = { session: session ?? "", hour_ms: hourOf(atMs), tool: tool ?? "" };
-    const key = JSON.stringify(of);
+    // No name has a NUL.
+    const key = `${of.session}\0${of.hour_ms}\0${of.tool}`;
     const before = sums.get(key)?.totals;
     sums.set(key, { of, totals: before === undefined ? own : addTotals(before, own) });
   }
@@ -174,12 +184,13 @@ function sumsOf(scope: string, forms: readonly EventForm[]): RollupTable[] {
 }
 
 /** The sessions of events, each with the first time and the last, in the order of their names. */
-function seenIn(forms: readonly EventForm[]): [session: string, firstMs: number, lastMs: number][] {
-  const seen = new Map<string, [session: string, firstMs: number, lastMs: number]>();
+function seenIn(scope: string, forms: readonly EventForm[]): SessionTable[] {
+  const seen = new Map<string, SessionTable>();
   for (const { session, atMs } of forms) {
     if (session === null) continue;
-    const [, firstMs, lastMs] = seen.get(session) ?? [session, atMs, atMs];
-    seen.set(session, [session, Math.min(firstMs, atMs), Math.max(lastMs, atMs)]);
+    const { first_seen_ms = atMs, last_seen_ms = atMs } = seen.get(session) ?? {};
+    const span = { first_seen_ms: Math.min(first_seen_ms, atMs), last_seen_ms: Math.max(last_seen_ms, atMs) };
+    seen.set(session, { scope, session, ...span, pinned: 0 });
   }
   return inOrder(seen);
 }

@@ -1,6 +1,6 @@
 import type { Artifact } from "../../contract/store.ts";
 import { all, change, type Sql, type Steps } from "../sql.ts";
-import type { ArtifactSessionTable, ArtifactTable } from "./schema.ts";
+import type { ArtifactSessionTable, ArtifactTable, SessionTable } from "./schema.ts";
 
 /** An artifact, and how one of its sessions saved it. */
 export type ArtifactRow = ArtifactTable & ArtifactSessionTable;
@@ -153,7 +153,10 @@ export function artifactRows({ kysely, takeTurn }: Sql) {
       yield* put("small", key, data);
       yield* put("line_indexes", key, index);
       yield* tie({ key, session, saved_ms: savedMs, tool, call, command, folder, exit_code });
-      if (session !== "") yield* change(seenSessions(kysely, row.scope, [[session, nowMs, nowMs]]));
+      if (session !== "")
+        yield* change(
+          seenSessions(kysely, [{ scope: row.scope, session, first_seen_ms: nowMs, last_seen_ms: nowMs, pinned: 0 }]),
+        );
       return { ...row, created_ms: savedMs, saved_ms: savedMs };
     },
 
@@ -205,22 +208,10 @@ export function artifactRows({ kysely, takeTurn }: Sql) {
  * Notes that sessions were seen, each from a first time to a last. Clocks jump, so the earliest time counts as first seen and
  * the latest as last seen, in whatever order they come.
  */
-export function seenSessions(
-  kysely: Sql["kysely"],
-  scope: string,
-  sessions: readonly (readonly [session: string, firstMs: number, lastMs: number])[],
-) {
+export function seenSessions(kysely: Sql["kysely"], sessions: SessionTable[]) {
   return kysely
     .insertInto("sessions")
-    .values(
-      sessions.map(([session, first_seen_ms, last_seen_ms]) => ({
-        scope,
-        session,
-        first_seen_ms,
-        last_seen_ms,
-        pinned: 0,
-      })),
-    )
+    .values(sessions)
     .onConflict((conflict) =>
       conflict.columns(["scope", "session"]).doUpdateSet((row) => ({
         first_seen_ms: row

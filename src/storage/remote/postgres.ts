@@ -11,7 +11,7 @@ import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { type EngineTypes, MIGRATIONS, newerFault } from "../local/migrations.ts";
 import type { Schema } from "../local/schema.ts";
 import { makeFolder, PRIVATE_FILE } from "../local/store-folders.ts";
-import { type Answered, all, change, type Sql, type Steps } from "../sql.ts";
+import { type Answered, all, change, type Query, type Sql, type Steps } from "../sql.ts";
 
 /** A database in a PostgreSQL server, which any number of machines use at once. */
 export interface Postgres extends Sql {
@@ -231,7 +231,7 @@ async function run<T>(on: Pick<Pg.PoolClient, "query">, steps: Steps<T>): Promis
   return step.value;
 }
 
-async function answer(on: Pick<Pg.PoolClient, "query">, query: Compilable): Promise<Answered> {
+async function answer(on: Pick<Pg.PoolClient, "query">, query: Query): Promise<Answered> {
   const { sql: text, parameters } = query.compile();
   const { rows, rowCount } = await on.query(text, [...parameters]);
   return { rows, changes: rowCount ?? 0 };
