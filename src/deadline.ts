@@ -1,30 +1,30 @@
 /** Waits at most `deadlineMs` for a promise, so that a store that hangs does not hang an agent. */
-export async function within<T>(promise: Promise<T>, deadlineMs: number, what: string): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} took longer than ${deadlineMs} ms`)), deadlineMs);
+export function within<T>(promise: Promise<T>, deadlineMs: number, what: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = () => reject(new Error(`${what} took longer than ${deadlineMs} ms`));
+    const timer = setTimeout(late, deadlineMs);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Settles when the work does, or rejects when the signal aborts, even if the work ignores the signal. */
-export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let stop = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop);
+    const done = () => signal.removeEventListener("abort", stop);
+    work.then(
+      (value) => {
+        done();
+        resolve(value);
+      },
+      (error: unknown) => {
+        done();
+        reject(error);
+      },
+    );
   });
-  try {
-    signal.throwIfAborted();
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-    work.catch(() => {});
-  }
 }
 
 /** A signal that aborts after a time or with another signal, whichever comes first. `done` releases both. */

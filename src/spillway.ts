@@ -130,9 +130,13 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
   };
   const loadCall = once(async () => (await import("./call/call-run.ts")).newCall(sending));
   const compactor = summaries?.compactor;
+  const callUnchecked: Spillway["call"] = async (messages, send, options) => {
+    const isGiven = compactor === undefined || options?.compactor !== undefined;
+    return (await loadCall())(messages, send, isGiven ? options : { ...options, compactor });
+  };
   const call: Spillway["call"] = async (messages, send, options) => {
     checkCall(options);
-    return (await loadCall())(messages, send, compactor === undefined ? options : { compactor, ...options });
+    return callUnchecked(messages, send, options);
   };
 
   const reading = { store, scope, counter, searcher: ports.searcher, record: recorder.event, now };
@@ -155,7 +159,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     recall: async (id, want, options) => (await readBack()).recall(id, want, options),
     search: async (id, query, options) => (await readBack()).search(id, query, options),
   };
-  const exchanging = { policy, call, access, recorder, readBack: readsBack, now };
+  const exchanging = { policy, call: callUnchecked, access, recorder, readBack: readsBack, now };
   const loadExchange = once(async () => (await import("./exchange/exchange.ts")).newExchange(exchanging));
 
   return {

@@ -52,7 +52,7 @@ export interface RecorderPorts {
 export interface Recorder {
   /** `more` goes with the event of the output itself. Gives what could not be recorded, and why. */
   receipt(receipt: Receipt, more: SpillwayEvent["more"]): Promise<string[]>;
-  event(event: SpillwayEvent): Promise<void>;
+  event(...events: SpillwayEvent[]): Promise<void>;
 }
 
 /** A recorder. */
@@ -91,8 +91,8 @@ export function newRecorder(ports: RecorderPorts): Recorder {
   }
 
   return {
-    async event(event) {
-      await record([event]);
+    async event(...events) {
+      await record(events);
     },
     async receipt(receipt, more) {
       void (async () => listeners.onReceipt?.(receipt))().catch(() => {});

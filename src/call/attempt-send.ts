@@ -87,7 +87,7 @@ const ABOUT_ANSWER = [
 export async function attemptSend<Message, Reply>(
   send: Send<Message, Reply>,
   messages: Message[],
-  { signal, ...context }: Omit<SendContext, "began">,
+  { signal, attempt, answerTokens }: Omit<SendContext, "began">,
   known: () => Classifying,
 ): Promise<Outcome<Reply>> {
   let hasBegun = false;
@@ -97,7 +97,7 @@ export async function attemptSend<Message, Reply>(
     const began = () => {
       hasBegun = true;
     };
-    reply = await untilAborted(Promise.resolve(send(messages, { signal, ...context, began })), signal);
+    reply = await untilAborted(Promise.resolve(send(messages, { signal, attempt, answerTokens, began })), signal);
   } catch (error) {
     if (hasBegun || signal.aborted) throw error;
     const verdict = classify(error, known().refusal);

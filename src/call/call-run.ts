@@ -36,9 +36,11 @@ import { fits, type ReduceTools, reduceDraft, type TakenRung } from "./reduce-dr
 
 /** One call, from the first send to an answer or an error. */
 export class CallRun<Message> {
-  readonly #ports: CallPorts;
   readonly #given: readonly Message[];
   readonly #options: CallOptions;
+  readonly #shared: CallPorts;
+  /** Made of `#shared` if the request has a reader of its own. What only a recovery needs is not made before. */
+  #own: CallPorts | null = null;
   readonly #scale: CallScale;
   readonly #window: ResolvedWindow;
   /** Ends a recovery that takes too long. There is none before the first refusal, and none is made: it costs. */
@@ -49,7 +51,7 @@ export class CallRun<Message> {
   /** How messages of drafts were made from given ones. */
   readonly #made = new Map<unknown, MadeMessage>();
   /** How cuts are recorded, by the texts they gave. Only those that were sent last are. */
-  readonly #records: ReduceTools["records"] = new WeakMap();
+  #records: ReduceTools["records"] | null = null;
   #memory: RequestMemory | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** How many of the given messages the draft's start replaces, and how long that start is. */
@@ -59,13 +61,18 @@ export class CallRun<Message> {
   #answerTokens: number | null = null;
 
   constructor(ports: CallPorts, counters: Counters, given: readonly Message[], options: CallOptions) {
-    const { reader } = options;
-    this.#ports = reader === undefined ? ports : readBy(ports, reader);
+    this.#shared = ports;
     this.#given = given;
     this.#options = options;
     this.#scale = new CallScale(counters, options.systemAndTools ?? options.beside);
     this.#window = resolveWindow(ports.policy, options);
     this.#signal = options.signal ?? new AbortController().signal;
+  }
+
+  get #ports(): CallPorts {
+    const { reader } = this.#options;
+    this.#own ??= reader === undefined ? this.#shared : readBy(this.#shared, reader);
+    return this.#own;
   }
 
   run<Reply>(send: Send<Message, Reply>): Promise<Reply> {
@@ -134,7 +141,7 @@ export class CallRun<Message> {
     const { wire, session, window, model, pruning, reader, agent, records, beside } = this.#options;
     const { systemAndTools = beside } = this.#options;
     const asked = { wire, session, window, model, pruning, reader, agent, records, systemAndTools };
-    const { messages, memory, report } = await this.#ports.open(this.#given, asked);
+    const { messages, memory, report } = await this.#shared.open(this.#given, asked);
     this.#options.onPrepared?.(report);
     const draft = () => {
       if (memory === null) return null;
@@ -265,7 +272,7 @@ export class CallRun<Message> {
       softTrim: pruning.softTrim,
       originOf: (message) => this.#madeOf(message).origin,
       baseOf: (message) => this.#madeOf(message).base,
-      records: this.#records,
+      records: (this.#records ??= new WeakMap()),
       change: (message, more) => this.#change(draft, message, more),
       scale: this.#scale.now,
       pruning,
@@ -292,7 +299,7 @@ export class CallRun<Message> {
 
   async #recordCuts({ messages }: Draft): Promise<void> {
     for (const message of messages) {
-      for (const { texts } of this.#made.get(message)?.change.edits ?? []) await this.#records.get(texts ?? [])?.();
+      for (const { texts } of this.#made.get(message)?.change.edits ?? []) await this.#records?.get(texts ?? [])?.();
     }
   }
 

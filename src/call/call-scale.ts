@@ -45,17 +45,18 @@ const LEAST_COUNTED = 0.3;
 export class CallScale {
   readonly #counters: Counters;
   readonly #systemAndTools: unknown;
-  #scale: Scale;
+  /** Most requests are answered, and never weighed here. */
+  #scale: Scale | null = null;
   /** The request before, which was refused. */
   #refused: { messages: readonly unknown[]; verdict: Verdict } | null = null;
 
   constructor(counters: Counters, systemAndTools: unknown) {
     this.#counters = counters;
     this.#systemAndTools = systemAndTools;
-    this.#scale = new Scale(counters.counter);
   }
 
   get now(): Scale {
+    this.#scale ??= new Scale(this.#counters.counter);
     return this.#scale;
   }
 
@@ -64,16 +65,16 @@ export class CallScale {
    */
   async recount(draft: Draft, { limitTokens }: Verdict): Promise<Draft> {
     const isTooMuch = draft.total.bytes > NUMBERS.recoverExactBytes.default;
-    if (this.#scale.isExact || limitTokens === undefined || isTooMuch) return draft;
+    if (this.now.isExact || limitTokens === undefined || isTooMuch) return draft;
     const counter = await this.#counters.exactCounter();
     if (counter === null) return draft;
     this.#scale = new Scale(counter);
-    return new Draft(draft.wire, draft.messages, this.#scale);
+    return new Draft(draft.wire, draft.messages, this.now);
   }
 
   /** The tokens of what is sent besides the messages, as far as the caller said it. */
   get saidTokens(): number {
-    return this.#scale.weighSystemAndTools(this.#systemAndTools);
+    return this.now.weighSystemAndTools(this.#systemAndTools);
   }
 
   /** Returns the same number, or what the refusal or an earlier answer says about it, or null if nothing does. */
@@ -86,7 +87,7 @@ export class CallScale {
     const messageTokens = (observedTokens ?? 0) - outputTokens - (toolTokens ?? 0);
     if (toolTokens !== undefined && hasPrompt && messageTokens > total.tokens * LEAST_COUNTED)
       return Math.round((toolTokens * total.tokens) / messageTokens);
-    const tokensIn = (list: readonly unknown[]) => this.#scale.weighAll(wire, list).tokens;
+    const tokensIn = (list: readonly unknown[]) => this.now.weighAll(wire, list).tokens;
     const before = this.#refused;
     this.#refused = { messages, verdict };
     const { tokens } = total;

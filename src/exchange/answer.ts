@@ -2,6 +2,7 @@ import { NUMBERS } from "../stages/policy/defaults.ts";
 import { isBeforeOutput, isError, MAX_BODY_BYTES, parseFrame } from "../stages/recover/peek-response.ts";
 import { readUsage } from "../stages/recover/read-evidence.ts";
 import { isObject, isRecord } from "../values.ts";
+import { asBuffer } from "./json-spans.ts";
 
 /** A response as the exchange reads it: a fetch Response, or what another client gives. Its body is not compressed. */
 export interface ExchangeResponse {
@@ -58,6 +59,9 @@ export class Answer<R extends ExchangeResponse> {
   #coming: Promise<IteratorResult<Uint8Array>> | null = null;
   #ended: boolean;
   #fault: { error: unknown } | null = null;
+  /** The time for looking at the body is over, and who is told so. */
+  #isLate = false;
+  #late: (() => void) | null = null;
 
   constructor(response: R) {
     this.response = response;
@@ -78,13 +82,13 @@ export class Answer<R extends ExchangeResponse> {
     holdMs: number = NUMBERS.recoverHoldMs.default,
     frames: Pick<Frames, "add" | "end"> = new Frames(),
   ): Promise<unknown> {
-    return until(holdMs, (late) => this.#firstError(late, frames));
+    return this.#until(holdMs, () => this.#firstError(frames));
   }
 
-  async #firstError(late: Promise<null>, frames: Pick<Frames, "add" | "end">): Promise<unknown> {
+  async #firstError(frames: Pick<Frames, "add" | "end">): Promise<unknown> {
     let bytes = 0;
     while (bytes < NUMBERS.recoverPeekBytes.default) {
-      const chunk = await this.#more(late);
+      const chunk = await this.#more();
       bytes += chunk?.length ?? 0;
       for (const frame of chunk === null ? frames.end() : frames.add(chunk)) {
         const event = frame.isWhole ? parseFrame(frame.text) : null;
@@ -101,14 +105,14 @@ export class Answer<R extends ExchangeResponse> {
    * too long, it is what came until then.
    */
   text(lookMs: number = NUMBERS.recoverLookMs.default): Promise<string | null> {
-    return until(lookMs, (late) => this.#text(late));
+    return this.#until(lookMs, () => this.#text());
   }
 
-  async #text(late: Promise<null>): Promise<string | null> {
+  async #text(): Promise<string | null> {
     let bytes = 0;
     for (;;) {
-      const chunk = await this.#more(late);
-      if (chunk === null) return Buffer.concat(this.#held).toString("utf8");
+      const chunk = await this.#more();
+      if (chunk === null) return asBuffer(joined(this.#held)).toString("utf8");
       bytes += chunk.length;
       if (bytes > MAX_BODY_BYTES || (this.isOk && this.form === "json" && beginsList(this.#held[0]))) return null;
     }
@@ -116,9 +120,7 @@ export class Answer<R extends ExchangeResponse> {
 
   /** All of the body, if it was read to its end. */
   get whole(): Uint8Array | null {
-    if (!this.#ended || this.#fault !== null) return null;
-    const [first] = this.#held;
-    return this.#held.length === 1 && first !== undefined ? first : Buffer.concat(this.#held);
+    return this.#ended && this.#fault === null ? joined(this.#held) : null;
   }
 
   /** Hands on every byte as it came. To leave early ends the response. */
@@ -144,12 +146,26 @@ export class Answer<R extends ExchangeResponse> {
     void Promise.resolve(this.#source?.return?.()).catch(() => {});
   }
 
+  /** Looks at the body, but not for longer than so many milliseconds. */
+  async #until<T>(ms: number, look: () => Promise<T>): Promise<T> {
+    this.#isLate = false;
+    const timer = setTimeout(() => {
+      this.#isLate = true;
+      this.#late?.();
+    }, ms);
+    try {
+      return await look();
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   /** Returns null at the end, or if it is late. */
-  async #more(late: Promise<null>): Promise<Uint8Array | null> {
+  async #more(): Promise<Uint8Array | null> {
     if (this.#ended || this.#source === null) return null;
     try {
       this.#coming ??= this.#source.next();
-      const next = await Promise.race([this.#coming, late]);
+      const next = await this.#orLate(this.#coming);
       if (next === null) return null;
       this.#coming = null;
       if (next.done) this.#ended = true;
@@ -163,15 +179,19 @@ export class Answer<R extends ExchangeResponse> {
       return null;
     }
   }
+
+  #orLate<T>(coming: Promise<T>): Promise<T | null> {
+    return new Promise((resolve, reject) => {
+      this.#late = () => resolve(null);
+      if (this.#isLate) resolve(null);
+      coming.then(resolve, reject);
+    });
+  }
 }
 
-/** Does what ends early when it is told that it is late. */
-async function until<T>(ms: number, look: (late: Promise<null>) => Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), ms);
-  });
-  return look(late).finally(() => clearTimeout(timer));
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const [first] = chunks;
+  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
 }
 
 const [OPEN_ARRAY, BLANK] = [0x5b, 0x20];

@@ -10,6 +10,8 @@ export interface BodyShape {
   about: readonly string[];
   /** Returns how many tokens the request reserves for the answer. */
   answerTokens(body: JsonRecord): unknown;
+  /** Returns the field that reserves them, with fewer of them. Null if it must stay as it is. */
+  withAnswerTokens(body: JsonRecord, tokens: number): [name: string, value: unknown] | null;
   /** How many answers the request asks for at once, where that is not one. */
   answers(body: JsonRecord): unknown;
   /** True if the provider holds part of the conversation. Then only new results can be made shorter. */
@@ -35,6 +37,10 @@ const openaiChat: BodyShape = {
   beside: ["tools", "functions", "response_format"],
   about: ["model", "max_completion_tokens", "max_tokens", "n"],
   answerTokens: ({ max_completion_tokens, max_tokens }) => max_completion_tokens ?? max_tokens,
+  withAnswerTokens: ({ max_completion_tokens: newer }, tokens) => [
+    isSet(newer) ? "max_completion_tokens" : "max_tokens",
+    tokens,
+  ],
   answers: ({ n }) => n,
   isHeld: () => false,
 };
@@ -45,6 +51,7 @@ const openaiResponses: BodyShape = {
   beside: ["instructions", "tools", "text"],
   about: ["model", "max_output_tokens", "previous_response_id", "conversation"],
   answerTokens: ({ max_output_tokens }) => max_output_tokens,
+  withAnswerTokens: (_body, tokens) => ["max_output_tokens", tokens],
   answers: () => 1,
   isHeld: ({ previous_response_id, conversation }) => isSet(previous_response_id) || isSet(conversation),
 };
@@ -53,8 +60,11 @@ const anthropic: BodyShape = {
   wire: "anthropic",
   messages: "messages",
   beside: ["system", "tools"],
-  about: ["model", "max_tokens", "thread"],
+  about: ["model", "max_tokens", "thread", "thinking"],
   answerTokens: ({ max_tokens }) => max_tokens,
+  // Less than what is set apart for thinking would be refused.
+  withAnswerTokens: ({ thinking }, tokens) =>
+    isRecord(thinking) && isSet(thinking.budget_tokens) ? null : ["max_tokens", tokens],
   answers: () => 1,
   isHeld: ({ thread }) => isSet(thread) && !(isRecord(thread) && thread.type === "create"),
 };
@@ -65,6 +75,11 @@ const gemini: BodyShape = {
   beside: ["systemInstruction", "system_instruction", "tools"],
   about: ["model", "generationConfig", "generation_config"],
   answerTokens: (body) => generationOf(body).maxOutputTokens ?? generationOf(body).max_output_tokens,
+  withAnswerTokens(body, tokens) {
+    const config = generationOf(body);
+    const field = isSet(config.maxOutputTokens) ? "maxOutputTokens" : "max_output_tokens";
+    return [isSet(body.generationConfig) ? "generationConfig" : "generation_config", { ...config, [field]: tokens }];
+  },
   answers: (body) => generationOf(body).candidateCount ?? generationOf(body).candidate_count,
   isHeld: () => false,
 };

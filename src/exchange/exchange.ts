@@ -1,5 +1,6 @@
 import type { Recorder } from "../admit/recorder.ts";
 import type { Call, CallOptions, SendContext } from "../call/call-options.ts";
+import type { SpillwayEvent } from "../contract/event.ts";
 import type { Policy } from "../contract/policy.ts";
 import { OverflowError } from "../errors.ts";
 import type { Access } from "../stages/mark/access.ts";
@@ -97,6 +98,7 @@ export function newExchange(ports: ExchangePorts): Exchange {
 class Exchanges {
   readonly #ports: ExchangePorts;
   readonly #hidden = new HiddenTurns();
+  #untold: SpillwayEvent[] = [];
   readonly #bodies = new BodyReader({
     maxBytes: NUMBERS.exchangeBodyBytes.default,
     maxBodies: NUMBERS.pruneConversations.default,
@@ -119,12 +121,11 @@ class Exchanges {
       const answer = new Answer(await this.#plainly(request, send));
       return endpoint === null ? handedOn(answer) : this.#tapped(answer, { endpoint, model: endpoint.model }, 1);
     }
-    const { addRecallTool, ...rest } = options;
-    const wire = wireNamed(endpoint.shape.wire);
+    const wire = options.addRecallTool === true ? wireNamed(endpoint.shape.wire) : null;
     const asked = wire && { wire, scope: scopeOf(headers, options), messages: body.messages };
-    const withOwn = addRecallTool === true && asked !== null ? this.#withOwnTools(endpoint, body, asked) : null;
+    const withOwn = asked && this.#withOwnTools(endpoint, body, asked);
     if (withOwn !== null && endpoint.isList) return this.#passList(request, send, options);
-    const first = await this.#answer(request, send, rest, { endpoint, body: withOwn ?? body });
+    const first = await this.#answer(request, send, options, { endpoint, body: withOwn ?? body });
     if (withOwn === null || asked === null || endpoint.asks === "count") return first;
     const turns = new OwnTurns<R>({
       request: asked,
@@ -133,7 +134,7 @@ class Exchanges {
       next: async (messages) => {
         const changes = [{ span: withOwn.list, pieces: appendList(withOwn, messages) }];
         const longer = this.#bodies.read(replaceSpans(withOwn.bytes, changes), endpoint.shape);
-        return this.#answer(request, send, rest, { endpoint, body: longer ?? withOwn });
+        return this.#answer(request, send, options, { endpoint, body: longer ?? withOwn });
       },
     });
     return turns.answer(first);
@@ -166,7 +167,6 @@ class Exchanges {
       { span: tools, pieces: writeValue(body.bytes, tools, body.beside.tools, offered) },
     ];
     if (restored !== body.messages) changes.push({ span: body.list, pieces: writeList(body, restored) });
-    changes.sort((one, other) => one.span.from - other.span.from);
     return this.#bodies.read(replaceSpans(body.bytes, changes), shape);
   }
 
@@ -182,19 +182,35 @@ class Exchanges {
   ): Promise<Exchanged<R>> {
     const { shape } = endpoint;
     const sending = new Sending(body, endpoint, request.body, send);
-    const { nameSession: _name, ...asCall } = options;
     const about = this.#about(request, options, { endpoint, body });
-    const toModel: AnsweredBy = { endpoint, model: about.model ?? null, session: about.session, agent: options.agent };
+    const { agent, pruning } = options;
+    const toModel: AnsweredBy = { endpoint, model: about.model ?? null, session: about.session, agent };
+    // Nobody can shorten here what the provider holds.
+    const isHeld = shape.isHeld(body.about);
     try {
       const { answer, usage } = await this.#ports.call(body.messages, sending.send, {
-        ...asCall,
-        ...about,
+        wire: shape.wire,
+        session: about.session,
+        model: about.model,
+        systemAndTools: body.beside,
+        answerTokens: about.answerTokens,
+        lowersAnswer: about.answerTokens !== undefined && shape.withAnswerTokens(body.about, 0) !== null,
+        reader: about.reader,
+        signal: request.signal,
         onPrepared: ({ after, afterParts, window }) => {
           toModel.request = { tokens: after.tokens, ...afterParts, windowTokens: window.tokens };
         },
-        wire: shape.wire,
-        // Nobody can shorten here what the provider holds.
-        ...(shape.isHeld(body.about) && { pruning: { ...options.pruning, mode: "off" as const }, ladder: CLAMP_ONLY }),
+        pruning: isHeld ? { ...pruning, mode: "off" } : pruning,
+        ladder: isHeld ? CLAMP_ONLY : options.ladder,
+        agent,
+        window: options.window,
+        compactor: options.compactor,
+        media: options.media,
+        whenPartlyRead: options.whenPartlyRead,
+        provider: options.provider,
+        rules: options.rules,
+        deadlineMs: options.deadlineMs,
+        records: options.records,
       });
       sending.dropOthers(answer);
       return this.#tapped(answer, toModel, sending.sends, usage);
@@ -212,7 +228,7 @@ class Exchanges {
   }
 
   #about(
-    { headers, signal }: ExchangeRequest,
+    { headers }: ExchangeRequest,
     { session, nameSession }: ExchangeOptions,
     { endpoint, body }: Pick<Asked, "endpoint" | "body">,
   ) {
@@ -222,10 +238,8 @@ class Exchanges {
     return {
       session: named ?? nameSession?.(firstText(endpoint, body)),
       model: typeof model === "string" ? model : undefined,
-      systemAndTools: body.beside,
       answerTokens: typeof answerTokens === "number" && answerTokens >= 0 ? answerTokens : undefined,
       reader: readerOf(body.beside, this.#ports.access),
-      signal,
     };
   }
 
@@ -244,15 +258,23 @@ class Exchanges {
       const more = { ...to, sends, isStreamed, ...usage, ...(request && { request }) };
       const none = { tool: null, call: null, artifact: null, receipt: null };
       const atMs = this.#ports.now();
-      const event = { kind: "request-answered" as const, atMs, session, ...none, more };
-      // The client goes first.
-      setImmediate(() => void this.#ports.recorder.event(event).catch(() => {}));
+      this.#tell({ kind: "request-answered", atMs, session, ...none, more });
     };
     if (answer.form === "events") return handedOn(answer, tap(answer.bytes(), record, new UsageInStream()));
     if (endpoint.isList && answer.form === "json")
       return handedOn(answer, tap(answer.bytes(), record, new UsageInStream(new Elements())));
     record(known ?? { inputTokens: null, outputTokens: null });
     return handedOn(answer);
+  }
+
+  /** Records an event after the client got its answer, together with those of others. */
+  #tell(event: SpillwayEvent): void {
+    if (this.#untold.push(event) > 1) return;
+    setImmediate(() => {
+      const events = this.#untold;
+      this.#untold = [];
+      void this.#ports.recorder.event(...events).catch(() => {});
+    });
   }
 }
 
@@ -367,10 +389,9 @@ class Sending<R extends ExchangeResponse> {
     this.#send = send;
   }
 
-  readonly send = async (messages: unknown[], { signal, attempt, began }: SendContext): Promise<Reply<R>> => {
-    const { bytes, list } = this.#body;
-    const isSame = isSameList(messages, this.#body.messages);
-    const sent = isSame ? bytes : replaceSpans(bytes, [{ span: list, pieces: writeList(this.#body, messages) }]);
+  readonly send = async (messages: unknown[], context: SendContext): Promise<Reply<R>> => {
+    const { signal, attempt, began } = context;
+    const sent = this.#write(messages, context);
     this.sends++;
     const answer = new Answer(await this.#send(sent, { signal, attempt, isChanged: sent !== this.#came }));
     this.#answers.push(answer);
@@ -388,6 +409,19 @@ class Sending<R extends ExchangeResponse> {
     began();
     return { answer };
   };
+
+  /** Returns the body with these messages, and with fewer tokens reserved for the answer if that is asked for. */
+  #write(messages: unknown[], { answerTokens }: SendContext): Uint8Array {
+    const { bytes, list, shape, about, members } = this.#body;
+    const changes: { span: Span; pieces: Uint8Array[] }[] = [];
+    if (!isSameList(messages, this.#body.messages))
+      changes.push({ span: list, pieces: writeList(this.#body, messages) });
+    const [field, value] = (answerTokens !== null && shape.withAnswerTokens(about, answerTokens)) || [];
+    const span = members.findLast(({ name }) => name === field);
+    if (field !== undefined && span !== undefined)
+      changes.push({ span, pieces: writeValue(bytes, span, about[field], value) });
+    return changes.length === 0 ? bytes : replaceSpans(bytes, changes);
+  }
 
   /** Returns the response that this refusal stands for, or null if it is something else. */
   answerOf(refusal: unknown): Answer<R> | null {

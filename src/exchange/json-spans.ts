@@ -166,17 +166,20 @@ function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-const decoder = new TextDecoder();
-
 function parsed(bytes: Uint8Array, from: number, to: number): string {
-  const name: unknown = JSON.parse(decoder.decode(bytes.subarray(from, to)));
+  const name = parseSpan(bytes, { from, to });
   if (typeof name !== "string") throw new NotJson();
   return name;
 }
 
 /** Returns the value that stands in a span. Throws where it is not JSON. */
 export function parseSpan(bytes: Uint8Array, { from, to }: Span): unknown {
-  return JSON.parse(decoder.decode(bytes.subarray(from, to)));
+  return JSON.parse(asBuffer(bytes).toString("utf8", from, to));
+}
+
+/** The same bytes with Node's own methods, which are faster. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 function attempt<T>(read: () => T): T | null {

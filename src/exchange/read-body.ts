@@ -1,10 +1,11 @@
 import { isRecord, type JsonRecord } from "../values.ts";
 import type { BodyShape } from "./endpoint.ts";
-import { type MemberSpan, moreElements, parseSpan, readObject, type Span } from "./json-spans.ts";
+import { asBuffer, type MemberSpan, moreElements, parseSpan, readObject, type Span } from "./json-spans.ts";
 import { type BodyMessages, joinBytes } from "./write-body.ts";
 
 /** A request's body: where its messages stand, and what else it says. */
 export interface ExchangeBody extends BodyMessages {
+  shape: BodyShape;
   /** The small fields that say something about the request. */
   about: JsonRecord;
   /** What is sent besides the messages. Frozen: the same bytes give the same object. */
@@ -21,6 +22,12 @@ const MAX_MEMBERS = 1000;
 /** The list of messages, and the earlier body from which its first ones were taken. */
 interface FoundList extends Omit<BodyMessages, "bytes"> {
   like: ExchangeBody | null;
+}
+
+/** The earlier body that is most like one, and how many bytes of their lists are the same from the start on. */
+interface Alike {
+  like: ExchangeBody | null;
+  same: number;
 }
 
 /** Reads bodies, and remembers the latest ones. */
@@ -42,7 +49,7 @@ export class BodyReader {
    */
   read(bytes: Uint8Array, shape: BodyShape): ExchangeBody | null {
     try {
-      const body = this.#read(bytes, 0, shape);
+      const body = this.#readAgain(bytes, shape) ?? this.#read(bytes, 0, shape);
       if (body !== null) this.#remember(body);
       return body;
     } catch {
@@ -50,10 +57,34 @@ export class BodyReader {
     }
   }
 
+  /** Reads a body that differs from an earlier one only in its messages, as most do. Returns null for others. */
+  #readAgain(bytes: Uint8Array, shape: BodyShape): ExchangeBody | null {
+    const alike = this.#mostAlike(bytes);
+    const { like } = alike;
+    if (like?.shape !== shape) return null;
+    const { list: before, about, beside } = like;
+    if (!isSame(like.bytes, { from: 0, to: before.from }, bytes, 0)) return null;
+    const found = this.#messages(bytes, before.from, alike);
+    if (found === null || found.messages.length === 0 || !found.messages.every(isRecord)) return null;
+    const { list, spans, messages } = found;
+    const after = { from: before.to, to: like.bytes.length };
+    const moved = list.to - before.to;
+    if (bytes.length - after.to !== moved || !isSame(like.bytes, after, bytes, list.to)) return null;
+    const members = like.members.map((member) => {
+      const { name, nameFrom, from, to } = member;
+      if (to < before.to) return member;
+      return from === before.from
+        ? { name, nameFrom, ...list }
+        : { name, nameFrom: nameFrom + moved, from: from + moved, to: to + moved };
+    });
+    return { bytes, shape, list, spans, messages, about, beside, members };
+  }
+
   #read(bytes: Uint8Array, from: number, shape: BodyShape): ExchangeBody | null {
     const lists: FoundList[] = [];
     const members = readObject(bytes, from, (name, at) => {
-      const list = name === shape.messages && bytes[at] === OPEN_ARRAY ? this.#messages(bytes, at) : null;
+      if (name !== shape.messages || bytes[at] !== OPEN_ARRAY) return null;
+      const list = this.#messages(bytes, at, this.#mostAlike(bytes, at));
       if (list === null) return null;
       lists.push(list);
       return list.list.to;
@@ -70,14 +101,13 @@ export class BodyReader {
     const read = (names: readonly string[]) => names.flatMap((name) => last.get(name) ?? []);
     const about = valuesOf(bytes, read(shape.about));
     const spansBeside = read(shape.beside);
-    const isSame = like !== null && isSameBeside(like, bytes, spansBeside);
-    const beside = isSame ? like.beside : Object.freeze(valuesOf(bytes, spansBeside));
-    return { bytes, list, spans, messages, about, beside, members };
+    const isKnown = like?.shape === shape && isSameBeside(like, bytes, spansBeside);
+    const beside = isKnown ? like.beside : Object.freeze(valuesOf(bytes, spansBeside));
+    return { bytes, shape, list, spans, messages, about, beside, members };
   }
 
   /** Reads the messages. Those that begin an earlier body are taken from it. */
-  #messages(bytes: Uint8Array, from: number): FoundList | null {
-    const { like, same } = this.#mostAlike(bytes, from);
+  #messages(bytes: Uint8Array, from: number, { like, same }: Alike): FoundList | null {
     const spans: Span[] = [];
     const messages: unknown[] = [];
     if (like !== null) {
@@ -94,13 +124,19 @@ export class BodyReader {
     return { list: { from, to }, spans, messages, like };
   }
 
-  /** Finds the earlier body whose list has the longest common start with this one, and how long that is. */
-  #mostAlike(bytes: Uint8Array, from: number): { like: ExchangeBody | null; same: number } {
+  /**
+   * Finds the earlier body whose list has the longest common start with this one, and how long that is. The list starts at
+   * `place`, or where the earlier body has it.
+   */
+  #mostAlike(bytes: Uint8Array, place?: number): Alike {
     let [like, same]: [ExchangeBody | null, number] = [null, 0];
     for (let at = this.#known.length - 1; at >= 0; at--) {
       const known = this.#known[at] as ExchangeBody;
       const { list } = known;
+      const from = place ?? list.from;
       const most = Math.min(list.to - list.from, bytes.length - from);
+      // One that differs no later than the best so far is no better.
+      if (most <= same || known.bytes[list.from + same] !== bytes[from + same]) continue;
       const common = commonBytes(known.bytes, list.from, bytes, from, most);
       if (common > same) [like, same] = [known, common];
       // Nothing is likelier than a list that goes on after all that came before.
@@ -135,20 +171,19 @@ const NEAR_BYTES = 64;
 function commonBytes(one: Uint8Array, oneFrom: number, other: Uint8Array, otherFrom: number, most: number): number {
   const near = Math.min(most, NEAR_BYTES);
   for (let at = 0; at < near; at++) if (one[oneFrom + at] !== other[otherFrom + at]) return at;
-  const [a, b] = [asBuffer(one), asBuffer(other)];
   let [same, step] = [near, most - near];
   // What differs mostly stands at the end, so long stretches are compared first.
   while (step > 0) {
     const length = Math.min(step, most - same);
-    const [from, to] = [oneFrom + same, otherFrom + same];
-    if (length > 0 && a.compare(b, to, to + length, from, from + length) === 0) same += length;
+    const span = { from: oneFrom + same, to: oneFrom + same + length };
+    if (length > 0 && isSame(one, span, other, otherFrom + same)) same += length;
     else step = Math.floor(Math.min(step, length) / 2);
   }
   return same;
 }
 
-function asBuffer(bytes: Uint8Array): Buffer {
-  return bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+function isSame(one: Uint8Array, { from, to }: Span, other: Uint8Array, otherFrom: number): boolean {
+  return to === from || asBuffer(one).compare(other, otherFrom, otherFrom + to - from, from, to) === 0;
 }
 
 function isSameBeside(
@@ -160,7 +195,7 @@ function isSameBeside(
   return spans.every(({ name, from, to }) => {
     const before = members.findLast((member) => member.name === name);
     if (before === undefined || before.to - before.from !== to - from) return false;
-    return commonBytes(bytes, before.from, now, from, to - from) === to - from;
+    return isSame(bytes, before, now, from);
   });
 }
 
@@ -168,14 +203,14 @@ function valuesOf(bytes: Uint8Array, members: readonly MemberSpan[]): JsonRecord
   return Object.fromEntries(members.map((member) => [member.name, parseSpan(bytes, member)]));
 }
 
-/** Returns the body with other spans in place of some. They are in order and do not overlap. */
+/** Returns the body with other spans in place of some. They do not overlap. */
 export function replaceSpans(
   bytes: Uint8Array,
   changes: readonly { span: Span; pieces: readonly Uint8Array[] }[],
 ): Uint8Array<ArrayBuffer> {
   const pieces: Uint8Array[] = [];
   let done = 0;
-  for (const { span, pieces: instead } of changes) {
+  for (const { span, pieces: instead } of changes.toSorted((one, other) => one.span.from - other.span.from)) {
     pieces.push(bytes.subarray(done, span.from), ...instead);
     done = span.to;
   }

@@ -191,6 +191,42 @@ describe("a body", () => {
     expect(tryRead(text)).toBeNull();
   });
 
+  it("is read as it would be alone, whichever of its fields another one shares", () => {
+    const reader = new BodyReader(LIMITS);
+    const alone = (name: Name, text: string) => ({ ...read(name, text), bytes: null, shape: null });
+    const before = fc.constantFrom("", '"max_tokens":1,', '"max_tokens":9,', '"x":[1],', '"system":"a",');
+    const after = fc.constantFrom(
+      "",
+      ',"max_tokens":5',
+      ',"max_tokens":50',
+      ',"tools":[{"name":"a"}]',
+      ',"model" : "m"',
+    );
+    const list = fc.constantFrom(
+      "[{}]",
+      '[{"role":"user"}]',
+      '[{"role":"user"},{"a":1}]',
+      '[ {"role":"user"} , {} ]',
+      "[{},{}]",
+    );
+    const name = fc.constantFrom("openai-chat", "anthropic");
+    fc.assert(
+      fc.property(name, before, list, after, (one, from, messages, to) => {
+        const text = `{${from}"messages":${messages}${to}}`;
+        expect({ ...read(one, text, reader), bytes: null, shape: null }).toEqual(alone(one, text));
+      }),
+      { numRuns: 2000 },
+    );
+    for (const bad of [
+      '{"messages":[]}',
+      '{"messages":[1]}',
+      '{"messages":[{}',
+      '{"messages":[{}]}}',
+      '{"messages":[{}],}',
+    ])
+      expect(() => read("anthropic", bad, reader)).toThrow("not read");
+  });
+
   it("may be as deep as it likes", () => {
     const deep = `{"messages":[{"role":"user","content":"go"}],"x":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
     expect(tryRead(deep)?.messages).toHaveLength(1);

@@ -387,6 +387,51 @@ describe("refusals of all sorts", () => {
   });
 });
 
+describe("a reservation for the answer that leaves no room", () => {
+  /** Refuses what is over 20,000 tokens together with what it reserves, in words that Anthropic and vLLM use. */
+  async function refusing(field: RegExp) {
+    const bodies: string[] = [];
+    const url = await serve((request, response) => {
+      let text = "";
+      request.on("data", (chunk) => (text += chunk));
+      request.on("end", () => {
+        bodies.push(text);
+        const reserved = Number(field.exec(text)?.[1] ?? 0);
+        const tokens = Math.ceil(text.length / 4);
+        const words = `input length and \`max_tokens\` exceed context limit: ${tokens} + ${reserved} > 20000, decrease input length or \`max_tokens\` and try again`;
+        const isOver = tokens + reserved > 20_000;
+        response.writeHead(isOver ? 400 : 200, { "content-type": "application/json" });
+        response.end(JSON.stringify(isOver ? { error: { type: "invalid_request_error", message: words } } : { ok: 1 }));
+      });
+    });
+    return { url, bodies };
+  }
+
+  it.each([
+    ["anthropic", { max_tokens: 32_000 }, '"max_tokens": 32000', '"max_tokens": 10000'],
+    ["openai-chat", { max_completion_tokens: 32_000 }, "32000", "10000"],
+    ["openai-chat", { max_tokens: 32_000, max_completion_tokens: null }, "32000", "10000"],
+    ["openai-responses", { max_output_tokens: 32_000 }, "32000", "10000"],
+    ["gemini", { generationConfig: { topK: 1.0, maxOutputTokens: 32_000 } }, "32000", "10000"],
+    ["gemini", { generation_config: { max_output_tokens: 32_000 } }, "32000", "10000"],
+  ] as const)("is lowered, and nothing else of the body is written anew: %s %j", async (name, more, from, to) => {
+    const { url, bodies } = await refusing(/"max\w+(?:tokens|Tokens)": (\d+)/);
+    const { path, body } = asked(name, conversation(1, 1000), more);
+    const response = await wrapped()(`${url}${path}`, { ...POST, body });
+    expect(response.status).toBe(200);
+    expect(body).toContain(from);
+    expect(bodies).toEqual([body, body.replace(from, to)]);
+  });
+
+  it("is left alone where thinking has its own share of it", async () => {
+    const { url, bodies } = await refusing(/"max_tokens": (\d+)/);
+    const more = { max_tokens: 32_000, thinking: { type: "enabled", budget_tokens: 16_000 } };
+    const { path, body } = asked("anthropic", conversation(1, 1000), more);
+    expect((await wrapped()(`${url}${path}`, { ...POST, body })).status).toBe(400);
+    expect(bodies).toEqual([body]);
+  });
+});
+
 describe("giving up", () => {
   it("the provider's own refusal comes back, and the client's retries are not sent", async () => {
     const provider = await start({ speaks: "openai-chat", tokensPerMinute: 900, now: () => 0 });

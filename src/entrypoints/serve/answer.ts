@@ -95,6 +95,6 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
       .on("data", add)
       .once("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes)))
       .once("error", reject)
-      .once("close", () => reject(new Error("the request broke off")));
+      .once("close", () => request.complete || reject(new Error("the request broke off")));
   });
 }

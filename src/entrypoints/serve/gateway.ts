@@ -111,7 +111,7 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
       try {
         callers.checkRole(request, "write", TOKEN_HEADER);
         const run = () => pass(to, request, response);
-        const telemetry = await telemetryHere();
+        const telemetry = hasTelemetry() ? await loadTelemetry() : null;
         await (telemetry === null
           ? run()
           : telemetry.span({ provider: to.api, headers: request.headers, status: () => response.statusCode }, run));
@@ -144,9 +144,12 @@ function callerOf({ headers }: IncomingMessage, hashes: Map<string, string>): Ex
 const MAX_HASHES = 256;
 const MAX_HASHED_CHARS = 16_384;
 
-/** Loaded only if an SDK listens in this process. */
-async function telemetryHere(): Promise<Telemetry | null> {
-  if (!(Symbol.for("opentelemetry.js.api.1") in globalThis)) return null;
+/** Whether an SDK listens in this process. */
+function hasTelemetry(): boolean {
+  return Symbol.for("opentelemetry.js.api.1") in globalThis;
+}
+
+async function loadTelemetry(): Promise<Telemetry | null> {
   return (await import("../../drivers/telemetry.ts")).loadTelemetry();
 }
 
@@ -188,6 +191,10 @@ function keptHeaders(rawHeaders: readonly string[], isKept: (name: string) => bo
   return kept;
 }
 
+function hasHeader(rawHeaders: readonly string[], wanted: string): boolean {
+  return rawHeaders.some((name, at) => at % 2 === 0 && name.toLowerCase() === wanted);
+}
+
 function headerOf({ headers }: IncomingMessage, name: string): string | null {
   const value = headers[name.toLowerCase()];
   return value === undefined ? null : String(value);
@@ -203,11 +210,11 @@ async function handOn(
   const sent = keptHeaders(rawHeaders, kept);
   // A client that sends the same again would be refused again.
   if (isFinal) sent.push("x-should-retry", "false");
+  // With its length known, a body is not sent in chunks.
+  if (whole !== null && whole.length > 0 && !hasHeader(sent, "content-length"))
+    sent.push("content-length", String(whole.length));
   response.writeHead(status, sent);
-  if (whole !== null) {
-    response.end(whole);
-    return;
-  }
+  if (whole !== null) return void response.end(whole);
   for await (const chunk of body ?? []) {
     if (response.destroyed) return;
     if (!response.write(chunk)) await drained(response);

@@ -134,6 +134,7 @@ function isLoopback(host: string): boolean {
 
 /** Refuses shapes of a path that two servers could read in two ways. */
 function checkPath({ url = "" }: IncomingMessage): void {
+  if (/^(?:\/\w[\w:-]*(?:\.\w[\w:-]*)*)+$/.test(url)) return;
   const path = url.split("?", 1)[0] ?? "";
   if (!path.startsWith("/") || /\/\/|\\|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path) || !URL.canParse(url, BASE)) {
     throw new Refusal(400, "bad-path", "the path must begin with / and have no empty or dotted part");
