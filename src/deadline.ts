@@ -13,17 +13,7 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
     const stop = () => reject(signal.reason);
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop);
-    const done = () => signal.removeEventListener("abort", stop);
-    work.then(
-      (value) => {
-        done();
-        resolve(value);
-      },
-      (error: unknown) => {
-        done();
-        reject(error);
-      },
-    );
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
   });
 }
 
