@@ -15,6 +15,8 @@ export { startAdmission, writeEnded } from "./src/admit/admission.ts";
 export { estimateCounter } from "./src/stages/measure/estimate-tokens.ts";
 export { compileIntent } from "./src/stages/clamp/focus/compile-intent.ts";
 export { compileFocus } from "./src/stages/clamp/focus/compile-focus.ts";
+export { RunLines, compareRuns } from "./src/stages/clamp/since.ts";
+export { changesText } from "./src/stages/mark/changes-text.ts";
 export { strategies } from "./src/stages/clamp/strategies/index.ts";
 `;
 const built = buildSync({

@@ -66,6 +66,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
       ? undefined
       : newSummaries(() => ports.openModel(model), { ...summarizing, redaction, recorder, now });
 
+  const loadLastGood = store && once(async () => (await import("./recall/index.ts")).newLastGood(store, scope));
   const { admit, admitOld, tryOld } = newAdmit({
     planFor,
     place,
@@ -74,6 +75,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     redaction,
     safeName,
     summarize: summaries?.summarize,
+    lastGood: loadLastGood === null ? undefined : async (made) => (await loadLastGood())(made),
     loadHtmlReader:
       typeof htmlReader === "object" && htmlReader !== null ? async () => htmlReader : (htmlReader ?? undefined),
     recorder,
@@ -155,7 +157,8 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     return made;
   };
 
-  const readsBack: Pick<Spillway, "recall" | "search"> = {
+  const readsBack: Pick<Spillway, "recall" | "search" | "since"> = {
+    since: async (id, options) => (await readBack()).since(id, options),
     recall: async (id, want, options) => (await readBack()).recall(id, want, options),
     search: async (id, query, options) => (await readBack()).search(id, query, options),
   };

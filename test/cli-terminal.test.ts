@@ -317,3 +317,34 @@ describe("completions", () => {
     expect(STRATEGIES.toSorted()).toEqual(strategies.map(({ name }) => name).toSorted());
   });
 });
+
+it("diff paints what is new and what is gone, and tells a good run from the last", () => {
+  const run = (script: string) =>
+    piped("run", "-q", "--max-lines", "20", "--", "sh", "-c", `. ./state; ${script}; exit $CODE`);
+  const script = "seq 1 100; echo $NEW; echo took $CODE.5 s; echo $CODE failed";
+  for (const [code, word] of [
+    [0, "fine"],
+    [3, "worse"],
+    [2, "broken"],
+  ]) {
+    writeFileSync(join(folder, "state"), `CODE=${code} NEW=${word}`);
+    run(script);
+  }
+  const shown = onTerminal("$S diff");
+  expect(shown).toContain("ESC[32m+101: brokenESC[0m\n");
+  expect(shown).toContain("ESC[1;31m-101: fineESC[0m\n");
+  expect(shown).toContain("0 failed -> 2 failed");
+  expect(shown).toMatch(/^ESC\[2m\[[a-z2-7]{12} \(exit code 2\) against [a-z2-7]{12} \(exit code 0\): /);
+  const last = piped("diff", "last", "--last", "--json");
+  expect(last.status).toBe(1);
+  const { before, added, gone, total } = JSON.parse(last.stdout);
+  expect({ exit: before.exitCode, added: added[0].text, gone: gone[0].text, total }).toEqual({
+    exit: 3,
+    added: "broken",
+    gone: "worse",
+    total: { added: 1, gone: 1, moved: 1, same: 3 },
+  });
+  expect(piped("diff", before.id.slice(0, 6), before.id)).toMatchObject({ status: 0 });
+  const alone = piped("diff", piped("ls", "--json").stdout.match(/"id":"(\w+)"[^}]*seq 1 500/)?.[1] ?? "last");
+  expect(alone).toMatchObject({ status: 2, stderr: expect.stringMatching(/No earlier run of the command/) });
+});

@@ -384,6 +384,7 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   searchLineChars: 400,
   searchPatternChars: 1000,
   searchDeadlineMs: 10_000,
+  sinceDeadlineMs: 300,
   searchesAtOnce: 4,
   apiRequestsPerSecond: 50,
   apiBurst: 200,

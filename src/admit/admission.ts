@@ -2,7 +2,7 @@ import type { Cut } from "../contract/cut.ts";
 import type { Limits } from "../contract/limits.ts";
 import type { Receipt } from "../contract/receipt.ts";
 import type { Extent, Size } from "../contract/size.ts";
-import type { Focus, Strategy } from "../contract/strategy.ts";
+import type { Focus, KnownLines, Strategy } from "../contract/strategy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import { type Clamped, limitsFor, startClamp } from "../stages/clamp/clamp.ts";
 import { UNITS } from "../stages/clamp/fit.ts";
@@ -38,12 +38,16 @@ export interface AdmitPlan {
   strategy: Strategy;
   headShare: number;
   fold: boolean;
+  /** The last good run of the same command is looked for. */
+  since?: boolean;
   counter: TokenCounter;
   exitCode: number | null;
   /** The command whose output it is, where known. */
   command?: string;
   /** What somebody is after in it. */
   focus?: Focus;
+  /** The last good run of the same command. */
+  known?: KnownLines;
   /** Nothing is held back, binary included. */
   off?: boolean;
   /** What is shown whole is kept too. */

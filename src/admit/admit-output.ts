@@ -1,5 +1,7 @@
 import type { Limits } from "../contract/limits.ts";
 import type { OutputStream } from "../contract/output.ts";
+import type { KnownLines } from "../contract/strategy.ts";
+import { within } from "../deadline.ts";
 import { messageOf } from "../errors.ts";
 import { startUtf16, type Utf16Decoder } from "../stages/measure/decode-utf16.ts";
 import { bytesOf, isStream, piecesOf, readChunks } from "../stages/measure/read-chunks.ts";
@@ -91,8 +93,8 @@ export function newAdmit(ports: AdmitPorts): Admits {
   };
   return {
     admit: (request) => admit(request, "info"),
-    admitOld: (request) => admit({ ...request, summarize: false }, "warn"),
-    tryOld: (request) => pass({ ...request, summarize: false }, "info"),
+    admitOld: (request) => admit({ ...request, summarize: false, since: false }, "warn"),
+    tryOld: (request) => pass({ ...request, summarize: false, since: false }, "info"),
   };
 }
 
@@ -104,7 +106,7 @@ function portsFor(
   { exitCode: exit, isUpdate = false, reader }: AdmitRequest,
   plan: AdmitPlan,
   made: { tool: string; command: string | null; folder: string | null },
-  { place, accessTo, knownTexts, redaction, summarize, loadHtmlReader }: AdmitPorts,
+  { place, accessTo, knownTexts, redaction, summarize, lastGood, loadHtmlReader }: AdmitPorts,
 ): OutputPorts {
   const { scope, session, call } = plan;
   const isSaved = !isUpdate && (!plan.off || plan.keepsAll === true);
@@ -115,6 +117,7 @@ function portsFor(
     knownTexts,
     loadView: redaction?.loadView ?? null,
     summarize: isUpdate ? undefined : summarize,
+    lastGood: plan.since && isSaved ? lastGood : undefined,
     loadHtmlReader: isUpdate ? undefined : loadHtmlReader,
     exit: typeof exit === "object" && exit !== null ? exit : undefined,
   };
@@ -207,7 +210,9 @@ async function passChunks(plan: AdmitPlan, chunks: Chunks, ports: OutputPorts, o
   const { place, about, access, knownTexts, exit } = ports;
   // A text of ours is in the store already.
   const known = original === undefined ? null : knownTexts.find(original);
-  const admission = startAdmission(known === null ? plan : { ...plan, keepsAll: false });
+  const good = known === null ? await lastGoodRun(ports) : null;
+  const weighed = good === null ? plan : { ...plan, known: good };
+  const admission = startAdmission(known === null ? weighed : { ...plan, keepsAll: false });
   const spill = startSpill(known === null ? redactedPlace(place, plan.source) : { ...place, store: null }, about);
   const page = ports.loadHtmlReader === undefined || plan.strategy.choose === undefined ? null : new PageHolder();
   const save = (bytes: Uint8Array) => {
@@ -251,6 +256,12 @@ async function passChunks(plan: AdmitPlan, chunks: Chunks, ports: OutputPorts, o
   const written = writeEnded(shown.ended, shown.kept, shown.text);
   const admitted = shown.ended.cut ? remembered(written, shown.kept, knownTexts) : written;
   return { ...admitted, receipt: withFaults(admitted.receipt, faults) };
+}
+
+/** A command must not wait for what its last run said. */
+async function lastGoodRun({ lastGood, about }: OutputPorts): Promise<KnownLines | null> {
+  if (lastGood === undefined || !about.command) return null;
+  return within(lastGood(about), NUMBERS.sinceDeadlineMs.default, "reading the last good run").catch(() => null);
 }
 
 function remembered(admitted: Admitted, known: KnownText, texts: KnownTexts): Admitted {

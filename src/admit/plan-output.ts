@@ -43,7 +43,7 @@ export function newPlanner(ports: PlanPorts): (request: AdmitRequest) => AdmitPl
   }
 
   return (request) => {
-    const { tool = "tool", limits, headShare, fold, summarize, off, marker, exitCode, size, command } = request;
+    const { tool = "tool", limits, headShare, fold, since, summarize, off, marker, exitCode, size, command } = request;
     const { strategy, keep = strategy, declared, reader, hostLimits, isUpdate = false } = request;
     if (!("output" in request)) throw badInput("admit takes { output, ... }; there was no output");
     if (typeof tool !== "string") throw badInput(`tool must be a name; got ${String(tool)}`);
@@ -53,7 +53,7 @@ export function newPlanner(ports: PlanPorts): (request: AdmitRequest) => AdmitPl
     checkRequest(request);
     if (reader !== undefined) checkReader(reader, "reader");
     if (hostLimits !== undefined) checkLimits(hostLimits, "hostLimits");
-    const asked = { limits, strategy: keep, headShare, fold, summarize, off };
+    const asked = { limits, strategy: keep, headShare, fold, since, summarize, off };
     const rule = resolveToolPolicy(policy, tool, declared && { ...declared, declared: true }, asked);
     return {
       scope,
@@ -65,6 +65,7 @@ export function newPlanner(ports: PlanPorts): (request: AdmitRequest) => AdmitPl
       strategy: strategyNamed(rule.strategy),
       headShare: rule.headShare,
       fold: rule.fold,
+      since: rule.since && !isUpdate && request.via === undefined,
       counter,
       exitCode: readExitCode(exitCode),
       off: rule.off,
@@ -111,6 +112,7 @@ const REQUEST: { [key in keyof Required<AdmitRequest>]: true } = {
   focus: true,
   size: true,
   fold: true,
+  since: true,
   summarize: true,
   off: true,
   marker: true,

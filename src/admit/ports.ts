@@ -1,6 +1,7 @@
 import type { HtmlReader } from "../contract/html-reader.ts";
 import type { Limits } from "../contract/limits.ts";
 import type { Artifact, ArtifactAbout } from "../contract/store.ts";
+import type { KnownLines } from "../contract/strategy.ts";
 import type { Access } from "../stages/mark/access.ts";
 import type { Logger } from "../stages/record/events.ts";
 import type { SpillPlace } from "../stages/spill/spill.ts";
@@ -23,6 +24,8 @@ export interface AdmitPorts {
   /** A tool's name as it may be stored and logged. */
   safeName(name: string): string | Promise<string>;
   summarize: Summarize | undefined;
+  /** Finds the last good run of a command. */
+  lastGood?: ((made: Pick<ArtifactAbout, "command" | "folder" | "session">) => Promise<KnownLines | null>) | undefined;
   loadHtmlReader: LoadHtmlReader | undefined;
   recorder: Recorder;
   logger: Logger | undefined;
@@ -45,6 +48,7 @@ export interface OutputPorts {
   loadHtmlReader?: LoadHtmlReader | undefined;
   /** Puts a summary in place of a clamp, if a model is at hand. */
   summarize?: Summarize | undefined;
+  lastGood?: AdmitPorts["lastGood"];
   /** How a command ended, if that is only known once its output has come. */
   exit?: PromiseLike<number | null> | undefined;
 }

@@ -96,6 +96,8 @@ export interface WrapOptions extends AskOptions {
   limits?: Limits | undefined;
   headShare?: number | undefined;
   fold?: boolean | undefined;
+  /** False: lines are not weighed by the last good run of the same command. */
+  since?: boolean | undefined;
   /** Over its limits, and over the policy's `triggerChars`, an output is summarised by the model that was handed in. */
   summarize?: boolean | undefined;
   /** Nothing is held back. */

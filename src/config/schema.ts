@@ -182,6 +182,7 @@ const defaultRow: Shape = {
   truncationStrategy: strategy,
   headShare: number(NUMBERS.headShare, "Share of the room that the output's start gets."),
   fold: flag("Take out terminal codes, overwritten text and repeats. Default: true, false for files, diffs and JSON."),
+  since: flag("Weigh lines by the last good run of the same command: what it has too is worth less. Default: true."),
   summarize: flag("Summarise outputs by a model, where summarization is set up. Default: false."),
   triggerThreshold: number(NUMBERS.summarizeOverChars, "Only outputs over this many characters are summarised."),
   off: flag("Clamp nothing. Not in a project's file. Default: false."),

@@ -17,6 +17,7 @@ type PlainRow = Partial<Record<keyof Limits, number | "none">> & {
   strategy?: string;
   headShare?: number;
   fold?: boolean;
+  since?: boolean;
   summarize?: boolean;
   triggerThreshold?: number;
   off?: boolean;
@@ -83,7 +84,7 @@ function toRows({ default: row, tools }: PlainRows): PolicyInput {
 }
 
 function toRow(plain: PlainRow): PolicyRow {
-  const { fold, off, raiseCeiling: raisesCeiling, showContext, maxDepth, maxFiles, maxMatches } = plain;
+  const { fold, since, off, raiseCeiling: raisesCeiling, showContext, maxDepth, maxFiles, maxMatches } = plain;
   const read = plain.strategy === undefined ? undefined : readStrategy(plain.strategy);
   const summarize = plain.summarize ?? read?.summarize;
   const limits = toLimits(plain);
@@ -93,6 +94,7 @@ function toRow(plain: PlainRow): PolicyRow {
     strategy: read?.strategy,
     headShare: plain.headShare ?? read?.headShare,
     fold,
+    since,
     off,
     summarize,
     triggerChars: plain.triggerThreshold,

@@ -21,6 +21,8 @@ export interface ToolOverride {
   headShare?: number | undefined;
   /** False for exact content: files, diffs, JSON. */
   fold?: boolean | undefined;
+  /** Lines that the last good run of the same command has too are worth less. */
+  since?: boolean | undefined;
   /** Nothing is clamped. */
   off?: boolean | undefined;
   /** Summarise by a model, where a summariser is set up. */
@@ -182,6 +184,7 @@ export interface ToolPolicy {
   strategy: string;
   headShare: number;
   fold: boolean;
+  since: boolean;
   off: boolean;
   summarize: boolean;
   triggerChars: number;

@@ -17,6 +17,14 @@ export interface StrategyRequest {
   command?: string;
   /** What somebody is after in this output: what matches is kept before what does not. */
   focus?: Focus;
+  /** The last good run of the same command: a line of a sort that it has tells less. */
+  known?: KnownLines;
+}
+
+/** Knows the sorts of lines of another run. Time is linear in the line. */
+export interface KnownLines {
+  /** How new a line is: 0 for a sort that the run has, 1 for one that it has not, a half if only names in it are others. */
+  novelty(line: string, template: number): 0 | 0.5 | 1;
 }
 
 /** Knows the lines that somebody is after. Time is linear in the line. */

@@ -132,6 +132,9 @@ it("a call that is wrong is answered with what is wrong", async () => {
     search: async () => {
       throw new Error("unused");
     },
+    since: async () => {
+      throw new Error("unused");
+    },
   };
   expect(await answerOwn({ ...own, input: '{"id":"x"}' }, from)).toMatchObject({
     text: "no artifact x",

@@ -6,3 +6,4 @@ export { type RecallOptions, type RecallPage, recallText } from "./recall.ts";
 export type { RecallWant, SearchQuery } from "./recall-want.ts";
 export { namedArguments } from "./recall-want.ts";
 export { type SearchOptions, type SearchPage, searchText } from "./search.ts";
+export { newLastGood, type SinceOptions, type SincePage } from "./since.ts";

@@ -3,6 +3,7 @@ import { NUMBERS } from "../stages/policy/defaults.ts";
 import { type RecallPage, recallText } from "./recall.ts";
 import { namedArguments, type RecallWant, type SearchQuery } from "./recall-want.ts";
 import { type SearchPage, searchText } from "./search.ts";
+import type { SinceOptions, SincePage } from "./since.ts";
 
 /** What a model is told of a tool with which it reads artifacts. */
 export interface ReadBackDefinition {
@@ -23,6 +24,11 @@ const RECALL_ARGUMENTS = {
   tail: { type: "integer", description: "the last lines" },
   // Clients that check schemas strictly complain about a union of types.
   around: { type: "string", description: "a line number or a pattern: the lines around it, or around its first match" },
+  since: {
+    type: "string",
+    description:
+      'what is new, gone or counted otherwise since another run: "good" for the last good run of the same command, "last" for the last, or an id',
+  },
 };
 const SEARCH_ARGUMENTS = {
   id: ID,
@@ -53,6 +59,7 @@ export const SEARCH_DEFINITION: ReadBackDefinition = {
 export interface ReadsBack {
   recall(id: string, want?: RecallWant): Promise<RecallPage>;
   search(id: string, query: SearchQuery): Promise<SearchPage>;
+  since(id: string, options?: SinceOptions): Promise<SincePage>;
 }
 
 /** A tool with which a model reads artifacts, in no framework's form. */
@@ -67,8 +74,11 @@ export const READ_BACK_TOOLS: readonly ReadBackTool[] = [
     ...RECALL_DEFINITION,
     call: (from, args) =>
       told(async () => {
-        const { id, ...rest } = namedArguments(args, Object.keys(RECALL_DEFINITION.inputSchema.properties));
-        return recallText(await from.recall(id as string, wantOf(rest)));
+        const { id, since, ...rest } = namedArguments(args, Object.keys(RECALL_DEFINITION.inputSchema.properties));
+        const want = wantOf(rest);
+        if (since !== undefined && want !== undefined) throw new Error("Ask for since alone, without a part to read.");
+        if (since !== undefined) return (await from.since(id as string, { against: String(since) })).text;
+        return recallText(await from.recall(id as string, want));
       }),
   },
   {

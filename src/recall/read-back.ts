@@ -8,6 +8,7 @@ import { type WholeArtifact, wholeArtifact } from "./open-artifact.ts";
 import { type ReadsBack, type RecallOptions, type RecallPage, recall, recallText } from "./recall.ts";
 import type { RecallWant, SearchQuery } from "./recall-want.ts";
 import { type SearchOptions, type SearchPage, search, searchText } from "./search.ts";
+import { type SinceOptions, type SincePage, since } from "./since.ts";
 
 /** What reading back works with. */
 export interface ReadBackPorts {
@@ -24,9 +25,10 @@ export interface ReadBack {
   artifact(id: string): Promise<WholeArtifact>;
   recall(id: string, want?: RecallWant, options?: RecallOptions): Promise<RecallPage>;
   search(id: string, query: SearchQuery, options?: SearchOptions): Promise<SearchPage>;
+  since(id: string, options?: SinceOptions): Promise<SincePage>;
 }
 
-/** Makes the three ways to read back. Each throws if there is no store. */
+/** Makes the four ways to read back. Each throws if there is no store. */
 export function newReadBack({ store, scope, counter, searcher, record, now }: ReadBackPorts): ReadBack {
   const stored = (): Store => {
     if (store !== null) return store;
@@ -49,6 +51,11 @@ export function newReadBack({ store, scope, counter, searcher, record, now }: Re
     async search(id, query, options) {
       const page = await search(stored(), id, scope, query, { ...options, searcher: await searcher() });
       await tell("artifact-searched", id, searchText(page), options?.reads);
+      return page;
+    },
+    async since(id, options) {
+      const page = await since(stored(), id, scope, options);
+      await tell("artifact-recalled", id, page.text);
       return page;
     },
   };

@@ -28,6 +28,8 @@ import type {
   SearchOptions,
   SearchPage,
   SearchQuery,
+  SinceOptions,
+  SincePage,
   WholeArtifact,
 } from "../recall/index.ts";
 import type { Logger } from "../stages/record/events.ts";
@@ -178,6 +180,8 @@ export interface Spillway extends Histories {
   recall(id: string, want?: RecallWant, options?: RecallOptions): Promise<RecallPage>;
   /** Finds in an artifact: the count is always true, the hits come in pages. */
   search(id: string, query: SearchQuery, options?: SearchOptions): Promise<SearchPage>;
+  /** What is new in a saved output, what is gone and which counts moved since the last good run of its command, or another output. */
+  since(id: string, options?: SinceOptions): Promise<SincePage>;
   /**
    * Recall and search as tools of a framework (`"ai"`, `"langchain"`, `"openai-agents"`, `"mastra"`, `"anthropic"`,
    * `"claude-agent-sdk"`, `"pi"`, `"openai"`, `"mcp"`). From then on markers name exactly these tools.

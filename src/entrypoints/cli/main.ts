@@ -10,6 +10,7 @@ export const COMMANDS: Record<string, () => Promise<(program: Command) => void |
   clamp: async () => (await import("./commands/clamp.ts")).addClampCommand,
   recall: async () => (await import("./commands/recall.ts")).addRecallCommand,
   search: async () => (await import("./commands/search.ts")).addSearchCommand,
+  diff: async () => (await import("./commands/diff.ts")).addDiffCommand,
   explain: async () => (await import("./commands/explain.ts")).addExplainCommand,
   ls: async () => (await import("./commands/ls.ts")).addLsCommand,
   show: async () => (await import("./commands/show.ts")).addShowCommand,

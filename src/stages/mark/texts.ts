@@ -153,6 +153,9 @@ const OPENINGS = [
   "the artifact is empty",
   "no line matches",
   String.raw`[\d,]+ matching lines?`,
+  // changes-text.ts
+  String.raw`[a-z2-7]{12} (?:\(exit code -?\d+\) )?against [a-z2-7]{12}`,
+  String.raw`[\d,]+ more not shown`,
   // access.ts, and what stands for the older part of a conversation
   "summary (?:by|of the conversation)",
   "this is a summary",

@@ -13,7 +13,7 @@ import { SpillwayError } from "../../errors.ts";
 import { checkLimits, checkNumber, describeValue } from "./check-limits.ts";
 import { MAX_PATTERN_CHARS, NUMBERS } from "./defaults.ts";
 
-const FLAGS = ["fold", "off", "summarize", "raisesCeiling", "declared"] as const;
+const FLAGS = ["fold", "since", "off", "summarize", "raisesCeiling", "declared"] as const;
 const OPTION_NAMES = [
   "showContext",
   "maxDepth",

@@ -180,6 +180,7 @@ export const NUMBERS = {
 
   recallChars: chars(20_000), // one page read back, its note included
   recallLines: lines(400), // as above
+  sinceDeadlineMs: row(300, 1, 60_000), // an output waits so long for the last good run of its command
   recallContext: row(20, 0, 100_000), // lines before and after the one that is read around
   searchMatches: row(50, 0, 10_000), // matching lines given at once
   searchChars: chars(8000), // what they take with their context, line numbers and note

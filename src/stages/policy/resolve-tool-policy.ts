@@ -28,6 +28,7 @@ export function resolveToolPolicy(
     strategy: merged.strategy ?? DEFAULT_STRATEGY,
     headShare: merged.headShare ?? NUMBERS.headShare.default,
     fold: merged.fold ?? true,
+    since: merged.since ?? true,
     off,
     summarize: merged.summarize ?? false,
     triggerChars: merged.triggerChars ?? policy.summarization.triggerChars,

@@ -250,6 +250,8 @@ export interface Whole {
   starts: ShapeCounts;
   /** How rare the words of a focus are, if there is one. */
   words: WordCounts | null;
+  /** Lines of sorts that the last good run does not have; 0 too if none is known. */
+  added: number;
 }
 
 /** Looks at lines once the output ended; rows are to be asked for in order. */

@@ -1,8 +1,17 @@
-import type { Focus } from "../../../contract/strategy.ts";
+import type { Focus, KnownLines } from "../../../contract/strategy.ts";
 import type { WordCounts } from "../focus/word-counts.ts";
 import { LateContext, type Whole } from "./context.ts";
-import { MOST_TELLING, messageRows, oddFinder, oddRows, signFinder, tellingRows } from "./pin-rows.ts";
-import { IS_BLANK, IS_WARNING, type ShapeCounts, type UnitStore, WARNING_GAIN } from "./unit-store.ts";
+import { MOST_TELLING, messageRows, newRows, oddFinder, oddRows, signFinder, tellingRows } from "./pin-rows.ts";
+import {
+  HELD_NEW_GAIN,
+  IS_BLANK,
+  IS_NEW,
+  IS_NEWLY_NAMED,
+  IS_WARNING,
+  type ShapeCounts,
+  type UnitStore,
+  WARNING_GAIN,
+} from "./unit-store.ts";
 
 /** If nothing failed, a line's own score counts this much, and its surroundings do not count. */
 const PASSING_SHARE = 0.5;
@@ -28,6 +37,8 @@ export interface Judged {
   messages: number[];
   /** Rows that stand out; none if they are many. */
   odd: number[];
+  /** Rows that the last good run has nothing like; none if they are many. */
+  added: number[];
   isFailure: boolean;
   /** Something failed, and no line looks like a sign of it. */
   isUnsure: boolean;
@@ -37,11 +48,15 @@ export interface Judged {
 export function judge(store: UnitStore, whole: Whole, isFailure: boolean): Judged {
   const late = new LateContext(whole);
   const scores = new Float32Array(store.length);
+  const novelty = noveltyOf(whole);
   for (let row = 0; row < store.length; row++) {
-    const gain = ((store.flags[row] as number) & IS_WARNING) !== 0 ? WARNING_GAIN : 0;
-    scores[row] = isFailure
-      ? (store.score[row] as number) - gain + late.look(store, row)
+    const flags = store.flags[row] as number;
+    const gain = (flags & IS_WARNING) !== 0 ? WARNING_GAIN : 0;
+    const isNew = (flags & IS_NEW) !== 0;
+    const own = isFailure
+      ? (store.score[row] as number) - gain - (isNew ? HELD_NEW_GAIN : 0) + late.look(store, row)
       : PASSING_SHARE * (store.lineScore[row] as number) + 2 * gain;
+    scores[row] = own + (isNew ? novelty : (flags & IS_NEWLY_NAMED) !== 0 ? NEWLY_NAMED * novelty : 0);
   }
   const { units, chars, shapes, words } = whole;
   const own = words === null ? scores : scores.slice();
@@ -54,7 +69,19 @@ export function judge(store: UnitStore, whole: Whole, isFailure: boolean): Judge
   const telling = tellingRows(store);
   const odd = oddRows(store, shapes);
   const messages = messageRows(store);
-  return { store, words, scores, values, ownValues, units, chars, telling, messages, odd, isFailure, isUnsure };
+  const added = newRows(store);
+  return { store, words, scores, values, ownValues, units, chars, telling, messages, odd, added, isFailure, isUnsure };
+}
+
+/** What a line gains for being new, at most: fewer than one line of twenty are. */
+const NEW_GAIN = 4;
+const FEW_NEW = Math.log(20);
+/** The share of it if only names in the line are new. */
+const NEWLY_NAMED = 0.5;
+
+/** What a line gains for being new: the more, the fewer are. */
+function noveltyOf({ units, added }: Whole): number {
+  return added === 0 ? 0 : NEW_GAIN * Math.max(0, Math.min(1, Math.log(units / added) / FEW_NEW));
 }
 
 /** What rows are worth by their scores, which go down where lines repeat. */
@@ -294,6 +321,7 @@ export interface Reading {
   /** Every line of the first so many bytes is judged; of the rest what a quick look finds, within bounds, and the end. */
   fullBytes: number;
   focus?: Focus | undefined;
+  known?: KnownLines | undefined;
 }
 
 /** Lines are held up to this many times the room; more where the room is small. */

@@ -180,8 +180,10 @@ export class LineFacts {
   startShape = 0;
   /** Hash of its text. */
   textHash = 0;
-  /** Hash of its words, without numbers and names; 0 for a line without a time before it. */
+  /** Hash of its words, without numbers and names. */
   template = 0;
+  /** A time stands before it. */
+  isStamped = false;
   /** Ends a step that failed (1) or went well (2). */
   exit = 0;
   isFrame = false;

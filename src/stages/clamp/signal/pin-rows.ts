@@ -4,7 +4,7 @@ import { type Budget, decode, overBudget, shareOf } from "../fit.ts";
 import type { WordCounts } from "../focus/word-counts.ts";
 import { mayTell, mayTellAtAll } from "./quick-scan.ts";
 import { addGaps, type UnitCosts } from "./select-rows.ts";
-import { IS_BLANK, IS_FOCUSED, IS_MESSAGE, REWRITTEN, type ShapeCounts, type UnitStore } from "./unit-store.ts";
+import { IS_BLANK, IS_FOCUSED, IS_MESSAGE, IS_NEW, REWRITTEN, type ShapeCounts, type UnitStore } from "./unit-store.ts";
 
 /** Shares of the room that the start and the end get if something failed, whatever they are worth. */
 const FAILURE_SHARES = { head: 0.005, tail: 0.03 };
@@ -197,6 +197,13 @@ export function oddRows(store: UnitStore, shapes: ShapeCounts): number[] {
   const isOdd = oddFinder(store, shapes);
   const rows: number[] = [];
   for (let row = 0; row < store.length && rows.length <= MOST_TELLING; row++) if (isOdd(row)) rows.push(row);
+  return rows.length > MOST_TELLING ? [] : rows;
+}
+
+/** Rows of sorts that the last good run does not have. If they are many, none stands out, and the list is empty. */
+export function newRows({ flags, length }: UnitStore): number[] {
+  const rows: number[] = [];
+  for (let row = 0; row < length; row++) if (((flags[row] as number) & IS_NEW) !== 0) rows.push(row);
   return rows.length > MOST_TELLING ? [] : rows;
 }
 

@@ -4,7 +4,7 @@ import { doubling } from "./context.ts";
 import { BASE } from "./line-features.ts";
 import type { LineScan } from "./scan-line.ts";
 import type { ShapeCounts } from "./unit-store.ts";
-import { IS_FOCUSED, IS_WARNING, WARNING_GAIN } from "./unit-store.ts";
+import { HELD_NEW_GAIN, IS_FOCUSED, IS_NEW, IS_WARNING, WARNING_GAIN } from "./unit-store.ts";
 import { LEVELS } from "./weights.ts";
 
 /** The words' letters, lower case. */
@@ -129,7 +129,11 @@ export const AROUND_FOCUS: Around = { before: 2, after: 2 };
 
 /** What a line gains for what it is, beside its score. */
 export function gainOf(flags: number): number {
-  return ((flags & IS_FOCUSED) !== 0 ? FOCUS_GAIN : 0) + ((flags & IS_WARNING) !== 0 ? WARNING_GAIN : 0);
+  return (
+    ((flags & IS_FOCUSED) !== 0 ? FOCUS_GAIN : 0) +
+    ((flags & IS_WARNING) !== 0 ? WARNING_GAIN : 0) +
+    ((flags & IS_NEW) !== 0 ? HELD_NEW_GAIN : 0)
+  );
 }
 
 /** A warning that came less often is kept for an output in which nothing failed. */

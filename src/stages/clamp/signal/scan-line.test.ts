@@ -8,7 +8,7 @@ const scanned = (line: string) => {
   const bytes = new TextEncoder().encode(line);
   scan.scan(bytes, 0, bytes.length);
   const features = [...scan.features.subarray(0, scan.count)].map(featureName);
-  return { shape: scan.shape, template: scan.template, indent: scan.indent, features };
+  return { shape: scan.shape, template: scan.isStamped ? scan.template : 0, indent: scan.indent, features };
 };
 
 describe("what stands before a line", () => {

@@ -89,7 +89,7 @@ export class LineScan extends LineFacts {
     }
     this.indent = indent;
     this.#walk(bytes, at, last, indent);
-    if (!isStamped) this.template = 0;
+    this.isStamped = isStamped;
     // With another tag, or without one, it is another line: what a tool first prints and then logs again is no copy.
     this.textHash ^= tag;
   }

@@ -1,5 +1,6 @@
 import type { Extent } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
+import { decode } from "../fit.ts";
 import { WordCounts } from "../focus/word-counts.ts";
 import { Context, doubling, LIVELY, REACH, STRONG, type Whole } from "./context.ts";
 import { TraceFinder } from "./find-traces.ts";
@@ -28,6 +29,8 @@ import {
   IS_FOCUSED,
   IS_FRAME,
   IS_HEADER,
+  IS_NEW,
+  IS_NEWLY_NAMED,
   IS_WARNING,
   NOTE_FOLDED,
   NOTE_OMITTED,
@@ -72,6 +75,7 @@ export class SignalReader {
   #chars = 0;
   #sourceChars = 0;
   #frames = 0;
+  #added = 0;
   #strong = 0;
   /** The newest line that is lively. */
   #lively = Number.NEGATIVE_INFINITY;
@@ -114,6 +118,7 @@ export class SignalReader {
       shapes: this.shapes,
       starts: this.#starts,
       words: this.words,
+      added: this.#added,
     };
   }
 
@@ -206,7 +211,7 @@ export class SignalReader {
     let flags = inside;
     let level = 0;
     let words = 0;
-    const { focus } = this.#reading;
+    const { focus, known } = this.#reading;
     store.shapeSlot[row] = store.startSlot[row] = 0;
     if (scan.blank) flags |= IS_BLANK;
     else if (kind <= REWRITTEN) {
@@ -218,6 +223,12 @@ export class SignalReader {
       scan.putNew(BASE.startSeen + doubling(this.#starts.add(startShape), 7));
       store.shapeSlot[row] = shape;
       store.startSlot[row] = startShape;
+      const text = known === undefined ? "" : decode(held.subarray(at, Math.min(stop, at + MAX_KNOWN_BYTES)));
+      const novelty = known?.novelty(text, scan.template) ?? 0;
+      if (novelty > 0) {
+        flags |= novelty === 1 ? IS_NEW : IS_NEWLY_NAMED;
+        this.#added += novelty;
+      }
       if (focus !== undefined) {
         words = focus.find(held.subarray(at, held[stop - 1] === 10 ? stop - 1 : stop));
         this.words?.add(words);
@@ -245,7 +256,7 @@ export class SignalReader {
     store.level[row] = level;
     store.indent[row] = scan.indent > 255 ? 255 : scan.indent;
     store.textHash[row] = scan.textHash;
-    store.template[row] = scan.template;
+    store.template[row] = scan.isStamped ? scan.template : 0;
     store.lineScore[row] = scan.score;
     store.strongBefore[row] = this.#strong;
     this.#traces.see(store, row, scan);
@@ -289,6 +300,9 @@ export class SignalReader {
     store.score[row] = this.context.look(store, row, store.length, seen, quiet) + gainOf(store.flags[row] as number);
   }
 }
+
+/** So much of a line is compared with those of another run. */
+const MAX_KNOWN_BYTES = 2048;
 
 /** Held from each end of the list. */
 const HELD = 1024;

@@ -16,6 +16,12 @@ export const ENDS_INSIDE = 128;
 export const IS_WARNING = 256;
 /** Somebody is after it. */
 export const IS_FOCUSED = 512;
+/** The last good run has no line of its sort. */
+export const IS_NEW = 4096;
+/** That run has lines like it, with other names in them. */
+export const IS_NEWLY_NAMED = 8192;
+/** What a new line gains while the output comes; at the end it depends on how many are new. */
+export const HELD_NEW_GAIN = 3;
 /** It says what went wrong; the frames of its trace are shown only with it. */
 export const IS_MESSAGE = 2048;
 /** What a warning gains where nothing failed; until that is known it must not be let go. */

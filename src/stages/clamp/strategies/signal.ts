@@ -53,6 +53,7 @@ export function startSignal(request: StrategyRequest): Sieve & { tellsFailure():
     roomChars: roomChars(request),
     fullBytes: NUMBERS.signalFullBytes.default,
     focus: request.focus,
+    known: request.known,
   });
   const edges = startEdges(request, request.headShare);
   return {
@@ -95,7 +96,7 @@ interface Ended {
 }
 
 function cutSignal({ request, judged, costs, total, plain }: Ended, room: Room): Cut {
-  const { store, words, values, ownValues, units, chars, telling, messages, odd, isFailure, isUnsure } = judged;
+  const { store, words, values, ownValues, units, chars, telling, messages, odd, added, isFailure, isUnsure } = judged;
   const isAsked = request.focus !== undefined && !request.focus.isSoft;
   const budget = budgetIn(request.limits, room);
   const isTelling = messages.length > 0 || (telling.length > 0 && telling.length <= MOST_TELLING);
@@ -109,9 +110,10 @@ function cutSignal({ request, judged, costs, total, plain }: Ended, room: Room):
   const intended = isAsked || words === null ? [] : intendedRows(store, words);
   if (isAsked && words !== null) pinFocus(pinning, words);
   else {
-    if (isUnsure && messages.length + telling.length + odd.length + intended.length === 0) return plain.cut(room);
+    if (isUnsure && [messages, telling, odd, added, intended].every((rows) => rows.length === 0))
+      return plain.cut(room);
     pinMessages(pinning, messages);
-    for (const rows of [telling, odd]) pinSigns(pinning, rows);
+    for (const rows of [telling, odd, added]) pinSigns(pinning, rows);
   }
   // Large ends would leave too little for what somebody is after.
   pinEdges(pinning, isFailure || isAsked, request.headShare);

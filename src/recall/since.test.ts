@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { memoryStore } from "../extend.ts";
+import { createSpillway } from "../index.ts";
+import { READ_BACK_TOOLS } from "./read-back-tools.ts";
+
+const word = (n: number) => `${"abcdefgh"[n % 8]}${"ijklmnop"[(n >> 3) % 8]}${"qrstuvwx"[(n >> 6) % 8]}`;
+const lines = (hour: number) =>
+  Array.from({ length: 600 }, (_, n) => `${hour}:00:${(n % 50) + 10} item ${word(n)} was handled as it should be`);
+const good = [...lines(10), "600 passed, 0 failed"].join("\n");
+const odd = "volume mounted read only, leaving it alone";
+const bad = [...lines(11).with(300, odd).reverse(), "599 passed, 1 failed"].join("\n");
+const limits = { maxChars: 1500 };
+const made = { tool: "run_command", command: "make check", folder: "/srv/app", limits };
+
+async function open(more: object = {}) {
+  let atMs = 1_700_000_000_000;
+  return createSpillway({ store: memoryStore({ now: () => (atMs += 1000) } as never), ledger: null, env: {}, ...more });
+}
+type Opened = Awaited<ReturnType<typeof open>>;
+const admit = async (by: Opened, output: string, exitCode: number, more: object = {}) =>
+  by.admit({ ...made, output, exitCode, ...more });
+
+describe("the last good run of the same command", () => {
+  it("makes a line that it does not have worth showing, wherever that stands", async () => {
+    const by = await open();
+    const first = await admit(by, bad, 1);
+    expect(first.text).not.toContain(odd);
+    await admit(by, good, 0);
+    const { text, receipt } = await admit(by, bad, 1);
+    expect(text).toContain(odd);
+    expect(text).toContain("1 failed");
+    expect(text.length).toBeLessThanOrEqual(1500);
+    expect(receipt.faults).toBeUndefined();
+    const { kept, folded, omitted, total } = receipt;
+    expect(kept.bytes + folded.bytes + omitted.bytes).toBe(total.bytes);
+    expect((await admit(by, bad, 1)).text).toBe(text);
+    async function* chunks() {
+      for (let at = 0; at < bad.length; at += 777) yield new TextEncoder().encode(bad.slice(at, at + 777));
+    }
+    expect((await by.admit({ ...made, output: chunks(), exitCode: Promise.resolve(1) })).text).toBe(text);
+  });
+
+  it.each([
+    ["of another command", { command: "make test" }],
+    ["in another folder", { folder: "/srv/other" }],
+    ["that a row or a call leaves out", { since: false }],
+    ["for a partial result", { isUpdate: true }],
+    ["for a result of a request", { via: { wire: "anthropic" } }],
+    ["that nobody says the command of", { command: undefined }],
+  ])("does not count %s", async (_, more) => {
+    const by = await open();
+    await admit(by, good, 0);
+    expect((await admit(by, bad, 1, more)).text).not.toContain(odd);
+  });
+
+  it("does not count if it failed, if a row says so, or if the store cannot be read", async () => {
+    const failed = await open();
+    await admit(failed, good, 2);
+    expect((await admit(failed, bad, 1)).text).not.toContain(odd);
+    const off = await open({ policy: { tools: { run_command: { since: false } } } });
+    await admit(off, good, 0);
+    expect((await admit(off, bad, 1)).text).not.toContain(odd);
+    const store = memoryStore();
+    const broken = await open({
+      store: { ...store, begin: store.begin.bind(store), list: () => new Promise(() => {}) },
+    });
+    const { text, receipt } = await admit(broken, bad, 1);
+    expect(text).toContain("1 failed");
+    expect(receipt.faults).toBeUndefined();
+  });
+
+  it("changes nothing if nothing is new, and loses no line that tells of a failure", async () => {
+    const by = await open();
+    const plain = (await admit(by, good, 0)).text;
+    expect((await admit(by, good, 0)).text).toBe(plain);
+    const failing = [...lines(12).with(100, "ERROR cannot open database"), ...lines(9).slice(0, 20), "1 failed"].join(
+      "\n",
+    );
+    const known = [...lines(12).with(100, "ERROR cannot open database"), "0 failed"].join("\n");
+    await admit(by, known, 0);
+    expect((await admit(by, failing, 1)).text).toContain("ERROR cannot open database");
+  });
+
+  it("counts by session if the folder is not known", async () => {
+    const by = await open();
+    await admit(by, good, 0, { folder: undefined, session: "s1" });
+    expect((await admit(by, bad, 1, { folder: undefined, session: "s2" })).text).not.toContain(odd);
+    expect((await admit(by, bad, 1, { folder: undefined, session: "s1" })).text).toContain(odd);
+  });
+});
+
+describe("what changed since another run", () => {
+  it("is told of the last good run, of the last one, or of any, and in the recall tool", async () => {
+    const by = await open();
+    const ok = (await admit(by, good, 0)).receipt.artifact as string;
+    const worse = (await admit(by, bad.replace("1 failed", "7 failed"), 1)).receipt.artifact as string;
+    const now = (await admit(by, bad, 1)).receipt.artifact as string;
+    const page = await by.since(now);
+    expect(page).toMatchObject({ before: { id: ok }, after: { id: now }, total: { added: 1, gone: 1, moved: 1 } });
+    expect(page.added[0]?.text).toBe(odd);
+    expect(page.moved[0]?.counts).toEqual(["600 passed -> 599 passed", "0 failed -> 1 failed"]);
+    expect((await by.since(now, { against: "last" })).moved[0]?.counts).toEqual(["7 failed -> 1 failed"]);
+    expect((await by.since(ok, { against: worse })).before.id).toBe(worse);
+    expect((await by.since(now, { maxChars: 300 })).text.length).toBeLessThanOrEqual(300);
+    const [recall] = READ_BACK_TOOLS;
+    expect(await recall?.call(by, { id: now, since: "good" })).toEqual({ text: page.text, isError: false });
+    expect(await recall?.call(by, { id: now, since: "good", head: 3 })).toMatchObject({ isError: true });
+    expect(await recall?.call(by, { id: now, since: "nonsense" })).toMatchObject({ isError: true });
+  });
+
+  it("says what is missing if there is no such run", async () => {
+    const by = await open();
+    const alone = (await admit(by, bad, 1)).receipt.artifact as string;
+    await expect(by.since(alone)).rejects.toThrow(/No earlier run of the command/);
+    const unknown = (await admit(by, good, 0, { command: undefined })).receipt.artifact as string;
+    await expect(by.since(unknown)).rejects.toThrow(/not known which command/);
+    await expect(by.since(alone, { against: "zzzzzzzzzzzz" })).rejects.toThrow(/no artifact/);
+  });
+});

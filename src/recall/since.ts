@@ -1,0 +1,101 @@
+import type { RunChanges } from "../contract/run-changes.ts";
+import type { Artifact, ArtifactAbout, Scope, Store } from "../contract/store.ts";
+import { SpillwayError } from "../errors.ts";
+import { compareRuns, RunLines } from "../stages/clamp/since.ts";
+import { changesText, noEarlierRun } from "../stages/mark/changes-text.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
+import { openArtifact } from "./open-artifact.ts";
+
+/** What to compare an output with: an artifact's id, the last good run of its command, or the last run of any sort. */
+export interface SinceOptions {
+  /** By default the last good run; if there is none, the last one. */
+  against?: string | undefined;
+  /** The most that the text may have. */
+  maxChars?: number | undefined;
+}
+
+/** What changed since another run, and the text that a model reads of it. */
+export interface SincePage extends RunChanges {
+  before: Artifact;
+  after: Artifact;
+  text: string;
+}
+
+/** An earlier run is looked for among so many outputs, and an artifact is read up to so many bytes from each end. */
+const MOST_LISTED = 500;
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/** Says what is new in an output, what is gone and which counts moved since another run. */
+export async function since(store: Store, id: string, scope: Scope, options: SinceOptions = {}): Promise<SincePage> {
+  const { against, maxChars = NUMBERS.recallChars.default } = options;
+  const { artifact: after } = await openArtifact(store, id, scope);
+  const before = await beforeOf(store, after, scope, against);
+  const [old, now] = [await readRun(store, before, MOST_BYTES), await readRun(store, after, MOST_BYTES)];
+  const changes = compareRuns(old, now);
+  return { ...changes, before, after, text: changesText(changes, before, after, maxChars) };
+}
+
+async function beforeOf(store: Store, after: Artifact, scope: Scope, against: string | undefined): Promise<Artifact> {
+  if (against !== undefined && against !== "good" && against !== "last")
+    return (await openArtifact(store, against, scope)).artifact;
+  const runs = await earlierRuns(store, scope, after, after);
+  const good = against === "last" ? undefined : runs.find(({ exitCode }) => exitCode === 0);
+  const before = good ?? (against === "good" ? undefined : runs[0]);
+  if (before === undefined)
+    throw new SpillwayError("unknown-artifact", noEarlierRun(after.id, after.command, against === "good"));
+  return before;
+}
+
+type Made = Pick<ArtifactAbout, "command" | "folder" | "session">;
+
+/** A store keeps so much of a command. */
+const COMMAND_CHARS = 1000;
+
+/** The saved outputs of the same command, in the same folder or, if that is not known, the same session; newest first. */
+async function earlierRuns(store: Store, scope: Scope, made: Made, than?: Artifact): Promise<Artifact[]> {
+  const command = made.command?.slice(0, COMMAND_CHARS) ?? null;
+  const { folder = null, session } = made;
+  if (command === null || (folder === null && session === null)) return [];
+  const query =
+    folder === null && session !== null ? { scope, session, max: MOST_LISTED } : { scope, max: MOST_LISTED };
+  const listed = await store.list(query);
+  const runs = listed.filter((one) => one.command === command && one.folder === folder && one.id !== than?.id);
+  // The same bytes may have been saved again since: their time is that of the last run.
+  const earlier = than === undefined ? runs : runs.filter(({ createdAtMs }) => createdAtMs <= than.createdAtMs);
+  return earlier.length > 0 ? earlier : runs;
+}
+
+async function readRun(store: Store, { id, scope, bytes }: Artifact, most: number): Promise<RunLines> {
+  const run = new RunLines();
+  const { read, close } = await openArtifact(store, id, scope);
+  const PIECE = 1024 * 1024;
+  try {
+    for (let from = 0; from < bytes; from += PIECE) {
+      // Of a very large one the middle is left out.
+      if (from >= most && from < bytes - most) from = bytes - most;
+      run.add(await read({ from, to: Math.min(from + PIECE, bytes) }));
+    }
+  } finally {
+    await close();
+  }
+  return run.end();
+}
+
+/** So much of each end of a good run is read for weighing the lines of the next. */
+const WEIGHED_BYTES = 1024 * 1024;
+/** The good runs that were read last. */
+const MOST_RUNS = 8;
+
+/** Finds the last good run of a command, for weighing the lines of its next run. Null if there is none. */
+export function newLastGood(store: Store, scope: Scope): (made: Made) => Promise<RunLines | null> {
+  const runs = new Map<string, RunLines>();
+  return async (made) => {
+    const good = (await earlierRuns(store, scope, made)).find(({ exitCode }) => exitCode === 0);
+    if (good === undefined) return null;
+    const run = runs.get(good.id) ?? (await readRun(store, good, WEIGHED_BYTES));
+    runs.delete(good.id);
+    runs.set(good.id, run);
+    for (const oldest of runs.keys()) if (runs.size > MOST_RUNS) runs.delete(oldest);
+    return run;
+  };
+}
