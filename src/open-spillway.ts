@@ -48,11 +48,11 @@ export async function openSpillway(
   const files =
     (events ?? runs) === undefined
       ? {}
-      : (await import("./storage/event-files/open-event-files.ts")).openEventFiles(
-          { events, runs },
-          kept.store,
-          given.scope,
-        );
+      : (await import("./storage/event-files/open-event-files.ts")).openEventFiles({ events, runs }, kept.store, {
+          scope: given.scope,
+          retention,
+          ledger: kept.ledger,
+        });
   const openModel = async (source: ModelSource) =>
     (await import("./drivers/model-client/model-client.ts")).modelClient(source, given.now);
   // A wrong endpoint should show here, not with the first output.

@@ -337,6 +337,8 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   signalFullBytes: 33_554_432,
   htmlBytes: 8_388_608,
   htmlReadMs: 5000,
+  eventFileBytes: 104_857_600,
+  eventFilesKept: 10,
   runCopyBytes: 1_073_741_824,
   truncationFlagShare: 0.5,
   eventMoreBytes: 8192,

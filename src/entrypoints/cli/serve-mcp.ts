@@ -74,7 +74,9 @@ async function serve({ listen }: ServeFlags, proxy: ProxyOptions & Pick<FrontOpt
   });
   if (listen !== undefined) {
     const { startHttpFront } = await import("../mcp/http-front.ts");
-    const front = await startHttpFront({ ...proxy, ...listen });
+    const { newMetrics } = await import("../serve/metrics.ts");
+    const metrics = newMetrics();
+    const front = await startHttpFront({ ...proxy, ...listen, metrics: () => metrics.text(proxy.spillway.ledger) });
     tell(`MCP at ${front.url}`);
     await isStopped;
     return front.stop();

@@ -1,5 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { createSpillway } from "../../index.ts";
+import { memoryLedger } from "../../storage/ledgers/memory.ts";
+import { newMetrics } from "../serve/metrics.ts";
 import { type Front, type FrontOptions, startHttpFront } from "./http-front.ts";
 import { type Message, VERSION_KEY } from "./json-rpc.ts";
 import type { RequestHeaders } from "./upstream.ts";
@@ -45,6 +47,25 @@ async function started(options: Partial<FrontOptions> = {}) {
 }
 
 const initialize = { id: 0, method: "initialize" };
+
+test("metrics are given beside MCP, with what the ledger counted and the sessions, if they are asked for", async () => {
+  const ledger = memoryLedger();
+  const spillway = await createSpillway({ store: null, ledger, env: {} });
+  await spillway.admit({ tool: "read_file", output: "a\n" });
+  const { url, post } = await started({ spillway, metrics: () => newMetrics().text(ledger) });
+  await post(initialize);
+  const response = await fetch(url.replace("/mcp", "/metrics"));
+  expect(response.headers.get("content-type")).toContain("text/plain");
+  const text = await response.text();
+  expect(text).toContain('spillway_outputs_total{tool="read_file"} 1\n');
+  expect(text).toMatch(/^spillway_mcp_sessions 1$/m);
+  expect((await fetch(url.replace("/mcp", "/metrics"), { headers: { origin: "http://evil.example" } })).status).toBe(
+    403,
+  );
+  await front?.stop();
+  const without = await started();
+  expect((await fetch(without.url.replace("/mcp", "/metrics"))).status).toBe(404);
+});
 
 test("sessions that nobody uses end; their clients are told to begin again; one in use stays", async () => {
   const { url, state, post } = await started({ idleMs: 200 });

@@ -14,6 +14,8 @@ export interface FrontOptions extends ProxyOptions {
   forwardHeader?: readonly string[] | undefined;
   /** After how long a session ends that nobody uses; 30 minutes if it is not given. */
   idleMs?: number | undefined;
+  /** Metrics in Prometheus's text form, given at /metrics. */
+  metrics?: (() => Promise<string>) | undefined;
 }
 
 /** A proxy that listens. */
@@ -23,6 +25,7 @@ export interface Front {
 }
 
 const PATH = "/mcp";
+const METRICS_PATH = "/metrics";
 const SESSION_HEADER = "mcp-session-id";
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const MAX_SESSIONS = 100;
@@ -43,6 +46,7 @@ export async function startHttpFront({
   port,
   forwardHeader = [],
   idleMs = IDLE_MS,
+  metrics,
   ...proxy
 }: FrontOptions): Promise<Front> {
   const sessions = new Map<string, Held>();
@@ -111,6 +115,12 @@ export async function startHttpFront({
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = new URL(request.url ?? "/", "http://localhost");
     if (!isOwn(request)) return end(response, 403, { error: "only pages of this machine may use this" });
+    if (pathname === METRICS_PATH && metrics !== undefined && request.method === "GET") {
+      const text = await metrics();
+      return void response
+        .writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" })
+        .end(`${text}# TYPE spillway_mcp_sessions gauge\nspillway_mcp_sessions ${sessions.size}\n`);
+    }
     if (pathname !== PATH) return end(response, 404, { error: `MCP is served at ${PATH}` });
     if (request.method === "POST") return post(request, response);
     const session = use(request.headers[SESSION_HEADER]);

@@ -149,6 +149,8 @@ export const NUMBERS = {
   staleSpoolMs: row(DAY_MS / 24, 60_000, 365 * DAY_MS), // files that nobody has owned for this long are removed
   freeReserveBytes: row(64 * MIB, 0, 1024 * GIB), // left free on the disk, so that ledger and agent can go on
 
+  eventFileBytes: row(100 * MIB, KIB, 1024 * GIB), // a larger event file is moved away, and the next event begins a new one
+  eventFilesKept: row(10, 1, 10_000), // full event files; the oldest beyond this go
   runCopyBytes: row(GIB, 0, 1024 * GIB), // a larger output is not copied into a run directory
 
   truncationFlagShare: share(0.5), // a tool of which more calls are cut needs other limits: `stats` flags it

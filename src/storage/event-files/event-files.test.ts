@@ -1,18 +1,20 @@
 import { execFile } from "node:child_process";
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeChildModule } from "../../../test/child-module.ts";
 import type { Artifact, Store } from "../../contract/store.ts";
+import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { arbitraryText, eventOf, HOSTILE_NAMES } from "../../testing/arbitrary-event.ts";
 import { storedName } from "../stored-name.ts";
-import { fileEvents } from "./file-events.ts";
+import { fileEvents, rotatedFiles } from "./file-events.ts";
 import { openEventFiles } from "./open-event-files.ts";
 import { removeFromEventFile } from "./remove-from-event-file.ts";
-import { copyOutput, outputPath, removeRun, runDirectory, runPath, safeFileName } from "./run-directory.ts";
+import { copyOutput, outputPath, removeRun, runDirectory, runPath, safeFileName, sweepRuns } from "./run-directory.ts";
 
 const run = promisify(execFile);
 let folder = "";
@@ -95,6 +97,30 @@ describe("an event log", () => {
     await rm(path);
     await listen(eventOf({ session: "after" }));
     expect(await sessionsIn(path)).toEqual(["after"]);
+  });
+
+  it("is moved away when it is full, by any of several processes, and nothing is lost; the oldest go", async () => {
+    const path = join(await freshFolder(), "events.jsonl");
+    const lineBytes = Buffer.byteLength(`${JSON.stringify(eventOf({ call: "1000" }))}\n`);
+    const writers = [fileEvents(path, 5 * lineBytes), fileEvents(path, 5 * lineBytes)];
+    for (let at = 0; at < 12; at += 1) {
+      await writers[at % 2]?.(eventOf({ call: String(1000 + at) }));
+      await setTimeout(2);
+    }
+    const files = [...rotatedFiles(path), path];
+    const calls = await Promise.all(
+      files.map(async (file) => (await linesOf(file)).map((line) => JSON.parse(line).call)),
+    );
+    expect(calls.map((each) => each.length)).toEqual([5, 5, 2]);
+    expect(calls.flat()).toEqual(Array.from({ length: 12 }, (_none, at) => String(1000 + at)));
+    await writeFile(`${path}.mine`, "");
+    for (let at = 0; at < 5 * NUMBERS.eventFilesKept.default; at += 1) {
+      await writers[0]?.(eventOf({ call: "9999" }));
+      await setTimeout(2);
+    }
+    expect(rotatedFiles(path)).toHaveLength(NUMBERS.eventFilesKept.default);
+    expect(rotatedFiles(path)).not.toContain(files[0]);
+    expect(rotatedFiles(join(folder, "nowhere", "x"))).toEqual([]);
   });
 
   it("is not mixed up by several processes, and loses a session's lines while they write", async () => {
@@ -207,6 +233,30 @@ describe("a run directory", () => {
     expect(copied).toBe(outputPath(dir, { session: storedName(name), tool: "bash", id: "a" }));
     expect(await removeRun(dir, name)).toBe(2);
     expect(await readdir(dir)).toEqual([]);
+  });
+
+  it("goes after its time with all its files, unless its session is pinned or the folder is not ours", async () => {
+    const dir = await freshFolder();
+    const write = runDirectory(dir, storeOf({}));
+    for (const session of ["old", "pinned", "new", null]) await write(spilled(session, "t", "a"));
+    await mkdir(join(dir, "mine"));
+    await writeFile(join(dir, "mine", "events.jsonl"), '{"session":"another"}\n');
+    await mkdir(join(dir, "foreign"));
+    const long = new Date(Date.now() - 1_000_000);
+    for (const run of ["old", "pinned", "_no-session", "mine"])
+      await utimes(join(dir, run, "events.jsonl"), long, long);
+    const isPinned = async (session: string) => session === "pinned";
+    expect(await sweepRuns(dir, { maxAgeMs: 500_000, isPinned, isDryRun: true })).toBe(2);
+    expect(await readdir(dir)).toHaveLength(6);
+    // An event applies it in the background, once an hour.
+    const listen = runDirectory(dir, storeOf({}), { maxAgeMs: 500_000, isPinned });
+    await listen(spilled("new", "t", "a"));
+    const left = ["collected", "foreign", "mine", "new", "pinned"];
+    await expect.poll(() => readdir(dir), { timeout: 5000 }).toEqual(left);
+    await write(spilled("late", "t", "a"));
+    await utimes(join(dir, "late", "events.jsonl"), long, long);
+    await runDirectory(dir, storeOf({}), { maxAgeMs: 500_000 })(spilled("new", "t", "a"));
+    expect(await readdir(dir)).toContain("late");
   });
 
   it("writes through no link", async () => {

@@ -1,28 +1,69 @@
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, statSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { SpillwayEvent } from "../../contract/event.ts";
 import { SpillwayError } from "../../errors.ts";
+import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { eventLine } from "../ledgers/event-form.ts";
 
 /** Takes events one after another, as they happen. */
 export type EventListener = (event: SpillwayEvent) => Promise<void>;
 
 /** Returns a listener that appends each event to a file as one line of JSON. The option `events: FILE` uses it. */
-export function fileEvents(path: string): EventListener {
-  return async (event) => appendLine(path, eventLine(event));
+export function fileEvents(path: string, maxBytes: number = NUMBERS.eventFileBytes.default): EventListener {
+  return async (event) => {
+    if (appendLine(path, eventLine(event)) >= maxBytes) rotate(path, maxBytes);
+  };
+}
+
+/** Moves a full log away, so that the next line begins a new file, and deletes the oldest of those that were moved. */
+function rotate(path: string, maxBytes: number): void {
+  // Another process may have been first.
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) < maxBytes) return;
+  const rotated = `${path}.${new Date().toISOString().replaceAll(":", "-")}-${process.pid}`;
+  if (existsSync(rotated)) return; // of this millisecond; the next line tries again
+  renameSync(path, rotated);
+  for (const old of rotatedFiles(path).slice(0, -NUMBERS.eventFilesKept.default)) rmSync(old, { force: true });
+}
+
+const ROTATED = /^\.\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z-\d+$/;
+
+/** The full files of a log that were moved away, the oldest first. */
+export function rotatedFiles(path: string): string[] {
+  const name = basename(path);
+  if (!existsSync(dirname(path))) return [];
+  const beside = readdirSync(dirname(path)).filter((other) => other.startsWith(name));
+  return beside
+    .filter((other) => ROTATED.test(other.slice(name.length)))
+    .sort()
+    .map((other) => join(dirname(path), other));
 }
 
 /**
  * Appends one line in a single write, so that lines of several processes do not mix. Opens the file anew each time: if
- * somebody moves the log away, the next line begins a new file.
+ * somebody moves the log away, the next line begins a new file. Returns the size of the file, or 0 if it is none.
  */
-export function appendLine(path: string, line: string, extraFlags = 0): void {
+export function appendLine(path: string, line: string, extraFlags = 0): number {
   const descriptor = openToAppend(path, extraFlags);
   try {
     const bytes = Buffer.from(`${endsInsideLine(descriptor) ? "\n" : ""}${line}\n`);
     const written = writeSync(descriptor, bytes);
     if (written < bytes.length)
       throw new SpillwayError("store-full", `${path}: only part of an event could be written`);
+    const stats = fstatSync(descriptor);
+    return stats.isFile() ? stats.size : 0;
   } finally {
     closeSync(descriptor);
   }

@@ -1,6 +1,8 @@
 import { resolve } from "node:path";
-import type { Artifact, Scope, Store } from "../../contract/store.ts";
+import type { Ledger } from "../../contract/ledger.ts";
+import type { Artifact, Retention, Scope, Store } from "../../contract/store.ts";
 import { SpillwayError } from "../../errors.ts";
+import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { type EventListener, fileEvents } from "./file-events.ts";
 import { copyOutput, runDirectory } from "./run-directory.ts";
 
@@ -19,14 +21,25 @@ export interface EventFiles {
   copyOut?: (artifact: Pick<Artifact, "id" | "session" | "tool">) => Promise<string | null>;
 }
 
+/** Whose outputs are copied, and how long runs are kept; the ledger knows which sessions are pinned. */
+export interface KeptFor {
+  scope?: Scope | undefined;
+  retention?: Retention | "off" | undefined;
+  ledger?: Ledger | null | undefined;
+}
+
 /** Opens the log and the folder of runs, each only if it is named. */
-export function openEventFiles(places: EventPlaces, store: Store | null, scope: Scope = "local"): EventFiles {
+export function openEventFiles(places: EventPlaces, store: Store | null, kept: KeptFor = {}): EventFiles {
+  const { scope = "local", retention, ledger } = kept;
+  const isPinned = async (session: string) =>
+    (await ledger?.sessions({ session, max: 1 }))?.some(({ pinned }) => pinned) ?? false;
+  const maxAgeMs = retention === "off" ? undefined : (retention?.maxAgeMs ?? NUMBERS.retainAgeMs.default);
   const logs: EventListener[] = [];
   const events = checked(places.events, "events");
   if (events !== undefined) logs.push(fileEvents(events));
   const runs = checked(places.runs, "runs");
   if (runs === undefined) return { logs };
-  logs.push(runDirectory(runs, store, { scope }));
+  logs.push(runDirectory(runs, store, { scope, maxAgeMs, isPinned }));
   if (store === null) return { logs };
   return {
     logs,

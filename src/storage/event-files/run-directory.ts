@@ -14,7 +14,13 @@ import { appendLine, type EventListener } from "./file-events.ts";
 export interface RunDirectoryOptions {
   /** The scope whose artifacts are copied. */
   scope?: Scope;
+  /** Once an hour, runs without an event for this long are deleted, except those of sessions that are pinned. */
+  maxAgeMs?: number | undefined;
+  isPinned?: IsPinned | undefined;
 }
+
+/** Says whether a session is to be kept. */
+export type IsPinned = (session: string) => Promise<boolean>;
 
 // `safeFileName` never returns a name that begins with an underscore.
 const NO_SESSION = "_no-session";
@@ -38,9 +44,15 @@ export function outputPath(dir: string, { session, tool, id }: Pick<Artifact, "s
 export function runDirectory(
   dir: string,
   store: Store | null,
-  { scope = "local" }: RunDirectoryOptions = {},
+  { scope = "local", maxAgeMs, isPinned }: RunDirectoryOptions = {},
 ): EventListener {
+  let sweptMs = -Infinity;
   return async (event) => {
+    if (maxAgeMs !== undefined && performance.now() - sweptMs >= NUMBERS.collectEveryMs.default) {
+      sweptMs = performance.now();
+      // In the background: a run that stays too long does no harm.
+      void sweepWhenDue(dir, maxAgeMs, isPinned).catch(() => {});
+    }
     // Uses the store's form of the name, so that `copyOut` finds the same run.
     const session = storedName(event.session ?? event.receipt?.session);
     const run = await makeRun(dir, session);
@@ -101,6 +113,45 @@ export async function removeRun(dir: string, session: string | null): Promise<nu
   const files = await readdir(run).catch(() => []);
   await rm(run, { recursive: true, force: true });
   return files.length;
+}
+
+async function sweepWhenDue(dir: string, maxAgeMs: number, isPinned?: IsPinned): Promise<void> {
+  const { folderTurn } = await import("../local/collect-when-due.ts");
+  await folderTurn(dir)(Date.now(), async () => (await sweepRuns(dir, { maxAgeMs, isPinned })) >= 0);
+}
+
+/** Deletes runs that had no event for so long, except those of sessions that are pinned. Returns how many. */
+export async function sweepRuns(
+  dir: string,
+  { maxAgeMs, isPinned, isDryRun = false }: { maxAgeMs: number; isPinned?: IsPinned | undefined; isDryRun?: boolean },
+): Promise<number> {
+  let swept = 0;
+  for (const run of await readdir(dir, { withFileTypes: true }).catch(() => [])) {
+    if (!run.isDirectory()) continue;
+    const events = join(dir, run.name, EVENTS_FILE);
+    const stats = await lstat(events).catch(() => null);
+    if (!stats?.isFile() || stats.mtimeMs > Date.now() - maxAgeMs) continue;
+    const session = await sessionOf(events);
+    // A folder that is not ours is left alone.
+    if (session === undefined || runPath(dir, session) !== join(dir, run.name)) continue;
+    if (session !== null && (await isPinned?.(session))) continue;
+    if (!isDryRun) await rm(join(dir, run.name), { recursive: true, force: true });
+    swept += 1;
+  }
+  return swept;
+}
+
+/** The session that the first line of a run's events names. */
+async function sessionOf(events: string): Promise<string | null | undefined> {
+  const file = await open(events, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+  try {
+    for await (const line of file.readLines({ autoClose: false })) return storedName(JSON.parse(line).session);
+  } catch {
+    // It is no event.
+  } finally {
+    await file.close();
+  }
+  return undefined;
 }
 
 /** Deletes an artifact's plain copies from every run. Returns how many there were. */

@@ -50,7 +50,8 @@ export function isCollectDue(lastMs: number, nowMs: number): boolean {
   return lastMs > nowMs || nowMs - lastMs >= NUMBERS.collectEveryMs.default;
 }
 
-function folderTurn(dir: string): InTurn {
+/** Takes turns by the time of a file in the folder. */
+export function folderTurn(dir: string): InTurn {
   const stamp = join(dir, STAMP_FILE);
   return async (nowMs, act) => {
     if (!isCollectDue((await stat(stamp).catch(() => null))?.mtimeMs ?? -Infinity, nowMs)) return false;

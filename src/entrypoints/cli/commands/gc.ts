@@ -37,7 +37,7 @@ export function addGcCommand(program: Command): void {
     .action((flags: GcFlags) => withPlace(flags, (place) => collect(place, flags)));
 }
 
-async function collect({ store, database, dir, retention }: Place, flags: GcFlags): Promise<void> {
+async function collect({ store, ledger, database, dir, retention, options }: Place, flags: GcFlags): Promise<void> {
   const { dryRun = false } = flags;
   // If the config keeps everything, only the flags set limits.
   const usual = retention === "off" ? KEPT : retention;
@@ -55,7 +55,16 @@ async function collect({ store, database, dir, retention }: Place, flags: GcFlag
   );
   const held = retain !== undefined && { retainMs: retain };
   const pruned = await pruneEvents(database, { olderThanMs: maxAge, isDryRun: dryRun, ...held });
-  if (flags.json) return writeJson({ dryRun, collected, pruned });
+  const isPinned = async (session: string) => (await ledger.sessions({ session, max: 1 })).some(({ pinned }) => pinned);
+  const runs =
+    options.runs === undefined
+      ? 0
+      : await (await import("../../../storage/event-files/run-directory.ts")).sweepRuns(options.runs, {
+          maxAgeMs: maxAge,
+          isPinned,
+          isDryRun: dryRun,
+        });
+  if (flags.json) return writeJson({ dryRun, collected, pruned, runs });
   const would = dryRun ? "would be " : "";
   const rows = collected.artifacts.map(({ id, bytes, createdAtMs, reason }) => [
     id,
@@ -68,6 +77,7 @@ async function collect({ store, database, dir, retention }: Place, flags: GcFlag
     `${counted(collected.removed, "artifact")} ${would}removed (${sizeText(collected.removedBytes)}); ${grouped(collected.remaining)} (${sizeText(collected.remainingBytes)}) stay in ${dir}`,
     `${counted(collected.files.length, "file")} without an owner ${would}removed`,
     `${counted(pruned.events, "event")} and ${counted(pruned.projections, "projection")} ${would}removed`,
+    ...(options.runs === undefined ? [] : [`${counted(runs, "run")} ${would}removed from ${options.runs}`]),
   ];
   await writeOut(lines.map((line) => `${line}\n`).join(""));
 }

@@ -114,8 +114,11 @@ async function removeSession(
     gone.files = await (await import("../../../storage/event-files/run-directory.ts")).removeRun(runs, session);
   }
   if (log !== undefined) {
-    const { removeFromEventFile } = await import("../../../storage/event-files/remove-from-event-file.ts");
-    gone.lines = await removeFromEventFile(log, session);
+    const [{ removeFromEventFile }, { rotatedFiles }] = await Promise.all([
+      import("../../../storage/event-files/remove-from-event-file.ts"),
+      import("../../../storage/event-files/file-events.ts"),
+    ]);
+    for (const file of [...rotatedFiles(log), log]) gone.lines += await removeFromEventFile(file, session);
   }
   return gone;
 }

@@ -205,7 +205,8 @@ async function passRaw(output: RawOutput, place: Place | null, userOptions: RawO
   };
   const { events, runs } = userOptions;
   const { openEventFiles } = await import("../../../storage/event-files/open-event-files.ts");
-  const { logs } = place === null ? { logs: [] } : openEventFiles({ events, runs }, store);
+  const { logs } =
+    place === null ? { logs: [] } : openEventFiles({ events, runs }, store, { ledger, retention: place.retention });
   const recorder = newRecorder({
     ledger,
     logs,
