@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
 /** What each prints when it works. */
@@ -16,6 +16,16 @@ const PRINTS: Record<string, RegExp[]> = {
     /the client saw 0 calls/,
     /got \d+ tokens: refused \(window\)\n(?:the provider got \d+ tokens: 200\n){2}$/,
   ],
+  "prepare.mjs": [
+    /^2\d of 23 requests go on where the one before ended$/m,
+    /^read back from \w{12}: file \d+, line 150$/m,
+  ],
+  "call.mjs": [/refused \(window\)\nthe provider got \d+ tokens: 200\nthe answer: The disk is full\.\n$/],
+  "gateway.mjs": [/the gateway counts 1 cut output of bash/],
+  "stages.mjs": [/^ERROR: disk full$/m, /omitted/],
+  "overflow.mjs": [/^context-overflow: 212451 tokens of at most 200000$/m],
+  "wire.mjs": [/^this is openai-chat$/m],
+  "own-parts.mjs": [/^# pass 12$/m, /^# fail 0$/m],
   "claude-code-hook.mjs": [/spillway recall \w{12} --lines/, /the hook printed 0 characters/],
 };
 
@@ -25,6 +35,24 @@ test("every example has a row here", () => {
       .filter((name) => name.endsWith(".mjs"))
       .toSorted(),
   ).toEqual(Object.keys(PRINTS).toSorted());
+});
+
+/** What an application imports or starts. `spillway/...` of a framework is that framework's program. */
+test("every entrypoint has an example, and every example ten lines in the README at most", () => {
+  const programs = readdirSync("examples", { recursive: true, encoding: "utf8" }).filter((name) =>
+    /\.(mjs|ts)$/.test(name),
+  );
+  const code = programs.map((name) => readFileSync(`examples/${name}`, "utf8")).join("\n");
+  const { exports } = JSON.parse(readFileSync("package.json", "utf8"));
+  const entries = Object.keys(exports).filter((entry) => entry !== "./package.json");
+  for (const entry of entries) expect(code).toMatch(new RegExp(`from "spillway${entry.slice(1)}"`));
+  for (const command of ['"serve"', '"mcp"', '"hook"', ".prepare(", ".call("]) expect(code).toContain(command);
+  const readme = readFileSync("examples/README.md", "utf8");
+  for (const name of programs) expect(readme).toContain(name);
+  for (const section of readme.split(/^## /m).slice(1)) {
+    const [title = "", ...lines] = section.trim().split("\n");
+    if (title !== "Frameworks") expect({ title, isShort: lines.length <= 10 }).toEqual({ title, isShort: true });
+  }
 });
 
 test.each(Object.entries(PRINTS))("%s runs and shows what it should", (name, patterns) => {
