@@ -59,9 +59,12 @@ function planGroup(group: JsonGroup, budget: number): JsonGroup {
   const keys = kept.reduce((sum, { key }) => sum + 1 + (key === null ? 0 : key.bytes.length + 1), 0);
   const sizes = kept.map(({ node }) => (isGroup(node) && node.isOpen ? openSize(node) : node.size));
   const ranks = specialRanks(group);
-  const isObject = group.kind === "object";
-  const special = kept.map((entry) => ranks.get(entry) ?? (isObject && tellingOf(entry) === TELLING ? 1 : 0));
-  const shares = specialFirst(sizes, special, Math.max(0, room - keys - skips * SKIP_SIZE));
+  const asks = kept.map((entry, index) => ({
+    size: sizes[index] as number,
+    telling: Math.min(tellingBytes(entry), sizes[index] as number),
+    rank: ranks.get(entry) ?? 0,
+  }));
+  const shares = specialFirst(asks, Math.max(0, room - keys - skips * SKIP_SIZE));
   const planned = new Map(kept.map((entry, index) => [entry, planJson(entry.node, shares[index] as number)]));
   const entries: JsonEntry[] = [];
   group.entries.forEach((entry, index) => {
@@ -75,23 +78,40 @@ function planGroup(group: JsonGroup, budget: number): JsonGroup {
   return plan;
 }
 
-/** Shares out the room. Special entries may take the larger part of it, the most special first; the others share what is left. */
-function specialFirst(sizes: readonly number[], ranks: readonly number[], room: number): number[] {
-  const shares = sizes.map(() => 0);
+/** What an entry would take: all of it, and what tells a reader what it is about. */
+interface Ask {
+  size: number;
+  telling: number;
+  /** How special it is. */
+  rank: number;
+}
+
+/**
+ * Shares out the room. Special entries may take the larger part of it, the most special first; the others share what is left.
+ * Among entries of one rank, what tells a reader most comes first.
+ */
+function specialFirst(asks: readonly Ask[], room: number): number[] {
+  const shares = asks.map(() => 0);
   let left = room;
   const share = (rank: number, most: number) => {
-    const same = sizes.flatMap((_, index) => (ranks[index] === rank ? [index] : []));
-    const given = fairShares(
-      same.map((index) => sizes[index] as number),
-      Math.floor(Math.max(0, most)),
+    const same = asks.flatMap((ask, index) => (ask.rank === rank ? [index] : []));
+    const ask = (index: number) => asks[index] as Ask;
+    const whole = Math.floor(Math.max(0, most));
+    const first = fairShares(
+      same.map((index) => ask(index).telling),
+      whole,
+    );
+    const rest = fairShares(
+      same.map((index, at) => ask(index).size - (first[at] as number)),
+      first.reduce((sum, given) => sum - given, whole),
     );
     same.forEach((index, at) => {
-      shares[index] = given[at] as number;
-      left -= given[at] as number;
+      shares[index] = (first[at] as number) + (rest[at] as number);
+      left -= shares[index] as number;
     });
   };
-  const usual = sizes.reduce((sum, size, index) => (ranks[index] === 0 ? sum + size : sum), 0);
-  for (const rank of [...new Set(ranks)].filter((each) => each > 0).sort((a, b) => b - a)) {
+  const usual = asks.reduce((sum, { size, rank }) => (rank === 0 ? sum + size : sum), 0);
+  for (const rank of [...new Set(asks.map((ask) => ask.rank))].filter((each) => each > 0).sort((a, b) => b - a)) {
     const most = Math.max(room - usual, room * (rank > WANTED ? WANTED_SHARE : SPECIAL_SHARE));
     share(rank, most - (room - left));
   }
@@ -230,16 +250,22 @@ function chooseMembers(group: JsonGroup, places: readonly number[], room: number
   if (isMap(group, places)) return chooseElements(group, places, room);
   const chosen = new Set<number>();
   let left = room - SKIP_SIZE;
-  const telling = (place: number) => tellingOf(member(place));
-  const byTelling = places.toSorted((a, b) => telling(b) - telling(a) || a - b);
-  for (const place of [...specialPlaces(group, places), ...byTelling]) {
-    if (chosen.has(place)) continue;
-    const most = telling(place) === TELLING ? LEAST_TELLING_BYTES : 0;
-    const size = Math.max(leastSize(member(place)), Math.min(most, entrySize(member(place))));
-    if (size > left) continue;
+  const telling = new Map(places.map((place) => [place, tellingBytes(member(place))]));
+  const told = (place: number) => telling.get(place) as number;
+  const isKept = (place: number) => chosen.has(place) || place < 0 || place === group.entries.length;
+  const take = (place: number) => {
+    if (chosen.has(place)) return;
+    const most = Math.max(leastSize(member(place)), Math.min(told(place), LEAST_TELLING_BYTES));
+    // Between two keys that are shown it takes the place of a note; between two that are not it needs a second one.
+    const notes = 1 - Number(isKept(place - 1)) - Number(isKept(place + 1));
+    const size = Math.min(most, entrySize(member(place))) + notes * SKIP_SIZE;
+    if (size > left) return;
     left -= size;
     chosen.add(place);
-  }
+  };
+  const rank = (place: number) => (told(place) > 0 ? TELLING : tellingOf(member(place)));
+  const byTelling = places.toSorted((a, b) => rank(b) - rank(a) || told(b) - told(a) || a - b);
+  for (const place of [...specialPlaces(group, places), ...byTelling, ...byTelling]) take(place);
   return chosen;
 }
 
@@ -313,7 +339,10 @@ function countElements(group: JsonGroup, places: readonly number[], room: number
     .map((place) => entrySize(group.entries[place] as JsonMember))
     .sort((a, b) => a - b);
   const usual = sizes[sizes.length >> 1] ?? 0;
-  const alike = Math.max(ENOUGH_ELEMENT_BYTES, Math.floor(room / places.length));
+  const middle = places[places.length >> 1];
+  const telling = middle === undefined ? 0 : tellingBytes(group.entries[middle] as JsonMember);
+  const enough = telling === 0 ? ENOUGH_ELEMENT_BYTES : Math.min(telling, ENOUGH_ELEMENT_BYTES);
+  const alike = Math.max(enough, Math.floor(room / places.length));
   const each = Math.max(LEAST_ELEMENT_BYTES, Math.min(usual, alike, Math.floor(room * ELEMENT_SHARE)));
   const fit = Math.floor(room / Math.max(1, usual < LEAST_ELEMENT_BYTES ? usual : each));
   if (fit >= places.length) return places.length;
@@ -332,13 +361,15 @@ function isMap(group: JsonGroup, places: readonly number[]): boolean {
 
 /** Keys of what an object says of itself, and keys or values that only machines read. */
 const TELLING_KEY =
-  /^"(?:.*[._-])?(?:message|msg|title|name|summary|error|errors|reason|status|state|severity|level|conclusion|description|detail|details|text|label|cause|problem|warning|failure|exception|cve|rule|ruleid|rule_id)"$/i;
+  /^"(?:.*[._-])?(?:message|msg|title|name|summary|error|errors|reason|status|state|severity|level|conclusion|description|detail|details|text|label|cause|problem|warning|failure|exception|cve|rule|ruleid|id|type|code|category)"$/i;
 const OPAQUE_KEY =
   /^"(?:.*[._-])?(?:uuid|guid|sha\d*|digest|hash|checksum|integrity|etag|signature|nonce|cursor|avatar|href|self|links?|_links|url|urls|uri)"$/i;
 const OPAQUE_VALUE =
   /^"(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{20,}|(?:sha\d+[:-])?[0-9A-Za-z+/=_-]{32,}|https?:\/\/\S*)"$/;
 const TELLING = 2;
 const OPAQUE = 0;
+/** A shorter value says nothing: `null` or an empty string. */
+const LEAST_WORD_BYTES = 4;
 const MOST_KEY_BYTES = 40;
 const LOOK_BYTES = 120;
 
@@ -349,6 +380,27 @@ function tellingOf({ key, node }: JsonMember): number {
   if (OPAQUE_KEY.test(name)) return OPAQUE;
   if (node.kind === "text" && OPAQUE_VALUE.test(decode(node.head.subarray(0, LOOK_BYTES)))) return OPAQUE;
   return node.kind !== "gone" && !isGroup(node) && TELLING_KEY.test(name) ? TELLING : 1;
+}
+
+/** What is known of closed groups, which are asked for at every try. */
+const knownTelling = new WeakMap<JsonGroup, number>();
+
+/** About what it takes to show all that tells a reader what an entry is about, however deep that stands. */
+function tellingBytes(entry: JsonMember): number {
+  const { node } = entry;
+  if (!isGroup(node)) return tellingOf(entry) === TELLING && node.size > LEAST_WORD_BYTES ? node.size : 0;
+  const known = knownTelling.get(node);
+  if (known !== undefined) return known;
+  let bytes = 0;
+  let others = 0;
+  for (const inner of node.entries) {
+    const own = isMember(inner) ? tellingBytes(inner) : 0;
+    if (own === 0) others = SKIP_SIZE;
+    else bytes += own + 1 + ((inner as JsonMember).key?.bytes.length ?? 0);
+  }
+  const telling = bytes === 0 ? 0 : Math.min(node.size, bytes + others + 2);
+  if (!node.isOpen) knownTelling.set(node, telling);
+  return telling;
 }
 
 function leastSize(entry: JsonMember): number {

@@ -102,6 +102,23 @@ describe("json", () => {
     expect(text).toContain('"total":500');
   });
 
+  it("shows what findings are about, however deep that stands, before settings and links", () => {
+    const settings = Object.fromEntries(
+      list(40, (id) => [`option-${id}`, { enabled: id % 2 === 0, value: "x".repeat(60) }]),
+    );
+    const matches = list(8, (id) => ({
+      artifact: { locations: list(4, (at) => `/usr/share/java/a${id}/${at}.jar`), purl: `pkg:maven/a${id}@1.${id}` },
+      vulnerability: {
+        uuid: `${id}b1c2d3e-0000-4000-8000-${"0".repeat(12)}`,
+        urls: list(6, (at) => `https://example.org/${id}/${at}`),
+        title: `Session fixation number ${id}`,
+        fix: { versions: [], wanted: "unknown", candidates: list(10, (at) => `1.${at}.${id}-rc`) },
+      },
+    }));
+    const text = shown(JSON.stringify({ settings, matches, more: settings }), 3000);
+    for (const { vulnerability } of matches) expect(text).toContain(vulnerability.title);
+  });
+
   it("gives members that somebody is after their room first", () => {
     const map = Object.fromEntries(
       list(400, (id) => [
