@@ -1,14 +1,24 @@
 import type { Focus, KnownLines } from "../../../contract/strategy.ts";
 import type { WordCounts } from "../focus/word-counts.ts";
 import { LateContext, type Whole } from "./context.ts";
-import { MOST_TELLING, messageRows, newRows, oddFinder, oddRows, signFinder, tellingRows } from "./pin-rows.ts";
+import {
+  type LineCounts,
+  MOST_TELLING,
+  messageRows,
+  newRows,
+  oddFinder,
+  oddRows,
+  signFinder,
+  tellingRows,
+} from "./pin-rows.ts";
 import {
   HELD_NEW_GAIN,
   IS_BLANK,
+  IS_HEADER,
+  IS_MESSAGE,
   IS_NEW,
   IS_NEWLY_NAMED,
   IS_WARNING,
-  type ShapeCounts,
   type UnitStore,
   WARNING_GAIN,
 } from "./unit-store.ts";
@@ -58,7 +68,7 @@ export function judge(store: UnitStore, whole: Whole, isFailure: boolean): Judge
       : PASSING_SHARE * (store.lineScore[row] as number) + 2 * gain;
     scores[row] = own + (isNew ? novelty : (flags & IS_NEWLY_NAMED) !== 0 ? NEWLY_NAMED * novelty : 0);
   }
-  const { units, chars, shapes, words } = whole;
+  const { units, chars, words } = whole;
   const own = words === null ? scores : scores.slice();
   if (words !== null)
     for (let row = 0; row < store.length; row++)
@@ -67,7 +77,7 @@ export function judge(store: UnitStore, whole: Whole, isFailure: boolean): Judge
   const values = valuesOf(store, scores);
   const ownValues = words === null ? values : valuesOf(store, own);
   const telling = tellingRows(store);
-  const odd = oddRows(store, shapes);
+  const odd = oddRows(store, whole);
   const messages = messageRows(store);
   const added = newRows(store);
   return { store, words, scores, values, ownValues, units, chars, telling, messages, odd, added, isFailure, isUnsure };
@@ -191,17 +201,21 @@ function repeatsDown(store: UnitStore, scores: Float32Array): Uint16Array {
   return copies;
 }
 
-/** If many failures have the same body, the line before each copy, which tells them apart, is worth more than the copy. */
+/**
+ * If many failures have the same body, the line before each copy, which tells them apart, is worth more than the copy. So is the
+ * header of a failure before what its exception says.
+ */
 function copiesDown(store: UnitStore, copies: Uint16Array, values: Float64Array): void {
   const { flags, sequence } = store;
+  const isHead = (row: number) => {
+    const flag = flags[row] as number;
+    const isHeader = (flag & IS_HEADER) !== 0 && ((flags[row + 1] as number) & IS_MESSAGE) !== 0;
+    return isHeader || ((copies[row + 1] ?? 0) > 0 && (flag & IS_BLANK) === 0);
+  };
   for (let row = 0; row < store.length; row++) {
     const copy = copies[row] as number;
     if (copy > 0) values[row] = (values[row] as number) / (1 + COPY_COST * copy);
-    else if (
-      (copies[row + 1] ?? 0) > 0 &&
-      ((flags[row] as number) & IS_BLANK) === 0 &&
-      sequence[row + 1] === (sequence[row] as number) + 1
-    )
+    else if (sequence[row + 1] === (sequence[row] as number) + 1 && isHead(row))
       values[row] = Math.max(values[row] as number, HEAD_GAIN * (values[row + 1] as number));
   }
 }
@@ -243,9 +257,8 @@ export function heldCost({ chars, length }: UnitStore): number {
 }
 
 /** Lines that are held, and what was counted of all lines so far. */
-interface Held {
+interface Held extends LineCounts {
   store: UnitStore;
-  shapes: ShapeCounts;
   words: WordCounts | null;
 }
 
@@ -253,7 +266,8 @@ interface Held {
  * Lets go of the lines that are worth least for their length, until about as much as `heldChars` says is held. Gives what
  * may be held the next time: of very short lines both ends alone can be more, and to look again at each line is too often.
  */
-export function evict({ store, shapes, words }: Held, roomChars: number, judged: number): number {
+export function evict(held: Held, roomChars: number, judged: number): number {
+  const { store, words } = held;
   const { length, shownChars, charsBefore } = store;
   const keeps = new Uint8Array(length);
   let left = heldChars(roomChars);
@@ -273,7 +287,7 @@ export function evict({ store, shapes, words }: Held, roomChars: number, judged:
     markDensest(store, smoothed(store, gained(store, words), head, tail - head), head, left * WORDS_SHARE, keeps);
   // The first lines that tell of a failure, or stand out, stay: at the end they may be the only ones.
   const isSign = signFinder(store);
-  const isOdd = oddFinder(store, shapes);
+  const isOdd = oddFinder(store, held);
   let signs = 0;
   for (let row = head; row < tail; row++) {
     if (keeps[row] === 0 && signs < MOST_TELLING && (isSign(row) || isOdd(row))) {

@@ -226,8 +226,9 @@ export class LineFacts {
   }
 
   #putInfo(): void {
+    if (this.#infoWays === 0 || this.#isFailing()) return;
     for (let rest = this.#infoWays; rest !== 0; rest &= rest - 1)
-      if (!this.#isFailing()) this.put(conceptFeature(CONCEPT.info, 31 - Math.clz32(rest & -rest)));
+      this.put(conceptFeature(CONCEPT.info, 31 - Math.clz32(rest & -rest)));
   }
 
   /** True if a word for a failure stands on the line by itself or in a name. */

@@ -193,8 +193,8 @@ function pinBest(
 }
 
 /** Rows that stand out. If they are many, none does, and the list is empty. */
-export function oddRows(store: UnitStore, shapes: ShapeCounts): number[] {
-  const isOdd = oddFinder(store, shapes);
+export function oddRows(store: UnitStore, counts: LineCounts): number[] {
+  const isOdd = oddFinder(store, counts);
   const rows: number[] = [];
   for (let row = 0; row < store.length && rows.length <= MOST_TELLING; row++) if (isOdd(row)) rows.push(row);
   return rows.length > MOST_TELLING ? [] : rows;
@@ -255,9 +255,21 @@ const MOST_OF_STATUS = 5;
 const ASKED = 64;
 const WITH_STATUS = 0.5;
 
-/** Tells which rows stand out from an output whose lines are otherwise alike: by their shape, or by a failed HTTP status. */
-export function oddFinder(store: UnitStore, shapes: ShapeCounts): (row: number) => boolean {
-  const isAlike = shapes.lines >= LEAST_LINES && shapes.distinct * LINES_OF_SHAPE <= shapes.lines;
+/** How often lines of each shape came, and lines that start so. */
+export interface LineCounts {
+  shapes: ShapeCounts;
+  starts: ShapeCounts;
+}
+
+/**
+ * Tells which rows stand out from an output whose lines are otherwise alike: by their shape, by their start where lines start
+ * alike and go on in many ways, or by a failed HTTP status.
+ */
+export function oddFinder(store: UnitStore, { shapes, starts }: LineCounts): (row: number) => boolean {
+  const areAlike = ({ lines, distinct }: ShapeCounts) => lines >= LEAST_LINES && distinct * LINES_OF_SHAPE <= lines;
+  const isRare = areAlike(shapes)
+    ? (row: number) => shapes.of(store.shapeSlot[row] as number) <= MOST_OF_SHAPE
+    : (row: number) => areAlike(starts) && starts.of(store.startSlot[row] as number) <= MOST_OF_SHAPE;
   const statuses = hasStatuses(store) ? new Map<number, number>() : null;
   if (statuses !== null)
     for (let row = 0; row < store.length; row++) {
@@ -267,7 +279,7 @@ export function oddFinder(store: UnitStore, shapes: ShapeCounts): (row: number) 
   return (row) => {
     const isLine = (store.kind[row] as number) <= REWRITTEN && ((store.flags[row] as number) & IS_BLANK) === 0;
     if (!isLine) return false;
-    if (isAlike && shapes.of(store.shapeSlot[row] as number) <= MOST_OF_SHAPE) return true;
+    if (isRare(row)) return true;
     if (statuses === null) return false;
     const status = statusOf(store, row);
     return status !== 0 && (statuses.get(status) as number) <= MOST_OF_STATUS;

@@ -61,7 +61,7 @@ export class SignalReader {
   readonly shapes = new ShapeCounts();
   /** How rare the words of the focus are. */
   readonly words: WordCounts | null;
-  readonly #starts = new ShapeCounts();
+  readonly starts = new ShapeCounts();
   readonly #failed = new StepList();
   readonly #good = new StepList();
   readonly #traces = new TraceFinder();
@@ -116,7 +116,7 @@ export class SignalReader {
       ranks,
       strong: ranks[STRONG] as number,
       shapes: this.shapes,
-      starts: this.#starts,
+      starts: this.starts,
       words: this.words,
       added: this.#added,
     };
@@ -156,7 +156,7 @@ export class SignalReader {
     if ((this.#reading.focus?.find(bytes.subarray(start, stop)) ?? 0) !== 0) return AROUND_FOCUS;
     if (this.#budget.waits(at) > 0 || !mayTell(bytes, start, end)) return null;
     this.scan.scan(bytes, start, stop);
-    const around = lookAround(this.scan, this.shapes, this.#starts);
+    const around = lookAround(this.scan, this.shapes, this.starts);
     if (around === null) this.#budget.glanced(end - start, this.#bytes);
     return around;
   }
@@ -216,11 +216,11 @@ export class SignalReader {
     if (scan.blank) flags |= IS_BLANK;
     else if (kind <= REWRITTEN) {
       const shape = this.shapes.slot(scan.shape);
-      const startShape = this.#starts.slot(scan.startShape);
+      const startShape = this.starts.slot(scan.startShape);
       const seen = this.shapes.add(shape);
       scan.putNew(BASE.seen + doubling(seen, 6));
       if (scan.isWarning && seen < RARE) flags |= IS_WARNING;
-      scan.putNew(BASE.startSeen + doubling(this.#starts.add(startShape), 7));
+      scan.putNew(BASE.startSeen + doubling(this.starts.add(startShape), 7));
       store.shapeSlot[row] = shape;
       store.startSlot[row] = startShape;
       const text = known === undefined ? "" : decode(held.subarray(at, Math.min(stop, at + MAX_KNOWN_BYTES)));

@@ -1,5 +1,5 @@
 import type { Cut, Room } from "../../../contract/cut.ts";
-import type { Total } from "../../../contract/size.ts";
+import type { Size, Total } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
 import type { Cutter, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
@@ -63,7 +63,7 @@ export function startSignal(request: StrategyRequest): Sieve & { tellsFailure():
     },
     tellsFailure: () =>
       reader.tellsFailure || tellingRows(reader.store).length > 0 || messageRows(reader.store).length > 0,
-    hasOdd: () => oddRows(reader.store, reader.shapes).length > 0,
+    hasOdd: () => oddRows(reader.store, reader).length > 0,
     end(total: Total, exitCode = request.exitCode): Cutter {
       const plain = edges.end(total);
       const whole = reader.end();
@@ -95,46 +95,59 @@ interface Ended {
   plain: Cutter;
 }
 
-function cutSignal({ request, judged, costs, total, plain }: Ended, room: Room): Cut {
-  const { store, words, values, ownValues, units, chars, telling, messages, odd, added, isFailure, isUnsure } = judged;
-  const isAsked = request.focus !== undefined && !request.focus.isSoft;
+function cutSignal(ended: Ended, room: Room): Cut {
+  const { request, judged, total, plain } = ended;
   const budget = budgetIn(request.limits, room);
+  const kept = hasRoom(ended, budget) ? chooseRows(ended, budget, room.gap) : null;
+  if (kept === null || !kept.includes(1)) return plain.cut(room);
+  if (judged.chars <= MAY_FIT * Math.min(budget.bytes, budget.chars)) {
+    const shown = plain.cut(room);
+    // Folded it may fit whole.
+    if (shown.omitted.bytes === 0) return shown;
+  }
+  const limited = UNITS.find((unit) => budget[unit] !== Number.POSITIVE_INFINITY);
+  return writeCut(judged.store, kept, total, limited ?? null);
+}
+
+/** True if somebody gave a focus. Words that a call seems to be for are none. */
+function isAsked({ focus }: StrategyRequest): boolean {
+  return focus !== undefined && !focus.isSoft;
+}
+
+/** True if there are lines to choose from, and room for choosing. */
+function hasRoom({ request, judged: { store, telling, messages }, total }: Ended, budget: Budget): boolean {
   const isTelling = messages.length > 0 || (telling.length > 0 && telling.length <= MOST_TELLING);
-  const hasAim = isAsked || isTelling;
-  const least = hasAim ? LEAST_WITH_AIM : LEAST;
+  const least = isAsked(request) || isTelling ? LEAST_WITH_AIM : LEAST;
   // Parts of a line or two are not judged by what they say.
-  const hasLines = total.lines >= FEWEST_LINES || isAsked;
-  if (store.length === 0 || !hasLines || UNITS.some((unit) => budget[unit] < least[unit])) return plain.cut(room);
+  const hasLines = store.length > 0 && (total.lines >= FEWEST_LINES || isAsked(request));
+  return hasLines && UNITS.every((unit) => budget[unit] >= least[unit]);
+}
+
+/** The rows that are shown, or null if no line tells more than another. */
+function chooseRows({ request, judged, costs }: Ended, budget: Budget, gap: Size): Uint8Array | null {
+  const { store, words, values, ownValues, units, telling, messages, odd, added, isFailure, isUnsure } = judged;
   const pinned = new Uint8Array(store.length);
-  const pinning = { store, costs, budget, gap: room.gap, pinned };
-  const intended = isAsked || words === null ? [] : intendedRows(store, words);
-  if (isAsked && words !== null) pinFocus(pinning, words);
+  const pinning = { store, costs, budget, gap, pinned };
+  const asked = isAsked(request);
+  const intended = asked || words === null ? [] : intendedRows(store, words);
+  if (asked && words !== null) pinFocus(pinning, words);
   else {
-    if (isUnsure && [messages, telling, odd, added, intended].every((rows) => rows.length === 0))
-      return plain.cut(room);
+    if (isUnsure && [messages, telling, odd, added, intended].every((rows) => rows.length === 0)) return null;
     pinMessages(pinning, messages);
     for (const rows of [telling, odd, added]) pinSigns(pinning, rows);
   }
   // Large ends would leave too little for what somebody is after.
-  pinEdges(pinning, isFailure || isAsked, request.headShare);
+  pinEdges(pinning, isFailure || asked, request.headShare);
   if (messages.length > 0 && !fitsPinned(pinning)) {
     pinned.fill(0);
     pinMessages(pinning, messages);
   }
-  const choosing = { store, values: isAsked ? values : ownValues, costs, budget, gap: room.gap, units, pinned };
-  let kept = selectRows(choosing);
+  const choosing = { store, values: asked ? values : ownValues, costs, budget, gap, units, pinned };
+  const kept = selectRows(choosing);
   // What a call seems to be for gets only the room of lines that tell little.
-  if (intended.length > 0 && pinFirm(pinning, kept)) {
-    pinIntent(pinning, intended);
-    kept = selectRows({ ...choosing, values });
-  }
-  if (chars <= MAY_FIT * Math.min(budget.bytes, budget.chars) || !kept.includes(1)) {
-    const shown = plain.cut(room);
-    // Folded it may fit whole.
-    if (shown.omitted.bytes === 0 || !kept.includes(1)) return shown;
-  }
-  const limited = UNITS.find((unit) => budget[unit] !== Number.POSITIVE_INFINITY);
-  return writeCut(store, kept, total, limited ?? null);
+  if (intended.length === 0 || !pinFirm(pinning, kept)) return kept;
+  pinIntent(pinning, intended);
+  return selectRows({ ...choosing, values });
 }
 
 const TIME =
