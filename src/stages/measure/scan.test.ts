@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { compileScan } from "../../../scripts/compile-scan.mjs";
+import { compileWat } from "../../../scripts/compile-wat.mjs";
 import { newScan, scanBytes, scannedChars, scannedLines, scanText, strangeBytes, useNativeScan } from "./scan.ts";
 
 const bytes = fc.oneof(
@@ -91,5 +91,5 @@ describe.each([true, false])("scan, native %s", (wanted) => {
 });
 
 it("scan-binary.ts is scan.wat compiled", async () => {
-  expect(readFileSync(new URL("./scan-binary.ts", import.meta.url), "utf8")).toBe(await compileScan());
+  expect(readFileSync(new URL("./scan-binary.ts", import.meta.url), "utf8")).toBe(await compileWat("measure/scan"));
 });

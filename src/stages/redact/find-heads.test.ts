@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { compileHeads } from "../../../scripts/compile-heads.mjs";
+import { compileWat } from "../../../scripts/compile-wat.mjs";
 import { redactAll } from "../../../test/redact-chunks.ts";
 import { compileRules } from "./compile-rules.ts";
 import { defaultRules } from "./default-rules.ts";
@@ -78,5 +78,5 @@ describe("findHeads", () => {
 });
 
 it("heads-binary.ts is heads.wat compiled", async () => {
-  expect(readFileSync(new URL("./heads-binary.ts", import.meta.url), "utf8")).toBe(await compileHeads());
+  expect(readFileSync(new URL("./heads-binary.ts", import.meta.url), "utf8")).toBe(await compileWat("redact/heads"));
 });
