@@ -5,8 +5,8 @@ import {
   addHostedCall,
   addResult,
   addText,
-  readBlocks,
-  settleHosted,
+  readHostedBlocks,
+  searchText,
   settleRole,
   writeBlocks,
 } from "./blocks.ts";
@@ -52,7 +52,7 @@ export const anthropic: Wire = makeWire({
     const { content } = message;
     view.id = idOf(message.id);
     if (typeof content === "string") addText(view, content);
-    else if (Array.isArray(content)) readContentBlocks(view, content);
+    else if (Array.isArray(content)) readHostedBlocks(view, content, readBlock);
     else view.malformed += 1;
     return settleRole(view);
   },
@@ -74,12 +74,6 @@ export const anthropic: Wire = makeWire({
   },
   say: (text) => ({ role: "user", content: [{ type: "text", text }] }),
 });
-
-function readContentBlocks(view: WireMessage, content: readonly unknown[]): void {
-  const hosted: WireCall[] = [];
-  readBlocks(view, content, (block, at) => readBlock(view, hosted, block, at));
-  settleHosted(view, hosted);
-}
 
 function readBlock(view: WireMessage, hosted: WireCall[], block: JsonRecord, index: number): void {
   const { type } = block;
@@ -111,12 +105,6 @@ function mediumIn(block: JsonRecord): Medium | null {
 function textDocument({ type, source }: JsonRecord): string | null {
   if (type !== "document" || !isRecord(source) || source.type !== "text") return null;
   return textOrNull(source.data);
-}
-
-function searchText(block: JsonRecord): string {
-  const content = Array.isArray(block.content) ? block.content : [];
-  const texts = content.map((inner) => (isRecord(inner) ? textOrNull(inner.text) : null));
-  return [block.title, block.source, ...texts].filter((text) => typeof text === "string").join("\n");
 }
 
 function roleOf(role: unknown): WireMessage["role"] {

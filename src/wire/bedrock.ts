@@ -5,8 +5,8 @@ import {
   addHostedCall,
   addResult,
   addText,
-  readBlocks,
-  settleHosted,
+  readHostedBlocks,
+  searchText,
   settleRole,
   writeBlocks,
 } from "./blocks.ts";
@@ -14,7 +14,7 @@ import { type ContentShape, writeContent } from "./content.ts";
 import { withLongTexts } from "./long-texts.ts";
 import { emptyView, makeWire } from "./make-wire.ts";
 import { anthropicTokens, countMedium, type Medium, readMedium } from "./media.ts";
-import { idOf, jsonChars, jsonObject, jsonText, textOrNull, withField } from "./record.ts";
+import { idOf, jsonChars, jsonObject, jsonText, withField } from "./record.ts";
 
 const MEDIA = ["image", "document", "video", "audio"];
 const KNOWN = ["text", "toolUse", "toolResult", "cachePoint", "reasoningContent", "guardContent", "searchResult"];
@@ -41,7 +41,7 @@ export const bedrock: Wire = makeWire({
   sign,
   read(message) {
     const view = emptyView(message.role === "user" || message.role === "assistant" ? message.role : "other");
-    if (Array.isArray(message.content)) readContentBlocks(view, message.content);
+    if (Array.isArray(message.content)) readHostedBlocks(view, message.content, readBlock);
     else view.malformed += 1;
     return settleRole(view);
   },
@@ -70,12 +70,6 @@ export const bedrock: Wire = makeWire({
   say: (text) => ({ role: "user", content: [{ text }] }),
 });
 
-function readContentBlocks(view: WireMessage, content: readonly unknown[]): void {
-  const hosted: WireCall[] = [];
-  readBlocks(view, content, (block, at) => readBlock(view, hosted, block, at));
-  settleHosted(view, hosted);
-}
-
 function readBlock(view: WireMessage, hosted: WireCall[], block: JsonRecord, at: number): void {
   const { toolUse, toolResult } = block;
   const media = mediaIn(block);
@@ -103,12 +97,6 @@ function mediaIn(block: JsonRecord): unknown {
 function mediumOf(media: unknown): Medium {
   const holder = isRecord(media) && isRecord(media.source) ? (media.source.bytes ?? media.source) : media;
   return readMedium(holder, anthropicTokens);
-}
-
-function searchText(result: JsonRecord): string {
-  const content = Array.isArray(result.content) ? result.content : [];
-  const texts = content.map((inner) => (isRecord(inner) ? textOrNull(inner.text) : null));
-  return [result.title, result.source, ...texts].filter((text) => typeof text === "string").join("\n");
 }
 
 function sign({ role, content }: JsonRecord): number {

@@ -23,6 +23,23 @@ export function readBlocks(
   }
 }
 
+/** Reads blocks of which some are calls that the provider answers itself. */
+export function readHostedBlocks(
+  view: WireMessage,
+  blocks: readonly unknown[],
+  readOne: (view: WireMessage, hosted: WireCall[], block: JsonRecord, at: number) => void,
+): void {
+  const hosted: WireCall[] = [];
+  readBlocks(view, blocks, (block, at) => readOne(view, hosted, block, at));
+  settleHosted(view, hosted);
+}
+
+/** What a model reads of a search result. */
+export function searchText({ title, source, content }: JsonRecord): string {
+  const texts = (Array.isArray(content) ? content : []).map((inner) => (isRecord(inner) ? inner.text : null));
+  return [title, source, ...texts].filter((text) => typeof text === "string").join("\n");
+}
+
 /** Returns the blocks with the edits made, or the same list if no edit changed a block. */
 export function writeBlocks(
   blocks: readonly unknown[],
