@@ -1,4 +1,4 @@
-import { withFaults } from "../../../admit/receipts.ts";
+import { newReceipt, wholeAccount, withFaults } from "../../../admit/receipts.ts";
 import { newRecorder } from "../../../admit/recorder.ts";
 import { type Redact, redactionOf, safeMade, safeNames } from "../../../admit/redaction.ts";
 import type { Receipt } from "../../../contract/receipt.ts";
@@ -179,30 +179,17 @@ async function passRaw(output: RawOutput, place: Place | null, userOptions: RawO
   const { artifact, fault } = bytes === 0 ? { artifact: null, fault: null } : await spill.end(exitCode);
   const sampledTokens = estimateCounter.count(new TextDecoder().decode(Buffer.concat(sample)));
   const tokens = bytes === 0 ? 0 : Math.ceil((sampledTokens * bytes) / sampledBytes);
-  const none = { bytes: 0, lines: 0 };
-  const receipt: Receipt = {
-    tool: output.tool,
-    session: output.session,
-    call: null,
+  const subject = { tool: output.tool, session: output.session, call: null, limits: {}, exitCode };
+  const facts = {
     strategy: "off",
-    total: { bytes, lines },
-    kept: { bytes, lines },
-    folded: none,
-    redacted: none,
-    omitted: none,
     shown: { bytes, chars: scannedChars(scan), lines, tokens },
-    estimated: ["tokens"],
-    limits: {},
-    cutBy: null,
-    cuts: [],
-    moreCuts: 0,
     artifact: artifact?.id ?? null,
     sha256: artifact?.sha256 ?? null,
-    saved: artifact?.saved ?? (bytes === 0 ? null : "no"),
+    saved: artifact?.saved ?? (bytes === 0 ? null : ("no" as const)),
     savedBytes: artifact?.bytes ?? 0,
-    exitCode,
     ...(artifact !== null && artifact.redactions.count > 0 && { storedRedactions: artifact.redactions }),
   };
+  const receipt = newReceipt({ ...subject, counter: estimateCounter }, facts, wholeAccount({ bytes, lines }));
   const { events, runs } = userOptions;
   const { openEventFiles } = await import("../../../storage/event-files/open-event-files.ts");
   const { logs } =
