@@ -5,6 +5,7 @@ import type { Limits } from "../../contract/limits.ts";
 import type { PolicyInput } from "../../contract/policy.ts";
 import { badInput } from "../../errors.ts";
 import { type LoadedConfig, loadConfig } from "../../index.ts";
+import { definedOnly } from "../../stages/policy/check-row.ts";
 import { counted } from "../../values.ts";
 import { readBytes } from "./amounts.ts";
 import { tell } from "./tell.ts";
@@ -109,11 +110,6 @@ export async function configFromFlags(
       },
     },
   };
-}
-
-function definedOnly<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  const given = Object.entries(value).filter(([, each]) => each !== undefined);
-  return Object.fromEntries(given) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
 /** Reads a flag's share such as 0.3. */

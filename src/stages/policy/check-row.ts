@@ -152,8 +152,10 @@ export function mergeRows(...rows: readonly (ToolOverride | undefined)[]): ToolO
 }
 
 /** A copy without the keys whose value is undefined. */
-export function definedOnly<T extends object>(given: T): T {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
+export function definedOnly<T extends object>(given: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
 }
 
 /** Of two sets of numbers, the smaller of each; a number that is absent or Infinity says nothing. */
