@@ -11,6 +11,36 @@ export function isRecord(value: unknown): value is JsonRecord {
   return isObject(value) && !Array.isArray(value);
 }
 
+/** What a look at a value of others finds; null if it throws, as a strict proxy does for a field that it does not have. */
+export function tried<T>(look: () => T): T | null {
+  try {
+    return look();
+  } catch {
+    return null;
+  }
+}
+
+/** What a text takes in every unit. */
+interface Sizes {
+  bytes: number;
+  chars: number;
+  lines: number;
+  tokens: number;
+}
+
+/** Joins two sizes unit by unit. */
+export function combineSizes(a: Sizes, b: Sizes, join: (a: number, b: number) => number): Sizes {
+  return {
+    bytes: join(a.bytes, b.bytes),
+    chars: join(a.chars, b.chars),
+    lines: join(a.lines, b.lines),
+    tokens: join(a.tokens, b.tokens),
+  };
+}
+
+/** The name of each unit's limit. */
+export const LIMIT_OF = { bytes: "maxBytes", chars: "maxChars", lines: "maxLines", tokens: "maxTokens" } as const;
+
 /** Writes a whole number with its thousands apart: 1,048,576. The first call of `toLocaleString` would cost 10 ms and more. */
 export function grouped(value: number): string {
   return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");

@@ -22,7 +22,7 @@ import { describeBinary } from "../stages/measure/describe-binary.ts";
 import { lazySize, measureText } from "../stages/measure/measure-text.ts";
 import { encodeText, newScan, SAMPLE_BYTES, scannedLines, scanText } from "../stages/measure/scan.ts";
 import { NUMBERS, PLAIN_STRATEGY } from "../stages/policy/defaults.ts";
-import { grouped } from "../values.ts";
+import { grouped, LIMIT_OF } from "../values.ts";
 import { cutAccount, newReceipt, summaryReceipt, wholeAccount, withFaults } from "./receipts.ts";
 
 /** How one output is admitted: everything decided, nothing looked up. */
@@ -317,8 +317,6 @@ export function readExitCode(value: unknown): number | null {
   const code = typeof value === "string" && /^-?\d+$/.test(value.trim()) ? Number(value) : value;
   return Number.isSafeInteger(code) ? (code as number) : null;
 }
-
-const LIMIT_OF = { bytes: "maxBytes", chars: "maxChars", lines: "maxLines", tokens: "maxTokens" } as const;
 
 /** True if a size is inside every limit. Units that have none are not read: counting tokens costs most. */
 export function isWithin(size: Size, limits: Limits): boolean {

@@ -11,7 +11,7 @@ import { accessText } from "../stages/mark/access.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { encodeText, newScan, scanBytes, scannedChars, scannedLines } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { LargeJson } from "../values.ts";
+import { combineSizes, LargeJson } from "../values.ts";
 import { type AdmitPlan, NOT_SAVED, startAdmission } from "./admission.ts";
 import {
   type AdmittedBlocks,
@@ -54,7 +54,7 @@ export function admitObject<T extends object>(
     if (admitted.blocks.filter(isCutBlock).length > MOST_TEXTS) break;
     const excess = excessOf(JSON.stringify(admitted.write([]).output), plan);
     if (isEmpty(excess)) return asJson(plan, admitted, shapeBytes);
-    over = combine(over, excess, (one, other) => one + other);
+    over = combineSizes(over, excess, (one, other) => one + other);
   }
   return boundObject(plan, plain);
 }
@@ -71,19 +71,10 @@ function emptied(result: object, texts: readonly SourceText[]): object {
   );
 }
 
-function combine(one: Size, other: Size, join: (one: number, other: number) => number): Size {
-  return {
-    bytes: join(one.bytes, other.bytes),
-    chars: join(one.chars, other.chars),
-    lines: join(one.lines, other.lines),
-    tokens: join(one.tokens, other.tokens),
-  };
-}
-
 /** How far a text is over the limits, in each unit. */
 function excessOf(text: string, { limits, counter }: AdmitPlan): Size {
   const free = limits.maxTokens === undefined ? { ...counter, count: () => 0 } : counter;
-  return combine(measureText(text, free), budgetOf(limits), (size, limit) => Math.max(0, size - limit));
+  return combineSizes(measureText(text, free), budgetOf(limits), (size, limit) => Math.max(0, size - limit));
 }
 
 function isEmpty({ bytes, chars, lines, tokens }: Size): boolean {
@@ -122,7 +113,7 @@ function asJson<T extends object>(plan: AdmitPlan, admitted: AdmittedBlocks<T>, 
         tighten(
           admitted,
           written.texts,
-          combine(excess, excess, (one) => one * 2 ** tries),
+          combineSizes(excess, excess, (one) => one * 2 ** tries),
         );
         written = admitted.write(kept);
       }

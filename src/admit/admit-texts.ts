@@ -11,6 +11,7 @@ import { describeBinary } from "../stages/measure/describe-binary.ts";
 import { measureText } from "../stages/measure/measure-text.ts";
 import { encodeText, SAMPLE_BYTES } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
+import { combineSizes, LIMIT_OF } from "../values.ts";
 import {
   type AdmitPlan,
   type Admitted,
@@ -214,8 +215,6 @@ const EXIT_ROOM: Size = { bytes: 32, chars: 32, lines: 1, tokens: 16 };
 /** What joining two texts takes, at most: tokens do not add up. */
 const JOINT: Size = { bytes: 1, chars: 1, lines: 0, tokens: 4 };
 
-const LIMIT_OF = { bytes: "maxBytes", chars: "maxChars", lines: "maxLines", tokens: "maxTokens" } as const;
-
 /** What the markers of a text that is cut take, about: without it in every unit nothing of the text is shown. */
 const MARKERS: Size = { bytes: 640, chars: 640, lines: 8, tokens: 240 };
 
@@ -233,17 +232,10 @@ function shareLimits(limits: Limits, sizes: readonly Size[], exitAt: number | nu
       addSpare(limits, shares, sizes, exitAt);
       return shares.map((share) => asLimits(share, limits));
     }
-    asked = asked.map((size, index) => (isNew(index) ? withMarkers(size) : size));
+    asked = asked.map((size, index) =>
+      isNew(index) ? combineSizes(size, MARKERS, (one, other) => one + other) : size,
+    );
   }
-}
-
-function withMarkers({ bytes, chars, lines, tokens }: Size): Size {
-  return {
-    bytes: bytes + MARKERS.bytes,
-    chars: chars + MARKERS.chars,
-    lines: lines + MARKERS.lines,
-    tokens: tokens + MARKERS.tokens,
-  };
 }
 
 /** What the texts may take together in one unit, and the exit line. */

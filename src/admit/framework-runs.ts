@@ -1,5 +1,5 @@
-import { isRecord } from "../values.ts";
-import { type CallFacts, type Run, tried } from "./tool-shapes.ts";
+import { isRecord, tried } from "../values.ts";
+import { type CallFacts, type Run } from "./tool-shapes.ts";
 
 /** Clamps what comes of a tool. */
 export interface ToolClamp<Call extends CallFacts = CallFacts> {

@@ -7,11 +7,11 @@ import { strategies } from "../stages/clamp/strategies/index.ts";
 import { checkLimits } from "../stages/policy/check-limits.ts";
 import { smallerOf } from "../stages/policy/check-row.ts";
 import { resolveToolPolicy } from "../stages/policy/resolve-tool-policy.ts";
+import { tried } from "../values.ts";
 import { type AdmitPlan, readExitCode } from "./admission.ts";
 import type { AdmitRequest } from "./admit-request.ts";
 import { focusOf } from "./intent.ts";
 import { checkReader, shown } from "./reader.ts";
-import { tried } from "./tool-shapes.ts";
 
 /** What outputs are planned by. */
 export interface PlanPorts {

@@ -1,5 +1,5 @@
 import { badInput } from "../errors.ts";
-import { isRecord } from "../values.ts";
+import { isRecord, tried } from "../values.ts";
 import { type Intent, lastWords } from "./intent.ts";
 
 /** What runs a tool. */
@@ -19,15 +19,6 @@ const OTHER_NAMES = new Set(
     "transform toJSON toString valueOf toLocaleString"
   ).split(" "),
 );
-
-/** What a look at a value of others finds; null if it throws, as a strict proxy does for a field that it does not have. */
-export function tried<T>(look: () => T): T | null {
-  try {
-    return look();
-  } catch {
-    return null;
-  }
-}
 
 /** What runs a tool, and what else decides how its results are clamped. */
 export interface ToolShape {
@@ -101,13 +92,11 @@ export function factsOf(name: string, given: readonly unknown[]): CallFacts {
 /** Frameworks that pass a call's conversation have it beside the arguments. */
 function intentIn(given: unknown, at: number): Intent | null {
   if (at === 0) return null;
-  try {
+  return tried(() => {
     const { messages, agent, state } = Object(given) as Record<string, unknown>;
     const held = [messages, agent, state].find((each) => each !== undefined && each !== null);
     return lastWords(Array.isArray(held) ? held : (Object(held) as Record<string, unknown>).messages);
-  } catch {
-    return null; // a getter that throws
-  }
+  });
 }
 
 function callOf(name: string, given: readonly unknown[]): CallFacts {
@@ -136,7 +125,7 @@ function parsed(json: string): unknown {
 }
 
 function callIdIn(given: unknown): string | undefined {
-  try {
+  const call = tried(() => {
     const of = (value: unknown) => Object(value) as Record<string, unknown>;
     const { toolCallId, toolCall, toolUse, toolUseBlock, agent, mcpReq, requestId, _meta } = of(given);
     const found = [
@@ -151,9 +140,8 @@ function callIdIn(given: unknown): string | undefined {
       requestId,
     ];
     return found.map(idIn).find((id) => id !== undefined);
-  } catch {
-    return undefined; // a getter that throws
-  }
+  });
+  return call ?? undefined;
 }
 
 function idIn(value: unknown): string | undefined {

@@ -5,6 +5,7 @@ import { badInput } from "../errors.ts";
 import type { CustomMarker } from "../stages/mark/forms.ts";
 import { isStream } from "../stages/measure/read-chunks.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
+import { tried } from "../values.ts";
 import {
   admitMessages,
   clampedRunnable,
@@ -22,7 +23,6 @@ import {
   type Run,
   shapeOf,
   type ToolShape,
-  tried,
 } from "./tool-shapes.ts";
 
 /**

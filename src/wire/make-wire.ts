@@ -1,5 +1,5 @@
 import type { Wire, WireCall, WireEdit, WireMessage, WireRole } from "../contract/wire.ts";
-import { isRecord, type JsonRecord } from "../values.ts";
+import { isRecord, type JsonRecord, tried } from "../values.ts";
 
 const MAX_SAMPLE = 64;
 
@@ -39,7 +39,7 @@ export function makeWire(parts: WireParts): Wire {
     missing: parts.missing,
     say: parts.say,
     sent(message) {
-      return isRecord(message) && parts.sent !== undefined ? (attempt(() => parts.sent?.(message)) ?? null) : message;
+      return isRecord(message) && parts.sent !== undefined ? (tried(() => parts.sent?.(message)) ?? null) : message;
     },
   };
 }
@@ -65,7 +65,7 @@ function judge(messages: readonly unknown[], sign: WireParts["sign"]): number {
   for (const message of sampleOf(messages)) {
     if (!isRecord(message)) continue;
     seen += 1;
-    const strength = attempt(() => sign(message)) ?? 0;
+    const strength = tried(() => sign(message)) ?? 0;
     if (strength < 0) refused += 1;
     else strongest = Math.max(strongest, strength);
   }
@@ -75,12 +75,4 @@ function judge(messages: readonly unknown[], sign: WireParts["sign"]): number {
 function sampleOf(messages: readonly unknown[]): readonly unknown[] {
   if (messages.length <= MAX_SAMPLE) return messages;
   return [...messages.slice(0, MAX_SAMPLE / 2), ...messages.slice(-MAX_SAMPLE / 2)];
-}
-
-function attempt<T>(body: () => T): T | null {
-  try {
-    return body();
-  } catch {
-    return null;
-  }
 }

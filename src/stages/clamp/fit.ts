@@ -2,6 +2,7 @@ import type { Room } from "../../contract/cut.ts";
 import type { Limits, Unit } from "../../contract/limits.ts";
 import type { Size } from "../../contract/size.ts";
 import type { TokenCounter } from "../../contract/token-counter.ts";
+import { combineSizes } from "../../values.ts";
 import { newScan, scanBytes, scannedChars, scannedLines, splitsPair } from "../measure/scan.ts";
 
 /** A size's units in the order in which ties between limits are told. */
@@ -22,7 +23,9 @@ export function budgetOf(limits: Limits): Budget {
 
 /** What is left of a budget, never below nothing. */
 export function spend(budget: Budget, size: Size): Budget {
-  return combine(budget, size, (has, takes) => (takes === Number.POSITIVE_INFINITY ? 0 : Math.max(0, has - takes)));
+  return combineSizes(budget, size, (has, takes) =>
+    takes === Number.POSITIVE_INFINITY ? 0 : Math.max(0, has - takes),
+  );
 }
 
 /** What the limits leave for an output beside the markers that stand once. */
@@ -33,16 +36,7 @@ export function budgetIn(limits: Limits, { fixed, mostChars = Number.POSITIVE_IN
 
 /** A share of a budget, in whole units. */
 export function shareOf(budget: Budget, share: number): Budget {
-  return combine(budget, budget, (has) => (has === Number.POSITIVE_INFINITY ? has : Math.floor(has * share)));
-}
-
-function combine(a: Size, b: Size, join: (a: number, b: number) => number): Size {
-  return {
-    bytes: join(a.bytes, b.bytes),
-    chars: join(a.chars, b.chars),
-    lines: join(a.lines, b.lines),
-    tokens: join(a.tokens, b.tokens),
-  };
+  return combineSizes(budget, budget, (has) => (has === Number.POSITIVE_INFINITY ? has : Math.floor(has * share)));
 }
 
 /** The first unit in which `size` is over `budget`, or null if it fits. */

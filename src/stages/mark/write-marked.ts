@@ -2,6 +2,7 @@ import type { Cut, Room } from "../../contract/cut.ts";
 import type { Unit } from "../../contract/limits.ts";
 import type { Size, Total } from "../../contract/size.ts";
 import type { Cutter } from "../../contract/strategy.ts";
+import { combineSizes } from "../../values.ts";
 import { binaryKeptText, restWords } from "./access.ts";
 import { type Form, isPiece, type MarkRequest, type Measure, markForms } from "./forms.ts";
 import { binaryNote, NO_OUTPUT, notShown, quotesMarker, tagFor, withTag } from "./texts.ts";
@@ -12,9 +13,10 @@ export interface Marked {
   cut: Cut;
 }
 
-/** The same request, with how long the output came. */
+/** The same request, with how long the output came and the tag of our lines. */
 interface FormsRequest extends MarkRequest {
   cameChars: number;
+  tag: string;
 }
 
 /** Marks a cut. The text never exceeds the limits: it is measured as a whole, and the cut is made again where it is over. */
@@ -23,13 +25,13 @@ export function writeMarked(cutter: Cutter, total: Total, request: MarkRequest, 
   // A tag makes our lines longer, and a whole output has no line for exit code 0: neither came with it.
   const came = exitCode === 0 ? request.closing.slice(0, -1) : request.closing;
   const cameChars = came.reduce((sum, line) => sum + line.length + 1, total.chars);
-  const plain = tryForms(cutter, total, { ...request, cameChars }, measure, "");
+  const plain = tryForms(cutter, total, { ...request, cameChars, tag: "" }, measure);
   let shown = pieceTexts(plain.cut);
   if (siblings === undefined && !plain.cut.isQuoting && !quotesMarker(shown)) return plain;
   for (let tries = 0; ; tries++) {
     const tag = tagFor(shown, siblings);
     const closing = request.closing.map((line) => withTag(line, tag));
-    const marked = tryForms(cutter, total, { ...request, closing, cameChars }, measure, tag);
+    const marked = tryForms(cutter, total, { ...request, closing, cameChars, tag }, measure);
     const pieces = pieceTexts(marked.cut);
     // With less room another cut is made, and what it shows may have the tag.
     if (!pieces.includes(tag) || tries === TRIES) return marked;
@@ -45,8 +47,8 @@ function pieceTexts(cut: Cut): string {
 }
 
 /** The first form that makes an output no longer than it came; else a short one with less of the output, else a few words. */
-function tryForms(cutter: Cutter, total: Total, request: FormsRequest, measure: Measure, tag: string): Marked {
-  const { limits, savedCopy, cameChars } = request;
+function tryForms(cutter: Cutter, total: Total, request: FormsRequest, measure: Measure): Marked {
+  const { limits, savedCopy, cameChars, tag } = request;
   const shorter = { ...request, limits: { ...limits, maxChars: Math.min(cameChars, limits.maxChars ?? cameChars) } };
   const forms = markForms(request, measure, tag);
   // The way to what was saved is worth some lines of the output.
@@ -55,7 +57,7 @@ function tryForms(cutter: Cutter, total: Total, request: FormsRequest, measure: 
     ...first.map((form) => [form, request] as const),
     ...forms.slice(-2).map((form) => [form, shorter] as const),
   ]) {
-    const marked = tryForm(form, cutter, total, within, measure, tag);
+    const marked = tryForm(form, cutter, total, within, measure);
     if (marked === null || marked.size.chars > cameChars) continue;
     const { text, cut, size } = marked;
     return { text, cut: { ...cut, cutBy: cut.omitted.bytes > 0 ? tightest(total, request, size) : null } };
@@ -73,10 +75,10 @@ function tryForm(
   form: Form,
   cutter: Cutter,
   total: Total,
-  request: MarkRequest,
+  request: FormsRequest,
   measure: Measure,
-  tag: string,
 ): (Marked & { size: Size }) | null {
+  const { tag } = request;
   const { gap, fixed } = form.room(total);
   const { maxChars: mostChars = Number.POSITIVE_INFINITY } = request.limits;
   let room: Room = { gap, fixed, mostChars, tag };
@@ -86,13 +88,13 @@ function tryForm(
     const text = form.write(cut);
     const size = measure(text);
     const slack = slackOf(size, request);
-    const markers = combine(size, piecesSize(cut, measure), (all, pieces) => all - pieces);
+    const markers = combineSizes(size, piecesSize(cut, measure), (all, pieces) => all - pieces);
     const gaps = Math.max(1, cut.parts.filter((part) => !isPiece(part) && !part.noted).length);
-    const charged = combine(markers, gap, (all, part) => Math.max(0, all - gaps * part));
+    const charged = combineSizes(markers, gap, (all, part) => Math.max(0, all - gaps * part));
     if (isOver(slack)) {
       // What the markers really took, and more than was charged before.
-      const overshoot = combine(room.fixed, slack, (has, left) => has + Math.max(0, -left));
-      room = { gap, fixed: combine(charged, overshoot, Math.max), mostChars, tag };
+      const overshoot = combineSizes(room.fixed, slack, (has, left) => has + Math.max(0, -left));
+      room = { gap, fixed: combineSizes(charged, overshoot, Math.max), mostChars, tag };
       continue;
     }
     if (best !== null && cut.kept.bytes <= best.cut.kept.bytes) break;
@@ -109,44 +111,32 @@ function piecesSize(cut: Cut, measure: Measure): Size {
   return cut.parts
     .filter(isPiece)
     .map((piece) => measure(piece.text))
-    .reduce((sum, size) => combine(sum, size, (a, b) => a + b), { bytes: 0, chars: 0, lines: 0, tokens: 0 });
+    .reduce((sum, size) => combineSizes(sum, size, (a, b) => a + b), { bytes: 0, chars: 0, lines: 0, tokens: 0 });
 }
 
-function slackOf(size: Size, { limits }: MarkRequest): Size {
-  return {
-    bytes: (limits.maxBytes ?? Number.POSITIVE_INFINITY) - size.bytes,
-    chars: (limits.maxChars ?? Number.POSITIVE_INFINITY) - size.chars,
-    lines: (limits.maxLines ?? Number.POSITIVE_INFINITY) - size.lines,
-    tokens: (limits.maxTokens ?? Number.POSITIVE_INFINITY) - size.tokens,
-  };
+/** A number for each unit, made of its limit. */
+function byUnit({ limits }: MarkRequest, of: (limit: number | undefined) => number): Size {
+  const { maxBytes, maxChars, maxLines, maxTokens } = limits;
+  return { bytes: of(maxBytes), chars: of(maxChars), lines: of(maxLines), tokens: of(maxTokens) };
+}
+
+function slackOf(size: Size, request: MarkRequest): Size {
+  const most = byUnit(request, (limit) => limit ?? Number.POSITIVE_INFINITY);
+  return combineSizes(most, size, (limit, takes) => limit - takes);
 }
 
 function isOver({ bytes, chars, lines, tokens }: Size): boolean {
   return bytes < 0 || chars < 0 || lines < 0 || tokens < 0;
 }
 
-function combine(a: Size, b: Size, join: (a: number, b: number) => number): Size {
-  return {
-    bytes: join(a.bytes, b.bytes),
-    chars: join(a.chars, b.chars),
-    lines: join(a.lines, b.lines),
-    tokens: join(a.tokens, b.tokens),
-  };
-}
-
 function isSame(a: Size, b: Size): boolean {
   return a.bytes === b.bytes && a.chars === b.chars && a.lines === b.lines && a.tokens === b.tokens;
 }
 
-function leavesRoom({ fixed, gap }: Room, { limits }: MarkRequest): boolean {
-  const within = (unit: keyof Size, limit: number | undefined) =>
-    limit === undefined || fixed[unit] + gap[unit] <= limit * MARKER_SHARE;
-  return (
-    within("bytes", limits.maxBytes) &&
-    within("chars", limits.maxChars) &&
-    within("lines", limits.maxLines) &&
-    within("tokens", limits.maxTokens)
-  );
+function leavesRoom({ fixed, gap }: Room, request: MarkRequest): boolean {
+  const most = byUnit(request, (limit) => (limit ?? Number.POSITIVE_INFINITY) * MARKER_SHARE);
+  const taken = combineSizes(fixed, gap, (once, each) => once + each);
+  return !isOver(combineSizes(most, taken, (limit, takes) => limit - takes));
 }
 
 /**
@@ -170,14 +160,8 @@ function tightest(total: Total, { limits, closing }: MarkRequest, shown?: Size):
 }
 
 /** Room that leaves nothing, so that the receipt names a limit that is in force. */
-function everything({ limits }: MarkRequest): Room {
-  const all = (limit: number | undefined) => (limit === undefined ? 0 : Number.POSITIVE_INFINITY);
-  const fixed = {
-    bytes: all(limits.maxBytes),
-    chars: all(limits.maxChars),
-    lines: all(limits.maxLines),
-    tokens: all(limits.maxTokens),
-  };
+function everything(request: MarkRequest): Room {
+  const fixed = byUnit(request, (limit) => (limit === undefined ? 0 : Number.POSITIVE_INFINITY));
   return { fixed, gap: { bytes: 0, chars: 0, lines: 0, tokens: 0 } };
 }
 
