@@ -18,9 +18,8 @@ import {
   writeEmpty,
   writeMarked,
 } from "../stages/mark/write-marked.ts";
-import { describeBinary } from "../stages/measure/describe-binary.ts";
-import { lazySize, measureText } from "../stages/measure/measure-text.ts";
-import { encodeText, newScan, SAMPLE_BYTES, scannedLines, scanText } from "../stages/measure/scan.ts";
+import { lazySize, measureText } from "../stages/measure/estimate-tokens.ts";
+import { describeBinary, encodeText, newScan, SAMPLE_BYTES, scannedLines, scanText } from "../stages/measure/scan.ts";
 import { NUMBERS, PLAIN_STRATEGY } from "../stages/policy/defaults.ts";
 import { grouped, LIMIT_OF } from "../values.ts";
 import { cutAccount, newReceipt, summaryReceipt, wholeAccount, withFaults } from "./receipts.ts";

@@ -3,7 +3,7 @@ import { copyPlain } from "../stages/clamp/bound-copy.ts";
 import { limitsFor } from "../stages/clamp/clamp.ts";
 import { contentOf, type FoundTexts, findTexts, replaceTexts, withField } from "../stages/clamp/find-texts.ts";
 import { joinedBlocks } from "../stages/mark/texts.ts";
-import { measureText } from "../stages/measure/measure-text.ts";
+import { measureText } from "../stages/measure/estimate-tokens.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { LargeJson } from "../values.ts";
 import { type AdmitPlan, type Admitted, holdLimits, type SourceAccount } from "./admission.ts";

@@ -8,7 +8,7 @@ import { budgetOf, capacityBytes, overBudget } from "../stages/clamp/fit.ts";
 import { jsonChunks, jsonWithin } from "../stages/clamp/json-chunks.ts";
 import { json } from "../stages/clamp/strategies/json.ts";
 import { accessText } from "../stages/mark/access.ts";
-import { measureText } from "../stages/measure/measure-text.ts";
+import { measureText } from "../stages/measure/estimate-tokens.ts";
 import { encodeText, newScan, scanBytes, scannedChars, scannedLines } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { combineSizes, LargeJson } from "../values.ts";

@@ -7,9 +7,8 @@ import { type FoundText, replaceTexts } from "../stages/clamp/find-texts.ts";
 import { UNITS } from "../stages/clamp/fit.ts";
 import { jsonWithin } from "../stages/clamp/json-chunks.ts";
 import { exitLine, quotesMarker } from "../stages/mark/texts.ts";
-import { describeBinary } from "../stages/measure/describe-binary.ts";
-import { measureText } from "../stages/measure/measure-text.ts";
-import { encodeText, SAMPLE_BYTES } from "../stages/measure/scan.ts";
+import { measureText } from "../stages/measure/estimate-tokens.ts";
+import { describeBinary, encodeText, SAMPLE_BYTES } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { combineSizes, LIMIT_OF } from "../values.ts";
 import {

@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 import type { Strategy } from "../contract/strategy.ts";
 import { strategies } from "../stages/clamp/strategies/index.ts";
-import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
-import { measureText } from "../stages/measure/measure-text.ts";
+import { estimateCounter, measureText } from "../stages/measure/estimate-tokens.ts";
 import { admitWhole, startAdmission, writeEnded } from "./admission.ts";
 import { clampText, requestFor } from "./clamp-text.ts";
 

@@ -1,5 +1,3 @@
-import type { Focus } from "../contract/strategy.ts";
-import { compileIntent } from "../stages/clamp/focus/compile-intent.ts";
 import { isRecord } from "../values.ts";
 
 /** What a call is for, as far as is known: the last words of the user, and of the model before it. */
@@ -48,28 +46,4 @@ function textOf(content: unknown): string {
       text += `${text === "" ? "" : "\n"}${part.text.slice(0, MAX_CHARS)}`;
   }
   return textOf(text);
-}
-
-/** Of a call's arguments, so many texts are read. */
-const MAX_ARGS = 20;
-const MAX_ARGS_DEPTH = 3;
-
-/** The words by which an output is told to be what its call is for. What is not of the right type is left out. */
-export function focusOf(intent: unknown, args: unknown, command: string | undefined): Focus | undefined {
-  const { user, model } = isRecord(intent) ? intent : { user: intent, model: undefined };
-  const texts = command === undefined ? [] : [command];
-  addTexts(texts, args, 0);
-  return compileIntent({
-    user: typeof user === "string" ? user : undefined,
-    model: typeof model === "string" ? model : undefined,
-    args: texts,
-  });
-}
-
-function addTexts(texts: string[], value: unknown, depth: number): void {
-  if (texts.length >= MAX_ARGS) return;
-  if (typeof value === "string") texts.push(value);
-  else if (depth < MAX_ARGS_DEPTH && typeof value === "object" && value !== null) {
-    for (const each of Object.values(value).slice(0, MAX_ARGS)) addTexts(texts, each, depth + 1);
-  }
 }

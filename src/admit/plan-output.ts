@@ -1,16 +1,16 @@
 import type { Policy } from "../contract/policy.ts";
-import type { Strategy } from "../contract/strategy.ts";
+import type { Focus, Strategy } from "../contract/strategy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import { badInput, SpillwayError } from "../errors.ts";
 import { compileFocus } from "../stages/clamp/focus/compile-focus.ts";
+import { compileIntent } from "../stages/clamp/focus/compile-intent.ts";
 import { strategies } from "../stages/clamp/strategies/index.ts";
 import { checkLimits } from "../stages/policy/check-limits.ts";
 import { smallerOf } from "../stages/policy/check-row.ts";
 import { resolveToolPolicy } from "../stages/policy/resolve-tool-policy.ts";
-import { tried } from "../values.ts";
+import { isRecord, tried } from "../values.ts";
 import { type AdmitPlan, readExitCode } from "./admission.ts";
 import type { AdmitRequest } from "./admit-request.ts";
-import { focusOf } from "./intent.ts";
 import { checkReader, shown } from "./reader.ts";
 
 /** What outputs are planned by. */
@@ -137,4 +137,29 @@ export function checkNames(given: object, known: object, what: string): void {
   throw badInput(
     `there is no option ${shown(unknown.slice(0, 40))} for ${what}; known are ${Object.keys(known).join(", ")}`,
   );
+}
+
+/** Of a call's arguments, so many texts are read. */
+const MAX_ARGS = 20;
+
+const MAX_ARGS_DEPTH = 3;
+
+/** The words by which an output is told to be what its call is for. What is not of the right type is left out. */
+function focusOf(intent: unknown, args: unknown, command: string | undefined): Focus | undefined {
+  const { user, model } = isRecord(intent) ? intent : { user: intent, model: undefined };
+  const texts = command === undefined ? [] : [command];
+  addTexts(texts, args, 0);
+  return compileIntent({
+    user: typeof user === "string" ? user : undefined,
+    model: typeof model === "string" ? model : undefined,
+    args: texts,
+  });
+}
+
+function addTexts(texts: string[], value: unknown, depth: number): void {
+  if (texts.length >= MAX_ARGS) return;
+  if (typeof value === "string") texts.push(value);
+  else if (depth < MAX_ARGS_DEPTH && typeof value === "object" && value !== null) {
+    for (const each of Object.values(value).slice(0, MAX_ARGS)) addTexts(texts, each, depth + 1);
+  }
 }

@@ -1,7 +1,7 @@
 import type { TokenCounter } from "../contract/token-counter.ts";
 import type { Wire, WireResult, WireRole } from "../contract/wire.ts";
 import { isSpoken } from "../prepare/conversation.ts";
-import { measureText } from "../stages/measure/measure-text.ts";
+import { measureText } from "../stages/measure/estimate-tokens.ts";
 import { STEP } from "../stages/prune/prune-item.ts";
 import { fileReadBy, supersedes } from "../stages/prune/superseded.ts";
 import {

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { startUtf16, utf16Of } from "../stages/measure/decode-utf16.ts";
-import { describeBinary } from "../stages/measure/describe-binary.ts";
+import { describeBinary } from "../stages/measure/scan.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 const SAMPLE_BYTES = 8192;

@@ -3,7 +3,7 @@ import type { Searcher } from "../contract/searcher.ts";
 import type { Store } from "../contract/store.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import { SpillwayError } from "../errors.ts";
-import { measureText } from "../stages/measure/measure-text.ts";
+import { measureText } from "../stages/measure/estimate-tokens.ts";
 import { type WholeArtifact, wholeArtifact } from "./open-artifact.ts";
 import { type ReadsBack, type RecallOptions, type RecallPage, recall, recallText } from "./recall.ts";
 import type { RecallWant, SearchQuery } from "./recall-want.ts";

@@ -9,8 +9,7 @@ import {
   outsideNote,
   pageNote,
 } from "../stages/mark/recall-texts.ts";
-import { describeBinary } from "../stages/measure/describe-binary.ts";
-import { SAMPLE_BYTES } from "../stages/measure/scan.ts";
+import { describeBinary, SAMPLE_BYTES } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { bytesFor, characterBorder, type Fitted, fitEnd, fitStart, type PageRoom } from "./fit-page.ts";
 import { type OpenArtifact, openArtifact } from "./open-artifact.ts";

@@ -5,7 +5,7 @@ import type { Store } from "../contract/store.ts";
 import { type Breaker, within } from "../deadline.ts";
 import { messageOf, SpendingCapError } from "../errors.ts";
 import { writeSummary } from "../stages/mark/access.ts";
-import { measureText } from "../stages/measure/measure-text.ts";
+import { measureText } from "../stages/measure/estimate-tokens.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { planSummary, type SummaryPlan, startSplit } from "./plan-summary.ts";
 import { type BookCost, countingClient } from "./spending.ts";

@@ -3,8 +3,7 @@ import fc from "fast-check";
 import { type Admitted, startAdmission, writeEnded } from "../admit/admission.ts";
 import type { Limits, Unit } from "../contract/limits.ts";
 import type { Strategy } from "../contract/strategy.ts";
-import { estimateCounter } from "../stages/measure/estimate-tokens.ts";
-import { measureText } from "../stages/measure/measure-text.ts";
+import { estimateCounter, measureText } from "../stages/measure/estimate-tokens.ts";
 import { arbitraryLimits, arbitraryOutput, arbitraryRepeats, chunked, lent } from "./arbitrary.ts";
 
 /** The two functions of a test runner that a suite needs. Those of vitest and node:test fit. */

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Limits } from "../../contract/limits.ts";
 import { createSpillway, type Spillway } from "../../index.ts";
-import { measureText } from "../../stages/measure/measure-text.ts";
+import { measureText } from "../../stages/measure/estimate-tokens.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { memoryStore } from "../../storage/stores/memory.ts";
 import { type BoundedTool, boundedTools, openRoots } from "./index.ts";

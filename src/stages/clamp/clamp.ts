@@ -6,8 +6,8 @@ import type { Cutter, Sieve, Strategy, StrategyRequest } from "../../contract/st
 import type { TokenCounter } from "../../contract/token-counter.ts";
 import { messageOf } from "../../errors.ts";
 import { type Fold, startFold } from "../fold/fold.ts";
+import { measureText } from "../measure/estimate-tokens.ts";
 import { GrowingBytes } from "../measure/held-bytes.ts";
-import { measureText } from "../measure/measure-text.ts";
 import { newScan, SAMPLE_BYTES, scanBytes, scannedChars, scannedLines } from "../measure/scan.ts";
 import { budgetOf, capacityBytes, decode, isReplaced, overBudget } from "./fit.ts";
 import { namedLines } from "./focus/word-counts.ts";

@@ -1,10 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { arbitraryOutput } from "../../testing/arbitrary.ts";
-import { estimateCounter } from "../measure/estimate-tokens.ts";
-import { measureText } from "../measure/measure-text.ts";
-import type { Budget } from "./fit.ts";
-import { alignEnd, alignStart, decode, fitEnd, fitStart, NEAR_SHARE } from "./fit.ts";
+import { estimateCounter, measureText } from "../measure/estimate-tokens.ts";
+import { alignEnd, alignStart, type Budget, decode, fitEnd, fitStart, NEAR_SHARE } from "./fit.ts";
 
 const budget = fc.record({
   bytes: fc.oneof(fc.nat(60), fc.nat(600), fc.constant(Number.POSITIVE_INFINITY)),

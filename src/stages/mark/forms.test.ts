@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Cut } from "../../contract/cut.ts";
-import { estimateCounter } from "../measure/estimate-tokens.ts";
-import { measureText } from "../measure/measure-text.ts";
+import { estimateCounter, measureText } from "../measure/estimate-tokens.ts";
 import { type MarkRequest, markForms } from "./forms.ts";
 
 const measure = (text: string) => measureText(text, estimateCounter);

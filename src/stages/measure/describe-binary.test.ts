@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
-import { describeBinary } from "./describe-binary.ts";
+import { describeBinary } from "./scan.ts";
 
 const latin1 = (text: string) => Buffer.from(text, "latin1");
 

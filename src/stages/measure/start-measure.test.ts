@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { arbitraryOutput, chunked, lent } from "../../testing/arbitrary.ts";
-import { estimateCounter } from "./estimate-tokens.ts";
-import { measureText, startMeasure } from "./measure-text.ts";
+import { estimateCounter, measureText, startMeasure } from "./estimate-tokens.ts";
 
 it("measures bytes in pieces as it measures the whole text", () => {
   fc.assert(

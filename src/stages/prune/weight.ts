@@ -2,7 +2,7 @@ import type { TokenCounter } from "../../contract/token-counter.ts";
 import type { Wire, WireCall, WireLong, WireMedia, WireMessage } from "../../contract/wire.ts";
 import { MEDIA_TOKENS } from "../../wire/media.ts";
 import { loaded } from "../../wire/stored-message.ts";
-import { measureText } from "../measure/measure-text.ts";
+import { measureText } from "../measure/estimate-tokens.ts";
 import { joinTexts } from "./trim-text.ts";
 
 /** What something takes of a request, in the units that requests are bound by. */

@@ -3,7 +3,7 @@ import type { Unit } from "../../../contract/limits.ts";
 import type { Size, Total } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
 import type { Cutter, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
-import { measureText } from "../../measure/measure-text.ts";
+import { measureText } from "../../measure/estimate-tokens.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
 import { type Budget, budgetIn, capacityBytes, overBudget, spend } from "../fit.ts";
 import { JsonBuilder } from "../json/build-json.ts";
