@@ -259,7 +259,7 @@ for (let state = 0; state < STATES; state++) {
 }
 
 /** Holds 1 for control characters that no terminal uses in text. */
-export const CONTROLS: Uint8Array = Uint8Array.from({ length: 32 }, (_, byte) =>
+const CONTROLS: Uint8Array = Uint8Array.from({ length: 32 }, (_, byte) =>
   byte < 7 || (byte > 13 && byte !== 27) ? 1 : 0,
 );
 
