@@ -157,6 +157,20 @@ describe("spillway hook", () => {
     expect(spillway(["hook", "claude-code"], input).stdout).toBe(spillway(["hook"], input).stdout);
   });
 
+  it("knows another agent that runs the hooks of Claude Code by its events", () => {
+    const ask = (more: object) => {
+      const event = { hook_event_name: "PostToolUse", session_id: "s", tool_name: "mcp__a__b", ...more };
+      const { stdout } = spillway(["hook", "--recall-tools", "mcp__plugin_"], JSON.stringify(event));
+      return JSON.parse(stdout) as Record<string, never>;
+    };
+    const shown = expect.stringMatching(/Read it with: spillway recall/);
+    const content = [{ type: "text", text: log }];
+    expect(ask({ turn_id: "1", tool_response: { content } })).toEqual({ decision: "block", reason: shown });
+    const tool_result = { result_type: "success", text_result_for_llm: log };
+    expect(ask({ tool_result })).toEqual({ modifiedResult: { resultType: "success", textResultForLlm: shown } });
+    expect(JSON.stringify(ask({ tool_response: content }))).toContain("mcp__plugin_recall(");
+  });
+
   it("a result of 50 MB is answered", () => {
     const { status, stdout } = spillway(["hook"], after("Bash", { stdout: `${log}\n`.repeat(500), stderr: "" }));
     expect(status).toBe(0);

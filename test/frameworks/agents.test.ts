@@ -33,11 +33,25 @@ interface RealAgent {
   files(url: string): Record<string, string | object>;
   /** The settings that init changes. */
   settings: string;
+  /** Commands of its own by which it installs our plugin, and takes it out again. */
+  plugin?: { add: string[][]; remove: string[]; args?: string[] };
   args: string[];
   env?(url: string): Record<string, string>;
 }
 
 const SERVER = { command: process.execPath, args: [join(import.meta.dirname, "build-server.mjs")] };
+const ROOT = join(import.meta.dirname, "../..");
+const marketplace = (install: string, remove: string) => ({
+  add: [
+    ["plugin", "marketplace", "add", ROOT],
+    ["plugin", install, "spillway@spillway"],
+  ],
+  remove: ["plugin", remove, "spillway@spillway"],
+});
+const extension = (name: string) => ({
+  add: [["extensions", "install", join(ROOT, "plugins", name), "--consent"]],
+  remove: ["extensions", "uninstall", "spillway"],
+});
 const pretty = (value: object) => `${JSON.stringify(value, null, 4)}\n`;
 /** Chat Completions and Messages show texts of results in blocks or as they are. */
 const textOf = (content: unknown): string =>
@@ -79,6 +93,7 @@ const AGENTS: Record<string, RealAgent> = {
       "project/.mcp.json": pretty({ mcpServers: { build: SERVER } }),
     }),
     settings: ".claude/settings.json",
+    plugin: marketplace("install", "uninstall"),
     args: ["-p", "go", "--permission-mode", "bypassPermissions", "--mcp-config", ".mcp.json"],
     env: (url) => ({
       ANTHROPIC_BASE_URL: url,
@@ -111,6 +126,8 @@ args = ${JSON.stringify(SERVER.args)}
       ".codex/hooks.json": '{ "hooks": {} }',
     }),
     settings: ".codex/hooks.json",
+    // Where nobody can be asked, it runs the hooks of a plugin only with this.
+    plugin: { ...marketplace("add", "remove"), args: ["--dangerously-bypass-hook-trust"] },
     args: ["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "go"],
     env: () => ({ FAKE_KEY: "x" }),
   },
@@ -129,6 +146,7 @@ args = ${JSON.stringify(SERVER.args)}
 }`,
     }),
     settings: ".gemini/settings.json",
+    plugin: extension("gemini"),
     args: ["-p", "go", "--yolo", "-m", "gemini-2.5-pro"],
     env: (url) => ({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: "x", GEMINI_CLI_TRUST_WORKSPACE: "true" }),
   },
@@ -141,6 +159,7 @@ args = ${JSON.stringify(SERVER.args)}
     mcp: { tool: "mcp__build__build", input: {} },
     files: () => ({ ".qwen/settings.json": { mcpServers: { build: SERVER } } }),
     settings: ".qwen/settings.json",
+    plugin: extension("qwen"),
     args: ["-p", "go", "--yolo", "--auth-type", "openai"],
     env: (url) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: "x", OPENAI_MODEL: "fake" }),
   },
@@ -193,6 +212,7 @@ args = ${JSON.stringify(SERVER.args)}
       ".copilot/mcp-config.json": { mcpServers: { build: { type: "local", tools: ["*"], ...SERVER } } },
     }),
     settings: ".copilot/hooks/spillway.json",
+    plugin: marketplace("install", "uninstall"),
     args: ["-p", "go", "--allow-all-tools", "--allow-all-paths"],
     env: (url) => ({
       COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
@@ -214,17 +234,44 @@ async function expectWhole(text: string | undefined, { run }: Session): Promise<
   expect(saved.said.replaceAll("\r\n", "\n").includes(buildOutput().trimEnd()), about).toBe(true);
 }
 
+/** The words that start an agent; why it is not to be had, if it is not. */
+function wordsOf({ pack, node, program }: RealAgent): { words: string[]; why: string } {
+  const found = findAgent(pack, [...(node ? [node] : []), program]);
+  return { words: [], why: "", ...found };
+}
+
+const build = (agent: RealAgent, exit = "") =>
+  agent.shell(`'${process.execPath}' '${join(import.meta.dirname, "build-output.mjs")}'${exit}`);
+
+const withPlugins = Object.entries(AGENTS).filter(([, { plugin }]) => plugin !== undefined);
+
+describe.each(withPlugins)("%s, set up by its own plugins", { timeout: 240_000 }, (name, agent) => {
+  const { words, why } = wordsOf(agent);
+  const { add = [], remove = [], args = [] } = agent.plugin ?? {};
+
+  test.runIf(why === "")("an error in the middle of a long output reaches the model", async () => {
+    const session = await start(name, agent, words, null);
+    try {
+      for (const each of add) await session.manage(each);
+      // Codex cuts what its shell gives, and Copilot CLI does not call the plugin for MCP tools.
+      const asked = [build(agent), ...(name === "codex" && agent.mcp ? [agent.mcp] : [])];
+      await expectWhole((await session.talk(asked, args)).at(-1), session);
+      expect(await session.manage(remove)).toMatch(/spillway/);
+    } finally {
+      await session.stop();
+    }
+  });
+});
+
 describe.each(Object.entries(AGENTS))("%s, set up by one command", { timeout: 240_000 }, (name, agent) => {
-  const found = findAgent(agent.pack, [...(agent.node ? [agent.node] : []), agent.program]);
-  const why = "why" in found ? found.why : "";
+  const { words, why } = wordsOf(agent);
   if (why !== "") process.stderr.write(`${name} is not tested: ${why}\n`);
-  const calls = (exit = "") =>
-    agent.shell(`'${process.execPath}' '${join(import.meta.dirname, "build-output.mjs")}'${exit}`);
+  const calls = (exit = "") => build(agent, exit);
 
   test.runIf(why === "")(
     "an error in the middle of a long output reaches the model, and the whole can be read",
     async () => {
-      const session = await start(name, agent, "words" in found ? found.words : []);
+      const session = await start(name, agent, words);
       try {
         const [passed, failed, mcp] = await session.talk([calls(), calls(" 3"), ...(agent.mcp ? [agent.mcp] : [])]);
         // Codex cuts what its shell gives before any hook, and Claude Code keeps nothing of failed commands.
@@ -242,7 +289,7 @@ describe.each(Object.entries(AGENTS))("%s, set up by one command", { timeout: 24
   // The others hand over or keep whole outputs, or take no changed command; the guide says which.
   if (!["codex", "claude-code"].includes(name)) return;
   test.runIf(why === "")("commands are wrapped where that was asked for, and servers have the proxy", async () => {
-    const session = await start(name, agent, "words" in found ? found.words : [], ["--wrap-commands"], true);
+    const session = await start(name, agent, words, ["--wrap-commands"], true);
     try {
       const [passed, failed, mcp] = await session.talk([calls(), calls(" 3"), ...(agent.mcp ? [agent.mcp] : [])]);
       for (const text of [passed, failed, mcp]) await expectWhole(text, session);
@@ -255,9 +302,11 @@ describe.each(Object.entries(AGENTS))("%s, set up by one command", { timeout: 24
 });
 
 interface Session {
+  /** Runs a command of the agent itself; what it said. */
+  manage(words: string[]): Promise<string>;
   run(command: string, args: string[]): Promise<{ said: string; code: number | null }>;
   /** The model makes these calls one after the other; the texts that it got for them. */
-  talk(calls: FakeCall[]): Promise<string[]>;
+  talk(calls: FakeCall[], moreArgs?: string[]): Promise<string[]>;
   /** Takes out what was set up, and checks that every file is as it was. */
   remove(): Promise<void>;
   stop(): Promise<void>;
@@ -267,7 +316,8 @@ async function start(
   name: string,
   agent: RealAgent,
   command: string[],
-  flags: string[] = [],
+  /** Null: init sets nothing up. */
+  flags: string[] | null = [],
   isProxied = false,
 ): Promise<Session> {
   const home = mkdtempSync(join(folder, `${name}-`));
@@ -304,14 +354,19 @@ async function start(
     if (code !== 0) throw new Error(`init ${args.join(" ")} ended with ${code}: ${said}`);
     return said;
   };
-  await init(name, "--user", ...flags);
+  if (flags !== null) await init(name, "--user", ...flags);
   if (isProxied) await init("mcp");
   const set = watched.map((path) => [path, read(path)]);
   return {
     run,
-    async talk(asked) {
+    async manage(words) {
+      const { said, code } = await run(command[0] ?? "", [...command.slice(1), ...words]);
+      if (code !== 0) throw new Error(`${name} ${words.join(" ")} ended with ${code}: ${said.slice(-2000)}`);
+      return said;
+    },
+    async talk(asked, moreArgs = []) {
       calls = [...asked];
-      const { said } = await run(command[0] ?? "", [...command.slice(1), ...agent.args]);
+      const { said } = await run(command[0] ?? "", [...command.slice(1), ...agent.args, ...moreArgs]);
       const results = provider.requests.map(({ body }) => RESULTS[agent.speaks]((body ?? {}) as Body));
       const last = results.findLast((each) => each.length > 0) ?? [];
       if (last.length < asked.length)

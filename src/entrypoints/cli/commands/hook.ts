@@ -4,7 +4,7 @@ import { messageOf } from "../../../errors.ts";
 import { openSpillway } from "../../../open-spillway.ts";
 import type { Access } from "../../../stages/mark/access.ts";
 import type { Agent, ToolResult } from "../../hook/agent.ts";
-import { AGENT_NAMES, DEFAULT_AGENT, loadAgent } from "../../hook/agents/index.ts";
+import { AGENT_NAMES, DEFAULT_AGENT, loadAgent, otherAgentOf } from "../../hook/agents/index.ts";
 import { clampResult, fitOf } from "../../hook/clamp-result.ts";
 import { wrapCommand } from "../../hook/wrap-command.ts";
 import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "../flags.ts";
@@ -49,11 +49,18 @@ Examples:
   echo '{"hook_event_name":"PostToolUse","tool_name":"Bash","tool_response":{"stdout":"..."}}' | spillway hook`,
     )
     .action(async (name: string | undefined, flags: HookFlags) => {
-      const agent = await loadAgent(flags.agent ?? name ?? DEFAULT_AGENT).catch((error: unknown) => {
+      const told = flags.agent ?? name;
+      const agent = await loadAgent(told ?? DEFAULT_AGENT).catch((error: unknown) => {
         throw new FaultWithCode(error, EXIT_WRONG_FLAG);
       });
       try {
-        const answer = await answerHook(agent, JSON.parse(await readInput()), flags);
+        const event: unknown = JSON.parse(await readInput());
+        const other = told === undefined ? otherAgentOf(event) : undefined;
+        // The tools that the flag names have other names there.
+        const { recallTools: _, ...plain } = flags;
+        const answer = await (other === undefined
+          ? answerHook(agent, event, flags)
+          : answerHook(await loadAgent(other), event, plain));
         if (answer !== null) await writeOut(JSON.stringify(answer));
       } catch (error) {
         // A hook that fails must not cost the agent its result.

@@ -29,18 +29,21 @@ read at all.`,
     whose === "user" ? [{ path: join(home(), "mcp-config.json"), format: "json", at: [["mcpServers"]] }] : [],
 
   readEvent(event) {
-    const { toolName, toolArgs, toolResult, sessionId, cwd, timestamp } = event as Record<string, unknown>;
-    if (!isRecord(toolResult) || typeof toolResult.textResultForLlm !== "string") return null;
-    const { textResultForLlm: text } = toolResult;
+    const fields = event as Record<string, unknown>;
+    // To hooks of Claude Code's settings and plugins it gives names as Claude Code does.
+    const [args, result] = [fields.toolArgs ?? fields.tool_input, fields.toolResult ?? fields.tool_result];
+    const text = isRecord(result) ? (result.textResultForLlm ?? result.text_result_for_llm) : undefined;
+    if (!isRecord(result) || typeof text !== "string") return null;
+    const resultType = result.resultType ?? result.result_type;
     return {
       kind: "result",
-      tool: textOf(toolName) ?? "tool",
-      session: textOf(sessionId),
+      tool: textOf(fields.toolName) ?? textOf(fields.tool_name) ?? "tool",
+      session: textOf(fields.sessionId) ?? textOf(fields.session_id),
       call: undefined,
-      made: madeBy(toolArgs, cwd),
+      made: madeBy(args, fields.cwd),
       response: text,
-      ...fileOf(text, startOf(timestamp, undefined, 60_000)),
-      answer: (textResultForLlm) => ({ modifiedResult: { ...toolResult, textResultForLlm } }),
+      ...fileOf(text, startOf(fields.timestamp, undefined, 60_000)),
+      answer: (textResultForLlm) => ({ modifiedResult: { resultType, textResultForLlm } }),
     };
   },
 };

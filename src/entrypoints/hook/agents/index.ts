@@ -1,4 +1,5 @@
 import { SpillwayError } from "../../../errors.ts";
+import { isRecord } from "../../../values.ts";
 import type { Agent } from "../agent.ts";
 
 /** Every agent by its name on the command line. Only the one that is asked for is loaded. */
@@ -13,8 +14,16 @@ const AGENTS: Record<string, () => Promise<Agent>> = {
   cursor: async () => (await import("./cursor.ts")).cursor,
 };
 
-/** The agent of a bare `spillway hook`, which stands in settings that were written before other agents had hooks. */
+/** The agent of a bare `spillway hook`, as Claude Code's settings and its plugin have it. */
 export const DEFAULT_AGENT = "claude-code";
+
+/** Other agents run the hooks of Claude Code's settings and plugins too. Their events have a field that its events have not. */
+const TOLD_BY = { turn_id: "codex", tool_result: "copilot" };
+
+/** The agent whose event this is, if that is another one than Claude Code. */
+export function otherAgentOf(event: unknown): string | undefined {
+  return Object.entries(TOLD_BY).find(([field]) => isRecord(event) && field in event)?.[1];
+}
 
 export const AGENT_NAMES: readonly string[] = Object.keys(AGENTS);
 
