@@ -1,8 +1,8 @@
-import type { Policy } from "../contract/policy.ts";
+import type { LinePatterns, Policy, ToolOverride } from "../contract/policy.ts";
 import type { Focus, Strategy } from "../contract/strategy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import { badInput, SpillwayError } from "../errors.ts";
-import { compileFocus } from "../stages/clamp/focus/compile-focus.ts";
+import { compileFocus, compileLines } from "../stages/clamp/focus/compile-focus.ts";
 import { compileIntent } from "../stages/clamp/focus/compile-intent.ts";
 import { strategies } from "../stages/clamp/strategies/index.ts";
 import { checkLimits } from "../stages/policy/check-limits.ts";
@@ -32,6 +32,8 @@ export function newPlanner(ports: PlanPorts): (request: AdmitRequest) => AdmitPl
   const { policy, counter, scope, keepsAll } = ports;
   const known = new Map([...strategies, ...ports.strategies].map((strategy) => [strategy.name, strategy]));
   for (const name of strategyNames(policy)) strategyNamed(name);
+  // A pattern that cannot be used is a mistake of whoever wrote it, and no tool should stop for it.
+  for (const { focus = [], keep = [], drop = [] } of rowsOf(policy)) compileLines({ focus, keep, drop }, undefined);
 
   function strategyNamed(name: string): Strategy {
     const strategy = known.get(name);
@@ -75,23 +77,27 @@ export function newPlanner(ports: PlanPorts): (request: AdmitRequest) => AdmitPl
       summarizeOverChars: rule.summarize ? rule.triggerChars : undefined,
       ...(marker === undefined ? {} : { marker }),
       ...(typeof command === "string" && command !== "" && { command }),
-      ...focused(request),
+      ...focused(request, rule.lines),
     };
   };
 }
 
 /** What somebody is after; if nobody said it, what the call seems to be for. */
-function focused({ focus, intent, args, command }: AdmitRequest): Pick<AdmitPlan, "focus"> {
+function focused({ focus, intent, args, command }: AdmitRequest, lines: LinePatterns): Pick<AdmitPlan, "focus"> {
   if (focus !== undefined) return { focus: compileFocus(focus) };
-  const intended = tried(() => focusOf(intent, args, command)) ?? undefined;
+  const intended = compileLines(lines, tried(() => focusOf(intent, args, command)) ?? undefined);
   return intended === undefined ? {} : { focus: intended };
 }
 
 function strategyNames(policy: Policy): Set<string> {
-  const { project, force, builtIn, rules } = policy;
-  const named = [...rules, ...(project?.rules ?? [])].map(({ row }) => row);
-  const rows = [policy.default, project?.default ?? {}, force, builtIn.default, ...named];
-  return new Set(rows.flatMap(({ strategy }) => strategy ?? []));
+  const { force, builtIn } = policy;
+  return new Set([...rowsOf(policy), force, builtIn.default].flatMap(({ strategy }) => strategy ?? []));
+}
+
+/** The rows that somebody wrote. */
+function rowsOf({ project, rules, default: row }: Policy): ToolOverride[] {
+  const named = [...rules, ...(project?.rules ?? [])].map((rule) => rule.row);
+  return [row, project?.default ?? {}, ...named];
 }
 
 /** Complete by its type: a new option is known here before it can be used. */

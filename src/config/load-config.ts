@@ -205,6 +205,7 @@ async function readPolicy(path: string, kind: "project" | "user", { home, lenien
     // A project's has none of it: that was refused above.
     const userOptions = faults.length > 0 ? {} : toUserOptions(config, dirname(path), home);
     faults.push(...(await ruleFaults(root, userOptions)));
+    if (faults.length === 0) faults.push(...(await trust.patternFaults(root)));
     if (faults.length === 0 && wrong.length > 0) throw new AggregateError(inOrder([...wrong, ...ignored]));
     if (faults.length === 0) {
       const { summarization, upstreams } = config as { summarization?: SummarizerConfig; upstreams?: ConfigUpstreams };

@@ -1,5 +1,6 @@
+import { messageOf } from "../errors.ts";
 import { LIMIT_NAMES } from "../stages/policy/check-limits.ts";
-import { readStrategy } from "../stages/policy/check-row.ts";
+import { LINE_LISTS, readStrategy } from "../stages/policy/check-row.ts";
 import { ConfigFault, type ConfigNode, type PathStep, type Position, removeEntry } from "./config-node.ts";
 import { pathText } from "./validate-config.ts";
 
@@ -18,6 +19,7 @@ const KEEPING = "where things are kept and what is redacted is the user's to say
 const SENDING = "what is sent to a model is the user's to say";
 const SPENDING = "what a model may cost is the user's to say";
 const OPENING = "a project may tighten limits, not lift them";
+const DROPPING = "which lines are not worth showing is the user's to say";
 const JUDGING = "what counts as an overflow, and so is sent again, is the user's to say";
 const WORDING = "words in place of a result are the user's to choose";
 const FACTS = "how requests are weighed and cached is the user's to say";
@@ -39,6 +41,7 @@ const REFUSALS: readonly Refusal[] = [
   { path: ["overflow"], why: JUDGING },
   { path: ["profile"], when: is("off"), why: OPENING },
   ...ROWS.map((row) => ({ path: [...row, "off"], why: OPENING })),
+  ...ROWS.map((row) => ({ path: [...row, "drop"], why: DROPPING })),
   ...ROWS.map((row) => ({ path: [...row, "raise_ceiling"], why: OPENING })),
   ...[["ceiling"], ...ROWS].flatMap((row) =>
     LIMIT_NAMES.map((limit) => ({ path: [...row, limit], when: is("none", Infinity), why: OPENING })),
@@ -83,6 +86,24 @@ export function unknownStrategies(root: ConfigNode, strategies: readonly { name:
   );
 }
 
+/** What in the rows of a file names lines by a pattern that cannot be used. */
+export async function patternFaults(root: ConfigNode): Promise<ConfigFault[]> {
+  const lists = ROWS.flatMap((row) => LINE_LISTS.map((list) => ({ path: [...row, list], why: "" })));
+  const found = lists.flatMap((refusal) => findRefused(root, refusal, []));
+  if (found.length === 0) return [];
+  const { compileLines } = await import("../stages/clamp/focus/compile-focus.ts");
+  return found.flatMap(({ at, path, node }) => {
+    const items = node.kind === "list" ? node.items : [];
+    try {
+      const keep = items.map((item) => (item.kind === "scalar" ? String(item.value) : ""));
+      compileLines({ keep, drop: [], focus: [] }, undefined);
+      return [];
+    } catch (error) {
+      return [new ConfigFault(at, `${pathText(path)}: ${messageOf(error)}`, path)];
+    }
+  });
+}
+
 /** Takes out of a project's file what a project may not set, and says what that was. `strategies` are the built-in ones. */
 export function refuseUntrusted(root: ConfigNode, strategies: readonly { name: string }[]): ConfigFault[] {
   const refusals = [...REFUSALS, ...strategyRefusals(strategies.map(({ name }) => name))];
@@ -95,7 +116,13 @@ export function refuseUntrusted(root: ConfigNode, strategies: readonly { name: s
   );
 }
 
-function findRefused(node: ConfigNode, refusal: Refusal, path: PathStep[]): { at: Position; path: PathStep[] }[] {
+interface FoundEntry {
+  at: Position;
+  path: PathStep[];
+  node: ConfigNode;
+}
+
+function findRefused(node: ConfigNode, refusal: Refusal, path: PathStep[]): FoundEntry[] {
   const step = refusal.path[path.length];
   if (node.kind !== "map" || step === undefined) return [];
   const isLast = path.length === refusal.path.length - 1;
@@ -104,7 +131,7 @@ function findRefused(node: ConfigNode, refusal: Refusal, path: PathStep[]): { at
     const here = [...path, key];
     if (!isLast) return findRefused(value, refusal, here);
     const isRefused = refusal.when === undefined || (value.kind === "scalar" && refusal.when(value.value));
-    return isRefused ? [{ at, path: here }] : [];
+    return isRefused ? [{ at, path: here, node: value }] : [];
   });
 }
 

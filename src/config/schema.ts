@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { describeRange, readSize, SIZE_PATTERN } from "../stages/policy/check-limits.ts";
-import { readStrategy } from "../stages/policy/check-row.ts";
+import { MOST_PATTERNS, readStrategy } from "../stages/policy/check-row.ts";
 import { MAX_PATTERN_CHARS, NUMBERS, type NumberRow } from "../stages/policy/defaults.ts";
 import { PROFILE_NAMES, PROFILES } from "../stages/policy/profiles.ts";
 import { VERDICT_KINDS } from "../stages/policy/verdict-kinds.ts";
@@ -170,6 +170,21 @@ const strategy = about(
   "Which part of an output to keep: auto (default), signal, json, table, diff, matches, listing, outline, head-tail, head, tail. head_tail, head_only and summarize are understood.",
 );
 
+const patternError = "a text or a /pattern/ of one line";
+const patternsError = `a list of at most ${MOST_PATTERNS} texts and /patterns/`;
+const patterns = (words: string) =>
+  about(
+    z
+      .array(
+        z
+          .string({ error: patternError })
+          .check(z.refine((text) => text.trim() !== "" && !/[\r\n]/.test(text), { error: patternError })),
+        { error: patternsError },
+      )
+      .check(z.maxLength(MOST_PATTERNS, { error: patternsError })),
+    words,
+  );
+
 const limits: Shape = {
   maxBytes: byteLimit("Most UTF-8 bytes shown, markers included."),
   maxChars: limit("Most characters (UTF-16 units) shown, markers included."),
@@ -182,6 +197,11 @@ const defaultRow: Shape = {
   truncationStrategy: strategy,
   headShare: number(NUMBERS.headShare, "Share of the room that the output's start gets."),
   fold: flag("Take out terminal codes, overwritten text and repeats. Default: true, false for files, diffs and JSON."),
+  focus: patterns(
+    "What people look for in such outputs: texts or /patterns/, weighed as if every call asked for them.",
+  ),
+  keep: patterns("Lines to show before others, up to half of the room: texts or /patterns/."),
+  drop: patterns("Lines that are worth nothing, unless keep names them: texts or /patterns/. Not in a project's file."),
   since: flag("Weigh lines by the last good run of the same command: what it has too is worth less. Default: true."),
   summarize: flag("Summarise outputs by a model, where summarization is set up. Default: false."),
   triggerThreshold: number(NUMBERS.summarizeOverChars, "Only outputs over this many characters are summarised."),

@@ -18,6 +18,9 @@ type PlainRow = Partial<Record<keyof Limits, number | "none">> & {
   headShare?: number;
   fold?: boolean;
   since?: boolean;
+  focus?: string[];
+  keep?: string[];
+  drop?: string[];
   summarize?: boolean;
   triggerThreshold?: number;
   off?: boolean;
@@ -84,7 +87,19 @@ function toRows({ default: row, tools }: PlainRows): PolicyInput {
 }
 
 function toRow(plain: PlainRow): PolicyRow {
-  const { fold, since, off, raiseCeiling: raisesCeiling, showContext, maxDepth, maxFiles, maxMatches } = plain;
+  const {
+    fold,
+    since,
+    focus,
+    keep,
+    drop,
+    off,
+    raiseCeiling: raisesCeiling,
+    showContext,
+    maxDepth,
+    maxFiles,
+    maxMatches,
+  } = plain;
   const read = plain.strategy === undefined ? undefined : readStrategy(plain.strategy);
   const summarize = plain.summarize ?? read?.summarize;
   const limits = toLimits(plain);
@@ -95,6 +110,9 @@ function toRow(plain: PlainRow): PolicyRow {
     headShare: plain.headShare ?? read?.headShare,
     fold,
     since,
+    focus,
+    keep,
+    drop,
     off,
     summarize,
     triggerChars: plain.triggerThreshold,

@@ -23,6 +23,12 @@ export interface ToolOverride {
   fold?: boolean | undefined;
   /** Lines that the last good run of the same command has too are worth less. */
   since?: boolean | undefined;
+  /** What people look for in such outputs, as texts or patterns (`/timed out after \d+/i`): weighed as if every call asked for it. */
+  focus?: readonly string[] | undefined;
+  /** Lines that are shown before others, up to half of the room, as texts or patterns. */
+  keep?: readonly string[] | undefined;
+  /** Lines that are worth nothing, as texts or patterns; what `keep` names stays. */
+  drop?: readonly string[] | undefined;
   /** Nothing is clamped. */
   off?: boolean | undefined;
   /** Summarise by a model, where a summariser is set up. */
@@ -175,6 +181,9 @@ export interface Policy {
   project: Pick<Policy, "builtIn" | "default" | "rules"> | null;
 }
 
+/** Lines that people know, by texts or patterns. */
+export type LinePatterns = Required<{ [name in "focus" | "keep" | "drop"]: readonly string[] }>;
+
 /** What applies to one tool's output. */
 export interface ToolPolicy {
   /** Under the ceiling; a limit that is absent does not apply. */
@@ -185,6 +194,8 @@ export interface ToolPolicy {
   headShare: number;
   fold: boolean;
   since: boolean;
+  /** Of all rows that apply. */
+  lines: LinePatterns;
   off: boolean;
   summarize: boolean;
   triggerChars: number;

@@ -40,6 +40,9 @@ export interface Focus {
   isSoft?: boolean;
   /** Of such words, those that name or quote something, one bit for each: they count even if they are not very rare. */
   names?: number;
+  /** Of such words, those that a policy keeps, one bit for each, and those that it drops. */
+  keeps?: number;
+  drops?: number;
 }
 
 /** A built-in strategy's name, or that of one handed in. */

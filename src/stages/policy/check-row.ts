@@ -13,6 +13,10 @@ import { SpillwayError } from "../../errors.ts";
 import { checkLimits, checkNumber, describeValue } from "./check-limits.ts";
 import { MAX_PATTERN_CHARS, NUMBERS } from "./defaults.ts";
 
+/** The lists of a row that name lines. Those of all rows count together. */
+export const LINE_LISTS = ["focus", "keep", "drop"] as const;
+/** So many texts and patterns a list may have. Each is looked for in every line. */
+export const MOST_PATTERNS = 8;
 const FLAGS = ["fold", "since", "off", "summarize", "raisesCeiling", "declared"] as const;
 const OPTION_NAMES = [
   "showContext",
@@ -20,7 +24,15 @@ const OPTION_NAMES = [
   "maxFiles",
   "maxMatches",
 ] as const satisfies readonly (keyof ToolOptions)[];
-const KNOWN: ReadonlySet<string> = new Set(["limits", "strategy", "headShare", "triggerChars", "options", ...FLAGS]);
+const KNOWN: ReadonlySet<string> = new Set([
+  "limits",
+  "strategy",
+  "headShare",
+  "triggerChars",
+  "options",
+  ...LINE_LISTS,
+  ...FLAGS,
+]);
 
 /** A row that a program handed in, checked and copied. */
 export function checkRow(row: unknown, where: string): PolicyRow & { declared?: boolean } {
@@ -48,8 +60,20 @@ export function checkRow(row: unknown, where: string): PolicyRow & { declared?: 
     if (typeof value !== "boolean") throw bad(`${where}: ${flag} must be true or false; got ${describeValue(value)}`);
     checked[flag] = value;
   }
+  for (const list of LINE_LISTS)
+    if (given[list] !== undefined) checked[list] = checkPatterns(given[list], `${where}: ${list}`);
   if (given.options !== undefined) checked.options = checkOptions(given.options, where);
   return checked;
+}
+
+/** Texts or patterns; whether a pattern can be used shows where it is made ready. */
+function checkPatterns(value: unknown, where: string): readonly string[] {
+  const list = typeof value === "string" ? [value] : value;
+  const isText = (each: unknown) => typeof each === "string" && each.trim() !== "" && !/[\r\n]/.test(each);
+  if (Array.isArray(list) && list.length <= MOST_PATTERNS && list.every(isText)) return [...list];
+  throw bad(
+    `${where} must be a list of at most ${MOST_PATTERNS} texts or patterns of one line, such as ["/^FAIL /"]; got ${describeValue(value)}`,
+  );
 }
 
 /** A policy's rows as a list, whichever way they were given. */
@@ -138,13 +162,16 @@ export function presetOf(name: PruningPreset | undefined): PruningInput {
   throw new SpillwayError("bad-policy", `pruning.preset must be spillway or openclaw; got ${describeValue(name)}`);
 }
 
-/** The fields of several rows in one: what a later row says replaces what an earlier one said. */
+/** The fields of several rows in one: what a later row says replaces what an earlier one said, but for its lists of lines. */
 export function mergeRows(...rows: readonly (ToolOverride | undefined)[]): ToolOverride {
   const merged: ToolOverride = {};
   for (const row of rows) {
     if (row === undefined) continue;
     const { limits, options, ...plain } = row;
-    Object.assign(merged, definedOnly(plain));
+    const lists = LINE_LISTS.flatMap((name) =>
+      plain[name] === undefined ? [] : [[name, [...new Set([...(merged[name] ?? []), ...plain[name]])]] as const],
+    );
+    Object.assign(merged, definedOnly(plain), Object.fromEntries(lists));
     if (limits) merged.limits = { ...merged.limits, ...definedOnly(limits) };
     if (options) merged.options = { ...merged.options, ...definedOnly(options) };
   }

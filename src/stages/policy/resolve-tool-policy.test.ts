@@ -18,6 +18,8 @@ describe("profiles", () => {
       headShare: 0.3,
       shortChars: 2000,
       fold: true,
+      since: true,
+      lines: { focus: [], keep: [], drop: [] },
       off: false,
       summarize: false,
       triggerChars: 20_000,

@@ -29,6 +29,7 @@ export function resolveToolPolicy(
     headShare: merged.headShare ?? NUMBERS.headShare.default,
     fold: merged.fold ?? true,
     since: merged.since ?? true,
+    lines: { focus: merged.focus ?? [], keep: merged.keep ?? [], drop: merged.drop ?? [] },
     off,
     summarize: merged.summarize ?? false,
     triggerChars: merged.triggerChars ?? policy.summarization.triggerChars,
@@ -76,6 +77,8 @@ function tightened(
     limits: smallerOf(alone.limits ?? {}, projectLimits(theirs.limits ?? {})),
     options: smallerOf(alone.options ?? {}, theirs.options ?? {}),
     off: alone.off,
+    // What is not worth showing is for the user to say.
+    drop: alone.drop,
   };
 }
 

@@ -1,5 +1,7 @@
+import type { LinePatterns } from "../../../contract/policy.ts";
 import type { Focus } from "../../../contract/strategy.ts";
-import { badInput, messageOf } from "../../../errors.ts";
+import { badInput, messageOf, SpillwayError } from "../../../errors.ts";
+import { MOST_PATTERNS } from "../../policy/check-row.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
 import type { ByteSet } from "../../redact/byte-set.ts";
 import { type Part, readPattern } from "../../redact/read-pattern.ts";
@@ -23,6 +25,43 @@ export function compileFocus(focus: string | RegExp): Focus {
   const { words, find } =
     pattern === null ? wordsFocus(text) : patternFocus(pattern[1] as string, pattern[2] as string);
   return { words, find: (line) => find(line.length > MAX_LINE_BYTES ? line.subarray(0, MAX_LINE_BYTES) : line) };
+}
+
+/**
+ * The lines that a policy's rows name, with what a call seems to be for. Of each list the strongest rows' count. Throws a
+ * SpillwayError "bad-policy" that says what is wrong with a pattern.
+ */
+export function compileLines(lines: LinePatterns, intent: Focus | undefined): Focus | undefined {
+  const keep = lines.keep.slice(-MOST_PATTERNS);
+  const drop = lines.drop.slice(-MOST_PATTERNS);
+  const all = [...keep, ...drop, ...lines.focus.slice(-MOST_PATTERNS)];
+  const { length } = all;
+  if (length === 0) return intent;
+  const finds = all.map(lineFinder);
+  const shifted = (found: number) => (found * 2 ** length) & 0x7fffffff;
+  const keeps = 2 ** keep.length - 1;
+  const drops = (2 ** drop.length - 1) * 2 ** keep.length;
+  return {
+    words: Math.min(MOST_WORDS, length + (intent?.words ?? 0)),
+    find: (line) => {
+      const found = intent === undefined ? 0 : shifted(intent.find(line));
+      return finds.reduce((sum, find, at) => (find(line) !== 0 ? sum | (1 << at) : sum), found);
+    },
+    isSoft: true,
+    keeps,
+    drops,
+    names: (2 ** length - 1 - drops) | shifted(intent?.names ?? 0),
+  };
+}
+
+/** Finds one text, in either case, or one pattern. */
+function lineFinder(written: string): Focus["find"] {
+  try {
+    const text = written.trim();
+    return compileFocus(/^\/.+\/[a-z]*$/.test(text) ? text : `"${text.replaceAll('"', "")}"`).find;
+  } catch (error) {
+    throw new SpillwayError("bad-policy", `${JSON.stringify(written.slice(0, 80))}: ${messageOf(error)}`);
+  }
 }
 
 function patternFocus(pattern: string, flags: string): Focus {

@@ -19,9 +19,11 @@ export class WordCounts {
   readonly #isSoft: boolean;
   readonly #all: number;
   readonly #names: number;
+  readonly #drops: number;
 
   /** `isEntries` if entries of one group are counted, not lines of an output. */
-  constructor({ words, isSoft = false, names = 0 }: Focus, isEntries = false) {
+  constructor({ words, isSoft = false, names = 0, drops = 0 }: Focus, isEntries = false) {
+    this.#drops = drops;
     this.#names = isEntries ? -1 : names;
     this.#counts = new Int32Array(words);
     this.#isSoft = isSoft;
@@ -53,6 +55,7 @@ export class WordCounts {
   }
 
   #weightOf(word: number): number {
+    if ((this.#drops & (1 << word)) !== 0) return 0;
     const rarity = Math.log(Math.max(1, this.lines) / Math.max(1, this.#counts[word] as number));
     const isName = (this.#names & (1 << word)) !== 0;
     if (this.#isSoft && rarity < (isName ? LEAST_NAME_RARITY : LEAST_RARITY)) return 0;

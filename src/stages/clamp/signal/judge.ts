@@ -8,6 +8,7 @@ import {
   newRows,
   oddFinder,
   oddRows,
+  rowsWith,
   signFinder,
   tellingRows,
 } from "./pin-rows.ts";
@@ -55,7 +56,7 @@ export interface Judged {
 }
 
 /** Judges every line that is held, now that the whole is known. */
-export function judge(store: UnitStore, whole: Whole, isFailure: boolean): Judged {
+export function judge(store: UnitStore, whole: Whole, isFailure: boolean, focus?: Focus): Judged {
   const late = new LateContext(whole);
   const scores = new Float32Array(store.length);
   const novelty = noveltyOf(whole);
@@ -76,10 +77,15 @@ export function judge(store: UnitStore, whole: Whole, isFailure: boolean): Judge
   const isUnsure = isFailure && scores.every((score) => score < LEAST_SIGN);
   const values = valuesOf(store, scores);
   const ownValues = words === null ? values : valuesOf(store, own);
-  const telling = tellingRows(store);
-  const odd = oddRows(store, whole);
-  const messages = messageRows(store);
-  const added = newRows(store);
+  const { keeps = 0, drops = 0 } = focus ?? {};
+  const kept = new Set(keeps === 0 || drops === 0 ? [] : rowsWith(store, keeps));
+  const dropped = new Set(drops === 0 ? [] : rowsWith(store, drops).filter((row) => !kept.has(row)));
+  for (const row of dropped) values[row] = ownValues[row] = 0;
+  const shown = (rows: number[]) => (dropped.size === 0 ? rows : rows.filter((row) => !dropped.has(row)));
+  const telling = shown(tellingRows(store));
+  const odd = shown(oddRows(store, whole));
+  const messages = shown(messageRows(store));
+  const added = shown(newRows(store));
   return { store, words, scores, values, ownValues, units, chars, telling, messages, odd, added, isFailure, isUnsure };
 }
 

@@ -95,6 +95,22 @@ export function pinFocus(pinning: Pinning, words: WordCounts): void {
   pinBest(pinning, [...weights.keys()], weights.size, FOCUS_SHARE, weights);
 }
 
+/** Share of the room for lines that a policy keeps. */
+const KEEP_SHARE = 0.5;
+
+/** Marks lines that a policy keeps: those that tell most first. */
+export function pinKept(pinning: Pinning, keeps: number): void {
+  const rows = rowsWith(pinning.store, keeps);
+  pinBest(pinning, rows, rows.length, KEEP_SHARE);
+}
+
+/** Rows in which one of these words stands. */
+export function rowsWith({ words, length }: UnitStore, bits: number): number[] {
+  const rows: number[] = [];
+  for (let row = 0; row < length; row++) if (((words[row] as number) & bits) !== 0) rows.push(row);
+  return rows;
+}
+
 /** Rows that a call seems to be for, by words that are rare here; the best first. */
 export function intendedRows(store: UnitStore, words: WordCounts): number[] {
   const weights = weightsOf(store, words);

@@ -232,7 +232,7 @@ export class SignalReader {
       if (focus !== undefined) {
         words = focus.find(held.subarray(at, held[stop - 1] === 10 ? stop - 1 : stop));
         this.words?.add(words);
-        if (words !== 0 && !focus.isSoft) {
+        if ((focus.isSoft ? words & (focus.keeps ?? 0) : words) !== 0) {
           flags |= IS_FOCUSED;
           scan.score += gainOf(IS_FOCUSED);
         }

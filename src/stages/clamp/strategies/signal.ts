@@ -15,6 +15,7 @@ import {
   pinFirm,
   pinFocus,
   pinIntent,
+  pinKept,
   pinMessages,
   pinSigns,
   tellingRows,
@@ -68,7 +69,7 @@ export function startSignal(request: StrategyRequest): Sieve & { tellsFailure():
       const plain = edges.end(total);
       const whole = reader.end();
       const isFailure = exitCode === undefined ? reader.tellsFailure : exitCode !== 0;
-      const judged = judge(reader.store, whole, isFailure);
+      const judged = judge(reader.store, whole, isFailure, request.focus);
       const costs = new UnitCosts(reader.store, request.counter, request.limits.maxTokens !== undefined);
       const unscanned = reader.unscanned.bytes > 0 ? { unscanned: { ...reader.unscanned } } : {};
       return {
@@ -133,6 +134,8 @@ function chooseRows({ request, judged, costs }: Ended, budget: Budget, gap: Size
   if (asked && words !== null) pinFocus(pinning, words);
   else {
     if (isUnsure && [messages, telling, odd, added, intended].every((rows) => rows.length === 0)) return null;
+    const { keeps = 0 } = request.focus ?? {};
+    if (keeps !== 0) pinKept(pinning, keeps);
     pinMessages(pinning, messages);
     for (const rows of [telling, odd, added]) pinSigns(pinning, rows);
   }
