@@ -150,6 +150,43 @@ async function startSilent() {
 }
 
 describe("a database that does not answer from the start", () => {
+  it.skipIf(typeof server === "string" || process.env["SPILLWAY_TEST_POSTGRES"])(
+    "or refuses the password loses no output either, and everybody is told",
+    async () => {
+      const wrong = new URL(await fresh());
+      wrong.password = "hunter2hunter2";
+      for (const [machine, more, saved] of [
+        ["refused", { SPILLWAY_STORE: NO_BUCKET, ...KEYS }, "local"],
+        ["refused-ledger", {}, "yes"],
+      ] as const) {
+        const place = { SPILLWAY_LEDGER: wrong.href, ...more };
+        const words = ["-e", 'for (let i = 1; i < 9000; i++) console.log("line", i)'];
+        const first = spillway(machine, ["run", "--json", "--", process.execPath, ...words], place);
+        const { receipt } = JSON.parse(first.stdout);
+        expect([machine, receipt.saved]).toEqual([machine, saved]);
+        expect(receipt.faults.join()).toMatch(/not recorded.*refuses the user or the password/);
+        expect(first.stdout + first.stderr).not.toContain("hunter2");
+        const recalled = spillway(machine, ["recall", receipt.artifact, "--lines", "5000-5001"], place);
+        expect(recalled.stdout).toContain("line 5000\nline 5001\n");
+        const migrated = spillway(machine, ["migrate"], place);
+        expect([migrated.status === 0, migrated.stderr]).toEqual([false, expect.stringMatching(/refuses the user/)]);
+      }
+      const env = { PATH: process.env["PATH"], HOME: folder, SPILLWAY_DIR: join(folder, "refused") };
+      const serve = spawn(process.execPath, [CLI, "serve", "--port", "0"], {
+        env: { ...env, SPILLWAY_LEDGER: wrong.href },
+        cwd: folder,
+      });
+      let said = "";
+      serve.stderr.on("data", (chunk) => (said += chunk));
+      await vi.waitFor(
+        () => expect(said).toMatch(/nothing is recorded until this is mended: .*refuses the user/),
+        20_000,
+      );
+      serve.kill("SIGKILL");
+    },
+    60_000,
+  );
+
   it.each(["refuses", "says nothing"])(
     "and %s loses no output: it is saved and read on this machine",
     async (how) => {

@@ -19,6 +19,7 @@ export const COMMANDS: Record<string, () => Promise<(program: Command) => void |
   gc: async () => (await import("./commands/gc.ts")).addGcCommand,
   pin: async () => (await import("./commands/pin.ts")).addPinCommand,
   verify: async () => (await import("./commands/verify.ts")).addVerifyCommand,
+  copy: async () => (await import("./commands/copy.ts")).addCopyCommand,
   spool: async () => (await import("./commands/spool.ts")).addSpoolCommand,
   migrate: async () => (await import("./commands/migrate.ts")).addMigrateCommand,
   events: async () => (await import("./commands/events.ts")).addEventsCommand,

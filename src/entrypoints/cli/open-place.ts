@@ -67,7 +67,7 @@ function notEmpty(takes: string): (name: string) => string {
 }
 
 /** Opens the folder. If it does not exist, it is made. */
-export async function openPlace(flags: PlaceFlags, options: { collects?: boolean } = {}): Promise<Place> {
+export async function openPlace(flags: PlaceFlags, options: OpenLocalOptions = {}): Promise<Place> {
   return openNamed(await nameFolder(flags), options);
 }
 
@@ -97,7 +97,7 @@ async function openNamed(
 ): Promise<Place> {
   const { openLocal } = await import("../../storage/local/open-local.ts");
   const { scope } = options;
-  const local = await openLocal(dir, { ...how, retention, ledger, store, scope });
+  const local = await openLocal(dir, { retention, ledger, store, scope, ...how });
   return { ...local, scope: scope ?? LOCAL_SCOPE, options, retention: retention ?? {} };
 }
 

@@ -71,22 +71,11 @@ type SelectedSessions = SelectQueryBuilder<Schema, "sessions", Schema["sessions"
  * Keeps the ledger of one scope in a database. Closing the ledger does not close the database, because the store uses it too.
  */
 export function sqlLedger(database: Sql, name: string, scopeName = LOCAL_SCOPE): Ledger {
-  const { kysely, rowsAtOnce, commit } = database;
+  const { kysely, commit } = database;
   const scope = storedName(scopeName) ?? "";
   const rows: Rows = { ...rowsOf(database, scope), read: database.read };
 
-  const addSums = compiledOnce((sums: RollupTable[]) => addedSums(kysely, sums));
-  const seeSessions = compiledOnce((seen: SessionTable[]) => seenSessions(kysely, seen));
-  const addEvents = compiledOnce((events: EventRow[]) => kysely.insertInto("events").values(events));
-
-  /** Writes events, with one statement for as many rows as the engine takes at once. */
-  function* write(forms: readonly EventForm[]): Steps<void> {
-    // In the order of their keys, so that two writers never wait for each other.
-    for (const some of portions(sumsOf(scope, forms), rowsAtOnce)) yield* change(addSums(some));
-    for (const some of portions(seenIn(scope, forms), rowsAtOnce)) yield* change(seeSessions(some));
-    yield* database.takeTurn("events");
-    for (const some of portions(rowsFor(scope, forms), rowsAtOnce)) yield* change(addEvents(some));
-  }
+  const { write } = eventWriter(database);
 
   // Events that are recorded without waiting in between share one transaction, so that the events of one output cost
   // one commit.
@@ -96,7 +85,7 @@ export function sqlLedger(database: Sql, name: string, scopeName = LOCAL_SCOPE):
     await Promise.resolve();
     const forms = waiting;
     waiting = [];
-    await commit(() => write(forms));
+    await commit(() => write(scope, forms));
   };
 
   return {
@@ -156,6 +145,25 @@ export function sqlLedger(database: Sql, name: string, scopeName = LOCAL_SCOPE):
     },
     async close() {},
   };
+}
+
+/** Writes events and sums of any scope, with one statement for as many rows as the engine takes at once. */
+export function eventWriter(database: Sql) {
+  const { kysely, rowsAtOnce } = database;
+  const putSums = compiledOnce((sums: RollupTable[]) => addedSums(kysely, sums));
+  const seeSessions = compiledOnce((seen: SessionTable[]) => seenSessions(kysely, seen));
+  const addEvents = compiledOnce((events: EventRow[]) => kysely.insertInto("events").values(events));
+  /** They come in the order of their keys, so that two writers never wait for each other. */
+  function* addSums(sums: readonly RollupTable[]): Steps<void> {
+    for (const some of portions(sums, rowsAtOnce)) yield* change(putSums(some));
+  }
+  function* write(scope: string, forms: readonly EventForm[]): Steps<void> {
+    yield* addSums(sumsOf(scope, forms));
+    for (const some of portions(seenIn(scope, forms), rowsAtOnce)) yield* change(seeSessions(some));
+    yield* database.takeTurn("events");
+    for (const some of portions(rowsFor(scope, forms), rowsAtOnce)) yield* change(addEvents(some));
+  }
+  return { addSums, write };
 }
 
 type EventRow = ReturnType<typeof rowsFor>[number];

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Artifact } from "../../contract/store.ts";
 import { all, change, type Sql, type Steps } from "../sql.ts";
 import type { ArtifactSessionTable, ArtifactTable, SessionTable } from "./schema.ts";
@@ -11,7 +12,14 @@ export interface Bytes {
   index?: Uint8Array | null;
   /** Moves the file to where the row says. It may be called more than once. */
   place?: () => void;
+  /** Says that it was saved earlier, elsewhere: it keeps its time unless another artifact has just that one. */
+  isCopy?: boolean;
 }
+
+/** The setting that holds the secret of all machines. */
+export const SECRET = "secret";
+/** Begins the settings that hold other secrets with which ids of artifacts here were made. */
+const OTHER_SECRET = "early secret ";
 
 /** A row before its time is set. */
 export type NewRow = Omit<ArtifactRow, "created_ms" | "saved_ms">;
@@ -57,16 +65,17 @@ export function artifactRows({ kysely, takeTurn }: Sql) {
     return row;
   }
 
-  /** Returns the first free time from `nowMs` on. */
-  function* freeMs(scope: string, nowMs: number): Steps<number> {
-    const [latest] = yield* all(
+  /** Returns the first free time from `nowMs` on, after all that are within a short while of it. */
+  function* freeMs(scope: string, nowMs: number, isCopy: boolean): Steps<number> {
+    const latestBefore = (untilMs: number) =>
       kysely
         .selectFrom("artifacts")
         .select(({ fn }) => fn.max("created_ms").as("at"))
         .where("scope", "=", scope)
         .where("created_ms", ">=", nowMs)
-        .where("created_ms", "<", nowMs + SPREAD_MS),
-    );
+        .where("created_ms", "<", untilMs);
+    if (isCopy && !(yield* all(latestBefore(nowMs + 1)))[0]?.at) return nowMs;
+    const [latest] = yield* all(latestBefore(nowMs + SPREAD_MS));
     const at: number | null = latest?.at ?? null;
     return at === null ? nowMs : at + 1;
   }
@@ -125,6 +134,11 @@ export function artifactRows({ kysely, takeTurn }: Sql) {
         ),
     );
 
+  function* see({ scope, session }: Pick<ArtifactRow, "scope" | "session">, atMs: number): Steps<void> {
+    if (session === "") return;
+    yield* change(seenSessions(kysely, [{ scope, session, first_seen_ms: atMs, last_seen_ms: atMs, pinned: 0 }]));
+  }
+
   return {
     takeTurn,
     drop,
@@ -144,20 +158,60 @@ export function artifactRows({ kysely, takeTurn }: Sql) {
     },
 
     /** Saves a row with its bytes or its file. Call it in a transaction. */
-    *save(row: NewRow, nowMs: number, { data = null, index = null, place }: Bytes): Steps<ArtifactRow> {
+    *save(row: NewRow, nowMs: number, bytes: Bytes): Steps<ArtifactRow> {
+      const { data = null, index = null, place, isCopy = false } = bytes;
       place?.();
       yield* takeTurn("artifacts");
       const { key, session, tool, call, command, folder, exit_code, ...artifact } = row;
-      const savedMs = yield* freeMs(row.scope, nowMs);
+      const savedMs = yield* freeMs(row.scope, nowMs, isCopy);
       yield* putArtifact({ key, ...artifact, created_ms: savedMs });
       yield* put("small", key, data);
       yield* put("line_indexes", key, index);
       yield* tie({ key, session, saved_ms: savedMs, tool, call, command, folder, exit_code });
-      if (session !== "")
-        yield* change(
-          seenSessions(kysely, [{ scope: row.scope, session, first_seen_ms: nowMs, last_seen_ms: nowMs, pinned: 0 }]),
-        );
+      yield* see(row, nowMs);
       return { ...row, created_ms: savedMs, saved_ms: savedMs };
+    },
+
+    /** Adds a saving to an artifact that is here already. Returns null if it is not, and false if that session has it too. */
+    *join(row: ArtifactRow): Steps<boolean | null> {
+      yield* takeTurn("artifacts");
+      const found = yield* findByKey(row.key);
+      if (found === null || found.form === "spool") return null;
+      const { key, session, saved_ms, tool, call, command, folder, exit_code } = row;
+      const same = kysely.selectFrom("artifact_sessions").select("key").where("key", "=", key);
+      if ((yield* all(same.where("session", "=", session))).length > 0) return false;
+      yield* tie({ key, session, saved_ms, tool, call, command, folder, exit_code });
+      yield* see(row, saved_ms);
+      return true;
+    },
+
+    /** Returns a page of all savings after one of them, whoever may read them; those of one artifact newest first. */
+    after: ({ key, saved_ms }: Pick<ArtifactRow, "key" | "saved_ms">, max: number): Steps<ArtifactRow[]> =>
+      all(
+        savings()
+          .where(({ or, and, eb }) =>
+            or([eb("artifacts.key", ">", key), and([eb("artifacts.key", "=", key), eb("saved_ms", "<", saved_ms)])]),
+          )
+          .orderBy("artifacts.key")
+          .orderBy("saved_ms", "desc")
+          .limit(max),
+      ),
+
+    /** Returns the secrets that the database knows: that of all its machines, and others that ids were made with. */
+    *secrets(): Steps<Uint8Array[]> {
+      const named = kysely
+        .selectFrom("settings")
+        .select("value")
+        .where(({ or, eb }) => or([eb("name", "=", SECRET), eb("name", "like", `${OTHER_SECRET}%`)]));
+      return (yield* all(named)).map(({ value }) => value);
+    },
+
+    /** Remembers a secret that ids were made with elsewhere. */
+    learnSecret(value: Uint8Array): Steps<number> {
+      const name =
+        OTHER_SECRET + createHash("sha256").update(Buffer.from(value).toString("hex")).digest("hex").slice(0, 16);
+      const told = kysely.insertInto("settings").values({ name, value });
+      return change(told.onConflict((conflict) => conflict.doNothing()));
     },
 
     /** Returns what was saved first, whoever may read it. */
@@ -228,6 +282,11 @@ export function seenSessions(kysely: Sql["kysely"], sessions: SessionTable[]) {
           .end(),
       })),
     );
+}
+
+/** Returns a row of one store as one that is about to be saved in another. */
+export function unsaved({ created_ms: _created, saved_ms: _saved, ...row }: ArtifactRow): NewRow {
+  return row;
 }
 
 /** Returns a row in the form that readers get. */

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Ledger } from "../../contract/ledger.ts";
 import type { Retention, Store } from "../../contract/store.ts";
@@ -8,6 +9,7 @@ import type { Spool } from "../remote/remote-store.ts";
 import type { Sql } from "../sql.ts";
 import { type KeptStore, localStore } from "../stores/local.ts";
 import { memoryStore } from "../stores/memory.ts";
+import { SECRET_BYTES } from "./artifact-key.ts";
 import { collectWhenDue, startCollector } from "./collect-when-due.ts";
 import { dataFolder, LEDGER_DOWN } from "./data-folder.ts";
 import { ownerFault } from "./database-fault.ts";
@@ -47,6 +49,8 @@ export interface OpenLocalOptions {
   store?: string | undefined;
   /** Whose ledger: that of this machine's user, if it is not said. */
   scope?: string | undefined;
+  /** The secret that ids are made with, if there is none yet. Without it a new one is made. */
+  firstSecret?: Uint8Array | undefined;
 }
 
 /** Opens the folder in which a user's artifacts and events are kept, and makes it if it is missing. */
@@ -82,7 +86,7 @@ export async function openLocal(dir: string = dataFolder(), options: OpenLocalOp
 
 async function openFolder(
   dir: string,
-  { retention = {}, collects = false, readsOnly = false, scope = LOCAL_SCOPE }: OpenLocalOptions,
+  { retention = {}, collects = false, readsOnly = false, scope = LOCAL_SCOPE, firstSecret }: OpenLocalOptions,
   events?: Sql,
 ): Promise<Local> {
   const saidWhose = (error: unknown): never => {
@@ -92,7 +96,12 @@ async function openFolder(
   const isOff = retention === "off";
   const maxBytes = isOff ? Infinity : retention.maxBytes;
   const limits = maxBytes === undefined ? {} : { maxBytes };
-  const store = await localStore({ dir, database, limits }).catch((error: unknown) => {
+  const store = await localStore({
+    dir,
+    database,
+    limits,
+    newSecret: async () => firstSecret ?? randomBytes(SECRET_BYTES),
+  }).catch((error: unknown) => {
     void database.close();
     return saidWhose(error);
   });

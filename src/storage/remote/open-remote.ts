@@ -8,6 +8,7 @@ import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { LOCAL_SCOPE, sqlLedger } from "../ledgers/sql.ts";
 import { SECRET_BYTES, SECRET_FILE } from "../local/artifact-key.ts";
+import { artifactRows, SECRET } from "../local/artifact-rows.ts";
 import { collectWhenDue, type InTurn, isCollectDue, startCollector } from "../local/collect-when-due.ts";
 import { LEDGER_DOWN } from "../local/data-folder.ts";
 import { openDatabase } from "../local/open-database.ts";
@@ -16,7 +17,7 @@ import { all, change } from "../sql.ts";
 import { localStore } from "../stores/local.ts";
 import { openBucket } from "./bucket.ts";
 import { openPostgres, type Postgres } from "./postgres.ts";
-import { EARLY_SECRET, type RemoteStore, remoteStore, SECRET, type Spool } from "./remote-store.ts";
+import { type RemoteStore, remoteStore, type Spool } from "./remote-store.ts";
 
 /** How it is opened, as `openLocal` is told. */
 interface RemoteOptions {
@@ -26,6 +27,7 @@ interface RemoteOptions {
   collects?: boolean;
   readsOnly?: boolean;
   scope?: string | undefined;
+  firstSecret?: Uint8Array | undefined;
 }
 
 /** What many machines share: artifacts in a bucket, everything else in a PostgreSQL database. */
@@ -64,7 +66,8 @@ export async function openRemote(dir: string, options: RemoteOptions): Promise<R
     const limits = { maxBytes: NUMBERS.spoolBytes.default };
     const mark = join(spoolDir, EARLY_MARK);
     const wasMarked = existsSync(mark);
-    const newSecret = () => sharedSecret(database).catch((error: unknown) => earlySecret(error, mark));
+    const first = options.firstSecret && Buffer.from(options.firstSecret);
+    const newSecret = () => sharedSecret(database, first).catch((error: unknown) => earlySecret(error, mark));
     const spool = await localStore({ dir: spoolDir, database: spoolDatabase, limits, newSecret, keepsAll: true });
     const own = { dir: spoolDir, secret: spool.secret, mark, isEarly: wasMarked || existsSync(mark) };
     let settling: Promise<void> | null = null;
@@ -151,12 +154,7 @@ async function settleSecret(
           "there are unknown here. If that database was made anew, restore its table settings, or move the folder away.",
       );
     }
-    const name = EARLY_SECRET + hashOf(Buffer.from(secret).toString("hex"));
-    const told = database.kysely
-      .insertInto("settings")
-      .values({ name, value: Buffer.from(secret) })
-      .onConflict((conflict) => conflict.doNothing());
-    await database.commit(() => change(told));
+    await database.commit(() => artifactRows(database).learnSecret(Buffer.from(secret)));
     const part = join(dir, `${SECRET_FILE}.${randomBytes(6).toString("hex")}`);
     await writeFile(part, shared, { mode: PRIVATE_FILE, flush: true });
     await rename(part, join(dir, SECRET_FILE));

@@ -38,8 +38,8 @@ const FIRST_PAUSE_MS = 20;
 const LAST_PAUSE_MS = 1000;
 
 /**
- * Opens a database of a PostgreSQL server, and brings its tables to the newest version. A server that does not answer soon is
- * asked again with each query, so that an agent can start without it. Any other fault is thrown here. `downFile` says for a
+ * Opens a database of a PostgreSQL server, and brings its tables to the newest version. A server that does not answer soon, or
+ * that refuses the user, is asked again with each query, so that an agent can start without it. Any other fault is thrown here. `downFile` says for a
  * while that it did not answer: the processes that are opened meanwhile hardly wait for it.
  */
 export async function openPostgres(address: string, downFile?: string): Promise<Postgres> {
@@ -180,11 +180,11 @@ export async function openPostgres(address: string, downFile?: string): Promise<
   try {
     await preparedSoon();
   } catch (error) {
-    if (!isPassing(error)) {
+    if (!isPassing(error) && !isRefused(error)) {
       await opened.close();
       throw fault(error);
     }
-    if (downFile !== undefined && !isKnownDown) await rememberDown(downFile, place).catch(() => {});
+    if (downFile !== undefined && !isKnownDown && isPassing(error)) await rememberDown(downFile, place).catch(() => {});
   }
   return opened;
 }
@@ -315,6 +315,11 @@ function isConnectionLost(error: unknown): boolean {
 /** True if the same may succeed a little later. */
 function isPassing(error: unknown): boolean {
   return !SpillwayError.is(error) && (PASSING.test(codeOf(error)) || isConnectionLost(error));
+}
+
+/** True if the server wants another user, another password or another database. An operator can mend that. */
+function isRefused(error: unknown): boolean {
+  return /^(28|3D000)/.test(codeOf(error));
 }
 
 /** Returns an error that says what to do. */

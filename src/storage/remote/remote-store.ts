@@ -5,16 +5,23 @@ import { newTurns, within } from "../../deadline.ts";
 import { messageOf, SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { isArtifactId, isIdPrefix } from "../local/artifact-key.ts";
-import { type ArtifactRow, artifactRows, type NewRow, toArtifact } from "../local/artifact-rows.ts";
+import { type ArtifactRow, artifactRows, toArtifact, unsaved } from "../local/artifact-rows.ts";
 import { checkedBytes, type LineIndex, lineIndexBytes, readLineIndex, startLineIndex } from "../local/line-index.ts";
 import type { Database } from "../local/open-database.ts";
 import type { ArtifactBytes } from "../local/plain-file.ts";
 import { type CollectedFiles, collect, removeSession } from "../local/retention.ts";
 import type { ArtifactTable } from "../local/schema.ts";
 import { verify } from "../local/verify.ts";
-import { all, change, type Sql, type Steps } from "../sql.ts";
+import { all, change, type Sql } from "../sql.ts";
 import { storedName } from "../stored-name.ts";
-import { type KeptStore, type LocalStore, locateLines, readClipped } from "../stores/local.ts";
+import {
+  type Copying,
+  type KeptStore,
+  type LocalStore,
+  locateLines,
+  readClipped,
+  smallBytes,
+} from "../stores/local.ts";
 import type { Bucket, ObjectSource } from "./bucket.ts";
 
 /** What waits on this machine for its upload. */
@@ -55,6 +62,9 @@ export interface RemoteParts {
   uploads?: boolean;
   now?: () => number;
 }
+
+/** Bytes with their line index, open for reading. */
+type Opened = { bytes: ArtifactBytes; index: LineIndex };
 
 const MAX_LISTED = 1000;
 const MAX_RESOLVED = 10;
@@ -108,47 +118,54 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
   async function sendNow(row: ArtifactRow): Promise<Artifact> {
     await settle?.();
     const data = row.form === "row" ? await spoolDatabase.read(() => spooled.smallData(row.key)) : null;
+    const saved = await keep(row, data, async () => {
+      const opened = (await spool.openBytes(row.key))?.opened;
+      if (opened) return opened;
+      throw new SpillwayError("store-damaged", `the bytes of artifact ${row.id} are gone from the spool`);
+    });
+    // If it was saved again meanwhile, that saving has another time and stays.
+    await spool.letGo(row).catch(() => {});
+    return toArtifact(saved);
+  }
+
+  /** Keeps an artifact in the shared store: its row, and its bytes in the database or the bucket. */
+  async function keep(row: ArtifactRow, data: Uint8Array | null, open: () => Promise<Opened>): Promise<ArtifactRow> {
     let place: string | null = null;
-    if (row.form === "plain") {
+    if (row.form !== "row") {
       const found = await shared.read(() => rows.findByKey(row.key));
-      place = found?.form === "object" ? null : await sendObject(row);
+      place = found?.form === "object" ? null : await sendObject(await open());
     }
     const kept = await shared.commit(function* () {
       yield* rows.takeTurn("artifacts");
       const found = yield* rows.findByKey(row.key);
       // Another machine may have uploaded the same bytes meanwhile, or removed those that were there.
       const isThere = found?.form === "object";
-      if (row.form === "plain" && !isThere && place === null) return null;
+      if (row.form !== "row" && !isThere && place === null) return null;
       const object = row.form === "row" ? null : isThere ? found.place : place;
       if (place !== null) yield* change(shared.kysely.deleteFrom("uploads").where("place", "=", place));
       const form = row.form === "row" ? ("row" as const) : ("object" as const);
-      const saved = yield* rows.save({ ...unsaved(row), form, place: object }, row.saved_ms, { data });
+      const saved = yield* rows.save({ ...unsaved(row), form, place: object }, row.saved_ms, { data, isCopy: true });
       return { saved, spare: isThere && object === null ? found.place : isThere ? place : null };
     });
-    if (kept === null) return sendNow(row);
+    if (kept === null) return keep(row, data, open);
     if (kept.spare !== null) await removeObject(kept.spare).catch(() => {});
-    // If it was saved again meanwhile, that saving has another time and stays.
-    await spool.letGo(row).catch(() => {});
-    return toArtifact(kept.saved);
+    return kept.saved;
   }
 
-  async function sendObject(row: ArtifactRow): Promise<string> {
+  /** Uploads bytes and closes them. */
+  async function sendObject({ bytes, index: { data } }: Opened): Promise<string> {
     const place = randomBytes(20).toString("hex");
     // Says whose the object is before it exists, so that one of a process that ends is found without listing the bucket.
     const began = shared.kysely.insertInto("uploads").values({ place, began_ms: now() });
-    await shared.commit(() => change(began));
-    const there = await spool.openBytes(row.key);
-    const opened = there?.opened;
-    if (!opened) throw new SpillwayError("store-damaged", `the bytes of artifact ${row.id} are gone from the spool`);
-    const { data } = opened.index;
     try {
-      await bucket.put(place, opened.bytes);
+      await shared.commit(() => change(began));
+      await bucket.put(place, bytes);
       await bucket.put(`${place}${INDEX}`, { bytes: data.length, read: async (from, to) => data.subarray(from, to) });
     } catch (error) {
       await removeObject(place).catch(() => {});
       throw error;
     } finally {
-      await opened.bytes.close();
+      await bytes.close();
     }
     return place;
   }
@@ -233,7 +250,7 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
       `the bytes of artifact ${id} are gone from ${bucket.place}. Run: spillway verify`,
     );
 
-  async function openBytes(row: ArtifactTable): Promise<{ bytes: ArtifactBytes; index: LineIndex }> {
+  async function openBytes(row: ArtifactTable): Promise<Opened> {
     const { key, id, bytes, place } = row;
     if (row.form === "row") {
       const data = await shared.read(() => rows.smallData(key));
@@ -322,11 +339,31 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
     return row && act({ row, ...(await openBytes(row)) });
   };
 
+  const copying: Copying = {
+    after: (last, max) => shared.read(() => rows.after(last, max)),
+    open: openBytes,
+    async take(row, open) {
+      const joined = await shared.commit(() => rows.join(row));
+      if (joined !== null) return joined;
+      if (row.form !== "row") await keep(row, null, open);
+      else {
+        const { bytes } = await open();
+        const data = await smallBytes(row, bytes).finally(() => bytes.close());
+        await keep(row, data, open);
+      }
+      return true;
+    },
+    secrets: async () => [spool.secret, ...(await shared.read(rows.secrets))],
+    learn: (secret) => shared.commit(() => rows.learnSecret(secret)),
+  };
+
   // What an earlier process left.
   if (uploads) void uploadAll().catch(() => {});
 
   return {
     name: "remote",
+    secret: spool.secret,
+    copying,
     async begin(about: ArtifactAbout) {
       const writer = await spool.begin(about);
       return {
@@ -388,7 +425,7 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
     },
     collect: (given) => collect(shared, rows, files, { nowMs: now(), ...given }),
     verify: async () =>
-      verify(shared, rows, await shared.read(() => allSecrets(shared)), {
+      verify(shared, rows, await copying.secrets(), {
         async open(row) {
           if (row.form === "spool") return null;
           const opening = openBytes(row).then(async (opened) => {
@@ -428,26 +465,8 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
   };
 }
 
-/** The setting that holds the secret of all machines. */
-export const SECRET = "secret";
-/** Begins the settings that hold secrets of machines which had to save before they could read that one. */
-export const EARLY_SECRET = "early secret ";
-
-function* allSecrets({ kysely }: Sql): Steps<Uint8Array[]> {
-  const named = kysely
-    .selectFrom("settings")
-    .select("value")
-    .where(({ or, eb }) => or([eb("name", "=", SECRET), eb("name", "like", `${EARLY_SECRET}%`)]));
-  return (yield* all(named)).map(({ value }) => value);
-}
-
 /** The line index of an object is the object of this name. */
 const INDEX = ".lines";
-
-/** A row of the spool as one that is about to be saved elsewhere. */
-function unsaved({ created_ms: _created, saved_ms: _saved, ...row }: ArtifactRow): NewRow {
-  return row;
-}
 
 async function indexOf({ bytes, read }: ObjectSource): Promise<LineIndex> {
   const index = startLineIndex();

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import type { Artifact, ByteRange, Scope, Store } from "../../contract/store.ts";
@@ -6,7 +7,7 @@ import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { adoptFile } from "../local/adopt-file.ts";
 import { type ArtifactFiles, type OpenBytes, openFiles } from "../local/artifact-files.ts";
 import { isArtifactId, isIdPrefix, readSecret } from "../local/artifact-key.ts";
-import { type ArtifactRow, artifactRows, toArtifact } from "../local/artifact-rows.ts";
+import { type ArtifactRow, artifactRows, toArtifact, unsaved } from "../local/artifact-rows.ts";
 import { keepNow, LocalWriter } from "../local/artifact-writer.ts";
 import { findAfterBreak } from "../local/line-index.ts";
 import type { Database } from "../local/open-database.ts";
@@ -21,7 +22,7 @@ import {
   removeSession,
   sweepFiles,
 } from "../local/retention.ts";
-import { openQuota, type StoreLimits, writeFault } from "../local/spool-part.ts";
+import { openQuota, SpoolPart, type StoreLimits, writeFault } from "../local/spool-part.ts";
 import { codeOf, openFolders } from "../local/store-folders.ts";
 import { type VerifyReport, verify } from "../local/verify.ts";
 import { storedName } from "../stored-name.ts";
@@ -50,12 +51,30 @@ export interface KeptStore extends Store {
    * a model.
    */
   resolvePrefix(prefix: string, scope: Scope): Promise<string[]>;
+  /** What ids are made with. */
+  readonly secret: Uint8Array;
+  /** What it takes to copy everything to another store. */
+  readonly copying: Copying;
+}
+
+/** The bytes of an artifact of another store. */
+type CopiedBytes = Pick<OpenBytes, "bytes" | "index">;
+
+/** How artifacts are copied from one store to another, with their ids, whoever may read them. */
+export interface Copying {
+  /** A page of savings after one of them. */
+  after: (last: Pick<ArtifactRow, "key" | "saved_ms">, max: number) => Promise<ArtifactRow[]>;
+  /** Throws if the bytes are gone, or are on another machine. */
+  open(row: ArtifactRow): Promise<CopiedBytes>;
+  /** Takes a saving of another store, with its bytes if they are not here. Returns false if the saving was here already. */
+  take(row: ArtifactRow, open: () => Promise<CopiedBytes>): Promise<boolean>;
+  /** All secrets that ids were made with. */
+  secrets(): Promise<Uint8Array[]>;
+  learn(secret: Uint8Array): Promise<unknown>;
 }
 
 /** A store in a folder of this machine. */
 export interface LocalStore extends KeptStore {
-  /** What ids are made with. */
-  readonly secret: Uint8Array;
   /** Opens an artifact by its key, whoever may read it. */
   openBytes: ArtifactFiles["openBytes"];
   /** Forgets one saving of an artifact, and the artifact itself if that was the last one. */
@@ -110,10 +129,7 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
     const there = found && (await files.openBytes(found.key));
     if (there === null) return null;
     if (there.opened !== null) return there.opened;
-    throw new SpillwayError(
-      "store-damaged",
-      `the bytes of artifact ${id} are gone from ${folders.dir}: somebody removed them. Run: spillway verify`,
-    );
+    return gone(id);
   }
 
   async function reading<T>(id: string, scope: Scope, act: (opened: OpenBytes) => Promise<T>): Promise<T | null> {
@@ -121,9 +137,63 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
     return opened && act(opened).finally(() => opened.bytes.close());
   }
 
+  async function gone(id: string): Promise<never> {
+    throw new SpillwayError(
+      "store-damaged",
+      `the bytes of artifact ${id} are gone from ${folders.dir}: somebody removed them. Run: spillway verify`,
+    );
+  }
+
+  /** Writes the bytes of another store's artifact to a part, and saves the row with it. */
+  async function takeFile(row: ArtifactRow, source: ArtifactBytes): Promise<void> {
+    const part = await SpoolPart.open(folders.spool, quota);
+    try {
+      for (let from = 0; from < row.bytes; from += COPY_BYTES)
+        await part.add(await source.read(from, Math.min(row.bytes, from + COPY_BYTES)));
+      const { path, sha256, index, isPartial } = await part.end();
+      if (isPartial || sha256 !== row.sha256) throw otherBytes(row);
+      let isPlaced = false;
+      const place = () => {
+        if (!isPlaced) files.place(row.key, path);
+        isPlaced = true;
+      };
+      const copy = { ...unsaved(row), form: "plain" as const, place: null };
+      await database.commit(() => rows.save(copy, row.saved_ms, { index: index.data, place, isCopy: true }));
+    } catch (error) {
+      await part.abandon();
+      throw error;
+    }
+  }
+
+  const copying: Copying = {
+    after: (last, max) => database.read(() => rows.after(last, max)),
+    open: async (row) => (await files.openBytes(row.key))?.opened ?? gone(row.id),
+    async take(row, open) {
+      const joined = await database.commit(() => rows.join(row));
+      if (joined !== null) return joined;
+      const { bytes } = await open();
+      try {
+        if (row.form !== "row") await takeFile(row, bytes);
+        else {
+          const data = await smallBytes(row, bytes);
+          await database.commit(() =>
+            rows.save({ ...unsaved(row), place: null }, row.saved_ms, { data, isCopy: true }),
+          );
+        }
+      } finally {
+        await bytes.close();
+      }
+      await place.syncLog();
+      return true;
+    },
+    secrets: async () => [secret, ...(await database.read(rows.secrets))],
+    learn: (value) => database.commit(() => rows.learnSecret(value)),
+  };
+
   return {
     name: "local",
     secret,
+    copying,
     async begin(about) {
       await quota.glance();
       return new LocalWriter(place, about);
@@ -155,8 +225,8 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
     },
     async close() {},
     collect: (given) => collect(database, rows, collected, { nowMs: now(), maxBytes, ...given }),
-    verify: () =>
-      verify(database, rows, [secret], {
+    verify: async () =>
+      verify(database, rows, await copying.secrets(), {
         open: ({ key }) => files.openBytes(key),
         orphans: async () => (await findOrphans(database, rows, files)).map(({ path }) => relative(folders.dir, path)),
       }),
@@ -172,6 +242,19 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
       return found;
     },
   };
+}
+
+const COPY_BYTES = 1024 * 1024;
+
+function otherBytes({ id }: ArtifactRow): SpillwayError {
+  return new SpillwayError("store-damaged", `the bytes of artifact ${id} are not those that were saved`);
+}
+
+/** Reads the bytes of a small artifact of another store, and sees that they are the ones that were saved. */
+export async function smallBytes(row: ArtifactRow, bytes: ArtifactBytes): Promise<Uint8Array> {
+  const data = await bytes.read(0, row.bytes);
+  if (createHash("sha256").update(data).digest("hex") !== row.sha256) throw otherBytes(row);
+  return data;
 }
 
 /** Reads a range, clipped to the artifact. */

@@ -97,6 +97,9 @@ async function serve(flags: ServeFlags): Promise<void> {
     const server = await startServe({ ...shared, host, port, warn: tell });
     warnOfKeys(process.env);
     await writeOut(greeting(server.url));
+    place.ledger.sessions({ max: 1 }).catch((error: unknown) => {
+      tell(`requests pass, but nothing is recorded until this is mended: ${messageOf(error)}`);
+    });
     await untilStopped(server.stop);
     for (const { ledger } of [spillway, ...others]) await ledger?.close();
   } finally {

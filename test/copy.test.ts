@@ -1,0 +1,239 @@
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "@photostructure/sqlite";
+import pg from "pg";
+import { S3mini } from "s3mini";
+import { afterAll, describe, expect, it } from "vitest";
+import { createSpillway } from "../src/index.ts";
+import { pruneEvents } from "../src/storage/ledgers/prune-events.ts";
+import { openLocal } from "../src/storage/local/open-local.ts";
+import { startPostgres } from "./postgres.ts";
+import { findS3 } from "./s3.ts";
+
+const CLI = new URL("../dist/cli.cjs", import.meta.url).pathname;
+const folder = mkdtempSync(join(tmpdir(), "spillway-copy-"));
+const [postgres, s3] = await Promise.all([startPostgres(), findS3()]);
+for (const [what, missing] of [
+  ["copies to PostgreSQL", postgres],
+  ["copies to a bucket", s3],
+])
+  if (typeof missing === "string") process.stderr.write(`not run: ${what}: ${missing}\n`);
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  if (typeof postgres !== "string") await postgres.end();
+});
+
+const freshFolder = () => join(mkdtempSync(join(folder, "place-")), "data");
+const env = () => ({
+  PATH: process.env["PATH"],
+  HOME: folder,
+  SPILLWAY_DIR: join(folder, "usual"),
+  ...(typeof s3 !== "string" && s3.env),
+});
+const run = (words: string[], more = {}) =>
+  spawnSync(process.execPath, [CLI, ...words], { cwd: folder, encoding: "utf8", env: { ...env(), ...more } });
+
+const textOf = (name: string, lines: number) =>
+  Array.from({ length: lines }, (_, at) => `${name}: line ${at + 1}\n`).join("");
+
+/** Puts some of everything into a folder: two scopes, rows and files, the same bytes in two sessions, sums without events. */
+async function fill(dir: string, name: string, outputs = 12, isOld = true): Promise<void> {
+  const local = await openLocal(dir);
+  for (const scope of ["local", "team"]) {
+    const ledger = local.ledgerOf(scope);
+    const spillway = await createSpillway({
+      store: local.store,
+      ledger,
+      scope,
+      env: {},
+      policy: { profile: "frugal" },
+    });
+    for (let at = 0; at < outputs; at += 1) {
+      const about = { tool: `tool${at % 3}`, session: `s${at % 4}`, call: `${name}${at}` };
+      await spillway.admit({ ...about, output: textOf(`${name} ${at}`, at % 3 === 0 ? 9000 : 900) });
+      if (at % 5 === 0) await spillway.admit({ ...about, session: "again", output: textOf(`${name} ${at}`, 9000) });
+    }
+    await ledger.saveProjection({ key: `${name} p`, text: `\0 ${name}`, step: 2, session: "s1" });
+    await ledger.pin("s1", true);
+  }
+  if (isOld) await pruneEvents(local.database, { olderThanMs: 0, retainMs: 0, nowMs: Date.now() + 60_000 });
+  const spillway = await createSpillway({ store: local.store, ledger: local.ledger, env: {} });
+  await spillway.admit({ tool: "later", session: "s2", output: textOf(`${name} later`, 5000) });
+  await local.close();
+}
+
+type Row = Record<string, unknown>;
+
+/** Everything that a store has, read with no code of ours. */
+async function everything(words: string[], without: unknown = null): Promise<Record<string, unknown[]>> {
+  const address = words.find((word) => word.startsWith("postgres:"));
+  const bucket = words.find((word) => word.startsWith("s3:"));
+  const dir = words.find((word) => !word.includes("://"));
+  const client = address === undefined ? null : new pg.Client({ connectionString: address });
+  await client?.connect();
+  const sqlite = dir === undefined ? null : new DatabaseSync(join(dir, "spillway.db"), { readOnly: true });
+  const ofFolder = (sql: string) => (sqlite?.prepare(sql).all() ?? []) as Row[];
+  const ask = async (sql: string) => (client === null ? ofFolder(sql) : (await client.query(sql)).rows) as Row[];
+  const askStore = async (sql: string) => (bucket === undefined ? ofFolder(sql) : ask(sql));
+  const objects = bucket === undefined ? null : bucketOf(bucket);
+  const hash = async ({ form, key, place }: Row) => {
+    const small = async () =>
+      (await askStore(`select data from small where key = '${key}'`))[0]?.["data"] as Uint8Array;
+    const file = () => readFileSync(join(dir ?? "", "artifacts", String(key).slice(0, 2), String(key)));
+    const bytes = form === "row" ? await small() : form === "plain" ? file() : await objects?.(String(place));
+    return createHash("sha256")
+      .update(bytes ?? "")
+      .digest("hex");
+  };
+  const artifacts = await askStore(
+    "select a.key, id, scope, session, tool, call, command, exit_code, bytes, lines, sha256, saved, form, place, saved_ms, created_ms " +
+      "from artifacts a join artifact_sessions s on a.key = s.key order by a.key, session",
+  );
+  const read: Row[] = [];
+  for (const { place, form, ...row } of artifacts) {
+    if (row["key"] !== without) read.push({ ...row, really: await hash({ ...row, form, place }) });
+  }
+  const found = {
+    artifacts: read,
+    // Within a scope they are in their order.
+    events: await ask(
+      "select scope, kind, at_ms, session, tool, call, artifact, receipt, more from events order by scope, id",
+    ),
+    rollups: await ask("select * from rollups order by scope, session, hour_ms, tool"),
+    sessions: await ask("select * from sessions order by scope, session"),
+    projections: await ask("select scope, key, session, text, step from projections order by scope, key"),
+  };
+  await client?.end();
+  sqlite?.close();
+  // Numbers come as text from one engine.
+  return JSON.parse(JSON.stringify(found), (_name, value) =>
+    typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value,
+  );
+}
+
+function bucketOf(address: string) {
+  if (typeof s3 === "string") throw new Error(s3);
+  const { hostname, pathname } = new URL(address);
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = s3.env;
+  const endpoint = `${s3.endpoint}/${hostname}`;
+  const client = new S3mini({ accessKeyId, secretAccessKey, endpoint, region: "us-east-1" });
+  return async (place: string) =>
+    Buffer.from((await client.getObjectArrayBuffer(`${pathname.slice(1)}/${place}`)) ?? new ArrayBuffer(0));
+}
+
+const freshLedger = async () => (typeof postgres === "string" ? Promise.reject(new Error(postgres)) : postgres.fresh());
+const freshBucket = () => (typeof s3 === "string" ? "" : s3.fresh());
+
+describe("spillway copy", () => {
+  it("copies a folder to another, with every id, and says what it did", async () => {
+    const [from, to] = [freshFolder(), freshFolder()];
+    await fill(from, "a");
+    const copied = run(["copy", "--from", from, "--to", to, "--json"]);
+    expect(copied.stderr).toBe("");
+    const report = JSON.parse(copied.stdout);
+    expect(report).toMatchObject({ left: [], alreadyThere: 0 });
+    expect(await everything([to])).toEqual(await everything([from]));
+    const { artifacts, events } = await everything([from]);
+    expect(report.artifacts).toBe(new Set(artifacts?.map((row) => (row as Row)["key"])).size);
+    expect(report.events).toBe(events?.length);
+    // Again: nothing is copied, nothing changes.
+    const again = run(["copy", "--from", from, "--to", to]);
+    expect(again.stdout).toMatch(/^0 artifacts \(0 B\), 0 events, .* there already\n$/);
+    expect(await everything([to])).toEqual(await everything([from]));
+    // The same output has the same id there, and every byte is as it was saved.
+    expect(run(["verify", "--dir", to]).status).toBe(0);
+    expect(run(["stats", "--dir", to, "--json"]).stdout).toBe(run(["stats", "--dir", from, "--json"]).stdout);
+  });
+
+  it("goes on with a source that got more, and adds to what the target has of its own", async () => {
+    const [from, to] = [freshFolder(), freshFolder()];
+    await fill(from, "a", 4);
+    await fill(to, "b", 4);
+    const [ofFrom, ofTo] = [await everything([from]), await everything([to])];
+    expect(run(["copy", "--from", from, "--to", to]).status).toBe(0);
+    await fill(from, "c", 4, false);
+    expect(run(["copy", "--from", from], { SPILLWAY_DIR: to }).status).toBe(0);
+    const after = await everything([to]);
+    const grown = await everything([from]);
+    for (const what of ["artifacts", "projections"]) {
+      expect(after[what]).toHaveLength((ofTo[what]?.length ?? 0) + (grown[what]?.length ?? 0));
+    }
+    const calls = (all: Record<string, unknown[]>) =>
+      (all["rollups"] as Row[]).reduce((sum, row) => sum + Number(row["calls"]), 0);
+    expect(calls(after)).toBe(calls(ofTo) + calls(grown));
+    expect(calls(grown)).toBeGreaterThan(calls(ofFrom));
+    // Ids were made with two secrets, and all are known.
+    const verified = run(["verify", "--dir", to]);
+    expect([verified.status, verified.stdout]).toEqual([0, expect.stringMatching(/all as they were saved/)]);
+  });
+
+  it("refuses a source that is none, a place that is named twice, and a copy onto itself", async () => {
+    const from = freshFolder();
+    await fill(from, "a", 1);
+    expect(run(["copy"]).stderr).toMatch(/say what to copy/);
+    expect(run(["copy", "--from", join(folder, "none"), "--to", from]).stderr).toMatch(/there is no store in/);
+    expect(run(["copy", "--from", from, from]).stderr).toMatch(/--from takes at most a folder/);
+    const itself = run(["copy", "--from", from, "--to", from]);
+    expect([itself.status, itself.stderr]).toEqual([2, expect.stringMatching(/the same store/)]);
+  });
+
+  it("tells which outputs the source has lost, copies the rest, and ends with 1", async () => {
+    const [from, to] = [freshFolder(), freshFolder()];
+    await fill(from, "a", 4);
+    const lost = (await everything([from]))["artifacts"]?.find((row) => Number((row as Row)["bytes"]) > 70_000) as Row;
+    rmSync(join(from, "artifacts", String(lost["key"]).slice(0, 2), String(lost["key"])));
+    const { status, stderr } = run(["copy", "--from", from, "--to", to]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`${lost["id"]} is left`)]);
+    const rest = (all: Record<string, unknown[]>) =>
+      all["artifacts"]?.filter((row) => (row as Row)["key"] !== lost["key"]);
+    const copied = await everything([to]);
+    expect(copied["artifacts"]).toEqual(rest(copied));
+    expect(copied["artifacts"]).toHaveLength((rest(await everything([from], lost["key"])) ?? []).length);
+  });
+
+  it.skipIf(typeof postgres === "string")(
+    "copies a folder to a ledger in PostgreSQL and a folder, and back",
+    async () => {
+      const from = freshFolder();
+      await fill(from, "a");
+      const shared = [await freshLedger(), freshFolder()];
+      expect(run(["copy", "--from", from, "--to", ...shared]).status).toBe(0);
+      expect(await everything(shared)).toEqual(await everything([from]));
+      const back = freshFolder();
+      expect(run(["copy", "--from", ...shared, "--to", back]).status).toBe(0);
+      expect(await everything([back])).toEqual(await everything([from]));
+    },
+  );
+
+  it.skipIf(typeof postgres === "string" || typeof s3 === "string")(
+    "copies a folder to PostgreSQL and a bucket, though it is killed again and again, and back",
+    async () => {
+      const from = freshFolder();
+      await fill(from, "a", 30);
+      const shared = [await freshLedger(), freshBucket()];
+      const before = await everything([from]);
+      let kills = 0;
+      for (let delayMs = 500; ; delayMs += 400) {
+        const child = spawn(process.execPath, [CLI, "copy", "--from", from, "--to", ...shared], { env: env() });
+        const timer = setTimeout(() => child.kill("SIGKILL"), delayMs);
+        const [code] = await once(child, "exit");
+        clearTimeout(timer);
+        if (code === 0) break;
+        expect(code).toBeNull();
+        kills += 1;
+      }
+      expect(kills).toBeGreaterThan(1);
+      expect(await everything(shared)).toEqual(before);
+      const environment = { SPILLWAY_LEDGER: shared[0], SPILLWAY_STORE: shared[1] };
+      expect(run(["verify", "--json"], environment).status).toBe(0);
+      const back = freshFolder();
+      expect(run(["copy", "--to", back], environment).status).toBe(0);
+      expect(await everything([back])).toEqual(before);
+    },
+    120_000,
+  );
+});
