@@ -198,6 +198,7 @@ describe("a body", () => {
     const after = fc.constantFrom(
       "",
       ',"max_tokens":5',
+      ',"max_tokens":7',
       ',"max_tokens":50',
       ',"tools":[{"name":"a"}]',
       ',"model" : "m"',

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type RandomConversation, speeches, textOf } from "../../../test/recovery/conversation.ts";
 import { agents, has, screenshot, turnsOf } from "../../../test/wire/screenshots.ts";
@@ -385,6 +386,29 @@ describe("refusals of all sorts", () => {
     expect(await (await wrapped()(`${url}${path}`, { ...POST, body })).text()).toBe(frames.join(""));
     expect(sends).toBe(1);
   });
+});
+
+it("a body may be a stream of Node, as some libraries have it", async () => {
+  const inner = async () =>
+    Object.defineProperty(new Response("x"), "body", {
+      value: Readable.from([Buffer.from("all "), Buffer.from("well")]),
+    });
+  const { path, body } = asked("openai-chat", conversation(1, 10));
+  const response = await wrapped({ fetch: inner })(`http://127.0.0.1:1${path}`, { ...POST, body });
+  expect(await response.text()).toBe("all well");
+});
+
+it("no signal is handed to the inner fetch if the caller has none, and the caller's own if it has one", async () => {
+  const given: (AbortSignal | null | undefined)[] = [];
+  const inner: typeof fetch = async (_input, init) => {
+    given.push(init?.signal);
+    return Response.json({});
+  };
+  const { path, body } = asked("openai-chat", conversation(1, 10));
+  const { signal } = new AbortController();
+  for (const more of [{}, { signal }])
+    await wrapped({ fetch: inner })(`http://127.0.0.1:1${path}`, { ...POST, body, ...more });
+  expect(given).toEqual([undefined, signal]);
 });
 
 describe("a reservation for the answer that leaves no room", () => {

@@ -1,5 +1,5 @@
 import { SpillwayError } from "../../errors.ts";
-import type { Exchanged } from "../../exchange/answer.ts";
+import type { Exchanged, ExchangeResponse } from "../../exchange/answer.ts";
 import { endpointOf } from "../../exchange/endpoint.ts";
 import type { ExchangeContext, ExchangeOptions } from "../../exchange/exchange.ts";
 import { RefusedBodies } from "../../exchange/refused-bodies.ts";
@@ -24,20 +24,26 @@ export function createFetch({ spillway, fetch: given, ...options }: FetchOptions
   }
   if (given !== undefined && typeof given !== "function")
     throw new SpillwayError("bad-input", `createFetch: fetch must be a function; got ${typeof given}`);
-  const refused = new RefusedBodies<Response>();
+  const refused = new RefusedBodies<Fetched>();
   return async (input, init) => {
     const inner = given ?? globalThis.fetch;
     const { method, url } = targetOf(input, init);
     if (endpointOf(method, url) === null) return inner(input, init);
     const outgoing = await readOutgoing(input, init);
-    const stop = stopWith(outgoing.signal);
-    stop.signal.throwIfAborted();
     const { headers, bytes: body } = outgoing;
-    const request = { method, url, headers, body, signal: stop.signal };
-    const send = (bytes: Uint8Array | null, context: ExchangeContext) => outgoing.send(inner, bytes, context);
+    const signal = outgoing.signal ?? undefined;
+    signal?.throwIfAborted();
+    const request = { method, url, headers, body, signal };
+    let last: Fetched | null = null;
+    const send = async (bytes: Uint8Array | null, { signal: recovery, attempt, isChanged }: ExchangeContext) => {
+      // A signal costs a fetch more than all else that is done here. A recovery has one with its deadline.
+      const sent = { isChanged, signal: attempt === 1 ? signal : recovery };
+      last = new Fetched(await outgoing.send(inner, bytes, sent));
+      return last;
+    };
     const exchanged =
       refused.find(request) ?? (await refused.keep(request, await spillway.exchange(request, send, options)));
-    return responseOf(exchanged, (reason) => stop.abort(reason));
+    return responseOf(exchanged, (reason) => last?.leave(reason));
   };
 }
 
@@ -58,7 +64,12 @@ interface Outgoing {
   headers: Headers;
   bytes: Uint8Array | null;
   signal: AbortSignal | null | undefined;
-  send(inner: typeof fetch, bytes: Uint8Array | null, context: ExchangeContext): Promise<Response>;
+  send(inner: typeof fetch, bytes: Uint8Array | null, how: SendHow): Promise<Response>;
+}
+
+interface SendHow {
+  isChanged: boolean;
+  signal: AbortSignal | undefined;
 }
 
 async function readOutgoing(input: Input, init: Init): Promise<Outgoing> {
@@ -73,7 +84,11 @@ async function readOutgoing(input: Input, init: Init): Promise<Outgoing> {
       signal: init?.signal,
       send: (inner, bytes, { signal, isChanged }) => {
         // A dispatcher, or whatever else the inner fetch knows, stays.
-        const sent = { ...init, headers: sentHeaders(headers, isChanged) ?? init?.headers ?? {}, signal };
+        const sent = {
+          ...init,
+          headers: sentHeaders(headers, isChanged) ?? init?.headers ?? {},
+          ...(signal && { signal }),
+        };
         if (!isChanged || bytes === null) return inner(input, sent);
         return inner(input, { ...sent, body: isText ? Buffer.from(bytes).toString("utf8") : bodyOf(bytes) });
       },
@@ -85,9 +100,9 @@ async function readOutgoing(input: Input, init: Init): Promise<Outgoing> {
     headers,
     bytes: request.body === null ? null : new Uint8Array(await request.arrayBuffer()),
     signal,
-    send: (inner, sent, context) => {
-      const changed = sentHeaders(headers, context.isChanged) ?? headers;
-      return inner(new Request(request, { method, headers: changed, body: bodyOf(sent), signal: context.signal }));
+    send: (inner, sent, { isChanged, signal }) => {
+      const changed = sentHeaders(headers, isChanged) ?? headers;
+      return inner(new Request(request, { method, headers: changed, body: bodyOf(sent), signal: signal ?? null }));
     },
   };
 }
@@ -121,19 +136,54 @@ function sentHeaders(headers: Headers, isChanged: boolean): Headers | null {
   return sent;
 }
 
-/** Aborts with the client's signal, or when the client leaves the answer. */
-function stopWith(signal: AbortSignal | null | undefined): AbortController {
-  const stop = new AbortController();
-  if (signal?.aborted) stop.abort(signal.reason);
-  else signal?.addEventListener("abort", () => stop.abort(signal.reason), { once: true, signal: stop.signal });
-  return stop;
+/** A provider's response, whose body is read by its reader: that is faster than to iterate, and can be left while it waits. */
+class Fetched implements ExchangeResponse, AsyncIterableIterator<Uint8Array, undefined> {
+  readonly response: Response;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly url: string;
+  readonly body: this | null;
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  /** Some libraries have streams of Node as bodies. */
+  readonly #chunks: AsyncIterator<Uint8Array> | undefined;
+
+  constructor(response: Response) {
+    this.response = response;
+    this.status = response.status;
+    this.headers = response.headers;
+    this.url = response.url;
+    this.body = response.body === null ? null : this;
+    this.#reader = response.body?.getReader?.();
+    this.#chunks = this.#reader === undefined ? response.body?.[Symbol.asyncIterator]() : undefined;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    const { value } = (await (this.#reader?.read() ?? this.#chunks?.next())) ?? {};
+    return value === undefined ? DONE : { done: false, value };
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
+    this.leave(undefined);
+    return DONE;
+  }
+
+  /** Ends the response if it is still coming. */
+  leave(reason: unknown): void {
+    void Promise.resolve(this.#reader?.cancel(reason) ?? this.#chunks?.return?.()).catch(() => {});
+  }
 }
+
+const DONE: IteratorResult<Uint8Array, undefined> = { done: true, value: undefined };
 
 /** Statuses that have no body. */
 const BODILESS = new Set([101, 103, 204, 205, 304]);
 
 function responseOf(
-  { response, body, whole, isChanged, isFinal }: Exchanged<Response>,
+  { response: { response }, body, whole, isChanged, isFinal }: Exchanged<Fetched>,
   leave: (reason: unknown) => void,
 ): Response {
   const { status, statusText } = response;
