@@ -16,6 +16,7 @@ import { type AdmitPlan, NOT_SAVED, startAdmission } from "./admission.ts";
 import {
   type AdmittedBlocks,
   admitTexts,
+  areCutInMany,
   fitTogether,
   isCutBlock,
   MOST_TEXTS,
@@ -50,7 +51,9 @@ export function admitObject<T extends object>(
   const shapeBytes = over.bytes;
   // Breaks and quotes take two bytes in JSON: a second try makes room for what the first one met.
   for (let tries = 0; tries < 3; tries++) {
-    const admitted = admitTexts({ ...plan, limits: lessThan(limits, over) }, plain, texts);
+    const less = { ...plan, limits: lessThan(limits, over) };
+    if (areCutInMany(less, texts)) break;
+    const admitted = admitTexts(less, plain, texts);
     if (admitted.blocks.filter(isCutBlock).length > MOST_TEXTS) break;
     const excess = excessOf(JSON.stringify(admitted.write([]).output), plan);
     if (isEmpty(excess)) return asJson(plan, admitted, shapeBytes);

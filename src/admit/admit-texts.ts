@@ -54,6 +54,17 @@ export interface SourceText extends FoundText {
 /** Where more texts than this are cut, a marker in each would say more than they do, and each would be an artifact. */
 export const MOST_TEXTS = 63;
 
+/** Where more texts than this are over their shares, clamping each of them costs seconds and leaves too many cut. */
+const MANY_CUT = 4 * MOST_TEXTS;
+
+/** True if so many texts are over their shares that it is of no use to clamp each. */
+export function areCutInMany(plan: AdmitPlan, found: readonly FoundText[]): boolean {
+  if (found.length <= MANY_CUT) return false;
+  const shares = limitsOf(plan, found);
+  const over = found.filter(({ text }, at) => !isWithin(measureText(text, plan.counter), shares[at] as Limits));
+  return over.length > MANY_CUT;
+}
+
 /** Clamps the texts of a result, each to its share. */
 export function admitTexts<T extends object>(
   plan: AdmitPlan,

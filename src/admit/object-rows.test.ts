@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import type { Strategy, StrategyRequest } from "../contract/strategy.ts";
 import { createSpillway } from "../index.ts";
+import { headTail } from "../stages/clamp/strategies/edges.ts";
 import { memoryStore } from "../storage/stores/memory.ts";
 
 const spillway = await createSpillway({ store: memoryStore(), ledger: null, env: {} });
@@ -40,4 +42,22 @@ test("a key that is ours already, long texts and other strategies are bounded as
   }
   const { output } = await spillway.admit({ ...request, output: { rows }, strategy: "head-tail" });
   expect((output as { rows: unknown[] }).rows).not.toContainEqual(ODD);
+});
+
+test("an object of thousands of texts that are all over their shares is not clamped text by text", async () => {
+  let started = 0;
+  const start = (request: StrategyRequest) => {
+    started += 1;
+    return headTail.start(request);
+  };
+  const counting: Strategy = { ...headTail, name: "counting", start };
+  const own = await createSpillway({ store: memoryStore(), ledger: null, env: {}, strategies: [counting] });
+  const lines = Array.from(
+    { length: 3000 },
+    (_, at) => `row ${at} | ${(at * 7) % 1000} | active | 2024-01-${(at % 28) + 1}`,
+  );
+  const output = { lines, text: lines.join("\n") };
+  const { receipt } = await own.admit({ tool: "query", output, strategy: "counting", limits: { maxBytes: 20_000 } });
+  expect(receipt.strategy).toBe("bounded");
+  expect(started).toBeLessThan(300);
 });
