@@ -213,4 +213,15 @@ describe("redaction", () => {
         "error: the file ends here, line [redacted:private-key]\nall done with it\n",
     );
   });
+
+  it("finds a key that another secret touches if a chunk ends within the first bytes of that secret", () => {
+    // By its last byte it is not known yet whether a secret begins behind it.
+    const rules = compileRules([
+      { name: "one", pattern: String.raw`\bLTAI[A-Za-z0-9]{16,26}\b` },
+      { name: "two", pattern: "ghp_[A-Za-z0-9]{30,}" },
+    ]);
+    const text = encode(`LTAI${"aB3dE6gH1jK4mN7pQ0sT2vW5yZ"}${GITHUB} next`);
+    for (let end = 1; end < text.length; end++)
+      expect(redactChunks(rules, text, [end]).text, String(end)).toBe("[redacted:one][redacted:two] next");
+  });
 });
