@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { wireNamed } from "../../../wire/index.ts";
-import { none } from "../policies/none.ts";
+import { none } from "../policies/rules.ts";
 import { PRICES } from "../prices.ts";
 import { replay } from "../replay.ts";
 import { short, writePage } from "./page.ts";
