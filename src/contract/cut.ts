@@ -41,8 +41,17 @@ export interface Cut {
   unscanned?: Extent;
   /** What was folded is white space between values, not repeats and terminal codes. */
   folds?: "space";
+  /** What a reader will miss: it stands in the output and not in the pieces. */
+  hidden?: Hidden[];
   /** A strategy wrote notes into a piece, and the source has a text like them: they should carry a tag. */
   isQuoting?: boolean;
+}
+
+/** Lines that are not shown though somebody looks for them, and the pattern that finds them. */
+export interface Hidden {
+  pattern: string;
+  /** They name failures: so many does the output count, and so many are named in what is shown. Else they have words that were asked for. */
+  failures?: { counted: number; shown: number };
 }
 
 /** Room that markers take: upper bounds, charged by the clamp before it keeps anything. */

@@ -40,6 +40,8 @@ export interface Focus {
   isSoft?: boolean;
   /** Of such words, those that name or quote something, one bit for each: they count even if they are not very rare. */
   names?: number;
+  /** The words themselves, where they are known. */
+  texts?: readonly string[];
   /** Of such words, those that a policy keeps, one bit for each, and those that it drops. */
   keeps?: number;
   drops?: number;

@@ -1,3 +1,4 @@
+import type { Hidden } from "../../contract/cut.ts";
 import type { Saved } from "../../contract/receipt.ts";
 import type { Total } from "../../contract/size.ts";
 import { counted, grouped } from "../../values.ts";
@@ -72,6 +73,22 @@ function wayTo(id: string, access: Access, isPart: boolean): string {
     case "operator":
       return `${isPart ? "That part" : "The whole"} is saved as artifact ${id}, which the operator can read; narrow the call to see more.`;
   }
+}
+
+/** Says what a reader will miss in a cut, with the way to it; empty if the reader cannot search. */
+export function hiddenText(hidden: readonly Hidden[], { id, saved, access }: SavedCopy): string {
+  if (id === null || saved === "no" || (access.by !== "tool" && access.by !== "shell")) return "";
+  const way = (pattern: string, ignoresCase: boolean) =>
+    access.by === "tool"
+      ? `${access.search}(${JSON.stringify({ id, pattern, ...(ignoresCase && { ignore_case: true }) })})`
+      : `spillway search ${inShell(id, access)} ${ignoresCase ? "-i " : ""}${shellWord(pattern)}`;
+  return hidden
+    .map(({ pattern, failures }) =>
+      failures === undefined
+        ? ` What was asked for stands only in what is omitted; find it with: ${way(pattern, true)}`
+        : ` The output counts ${counted(failures.counted, "failure")}, and ${grouped(failures.shown)} are named here; find the others with: ${way(pattern, false)}`,
+    )
+    .join("");
 }
 
 /** One line for a result that is no longer shown whole: where it is. Empty if nobody kept it. */

@@ -2,7 +2,7 @@ import type { Cut, Gap, Piece, Room } from "../../contract/cut.ts";
 import type { Limits } from "../../contract/limits.ts";
 import type { Extent, Size, Total } from "../../contract/size.ts";
 import { counted, grouped } from "../../values.ts";
-import { accessText, keptText, restWords, type SavedCopy } from "./access.ts";
+import { accessText, hiddenText, keptText, restWords, type SavedCopy } from "./access.ts";
 import { briefGap, firstLines, gapLine, lastLines, notShown, shortGap, truncatedSuffix, withTag } from "./texts.ts";
 
 /** A text that replaces all of ours but the exit line. */
@@ -43,7 +43,7 @@ export function markForms(request: MarkRequest, measure: Measure, tag: string): 
 }
 
 function fullForm(request: MarkRequest, measure: Measure, tag: string): Form {
-  const footer = (cut: Pick<Cut, "kept" | "total" | "omitted" | "folds">) => [
+  const footer = (cut: Pick<Cut, "kept" | "total" | "omitted" | "folds" | "hidden">) => [
     footerLine(cut, request, tag),
     ...request.closing,
   ];
@@ -181,7 +181,7 @@ function customForm(request: MarkRequest, marker: CustomMarker, measure: Measure
 }
 
 function footerLine(
-  { kept, total, omitted, folds }: Pick<Cut, "kept" | "total" | "omitted" | "folds">,
+  { kept, total, omitted, folds, hidden = [] }: Pick<Cut, "kept" | "total" | "omitted" | "folds" | "hidden">,
   request: MarkRequest,
   tag: string,
 ): string {
@@ -189,7 +189,10 @@ function footerLine(
   const folded = folds === "space" ? "White space left out" : "Repeats and terminal codes folded";
   const what = `${omitted.bytes > 0 ? "Output cut to fit" : folded}: ${shown} shown`;
   const told = tag === "" ? "" : ` Our notes on what is missing carry${tag}; others like them are output.`;
-  const rest = omitted.bytes > 0 ? accessText(request.savedCopy) : keptText(request.savedCopy);
+  const rest =
+    omitted.bytes > 0
+      ? `${accessText(request.savedCopy)}${hiddenText(hidden, request.savedCopy)}`
+      : keptText(request.savedCopy);
   return `[${`${what}. ${rest}`.trimEnd()}${told}]`;
 }
 

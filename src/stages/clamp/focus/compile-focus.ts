@@ -48,6 +48,7 @@ export function compileLines(lines: LinePatterns, intent: Focus | undefined): Fo
       return finds.reduce((sum, find, at) => (find(line) !== 0 ? sum | (1 << at) : sum), found);
     },
     isSoft: true,
+    texts: [...all.map(() => ""), ...(intent?.texts ?? [])].slice(0, MOST_WORDS),
     keeps,
     drops,
     names: (2 ** length - 1 - drops) | shifted(intent?.names ?? 0),

@@ -61,6 +61,7 @@ export function compileIntent({ user = "", model = "", args = [] }: IntentTexts)
     words: words.length,
     find: (line) => find(line.length > MAX_LINE_BYTES ? line.subarray(0, MAX_LINE_BYTES) : line),
     isSoft: true,
+    texts: words.map(([text]) => text),
     names: words.reduce((bits, [, rank], index) => (rank >= PART_RANK ? bits | (1 << index) : bits), 0),
   };
 }

@@ -46,6 +46,11 @@ export class WordCounts {
     return weight;
   }
 
+  /** True if a word stands in some line, is rare, and is not among those that were seen. */
+  isMissing(word: number, seen: number): boolean {
+    return (this.#counts[word] ?? 0) > 0 && (seen & (1 << word)) === 0 && this.#weightOf(word) > LEAST_RARITY;
+  }
+
   /** Returns what the words add to the score of a line that is also judged by what it says. */
   gain(found: number): number {
     if (found === 0) return 0;

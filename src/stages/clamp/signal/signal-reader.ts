@@ -4,6 +4,7 @@ import { decode } from "../fit.ts";
 import { WordCounts } from "../focus/word-counts.ts";
 import { Context, doubling, LIVELY, REACH, STRONG, type Whole } from "./context.ts";
 import { TraceFinder } from "./find-traces.ts";
+import { FailureNames } from "./hidden.ts";
 import { evict, heldChars, heldCost, type Reading } from "./judge.ts";
 import { BASE } from "./line-features.ts";
 import {
@@ -61,6 +62,7 @@ export class SignalReader {
   readonly shapes = new ShapeCounts();
   /** How rare the words of the focus are. */
   readonly words: WordCounts | null;
+  readonly failures = new FailureNames();
   readonly starts = new ShapeCounts();
   readonly #failed = new StepList();
   readonly #good = new StepList();
@@ -261,6 +263,7 @@ export class SignalReader {
     store.strongBefore[row] = this.#strong;
     this.#traces.see(store, row, scan);
     if (level >= STRONG) this.#strong++;
+    if (level >= STRONG || scan.tellsFailure) this.failures.see(held.subarray(at, stop));
     if (level >= LIVELY) this.#lively = store.sequence[row] as number;
     this.onUnit?.();
     this.#levels[level] = (this.#levels[level] as number) + 1;

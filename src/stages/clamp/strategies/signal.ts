@@ -4,6 +4,7 @@ import type { Span } from "../../../contract/span.ts";
 import type { Cutter, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
 import { type Budget, budgetIn, budgetOf, UNITS } from "../fit.ts";
+import { type FailureNames, hiddenIn } from "../signal/hidden.ts";
 import { type Judged, judge } from "../signal/judge.ts";
 import {
   fitsPinned,
@@ -73,7 +74,10 @@ export function startSignal(request: StrategyRequest): Sieve & { tellsFailure():
       const costs = new UnitCosts(reader.store, request.counter, request.limits.maxTokens !== undefined);
       const unscanned = reader.unscanned.bytes > 0 ? { unscanned: { ...reader.unscanned } } : {};
       return {
-        cut: (room) => ({ ...cutSignal({ request, judged, costs, total, plain }, room), ...unscanned }),
+        cut: (room) => ({
+          ...cutSignal({ request, judged, failures: reader.failures, costs, total, plain }, room),
+          ...unscanned,
+        }),
         explain: (cut) => explainCut(cut, judged),
       };
     },
@@ -90,6 +94,7 @@ function roomChars({ limits, counter }: StrategyRequest): number {
 interface Ended {
   request: StrategyRequest;
   judged: Judged;
+  failures: FailureNames;
   costs: UnitCosts;
   total: Total;
   /** Keeps both ends. */
@@ -107,7 +112,9 @@ function cutSignal(ended: Ended, room: Room): Cut {
     if (shown.omitted.bytes === 0) return shown;
   }
   const limited = UNITS.find((unit) => budget[unit] !== Number.POSITIVE_INFINITY);
-  return writeCut(judged.store, kept, total, limited ?? null);
+  const cut = writeCut(judged.store, kept, total, limited ?? null);
+  const hidden = hiddenIn(judged.store, kept, ended.failures, { focus: request.focus, words: judged.words });
+  return hidden.length === 0 ? cut : { ...cut, hidden };
 }
 
 /** True if somebody gave a focus. Words that a call seems to be for are none. */
