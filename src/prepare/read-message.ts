@@ -124,14 +124,44 @@ export class MessageReader {
         return { result: view.results[at] as WireResult, texts, weight: add(texts, media), sha256: null };
       }),
       calls: calls.map(({ call, long, texts, lengths }) => {
-        const { at, texts: said } = long;
-        const media = { count: 0, bytes: 0 };
-        const result = { at, id: call.id, tool: call.tool, isError: false, texts: said, media, fixed: false };
-        return { result, texts, weight: texts, sha256: null, call, long, lengths };
+        return { result: new LongResult(call, long), texts, weight: texts, sha256: null, call, long, lengths };
       }),
       media: view.media.count === 0 ? null : readMedia(view, outsideMedia),
       written: null,
     };
+  }
+}
+
+const NO_MEDIA = { count: 0, bytes: 0 };
+
+/** The long strings of a call in the shape of a result. */
+class LongResult implements WireResult {
+  readonly isError = false;
+  readonly fixed = false;
+  readonly media = NO_MEDIA;
+  readonly #call: WireCall;
+  readonly #long: WireLong;
+
+  constructor(call: WireCall, long: WireLong) {
+    this.#call = call;
+    this.#long = long;
+  }
+
+  get at(): string {
+    return this.#long.at;
+  }
+
+  get id(): string | null {
+    return this.#call.id;
+  }
+
+  get tool(): string {
+    return this.#call.tool;
+  }
+
+  /** Read anew each time: they may stand in a file. */
+  get texts(): string[] {
+    return this.#long.texts;
   }
 }
 

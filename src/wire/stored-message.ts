@@ -2,10 +2,14 @@ import type { Wire, WireCall, WireLong, WireMedia, WireMessage, WireResult } fro
 
 /** A message that is kept elsewhere, such as in a file. It is loaded each time something asks what it says. */
 export class StoredMessage {
-  readonly load: () => unknown;
+  readonly #make: () => unknown;
 
-  constructor(load: () => unknown) {
-    this.load = load;
+  constructor(make: () => unknown) {
+    this.#make = make;
+  }
+
+  load(): unknown {
+    return this.#make();
   }
 }
 
@@ -19,8 +23,7 @@ export function readsStored(wire: Wire): Wire {
   const { sent } = wire;
   return {
     ...wire,
-    read: (message) =>
-      message instanceof StoredMessage ? viewOf(() => wire.read(message.load())) : wire.read(message),
+    read: (message) => (message instanceof StoredMessage ? new Reading(wire, message).view() : wire.read(message)),
     // A changed message of a file is no smaller than the file's, so it is made where it is written down.
     write: (message, edits) =>
       message instanceof StoredMessage
@@ -30,9 +33,27 @@ export function readsStored(wire: Wire): Wire {
   };
 }
 
-type Read = () => WireMessage;
+// A file has very many messages. Getters of classes take a tenth of the memory that getters of single objects take, and a
+// reference to one reading takes less than a function.
 
-// A file has very many messages. Getters of classes take a tenth of the memory that getters of single objects take.
+class Reading {
+  readonly #wire: Wire;
+  readonly #message: StoredMessage;
+
+  constructor(wire: Wire, message: StoredMessage) {
+    this.#wire = wire;
+    this.#message = message;
+  }
+
+  again(): WireMessage {
+    return this.#wire.read(this.#message.load());
+  }
+
+  /** Nothing in it refers to what was read first, which is free to go. */
+  view(): WireMessage {
+    return new StoredView(this, this.again());
+  }
+}
 
 class StoredView implements WireMessage {
   readonly role;
@@ -45,28 +66,28 @@ class StoredView implements WireMessage {
   readonly results: WireResult[];
   readonly #hasText: boolean;
   readonly #moreTexts: number;
-  readonly #read: Read;
+  readonly #reading: Reading;
 
-  constructor(read: Read, view: WireMessage) {
+  constructor(reading: Reading, view: WireMessage) {
     this.role = view.role;
     this.id = view.id;
     this.chars = view.chars;
     this.aborted = view.aborted;
     this.malformed = view.malformed;
-    this.media = laterMedia(view.media, () => read().media);
-    this.calls = listOf(view.calls, (call, at) => new StoredCall(read, call, at));
-    this.results = listOf(view.results, (result, at) => new StoredResult(read, result, at));
+    this.media = laterMedia(view.media, () => reading.again().media);
+    this.calls = listOf(view.calls, (call, at) => new StoredCall(reading, call, at));
+    this.results = listOf(view.results, (result, at) => new StoredResult(reading, result, at));
     this.#hasText = view.text !== null;
     this.#moreTexts = view.moreTexts?.length ?? 0;
-    this.#read = read;
+    this.#reading = reading;
   }
 
   get text(): string | null {
-    return this.#hasText ? this.#read().text : null;
+    return this.#hasText ? this.#reading.again().text : null;
   }
 
   get moreTexts(): string[] | undefined {
-    return this.#moreTexts === 0 ? undefined : laterTexts(this.#moreTexts, () => this.#read().moreTexts ?? []);
+    return this.#moreTexts === 0 ? undefined : laterTexts(this.#moreTexts, () => this.#reading.again().moreTexts ?? []);
   }
 }
 
@@ -75,40 +96,40 @@ class StoredCall implements WireCall {
   readonly tool;
   readonly kind?: string;
   readonly long?: WireLong;
-  readonly #read: Read;
+  readonly #reading: Reading;
   readonly #at: number;
 
-  constructor(read: Read, { id, tool, kind, long }: WireCall, at: number) {
+  constructor(reading: Reading, { id, tool, kind, long }: WireCall, at: number) {
     this.id = id;
     this.tool = tool;
     if (kind !== undefined) this.kind = kind;
-    if (long !== undefined) this.long = new StoredLong(read, long, at);
-    this.#read = read;
+    if (long !== undefined) this.long = new StoredLong(reading, long, at);
+    this.#reading = reading;
     this.#at = at;
   }
 
   get input(): unknown {
-    return this.#read().calls[this.#at]?.input;
+    return this.#reading.again().calls[this.#at]?.input;
   }
 }
 
 class StoredLong implements WireLong {
   readonly at;
   readonly isJson;
-  readonly #read: Read;
+  readonly #reading: Reading;
   readonly #call: number;
   readonly #count: number;
 
-  constructor(read: Read, { at, isJson, texts }: WireLong, call: number) {
+  constructor(reading: Reading, { at, isJson, texts }: WireLong, call: number) {
     this.at = at;
     this.isJson = isJson;
-    this.#read = read;
+    this.#reading = reading;
     this.#call = call;
     this.#count = texts.length;
   }
 
   get texts(): string[] {
-    return laterTexts(this.#count, () => this.#read().calls[this.#call]?.long?.texts ?? []);
+    return laterTexts(this.#count, () => this.#reading.again().calls[this.#call]?.long?.texts ?? []);
   }
 }
 
@@ -119,34 +140,29 @@ class StoredResult implements WireResult {
   readonly isError;
   readonly fixed;
   readonly media;
-  readonly #read: Read;
+  readonly #reading: Reading;
   readonly #at: number;
   readonly #count: number;
 
-  constructor(read: Read, { at, id, tool, isError, fixed, media, texts }: WireResult, place: number) {
+  constructor(reading: Reading, { at, id, tool, isError, fixed, media, texts }: WireResult, place: number) {
     this.at = at;
     this.id = id;
     this.tool = tool;
     this.isError = isError;
     this.fixed = fixed;
-    this.media = laterMedia(media, () => read().results[place]?.media);
-    this.#read = read;
+    this.media = laterMedia(media, () => reading.again().results[place]?.media);
+    this.#reading = reading;
     this.#at = place;
     this.#count = texts.length;
   }
 
   get texts(): string[] {
-    return laterTexts(this.#count, () => this.#read().results[this.#at]?.texts ?? []);
+    return laterTexts(this.#count, () => this.#reading.again().results[this.#at]?.texts ?? []);
   }
 
   get json(): object | undefined {
-    return this.#read().results[this.#at]?.json;
+    return this.#reading.again().results[this.#at]?.json;
   }
-}
-
-// Nothing that is returned refers to the first view, so that it is free to go.
-function viewOf(read: Read): WireMessage {
-  return new StoredView(read, read());
 }
 
 const NONE: never[] = [];

@@ -17,13 +17,10 @@ export interface Context {
   carried: number;
 }
 
-/** Where a message stands. */
-export interface Source {
-  /** The entry's id; null if it has none. */
-  id: string | null;
-  /** The first byte of its line and the one after it; of a document, the number of the message. */
-  from: number;
-  to: number;
+/** Where a message stands: the first byte of its line and the one after it; of a document, the number of the message. */
+export interface Source extends Place {
+  /** The entry's id, if it has one. */
+  id?: string | undefined;
 }
 
 /** What is read of a file at a time: messages are asked for in about the order of their lines. */
@@ -58,8 +55,27 @@ class Lines {
 type Place = Pick<Line, "from" | "to">;
 
 /** The references of an entry, and its place. */
-interface Held extends Place {
-  entry: Partial<Entry>;
+type Held = Place & ReturnType<typeof referencesOf>;
+
+/** A message on a line of the file, as it was edited. */
+class StoredLine extends StoredMessage {
+  readonly #whole: (held: Held) => Partial<Entry>;
+  readonly #held: Held;
+  readonly #edit: Held | undefined;
+
+  constructor(whole: (held: Held) => Partial<Entry>, held: Held, edit: Held | undefined) {
+    super(() => undefined);
+    this.#whole = whole;
+    this.#held = held;
+    this.#edit = edit;
+  }
+
+  override load(): unknown {
+    const { message } = this.#whole(this.#held);
+    if (this.#edit === undefined) return message;
+    const { replacement } = this.#whole(this.#edit) as { replacement?: { content?: unknown } };
+    return replacement === undefined ? message : { ...(message as object), content: replacement.content };
+  }
 }
 
 /** Reads a session's next request: its current branch from the last compaction on, with edits applied. */
@@ -79,7 +95,7 @@ export function readContexts(
   if (transcript.kind === "document") {
     const messages = [...readDocument(transcript.path, snapshot, transcript.wire).messages];
     return {
-      contexts: [{ messages, sources: messages.map((_, from) => ({ id: null, from, to: from })), carried: 0 }],
+      contexts: [{ messages, sources: messages.map((_, from) => ({ from, to: from })), carried: 0 }],
       answersBeside: 0,
     };
   }
@@ -94,7 +110,7 @@ export function readContexts(
     const { from, to } = line;
     const entry: Partial<Entry> =
       transcript.kind === "messages" ? { type: "message", message: value } : isUsable(value) ? value : {};
-    const held = { from, to, entry: referencesOf(entry) };
+    const held = { from, to, ...referencesOf(entry) };
     if (transcript.kind === "entries" || value !== undefined) list.push(held);
     if (!isEntry(value)) continue;
     entries.set(value.id, held);
@@ -117,16 +133,12 @@ function isUsable(value: unknown): value is Partial<Entry> {
 }
 
 function referencesOf({ type, id, parentId, targetId, firstKeptEntryId, firstKeptEntryIndex }: Partial<Entry>) {
-  return { type, id, parentId, targetId, firstKeptEntryId, firstKeptEntryIndex } as Partial<Entry>;
+  return { type, id, parentId, targetId, firstKeptEntryId, firstKeptEntryIndex };
 }
 
 function branchOf(entries: ReadonlyMap<string, Held>, leaf: string | null): Held[] {
   const branch = new Set<Held>();
-  for (
-    let at = entries.get(leaf ?? "");
-    at !== undefined && !branch.has(at);
-    at = entries.get(at.entry.parentId ?? "")
-  ) {
+  for (let at = entries.get(leaf ?? ""); at !== undefined && !branch.has(at); at = entries.get(at.parentId ?? "")) {
     branch.add(at);
   }
   return [...branch].reverse();
@@ -134,30 +146,25 @@ function branchOf(entries: ReadonlyMap<string, Held>, leaf: string | null): Held
 
 function contextsOf(branch: readonly Held[], whole: (held: Held) => Partial<Entry>): Context[] {
   const edits = new Map<unknown, Held>();
-  for (const held of branch) if (held.entry.type === "context_edit") edits.set(held.entry.targetId, held);
+  for (const held of branch) if (held.type === "context_edit") edits.set(held.targetId, held);
   const add = (context: Context, held: Held) => {
-    const { id = null, type } = held.entry;
-    const edit = id === null ? undefined : edits.get(id);
+    const { id, type } = held;
+    const edit = id === undefined ? undefined : edits.get(id);
     if (type !== "message" || (edit !== undefined && whole(edit).replacement === null)) return;
-    const load = () => {
-      const { message } = whole(held);
-      const replacement = edit && (whole(edit).replacement as { content?: unknown } | undefined);
-      return replacement === undefined ? message : { ...(message as object), content: replacement.content };
-    };
-    context.messages.push(new StoredMessage(load));
-    context.sources.push({ id, from: held.from, to: held.to });
+    context.messages.push(new StoredLine(whole, held, edit));
+    context.sources.push(held);
   };
   let context: Context = { messages: [], sources: [], carried: 0 };
   const contexts = [context];
   for (const [at, held] of branch.entries()) {
-    if (held.entry.type !== "compaction") add(context, held);
+    if (held.type !== "compaction") add(context, held);
     else {
       const { summary, timestamp, firstKeptEntryId, firstKeptEntryIndex } = whole(held);
       context = { messages: [{ role: "compactionSummary", summary, timestamp }], sources: [null], carried: 0 };
       const first =
         typeof firstKeptEntryIndex === "number"
           ? firstKeptEntryIndex
-          : branch.findIndex(({ entry }) => entry.id !== undefined && entry.id === firstKeptEntryId);
+          : branch.findIndex(({ id }) => id !== undefined && id === firstKeptEntryId);
       if (first >= 0) for (const kept of branch.slice(first, at)) add(context, kept);
       context.carried = context.messages.length;
       contexts.push(context);
