@@ -106,12 +106,54 @@ function tableOf(set, window, replayed) {
   };
 }
 
+const sumOf = ({ requests }, of) => requests.reduce((total, request) => total + of(request), 0);
+const policyOf = ({ played }, name) => played.find(({ policy }) => policy === name);
+
 /** The same weighed by bytes, so that large requests count more: for each conversation in which we acted. */
 function sharesByBytes({ conversations }) {
-  const ours = conversations.flatMap(({ played }) => played.filter(({ policy, fired }) => policy === "ours" && fired));
-  const sum = ({ requests }, of) => requests.reduce((total, request) => total + request[of], 0);
-  return ours.map((one) => sum(one, "unchangedBytes") / sum(one, "previousBytes"));
+  const ours = conversations.map((one) => policyOf(one, "ours")).filter(({ fired }) => fired);
+  return ours.map(
+    (one) => sumOf(one, ({ unchangedBytes }) => unchangedBytes) / sumOf(one, ({ previousBytes }) => previousBytes),
+  );
 }
+
+/** Every second conversation of the largest set: numbers of ours were chosen on the others. */
+function halvesOf(set, window, { conversations }) {
+  return ["chosen on", "held out"].map((half, at) => {
+    const some = conversations.filter((_, index) => index % 2 === at);
+    const [none, ours] = ["none", "ours"].map((name) => some.map((one) => policyOf(one, name)));
+    const total = (played, of) => played.reduce((sum, one) => sum + sumOf(one, of), 0);
+    const fired = ours.filter((one) => one.fired);
+    const shareOf = ({ requests: [, ...later] }) =>
+      later.reduce((sum, { unchangedBytes, previousBytes }) => sum + unchangedBytes / previousBytes, 0) / later.length;
+    const share = fired.reduce((sum, one) => sum + shareOf(one), 0) / fired.length;
+    const dollars = (played) => `$${total(played, ({ cost }) => cost).toFixed(3)}`;
+    const over = (played) => total(played, ({ isOver }) => Number(isOver));
+    const missed = total(ours, ({ missed: texts }) => Number(texts.length > 0));
+    return [
+      `${set}, ${grouped(window)}`,
+      half,
+      ...[some.length, fired.length, dollars(none), dollars(ours), over(none), over(ours), missed, percent(share, 2)],
+    ];
+  });
+}
+
+const HALVES = {
+  title: "Ours on conversations that are held out",
+  columns: [
+    "set, window",
+    "half",
+    "conversations",
+    "acted in",
+    "cost of none",
+    "cost",
+    "over with none",
+    "over",
+    "missed",
+    "unchanged",
+  ],
+  notes: ["The first, third, fifth ... conversation by name are those that numbers were chosen on. Prices anthropic."],
+};
 
 /** How much of a request stays as it was, over all conversations in which we acted, whatever the window. */
 function stability(results) {
@@ -148,7 +190,7 @@ export async function benchReplay(options, { workDir, progress }) {
     progress(`replay: no corpus at ${corpusFolder}: set SPILLWAY_CORPUS to a folder with ${SETS.join("/, ")}/`);
     return { tables: [], results: { corpus: null }, faults: [] };
   }
-  const [tables, results, faults] = [[], [], []];
+  const [tables, results, faults, halves] = [[], [], [], []];
   for (const set of SETS) {
     const files = filesOf(set, workDir, options.smoke);
     if (files === null) {
@@ -162,12 +204,13 @@ export async function benchReplay(options, { workDir, progress }) {
         if (replayed.conversations.length === 0) faults.push(`no conversation was found in ${set}`);
         tables.push(tableOf(set, window, replayed));
         const { totals } = replayed;
+        if (set === SETS[0] && prices === "anthropic") halves.push(...halvesOf(set, window, replayed));
         results.push({ set, window, prices, totals, byBytes: sharesByBytes(replayed), verdicts: verdictsOf(replayed) });
       }
     }
   }
   // A few conversations are not enough for an average.
-  if (!options.smoke) tables.push(stability(results));
+  if (!options.smoke) tables.push(stability(results), { ...HALVES, rows: halves });
   if (options.docs && !options.smoke) publish(tables);
   return { tables, results, faults };
 }

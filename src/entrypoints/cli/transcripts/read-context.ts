@@ -57,6 +57,8 @@ type Place = Pick<Line, "from" | "to">;
 /** The references of an entry, and its place. */
 type Held = Place & ReturnType<typeof referencesOf>;
 
+const NOTHING = () => undefined;
+
 /** A message on a line of the file, as it was edited. */
 class StoredLine extends StoredMessage {
   readonly #whole: (held: Held) => Partial<Entry>;
@@ -64,7 +66,7 @@ class StoredLine extends StoredMessage {
   readonly #edit: Held | undefined;
 
   constructor(whole: (held: Held) => Partial<Entry>, held: Held, edit: Held | undefined) {
-    super(() => undefined);
+    super(NOTHING);
     this.#whole = whole;
     this.#held = held;
     this.#edit = edit;
