@@ -133,7 +133,14 @@ function halvesOf(set, window, { conversations }) {
     return [
       `${set}, ${grouped(window)}`,
       half,
-      ...[some.length, fired.length, dollars(none), dollars(ours), over(none), over(ours), missed, percent(share, 2)],
+      some.length,
+      fired.length,
+      dollars(none),
+      dollars(ours),
+      over(none),
+      over(ours),
+      missed,
+      percent(share, 2),
     ];
   });
 }
