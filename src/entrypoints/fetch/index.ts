@@ -36,7 +36,7 @@ export function createFetch({ spillway, fetch: given, ...options }: FetchOptions
     const request = { method, url, headers, body, signal };
     let last: Fetched | null = null;
     const send = async (bytes: Uint8Array | null, { signal: recovery, attempt, isChanged }: ExchangeContext) => {
-      // A signal costs a fetch more than all else that is done here. A recovery has one with its deadline.
+      // A fetch with a signal takes longer, so there is none that nobody asked for. A recovery has one with its deadline.
       const sent = { isChanged, signal: attempt === 1 ? signal : recovery };
       last = new Fetched(await outgoing.send(inner, bytes, sent));
       return last;
