@@ -61,6 +61,17 @@ test("calls to a server that answers in JSON run at the same time", async () => 
   await expect.poll(() => came.map(({ id }) => id).sort()).toEqual([1, 2, 3]);
 });
 
+test("a hundred calls run at the same time, and the next waits for one of them", async () => {
+  const open: (() => void)[] = [];
+  const { send } = await connected(({ id }, _, response) => open.push(() => json(response, { id, result: {} })));
+  for (let id = 0; id < 100; id++) await send({ id, method: "tools/call" });
+  const next = send({ id: 100, method: "tools/call" });
+  await expect.poll(() => open.length, { timeout: 20_000 }).toBe(100);
+  open[50]?.();
+  await next;
+  await expect.poll(() => open.length).toBe(101);
+});
+
 test.each([401, 429, 500])("a status of %i fails the one call, in few words", async (status) => {
   const { send, came, failed } = await connected(({ id }, _, response) =>
     id === 1
@@ -317,12 +328,21 @@ test("a cancelled request of the newer protocol is broken off, and stop breaks o
   expect(failed).toEqual([]);
 });
 
-test("a redirect on the same host is followed, one to another is not", async () => {
+test("a redirect on the same host is followed, one to another is not, and gets no token", async () => {
+  const seen: unknown[] = [];
+  const other = createServer(({ headers }, response) => {
+    seen.push(headers.authorization);
+    json(response, { id: 2, result: {} });
+  });
+  servers.push(other);
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  const location = `http://127.0.0.1:${(other.address() as AddressInfo).port}/mcp`;
   const { send, came, failed } = await connected(({ id }, { url }, response) => {
-    if (id === 2) return response.writeHead(307, { location: "http://localhost:9/" }).end();
+    if (id === 2) return response.writeHead(307, { location }).end();
     return url === "/mcp/" ? json(response, { id, result: {} }) : response.writeHead(307, { location: "/mcp/" }).end();
   });
   await send({ id: 1, method: "tools/call" });
   await send({ id: 2, method: "tools/call" });
   await expect.poll(() => [came.length, failed.length]).toEqual([1, 1]);
+  expect(seen).toEqual([]);
 });
