@@ -133,11 +133,21 @@ function pageOf(came, shown) {
   return artifact === undefined ? null : { artifact };
 }
 
-/** True if what is shown has exactly the words of a page, and after them only lines of ours. */
+/** Stands in a page's text where there is no room to name the artifact of that text. */
+const GAP = /^\[\.\.\. [\d,]+ lines? cut \.\.\.\]$/m;
+
+/** True if what is shown has exactly the words of a page, but for gaps that it names, and after them only lines of ours. */
 function isTextOf(page, shown) {
   const text = page.replaceAll(/<(style|script)[^]*?<\/\1>|<[^>]*>/g, " ").replaceAll("&amp;", "&");
-  const wordsOf = (words) => words.match(/[^\s#]+/g) ?? [];
-  return isDeepStrictEqual(wordsOf(shown.slice(0, shown.search(SHOWN_AS_TEXT))), wordsOf(text));
+  const wordsOf = (words) => (words.match(/[^\s#]+/g) ?? []).join(" ");
+  const [first, ...others] = shown.slice(0, shown.search(SHOWN_AS_TEXT)).split(GAP).map(wordsOf);
+  let rest = wordsOf(text);
+  if (others.length === 0) return first === rest;
+  return [first, ...others].every((part) => {
+    const at = rest.indexOf(part);
+    rest = rest.slice(at + part.length);
+    return at >= 0;
+  });
 }
 
 /** Very many texts are one text: one budget, one marker, one artifact. */
