@@ -61,6 +61,22 @@ describe("what was asked", () => {
     expect(await cut(output, undefined, more)).not.toContain("acme-5500");
   });
 
+  it("comes before what usually tells most in JSON", async () => {
+    const ids = Array.from({ length: 120 }, (_, id) => id);
+    const about = {
+      name: "pay",
+      description: "Takes payments. ".repeat(9),
+      author: { name: "A. Person" },
+      title: "Pay",
+    };
+    const versions = Object.fromEntries(
+      ids.map((id) => [`1.${id}.0`, { ...about, version: `1.${id}.0`, id: `pay@1.${id}.0` }]),
+    );
+    const time = Object.fromEntries(ids.map((id) => [`1.${id}.0`, `20${id}-05-01T10:00:00Z`]));
+    const shown = await cut(JSON.stringify({ name: "pay", versions, time }), "When was pay 1.77.0 published?");
+    expect(shown).toContain('"1.77.0":"2077-05-01T10:00:00Z"');
+  });
+
   it("leaves the lines that tell of a failure, and is within its limits", async () => {
     const failing = lines.with(700, "2024-05-01 10:00:00 ERROR sync failed: connection to db-7 refused");
     for (const asked of [question, "worker region handled customer", undefined]) {

@@ -61,7 +61,8 @@ function planGroup(group: JsonGroup, budget: number): JsonGroup {
   const ranks = specialRanks(group);
   const asks = kept.map((entry, index) => ({
     size: sizes[index] as number,
-    telling: Math.min(tellingBytes(entry), sizes[index] as number),
+    // What a call looks for may be none of what usually tells most.
+    telling: group.words !== 0 ? 0 : Math.min(tellingBytes(entry), sizes[index] as number),
     rank: ranks.get(entry) ?? 0,
   }));
   const shares = specialFirst(asks, Math.max(0, room - keys - skips * SKIP_SIZE));
