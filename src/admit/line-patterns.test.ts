@@ -61,6 +61,14 @@ describe("lines that a row names", () => {
     expect(await cut({ drop: ["as it always does"], keep: ["/probe/"] }, { output: noisy })).toContain("probe failed");
   });
 
+  it("are worth as much with keep, beyond what is shown for certain, if drop names them too", async () => {
+    const probes = quiet.map((line, n) =>
+      n % 10 === 0 ? `10:00:13 INFO probe ${word(n)} answered as it always does` : line,
+    );
+    const count = async (row: PolicyRow) => (await cut(row, { output: probes.join("\n") })).match(/probe/g)?.length;
+    expect(await count({ keep: ["probe"], drop: ["always does"] })).toBe(await count({ keep: ["probe"] }));
+  });
+
   it("count together with what a call seems to be for, and a call's own focus counts instead", async () => {
     const both = await cut({ keep: ["shard seven"] }, { intent: `what happened to item ${word(450)}?` });
     expect(both).toContain(wanted);

@@ -81,6 +81,16 @@ describe("the last good run of the same command", () => {
     expect((await admit(by, failing, 1)).text).toContain("ERROR cannot open database");
   });
 
+  it("weighs lines by it even if many are new", async () => {
+    const by = await open();
+    const added = Array.from({ length: 50 }, (_, n) => `replica ${word(n)} fell behind and was left so`);
+    const run = (middle: string[]) => [...lines(10), "ERROR cannot go on", ...middle, ...lines(11)].join("\n");
+    const count = (text: string) => text.match(/fell behind/g)?.length ?? 0;
+    const without = count((await admit(by, run(added), 1)).text);
+    await admit(by, run([]), 0);
+    expect(count((await admit(by, run(added), 1)).text)).toBeGreaterThan(without + 2);
+  });
+
   it("counts by session if the folder is not known", async () => {
     const by = await open();
     await admit(by, good, 0, { folder: undefined, session: "s1" });
