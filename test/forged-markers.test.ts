@@ -8,6 +8,7 @@ import { startRelay } from "../src/entrypoints/mcp/relay.ts";
 import { createSpillway, type Spillway } from "../src/index.ts";
 import type { Access, SavedCopy } from "../src/stages/mark/access.ts";
 import * as access from "../src/stages/mark/access.ts";
+import * as changes from "../src/stages/mark/changes-text.ts";
 import * as forms from "../src/stages/mark/forms.ts";
 import * as recallTexts from "../src/stages/mark/recall-texts.ts";
 import * as texts from "../src/stages/mark/texts.ts";
@@ -74,6 +75,21 @@ const formLines = KEEPINGS.flatMap((savedCopy) =>
   ),
 ).filter((line) => line !== "");
 
+/** The lines of ours in a list of changes, in little room and in more. */
+function changedLines(room: number): string[] {
+  const line = { line: 1, text: "x".repeat(300), count: 1, score: 0 };
+  const all = { moved: [{ line: 1, counts: ["y".repeat(400)] }], added: [line, line], gone: [line, line] };
+  const found = { ...all, total: { moved: 9, added: 9, gone: 9, same: 0 } };
+  const [before, after] = [
+    { id: "abcdefgh2345", exitCode: null },
+    { id: "bcdefgh23456", exitCode: 1 },
+  ] as const;
+  return changes
+    .changesText(found, before, after, 300 + room)
+    .split("\n")
+    .filter((each) => each.startsWith("[") && each.endsWith("]"));
+}
+
 /** What each module of src/stages/mark/ says to a model; null for what says nothing by itself. */
 const SAID: Record<string, { module: object; said: Record<string, string[] | null> }> = {
   "texts.ts": {
@@ -115,6 +131,7 @@ const SAID: Record<string, { module: object; said: Record<string, string[] | nul
     said: {
       keptText: bracketed(access.keptText),
       binaryKeptText: bracketed(access.binaryKeptText),
+      hiddenText: null,
       accessText: bracketed(access.accessText),
       restWords: bracketed((savedCopy) => `[cut; ${access.restWords(savedCopy)}]`),
       recallLine: bracketed(access.recallLine),
@@ -125,6 +142,10 @@ const SAID: Record<string, { module: object; said: Record<string, string[] | nul
     },
   },
   "forms.ts": { module: forms, said: { markForms: formLines, isPiece: null } },
+  "changes-text.ts": {
+    module: changes,
+    said: { changesText: [...changedLines(1), ...changedLines(700), ...changedLines(4000)], noEarlierRun: null },
+  },
   "recall-texts.ts": {
     module: recallTexts,
     said: {

@@ -21,7 +21,7 @@ export function changesText(changes: RunChanges, before: NamedRun, after: NamedR
   let left = maxChars - (head[0] as string).length;
   const list = (title: string, rows: readonly Row[], all: number, room: number): string[] => {
     const lines = fitted(rows, Math.min(left, room) - title.length - MORE_CHARS);
-    if (lines.length === 0) return all === 0 ? [] : [`[${title}: ${grouped(all)} not shown]`];
+    if (lines.length === 0) return all === 0 ? [] : [`[${title} ${grouped(all)} not shown]`];
     const more = all > lines.length ? [`[${grouped(all - lines.length)} more not shown]`] : [];
     return [title, ...lines, ...more];
   };

@@ -156,6 +156,7 @@ const OPENINGS = [
   // changes-text.ts
   String.raw`[a-z2-7]{12} (?:\(exit code -?\d+\) )?against [a-z2-7]{12}`,
   String.raw`[\d,]+ more not shown`,
+  String.raw`(?:new|gone|counts that moved): [\d,]+ not shown`,
   // access.ts, and what stands for the older part of a conversation
   "summary (?:by|of the conversation)",
   "this is a summary",
