@@ -171,6 +171,22 @@ describe("spillway copy", () => {
     expect([verified.status, verified.stdout]).toEqual([0, expect.stringMatching(/all as they were saved/)]);
   });
 
+  it("counts each event once, though there are more than are written at one time", async () => {
+    const [from, to] = [freshFolder(), freshFolder()];
+    const local = await openLocal(from);
+    const event = { kind: "artifact-recalled", tool: "t", call: null, artifact: null, receipt: null } as const;
+    await Promise.all(
+      Array.from({ length: 1300 }, (_, at) =>
+        local
+          .ledgerOf(at % 2 === 0 ? "local" : "team")
+          .record({ ...event, atMs: at, session: "s", more: { bytes: at } }),
+      ),
+    );
+    await local.close();
+    expect(run(["copy", "--from", from, "--to", to]).stdout).toMatch(/, 1,?300 events/);
+    expect(await everything([to])).toEqual(await everything([from]));
+  });
+
   it("refuses a source that is none, a place that is named twice, and a copy onto itself", async () => {
     const from = freshFolder();
     await fill(from, "a", 1);
