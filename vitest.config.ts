@@ -13,6 +13,7 @@ export default defineConfig({
     // Has a lock of its own, with other people's frameworks.
     exclude: ["test/frameworks/**", "**/node_modules/**"],
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     // The default is one worker on two cores. Many tests wait for other processes, so a second worker pays.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // Tests never touch the folders of the user who runs them.
