@@ -383,23 +383,41 @@ function tellingOf({ key, node }: JsonMember): number {
   return node.kind !== "gone" && !isGroup(node) && TELLING_KEY.test(name) ? TELLING : 1;
 }
 
-/** What is known of closed groups, which are asked for at every try. */
-const knownTelling = new WeakMap<JsonGroup, number>();
+/** Keys that only a report has: what went wrong, or how bad that is. */
+const FINDING_KEY =
+  /^"(?:.*[._-])?(?:severity|level|error|errors|warning|warnings|failure|failures|exception|problem|cause|cve|cves|rule|ruleid|vulnerability|vulnerabilities|violations|findings)"$/i;
 
-/** About what it takes to show all that tells a reader what an entry is about, however deep that stands. */
+/** What it takes to show all that tells a reader what an entry is about, however deep that stands. */
+interface Telling {
+  bytes: number;
+  /** It reports something. In records of another kind, such as those of a registry, any value may be the one that is needed. */
+  isFinding: boolean;
+}
+
+/** What is known of closed groups, which are asked for at every try. */
+const knownTelling = new WeakMap<JsonGroup, Telling>();
+
 function tellingBytes(entry: JsonMember): number {
-  const { node } = entry;
-  if (!isGroup(node)) return tellingOf(entry) === TELLING && node.size > LEAST_WORD_BYTES ? node.size : 0;
+  const { bytes, isFinding } = readTelling(entry);
+  return isFinding || !isGroup(entry.node) ? bytes : 0;
+}
+
+function readTelling(entry: JsonMember): Telling {
+  const { key, node } = entry;
+  const isFinding = key !== null && key.bytes.length <= MOST_KEY_BYTES && FINDING_KEY.test(decode(key.bytes));
+  if (!isGroup(node))
+    return { bytes: tellingOf(entry) === TELLING && node.size > LEAST_WORD_BYTES ? node.size : 0, isFinding };
   const known = knownTelling.get(node);
   if (known !== undefined) return known;
-  let bytes = 0;
+  const telling = { bytes: 0, isFinding };
   let others = 0;
   for (const inner of node.entries) {
-    const own = isMember(inner) ? tellingBytes(inner) : 0;
-    if (own === 0) others = SKIP_SIZE;
-    else bytes += own + 1 + ((inner as JsonMember).key?.bytes.length ?? 0);
+    const own = isMember(inner) ? readTelling(inner) : { bytes: 0, isFinding: false };
+    telling.isFinding ||= own.isFinding;
+    if (own.bytes === 0) others = SKIP_SIZE;
+    else telling.bytes += own.bytes + 1 + ((inner as JsonMember).key?.bytes.length ?? 0);
   }
-  const telling = bytes === 0 ? 0 : Math.min(node.size, bytes + others + 2);
+  if (telling.bytes > 0) telling.bytes = Math.min(node.size, telling.bytes + others + 2);
   if (!node.isOpen) knownTelling.set(node, telling);
   return telling;
 }

@@ -119,6 +119,15 @@ describe("json", () => {
     for (const { vulnerability } of matches) expect(text).toContain(vulnerability.title);
   });
 
+  it("shares the room of records that report nothing by size, so that every sort of value is seen", () => {
+    const packages = list(6, (id) => ({
+      about: { name: `package-${id}`, description: `does number ${id} ${"and more of it ".repeat(60)}` },
+      engines: { node: `>=${id + 10}.1`, npm: `>=${id + 3}.2`, notes: "n".repeat(150) },
+    }));
+    const text = shown(JSON.stringify({ packages }), 2500);
+    for (const { engines } of packages) expect(text).toContain(engines.node);
+  });
+
   it("gives members that somebody is after their room first", () => {
     const map = Object.fromEntries(
       list(400, (id) => [
