@@ -283,7 +283,10 @@ function clamped(name: string, run: Run, tool: unknown, { callOf, admit, thrown 
     const updates = relayUpdates(args[3], clampUpdate, NUMBERS.updateIntervalMs.default);
     if (updates !== null) args[3] = updates.take;
     try {
-      return await admit(await run.apply(tool, args), call);
+      const output = await run.apply(tool, args);
+      // A tool that returns a stream is still at work. What any other says from here on comes too late.
+      if (!tried(() => isStream(output))) await updates?.end();
+      return await admit(output, call);
     } catch (error) {
       throw await thrown(error, call);
     } finally {
