@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { readEvents } from "./http-exchange.ts";
 import { startHttpServer } from "./http-server.ts";
 import { VERSION_KEY } from "./json-rpc.ts";
@@ -63,6 +63,10 @@ test("calls to a server that answers in JSON run at the same time", async () => 
 
 test("a hundred calls run at the same time, and the next waits for one of them", async () => {
   const open: (() => void)[] = [];
+  const warnings: Error[] = [];
+  const warn = (warning: Error) => warnings.push(warning);
+  process.on("warning", warn);
+  onTestFinished(() => void process.off("warning", warn));
   const { send } = await connected(({ id }, _, response) => open.push(() => json(response, { id, result: {} })));
   for (let id = 0; id < 100; id++) await send({ id, method: "tools/call" });
   const next = send({ id: 100, method: "tools/call" });
@@ -70,6 +74,7 @@ test("a hundred calls run at the same time, and the next waits for one of them",
   open[50]?.();
   await next;
   await expect.poll(() => open.length).toBe(101);
+  expect(warnings).toEqual([]);
 });
 
 test.each([401, 429, 500])("a status of %i fails the one call, in few words", async (status) => {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../errors.ts";
@@ -44,6 +45,8 @@ interface Post {
 export function startHttpServer({ url, headers: ownHeaders }: HttpServerOptions, handlers: ServerHandlers): Upstream {
   const modern = newModernHeaders();
   const all = new AbortController();
+  // Each call listens until it ends. Node takes more than ten listeners for a leak and warns on standard error.
+  setMaxListeners(0, all.signal);
   const open = new Map<string, AbortController>();
   const running = new Set<Promise<void>>();
   /** Of the older protocol: who we are for the server, and the version that was agreed on. */
