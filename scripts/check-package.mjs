@@ -18,7 +18,7 @@ import { join, resolve } from "node:path";
 import { build } from "esbuild";
 
 // The library, its command and its docs take 1,350 KiB, the dashboard with React, uPlot and the stages 200.
-const MAX_TARBALL_BYTES = 1700 * 1024;
+const MAX_TARBALL_BYTES = 1800 * 1024;
 // As installed with its dependencies: 28 MB are SQLite for Node without one of its own, 6 MB ripgrep.
 const MAX_INSTALLED_BYTES = 45 * 1000 * 1000;
 /** Other runtimes, from the registry; asked for with --runtimes, since they are 400 MB. */

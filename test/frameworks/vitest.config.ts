@@ -6,6 +6,8 @@ import { defineConfig } from "vitest/config";
 process.env.SPILLWAY_TEST_DIR ??= mkdtempSync(join(tmpdir(), "spillway-test-"));
 
 export default defineConfig({
+  // It is an optional peer of ours, and lies here, not beside our sources.
+  resolve: { dedupe: ["@langchain/core"] },
   test: {
     include: ["*.test.ts"],
     testTimeout: 120_000,
