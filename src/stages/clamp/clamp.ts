@@ -146,10 +146,11 @@ class RunningClamp implements Clamp {
     return { ...result, within: null, replaced: false, cutter, overBy, strategy, kind: this.kind };
   }
 
-  /** A strategy that chooses by the sample must see all of it, and each must know which limits apply, however the output was chunked. */
+  /** A strategy that chooses by the sample must see all of it, names are told from common words by it, and each must know which limits apply, however the output was chunked. */
   #canStart(): boolean {
-    const { shortChars = 0 } = this.#request;
-    return (this.#strategy.choose === undefined || this.#scan.bytes >= SAMPLE_BYTES) && this.#scan.chars >= shortChars;
+    const { shortChars = 0, focus } = this.#request;
+    const needsSample = this.#strategy.choose !== undefined || (focus?.names ?? 0) !== 0;
+    return (!needsSample || this.#scan.bytes >= SAMPLE_BYTES) && this.#scan.chars >= shortChars;
   }
 
   /** Cheap and sure; the rest is decided at the end, on what was held. */
@@ -183,7 +184,7 @@ class RunningClamp implements Clamp {
       this.#sieve = sieve;
       // A fold of many lines could hide the one that somebody is after.
       if (fold && !this.#strategy.exact && (focus === undefined || focus.isSoft))
-        this.#fold = startFold((span) => sieve.add(span), 1, namedLines(focus));
+        this.#fold = startFold((span) => sieve.add(span), 1, namedLines(focus, this.#sample.bytes));
     });
     if (this.#waiting.length > 0) this.#feed(this.#waiting.bytes, 0, 1);
     this.#waiting = new GrowingBytes();
@@ -210,7 +211,7 @@ class RunningClamp implements Clamp {
   /** What came, once more, with so many lines at each end of what is folded by shape. */
   #foldAgain(raw: GrowingBytes, ends: number): Sieve {
     const sieve = this.#strategy.start(this.#request);
-    const fold = startFold((span) => sieve.add(span), ends, namedLines(this.#request.focus));
+    const fold = startFold((span) => sieve.add(span), ends, namedLines(this.#request.focus, this.#sample.bytes));
     fold.add(raw.bytes, 0, 1);
     fold.end();
     return sieve;

@@ -92,6 +92,23 @@ describe("what was asked", () => {
     expect(await cut(text, "nonsense nobody wrote")).toBe(plain);
   });
 
+  it("folds like lines as ever if its words stand in most of them, at the start of the output or further on", async () => {
+    const spillway = await createSpillway({ store: null, ledger: null, env: {} });
+    const lines = Array.from(
+      { length: 4200 },
+      (_, at) => `10:00:${10 + (at % 50)} INFO checkout request ${10_000 + ((at * 7919) % 65_536)} took ${at % 97} ms`,
+    );
+    lines[2900] = "10:00:00 ERROR checkout failed: card declined";
+    const shown = async (intent: string, from = 0) => {
+      const quiet = lines.slice(0, from).map((line) => line.replace("checkout", "catalog"));
+      const output = [...quiet, ...lines.slice(from)].join("\n");
+      return (await spillway.admit({ tool: "server_log", output, intent })).text;
+    };
+    expect(await shown("why did checkout fail?")).toBe(await shown("why did it fail?"));
+    const later = (await shown("why did checkout fail?", 200)).length - (await shown("why did it fail?", 200)).length;
+    expect(later).toBeLessThan(4000);
+  });
+
   it("gives the same bytes for the same question, in whatever chunks the output comes", async () => {
     async function* chunks() {
       for (let at = 0; at < text.length; at += 1777) yield encoder.encode(text.slice(at, at + 1777));

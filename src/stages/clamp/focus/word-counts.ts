@@ -1,4 +1,6 @@
 import type { Focus } from "../../../contract/strategy.ts";
+import { LINE_FEED } from "../../fold/line.ts";
+import { MOST_WORDS } from "./find-words.ts";
 
 /** A word of an intent that stands in more than about one line of seven tells no line from another. */
 const LEAST_RARITY = 2;
@@ -68,21 +70,35 @@ export class WordCounts {
   }
 }
 
-/** So many lines with a name stay whatever the others are like; beyond that only while they are a small share. */
+/** So many lines with a name stay if most others do not have it; beyond that only while they are a small share. */
 const FEW_NAMED = 32;
 const NAMED_SHARE = 8;
+const MOST_SHARE = 2;
 
-/** Tells lines with a name that a call seems to be about from the others of their shape, as long as they are few. */
-export function namedLines(focus: Focus | undefined): ((line: Uint8Array) => boolean) | undefined {
+/**
+ * Tells lines with a name that a call seems to be about from the others of their shape, as long as they are few. What stands
+ * in most lines of the output's `sample` names none of them.
+ */
+export function namedLines(focus: Focus | undefined, sample: Uint8Array): ((line: Uint8Array) => boolean) | undefined {
   if (focus === undefined || !focus.isSoft || !focus.names) return undefined;
   const { names } = focus;
-  let asked = 0;
-  let named = 0;
-  return (line) => {
-    asked++;
-    if (named > FEW_NAMED && named * NAMED_SHARE > asked) return false;
-    if ((focus.find(line) & names) === 0) return false;
-    named++;
-    return true;
+  const counts = new Int32Array(MOST_WORDS);
+  let lines = 0;
+  const isNamed = (line: Uint8Array): boolean => {
+    lines++;
+    let isRare = false;
+    for (let rest = focus.find(line) & names; rest !== 0; rest &= rest - 1) {
+      const word = 31 - Math.clz32(rest & -rest);
+      const count = (counts[word] as number) + 1;
+      counts[word] = count;
+      if (count * (count > FEW_NAMED ? NAMED_SHARE : MOST_SHARE) <= lines) isRare = true;
+    }
+    return isRare;
   };
+  for (let at = 0; at < sample.length; ) {
+    const end = sample.indexOf(LINE_FEED, at);
+    isNamed(sample.subarray(at, end < 0 ? sample.length : end));
+    at = end < 0 ? sample.length : end + 1;
+  }
+  return isNamed;
 }
