@@ -343,14 +343,14 @@ function figuresOf({ shown, kept, total, estimated, strategy, kind, cutBy }: Rec
 function ModelText({ asked }: { asked: ReturnType<typeof useAsked<View>> }): ReactNode {
   return (
     <Answer asked={asked}>
-      {({ text, isSame, recorded }) => (
+      {({ text, isSame, recorded, receipt }) => (
         <>
           <p className="note">
             {recorded.summarized
               ? `The model read a summary by ${recorded.summaryModel}. This is what stood there without it.`
               : isSame
                 ? "Exactly what the model read, made again from the saved output. Lines in brackets are markers."
-                : "Made again from the saved output. It differs a little from what the model read: its size is another one."}
+                : `Made again from the saved output. It differs from what the model read: that had ${exact(recorded.shown.chars)} characters, this has ${exact(receipt.shown.chars)}.`}
           </p>
           <PlainText name="What the model read" text={text} />
         </>

@@ -2,6 +2,7 @@ import type { SearchSource } from "../contract/searcher.ts";
 import type { Artifact, ByteRange, HeldArtifact, Scope, Store } from "../contract/store.ts";
 import { badInput, SpillwayError } from "../errors.ts";
 import { malformedId, unknownArtifact } from "../stages/mark/recall-texts.ts";
+import { tried } from "../values.ts";
 
 const ID = /^[a-z2-7]{12}$/;
 /** Small reads that are close together share one read of this size. A quarter of it is before the requested bytes. */
@@ -126,4 +127,11 @@ export async function wholeArtifact(store: Store, id: string, scope: Scope): Pro
     read,
     text: async () => new TextDecoder("utf-8", { ignoreBOM: true }).decode(await read()),
   };
+}
+
+/** What made a saved output, as its caller said it: arguments are saved as JSON where there was no command. */
+export function savedMade(command: string | null): { command?: string; args?: unknown } {
+  if (command === null) return {};
+  const args: unknown = /^["[{]/.test(command) ? tried(() => JSON.parse(command)) : null;
+  return args === null ? { command } : { args };
 }

@@ -270,6 +270,18 @@ describe("the API", () => {
     expect(kinds((await get("/api/events")).items).filter((kind) => kind === "output-clamped")).toHaveLength(4);
   });
 
+  it("makes it again by the arguments of the call, not by the JSON in which they are saved", async () => {
+    const { spillway, get } = await start();
+    const lines = Array.from(
+      { length: 4200 },
+      (_, at) => `10:00 INFO ${at > 3900 ? "checkout" : "catalog"} request ${at} in ${at % 97} ms`,
+    );
+    lines[2900] = "10:00 ERROR checkout failed: card declined";
+    const args = { service: "checkout", since: "3h" };
+    const { text, receipt } = await spillway.admit({ tool: "server_log", output: lines.join("\n"), args });
+    expect(await get(`/api/artifacts/${receipt.artifact}/view`)).toMatchObject({ text, isSame: true });
+  });
+
   it("gives sums by tool, by session, over time and of all", async () => {
     let atMs = 10 * 3_600_000;
     const { spillway, get } = await start({}, { now: () => atMs });

@@ -3,7 +3,7 @@ import type { PolicyInput } from "../../contract/policy.ts";
 import type { Receipt } from "../../contract/receipt.ts";
 import type { Artifact, Store } from "../../contract/store.ts";
 import { openSpillway } from "../../open-spillway.ts";
-import type { WholeArtifact } from "../../recall/open-artifact.ts";
+import { savedMade, type WholeArtifact } from "../../recall/open-artifact.ts";
 import { READ_BACK_TOOLS } from "../../recall/read-back-tools.ts";
 import type { Spillway } from "../../spillway.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
@@ -139,7 +139,7 @@ async function makeAgain(saved: WholeArtifact, recorded: Receipt, policy: Policy
   const tried = await trial(policy, saved);
   const made: { text: string; receipt: Receipt }[] = [];
   for (const reader of READERS) {
-    const about = { tool, limits, strategy, exitCode, command: saved.command ?? undefined };
+    const about = { tool, limits, strategy, exitCode, ...savedMade(saved.command) };
     const { text, receipt } = await tried.admit({ ...about, reader, output: saved.stream(), explain: true });
     const { bytes, chars, lines } = recorded.shown;
     const isSame = receipt.shown.bytes === bytes && receipt.shown.chars === chars && receipt.shown.lines === lines;

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { SpillwayError } from "../../../errors.ts";
 import { createSpillway } from "../../../index.ts";
+import { savedMade } from "../../../recall/open-artifact.ts";
 import { counted } from "../../../values.ts";
 import { sizeText } from "../amounts.ts";
 import {
@@ -57,7 +58,7 @@ async function explain(place: ReadPlace, typed: string, flags: ExplainFlags, pai
     output: watched("reading", readArtifact(place, id, { from: 0, to: bytes })),
     explain: true,
     ...callOptions(flags),
-    ...(command !== null && { command }),
+    ...savedMade(command),
     ...(exitCode !== null && { exitCode }),
   });
   if (flags.json) return writeJson(receipt);
