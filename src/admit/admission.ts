@@ -209,7 +209,7 @@ function writeClamped(ended: Ended, spilled: SpilledOutput, original: string | u
   const { plan, clamped, closings, page } = ended;
   const written = writeText(ended, spilled, original);
   const cut = plan.source?.account(written.cut) ?? written.cut;
-  const faults = [...closings.early, ...clamped.faults];
+  const faults = [...closings.early, ...clamped.faults, ...(plan.focus?.faults ?? [])];
   const receipt = newReceipt(
     plan,
     {

@@ -45,6 +45,8 @@ export interface Focus {
   /** Of such words, those that a policy keeps, one bit for each, and those that it drops. */
   keeps?: number;
   drops?: number;
+  /** What went wrong while lines were looked at. */
+  faults?: readonly string[];
 }
 
 /** A built-in strategy's name, or that of one handed in. */

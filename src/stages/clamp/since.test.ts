@@ -44,6 +44,8 @@ describe("a template", () => {
   it("takes linear time", () => {
     for (const unit of ["a", "0", "f0", "# ", "/tmp/", "0x", "- "])
       expect(templateOf(unit.repeat(1e6)).length).toBeLessThan(700);
+    // A path ends where another drive begins: the same characters are not looked at for each drive before them.
+    expect(templateOf("a:\\a:\\u\\Temp\\x b")).toBe("a:\\# b");
   });
 });
 

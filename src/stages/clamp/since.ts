@@ -19,11 +19,14 @@ const CODES = new RegExp(
   "g",
 );
 const UNIT = String.raw`(?:n|u|\u00b5|m)?s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?|[kmgt]?i?b|bytes?|%`;
-/** What differs from run to run and tells nothing: temporary paths, addresses, hashes, dates, and numbers with their units. */
+/**
+ * What differs from run to run and tells nothing: temporary paths, addresses, hashes, dates, and numbers with their units.
+ * No part looks past where it could begin again: a line takes time by its length.
+ */
 const CHANGING = new RegExp(
   [
     String.raw`(?:/private)?(?:/var)?/(?:tmp|folders)/[^\s"'\`,;)\]]*`,
-    String.raw`[a-z]:\\[^\s"'\`,;)\]]*\\te?mp\\[^\s"'\`,;)\]]*`,
+    String.raw`[a-z]:\\[^\s"'\`,;)\]:]*\\te?mp\\[^\s"'\`,;)\]]*`,
     String.raw`0x[\da-f]+`,
     String.raw`(?<![\da-z])[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\da-z])`,
     String.raw`(?:(?<![\da-z])|(?<=(?<![a-z])[a-z]))(?=[a-f]{0,40}\d)[\da-f]{7,64}(?![\da-z])`,

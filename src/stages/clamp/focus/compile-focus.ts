@@ -12,19 +12,45 @@ import { MOST_WORDS, wordFinder } from "./find-words.ts";
 const MAX_LINE_BYTES = 4096;
 
 /**
+ * The steps that the patterns of one output may take together, and those that each byte of a line adds for each pattern. A
+ * project's file may come with patterns that take hundreds for each byte.
+ */
+const MOST_STEPS = 50_000_000;
+const BYTE_STEPS = 8;
+
+/** What is left of them, and what there is to say if it was not enough. */
+class Work {
+  left = MOST_STEPS;
+  readonly faults: string[] = [];
+
+  /** False once the patterns took too much. */
+  begin(bytes: number): boolean {
+    if (this.left > 0) this.left += bytes * BYTE_STEPS;
+    else if (this.faults.length === 0)
+      this.faults.push("patterns of lines took too many steps; they were left out for the rest of the output");
+    return this.left > 0;
+  }
+}
+
+/**
  * What a caller or a model is after: words, any of which may stand in a line in either case (lines with all of them come
  * first, "quoted words" stand together), or a pattern, `/timed out after \d+/i`. Throws a SpillwayError "bad-input" that
  * says what is wrong.
  */
-export function compileFocus(focus: string | RegExp): Focus {
+export function compileFocus(focus: string | RegExp, work = new Work()): Focus {
   const text = focus instanceof RegExp ? `/${focus.source}/${focus.flags}` : focus;
   if (typeof text !== "string") throw badInput(`focus must be words or a pattern; got ${typeof text}`);
   const most = NUMBERS.focusChars.default;
   if (text.length > most) throw badInput(`focus is over ${most} characters`);
   const pattern = /^\/(.+)\/([a-z]*)$/s.exec(text);
   const { words, find } =
-    pattern === null ? wordsFocus(text) : patternFocus(pattern[1] as string, pattern[2] as string);
-  return { words, find: (line) => find(line.length > MAX_LINE_BYTES ? line.subarray(0, MAX_LINE_BYTES) : line) };
+    pattern === null ? wordsFocus(text) : patternFocus(pattern[1] as string, pattern[2] as string, work);
+  const { faults } = work;
+  return {
+    words,
+    faults,
+    find: (line) => find(line.length > MAX_LINE_BYTES ? line.subarray(0, MAX_LINE_BYTES) : line),
+  };
 }
 
 /**
@@ -37,7 +63,8 @@ export function compileLines(lines: LinePatterns, intent: Focus | undefined): Fo
   const all = [...keep, ...drop, ...lines.focus.slice(-MOST_PATTERNS)];
   const { length } = all;
   if (length === 0) return intent;
-  const finds = all.map(lineFinder);
+  const work = new Work();
+  const finds = all.map((written) => lineFinder(written, work));
   const shifted = (found: number) => (found * 2 ** length) & 0x7fffffff;
   const keeps = 2 ** keep.length - 1;
   const drops = (2 ** drop.length - 1) * 2 ** keep.length;
@@ -47,6 +74,7 @@ export function compileLines(lines: LinePatterns, intent: Focus | undefined): Fo
       const found = intent === undefined ? 0 : shifted(intent.find(line));
       return finds.reduce((sum, find, at) => (find(line) !== 0 ? sum | (1 << at) : sum), found);
     },
+    faults: work.faults,
     isSoft: true,
     texts: [...all.map(() => ""), ...(intent?.texts ?? [])].slice(0, MOST_WORDS),
     keeps,
@@ -56,23 +84,23 @@ export function compileLines(lines: LinePatterns, intent: Focus | undefined): Fo
 }
 
 /** Finds one text, in either case, or one pattern. */
-function lineFinder(written: string): Focus["find"] {
+function lineFinder(written: string, work: Work): Focus["find"] {
   try {
     const text = written.trim();
-    return compileFocus(/^\/.+\/[a-z]*$/.test(text) ? text : `"${text.replaceAll('"', "")}"`).find;
+    return compileFocus(/^\/.+\/[a-z]*$/.test(text) ? text : `"${text.replaceAll('"', "")}"`, work).find;
   } catch (error) {
     throw new SpillwayError("bad-policy", `${JSON.stringify(written.slice(0, 80))}: ${messageOf(error)}`);
   }
 }
 
-function patternFocus(pattern: string, flags: string): Focus {
-  const matches = checkedMatcher(pattern, flags);
+function patternFocus(pattern: string, flags: string, work: Work): Focus {
+  const matches = checkedMatcher(pattern, flags, work);
   return { words: 1, find: (line) => (matches(line) ? 1 : 0) };
 }
 
-function checkedMatcher(pattern: string, flags: string): (line: Uint8Array) => boolean {
+function checkedMatcher(pattern: string, flags: string, work: Work): (line: Uint8Array) => boolean {
   try {
-    return patternMatcher(pattern, flags.includes("i"));
+    return patternMatcher(pattern, flags.includes("i"), work);
   } catch (error) {
     throw badInput(`focus pattern: ${messageOf(error)}`);
   }
@@ -108,63 +136,63 @@ const MAX_COUNT = 50;
  * Finds a pattern anywhere in a line: every state at once, so that no line takes longer than its length asks for. Throws an
  * Error that says what is wrong with the pattern.
  */
-function patternMatcher(pattern: string, ignoreCase: boolean): (line: Uint8Array) => boolean {
+function patternMatcher(pattern: string, ignoreCase: boolean, work: Work): (line: Uint8Array) => boolean {
   const { states, start } = statesOf(readPattern(pattern, ignoreCase));
-  const active = new Uint32Array(states.length);
+  // Those of a byte, and then all that they pass through for nothing.
+  const list = new Uint32Array(2 * states.length + 1);
   const coming = new Uint32Array(states.length);
   const seen = new Uint32Array(states.length);
   let round = 0;
 
-  return (line) => {
-    let count = 0;
-    let now = active;
-    let then = coming;
-    for (let at = 0; at <= line.length; at++) {
-      round++;
-      // A match may begin at any byte.
-      const place = { isStart: at === 0, isEnd: at === line.length };
-      const closed = [start, ...now.subarray(0, count)];
-      count = 0;
-      if (reach(states, closed, place, seen, round)) return true;
-      if (at === line.length) return false;
-      const byte = line[at] as number;
-      round++;
-      for (const index of closed) {
-        const state = states[index] as State;
-        if (state.set === null || state.set[byte] === 0) continue;
-        for (const next of state.next) {
-          if (seen[next] === round) continue;
-          seen[next] = round;
-          then[count++] = next;
-        }
+  /** Adds to the first `count` of the list all that is passed through for nothing; how many there are then, -1 at the pattern's end. */
+  function reach(count: number, isStart: boolean, isEnd: boolean): number {
+    round++;
+    let length = count;
+    for (let at = 0; at < length; at++) {
+      const index = list[at] as number;
+      if (index === 0) return -1;
+      const state = states[index] as State;
+      if (state.set !== null) continue;
+      if (state.only === "^" ? !isStart : state.only === "$" ? !isEnd : false) continue;
+      for (const next of state.next) {
+        if (seen[next] === round) continue;
+        seen[next] = round;
+        list[length++] = next;
       }
-      [now, then] = [then, now];
+    }
+    return length;
+  }
+
+  /** Puts into the list what comes after a byte; how many there are. */
+  function pass(length: number, byte: number): number {
+    round++;
+    let count = 0;
+    for (let at = 0; at < length; at++) {
+      const state = states[list[at] as number] as State;
+      if (state.set === null || state.set[byte] === 0) continue;
+      for (const next of state.next) {
+        if (seen[next] === round) continue;
+        seen[next] = round;
+        coming[count++] = next;
+      }
+    }
+    for (let at = 0; at < count; at++) list[at + 1] = coming[at] as number;
+    return count;
+  }
+
+  return (line) => {
+    if (!work.begin(line.length)) return false;
+    let count = 0;
+    for (let at = 0; at <= line.length; at++) {
+      // A match may begin at any byte.
+      list[0] = start;
+      const length = reach(count + 1, at === 0, at === line.length);
+      if (length === -1) return true;
+      work.left -= length;
+      if (at < line.length) count = pass(length, line[at] as number);
     }
     return false;
   };
-}
-
-/** Adds to `list` all that is passed through for nothing; true if the pattern's end is among it. */
-function reach(
-  states: readonly State[],
-  list: number[],
-  place: { isStart: boolean; isEnd: boolean },
-  seen: Uint32Array,
-  round: number,
-): boolean {
-  for (let at = 0; at < list.length; at++) {
-    const index = list[at] as number;
-    if (index === 0) return true;
-    const state = states[index] as State;
-    if (state.set !== null) continue;
-    if (state.only === "^" ? !place.isStart : state.only === "$" ? !place.isEnd : false) continue;
-    for (const next of state.next) {
-      if (seen[next] === round) continue;
-      seen[next] = round;
-      list.push(next);
-    }
-  }
-  return false;
 }
 
 /** The states of a pattern: state 0 is its end, `start` where it begins. */

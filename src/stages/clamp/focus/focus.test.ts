@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { clampText } from "../../../admit/clamp-text.ts";
-import { compileFocus } from "./compile-focus.ts";
+import { createSpillway } from "../../../index.ts";
+import { compileFocus, compileLines } from "./compile-focus.ts";
 
 const encoder = new TextEncoder();
 const finds = (focus: string | RegExp, line: string) => compileFocus(focus).find(encoder.encode(line)) !== 0;
@@ -81,4 +82,33 @@ describe("focus", () => {
       expect(() => compileFocus(focus)).toThrow(/focus/);
     },
   );
+});
+
+describe("the work of patterns", () => {
+  const HEAVY = Array.from({ length: 8 }, (_, n) => `/(.*a){40}(.*b){40}(.*c){18}${n}$/`);
+  const many = (line: string, times: number) => Array.from({ length: times }, (_, n) => `${n} ${line}`).join("\n");
+
+  it("ends patterns that take too many steps, says so, and the strategy goes on", async () => {
+    const policy = { default: { keep: HEAVY, limits: { maxChars: 2000 }, strategy: "signal" } };
+    const output = `${many("abc".repeat(600), 200)}\nError: it broke\n${many("abc".repeat(60), 20)}`;
+    const { text, receipt } = await (await createSpillway({ policy, env: {} })).admit({ tool: "t", output });
+    expect(receipt.faults).toEqual([expect.stringContaining("patterns of lines took too many steps")]);
+    expect(receipt.strategy).toBe("signal");
+    expect(text).toContain("Error: it broke");
+  });
+
+  it("finds the same texts once patterns ended, and real patterns however long the output", () => {
+    const all = compileLines({ keep: ["kept text", ...HEAVY.slice(1)], drop: [], focus: [] }, undefined);
+    const line = encoder.encode("abc".repeat(1300));
+    for (let n = 0; n < 100; n++) all?.find(line);
+    expect(all?.faults).toHaveLength(1);
+    expect(all?.find(encoder.encode("a kept text"))).toBe(1);
+    const real = compileLines(
+      { keep: ["/timed out after \\d+/", "/^.*refused.*host$/i"], drop: [], focus: [] },
+      undefined,
+    );
+    for (let n = 0; n < 900; n++) real?.find(line);
+    expect(real?.faults).toEqual([]);
+    expect(real?.find(encoder.encode("it timed out after 3 s"))).toBe(1);
+  });
 });
