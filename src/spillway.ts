@@ -141,7 +141,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     return callUnchecked(messages, send, options);
   };
 
-  const reading = { store, scope, counter, searcher: ports.searcher, record: recorder.event, now };
+  const reading = { store, ledger, scope, counter, searcher: ports.searcher, record: recorder.event, now };
   const readBack = once(async () => (await import("./recall/index.ts")).newReadBack(reading));
   const callReadBack = async (name: string, args: unknown) => {
     const { READ_BACK_TOOLS } = await import("./recall/index.ts");

@@ -334,7 +334,7 @@ it("diff paints what is new and what is gone, and tells a good run from the last
   expect(shown).toContain("ESC[32m+101: brokenESC[0m\n");
   expect(shown).toContain("ESC[1;31m-101: fineESC[0m\n");
   expect(shown).toContain("0 failed -> 2 failed");
-  expect(shown).toMatch(/^ESC\[2m\[[a-z2-7]{12} \(exit code 2\) against [a-z2-7]{12} \(exit code 0\): /);
+  expect(shown).toMatch(/^ESC\[2m\[[a-z2-7]{12} \(exit code 2\) against [a-z2-7]{12} \(exit code 0\)\. Lines: /);
   const last = piped("diff", "last", "--last", "--json");
   expect(last.status).toBe(1);
   const { before, added, gone, total } = JSON.parse(last.stdout);
@@ -347,4 +347,11 @@ it("diff paints what is new and what is gone, and tells a good run from the last
   expect(piped("diff", before.id.slice(0, 6), before.id)).toMatchObject({ status: 0 });
   const alone = piped("diff", piped("ls", "--json").stdout.match(/"id":"(\w+)"[^}]*seq 1 500/)?.[1] ?? "last");
   expect(alone).toMatchObject({ status: 2, stderr: expect.stringMatching(/No earlier run of the command/) });
+  for (const _ of [1, 2]) piped("run", "-q", "--", "seq", "1", "6000");
+  expect(piped("diff")).toMatchObject({ status: 0, stdout: expect.stringContaining("so nothing changed]\n") });
+  const same = piped("diff", "--json");
+  expect({ ...same, total: JSON.parse(same.stdout).total }).toMatchObject({
+    status: 0,
+    total: { added: 0, gone: 0, moved: 0 },
+  });
 });

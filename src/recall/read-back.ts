@@ -1,4 +1,5 @@
 import type { EventKind, SpillwayEvent } from "../contract/event.ts";
+import type { Ledger } from "../contract/ledger.ts";
 import type { Searcher } from "../contract/searcher.ts";
 import type { Store } from "../contract/store.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
@@ -13,6 +14,7 @@ import { type SinceOptions, type SincePage, since } from "./since.ts";
 /** What reading back works with. */
 export interface ReadBackPorts {
   store: Store | null;
+  ledger: Ledger | null;
   scope: string;
   counter: TokenCounter;
   searcher(): Promise<Searcher>;
@@ -29,7 +31,7 @@ export interface ReadBack {
 }
 
 /** Makes the four ways to read back. Each throws if there is no store. */
-export function newReadBack({ store, scope, counter, searcher, record, now }: ReadBackPorts): ReadBack {
+export function newReadBack({ store, ledger, scope, counter, searcher, record, now }: ReadBackPorts): ReadBack {
   const stored = (): Store => {
     if (store !== null) return store;
     throw new SpillwayError("missing-part", "nothing is kept here: this Spillway was made with store: null");
@@ -54,7 +56,7 @@ export function newReadBack({ store, scope, counter, searcher, record, now }: Re
       return page;
     },
     async since(id, options) {
-      const page = await since(stored(), id, scope, options);
+      const page = await since({ store: stored(), ledger }, id, scope, options);
       await tell("artifact-recalled", id, page.text);
       return page;
     },

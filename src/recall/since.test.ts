@@ -1,5 +1,6 @@
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { memoryStore } from "../extend.ts";
+import { memoryLedger, memoryStore } from "../extend.ts";
 import { createSpillway } from "../index.ts";
 import { READ_BACK_TOOLS } from "./read-back-tools.ts";
 
@@ -116,6 +117,28 @@ describe("what changed since another run", () => {
     expect(await recall?.call(by, { id: now, since: "good" })).toEqual({ text: page.text, isError: false });
     expect(await recall?.call(by, { id: now, since: "good", head: 3 })).toMatchObject({ isError: true });
     expect(await recall?.call(by, { id: now, since: "nonsense" })).toMatchObject({ isError: true });
+  });
+
+  it("is nothing if the last two runs printed the same bytes, which are one artifact", async () => {
+    const by = await open({ ledger: memoryLedger() });
+    const run = async (...given: Parameters<typeof admit>) => {
+      await setTimeout(5); // Runs are told apart by their time.
+      return admit(...given);
+    };
+    const first = (await run(by, bad, 1)).receipt.artifact as string;
+    await run(by, bad, 1, { command: "cat log" });
+    await expect(by.since(first)).rejects.toThrow(/No earlier run of the command/);
+    await run(by, bad, 1);
+    const page = await by.since(first);
+    expect(page).toMatchObject({ before: { id: first }, after: { id: first }, total: { added: 0, gone: 0, moved: 0 } });
+    expect(page.text).toBe(`[${first} (exit code 1): both runs printed the same, so nothing changed]`);
+    await expect(by.since(first, { against: "good" })).rejects.toThrow(/No good run of the command/);
+    const ok = (await run(by, good, 0)).receipt.artifact as string;
+    await run(by, bad, 1);
+    expect((await by.since(first, { against: "last" })).before.id).toBe(ok);
+    await run(by, bad, 1);
+    expect((await by.since(first, { against: "last" })).before.id).toBe(first);
+    expect((await by.since(first)).before.id).toBe(ok);
   });
 
   it("says what is missing if there is no such run", async () => {

@@ -1,3 +1,4 @@
+import type { Ledger } from "../contract/ledger.ts";
 import type { RunChanges } from "../contract/run-changes.ts";
 import type { Artifact, ArtifactAbout, Scope, Store } from "../contract/store.ts";
 import { SpillwayError } from "../errors.ts";
@@ -25,25 +26,61 @@ export interface SincePage extends RunChanges {
 const MOST_LISTED = 500;
 const MOST_BYTES = 32 * 1024 * 1024;
 
+/** Where runs are kept, and where each is recorded. */
+interface RunPlaces {
+  store: Store;
+  ledger: Ledger | null;
+}
+
 /** Says what is new in an output, what is gone and which counts moved since another run. */
-export async function since(store: Store, id: string, scope: Scope, options: SinceOptions = {}): Promise<SincePage> {
+export async function since(
+  places: RunPlaces,
+  id: string,
+  scope: Scope,
+  options: SinceOptions = {},
+): Promise<SincePage> {
+  const { store } = places;
   const { against, maxChars = NUMBERS.recallChars.default } = options;
   const { artifact: after } = await openArtifact(store, id, scope);
-  const before = await beforeOf(store, after, scope, against);
+  const before = await beforeOf(places, after, scope, against);
   const [old, now] = [await readRun(store, before, MOST_BYTES), await readRun(store, after, MOST_BYTES)];
   const changes = compareRuns(old, now);
   return { ...changes, before, after, text: changesText(changes, before, after, maxChars) };
 }
 
-async function beforeOf(store: Store, after: Artifact, scope: Scope, against: string | undefined): Promise<Artifact> {
+async function beforeOf(
+  { store, ledger }: RunPlaces,
+  after: Artifact,
+  scope: Scope,
+  against: string | undefined,
+): Promise<Artifact> {
   if (against !== undefined && against !== "good" && against !== "last")
     return (await openArtifact(store, against, scope)).artifact;
-  const runs = await earlierRuns(store, scope, after, after);
+  const others = await earlierRuns(store, scope, after, after);
+  const againMs = ledger === null ? null : await printedBeforeMs(ledger, after);
+  const isBetween = ({ createdAtMs }: Artifact) => createdAtMs > (againMs ?? 0) && createdAtMs <= after.createdAtMs;
+  const runs = againMs === null ? others : [...others.filter(isBetween), after, ...others];
   const good = against === "last" ? undefined : runs.find(({ exitCode }) => exitCode === 0);
   const before = good ?? (against === "good" ? undefined : runs[0]);
   if (before === undefined)
     throw new SpillwayError("unknown-artifact", noEarlierRun(after.id, after.command, against === "good"));
   return before;
+}
+
+/** Runs of an output that are looked through for the one before the last. */
+const MOST_RECORDED = 50;
+
+/** When the command printed the same the time before. The same bytes are one artifact, so that only the ledger knows. */
+async function printedBeforeMs(ledger: Ledger, { id, command, folder, session }: Artifact): Promise<number | null> {
+  const query = { artifact: id, kinds: ["output-clamped" as const], order: "newest" as const, max: MOST_RECORDED };
+  const recorded = await ledger.events(query).catch(() => []);
+  const [last, ...earlier] = recorded.filter(
+    (event) =>
+      command !== null &&
+      event.more?.["command"] === command &&
+      (folder === null ? session !== null && event.session === session : event.more["folder"] === folder),
+  );
+  return earlier.find(({ call }) => call === null || call !== last?.call)?.atMs ?? null;
 }
 
 type Made = Pick<ArtifactAbout, "command" | "folder" | "session">;

@@ -102,7 +102,7 @@ describe("two runs", () => {
       if (room >= 1000) expect(text).toContain("Error: cannot connect to database");
     }
     expect(changesText(compare(before, after), one, other, 4000)).toMatchInlineSnapshot(`
-      "[bbbbbbbbbbbb (exit code 1) against aaaaaaaaaaaa (exit code 0): 1 sort of lines new, 1 gone, 1 line with other counts, 4 the same. Times, durations, addresses, temporary paths and the order of lines do not count]
+      "[bbbbbbbbbbbb (exit code 1) against aaaaaaaaaaaa (exit code 0). Lines: 1 new, 1 gone, 4 in both, of these 1 with other counts. Lines that differ only in numbers, times, addresses, hashes or temporary paths count as one. Their order does not count]
       Counts that moved:
       5: 12 failed -> 3 failed, 40 passed -> 49 passed
       New:

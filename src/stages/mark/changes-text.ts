@@ -1,5 +1,5 @@
 import type { ChangedLine, RunChanges } from "../../contract/run-changes.ts";
-import { counted, grouped } from "../../values.ts";
+import { grouped } from "../../values.ts";
 
 /** The artifact of a run, and how its command ended. */
 export interface NamedRun {
@@ -16,7 +16,9 @@ export function changesText(changes: RunChanges, before: NamedRun, after: NamedR
   const { moved, added, gone, total } = changes;
   const run = ({ id, exitCode }: NamedRun) => `${id}${exitCode === null ? "" : ` (exit code ${exitCode})`}`;
   const head = [
-    `[${run(after)} against ${run(before)}: ${counted(total.added, "sort")} of lines new, ${grouped(total.gone)} gone, ${counted(total.moved, "line")} with other counts, ${grouped(total.same)} the same. Times, durations, addresses, temporary paths and the order of lines do not count]`,
+    before.id === after.id
+      ? `[${run(after)}: both runs printed the same, so nothing changed]`
+      : `[${run(after)} against ${run(before)}. Lines: ${grouped(total.added)} new, ${grouped(total.gone)} gone, ${grouped(total.same)} in both, of these ${grouped(total.moved)} with other counts. Lines that differ only in numbers, times, addresses, hashes or temporary paths count as one. Their order does not count]`,
   ];
   let left = maxChars - (head[0] as string).length;
   const list = (title: string, rows: readonly Row[], all: number, room: number): string[] => {
