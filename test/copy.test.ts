@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
@@ -195,6 +195,14 @@ describe("spillway copy", () => {
     expect(run(["copy", "--from", from, from]).stderr).toMatch(/--from takes at most a folder/);
     const itself = run(["copy", "--from", from, "--to", from]);
     expect([itself.status, itself.stderr]).toEqual([2, expect.stringMatching(/the same store/)]);
+  });
+
+  it("refuses --scope, since it copies every scope", () => {
+    const to = freshFolder();
+    const { status, stderr } = run(["copy", "--scope", "team", "--to", to]);
+    expect([status, stderr]).toEqual([2, expect.stringMatching(/copies every scope/)]);
+    expect(existsSync(to)).toBe(false);
+    expect(run(["copy", "--help"]).stdout).not.toContain("--scope");
   });
 
   it("tells which outputs the source has lost, copies the rest, and ends with 1", async () => {

@@ -42,13 +42,15 @@ export function tableOf(program: Command): CommandRow[] {
       choices: word.argChoices ?? [],
     })),
     flags: [
-      ...command.options.map(({ flags, short, long, required, optional, argChoices, description }) => ({
-        flags,
-        names: [short, long].filter((name) => name !== undefined),
-        takesValue: required || optional,
-        choices: argChoices ?? [],
-        description,
-      })),
+      ...command.options
+        .filter(({ hidden }) => !hidden)
+        .map(({ flags, short, long, required, optional, argChoices, description }) => ({
+          flags,
+          names: [short, long].filter((name) => name !== undefined),
+          takesValue: required || optional,
+          choices: argChoices ?? [],
+          description,
+        })),
       HELP,
     ],
     after: afterHelp(command),

@@ -20,7 +20,11 @@ const EXIT_LEFT = 1;
 
 /** `spillway copy`: everything from one store to another. */
 export function addCopyCommand(program: Command): void {
-  addPlaceFlag(program.command("copy").description("copy everything from one store to another, with its ids"))
+  const command = addPlaceFlag(
+    program.command("copy").description("copy everything from one store to another, with its ids"),
+  );
+  command.options.find(({ long }) => long === "--scope")?.hideHelp();
+  command
     .option("--from <places...>", "the store to copy: a folder, or a ledger's address, with a bucket's or without")
     .option("--to <places...>", "the store that gets it, in the same form")
     .option("--json", "print one JSON object, { artifacts, bytes, events, left ... }")
@@ -42,6 +46,12 @@ Examples:
 
 async function copy(flags: CopyFlags): Promise<void> {
   const { from, to, json, ...usual } = flags;
+  if (flags.scope !== undefined) {
+    throw new SpillwayError(
+      "bad-input",
+      `copy copies every scope, so it does not take --scope; "spillway export --scope ${flags.scope}" writes one`,
+    );
+  }
   if (from === undefined && to === undefined) {
     throw new SpillwayError("bad-input", "say what to copy: --from a store, --to a store, or both");
   }
