@@ -63,6 +63,11 @@ describe("on a full store", () => {
     expect(spillway(["ls", "--before", "1999-12-31"]).stderr).toBe(
       "spillway: nothing is saved here that matches --before\n",
     );
+    const nosuch = `spillway: nothing is saved in scope nosuch of ${env.SPILLWAY_DIR}`;
+    expect(spillway(["ls", "--scope", "nosuch", "--session", "x"]).stderr).toBe(
+      `${nosuch} that matches --session "x"\n`,
+    );
+    expect(spillway(["last", "--scope", "nosuch"]).stderr).toContain(nosuch);
   });
 });
 

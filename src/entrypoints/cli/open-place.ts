@@ -7,7 +7,8 @@ import type { Access } from "../../stages/mark/access.ts";
 import type { Local, OpenLocalOptions, ReadableLocal } from "../../storage/local/open-local.ts";
 import { tell } from "./tell.ts";
 
-const LOCAL_SCOPE = "local";
+/** Whose things they are if nothing is said. */
+export const LOCAL_SCOPE = "local";
 
 /** The flags that name the folder, or what stands in for it, and whose part of it. */
 export interface PlaceFlags {
@@ -45,7 +46,7 @@ export function addPlaceFlag(command: Command): Command {
     )
     .option(
       "--ledger <address>",
-      "a PostgreSQL database for events instead (default: SPILLWAY_LEDGER, which other users cannot see, or your config)",
+      "a PostgreSQL database for events instead (default: SPILLWAY_LEDGER or your config). Put a password into the variable: other users can see flags",
     )
     .option(
       "--store <address>",
@@ -164,16 +165,22 @@ async function closing<P extends ReadPlace, T>(place: P, act: (place: P) => Prom
 /** Stands for the id of the output that was saved last. No id is so short. */
 export const LAST = "last";
 
+/** Names what was looked through: the folder, and the scope if it is not the usual one. */
+export function placeText({ dir, scope }: Pick<ReadPlace, "dir" | "scope">): string {
+  return scope === LOCAL_SCOPE ? dir : `scope ${scope} of ${dir}`;
+}
+
 /** Finds the whole id for what a person typed: an id, its first 6 characters or more, or `last`. */
-export async function resolveId(
-  { store, dir, scope }: Pick<ReadPlace, "store" | "dir" | "scope">,
-  typed: string,
-): Promise<string> {
+export async function resolveId(place: Pick<ReadPlace, "store" | "dir" | "scope">, typed: string): Promise<string> {
+  const { store, scope } = place;
   const wanted = typed.trim().toLowerCase();
   if (wanted === LAST) {
     const [newest] = await store.list({ scope, max: 1 });
     if (newest !== undefined) return newest.id;
-    throw new SpillwayError("unknown-artifact", `nothing is saved in ${dir} yet, so there is no last output`);
+    throw new SpillwayError(
+      "unknown-artifact",
+      `nothing is saved in ${placeText(place)} yet, so there is no last output`,
+    );
   }
   const found = await store.resolvePrefix(wanted, scope);
   const [id] = found;
@@ -187,7 +194,7 @@ export async function resolveId(
   }
   throw new SpillwayError(
     "unknown-artifact",
-    `there is no artifact ${name} in ${dir}: it was removed or is kept elsewhere; "spillway ls" lists what there is`,
+    `there is no artifact ${name} in ${placeText(place)}: it was removed or is kept elsewhere; "spillway ls" lists what there is`,
   );
 }
 

@@ -3,7 +3,7 @@ import type { Artifact } from "../../../contract/store.ts";
 import { grouped } from "../../../values.ts";
 import { shortTimeText, sizeText, timeText } from "../amounts.ts";
 import { wholeNumber } from "../flags.ts";
-import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace } from "../open-place.ts";
+import { addPlaceFlag, LOCAL_SCOPE, type PlaceFlags, placeText, type ReadPlace, readPlace } from "../open-place.ts";
 import { addScreenFlags, onScreen, type Screen, type ScreenFlags } from "../screen.ts";
 import { alignTable, cell, filterText } from "../table.ts";
 import { tell } from "../tell.ts";
@@ -33,7 +33,8 @@ export function addLsCommand(program: Command): void {
     .action((flags: LsFlags) => onScreen(flags, (screen) => readPlace(flags, (place) => list(place, flags, screen))));
 }
 
-async function list({ store, scope }: ReadPlace, flags: LsFlags, { paints, width }: Screen): Promise<void> {
+async function list(place: ReadPlace, flags: LsFlags, { paints, width }: Screen): Promise<void> {
+  const { store, scope } = place;
   const { session, limit = PAGE, before, json } = flags;
   const artifacts: Artifact[] = [];
   // One more than asked for is read, to know whether there is a next page.
@@ -52,7 +53,8 @@ async function list({ store, scope }: ReadPlace, flags: LsFlags, { paints, width
   const next = artifacts.length > limit ? (shown.at(-1)?.createdAtMs ?? before ?? null) : null;
   if (json) return writeJson({ artifacts: shown, next });
   if (artifacts.length === 0) {
-    return tell(`nothing is saved here${filterText({ "--session": session, "--before": before })}`);
+    const where = scope === LOCAL_SCOPE ? "here" : `in ${placeText(place)}`;
+    return tell(`nothing is saved ${where}${filterText({ "--session": session, "--before": before })}`);
   }
   const paint = (text: string, row: number, column: number) =>
     row === 0 ? paints.bold : column === EXIT && text !== "0" && text !== "-" ? paints.red : undefined;
