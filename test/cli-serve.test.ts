@@ -39,10 +39,11 @@ async function serve(args: string[], more = {}, { where = ".", limit = "" } = {}
     child.stderr.on("data", (chunk) => (said += chunk));
     child.once("exit", () => reject(new Error(said)));
   });
+  const reached = args.includes("0.0.0.0") ? /(?<=ANTHROPIC_BASE_URL=)\S+/.exec(said)?.[0] : url;
   for (const line of [
-    `ANTHROPIC_BASE_URL=${url}\n`,
-    `OPENAI_BASE_URL=${url}/v1\n`,
-    `GOOGLE_GEMINI_BASE_URL=${url}\n`,
+    `ANTHROPIC_BASE_URL=${reached}\n`,
+    `OPENAI_BASE_URL=${reached}/v1\n`,
+    `GOOGLE_GEMINI_BASE_URL=${reached}\n`,
   ]) {
     expect(said).toContain(`export ${line}`);
   }
@@ -187,6 +188,22 @@ describe("spillway serve", () => {
     finish?.();
     expect(await response.text()).toContain("data: end");
     expect(await exit).toBe(0);
+  });
+
+  it("names an address that other machines can use, and the header for the token", async () => {
+    const token = "a-token-of-24-characters";
+    for (const [names, host] of [
+      [["--host-name", "gateway.test"], /^gateway\.test$/],
+      [[], /^(?!0\.0\.0\.0$)[\w.-]+$/],
+    ] as const) {
+      const { child, exit, said } = await serve(["--host", "0.0.0.0", ...names], { SPILLWAY_TOKEN: token });
+      const [, named = ""] = /ANTHROPIC_BASE_URL=http:\/\/(.*):\d+\n/.exec(said()) ?? [];
+      expect(named).toMatch(host);
+      expect(said()).toContain('export ANTHROPIC_CUSTOM_HEADERS="x-spillway-token: TOKEN"');
+      expect(said()).not.toContain(token);
+      child.kill("SIGTERM");
+      await exit;
+    }
   });
 
   it("with a token nobody reads without it, and it stands in no output", async () => {

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { hostname, networkInterfaces } from "node:os";
 import { Readable } from "node:stream";
 import { type Command, InvalidArgumentError } from "commander";
 import { badInput, messageOf } from "../../../errors.ts";
@@ -96,7 +97,7 @@ async function serve(flags: ServeFlags): Promise<void> {
     await warmUp();
     const server = await startServe({ ...shared, host, port, warn: tell });
     warnOfKeys(process.env);
-    await writeOut(greeting(server.url));
+    await writeOut(greeting(server.url, hostNames, tokens.length > 0));
     place.ledger.sessions({ max: 1 }).catch((error: unknown) => {
       tell(`requests pass, but nothing is recorded until this is mended: ${messageOf(error)}`);
     });
@@ -108,13 +109,23 @@ async function serve(flags: ServeFlags): Promise<void> {
 }
 
 /** What to set for an agent. */
-function greeting(url: string): string {
-  return `Spillway ${VERSION} listens at ${url}. For your agent, set the one that it reads:
+function greeting(listens: string, hostNames: readonly string[], needsToken: boolean): string {
+  const url = listens.replace(/(?<=\/\/)(?:0\.0\.0\.0|\[::\])(?=:)/, () => hostNames[0] ?? ownAddress());
+  const token = `Every request needs a token, as the header x-spillway-token. For Claude Code:
+  export ANTHROPIC_CUSTOM_HEADERS="x-spillway-token: TOKEN"
+`;
+  return `Spillway ${VERSION} listens at ${listens}. For your agent, set the one that it reads:
   export ANTHROPIC_BASE_URL=${url}
   export OPENAI_BASE_URL=${url}/v1
   export GOOGLE_GEMINI_BASE_URL=${url}
-What happened: ${url}/ in a browser. All that can be asked: ${url}/api/openapi.json
+${needsToken ? token : ""}What happened: ${url}/ in a browser. All that can be asked: ${url}/api/openapi.json
 `;
+}
+
+/** An address by which other machines reach this one. Its name would be refused unless --host-name says it. */
+function ownAddress(): string {
+  const all = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses);
+  return all.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? hostname();
 }
 
 /** Rounds after which the hot path is compiled. */
