@@ -34,6 +34,13 @@ import { CallScale, type Counters, countersOf } from "./call-scale.ts";
 import { Draft } from "./draft.ts";
 import { fits, type ReduceTools, reduceDraft, type TakenRung } from "./reduce-draft.ts";
 
+/** A refusal by what it says of the next request. */
+interface Judged {
+  verdict: Verdict;
+  /** True if the next request reserves less for the answer. */
+  isLowered: boolean;
+}
+
 /** One call, from the first send to an answer or an error. */
 export class CallRun<Message> {
   readonly #given: readonly Message[];
@@ -120,12 +127,13 @@ export class CallRun<Message> {
         draft = await untilAborted(this.#scale.recount(draft, outcome.verdict), this.#signal);
         if (sends === 1) before = draft.total;
         await this.#tell("overflow-detected", { ...aboutVerdict(outcome.verdict), attempt: sends, ...sizeOf(draft) });
-        if (!this.#makesRoomBesideAnswer(outcome.verdict)) {
+        const judged = this.#besideAnswer(outcome.verdict);
+        if (judged === null) {
           const why = "the answer that it reserves room for leaves none for the messages";
           return this.#fail(refused, draft, before, sends, why);
         }
         if (sends >= maxSends) return this.#fail(refused, draft, before, sends, `it was sent ${sends} times`);
-        next = await this.#reduce(draft, outcome.verdict, sends - 1, rungs);
+        next = await this.#reduce(draft, judged, sends - 1, rungs);
       } catch (error) {
         if (this.#signal.aborted && !this.#isLate()) throw error;
         return this.#fail(refused, draft, before, sends, messageOf(error));
@@ -185,34 +193,30 @@ export class CallRun<Message> {
     return written;
   }
 
-  #counted(verdict: Verdict): Verdict {
-    return withOutput(verdict, this.#options.answerTokens ?? 0);
-  }
-
-  /** False if the answer that the request reserves room for takes all of the limit, and cannot be lowered, or not again. */
-  #makesRoomBesideAnswer(verdict: Verdict): boolean {
-    const isLowered = this.#answerTokens !== null;
-    this.#answerTokens ??= this.#lowerAnswer(verdict);
-    return !fillsLimit(this.#counted(verdict)) || (!isLowered && this.#answerTokens !== null);
-  }
-
-  #lowerAnswer(verdict: Verdict): number | null {
-    return this.#options.lowersAnswer === true ? lowerAnswer(this.#counted(verdict)) : null;
+  /**
+   * Lowers the room for the answer if it is too large, once. Returns the verdict on the request with that, or null if the
+   * room for the answer takes all of the limit.
+   */
+  #besideAnswer(said: Verdict): Judged | null {
+    const { answerTokens, lowersAnswer } = this.#options;
+    const verdict = withOutput(said, this.#answerTokens ?? answerTokens ?? 0);
+    const lowered = lowersAnswer && this.#answerTokens === null ? lowerAnswer(verdict, answerTokens) : null;
+    if (lowered === null) return fillsLimit(verdict) ? null : { verdict, isLowered: false };
+    this.#answerTokens = lowered;
+    return { verdict: withLowerAnswer(verdict, lowered), isLowered: true };
   }
 
   async #reduce(
     draft: Draft,
-    said: Verdict,
+    { verdict, isLowered }: Judged,
     refusals: number,
     rungs: ReturnType<typeof ladderOf>["rungs"],
   ): Promise<Draft | null> {
     const tools = this.#tools(draft);
     const { total } = draft;
     const answerTokens = this.#answerTokens ?? this.#options.answerTokens ?? 0;
-    const lowered = this.#lowerAnswer(said);
-    const verdict = lowered === null ? this.#counted(said) : withLowerAnswer(this.#counted(said), lowered);
     // With the lower reservation nothing has to go.
-    if (lowered !== null && (verdict.observedTokens ?? Infinity) <= (verdict.limitTokens ?? 0)) return draft;
+    if (isLowered && (verdict.observedTokens ?? Infinity) <= (verdict.limitTokens ?? 0)) return draft;
     const { isExact } = this.#scale.now;
     const systemAndToolsTokens = this.#scale.systemAndToolsTokens(draft, verdict, this.#memory?.learned.answered ?? []);
     const goal = recoveryGoal({

@@ -59,6 +59,34 @@ describe("a reservation for the answer that is too large", () => {
     }
   });
 
+  it("is lowered once, and the messages are cut if the sender reserves more than that again", async () => {
+    const { reply, sends } = await send(60_000, 12_000, { lowersAnswer: true, answerTokens: 12_000 }, true);
+    expect(reply).toBe("answer");
+    expect(sends.map(({ reserved }) => reserved)).toEqual(sends.map(() => 12_000));
+    expect(sends.at(-1)?.tokens).toBeLessThan(8000);
+  });
+
+  it("counts as what it was lowered to, if the next refusal does not say how much it is", async () => {
+    const spillway = await createSpillway({ store: null, ledger: null, env: {} });
+    const reply = spillway.call(
+      messages(60_000),
+      (_request, { attempt, answerTokens }) => {
+        if (attempt > 2) return answerTokens;
+        const words = `Please reduce the length of the messages or completion. Current length is ${attempt === 1 ? 47_000 : LIMIT + 500} while limit is ${LIMIT}`;
+        throw Object.assign(new Error(words), { status: 400, code: "context_length_exceeded" });
+      },
+      { wire: "anthropic", systemAndTools: {}, pruning: { insure: false }, lowersAnswer: true, answerTokens: 32_000 },
+    );
+    expect(await reply).toBe(10_000);
+  });
+
+  it("is the caller's number: if a refusal names a larger one, there is nothing to lower", async () => {
+    for (const answerTokens of [0, 10, 10_000]) {
+      const { sends } = await send(8000, 32_000, { lowersAnswer: true, answerTokens });
+      expect(sends.map(({ reserved }) => reserved)).toEqual([32_000]);
+    }
+  });
+
   it("that leaves room is kept, and the messages are cut", async () => {
     const { reply, sends } = await send(60_000, 12_000, {});
     expect(reply).toBe("answer");

@@ -9,9 +9,9 @@ export interface BodyShape {
   /** Small fields that say something about the request. */
   about: readonly string[];
   /** Returns how many tokens the request reserves for the answer. */
-  answerTokens(body: JsonRecord): unknown;
-  /** Returns the field that reserves them, with fewer of them. Null if it must stay as it is. */
-  withAnswerTokens(body: JsonRecord, tokens: number): [name: string, value: unknown] | null;
+  answerTokens(body: JsonRecord): number;
+  /** Returns the fields that reserve more than this, with this instead. There are none if they must stay as they are. */
+  withAnswerTokens(body: JsonRecord, tokens: number): JsonRecord;
   /** How many answers the request asks for at once, where that is not one. */
   answers(body: JsonRecord): unknown;
   /** True if the provider holds part of the conversation. Then only new results can be made shorter. */
@@ -31,16 +31,25 @@ export interface Endpoint {
 
 const isSet = (value: unknown) => value !== undefined && value !== null;
 
+/** Returns the largest number in these fields, or -Infinity if there is none. */
+function largest(body: JsonRecord, names: readonly string[]): number {
+  return Math.max(...names.map((name) => body[name]).filter((value) => typeof value === "number"));
+}
+
+function lowered(body: JsonRecord, names: readonly string[], tokens: number): JsonRecord {
+  return Object.fromEntries(names.filter((name) => largest(body, [name]) > tokens).map((name) => [name, tokens]));
+}
+
+const CHAT_ANSWER = ["max_completion_tokens", "max_tokens"];
+const GEMINI_ANSWER = ["maxOutputTokens", "max_output_tokens"];
+
 const openaiChat: BodyShape = {
   wire: "openai-chat",
   messages: "messages",
   beside: ["tools", "functions", "response_format"],
   about: ["model", "max_completion_tokens", "max_tokens", "n"],
-  answerTokens: ({ max_completion_tokens, max_tokens }) => max_completion_tokens ?? max_tokens,
-  withAnswerTokens: ({ max_completion_tokens: newer }, tokens) => [
-    isSet(newer) ? "max_completion_tokens" : "max_tokens",
-    tokens,
-  ],
+  answerTokens: (body) => largest(body, CHAT_ANSWER),
+  withAnswerTokens: (body, tokens) => lowered(body, CHAT_ANSWER, tokens),
   answers: ({ n }) => n,
   isHeld: () => false,
 };
@@ -50,8 +59,8 @@ const openaiResponses: BodyShape = {
   messages: "input",
   beside: ["instructions", "tools", "text"],
   about: ["model", "max_output_tokens", "previous_response_id", "conversation"],
-  answerTokens: ({ max_output_tokens }) => max_output_tokens,
-  withAnswerTokens: (_body, tokens) => ["max_output_tokens", tokens],
+  answerTokens: (body) => largest(body, ["max_output_tokens"]),
+  withAnswerTokens: (body, tokens) => lowered(body, ["max_output_tokens"], tokens),
   answers: () => 1,
   isHeld: ({ previous_response_id, conversation }) => isSet(previous_response_id) || isSet(conversation),
 };
@@ -61,10 +70,10 @@ const anthropic: BodyShape = {
   messages: "messages",
   beside: ["system", "tools"],
   about: ["model", "max_tokens", "thread", "thinking"],
-  answerTokens: ({ max_tokens }) => max_tokens,
+  answerTokens: (body) => largest(body, ["max_tokens"]),
   // Less than what is set apart for thinking would be refused.
-  withAnswerTokens: ({ thinking }, tokens) =>
-    isRecord(thinking) && isSet(thinking.budget_tokens) ? null : ["max_tokens", tokens],
+  withAnswerTokens: (body, tokens) =>
+    isRecord(body.thinking) && isSet(body.thinking.budget_tokens) ? {} : lowered(body, ["max_tokens"], tokens),
   answers: () => 1,
   isHeld: ({ thread }) => isSet(thread) && !(isRecord(thread) && thread.type === "create"),
 };
@@ -74,11 +83,15 @@ const gemini: BodyShape = {
   messages: "contents",
   beside: ["systemInstruction", "system_instruction", "tools"],
   about: ["model", "generationConfig", "generation_config"],
-  answerTokens: (body) => generationOf(body).maxOutputTokens ?? generationOf(body).max_output_tokens,
+  answerTokens: (body) => largest(generationOf(body), GEMINI_ANSWER),
   withAnswerTokens(body, tokens) {
     const config = generationOf(body);
-    const field = isSet(config.maxOutputTokens) ? "maxOutputTokens" : "max_output_tokens";
-    return [isSet(body.generationConfig) ? "generationConfig" : "generation_config", { ...config, [field]: tokens }];
+    const thinking = config.thinkingConfig ?? config.thinking_config;
+    const budget = isRecord(thinking) ? largest(thinking, ["thinkingBudget", "thinking_budget"]) : 0;
+    // What is set apart for thinking is part of it. The answer needs at least one token more.
+    const changed = lowered(config, GEMINI_ANSWER, Math.max(tokens, budget + 1));
+    if (Object.keys(changed).length === 0) return {};
+    return { [isSet(body.generationConfig) ? "generationConfig" : "generation_config"]: { ...config, ...changed } };
   },
   answers: (body) => generationOf(body).candidateCount ?? generationOf(body).candidate_count,
   isHeld: () => false,

@@ -194,7 +194,7 @@ class Exchanges {
         model: about.model,
         systemAndTools: body.beside,
         answerTokens: about.answerTokens,
-        lowersAnswer: about.answerTokens !== undefined && shape.withAnswerTokens(body.about, 0) !== null,
+        lowersAnswer: about.answerTokens !== undefined && Object.keys(shape.withAnswerTokens(body.about, 1)).length > 0,
         reader: about.reader,
         signal: request.signal,
         onPrepared: ({ after, afterParts, window }) => {
@@ -238,7 +238,7 @@ class Exchanges {
     return {
       session: named ?? nameSession?.(firstText(endpoint, body)),
       model: typeof model === "string" ? model : undefined,
-      answerTokens: typeof answerTokens === "number" && answerTokens >= 0 ? answerTokens : undefined,
+      answerTokens: answerTokens >= 0 ? answerTokens : undefined,
       reader: readerOf(body.beside, this.#ports.access),
     };
   }
@@ -416,10 +416,11 @@ class Sending<R extends ExchangeResponse> {
     const changes: { span: Span; pieces: Uint8Array[] }[] = [];
     if (!isSameList(messages, this.#body.messages))
       changes.push({ span: list, pieces: writeList(this.#body, messages) });
-    const [field, value] = (answerTokens !== null && shape.withAnswerTokens(about, answerTokens)) || [];
-    const span = members.findLast(({ name }) => name === field);
-    if (field !== undefined && span !== undefined)
-      changes.push({ span, pieces: writeValue(bytes, span, about[field], value) });
+    const lower = answerTokens === null ? {} : shape.withAnswerTokens(about, answerTokens);
+    for (const [field, value] of Object.entries(lower)) {
+      const span = members.findLast(({ name }) => name === field);
+      if (span !== undefined) changes.push({ span, pieces: writeValue(bytes, span, about[field], value) });
+    }
     return changes.length === 0 ? bytes : replaceSpans(bytes, changes);
   }
 

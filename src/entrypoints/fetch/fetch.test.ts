@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type RandomConversation, speeches, textOf } from "../../../test/recovery/conversation.ts";
 import { agents, has, screenshot, turnsOf } from "../../../test/wire/screenshots.ts";
@@ -453,6 +454,95 @@ describe("a reservation for the answer that leaves no room", () => {
     const { path, body } = asked("anthropic", conversation(1, 1000), more);
     expect((await wrapped()(`${url}${path}`, { ...POST, body })).status).toBe(400);
     expect(bodies).toEqual([body]);
+  });
+
+  /** Sends a body to a provider that refuses it once, with these numbers. Returns what was sent. */
+  async function refusedOnce(name: Speaks, text: string, [input, output, limit]: readonly number[]) {
+    const words = `input length and \`max_tokens\` exceed context limit: ${input} + ${output} > ${limit}, decrease input length or \`max_tokens\` and try again`;
+    const sent: string[] = [];
+    const inner: typeof fetch = async (_input, init) => {
+      sent.push(await new Response(init?.body).text());
+      const error = { type: "invalid_request_error", message: words };
+      return sent.length === 1 ? Response.json({ error }, { status: 400 }) : Response.json({});
+    };
+    const { path } = speeches[name](conversation(1, 10));
+    await wrapped({ fetch: inner })(`http://127.0.0.1:1${path}`, { ...POST, body: text });
+    return sent;
+  }
+
+  it.each([
+    ["a number that is smaller already", "anthropic", '"max_tokens":10', [1000, 100_000, 100_000], null],
+    ["none", "anthropic", '"max_tokens":0', [1000, 100_000, 100_000], null],
+    ["several answers at once", "openai-chat", '"max_tokens":3000,"n":4', [1000, 12_000, 8192], null],
+    ["the last of two", "anthropic", '"max_tokens":100000,"max_tokens":10', [1000, 100_000, 100_000], null],
+    ["a limit of 1", "anthropic", '"max_tokens":100', [0, 100, 1], '"max_tokens":1'],
+    [
+      "both names",
+      "openai-chat",
+      '"max_tokens":8000,"max_completion_tokens":7000',
+      [1000, 8000, 8192],
+      '"max_tokens":4096,"max_completion_tokens":4096',
+    ],
+    [
+      "both names, of which one is small",
+      "openai-chat",
+      '"max_tokens":8000,"max_completion_tokens":10',
+      [1000, 8000, 8192],
+      '"max_tokens":4096,"max_completion_tokens":10',
+    ],
+    [
+      "a small share for thinking",
+      "gemini",
+      '"generationConfig":{"maxOutputTokens":8000,"thinkingConfig":{"thinkingBudget":100}}',
+      [1000, 8000, 8192],
+      '"generationConfig":{"maxOutputTokens":4096,"thinkingConfig":{"thinkingBudget":100}}',
+    ],
+    [
+      "a large share for thinking",
+      "gemini",
+      '"generation_config":{"max_output_tokens":8000,"thinking_config":{"thinking_budget":7000}}',
+      [1000, 8000, 8192],
+      '"generation_config":{"max_output_tokens":7001,"thinking_config":{"thinking_budget":7000}}',
+    ],
+  ] as const)("becomes as much as fits and was asked for: %s", async (_what, name, more, numbers, then) => {
+    const { field, messages } = speeches[name](conversation(1, 10));
+    const body = `{"model":"m",${more},"${field}":${JSON.stringify(messages)}}`;
+    const sent = await refusedOnce(name, body, numbers);
+    // If it is not lowered, the request may come again with shorter messages.
+    if (then === null) for (const one of sent) expect(one).toContain(more);
+    else expect(sent).toEqual([body, body.replace(more, then)]);
+  });
+
+  it("is never raised and never less than 1, whatever was asked for and whatever the refusal says", async () => {
+    const number = fc.oneof(fc.nat(3), fc.nat(5000), fc.nat(200_000));
+    const names = {
+      anthropic: ["max_tokens"],
+      "openai-chat": ["max_tokens", "max_completion_tokens"],
+      "openai-responses": ["max_output_tokens"],
+      gemini: ["maxOutputTokens", "max_output_tokens"],
+    };
+    let lowered = 0;
+    const check = async (name: Speaks, asks: number[], numbers: number[], budget: number) => {
+      const { field, messages } = speeches[name](conversation(1, 10));
+      const reserved = Object.fromEntries(names[name].map((one, at) => [one, asks[at]]));
+      const config = { ...reserved, thinkingConfig: { thinkingBudget: budget } };
+      const more = name === "gemini" ? { generationConfig: config } : reserved;
+      const sent = await refusedOnce(name, JSON.stringify({ ...more, [field]: messages }), numbers);
+      for (const text of sent) {
+        const body = JSON.parse(text);
+        for (const [key, before] of Object.entries(reserved)) {
+          const after = (body.generationConfig ?? body)[key];
+          if (after === before) continue;
+          lowered++;
+          expect(after).toBeLessThan(before as number);
+          expect(after).toBeGreaterThan(name === "gemini" ? budget : 0);
+        }
+      }
+    };
+    const pair = fc.array(number, { minLength: 2, maxLength: 2 });
+    const said = fc.array(number, { minLength: 3, maxLength: 3 });
+    await fc.assert(fc.asyncProperty(fc.constantFrom(...NAMES), pair, said, fc.nat(4000), check), { numRuns: 300 });
+    expect(lowered).toBeGreaterThan(10);
   });
 });
 

@@ -92,10 +92,16 @@ export function withOutput(verdict: Verdict, answerTokens: number): Verdict {
 /** An answer that takes more of the limit than this leaves too little for the messages: it is what must become smaller. */
 const MOST_ANSWER_SHARE = 0.5;
 
-/** Returns the most that a request may reserve for the answer, or null if its reservation is not why it was refused. */
-export function lowerAnswer({ outputTokens = 0, limitTokens = Infinity }: Verdict): number | null {
-  const most = Math.floor(limitTokens * MOST_ANSWER_SHARE);
-  return outputTokens > most ? most : null;
+/**
+ * Returns the most that a request may reserve for the answer, or null if its reservation is not why it was refused. A
+ * provider can say more than the request reserves, for example the sum of several answers.
+ */
+export function lowerAnswer(
+  { outputTokens = 0, limitTokens = Infinity }: Verdict,
+  reservedTokens = outputTokens,
+): number | null {
+  const most = Math.max(1, Math.floor(limitTokens * MOST_ANSWER_SHARE));
+  return Math.min(outputTokens, reservedTokens) > most ? most : null;
 }
 
 /** Returns true if the room for the answer is all that the limit allows, so that no request with it fits. */
