@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../config/index.ts";
 import type { PolicyInput, PolicyRow } from "../contract/policy.ts";
+import { paintsFor } from "../entrypoints/cli/screen.ts";
+import { explainText } from "../entrypoints/cli/summarize.ts";
 import { createSpillway } from "../index.ts";
 
 const word = (n: number) => `${"abcdefgh"[n % 8]}${"ijklmnop"[(n >> 3) % 8]}${"qrstuvwx"[(n >> 6) % 8]}`;
@@ -50,6 +52,21 @@ describe("lines that a row names", () => {
     expect(text).toContain(failing);
     const none = await cut({ keep: ["/nothing like it/"] });
     expect(none).toBe(await cut({}));
+  });
+
+  it("are called by the list that names them where a cut is explained", async () => {
+    const kindWith = async (policy: object, focus?: string) => {
+      const spillway = await createSpillway({ store: null, ledger: null, env: {}, policy });
+      const call = { tool: "run_command", output: [...quiet, "a quorum is missing", ...quiet].join("\n"), focus };
+      const { receipt } = await spillway.admit({ ...call, limits: { maxChars: 2000 }, explain: true });
+      return receipt.explained?.find(({ line }) => line.includes("quorum"));
+    };
+    const kept = await kindWith({ tools: { run_command: { keep: ["quorum"] } } });
+    expect(kept).toMatchObject({ shown: true, kind: "keep" });
+    expect(explainText(kept === undefined ? [] : [kept], paintsFor({ color: "never" }))).toContain(
+      ": the policy's keep names it\n",
+    );
+    expect(await kindWith({}, "quorum")).toMatchObject({ shown: true, kind: "focus" });
   });
 
   it("are worth nothing for drop, unless keep names them", async () => {

@@ -38,6 +38,7 @@ const WORDS: Record<string, string> = {
   "failed step": "a step failed",
   "step that went well": "a step went well",
   focus: "it is in focus, as you asked",
+  keep: "the policy's keep names it",
   start: "it is the start",
   end: "it is the end",
   surroundings: "it is around a line that counts",
@@ -61,7 +62,7 @@ function whyOf({ shown, kind, features, line }: ExplainedBlock): string {
   if (!shown && kind === "surroundings") return "nothing in it stands out";
   // What spoke for the line below by a word. Places in the line and what spoke against it are in the receipt.
   const found = features.flatMap((each) => /^([^\d()]+) \+[\d.]+$/.exec(each)?.[1] ?? []);
-  const isFound = shown && found.length > 0 && !["start", "end", "surroundings"].includes(kind);
+  const isFound = shown && found.length > 0 && !["keep", "start", "end", "surroundings"].includes(kind);
   const why = `${WORDS[kind] ?? kind}${isFound ? ` (${found.join(", ")})` : ""}`;
   return shown || line === "" ? why : `${why}, but other lines count more`;
 }

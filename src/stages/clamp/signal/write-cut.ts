@@ -145,8 +145,8 @@ const MAX_FEATURES = 6;
 const FAILURE_LEVEL = 14;
 const MAX_LINE_CHARS = 120;
 
-/** Says for each stretch of a cut why it is shown or not: by the line in it that is worth most. */
-export function explainCut(cut: Cut, judged: Judged): ExplainedBlock[] {
+/** Says for each stretch of a cut why it is shown or not: by the line in it that is worth most. `asked` is by whom lines are wanted. */
+export function explainCut(cut: Cut, judged: Judged, asked: "focus" | "keep"): ExplainedBlock[] {
   let row = 0;
   return stretchesOf(cut).map(({ fromLine, toLine, shown, noted }) => {
     const { store, scores } = judged;
@@ -166,7 +166,7 @@ export function explainCut(cut: Cut, judged: Judged): ExplainedBlock[] {
       fromLine,
       toLine,
       shown,
-      kind: isTrace ? "stack trace" : kindOf(judged, best, fromLine === 1, toLine === cut.total.lines),
+      kind: isTrace ? "stack trace" : kindOf(judged, best, fromLine === 1, toLine === cut.total.lines, asked),
       score: Math.round((scores[best] as number) * 100) / 100,
       features: featuresOf(bytes),
       line: decode(bytes).trim().slice(0, MAX_LINE_CHARS).toWellFormed(),
@@ -198,9 +198,9 @@ function stretchesOf(cut: Cut): { fromLine: number; toLine: number; shown: boole
   return stretches;
 }
 
-function kindOf({ store }: Judged, row: number, isStart: boolean, isEnd: boolean): string {
+function kindOf({ store }: Judged, row: number, isStart: boolean, isEnd: boolean, asked: string): string {
   const flags = store.flags[row] as number;
-  if ((flags & IS_FOCUSED) !== 0) return "focus";
+  if ((flags & IS_FOCUSED) !== 0) return asked;
   if ((flags & FAILED_STEP) !== 0) return "failed step";
   if ((flags & IS_HEADER) !== 0 || (store.level[row] as number) >= FAILURE_LEVEL) return "failure";
   if ((flags & GOOD_STEP) !== 0) return "step that went well";

@@ -78,7 +78,7 @@ export function startSignal(request: StrategyRequest): Sieve & { tellsFailure():
           ...cutSignal({ request, judged, failures: reader.failures, costs, total, plain }, room),
           ...unscanned,
         }),
-        explain: (cut) => explainCut(cut, judged),
+        explain: (cut) => explainCut(cut, judged, isAsked(request) ? "focus" : "keep"),
       };
     },
   };
