@@ -141,6 +141,18 @@ describe("what changed since another run", () => {
     expect((await by.since(first)).before.id).toBe(ok);
   });
 
+  it("counts a run once for each call, and only those in the same folder", async () => {
+    const of = async (...runs: object[]) => {
+      const by = await open({ ledger: memoryLedger() });
+      let id = "";
+      for (const more of runs) id = (await admit(by, bad, 1, more)).receipt.artifact as string;
+      return by.since(id).then(({ before }) => before.id === id, String);
+    };
+    expect(await of({ call: "c1" }, { call: "c2" })).toBe(true);
+    expect(await of({ call: "c1" }, { call: "c1" })).toMatch(/No earlier run/);
+    expect(await of({ folder: "/srv/other" }, {})).toMatch(/No earlier run/);
+  });
+
   it("says what is missing if there is no such run", async () => {
     const by = await open();
     const alone = (await admit(by, bad, 1)).receipt.artifact as string;
