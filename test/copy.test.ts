@@ -1,7 +1,16 @@
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
@@ -205,11 +214,75 @@ describe("spillway copy", () => {
     expect(run(["copy", "--help"]).stdout).not.toContain("--scope");
   });
 
-  it("tells which outputs the source has lost, copies the rest, and ends with 1", async () => {
+  it("refuses a target among the outputs of the source, and makes nothing there", async () => {
+    const [from, link] = [freshFolder(), join(folder, "link")];
+    await fill(from, "a", 1);
+    symlinkSync(from, link);
+    for (const to of [join(from, "artifacts"), join(link, "artifacts", "new", "store")]) {
+      for (const refused of [
+        run(["copy", "--from", from, "--to", to]),
+        run(["copy", "--from", from], { SPILLWAY_DIR: to }),
+      ]) {
+        expect([refused.status, refused.stderr]).toEqual([2, expect.stringMatching(/among the outputs of the store/)]);
+      }
+    }
+    expect(existsSync(join(from, "artifacts", "spillway.db"))).toBe(false);
+    expect(existsSync(join(from, "artifacts", "new"))).toBe(false);
+  });
+
+  it("brings the own events of each folder that began as a copy of another, and counts those of both once", async () => {
+    const first = freshFolder();
+    await fill(first, "a", 2);
+    const [one, other, to, link] = [freshFolder(), freshFolder(), freshFolder(), freshFolder()];
+    for (const clone of [one, other]) cpSync(first, clone, { recursive: true });
+    await fill(one, "b", 3, false);
+    await fill(other, "c", 2, false);
+    const sorted = (all: Record<string, unknown[]>) =>
+      all["events"]?.map((row) => JSON.stringify(row)).toSorted() ?? [];
+    const union = async () =>
+      [...new Set([...sorted(await everything([one])), ...sorted(await everything([other]))])].toSorted();
+    const sums = (all: Record<string, unknown[]>) => (all["rollups"] as Row[]).map(({ calls }) => Number(calls));
+    const calls = async (dir: string) => sums(await everything([dir])).reduce((sum, each) => sum + each, 0);
+    const expected = async () => (await calls(one)) + (await calls(other)) - (await calls(first));
+    const copyTo = (from: string, target = to) =>
+      JSON.parse(run(["copy", "--from", from, "--to", target, "--json"]).stdout);
+    for (const from of [one, other]) expect(copyTo(from).events).toBeGreaterThan(0);
+    expect([sorted(await everything([to])), await calls(to)]).toEqual([await union(), await expected()]);
+    // Another path to the same place, and the folder at another place, are the same store.
+    symlinkSync(one, link);
+    const moved = freshFolder();
+    cpSync(other, moved, { recursive: true });
+    for (const from of [one, link, other, moved]) expect(copyTo(from).events).toBe(0);
+    const itself = run(["copy", "--from", one, "--to", link]);
+    expect([itself.status, itself.stderr]).toEqual([2, expect.stringMatching(/the same store/)]);
+    // Both go on, each from where it was.
+    await fill(one, "d", 1, false);
+    await fill(other, "e", 2, false);
+    for (const from of [other, one, other, one]) copyTo(from);
+    expect([sorted(await everything([to])), await calls(to)]).toEqual([await union(), await expected()]);
+    // From one clone to the other.
+    const [all, made] = [await union(), await expected()];
+    expect(copyTo(one, other).events).toBeGreaterThan(0);
+    expect(copyTo(one, other).events).toBe(0);
+    expect([sorted(await everything([other])), await calls(other)]).toEqual([all, made]);
+  });
+
+  it.each([
+    ["removed", (path: string) => rmSync(path)],
+    ["emptied", (path: string) => truncateSync(path)],
+    [
+      "changed",
+      (path: string) => {
+        const bytes = readFileSync(path);
+        bytes.write("XXXX", 100);
+        writeFileSync(path, bytes);
+      },
+    ],
+  ])("tells which output of the source was %s, copies the rest, and ends with 1", async (_how, damage) => {
     const [from, to] = [freshFolder(), freshFolder()];
     await fill(from, "a", 4);
     const lost = (await everything([from]))["artifacts"]?.find((row) => Number((row as Row)["bytes"]) > 70_000) as Row;
-    rmSync(join(from, "artifacts", String(lost["key"]).slice(0, 2), String(lost["key"])));
+    damage(join(from, "artifacts", String(lost["key"]).slice(0, 2), String(lost["key"])));
     const { status, stderr } = run(["copy", "--from", from, "--to", to]);
     expect([status, stderr]).toEqual([1, expect.stringContaining(`${lost["id"]} is left`)]);
     const rest = (all: Record<string, unknown[]>) =>

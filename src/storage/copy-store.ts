@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import type { Selectable } from "kysely";
 import { messageOf, SpillwayError } from "../errors.ts";
 import { type EventForm, eventForm, NO_TOTALS, readEventForm } from "./ledgers/event-form.ts";
@@ -28,6 +28,11 @@ interface Progress {
   summed: number;
   /** The last event that was copied. */
   after: number;
+  /** An event of the source, and what it says. A store that has the same one shares all events before it. */
+  marked: number;
+  mark: string;
+  /** Events of the target up to this one may be the source's too, and are known by what they say. */
+  sharedTo: number;
 }
 
 const PAGE = 500;
@@ -49,16 +54,17 @@ export async function copyStore(from: Local, to: Local, tell: (report: CopyRepor
     projections: 0,
     left: [],
   };
+  await refuseSame(from.database, to.database);
   const secrets = await from.store.copying.secrets();
   const known = new Set((await to.store.copying.secrets()).map(hex));
   for (const secret of secrets) if (!known.has(hex(secret))) await to.store.copying.learn(secret);
   const name = await copyName(from, secrets);
-  if (name === (await copyName(to, await to.store.copying.secrets()))) {
-    throw new SpillwayError("bad-input", "--from and --to name the same store");
-  }
+  const isClone = name === (await copyName(to, await to.store.copying.secrets()));
   await copyArtifacts(from, to, report, tell);
-  report.sums = await copySums(from.database, to.database, name);
-  await copyEvents(from.database, to.database, name, (count) => {
+  const progress = progressOf(to.database, name);
+  const begun = await beginEvents(from.database, to.database, progress, isClone);
+  report.sums = begun.sums;
+  await copyEvents(from.database, to.database, { ...progress, at: begun.at }, (count) => {
     report.events += count;
     tell(report);
   });
@@ -69,7 +75,21 @@ export async function copyStore(from: Local, to: Local, tell: (report: CopyRepor
 
 const hex = (secret: Uint8Array) => Buffer.from(secret).toString("hex");
 
-/** The setting that says how far the copy of a store has come: the same wherever its folder or its server is. */
+/** Asks the source for what was just written to the target, because one place can have many names. */
+async function refuseSame(from: Sql, to: Sql): Promise<void> {
+  const [name, value] = ["copying", randomBytes(16)];
+  const settings = to.kysely.insertInto("settings").values({ name, value });
+  await to.commit(() => change(settings.onConflict((conflict) => conflict.column("name").doUpdateSet({ value }))));
+  const [found] = await from.read(() =>
+    all(from.kysely.selectFrom("settings").select("value").where("name", "=", name)),
+  );
+  await to.commit(() => change(to.kysely.deleteFrom("settings").where("name", "=", name)));
+  if (found !== undefined && value.equals(found.value)) {
+    throw new SpillwayError("bad-input", "--from and --to name the same store");
+  }
+}
+
+/** The setting that says how far copies of a store have come. A folder that was copied by other means has the same name. */
 async function copyName({ database }: Local, [own]: readonly Uint8Array[]): Promise<string> {
   const made = database.kysely.selectFrom("versions").select(({ fn }) => fn.min("applied_ms").as("at"));
   const [found] = await database.read(() => all(made));
@@ -86,15 +106,23 @@ async function copyArtifacts(
   const copy = async (savings: ArtifactRow[]) => {
     for (const row of savings) {
       let isRead = false;
-      const open = () => {
+      let isFaulty = false;
+      const ofSource = (error: unknown): never => {
+        isFaulty = true;
+        throw error;
+      };
+      const open = async () => {
         isRead = true;
-        return source.open(row);
+        const { bytes, index } = await source.open(row).catch(ofSource);
+        const read: typeof bytes.read = (...range) => bytes.read(...range).catch(ofSource);
+        return { bytes: { bytes: bytes.bytes, read, close: () => bytes.close() }, index };
       };
       try {
         if (!(await target.take(row, open))) report.alreadyThere += 1;
       } catch (error) {
         // What the target refuses ends the copy. What the source cannot give is told at the end.
-        if (!isSourceFault(error, row)) throw error;
+        const areOthers = isRead && SpillwayError.is(error) && error.code === "store-damaged";
+        if (!isFaulty && !areOthers) throw error;
         report.left.push({ id: row.id, scope: row.scope, reason: messageOf(error) });
         return;
       }
@@ -124,72 +152,135 @@ function groupBy<Value>(values: readonly Value[], name: (value: Value) => string
   return groups;
 }
 
-function isSourceFault(error: unknown, { id }: ArtifactRow): boolean {
-  return SpillwayError.is(error) && error.message.includes(`artifact ${id}`);
-}
-
 const progressOf = ({ kysely }: Sql, name: string) => ({
-  *read(): Steps<Progress | null> {
+  /** One for each store of that name. */
+  *read(): Steps<Progress[]> {
     const [found] = yield* all(kysely.selectFrom("settings").select("value").where("name", "=", name));
-    return found === undefined ? null : (JSON.parse(Buffer.from(found.value).toString()) as Progress);
+    return found === undefined ? [] : (JSON.parse(Buffer.from(found.value).toString()) as Progress[]);
   },
-  write(progress: Progress): Steps<number> {
+  write(progress: Progress[]): Steps<number> {
     const value = Buffer.from(JSON.stringify(progress));
     const insert = kysely.insertInto("settings").values({ name, value });
     return change(insert.onConflict((conflict) => conflict.column("name").doUpdateSet({ value })));
   },
 });
 
+type EventRow = Selectable<EventTable>;
+
+/** Names an event by all that it says, since its number is another one in each store. */
+function saidBy({ scope, kind, at_ms, session, tool, call, artifact, receipt, more }: EventRow): string {
+  const said = JSON.stringify([scope, kind, Number(at_ms), session, tool, call, artifact, receipt, more]);
+  return createHash("sha256").update(said).digest("base64").slice(0, 22);
+}
+
+function* lastEvent({ kysely }: Sql): Steps<{ id: number; said: string }> {
+  const [last] = yield* all(kysely.selectFrom("events").selectAll().orderBy("id", "desc").limit(1));
+  return last === undefined ? { id: 0, said: "" } : { id: Number(last.id), said: saidBy(last) };
+}
+
 /**
- * Adds the source's sums to the target's, once. They are older than the events, which go sooner; so they cannot be made of
- * these. The lock lets no event come between the sums and the number of the last event in them.
+ * Finds the copy that goes on, or begins one. The first of a name adds the source's sums to the target's. They are older than
+ * the events, which go sooner; so they cannot be made of these. The lock lets no event come between the sums and the number of
+ * the last event in them. A clone's sums have a part that is in the target already; so only its own events are added.
  */
-async function copySums(from: Sql, to: Sql, name: string): Promise<number> {
-  const progress = progressOf(to, name);
-  if ((await to.read(progress.read)) !== null) return 0;
-  const { sums, summed } = await from.commit(function* () {
-    yield* from.takeTurn("events");
-    const [last] = yield* all(from.kysely.selectFrom("events").select(({ fn }) => fn.max("id").as("id")));
-    const rollups = from.kysely.selectFrom("rollups").selectAll();
-    const inOrder = rollups.orderBy("scope").orderBy("session").orderBy("hour_ms").orderBy("tool");
-    const sums: RollupTable[] = yield* all(inOrder);
-    return { sums, summed: Number(last?.id ?? 0) };
-  });
-  return to.commit(function* () {
-    yield* to.takeTurn("events");
-    if ((yield* progress.read()) !== null) return 0;
-    yield* eventWriter(to).addSums(sums);
-    yield* progress.write({ summed, after: 0 });
-    return sums.length;
-  });
+async function beginEvents(
+  from: Sql,
+  to: Sql,
+  progress: ReturnType<typeof progressOf>,
+  isClone: boolean,
+): Promise<{ at: number; sums: number }> {
+  for (;;) {
+    const begun = await to.read(progress.read);
+    const at = await goingOn(from, begun);
+    if (at !== -1) return { at, sums: 0 };
+    const isFirst = !isClone && begun.length === 0;
+    const { sums, last } = await from.commit(function* () {
+      yield* from.takeTurn("events");
+      const last = yield* lastEvent(from);
+      const rollups = from.kysely.selectFrom("rollups").selectAll();
+      const inOrder = rollups.orderBy("scope").orderBy("session").orderBy("hour_ms").orderBy("tool");
+      const sums: RollupTable[] = isFirst ? yield* all(inOrder) : [];
+      return { sums, last };
+    });
+    const isBegun = await to.commit(function* () {
+      yield* to.takeTurn("events");
+      // Another copy may have begun meanwhile.
+      if ((yield* progress.read()).length !== begun.length) return false;
+      yield* eventWriter(to).addSums(sums);
+      const sharedTo = isFirst ? 0 : (yield* lastEvent(to)).id;
+      const summed = isFirst ? last.id : 0;
+      yield* progress.write([...begun, { summed, after: 0, marked: last.id, mark: last.said, sharedTo }]);
+      return true;
+    });
+    if (isBegun) return { at: begun.length, sums: sums.length };
+  }
+}
+
+/** The place of the copy whose mark the source has, or -1. The one that came furthest wins. */
+async function goingOn({ kysely, read }: Sql, begun: readonly Progress[]): Promise<number> {
+  let best = -1;
+  for (const [at, { marked, mark, sharedTo }] of begun.entries()) {
+    const select = kysely.selectFrom("events").selectAll().where("id", "=", marked);
+    const [found] = await read(() => all(select));
+    const isSame = marked === 0 ? sharedTo === 0 : found !== undefined && saidBy(found) === mark;
+    if (isSame && marked >= (begun[best]?.marked ?? 0)) best = at;
+  }
+  return best;
 }
 
 /** Copies events in their order. Each page is written with how far the copy has come, so that none is copied twice. */
-async function copyEvents(from: Sql, to: Sql, name: string, tell: (count: number) => void): Promise<void> {
-  const progress = progressOf(to, name);
+async function copyEvents(
+  from: Sql,
+  to: Sql,
+  { at, ...progress }: ReturnType<typeof progressOf> & { at: number },
+  tell: (count: number) => void,
+): Promise<void> {
   const writer = eventWriter(to);
+  let shared: Set<string> | null = null;
   for (;;) {
-    const { summed, after } = (await to.read(progress.read)) ?? { summed: 0, after: 0 };
-    const select = from.kysely.selectFrom("events").selectAll().where("id", ">", after).orderBy("id").limit(PAGE);
-    const page = await from.read(() => all(select));
+    const own = (await to.read(progress.read))[at];
+    if (own === undefined) return;
+    const { summed, after, marked, mark, sharedTo } = own;
+    const page = await eventsAfter(from, after);
     const last = page.at(-1);
     if (last === undefined) return;
+    shared ??= await saidUpTo(to, sharedTo);
+    const known = shared;
+    const fresh = page.filter((row) => known.size === 0 || !known.has(saidBy(row)));
+    const id = Number(last.id);
+    const isPast = id >= marked;
+    const next = { summed, after: id, marked: isPast ? id : marked, mark: isPast ? saidBy(last) : mark, sharedTo };
     const written = await to.commit(function* () {
       yield* to.takeTurn("events");
+      const begun = yield* progress.read();
       // Another copy may have come this far meanwhile.
-      if ((yield* progress.read())?.after !== after) return 0;
-      for (const [scope, rows] of groupBy(page, (row) => row.scope)) {
+      if (begun[at]?.after !== after) return 0;
+      for (const [scope, rows] of groupBy(fresh, (row) => row.scope)) {
         const forms = rows.map((row) => formOf(row, Number(row.id) > summed));
         yield* writer.write(scope, forms);
       }
-      yield* progress.write({ summed, after: Number(last.id) });
-      return page.length;
+      yield* progress.write(begun.with(at, next));
+      return fresh.length;
     });
     tell(written);
   }
 }
 
-function formOf({ id, scope: _scope, at_ms, ...row }: Selectable<EventTable>, isSummed: boolean): EventForm {
+function eventsAfter({ kysely, read }: Sql, after: number): Promise<EventRow[]> {
+  return read(() => all(kysely.selectFrom("events").selectAll().where("id", ">", after).orderBy("id").limit(PAGE)));
+}
+
+async function saidUpTo(database: Sql, last: number): Promise<Set<string>> {
+  const said = new Set<string>();
+  for (let after = 0; after < last; ) {
+    const page = await eventsAfter(database, after);
+    for (const row of page) if (Number(row.id) <= last) said.add(saidBy(row));
+    after = Number(page.at(-1)?.id ?? last);
+  }
+  return said;
+}
+
+function formOf({ id, scope: _scope, at_ms, ...row }: EventRow, isSummed: boolean): EventForm {
   const form = { ...row, atMs: Number(at_ms) };
   return { ...form, sums: isSummed ? eventForm(readEventForm(Number(id), form)).sums : NO_TOTALS };
 }

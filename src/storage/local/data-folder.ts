@@ -1,6 +1,7 @@
-import { statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { homedir, tmpdir, userInfo } from "node:os";
-import path, { join } from "node:path";
+import path, { basename, dirname, join, resolve } from "node:path";
+import { SpillwayError } from "../../errors.ts";
 
 /** Overrides the environment, the platform and the home folder. What is absent is taken from this process. */
 export interface DataFolderOptions {
@@ -52,6 +53,27 @@ export function hasStore(dir: string = dataFolder()): boolean {
     return SIGNS.some((name) => statSync(join(dir, name), { throwIfNoEntry: false }) !== undefined);
   } catch {
     return true;
+  }
+}
+
+/** Throws if a new store would be made among the files of another one's artifacts. */
+export function refuseAmongArtifacts(dir: string): void {
+  if (hasStore(dir)) return;
+  for (let at = realPath(resolve(dir)); dirname(at) !== at; at = dirname(at)) {
+    if (basename(at) !== "artifacts" || !hasStore(dirname(at))) continue;
+    throw new SpillwayError(
+      "bad-input",
+      `${dir} is among the outputs of the store in ${dirname(at)}: a store cannot be made there. Name another folder`,
+    );
+  }
+}
+
+/** The path without links, also if its last parts are not there yet. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return dirname(path) === path ? path : join(realPath(dirname(path)), basename(path));
   }
 }
 

@@ -11,7 +11,7 @@ import { type KeptStore, localStore } from "../stores/local.ts";
 import { memoryStore } from "../stores/memory.ts";
 import { SECRET_BYTES } from "./artifact-key.ts";
 import { collectWhenDue, startCollector } from "./collect-when-due.ts";
-import { dataFolder, LEDGER_DOWN } from "./data-folder.ts";
+import { dataFolder, LEDGER_DOWN, refuseAmongArtifacts } from "./data-folder.ts";
 import { ownerFault } from "./database-fault.ts";
 import { openDatabase } from "./open-database.ts";
 
@@ -55,6 +55,7 @@ export interface OpenLocalOptions {
 
 /** Opens the folder in which a user's artifacts and events are kept, and makes it if it is missing. */
 export async function openLocal(dir: string = dataFolder(), options: OpenLocalOptions = {}): Promise<Local> {
+  refuseAmongArtifacts(dir);
   if (options.store !== undefined) {
     const { openRemote } = await import("../remote/open-remote.ts");
     return openRemote(dir, options);
