@@ -109,6 +109,25 @@ describe("what was asked", () => {
     expect(later).toBeLessThan(4000);
   });
 
+  it("keeps a name on the first of many like lines, and tells it from a common word by the same sample in any chunks", async () => {
+    expect(await cut(text, "Why is customer acme-4001 not synced?")).toContain("acme-4001 ");
+    const early = lines.map(
+      (_, at) => `10:00 INFO ${at < 25 ? "checkout" : "catalog"} request ${at} in ${at % 97} ms\n`,
+    );
+    async function* chunks() {
+      for (const line of early) yield encoder.encode(line);
+    }
+    const asked = { strategy: "signal", limits: { maxLines: 40 } };
+    const whole = await cut(early.join(""), "why did checkout fail?", asked);
+    const streamed = await spillway.admit({
+      ...asked,
+      tool: "run_command",
+      output: chunks(),
+      intent: "why did checkout fail?",
+    });
+    expect(streamed.text).toBe(whole);
+  });
+
   it("gives the same bytes for the same question, in whatever chunks the output comes", async () => {
     async function* chunks() {
       for (let at = 0; at < text.length; at += 1777) yield encoder.encode(text.slice(at, at + 1777));
