@@ -153,6 +153,30 @@ describe("what changed since another run", () => {
     expect(await of({ folder: "/srv/other" }, {})).toMatch(/No earlier run/);
   });
 
+  it("says that a run is binary in place of its bytes, and shows no control characters", async () => {
+    const by = await open();
+    const bytes = (seed: number) => Uint8Array.from({ length: 9000 }, (_, n) => (n * n * seed + (n >> 3)) % 256);
+    const save = async (output: string | Uint8Array) =>
+      (await by.admit({ ...made, output, exitCode: 1 })).receipt.artifact as string;
+    const [one, other] = [await save(bytes(7)), await save(bytes(11))];
+    const text = await save(good);
+    for (const [id, against, binary] of [
+      [other, one, other],
+      [text, one, one],
+      [one, text, one],
+    ] as const) {
+      const page = await by.since(id, { against });
+      expect(page.text).toBe(
+        `[artifact ${binary} is binary (binary data, 9,000 bytes), so its lines are not compared]`,
+      );
+      expect(page).toMatchObject({ added: [], gone: [], moved: [] });
+    }
+    const odd = await save(`${good}\nbell \x07 null \0 escape \x1b\x1b[31m c1 \x9b31m end`);
+    const page = await by.since(odd, { against: text });
+    expect(page.added[0]?.text).toContain("bell  null ");
+    expect(`${page.text}${page.added[0]?.text}`).not.toMatch(/(?!\n)\p{Cc}/u);
+  });
+
   it("says what is missing if there is no such run", async () => {
     const by = await open();
     const alone = (await admit(by, bad, 1)).receipt.artifact as string;

@@ -3,7 +3,8 @@ import type { RunChanges } from "../contract/run-changes.ts";
 import type { Artifact, ArtifactAbout, Scope, Store } from "../contract/store.ts";
 import { SpillwayError } from "../errors.ts";
 import { compareRuns, RunLines } from "../stages/clamp/since.ts";
-import { changesText, noEarlierRun } from "../stages/mark/changes-text.ts";
+import { binaryRun, changesText, noEarlierRun } from "../stages/mark/changes-text.ts";
+import { describeBinary, SAMPLE_BYTES } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { openArtifact } from "./open-artifact.ts";
 
@@ -43,9 +44,25 @@ export async function since(
   const { against, maxChars = NUMBERS.recallChars.default } = options;
   const { artifact: after } = await openArtifact(store, id, scope);
   const before = await beforeOf(places, after, scope, against);
+  for (const run of before.id === after.id ? [] : [after, before]) {
+    const kind = await binaryKind(store, run);
+    if (kind === null) continue;
+    const nothing = compareRuns(new RunLines(), new RunLines());
+    return { ...nothing, before, after, text: binaryRun(run.id, kind, run.bytes).slice(0, Math.max(0, maxChars)) };
+  }
   const [old, now] = [await readRun(store, before, MOST_BYTES), await readRun(store, after, MOST_BYTES)];
   const changes = compareRuns(old, now);
   return { ...changes, before, after, text: changesText(changes, before, after, maxChars) };
+}
+
+/** The format of a run that is no text, else null. */
+async function binaryKind(store: Store, { id, scope, bytes }: Artifact): Promise<string | null> {
+  const { read, close } = await openArtifact(store, id, scope);
+  try {
+    return describeBinary(await read({ from: 0, to: Math.min(SAMPLE_BYTES, bytes) }));
+  } finally {
+    await close();
+  }
 }
 
 async function beforeOf(

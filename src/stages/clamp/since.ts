@@ -18,6 +18,8 @@ const CODES = new RegExp(
   String.raw`${ESCAPE}(?:\[[0-?]*[ -/]*[@-~]|\][^${BELL}${ESCAPE}]*(?:${BELL}|${ESCAPE}\\)?|[@-Z\\^_])`,
   "g",
 );
+/** What a terminal obeys and no reader needs. */
+const CONTROLS = /(?!\t)\p{Cc}/gu;
 const UNIT = String.raw`(?:n|u|\u00b5|m)?s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?|[kmgt]?i?b|bytes?|%`;
 /**
  * What differs from run to run and tells nothing: temporary paths, addresses, hashes, dates, and numbers with their units.
@@ -109,7 +111,7 @@ export class RunLines implements KnownLines {
       sort.last = line.slice(0, MAX_CHARS);
     } else if (this.sorts.size < MOST_SORTS) {
       const most = this.#held < MOST_HELD_CHARS ? MAX_SHOWN_CHARS : MAX_CHARS;
-      const text = line.slice(0, most).replace(CODES, "").toWellFormed();
+      const text = line.slice(0, most).replace(CODES, "").replace(CONTROLS, "").toWellFormed();
       this.#held += text.length;
       const bytes = encoder.encode(text);
       this.#scan.scan(bytes, 0, bytes.length);

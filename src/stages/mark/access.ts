@@ -81,12 +81,12 @@ export function hiddenText(hidden: readonly Hidden[], { id, saved, access }: Sav
   const way = (pattern: string, ignoresCase: boolean) =>
     access.by === "tool"
       ? `${access.search}(${JSON.stringify({ id, pattern, ...(ignoresCase && { ignore_case: true }) })})`
-      : `spillway search ${inShell(id, access)} ${ignoresCase ? "-i " : ""}${shellWord(pattern)}`;
+      : `spillway search ${inShell(id, access)} ${ignoresCase ? "-i " : ""}${pattern.startsWith("-") ? "-- " : ""}${shellWord(pattern)}`;
   return hidden
     .map(({ pattern, failures }) =>
       failures === undefined
         ? ` What was asked for stands only in what is omitted; find it with: ${way(pattern, true)}`
-        : ` The output counts ${counted(failures.counted, "failure")}, and ${grouped(failures.shown)} are named here; find the others with: ${way(pattern, false)}`,
+        : ` The output names ${counted(failures.counted, "failure")}, ${grouped(failures.shown)} of them here; find the others with: ${way(pattern, false)}`,
     )
     .join("");
 }

@@ -1,5 +1,5 @@
 import type { ChangedLine, RunChanges } from "../../contract/run-changes.ts";
-import { grouped } from "../../values.ts";
+import { counted, grouped } from "../../values.ts";
 
 /** The artifact of a run, and how its command ended. */
 export interface NamedRun {
@@ -67,6 +67,11 @@ function fitted(rows: readonly Row[], maxChars: number): string[] {
     chosen.add(row);
   }
   return rows.filter((row) => chosen.has(row)).map(({ text }) => text);
+}
+
+/** A run that is no text has no lines to compare. */
+export function binaryRun(id: string, kind: string, bytes: number): string {
+  return `[artifact ${id} is binary (${kind}, ${counted(bytes, "byte")}), so its lines are not compared]`;
 }
 
 /** There is no run to compare an output with. */

@@ -59,8 +59,10 @@ async function printChanges(
   const against = before === undefined ? usual : await resolveId(place, before);
   const page = await spillway.since(await resolveId(place, after), { against, maxChars: Number.MAX_SAFE_INTEGER });
   const { text, ...changes } = page;
-  const { added, gone, moved } = page.total;
-  process.exitCode = added + gone + moved > 0 ? EXIT_CHANGED : 0;
+  const { added, gone, moved, same } = page.total;
+  // Runs that are binary have no lines to compare.
+  const isOther = same === 0 && page.before.id !== page.after.id;
+  process.exitCode = added + gone + moved > 0 || isOther ? EXIT_CHANGED : 0;
   if (flags.json) return writeJson(changes);
   const paintOf = (line: string) =>
     /^\+\d/.test(line) ? green : /^-\d/.test(line) ? red : line[0] === "[" ? dim : null;

@@ -1,6 +1,10 @@
+import { Command } from "commander";
 import { describe, expect, it } from "vitest";
+import { addSearchCommand } from "../../../entrypoints/cli/commands/search.ts";
 import { memoryStore } from "../../../extend.ts";
 import { createSpillway } from "../../../index.ts";
+import { hiddenText } from "../../mark/access.ts";
+import { FailureNames } from "./hidden.ts";
 
 const open = (reader: object = { by: "tool", recall: "recall", search: "search" }) =>
   createSpillway({ store: memoryStore(), ledger: null, env: {}, reader: reader as never });
@@ -29,7 +33,7 @@ describe("a cut that lacks what its reader will miss", () => {
     const shown = text.match(/^FAIL /gm)?.length ?? 0;
     expect(shown).toBeGreaterThan(0);
     const [, count, told, call] =
-      /counts (\d+) failures, and (\d+) are named here; find the others with: search\((.*?)\)\]/.exec(text) ?? [];
+      /names (\d+) failures, (\d+) of them here; find the others with: search\((.*?)\)\]/.exec(text) ?? [];
     expect([count, told]).toEqual(["60", String(shown)]);
     const asked = JSON.parse(call ?? "");
     expect(asked.id).toBe(id);
@@ -41,13 +45,42 @@ describe("a cut that lacks what its reader will miss", () => {
   it("says nothing if all are named, if nothing is counted, or if the reader cannot search", async () => {
     const by = await open();
     const few = [...names.slice(0, 2), ...Array.from({ length: 400 }, (_, n) => `ok ${n} fine`), "2 failed"].join("\n");
-    expect((await cut(by, { output: few })).text).not.toContain("are named here");
+    expect((await cut(by, { output: few })).text).not.toContain("of them here");
     const uncounted = (await cut(by, { output: names.join("\n") })).text;
-    expect(uncounted).not.toContain("are named here");
-    expect((await cut(await open({ by: "operator" }))).text).not.toContain("are named here");
+    expect(uncounted).not.toContain("of them here");
+    expect((await cut(await open({ by: "operator" }))).text).not.toContain("of them here");
     const shell = await cut(await open({ by: "shell" }));
     expect(shell.text).toContain(`find the others with: spillway search ${shell.id} '^ *FAIL(ED)?:? '`);
   });
+
+  it.each([
+    ["--- FAIL: TestSome", "--- FAIL: "],
+    ["not ok 1 some test", "^ *not ok "],
+    ["FAIL test/some.ts", "^ *FAIL(ED)?:? "],
+    ["test/some.py FAILED", "(FAILED|FAIL|<<< (FAILURE|ERROR)!)$"],
+    ["src/some.ts: error TS2304: no name", "error(:|\\[| TS[0-9])"],
+  ])("prints a search that the command line reads as it is meant: %s", async (line, pattern) => {
+    const seen = new FailureNames();
+    for (const each of [line, "1 failed"]) seen.see(new TextEncoder().encode(each));
+    const [id, access] = ["k3v7q2m4x5ya", { by: "shell", dir: "/tmp/a b" }] as const;
+    const text = hiddenText([seen.missingIn([]) ?? { pattern: "" }], { id, saved: "yes", savedBytes: 9, access });
+    const [, printed = ""] = /find the others with: spillway (search .*)/.exec(text) ?? [];
+    const words = [...printed.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "");
+    const program = new Command().exitOverride();
+    addSearchCommand(program);
+    const read: unknown[] = [];
+    program.commands[0]?.exitOverride().action((...args: unknown[]) => void read.push(...args.slice(0, 2)));
+    await program.parseAsync(words, { from: "user" });
+    expect(read).toEqual([id, pattern]);
+  });
+
+  it.each(["errors: 999999", "port 8080 failed", "999999 failed, 0 passed"])(
+    "counts no more failures than it has seen named: %s",
+    async (forged) => {
+      const { text } = await cut(await open(), { output: [...names, forged].join("\n") });
+      expect(text).toContain("names 60 failures, ");
+    },
+  );
 
   it("says that words which were asked for stand only in what is omitted", async () => {
     const by = await open();

@@ -37,8 +37,10 @@ export class FailureNames {
     const form = FORMS[this.#counts.indexOf(most)];
     if (most === 0 || form === undefined) return null;
     const shown = lines.filter((line) => form.is.test(textOf(line))).length;
-    if (shown >= Math.min(most, this.#counted)) return null;
-    return { pattern: form.pattern, failures: { counted: this.#counted, shown } };
+    // Any line may claim a number: no more are told of than were seen.
+    const counted = Math.min(most, this.#counted);
+    if (shown >= counted) return null;
+    return { pattern: form.pattern, failures: { counted, shown } };
   }
 }
 
