@@ -245,6 +245,13 @@ describe("what runs a tool", () => {
 
   it("is asked for where its name is not known", async () => {
     const { spillway } = await watched();
+    const run = async () => long;
+    for (const [given, message] of [
+      [new Map([["a", run]]), /a list of tools, a record .*got: Map \(pass Object\.fromEntries\(map\)\)/],
+      [new Set([run]), /got: Set$/],
+      [run, /got: AsyncFunction$/],
+    ] as const)
+      expect(() => spillway.wrapTools(given as never)).toThrow(message);
     const callable = { name: "g", callTool: async () => long, tool: async () => ({}) };
     expect(() => spillway.wrapTools([callable])).toThrow(
       /the tool "g" has none of execute, .*not known: callTool, tool\. Wrap that function itself/,
