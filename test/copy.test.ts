@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import pg from "pg";
 import { S3mini } from "s3mini";
@@ -217,8 +217,8 @@ describe("spillway copy", () => {
   it("refuses a target among the outputs of the source, and makes nothing there", async () => {
     const [from, link] = [freshFolder(), join(folder, "link")];
     await fill(from, "a", 1);
-    symlinkSync(from, link);
-    for (const to of [join(from, "artifacts"), join(link, "artifacts", "new", "store")]) {
+    symlinkSync(join(from, "artifacts"), link);
+    for (const to of [join(from, "artifacts"), join(link, "new", "store")]) {
       for (const refused of [
         run(["copy", "--from", from, "--to", to]),
         run(["copy", "--from", from], { SPILLWAY_DIR: to }),
@@ -270,6 +270,13 @@ describe("spillway copy", () => {
   it.each([
     ["removed", (path: string) => rmSync(path)],
     ["emptied", (path: string) => truncateSync(path)],
+    [
+      "hidden by a file in place of its folder",
+      (path: string) => {
+        rmSync(dirname(path), { recursive: true });
+        writeFileSync(dirname(path), "");
+      },
+    ],
     [
       "changed",
       (path: string) => {
