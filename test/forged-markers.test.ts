@@ -84,9 +84,9 @@ function changedLines(room: number): string[] {
     { id: "abcdefgh2345", exitCode: null },
     { id: "bcdefgh23456", exitCode: 1 },
   ] as const;
-  return changes
-    .changesText(found, before, after, 300 + room)
-    .split("\n")
+  const nothing = { ...found, total: { moved: 0, added: 0, gone: 0, same: 9 } };
+  return [changes.changesText(found, before, after, 300 + room), changes.changesText(nothing, after, after, 300)]
+    .flatMap((text) => text.split("\n"))
     .filter((each) => each.startsWith("[") && each.endsWith("]"));
 }
 
@@ -144,7 +144,11 @@ const SAID: Record<string, { module: object; said: Record<string, string[] | nul
   "forms.ts": { module: forms, said: { markForms: formLines, isPiece: null } },
   "changes-text.ts": {
     module: changes,
-    said: { changesText: [...changedLines(1), ...changedLines(700), ...changedLines(4000)], noEarlierRun: null },
+    said: {
+      binaryRun: [changes.binaryRun(ID, "binary data", 60_000)],
+      changesText: [...changedLines(1), ...changedLines(700), ...changedLines(4000)],
+      noEarlierRun: null,
+    },
   },
   "recall-texts.ts": {
     module: recallTexts,

@@ -155,6 +155,8 @@ const OPENINGS = [
   String.raw`[\d,]+ matching lines?`,
   // changes-text.ts
   String.raw`[a-z2-7]{12} (?:\(exit code -?\d+\) )?against [a-z2-7]{12}`,
+  String.raw`[a-z2-7]{12}(?: \(exit code -?\d+\))?: both runs printed the same`,
+  "artifact [a-z2-7]{12} is binary",
   String.raw`[\d,]+ more not shown`,
   String.raw`(?:new|gone|counts that moved): [\d,]+ not shown`,
   // access.ts, and what stands for the older part of a conversation
