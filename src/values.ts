@@ -20,6 +20,17 @@ export function tried<T>(look: () => T): T | null {
   }
 }
 
+/** Puts pieces of bytes together. */
+export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    joined.set(piece, at);
+    at += piece.length;
+  }
+  return joined;
+}
+
 /** What a text takes in every unit. */
 interface Sizes {
   bytes: number;

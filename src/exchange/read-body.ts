@@ -1,7 +1,7 @@
-import { isRecord, type JsonRecord } from "../values.ts";
+import { isRecord, type JsonRecord, joinBytes } from "../values.ts";
 import type { BodyShape } from "./endpoint.ts";
 import { asBuffer, type MemberSpan, moreElements, parseSpan, readObject, type Span } from "./json-spans.ts";
-import { type BodyMessages, joinBytes } from "./write-body.ts";
+import type { BodyMessages } from "./write-body.ts";
 
 /** A request's body: where its messages stand, and what else it says. */
 export interface ExchangeBody extends BodyMessages {

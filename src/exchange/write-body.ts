@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord } from "../values.ts";
+import { isRecord, type JsonRecord, joinBytes } from "../values.ts";
 import { copiedFrom } from "../wire/record.ts";
 import { elementsOf, type MemberSpan, membersOf, type Span } from "./json-spans.ts";
 
@@ -81,17 +81,6 @@ export function writeValue(bytes: Uint8Array, span: Span, before: unknown, after
 export function appendList({ bytes, list }: BodyMessages, more: readonly unknown[]): Uint8Array[] {
   const added = more.map((message) => encoder.encode(`,${JSON.stringify(message)}`));
   return [bytes.subarray(list.from, list.to - 1), ...added, CLOSE];
-}
-
-/** Puts pieces together. */
-export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const joined = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    joined.set(piece, at);
-    at += piece.length;
-  }
-  return joined;
 }
 
 /** Writes a changed value by what differs from the one that stands in the bytes. */

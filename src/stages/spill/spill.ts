@@ -1,6 +1,7 @@
 import type { Artifact, ArtifactAbout, ArtifactWriter, Store } from "../../contract/store.ts";
 import { type Breaker, newTurns, within } from "../../deadline.ts";
 import { messageOf } from "../../errors.ts";
+import { joinBytes } from "../../values.ts";
 
 /** Saves one output while it passes. Never throws: `fault` says what went wrong, and the clamp goes on. */
 export interface Spill {
@@ -238,7 +239,7 @@ export function spillNow(place: SpillPlace, about: ArtifactAbout, chunks: Iterab
     const redactions = redact(place, chunks, pieces);
     if (redactions === null) return notSaved("what takes secrets out is not loaded yet");
     const start = place.loadedRedactor?.() ?? null;
-    const artifact = store.keepNow(start === null ? about : withSafeName(about, start), join(pieces), redactions);
+    const artifact = store.keepNow(start === null ? about : withSafeName(about, start), joinBytes(pieces), redactions);
     if (!isArtifact(artifact)) throw new Error("the store gave no artifact");
     breaker.succeeded();
     return { artifact, fault: null };
@@ -263,16 +264,6 @@ function redact(
   if (redactor === undefined) return null;
   for (const chunk of chunks) redactor.add(chunk);
   return redactor.end();
-}
-
-function join(pieces: readonly Uint8Array[]): Uint8Array {
-  const joined = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    joined.set(piece, at);
-    at += piece.length;
-  }
-  return joined;
 }
 
 function notSaved(reason: string): Spilled {
