@@ -1,7 +1,7 @@
 import type { EventKind } from "../contract/event.ts";
 import type { Verdict } from "../contract/verdict.ts";
 import { untilAborted } from "../deadline.ts";
-import { messageOf, type OverflowError, type OverflowStep, SpillwayError } from "../errors.ts";
+import { badInput, messageOf, type OverflowError, type OverflowStep } from "../errors.ts";
 import { type MessageChange, writeChange } from "../prepare/form.ts";
 import { readBy } from "../prepare/ports.ts";
 import type { RequestMemory } from "../prepare/request-memory.ts";
@@ -490,16 +490,15 @@ const OPTION_CHECKS: { [K in keyof CallOptions]?: [isRight: (value: CallOptions[
 
 /** Throws if an option is wrong, because that is a mistake of the programmer. */
 function check(messages: readonly unknown[], send: Send<never, unknown>, options: CallOptions): void {
-  if (!Array.isArray(messages)) throw new SpillwayError("bad-input", "call takes a list of messages");
-  if (typeof send !== "function") throw new SpillwayError("bad-input", "call takes a function that sends");
+  if (!Array.isArray(messages)) throw badInput("call takes a list of messages");
+  if (typeof send !== "function") throw badInput("call takes a function that sends");
   ladderOf(options.ladder ?? "default");
   for (const [name, [isRight, must]] of CHECKED_OPTIONS) {
     const value: unknown = options[name];
-    if (value !== undefined && !isRight(value))
-      throw new SpillwayError("bad-input", `${name} ${must}; got ${String(value)}`);
+    if (value !== undefined && !isRight(value)) throw badInput(`${name} ${must}; got ${String(value)}`);
   }
   if (options.persist === true && typeof options.history?.replace !== "function")
-    throw new SpillwayError("bad-input", "persist needs a history with a replace function");
+    throw badInput("persist needs a history with a replace function");
 }
 
 const CHECKED_OPTIONS = Object.entries(OPTION_CHECKS) as [keyof CallOptions, OptionCheck][];

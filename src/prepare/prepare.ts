@@ -1,6 +1,6 @@
 import type { Policy, PruningInput, PruningPolicy } from "../contract/policy.ts";
 import type { Wire } from "../contract/wire.ts";
-import { messageOf, SpillwayError } from "../errors.ts";
+import { badInput, messageOf } from "../errors.ts";
 import { definedOnly, mergeInputs } from "../stages/policy/check-row.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { resolvePruning } from "../stages/policy/resolve-sections.ts";
@@ -75,11 +75,11 @@ export function newPreparing(ports: PreparePorts): Preparing {
 function settle(policy: Policy, options: PrepareOptions): { window: ResolvedWindow; pruning: PruningPolicy } {
   if (options.wire !== undefined && wireNamed(options.wire) === null) {
     const known = wires.map(({ name }) => name).join(", ");
-    throw new SpillwayError("bad-input", `wire must be one of ${known}; got "${options.wire}"`);
+    throw badInput(`wire must be one of ${known}; got "${options.wire}"`);
   }
   const { window } = options;
   if (window !== undefined && !(Number.isFinite(window) && window >= 1))
-    throw new SpillwayError("bad-input", `window must be a number of tokens, 1 or more; got ${String(window)}`);
+    throw badInput(`window must be a number of tokens, 1 or more; got ${String(window)}`);
   const resolved = resolveWindow(policy, options);
   if (options.pruning === undefined) return { window: resolved, pruning: policy.pruning };
   const given = mergeInputs({ pruning: policy.pruning as PruningInput }, { pruning: options.pruning });
@@ -127,7 +127,7 @@ class Preparer {
     window: ResolvedWindow,
     pruning: PruningPolicy,
   ): Promise<OpenedRequest<Message>> {
-    if (!Array.isArray(messages)) throw new SpillwayError("bad-input", "prepare takes a list of messages");
+    if (!Array.isArray(messages)) throw badInput("prepare takes a list of messages");
     const first: unknown = messages[0];
     const run = () => this.#prepare(messages as readonly Message[], options, window, pruning);
     if (typeof first !== "object" || first === null) return run();

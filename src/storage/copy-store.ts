@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Selectable } from "kysely";
-import { messageOf, SpillwayError } from "../errors.ts";
+import { badInput, messageOf, SpillwayError } from "../errors.ts";
 import { type EventForm, eventForm, NO_TOTALS, readEventForm } from "./ledgers/event-form.ts";
 import { eventWriter } from "./ledgers/sql.ts";
 import { type ArtifactRow, seenSessions } from "./local/artifact-rows.ts";
@@ -85,7 +85,7 @@ async function refuseSame(from: Sql, to: Sql): Promise<void> {
   );
   await to.commit(() => change(to.kysely.deleteFrom("settings").where("name", "=", name)));
   if (found !== undefined && value.equals(found.value)) {
-    throw new SpillwayError("bad-input", "--from and --to name the same store");
+    throw badInput("--from and --to name the same store");
   }
 }
 

@@ -6,7 +6,7 @@ import type { ModelClient } from "../contract/model-client.ts";
 import type { Artifact } from "../contract/store.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import type { Breaker } from "../deadline.ts";
-import { messageOf, SpillwayError } from "../errors.ts";
+import { badInput, messageOf, SpillwayError } from "../errors.ts";
 import type { Access } from "../stages/mark/access.ts";
 import type { SpillPlace } from "../stages/spill/spill.ts";
 import type { BookCost } from "./spending.ts";
@@ -98,7 +98,7 @@ export function newCompact(
     const wire = options.wire === undefined ? detectWire(messages) : wireNamed(options.wire);
     if (wire === null) {
       const what = options.wire === undefined ? "say which with { wire }" : `there is none called "${options.wire}"`;
-      throw new SpillwayError("bad-input", `compact does not know the messages' format: ${what}`);
+      throw badInput(`compact does not know the messages' format: ${what}`);
     }
     const { targetTokens = Math.floor(windowTokens / 2), session, signal } = options;
     const same = async (fault: string) => {

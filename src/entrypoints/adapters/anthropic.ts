@@ -1,6 +1,6 @@
 import type { CallOptions } from "../../call/call-options.ts";
 import type { Policy } from "../../contract/policy.ts";
-import { SpillwayError } from "../../errors.ts";
+import { badInput } from "../../errors.ts";
 import type { Spillway } from "../../spillway.ts";
 import { isRecord } from "../../values.ts";
 
@@ -110,7 +110,7 @@ export interface ContextManagement {
  */
 export function contextManagement(spillway: { policy: Policy }, { window }: { window: number }): ContextManagement {
   if (!(Number.isFinite(window) && window > 0))
-    throw new SpillwayError("bad-input", `contextManagement needs the model's window in tokens; got ${String(window)}`);
+    throw badInput(`contextManagement needs the model's window in tokens; got ${String(window)}`);
   const { pruning } = spillway.policy;
   const tokens = (count: number) => Math.max(1, Math.floor(count));
   return {

@@ -1,4 +1,4 @@
-import { SpillwayError } from "../../errors.ts";
+import { badInput } from "../../errors.ts";
 import type { Exchanged, ExchangeResponse } from "../../exchange/answer.ts";
 import { endpointOf } from "../../exchange/endpoint.ts";
 import type { ExchangeContext, ExchangeOptions } from "../../exchange/exchange.ts";
@@ -20,10 +20,10 @@ export interface FetchOptions extends ExchangeOptions {
 export function createFetch({ spillway, fetch: given, ...options }: FetchOptions): typeof fetch {
   if (typeof spillway?.exchange !== "function") {
     const use = "createFetch({ spillway: await createSpillway() })";
-    throw new SpillwayError("bad-input", `createFetch needs a Spillway: ${use}`);
+    throw badInput(`createFetch needs a Spillway: ${use}`);
   }
   if (given !== undefined && typeof given !== "function")
-    throw new SpillwayError("bad-input", `createFetch: fetch must be a function; got ${typeof given}`);
+    throw badInput(`createFetch: fetch must be a function; got ${typeof given}`);
   const refused = new RefusedBodies<Fetched>();
   return async (input, init) => {
     const inner = given ?? globalThis.fetch;

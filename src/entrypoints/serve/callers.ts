@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
-import { SpillwayError } from "../../errors.ts";
+import { badInput } from "../../errors.ts";
 import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { Refusal } from "./answer.ts";
 
@@ -92,7 +92,7 @@ export function newScopeFinder(tokens: readonly Token[]): (request: IncomingMess
   const known = hashed(tokens);
   for (const { hash, scope } of known) {
     if (known.some((other) => other.hash.equals(hash) && other.scope !== scope)) {
-      throw new SpillwayError("bad-input", "a token stands in two scopes: make one for each");
+      throw badInput("a token stands in two scopes: make one for each");
     }
   }
   return ({ headers }, header) => matching(known, tokenOf(headers, header))[0]?.scope ?? null;
@@ -108,8 +108,7 @@ function hashed(tokens: readonly Token[]): Hashed[] {
   return tokens.map(({ role, token, scope }) => {
     if (token.length >= SHORTEST_TOKEN && !/\s/.test(token))
       return { rank: ROLES.indexOf(role), hash: hashOf(token), scope };
-    throw new SpillwayError(
-      "bad-input",
+    throw badInput(
       `a token must have at least ${SHORTEST_TOKEN} characters and no white space; make one with: openssl rand -hex 24`,
     );
   });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { isIP, type Socket } from "node:net";
-import { messageOf, SpillwayError } from "../../errors.ts";
+import { badInput, messageOf } from "../../errors.ts";
 import type { Spillway } from "../../spillway.ts";
 import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { Refusal, sendError } from "./answer.ts";
@@ -41,8 +41,7 @@ export interface Served {
 export async function startServe(options: ServeOptions): Promise<Served> {
   const { host, port, tokens, warn, others = [] } = options;
   if (tokens.length === 0 && !isLoopback(host)) {
-    throw new SpillwayError(
-      "bad-input",
+    throw badInput(
       `${host} can be reached from other machines, so a token is needed: set SPILLWAY_TOKEN, or --tokens FILE`,
     );
   }
@@ -107,7 +106,7 @@ export async function startServe(options: ServeOptions): Promise<Served> {
   server.listen(port, host);
   await once(server, "listening").catch((error: unknown) => {
     const way = "the port may be in use; --port 0 takes a free one";
-    throw new SpillwayError("bad-input", `cannot listen at ${host}:${port}: ${messageOf(error)} (${way})`);
+    throw badInput(`cannot listen at ${host}:${port}: ${messageOf(error)} (${way})`);
   });
   const address = server.address();
   const bound = typeof address === "object" && address !== null ? address.port : port;

@@ -1,5 +1,5 @@
 import type { Signature, SignatureInput } from "../../contract/verdict.ts";
-import { messageOf, SpillwayError } from "../../errors.ts";
+import { badInput, messageOf, SpillwayError } from "../../errors.ts";
 import { VERDICT_KINDS } from "../policy/verdict-kinds.ts";
 import { compilePattern, type TextPattern } from "./text-pattern.ts";
 
@@ -109,10 +109,10 @@ export interface OverflowOptions {
 /** Makes signatures ready. Throws an error that names the key: a wrong one should show before the first refusal. */
 export function openRules(overflow: OverflowOptions): readonly Rule[] {
   if (typeof overflow !== "object" || overflow === null)
-    throw new SpillwayError("bad-input", `overflow must be an object with rules; got ${String(overflow)}`);
+    throw badInput(`overflow must be an object with rules; got ${String(overflow)}`);
   const unknown = Object.keys(overflow).find((key) => key !== "rules");
-  if (unknown !== undefined) throw new SpillwayError("bad-input", `overflow.${unknown} is not known; known is rules`);
+  if (unknown !== undefined) throw badInput(`overflow.${unknown} is not known; known is rules`);
   const { rules = [] } = overflow;
-  if (!Array.isArray(rules)) throw new SpillwayError("bad-input", "overflow.rules must be a list");
+  if (!Array.isArray(rules)) throw badInput("overflow.rules must be a list");
   return compileSignatures(rules);
 }

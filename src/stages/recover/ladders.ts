@@ -1,4 +1,4 @@
-import { SpillwayError } from "../../errors.ts";
+import { badInput } from "../../errors.ts";
 import { fairShares } from "../clamp/fair-shares.ts";
 import { NUMBERS } from "../policy/defaults.ts";
 import { planBatch } from "../prune/plan-batch.ts";
@@ -277,8 +277,7 @@ export function ladderOf(ladder: Ladder): { rungs: readonly Rung[]; maxSends: nu
       maxSends: NUMBERS.recoverCompactFirstSends.default,
     };
   }
-  if (!Array.isArray(ladder))
-    throw new SpillwayError("bad-input", 'ladder must be "default", "compact-first" or a list of rungs');
+  if (!Array.isArray(ladder)) throw badInput('ladder must be "default", "compact-first" or a list of rungs');
   return { rungs: ladder.map(rungOf), maxSends };
 }
 
@@ -287,5 +286,5 @@ function rungOf(rung: RungName | Rung): Rung {
   const named = RUNGS.find(({ name }) => name === rung);
   if (named !== undefined) return named;
   const known = RUNGS.map(({ name }) => name).join(", ");
-  throw new SpillwayError("bad-input", `a rung is one of ${known}, or an object with a plan; got ${String(rung)}`);
+  throw badInput(`a rung is one of ${known}, or an object with a plan; got ${String(rung)}`);
 }

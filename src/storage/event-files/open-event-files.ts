@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Ledger } from "../../contract/ledger.ts";
 import type { Artifact, Retention, Scope, Store } from "../../contract/store.ts";
-import { SpillwayError } from "../../errors.ts";
+import { badInput } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { type EventListener, fileEvents } from "./file-events.ts";
 import { copyOutput, runDirectory } from "./run-directory.ts";
@@ -56,5 +56,5 @@ const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 function checked(path: unknown, name: string): string | undefined {
   if (path === undefined) return undefined;
   if (typeof path === "string" && path.trim() !== "") return resolve(path);
-  throw new SpillwayError("bad-input", `${name} must be a path; got ${JSON.stringify(path) ?? String(path)}`);
+  throw badInput(`${name} must be a path; got ${JSON.stringify(path) ?? String(path)}`);
 }

@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Artifact, ArtifactAbout, ArtifactWriter } from "../../contract/store.ts";
-import { SpillwayError } from "../../errors.ts";
+import { badInput } from "../../errors.ts";
 import { newScan, scanBytes, scannedLines } from "../../stages/measure/scan.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import type { Steps } from "../sql.ts";
@@ -47,7 +47,7 @@ export class LocalWriter implements ArtifactWriter {
   }
 
   add(bytes: Uint8Array): Promise<void> | void {
-    if (this.#ending !== null || this.#isAbandoned) throw new SpillwayError("bad-input", "add() after end or abandon");
+    if (this.#ending !== null || this.#isAbandoned) throw badInput("add() after end or abandon");
     if (this.#part === null && this.#heldBytes + bytes.length <= SMALL_BYTES && !this.#isPartial) {
       // Buffer's slice() does not copy, so this does not use it.
       this.#held.push(new Uint8Array(bytes));
@@ -74,7 +74,7 @@ export class LocalWriter implements ArtifactWriter {
   }
 
   end(redactions: Artifact["redactions"] = NOT_REDACTED, exitCode: number | null = null): Promise<Artifact> {
-    if (this.#isAbandoned) return Promise.reject(new SpillwayError("bad-input", "end() after abandon()"));
+    if (this.#isAbandoned) return Promise.reject(badInput("end() after abandon()"));
     this.#ending ??= this.#end({ redactions, exitCode });
     return this.#ending;
   }

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import type * as Sqlite from "@photostructure/sqlite";
-import { messageOf, SpillwayError } from "../../errors.ts";
+import { badInput, messageOf, SpillwayError } from "../../errors.ts";
 import { loadPackage } from "../../load-package.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { databaseFault, isBusy } from "./database-fault.ts";
@@ -129,7 +129,7 @@ export function openConnection({ DatabaseSync }: Driver, path: string, address?:
   let lastWrite: Promise<unknown> = Promise.resolve();
 
   const checkOpen = (): void => {
-    if (!isOpen) throw new SpillwayError("bad-input", `database ${path} is closed`);
+    if (!isOpen) throw badInput(`database ${path} is closed`);
   };
   const use = <T>(values: readonly SqlValue[], act: () => T): T => {
     checkOpen();
@@ -173,7 +173,7 @@ export function openConnection({ DatabaseSync }: Driver, path: string, address?:
     isInside = true;
     try {
       const result = act();
-      if (isPromise(result)) throw new SpillwayError("bad-input", "a transaction must not wait for a promise");
+      if (isPromise(result)) throw badInput("a transaction must not wait for a promise");
       home.check();
       prepare("commit").run();
       return result;
@@ -190,7 +190,7 @@ export function openConnection({ DatabaseSync }: Driver, path: string, address?:
 
   const begin = (): void => {
     checkOpen();
-    if (isInside) throw new SpillwayError("bad-input", "a transaction inside a transaction");
+    if (isInside) throw badInput("a transaction inside a transaction");
   };
 
   return {
@@ -269,7 +269,7 @@ function isHeld(error: unknown): boolean {
 /** Throws if a text holds a NUL. Drivers silently end a text there, so that two names could become one. */
 function refuseNul(value: SqlValue): void {
   if (typeof value === "string" && value.includes("\0")) {
-    throw new SpillwayError("bad-input", "a text with a NUL cannot be kept in the database as it is");
+    throw badInput("a text with a NUL cannot be kept in the database as it is");
   }
 }
 

@@ -8,7 +8,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
-import { SpillwayError } from "../../errors.ts";
+import { badInput } from "../../errors.ts";
 import type { SqlValue } from "./sqlite-connection.ts";
 import { retryBusy, type SqliteConnection } from "./sqlite-connection.ts";
 
@@ -37,11 +37,11 @@ function driverOn(connection: SqliteConnection): Driver {
       });
     },
     streamQuery() {
-      throw new SpillwayError("bad-input", "rows are read in pages, not streamed");
+      throw badInput("rows are read in pages, not streamed");
     },
   };
   const refuse = async () => {
-    throw new SpillwayError("bad-input", "use the database's own transaction()");
+    throw badInput("use the database's own transaction()");
   };
   return {
     init: async () => {},

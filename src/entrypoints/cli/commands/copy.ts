@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { SpillwayError } from "../../../errors.ts";
+import { badInput } from "../../../errors.ts";
 import type { CopyReport } from "../../../storage/copy-store.ts";
 import type { Local } from "../../../storage/local/open-local.ts";
 import { counted } from "../../../values.ts";
@@ -47,13 +47,12 @@ Examples:
 async function copy(flags: CopyFlags): Promise<void> {
   const { from, to, json, ...usual } = flags;
   if (flags.scope !== undefined) {
-    throw new SpillwayError(
-      "bad-input",
+    throw badInput(
       `copy copies every scope, so it does not take --scope; "spillway export --scope ${flags.scope}" writes one`,
     );
   }
   if (from === undefined && to === undefined) {
-    throw new SpillwayError("bad-input", "say what to copy: --from a store, --to a store, or both");
+    throw badInput("say what to copy: --from a store, --to a store, or both");
   }
   const source = await openSide("--from", from, usual);
   try {
@@ -110,7 +109,7 @@ async function openSide(
   const { dir, ledger, store } = named(flag, words);
   // A folder that is misspelt must not become an empty store that is copied.
   if (firstSecret === undefined && ledger === undefined && !hasStore(dir)) {
-    throw new SpillwayError("bad-input", `there is no store in ${dir}: nothing was ever saved there. Check ${flag}`);
+    throw badInput(`there is no store in ${dir}: nothing was ever saved there. Check ${flag}`);
   }
   return openLocal(dir, { ...how, ledger, store });
 }
@@ -121,7 +120,7 @@ function named(flag: string, words: string[]): Pick<PlaceFlags, "dir" | "ledger"
   for (const word of words) {
     const kind = /^postgres(ql)?:/i.test(word) ? "ledger" : /^s3:/i.test(word) ? "store" : "dir";
     if (flags[kind] !== undefined || word === "") {
-      throw new SpillwayError("bad-input", `${flag} takes at most a folder, a ledger's address and a bucket's address`);
+      throw badInput(`${flag} takes at most a folder, a ledger's address and a bucket's address`);
     }
     flags[kind] = word;
   }

@@ -1,4 +1,4 @@
-import { SpillwayError } from "../../../errors.ts";
+import { badInput } from "../../../errors.ts";
 import { isRecord } from "../../../values.ts";
 import type { Agent } from "../agent.ts";
 
@@ -31,5 +31,5 @@ export const AGENT_NAMES: readonly string[] = Object.keys(AGENTS);
 export async function loadAgent(name: string): Promise<Agent> {
   const load = Object.hasOwn(AGENTS, name) ? AGENTS[name] : undefined;
   if (load) return load();
-  throw new SpillwayError("bad-input", `there is no set-up for "${name}"; known are ${AGENT_NAMES.join(", ")}`);
+  throw badInput(`there is no set-up for "${name}"; known are ${AGENT_NAMES.join(", ")}`);
 }
