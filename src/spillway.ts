@@ -180,7 +180,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     call,
     exchange: async (request, send, options) => (await loadExchange())(request, send, options),
     compact: newCompact(compactor, policy.contextTokens, { recorder, now }),
-    artifact: async (id) => (await readBack()).artifact(id),
+    artifact: async (id, by) => (await readBack()).artifact(id, by),
     ...readsBack,
     readBack: readBackFor as ReadBackFor,
     ...(histories as Histories),

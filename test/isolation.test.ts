@@ -76,7 +76,10 @@ for (const { name, missing, env: placeEnv } of PLACES) {
       const dir = mkdtempSync(join(folder, "place-"));
       env = { PATH: process.env["PATH"], HOME: folder, SPILLWAY_DIR: join(dir, "data"), ...(await placeEnv()) };
       const file = join(dir, "tokens");
-      writeFileSync(file, `admin ${TOKENS.alpha} alpha\nadmin ${TOKENS.beta} beta\nadmin ${TOKENS.own}\n`);
+      writeFileSync(
+        file,
+        `admin ${TOKENS.alpha} alpha agents-of-alpha\nadmin ${TOKENS.beta} beta\nadmin ${TOKENS.own}\n`,
+      );
       const words = ["serve", "--port", "0", "--tokens", file, "--add-recall-tool", "--anthropic", provider.url];
       const child = spawn(process.execPath, [CLI, ...words], { cwd: dir, env });
       running.push(child);
@@ -258,6 +261,8 @@ for (const { name, missing, env: placeEnv } of PLACES) {
       const [recall = "", search = ""] = ["recall", "search"].map((each) => names.find((own) => own.endsWith(each)));
       const { id, word } = of("alpha");
       expect(await told("alpha", recall, { id })).toContain(`${word}-rows`);
+      const [{ more }] = (await asked("alpha", "/api/events?kind=artifact-recalled&max=1")).json.items;
+      expect([more.reads, more.readBy]).toEqual(["model", "agents-of-alpha"]);
       for (const [name, more] of [
         [recall, {}],
         [search, { pattern: "row" }],

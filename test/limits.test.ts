@@ -394,6 +394,7 @@ const PROVED_BY_THEIR_STAGE: Partial<Record<NumberName, number>> = {
   apiLines: 2000,
   apiLineBytes: 1_048_576,
   apiViews: 16,
+  apiReadMs: 3_600_000,
   apiFollowers: 100,
   serveHeaderBytes: 65_536,
   serveHeadersMs: 10_000,

@@ -8,7 +8,7 @@ export type EventKind =
   | "output-passed"
   /** A whole output was saved; `more` says how much of it. */
   | "artifact-spilled"
-  /** Part of a saved output was read back; `more` says how much (`bytes`, `tokens`) and who read (`reads`). */
+  /** Part of a saved output was read back; `more` says how much (`bytes`, `tokens`) and who read (`reads`, `readBy`). */
   | "artifact-recalled"
   /** A saved output was searched; `more` says the same. */
   | "artifact-searched"

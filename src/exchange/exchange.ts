@@ -65,6 +65,8 @@ export interface ExchangeOptions
    * names although its client has no such tool.
    */
   addRecallTool?: boolean | undefined;
+  /** Who sent the request, for the events of what its model reads back with these tools. */
+  readBy?: string | undefined;
 }
 
 /**
@@ -93,6 +95,15 @@ export interface ExchangePorts {
 export function newExchange(ports: ExchangePorts): Exchange {
   const exchanges = new Exchanges(ports);
   return (request, send, options = {}) => exchanges.pass(request, send, options);
+}
+
+/** The same, with a name for who reads. */
+function readsAs(from: ReadsBack, readBy: string): ReadsBack {
+  return {
+    recall: (id, want) => from.recall(id, want, { readBy }),
+    search: (id, query) => from.search(id, query, { readBy }),
+    since: (id, options) => from.since(id, { ...options, readBy }),
+  };
 }
 
 class Exchanges {
@@ -129,7 +140,7 @@ class Exchanges {
     if (withOwn === null || asked === null || endpoint.asks === "count") return first;
     const turns = new OwnTurns<R>({
       request: asked,
-      from: this.#ports.readBack,
+      from: options.readBy === undefined ? this.#ports.readBack : readsAs(this.#ports.readBack, options.readBy),
       hidden: this.#hidden,
       next: async (messages) => {
         const changes = [{ span: withOwn.list, pieces: appendList(withOwn, messages) }];

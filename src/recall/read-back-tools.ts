@@ -1,6 +1,6 @@
 import { messageOf } from "../errors.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { type RecallPage, recallText } from "./recall.ts";
+import { type ReadBy, type RecallPage, recallText } from "./recall.ts";
 import { namedArguments, type RecallWant, type SearchQuery } from "./recall-want.ts";
 import { type SearchPage, searchText } from "./search.ts";
 import type { SinceOptions, SincePage } from "./since.ts";
@@ -57,8 +57,8 @@ export const SEARCH_DEFINITION: ReadBackDefinition = {
 
 /** Reads artifacts back. A Spillway does. */
 export interface ReadsBack {
-  recall(id: string, want?: RecallWant): Promise<RecallPage>;
-  search(id: string, query: SearchQuery): Promise<SearchPage>;
+  recall(id: string, want?: RecallWant, by?: ReadBy): Promise<RecallPage>;
+  search(id: string, query: SearchQuery, by?: ReadBy): Promise<SearchPage>;
   since(id: string, options?: SinceOptions): Promise<SincePage>;
 }
 

@@ -6,7 +6,7 @@ import type { TokenCounter } from "../contract/token-counter.ts";
 import { SpillwayError } from "../errors.ts";
 import { measureText } from "../stages/measure/estimate-tokens.ts";
 import { type WholeArtifact, wholeArtifact } from "./open-artifact.ts";
-import { type ReadsBack, type RecallOptions, type RecallPage, recall, recallText } from "./recall.ts";
+import { type ReadBy, type RecallOptions, type RecallPage, recall, recallText } from "./recall.ts";
 import type { RecallWant, SearchQuery } from "./recall-want.ts";
 import { type SearchOptions, type SearchPage, search, searchText } from "./search.ts";
 import { type SinceOptions, type SincePage, since } from "./since.ts";
@@ -24,7 +24,8 @@ export interface ReadBackPorts {
 
 /** Reads artifacts back, and records what was read. */
 export interface ReadBack {
-  artifact(id: string): Promise<WholeArtifact>;
+  /** Records nothing, unless it is said who reads. */
+  artifact(id: string, by?: ReadBy): Promise<WholeArtifact>;
   recall(id: string, want?: RecallWant, options?: RecallOptions): Promise<RecallPage>;
   search(id: string, query: SearchQuery, options?: SearchOptions): Promise<SearchPage>;
   since(id: string, options?: SinceOptions): Promise<SincePage>;
@@ -36,28 +37,34 @@ export function newReadBack({ store, ledger, scope, counter, searcher, record, n
     if (store !== null) return store;
     throw new SpillwayError("missing-part", "nothing is kept here: this Spillway was made with store: null");
   };
-  const tell = async (kind: EventKind, id: string, text: string, reads: ReadsBack = "model"): Promise<void> => {
+  const tell = async (kind: EventKind, id: string, text: string | null, by: ReadBy = {}): Promise<void> => {
     // Counted for the tool whose output was read back.
     const about = await store?.find(id, scope).catch(() => null);
     const { session = null, tool = null, call = null } = about ?? {};
-    const more = { reads, bytes: measureText(text).bytes, tokens: counter.count(text) };
+    const { reads = "model", readBy } = by;
+    const size = text === null ? {} : { bytes: measureText(text).bytes, tokens: counter.count(text) };
+    const more = { reads, ...(readBy !== undefined && { readBy }), ...size };
     await record({ kind, atMs: now(), session, tool, call, artifact: id, receipt: null, more });
   };
   return {
-    artifact: async (id) => wholeArtifact(stored(), id, scope),
+    async artifact(id, by) {
+      const artifact = await wholeArtifact(stored(), id, scope);
+      if (by !== undefined) await tell("artifact-recalled", id, null, by);
+      return artifact;
+    },
     async recall(id, want, options) {
       const page = await recall(stored(), id, scope, want, { searcher: await searcher(), ...options });
-      await tell("artifact-recalled", id, recallText(page), options?.reads);
+      await tell("artifact-recalled", id, recallText(page), options);
       return page;
     },
     async search(id, query, options) {
       const page = await search(stored(), id, scope, query, { ...options, searcher: await searcher() });
-      await tell("artifact-searched", id, searchText(page), options?.reads);
+      await tell("artifact-searched", id, searchText(page), options);
       return page;
     },
     async since(id, options) {
       const page = await since({ store: stored(), ledger }, id, scope, options);
-      await tell("artifact-recalled", id, page.text);
+      await tell("artifact-recalled", id, page.text, options);
       return page;
     },
   };

@@ -24,21 +24,24 @@ import {
   type Target,
 } from "./recall-want.ts";
 
+/** Who reads an artifact back, for the event that records it. */
+export interface ReadBy {
+  /** A model by default. What people read is recorded, and not counted as read back. */
+  reads?: "model" | "person" | undefined;
+  /** A name for who reads, such as that of a token. */
+  readBy?: string | undefined;
+}
+
 /** Options of `recall`. */
-export interface RecallOptions {
+export interface RecallOptions extends ReadBy {
   /** The most that text and note may have together. */
   limits?: { maxChars?: number; maxLines?: number };
   /** A searcher. It is needed to read around a pattern. */
   searcher?: Searcher | null;
   /** Shows an artifact even if it is binary, with U+FFFD for bytes that are not UTF-8. */
   showBinary?: boolean;
-  /** Who reads; a model by default. What people read is recorded, and not counted as read back. */
-  reads?: ReadsBack | undefined;
   signal?: AbortSignal;
 }
-
-/** Who reads an artifact back. */
-export type ReadsBack = "model" | "person";
 
 /** One page of an artifact. `text` is the decoded form of exactly the bytes `bytes`; `note` is Spillway's. */
 export interface RecallPage {

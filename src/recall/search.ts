@@ -6,15 +6,13 @@ import { foundNote, LEFT_OUT } from "../stages/mark/recall-texts.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { bytesFor, characterBorder, fitEnd, fitStart } from "./fit-page.ts";
 import { type OpenArtifact, openArtifact } from "./open-artifact.ts";
-import type { ReadsBack } from "./recall.ts";
+import type { ReadBy } from "./recall.ts";
 import { checkQuery, count, type SearchQuery } from "./recall-want.ts";
 
 /** Options of `search`. */
-export interface SearchOptions {
+export interface SearchOptions extends ReadBy {
   /** The most characters of the text that `searchText` returns: matches with context, line numbers and note. */
   limits?: { maxChars?: number };
-  /** Who searches; a model by default. What people find is recorded, and not counted as read back. */
-  reads?: ReadsBack | undefined;
   deadlineMs?: number;
   signal?: AbortSignal;
 }

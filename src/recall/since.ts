@@ -7,9 +7,10 @@ import { binaryRun, changesText, noEarlierRun } from "../stages/mark/changes-tex
 import { describeBinary, SAMPLE_BYTES } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { openArtifact } from "./open-artifact.ts";
+import type { ReadBy } from "./recall.ts";
 
 /** What to compare an output with: an artifact's id, the last good run of its command, or the last run of any sort. */
-export interface SinceOptions {
+export interface SinceOptions extends ReadBy {
   /** By default the last good run; if there is none, the last one. */
   against?: string | undefined;
   /** The most that the text may have. */

@@ -22,6 +22,7 @@ import type { PrepareOptions } from "../prepare/ports.ts";
 import type { Prepared } from "../prepare/report.ts";
 import type {
   ReadBackFor,
+  ReadBy,
   RecallOptions,
   RecallPage,
   RecallWant,
@@ -174,8 +175,8 @@ export interface Spillway extends Histories {
    * those that go are saved.
    */
   compact: Compact;
-  /** A saved output, whole: what is known of it, and its bytes at once or as a stream. */
-  artifact(id: string): Promise<WholeArtifact>;
+  /** A saved output, whole: what is known of it, and its bytes at once or as a stream. With `by` an event says who reads it. */
+  artifact(id: string, by?: ReadBy): Promise<WholeArtifact>;
   /** Reads back part of an artifact: bounded, and never spilled again. */
   recall(id: string, want?: RecallWant, options?: RecallOptions): Promise<RecallPage>;
   /** Finds in an artifact: the count is always true, the hits come in pages. */

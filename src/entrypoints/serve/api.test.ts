@@ -179,8 +179,9 @@ describe("the API", () => {
       complete: true,
     });
     await get(`/api/artifacts/${id}/search?pattern=`, 400);
-    // Only models' reads are recorded.
-    expect(kinds((await get("/api/events")).items)).not.toContain("artifact-searched");
+    // Reading is recorded, and counts as no model's.
+    expect(kinds((await get("/api/events")).items)).toContain("artifact-searched");
+    expect((await spillway.ledger?.stats({ by: "all" }))?.[0]?.recalls).toBe(0);
     expect((await ask(`/api/artifacts/${id}`, { method: "DELETE" })).status).toBe(204);
     await get(`/api/artifacts/${id}`, 404);
   });
@@ -463,6 +464,44 @@ describe("who may ask", () => {
     expect([await status("DELETE", one, write), await status("DELETE", one, admin)]).toEqual([403, 204]);
     // A token in the address would stand in logs.
     expect(await status("GET", `/api/sessions?token=${read}`)).toBe(401);
+  });
+
+  it("records who read an output by the name of the token, never by the token, once an hour", async () => {
+    const named = [
+      { role: "read", token: "first-token-0123456789", name: "ann" },
+      { role: "read", token: "other-token-0123456789" },
+    ] as const;
+    const { spillway, server } = await start({ tokens: named });
+    const { artifact } = await admitLong(spillway);
+    const one = `/api/artifacts/${artifact}`;
+    const read = async (path: string, token: string, init: RequestInit = {}) => {
+      const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
+      const response = await fetch(server.url + path, { ...init, headers });
+      await response.arrayBuffer();
+      return response.status;
+    };
+    const reads = async () => {
+      const events = await spillway.ledger?.events({ kinds: ["artifact-recalled", "artifact-searched"] });
+      expect(JSON.stringify(events)).not.toMatch(/token-0123456789/);
+      return (events ?? []).map(({ kind, session, more }) => [kind, session, more?.["reads"], more?.["readBy"]]);
+    };
+    // What is known of an output is no part of it.
+    expect(await read(one, named[0].token)).toBe(200);
+    expect(await reads()).toEqual([]);
+    for (const path of [`${one}/lines?from=5&to=9`, `${one}/content`, `${one}/view`]) {
+      expect([path, await read(path, named[0].token)]).toEqual([path, 200]);
+    }
+    expect(await read("/api/policy/try", named[1].token, { method: "POST", body: JSON.stringify({ artifact }) })).toBe(
+      200,
+    );
+    expect(await read(`${one}/search?pattern=entry`, named[0].token)).toBe(200);
+    expect(await read("/api/artifacts/aaaaaaaaaaaa/content", named[0].token)).toBe(404);
+    expect(await reads()).toEqual([
+      ["artifact-recalled", "s1", "person", "ann"],
+      ["artifact-recalled", "s1", "person", expect.stringMatching(/^read token [0-9a-f]{8}$/)],
+      ["artifact-searched", "s1", "person", "ann"],
+    ]);
+    expect((await spillway.ledger?.stats({ by: "all" }))?.[0]?.recalls).toBe(0);
   });
 
   it("refuses a token that can be guessed, and another address without one", async () => {

@@ -1,12 +1,11 @@
 import { z } from "zod";
 import type { PolicyInput } from "../../contract/policy.ts";
-import type { Searcher } from "../../contract/searcher.ts";
 import { within } from "../../deadline.ts";
 import type { Spillway } from "../../spillway.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import type { Spool } from "../../storage/remote/remote-store.ts";
 import { Refusal, sendText } from "./answer.ts";
-import { artifactRoutes } from "./artifact-routes.ts";
+import { artifactRoutes, newReads } from "./artifact-routes.ts";
 import { dashboardRoutes } from "./dashboard-routes.ts";
 import { ledgerRoutes } from "./ledger-routes.ts";
 import type { Metrics } from "./metrics.ts";
@@ -16,7 +15,7 @@ import { type Route, route } from "./route.ts";
 
 /** What the API reads. */
 export interface ApiPorts {
-  spillway: Pick<Spillway, "store" | "ledger" | "scope" | "policy" | "resolve" | "artifact">;
+  spillway: Pick<Spillway, "store" | "ledger" | "scope" | "policy" | "resolve" | "artifact" | "search">;
   /** What the policy was made of. */
   policy: PolicyInput | undefined;
   version: string;
@@ -32,8 +31,7 @@ const okShape = z.strictObject({ ok: z.boolean() });
 /** Everything that can be asked besides the gateway's routes. */
 export function apiRoutes({ spillway, policy, version, metrics, spool, stopping }: ApiPorts): Route[] {
   const { store, ledger, scope } = spillway;
-  let searching: Promise<Searcher> | undefined;
-  const searcher = () => (searching ??= import("../../drivers/searcher.ts").then(({ loadSearcher }) => loadSearcher()));
+  const openRead = newReads(spillway);
   const routes: Route[] = [
     route({
       method: "GET",
@@ -77,8 +75,8 @@ export function apiRoutes({ spillway, policy, version, metrics, spool, stopping 
       answer: async () => openApi(routes, version),
     }),
     ...(ledger === null ? [] : ledgerRoutes(ledger, stopping)),
-    ...(store === null ? [] : artifactRoutes({ store, scope, searcher })),
-    ...policyRoutes(spillway, policy),
+    ...(store === null ? [] : artifactRoutes({ store, scope, search: spillway.search, openRead })),
+    ...policyRoutes({ ...spillway, openRead }, policy),
     ...dashboardRoutes(),
   ];
   return routes;

@@ -2,29 +2,29 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
-import type { Searcher } from "../../contract/searcher.ts";
 import type { Artifact, Store } from "../../contract/store.ts";
-import { type OpenArtifact, openArtifact } from "../../recall/open-artifact.ts";
-import { search } from "../../recall/search.ts";
+import { type OpenArtifact, openArtifact, type WholeArtifact } from "../../recall/open-artifact.ts";
+import type { Spillway } from "../../spillway.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { begin, Refusal } from "./answer.ts";
 import { cursorQuery, nameQuery, pageQuery } from "./queries.ts";
-import { type Route, route } from "./route.ts";
+import { type Asked, type Route, route } from "./route.ts";
 import { artifactShape, pageOf } from "./shapes.ts";
 
 /** What reading artifacts works with. */
 export interface ArtifactPorts {
   store: Store;
   scope: string;
-  searcher(): Promise<Searcher>;
+  search: Spillway["search"];
+  openRead: OpenRead;
 }
 
 const line = z.int().min(1);
 const ID = "/api/artifacts/{id}";
 
-/** Reads saved outputs. What people read here is not recorded: it reaches no model. */
-export function artifactRoutes({ store, scope, searcher }: ArtifactPorts): Route[] {
+/** Reads saved outputs, and records who read them. */
+export function artifactRoutes({ store, scope, search, openRead }: ArtifactPorts): Route[] {
   const open = async <T>(id: string | undefined, read: (artifact: OpenArtifact) => Promise<T>): Promise<T> => {
     const opened = await openArtifact(store, id ?? "", scope);
     try {
@@ -32,6 +32,13 @@ export function artifactRoutes({ store, scope, searcher }: ArtifactPorts): Route
     } finally {
       await opened.close();
     }
+  };
+  const openToRead = async <T>(
+    { named: { id = "" }, caller }: Pick<Asked<unknown, unknown>, "named" | "caller">,
+    read: (artifact: OpenArtifact) => Promise<T>,
+  ): Promise<T> => {
+    await openRead(id, caller);
+    return open(id, read);
   };
   return [
     route({
@@ -77,8 +84,8 @@ export function artifactRoutes({ store, scope, searcher }: ArtifactPorts): Route
       role: "read",
       summary: "All bytes of a saved output, or with the header Range some of them.",
       answers: "text/plain",
-      async answer({ named, request }, response) {
-        await open(named.id, (artifact) => sendContent(artifact, request, response));
+      async answer(asked, response) {
+        await openToRead(asked, (artifact) => sendContent(artifact, asked.request, response));
       },
     }),
     route({
@@ -104,7 +111,7 @@ export function artifactRoutes({ store, scope, searcher }: ArtifactPorts): Route
         ),
         next: line.nullable().describe("the line to go on with"),
       }),
-      answer: ({ named, query }) => open(named.id, (artifact) => readLines(artifact, query)),
+      answer: (asked) => openToRead(asked, (artifact) => readLines(artifact, asked.query)),
     }),
     route({
       method: "GET",
@@ -127,14 +134,38 @@ export function artifactRoutes({ store, scope, searcher }: ArtifactPorts): Route
         next: line.nullable(),
         note: z.string(),
       }),
-      async answer({ named, query: { context, max, ...query }, signal }) {
+      async answer({ named: { id = "" }, query: { context, max, ...query }, signal, caller }) {
         const counts = { ...(context !== undefined && { context }), ...(max !== undefined && { max }) };
-        const options = { searcher: await searcher(), signal, limits: { maxChars: NUMBERS.searchChars.ceiling } };
-        return search(store, named.id ?? "", scope, { ...query, ...counts }, options);
+        const limits = { maxChars: NUMBERS.searchChars.ceiling };
+        return search(id, { ...query, ...counts }, { signal, limits, reads: "person", readBy: caller });
       },
     }),
   ];
 }
+
+/** Finds a saved output for a caller who is going to read it, and records who that is. */
+export type OpenRead = (id: string, caller: string | undefined) => Promise<WholeArtifact>;
+
+/** What one caller reads of one output within an hour is one event, because pages read an output piece by piece. */
+export function newReads({ artifact }: Pick<Spillway, "artifact">, now: () => number = Date.now): OpenRead {
+  const recorded = new Map<string, number>();
+  return async (id, caller) => {
+    const key = JSON.stringify([caller, id]);
+    const atMs = now();
+    const isNew = atMs - (recorded.get(key) ?? -Infinity) >= SERVE_NUMBERS.apiReadMs.default;
+    const found = await artifact(id, isNew ? { reads: "person", readBy: caller } : undefined);
+    if (isNew) {
+      // Inserted again at the end, so that the first one is the oldest.
+      recorded.delete(key);
+      recorded.set(key, atMs);
+      if (recorded.size > MOST_READS) recorded.delete(recorded.keys().next().value ?? "");
+    }
+    return found;
+  };
+}
+
+/** Reads that are remembered at once. */
+const MOST_READS = 10_000;
 
 /** Lines in order, until they are as much as may be given at once. */
 async function readLines(

@@ -15,6 +15,8 @@ export interface Token {
   token: string;
   /** Whose artifacts and events its bearer reaches: those of the server's own scope, if it is not said. */
   scope?: string | undefined;
+  /** What events call its bearer. */
+  name?: string | undefined;
 }
 
 /** Who may ask. */
@@ -31,6 +33,8 @@ export interface Callers {
   checkOrigin(request: IncomingMessage): void;
   /** Checks the token. `header` names where it stands if the usual header belongs to somebody else. */
   checkRole(request: IncomingMessage, role: Role, header?: string): void;
+  /** The name of the token that a request bears, or the start of its hash. Undefined if no token is needed. */
+  nameOf(request: IncomingMessage, header?: string): string | undefined;
   /** Takes one request from what an address may send. */
   checkRate(request: IncomingMessage): void;
 }
@@ -71,6 +75,8 @@ export function newCallers({ tokens, hostNames }: CallerRules, now: () => number
         "www-authenticate": 'Bearer realm="spillway"',
       });
     },
+    nameOf: ({ headers }, header) =>
+      known.length === 0 ? undefined : matching(known, tokenOf(headers, header))[0]?.name,
     checkRate({ socket }) {
       const address = socket.remoteAddress ?? "";
       const most = SERVE_NUMBERS.apiBurst.default;
@@ -102,12 +108,15 @@ interface Hashed {
   rank: number;
   hash: Buffer;
   scope: string | undefined;
+  name: string;
 }
 
 function hashed(tokens: readonly Token[]): Hashed[] {
-  return tokens.map(({ role, token, scope }) => {
-    if (token.length >= SHORTEST_TOKEN && !/\s/.test(token))
-      return { rank: ROLES.indexOf(role), hash: hashOf(token), scope };
+  return tokens.map(({ role, token, scope, name }) => {
+    if (token.length >= SHORTEST_TOKEN && !/\s/.test(token)) {
+      const hash = hashOf(token);
+      return { rank: ROLES.indexOf(role), hash, scope, name: name ?? `${role} token ${hash.toString("hex", 0, 4)}` };
+    }
     throw badInput(
       `a token must have at least ${SHORTEST_TOKEN} characters and no white space; make one with: openssl rand -hex 24`,
     );

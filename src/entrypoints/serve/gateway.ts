@@ -95,7 +95,11 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
       refused.find(asked) ??
       (await refused.keep(
         asked,
-        await spillway.exchange(asked, sendOn, { ...options.exchange, ...callerOf(request, hashes) }),
+        await spillway.exchange(asked, sendOn, {
+          ...options.exchange,
+          ...callerOf(request, hashes),
+          readBy: callers.nameOf(request, TOKEN_HEADER),
+        }),
       ));
     metrics.took("spillway_upstream_seconds", { api }, waitedMs / 1000);
     metrics.took("spillway_own_seconds", { api }, (performance.now() - startedMs - waitedMs) / 1000);

@@ -10,6 +10,7 @@ import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { isRecord } from "../../values.ts";
 import { Refusal } from "./answer.ts";
+import type { OpenRead } from "./artifact-routes.ts";
 import { type Route, route } from "./route.ts";
 import { limitsShape, receiptShape } from "./shapes.ts";
 
@@ -17,7 +18,7 @@ const policyShape = z.looseObject({ profile: z.string() });
 
 /** Reads the policy, and tries another one. `inForce` is what the policy was made of. */
 export function policyRoutes(
-  spillway: Pick<Spillway, "policy" | "resolve" | "artifact" | "ledger">,
+  spillway: Pick<Spillway, "policy" | "resolve" | "ledger"> & { openRead: OpenRead },
   inForce: PolicyInput | undefined,
 ): Route[] {
   const views = new Map<string, ReturnType<typeof makeAgain>>();
@@ -58,11 +59,11 @@ export function policyRoutes(
         strategy: z.string().optional().describe("for this output, instead of the policy's"),
       }),
       answers: z.strictObject({ text: z.string(), receipt: receiptShape, limits: z.looseObject({}) }),
-      async answer({ body: { output, artifact, policy, limits, strategy, ...about } }) {
+      async answer({ body: { output, artifact, policy, limits, strategy, ...about }, caller }) {
         if ((output === undefined) === (artifact === undefined)) {
           throw new Refusal(400, "bad-input", "give either output or artifact");
         }
-        const saved = artifact === undefined ? null : await spillway.artifact(artifact);
+        const saved = artifact === undefined ? null : await spillway.openRead(artifact, caller);
         const tried = await trial(policy ?? inForce ?? {}, saved);
         const admitted = await tried.admit({
           ...about,
@@ -95,8 +96,8 @@ export function policyRoutes(
         recorded: receiptShape,
         receipt: receiptShape.describe("of the text that was made again"),
       }),
-      async answer({ named: { id = "" }, query: { event: asked } }) {
-        const saved = await spillway.artifact(id);
+      async answer({ named: { id = "" }, query: { event: asked }, caller }) {
+        const saved = await spillway.openRead(id, caller);
         const found = await spillway.ledger?.events({
           artifact: id,
           kinds: ["output-clamped", "output-passed"],

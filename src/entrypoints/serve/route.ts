@@ -11,6 +11,8 @@ export interface Asked<Query, Body> {
   query: Query;
   body: Body;
   request: IncomingMessage;
+  /** The name of the caller's token. */
+  caller: string | undefined;
   /** Aborts when the caller is gone. */
   signal: AbortSignal;
 }
@@ -69,6 +71,7 @@ export function newRoutes(table: readonly Route[], callers: Callers): Routes {
         query: checked(found.query ?? z.strictObject({}), queryOf(searchParams), "the query"),
         body: found.body === undefined ? undefined : await jsonOf(request, found.body),
         request,
+        caller: callers.nameOf(request),
         signal: gone.signal,
       },
       response,

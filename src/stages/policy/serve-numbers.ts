@@ -12,6 +12,7 @@ export const SERVE_NUMBERS = {
   apiLines: row(2000, 1, 100_000), // lines of an artifact given at once
   apiLineBytes: row(MIB, KIB, 64 * MIB), // what they take together; a longer line is shortened
   apiViews: row(16, 1, 1000), // outputs as a model read them, kept in memory since making one again reads all of it
+  apiReadMs: row(3_600_000, 0, 86_400_000), // one event for all that a caller reads of an output in this time: a page reads as it scrolls
   apiFollowers: row(100, 1, 10_000), // readers that follow events at once
   serveHeaderBytes: row(64 * KIB, 8 * KIB, MIB), // all headers of a request; more is refused
   serveHeadersMs: row(10_000, 100, 600_000), // until all headers of a request are there

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { createSpillway } from "../../../index.ts";
 import { addPlaceFlag, LAST, type PlaceFlags, type ReadPlace, readPlace, resolveId } from "../open-place.ts";
 import { addScreenFlags, harmless, onScreen, type Paints, type ScreenFlags } from "../screen.ts";
-import { writeJson, writeOut } from "../write-out.ts";
+import { readsHere, writeJson, writeOut } from "../write-out.ts";
 
 interface DiffFlags extends PlaceFlags, ScreenFlags {
   last?: boolean;
@@ -57,7 +57,11 @@ async function printChanges(
   const spillway = await createSpillway({ ...options, store, ledger, env: {} });
   const usual = flags.last ? "last" : undefined;
   const against = before === undefined ? usual : await resolveId(place, before);
-  const page = await spillway.since(await resolveId(place, after), { against, maxChars: Number.MAX_SAFE_INTEGER });
+  const page = await spillway.since(await resolveId(place, after), {
+    reads: readsHere(),
+    against,
+    maxChars: Number.MAX_SAFE_INTEGER,
+  });
   const { text, ...changes } = page;
   const { added, gone, moved, same } = page.total;
   // Runs that are binary have no lines to compare.

@@ -64,9 +64,12 @@ async function recallPart(place: ReadPlace, typed: string, flags: RecallFlags, p
   }
   if (flags.raw && flags.json) throw badInput("--raw and --json exclude each other: give one");
   const id = await resolveId(place, typed);
-  if (flags.raw) return writeRaw(place, id, wants[0]);
   const { store, ledger, options } = place;
   const spillway = await createSpillway({ ...options, store, ledger, env: {} });
+  if (flags.raw) {
+    await spillway.artifact(id, { reads: readsHere() });
+    return writeRaw(place, id, wants[0]);
+  }
   const page = await spillway.recall(id, wants[0], { reads: readsHere() });
   const { recallText } = await import("../../../recall/index.ts");
   const note = page.note.replace(/; next: (line|byte)s? ([\d-]+)\]$/, "; next: --$1s $2]");

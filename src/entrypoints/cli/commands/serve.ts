@@ -34,7 +34,7 @@ export function addServeCommand(program: Command): void {
     .option("--host <address>", "the address to listen at; another one than this machine's needs a token", "127.0.0.1")
     .option(
       "--tokens <file>",
-      "a file of tokens, each on a line after its role (read, write or admin), with its scope behind it or without",
+      "a file of tokens, each on a line after its role (read, write or admin), then its scope and its name if it has them",
     )
     .option("--host-name <name...>", "names by which this server is reached, besides addresses and localhost", [])
     .option("--anthropic <address>", `where Anthropic's API is (default ${PUBLIC_UPSTREAMS.anthropic})`)
@@ -54,8 +54,9 @@ and sent again. Everything else passes as it came.
 The variable SPILLWAY_TOKEN is a token of the role admin. Without any token everybody who can reach the port may ask for
 everything, so that only this machine's own address is served then. Agents send a token as x-spillway-token.
 
-A line of the file of tokens is "ROLE TOKEN" or "ROLE TOKEN SCOPE". Whoever bears a token reaches the artifacts, events and
-sessions of its scope, and learns nothing of those of any other.
+A line of the file of tokens is "ROLE TOKEN", "ROLE TOKEN SCOPE" or "ROLE TOKEN SCOPE NAME". Whoever bears a token reaches the
+artifacts, events and sessions of its scope, and learns nothing of those of any other. If a saved output is read with a token,
+the event of it has the token's name, never the token.
 
 Examples:
   spillway serve
@@ -182,19 +183,19 @@ export function untilStopped(stop: (how?: { now: boolean }) => Promise<void>): P
 
 async function readTokens(file: string | undefined): Promise<Token[]> {
   const own = process.env["SPILLWAY_TOKEN"];
-  const tokens: Token[] = own ? [{ role: "admin", token: own }] : [];
+  const tokens: Token[] = own ? [{ role: "admin", token: own, name: "SPILLWAY_TOKEN" }] : [];
   if (file === undefined) return tokens;
   const lines = (await readFile(file, "utf8").catch(failed(file))).split("\n");
   for (const [at, line] of lines.entries()) {
     const words = line.trim();
     if (words === "" || words.startsWith("#")) continue;
-    const [role = "", token, scope, ...more] = words.split(/\s+/);
+    const [role = "", token, scope, name, ...more] = words.split(/\s+/);
     if (!isRole(role) || token === undefined || more.length > 0) {
       // What stands there is a secret, so that it is not repeated.
-      const form = `expected "ROLE TOKEN" or "ROLE TOKEN SCOPE", with one of ${ROLES.join(", ")}`;
+      const form = `expected "ROLE TOKEN", "ROLE TOKEN SCOPE" or "ROLE TOKEN SCOPE NAME", with one of ${ROLES.join(", ")}`;
       throw badInput(`${file}:${at + 1}: ${form}`);
     }
-    tokens.push({ role, token, scope });
+    tokens.push({ role, token, scope, name });
   }
   return tokens;
 }
