@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { redactAll, redactChunks } from "../../../test/redact-chunks.ts";
+import { secretSamples } from "../../../test/secret-samples.ts";
 import { seededRandom } from "../../../test/token-samples.ts";
 import { compileRules } from "./compile-rules.ts";
-import { defaultRules, ruleRows } from "./default-rules.ts";
+import { defaultRules } from "./default-rules.ts";
 import { useNativeHeads } from "./find-heads.ts";
 import { startOf } from "./likely-secret.ts";
 import { Replacer, startRedact } from "./redact.ts";
@@ -26,8 +27,8 @@ const spelled = (text: string) =>
 const everyByte = (bytes: Uint8Array) => Array.from(bytes.keys());
 
 describe.each(
-  ruleRows.map((row, index) => [`${index + 1} ${row[0]}`, row, defaultRules[index] as RedactionRule] as const),
-)("rule %s", (_, [name, , sample, nearMiss], rule) => {
+  secretSamples.map((row, index) => [`${index + 1} ${row[0]}`, row, defaultRules[index] as RedactionRule] as const),
+)("rule %s", (_, [name, sample, nearMiss], rule) => {
   it("replaces its sample, by itself and among the others", () => {
     const bytes = encode(`x ${spelled(sample)} y`);
     for (const rules of [[rule], defaultRules]) {
@@ -43,6 +44,10 @@ describe.each(
     const text = `x ${spelled(nearMiss)} y`;
     expect(redactAll([rule], encode(text))).toEqual({ text, count: 0, bytes: 0 });
   });
+});
+
+it("every rule has a sample and a near miss, in the order of the rules", () => {
+  expect(secretSamples.map(([name]) => name)).toEqual(defaultRules.map(({ name }) => name));
 });
 
 describe("what stands for itself", () => {
@@ -87,7 +92,7 @@ it("the guide names every rule, and no other", () => {
   const table = /## What is known\n([\s\S]*?)\n## /.exec(guide)?.[1] ?? "";
   const cells = table.split("\n").flatMap((line) => /^\| (`.*?) \|/.exec(line)?.[1] ?? []);
   const named = cells.flatMap((cell) => Array.from(cell.matchAll(/`([^`]+)`/g), ([, name]) => name));
-  expect(named.toSorted()).toEqual([...new Set(ruleRows.map(([name]) => name))].toSorted());
+  expect(named.toSorted()).toEqual([...new Set(defaultRules.map(({ name }) => name))].toSorted());
 });
 
 describe("the work of redaction", () => {
@@ -136,7 +141,7 @@ describe("the work of redaction", () => {
   const BYTES = 1500;
   /** A look reads a bounded number of bytes, or goes on where the last one stopped; 67 is the most seen. */
   const MOST_READS = 70;
-  const starts = ruleRows.map(([, , sample]) => sample.replace(/<.*/s, "")).filter((start) => start !== "");
+  const starts = secretSamples.map(([, sample]) => sample.replace(/<.*/s, "")).filter((start) => start !== "");
 
   it.each([...new Set([...starts, ...OTHER_STARTS])])("is linear, whatever follows %j, in any chunks", (start) => {
     for (const filler of FILLERS) {
