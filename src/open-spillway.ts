@@ -11,6 +11,7 @@ import type { Histories } from "./histories/histories.ts";
 import { checkOptions } from "./spillway/check-options.ts";
 import { assembleSpillway, type Spillway, type SpillwayOptions, type SpillwayPorts } from "./spillway.ts";
 import { type Logger, logFault } from "./stages/record/events.ts";
+import { tried } from "./values.ts";
 
 /** What commands hand in beside. */
 type OpenOptions = SpillwayOptions & Pick<SpillwayPorts, "placeFaults">;
@@ -89,10 +90,7 @@ export async function openSpillway(
 
 /** Who records events here. A user may have a number only, as in a container. */
 export function recordedBy(): RecordedBy {
-  let user = String(process.getuid?.() ?? "unknown");
-  try {
-    user = userInfo().username;
-  } catch {}
+  const user = tried(() => userInfo().username) ?? String(process.getuid?.() ?? "unknown");
   return { user, host: hostname(), process: process.pid };
 }
 

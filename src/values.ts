@@ -20,6 +20,24 @@ export function tried<T>(look: () => T): T | null {
   }
 }
 
+/** The value of a JSON text; null if it is none. */
+export function parsedJson(text: string): unknown {
+  return tried((): unknown => JSON.parse(text));
+}
+
+/** Limits with each one that is set made anew. */
+export function mapLimits<L extends Partial<Record<(typeof LIMIT_OF)[keyof Sizes], number>>>(
+  limits: L,
+  change: (limit: number, unit: keyof Sizes) => number,
+): L {
+  const units = Object.keys(LIMIT_OF) as (keyof Sizes)[];
+  const set = units.flatMap((unit) => {
+    const limit = limits[LIMIT_OF[unit]];
+    return limit === undefined ? [] : [[LIMIT_OF[unit], change(limit, unit)]];
+  });
+  return Object.fromEntries(set) as L;
+}
+
 /** Puts pieces of bytes together. */
 export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const joined = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));

@@ -11,7 +11,7 @@ import { accessText } from "../stages/mark/access.ts";
 import { measureText } from "../stages/measure/estimate-tokens.ts";
 import { encodeText, newScan, scanBytes, scannedChars, scannedLines } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { combineSizes, LargeJson } from "../values.ts";
+import { combineSizes, LargeJson, mapLimits } from "../values.ts";
 import { type AdmitPlan, NOT_SAVED, startAdmission } from "./admission.ts";
 import {
   type AdmittedBlocks,
@@ -91,14 +91,8 @@ function halfOf(limits: Limits): Limits {
 }
 
 /** Limits with so much less room; a text's lines are none of the JSON's. */
-function lessThan(limits: Limits, { bytes, chars, tokens }: Size): Limits {
-  const less = (limit: number, taken: number) => Math.max(0, limit - taken);
-  return {
-    ...limits,
-    ...(limits.maxBytes !== undefined && { maxBytes: less(limits.maxBytes, bytes) }),
-    ...(limits.maxChars !== undefined && { maxChars: less(limits.maxChars, chars) }),
-    ...(limits.maxTokens !== undefined && { maxTokens: less(limits.maxTokens, tokens) }),
-  };
+function lessThan(limits: Limits, taken: Size): Limits {
+  return mapLimits(limits, (limit, unit) => (unit === "lines" ? limit : Math.max(0, limit - taken[unit])));
 }
 
 /** Clamped texts in place; what the model gets is their JSON, and the shape around them counts as kept. */

@@ -10,7 +10,7 @@ import { exitLine, quotesMarker } from "../stages/mark/texts.ts";
 import { measureText } from "../stages/measure/estimate-tokens.ts";
 import { describeBinary, encodeText, SAMPLE_BYTES } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { combineSizes, LIMIT_OF } from "../values.ts";
+import { combineSizes, LIMIT_OF, mapLimits } from "../values.ts";
 import {
   type AdmitPlan,
   type Admitted,
@@ -240,7 +240,7 @@ function shareLimits(limits: Limits, sizes: readonly Size[], exitAt: number | nu
       asked[index] === sizes[index] && isCut(shares[index] as Size, sizes[index] as Size, limits);
     if (!sizes.some((_, index) => isNew(index))) {
       addSpare(limits, shares, sizes, exitAt);
-      return shares.map((share) => asLimits(share, limits));
+      return shares.map((share) => mapLimits(limits, (_, unit) => share[unit]));
     }
     asked = asked.map((size, index) =>
       isNew(index) ? combineSizes(size, MARKERS, (one, other) => one + other) : size,
@@ -285,13 +285,4 @@ function addSpare(limits: Limits, shares: Size[], sizes: readonly Size[], exitAt
 
 function isCut(share: Size, size: Size, limits: Limits): boolean {
   return UNITS.some((unit) => limits[LIMIT_OF[unit]] !== undefined && share[unit] < size[unit]);
-}
-
-function asLimits(share: Size, { maxBytes, maxChars, maxLines, maxTokens }: Limits): Limits {
-  return {
-    ...(maxBytes !== undefined && { maxBytes: share.bytes }),
-    ...(maxChars !== undefined && { maxChars: share.chars }),
-    ...(maxLines !== undefined && { maxLines: share.lines }),
-    ...(maxTokens !== undefined && { maxTokens: share.tokens }),
-  };
 }

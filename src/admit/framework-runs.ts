@@ -200,11 +200,8 @@ async function* watched(
 /** What the AI SDK makes of a value by itself. */
 function plainView(output: unknown): unknown {
   if (typeof output === "string") return { type: "text", value: output };
-  try {
-    return { type: "json", value: JSON.parse(JSON.stringify(output) ?? "null") as unknown };
-  } catch {
-    return { type: "json", value: output };
-  }
+  const copy = tried((): [unknown] => [JSON.parse(JSON.stringify(output) ?? "null")]);
+  return { type: "json", value: copy === null ? output : copy[0] };
 }
 
 /** A model's view of a result with its texts clamped, in the AI SDK's form; any other value is clamped as it is. */

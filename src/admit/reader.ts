@@ -1,6 +1,7 @@
 import type { Artifact } from "../contract/store.ts";
 import { badInput } from "../errors.ts";
 import type { Access } from "../stages/mark/access.ts";
+import { tried } from "../values.ts";
 
 /** How the reader of a marker gets at the rest. "file": a plain copy is made for it in the run directory. */
 export type Reader = Exclude<Access, { by: "file" }> | { by: "file" };
@@ -28,9 +29,5 @@ export function checkReader(reader: unknown, name: string): void {
 
 /** A value as an error names it. */
 export function shown(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? String(value);
-  } catch {
-    return typeof value;
-  }
+  return tried(() => JSON.stringify(value) ?? String(value)) ?? typeof value;
 }

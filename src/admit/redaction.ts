@@ -3,6 +3,7 @@ import { NUMBERS } from "../stages/policy/defaults.ts";
 import { mayHoldSecret } from "../stages/record/events.ts";
 import type { RedactionRule, RuleInput } from "../stages/redact/redaction-rule.ts";
 import type { SpillPlace, StartRedactor } from "../stages/spill/spill.ts";
+import { tried } from "../values.ts";
 import type { SourceAccount } from "./admission.ts";
 import type { ModelView } from "./model-view.ts";
 import { addRedactions } from "./receipts.ts";
@@ -130,7 +131,7 @@ export async function safeMade(
   redaction: Redaction | null,
   { command, args, folder }: Made,
 ): Promise<{ command: string | null; folder: string | null }> {
-  const made = command || jsonOf(args);
+  const made = command || (args === undefined ? null : tried(() => JSON.stringify(args)));
   if (!made && !folder) return { command: null, folder: null };
   // What cannot be redacted is not told.
   const redact = redaction === null ? (text: string) => text : await redaction.loadText().catch(() => () => "");
@@ -144,11 +145,3 @@ export async function safeMade(
 
 /** Only this much of a command or of arguments is read. */
 const MAX_MADE_CHARS = 65_536;
-
-function jsonOf(args: unknown): string | null {
-  try {
-    return (args !== undefined && JSON.stringify(args)) || null;
-  } catch {
-    return null;
-  }
-}

@@ -1,5 +1,5 @@
 import { badInput } from "../errors.ts";
-import { isRecord, tried } from "../values.ts";
+import { isRecord, parsedJson, tried } from "../values.ts";
 import { type Intent, lastWords } from "./intent.ts";
 
 /** What runs a tool. */
@@ -102,7 +102,7 @@ function intentIn(given: unknown, at: number): Intent | null {
 function callOf(name: string, given: readonly unknown[]): CallFacts {
   const [first, ...rest] = given;
   // OpenAI Agents: invoke(runContext, inputJson, details).
-  if (name === "invoke" && typeof rest[0] === "string") return facts(callIdIn(rest[1]), parsed(rest[0]));
+  if (name === "invoke" && typeof rest[0] === "string") return facts(callIdIn(rest[1]), parsedJson(rest[0]) ?? rest[0]);
   if (name === "invoke" && isRecord(first) && first.type === "tool_call") return facts(idIn(first.id), first.args);
   // A tool of an MCP server without arguments gets only what goes along with them.
   if (rest.length === 0 && isRecord(first) && (first.signal instanceof AbortSignal || isRecord(first.mcpReq)))
@@ -114,14 +114,6 @@ function callOf(name: string, given: readonly unknown[]): CallFacts {
 
 function facts(call: string | undefined, args: unknown): CallFacts {
   return { ...(call !== undefined && { call }), args };
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return json;
-  }
 }
 
 function callIdIn(given: unknown): string | undefined {

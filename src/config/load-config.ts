@@ -11,6 +11,7 @@ import {
   policyFromEnvironment,
   summarizerFromEnvironment,
 } from "../stages/policy/policy-from-environment.ts";
+import { tried } from "../values.ts";
 import { ConfigFault, printable, removeEntry } from "./config-node.ts";
 import type { UserOptions } from "./to-user-options.ts";
 
@@ -235,35 +236,17 @@ function atMost(lines: string[], isAll = false): string[] {
  * has neither HOME nor a name, as some containers have them.
  */
 function ownHome(): string | null {
-  try {
-    return isAbsolute(homedir()) ? homedir() : userInfo().homedir;
-  } catch {
-    return null;
-  }
+  return tried(() => (isAbsolute(homedir()) ? homedir() : userInfo().homedir));
 }
 
 const PREFIX = "SPILLWAY_";
 /** Every variable of ours, without that. */
-const KNOWN = new Set([
-  "CONFIG",
-  "DIR",
-  "HEAD_SHARE",
-  "LEDGER",
-  "SCOPE",
-  "MAX_BYTES",
-  "MAX_CHARS",
-  "MAX_LINES",
-  "MAX_TOKENS",
-  "OFF",
-  "PROFILE",
-  "STORE",
-  "STRATEGY",
-  "SUMMARY_ENDPOINT",
-  "SUMMARY_KEY",
-  "SUMMARY_MODEL",
-  "SUMMARY_SPEAKS",
-  "TOKEN",
-]);
+const KNOWN = new Set(
+  (
+    "CONFIG DIR HEAD_SHARE LEDGER SCOPE MAX_BYTES MAX_CHARS MAX_LINES MAX_TOKENS OFF PROFILE STORE STRATEGY " +
+    "SUMMARY_ENDPOINT SUMMARY_KEY SUMMARY_MODEL SUMMARY_SPEAKS TOKEN"
+  ).split(" "),
+);
 
 /** What to say of variables that nobody reads and that look much like one of ours. Others may be somebody else's. */
 export function mistypedVariables(env: Environment): string[] {
@@ -304,13 +287,7 @@ function toSummarizer(config: SummarizerConfig, env: Environment): ModelEndpoint
 }
 
 /** The names a config file may have, the first found being read. */
-const CONFIG_NAMES: readonly string[] = [
-  "spillway.yaml",
-  "spillway.yml",
-  "spillway.json",
-  "spillway.json5",
-  "spillway.jsonc",
-];
+const CONFIG_NAMES = ["yaml", "yml", "json", "json5", "jsonc"].map((ending) => `spillway.${ending}`);
 
 /** A config file, and those beside it that are not read because of it. */
 interface Found {

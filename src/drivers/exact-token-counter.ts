@@ -213,10 +213,10 @@ function nextCut(text: string, from: number): number {
       open = kind;
       run = 1;
     }
-    if (run > maxRunChars) return wholeCharacters(text, index);
+    if (run > maxRunChars) return onBorder(text, index, -1);
     if (index >= enough && isGoodCut(text, index, table)) return index;
   }
-  return until === text.length ? until : wholeCharacters(text, until);
+  return until === text.length ? until : onBorder(text, until, -1);
 }
 
 /** How many pieces of one run are counted one by one. No text that people read has a run as long as this. */
@@ -234,7 +234,7 @@ function previousCut(text: string, to: number): number {
   for (let index = to - pieceChars; index > until; index--) {
     if (isGoodCut(text, index, table)) return index;
   }
-  return wholeCharacters(text, until);
+  return onBorder(text, until, -1);
 }
 
 /**
@@ -248,9 +248,4 @@ function isGoodCut(text: string, index: number, table: Uint8Array): boolean {
   };
   if (text.charCodeAt(index) === 0x20) return isWord(index - 1) && isWord(index + 1);
   return text.charCodeAt(index - 1) === 0x0a && isWord(index - 2) && isWord(index);
-}
-
-function wholeCharacters(text: string, index: number): number {
-  const splits = (text.charCodeAt(index - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(index) & 0xfc00) === 0xdc00;
-  return splits ? index - 1 : index;
 }

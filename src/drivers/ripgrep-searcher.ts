@@ -246,20 +246,10 @@ const CHUNKS_AHEAD = 4;
 
 // Ripgrep reads no config file, guesses no encoding, walks no folder and does not backtrack. Its lines are those that
 // the store counts.
-const ALWAYS = [
-  "--no-config",
-  "--text",
-  "--encoding=none",
-  "--engine=default",
-  "--no-ignore",
-  "--hidden",
-  "--no-filename",
-  "--no-heading",
-  "--color=never",
-  "--threads=1",
-  "--regex-size-limit=10M",
-  "--dfa-size-limit=10M",
-];
+const ALWAYS = (
+  "--no-config --text --encoding=none --engine=default --no-ignore --hidden --no-filename --no-heading --color=never " +
+  "--threads=1 --regex-size-limit=10M --dfa-size-limit=10M"
+).split(" ");
 
 /** Starts ripgrep directly, never a shell. Resolves when its process has ended. Rejects if it cannot be started. */
 function runRipgrep(rgPath: string, run: RipgrepRun): Promise<RipgrepEnd> {

@@ -1,4 +1,5 @@
 import { badInput } from "../errors.ts";
+import { parsedJson } from "../values.ts";
 import { RECALL_DEFINITION, type ReadBackDefinition, SEARCH_DEFINITION } from "./read-back-tools.ts";
 
 /** The tools with which a model reads back, in the form of one framework each. None of them is imported here. */
@@ -306,12 +307,8 @@ function isToolCall(input: unknown): input is { args: unknown } {
 }
 
 function parsed(json: unknown): unknown {
-  if (typeof json !== "string") return json;
-  try {
-    return JSON.parse(json === "" ? "{}" : json);
-  } catch {
-    return json; // the tool says what is wrong
-  }
+  // If it is no JSON, the tool says so.
+  return typeof json === "string" ? (json === "" ? {} : (parsedJson(json) ?? json)) : json;
 }
 
 /** The AI SDK knows its own schemas by this; others read "~standard". */

@@ -160,19 +160,9 @@ export function count(name: string, value: unknown, usual: number, least: number
 
 /** Names that models use for an argument because other agents' tools call it so. */
 const OTHER_NAMES: Record<string, readonly string[]> = {
-  path: [
-    "file_path",
-    "repo_path",
-    "folder_path",
-    "dir_path",
-    "absolute_path",
-    "target_file",
-    "file",
-    "filename",
-    "folder",
-    "directory",
-    "dir",
-  ],
+  path: "file_path repo_path folder_path dir_path absolute_path target_file file filename folder directory dir".split(
+    " ",
+  ),
   pattern: ["query", "regex", "regexp", "glob", "name"],
   glob: ["include", "include_pattern", "file_pattern"],
   literal: ["fixed_strings"],

@@ -24,19 +24,7 @@ export interface PolicyFlags {
 }
 
 /** The names of all strategies, `auto` first. They are written here so that help does not load them. */
-export const STRATEGIES = [
-  "auto",
-  "signal",
-  "json",
-  "table",
-  "diff",
-  "matches",
-  "listing",
-  "outline",
-  "head",
-  "tail",
-  "head-tail",
-];
+export const STRATEGIES = "auto signal json table diff matches listing outline head tail head-tail".split(" ");
 
 /** An option whose values shells suggest. A wrong one is named by the code that reads it, with more to say. */
 function suggesting(flags: string, description: string, values: string[]): Option {

@@ -6,6 +6,7 @@ import type { AdmitRequest } from "../../admit/admit-request.ts";
 import type { Intent } from "../../admit/intent.ts";
 import type { Limits } from "../../contract/limits.ts";
 import type { Spillway } from "../../spillway.ts";
+import { mapLimits, parsedJson } from "../../values.ts";
 import type { AgentFile, ToolResult } from "./agent.ts";
 import { findTexts, putTexts } from "./response-texts.ts";
 
@@ -49,13 +50,8 @@ async function readIntent(transcript: string): Promise<Intent | undefined> {
 
 /** The messages in a line of such a file, or in the whole of it: agents wrap each in an entry, or keep all in one list. */
 function messagesIn(line: string): unknown[] {
-  try {
-    const entry = JSON.parse(line) as { message?: unknown; payload?: unknown; messages?: unknown } | null;
-    if (Array.isArray(entry?.messages)) return entry.messages;
-    return [entry?.message ?? entry?.payload ?? entry];
-  } catch {
-    return [];
-  }
+  const entry = parsedJson(line) as { message?: unknown; payload?: unknown; messages?: unknown } | null;
+  return Array.isArray(entry?.messages) ? entry.messages : [entry?.message ?? entry?.payload ?? entry];
 }
 
 /** Characters for each token of a text that is not measured. It is low, so that the text is never counted as too short. */
@@ -64,14 +60,11 @@ const CHARS_A_TOKEN = 2;
 const MIN_SHARE = 0.25;
 
 /** What limits leave an output that a model gets together with another text. */
-function roomBeside(text: string, { maxBytes, maxChars, maxLines, maxTokens }: Limits): Limits {
-  const less = (limit: number, taken: number) => Math.max(Math.floor(limit * MIN_SHARE), limit - taken);
-  return {
-    ...(maxBytes !== undefined && { maxBytes: less(maxBytes, Buffer.byteLength(text) + 1) }),
-    ...(maxChars !== undefined && { maxChars: less(maxChars, text.length + 1) }),
-    ...(maxLines !== undefined && { maxLines: less(maxLines, text.split("\n").length) }),
-    ...(maxTokens !== undefined && { maxTokens: less(maxTokens, Math.ceil(text.length / CHARS_A_TOKEN)) }),
-  };
+function roomBeside(text: string, limits: Limits): Limits {
+  const bytes = Buffer.byteLength(text) + 1;
+  const tokens = Math.ceil(text.length / CHARS_A_TOKEN);
+  const taken = { bytes, chars: text.length + 1, lines: text.split("\n").length, tokens };
+  return mapLimits(limits, (limit, unit) => Math.max(Math.floor(limit * MIN_SHARE), limit - taken[unit]));
 }
 
 /** The response with the whole output, which the agent keeps in a file, clamped in place of a part; null if there is no such file. */

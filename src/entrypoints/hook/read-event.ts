@@ -1,9 +1,16 @@
+import { dirname } from "node:path";
 import { isObject, isRecord } from "../../values.ts";
 import type { ToolResult } from "./agent.ts";
 
 /** A field of an event as a text; undefined for anything else and for an empty text. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** A folder and all that it is in. */
+export function withParents(folder: string): string[] {
+  const parent = dirname(folder);
+  return parent === folder ? [folder] : [folder, ...withParents(parent)];
 }
 
 /** What made a result, from the tool's arguments and the folder. */

@@ -1,15 +1,5 @@
 /** Fields whose texts are not for a model to read: data of images, paths of files, addresses of pages. */
-const NO_TEXT = new Set([
-  "data",
-  "base64",
-  "blob",
-  "url",
-  "uri",
-  "filePath",
-  "rawOutputPath",
-  "persistedOutputPath",
-  "type",
-]);
+const NO_TEXT = new Set("data base64 blob url uri filePath rawOutputPath persistedOutputPath type".split(" "));
 const MAX_DEPTH = 64;
 const MAX_TEXTS = 200;
 

@@ -3,7 +3,7 @@ import type { AdmitRequest } from "../../admit/admit-request.ts";
 import type { Limits } from "../../contract/limits.ts";
 import type { Receipt } from "../../contract/receipt.ts";
 import type { Spillway } from "../../spillway.ts";
-import { isRecord, LargeJson } from "../../values.ts";
+import { isRecord, LargeJson, tried } from "../../values.ts";
 import { boundMedia, type MediaOf } from "./bound-media.ts";
 import { ERROR_CODES, type Message } from "./json-rpc.ts";
 import type { ToolNames } from "./offer-tools.ts";
@@ -165,12 +165,7 @@ function repeats(structured: unknown, content: unknown): boolean {
 }
 
 function isJsonOf(text: string, value: unknown): boolean {
-  if (!/^\s*[[{"]/.test(text)) return false;
-  try {
-    return isDeepStrictEqual(JSON.parse(text), value);
-  } catch {
-    return false;
-  }
+  return /^\s*[[{"]/.test(text) && tried(() => isDeepStrictEqual(JSON.parse(text), value)) === true;
 }
 
 function leavesOf(value: unknown, most: number): unknown[] {

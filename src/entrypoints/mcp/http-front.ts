@@ -161,11 +161,7 @@ const REASONS: Record<number, string> = { 404: "no such session: initialize agai
 function isOwn({ headers }: IncomingMessage): boolean {
   const { origin } = headers;
   if (origin === undefined) return true;
-  try {
-    return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(origin).hostname);
-  } catch {
-    return false;
-  }
+  return URL.canParse(origin) && ["localhost", "127.0.0.1", "[::1]"].includes(new URL(origin).hostname);
 }
 
 async function readBody(request: IncomingMessage): Promise<Buffer | null> {

@@ -1,4 +1,5 @@
 import { isRecord } from "../../values.ts";
+
 /** The id of a request, which its answer repeats. */
 export type MessageId = string | number;
 

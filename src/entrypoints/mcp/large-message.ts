@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { isRecord, LargeJson } from "../../values.ts";
+import { isRecord, LargeJson, tried } from "../../values.ts";
 import type { Message } from "./json-rpc.ts";
 
 // A message of hundreds of megabytes is mostly one long text, very many short ones, or a long list. To read it at once would
@@ -127,12 +127,8 @@ function hasMedia(value: unknown, texts: LargeMessage["texts"], key = ""): boole
 }
 
 function parse(text: string, revive?: (name: string, value: unknown) => unknown): object | null {
-  try {
-    const value: unknown = JSON.parse(text, revive);
-    return typeof value === "object" ? value : null;
-  } catch {
-    return null;
-  }
+  const value = tried((): unknown => JSON.parse(text, revive));
+  return typeof value === "object" ? value : null;
 }
 
 /** What is large in a message: long texts without their quotes, content of many blocks, and structured content. */

@@ -31,14 +31,7 @@ export function turnsOf(messages: readonly unknown[], rendered: readonly Rendere
 }
 
 /** Names of the parts of a request's tokens. In the first row they are apart from each other, in the second all is one. */
-const PARTS = [
-  "input",
-  "cacheRead",
-  "cacheWrite",
-  "input_tokens",
-  "cache_read_input_tokens",
-  "cache_creation_input_tokens",
-];
+const PARTS = "input cacheRead cacheWrite input_tokens cache_read_input_tokens cache_creation_input_tokens".split(" ");
 const ALL = ["prompt_tokens", "promptTokens"];
 
 function countedIn(message: unknown): number | null {

@@ -2,6 +2,7 @@ import type { AdmitRequest } from "../../admit/admit-request.ts";
 import type { Limits } from "../../contract/limits.ts";
 import type { Receipt } from "../../contract/receipt.ts";
 import type { Spillway } from "../../spillway.ts";
+import { mapLimits } from "../../values.ts";
 
 /** The room that our note after an output may take. */
 export interface NoteRoom {
@@ -54,11 +55,5 @@ export function roomWithin({ maxBytes, maxChars, maxLines, maxTokens }: Limits, 
 
 /** The limits less the note's room. */
 export function withRoom(limits: Limits, room: NoteRoom): Limits {
-  const { maxBytes, maxChars, maxLines, maxTokens } = limits;
-  return {
-    ...(maxBytes !== undefined && { maxBytes: maxBytes - room.chars }),
-    ...(maxChars !== undefined && { maxChars: maxChars - room.chars }),
-    ...(maxLines !== undefined && { maxLines: maxLines - room.lines }),
-    ...(maxTokens !== undefined && { maxTokens: maxTokens - room.tokens }),
-  };
+  return mapLimits(limits, (limit, unit) => limit - { bytes: room.chars, ...room }[unit]);
 }

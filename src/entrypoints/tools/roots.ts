@@ -1,6 +1,7 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, extname, isAbsolute, relative, resolve, sep } from "node:path";
 import { badInput, nearestName, type SpillwayError } from "../../errors.ts";
+import { parsedJson } from "../../values.ts";
 
 /** The folders that tools may read. */
 export interface Roots {
@@ -119,13 +120,8 @@ export function escaped(name: string): string {
 
 /** Takes back what `escaped` wrote. */
 function readQuoted(path: string): string | null {
-  if (!/^".*"$/s.test(path)) return null;
-  try {
-    const read: unknown = JSON.parse(path);
-    return typeof read === "string" ? read : null;
-  } catch {
-    return null;
-  }
+  const read = /^".*"$/s.test(path) ? parsedJson(path) : null;
+  return typeof read === "string" ? read : null;
 }
 
 function sharedFolder(one: string, other: string): string {

@@ -12,27 +12,10 @@ const MAX_COMPLAINT_CHARS = 500;
 const DEADLINE_MS = 20_000;
 
 /** Folders that hold no work of the project, where no .gitignore says so. They are searched if they are named. */
-const SKIPPED = [
-  "node_modules",
-  "bower_components",
-  "dist",
-  ".venv",
-  "venv",
-  "site-packages",
-  "__pycache__",
-  ".tox",
-  ".nox",
-  ".mypy_cache",
-  ".pytest_cache",
-  ".ruff_cache",
-  ".next",
-  ".nuxt",
-  ".svelte-kit",
-  ".turbo",
-  ".parcel-cache",
-  ".gradle",
-  ".terraform",
-];
+const SKIPPED = (
+  "node_modules bower_components dist .venv venv site-packages __pycache__ .tox .nox .mypy_cache .pytest_cache " +
+  ".ruff_cache .next .nuxt .svelte-kit .turbo .parcel-cache .gradle .terraform"
+).split(" ");
 const VERSIONS = [".git", ".hg", ".svn", ".jj"];
 
 /** What is left out of a walk, in words. */

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type * as O200k from "gpt-tokenizer/encoding/o200k_base";
 import { badInput, SpillwayError } from "../../errors.ts";
 import { loadPackage } from "../../load-package.ts";
-import { isRecord } from "../../values.ts";
+import { isRecord, parsedJson } from "../../values.ts";
 import { anthropic } from "./anthropic.ts";
 import { countedTexts } from "./counted-texts.ts";
 import type {
@@ -143,11 +143,12 @@ class Provider {
 
   private record(incoming: IncomingMessage, path: string, raw: Buffer): FakeRequest {
     const headers = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]));
+    const body = parsedJson(raw.toString("utf8"));
     const request: FakeRequest = {
       index: this.requests.length,
       path,
       headers,
-      body: parseBody(raw),
+      body: isRecord(body) ? body : null,
       bytes: raw.length,
       inputTokens: 0,
       status: 0,
@@ -222,15 +223,6 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
-}
-
-function parseBody(raw: Buffer): Record<string, unknown> | null {
-  try {
-    const parsed: unknown = JSON.parse(raw.toString("utf8"));
-    return isRecord(parsed) ? parsed : null;
-  } catch {
-    return null;
-  }
 }
 
 /** Returns where half a surrogate pair is escaped in a JSON text, or null if there is none. */

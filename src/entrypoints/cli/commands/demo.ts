@@ -145,14 +145,9 @@ async function readJson<T>(url: string): Promise<T> {
   return (await fetch(url)).json() as Promise<T>;
 }
 
-const TOLD = new Set([
-  "output-clamped",
-  "request-pruned",
-  "overflow-detected",
-  "overflow-recovered",
-  "overflow-failed",
-  "artifact-recalled",
-]);
+const TOLD = new Set(
+  "output-clamped request-pruned overflow-detected overflow-recovered overflow-failed artifact-recalled".split(" "),
+);
 
 const FILES = ["parser", "lexer", "printer", "types", "config", "check", "emit"].map((name) => `src/${name}.ts`);
 

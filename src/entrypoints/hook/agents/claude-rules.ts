@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
+import { withParents } from "../read-event.ts";
 
 /** Where Claude Code looks for its settings, from a hook's point of view. */
 export interface ClaudePlace {
@@ -83,11 +84,6 @@ function fromProc(pid: number): [number, string] {
 function fromPs(pid: number): [number, string] {
   const text = execFileSync("ps", ["-o", "ppid=,args=", "-p", String(pid)], { encoding: "utf8" });
   return [Number.parseInt(text, 10), text];
-}
-
-function withParents(folder: string): string[] {
-  const parent = dirname(folder);
-  return parent === folder ? [folder] : [folder, ...withParents(parent)];
 }
 
 /** A linked worktree has the settings of the checkout it belongs to. */

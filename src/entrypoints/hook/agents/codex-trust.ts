@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { createInterface } from "node:readline";
-import { isRecord } from "../../../values.ts";
+import { isRecord, parsedJson } from "../../../values.ts";
 import type { Afterwards } from "../agent.ts";
 
 /** Codex answers within a second or two. */
@@ -69,12 +69,7 @@ function listHooks(): Promise<ListedHook[]> {
 }
 
 function readAnswer(line: string): ListedHook[] | null {
-  let message: unknown;
-  try {
-    message = JSON.parse(line);
-  } catch {
-    return null;
-  }
+  const message = parsedJson(line);
   if (!isRecord(message) || message.id !== 2) return null;
   const { data } = isRecord(message.result) ? message.result : { data: [] };
   const folders = Array.isArray(data) ? data : [];

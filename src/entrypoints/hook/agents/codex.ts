@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
-import { isRecord } from "../../../values.ts";
+import { join } from "node:path";
+import { isRecord, parsedJson } from "../../../values.ts";
 import type { Agent, CommandCall, ToolResult } from "../agent.ts";
-import { madeBy, modelText, textOf } from "../read-event.ts";
+import { madeBy, modelText, textOf, withParents } from "../read-event.ts";
 
 const HOOK = { type: "command", command: "spillway hook --agent codex", timeout: 10 };
 
@@ -78,11 +78,6 @@ function readCommand(event: Record<string, unknown> | object): CommandCall | nul
   };
 }
 
-function withParents(folder: string): string[] {
-  const parent = dirname(folder);
-  return parent === folder ? [folder] : [folder, ...withParents(parent)];
-}
-
 function rulesIn(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8")) : [];
 }
@@ -119,13 +114,7 @@ function mcpText({ content, structuredContent }: Record<string, unknown>): strin
 
 /** The one value of an object that has no other; the value of a text that is JSON. */
 function onlyValue(value: unknown): unknown {
-  if (typeof value === "string") {
-    try {
-      return JSON.parse(value);
-    } catch {
-      return undefined;
-    }
-  }
+  if (typeof value === "string") return parsedJson(value) ?? undefined;
   const values = isRecord(value) ? Object.values(value) : [];
   return values.length === 1 ? values[0] : undefined;
 }

@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { isRecord, parsedJson } from "../../../values.ts";
 import type { Agent } from "../agent.ts";
 import { madeBy, modelText, textOf } from "../read-event.ts";
 
@@ -30,8 +31,9 @@ the surer way for its MCP servers.`,
     >;
     const tool = textOf(tool_name) ?? "tool";
     if (hook_event_name !== "postToolUse" || !/^mcp/i.test(tool)) return null;
-    const output = parsed(tool_output) as { content?: unknown } | string | null;
-    const response = modelText(typeof output === "object" && output !== null ? output.content : output);
+    // An output comes as JSON in a text.
+    const output = (typeof tool_output === "string" ? parsedJson(tool_output) : null) ?? tool_output;
+    const response = modelText(isRecord(output) ? output.content : output);
     if (response === null) return null;
     return {
       kind: "result",
@@ -44,13 +46,3 @@ the surer way for its MCP servers.`,
     };
   },
 };
-
-/** An output comes as JSON in a text. */
-function parsed(output: unknown): unknown {
-  if (typeof output !== "string") return output;
-  try {
-    return JSON.parse(output);
-  } catch {
-    return output;
-  }
-}
