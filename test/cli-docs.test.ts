@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { Command } from "commander";
 import { beforeAll, expect, it } from "vitest";
+import { Command } from "../src/entrypoints/cli/command.ts";
 import { type CommandRow, tableOf } from "../src/entrypoints/cli/command-table.ts";
 import { COMMANDS } from "../src/entrypoints/cli/main.ts";
 import { type Page, readPage } from "./docs/read-page.ts";
@@ -16,7 +16,8 @@ beforeAll(async () => {
   page = readPage(PAGE, text);
 });
 
-const flagsOf = (command: Command) => command.options.flatMap(({ short, long }) => [short ?? [], long ?? []].flat());
+const flagsOf = (command: Pick<Command, "options">) =>
+  command.options.flatMap(({ short, long }) => [short ?? [], long ?? []].flat());
 
 it("every command has a place in the headings of its page, and every heading is of a command", () => {
   const told = [...text.matchAll(/^## spillway (.*)$/gm)].flatMap(([, names = ""]) => names.split(", "));

@@ -11,10 +11,10 @@ import { estimateCounter, guardCounter } from "../stages/measure/estimate-tokens
 import { encodeText } from "../stages/measure/scan.ts";
 import { checkLimits, checkNumber } from "../stages/policy/check-limits.ts";
 import { DEFAULT_STRATEGY, NUMBERS } from "../stages/policy/defaults.ts";
-import type { AdmittedOutput } from "./admission.ts";
 import {
   type AdmitPlan,
   type Admitted,
+  type AdmittedOutput,
   admitWhole,
   holdLimits,
   NOT_SAVED,
@@ -26,7 +26,16 @@ import type { ModelView } from "./model-view.ts";
 import { halvesOf, withFaults } from "./receipts.ts";
 
 /** How a text is clamped where there is no policy. */
-export interface ClampOptions extends PlainOptions {
+export interface ClampOptions {
+  headShare?: number;
+  counter?: TokenCounter;
+  exitCode?: number;
+  tool?: string;
+  /** The command whose output it is. */
+  command?: string;
+  /** Words, or a pattern: what matches is kept before what does not. */
+  focus?: string | RegExp;
+  marker?: CustomMarker;
   /** A built-in strategy's name, or a strategy. */
   strategy?: StrategyName | Strategy;
   /** Off unless asked for: a text may be exact content. */
@@ -36,8 +45,7 @@ export interface ClampOptions extends PlainOptions {
 /** Clamps one text, with no store: markers say that the rest was not saved. */
 export function clampText(text: string, limits: Limits, options: ClampOptions = {}): Admitted {
   if (typeof text !== "string") throw badInput(`clampText takes a text; got ${typeof text}`);
-  const strategy = strategyOf(options.strategy ?? DEFAULT_STRATEGY);
-  return clampWith(strategy, text, limits, options, options.fold ?? false);
+  return clampWith(requestFor(limits, options), text);
 }
 
 /** Clamps the texts of a structured result under one budget, with no store. */
@@ -46,7 +54,7 @@ export function clampBlocks<T extends object>(
   limits: Limits,
   options: ClampOptions = {},
 ): Admitted & { output: T } {
-  const request = requestFor(strategyOf(options.strategy ?? DEFAULT_STRATEGY), limits, options, options.fold ?? false);
+  const request = requestFor(limits, options);
   const { texts: _texts, ...admitted } = admitBlocks(request, result).write([]);
   return holdBlocks(request, admitted);
 }
@@ -61,28 +69,8 @@ function strategyOf(strategy: string | Strategy): Strategy {
   );
 }
 
-/** How a text is clamped where there is no policy. */
-interface PlainOptions {
-  headShare?: number;
-  counter?: TokenCounter;
-  exitCode?: number;
-  tool?: string;
-  /** The command whose output it is. */
-  command?: string;
-  /** Words, or a pattern: what matches is kept before what does not. */
-  focus?: string | RegExp;
-  marker?: CustomMarker;
-}
-
-/** Clamps one text by a strategy that is at hand, with no store. */
-function clampWith(
-  strategy: Strategy,
-  text: string,
-  limits: Limits,
-  options: PlainOptions = {},
-  fold = false,
-): Admitted {
-  const request = requestFor(strategy, limits, options, fold);
+/** Clamps one text as planned, with no store. */
+function clampWith(request: AdmitPlan, text: string): Admitted {
   const whole = admitWhole(text, request);
   if (whole !== null) return whole;
   const admission = startAdmission(request);
@@ -93,8 +81,8 @@ function clampWith(
 }
 
 /** How something is admitted where there is no policy. */
-export function requestFor(strategy: Strategy, limits: Limits, options: PlainOptions, fold: boolean): AdmitPlan {
-  const { headShare = NUMBERS.headShare.default, marker, command, focus } = options;
+export function requestFor(limits: Limits, options: ClampOptions): AdmitPlan {
+  const { headShare = NUMBERS.headShare.default, marker, command, focus, strategy = DEFAULT_STRATEGY } = options;
   const counter = options.counter === undefined ? estimateCounter : guardCounter(options.counter);
   return {
     scope: "local",
@@ -102,9 +90,9 @@ export function requestFor(strategy: Strategy, limits: Limits, options: PlainOpt
     session: null,
     call: null,
     limits: finiteOnly(checkLimits(limits, "limits")),
-    strategy,
+    strategy: strategyOf(strategy),
     headShare: checkNumber(headShare, NUMBERS.headShare, "headShare"),
-    fold,
+    fold: options.fold ?? false,
     counter,
     exitCode: options.exitCode ?? null,
     ...(marker === undefined ? {} : { marker }),
@@ -138,7 +126,8 @@ export function admitPlainly(
   const value = view === null ? copy : redacted(copy, view);
   const readable = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   const whole = readable === "" || readable === "{}" ? `[output lost: ${reason}]` : readable;
-  const admitted = clampWith(headTail, whole, limits, { tool, ...(exitCode !== null && { exitCode }) });
+  const plain = { tool, strategy: headTail, ...(exitCode !== null && { exitCode }) };
+  const admitted = clampWith(requestFor(limits, plain), whole);
   return {
     ...admitted,
     // The shape that came in stays only if all of its JSON is within the limits.

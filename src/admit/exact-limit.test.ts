@@ -18,7 +18,7 @@ const CASES = [
 it.each(CASES)("an output of just as many %s as it may have passes whole, and one over is cut", (unit, name) => {
   for (const output of OUTPUTS) {
     const limit = measureText(output, estimateCounter)[unit];
-    const request = (most: number) => requestFor(strategies[0] as Strategy, { [name]: most }, {}, false);
+    const request = (most: number) => requestFor({ [name]: most }, { strategy: strategies[0] as Strategy });
     for (const chunkBytes of [7, 100_000]) {
       const admit = (most: number) => {
         const admission = startAdmission(request(most));
@@ -41,7 +41,7 @@ it.each([
   ["with one, to which none is added", `${lines}\n`],
 ])("how a command ended counts: what leaves it no room is cut, %s", (_, output) => {
   const admit = (maxChars: number) => {
-    const admission = startAdmission(requestFor(strategies[0] as Strategy, { maxChars }, { exitCode: 3 }, false));
+    const admission = startAdmission(requestFor({ maxChars }, { exitCode: 3, strategy: strategies[0] as Strategy }));
     admission.add(new TextEncoder().encode(output));
     return writeEnded(admission.end());
   };

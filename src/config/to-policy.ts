@@ -13,23 +13,9 @@ import { readTtl } from "./schema.ts";
 import type { PlainConfig } from "./validate-config.ts";
 
 /** A checked row: our keys in camelCase. */
-type PlainRow = Partial<Record<keyof Limits, number | "none">> & {
-  strategy?: string;
-  headShare?: number;
-  fold?: boolean;
-  since?: boolean;
-  focus?: string[];
-  keep?: string[];
-  drop?: string[];
-  summarize?: boolean;
-  triggerThreshold?: number;
-  off?: boolean;
-  raiseCeiling?: boolean;
-  showContext?: number;
-  maxDepth?: number;
-  maxFiles?: number;
-  maxMatches?: number;
-};
+type PlainRow = Partial<Record<keyof Limits, number | "none">> &
+  Omit<PolicyRow, "limits" | "options" | "triggerChars" | "raisesCeiling"> &
+  NonNullable<PolicyRow["options"]> & { triggerThreshold?: number; raiseCeiling?: boolean };
 
 interface PlainRows {
   default?: PlainRow;
@@ -87,36 +73,18 @@ function toRows({ default: row, tools }: PlainRows): PolicyInput {
 }
 
 function toRow(plain: PlainRow): PolicyRow {
-  const {
-    fold,
-    since,
-    focus,
-    keep,
-    drop,
-    off,
-    raiseCeiling: raisesCeiling,
-    showContext,
-    maxDepth,
-    maxFiles,
-    maxMatches,
-  } = plain;
+  const { fold, since, focus, keep, drop, off, raiseCeiling: raisesCeiling } = plain;
+  const { showContext, maxDepth, maxFiles, maxMatches } = plain;
   const read = plain.strategy === undefined ? undefined : readStrategy(plain.strategy);
-  const summarize = plain.summarize ?? read?.summarize;
   const limits = toLimits(plain);
   const options = definedOnly({ showContext, maxDepth, maxFiles, maxMatches });
   return definedOnly({
     limits: Object.keys(limits).length > 0 ? limits : undefined,
     strategy: read?.strategy,
     headShare: plain.headShare ?? read?.headShare,
-    fold,
-    since,
-    focus,
-    keep,
-    drop,
-    off,
-    summarize,
+    ...{ fold, since, focus, keep, drop, off, raisesCeiling },
+    summarize: plain.summarize ?? read?.summarize,
     triggerChars: plain.triggerThreshold,
-    raisesCeiling,
     options: Object.keys(options).length > 0 ? (options as NonNullable<PolicyRow["options"]>) : undefined,
   });
 }

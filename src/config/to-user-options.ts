@@ -34,15 +34,8 @@ type ConfigRule = { name: string; ignoreCase?: boolean } & (
 );
 
 /** A checked config: what the schema lets through. */
-interface Plain {
-  dir?: string;
-  ledger?: string;
-  store?: string;
-  events?: string;
-  runs?: string;
-  keep?: "cut" | "all";
+interface Plain extends Omit<UserOptions, "redact" | "retention"> {
   redact?: "off" | "on" | "model" | boolean | { rules?: ConfigRule[]; model?: boolean };
-  overflow?: { rules?: SignatureInput[] };
   retention?: "off" | boolean | { maxAgeDays?: number; maxBytes?: number; maxSessionBytes?: number };
 }
 

@@ -30,7 +30,7 @@ export function modelClient(source: ModelSource, now: () => number = () => Date.
   const timeoutMs = number(caps.timeoutMs, NUMBERS.modelTimeoutMs, "timeoutMs");
   const maxConcurrent = number(caps.maxConcurrent, NUMBERS.modelConcurrent, "maxConcurrent");
   const maxAnswerTokens = number(caps.maxAnswerTokens, NUMBERS.modelAnswerTokens, "maxAnswerTokens");
-  const hourly = new HourlyCaps(
+  const hourly = hourlyCaps(
     number(caps.maxCallsPerHour, NUMBERS.modelCallsPerHour, "maxCallsPerHour"),
     number(caps.maxCharsPerHour, NUMBERS.modelCharsPerHour, "maxCharsPerHour"),
     now,
@@ -201,48 +201,24 @@ function bad(message: string): SpillwayError {
 
 const HOUR_MS = 3_600_000;
 
-interface Spent {
-  atMs: number;
-  chars: number;
-}
-
-/** Counts the calls and characters of the last hour. If a cap is reached, no further call is made. */
-class HourlyCaps {
-  readonly #maxCalls: number;
-  readonly #maxChars: number;
-  readonly #now: () => number;
-  #spent: Spent[] = [];
-  #chars = 0;
-
-  constructor(maxCalls: number, maxChars: number, now: () => number) {
-    this.#maxCalls = maxCalls;
-    this.#maxChars = maxChars;
-    this.#now = now;
-  }
-
-  /**
-   * Counts a call of this size, or throws if it is over a cap. Call the returned function with the length of the
-   * answer.
-   */
-  take(chars: number): (answerChars: number) => void {
-    const nowMs = this.#now();
-    const gone = this.#spent.filter(({ atMs }) => nowMs - atMs >= HOUR_MS);
-    if (gone.length > 0) {
-      this.#chars -= gone.reduce((sum, one) => sum + one.chars, 0);
-      this.#spent = this.#spent.filter(({ atMs }) => nowMs - atMs < HOUR_MS);
-    }
-    if (this.#spent.length >= this.#maxCalls)
-      throw new SpendingCapError(`the cap of ${this.#maxCalls} calls an hour is reached`);
-    if (this.#chars + chars > this.#maxChars)
-      throw new SpendingCapError(`the cap of ${this.#maxChars} characters an hour is reached`);
-    const spent = { atMs: nowMs, chars };
-    this.#spent.push(spent);
-    this.#chars += chars;
-    return (answerChars) => {
-      spent.chars += answerChars;
-      this.#chars += answerChars;
-    };
-  }
+/**
+ * Counts the calls and characters of the last hour. `take` counts a call of this size, or throws if it is over a cap. Call the
+ * function that it returns with the length of the answer.
+ */
+function hourlyCaps(maxCalls: number, maxChars: number, now: () => number) {
+  let calls: { atMs: number; chars: number }[] = [];
+  return {
+    take(chars: number): (answerChars: number) => void {
+      const atMs = now();
+      calls = calls.filter((call) => atMs - call.atMs < HOUR_MS);
+      if (calls.length >= maxCalls) throw new SpendingCapError(`the cap of ${maxCalls} calls an hour is reached`);
+      if (calls.reduce((sum, call) => sum + call.chars, chars) > maxChars)
+        throw new SpendingCapError(`the cap of ${maxChars} characters an hour is reached`);
+      const call = { atMs, chars };
+      calls.push(call);
+      return (answerChars) => void (call.chars += answerChars);
+    },
+  };
 }
 
 /** The status and the text of an answer. */

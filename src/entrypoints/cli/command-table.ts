@@ -57,7 +57,7 @@ export function tableOf(program: Command): CommandRow[] {
   }));
 }
 
-/** What was added to a command's help with `addHelpText`. */
+/** What was added to a command's help with `notes`. */
 function afterHelp(command: Command): string {
   const parts: string[] = [];
   command.configureOutput({ writeOut: (text) => parts.push(text) }).outputHelp();

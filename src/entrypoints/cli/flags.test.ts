@@ -1,7 +1,7 @@
-import { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { resolvePolicy } from "../../stages/policy/resolve-policy.ts";
 import { resolveToolPolicy } from "../../stages/policy/resolve-tool-policy.ts";
+import { Command } from "./command.ts";
 import { addPolicyFlags, optionsFromFlags } from "./flags.ts";
 
 describe("flags of the policy", () => {

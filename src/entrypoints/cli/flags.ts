@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import { openRedaction } from "../../admit/redaction.ts";
 import type { AskOptions } from "../../admit/wrap-tool.ts";
 import type { Limits } from "../../contract/limits.ts";
@@ -8,6 +8,7 @@ import { type LoadedConfig, loadConfig } from "../../index.ts";
 import { definedOnly } from "../../stages/policy/check-row.ts";
 import { counted } from "../../values.ts";
 import { readBytes } from "./amounts.ts";
+import type { Command } from "./command.ts";
 import { tell } from "./tell.ts";
 
 /** Flags that say which policy applies. */
@@ -25,6 +26,8 @@ export interface PolicyFlags {
 
 /** The names of all strategies, `auto` first. They are written here so that help does not load them. */
 export const STRATEGIES = "auto signal json table diff matches listing outline head tail head-tail".split(" ");
+
+const PROFILES = ["balanced", "frugal", "off"];
 
 /** An option whose values shells suggest. A wrong one is named by the code that reads it, with more to say. */
 function suggesting(flags: string, description: string, values: string[]): Option {
@@ -44,13 +47,7 @@ export function addPolicyFlags(command: Command): Command {
     .option("--head-share <share>", "the start's share of the room, 0 to 1 (default 0.3)", readShare("--head-share"))
     .option("--fold", "drop terminal codes and repeats if the output is over a limit")
     .option("--no-fold", "keep terminal codes and repeats")
-    .addOption(
-      suggesting("--profile <name>", "built-in numbers: balanced (default), frugal or off", [
-        "balanced",
-        "frugal",
-        "off",
-      ]),
-    )
+    .addOption(suggesting("--profile <name>", "built-in numbers: balanced (default), frugal or off", PROFILES))
     .option("--config <file>", "read this config file and no other");
 }
 
@@ -59,11 +56,8 @@ export function addPolicyFlags(command: Command): Command {
  * `redact: false` is the flag --no-redact. What is wrong in a file or a variable is told and left out: it must not cost
  * an output. With `strict` it ends the command.
  */
-export async function optionsFromFlags(
-  flags: PolicyFlags & { redact?: boolean; scope?: string },
-  how?: { warn?: typeof tell; strict?: boolean },
-): Promise<LoadedConfig["options"]> {
-  return (await configFromFlags(flags, how)).options;
+export async function optionsFromFlags(...given: Parameters<typeof configFromFlags>): Promise<LoadedConfig["options"]> {
+  return (await configFromFlags(...given)).options;
 }
 
 /** The same with the upstreams. */
@@ -147,11 +141,7 @@ export function addCallFlags(command: Command): Command {
 
 /** What the flags ask for. */
 export function callOptions({ keep, focus, size }: CallFlags): AskOptions {
-  return {
-    ...(keep !== undefined && { keep }),
-    ...(focus !== undefined && { focus }),
-    ...(size !== undefined && { size: { maxChars: size } }),
-  };
+  return definedOnly({ keep, focus, size: size === undefined ? undefined : { maxChars: size } });
 }
 
 /** Flags of commands that change a transcript. */
@@ -166,10 +156,7 @@ export interface TranscriptFlags {
 /** Adds them to a command. */
 export function addTranscriptFlags(command: Command): Command {
   return command
-    .option(
-      "--wire <name>",
-      "the message format, if it cannot be told from the file (anthropic, openai-chat, gemini ...)",
-    )
+    .wireFlag()
     .option("--edits", "append context_edit records, even if the session has none yet")
     .option("--rewrite", "write the file anew, even if context_edit records would do")
     .option("--dry-run", "say what would be done, and do nothing")
@@ -184,10 +171,6 @@ export function wayOf({ edits, rewrite }: TranscriptFlags): "edits" | "rewrite" 
 
 /** Tells people what was done to the file. */
 export function toldEnd({ backup, appendedBytes }: { backup: string | null; appendedBytes: number }): string[] {
-  return [
-    ...(appendedBytes > 0
-      ? [`${counted(appendedBytes, "byte")} that another process appended meanwhile were kept`]
-      : []),
-    ...(backup !== null ? [`the file as it was: ${backup}`] : []),
-  ];
+  const appended = `${counted(appendedBytes, "byte")} that another process appended meanwhile were kept`;
+  return [...(appendedBytes > 0 ? [appended] : []), ...(backup === null ? [] : [`the file as it was: ${backup}`])];
 }

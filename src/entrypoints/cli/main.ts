@@ -1,4 +1,5 @@
-import { Command, CommanderError } from "commander";
+import { CommanderError } from "commander";
+import { Command } from "./command.ts";
 import { onScreen } from "./screen.ts";
 import { tellFault } from "./tell.ts";
 import { VERSION } from "./version.ts";
@@ -54,9 +55,7 @@ const program = new Command("spillway")
   .enablePositionalOptions()
   .configureOutput({ writeOut: (text) => void (answer += text), writeErr: () => {} })
   .exitOverride()
-  .addHelpText(
-    "after",
-    `
+  .notes(`
 Examples:
   spillway run -- npm test
   npm test 2>&1 | spillway clamp --tool run_command
@@ -64,8 +63,7 @@ Examples:
   spillway clamp --json < response.txt
 
 Run "spillway <command> --help" for more.
-A spillway.yaml here or above sets limits for each tool.`,
-  );
+A spillway.yaml here or above sets limits for each tool.`);
 
 /** Does what the arguments ask for. */
 export async function main(): Promise<void> {

@@ -1,10 +1,12 @@
 import { resolve } from "node:path";
-import { type Command, InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "commander";
 import type { UserOptions } from "../../config/index.ts";
 import type { ByteRange, Retention, Store } from "../../contract/store.ts";
 import { badInput, SpillwayError } from "../../errors.ts";
 import type { Access } from "../../stages/mark/access.ts";
+import { definedOnly } from "../../stages/policy/check-row.ts";
 import type { Local, OpenLocalOptions, ReadableLocal } from "../../storage/local/open-local.ts";
+import type { Command } from "./command.ts";
 import { tell } from "./tell.ts";
 
 /** Whose things they are if nothing is said. */
@@ -83,13 +85,8 @@ async function nameFolder(
   const userOptions = await loadUserOptions(config, warn);
   const { SPILLWAY_LEDGER, SPILLWAY_STORE } = process.env;
   const [namedLedger, namedStore] = [ledger ?? SPILLWAY_LEDGER, store ?? SPILLWAY_STORE];
-  return {
-    ...userOptions,
-    ...(dir !== undefined && { dir }),
-    ...(namedLedger && { ledger: namedLedger }),
-    ...(namedStore && { store: namedStore }),
-    ...(scope !== undefined && { scope }),
-  };
+  const named = definedOnly({ dir, scope, ledger: namedLedger || undefined, store: namedStore || undefined });
+  return { ...userOptions, ...named };
 }
 
 async function openNamed(
@@ -170,6 +167,11 @@ export function placeText({ dir, scope }: Pick<ReadPlace, "dir" | "scope">): str
   return scope === LOCAL_SCOPE ? dir : `scope ${scope} of ${dir}`;
 }
 
+/** The error for an artifact that is not there. */
+export function unknownArtifact(message: string): SpillwayError {
+  return new SpillwayError("unknown-artifact", message);
+}
+
 /** Finds the whole id for what a person typed: an id, its first 6 characters or more, or `last`. */
 export async function resolveId(place: Pick<ReadPlace, "store" | "dir" | "scope">, typed: string): Promise<string> {
   const { store, scope } = place;
@@ -177,10 +179,7 @@ export async function resolveId(place: Pick<ReadPlace, "store" | "dir" | "scope"
   if (wanted === LAST) {
     const [newest] = await store.list({ scope, max: 1 });
     if (newest !== undefined) return newest.id;
-    throw new SpillwayError(
-      "unknown-artifact",
-      `nothing is saved in ${placeText(place)} yet, so there is no last output`,
-    );
+    throw unknownArtifact(`nothing is saved in ${placeText(place)} yet, so there is no last output`);
   }
   const found = await store.resolvePrefix(wanted, scope);
   const [id] = found;
@@ -192,9 +191,9 @@ export async function resolveId(place: Pick<ReadPlace, "store" | "dir" | "scope"
   if (!/^[a-z2-7]{6,12}$/.test(wanted)) {
     throw badInput(`${name} is no artifact's id: those have 12 letters a-z and digits 2-7, and 6 of them may do`);
   }
-  throw new SpillwayError(
-    "unknown-artifact",
-    `there is no artifact ${name} in ${placeText(place)}: it was removed or is kept elsewhere; "spillway ls" lists what there is`,
+  const where = "it was removed or is kept elsewhere";
+  throw unknownArtifact(
+    `there is no artifact ${name} in ${placeText(place)}: ${where}; "spillway ls" lists what there is`,
   );
 }
 
@@ -209,7 +208,7 @@ export async function* readArtifact(
   for (let at = from; at < to; ) {
     const chunk = await store.read(id, scope, { from: at, to: Math.min(at + CHUNK_BYTES, to) });
     if (chunk === null || chunk.length === 0) {
-      throw new SpillwayError("unknown-artifact", `artifact ${id} was removed while it was read`);
+      throw unknownArtifact(`artifact ${id} was removed while it was read`);
     }
     yield chunk;
     at += chunk.length;
@@ -222,9 +221,5 @@ export function shellReader(
   place: { dir: string } | null,
 ): Extract<Access, { by: "shell" }> {
   const named = dir ?? (config ? place?.dir : undefined);
-  return {
-    by: "shell",
-    ...(named !== undefined && { dir: resolve(named) }),
-    ...(scope !== undefined && { scope }),
-  };
+  return { by: "shell", ...definedOnly({ dir: named && resolve(named), scope }) };
 }

@@ -1,5 +1,6 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { quotesMarker, tagAtEnd } from "../../stages/mark/texts.ts";
+import type { Command } from "./command.ts";
 import { isTerminal } from "./write-out.ts";
 
 /** Flags that say how things look on a terminal. */

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "commander";
 import { messageOf } from "../../errors.ts";
 import { createSpillway } from "../../index.ts";
 import type { Spillway } from "../../spillway.ts";
@@ -6,6 +6,7 @@ import type { FrontOptions } from "../mcp/http-front.ts";
 import type { ProxyOptions } from "../mcp/proxy-stdio.ts";
 import type { RelayRules } from "../mcp/relay.ts";
 import type { ServerHandlers, Upstream } from "../mcp/upstream.ts";
+import type { Command } from "./command.ts";
 import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "./flags.ts";
 import { addPlaceFlag, openPlace, type PlaceFlags } from "./open-place.ts";
 import { tell } from "./tell.ts";

@@ -3,4 +3,4 @@ export { policies } from "./policies/index.ts";
 export { PRICES, type Prices } from "./prices.ts";
 export { type Recorded, recordedIn } from "./recorded.ts";
 export { type Replayed, replay } from "./replay.ts";
-export type { Totals } from "./totals.ts";
+export { FIGURES, figuresOf, type Totals } from "./totals.ts";

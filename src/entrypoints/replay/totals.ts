@@ -1,3 +1,4 @@
+import { grouped } from "../../values.ts";
 import type { Played } from "./play.ts";
 
 /** A policy's figures over any number of conversations. */
@@ -53,6 +54,38 @@ export function totalsOf(policy: string, played: readonly Played[]): Totals {
     unchangedShare: meanOf(played),
     unchangedShareFired: meanOf(fired),
   };
+}
+
+/** What the columns of a table of totals are called. */
+export const FIGURES = [
+  "policy",
+  "tokens",
+  "saved",
+  "net",
+  "cache read",
+  "cache write",
+  "cost",
+  "over",
+  "missed",
+  "unchanged",
+];
+
+/** A policy's figures for people, in the order of the columns; `none` is what was sent with nothing changed. */
+export function figuresOf(one: Totals, none: Totals): string[] {
+  const share = (of: number | null, digits: number) => (of === null ? "-" : `${(of * 100).toFixed(digits)} %`);
+  const saved = (tokens: number) => share(none.tokens === 0 ? null : 1 - tokens / none.tokens, 1);
+  return [
+    one.policy,
+    grouped(one.tokens),
+    saved(one.tokens),
+    saved(one.tokens + one.recallTokens),
+    grouped(one.cacheRead),
+    grouped(one.cacheWrite),
+    `$${one.cost.toFixed(3)}`,
+    grouped(one.overflows),
+    grouped(one.misses),
+    share(one.unchangedShare, 2),
+  ];
 }
 
 function meanOf(played: readonly Played[]): number | null {

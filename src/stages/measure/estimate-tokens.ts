@@ -1,5 +1,6 @@
 import type { Size } from "../../contract/size.ts";
 import type { TokenCounter } from "../../contract/token-counter.ts";
+import { tried } from "../../values.ts";
 import { encodeText, newScan, scanBytes, scannedChars, scannedLines, scanText } from "./scan.ts";
 import { singleTokens } from "./single-tokens.ts";
 import { changeWeight, joinWeights, mixWeights, placeWeights } from "./token-weights.ts";
@@ -52,43 +53,25 @@ function count(text: string): number {
 
 function fit(text: string, maxTokens: number, from: "start" | "end"): number {
   const most = maxTokens > 0 ? Math.floor(maxTokens) * unitsPerToken : 0;
-  return from === "start" ? fitStart(text, most) : fitEnd(text, most);
-}
-
-function fitStart(text: string, most: number): number {
   const kinds = unitKinds();
-  const cells = forwardCells();
+  const isForward = from === "start";
+  const cells = isForward ? forwardCells() : backwardCells();
+  const { length } = text;
   let total = 0;
   let row = startRow;
   let changes = 0;
-  let index = 0;
-  for (; index < text.length; index++) {
-    const cell = cells[row + (kinds[text.charCodeAt(index)] as number)] as number;
+  let taken = 0;
+  for (; taken < length; taken++) {
+    const unit = text.charCodeAt(isForward ? taken : length - 1 - taken);
+    const cell = cells[row + (kinds[unit] as number)] as number;
     row = cell >>> 16;
     total += cell & weightBits;
     changes = (changes + 1) & -((cell & changeBit) >>> 15);
     if (changes > freeChanges) total += changeWeight;
     if (total > most) break;
   }
-  return splitsPair(text, index) ? index - 1 : index;
-}
-
-function fitEnd(text: string, most: number): number {
-  const kinds = unitKinds();
-  const cells = backwardCells();
-  let total = 0;
-  let row = startRow;
-  let changes = 0;
-  let index = text.length;
-  for (; index > 0; index--) {
-    const cell = cells[row + (kinds[text.charCodeAt(index - 1)] as number)] as number;
-    row = cell >>> 16;
-    total += cell & weightBits;
-    changes = (changes + 1) & -((cell & changeBit) >>> 15);
-    if (changes > freeChanges) total += changeWeight;
-    if (total > most) break;
-  }
-  return splitsPair(text, index) ? index + 1 : index;
+  const border = isForward ? taken : length - taken;
+  return splitsPair(text, border) ? border + (isForward ? -1 : 1) : border;
 }
 
 /** So many changes in a row are usual in code and JSON; further ones are no text that few tokens stand for. */
@@ -333,26 +316,16 @@ export function guardCounter(counter: TokenCounter): TokenCounter {
     exact: counter.exact,
     maxBytesPerToken: counter.maxBytesPerToken > 0 ? counter.maxBytesPerToken : estimateCounter.maxBytesPerToken,
     count(text) {
-      try {
-        const tokens = counter.count(text);
-        if (Number.isFinite(tokens) && tokens >= 0) return tokens;
-      } catch {
-        // falls through to the estimate
-      }
-      return estimateCounter.count(text);
+      const tokens = tried(() => counter.count(text));
+      return tokens !== null && Number.isFinite(tokens) && tokens >= 0 ? tokens : count(text);
     },
-    ...(counter.fit && { fit: (text, maxTokens, from) => fitGuarded(counter, text, maxTokens, from) }),
+    ...(counter.fit && {
+      fit: (text, maxTokens, from) => {
+        const at = tried(() => counter.fit?.(text, maxTokens, from)) ?? -1;
+        return Number.isInteger(at) && at >= 0 && at <= text.length ? at : fit(text, maxTokens, from);
+      },
+    }),
   };
-}
-
-function fitGuarded(counter: TokenCounter, text: string, maxTokens: number, from: "start" | "end"): number {
-  try {
-    const at = counter.fit?.(text, maxTokens, from);
-    if (at !== undefined && Number.isInteger(at) && at >= 0 && at <= text.length) return at;
-  } catch {
-    // falls through to the estimate
-  }
-  return estimateCounter.fit?.(text, maxTokens, from) ?? (from === "start" ? 0 : text.length);
 }
 
 /** Returns the size of a text in every unit; tokens are counted when somebody reads them. */

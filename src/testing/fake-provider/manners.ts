@@ -2,72 +2,64 @@ import type { FakeMinute, FakeProviderOptions, FakeRefusal, FakeSizes, SpeaksAs 
 
 type Refuse = NonNullable<FakeProviderOptions["refuse"]>;
 
-const THREADS = "https://github.com/";
+/** A refusal that was seen in a thread on GitHub. */
+const seen = (thread: string, body: unknown, status = 400): FakeRefusal => ({
+  status,
+  body,
+  source: `https://github.com/${thread}`,
+});
 
 /** Says how providers with OpenAI's API refuse in their own words. */
 export const manners = {
-  cerebras: overWindow(({ window }, total) => ({
-    status: 400,
-    body: {
+  cerebras: overWindow(({ window }, total) =>
+    seen("anomalyco/opencode/issues/1551", {
       message: `Please reduce the length of the messages or completion. Current length is ${total} while limit is ${window}`,
       type: "invalid_request_error",
       param: "messages",
       code: "context_length_exceeded",
-    },
-    source: `${THREADS}anomalyco/opencode/issues/1551`,
-  })),
-  copilot: overPrompt(({ inputTokens, window }) => ({
-    status: 400,
-    body: {
+    }),
+  ),
+  copilot: overPrompt(({ inputTokens, window }) =>
+    seen("microsoft/vscode/issues/289514", {
       error: {
         message: `prompt token count of ${inputTokens} exceeds the limit of ${window}`,
         code: "model_max_prompt_tokens_exceeded",
       },
-    },
-    source: `${THREADS}microsoft/vscode/issues/289514`,
-  })),
-  deepseek: overWindow(({ inputTokens, outputTokens, window }, total) => ({
-    status: 400,
-    body: {
+    }),
+  ),
+  deepseek: overWindow(({ inputTokens, outputTokens, window }, total) =>
+    seen("Anxcye/anx-reader/issues/710", {
       error: {
         message: `This model's maximum context length is ${window} tokens. However, you requested ${total} tokens (${inputTokens} in the messages, ${outputTokens} in the completion). Please reduce the length of the messages or completion.`,
         type: "invalid_request_error",
         param: null,
         code: "invalid_request_error",
       },
-    },
-    source: `${THREADS}Anxcye/anx-reader/issues/710`,
-  })),
+    }),
+  ),
   groq: (why, { minute }) =>
     minute !== undefined
       ? groqTooFast(minute)
       : why === "window"
-        ? {
-            status: 400,
-            body: {
-              error: {
-                message: "Please reduce the length of the messages or completion.",
-                type: "invalid_request_error",
-                param: "messages",
-                code: "context_length_exceeded",
-              },
+        ? seen("thepersonalaicompany/amurex-backend/issues/51", {
+            error: {
+              message: "Please reduce the length of the messages or completion.",
+              type: "invalid_request_error",
+              param: "messages",
+              code: "context_length_exceeded",
             },
-            source: `${THREADS}thepersonalaicompany/amurex-backend/issues/51`,
-          }
+          })
         : null,
-  kimi: overWindow(({ window }, total) => ({
-    status: 400,
-    body: {
+  kimi: overWindow(({ window }, total) =>
+    seen("MoonshotAI/kimi-cli/issues/2011", {
       error: {
         message: `Invalid request: Your request exceeded model token limit: ${window} (requested: ${total})`,
         type: "invalid_request_error",
       },
-    },
-    source: `${THREADS}MoonshotAI/kimi-cli/issues/2011`,
-  })),
-  llamacpp: overPrompt(({ inputTokens, window }) => ({
-    status: 400,
-    body: {
+    }),
+  ),
+  llamacpp: overPrompt(({ inputTokens, window }) =>
+    seen("oobabooga/textgen/issues/7257", {
       error: {
         code: 400,
         message:
@@ -76,43 +68,34 @@ export const manners = {
         n_prompt_tokens: inputTokens,
         n_ctx: window,
       },
-    },
-    source: `${THREADS}oobabooga/textgen/issues/7257`,
-  })),
-  openrouter: overWindow(({ inputTokens, outputTokens, window }, total) => ({
-    status: 400,
-    body: {
+    }),
+  ),
+  openrouter: overWindow(({ inputTokens, outputTokens, window }, total) =>
+    seen("Aider-AI/aider/issues/3721", {
       error: {
         message: `This endpoint's maximum context length is ${window} tokens. However, you requested about ${total} tokens (${inputTokens} of text input, ${outputTokens} in the output). Please reduce the length of either one, or use the "middle-out" transform to compress your prompt automatically.`,
         code: 400,
       },
-    },
-    source: `${THREADS}Aider-AI/aider/issues/3721`,
-  })),
-  vllm: overWindow(({ inputTokens, outputTokens, window }, total) => ({
-    status: 400,
-    body: {
+    }),
+  ),
+  vllm: overWindow(({ inputTokens, outputTokens, window }, total) =>
+    seen("vllm-project/vllm/issues/20409", {
       object: "error",
       message: `This model's maximum context length is ${window} tokens. However, you requested ${total} tokens (${inputTokens} in the messages, ${outputTokens} in the completion). Please reduce the length of the messages or completion. None`,
       type: "BadRequestError",
       param: null,
       code: 400,
-    },
-    source: `${THREADS}vllm-project/vllm/issues/20409`,
-  })),
-  xai: overPrompt(({ inputTokens, window }) => ({
-    status: 400,
-    body: {
+    }),
+  ),
+  xai: overPrompt(({ inputTokens, window }) =>
+    seen("cline/cline/issues/3120", {
       code: "Client specified an invalid argument",
       error: `This model's maximum prompt length is ${window} but the request contains ${inputTokens} tokens.`,
-    },
-    source: `${THREADS}cline/cline/issues/3120`,
-  })),
-  zai: overWindow(() => ({
-    status: 400,
-    body: { error: { code: "1261", message: "Prompt exceeds max length" } },
-    source: `${THREADS}zeroclaw-labs/zeroclaw/issues/4124`,
-  })),
+    }),
+  ),
+  zai: overWindow(() =>
+    seen("zeroclaw-labs/zeroclaw/issues/4124", { error: { code: "1261", message: "Prompt exceeds max length" } }),
+  ),
 } satisfies Record<SpeaksAs, Refuse>;
 
 /** If one request is over the whole minute's limit, Groq answers with 413, because waiting does not help. */
@@ -124,16 +107,11 @@ function groqTooFast({ limit, used, requested, retryMs }: FakeMinute): FakeRefus
   });
   if (requested > limit) {
     const message = `Request too large ${where}: Limit ${limit}, Requested ${requested}, please reduce your message size and try again.`;
-    return { status: 413, body: body(message), source: `${THREADS}HunorLaczko/ha-groq-cloud-api/issues/27` };
+    return seen("HunorLaczko/ha-groq-cloud-api/issues/27", body(message), 413);
   }
   const seconds = Math.ceil(retryMs / 1000);
   const message = `Rate limit reached ${where}: Limit ${limit}, Used ${used}, Requested ${requested}. Please try again in ${seconds}s.`;
-  return {
-    status: 429,
-    body: body(message),
-    headers: { "retry-after": String(seconds) },
-    source: `${THREADS}elizaOS/eliza/issues/4040`,
-  };
+  return { ...seen("elizaOS/eliza/issues/4040", body(message), 429), headers: { "retry-after": String(seconds) } };
 }
 
 function overWindow(refusal: (sizes: FakeSizes, total: number) => FakeRefusal): Refuse {

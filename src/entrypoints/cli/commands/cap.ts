@@ -1,9 +1,9 @@
-import type { Command } from "commander";
 import { badInput } from "../../../errors.ts";
 import { createSpillway } from "../../../index.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { counted, grouped } from "../../../values.ts";
 import { readBytes, sizeText } from "../amounts.ts";
+import type { Command } from "../command.ts";
 import { wholeNumber } from "../flags.ts";
 import { tell } from "../tell.ts";
 import { writeJson } from "../write-out.ts";
@@ -34,23 +34,17 @@ export function addCapCommand(program: Command): void {
     )
     .option("--around <id>", "print the messages around the one with this id")
     .option("--no-tools", "leave out messages of tool results")
-    .option(
-      "--wire <name>",
-      "the message format, if it cannot be told from the file (anthropic, openai-chat, gemini ...)",
-    )
+    .wireFlag()
     .option("--json", "print one JSON object, { messages, truncated, bytes, next, total ... }")
     .option("-q, --quiet", "print no summary on standard error")
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 Texts are cut to 4,000 characters, details and image data left out, then the oldest messages until the rest has room. The
 file is not changed.
 
 Examples:
   spillway cap session.jsonl --limit 50
   spillway cap session.jsonl --max-bytes 20KiB --json | jq .next
-  spillway cap session.jsonl --around 1f3b9c02`,
-    )
+  spillway cap session.jsonl --around 1f3b9c02`)
     .action((file: string, flags: CapFlags) => capTranscript(file, flags));
 }
 

@@ -1,8 +1,9 @@
 import { createReadStream, fstatSync, openSync, readSync } from "node:fs";
-import type { Command } from "commander";
 import { badInput, messageOf } from "../../../errors.ts";
 import { openSpillway } from "../../../open-spillway.ts";
+import { definedOnly } from "../../../stages/policy/check-row.ts";
 import { resolvePolicy } from "../../../stages/policy/resolve-policy.ts";
+import type { Command } from "../command.ts";
 import {
   addCallFlags,
   addPolicyFlags,
@@ -51,9 +52,7 @@ export function addClampCommand(program: Command): void {
     .option("--json", "print one JSON object, { text, receipt }")
     .option("--explain", "say why each part is kept or omitted: on standard error, or in the receipt with --json")
     .option("-q, --quiet", "print no summary on standard error")
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 Standard output is exactly the text a model would see; a summary goes to standard error.
 Nothing is saved without --save: the text says so where something was cut.
 
@@ -61,8 +60,7 @@ Examples:
   npm test 2>&1 | spillway clamp --command "npm test" --exit-code 1
   spillway clamp server.log --max-bytes 20000 --strategy tail
   spillway clamp --save --session s1 < crawl.html
-  spillway clamp notes.txt --max-tokens 2000 --json | jq .receipt`,
-    )
+  spillway clamp notes.txt --max-tokens 2000 --json | jq .receipt`)
     .action((file: string | undefined, flags: ClampFlags) => clampInput(file, flags));
 }
 
@@ -84,10 +82,7 @@ async function clampInput(file: string | undefined, flags: ClampFlags): Promise<
     tool,
     output,
     ...callOptions(flags),
-    ...(flags.command !== undefined && { command: flags.command }),
-    ...(flags.session !== undefined && { session: flags.session }),
-    ...(exitCode !== undefined && { exitCode }),
-    ...(flags.explain && { explain: true }),
+    ...definedOnly({ command: flags.command, session: flags.session, exitCode, explain: flags.explain }),
   });
   await (flags.json ? writeJson({ text, receipt }) : writeOut(dimMarkers(harmless(text), paintsFor(flags))));
   if (receipt.faults !== undefined) process.exitCode = EXIT_BAD_INPUT;
@@ -153,16 +148,13 @@ function openFile(file: string): number {
     if (fstatSync(descriptor).isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
     return descriptor;
   } catch (error) {
-    throw badInput(`cannot read ${file}: ${reason(error)}`, { cause: error });
+    const { code = "", message } = error as NodeJS.ErrnoException;
+    throw badInput(`cannot read ${file}: ${REASONS[code] ?? message}`, { cause: error });
   }
 }
 
-function reason(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const known: Record<string, string> = {
-    ENOENT: "no such file",
-    EACCES: "permission denied",
-    EISDIR: "it is a directory",
-  };
-  return known[code ?? ""] ?? message;
-}
+const REASONS: Record<string, string> = {
+  ENOENT: "no such file",
+  EACCES: "permission denied",
+  EISDIR: "it is a directory",
+};

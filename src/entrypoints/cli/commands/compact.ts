@@ -1,10 +1,10 @@
-import type { Command } from "commander";
 import { badInput } from "../../../errors.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { counted, grouped } from "../../../values.ts";
 import { sizeText } from "../amounts.ts";
+import { type Command, writeLines } from "../command.ts";
 import { toldEnd, wholeNumber } from "../flags.ts";
-import { writeJson, writeOut } from "../write-out.ts";
+import { writeJson } from "../write-out.ts";
 
 interface CompactFlags {
   maxLines: number;
@@ -21,23 +21,17 @@ export function addCompactCommand(program: Command): void {
     .description("shorten a transcript to its header and its last lines, keeping the old one as a .bak")
     .argument("<file>", "JSON lines of a pi or OpenClaw session, or JSON of any message format")
     .option("--max-lines <n>", "keep this many lines, the header included", wholeNumber("--max-lines"), most)
-    .option(
-      "--wire <name>",
-      "the message format, if it cannot be told from the file (anthropic, openai-chat, gemini ...)",
-    )
+    .wireFlag()
     .option("--dry-run", "say what would be done, and do nothing")
     .option("--json", "print one JSON object")
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 A result whose call goes, goes with it. Parents and other references are set to what is still there. In a JSON file that
 is a list, messages are counted, and a system message at its start stays. No model is asked: a summary of the older part is
 written by compact() of the library.
 
 Examples:
   spillway compact session.jsonl
-  spillway compact session.jsonl --max-lines 100 --dry-run`,
-    )
+  spillway compact session.jsonl --max-lines 100 --dry-run`)
     .action((file: string, flags: CompactFlags) => {
       if (flags.maxLines >= floor) return compactTranscript(file, flags);
       throw badInput(`--max-lines must be ${floor} or more; got ${flags.maxLines}`);
@@ -62,5 +56,5 @@ async function compactTranscript(file: string, flags: CompactFlags): Promise<voi
     ...(repaired > 0 ? [`references set anew in ${counted(repaired, "line")}`] : []),
     ...toldEnd(report),
   ];
-  await writeOut(lines.map((line) => `${line}\n`).join(""));
+  await writeLines(lines);
 }

@@ -1,4 +1,5 @@
-import { Argument, type Command } from "commander";
+import { Argument } from "commander";
+import type { Command } from "../command.ts";
 import { tableOf } from "../command-table.ts";
 import { VERSION } from "../version.ts";
 import { writeOut } from "../write-out.ts";
@@ -9,15 +10,12 @@ export function addCompletionCommand(program: Command): void {
     .command("completion")
     .description("print a script that completes commands and flags in a shell, or the man page")
     .addArgument(new Argument("<for>", "what it is for").choices(["bash", "zsh", "fish", "man"]))
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 Examples:
   source <(spillway completion bash)
   spillway completion zsh > ~/.zfunc/_spillway
   spillway completion fish | source
-  spillway completion man > ~/.local/share/man/man1/spillway.1`,
-    )
+  spillway completion man > ~/.local/share/man/man1/spillway.1`)
     .action(async (kind: "bash" | "zsh" | "fish" | "man") => writeOut(await printFor(kind, program)));
 }
 

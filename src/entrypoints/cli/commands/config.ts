@@ -1,7 +1,8 @@
-import { Argument, type Command } from "commander";
+import { Argument } from "commander";
 import { badInput } from "../../../errors.ts";
 import { type LoadedConfig, loadConfig } from "../../../index.ts";
 import { counted } from "../../../values.ts";
+import type { Command } from "../command.ts";
 import { type ConfigValue, policyValues, sourceText } from "../config-values.ts";
 import { addScreenFlags, onScreen, type Screen, type ScreenFlags } from "../screen.ts";
 import { alignTable, cell } from "../table.ts";
@@ -26,9 +27,7 @@ export function addConfigCommand(program: Command): void {
   addScreenFlags(command)
     .option("--tool <name>", "with show: what holds for this tool")
     .option("--json", "print one JSON object, { sources, problems } or { values, problems }")
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 The exit code is 2 if anything is wrong. Other commands go on then: they say what is wrong, and leave it out. show says
 of each value where it comes from: a file, the environment, or the default. Flags of a command win over all of them.
 
@@ -36,8 +35,7 @@ Examples:
   spillway config check
   spillway config check ./spillway.yaml --json
   spillway config show
-  spillway config show --tool run_command`,
-    )
+  spillway config show --tool run_command`)
     .action(async (action: "check" | "show", file: string | undefined, flags: ConfigFlags) => {
       if (action === "check" && flags.tool !== undefined)
         throw badInput("--tool goes with show: spillway config show --tool NAME");

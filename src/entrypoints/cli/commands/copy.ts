@@ -1,9 +1,9 @@
-import type { Command } from "commander";
 import { badInput } from "../../../errors.ts";
 import type { CopyReport } from "../../../storage/copy-store.ts";
 import type { Local } from "../../../storage/local/open-local.ts";
 import { counted } from "../../../values.ts";
 import { sizeText } from "../amounts.ts";
+import type { Command } from "../command.ts";
 import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
 import { startStatus } from "../status-line.ts";
 import { tell } from "../tell.ts";
@@ -28,9 +28,7 @@ export function addCopyCommand(program: Command): void {
     .option("--from <places...>", "the store to copy: a folder, or a ledger's address, with a bucket's or without")
     .option("--to <places...>", "the store that gets it, in the same form")
     .option("--json", "print one JSON object, { artifacts, bytes, events, left ... }")
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 A place is a folder, or postgres://... for the ledger and s3://... for the outputs. The one that is not named is the one that
 other commands use, so that a password can stay in SPILLWAY_LEDGER. Artifacts, events, sums, sessions and frozen forms of every
 scope are copied. Nothing is removed on either side. A copy that was ended goes on where it was if it is started again; so does
@@ -39,8 +37,7 @@ one that is repeated after the source has got more. Ends with 1 if the bytes of 
 Examples:
   spillway copy --from ~/.local/share/spillway --to postgres://me@db.example/spillway s3://outputs/team
   SPILLWAY_LEDGER=postgres://... SPILLWAY_STORE=s3://... spillway copy --from /var/lib/spillway
-  spillway copy --to /backup/spillway`,
-    )
+  spillway copy --to /backup/spillway`)
     .action(copy);
 }
 

@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Command } from "commander";
 import type { RecordedEvent } from "../../../contract/event.ts";
 import type { StatRow } from "../../../contract/ledger.ts";
 import { createSpillway } from "../../../index.ts";
 import type { FakeReply, FakeRequest } from "../../../testing/fake-provider/fake-provider.ts";
 import { counted, grouped } from "../../../values.ts";
 import { sizeText } from "../amounts.ts";
+import type { Command } from "../command.ts";
 import { tell } from "../tell.ts";
 import { VERSION } from "../version.ts";
 import { writeOut } from "../write-out.ts";
@@ -30,10 +30,11 @@ export function addDemoCommand(program: Command): void {
       "--serve",
       "go on serving afterwards, so that the dashboard shows it and the API answers, until a signal ends it",
     )
-    .addHelpText(
-      "after",
-      "\nNothing of it is kept, and no key is needed.\n\nExample:\n  spillway demo --serve --port 8787",
-    )
+    .notes(`
+Nothing of it is kept, and no key is needed.
+
+Example:
+  spillway demo --serve --port 8787`)
     .action(demo);
 }
 

@@ -1,5 +1,5 @@
-import type { Command } from "commander";
 import { createSpillway } from "../../../index.ts";
+import type { Command } from "../command.ts";
 import { addPlaceFlag, LAST, type PlaceFlags, type ReadPlace, readPlace, resolveId } from "../open-place.ts";
 import { addScreenFlags, harmless, onScreen, type Paints, type ScreenFlags } from "../screen.ts";
 import { readsHere, writeJson, writeOut } from "../write-out.ts";
@@ -23,9 +23,7 @@ export function addDiffCommand(program: Command): void {
   addScreenFlags(addPlaceFlag(command))
     .option("--last", "compare with the last run of the same command, even if it failed")
     .option("--json", "print one JSON object, { before, after, added, gone, moved, total }")
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 With one output, or none for the newest, the other is the last good run of the same command in the same folder.
 Times, durations, addresses, temporary paths and the order of lines do not count as changes.
 Ends with 0 if nothing changed, with 1 if something did.
@@ -33,8 +31,7 @@ Ends with 0 if nothing changed, with 1 if something did.
 Examples:
   spillway diff
   spillway diff k3v7q2 last
-  spillway diff last --last --json | jq .total`,
-    )
+  spillway diff last --last --json | jq .total`)
     .action((first: string | undefined, second: string | undefined, flags: DiffFlags) =>
       onScreen(flags, ({ paints }) =>
         readPlace(flags, (place) =>

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { access, constants, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Command } from "commander";
 import { within } from "../../../deadline.ts";
 import { messageOf } from "../../../errors.ts";
 import { loadConfig } from "../../../index.ts";
 import { counted, withoutUserInfo } from "../../../values.ts";
 import { sizeText } from "../amounts.ts";
+import type { Command } from "../command.ts";
 import { sourceText } from "../config-values.ts";
 import { addPlaceFlag, type PlaceFlags } from "../open-place.ts";
 import { addScreenFlags, onScreen, type Paints, type ScreenFlags } from "../screen.ts";
@@ -24,6 +24,15 @@ interface Finding {
   todo?: string;
 }
 
+const ok = (about: string, found: string): Finding => ({ about, found, state: "ok" });
+const note = (about: string, found: string, todo?: string): Finding => ({
+  about,
+  found,
+  state: "note",
+  ...(todo && { todo }),
+});
+const wrong = (about: string, found: string, todo: string): Finding => ({ about, found, state: "wrong", todo });
+
 /** The exit code if something is wrong. */
 const EXIT_WRONG = 1;
 
@@ -34,17 +43,14 @@ export function addDoctorCommand(program: Command): void {
     .description("look at all that Spillway needs here, and say what is wrong and what to do");
   addScreenFlags(addPlaceFlag(command))
     .option("--json", "print one JSON object, { findings }")
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 Nothing is changed, except that a shared database is opened as every command does, which brings its tables to the newest
 version. Addresses that are asked are those of the ledger and the store, and of a gateway on this machine if a variable such as
 ANTHROPIC_BASE_URL names one. Ends with 1 if something is wrong.
 
 Examples:
   spillway doctor
-  spillway doctor --json | jq '.findings[] | select(.state != "ok")'`,
-    )
+  spillway doctor --json | jq '.findings[] | select(.state != "ok")'`)
     .action((flags: DoctorFlags) => onScreen(flags, ({ paints }) => examine(flags, paints)));
 }
 
@@ -77,9 +83,9 @@ async function lookAtNode(): Promise<Finding> {
     const builtIn: unknown = process.getBuiltinModule?.("node:sqlite" as "node:fs");
     const driver: unknown = await loadDriver();
     const which = driver === builtIn ? "SQLite of this Node" : "SQLite of @photostructure/sqlite";
-    return { about: "versions", found: `${what}, ${which}`, state: "ok" };
+    return ok("versions", `${what}, ${which}`);
   } catch (error) {
-    return { about: "versions", found: `${what}, no SQLite`, state: "wrong", todo: messageOf(error) };
+    return wrong("versions", `${what}, no SQLite`, messageOf(error));
   }
 }
 
@@ -106,29 +112,18 @@ async function lookAtPlace(flags: DoctorFlags): Promise<Finding[]> {
   const { mode } = await stat(there);
   if (!isWritable) {
     const todo = `let this user write there, or name another folder with SPILLWAY_DIR`;
-    found.push({ about: "store", found: `${there} cannot be written, so nothing is saved`, state: "wrong", todo });
+    found.push(wrong("store", `${there} cannot be written, so nothing is saved`, todo));
   } else if (isStore && process.platform !== "win32" && (mode & 0o077) !== 0) {
-    const todo = `chmod 700 ${dir}`;
-    found.push({ about: "store", found: `${dir} can be read by other users of this machine`, state: "wrong", todo });
-  } else if (!isStore) found.push({ about: "store", found: `${dir}: nothing is saved there yet`, state: "ok" });
+    found.push(wrong("store", `${dir} can be read by other users of this machine`, `chmod 700 ${dir}`));
+  } else if (!isStore) found.push(ok("store", `${dir}: nothing is saved there yet`));
   else found.push(await openedStore(dir));
   const { bavail, bsize, type } = await statfs(there);
-  const free = bavail * bsize;
-  const isLow = free < LOW_DISK_BYTES;
-  found.push({
-    about: "disk",
-    found: `${sizeText(free)} free for ${dir}`,
-    state: isLow ? "wrong" : "ok",
-    ...(isLow && { todo: "make room, or let less stay: spillway gc --max-bytes 500MB" }),
-  });
+  const free = `${sizeText(bavail * bsize)} free for ${dir}`;
+  const less = "make room, or let less stay: spillway gc --max-bytes 500MB";
+  found.push(bavail * bsize < LOW_DISK_BYTES ? wrong("disk", free, less) : ok("disk", free));
   if (NETWORK_TYPES.has(type)) {
     const todo = "name a folder on a local disk with SPILLWAY_DIR; machines share a store over PostgreSQL and S3";
-    found.push({
-      about: "disk",
-      found: `${dir} is on a network file system, where SQLite's locks do not hold`,
-      state: "wrong",
-      todo,
-    });
+    found.push(wrong("disk", `${dir} is on a network file system, where SQLite's locks do not hold`, todo));
   }
   return found;
 }
@@ -141,13 +136,12 @@ async function openedStore(dir: string): Promise<Finding> {
       const newest = await store.list({ scope: "local", max: MOST_LISTED });
       const many = newest.length === MOST_LISTED ? `${MOST_LISTED} or more outputs` : counted(newest.length, "output");
       const bytes = newest.reduce((sum, artifact) => sum + artifact.bytes, 0);
-      return { about: "store", found: `${dir}: ${many}, ${sizeText(bytes)}`, state: "ok" };
+      return ok("store", `${dir}: ${many}, ${sizeText(bytes)}`);
     } finally {
       await close();
     }
   } catch (error) {
-    const todo = "spillway verify says what is damaged; move the folder away to begin anew";
-    return { about: "store", found: messageOf(error), state: "wrong", todo };
+    return wrong("store", messageOf(error), "spillway verify says what is damaged; move the folder away to begin anew");
   }
 }
 
@@ -161,10 +155,10 @@ async function lookAtShared(flags: DoctorFlags): Promise<Finding[]> {
   const store = flags.store || SPILLWAY_STORE || options.store;
   const look = async (about: string, ask: () => Promise<string>): Promise<Finding> => {
     try {
-      return { about, found: `${await within(ask(), SHARED_MS, `asking the ${about}`)} answers`, state: "ok" };
+      return ok(about, `${await within(ask(), SHARED_MS, `asking the ${about}`)} answers`);
     } catch (error) {
       const todo = "until it answers, outputs wait on this machine: spillway spool. Check the address and the server";
-      return { about, found: messageOf(error), state: "wrong", todo };
+      return wrong(about, messageOf(error), todo);
     }
   };
   const findings = [
@@ -172,9 +166,8 @@ async function lookAtShared(flags: DoctorFlags): Promise<Finding[]> {
     store && look("shared store", () => askStore(store)),
   ];
   if (store && !ledger) {
-    const todo = "set SPILLWAY_LEDGER or --ledger";
     const found = "a store in S3 needs a ledger in PostgreSQL beside it";
-    return [{ about: "shared ledger", found, state: "wrong", todo }];
+    return [wrong("shared ledger", found, "set SPILLWAY_LEDGER or --ledger")];
   }
   return (await Promise.all(findings)).filter((finding) => typeof finding === "object");
 }
@@ -203,26 +196,16 @@ async function askStore(address: string): Promise<string> {
 async function lookAtRipgrep(): Promise<Finding> {
   const { loadSearcher } = await import("../../../drivers/searcher.ts");
   const { name } = await loadSearcher();
-  if (name === "ripgrep") return { about: "search", found: "by ripgrep", state: "ok" };
-  const todo = "npm install @vscode/ripgrep";
-  return { about: "search", found: "without ripgrep: it takes longer", state: "note", todo };
+  if (name === "ripgrep") return ok("search", "by ripgrep");
+  return note("search", "without ripgrep: it takes longer", "npm install @vscode/ripgrep");
 }
 
 async function lookAtConfig(): Promise<Finding[]> {
   const { sources, warnings } = await loadConfig({ lenient: true });
   const names = sources.map(sourceText).join(", ");
   const found = names === "" ? "no config file and no variable: the defaults hold" : names;
-  return [
-    { about: "config", found, state: "ok" },
-    ...warnings.map(
-      (warning): Finding => ({
-        about: "config",
-        found: warning,
-        state: "wrong",
-        todo: "mend it, then: spillway config check",
-      }),
-    ),
-  ];
+  const mend = "mend it, then: spillway config check";
+  return [ok("config", found), ...warnings.map((warning) => wrong("config", warning, mend))];
 }
 
 async function lookAtAgents(): Promise<Finding[]> {
@@ -240,25 +223,12 @@ async function lookAtAgents(): Promise<Finding[]> {
     const files = (["user", "project"] as const).map((whose) => agent.hooks(whose, { wrapCommands: false }));
     try {
       const set = files.filter(hasHooks).map(({ path }) => path);
-      if (set.length === 0)
-        findings.push({ about: name, found: "here, without our hooks", state: "note", todo: `spillway init ${name}` });
-      else if (whyNotCalled === null) findings.push({ about: name, found: `hooks in ${set.join(", ")}`, state: "ok" });
-      else {
-        const todo = howToInstall();
-        findings.push({
-          about: name,
-          found: `hooks in ${set.join(", ")} call "spillway", which ${whyNotCalled}`,
-          state: "wrong",
-          todo,
-        });
-      }
+      const hooks = `hooks in ${set.join(", ")}`;
+      if (set.length === 0) findings.push(note(name, "here, without our hooks", `spillway init ${name}`));
+      else if (whyNotCalled === null) findings.push(ok(name, hooks));
+      else findings.push(wrong(name, `${hooks} call "spillway", which ${whyNotCalled}`, howToInstall()));
     } catch (error) {
-      findings.push({
-        about: name,
-        found: messageOf(error),
-        state: "wrong",
-        todo: "mend that file: its agent cannot read it either",
-      });
+      findings.push(wrong(name, messageOf(error), "mend that file: its agent cannot read it either"));
     }
   }
   return findings;
@@ -268,28 +238,18 @@ const BASE_VARIABLES = ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "GOOGLE_GEMINI_
 const ANSWER_MS = 2000;
 
 async function lookAtGateways(): Promise<Finding[]> {
-  const set = BASE_VARIABLES.flatMap((variable) => {
+  const look = async (variable: string): Promise<Finding[]> => {
     const address = process.env[variable];
-    return address ? [{ variable, address }] : [];
-  });
-  return Promise.all(
-    set.map(async ({ variable, address }): Promise<Finding> => {
-      const about = variable;
-      if (!URL.canParse(address))
-        return {
-          about,
-          found: `${withoutUserInfo(address)} is no address`,
-          state: "wrong",
-          todo: "spillway serve prints what to set",
-        };
-      const { protocol, host, hostname } = new URL(address);
-      if (!/^(127\.|localhost$|\[::1\]$)/.test(hostname))
-        return { about, found: `${host}: not asked, since it is elsewhere`, state: "note" };
-      const answer = await fetch(`${protocol}//${host}/healthz`, { signal: AbortSignal.timeout(ANSWER_MS) }).catch(
-        () => null,
-      );
-      if (answer?.ok) return { about, found: `${host} answers`, state: "ok" };
-      return { about, found: `nobody answers at ${host}`, state: "wrong", todo: "start the gateway: spillway serve" };
-    }),
-  );
+    if (!address) return [];
+    if (!URL.canParse(address))
+      return [wrong(variable, `${withoutUserInfo(address)} is no address`, "spillway serve prints what to set")];
+    const { protocol, host, hostname } = new URL(address);
+    if (!/^(127\.|localhost$|\[::1\]$)/.test(hostname))
+      return [note(variable, `${host}: not asked, since it is elsewhere`)];
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const answer = await fetch(`${protocol}//${host}/healthz`, { signal }).catch(() => null);
+    if (answer?.ok) return [ok(variable, `${host} answers`)];
+    return [wrong(variable, `nobody answers at ${host}`, "start the gateway: spillway serve")];
+  };
+  return (await Promise.all(BASE_VARIABLES.map(look))).flat();
 }

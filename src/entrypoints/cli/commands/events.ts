@@ -1,8 +1,9 @@
-import type { Command } from "commander";
 import type { RecordedEvent } from "../../../contract/event.ts";
 import type { EventQuery } from "../../../contract/ledger.ts";
+import { definedOnly } from "../../../stages/policy/check-row.ts";
 import { counted, grouped } from "../../../values.ts";
 import { sizeText, timeText } from "../amounts.ts";
+import type { Command } from "../command.ts";
 import { fullEventWriter, LEFT_OUT } from "../full-events.ts";
 import { addPlaceFlag, followPlace, type PlaceFlags, type ReadPlace, readPlace } from "../open-place.ts";
 import { addScreenFlags, onScreen, type Paints, type ScreenFlags } from "../screen.ts";
@@ -29,10 +30,12 @@ export function addEventsCommand(program: Command): void {
     .option("--tool <name>", "print only events of this tool")
     .option("--full", "print JSON, and the saved text with each event")
     .option("--json", "print each event as one line of JSON")
-    .addHelpText(
-      "after",
-      `\n--full: ${LEFT_OUT}\n\nExamples:\n  spillway events --session s1\n  spillway events --follow --json | jq .kind`,
-    )
+    .notes(`
+--full: ${LEFT_OUT}
+
+Examples:
+  spillway events --session s1
+  spillway events --follow --json | jq .kind`)
     .action((flags: EventsFlags) => {
       const open = flags.follow ? followPlace : readPlace;
       // What is followed has no end, so that a pager would show nothing.
@@ -43,11 +46,7 @@ export function addEventsCommand(program: Command): void {
 
 async function printEvents(place: ReadPlace, flags: EventsFlags, { dim }: Paints): Promise<void> {
   const { session, tool, follow = false, full = false, json = false } = flags;
-  const query: EventQuery = {
-    max: PAGE,
-    ...(session !== undefined && { session }),
-    ...(tool !== undefined && { tool }),
-  };
+  const query: EventQuery = { max: PAGE, ...definedOnly({ session, tool }) };
   const fullEvents = fullEventWriter(place, flags);
   const wait = new AbortController();
   const stop = () => wait.abort();

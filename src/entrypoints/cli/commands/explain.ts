@@ -1,9 +1,9 @@
-import type { Command } from "commander";
 import { SpillwayError } from "../../../errors.ts";
 import { createSpillway } from "../../../index.ts";
 import { savedMade } from "../../../recall/open-artifact.ts";
 import { counted } from "../../../values.ts";
 import { sizeText } from "../amounts.ts";
+import type { Command } from "../command.ts";
 import {
   addCallFlags,
   addPolicyFlags,
@@ -31,16 +31,13 @@ export function addExplainCommand(program: Command): void {
   addScreenFlags(addPlaceFlag(addCallFlags(addPolicyFlags(command))))
     .option("--tool <name>", "the tool whose limits apply (default: the one that gave the output)")
     .option("--json", "print one JSON object, the receipt with `explained`")
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 The output is cut anew, as it was saved: nothing is changed or recorded. With other flags it shows what another limit or
 strategy would keep.
 
 Examples:
   spillway explain last
-  spillway explain k3v7q2 --max-lines 50 --strategy signal`,
-    )
+  spillway explain k3v7q2 --max-lines 50 --strategy signal`)
     .action((id: string, flags: ExplainFlags) =>
       onScreen(flags, ({ paints }) => readPlace(flags, (place) => explain(place, id, flags, paints))),
     );

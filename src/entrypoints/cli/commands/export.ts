@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import type { Command } from "../command.ts";
 import { fullEventWriter, LEFT_OUT } from "../full-events.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace } from "../open-place.ts";
 import { filterText } from "../table.ts";
@@ -15,10 +15,11 @@ const PAGE = 500;
 export function addExportCommand(program: Command): void {
   addPlaceFlag(program.command("export").description("print every event with its saved output, as lines of JSON"))
     .option("--session <name>", "print only events of this session")
-    .addHelpText(
-      "after",
-      `\nAn output is written once, with the event that saved it. ${LEFT_OUT}\n\nExample:\n  spillway export --session s1 > s1.jsonl`,
-    )
+    .notes(`
+An output is written once, with the event that saved it. ${LEFT_OUT}
+
+Example:
+  spillway export --session s1 > s1.jsonl`)
     .action((flags: ExportFlags) => readPlace(flags, (place) => exportEvents(place, flags)));
 }
 

@@ -1,7 +1,8 @@
-import type { Command } from "commander";
+import { definedOnly } from "../../../stages/policy/check-row.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { counted, grouped } from "../../../values.ts";
 import { readBytes, readDuration, sizeText, timeText } from "../amounts.ts";
+import { type Command, writeLines } from "../command.ts";
 import { addPlaceFlag, type Place, type PlaceFlags, withPlace } from "../open-place.ts";
 import { withStatus } from "../status-line.ts";
 import { alignTable } from "../table.ts";
@@ -30,10 +31,12 @@ export function addGcCommand(program: Command): void {
     .option("--max-session-bytes <size>", "remove a session's oldest outputs beyond this (default 1GiB)", readBytes)
     .option("--retain <time>", "keep everything of a session that was used within this time (default 1h)", readDuration)
     .option("--json", "print one JSON object, { collected, pruned }")
-    .addHelpText(
-      "after",
-      "\nThis also happens by itself, once an hour, as outputs are kept. The defaults are your config's `retention`.\n\nExamples:\n  spillway gc --dry-run\n  spillway gc --max-age 2d --max-bytes 1GiB",
-    )
+    .notes(`
+This also happens by itself, once an hour, as outputs are kept. The defaults are your config's \`retention\`.
+
+Examples:
+  spillway gc --dry-run
+  spillway gc --max-age 2d --max-bytes 1GiB`)
     .action((flags: GcFlags) => withPlace(flags, (place) => collect(place, flags)));
 }
 
@@ -43,34 +46,23 @@ async function collect({ store, ledger, database, dir, retention, options }: Pla
   const usual = retention === "off" ? KEPT : retention;
   const { maxAge = usual.maxAgeMs ?? NUMBERS.retainAgeMs.default, retain = usual.retainMs } = flags;
   const { maxBytes = usual.maxBytes, maxSessionBytes = usual.maxSessionBytes } = flags;
+  const held = definedOnly({ retainMs: retain });
   const { pruneEvents } = await import("../../../storage/ledgers/prune-events.ts");
   const collected = await withStatus("looking for what is too old or too large", () =>
-    store.collect({
-      dryRun,
-      maxAgeMs: maxAge,
-      ...(maxBytes !== undefined && { maxBytes }),
-      ...(maxSessionBytes !== undefined && { maxSessionBytes }),
-      ...(retain !== undefined && { retainMs: retain }),
-    }),
+    store.collect({ dryRun, maxAgeMs: maxAge, ...definedOnly({ maxBytes, maxSessionBytes }), ...held }),
   );
-  const held = retain !== undefined && { retainMs: retain };
   const pruned = await pruneEvents(database, { olderThanMs: maxAge, isDryRun: dryRun, ...held });
   const isPinned = async (session: string) => (await ledger.sessions({ session, max: 1 })).some(({ pinned }) => pinned);
-  const runs =
-    options.runs === undefined
-      ? 0
-      : await (await import("../../../storage/event-files/run-directory.ts")).sweepRuns(options.runs, {
-          maxAgeMs: maxAge,
-          isPinned,
-          isDryRun: dryRun,
-        });
+  const { sweepRuns } = await import("../../../storage/event-files/run-directory.ts");
+  const sweep = { maxAgeMs: maxAge, isPinned, isDryRun: dryRun };
+  const runs = options.runs === undefined ? 0 : await sweepRuns(options.runs, sweep);
   if (flags.json) return writeJson({ dryRun, collected, pruned, runs });
   const would = dryRun ? "would be " : "";
-  const rows = collected.artifacts.map(({ id, bytes, createdAtMs, reason }) => [
-    id,
-    timeText(createdAtMs),
-    sizeText(bytes),
-    WHY[reason],
+  const rows = collected.artifacts.map((one) => [
+    one.id,
+    timeText(one.createdAtMs),
+    sizeText(one.bytes),
+    WHY[one.reason],
   ]);
   await writeOut(alignTable(rows, new Set([2])));
   const lines = [
@@ -79,5 +71,5 @@ async function collect({ store, ledger, database, dir, retention, options }: Pla
     `${counted(pruned.events, "event")} and ${counted(pruned.projections, "projection")} ${would}removed`,
     ...(options.runs === undefined ? [] : [`${counted(runs, "run")} ${would}removed from ${options.runs}`]),
   ];
-  await writeOut(lines.map((line) => `${line}\n`).join(""));
+  await writeLines(lines);
 }

@@ -1,7 +1,7 @@
-import type { Command } from "commander";
 import { createSpillway } from "../../../index.ts";
 import { counted } from "../../../values.ts";
 import { sizeText } from "../amounts.ts";
+import { type Command, writeLines } from "../command.ts";
 import {
   addPolicyFlags,
   addTranscriptFlags,
@@ -13,7 +13,7 @@ import {
   wayOf,
 } from "../flags.ts";
 import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
-import { writeJson, writeOut } from "../write-out.ts";
+import { writeJson } from "../write-out.ts";
 
 interface GuardFlags extends PolicyFlags, PlaceFlags, TranscriptFlags {
   redact: boolean;
@@ -31,9 +31,7 @@ export function addGuardCommand(program: Command): void {
     .option("--session <name>", "the session that saved outputs belong to")
     .option("--window <tokens>", "the model's context in tokens; one result gets at most 0.3 of it", readWindow)
     .option("--no-redact", "save secrets as they are")
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 Results over 50 KiB or 2000 lines are cut, and so is the output of commands that a person ran in pi. Details over 8,192 bytes
 are cut too, calls without a result get one that says so, and broken characters are repaired. All else stays byte for byte.
 The file is replaced at once and kept as a .bak; a pi session that knows context_edit gets such records instead, and no line
@@ -42,8 +40,7 @@ of it is changed.
 Examples:
   spillway guard session.jsonl --dry-run
   spillway guard session.jsonl --window 32000
-  spillway guard messages.json --wire anthropic --max-bytes 20000 --json`,
-    )
+  spillway guard messages.json --wire anthropic --max-bytes 20000 --json`)
     .action((file: string, flags: GuardFlags) => guardTranscript(file, flags));
 }
 
@@ -82,5 +79,5 @@ async function guardTranscript(file: string, flags: GuardFlags): Promise<void> {
       : []),
     ...toldEnd(report),
   ];
-  await writeOut(lines.map((line) => `${line}\n`).join(""));
+  await writeLines(lines);
 }

@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import type { Command } from "commander";
 import { messageOf } from "../../../errors.ts";
 import { openSpillway } from "../../../open-spillway.ts";
 import type { Access } from "../../../stages/mark/access.ts";
@@ -7,6 +6,7 @@ import type { Agent, ToolResult } from "../../hook/agent.ts";
 import { AGENT_NAMES, DEFAULT_AGENT, loadAgent, otherAgentOf } from "../../hook/agents/index.ts";
 import { clampResult, fitOf } from "../../hook/clamp-result.ts";
 import { wrapCommand } from "../../hook/wrap-command.ts";
+import type { Command } from "../command.ts";
 import { addPolicyFlags, optionsFromFlags, type PolicyFlags } from "../flags.ts";
 import { addPlaceFlag, openPlace, type PlaceFlags, shellReader } from "../open-place.ts";
 import { FaultWithCode, tell } from "../tell.ts";
@@ -34,9 +34,7 @@ export function addHookCommand(program: Command): void {
   addPlaceFlag(addPolicyFlags(command))
     .option("--no-redact", "save secrets as they are")
     .option("--recall-tools <prefix>", "the agent has our tools: markers name PREFIXrecall and PREFIXsearch")
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 Reads one event from standard input. After a tool: a result over its limits is answered with what the model should see
 instead, in the same shape; the whole is saved. Before a command: it is put under "spillway run", which keeps all that it
 prints, unless a rule of the agent could match it ("spillway init --help" says which commands). If anything goes wrong,
@@ -46,8 +44,7 @@ elsewhere: to an agent 2 means that the tool call must not go on.
 "spillway init" sets it up in an agent.
 
 Examples:
-  echo '{"hook_event_name":"PostToolUse","tool_name":"Bash","tool_response":{"stdout":"..."}}' | spillway hook`,
-    )
+  echo '{"hook_event_name":"PostToolUse","tool_name":"Bash","tool_response":{"stdout":"..."}}' | spillway hook`)
     .action(async (name: string | undefined, flags: HookFlags) => {
       const told = flags.agent ?? name;
       const agent = await loadAgent(told ?? DEFAULT_AGENT).catch((error: unknown) => {

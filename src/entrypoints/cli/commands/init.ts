@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
-import type { Command } from "commander";
 import { badInput } from "../../../errors.ts";
 import type { Agent, HookFile, Whose } from "../../hook/agent.ts";
 import { AGENT_NAMES, loadAgent } from "../../hook/agents/index.ts";
+import type { Command } from "../command.ts";
 import { backupOf, describeChange, type FileChange, planChange, writeChange } from "../init/change-file.ts";
 import { findAgents, whyNotCallable, whyNotHere } from "../init/find-agents.ts";
 import { tell } from "../tell.ts";
@@ -42,9 +42,7 @@ export async function addInitCommand(program: Command): Promise<void> {
     .option("--remove", "take out what was put in")
     .option("--dry-run", "only show the change")
     .option("-y, --yes", "do not ask")
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 What was in a file stays, comments too; the file as it was is kept beside it, with .before-spillway after its name, until
 --remove puts it back. If other settings were changed meanwhile, --remove takes out only its own and leaves that copy.
 What an earlier init has set up stays, unless a flag says otherwise.
@@ -61,8 +59,7 @@ Examples:
   spillway init all --user --yes
   spillway init codex --user --wrap-commands
   spillway init mcp --dry-run
-  spillway init claude-code --remove`,
-    )
+  spillway init claude-code --remove`)
     .action(setUp);
 }
 

@@ -1,7 +1,9 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "commander";
 import type { Artifact } from "../../../contract/store.ts";
+import { definedOnly } from "../../../stages/policy/check-row.ts";
 import { grouped } from "../../../values.ts";
 import { shortTimeText, sizeText, timeText } from "../amounts.ts";
+import type { Command } from "../command.ts";
 import { wholeNumber } from "../flags.ts";
 import { addPlaceFlag, LOCAL_SCOPE, type PlaceFlags, placeText, type ReadPlace, readPlace } from "../open-place.ts";
 import { addScreenFlags, onScreen, type Screen, type ScreenFlags } from "../screen.ts";
@@ -26,10 +28,11 @@ export function addLsCommand(program: Command): void {
     .option("--limit <n>", "list at most this many (default 1000)", wholeNumber("--limit"))
     .option("--before <time>", "list only outputs saved before this: a date, or `next` of the page before", readTime)
     .option("--json", "print one JSON object, { artifacts, next }")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  spillway ls\n  spillway ls --session s1 --json | jq -r '.artifacts[].id'\n  spillway ls --limit 50 --before 2026-03-01",
-    )
+    .notes(`
+Examples:
+  spillway ls
+  spillway ls --session s1 --json | jq -r '.artifacts[].id'
+  spillway ls --limit 50 --before 2026-03-01`)
     .action((flags: LsFlags) => onScreen(flags, (screen) => readPlace(flags, (place) => list(place, flags, screen))));
 }
 
@@ -40,12 +43,7 @@ async function list(place: ReadPlace, flags: LsFlags, { paints, width }: Screen)
   // One more than asked for is read, to know whether there is a next page.
   for (let beforeMs = before; artifacts.length <= limit; beforeMs = artifacts.at(-1)?.createdAtMs) {
     const max = Math.min(PAGE, limit + 1 - artifacts.length);
-    const page = await store.list({
-      scope,
-      max,
-      ...(session !== undefined && { session }),
-      ...(beforeMs !== undefined && { beforeMs }),
-    });
+    const page = await store.list({ scope, max, ...definedOnly({ session, beforeMs }) });
     artifacts.push(...page);
     if (page.length < max) break;
   }

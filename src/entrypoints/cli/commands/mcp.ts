@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { type Command, InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "commander";
 import { badInput } from "../../../errors.ts";
 import { withoutUserInfo } from "../../../values.ts";
 import { type ServerHandlers, UnableServer, type Upstream } from "../../mcp/upstream.ts";
 import { readBytes } from "../amounts.ts";
+import type { Command } from "../command.ts";
 import { addServeFlags, type ServeFlags, serveMcp } from "../serve-mcp.ts";
 import { FaultWithCode } from "../tell.ts";
 
@@ -49,9 +50,7 @@ export function addMcpCommand(program: Command): void {
     )
     .option("--no-read-back", "do not offer recall and search here: another server of this client does")
     .option("--no-looking-for", "do not add the optional argument looking_for to the server's tools")
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 In the client's configuration put "spillway mcp --" before the server's command. Everything passes as it is but the
 tools' results, which are brought under their limits; two tools are added, recall and search, that read the rest.
 A server that ends is started again; one that cannot be run at all ends this with 127 (no such command) or 126.
@@ -60,8 +59,7 @@ Examples:
   spillway mcp -- npx -y @modelcontextprotocol/server-filesystem .
   spillway mcp --max-chars 10000 -- python -m my_server
   spillway mcp --url https://mcp.example.com/mcp --token-env MCP_TOKEN
-  spillway mcp --listen 8808 -- npx -y @modelcontextprotocol/server-everything`,
-    )
+  spillway mcp --listen 8808 -- npx -y @modelcontextprotocol/server-everything`)
     .action(runProxy);
 }
 

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import type { Command } from "../command.ts";
 import { addPlaceFlag, openPlace, type Place, type PlaceFlags } from "../open-place.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
@@ -10,15 +10,12 @@ interface MigrateFlags extends PlaceFlags {
 export function addMigrateCommand(program: Command): void {
   addPlaceFlag(program.command("migrate").description("bring the tables of the database to the newest version"))
     .option("--json", "print one JSON object, { place, version }")
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 Every command does this when it opens a database. Run it by itself before an update if only another user may change tables, or
 to see that it works. A database of a newer version is refused and left as it is.
 
 Example:
-  SPILLWAY_LEDGER=postgres://owner@db.example/spillway spillway migrate`,
-    )
+  SPILLWAY_LEDGER=postgres://owner@db.example/spillway spillway migrate`)
     .action(async (flags: MigrateFlags) => {
       const place = await openPlace(flags);
       await printVersion(place, flags).finally(place.close);

@@ -1,6 +1,6 @@
-import type { Command } from "commander";
 import { badInput } from "../../../errors.ts";
 import { timeText } from "../amounts.ts";
+import type { Command } from "../command.ts";
 import { addPlaceFlag, type Place, type PlaceFlags, withPlace } from "../open-place.ts";
 import { alignTable, cell } from "../table.ts";
 import { tell } from "../tell.ts";
@@ -23,7 +23,11 @@ export function addPinCommand(program: Command): void {
     .option("--remove", "no longer keep it")
     .option("--json", "print one JSON object, { pinned }")
     .option("-q, --quiet", "print nothing")
-    .addHelpText("after", "\nExamples:\n  spillway pin s1\n  spillway pin s1 --remove\n  spillway pin")
+    .notes(`
+Examples:
+  spillway pin s1
+  spillway pin s1 --remove
+  spillway pin`)
     .action((session: string | undefined, flags: PinFlags) => withPlace(flags, (place) => pin(place, session, flags)));
 }
 

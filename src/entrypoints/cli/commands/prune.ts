@@ -1,6 +1,7 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "commander";
 import { createSpillway, type PruneReport, type Spillway } from "../../../index.ts";
 import { counted, grouped } from "../../../values.ts";
+import { type Command, writeLines } from "../command.ts";
 import {
   addPolicyFlags,
   addTranscriptFlags,
@@ -13,7 +14,7 @@ import {
   wholeNumber,
 } from "../flags.ts";
 import { addPlaceFlag, lookPlace, openPlace, type PlaceFlags } from "../open-place.ts";
-import { writeJson, writeOut } from "../write-out.ts";
+import { writeJson } from "../write-out.ts";
 
 interface PruneFlags extends PolicyFlags, PlaceFlags, TranscriptFlags {
   request?: number;
@@ -37,17 +38,14 @@ export function addPruneCommand(program: Command): void {
     .option("--model <name>", "the model's name, by which its window is found")
     .option("--mode <name>", "how much is pruned: adaptive (default), aggressive or off", readMode)
     .option("--session <name>", "the session that saved outputs belong to")
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 The file is replaced at once and kept as a .bak; a pi session that knows context_edit gets such records instead, and no
 line of it is changed.
 
 Examples:
   spillway prune session.jsonl --dry-run
   spillway prune session.jsonl --mode aggressive
-  spillway prune session.jsonl --request 12 --window 32000 --json | jq .report.why`,
-    )
+  spillway prune session.jsonl --request 12 --window 32000 --json | jq .report.why`)
     .action((file: string, flags: PruneFlags) => pruneTranscript(file, flags));
 }
 
@@ -93,7 +91,7 @@ async function pruneTranscript(file: string, flags: PruneFlags): Promise<void> {
     report.why,
     ...toldEnd(pruned),
   ];
-  await writeOut(lines.map((line) => `${line}\n`).join(""));
+  await writeLines(lines);
 }
 
 /** Tells how many of them were pruned, and how many earlier requests had pruned. The latter count in neither size. */

@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
-import { type Command, InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "commander";
 import { badInput, SpillwayError } from "../../../errors.ts";
 import { createSpillway } from "../../../index.ts";
 import type { RecallWant } from "../../../recall/index.ts";
+import { definedOnly } from "../../../stages/policy/check-row.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { counted } from "../../../values.ts";
+import type { Command } from "../command.ts";
 import { wholeNumber } from "../flags.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readArtifact, readPlace, resolveId } from "../open-place.ts";
 import { addScreenFlags, dimMarkers, harmless, onScreen, type Paints, type ScreenFlags } from "../screen.ts";
@@ -40,9 +42,7 @@ export function addRecallCommand(program: Command): void {
     .option("--around <line>", `read a line and the ${CONTEXT_LINES} before and after it`, wholeNumber("--around"))
     .option("--raw", "print exactly the saved bytes, without a limit or a note")
     .option("--json", "print one JSON object, { text, lines, bytes, total, next, note ... }")
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 A page is bounded; its last line says which part it is and how to go on. --raw is not bounded, and takes --lines and
 the like too.
 
@@ -50,8 +50,7 @@ Examples:
   spillway recall k3v7q2m4x5ya --lines 120-180
   spillway recall k3v7q2 --tail 50
   spillway recall k3v7q2 --around 4211
-  spillway recall k3v7q2 --raw | sort | uniq -c`,
-    )
+  spillway recall k3v7q2 --raw | sort | uniq -c`)
     .action((id: string, flags: RecallFlags) =>
       onScreen(flags, ({ paints }) => readPlace(flags, (place) => recallPart(place, id, flags, paints))),
     );
@@ -79,14 +78,10 @@ async function recallPart(place: ReadPlace, typed: string, flags: RecallFlags, p
   await writeOut(harmless(text.slice(0, text.length - note.length)) + dimMarkers(note, paints));
 }
 
-function wantsOf({ lines, bytes, head, tail, around }: RecallFlags): RecallWant[] {
-  return [
-    ...(lines === undefined ? [] : [{ lines }]),
-    ...(bytes === undefined ? [] : [{ bytes }]),
-    ...(head === undefined ? [] : [{ head }]),
-    ...(tail === undefined ? [] : [{ tail }]),
-    ...(around === undefined ? [] : [{ around: { line: around } }]),
-  ];
+function wantsOf({ lines, bytes, head, tail, around: line }: RecallFlags): RecallWant[] {
+  const around = line === undefined ? undefined : { line };
+  const given = Object.entries(definedOnly({ lines, bytes, head, tail, around }));
+  return given.map(([name, value]) => ({ [name]: value }) as unknown as RecallWant);
 }
 
 async function writeRaw(place: ReadPlace, id: string, want: RecallWant | undefined): Promise<void> {
@@ -112,10 +107,8 @@ async function writeRaw(place: ReadPlace, id: string, want: RecallWant | undefin
   }
   // All bytes pass here, so damage is found, and the reader is told that these are not the saved bytes.
   if (isWhole && hash.digest("hex") !== artifact.sha256) {
-    throw new SpillwayError(
-      "store-damaged",
-      `artifact ${id} is damaged: these are not the bytes that were saved. Run: spillway verify`,
-    );
+    const message = `artifact ${id} is damaged: these are not the bytes that were saved. Run: spillway verify`;
+    throw new SpillwayError("store-damaged", message);
   }
 }
 

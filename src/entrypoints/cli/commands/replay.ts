@@ -1,13 +1,24 @@
 import { writeFileSync } from "node:fs";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import { createSpillway } from "../../../index.ts";
 import { estimateCounter } from "../../../stages/measure/estimate-tokens.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { counted, grouped } from "../../../values.ts";
-import { PRICES, type Prices, policies, type Replayed, replay, type Totals, writePage } from "../../replay/index.ts";
+import {
+  FIGURES,
+  figuresOf,
+  PRICES,
+  type Prices,
+  policies,
+  type Replayed,
+  replay,
+  type Totals,
+  writePage,
+} from "../../replay/index.ts";
 import { readDuration } from "../amounts.ts";
+import type { Command } from "../command.ts";
 import { readWindow, wholeNumber } from "../flags.ts";
-import { alignTable, cell } from "../table.ts";
+import { alignTable } from "../table.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
 interface ReplayFlags {
@@ -25,7 +36,7 @@ interface ReplayFlags {
 }
 
 const POLICIES = policies.map(({ name }) => name);
-const HEAD = ["POLICY", "TOKENS", "SAVED", "NET", "CACHE READ", "CACHE WRITE", "COST", "OVER", "MISSED", "UNCHANGED"];
+const HEAD = FIGURES.map((name) => name.toUpperCase());
 const NUMBER_COLUMNS = new Set(HEAD.slice(1).map((_, at) => at + 1));
 
 /** Makes the same ids in every run, so that the figures are the same too. */
@@ -55,23 +66,17 @@ export function addReplayCommand(program: Command): void {
     .option("--cache-write-price <dollars>", "the price of a million tokens written to the prompt cache", readPrice)
     .option("--min-cache-tokens <n>", "the shortest prefix that is cached", wholeNumber("--min-cache-tokens"))
     .option("--cache-ttl <time>", "the pause after which the cache is cold (5m, 1h), if messages have times", readTtl)
-    .option(
-      "--wire <name>",
-      "the message format, if it cannot be told from the file (anthropic, openai-chat, gemini ...)",
-    )
+    .wireFlag()
     .option("--html <file>", "also write a page with charts")
     .option("--json", "print one JSON object, with each request of each conversation")
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 NET takes off what reading back would cost where an answer missed something. UNCHANGED is the share of a request's bytes with
 which the next one begins too: as far as that, the prompt cache serves.
 
 Examples:
   spillway replay session.jsonl --window 64000
   spillway replay runs/*.json --policy ours --policy each-request --html replay.html
-  spillway replay session.jsonl --json | jq '.totals[] | {policy, cost, misses}'`,
-    )
+  spillway replay session.jsonl --json | jq '.totals[] | {policy, cost, misses}'`)
     .action((files: string[], flags: ReplayFlags) => replayFiles(files, flags));
 }
 
@@ -113,24 +118,7 @@ function told({ totals, conversations, windowTokens, prices, leftOut, counted: u
   const parts = `${grouped(usage.estimated)} for messages, ${grouped(usage.beside)} beside them`;
   const off = `${((estimate / usage.tokens - 1) * 100).toFixed(1)} %`;
   const recorded = `recorded usage: ${grouped(usage.tokens)} tokens in ${counted(usage.requests, "request")}; estimate: ${grouped(estimate)} (${parts}), ${off} off\n`;
-  return `${about}\n${left}${usage.requests === 0 ? "" : recorded}\n${alignTable([HEAD, ...totals.map((one) => columns(one, totals[0] as Totals))], NUMBER_COLUMNS)}`;
-}
-
-function columns(one: Totals, none: Totals): string[] {
-  const share = (of: number | null, digits: number) => (of === null ? "-" : `${(of * 100).toFixed(digits)} %`);
-  const saved = (tokens: number) => share(none.tokens === 0 ? null : 1 - tokens / none.tokens, 1);
-  return [
-    cell(one.policy),
-    grouped(one.tokens),
-    saved(one.tokens),
-    saved(one.tokens + one.recallTokens),
-    grouped(one.cacheRead),
-    grouped(one.cacheWrite),
-    `$${one.cost.toFixed(3)}`,
-    grouped(one.overflows),
-    grouped(one.misses),
-    share(one.unchangedShare, 2),
-  ];
+  return `${about}\n${left}${usage.requests === 0 ? "" : recorded}\n${alignTable([HEAD, ...totals.map((one) => figuresOf(one, totals[0] as Totals))], NUMBER_COLUMNS)}`;
 }
 
 function pricesOf(flags: ReplayFlags): Prices {

@@ -1,7 +1,7 @@
-import type { Command } from "commander";
 import { badInput } from "../../../errors.ts";
 import { counted } from "../../../values.ts";
 import { sizeText } from "../amounts.ts";
+import type { Command } from "../command.ts";
 import { addPlaceFlag, type Place, type PlaceFlags, resolveId, withPlace } from "../open-place.ts";
 import { tell } from "../tell.ts";
 import { writeJson } from "../write-out.ts";
@@ -33,10 +33,11 @@ export function addRmCommand(program: Command): void {
     .option("--events <file>", "with a session: also take its lines out of this event log (default: your config's)")
     .option("--json", "print one JSON object, { artifacts, bytes, untied, events, files, lines }")
     .option("-q, --quiet", "print nothing")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  spillway rm k3v7q2 m4x5ya\n  spillway rm --session s1 --runs ./runs\n  spillway rm --no-session",
-    )
+    .notes(`
+Examples:
+  spillway rm k3v7q2 m4x5ya
+  spillway rm --session s1 --runs ./runs
+  spillway rm --no-session`)
     .action((ids: string[], flags: RmFlags) => {
       const session = flags.session === false ? null : typeof flags.session === "string" ? flags.session : undefined;
       if ((ids.length === 0) === (session === undefined)) {

@@ -1,5 +1,5 @@
-import type { Command } from "commander";
 import { readTimeout } from "../amounts.ts";
+import type { Command } from "../command.ts";
 import { addCallFlags, addPolicyFlags } from "../flags.ts";
 import { addPlaceFlag } from "../open-place.ts";
 import type { RunFlags } from "../run/run-command.ts";
@@ -34,17 +34,14 @@ export function addRunCommand(program: Command): void {
     .option("--no-redact", "save and show secrets as they are, whatever your config says")
     .option("--json", "end with one JSON object, { text, receipt, exitCode }")
     .option("-q, --quiet", "print no summary on standard error")
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 Ends with the command's own exit code; 128+n after a signal, 124 when its time was up, 125 for a fault of ours,
 126 if it cannot be run, 127 if there is no such command.
 
 Examples:
   spillway run -- npm test
   spillway run --session s1 --max-lines 80 --timeout 300 -- make -j4
-  spillway run --json -- pytest -q | jq .receipt.artifact`,
-    )
+  spillway run --json -- pytest -q | jq .receipt.artifact`)
     .action(async (words: string[], flags: RunFlags) => {
       // If the reader of our output stops, the command goes on, is saved, and gives its own exit code.
       goOnUnread();

@@ -1,10 +1,11 @@
-import type { Command } from "commander";
 import type { Artifact } from "../../../contract/store.ts";
 import { badInput } from "../../../errors.ts";
 import { createSpillway, type SearchPage, type SearchQuery } from "../../../index.ts";
+import { definedOnly } from "../../../stages/policy/check-row.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { counted } from "../../../values.ts";
 import { timeText } from "../amounts.ts";
+import type { Command } from "../command.ts";
 import { wholeNumber } from "../flags.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, resolveId } from "../open-place.ts";
 import { addScreenFlags, harmless, onScreen, type Paint, type Paints, type ScreenFlags } from "../screen.ts";
@@ -50,17 +51,14 @@ export function addSearchCommand(program: Command): void {
     .option("--session <name>", "search all outputs of this session, the newest first, in place of one")
     .option("--all", "search all saved outputs, the newest first, in place of one")
     .option("--json", "print one JSON object, { total, matches, next }; of several outputs, { outputs }")
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 Ends with 0 if something was found, with 1 if not.
 
 Examples:
   spillway search k3v7q2m4x5ya "error|warning" -C 2
   spillway search k3v7q2 -F "a[0]" --max 10
   spillway search k3v7q2 timeout --json | jq .total
-  spillway search --session s1 "panic:"`,
-    )
+  spillway search --session s1 "panic:"`)
     .action((first: string | undefined, second: string | undefined, flags: SearchFlags) => {
       const isMany = flags.session !== undefined || flags.all === true;
       const [id, pattern] = isMany ? [undefined, first] : [first, second];
@@ -71,27 +69,14 @@ Examples:
           `search takes ${expected}${isMany ? " with --session or --all" : ""}; got ${counted(got, "argument")}`,
         );
       }
-      const query = queryOf(pattern, flags);
+      const { context, max, from, ignoreCase = false, fixedStrings: literal = false } = flags;
+      const query: SearchQuery = { pattern, literal, ignoreCase, ...definedOnly({ context, max, from }) };
       return onScreen(flags, ({ paints }) =>
         readPlace(flags, (place) =>
           id === undefined ? searchMany(place, query, flags, paints) : searchOne(place, id, query, flags, paints),
         ),
       );
     });
-}
-
-function queryOf(
-  pattern: string,
-  { context, max, from, ignoreCase = false, fixedStrings = false }: SearchFlags,
-): SearchQuery {
-  return {
-    pattern,
-    literal: fixedStrings,
-    ignoreCase,
-    ...(context !== undefined && { context }),
-    ...(max !== undefined && { max }),
-    ...(from !== undefined && { from }),
-  };
 }
 
 async function searchOne(

@@ -1,11 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { hostname, networkInterfaces } from "node:os";
 import { Readable } from "node:stream";
-import { type Command, InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "commander";
 import { badInput, messageOf } from "../../../errors.ts";
 import { createSpillway } from "../../../index.ts";
 import { ROLES, type Role, type Token } from "../../serve/callers.ts";
 import { PUBLIC_UPSTREAMS } from "../../serve/upstreams.ts";
+import type { Command } from "../command.ts";
 import { addPolicyFlags, configFromFlags, type PolicyFlags } from "../flags.ts";
 import { addPlaceFlag, openPlace, type PlaceFlags, shellReader } from "../open-place.ts";
 import { tell } from "../tell.ts";
@@ -44,9 +45,7 @@ export function addServeCommand(program: Command): void {
     .option("--add-recall-tool", "add recall and search to requests that offer tools, and answer them here")
     .option("--no-redact", "save secrets as they are");
   addPlaceFlag(addPolicyFlags(command))
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 Requests go on to the provider with the agent's own key, which is not kept. Results of tools that are over their limits are
 cut and saved, old ones are shown shorter when the window fills, and a request that is refused for its size is made smaller
 and sent again. Everything else passes as it came.
@@ -61,8 +60,7 @@ the event of it has the token's name, never the token.
 Examples:
   spillway serve
   spillway serve --openai http://127.0.0.1:11434/v1
-  SPILLWAY_TOKEN=$(openssl rand -hex 24) spillway serve --host 0.0.0.0`,
-    )
+  SPILLWAY_TOKEN=$(openssl rand -hex 24) spillway serve --host 0.0.0.0`)
     .action(serve);
 }
 

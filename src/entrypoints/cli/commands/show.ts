@@ -1,8 +1,16 @@
-import type { Command } from "commander";
-import { messageOf, SpillwayError } from "../../../errors.ts";
+import { messageOf } from "../../../errors.ts";
 import { counted } from "../../../values.ts";
 import { sizeText, timeText } from "../amounts.ts";
-import { addPlaceFlag, LAST, type PlaceFlags, type ReadPlace, readPlace, resolveId } from "../open-place.ts";
+import type { Command } from "../command.ts";
+import {
+  addPlaceFlag,
+  LAST,
+  type PlaceFlags,
+  type ReadPlace,
+  readPlace,
+  resolveId,
+  unknownArtifact,
+} from "../open-place.ts";
 import { addScreenFlags, onScreen, type Screen, type ScreenFlags } from "../screen.ts";
 import { alignTable, cell } from "../table.ts";
 import { writeJson, writeOut } from "../write-out.ts";
@@ -16,40 +24,37 @@ const MAX_COMMAND_CHARS = 1000;
 
 /** `spillway show`: what is known of an artifact. */
 export function addShowCommand(program: Command): void {
-  addScreenFlags(addPlaceFlag(program.command("show").description("print what is known of a saved output")))
+  showing(program.command("show").description("print what is known of a saved output"))
     .argument("<id>", "the artifact; its first 6 characters are enough, and last is the newest")
-    .option("--json", "print one JSON object")
-    .addHelpText("after", "\nExample:\n  spillway show k3v7q2")
-    .action((id: string, flags: ShowFlags) =>
-      onScreen(flags, (screen) => readPlace(flags, (place) => show(place, id, flags, screen))),
-    );
+    .notes(`
+Example:
+  spillway show k3v7q2`)
+    .action((id: string, flags: ShowFlags) => show(id, flags));
 }
+
+const showing = (command: Command) => addScreenFlags(addPlaceFlag(command)).option("--json", "print one JSON object");
 
 /** `spillway last`: the same of the newest output. */
 export function addLastCommand(program: Command): void {
-  addScreenFlags(
-    addPlaceFlag(program.command("last").description("print what is known of the output that was saved last")),
-  )
-    .option("--json", "print one JSON object")
-    .addHelpText(
-      "after",
-      `
+  showing(program.command("last").description("print what is known of the output that was saved last"))
+    .notes(`
 "last" also stands for its id in other commands.
 
 Examples:
   spillway last
   spillway recall last --tail 50
-  spillway search last "error|warning"`,
-    )
-    .action((flags: ShowFlags) =>
-      onScreen(flags, (screen) => readPlace(flags, (place) => show(place, LAST, flags, screen))),
-    );
+  spillway search last "error|warning"`)
+    .action((flags: ShowFlags) => show(LAST, flags));
 }
 
-async function show(place: ReadPlace, typed: string, { json }: ShowFlags, { paints }: Screen): Promise<void> {
+function show(typed: string, flags: ShowFlags): Promise<void> {
+  return onScreen(flags, (screen) => readPlace(flags, (place) => print(place, typed, flags, screen)));
+}
+
+async function print(place: ReadPlace, typed: string, { json }: ShowFlags, { paints }: Screen): Promise<void> {
   const id = await resolveId(place, typed);
   const artifact = await place.store.find(id, place.scope);
-  if (artifact === null) throw new SpillwayError("unknown-artifact", `artifact ${id} was removed just now`);
+  if (artifact === null) throw unknownArtifact(`artifact ${id} was removed just now`);
   const file = await place.store.file(id, place.scope);
   // Opens the artifact without reading it, to see whether its bytes are still there.
   const fault = await place.store.read(id, place.scope, { from: 0, to: 0 }).then(() => null, messageOf);

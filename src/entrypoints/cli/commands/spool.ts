@@ -1,7 +1,7 @@
-import type { Command } from "commander";
 import { badInput } from "../../../errors.ts";
 import { counted } from "../../../values.ts";
 import { sizeText, timeText } from "../amounts.ts";
+import type { Command } from "../command.ts";
 import { addPlaceFlag, type Place, type PlaceFlags, withPlace } from "../open-place.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
@@ -18,15 +18,12 @@ export function addSpoolCommand(program: Command): void {
   addPlaceFlag(program.command("spool").description("say what waits on this machine for its upload to the bucket"))
     .option("--upload", "try to upload it now")
     .option("--json", "print one JSON object, { artifacts, bytes, oldestMs, fault ... }")
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 Outputs are saved on this machine first, and uploaded as soon as the bucket and the ledger take them. A process that runs, such
 as serve, tries again by itself. With --upload it ends with 1 if something still waits.
 
 Example:
-  spillway spool --upload`,
-    )
+  spillway spool --upload`)
     .action((flags: SpoolFlags) => withPlace(flags, (place) => printSpool(place, flags)));
 }
 

@@ -1,10 +1,11 @@
-import type { Command } from "commander";
 import { Option } from "commander";
 import type { StatQuery, StatRow } from "../../../contract/ledger.ts";
+import { definedOnly } from "../../../stages/policy/check-row.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { deriveRates, type Rates } from "../../../stages/record/derive-rates.ts";
 import { counted, grouped } from "../../../values.ts";
 import { readDuration, sizeText } from "../amounts.ts";
+import type { Command } from "../command.ts";
 import { readShare } from "../flags.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace } from "../open-place.ts";
 import { addScreenFlags, onScreen, type Screen, type ScreenFlags } from "../screen.ts";
@@ -49,16 +50,13 @@ export function addStatsCommand(program: Command): void {
         "json",
       ]),
     )
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 A rate with ! is above --flag-above: the limits of that tool deserve a look. TOKENS SAVED is net: what was read back is taken off, and what the host would have cut anyway is not counted.
 
 Examples:
   spillway stats
   spillway stats --by session --since 1d --json
-  spillway stats --prometheus > /var/lib/node_exporter/spillway.prom`,
-    )
+  spillway stats --prometheus > /var/lib/node_exporter/spillway.prom`)
     .action((flags: StatsFlags) =>
       onScreen(flags, (screen) => readPlace(flags, (place) => printStats(place, flags, screen))),
     );
@@ -70,10 +68,8 @@ async function printStats({ ledger }: ReadPlace, flags: StatsFlags, { paints, wi
     const { ledgerLines } = await import("../../serve/metrics.ts");
     return writeOut(`${(await ledgerLines(ledger)).join("\n")}\n`);
   }
-  const query: Omit<StatQuery, "by"> = {
-    ...(session !== undefined && { session }),
-    ...(since !== undefined && { sinceMs: Date.now() - since }),
-  };
+  const sinceMs = since === undefined ? undefined : Date.now() - since;
+  const query: Omit<StatQuery, "by"> = definedOnly({ session, sinceMs });
   const withRates = (row: StatRow): RatedRow => ({ ...row, ...deriveRates(row, flagAbove) });
   const stats = await ledger.stats({ ...query, by });
   // Requests have sums too, of no tool.

@@ -1,7 +1,7 @@
-import type { Command } from "commander";
 import { badInput } from "../../../errors.ts";
 import type { Spillway } from "../../../spillway.ts";
 import type { SessionHistories } from "../../tools/index.ts";
+import type { Command } from "../command.ts";
 import { addServeFlags, type ServeFlags, serveMcp } from "../serve-mcp.ts";
 import { VERSION } from "../version.ts";
 
@@ -24,9 +24,7 @@ export function addToolsCommand(program: Command): void {
       "also serve run_command and command_output, which can do all that you can (not on Windows)",
     )
     .option("--transcripts <folder>", "also serve sessions_history, which reads the sessions in this folder")
-    .addHelpText(
-      "after",
-      `
+    .notes(`
 The tools only read, and nothing outside the folders is reached, by no link and no "..". With --allow-commands a model
 may run any command as you: the folders then bound where a command starts, not what it does.
 
@@ -35,8 +33,7 @@ Examples:
   spillway tools src docs --only read_file,search_files,recall,search
   spillway tools --allow-commands
   spillway tools --transcripts ~/.openclaw/agents/main/sessions
-  spillway tools --listen 8808`,
-    )
+  spillway tools --listen 8808`)
     .action(serveTools);
 }
 

@@ -1,9 +1,9 @@
-import type { Command } from "commander";
 import { counted } from "../../../values.ts";
 import { sizeText } from "../amounts.ts";
+import { type Command, writeLines } from "../command.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace } from "../open-place.ts";
 import { withStatus } from "../status-line.ts";
-import { writeJson, writeOut } from "../write-out.ts";
+import { writeJson } from "../write-out.ts";
 
 interface VerifyFlags extends PlaceFlags {
   json?: boolean;
@@ -16,7 +16,11 @@ const EXIT_DAMAGED = 1;
 export function addVerifyCommand(program: Command): void {
   addPlaceFlag(program.command("verify").description("read every saved byte and compare it with its hash"))
     .option("--json", "print one JSON object, { checked, damaged, missing, orphaned ... }")
-    .addHelpText("after", "\nEnds with 1 if something is damaged or missing.\n\nExample:\n  spillway verify")
+    .notes(`
+Ends with 1 if something is damaged or missing.
+
+Example:
+  spillway verify`)
     .action((flags: VerifyFlags) => readPlace(flags, (place) => verify(place, flags)));
 }
 
@@ -30,5 +34,5 @@ async function verify({ store }: ReadPlace, { json }: VerifyFlags): Promise<void
     ...report.orphaned.map((path) => `${path}: belongs to nothing; gc removes it after a while`),
     `${counted(report.checked, "artifact")}, ${sizeText(report.checkedBytes)}: ${bad.length === 0 ? "all as they were saved" : `${bad.length} damaged or missing`}`,
   ];
-  await writeOut(lines.map((line) => `${line}\n`).join(""));
+  await writeLines(lines);
 }

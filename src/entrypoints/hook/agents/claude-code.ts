@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
+import { isRecord, type JsonRecord } from "../../../values.ts";
 import type { Agent, AgentFile, CommandCall, ToolResult } from "../agent.ts";
 import { madeBy, startOf, textOf } from "../read-event.ts";
 
@@ -38,32 +39,19 @@ characters only. --wrap-commands covers those of Bash, in the mode bypassPermiss
   ],
 
   readEvent(event) {
-    const { hook_event_name: name } = event as { hook_event_name?: unknown };
-    if (name === "PreToolUse") return readCommand(event);
-    return name === "PostToolUse" ? readResult(event) : null;
+    const { hook_event_name: name, ...fields } = event as JsonRecord;
+    if (name === "PreToolUse") return readCommand(fields);
+    return name === "PostToolUse" ? readResult(fields) : null;
   },
 };
-
-interface BeforeTool {
-  permission_mode?: unknown;
-  cwd?: unknown;
-  tool_name?: unknown;
-  tool_input?: unknown;
-}
 
 /**
  * Claude Code matches its rules against the command that it gets from us. In every other mode than this one it decides by
  * what a command says, so that our command would be asked about, or granted, in place of the model's.
  */
-function readCommand({
-  permission_mode: mode,
-  cwd,
-  tool_name: tool,
-  tool_input: input,
-}: BeforeTool): CommandCall | null {
-  if (mode !== "bypassPermissions") return null;
-  if (tool !== "Bash" || typeof input !== "object" || input === null) return null;
-  const { command, run_in_background: isBackground } = input as Record<string, unknown>;
+function readCommand({ permission_mode, cwd, tool_name: tool, tool_input: input }: JsonRecord): CommandCall | null {
+  if (permission_mode !== "bypassPermissions" || tool !== "Bash" || !isRecord(input)) return null;
+  const { command, run_in_background: isBackground } = input;
   // Claude Code reads the output of a background command while it runs.
   if (typeof command !== "string" || isBackground === true) return null;
   return {
@@ -87,18 +75,7 @@ function readCommand({
   };
 }
 
-interface AfterTool {
-  session_id?: unknown;
-  transcript_path?: unknown;
-  tool_name?: unknown;
-  cwd?: unknown;
-  tool_input?: unknown;
-  tool_response?: unknown;
-  tool_use_id?: unknown;
-  duration_ms?: unknown;
-}
-
-function readResult(event: AfterTool): ToolResult {
+function readResult(event: JsonRecord): ToolResult {
   const { session_id: session, cwd, tool_name: tool, tool_input: args, tool_response, tool_use_id: call } = event;
   const { file } = (tool_response ?? {}) as { file?: { startLine?: unknown } | null };
   return {
@@ -130,7 +107,7 @@ const SAVED =
   /^Error: result \(([\d,]+) characters across [\d,]+ lines\) exceeds maximum allowed tokens\. Output has been saved to (.+\.txt)\.\n/;
 
 /** The file of such a result. Its folder is that of the session, which a field names: the text only tells which file of it. */
-function savedResult(text: string, { transcript_path: transcript, duration_ms }: AfterTool): AgentFile | undefined {
+function savedResult(text: string, { transcript_path: transcript, duration_ms }: JsonRecord): AgentFile | undefined {
   const [, chars = "", said = ""] = SAVED.exec(text) ?? [];
   const name = basename(said);
   if (typeof transcript !== "string" || !/^mcp-[\w.-]+-\d{13}\.txt$/.test(name)) return undefined;

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { isRecord, parsedJson } from "../../../values.ts";
+import { isRecord, type JsonRecord, parsedJson } from "../../../values.ts";
 import type { Agent, CommandCall, ToolResult } from "../agent.ts";
 import { madeBy, modelText, textOf, withParents } from "../read-event.ts";
 
@@ -38,9 +38,9 @@ Codex asks for no approval and no rule forbids or prompts.`,
   mcpFiles: (whose) => [{ path: join(codex.folder(whose), "config.toml"), format: "toml", at: [["mcp_servers"]] }],
 
   readEvent(event) {
-    const { hook_event_name: name } = event as Record<string, unknown>;
-    if (name === "PreToolUse") return readCommand(event);
-    return name === "PostToolUse" ? readResult(event) : null;
+    const { hook_event_name: name, ...fields } = event as JsonRecord;
+    if (name === "PreToolUse") return readCommand(fields);
+    return name === "PostToolUse" ? readResult(fields) : null;
   },
 };
 
@@ -53,8 +53,12 @@ const DECISIONS = /\b(forbidden|prompt)\b/;
  * The answer has to say "allow", or Codex does not take the command. So a command is only wrapped where Codex would ask
  * nobody, and where no rule could say anything but yes. The sandbox holds for a wrapped command as for any other.
  */
-function readCommand(event: Record<string, unknown> | object): CommandCall | null {
-  const { permission_mode: mode, tool_name: tool, tool_input: input, cwd } = event as Record<string, unknown>;
+function readCommand({
+  permission_mode: mode,
+  tool_name: tool,
+  tool_input: input,
+  cwd,
+}: JsonRecord): CommandCall | null {
   if (mode !== "bypassPermissions" || tool !== "Bash" || !isRecord(input) || typeof input.command !== "string")
     return null;
   return {
@@ -82,20 +86,16 @@ function rulesIn(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8")) : [];
 }
 
-function readResult(event: object): ToolResult | null {
-  const { session_id, tool_use_id, tool_name, tool_input, tool_response, cwd, transcript_path } = event as Record<
-    string,
-    unknown
-  >;
+function readResult({ tool_name, tool_input, tool_response, cwd, ...fields }: JsonRecord): ToolResult | null {
   const response = isRecord(tool_response) ? mcpText(tool_response) : null;
   if (response === null) return null;
   return {
     kind: "result",
     tool: textOf(tool_name) ?? "tool",
-    session: textOf(session_id),
-    call: textOf(tool_use_id),
+    session: textOf(fields.session_id),
+    call: textOf(fields.tool_use_id),
     made: madeBy(tool_input, cwd),
-    transcript: textOf(transcript_path),
+    transcript: textOf(fields.transcript_path),
     response,
     // The only answer that replaces a result: the model gets the reason, and the run goes on.
     answer: (reason) => ({ decision: "block", reason }),

@@ -1,7 +1,7 @@
 import { grouped } from "../../../values.ts";
 import { ours } from "../policies/spillway.ts";
 import type { Replayed, ReplayedConversation } from "../replay.ts";
-import type { Totals } from "../totals.ts";
+import { FIGURES, figuresOf, type Totals } from "../totals.ts";
 
 /** Told apart without red against green. */
 const COLORS = ["#7a7a7a", "#0072b2", "#e69f00", "#56b4e9", "#cc79a7", "#009e73", "#d55e00", "#9467bd"];
@@ -68,22 +68,10 @@ function chartOf({ name, played }: ReplayedConversation, windowTokens: number): 
 }
 
 function tableOf(totals: readonly Totals[]): string {
-  const whole = totals[0]?.tokens ?? 0;
-  const head = ["policy", "tokens", "saved", "net", "cache read", "cache write", "cost", "over", "missed", "unchanged"];
-  const rows = totals.map((one) => [
-    escaped(one.policy),
-    grouped(one.tokens),
-    percent(whole === 0 ? null : 1 - one.tokens / whole),
-    percent(whole === 0 ? null : 1 - (one.tokens + one.recallTokens) / whole),
-    grouped(one.cacheRead),
-    grouped(one.cacheWrite),
-    `$${one.cost.toFixed(3)}`,
-    grouped(one.overflows),
-    grouped(one.misses),
-    percent(one.unchangedShare, 2),
-  ]);
-  const body = rows.map((cells) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`).join("");
-  return `<table><thead><tr>${head.map((cell) => `<th>${cell}</th>`).join("")}</tr></thead><tbody>${body}</tbody></table>`;
+  const row = (cells: string[], tag: string) =>
+    `<tr>${cells.map((cell) => `<${tag}>${escaped(cell)}</${tag}>`).join("")}</tr>`;
+  const body = totals.map((one) => row(figuresOf(one, totals[0] as Totals), "td")).join("");
+  return `<table><thead>${row(FIGURES, "th")}</thead><tbody>${body}</tbody></table>`;
 }
 
 function weightOf({ played }: ReplayedConversation): number {
@@ -188,9 +176,4 @@ function escaped(text: string): string {
 export function short(value: number): string {
   const [unit, sign] = value >= 999_950 ? [1e6, "M"] : value >= 1000 ? [1000, "k"] : [1, ""];
   return `${Math.round((value / unit) * 10) / 10}${sign}`;
-}
-
-/** A share in percent. */
-function percent(share: number | null, digits = 1): string {
-  return share === null ? "-" : `${(share * 100).toFixed(digits)} %`;
 }

@@ -1,5 +1,5 @@
-import { Command } from "commander";
 import { describe, expect, it } from "vitest";
+import { Command } from "../../../entrypoints/cli/command.ts";
 import { addSearchCommand } from "../../../entrypoints/cli/commands/search.ts";
 import { memoryStore } from "../../../extend.ts";
 import { createSpillway } from "../../../index.ts";
