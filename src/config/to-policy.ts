@@ -74,6 +74,7 @@ function toRows({ default: row, tools }: PlainRows): PolicyInput {
 
 function toRow(plain: PlainRow): PolicyRow {
   const { fold, since, focus, keep, drop, off, raiseCeiling: raisesCeiling } = plain;
+  const said = { fold, since, focus, keep, drop, off, raisesCeiling };
   const { showContext, maxDepth, maxFiles, maxMatches } = plain;
   const read = plain.strategy === undefined ? undefined : readStrategy(plain.strategy);
   const limits = toLimits(plain);
@@ -82,7 +83,7 @@ function toRow(plain: PlainRow): PolicyRow {
     limits: Object.keys(limits).length > 0 ? limits : undefined,
     strategy: read?.strategy,
     headShare: plain.headShare ?? read?.headShare,
-    ...{ fold, since, focus, keep, drop, off, raisesCeiling },
+    ...said,
     summarize: plain.summarize ?? read?.summarize,
     triggerChars: plain.triggerThreshold,
     options: Object.keys(options).length > 0 ? (options as NonNullable<PolicyRow["options"]>) : undefined,
