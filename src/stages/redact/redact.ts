@@ -1,8 +1,8 @@
+import { joinBytes } from "../../values.ts";
 import { type ByteSet, WORD } from "./byte-set.ts";
 import { type Entry, findHeads, prefilterOf } from "./find-heads.ts";
 import { KeyBlock } from "./key-block.ts";
-import { PastCodes, type Sightings } from "./past-codes.ts";
-import type { Found, Item, Look, RedactionRule, Touching } from "./redaction-rule.ts";
+import type { Found, Item, Look, RedactionRule, Sightings, Touching } from "./redaction-rule.ts";
 import type { Replacements } from "./replacements.ts";
 import { BEHIND_BYTES, MAX_SECRET_BYTES, WINDOW_BYTES, Window } from "./window.ts";
 
@@ -28,7 +28,7 @@ export function startRedact(
   const prefilter = prefilterOf(rules);
   const window = new Window();
   const past = new PastCodes(take, seen);
-  const replacer = new Replacer(window, (bytes) => void (past.isOn || take(bytes)), past);
+  const replacer = new Replacer(window, past);
   const block = new KeyBlock();
   /** Places where a rule could begin, from the stream's first byte; those before `next` were looked at. */
   const places: number[] = [];
@@ -201,8 +201,7 @@ const marks = new Map<string, Uint8Array>();
 export class Replacer {
   count = 0;
   private readonly window: Window;
-  private readonly take: (bytes: Uint8Array) => void;
-  private readonly seen: Sightings;
+  private readonly out: Sightings;
   /** By place, then by rank. Only what begins after what was handed on: the list is as short as the window. */
   private pending: Pending[] = [];
   /** As many of them begin before the place looked at. */
@@ -215,13 +214,10 @@ export class Replacer {
   private coveredTo = 0;
   /** The furthest end of what was found to begin before the place looked at. */
   private passedTo = -BEHIND_BYTES;
-  private out: Uint8Array | null = null;
-  private outLength = 0;
 
-  constructor(window: Window, take: (bytes: Uint8Array) => void, seen: Sightings) {
+  constructor(window: Window, out: Sightings) {
     this.window = window;
-    this.take = take;
-    this.seen = seen;
+    this.out = out;
   }
 
   found({ from, to, goesOn }: Found, name: string, rank: number): void {
@@ -286,7 +282,7 @@ export class Replacer {
         this.coveredTo = Math.max(this.coveredTo, to);
         return to === window.end;
       });
-      this.cover(this.coveredTo - from);
+      this.out.covered(this.coveredTo - from);
       this.passedTo = Math.max(this.passedTo, this.coveredTo);
     }
     let lastSet: ByteSet | null = null;
@@ -313,12 +309,13 @@ export class Replacer {
     let next = 0;
     for (let find = pending[0]; find !== undefined && find.from < limit; find = pending[++next]) {
       if (find.from >= this.coveredTo) {
-        this.pass(window.bytes.subarray(at, find.from));
-        this.mark(markOf(find.name));
-        this.cover(find.to - find.from);
+        this.out.passed(window.bytes.subarray(at, find.from));
+        this.out.mark(markOf(find.name));
+        this.out.covered(find.to - find.from);
+        this.count++;
         this.coveredTo = find.to;
       } else if (find.to > this.coveredTo) {
-        this.cover(find.to - this.coveredTo);
+        this.out.covered(find.to - this.coveredTo);
         this.coveredTo = find.to;
       }
       this.passedTo = Math.max(this.passedTo, find.to);
@@ -327,13 +324,8 @@ export class Replacer {
     }
     if (next > 0) this.pending = pending.slice(next);
     this.passed = 0;
-    const rest = at === 0 && limit === window.end ? window.bytes : window.bytes.subarray(at, limit);
-    if (this.outLength > 0) this.pass(rest);
-    else if (limit > at) {
-      this.seen.passed(rest);
-      this.take(rest);
-    }
-    this.flush();
+    const isAll = at === 0 && limit === window.end;
+    if (limit > at) this.out.passed(isAll ? window.bytes : window.bytes.subarray(at, limit));
   }
 
   drop(count: number): void {
@@ -348,35 +340,6 @@ export class Replacer {
       one.least -= count;
       one.most -= count;
     }
-  }
-
-  private pass(piece: Uint8Array): void {
-    this.seen.passed(piece);
-    this.write(piece);
-  }
-
-  private mark(mark: Uint8Array): void {
-    this.count++;
-    this.seen.mark(mark);
-    this.write(mark);
-  }
-
-  private cover(bytes: number): void {
-    this.seen.covered(bytes);
-  }
-
-  /** Gathers small pieces: many secrets in a row are not many calls. */
-  private write(piece: Uint8Array): void {
-    if (this.outLength + piece.length > OUT_BYTES) this.flush();
-    if (piece.length > OUT_BYTES) return this.take(piece);
-    this.out ??= new Uint8Array(OUT_BYTES);
-    this.out.set(piece, this.outLength);
-    this.outLength += piece.length;
-  }
-
-  private flush(): void {
-    if (this.outLength > 0) this.take((this.out as Uint8Array).subarray(0, this.outLength));
-    this.outLength = 0;
   }
 }
 
@@ -393,4 +356,176 @@ function markOf(name: string): Uint8Array {
     marks.set(name, mark);
   }
   return mark;
+}
+
+const ESCAPE = 27;
+const BRACKET = 91;
+const BLANK = 32;
+/** No codes in a row that a terminal knows are longer. */
+const MAX_CODES_BYTES = 128;
+/** Codes that may wait for what stands around them; beyond that they are read like other bytes. */
+const MAX_WAITING_BYTES = 64 * 1024;
+const NOTHING = new Uint8Array(0);
+
+/** A code, and how many bytes without codes stand before it in the stream. */
+interface Code {
+  at: number;
+  bytes: Uint8Array;
+}
+
+/**
+ * Takes colours and other codes to a terminal out of words before secrets are looked for, and puts them back where they
+ * stood, so that a secret is known though a program coloured part of it. Codes inside a secret are replaced with it.
+ */
+class PastCodes implements Sightings {
+  /** Source bytes that marks stand for. */
+  coveredBytes = 0;
+  readonly #take: (bytes: Uint8Array) => void;
+  readonly #seen: Sightings | undefined;
+  /** Those from the first on are not handed on yet. */
+  #codes: Code[] = [];
+  #first = 0;
+  #waitingBytes = 0;
+  /** A code whose end has not come. */
+  #open: Uint8Array = NOTHING;
+  /** The last byte that was given out to be looked at. */
+  #last = BLANK;
+  /** Bytes without codes that were given out to be looked at, and those that came back. */
+  #given = 0;
+  #handedOn = 0;
+  /** The only piece so far, or several that were gathered. */
+  #piece: Uint8Array | null = null;
+  #out: Uint8Array | null = null;
+  #outLength = 0;
+
+  constructor(take: (bytes: Uint8Array) => void, seen: Sightings | undefined) {
+    this.#take = take;
+    this.#seen = seen;
+  }
+
+  /** The next bytes without the codes inside of words. `isLast` says that no code goes on behind them. */
+  strip(chunk: Uint8Array, isLast = false): Uint8Array {
+    const bytes = this.#open.length === 0 ? chunk : joinBytes([this.#open, chunk]);
+    this.#open = NOTHING;
+    let bare: Uint8Array | null = null;
+    let length = 0;
+    let [from, to] = [0, bytes.length];
+    for (let at = bytes.indexOf(ESCAPE); at !== -1; ) {
+      const end = codesEnd(bytes, at, isLast);
+      if (end === -1) {
+        this.#open = new Uint8Array(bytes.subarray(at));
+        to = at;
+        break;
+      }
+      // At a word's border codes are known to the rules: most stand there, and stay.
+      const isInside = (at === 0 ? this.#last : (bytes[at - 1] as number)) > BLANK && (bytes[end] ?? 0) > BLANK;
+      if (isInside && end > at && this.#waitingBytes <= MAX_WAITING_BYTES) {
+        bare ??= new Uint8Array(bytes.length);
+        bare.set(bytes.subarray(from, at), length);
+        length += at - from;
+        this.#codes.push({ at: this.#given + length, bytes: new Uint8Array(bytes.subarray(at, end)) });
+        this.#waitingBytes += end - at;
+        from = end;
+      }
+      at = bytes.indexOf(ESCAPE, Math.max(end, at + 1));
+    }
+    bare?.set(bytes.subarray(from, to), length);
+    const whole = to === bytes.length ? bytes : bytes.subarray(0, to);
+    const rest = bare === null ? whole : bare.subarray(0, length + to - from);
+    this.#given += rest.length;
+    this.#last = rest[rest.length - 1] ?? this.#last;
+    return rest;
+  }
+
+  passed(bytes: Uint8Array): void {
+    let from = 0;
+    for (let code = this.#next(bytes.length - 1); code !== null; code = this.#next(bytes.length - 1)) {
+      const to = Math.max(from, code.at - this.#handedOn);
+      this.#pass(bytes.subarray(from, to));
+      this.#pass(code.bytes);
+      from = to;
+    }
+    this.#pass(from === 0 ? bytes : bytes.subarray(from));
+    this.#handedOn += bytes.length;
+  }
+
+  mark(mark: Uint8Array): void {
+    this.#passCodes();
+    this.#seen?.mark(mark);
+    this.#write(mark);
+  }
+
+  covered(bytes: number): void {
+    this.#handedOn += bytes;
+    let all = bytes;
+    for (let code = this.#next(-1); code !== null; code = this.#next(-1)) all += code.bytes.length;
+    this.#seen?.covered(all);
+    this.coveredBytes += all;
+  }
+
+  /** Hands on what was gathered; at the end of the stream also the codes behind its last byte. */
+  flush(isLast = false): void {
+    if (isLast) this.#passCodes();
+    if (this.#piece !== null) this.#take(this.#piece);
+    this.#piece = null;
+    this.#letGo();
+  }
+
+  /** Codes that stand right before what comes next. */
+  #passCodes(): void {
+    for (let code = this.#next(0); code !== null; code = this.#next(0)) this.#pass(code.bytes);
+  }
+
+  /** Takes the first code that waits, if it stands up to so many bytes behind what was handed on. */
+  #next(ahead: number): Code | null {
+    const code = this.#codes[this.#first];
+    if (code === undefined || code.at > this.#handedOn + ahead) return null;
+    this.#waitingBytes -= code.bytes.length;
+    if (++this.#first === this.#codes.length) {
+      this.#codes = [];
+      this.#first = 0;
+    }
+    return code;
+  }
+
+  #pass(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    this.#seen?.passed(bytes);
+    this.#write(bytes);
+  }
+
+  /** A piece that stays alone is handed on as it came. Others are gathered: many secrets in a row are not many calls. */
+  #write(bytes: Uint8Array): void {
+    const first = this.#piece;
+    this.#piece = null;
+    if (first !== null) this.#gather(first);
+    else if (this.#outLength === 0) this.#piece = bytes;
+    if (this.#piece === null) this.#gather(bytes);
+  }
+
+  #gather(bytes: Uint8Array): void {
+    if (this.#outLength + bytes.length > OUT_BYTES) this.#letGo();
+    if (bytes.length > OUT_BYTES) return this.#take(bytes);
+    this.#out ??= new Uint8Array(OUT_BYTES);
+    this.#out.set(bytes, this.#outLength);
+    this.#outLength += bytes.length;
+  }
+
+  #letGo(): void {
+    if (this.#outLength > 0) this.#take((this.#out as Uint8Array).subarray(0, this.#outLength));
+    this.#outLength = 0;
+  }
+}
+
+/** Where the codes that begin at `at` end: `at` if there is none, -1 if that cannot be told yet. */
+function codesEnd(bytes: Uint8Array, at: number, isLast: boolean): number {
+  let end = at;
+  for (let place = at; place - at < MAX_CODES_BYTES; place++) {
+    const byte = bytes[place];
+    if (byte === undefined) return isLast ? end : -1;
+    const column = place - end;
+    if (column === 0 ? byte !== ESCAPE : column === 1 ? byte !== BRACKET : byte < 0x20 || byte > 0x7e) return end;
+    if (column > 1 && byte >= 0x40) end = place + 1;
+  }
+  return end;
 }

@@ -45,6 +45,16 @@ export interface Touching {
   most: number;
 }
 
+/** What became of a stream's bytes, in order. */
+export interface Sightings {
+  /** Source bytes that were handed on as they came. They are only read during the call. */
+  passed(bytes: Uint8Array): void;
+  /** This mark was handed on in a secret's place. */
+  mark(mark: Uint8Array): void;
+  /** The last mark stands for this many source bytes more. */
+  covered(bytes: number): void;
+}
+
 /** A shape of secrets, and the name that stands in their place. */
 export interface RedactionRule {
   readonly name: string;

@@ -1,4 +1,4 @@
-import type { Sightings } from "./past-codes.ts";
+import type { Sightings } from "./redaction-rule.ts";
 
 /** What was replaced before a place of the redacted stream. */
 export interface ReplacedBefore {
