@@ -11,6 +11,7 @@
 // The weights of `signal` were learned from these logs: each log is scored with weights that were learned without its
 // group (signal-folds.json). The other sets were not learned from.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import {
   cleanText,
@@ -40,6 +41,11 @@ const SETS = {
   compilers: { what: "outputs", budgets: [1000, 2000, 4000] },
   "k8s-questions": { what: "outputs", budgets: [2000, 4000, 8000] },
   "json-questions": { what: "JSON answers", budgets: [2000, 4000, 8000], folder: factoryFolder },
+  kinds: {
+    what: "outputs that are no logs,",
+    budgets: [2000, 4000, 8000],
+    folder: fileURLToPath(new URL("../test", import.meta.url)),
+  },
   tools: {
     what: "outputs of tools, each with weights that did not see the tool,",
     budgets: [2000, 4000, 8000],

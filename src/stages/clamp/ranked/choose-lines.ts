@@ -13,9 +13,12 @@ export interface RankClass {
   share: number;
   /** If not all lines fit, this share of the shown ones are the first. */
   headShare: number;
-  /** True if the shown lines come from all over the rank, not from its ends. */
-  isSpread: boolean;
+  /** If not all lines fit: those of both ends, some from all over, or the first, which then are not in source order. */
+  take: Take;
 }
+
+/** Which lines of a rank are shown in part. */
+export type Take = "ends" | "spread" | "first";
 
 /** The chosen lines in source order, and the limit that left the others out. */
 export interface ChosenLines {
@@ -33,11 +36,17 @@ export function chooseLines(
 ): ChosenLines {
   let chosen: HeldLine[] = [];
   let stoppedBy: Unit | null = null;
-  for (const { lines, share, headShare, isSpread } of classes) {
+  for (const { lines, share, headShare, take } of classes) {
     if (lines.length === 0) continue;
     const within = shareOf(budget, share);
     const over = (count: number) => {
-      const more = inOrder(chosen, isSpread ? spread(lines, count) : ends(lines, count, headShare));
+      const some =
+        take === "spread"
+          ? spread(lines, count)
+          : take === "ends"
+            ? ends(lines, count, headShare)
+            : withHeads(lines.slice(0, count));
+      const more = inOrder(chosen, some);
       return { more, by: overBudget(costOf(more, gap, lastLine, measure), within) };
     };
     const all = over(lines.length);
@@ -57,6 +66,13 @@ export function chooseLines(
     if (share >= 1) break;
   }
   return { lines: chosen, stoppedBy };
+}
+
+/** Lines with the heads above them, in source order. */
+function withHeads(lines: readonly HeldLine[]): HeldLine[] {
+  const all = new Map<number, HeldLine>();
+  for (const line of lines) for (const one of [line, ...(line.above ?? [])]) all.set(one.line, one);
+  return [...all.values()].sort((a, b) => a.line - b.line);
 }
 
 /** Returns some lines at equal distances. */

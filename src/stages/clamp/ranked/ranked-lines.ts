@@ -112,13 +112,15 @@ export interface HeldLine extends SourceLine {
   words?: number;
   /** How much it matters to its strategy: the lower, the more. */
   rank?: number;
+  /** Lines that are shown with it: the heads above it. */
+  above?: readonly HeldLine[];
 }
 
 /** Holds lines of one rank in bounded memory. */
 export interface LineHolder {
   /** The line's bytes are only valid during the call, so a `copyOf` the line is held. */
   add(line: HeldLine): void;
-  /** In source order. */
+  /** In source order, or the most telling first where the rank says so. */
   lines(): HeldLine[];
 }
 
@@ -126,12 +128,12 @@ export interface LineHolder {
 const LINE_BYTES = 64;
 
 /** Returns the memory that a held line takes. */
-function lineCost(line: HeldLine): number {
+export function lineCost(line: HeldLine): number {
   return line.bytes.length + LINE_BYTES;
 }
 
 /** Returns a copy that stays valid after the call. */
-function copyOf(line: HeldLine): HeldLine {
+export function copyOf(line: HeldLine): HeldLine {
   return { ...line, bytes: new Uint8Array(line.bytes) };
 }
 
@@ -263,116 +265,5 @@ export class SpreadLines implements LineHolder {
 
   lines(): HeldLine[] {
     return this.#lines;
-  }
-}
-
-/** If a column has more values than this, none of them stands out. */
-const MOST_VALUES = 32;
-const MOST_COLUMNS = 64;
-/** The most rows that are held for each value. */
-const ROWS_OF_VALUE = 4;
-/** Longer values are told apart by their start. */
-const LOOK_CHARS = 80;
-/** A value is rare if it stands in fewer rows than this part of what each would have if all had as many. */
-const RARE = 0.1;
-
-/** If a column has few values, and one of them stands in this share of the rows, each of the others is rare up to a share. */
-const MOST_STATES = 12;
-const USUAL_SHARE = 0.5;
-const UNUSUAL_SHARE = 0.25;
-/** The most rows that are given. */
-const MOST_ROWS = 50;
-
-interface Value {
-  count: number;
-  rows: HeldLine[];
-}
-
-/** Holds rows with a value that is rare in a column of few values, and rows with another number of cells than most. */
-export class RareRows implements LineHolder {
-  readonly #mostBytes: number;
-  readonly #cellsOf: (line: HeldLine) => readonly string[] | null;
-  /** Null for a column of many values. */
-  readonly #columns: (Map<string, Value> | null)[] = [];
-  #rows = 0;
-  #heldBytes = 0;
-
-  /** `cellsOf` gives null for what is no row. */
-  constructor(mostBytes: number, cellsOf: (line: HeldLine) => readonly string[] | null) {
-    this.#mostBytes = mostBytes;
-    this.#cellsOf = cellsOf;
-  }
-
-  add(line: HeldLine): void {
-    const cells = this.#cellsOf(line);
-    if (cells === null) return;
-    this.#rows++;
-    let copy: HeldLine | null = null;
-    const hold = () => {
-      if (copy === null) {
-        copy = copyOf(line);
-        this.#heldBytes += lineCost(line);
-      }
-      return copy;
-    };
-    this.#see(0, String(cells.length), hold);
-    const columns = Math.min(cells.length, MOST_COLUMNS);
-    for (let column = 0; column < columns; column++) this.#see(column + 1, cells[column] as string, hold);
-    if (this.#heldBytes > this.#mostBytes) this.#letGo();
-  }
-
-  /** Counts again what is held, and gives up columns, those of most values first, until there is room. */
-  #letGo(): void {
-    for (;;) {
-      const live = new Set<HeldLine>();
-      let largest = -1;
-      this.#columns.forEach((values, column) => {
-        for (const { rows } of values?.values() ?? []) for (const row of rows) live.add(row);
-        if (values && values.size > (this.#columns[largest]?.size ?? 0)) largest = column;
-      });
-      this.#heldBytes = [...live].reduce((sum, row) => sum + lineCost(row), 0);
-      if (largest === -1 || this.#heldBytes <= this.#mostBytes / 2) return;
-      this.#columns[largest] = null;
-    }
-  }
-
-  #see(column: number, cell: string, hold: () => HeldLine): void {
-    let values = this.#columns[column];
-    if (values === null) return;
-    if (values === undefined) {
-      values = new Map();
-      this.#columns[column] = values;
-    }
-    const text = cell.slice(0, LOOK_CHARS);
-    const value = values.get(text);
-    if (value === undefined) {
-      if (values.size === MOST_VALUES) this.#columns[column] = null;
-      else values.set(text, { count: 1, rows: [hold()] });
-      return;
-    }
-    value.count++;
-    if (value.rows.length < ROWS_OF_VALUE) value.rows.push(hold());
-  }
-
-  lines(): HeldLine[] {
-    const rare = new Map<number, { line: HeldLine; count: number }>();
-    for (const values of this.#columns) {
-      if (values === null || values === undefined || values.size < 2) continue;
-      const counts = [...values.values()].map(({ count }) => count);
-      const isUsual = values.size <= MOST_STATES && Math.max(...counts) >= this.#rows * USUAL_SHARE;
-      const most = isUsual ? this.#rows * UNUSUAL_SHARE : (this.#rows / values.size) * RARE;
-      for (const { count, rows } of values.values()) {
-        if (count >= most) continue;
-        for (const line of rows) {
-          const known = rare.get(line.line);
-          if (known === undefined || known.count > count) rare.set(line.line, { line, count });
-        }
-      }
-    }
-    const rarest = [...rare.values()].sort((a, b) => a.count - b.count || a.line.line - b.line.line);
-    return rarest
-      .slice(0, MOST_ROWS)
-      .map(({ line }) => line)
-      .sort((a, b) => a.line - b.line);
   }
 }

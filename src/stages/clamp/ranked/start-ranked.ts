@@ -5,7 +5,15 @@ import type { Cutter, Sieve, StrategyRequest } from "../../../contract/strategy.
 import { NUMBERS } from "../../policy/defaults.ts";
 import { EndHolder } from "../account.ts";
 import { budgetIn, capacityBytes, decode, measureBytes } from "../fit.ts";
-import { chooseLines, cutLines, explainLines, fillHoles, type RankClass, wholeRecords } from "./choose-lines.ts";
+import {
+  chooseLines,
+  cutLines,
+  explainLines,
+  fillHoles,
+  type RankClass,
+  type Take,
+  wholeRecords,
+} from "./choose-lines.ts";
 import {
   type HeldLine,
   type LineHolder,
@@ -27,7 +35,7 @@ export interface LineRanker {
   lastHasAll?: boolean;
   /** True if lines of a rank that is shown in part come from all over the output, not from its ends. */
   isSpread?(rank: number): boolean;
-  /** Holds lines of a rank that can be told only at the end; it is given every line. */
+  /** Holds lines of a rank that can be told only at the end, and gives the most telling first; it is given every line. */
   late?: { rank: number; holder(mostBytes: number): LineHolder };
   /** The line ranked last is not the end of its record, as where a quoted value has a break in it. */
   isInside?(): boolean;
@@ -56,7 +64,7 @@ export function startRanked(request: StrategyRequest, ranker: LineRanker): Sieve
   const heldBytes = Math.min(HELD_FOR_ROOM * capacity, MOST_HELD_BYTES) / (focus === undefined ? 1 : 2);
   const wanted = focus === undefined ? null : new WantedLines(heldBytes, focus);
   const classes = Array.from({ length: ranks }, (_, rank): LineHolder => {
-    if (rank === late?.rank) return late.holder(heldBytes);
+    if (rank === late?.rank) return late.holder(MOST_HELD_BYTES);
     return ranker.isSpread?.(rank) ? new SpreadLines(heldBytes) : new RankedLines(heldBytes);
   });
   let continues = false;
@@ -88,13 +96,15 @@ export function startRanked(request: StrategyRequest, ranker: LineRanker): Sieve
     end(total: Total, _exitCode?: number, plain?: Cutter): Cutter {
       if (rest === null) splitter.end();
       const { headShare } = ranker;
+      const takeOf = (rank: number): Take =>
+        rank === late?.rank ? "first" : ranker.isSpread?.(rank) ? "spread" : "ends";
       const own = classes.map(
         (lines, rank): RankClass => ({
           name: ranker.name(rank),
           lines: lines.lines(),
           share: ranker.share?.(rank) ?? 1,
           headShare,
-          isSpread: ranker.isSpread?.(rank) ?? false,
+          take: takeOf(rank),
         }),
       );
       // What a call is after comes first, but for headers: the lines with the rarest words before others.
@@ -104,7 +114,7 @@ export function startRanked(request: StrategyRequest, ranker: LineRanker): Sieve
           lines,
           share: focus?.isSoft ? INTENT_SHARE : 1,
           headShare,
-          isSpread: false,
+          take: "ends",
         }),
       );
       if (ranker.isForWanted && tiers.length === 0 && plain !== undefined) return plain;

@@ -128,7 +128,7 @@ it("asks each kind in an order of its own, and the strategies for one kind are o
   );
   expect(new Set(kinds.map(({ order }) => order)).size).toBe(kinds.length);
   expect(kinds.toSorted((a, b) => a.order - b.order).map(({ name }) => name)).toEqual(
-    "json source html diff log matches listing table source log prose".split(" "),
+    "json source html diff sections log matches listing table source log prose".split(" "),
   );
   for (const name of new Set(kinds.map((kind) => kind.name))) {
     expect(new Set(kinds.filter((kind) => kind.name === name).map(({ strategy }) => strategy)).size).toBe(1);

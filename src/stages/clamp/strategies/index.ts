@@ -7,11 +7,24 @@ import type { KindStrategy } from "./kind.ts";
 import { listing } from "./listing.ts";
 import { matches } from "./matches.ts";
 import { outline } from "./outline.ts";
+import { sections } from "./sections.ts";
 import { signal } from "./signal.ts";
 import { table } from "./table.ts";
 
 /** One line each. `auto` chooses among those that recognise a kind of output. */
-const own: readonly KindStrategy[] = [signal, json, table, diff, matches, listing, outline, head, tail, headTail];
+const own: readonly KindStrategy[] = [
+  signal,
+  json,
+  table,
+  diff,
+  matches,
+  listing,
+  sections,
+  outline,
+  head,
+  tail,
+  headTail,
+];
 
 /** Every strategy that comes with Spillway. */
 export const strategies: readonly Strategy[] = [autoOf(own), ...own];

@@ -1,9 +1,14 @@
 import { decode } from "../fit.ts";
+import { RareLines } from "../ranked/rare-lines.ts";
 import { startRanked } from "../ranked/start-ranked.ts";
 import { type KindSample, type KindStrategy, shareOfLines } from "./kind.ts";
 import { tellsTrouble } from "./matches.ts";
 
-const RANKS = 13;
+const RANKS = 14;
+/** Files of a rare mode, owner or size may take this share of the room. */
+const RARE = 1;
+const RARE_SHARE = 0.3;
+const LONG_CELLS = 5;
 const LOOK_BYTES = 1000;
 /** Files of one folder in the first step of its depth; each further step has twice as many. */
 const FIRST_FILES = 4;
@@ -21,12 +26,21 @@ export const listing: KindStrategy = {
     let inFolder = 0;
     let step: TreeStep = 4;
     let troubles = 0;
+    let cells: readonly string[] | null = null;
     return startRanked(request, {
       ranks: RANKS,
-      name: (rank) => (rank === 0 ? "trouble" : rank === 1 ? "top" : `${rank - 1} deep`),
+      name: (rank) => (rank === 0 ? "trouble" : rank === RARE ? "rare" : rank === 2 ? "top" : `${rank - 2} deep`),
       headShare: 0.6,
+      share: (rank) => (rank === RARE ? RARE_SHARE : 1),
+      late: {
+        rank: RARE,
+        holder: (mostBytes) =>
+          new RareLines(mostBytes, () => (cells === null ? null : { values: [...cells.entries()] })),
+      },
       rank(bytes) {
         const line = decode(bytes.subarray(0, LOOK_BYTES));
+        // Mode, links, owner, group and size.
+        cells = LONG.test(line) && !line.startsWith("total") ? line.split(/\s+/, LONG_CELLS) : null;
         if (tellsTrouble(line) && troubles++ < MOST_TROUBLES) return 0;
         step = treeStep(line) ?? step;
         const { depth, parent } = listedDepth(line, step);
@@ -34,7 +48,7 @@ export const listing: KindStrategy = {
         if (parent !== folder) inFolder = 0;
         folder = parent;
         const further = Math.floor(Math.log2(1 + inFolder++ / FIRST_FILES));
-        return Math.min(RANKS - 1, 1 + depth - base + further);
+        return Math.min(RANKS - 1, 2 + depth - base + further);
       },
     });
   },

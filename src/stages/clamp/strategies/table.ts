@@ -1,5 +1,5 @@
 import { decode } from "../fit.ts";
-import { RareRows } from "../ranked/ranked-lines.ts";
+import { RareLines } from "../ranked/rare-lines.ts";
 import { startRanked } from "../ranked/start-ranked.ts";
 import { type KindSample, type KindStrategy, shareOfLines } from "./kind.ts";
 
@@ -31,7 +31,14 @@ export const table: KindStrategy = {
       name: (rank) => NAMES[rank] ?? "row",
       headShare: 0.5,
       share: (rank) => (rank === RARE ? RARE_SHARE : 1),
-      late: { rank: RARE, holder: (mostBytes) => new RareRows(mostBytes, () => cells) },
+      late: {
+        rank: RARE,
+        // A row of another length than most is rare too.
+        holder: (mostBytes) =>
+          new RareLines(mostBytes, () =>
+            cells === null ? null : { values: [[-1, String(cells.length)], ...cells.entries()] },
+          ),
+      },
       isInside: () => openLines > 0,
       rank(bytes) {
         cells = null;
@@ -57,11 +64,13 @@ export const table: KindStrategy = {
   },
 };
 
-const RULE = new Set([..."-=+|: "].map((char) => char.charCodeAt(0)));
+const RULE = /^[-=+|: \u2500-\u257f]{3,}$/;
+/** A line that begins with another byte is no rule. */
+const RULE_STARTS = new Set([..."-=+|: "].map((char) => char.charCodeAt(0)).concat(0xe2));
 
 /** A line of dashes, as tables have around their header. */
 function isRule(line: Uint8Array): boolean {
-  return line.length > 2 && line.every((byte) => RULE.has(byte));
+  return RULE_STARTS.has(line[0] ?? 0) && RULE.test(decode(line));
 }
 
 /** A line's cells, and whether it ends within a quoted one. */
@@ -73,7 +82,8 @@ interface Cells {
 /** Splits a line of a table; `isOpen` says that the line begins within a quoted cell. */
 type SplitCells = (line: string, isOpen: boolean) => Cells;
 
-const MARKS = ["\t", "|", ";", ","];
+/** The last two are those of boxes that are drawn around tables. */
+const MARKS = ["\t", "|", ";", ",", "│", "┃"];
 
 /** How a table's lines are split, by its header and a row: at a separator, under the names, or at white space. */
 export function cellSplitter(header: string, row: string): SplitCells {
@@ -84,12 +94,14 @@ export function cellSplitter(header: string, row: string): SplitCells {
   });
   if (mark !== undefined) return (line, isOpen) => splitAt(line, mark, isOpen);
   const starts = columnStarts(header);
-  const isUnder = starts.length > 1 && starts.every((at) => row.length <= at || row[at - 1] === " ");
+  const names = words(header).length;
+  // If most names have one space before them, values do not begin under them.
+  const isUnder =
+    starts.length > 1 && starts.length >= names - 2 && starts.every((at) => row.length <= at || row[at - 1] === " ");
   if (isUnder) {
     const edges = [0, ...starts];
     return (line) => ({ cells: edges.map((at, index) => line.slice(at, edges[index + 1]).trim()), isOpen: false });
   }
-  const names = words(header).length;
   return (line) => ({ cells: words(line).slice(0, names), isOpen: false });
 }
 
@@ -129,9 +141,9 @@ const LEAST_RECORDS = 3;
 const SHARE = 0.95;
 
 /** Comma, tab or bar separated values, or columns set under each other. */
-function isTable({ lines }: KindSample): boolean {
+export function isTable({ lines }: KindSample): boolean {
   if (lines.length < LEAST_LINES || isNumbered(lines)) return false;
-  return ["\t", ",", ";", "|"].some((mark) => isSeparated(lines, mark)) || isAligned(lines) || isCounted(lines);
+  return MARKS.some((mark) => isSeparated(lines, mark)) || isAligned(lines) || isCounted(lines);
 }
 
 /** A file with numbers before its lines, as `cat -n` writes it, is not a table. */
@@ -142,7 +154,7 @@ function isNumbered(lines: readonly string[]): boolean {
 
 /** Every record has as many separators as the first, quoted ones left out. */
 function isSeparated(lines: readonly string[], mark: string): boolean {
-  const rows = lines.filter((line) => !/^[-=+|: ]{3,}$/.test(line));
+  const rows = lines.filter((line) => !RULE.test(line));
   const header = rows[0] ?? "";
   const columns = splitAt(header, mark, false).cells.length;
   // Sentences have commas too, but not as many in each.
@@ -184,7 +196,7 @@ function isAligned(lines: readonly string[]): boolean {
   return rows.length > 3 && rows.filter(isUnder).length >= rows.length * SHARE;
 }
 
-const COLUMN_NAME = /^[A-Z0-9%#][\w%#/()+-]*$/;
+const COLUMN_NAME = /^[A-Z0-9%#][\w%#/():+-]*$/;
 const NUMBER = /^-?[\d.,:]+(?:%|[KMGTP]i?B?|B)?$/;
 
 /** Names that begin with a capital, and under them as many words, two or more of them numbers in every row: `ps`, `df`. */
@@ -200,7 +212,9 @@ function isCounted(lines: readonly string[]): boolean {
   }
   const rows = lines.slice(1).map((line) => line.trim().split(/\s+/));
   const share = (is: (row: string[]) => boolean) => rows.filter(is).length / rows.length;
-  // The last name may be of two words.
-  if (share((row) => row.length >= names.length - 1) < SHARE) return false;
+  // Names may be of two words.
+  const length = (rows[0] as string[]).length;
+  const isEven = length > names.length / 2 && share((row) => row.length === length) >= SHARE;
+  if (!isEven && share((row) => row.length >= names.length - 1) < SHARE) return false;
   return names.filter((_, column) => share((row) => NUMBER.test(row[column] ?? "")) >= SHARE).length >= 2;
 }
