@@ -5,7 +5,7 @@ import { Count, Fault } from "./parts.tsx";
 import { PlainText } from "./text-view.tsx";
 
 /** The strategies that an output may be tried with. */
-const NAMES = "auto signal head-tail head tail json table diff listing matches outline";
+const NAMES = "auto signal head-tail head tail json table diff listing matches sections outline";
 export const STRATEGIES: readonly string[] = NAMES.split(" ");
 
 /** The same output under other limits or another strategy. Nothing of it is kept. */

@@ -15,7 +15,7 @@ const failing = "10:00:12 ERROR cannot connect to database";
 const log = quiet.with(300, wanted).with(600, failing).join("\n");
 const cut = async (
   row: PolicyRow,
-  more: { output?: string; policy?: PolicyInput; intent?: string; focus?: string } = {},
+  more: { output?: string; policy?: PolicyInput; intent?: string; focus?: string; exitCode?: number } = {},
 ) => {
   const { output = log, policy = { tools: { run_command: row } }, ...rest } = more;
   const spillway = await createSpillway({ store: null, ledger: null, env: {}, policy });
@@ -76,6 +76,22 @@ describe("lines that a row names", () => {
     expect(text).not.toContain("probe failed");
     expect(text).toContain(failing);
     expect(await cut({ drop: ["as it always does"], keep: ["/probe/"] }, { output: noisy })).toContain("probe failed");
+  });
+
+  it.each([
+    ["next to a failure", failing, (n: number) => n % 2 === 0],
+    ["at both ends", failing, (n: number) => n < 20 || n > 880],
+    ["in a table", "id  state", (n: number) => n % 2 === 0],
+  ])("are not shown for drop, though they stand %s", async (_, line, isNoise) => {
+    const isTable = line !== failing;
+    const rows = isTable ? quiet.map((_each, n) => `row-${n},${n},up`) : quiet;
+    const noisy = rows.map((each, n) =>
+      isNoise(n) ? (isTable ? `noise-${n},${n},up` : `10:00:13 INFO noise ${n}`) : each,
+    );
+    const output = isTable ? ["name,number,state", ...noisy].join("\n") : noisy.with(601, failing).join("\n");
+    const text = await cut({ drop: ["noise"] }, { output, ...(isTable && { exitCode: 0 }) });
+    expect(text).not.toContain("noise");
+    expect(text).toContain(isTable ? "row-1,1,up" : failing);
   });
 
   it("are worth as much with keep, beyond what is shown for certain, if drop names them too", async () => {

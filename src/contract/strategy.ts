@@ -58,6 +58,7 @@ export type StrategyName =
   | "diff"
   | "matches"
   | "listing"
+  | "sections"
   | "outline"
   | "head"
   | "tail"

@@ -25,7 +25,7 @@ export interface PolicyFlags {
 }
 
 /** The names of all strategies, `auto` first. They are written here so that help does not load them. */
-export const STRATEGIES = "auto signal json table diff matches listing outline head tail head-tail".split(" ");
+export const STRATEGIES = "auto signal json table diff matches listing sections outline head tail head-tail".split(" ");
 
 const PROFILES = ["balanced", "frugal", "off"];
 

@@ -1,7 +1,7 @@
 import type { Cut, Room } from "../../../contract/cut.ts";
 import type { Extent, Size, Total } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
-import type { Cutter, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
+import type { Cutter, Focus, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
 import { EndHolder } from "../account.ts";
 import { budgetIn, capacityBytes, decode, measureBytes } from "../fit.ts";
@@ -74,6 +74,7 @@ export function startRanked(request: StrategyRequest, ranker: LineRanker): Sieve
     const own = Math.min(ranker.rank(text, source.line), ranks - 1);
     const goesOn = ranker.isInside?.() ?? false;
     const words = own < headerRanks ? 0 : (focus?.find(text) ?? 0);
+    if (isDropped(words, focus)) return;
     const line: HeldLine = { ...source, bytes: source.bytes, continues, goesOn, words, rank: own };
     continues = goesOn;
     wanted?.add(line);
@@ -119,7 +120,7 @@ export function startRanked(request: StrategyRequest, ranker: LineRanker): Sieve
       );
       if (ranker.isForWanted && tiers.length === 0 && plain !== undefined) return plain;
       const ranked = [...own.slice(0, headerRanks), ...tiers, ...own.slice(headerRanks)];
-      const unscanned = rest === null ? null : addRest(ranked, rest.region().bytes, total, splitter);
+      const unscanned = rest === null ? null : addRest(ranked, rest.region().bytes, total, splitter, focus);
       return {
         cut: (room) => {
           const cut = cutRanked(request, ranked, total, plain, room);
@@ -132,7 +133,13 @@ export function startRanked(request: StrategyRequest, ranker: LineRanker): Sieve
 }
 
 /** Adds the lines of an output's end that were not looked at: as good as the least. Gives what is between. */
-function addRest(ranked: RankClass[], bytes: Uint8Array, total: Total, { line, from }: LineSplitter): Extent {
+function addRest(
+  ranked: RankClass[],
+  bytes: Uint8Array,
+  total: Total,
+  { line, from }: LineSplitter,
+  focus: Focus | undefined,
+): Extent {
   const first = bytes.indexOf(10);
   if (first === -1) return { bytes: total.bytes - from, lines: total.lines - line + 1 };
   const tail = bytes.subarray(first + 1);
@@ -140,9 +147,11 @@ function addRest(ranked: RankClass[], bytes: Uint8Array, total: Total, { line, f
   const breaks = size.lines - (tail.at(-1) === 10 || tail.length === 0 ? 0 : 1);
   const lines: HeldLine[] = [];
   const splitter = new LineSplitter(tail.length, (line) => {
+    const held = line.bytes as Uint8Array;
+    if (focus?.drops && isDropped(focus.find(withoutBreak(held)), focus)) return;
     lines.push({
       ...line,
-      bytes: new Uint8Array(line.bytes as Uint8Array),
+      bytes: new Uint8Array(held),
       line: line.line + total.breaks - breaks,
       from: line.from + total.bytes - tail.length,
       to: line.to + total.bytes - tail.length,
@@ -154,6 +163,11 @@ function addRest(ranked: RankClass[], bytes: Uint8Array, total: Total, { line, f
   const least = ranked.at(-1);
   if (least !== undefined) least.lines = [...least.lines, ...lines];
   return { bytes: total.bytes - tail.length - from, lines: total.breaks - breaks - line + 1 };
+}
+
+/** True for a line that a policy drops and does not keep. */
+function isDropped(words: number, { drops = 0, keeps = 0 }: Partial<Focus> = {}): boolean {
+  return (words & drops) !== 0 && (words & keeps) === 0;
 }
 
 function withoutBreak(line: Uint8Array): Uint8Array {

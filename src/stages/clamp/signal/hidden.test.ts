@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Command } from "../../../entrypoints/cli/command.ts";
 import { addSearchCommand } from "../../../entrypoints/cli/commands/search.ts";
@@ -42,6 +43,56 @@ describe("a cut that lacks what its reader will miss", () => {
     expect(known.text).toBe(text);
   });
 
+  const bodies = Array.from({ length: 24 }, (_, n) => [
+    `--- FAIL: TestPart${n} (0.0${n}s)`,
+    ...Array.from(
+      { length: 30 },
+      (_each, line) => `    part_test.go:${line}: error: value ${n * line} is wrong, expected ${n}`,
+    ),
+    `=== RUN   TestNext${n}`,
+  ]).flat();
+
+  it("gives room to the names of failures that its summary counts", async () => {
+    const by = await open();
+    const { text } = await cut(by, {
+      output: [...bodies, "24 failed, 3 passed"].join("\n"),
+      limits: { maxChars: 3000 },
+    });
+    expect(text.match(/--- FAIL: TestPart/g)?.length).toBe(24);
+    expect(text).not.toContain("of them here");
+    expect(text).toContain("part_test.go:");
+  });
+
+  it("is within its limits and adds up, whatever is counted, asked for and missing", async () => {
+    const by = await open();
+    const line = fc.oneof(
+      fc.constantFrom(...bodies.slice(0, 64), "3 failed", "errors: 40", "not ok 3 parse", "FAIL src/a.test.ts", ""),
+      fc.string({ maxLength: 60 }),
+    );
+    const given = fc.record({
+      lines: fc.array(line, { minLength: 20, maxLength: 400 }),
+      maxChars: fc.integer({ min: 300, max: 4000 }),
+      intent: fc.constantFrom("what of TestPart1?", "why is part_test.go wrong", "anything"),
+    });
+    await fc.assert(
+      fc.asyncProperty(given, async ({ lines, maxChars, intent }) => {
+        const output = lines.join("\n");
+        const { text, receipt } = await by.admit({
+          tool: "run_command",
+          output,
+          exitCode: 1,
+          intent,
+          limits: { maxChars },
+        });
+        expect(text.length).toBeLessThanOrEqual(maxChars);
+        const { kept, folded, omitted, total } = receipt;
+        expect(kept.bytes + folded.bytes + omitted.bytes).toBe(total.bytes);
+        expect(receipt.faults).toBeUndefined();
+      }),
+      { numRuns: 60 },
+    );
+  });
+
   it("says nothing if all are named, if nothing is counted, or if the reader cannot search", async () => {
     const by = await open();
     const few = [...names.slice(0, 2), ...Array.from({ length: 400 }, (_, n) => `ok ${n} fine`), "2 failed"].join("\n");
@@ -63,7 +114,12 @@ describe("a cut that lacks what its reader will miss", () => {
     const seen = new FailureNames();
     for (const each of [line, "1 failed"]) seen.see(new TextEncoder().encode(each));
     const [id, access] = ["k3v7q2m4x5ya", { by: "shell", dir: "/tmp/a b" }] as const;
-    const text = hiddenText([seen.missingIn([]) ?? { pattern: "" }], { id, saved: "yes", savedBytes: 9, access });
+    const text = hiddenText([seen.missingIn([], [])?.hidden ?? { pattern: "" }], {
+      id,
+      saved: "yes",
+      savedBytes: 9,
+      access,
+    });
     const [, printed = ""] = /find the others with: spillway (search .*)/.exec(text) ?? [];
     const words = [...printed.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "");
     const program = new Command().exitOverride();

@@ -9,6 +9,8 @@ const FORMS = [
   { is: /--- FAIL: /, pattern: "--- FAIL: " },
   { is: /^\s*not ok \d/, pattern: "^ *not ok " },
   { is: /^\s*FAIL(?:ED)?:? +\S/, pattern: "^ *FAIL(ED)?:? " },
+  { is: /● \S.* › /, pattern: "● .* › " },
+  { is: /^\s*[✕✗×✖] +\S/, pattern: "^ *[✕✗×✖] " },
   { is: /\s(?:FAILED|FAIL|<<< (?:FAILURE|ERROR)!)$/, pattern: "(FAILED|FAIL|<<< (FAILURE|ERROR)!)$" },
   { is: /\berror(?::|\[\w+\]| TS\d)/, pattern: "error(:|\\[| TS[0-9])" },
 ];
@@ -31,17 +33,30 @@ export class FailureNames {
     if (numbers.length > 0) this.#counted = Math.max(...numbers);
   }
 
-  /** What is missing among lines that are shown; null if as many are named as can be. */
-  missingIn(lines: readonly Uint8Array[]): Hidden | null {
-    const most = Math.max(...this.#counts);
+  /** What is missing of the lines that name a failure, given those that are shown and those that are not; null if nothing is. */
+  missingIn(shown: readonly Line[], others: readonly Line[]): { hidden: Hidden; rows: number[] } | null {
+    // The form that stands as often as is counted, or a little more often: others are found in the failures' own texts.
+    const enough = this.#counts.filter((count) => count >= this.#counted);
+    const most = enough.length > 0 ? Math.min(...enough) : Math.max(...this.#counts);
     const form = FORMS[this.#counts.indexOf(most)];
-    if (most === 0 || form === undefined) return null;
-    const shown = lines.filter((line) => form.is.test(textOf(line))).length;
+    if (most === 0 || this.#counted === 0 || form === undefined) return null;
+    const isNaming = ({ bytes }: Line) => form.is.test(textOf(bytes));
+    const named = shown.filter(isNaming).length;
     // Any line may claim a number: no more are told of than were seen.
     const counted = Math.min(most, this.#counted);
-    if (shown >= counted) return null;
-    return { pattern: form.pattern, failures: { counted, shown } };
+    if (named >= counted) return null;
+    // Lines of a form that is rarer than the count are perhaps not what is counted.
+    const rows = enough.length === 0 ? [] : others.filter(isNaming).map(({ row }) => row);
+    return {
+      hidden: { pattern: form.pattern, failures: { counted, shown: named } },
+      rows: rows.slice(0, counted - named),
+    };
   }
+}
+
+interface Line {
+  row: number;
+  bytes: Uint8Array;
 }
 
 function textOf(line: Uint8Array): string {
@@ -52,26 +67,41 @@ function textOf(line: Uint8Array): string {
 const NAME = /^[\w.:@/-]{2,40}$/;
 const MOST_WORDS = 3;
 
+/** What a reader of a cut will miss, and rows that have it. */
+interface Missing {
+  hidden: Hidden[];
+  rows: number[];
+}
+
 /** What of an output is missing in the rows that are kept, though its summary counts it or somebody asked for it. */
-export function hiddenIn(
+export function missingIn(
   store: UnitStore,
   kept: Uint8Array,
   names: FailureNames,
   { focus, words }: { focus: Focus | undefined; words: WordCounts | null },
-): Hidden[] {
+): Missing {
   const { bytes, byteAt, byteLength } = store;
-  const lines: Uint8Array[] = [];
+  const shown: Line[] = [];
+  const others: Line[] = [];
   let seen = 0;
   for (let row = 0; row < store.length; row++) {
-    if (kept[row] === 0) continue;
-    seen |= store.words[row] as number;
     const at = byteAt[row] as number;
-    lines.push(bytes.subarray(at, at + (byteLength[row] as number)));
+    const line = { row, bytes: bytes.subarray(at, at + (byteLength[row] as number)) };
+    if (kept[row] === 0) others.push(line);
+    else {
+      seen |= store.words[row] as number;
+      shown.push(line);
+    }
   }
-  const failures = names.missingIn(lines);
-  const missing = (focus?.texts ?? [])
-    .filter((text, word) => NAME.test(text) && words?.isMissing(word, seen))
-    .slice(0, MOST_WORDS);
-  const pattern = missing.map((text) => text.replace(/[.]/g, "\\.")).join("|");
-  return [...(failures === null ? [] : [failures]), ...(pattern === "" ? [] : [{ pattern }])];
+  const failures = names.missingIn(shown, others);
+  const missing = (focus?.texts ?? []).flatMap((text, word) =>
+    NAME.test(text) && words?.isMissing(word, seen) ? [{ text, word }] : [],
+  );
+  const asked = missing.slice(0, MOST_WORDS);
+  const pattern = asked.map(({ text }) => text.replace(/[.]/g, "\\.")).join("|");
+  const firstWith = (word: number) => others.find(({ row }) => ((store.words[row] as number) & (1 << word)) !== 0);
+  return {
+    hidden: [...(failures === null ? [] : [failures.hidden]), ...(pattern === "" ? [] : [{ pattern }])],
+    rows: [...asked.flatMap(({ word }) => firstWith(word)?.row ?? []), ...(failures?.rows ?? [])],
+  };
 }

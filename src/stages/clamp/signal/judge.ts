@@ -80,7 +80,7 @@ export function judge(store: UnitStore, whole: Whole, isFailure: boolean, focus?
   const { keeps = 0, drops = 0 } = focus ?? {};
   const kept = new Set(keeps === 0 || drops === 0 ? [] : rowsWith(store, keeps));
   const dropped = new Set(drops === 0 ? [] : rowsWith(store, drops).filter((row) => !kept.has(row)));
-  for (const row of dropped) values[row] = ownValues[row] = 0;
+  for (const row of dropped) values[row] = ownValues[row] = DROPPED;
   const shown = (rows: number[]) => (dropped.size === 0 ? rows : rows.filter((row) => !dropped.has(row)));
   const telling = shown(tellingRows(store));
   const odd = shown(oddRows(store, whole));
@@ -88,6 +88,9 @@ export function judge(store: UnitStore, whole: Whole, isFailure: boolean, focus?
   const added = shown(newRows(store));
   return { store, words, scores, values, ownValues, units, chars, telling, messages, odd, added, isFailure, isUnsure };
 }
+
+/** The value of a row that is never shown. */
+const DROPPED = -1e9;
 
 /** What a line gains for being new, at most: fewer than one line of twenty are. */
 const NEW_GAIN = 4;

@@ -158,8 +158,8 @@ export function pinFirm(pinning: Pinning, kept: Uint8Array): boolean {
   return fitsPinned(pinning);
 }
 
-/** Marks rows that a call seems to be for, as far as what is marked already leaves room. */
-export function pinIntent(pinning: Pinning, rows: readonly number[]): void {
+/** Marks rows that a call seems to be for, or that a reader would miss, as far as what is marked already leaves room. */
+export function pinIntent(pinning: Pinning, rows: readonly number[], share = INTENT_SHARE): void {
   const { costs, budget, gap, pinned } = pinning;
   const size: Size = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
   for (const row of rows) {
@@ -167,7 +167,7 @@ export function pinIntent(pinning: Pinning, rows: readonly number[]): void {
     costs.add(size, row, 1);
     addGaps(size, gap, 1);
     pinned[row] = 1;
-    if (overBudget(size, shareOf(budget, INTENT_SHARE)) === null && fitsPinned(pinning)) continue;
+    if (overBudget(size, shareOf(budget, share)) === null && fitsPinned(pinning)) continue;
     pinned[row] = 0;
     return;
   }

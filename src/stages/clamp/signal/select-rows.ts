@@ -59,6 +59,7 @@ function shareOfBudget(size: Size, budget: Budget): number {
 /** What rows are chosen by. */
 interface Choosing {
   store: UnitStore;
+  /** Below zero for a row that is never shown. */
   values: Float64Array;
   costs: UnitCosts;
   budget: Budget;
@@ -154,6 +155,7 @@ export function selectRows(choosing: Choosing): Uint8Array {
   const gapShare = shareOfBudget(gap, budget) * GAP_WEIGHT;
   let best = 0;
   for (let row = 0; row < length; row++) best = Math.max(best, (values[row] as number) / (shares[row] as number));
+  for (let row = 0; row < length; row++) if ((values[row] as number) < 0) pinned[row] = 0;
   const priced = new PricedRows(choosing, shares, gapShare);
   const chosen = pinned.slice();
   let taken = takenBy(choosing, chosen);
@@ -213,10 +215,10 @@ function dropLone(kept: Uint8Array, needs: Int32Array): Set<number> {
 
 /** Keeps what was missing, as far as there is room. */
 function keepMissing(choosing: Choosing, kept: Uint8Array, needs: Int32Array, missing: ReadonlySet<number>): Taken {
-  const { budget } = choosing;
+  const { budget, values } = choosing;
   let taken = takenBy(choosing, kept);
   for (const row of missing) {
-    if (row === GONE || lacks(kept, needs, row)) continue;
+    if (row === GONE || (values[row] as number) < 0 || lacks(kept, needs, row)) continue;
     kept[row] = 1;
     const takes = takenBy(choosing, kept);
     if (overBudget(takes.size, budget) === null) taken = takes;
@@ -260,7 +262,7 @@ function fillRoom(
   for (let filled = true; filled; ) {
     filled = false;
     for (const row of order) {
-      if (kept[row] === 1) continue;
+      if (kept[row] === 1 || (values[row] as number) < 0) continue;
       const at = sequence[row] as number;
       const joinsBefore = at === 0 || isKept(row - 1, at - 1);
       const joinsAfter = at === units - 1 || isKept(row + 1, at + 1);

@@ -1,10 +1,10 @@
-import type { Cut, Room } from "../../../contract/cut.ts";
+import type { Cut, Hidden, Room } from "../../../contract/cut.ts";
 import type { Size, Total } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
 import type { Cutter, Sieve, StrategyRequest } from "../../../contract/strategy.ts";
 import { NUMBERS } from "../../policy/defaults.ts";
 import { type Budget, budgetIn, budgetOf, UNITS } from "../fit.ts";
-import { type FailureNames, hiddenIn } from "../signal/hidden.ts";
+import { type FailureNames, missingIn } from "../signal/hidden.ts";
 import { type Judged, judge } from "../signal/judge.ts";
 import {
   fitsPinned,
@@ -104,7 +104,8 @@ interface Ended {
 function cutSignal(ended: Ended, room: Room): Cut {
   const { request, judged, total, plain } = ended;
   const budget = budgetIn(request.limits, room);
-  const kept = hasRoom(ended, budget) ? chooseRows(ended, budget, room.gap) : null;
+  const chosen = hasRoom(ended, budget) ? chooseRows(ended, budget, room.gap) : null;
+  const { kept, hidden } = chosen === null ? { kept: null, hidden: [] } : widened(ended, budget, room.gap, chosen);
   if (kept === null || !kept.includes(1)) return plain.cut(room);
   if (judged.chars <= MAY_FIT * Math.min(budget.bytes, budget.chars)) {
     const shown = plain.cut(room);
@@ -113,8 +114,27 @@ function cutSignal(ended: Ended, room: Room): Cut {
   }
   const limited = UNITS.find((unit) => budget[unit] !== Number.POSITIVE_INFINITY);
   const cut = writeCut(judged.store, kept, total, limited ?? null);
-  const hidden = hiddenIn(judged.store, kept, ended.failures, { focus: request.focus, words: judged.words });
   return hidden.length === 0 ? cut : { ...cut, hidden };
+}
+
+/** Of the room, what lines may take that a reader would miss, and how many are tried. */
+const MISSING_SHARE = 0.4;
+const MOST_MISSING = 64;
+
+/**
+ * Gives room to what a reader of the chosen rows would miss: names of failures that a summary counts, and lines with rare
+ * words that were asked for. What is kept for certain stays; the lines around it give way. What is still missing is told.
+ */
+function widened(ended: Ended, budget: Budget, gap: Size, kept: Uint8Array): { kept: Uint8Array; hidden: Hidden[] } {
+  const { request, judged, failures } = ended;
+  const missing = (rows: Uint8Array) =>
+    missingIn(judged.store, rows, failures, { focus: request.focus, words: judged.words });
+  const { hidden, rows } = missing(kept);
+  const wider = rows.length === 0 ? null : chooseRows(ended, budget, gap, rows.slice(0, MOST_MISSING));
+  const left = wider === null ? null : missing(wider);
+  return wider !== null && left !== null && left.rows.length < rows.length
+    ? { kept: wider, hidden: left.hidden }
+    : { kept, hidden };
 }
 
 /** True if somebody gave a focus. Words that a call seems to be for are none. */
@@ -131,8 +151,13 @@ function hasRoom({ request, judged: { store, telling, messages }, total }: Ended
   return hasLines && UNITS.every((unit) => budget[unit] >= least[unit]);
 }
 
-/** The rows that are shown, or null if no line tells more than another. */
-function chooseRows({ request, judged, costs }: Ended, budget: Budget, gap: Size): Uint8Array | null {
+/** The rows that are shown, with those of `missed` that have room, or null if no line tells more than another. */
+function chooseRows(
+  { request, judged, costs }: Ended,
+  budget: Budget,
+  gap: Size,
+  missed: readonly number[] = [],
+): Uint8Array | null {
   const { store, words, values, ownValues, units, telling, messages, odd, added, isFailure, isUnsure } = judged;
   const pinned = new Uint8Array(store.length);
   const pinning = { store, costs, budget, gap, pinned };
@@ -152,6 +177,7 @@ function chooseRows({ request, judged, costs }: Ended, budget: Budget, gap: Size
     pinned.fill(0);
     pinMessages(pinning, messages);
   }
+  pinIntent(pinning, missed, MISSING_SHARE);
   const choosing = { store, values: asked ? values : ownValues, costs, budget, gap, units, pinned };
   const kept = selectRows(choosing);
   // What a call seems to be for gets only the room of lines that tell little.
