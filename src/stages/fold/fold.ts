@@ -1,6 +1,7 @@
 import type { TakeSpan } from "../../contract/span.ts";
-import { CARRIAGE_RETURN, CharCounter, LINE_FEED, Line, nextControl } from "./line.ts";
-import { Runs, SpanWriter } from "./runs.ts";
+import { compareLines, DIFFERENT, IDENTICAL, SAME_SHAPE } from "./compare-lines.ts";
+import { CARRIAGE_RETURN, CharCounter, LINE_FEED, Line, nextControl, UNJUDGED } from "./line.ts";
+import { judgeShape, lineStays } from "./noise.ts";
 import { MAX_LINE_BYTES, TerminalLine } from "./terminal-line.ts";
 
 /** One output being folded. */
@@ -145,3 +146,295 @@ class Folding implements Fold {
     return end;
   }
 }
+
+/** A line longer than this is not compared by shape: a run holds a few lines back until it is long enough. */
+const MAX_SHAPE_LINE_BYTES = 8_192;
+
+/** Lines of one shape before the middle is left out; repeats before a run is settled as one of repeats. */
+const MIN_RUN_LINES = 8;
+
+/** A number stands out if it is at least this many times as large as any before it. */
+const FAR = 10;
+
+const NO_RUN = 0;
+/** The run is too short to tell what it will be. Its lines after the first are held. */
+const UNDECIDED = 1;
+const REPEATS = 2;
+const SHAPE = 3;
+
+/**
+ * Collapses runs of lines. The first line of a run is always shown. Identical lines after it become one note. If the lines
+ * have one shape, the last is shown too, and they collapse only if they show a tick (progress or status): others are data.
+ * A line with a failure word is only ever left out as an exact repeat.
+ */
+class Runs {
+  private readonly out: SpanWriter;
+  private state = NO_RUN;
+  /** The line before, or null after a line that is too long to compare. In a run of repeats it is any of them. */
+  private previous: Line | null = null;
+  /** The lines of an undecided run after the first. */
+  private held: Line[] = [];
+  /** The lines of a decided run that its note stands for. */
+  private gap = new Gap([]);
+  /** The newest lines of a run of one shape, which are shown. */
+  private tail: Line[] = [];
+  /** The largest of each number on the lines of a shape. */
+  private largest: number[] = [];
+  /** A line that nobody holds any more. */
+  private spare = new Line();
+  /** Lines that are shown at each end of a run of one shape. */
+  private readonly ends: number;
+
+  private readonly stays: ((line: Uint8Array) => boolean) | undefined;
+
+  constructor(out: SpanWriter, ends: number, stays?: (line: Uint8Array) => boolean) {
+    this.out = out;
+    this.ends = ends;
+    this.stays = stays;
+  }
+
+  /** Takes a line that stands in the chunk as it is shown. Its line feed stands before `end`. */
+  addPlain(bytes: Uint8Array, start: number, end: number, from: number, number: number): void {
+    const line = this.spare;
+    line.bytes = bytes;
+    line.start = start;
+    line.end = end - 1;
+    line.breaks = 1;
+    line.from = from;
+    line.to = from + end - start;
+    line.number = number;
+    line.rewrittenChars = -1;
+    line.verdict = UNJUDGED;
+    const { previous } = this;
+    this.add(line);
+    this.spare = this.state === NO_RUN && previous !== null ? previous : new Line();
+  }
+
+  add(line: Line): void {
+    const relation = this.relate(line);
+    if (relation === DIFFERENT || (this.state === REPEATS && relation !== IDENTICAL)) {
+      this.close();
+      this.out.shown(line);
+    } else if (this.state === REPEATS) {
+      this.gap.add(line);
+    } else if (this.state === SHAPE) {
+      this.tail.push(line);
+      if (this.tail.length > this.ends) this.gap.add(this.tail.shift()!);
+    } else {
+      this.state = UNDECIDED;
+      line.repeats = relation === IDENTICAL;
+      this.held.push(line);
+      this.decide(line);
+    }
+    this.previous = line;
+  }
+
+  /** Ends the run, if there is one: what follows cannot be part of it. */
+  close(): void {
+    if (this.state === UNDECIDED) this.release();
+    if (this.state === REPEATS) this.out.note(repeatNote(this.gap.lines), this.gap, "folded");
+    if (this.state === SHAPE) {
+      this.out.note(shapeNote(this.gap), this.gap, "omitted");
+      for (const line of this.tail) this.out.shown(line);
+      this.tail = [];
+    }
+    this.state = NO_RUN;
+  }
+
+  /** Does what `close` does, and compares the next line with nothing. */
+  interrupt(): void {
+    this.close();
+    this.previous = null;
+  }
+
+  /** Returns where the first line that is held back begins, and its number; null if none is held. */
+  heldFrom(): { from: number; number: number } | null {
+    if (this.state === NO_RUN) return null;
+    return this.state === UNDECIDED ? this.held[0]! : { from: this.gap.from, number: this.gap.line };
+  }
+
+  /** The buffer `chunk` is about to be used for something else. */
+  leave(chunk: Uint8Array): void {
+    this.previous?.leave(chunk);
+    for (const line of this.held) line.leave(chunk);
+    for (const line of this.tail) line.leave(chunk);
+  }
+
+  private relate(line: Line): number {
+    const { previous } = this;
+    if (previous === null) return DIFFERENT;
+    const isLong = line.size > MAX_SHAPE_LINE_BYTES;
+    if (isLong && previous.end - previous.start !== line.end - line.start) return DIFFERENT;
+    const relation = compareLines(previous, line);
+    if (relation === DIFFERENT) {
+      this.largest = [];
+      return DIFFERENT;
+    }
+    // It is the same for all lines of a shape, so it is looked up once in a run.
+    line.verdict = previous.verdict;
+    if (relation === IDENTICAL) return IDENTICAL;
+    if (isLong) return DIFFERENT;
+    if (this.state === REPEATS) return SAME_SHAPE;
+    if (line.verdict === UNJUDGED) line.verdict = previous.verdict = judgeShape(previous, line);
+    const isWanted = this.stays?.(line.bytes.subarray(line.start, line.end)) === true;
+    return isWanted || lineStays(line) || this.standsOut(line) ? DIFFERENT : SAME_SHAPE;
+  }
+
+  /** Returns true if one of the line's numbers is far over those of earlier lines of its shape. Else remembers its numbers. */
+  private standsOut({ bytes, start, end }: Line): boolean {
+    const { largest } = this;
+    // A few lines do not tell what is usual.
+    const isTold = this.state === SHAPE || this.held.length >= MIN_RUN_LINES;
+    let count = 0;
+    let isFar = false;
+    for (let at = start; at < end; at++) {
+      let digit = bytes[at]! - 48;
+      if (digit < 0 || digit > 9) continue;
+      let value = 0;
+      for (; digit >= 0 && digit <= 9; digit = ++at < end ? bytes[at]! - 48 : -1) value = value * 10 + digit;
+      const most = largest[count] ?? 0;
+      if (value > FAR * most + FAR && isTold) isFar = true;
+      else if (value > most) largest[count] = value;
+      count++;
+    }
+    return isFar;
+  }
+
+  /** Settles what an undecided run is, once it is long enough for a note shorter than the lines it stands for. */
+  private decide(last: Line): void {
+    const { held } = this;
+    if (held.every((line) => line.repeats)) {
+      if (held.length < MIN_RUN_LINES && last.size <= MAX_SHAPE_LINE_BYTES) return;
+      if (repeatNote(held.length).length >= sizeOf(held)) return;
+      this.state = REPEATS;
+      this.gap = new Gap(held);
+    } else {
+      if (held.length + 1 < Math.max(MIN_RUN_LINES, 2 * this.ends + 1)) return;
+      const left = held.slice(this.ends - 1, -this.ends);
+      const gap = new Gap(left);
+      if (shapeNote(gap).length >= sizeOf(left)) return;
+      for (const line of held.slice(0, this.ends - 1)) this.out.shown(line);
+      this.tail = held.slice(-this.ends);
+      this.state = SHAPE;
+      this.gap = gap;
+    }
+    this.held = [];
+  }
+
+  /** The run came to nothing as a whole; repeats among its lines still become notes where that is shorter. */
+  private release(): void {
+    let repeats: Line[] = [];
+    const settle = () => {
+      if (repeats.length === 0) return;
+      const note = repeatNote(repeats.length);
+      if (note.length < sizeOf(repeats)) this.out.note(note, new Gap(repeats), "folded");
+      else for (const line of repeats) this.out.shown(line);
+      repeats = [];
+    };
+    for (const line of this.held) {
+      if (line.repeats) {
+        repeats.push(line);
+      } else {
+        settle();
+        this.out.shown(line);
+      }
+    }
+    settle();
+    this.held = [];
+  }
+}
+
+function sizeOf(lines: Line[]): number {
+  return lines.reduce((size, line) => size + line.size, 0);
+}
+
+function repeatNote(lines: number): string {
+  return `[previous line repeated ${lines} more ${lines === 1 ? "time" : "times"}]\n`;
+}
+
+function shapeNote(gap: Gap): string {
+  return `[${gap.lines} lines like these omitted: lines ${gap.line}-${gap.line + gap.lines - 1}]\n`;
+}
+
+/** Counts the whole lines that a note stands for. */
+class Gap {
+  from = 0;
+  to = 0;
+  line = 0;
+  lines = 0;
+  breaks = 0;
+  chars = 0;
+
+  constructor(lines: Line[]) {
+    for (const line of lines) this.add(line);
+  }
+
+  /** Adds the line after the last one. */
+  add(line: Line): void {
+    if (this.lines === 0) {
+      this.from = line.from;
+      this.line = line.number;
+    }
+    this.to = line.to;
+    this.lines++;
+    this.breaks += line.breaks;
+    this.chars += line.chars;
+  }
+}
+
+/**
+ * Hands spans on in source order. Lines of the current chunk that stay as they are need no call: whatever comes next
+ * hands on all that lies before it in one piece.
+ */
+class SpanWriter {
+  private readonly take: TakeSpan;
+  private chunk: Uint8Array = new Uint8Array(0);
+  private chunkFrom = 0;
+  /** The source is handed on up to this offset, which is in this line. */
+  private done = -1;
+  private line = 1;
+
+  constructor(take: TakeSpan) {
+    this.take = take;
+  }
+
+  beginChunk(bytes: Uint8Array, from: number, line: number): void {
+    this.chunk = bytes;
+    this.chunkFrom = from;
+    if (this.done >= 0) return;
+    this.done = from;
+    this.line = line;
+  }
+
+  /** Hands on the chunk's bytes up to `to`, which stands in line `line`. */
+  source(to: number, line: number): void {
+    if (to <= this.done) return;
+    const bytes = this.chunk.subarray(this.done - this.chunkFrom, to - this.chunkFrom);
+    this.put({ kind: "source", bytes, from: this.done, to, line: this.line, breaks: -1, chars: -1 }, line);
+  }
+
+  /** Hands on a line that is shown, or the start of one. */
+  shown(line: Line): void {
+    const { from, to, number, breaks, rewrittenChars: chars } = line;
+    if (chars >= 0) {
+      this.source(from, number);
+      this.put({ kind: "rewritten", bytes: line.shown, from, to, line: number, breaks, chars }, number + breaks);
+    } else if (from < this.chunkFrom) {
+      this.put({ kind: "source", bytes: line.shown, from, to, line: number, breaks: -1, chars: -1 }, number + breaks);
+    }
+  }
+
+  note(text: string, gap: Gap, counts: "folded" | "omitted"): void {
+    const { from, to, line, breaks, chars } = gap;
+    this.source(from, line);
+    this.put({ kind: "note", bytes: encoder.encode(text), from, to, line, breaks, chars, counts }, line + breaks);
+  }
+
+  private put(span: Parameters<TakeSpan>[0], nextLine: number): void {
+    this.take(span);
+    this.done = span.to;
+    this.line = nextLine;
+  }
+}
+
+const encoder = new TextEncoder();
