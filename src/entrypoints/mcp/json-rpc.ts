@@ -1,3 +1,4 @@
+import { elementsOf, membersOf, type Span } from "../../exchange/json-spans.ts";
 import { isRecord } from "../../values.ts";
 
 /** The id of a request, which its answer repeats. */
@@ -87,8 +88,12 @@ export function readMessages(text: string): Written[] | null {
     const value: unknown = JSON.parse(text);
     if (isRecord(value)) return [{ message: value, text }];
     if (!Array.isArray(value) || value.length === 0 || !value.every(isRecord)) return null;
-    const texts = elementsOf(text);
-    return value.map((message: Message, index) => ({ message, text: texts[index] as string }));
+    const bytes = Buffer.from(text);
+    const spans = elementsOf(bytes, startOf(bytes))?.elements ?? [];
+    return value.map((message: Message, index) => {
+      const { from, to } = spans[index] as Span;
+      return { message, text: bytes.toString("utf8", from, to) };
+    });
   } catch {
     return null;
   }
@@ -96,78 +101,27 @@ export function readMessages(text: string): Written[] | null {
 
 /** A message with other values in these places, and so its text. No other byte changes. */
 export function withValues({ text }: Written, places: readonly [path: readonly string[], value: unknown][]): Written {
-  let changed = text;
+  let bytes = Buffer.from(text);
   for (const [path, value] of places) {
-    const [start, end] = spanOf(changed, path) ?? [0, 0];
-    if (end > 0) changed = changed.slice(0, start) + JSON.stringify(value) + changed.slice(end);
+    const span = spanOf(bytes, path);
+    if (span === null) continue;
+    bytes = Buffer.concat([bytes.subarray(0, span.from), Buffer.from(JSON.stringify(value)), bytes.subarray(span.to)]);
   }
+  const changed = bytes.toString();
   return { message: JSON.parse(changed) as Message, text: changed };
 }
 
-const SPACE = /\s*/y;
-const PLAIN = /[^\s,\]}]*/y;
-const MARK = /["[\]{}]/g;
-
 /** Where the value at the end of a path stands in the text of an object; null if it is not there. Of equal names the last counts. */
-function spanOf(text: string, path: readonly string[]): [start: number, end: number] | null {
-  let at = match(text, 0, SPACE);
+function spanOf(bytes: Uint8Array, path: readonly string[]): Span | null {
+  let span: Span | undefined = { from: startOf(bytes), to: bytes.length };
   for (const name of path) {
-    let found = -1;
-    if (text[at] !== "{") return null;
-    for (at = match(text, at + 1, SPACE); text[at] !== "}"; at = match(text, at + Number(text[at] === ","), SPACE)) {
-      const nameEnd = valueEnd(text, at);
-      const value = match(text, match(text, nameEnd, SPACE) + 1, SPACE);
-      if (JSON.parse(text.slice(at, nameEnd)) === name) found = value;
-      at = match(text, valueEnd(text, value), SPACE);
-    }
-    if (found === -1) return null;
-    at = found;
+    span = membersOf(bytes, span.from)?.members.findLast((member) => member.name === name);
+    if (span === undefined) return null;
   }
-  return [at, valueEnd(text, at)];
+  return span;
 }
 
-/** The texts of the elements of a list that has some. */
-function elementsOf(text: string): string[] {
-  const elements: string[] = [];
-  for (let at = match(text, text.indexOf("[") + 1, SPACE); ; at = match(text, at + 1, SPACE)) {
-    const end = valueEnd(text, at);
-    elements.push(text.slice(at, end));
-    at = match(text, end, SPACE);
-    if (text[at] !== ",") return elements;
-  }
-}
-
-/** Where a value of valid JSON ends. */
-function valueEnd(text: string, start: number): number {
-  const first = text[start];
-  if (first === '"') return stringEnd(text, start);
-  if (first !== "{" && first !== "[") return match(text, start, PLAIN);
-  let depth = 0;
-  let at = start;
-  do {
-    MARK.lastIndex = at;
-    at = MARK.exec(text)?.index ?? text.length;
-    if (text[at] === '"') at = stringEnd(text, at);
-    else {
-      depth += text[at] === "{" || text[at] === "[" ? 1 : -1;
-      at++;
-    }
-  } while (depth > 0 && at < text.length);
-  return at;
-}
-
-function stringEnd(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let slash = end;
-    while (text[slash - 1] === "\\") slash--;
-    if ((end - slash) % 2 === 0) return end + 1;
-  }
-  return text.length;
-}
-
-/** Where what a pattern matches from here ends. */
-function match(text: string, at: number, pattern: RegExp): number {
-  pattern.lastIndex = at;
-  pattern.exec(text);
-  return pattern.lastIndex;
+/** Where the value of a JSON text begins. */
+function startOf(bytes: Uint8Array): number {
+  return bytes.findIndex((byte) => byte > 0x20);
 }
