@@ -38,6 +38,16 @@ export function mapLimits<L extends Partial<Record<(typeof LIMIT_OF)[keyof Sizes
   return Object.fromEntries(set) as L;
 }
 
+/** Sets a value as the newest of a map. Beyond `most` of them the oldest are forgotten. */
+export function setNewest<K, V>(map: Map<K, V>, key: K, value: V, most: number): void {
+  map.delete(key);
+  map.set(key, value);
+  for (const oldest of map.keys()) {
+    if (map.size <= most) return;
+    map.delete(oldest);
+  }
+}
+
 /** Puts pieces of bytes together. */
 export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const joined = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));

@@ -1,4 +1,4 @@
-import { isRecord, tried } from "../values.ts";
+import { isRecord, setNewest, tried } from "../values.ts";
 import { type CallFacts, type Run } from "./tool-shapes.ts";
 
 /** Clamps what comes of a tool. */
@@ -137,11 +137,7 @@ export function modelViewed(
 ): { execute: Run; toModelOutput: Run } {
   const waiting = new Map<unknown, CallFacts>();
   const remember = (output: unknown, call: CallFacts) => {
-    waiting.set(output, call);
-    for (const oldest of waiting.keys()) {
-      if (waiting.size <= MAX_WAITING) break;
-      waiting.delete(oldest);
-    }
+    setNewest(waiting, output, call, MAX_WAITING);
     return output;
   };
   return {

@@ -2,6 +2,7 @@ import type { Artifact, Store } from "../contract/store.ts";
 import { within } from "../deadline.ts";
 import type { Access } from "../stages/mark/access.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
+import { setNewest } from "../values.ts";
 import { type AdmitPlan, type Ended, NOT_SAVED, type SpilledOutput, startAdmission } from "./admission.ts";
 import type { Named, Reader } from "./reader.ts";
 
@@ -26,15 +27,7 @@ export class KnownTexts {
   readonly #texts = new Map<string, KnownText>();
 
   remember(text: string, known: KnownText): void {
-    const { id } = known;
-    if (id === null) return;
-    const key = `${id}:${fingerprint(text)}`;
-    this.#texts.delete(key);
-    this.#texts.set(key, known);
-    for (const oldest of this.#texts.keys()) {
-      if (this.#texts.size <= MAX_TEXTS) return;
-      this.#texts.delete(oldest);
-    }
+    if (known.id !== null) setNewest(this.#texts, `${known.id}:${fingerprint(text)}`, known, MAX_TEXTS);
   }
 
   find(text: string): KnownText | null {

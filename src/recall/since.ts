@@ -6,6 +6,7 @@ import { compareRuns, RunLines } from "../stages/clamp/since.ts";
 import { binaryRun, changesText, noEarlierRun } from "../stages/mark/changes-text.ts";
 import { describeBinary, SAMPLE_BYTES } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
+import { setNewest } from "../values.ts";
 import { openArtifact } from "./open-artifact.ts";
 import type { ReadBy } from "./recall.ts";
 
@@ -148,9 +149,7 @@ export function newLastGood(store: Store, scope: Scope): (made: Made) => Promise
     const good = (await earlierRuns(store, scope, made)).find(({ exitCode }) => exitCode === 0);
     if (good === undefined) return null;
     const run = runs.get(good.id) ?? (await readRun(store, good, WEIGHED_BYTES));
-    runs.delete(good.id);
-    runs.set(good.id, run);
-    for (const oldest of runs.keys()) if (runs.size > MOST_RUNS) runs.delete(oldest);
+    setNewest(runs, good.id, run, MOST_RUNS);
     return run;
   };
 }

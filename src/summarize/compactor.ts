@@ -10,6 +10,7 @@ import type { Access, SavedCopy } from "../stages/mark/access.ts";
 import { encodeText } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { type SpillPlace, startSpill } from "../stages/spill/spill.ts";
+import { tried } from "../values.ts";
 import { compactionText, compactPrompt, hasSections, looksCompacted, withMissing } from "./compact-prompt.ts";
 import {
   type CompactPlan,
@@ -154,11 +155,7 @@ const TOOL = "conversation";
 /** Saves messages as one artifact, with one line of JSON for each, unchanged. */
 async function spillMessages(
   messages: readonly unknown[],
-  {
-    place,
-    access,
-    scope,
-  }: { place: SpillPlace; access: (artifact: Artifact) => Access | Promise<Access>; scope: string },
+  { place, access, scope }: CompactorPorts,
 ): Promise<Omit<SavedCopy, "redactions">> {
   const spill = startSpill(place, { scope, session: null, tool: TOOL, call: null });
   for (const message of messages) for (const bytes of encodeText(`${jsonOf(message)}\n`)) await spill.add(bytes);
@@ -169,11 +166,8 @@ async function spillMessages(
 }
 
 function jsonOf(message: unknown): string {
-  try {
-    return JSON.stringify(message) ?? "null";
-  } catch {
-    return JSON.stringify(boundValue(message, Number.POSITIVE_INFINITY).value) ?? "null";
-  }
+  const json = tried(() => JSON.stringify(message) ?? "null");
+  return json ?? JSON.stringify(boundValue(message, Number.POSITIVE_INFINITY).value) ?? "null";
 }
 
 /** Models count badly, so they are asked for less than what is accepted. */

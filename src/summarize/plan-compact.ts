@@ -3,6 +3,7 @@ import type { Wire, WireMessage, WireRole } from "../contract/wire.ts";
 import { inputText, type RedactText, type RenderLimits, renderMessage } from "../stages/cap/render-message.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { countAll, weighMessage, weightOf } from "../stages/prune/weight.ts";
+import { setNewest } from "../values.ts";
 import { type PairedResult, pairResults, turnPlaces } from "../wire/pair-results.ts";
 import { mostPieces, startSplit } from "./plan-summary.ts";
 
@@ -218,12 +219,7 @@ export class KnownSummaries {
 
   /** `text` is the text of the whole message. */
   remember(text: string, summary: KnownSummary): void {
-    this.#summaries.delete(text);
-    this.#summaries.set(text, summary);
-    for (const oldest of this.#summaries.keys()) {
-      if (this.#summaries.size <= MAX_SUMMARIES) return;
-      this.#summaries.delete(oldest);
-    }
+    setNewest(this.#summaries, text, summary, MAX_SUMMARIES);
   }
 
   find(text: string): KnownSummary | null {

@@ -7,6 +7,7 @@ import { messageOf, SpendingCapError } from "../errors.ts";
 import { writeSummary } from "../stages/mark/access.ts";
 import { measureText } from "../stages/measure/estimate-tokens.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
+import { setNewest } from "../values.ts";
 import { planSummary, type SummaryPlan, startSplit } from "./plan-summary.ts";
 import { type BookCost, countingClient } from "./spending.ts";
 import { checkAnswer, newNonce, type SummaryMaterial, type SummaryTarget, summaryPrompt } from "./summary-prompt.ts";
@@ -202,14 +203,9 @@ export class SummaryCache {
     const known = this.#made.get(key);
     const made = known ?? make();
     // Moves the entry to the end, so that the first one in the map is the one that was not used for longest.
-    this.#made.delete(key);
-    this.#made.set(key, made);
+    setNewest(this.#made, key, made, this.#max);
     // A failure is not cached, because the next attempt may succeed.
     if (known === undefined) made.catch(() => this.#made.get(key) === made && this.#made.delete(key));
-    for (const oldest of this.#made.keys()) {
-      if (this.#made.size <= this.#max) break;
-      this.#made.delete(oldest);
-    }
     return made;
   }
 }

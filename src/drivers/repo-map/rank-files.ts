@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
+import { setNewest } from "../../values.ts";
 import { type RankedDefinition, rankDefinitions } from "./rank-definitions.ts";
 import { type FileNames, loadNameReader, MAX_FILE_BYTES } from "./read-names.ts";
 
@@ -43,19 +44,11 @@ export async function rankFiles(
     signal?.throwIfAborted();
     const kept = keptNames.get(path);
     const names = kept?.stamp === stamp ? kept.names : await reader.read(path, shown);
-    keep(keptNames, path, { stamp, names }, MAX_KEPT_FILES);
+    setNewest(keptNames, path, { stamp, names }, MAX_KEPT_FILES);
     if (names === null) skipped.unreadable++;
     else read.push({ ...names, path: shown });
   }
   const made = { ranked: rankDefinitions(read), skipped };
-  keep(keptRankings, key, made, MAX_KEPT_RANKINGS);
+  setNewest(keptRankings, key, made, MAX_KEPT_RANKINGS);
   return made;
-}
-
-/** Keeps a value; the one that was used longest ago makes room. */
-function keep<T>(kept: Map<string, T>, key: string, value: T, most: number): void {
-  kept.delete(key);
-  kept.set(key, value);
-  const [oldest] = kept.keys();
-  if (kept.size > most && oldest !== undefined) kept.delete(oldest);
 }

@@ -172,21 +172,8 @@ interface Language {
 }
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
-const BUILT_IN_CLASSES = [
-  Array,
-  String,
-  Number,
-  Function,
-  RegExp,
-  Date,
-  Map,
-  Set,
-  WeakMap,
-  Promise,
-  Uint8Array,
-  Error,
-  Object,
-];
+const VALUE_CLASSES = [Array, String, Number, Function, RegExp, Date, Uint8Array, Error, Object];
+const BUILT_IN_CLASSES = [...VALUE_CLASSES, Map, Set, WeakMap, Promise];
 const NODE_CLASSES = [Buffer, EventEmitter, Readable, Writable, URL, AbortSignal, TextDecoder];
 const SCRIPT_BUILT_INS: ReadonlySet<string> = new Set(
   [
@@ -221,32 +208,19 @@ const TYPED = `${SCRIPT}
   (enum_declaration name: (identifier) @definition)
   (type_identifier) @reference`;
 
+const ANY_SCRIPT = { query: TYPED, builtIns: SCRIPT_BUILT_INS, isPublic: isExportedScript };
+
 /** The known languages, one row each. */
 export const LANGUAGES: readonly Language[] = [
+  { ...ANY_SCRIPT, name: "TypeScript", extensions: [".ts", ".mts", ".cts"], grammar: "tree-sitter-typescript.wasm" },
+  { ...ANY_SCRIPT, name: "TSX", extensions: [".tsx"], grammar: "tree-sitter-tsx.wasm" },
   {
-    name: "TypeScript",
-    extensions: [".ts", ".mts", ".cts"],
-    grammar: "tree-sitter-typescript.wasm",
-    query: TYPED,
-    builtIns: SCRIPT_BUILT_INS,
-    isPublic: isExportedScript,
-  },
-  {
-    name: "TSX",
-    extensions: [".tsx"],
-    grammar: "tree-sitter-tsx.wasm",
-    query: TYPED,
-    builtIns: SCRIPT_BUILT_INS,
-    isPublic: isExportedScript,
-  },
-  {
+    ...ANY_SCRIPT,
     name: "JavaScript",
     extensions: [".js", ".mjs", ".cjs", ".jsx"],
     grammar: "tree-sitter-javascript.wasm",
     query: `${SCRIPT}
   (class_declaration name: (identifier) @definition)`,
-    builtIns: SCRIPT_BUILT_INS,
-    isPublic: isExportedScript,
     commonJs: /\bexports\s*(?:\.\s*\w+\s*)?=[^=]/,
   },
   {
