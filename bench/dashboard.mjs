@@ -17,7 +17,7 @@ const AT_ONCE = 5000;
 const PLACES = 25;
 
 /** The events of an agent's session, in the shares that recorded sessions have them. */
-function eventAt(at, atMs) {
+export function eventAt(at, atMs) {
   const session = `session-${Math.floor(at / IN_A_SESSION)}`;
   const about = { atMs, session, tool: `tool-${(at * 7) % TOOLS}`, call: `call-${at}`, artifact: null, receipt: null };
   const turn = at % 10;
@@ -75,7 +75,7 @@ async function fill(options, dir, events, input, progress) {
 }
 
 /** The CPU time of a process in milliseconds, where the system has /proc. */
-function cpuMs(pid) {
+export function cpuMs(pid) {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
     return (Number(fields[11]) + Number(fields[12])) * 10;

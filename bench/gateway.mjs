@@ -16,18 +16,22 @@ const LARGE = { bytes: 5_000_000, results: 2000 };
 
 const line = "2026-01-01T00:00:00Z INFO worker[12] handled /api/v1/items?id=4711 in 12 ms status=200\n";
 
-function turn(at, bytes) {
+/** A call and its result. */
+export function turn(at, bytes) {
   const id = `toolu_${at}`;
   return [
     { role: "assistant", content: [{ type: "tool_use", id, name: "bash", input: { command: `tail part-${at}.log` } }] },
     {
       role: "user",
-      content: [{ type: "tool_result", tool_use_id: id, content: `${at}\n${line.repeat(99)}`.slice(0, bytes) }],
+      content: [
+        { type: "tool_result", tool_use_id: id, content: `${at}\n${line.repeat(bytes / 60 + 1)}`.slice(0, bytes) },
+      ],
     },
   ];
 }
 
-function bodyOf(name, turns, bytes) {
+/** A request of a conversation that has come this far. */
+export function bodyOf(name, turns, bytes) {
   const messages = [{ role: "user", content: `Find the slow requests, ${name}.` }];
   for (let at = 0; at < turns; at++) messages.push(...turn(at, bytes));
   return { model: "some-model", max_tokens: 1000, system: "You are an agent.", messages };
@@ -37,7 +41,7 @@ const ANSWER =
   '{"type":"message","content":[{"type":"text","text":"ok"}],"stop_reason":"end_turn","usage":{"input_tokens":5000,"output_tokens":1}}';
 
 /** Answers at once, or with a stream of numbered pieces over some seconds. */
-async function startProvider() {
+export async function startProvider() {
   const server = createServer((request, response) => {
     let streamMs = 0;
     request.on("data", (chunk) => (streamMs ||= Number(/"stream_ms":(\d+)/.exec(chunk)?.[1] ?? 0)));
@@ -68,7 +72,7 @@ async function startProvider() {
 }
 
 /** Starts a process that says where it listens. */
-async function startProcess(words, env, pattern) {
+export async function startProcess(words, env, pattern) {
   const child = spawn(process.execPath, words, {
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "inherit"],
@@ -97,7 +101,7 @@ function findPortkey() {
 }
 
 /** Takes a free port: this gateway does not say which one it got. */
-async function freePort() {
+export async function freePort() {
   const server = createServer();
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address();
@@ -107,7 +111,8 @@ async function freePort() {
 
 const agent = new Agent({ connections: 600, pipelining: 1 });
 
-async function post({ url, headers: more }, body) {
+/** Sends a request and returns the answer's text. Throws unless it is 200. */
+export async function post({ url, headers: more }, body) {
   const headers = { "content-type": "application/json", "x-api-key": "k", ...more };
   const { statusCode, body: answer } = await send(`${url}/v1/messages`, {
     dispatcher: agent,
@@ -120,7 +125,9 @@ async function post({ url, headers: more }, body) {
   return text;
 }
 
-const quantile = (values, share) => values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN;
+/** The value below which this share of the values is. */
+export const quantile = (values, share) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN;
 
 /** Sends at a steady rate, whether answers come or not. Each conversation has a first message of its own. */
 async function steady(target, seconds) {
@@ -270,7 +277,6 @@ export async function benchGateway(options, { workDir, progress }) {
   } finally {
     for (const each of running) each.stop();
     provider.stop();
-    await agent.destroy();
   }
 }
 

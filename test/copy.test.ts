@@ -314,6 +314,31 @@ describe("spillway copy", () => {
   );
 
   it.skipIf(typeof postgres === "string" || typeof s3 === "string")(
+    "names what waits on another machine for its upload, and copies the rest",
+    async () => {
+      const shared = { SPILLWAY_LEDGER: await freshLedger(), SPILLWAY_STORE: freshBucket() };
+      const keep = (name: string, more = {}) => {
+        const words = ["clamp", "--save", "--max-lines", "9", "--json", "--session", name];
+        const { stdout } = spawnSync(process.execPath, [CLI, ...words], {
+          input: textOf(name, 9000),
+          encoding: "utf8",
+          env: { ...env(), ...shared, SPILLWAY_DIR: freshFolder(), ...more },
+        });
+        return JSON.parse(stdout).receipt;
+      };
+      const [there, waiting] = [keep("there"), keep("waiting", { AWS_SECRET_ACCESS_KEY: "not-the-secret" })];
+      expect([there.saved, waiting.saved]).toEqual(["yes", "local"]);
+      const to = freshFolder();
+      const copied = run(["copy", "--to", to], shared);
+      expect([copied.status, copied.stderr]).toEqual([
+        1,
+        expect.stringMatching(new RegExp(`${waiting.artifact} is left: .*is still on the machine`)),
+      ]);
+      expect((await everything([to]))["artifacts"]).toMatchObject([{ id: there.artifact }]);
+    },
+  );
+
+  it.skipIf(typeof postgres === "string" || typeof s3 === "string")(
     "copies a folder to PostgreSQL and a bucket, though it is killed again and again, and back",
     async () => {
       const from = freshFolder();

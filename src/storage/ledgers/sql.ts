@@ -77,12 +77,12 @@ export function sqlLedger(database: Sql, name: string, scopeName = LOCAL_SCOPE):
 
   const { write } = eventWriter(database);
 
-  // Events that are recorded without waiting in between share one transaction, so that the events of one output cost
-  // one commit.
+  // Events that come while others are written share the next transaction: only one writer at a time may write events anyway,
+  // and the events of one output cost one commit.
   let waiting: EventForm[] = [];
   let written: Promise<void> = Promise.resolve();
-  const flush = async (): Promise<void> => {
-    await Promise.resolve();
+  const flush = async (before: Promise<void>): Promise<void> => {
+    await before.catch(() => {});
     const forms = waiting;
     waiting = [];
     await commit(() => write(scope, forms));
@@ -92,7 +92,7 @@ export function sqlLedger(database: Sql, name: string, scopeName = LOCAL_SCOPE):
     name,
     async record(event) {
       waiting.push(eventForm(event));
-      if (waiting.length === 1) written = flush();
+      if (waiting.length === 1) written = flush(written);
       return written;
     },
     events: (query = {}) => selectEvents(rows, query),
