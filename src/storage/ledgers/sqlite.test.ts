@@ -51,6 +51,45 @@ async function withLedger(
 }
 
 describe("sqlite ledger", () => {
+  it("writes the events that come while others are written in one transaction, and a fault hits only its own", async () => {
+    await withLedger(async (_ledger, database) => {
+      const turns: (() => void)[] = [];
+      let isFull = false;
+      const commit: typeof database.commit = async (steps) => {
+        await new Promise<void>((resolve) => turns.push(resolve));
+        if (isFull) throw new Error("full");
+        return database.commit(steps);
+      };
+      const ledger = sqlLedger({ ...database, commit }, "sqlite");
+      const record = async (count: number) => {
+        const recorded = [];
+        for (let at = 0; at < count; at += 1) {
+          recorded.push(ledger.record(eventOf({ kind: "output-passed", atMs: at, session: "s", tool: "t" })));
+          await new Promise(setImmediate);
+        }
+        return Promise.allSettled(recorded);
+      };
+      const [first, second] = [record(1), record(20)];
+      while (turns.length === 0) await new Promise(setImmediate);
+      for (let at = 0; at < 30; at += 1) await new Promise(setImmediate);
+      expect(turns).toHaveLength(1);
+      turns[0]?.();
+      while (turns.length === 1) await new Promise(setImmediate);
+      const third = record(5);
+      for (let at = 0; at < 10; at += 1) await new Promise(setImmediate);
+      isFull = true;
+      turns[1]?.();
+      while (turns.length === 2) await new Promise(setImmediate);
+      isFull = false;
+      turns[2]?.();
+      const kinds = async (of: ReturnType<typeof record>) => new Set((await of).map(({ status }) => status));
+      // The first one of the second call came in time for the first transaction.
+      expect((await second).map(({ status }) => status)).toEqual(["fulfilled", ...Array(19).fill("rejected")]);
+      expect([await kinds(first), await kinds(third)]).toEqual([new Set(["fulfilled"]), new Set(["fulfilled"])]);
+      expect(await ledger.events()).toHaveLength(7);
+    });
+  });
+
   it("keeps scopes apart: the same names in another are other sessions, sums and forms", async () => {
     await withLedger(async (ledger, database) => {
       const other = sqlLedger(database, "sqlite", "other");

@@ -55,10 +55,20 @@ export function artifactRows({ kysely, takeTurn }: Sql) {
   }
 
   /** Deletes the row with its bytes and its sessions. Returns null if the row was gone already. */
+  /** Says that an object belongs to nobody any more, so that it is removed though this process ends before it is. */
+  const disown = (place: string): Steps<number> =>
+    change(
+      kysely
+        .insertInto("uploads")
+        .values({ place, began_ms: 0 })
+        .onConflict((conflict) => conflict.column("place").doUpdateSet({ began_ms: 0 })),
+    );
+
   function* drop(key: string): Steps<ArtifactTable | null> {
     yield* takeTurn("artifacts");
     const row = yield* findByKey(key);
     if ((yield* change(kysely.deleteFrom("artifacts").where("key", "=", key))) === 0) return null;
+    if (row?.form === "object" && row.place !== null) yield* disown(row.place);
     yield* change(kysely.deleteFrom("artifact_sessions").where("key", "=", key));
     for (const table of ["small", "line_indexes"] as const)
       yield* change(kysely.deleteFrom(table).where("key", "=", key));
@@ -142,6 +152,7 @@ export function artifactRows({ kysely, takeTurn }: Sql) {
   return {
     takeTurn,
     drop,
+    disown,
     find,
     findByKey,
     smallData: (key: string) => dataOf("small", key),

@@ -232,6 +232,11 @@ const scopes: Migration = (kysely, { text, keyed }) => {
   ];
 };
 
+/** Retention goes through artifacts by age, whosever they are. Without this each page of it reads all of them. */
+const artifactsByTime: Migration = ({ schema }) => [
+  schema.createIndex("artifacts_by_time").on("artifacts").columns(["created_ms", "key"]),
+];
+
 /** The steps in order. The first one makes version 1 from an empty database. */
 export const MIGRATIONS: readonly Migration[] = [
   first,
@@ -241,6 +246,7 @@ export const MIGRATIONS: readonly Migration[] = [
   requestSums,
   objects,
   scopes,
+  artifactsByTime,
 ];
 
 const SQLITE_TYPES: EngineTypes = {

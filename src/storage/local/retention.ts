@@ -97,6 +97,8 @@ function queriesOf(kysely: Sql["kysely"], heldMs: number) {
     /** The next page after an artifact, oldest first; of one session, if that is said. */
     oldest(after: Pick<Candidate, "created_ms" | "key">, session: OfSession | null) {
       const page = unused
+        // Says where in the index to begin; the next condition alone does not.
+        .where("created_ms", ">=", after.created_ms)
         .where(({ or, and, eb }) =>
           or([
             eb("created_ms", ">", after.created_ms),
@@ -167,8 +169,8 @@ export async function collect(
       report.removed += 1;
       report.removedBytes += bytes;
       if (report.artifacts.length < LISTED) report.artifacts.push({ id, bytes, createdAtMs, reason });
-      if (!dryRun) await files.remove(row);
     }
+    if (!dryRun) await Promise.all(removed.map(files.remove));
   }
 
   /** Goes through artifacts, oldest first. Ends at the first one for which `wants` returns false. */

@@ -34,6 +34,8 @@ const LOCKS = 0x7370696c;
 const LOCK = { migration: 1, events: 2, artifacts: 3, retention: 4 };
 
 const ROWS_AT_ONCE = 500;
+/** The longest that a timer takes: 24 days. */
+const LONGEST_MS = 2 ** 31 - 1;
 const FIRST_PAUSE_MS = 20;
 const LAST_PAUSE_MS = 1000;
 
@@ -88,7 +90,7 @@ export async function openPostgres(address: string, downFile?: string): Promise<
 
   let preparing: Promise<void> | null = null;
   const prepared = (): Promise<void> => {
-    preparing ??= migrate(pool, kysely, once, lock("migration"), place).catch((error: unknown) => {
+    preparing ??= migrate(pool, kysely, (steps) => once(steps, LONGEST_MS), lock("migration"), place).catch((error: unknown) => {
       preparing = null;
       throw error;
     });
@@ -126,12 +128,12 @@ export async function openPostgres(address: string, downFile?: string): Promise<
     return found?.status === "committed";
   };
 
-  async function once<T>(steps: () => Steps<T>): Promise<T> {
+  async function once<T>(steps: () => Steps<T>, patienceMs?: number): Promise<T> {
     const client = await pool.connect();
     let committing: { transaction: string; result: T } | null = null;
     try {
       const transaction = await begin(client);
-      committing = { transaction, result: await run(client, steps()) };
+      committing = { transaction, result: await run(client, steps(), patienceMs) };
       await client.query("commit");
       client.release();
       return committing.result;
@@ -225,15 +227,16 @@ async function begin(client: Pg.PoolClient): Promise<string> {
   return named.rows[0]?.transaction ?? "";
 }
 
-async function run<T>(on: Pick<Pg.PoolClient, "query">, steps: Steps<T>): Promise<T> {
+async function run<T>(on: Pick<Pg.PoolClient, "query">, steps: Steps<T>, patienceMs?: number): Promise<T> {
   let step = steps.next();
-  while (!step.done) step = steps.next(await answer(on, step.value));
+  while (!step.done) step = steps.next(await answer(on, step.value, patienceMs));
   return step.value;
 }
 
-async function answer(on: Pick<Pg.PoolClient, "query">, query: Query): Promise<Answered> {
+async function answer(on: Pick<Pg.PoolClient, "query">, query: Query, query_timeout?: number): Promise<Answered> {
   const { sql: text, parameters } = query.compile();
-  const { rows, rowCount } = await on.query(text, [...parameters]);
+  const asked = { text, values: [...parameters], query_timeout };
+  const { rows, rowCount } = await on.query(asked);
   return { rows, changes: rowCount ?? 0 };
 }
 
@@ -247,6 +250,8 @@ async function migrate(
 ): Promise<void> {
   if ((await versionOf(pool, place)) === MIGRATIONS.length) return;
   await commit(function* () {
+    // A step over many rows takes as long as it takes.
+    yield* change({ compile: () => ({ sql: "set local statement_timeout = 0", parameters: [] }) });
     yield* all(lock);
     yield* change(
       kysely.schema

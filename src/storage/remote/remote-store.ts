@@ -82,6 +82,7 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
   const machine = hostname();
   const counts = { uploaded: 0, failed: 0, fault: null as string | null };
   const turns = newTurns(NUMBERS.uploadsAtOnce.default);
+  const removing = newTurns(NUMBERS.uploadsAtOnce.default);
   const uploading = new Map<string, Promise<Artifact>>();
   const indexes = new Map<string, LineIndex>();
   let timer: NodeJS.Timeout | undefined;
@@ -142,10 +143,12 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
       const isThere = found?.form === "object";
       if (row.form !== "row" && !isThere && place === null) return null;
       const object = row.form === "row" ? null : isThere ? found.place : place;
-      if (place !== null) yield* change(shared.kysely.deleteFrom("uploads").where("place", "=", place));
+      if (place !== null && object === place) yield* change(unclaimed(place));
       const form = row.form === "row" ? ("row" as const) : ("object" as const);
       const saved = yield* rows.save({ ...unsaved(row), form, place: object }, row.saved_ms, { data, isCopy: true });
-      return { saved, spare: isThere && object === null ? found.place : isThere ? place : null };
+      const spare = isThere && object === null ? found.place : isThere ? place : null;
+      if (spare !== null) yield* rows.disown(spare);
+      return { saved, spare };
     });
     if (kept === null) return keep(row, data, open);
     if (kept.spare !== null) await removeObject(kept.spare).catch(() => {});
@@ -173,8 +176,16 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
   async function removeObject(place: string): Promise<void> {
     await bucket.remove(place);
     await bucket.remove(`${place}${INDEX}`);
-    await shared.commit(() => change(shared.kysely.deleteFrom("uploads").where("place", "=", place)));
+    await shared.commit(() => change(unclaimed(place)));
   }
+  /** One that cannot be removed now is removed by the next sweep. */
+  async function removeInTurn(place: string): Promise<void> {
+    await removing.take();
+    await removeObject(place)
+      .catch(() => {})
+      .finally(removing.give);
+  }
+  const unclaimed = (place: string) => shared.kysely.deleteFrom("uploads").where("place", "=", place);
 
   /** Says in the shared store that an output is on this machine still, so that others know. */
   async function announce(row: ArtifactRow): Promise<void> {
@@ -289,8 +300,7 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
 
   const files: CollectedFiles = {
     async remove({ place, form }) {
-      // One that cannot be removed now is removed by the next sweep.
-      if (form === "object" && place !== null) await removeObject(place).catch(() => remember(place));
+      if (form === "object" && place !== null) await removeInTurn(place);
     },
     async sweep({ nowMs, staleMs, dryRun }) {
       const { kysely } = shared;
@@ -300,20 +310,10 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
         .where("began_ms", "<", nowMs - staleMs)
         .limit(PAGE);
       const swept = (await shared.read(() => all(stale))).map(({ place }) => place);
-      if (!dryRun) for (const place of swept) await removeObject(place).catch(() => {});
+      if (!dryRun) await Promise.all(swept.map(removeInTurn));
       return swept.map((place) => `${bucket.place}${place}`);
     },
   };
-
-  const remember = (place: string) =>
-    shared.commit(() =>
-      change(
-        shared.kysely
-          .insertInto("uploads")
-          .values({ place, began_ms: 0 })
-          .onConflict((conflict) => conflict.column("place").doNothing()),
-      ),
-    );
 
   async function spoolState(): Promise<SpoolState> {
     const waiting = spoolDatabase.kysely
