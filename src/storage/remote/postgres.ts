@@ -90,10 +90,12 @@ export async function openPostgres(address: string, downFile?: string): Promise<
 
   let preparing: Promise<void> | null = null;
   const prepared = (): Promise<void> => {
-    preparing ??= migrate(pool, kysely, (steps) => once(steps, LONGEST_MS), lock("migration"), place).catch((error: unknown) => {
-      preparing = null;
-      throw error;
-    });
+    preparing ??= migrate(pool, kysely, (steps) => once(steps, LONGEST_MS), lock("migration"), place).catch(
+      (error: unknown) => {
+        preparing = null;
+        throw error;
+      },
+    );
     return preparing;
   };
 

@@ -7,6 +7,7 @@ import { startPostgres } from "../../../test/postgres.ts";
 import { findS3 } from "../../../test/s3.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { ABOUT, assertBytes, keep, large, testStore, text } from "../../testing/test-store.ts";
+import { artifactRows } from "../local/artifact-rows.ts";
 import { openDatabase } from "../local/open-database.ts";
 import { localStore } from "../stores/local.ts";
 import { openBucket, readAddress } from "./bucket.ts";
@@ -219,6 +220,21 @@ describe.skipIf(missing !== null)("in S3 and PostgreSQL", () => {
     expect((await a.store.collect()).files).toHaveLength(1);
     expect(await objects()).toEqual([]);
     expect(await a.database.kysely.selectFrom("uploads").selectAll().execute()).toEqual([]);
+    await a.close();
+  });
+
+  it("removes the objects of a process that ended after their rows were gone", async () => {
+    const { open, objects } = await newShared();
+    const a = await open("a");
+    const { id } = await keep(a.store, [LARGE]);
+    const removed = await a.database.commit(() => artifactRows(a.database).remove(id, "local"));
+    expect([removed?.form, (await objects()).length]).toEqual(["object", 2]);
+    expect((await a.store.collect()).files).toHaveLength(1);
+    expect(await objects()).toEqual([]);
+    // What is saved again has an object of its own.
+    await keep(a.store, [LARGE]);
+    expect((await a.store.collect()).files).toEqual([]);
+    expect(await objects()).toHaveLength(2);
     await a.close();
   });
 
