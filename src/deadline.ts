@@ -13,7 +13,13 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
     const stop = () => reject(signal.reason);
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop);
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+    const left = <V>(settle: (value: V) => void) => {
+      return (value: V) => {
+        signal.removeEventListener("abort", stop);
+        settle(value);
+      };
+    };
+    work.then(left(resolve), left(reject));
   });
 }
 

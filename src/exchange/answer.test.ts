@@ -50,6 +50,20 @@ function slow(type: string, status: number, said: readonly string[], fault?: Err
   return { answer, goOn: () => goOn() };
 }
 
+it("an answer that is here already is looked at and handed on without being waited for", async () => {
+  const headers = new Headers({ "content-type": "text/event-stream" });
+  const said = encoder.encode('data: {"type":"ping"}\n\ndata: {"type":"error","error":{"message":"too long"}}\n\n');
+  const unread = (async function* () {
+    yield await Promise.reject(new Error("it was read twice"));
+  })();
+  const answer = new Answer({ status: 200, headers, body: unread, takeWhole: () => said });
+  expect(await answer.firstError()).toMatchObject({ error: { message: "too long" } });
+  expect(answer.whole).toBe(said);
+  const handed: Uint8Array[] = [];
+  for await (const chunk of answer.bytes()) handed.push(chunk);
+  expect(handed).toEqual([said]);
+});
+
 it("a stream that is silent before its first output is handed on after a time, whole", async () => {
   vi.useFakeTimers();
   const { answer, goOn } = slow("text/event-stream", 200, [": ping\n\n", 'data: {"error":{}}\n\n']);

@@ -10,6 +10,8 @@ export interface ExchangeResponse {
   headers: { get(name: string): string | null };
   body: AsyncIterable<Uint8Array> | null;
   url?: string;
+  /** Takes all of the body, if it is here already: most answers that are no stream come with their headers. */
+  takeWhole?(): Uint8Array | null;
 }
 
 /** What the client gets. */
@@ -55,6 +57,8 @@ export class Answer<R extends ExchangeResponse> {
   readonly form: AnswerForm;
   readonly #source: AsyncIterator<Uint8Array> | null;
   readonly #held: Uint8Array[] = [];
+  /** How many of them were looked at. */
+  #seen = 0;
   /** A read that was begun while the response was looked at, and has not come yet. */
   #coming: Promise<IteratorResult<Uint8Array>> | null = null;
   #ended: boolean;
@@ -66,7 +70,9 @@ export class Answer<R extends ExchangeResponse> {
   constructor(response: R) {
     this.response = response;
     this.form = formOf(response);
-    this.#source = response.body?.[Symbol.asyncIterator]() ?? null;
+    const whole = response.takeWhole?.() ?? null;
+    if (whole !== null) this.#held.push(whole);
+    this.#source = whole === null ? (response.body?.[Symbol.asyncIterator]() ?? null) : null;
     this.#ended = this.#source === null;
   }
 
@@ -148,6 +154,7 @@ export class Answer<R extends ExchangeResponse> {
 
   /** Looks at the body, but not for longer than so many milliseconds. */
   async #until<T>(ms: number, look: () => Promise<T>): Promise<T> {
+    if (this.#ended) return look();
     this.#isLate = false;
     const timer = setTimeout(() => {
       this.#isLate = true;
@@ -162,6 +169,7 @@ export class Answer<R extends ExchangeResponse> {
 
   /** Returns null at the end, or if it is late. */
   async #more(): Promise<Uint8Array | null> {
+    if (this.#seen < this.#held.length) return this.#held[this.#seen++] as Uint8Array;
     if (this.#ended || this.#source === null) return null;
     try {
       this.#coming ??= this.#source.next();
@@ -169,7 +177,7 @@ export class Answer<R extends ExchangeResponse> {
       if (next === null) return null;
       this.#coming = null;
       if (next.done) this.#ended = true;
-      else this.#held.push(next.value);
+      else this.#seen = this.#held.push(next.value);
       return next.done ? null : next.value;
     } catch (error) {
       // The caller sees where it broke off, after what came before.

@@ -117,12 +117,13 @@ const PATHS: readonly (readonly [RegExp, BodyShape, Endpoint["asks"]])[] = [
 /** Tells what a request asks for, by its method and URL or path. Returns null for everything that is no model's endpoint. */
 export function endpointOf(method: string, url: string): Endpoint | null {
   if (method.toUpperCase() !== "POST") return null;
-  const [path = "", query = ""] = url.split(/[?#]/, 2);
+  const [given = "", query = ""] = url.split(/[?#]/, 2);
+  const path = given.replace(/\/+$/, "");
   for (const [pattern, shape, asks] of PATHS) {
-    const found = pattern.exec(path.replace(/\/+$/, ""));
+    const found = pattern.exec(path);
     if (found === null) continue;
     const model = found[1] === undefined ? null : decoded(found[1]);
-    const isList = /:streamGenerateContent\/*$/.test(path) && !/(?:^|&)alt=sse(?:&|$)/.test(query);
+    const isList = path.endsWith(":streamGenerateContent") && !/(?:^|&)alt=sse(?:&|$)/.test(query);
     return { shape, asks, model, isList };
   }
   return null;

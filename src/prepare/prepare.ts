@@ -132,10 +132,9 @@ class Preparer {
     const run = () => this.#prepare(messages as readonly Message[], options, window, pruning);
     if (typeof first !== "object" || first === null) return run();
     const turn = (this.#turns.get(first) ?? Promise.resolve()).then(run);
-    this.#turns.set(
-      first,
-      turn.catch(() => {}),
-    );
+    // What came of it must not stay in memory with it.
+    const over = () => {};
+    this.#turns.set(first, turn.then(over, over));
     return turn;
   }
 
@@ -202,11 +201,12 @@ class Preparer {
     conversation.lookedAt = items.length;
     // What no model has seen yet shares one budget as it is clamped, and is never cleared.
     const newest = new Set(conversation.newest());
-    await insureResults(
-      over.filter((item) => newest.has(item)),
-      new Set(),
-      preparation,
-    );
+    if (over.length > 0)
+      await insureResults(
+        over.filter((item) => newest.has(item)),
+        new Set(),
+        preparation,
+      );
     await budgetBatch(conversation, preparation);
     const idleMs = idleTime(memory, ports.now());
     const plan = planSteps(frameOf(preparation), preparation.pruning, {
@@ -214,12 +214,13 @@ class Preparer {
       weightFrom: (message) => conversation.weightFrom(message),
     });
     const cleared = new Set(plan.cuts.flatMap(({ item, to }) => (to === "cleared" ? item : [])));
-    await insureResults(
-      over.filter((item) => !newest.has(item)),
-      cleared,
-      preparation,
-    );
-    await cutResults(plan.cuts, preparation, plan.forced);
+    if (over.length > 0)
+      await insureResults(
+        over.filter((item) => !newest.has(item)),
+        cleared,
+        preparation,
+      );
+    if (plan.cuts.length > 0) await cutResults(plan.cuts, preparation, plan.forced);
     const shown = [...preparation.shown.keys()];
     const made = { session, point: turns.last };
     if (shown.length > 0 && !(await this.#memories.save(memory, made, conversation, shown)) && ports.ledger !== null) {

@@ -125,6 +125,7 @@ function hashed(tokens: readonly Token[]): Hashed[] {
 
 /** All of them are compared, each in constant time, so that time tells nothing. */
 function matching(known: readonly Hashed[], given: string): Hashed[] {
+  if (known.length === 0) return [];
   const hash = hashOf(given);
   return known.filter((one) => timingSafeEqual(one.hash, hash));
 }

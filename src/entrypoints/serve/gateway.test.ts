@@ -561,6 +561,29 @@ describe("faults", () => {
     expect(bodies[0]).toContain("was not saved");
   });
 
+  it("a store that is full costs no answer, and the events say what was not saved", async () => {
+    const to = await upstream(async (request, response) => {
+      await bodyOf(request);
+      response.writeHead(200, JSON_TYPE).end("{}");
+    });
+    const full = async () => Promise.reject(new Error("ENOSPC: no space left on device, write"));
+    const { url, spillway } = await gateway(to, { spillway: { store: { ...memoryStore(), begin: full } } });
+    const { path, body } = asked("anthropic", conversation(1, 90_000));
+    expect((await post(url + path, body)).status).toBe(200);
+    const receipts = ((await spillway.ledger?.events({})) ?? []).flatMap(({ receipt }) => receipt ?? []);
+    expect(receipts.map(({ saved }) => saved)).toContain("no");
+    expect(receipts.flatMap(({ faults = [] }) => faults).join()).toContain("ENOSPC");
+  });
+
+  it.each(["application/json", "text/plain"])("no byte of a short answer of %s is changed", async (type) => {
+    const sent = Buffer.from([...Array(256).keys(), ...Buffer.from("\u00e9\u20ac")]);
+    const to = await upstream((_, response) => void response.writeHead(200, { "content-type": type }).end(sent));
+    const { url } = await gateway(to);
+    const { path, body } = asked("anthropic", conversation(1, 10));
+    const response = await post(url + path, body);
+    expect(Buffer.from(await response.arrayBuffer()).equals(sent)).toBe(true);
+  });
+
   it.each([
     ["deep JSON", `{"messages":${"[".repeat(100_000)}${"]".repeat(100_000)}}`],
     [

@@ -33,10 +33,10 @@ export interface GatewayPorts {
 
 /** The gateway before the providers. */
 export interface Gateway {
-  /** Whether a request is for a provider, by its path. */
-  takes(request: IncomingMessage): boolean;
-  /** Passes a request on. False if its path belongs to no API. */
-  pass(request: IncomingMessage, response: ServerResponse): Promise<boolean>;
+  /** Where a request goes, by its path. Null if that belongs to no API. */
+  find(request: IncomingMessage): Destination | null;
+  /** Passes a request on. */
+  pass(to: Destination, request: IncomingMessage, response: ServerResponse): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -107,10 +107,8 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
   }
 
   return {
-    takes: ({ url, headers }) => find(url ?? "", headers) !== null,
-    async pass(request, response) {
-      const to = find(request.url ?? "", request.headers);
-      if (to === null) return false;
+    find: ({ url, headers }) => find(url ?? "", headers),
+    async pass(to, request, response) {
       callers.checkOrigin(request);
       try {
         callers.checkRole(request, "write", TOKEN_HEADER);
@@ -123,7 +121,6 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
         refuse(to, error, response, warn);
       }
       metrics.add("spillway_requests_total", { api: to.api, status: String(response.statusCode) });
-      return true;
     },
     stop: () => agent.destroy(),
   };
@@ -218,12 +215,20 @@ async function handOn(
   if (whole !== null && whole.length > 0 && !hasHeader(sent, "content-length"))
     sent.push("content-length", String(whole.length));
   response.writeHead(status, sent);
+  // As text of one byte a character, a short body goes out in one piece with the headers.
+  if (whole !== null && whole.length <= SHORT_BODY_BYTES) return void response.end(asText(whole), "latin1");
   if (whole !== null) return void response.end(whole);
   for await (const chunk of body ?? []) {
     if (response.destroyed) return;
     if (!response.write(chunk)) await drained(response);
   }
   response.end();
+}
+
+const SHORT_BODY_BYTES = 16 * 1024;
+
+function asText({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString("latin1");
 }
 
 function drained(response: ServerResponse): Promise<void> {

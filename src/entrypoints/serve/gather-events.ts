@@ -2,8 +2,8 @@ import type { SpillwayEvent } from "../../contract/event.ts";
 import type { Ledger } from "../../contract/ledger.ts";
 import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 
-/** Requests wait while events are written: these take about a millisecond. */
-const MOST_GATHERED = 32;
+/** Requests wait while events are written: these take a few milliseconds, most of them for sums that many events share. */
+const MOST_GATHERED = 256;
 
 /**
  * A ledger that writes events which nobody waits for together: each answered request has one, and a commit for each would

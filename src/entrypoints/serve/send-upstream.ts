@@ -118,6 +118,12 @@ export class UpstreamResponse implements ExchangeResponse, AsyncIterableIterator
     return error === undefined ? Promise.resolve(DONE) : Promise.reject(error);
   }
 
+  takeWhole(): Uint8Array | null {
+    if (this.#ended === null || this.#ended.error !== undefined) return null;
+    const [first, ...more] = this.#waiting.splice(0);
+    return more.length === 0 ? (first ?? NOTHING) : Buffer.concat([first as Uint8Array, ...more]);
+  }
+
   /** Ends an answer that nobody reads to its end. */
   return(): Promise<Chunk> {
     if (this.#ended === null) this.#controller.abort(new Error("the answer was not read to its end"));
@@ -135,4 +141,5 @@ export class UpstreamResponse implements ExchangeResponse, AsyncIterableIterator
   }
 }
 
+const NOTHING = new Uint8Array(0);
 const DONE: Chunk = { done: true, value: undefined };

@@ -70,11 +70,11 @@ export async function startServe(options: ServeOptions): Promise<Served> {
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     checkPath(request);
-    const isForProvider = ownServer.gateway.takes(request);
+    const to = ownServer.gateway.find(request);
     // A request without a known token is refused by the callers of the server's own scope, or needs none.
-    const scope = findScope(request, isForProvider ? TOKEN_HEADER : undefined) ?? own;
+    const scope = findScope(request, to === null ? undefined : TOKEN_HEADER) ?? own;
     const { routes, gateway } = servers.get(scope) ?? ownServer;
-    if (isForProvider && (await gateway.pass(request, response))) return;
+    if (to !== null) return gateway.pass(to, request, response);
     const url = new URL(request.url ?? "", BASE);
     if (await routes(request, response, url)) return;
     throw new Refusal(404, "unknown-path", `there is nothing at ${url.pathname}; /api/openapi.json says what there is`);
