@@ -1,0 +1,75 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { createSpillway, type Receipt } from "../src/index.ts";
+import { readPage } from "./docs/read-page.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "spillway-statements-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const pageOf = (path: string) => readPage(path, readFileSync(path, "utf8"));
+
+/** What the docs say in words and no block shows. Numbers are read from the page. */
+describe("statements of the docs", () => {
+  it("README: what a wrapped tool's result stays within", async () => {
+    const [, kib, lines, chars, commandLines, shortChars] = (
+      /within (\d+) KiB and ([\d,]+) lines.*?within ([\d,]+) characters and ([\d,]+) lines.*?under ([\d,]+) characters/.exec(
+        readFileSync("README.md", "utf8").replaceAll("\n", " "),
+      ) ?? []
+    ).map((number) => Number(number.replace(",", "")));
+    if (shortChars === undefined) throw new Error("the README does not say it any more");
+    const receipts: Receipt[] = [];
+    const spillway = await createSpillway({
+      store: null,
+      ledger: null,
+      env: {},
+      onReceipt: (receipt) => void receipts.push(receipt),
+    });
+    const tools = spillway.wrapTools({
+      my_tool: async (text: string) => text,
+      bash: async (text: string) => text,
+    });
+    const rows = (count: number, row: string) => Array.from({ length: count }, (_, at) => `${at} ${row}\n`).join("");
+    for (const text of [rows(30_000, "x"), rows(900, "y".repeat(400)), rows(1, "z".repeat(400_000))]) {
+      const mine = await tools.my_tool(text);
+      expect(Buffer.byteLength(mine)).toBeLessThanOrEqual((kib ?? 0) * 1024);
+      expect(mine.split("\n").length).toBeLessThanOrEqual(lines ?? 0);
+      const command = await tools.bash(text);
+      expect(command.length).toBeLessThanOrEqual(chars ?? 0);
+      expect(command.split("\n").length).toBeLessThanOrEqual(commandLines ?? 0);
+    }
+    const short = rows(300, "").slice(0, shortChars - 1);
+    expect(short.split("\n").length).toBeGreaterThan(commandLines ?? 0);
+    expect(await tools.bash(short)).toBe(short);
+    expect(receipts.some(({ cutBy }) => cutBy === "lines")).toBe(true);
+  });
+
+  it("the guide to the library: what the logger of its example is told", async () => {
+    const [said] = /^\/\/ bash output cut: .*(?= \{)/m.exec(readFileSync("docs/guide/library.md", "utf8")) ?? [];
+    const told: string[] = [];
+    const logger = { info: (message: string) => void told.push(message), warn: () => {} };
+    const spillway = await createSpillway({ logger, dir: join(folder, "logged"), env: {} });
+    const output = Array.from({ length: 5000 }, (_, index) => `line ${index + 1}\n`).join("");
+    await spillway.admit({ tool: "bash", output });
+    expect(told.map((message) => `// ${message}`)).toEqual([said]);
+  });
+
+  it("the guide to testing: its example of testStore passes, and leaves the reader's own store alone", () => {
+    const block = pageOf("docs/guide/testing.md").fences.find(({ text }) => text.includes("testStore(makeStore"));
+    const home = join(folder, "home");
+    mkdirSync(join(home, "node_modules"), { recursive: true });
+    symlinkSync(resolve("."), join(home, "node_modules", "spillway"), "dir");
+    writeFileSync(join(home, "store.test.mjs"), block?.text ?? "");
+    const env = { PATH: process.env["PATH"], HOME: home, TMPDIR: mkdtempSync(join(folder, "tmp-")) };
+    const { status, stdout } = spawnSync(process.execPath, ["--test", "store.test.mjs"], {
+      cwd: home,
+      env,
+      encoding: "utf8",
+      timeout: 120_000,
+    });
+    expect([status, /^# pass (\d+)/m.exec(stdout)?.[1] !== "0"], stdout).toEqual([0, true]);
+    expect(existsSync(join(home, ".local"))).toBe(false);
+  }, 130_000);
+});
