@@ -23,10 +23,11 @@ const piped = (...args: string[]) =>
   spawnSync(process.execPath, [CLI, ...args], { cwd: folder, encoding: "utf8", env: plainEnv, timeout: 30_000 });
 
 /** Runs a shell's line on a real terminal (of `script`) and gives what the terminal got, with ESC for the escape character; `$S` stands for the command. */
-function onTerminal(line: string, { env = {}, rows = 24, columns = 80, input = "" } = {}): string {
+function onTerminal(line: string, { env = {}, rows = 24, columns = 80, input = "", typedAfter = 0 } = {}): string {
   const script = `stty rows ${rows} cols ${columns} -onlcr; ${line}`;
   const args = process.platform === "linux" ? ["-qec", script, "/dev/null"] : ["-q", "/dev/null", "sh", "-c", script];
-  const { stdout, error } = spawnSync("script", args, {
+  const typing = `(sleep ${typedAfter}; cat; sleep ${typedAfter}) | script "$@"`;
+  const { stdout, error } = spawnSync("sh", ["-c", typedAfter > 0 ? typing : 'exec script "$@"', "sh", ...args], {
     cwd: folder,
     encoding: "utf8",
     input,
@@ -177,6 +178,12 @@ describe("on a terminal", () => {
     const text = onTerminal("$S clamp -q", { input: "hello\n\x04" });
     expect(text).toContain("reading what you type here until Ctrl-D; or name a file: spillway clamp FILE");
     expect(text).toMatch(/hello\n$/);
+  });
+
+  it("waits for what is typed", () => {
+    const text = onTerminal("$S clamp -q", { input: "hello\n\x04", typedAfter: 1.5 });
+    expect(text).not.toContain("EAGAIN");
+    expect(text).toMatch(/hello\nhello\n$/);
   });
 });
 

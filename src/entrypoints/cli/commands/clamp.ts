@@ -127,7 +127,8 @@ async function* readAll(descriptor: number): AsyncGenerator<Uint8Array> {
     if (length === null) break;
     yield buffer.subarray(0, length);
   }
-  yield* createReadStream("", { fd: descriptor, highWaterMark: CHUNK_BYTES });
+  // A stream of a file fails where a read would have to wait. Standard input's own waits.
+  yield* descriptor === 0 ? process.stdin : createReadStream("", { fd: descriptor, highWaterMark: CHUNK_BYTES });
 }
 
 /** The number of bytes read; null if the descriptor is non-blocking and has nothing yet. */
