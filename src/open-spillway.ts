@@ -99,7 +99,7 @@ const OPEN_TELEMETRY = Symbol.for("opentelemetry.js.api.1");
 
 type OpenedPlace = Pick<SpillwayPorts, "store" | "ledger" | "placeFaults">;
 
-/** This machine's folder. Where it cannot be had an agent must go on, unless its own code named the folder. */
+/** Opens this machine's folder. If it cannot be opened, an agent goes on without it, unless its own code named the folder. */
 async function openPlace(
   named: string | undefined,
   env: NonNullable<SpillwayOptions["env"]>,
@@ -152,7 +152,7 @@ async function openSearcher(logger: Logger | undefined): Promise<Searcher> {
 /** What this process was warned of. */
 const warned = new Set<"store" | "search">();
 
-/** Tells of what has to be done without. Where no logger was handed in, the process is warned of each kind once. */
+/** Warns that something is missing. If there is no logger, the process is warned, once for each kind. */
 function warn(logger: Logger | undefined, kind: "store" | "search", fault: string): void {
   if (logger !== undefined) return logFault(logger, fault);
   if (warned.has(kind)) return;

@@ -46,6 +46,14 @@ describe("statements of the docs", () => {
     expect(receipts.some(({ cutBy }) => cutBy === "lines")).toBe(true);
   });
 
+  it("README: the program for a library's user runs as it stands, and reads back what was cut", () => {
+    const block = pageOf("README.md").fences.find(({ language }) => language === "js");
+    const { status, stdout, stderr } = runAlone("try.mjs", block?.text ?? "");
+    expect([status, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(/^\[.* saved as artifact [a-z2-7]{12}, /m);
+    expect(stdout).toMatch(/\]\n(?:text, bytes, a stream or an object\n){3}\n$/);
+  });
+
   it("the guide to the library: what the logger of its example is told", async () => {
     const [said] = /^\/\/ bash output cut: .*(?= \{)/m.exec(readFileSync("docs/guide/library.md", "utf8")) ?? [];
     const told: string[] = [];
@@ -58,18 +66,19 @@ describe("statements of the docs", () => {
 
   it("the guide to testing: its example of testStore passes, and leaves the reader's own store alone", () => {
     const block = pageOf("docs/guide/testing.md").fences.find(({ text }) => text.includes("testStore(makeStore"));
-    const home = join(folder, "home");
-    mkdirSync(join(home, "node_modules"), { recursive: true });
-    symlinkSync(resolve("."), join(home, "node_modules", "spillway"), "dir");
-    writeFileSync(join(home, "store.test.mjs"), block?.text ?? "");
-    const env = { PATH: process.env["PATH"], HOME: home, TMPDIR: mkdtempSync(join(folder, "tmp-")) };
-    const { status, stdout } = spawnSync(process.execPath, ["--test", "store.test.mjs"], {
-      cwd: home,
-      env,
-      encoding: "utf8",
-      timeout: 120_000,
-    });
+    const { home, status, stdout } = runAlone("store.test.mjs", block?.text ?? "", ["--test"]);
     expect([status, /^# pass (\d+)/m.exec(stdout)?.[1] !== "0"], stdout).toEqual([0, true]);
     expect(existsSync(join(home, ".local"))).toBe(false);
   }, 130_000);
 });
+
+/** Runs a program in a home folder of its own where the package is installed. */
+function runAlone(name: string, program: string, flags: string[] = []) {
+  const home = mkdtempSync(join(folder, "home-"));
+  mkdirSync(join(home, "node_modules"));
+  symlinkSync(resolve("."), join(home, "node_modules", "spillway"), "dir");
+  writeFileSync(join(home, name), program);
+  const env = { PATH: process.env["PATH"], HOME: home, TMPDIR: mkdtempSync(join(folder, "tmp-")) };
+  const options = { cwd: home, env, encoding: "utf8", timeout: 120_000 } as const;
+  return { home, ...spawnSync(process.execPath, [...flags, name], options) };
+}

@@ -296,8 +296,8 @@ function clamped(name: string, run: Run, tool: unknown, { callOf, admit, thrown 
 }
 
 /**
- * Passes on what a generator yields and returns, clamped; it is ended when its reader stops early. Of what it yields only the
- * last is saved. Which is the last shows afterwards: if it was cut it comes once more, and its marker says where the rest is.
+ * Passes on what a generator yields and returns, clamped. If its reader stops early, the generator is ended. Only the last
+ * value that it yields is saved. If that one was cut, it is yielded once more, with a marker that says where the rest is.
  */
 async function* clampedEach(
   source: AsyncGenerator<unknown, unknown, unknown>,

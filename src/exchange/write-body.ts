@@ -109,7 +109,7 @@ class Differences {
     const isGone = members.some(({ name }) => after[name] === undefined);
     const added = Object.keys(after).filter((name) => after[name] !== undefined && !last.has(name));
     const value = (member: MemberSpan) =>
-      // Of a name that occurs twice only the last counts.
+      // If a name occurs twice, only the last one counts.
       last.get(member.name) === member
         ? this.write(before[member.name], after[member.name], member)
         : [this.#raw(member)];

@@ -127,7 +127,7 @@ async function readRun(store: Store, { id, scope, bytes }: Artifact, most: numbe
   const PIECE = 1024 * 1024;
   try {
     for (let from = 0; from < bytes; from += PIECE) {
-      // Of a very large one the middle is left out.
+      // The middle of a very large output is left out.
       if (from >= most && from < bytes - most) from = bytes - most;
       run.add(await read({ from, to: Math.min(from + PIECE, bytes) }));
     }

@@ -17,8 +17,8 @@ const TEST =
   /(^|\/)(tests?|__tests__|specs?|e2e|fixtures?|testdata|__mocks__)\/|[._-](test|spec)s?\.\w+$|(^|\/)(test_[^/]*|conftest)\.py$|Tests?\.java$/;
 
 /**
- * Ranks definitions: those that other files can use, then the others, then those of tests. Of these come first what is used by
- * files which are used much themselves. The same files always give the same order.
+ * Ranks definitions: first those that other files can use, then the others, then those of tests. In each group, definitions
+ * that much-used files use come first. The same files always give the same order.
  */
 export function rankDefinitions(files: readonly FileNames[]): RankedDefinition[] {
   const definers = new Map<string, number[]>();

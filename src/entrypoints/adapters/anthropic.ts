@@ -105,8 +105,8 @@ export interface ContextManagement {
 }
 
 /**
- * Our pruning policy in the words of Anthropic's context editing (beta `context-management-2025-06-27`), for who would rather
- * have the provider clear old results. It clears from the share of the window at which ours would clear.
+ * Our pruning policy in the words of Anthropic's context editing (beta `context-management-2025-06-27`), for
+ * applications whose provider should clear old results. It clears from the same share of the window as ours.
  */
 export function contextManagement(spillway: { policy: Policy }, { window }: { window: number }): ContextManagement {
   if (!(Number.isFinite(window) && window > 0))

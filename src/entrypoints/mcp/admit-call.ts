@@ -20,7 +20,7 @@ export interface Call {
   rules: { maxMediaBytes?: number | undefined };
   /** What the model said that it looks for in it. */
   lookingFor?: string | undefined;
-  /** Of a long text of the result that was cut before. */
+  /** The receipt of a long text of the result that was already cut. */
   cut?: Receipt | undefined;
 }
 

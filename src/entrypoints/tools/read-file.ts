@@ -19,7 +19,7 @@ const MAX_OUTLINE_BYTES = 512 * 1024;
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 const MAX_CHAR_BYTES = 4;
 const TO_END = Number.MAX_SAFE_INTEGER;
-/** Of such a file the lines that tell what went wrong are worth more than its start. */
+/** In such a file, the lines that tell what went wrong matter more than its start. */
 const LOG = /\.(log|out|err)(\.\d+)?$/i;
 
 /** Lines of a file, from 1, both included, and the byte of the first line from which on it is wanted. */

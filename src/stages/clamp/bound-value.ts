@@ -71,7 +71,7 @@ function bounded({ json, bytes }: Copied, cut: boolean): BoundedValue {
 interface Slot {
   value: unknown;
   copy: Copied | null;
-  /** Stands for it where it is not whole: half an image is none. */
+  /** Takes its place if it is not shown whole, because half an image cannot be read. */
   note?: string;
 }
 

@@ -140,8 +140,8 @@ function leavesRoom({ fixed, gap }: Room, request: MarkRequest): boolean {
 }
 
 /**
- * The limit that bound: of those that the output is over, the one that what is shown uses most of. Where nothing is shown it
- * is the one that allows the least of the output. Null if it is over none that can be told from its size.
+ * Returns the limit that made the cut necessary. Among the limits that the output is over, it is the one that the shown text
+ * uses most of. If nothing is shown, it is the one that allows the least of the output. Null if the size is over no limit.
  */
 function tightest(total: Total, { limits, closing }: MarkRequest, shown?: Size): Unit | null {
   const closingChars = closing.reduce((sum, line) => sum + line.length + 1, 0);
@@ -168,14 +168,14 @@ function everything(request: MarkRequest): Room {
 /** The least that still says something was held back. */
 const LEAST = ["[cut]", "cut"];
 
-/** Where nothing of the output has room: the first of these that fits and is no longer than what came. */
+/** Returns the text for an output of which nothing has room: the first one that fits and is no longer than the output. */
 function lastWords(total: Total, request: MarkRequest, shorter: MarkRequest, measure: Measure): string {
   const { exitCode, savedCopy } = request;
   const rest = restWords(savedCopy);
   const exit = exitCode === null ? "" : `; exit code ${exitCode}`;
   const full = notShown(total, exitCode);
   const brief = `[cut${exit}; ${rest}]`;
-  // A way to the rest is worth more than how much it is; that there is none is not.
+  // How to read the rest matters more than its size. That it cannot be read matters less.
   const others = savedCopy.id === null ? [full, brief] : [brief, `[cut; ${rest}]`, full];
   return (
     firstFitting([`${full.slice(0, -1)}; ${rest}]`, ...others], shorter, measure) ||

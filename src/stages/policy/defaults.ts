@@ -197,8 +197,8 @@ export const NUMBERS = {
   recoverCompactFirstSends: row(5, 1, 100), // the same with the ladder compact-first
   recoverCompactions: row(3, 0, 100), // summaries made to recover one request
   recoverFloorChars: chars(500), // what a refused request shows of each result if it would not surely fit with more
-  // Of the room that is in use after turns were left out; with more, each next turn leaves out another one and adds a
-  // marker.
+  // The share of the room that is in use after turns were left out. With a larger share each next turn would leave out
+  // another one and add a marker.
   recoverTurnsShare: share(0.6),
   recoverDeadlineMs: row(300_000, 1, 86_400_000), // from the first refusal on; three summaries take minutes
   recoverLookMs: row(60_000, 1, 3_600_000), // how long a response is looked at; then it is passed on as it came

@@ -130,7 +130,7 @@ function look(window: Window, entry: Entry, start: number): Look | Touching {
   for (let index = 0; index < items.length; index++) {
     const item = items[index] as Item;
     const isLast = index === items.length - 1;
-    // What tells a secret stands in its first 16 KiB; only the last item may go on.
+    // A secret is known by its first 16 KiB. Only the last item may go on after them.
     const most = isLast ? item.max : Math.min(item.max, MAX_SECRET_BYTES);
     const stop = itemEnd(window, item, at, most);
     if (stop < 0) return stop === MORE ? "more" : "none";

@@ -113,8 +113,10 @@ const CHUNK_BYTES = 256 * 1024;
 /** Opens a file, or standard input for no file or "-". Throws at once if it cannot be read. */
 function openInput(file: string | undefined): AsyncGenerator<Uint8Array> {
   if (file !== undefined && file !== "-") return watched("reading", readAll(openFile(file)));
-  if (isTerminal(0)) tell("reading what you type here until Ctrl-D; or name a file: spillway clamp FILE");
-  return watched("reading", readAll(0));
+  if (!isTerminal(0)) return watched("reading", readAll(0));
+  // A status line would stand among what is typed.
+  tell("reading what you type here until Ctrl-D; or name a file: spillway clamp FILE");
+  return readAll(0);
 }
 
 /** Yields the descriptor's bytes. Each chunk overwrites the one before. */
