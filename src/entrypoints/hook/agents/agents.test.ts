@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import fc from "fast-check";
@@ -38,8 +38,13 @@ async function answer(agent: string, event: object, by = spillway): Promise<Reco
   const asked = (await loadAgent(agent)).readEvent(event);
   if (asked === null) return null;
   if (asked.kind === "command") throw new Error("a result was expected");
-  return (await clampResult(by, asked)) as Record<string, unknown> | null;
+  const given = (await clampResult(by, asked)) as Record<string, unknown> | null;
+  if (given !== null) answered.add(agent);
+  return given;
 }
+
+/** The agents of which an event was answered. */
+const answered = new Set<string>();
 
 /** The answer has the error, its text is within the limits, and says how large the whole was. */
 function expectWhole(text: unknown, maxChars = MAX_CHARS): void {
@@ -399,4 +404,10 @@ test.each(AGENT_NAMES)("%s: no event makes the hook fail, whatever is in it", as
     }),
     { numRuns: 60 },
   );
+});
+
+test("every agent has an event in this file that is answered, and a row in the guide", () => {
+  expect([...answered].toSorted()).toEqual(AGENT_NAMES.toSorted());
+  const guide = readFileSync(new URL("../../../../docs/guide/agents.md", import.meta.url), "utf8");
+  for (const name of AGENT_NAMES) expect(guide).toMatch(new RegExp(`^\\|[^|]*\\| \`spillway init ${name}\` \\|`, "m"));
 });
