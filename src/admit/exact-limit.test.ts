@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { Strategy } from "../contract/strategy.ts";
+import { headTail } from "../stages/clamp/strategies/edges.ts";
 import { strategies } from "../stages/clamp/strategies/index.ts";
 import { estimateCounter, measureText } from "../stages/measure/estimate-tokens.ts";
 import { admitWhole, startAdmission, writeEnded } from "./admission.ts";
@@ -7,6 +8,8 @@ import { clampText, requestFor } from "./clamp-text.ts";
 
 const lines = Array.from({ length: 60 }, (_, n) => `line ${n} of some words`).join("\n");
 const OUTPUTS = [lines, `${lines}\n`, lines.replaceAll("words", "w\u00f6rter \u{1f30a}"), `${"x".repeat(900)}\ny`];
+
+const auto = strategies[0] as Strategy;
 
 const CASES = [
   ["bytes", "maxBytes"],
@@ -18,15 +21,19 @@ const CASES = [
 it.each(CASES)("an output of just as many %s as it may have passes whole, and one over is cut", (unit, name) => {
   for (const output of OUTPUTS) {
     const limit = measureText(output, estimateCounter)[unit];
-    const request = (most: number) => requestFor({ [name]: most }, { strategy: strategies[0] as Strategy });
-    for (const chunkBytes of [7, 100_000]) {
+    const request = (most: number, strategy: Strategy = auto) => requestFor({ [name]: most }, { strategy });
+    // auto looks at some of an output before it begins; a plain strategy begins as soon as one limit is passed.
+    for (const [chunkBytes, strategy] of [7, 100_000].flatMap((bytes) =>
+      [auto, headTail].map((one) => [bytes, one] as const),
+    )) {
       const admit = (most: number) => {
-        const admission = startAdmission(request(most));
+        const admission = startAdmission(request(most, strategy));
         const bytes = new TextEncoder().encode(output);
         for (let at = 0; at < bytes.length; at += chunkBytes) admission.add(bytes.subarray(at, at + chunkBytes));
-        return writeEnded(admission.end());
+        return { over: admission.over, ...writeEnded(admission.end()) };
       };
-      expect(admit(limit)).toMatchObject({ text: output, receipt: { cutBy: null, omitted: { bytes: 0 } } });
+      const whole = { text: output, over: false, receipt: { cutBy: null, omitted: { bytes: 0 } } };
+      expect(admit(limit)).toMatchObject(whole);
       const { text, receipt } = admit(limit - 1);
       expect(receipt.cutBy).toBe(unit);
       expect(measureText(text, estimateCounter)[unit]).toBeLessThan(limit);
@@ -41,7 +48,7 @@ it.each([
   ["with one, to which none is added", `${lines}\n`],
 ])("how a command ended counts: what leaves it no room is cut, %s", (_, output) => {
   const admit = (maxChars: number) => {
-    const admission = startAdmission(requestFor({ maxChars }, { exitCode: 3, strategy: strategies[0] as Strategy }));
+    const admission = startAdmission(requestFor({ maxChars }, { exitCode: 3, strategy: auto }));
     admission.add(new TextEncoder().encode(output));
     return writeEnded(admission.end());
   };

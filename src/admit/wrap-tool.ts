@@ -4,8 +4,10 @@ import type { StrategyName } from "../contract/strategy.ts";
 import { badInput } from "../errors.ts";
 import type { CustomMarker } from "../stages/mark/forms.ts";
 import { isStream } from "../stages/measure/read-chunks.ts";
+import { LIMIT_NAMES } from "../stages/policy/check-limits.ts";
+import { definedOnly } from "../stages/policy/check-row.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { tried } from "../values.ts";
+import { isRecord, tried } from "../values.ts";
 import {
   admitMessages,
   clampedRunnable,
@@ -414,26 +416,15 @@ function declaredBy(tool: object): ToolOverride | undefined {
   const type = (tool as { constructor?: typeof own }).constructor;
   const maxChars = own.MAX_OUTPUT_CHARS ?? type?.MAX_OUTPUT_CHARS;
   const maxLines = own.MAX_OUTPUT_LINES ?? type?.MAX_OUTPUT_LINES;
-  const limits: Limits = {
-    ...(maxChars !== undefined && { maxChars }),
-    ...(maxLines !== undefined && { maxLines }),
-    ...(isLimits(own.limits) ? own.limits : {}),
-  };
-  const hasLimits = Object.keys(limits).length > 0;
-  const strategy = typeof own.strategy === "string" && hasLimits ? own.strategy : undefined;
-  return hasLimits ? { limits, ...(strategy !== undefined && { strategy }) } : undefined;
+  const limits: Limits = { ...definedOnly({ maxChars, maxLines }), ...(isLimits(own.limits) ? own.limits : {}) };
+  if (Object.keys(limits).length === 0) return undefined;
+  return { limits, ...(typeof own.strategy === "string" && { strategy: own.strategy }) };
 }
-
-const LIMIT_NAMES = new Set(["maxBytes", "maxChars", "maxLines", "maxTokens"]);
 
 /** Other libraries' tools may have a field of that name that means something else. */
 function isLimits(value: unknown): value is Limits {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    Object.keys(value).length > 0 &&
-    Object.keys(value).every((key) => LIMIT_NAMES.has(key))
-  );
+  const names = isRecord(value) ? Object.keys(value) : [];
+  return names.length > 0 && names.every((name) => (LIMIT_NAMES as readonly string[]).includes(name));
 }
 
 /** A tool's partial results on their way to the agent. */

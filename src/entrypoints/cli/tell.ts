@@ -4,6 +4,9 @@ import { writeError } from "./write-out.ts";
 /** The exit code for a mistake in what we were asked. */
 export const EXIT_BAD_INPUT = 2;
 
+/** The exit code if all went well and the answer is no: nothing was found, or something changed, is damaged or still waits. */
+export const EXIT_NO = 1;
+
 /** A fault that ends with an exit code of its own. */
 export class FaultWithCode extends Error {
   readonly exitCode: number;

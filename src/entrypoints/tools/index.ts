@@ -1,6 +1,6 @@
 import { badInput } from "../../errors.ts";
 import { READ_BACK_TOOLS } from "../../recall/index.ts";
-import type { BoundedTool, ToolPlace } from "./bounded-tool.ts";
+import type { BoundedTool, ToolAnswer, ToolPlace } from "./bounded-tool.ts";
 import { findFilesTool, listDirectoryTool } from "./list-files.ts";
 import { readFileTool } from "./read-file.ts";
 import { repoMapTool } from "./repo-map.ts";
@@ -70,6 +70,13 @@ function commandTools(place: ToolPlace): BoundedTool[] {
   return commands === undefined ? [] : [runCommandTool(place, commands), commandOutputTool(place, commands)];
 }
 
+/** Both frameworks mark a result as failed only if the tool throws. */
+async function textOrThrow(answer: Promise<ToolAnswer>): Promise<string> {
+  const { text, isError } = await answer;
+  if (isError) throw new Error(text);
+  return text;
+}
+
 /** A tool as the AI SDK takes it; `Schema` is the SDK's own. */
 export interface AiSdkTool<Schema> {
   description: string;
@@ -87,12 +94,7 @@ export function toAiSdkTools<Schema>(
     {
       description,
       inputSchema: jsonSchema(inputSchema as never),
-      async execute(input, options) {
-        const { text, isError } = await call(input, options?.abortSignal);
-        // The SDK marks a result as failed only if the tool throws.
-        if (isError) throw new Error(text);
-        return text;
-      },
+      execute: (input, options) => textOrThrow(call(input, options?.abortSignal)),
     },
   ]);
   return Object.fromEntries(entries);
@@ -107,14 +109,10 @@ export type MakeLangChainTool<Made> = (
 /** Tools for LangChain.js 1 or newer: `toLangChainTools(tools, tool)`, with `tool` from "langchain". */
 export function toLangChainTools<Made>(tools: readonly BoundedTool[], tool: MakeLangChainTool<Made>): Made[] {
   return tools.map(({ name, description, inputSchema, call }) =>
-    tool(
-      async (input, config) => {
-        const { text, isError } = await call(input, config?.signal);
-        // LangChain marks a result as failed only if the tool throws.
-        if (isError) throw new Error(text);
-        return text;
-      },
-      { name, description, schema: inputSchema as never },
-    ),
+    tool((input, config) => textOrThrow(call(input, config?.signal)), {
+      name,
+      description,
+      schema: inputSchema as never,
+    }),
   );
 }

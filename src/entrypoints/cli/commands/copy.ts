@@ -6,7 +6,7 @@ import { sizeText } from "../amounts.ts";
 import type { Command } from "../command.ts";
 import { addPlaceFlag, openPlace, type PlaceFlags } from "../open-place.ts";
 import { startStatus } from "../status-line.ts";
-import { tell } from "../tell.ts";
+import { EXIT_NO, tell } from "../tell.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
 interface CopyFlags extends PlaceFlags {
@@ -14,9 +14,6 @@ interface CopyFlags extends PlaceFlags {
   to?: string[];
   json?: boolean;
 }
-
-/** The exit code if the bytes of an artifact could not be had. */
-const EXIT_LEFT = 1;
 
 /** `spillway copy`: everything from one store to another. */
 export function addCopyCommand(program: Command): void {
@@ -56,7 +53,7 @@ async function copy(flags: CopyFlags): Promise<void> {
     const target = await openSide("--to", to, usual, source.store.secret);
     try {
       const report = await copyAll(source, target);
-      if (report.left.length > 0) process.exitCode = EXIT_LEFT;
+      if (report.left.length > 0) process.exitCode = EXIT_NO;
       for (const { id, reason } of json ? [] : report.left) tell(`${id} is left: ${reason}`);
       await (json ? writeJson(report) : writeOut(`${said(report)}\n`));
     } finally {

@@ -2,15 +2,13 @@ import { createSpillway } from "../../../index.ts";
 import type { Command } from "../command.ts";
 import { addPlaceFlag, LAST, type PlaceFlags, type ReadPlace, readPlace, resolveId } from "../open-place.ts";
 import { addScreenFlags, harmless, onScreen, type Paints, type ScreenFlags } from "../screen.ts";
+import { EXIT_NO } from "../tell.ts";
 import { readsHere, writeJson, writeOut } from "../write-out.ts";
 
 interface DiffFlags extends PlaceFlags, ScreenFlags {
   last?: boolean;
   json?: boolean;
 }
-
-/** The exit code if something changed, as of diff. */
-const EXIT_CHANGED = 1;
 
 /** `spillway diff`: what changed between two runs. */
 export function addDiffCommand(program: Command): void {
@@ -63,7 +61,7 @@ async function printChanges(
   const { added, gone, moved, same } = page.total;
   // Runs that are binary have no lines to compare.
   const isOther = same === 0 && page.before.id !== page.after.id;
-  process.exitCode = added + gone + moved > 0 || isOther ? EXIT_CHANGED : 0;
+  process.exitCode = added + gone + moved > 0 || isOther ? EXIT_NO : 0;
   if (flags.json) return writeJson(changes);
   const paintOf = (line: string) =>
     /^\+\d/.test(line) ? green : /^-\d/.test(line) ? red : line[0] === "[" ? dim : null;

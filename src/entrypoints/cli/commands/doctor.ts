@@ -11,6 +11,7 @@ import { sourceText } from "../config-values.ts";
 import { addPlaceFlag, type PlaceFlags } from "../open-place.ts";
 import { addScreenFlags, onScreen, type Paints, type ScreenFlags } from "../screen.ts";
 import { withStatus } from "../status-line.ts";
+import { EXIT_NO } from "../tell.ts";
 import { VERSION } from "../version.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
@@ -32,9 +33,6 @@ const note = (about: string, found: string, todo?: string): Finding => ({
   ...(todo && { todo }),
 });
 const wrong = (about: string, found: string, todo: string): Finding => ({ about, found, state: "wrong", todo });
-
-/** The exit code if something is wrong. */
-const EXIT_WRONG = 1;
 
 /** `spillway doctor`: looks at all that Spillway needs here, and says what to do. */
 export function addDoctorCommand(program: Command): void {
@@ -67,7 +65,7 @@ async function examine(flags: DoctorFlags, paints: Paints): Promise<void> {
       ...(await lookAtGateways()),
     ];
   });
-  if (findings.some(({ state }) => state === "wrong")) process.exitCode = EXIT_WRONG;
+  if (findings.some(({ state }) => state === "wrong")) process.exitCode = EXIT_NO;
   if (flags.json) return writeJson({ version: VERSION, findings });
   const signs = { ok: paints.green("ok   "), note: "note ", wrong: paints.red("WRONG") };
   for (const { about, found, state, todo } of findings)

@@ -11,7 +11,7 @@ import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, resolveId } f
 import { addScreenFlags, harmless, onScreen, type Paint, type Paints, type ScreenFlags } from "../screen.ts";
 import { startStatus } from "../status-line.ts";
 import { cell, filterText } from "../table.ts";
-import { tell } from "../tell.ts";
+import { EXIT_NO, tell } from "../tell.ts";
 import { readsHere, writeJson, writeOut } from "../write-out.ts";
 
 interface SearchFlags extends PlaceFlags, ScreenFlags {
@@ -24,9 +24,6 @@ interface SearchFlags extends PlaceFlags, ScreenFlags {
   all?: boolean;
   json?: boolean;
 }
-
-/** The exit code if nothing matched, as of grep. */
-const EXIT_NOT_FOUND = 1;
 
 /** `spillway search`: finds a pattern in an artifact. */
 export function addSearchCommand(program: Command): void {
@@ -92,7 +89,7 @@ async function searchOne(
   // The note is written for a tool's arguments; here the next page is a flag.
   const note = page.note.replace(/; next: from line (\d+)\]$/, "; next: --from $1]");
   await (json ? writeJson(page) : writeOut(await pageText({ ...page, note }, query, paints)));
-  if (page.total === 0) process.exitCode = EXIT_NOT_FOUND;
+  if (page.total === 0) process.exitCode = EXIT_NO;
 }
 
 /** Outputs that are searched by one call; the rest is said. */
@@ -128,7 +125,7 @@ async function searchMany(
   if (listed.length === MOST_OUTPUTS) tell(`only the newest ${MOST_OUTPUTS} outputs were searched`);
   if (outputs.length > 0) return;
   if (!json) tell(`not found in ${counted(artifacts.length, "output")}${filterText({ "--session": session })}`);
-  process.exitCode = EXIT_NOT_FOUND;
+  process.exitCode = EXIT_NO;
 }
 
 /** The page as people read it: what matches is painted, and our note is dimmed. */

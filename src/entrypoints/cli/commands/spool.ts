@@ -3,15 +3,13 @@ import { counted } from "../../../values.ts";
 import { sizeText, timeText } from "../amounts.ts";
 import type { Command } from "../command.ts";
 import { addPlaceFlag, type Place, type PlaceFlags, withPlace } from "../open-place.ts";
+import { EXIT_NO } from "../tell.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
 interface SpoolFlags extends PlaceFlags {
   upload?: boolean;
   json?: boolean;
 }
-
-/** The exit code if something still waits after --upload. */
-const EXIT_WAITING = 1;
 
 /** `spillway spool`: what waits on this machine for its upload. */
 export function addSpoolCommand(program: Command): void {
@@ -34,7 +32,7 @@ async function printSpool({ spool }: Place, { upload, json }: SpoolFlags): Promi
   if (upload) await spool.upload();
   const state = await spool.state();
   const { artifacts, bytes, oldestMs, fault } = state;
-  if (upload && artifacts > 0) process.exitCode = EXIT_WAITING;
+  if (upload && artifacts > 0) process.exitCode = EXIT_NO;
   if (json) return writeJson(state);
   const since = oldestMs === null ? "" : `, the oldest since ${timeText(oldestMs)}`;
   const why = fault === null ? "" : `the last upload failed: ${fault}\n`;

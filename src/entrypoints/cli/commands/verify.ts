@@ -3,14 +3,12 @@ import { sizeText } from "../amounts.ts";
 import { type Command, writeLines } from "../command.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace } from "../open-place.ts";
 import { withStatus } from "../status-line.ts";
+import { EXIT_NO } from "../tell.ts";
 import { writeJson } from "../write-out.ts";
 
 interface VerifyFlags extends PlaceFlags {
   json?: boolean;
 }
-
-/** The exit code if something is damaged or missing. */
-const EXIT_DAMAGED = 1;
 
 /** `spillway verify`: reads every saved byte and compares hashes. */
 export function addVerifyCommand(program: Command): void {
@@ -27,7 +25,7 @@ Example:
 async function verify({ store }: ReadPlace, { json }: VerifyFlags): Promise<void> {
   const report = await withStatus("reading what is saved", () => store.verify());
   const bad = [...report.damaged, ...report.missing];
-  if (bad.length > 0) process.exitCode = EXIT_DAMAGED;
+  if (bad.length > 0) process.exitCode = EXIT_NO;
   if (json) return writeJson(report);
   const lines = [
     ...bad.map(({ id, reason }) => `${id}: ${reason}`),
