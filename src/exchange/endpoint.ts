@@ -71,9 +71,11 @@ const anthropic: BodyShape = {
   beside: ["system", "tools"],
   about: ["model", "max_tokens", "thread", "thinking"],
   answerTokens: (body) => largest(body, ["max_tokens"]),
-  // Less than what is set apart for thinking would be refused.
-  withAnswerTokens: (body, tokens) =>
-    isRecord(body.thinking) && isSet(body.thinking.budget_tokens) ? {} : lowered(body, ["max_tokens"], tokens),
+  withAnswerTokens(body, tokens) {
+    const budget = isRecord(body.thinking) ? largest(body.thinking, ["budget_tokens"]) : 0;
+    // What is set apart for thinking is part of it, and has to be less than all of it.
+    return lowered(body, ["max_tokens"], Math.max(tokens, budget + 1));
+  },
   answers: () => 1,
   isHeld: ({ thread }) => isSet(thread) && !(isRecord(thread) && thread.type === "create"),
 };

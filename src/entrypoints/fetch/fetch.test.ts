@@ -448,9 +448,20 @@ describe("a reservation for the answer that leaves no room", () => {
     expect(bodies).toEqual([body, body.replace(from, to)]);
   });
 
-  it("is left alone where thinking has its own share of it", async () => {
+  it.each([
+    ["over the share that thinking has of it", 2000, 10_000],
+    ["to just over the share that thinking has of it", 16_000, 16_001],
+  ])("is lowered %s, and never under it", async (_what, budget_tokens, max_tokens) => {
     const { url, bodies } = await refusing(/"max_tokens": (\d+)/);
-    const more = { max_tokens: 32_000, thinking: { type: "enabled", budget_tokens: 16_000 } };
+    const more = { max_tokens: 32_000, thinking: { type: "enabled", budget_tokens } };
+    const { path, body } = asked("anthropic", conversation(1, 1000), more);
+    expect((await wrapped()(`${url}${path}`, { ...POST, body })).status).toBe(200);
+    expect(bodies).toEqual([body, body.replace("32000", String(max_tokens))]);
+  });
+
+  it("is left alone where thinking has more than all of it, as between calls of tools it may", async () => {
+    const { url, bodies } = await refusing(/"max_tokens": (\d+)/);
+    const more = { max_tokens: 32_000, thinking: { type: "enabled", budget_tokens: 64_000 } };
     const { path, body } = asked("anthropic", conversation(1, 1000), more);
     expect((await wrapped()(`${url}${path}`, { ...POST, body })).status).toBe(400);
     expect(bodies).toEqual([body]);
