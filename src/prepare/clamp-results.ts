@@ -62,7 +62,7 @@ export async function budgetBatch(conversation: Conversation, preparation: Prepa
     // Media stay: a share is of the texts beside them.
     const { texts } = item.read;
     const shown = isOurs && pruning.insure ? portion(texts, shareWithin(texts, limits)) : texts;
-    return { ...item, shown, untouchable: !isOurs || item.result.texts.length === 0, item };
+    return { ...item, shown, untouchable: !isOurs || item.read.count === 0, item };
   });
   for (const { item, maxChars } of planBatch(newest, pruning, windowTokens)) {
     const now = item.item.form?.weight ?? item.read.texts;
@@ -125,7 +125,7 @@ function isWithin({ read, result }: Item, limits: Limits, counter: TokenCounter)
   const { chars, bytes, lines } = read.texts;
   const fits = (value: number, limit: number | undefined) => limit === undefined || value <= limit;
   // Texts are joined here by breaks that no limit charges for.
-  const joints = result.texts.length - 1;
+  const joints = read.count - 1;
   return (
     fits(chars - joints, maxChars) &&
     fits(bytes - joints, maxBytes) &&

@@ -4,6 +4,7 @@ import { type FileRead, fileReadBy, supersedes } from "../stages/prune/supersede
 import { add, NO_WEIGHT, subtract, type Weight } from "../stages/prune/weight.ts";
 import { isRecord } from "../values.ts";
 import { startPairing } from "../wire/pair-results.ts";
+import { loaded, StoredMessage } from "../wire/stored-message.ts";
 import { type Form, type MessageChange, writeChange } from "./form.ts";
 import {
   isSame,
@@ -89,6 +90,11 @@ export class Conversation {
   constructor(sha256: (text: string) => string) {
     this.turns = new Turns(sha256);
     this.#sha256 = sha256;
+  }
+
+  /** Its messages stand in a file. */
+  get isStored(): boolean {
+    return this.messages.at(-1)?.source instanceof StoredMessage;
   }
 
   /** The first words of a user. */
@@ -215,7 +221,8 @@ export class Conversation {
 
   /** Gives an item a form that it may be shown in. */
   give(item: Item, form: Form): void {
-    item.forms = [...item.forms, form];
+    // A spread would take room for 16 more.
+    item.forms = item.forms.concat(form);
     this.withForms.add(item);
   }
 
@@ -233,7 +240,7 @@ export class Conversation {
     item.step = form?.step ?? STEP.whole;
     this.written.delete(item.message);
     const others = (this.edited.get(item.message) ?? []).filter((other) => other !== item);
-    const edited = form === null ? others : [...others, item];
+    const edited = form === null ? others : others.concat(item);
     if (edited.length > 0) this.edited.set(item.message, edited);
     else this.edited.delete(item.message);
     this.formed[item.isCall ? "calls" : item.isMedia ? "media" : "results"] +=
@@ -251,6 +258,8 @@ export class Conversation {
   }
 }
 
+const NO_FORMS: Form[] = [];
+
 function newItem(
   message: number,
   read: ReadResult,
@@ -258,24 +267,30 @@ function newItem(
 ): Item {
   const { result } = read;
   const { isError, media, fixed } = result;
-  return {
+  const { at, tool, number, made, answers } = about;
+  const item: Item = {
     message,
+    tool,
     isError,
     untouchable: fixed,
-    ...(media.count > 0 && { heldMedia: { count: media.count, isUsers: false } }),
     superseded: false,
     shown: read.weight,
     step: STEP.whole,
-    isCall: about.made !== null,
+    isCall: made !== null,
     isMedia: false,
     read,
     result,
+    made,
+    at,
     call: result.id,
+    answers,
+    number,
     form: null,
-    forms: [],
+    forms: NO_FORMS,
     isInsured: fixed,
-    ...about,
   };
+  if (media.count > 0) item.heldMedia = { count: media.count, isUsers: false };
+  return item;
 }
 
 /** What an item takes in a form, or for null as it came. A form without words for its media leaves them. */
@@ -308,7 +323,7 @@ export function writeMessages<Message>(
   if (edited.size === 0 && covered === 0) return messages as Message[];
   for (const index of edited.keys()) {
     if (index < covered || written.has(index)) continue;
-    written.set(index, writeMessage(wire, conversation.messages[index] as ReadMessage, conversation.changeOf(index)));
+    written.set(index, writeMessage(wire, conversation, index));
   }
   const sent = messages.slice();
   for (const [index, message] of written) sent[index] = message as Message;
@@ -316,11 +331,33 @@ export function writeMessages<Message>(
 }
 
 /** What another reading of the same conversation wrote serves again, if the forms are the same. */
-function writeMessage(wire: Wire, read: ReadMessage, change: MessageChange): unknown {
+function writeMessage(wire: Wire, conversation: Conversation, index: number): unknown {
+  const read = conversation.messages[index] as ReadMessage;
+  if (read.source instanceof StoredMessage) return new ChangedMessage(wire, conversation, index);
+  const change = conversation.changeOf(index);
   if (read.written === null || !isSameChange(read.written.change, change)) {
     read.written = { change, message: writeChange(wire, read.source, change) };
   }
   return read.written.message;
+}
+
+/** A changed message of a file is no smaller than the file's, so it is made where it is written down. */
+class ChangedMessage extends StoredMessage {
+  readonly #wire: Wire;
+  readonly #conversation: Conversation;
+  readonly #index: number;
+
+  constructor(wire: Wire, conversation: Conversation, index: number) {
+    super();
+    this.#wire = wire;
+    this.#conversation = conversation;
+    this.#index = index;
+  }
+
+  override load(): unknown {
+    const { source } = this.#conversation.messages[this.#index] as ReadMessage;
+    return writeChange(this.#wire, loaded(source), this.#conversation.changeOf(this.#index));
+  }
 }
 
 function isSameChange(one: MessageChange, other: MessageChange): boolean {

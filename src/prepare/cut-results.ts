@@ -6,7 +6,7 @@ import { mediaLeftOut } from "../stages/mark/texts.ts";
 import { encodeText } from "../stages/measure/scan.ts";
 import { isLiteral, type PruneCut, type PruneFrame, STEP, shortenedWeight } from "../stages/prune/prune-item.ts";
 import { shortenTexts, trimmedChars, trimText } from "../stages/prune/trim-text.ts";
-import { add, portion, type Weight } from "../stages/prune/weight.ts";
+import { add, NO_WEIGHT, portion, type Weight } from "../stages/prune/weight.ts";
 import { spillBatches, startSpill } from "../stages/spill/spill.ts";
 import { decoded, isAddress } from "../wire/media.ts";
 import { jsonChars } from "../wire/record.ts";
@@ -30,7 +30,8 @@ export function frameOf(preparation: Preparation): PruneFrame<Item> {
     withLine("\n...\n\n\n[Tool result trimmed: kept first 1500 chars and last 1500 chars of 100000 chars.]", line),
   ]);
   const noteWeight = reader.weigh([withLine(mediaLeftOut({ count: 1, bytes: 1_000_000 }, SEEN), line)]);
-  const mediaAfter = ({ heldMedia }: Item) => portion(noteWeight, heldMedia?.count ?? 0);
+  const withMedia = (weight: Weight, { heldMedia }: Item) =>
+    heldMedia === undefined ? weight : add(weight, portion(noteWeight, heldMedia.count));
   const afterShortening = ({ lengths, weight }: ReadCall, to: "trimmed" | "cleared") =>
     shortenedWeight(lengths, weight, to, pruning.softTrim, note);
   const afterTrimming = (texts: Weight): Weight | null => {
@@ -54,17 +55,17 @@ export function frameOf(preparation: Preparation): PruneFrame<Item> {
       if (item.made !== null) return afterShortening(item.made, "trimmed");
       const texts = showsMedia(item) ? (item.form?.weight ?? item.read.texts) : item.shown;
       const trimmed = afterTrimming(texts);
-      return showsMedia(item) ? add(trimmed ?? texts, mediaAfter(item)) : trimmed;
+      return showsMedia(item) ? withMedia(trimmed ?? texts, item) : trimmed;
     },
     afterClear(item) {
       if (item.made !== null) return afterShortening(item.made, "cleared") ?? item.made.weight;
-      const isSaid = item.result.texts.length > 0;
-      if (!isSaid && item.heldMedia !== undefined) return showsMedia(item) ? mediaAfter(item) : item.shown;
+      if (item.read.count === 0 && item.heldMedia !== undefined)
+        return showsMedia(item) ? withMedia(NO_WEIGHT, item) : item.shown;
       const mediaText = item.form?.mediaText;
       // What is said in place of media stays as it is.
       if (mediaText !== undefined)
         return reader.weigh(formTexts({ texts: [clearedText], mediaText }, item.result.media));
-      return add(cleared, mediaAfter(item));
+      return withMedia(cleared, item);
     },
     joints,
     excessChars: () =>
@@ -75,8 +76,8 @@ export function frameOf(preparation: Preparation): PruneFrame<Item> {
   };
 }
 
-function joints({ form, result, isCall }: Item): number {
-  return isCall ? 0 : Math.max(0, (form?.texts ?? result.texts).length - 1);
+function joints({ form, read, isCall }: Item): number {
+  return isCall ? 0 : Math.max(0, (form?.texts.length ?? read.count) - 1);
 }
 
 /** What arguments count that JSON cannot write. */
@@ -130,7 +131,7 @@ export async function cutResults(
 /** The text that stands for a result's texts; null if they stay as they are shown. */
 function textAfter({ item, to }: PruneCut<Item>, { hardClear, softTrim }: PruningPolicy): string | null {
   if (to === "trimmed") return trimText(shownText(item), softTrim);
-  return item.result.texts.length === 0 && item.heldMedia !== undefined ? null : hardClear.placeholder;
+  return item.read.count === 0 && item.heldMedia !== undefined ? null : hardClear.placeholder;
 }
 
 /** Why images are left out while the request would be taken with them. */

@@ -3,7 +3,6 @@ import type { Wire, WireEdit, WireMedia } from "../contract/wire.ts";
 import { type Access, recallLine } from "../stages/mark/access.ts";
 import type { Weight } from "../stages/prune/weight.ts";
 import { replaceMedia } from "../wire/blocks.ts";
-import { StoredMessage } from "../wire/stored-message.ts";
 import type { PreparePorts } from "./ports.ts";
 
 /** What was kept of a result that is not shown whole. */
@@ -43,9 +42,7 @@ export interface MessageChange {
 /** The message as it is sent. */
 export function writeChange(wire: Wire, message: unknown, { edits, mediaText }: MessageChange): unknown {
   const written = wire.write(message, edits);
-  if (mediaText === null) return written;
-  if (!(written instanceof StoredMessage)) return replaceMedia(written, mediaText);
-  return new StoredMessage(() => replaceMedia(written.load(), mediaText));
+  return mediaText === null ? written : replaceMedia(written, mediaText);
 }
 
 /** The line that says where a result is which is no longer shown whole. Empty if nobody kept it. */

@@ -155,28 +155,33 @@ export class Memories {
     conversation: Conversation,
     items: readonly Item[],
   ): Promise<boolean> {
-    const rows: ShownStep[] = [];
-    let room = -1;
+    let isKept = true;
+    for (const row of this.#rowsOf(point, items)) {
+      conversation.passed.add(row);
+      // A file is read for one request. What is known of it would take more than all else.
+      if (!conversation.isStored) this.#remember(memory, row);
+      const stored = row.forms.map(({ form: _form, ...one }) => one);
+      isKept &&= await this.#write(memory, session, { point, forms: stored });
+    }
+    return isKept;
+  }
+
+  *#rowsOf(point: string, items: readonly Item[]): Generator<ShownStep> {
+    let row: ShownStep = { point, forms: [] };
+    let room = ROW_CHARS;
     for (const item of items) {
       const projected = this.#project(item);
       if (projected === null) continue;
       const chars = projected.form?.weight.chars ?? 0;
-      if (room < chars) {
-        rows.push({ point, forms: [] });
+      if (room < chars && row.forms.length > 0) {
+        yield row;
+        row = { point, forms: [] };
         room = ROW_CHARS;
       }
       room -= chars;
-      rows.at(-1)?.forms.push(projected);
+      row.forms.push(projected);
     }
-    for (const row of rows) {
-      conversation.passed.add(row);
-      this.#remember(memory, row);
-    }
-    for (const { forms } of rows) {
-      const stored = forms.map(({ form: _form, ...one }) => one);
-      if (!(await this.#write(memory, session, { point, forms: stored }))) return false;
-    }
-    return true;
+    if (row.forms.length > 0) yield row;
   }
 
   /** The summary that stands for the most messages of this conversation, and how many those are. */
@@ -244,6 +249,8 @@ export class Memories {
     if (form === null) return null;
     const { step, texts, mediaText, kept } = form;
     const digest = this.#digest(item);
+    // It is seldom asked for again, and takes more than the numbers of a result.
+    read.sha256 = null;
     // What stays of a call's strings is not known to be a placeholder.
     const isPlaceholder = step === STEP.cleared && !item.isCall;
     const stored = isPlaceholder ? texts : this.#options.seal.close(digest, JSON.stringify(texts));

@@ -24,7 +24,9 @@ export class Preparation {
   readonly systemAndTools: Weight;
   /** New forms, to be kept before they are shown; the last of an item counts. */
   readonly shown = new Map<Item, PruneChange["to"]>();
+  /** The first of them; the others are counted. */
   readonly changes: PruneChange[] = [];
+  moreChanges = 0;
   readonly warnings: string[] = [];
   readonly faults: string[] = [];
 
@@ -60,6 +62,10 @@ export class Preparation {
     this.conversation.give(item, shown);
     this.conversation.show(item, shown);
     this.shown.set(item, to);
+    if (this.changes.length >= NUMBERS.pruneReportChanges.default) {
+      this.moreChanges++;
+      return;
+    }
     const { message, tool, call, isCall, isMedia } = item;
     this.changes.push({
       of: isCall ? "call" : isMedia ? "media" : "result",

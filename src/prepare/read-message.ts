@@ -14,6 +14,7 @@ import {
   weighTexts,
 } from "../stages/prune/weight.ts";
 import type { JsonRecord } from "../values.ts";
+import { StoredMessage } from "../wire/stored-message.ts";
 import type { MessageChange } from "./form.ts";
 
 /** A result as it came, weighed once. */
@@ -23,6 +24,8 @@ export interface ReadResult {
   weight: Weight;
   /** Texts only: what a form can stand for. */
   texts: Weight & { lines: number };
+  /** How many texts it has. */
+  count: number;
   sha256: string | null;
 }
 
@@ -84,6 +87,8 @@ export class MessageReader {
   /** Reads a message. If it says the same as one that was read with this wire, nothing of it is read or weighed again. */
   read(wire: Wire, message: unknown, earlier?: ReadMessage): ReadMessage {
     if (typeof message !== "object" || message === null) return this.#weigh(wire, message);
+    // It is read for one request, and takes the most memory of all.
+    if (message instanceof StoredMessage) return new StoredRead(wire, this.#weigh(wire, message));
     const known = this.#known.get(message);
     if (known !== undefined && known.wire === wire && isUnchanged(known.read, message)) return known.read;
     const isCopy = earlier !== undefined && earlier.source !== message && isSame(earlier.source, message);
@@ -120,15 +125,67 @@ export class MessageReader {
       length: lengthOf(content),
       view,
       outside: subtract(outside, outsideMedia),
-      results: results.map(({ texts, media }, at) => {
-        return { result: view.results[at] as WireResult, texts, weight: add(texts, media), sha256: null };
+      results: results.map(({ texts, media, count }, at) => {
+        const weight = media === NO_WEIGHT ? texts : add(texts, media);
+        return { result: view.results[at] as WireResult, texts, weight, count, sha256: null };
       }),
       calls: calls.map(({ call, long, texts, lengths }) => {
-        return { result: new LongResult(call, long), texts, weight: texts, sha256: null, call, long, lengths };
+        const result = new LongResult(call, long);
+        return { result, texts, weight: texts, count: lengths.length, sha256: null, call, long, lengths };
       }),
       media: view.media.count === 0 ? null : readMedia(view, outsideMedia),
       written: null,
     };
+  }
+}
+
+const NONE: never[] = [];
+
+/** A stored message as it was read, without what it says. What is seldom asked for is read again. */
+class StoredRead implements ReadMessage {
+  readonly source;
+  readonly results: ReadResult[];
+  readonly calls: ReadCall[];
+  readonly media;
+  readonly #wire: Wire;
+  readonly #chars: number;
+  readonly #tokens: number;
+  readonly #bytes: number;
+  /** Until it is asked for the first time. */
+  #view: WireMessage | null;
+
+  constructor(wire: Wire, { source, view, outside, results, calls, media }: ReadMessage) {
+    this.source = source;
+    this.results = results.length === 0 ? NONE : results;
+    this.calls = calls.length === 0 ? NONE : calls;
+    this.media = media;
+    this.#wire = wire;
+    this.#chars = outside.chars;
+    this.#tokens = outside.tokens;
+    this.#bytes = outside.bytes;
+    this.#view = view;
+  }
+
+  get content(): null {
+    return null;
+  }
+
+  get length(): number {
+    return -1;
+  }
+
+  get written(): null {
+    return null;
+  }
+
+  get view(): WireMessage {
+    const view = this.#view ?? this.#wire.read(this.source);
+    this.#view = null;
+    return view;
+  }
+
+  get outside(): Weight {
+    return { chars: this.#chars, tokens: this.#tokens, bytes: this.#bytes };
   }
 }
 
@@ -171,7 +228,7 @@ function readMedia({ media, role }: WireMessage, weight: Weight): ReadResult {
   // Whatever an assistant made stays as it is.
   const fixed = role !== "user" && role !== "result";
   const result = { at: "media", id: null, tool: null, isError: false, texts: [], media, fixed };
-  return { result, texts: NO_TEXTS, weight, sha256: null };
+  return { result, texts: NO_TEXTS, weight, count: 0, sha256: null };
 }
 
 /** The reading of a message for a copy of it. */

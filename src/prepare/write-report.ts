@@ -1,6 +1,5 @@
 import type { PruningPolicy } from "../contract/policy.ts";
 import type { Wire } from "../contract/wire.ts";
-import { NUMBERS } from "../stages/policy/defaults.ts";
 import type { StepPlan } from "../stages/prune/plan-steps.ts";
 import type { ResolvedWindow } from "../stages/prune/resolve-window.ts";
 import { NO_WEIGHT } from "../stages/prune/weight.ts";
@@ -11,7 +10,7 @@ import type { PruneReport } from "./report.ts";
 
 /** What a preparation did. */
 export function reportOf(
-  { conversation, changes, shown, warnings, faults, pruning, total, systemAndTools }: Preparation,
+  { conversation, changes, moreChanges, shown, warnings, faults, pruning, total, systemAndTools }: Preparation,
   {
     wire,
     window,
@@ -27,7 +26,6 @@ export function reportOf(
     if (!isCall) counts[to]++;
     else if (to === "trimmed" || to === "cleared") made[to]++;
   }
-  const max = NUMBERS.pruneReportChanges.default;
   const { malformed, items, calls } = conversation;
   return {
     wire: wire.name,
@@ -45,8 +43,8 @@ export function reportOf(
     results: { total: items.length, replayed: replayed.results, ...counts },
     calls: { total: calls.length, replayed: replayed.calls, ...made },
     media: mediaIn(conversation),
-    changes: changes.slice(0, max),
-    moreChanges: Math.max(0, changes.length - max),
+    changes,
+    moreChanges,
     malformed,
     warnings,
     faults,

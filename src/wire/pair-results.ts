@@ -21,7 +21,7 @@ interface Made {
   isAnswered: boolean;
 }
 
-/** The calls under one id or name, in order. Answered calls at the end are dropped when the next call is needed. */
+/** Several calls under one id or name, in order. Answered calls at the end are dropped when the next call is needed. */
 interface Line {
   open: Made[];
   latest: Made;
@@ -47,24 +47,32 @@ export function pairResults(views: readonly WireMessage[]): PairedResult[] {
  * tool's name is used instead.
  */
 export function startPairing(): Pairing {
-  const byId = new Map<string, Line>();
-  const byTool = new Map<string, Line>();
-  const bare = new Map<string, Line>();
+  const byId: Lines = new Map();
+  const byTool: Lines = new Map();
+  const bare: Lines = new Map();
+  /** Of ids, those that are answered other than once, by the one call that has them. */
   const countsById = new Map<string, number>();
   const countsByTool = new Map<string, number>();
   let message = -1;
   const find = ({ id, tool }: WireResult): Made | null => {
     const line = id === null ? byTool.get(tool ?? UNKNOWN_TOOL) : byId.get(id);
-    if (line !== undefined) return take(line) ?? line.latest;
+    if (line !== undefined) return take(line) ?? latestOf(line);
     const unnamed = id === null || tool === null ? undefined : bare.get(tool);
     return unnamed === undefined ? null : take(unnamed);
   };
+  const occurrenceOf = ({ id, tool }: WireResult): number => {
+    const [counts, key] = id === null ? [countsByTool, tool ?? UNKNOWN_TOOL] : [countsById, id];
+    const line = id === null ? undefined : byId.get(id);
+    const isFirst = line !== undefined && !("open" in line) && !line.isAnswered && !counts.has(key);
+    if (isFirst) return 0;
+    const occurrence = counts.get(key) ?? answersOf(line);
+    counts.set(key, occurrence + 1);
+    return occurrence;
+  };
   const pair = (result: WireResult): PairedResult => {
+    const occurrence = occurrenceOf(result);
     const made = find(result);
     if (made !== null) made.isAnswered = true;
-    const [counts, key] = result.id === null ? [countsByTool, result.tool ?? UNKNOWN_TOOL] : [countsById, result.id];
-    const occurrence = counts.get(key) ?? 0;
-    counts.set(key, occurrence + 1);
     return {
       message,
       result,
@@ -80,7 +88,11 @@ export function startPairing(): Pairing {
       for (const call of view.calls) {
         const made: Made = { call, message, isAnswered: false };
         if (call.id === null) add(bare, call.tool, made);
-        else add(byId, call.id, made);
+        else {
+          const before = answersOf(byId.get(call.id));
+          if (before > 0 && !countsById.has(call.id)) countsById.set(call.id, before);
+          add(byId, call.id, made);
+        }
         // In Gemini's format, ids are optional for calls and for results.
         add(byTool, call.tool, made);
       }
@@ -89,16 +101,29 @@ export function startPairing(): Pairing {
   };
 }
 
-function add(lines: Map<string, Line>, key: string, made: Made): void {
-  const line = lines.get(key);
-  if (line === undefined) lines.set(key, { open: [made], latest: made, message: -1, next: 0 });
-  else {
-    line.open.push(made);
-    line.latest = made;
-  }
+/** Most ids are of one call. */
+type Lines = Map<string, Line | Made>;
+
+function latestOf(line: Line | Made): Made {
+  return "open" in line ? line.latest : line;
 }
 
-function take(line: Line): Made | null {
+/** How often the one call of an id was answered, as far as it tells itself. */
+function answersOf(line: Line | Made | undefined): number {
+  return line === undefined || "open" in line || !line.isAnswered ? 0 : 1;
+}
+
+function add(lines: Lines, key: string, made: Made): void {
+  const line = lines.get(key);
+  if (line === undefined) lines.set(key, made);
+  else if ("open" in line) {
+    line.open.push(made);
+    line.latest = made;
+  } else lines.set(key, { open: [line, made], latest: made, message: -1, next: 0 });
+}
+
+function take(line: Line | Made): Made | null {
+  if (!("open" in line)) return line.isAnswered ? null : line;
   const { open } = line;
   while (open.at(-1)?.isAnswered) open.pop();
   const last = open.at(-1);

@@ -30,6 +30,19 @@ const messages = {
   ],
 } as const;
 
+class LaterMessage extends StoredMessage {
+  readonly #make: () => unknown;
+
+  constructor(make: () => unknown) {
+    super();
+    this.#make = make;
+  }
+
+  override load(): unknown {
+    return this.#make();
+  }
+}
+
 /** Everything that a view says, whether a field holds it or a getter gives it. */
 function fieldsOf({ role, id, chars, media, text, moreTexts, aborted, malformed, ...lists }: WireMessage) {
   const calls = lists.calls.map(({ id, tool, input, kind, long }) => [
@@ -66,14 +79,12 @@ function fieldsOf({ role, id, chars, media, text, moreTexts, aborted, malformed,
 }
 
 describe("stored messages", () => {
-  it.each(Object.entries(messages))("are read, written and sent as %s reads the message itself", (name, all) => {
+  it.each(Object.entries(messages))("are read and sent as %s reads the message itself", (name, all) => {
     const wire = wireNamed(name) ?? expect.fail();
     for (const message of all) {
-      const stored = new StoredMessage(() => structuredClone(message));
+      const stored = new LaterMessage(() => structuredClone(message));
       const view = wire.read(stored);
       expect(fieldsOf(view)).toEqual(fieldsOf(wire.read(message)));
-      const edits = view.results.map(({ at }) => ({ at, texts: ["short"] }));
-      expect(loaded(wire.write(stored, edits))).toEqual(wire.write(message, edits));
       expect(wire.sent?.(stored)).toEqual(wire.sent?.(message));
       expect(loaded(stored)).toEqual(loaded(message));
     }
@@ -83,7 +94,7 @@ describe("stored messages", () => {
     const wire = wireNamed(name) ?? expect.fail();
     let loads = 0;
     for (const message of all) {
-      const stored = new StoredMessage(() => (loads++, message));
+      const stored = new LaterMessage(() => (loads++, message));
       const view = wire.read(stored);
       const before = loads;
       expect(heldChars(view)).toBeLessThan(200);
@@ -95,6 +106,6 @@ describe("stored messages", () => {
 
   it("are read by every wire", () => {
     for (const wire of wires)
-      expect(fieldsOf(wire.read(new StoredMessage(() => null)))).toEqual(fieldsOf(wire.read(null)));
+      expect(fieldsOf(wire.read(new LaterMessage(() => null)))).toEqual(fieldsOf(wire.read(null)));
   });
 });

@@ -1,16 +1,8 @@
 import type { Wire, WireCall, WireLong, WireMedia, WireMessage, WireResult } from "../contract/wire.ts";
 
 /** A message that is kept elsewhere, such as in a file. It is loaded each time something asks what it says. */
-export class StoredMessage {
-  readonly #make: () => unknown;
-
-  constructor(make: () => unknown) {
-    this.#make = make;
-  }
-
-  load(): unknown {
-    return this.#make();
-  }
+export abstract class StoredMessage {
+  abstract load(): unknown;
 }
 
 /** Returns the message itself. */
@@ -23,37 +15,13 @@ export function readsStored(wire: Wire): Wire {
   const { sent } = wire;
   return {
     ...wire,
-    read: (message) => (message instanceof StoredMessage ? new Reading(wire, message).view() : wire.read(message)),
-    // A changed message of a file is no smaller than the file's, so it is made where it is written down.
-    write: (message, edits) =>
-      message instanceof StoredMessage
-        ? new StoredMessage(() => wire.write(message.load(), edits))
-        : wire.write(message, edits),
+    read: (message) => (message instanceof StoredMessage ? new StoredView(wire, message) : wire.read(message)),
     ...(sent !== undefined && { sent: (message: unknown) => sent(loaded(message)) }),
   };
 }
 
-// A file has very many messages. Getters of classes take a tenth of the memory that getters of single objects take, and a
-// reference to one reading takes less than a function.
-
-class Reading {
-  readonly #wire: Wire;
-  readonly #message: StoredMessage;
-
-  constructor(wire: Wire, message: StoredMessage) {
-    this.#wire = wire;
-    this.#message = message;
-  }
-
-  again(): WireMessage {
-    return this.#wire.read(this.#message.load());
-  }
-
-  /** Nothing in it refers to what was read first, which is free to go. */
-  view(): WireMessage {
-    return new StoredView(this, this.again());
-  }
-}
+// A file has very many messages. Getters of classes take a tenth of the memory that getters of single objects take. Nothing
+// here refers to what was read first, which is free to go.
 
 class StoredView implements WireMessage {
   readonly role;
@@ -65,29 +33,36 @@ class StoredView implements WireMessage {
   readonly calls: WireCall[];
   readonly results: WireResult[];
   readonly #hasText: boolean;
-  readonly #moreTexts: number;
-  readonly #reading: Reading;
+  readonly #hasMore: boolean;
+  readonly #wire: Wire;
+  readonly #message: StoredMessage;
 
-  constructor(reading: Reading, view: WireMessage) {
+  constructor(wire: Wire, message: StoredMessage) {
+    const view = wire.read(message.load());
     this.role = view.role;
     this.id = view.id;
     this.chars = view.chars;
     this.aborted = view.aborted;
     this.malformed = view.malformed;
-    this.media = laterMedia(view.media, () => reading.again().media);
-    this.calls = listOf(view.calls, (call, at) => new StoredCall(reading, call, at));
-    this.results = listOf(view.results, (result, at) => new StoredResult(reading, result, at));
+    this.media = laterMedia(view.media, () => this.#again().media);
+    this.calls = view.calls.map((call, at) => new StoredCall(wire, message, call, at));
+    this.results = view.results.map((result, at) => new StoredResult(wire, message, result, at));
     this.#hasText = view.text !== null;
-    this.#moreTexts = view.moreTexts?.length ?? 0;
-    this.#reading = reading;
+    this.#hasMore = view.moreTexts !== undefined;
+    this.#wire = wire;
+    this.#message = message;
+  }
+
+  #again(): WireMessage {
+    return this.#wire.read(this.#message.load());
   }
 
   get text(): string | null {
-    return this.#hasText ? this.#reading.again().text : null;
+    return this.#hasText ? this.#again().text : null;
   }
 
   get moreTexts(): string[] | undefined {
-    return this.#moreTexts === 0 ? undefined : laterTexts(this.#moreTexts, () => this.#reading.again().moreTexts ?? []);
+    return this.#hasMore ? this.#again().moreTexts : undefined;
   }
 }
 
@@ -96,40 +71,42 @@ class StoredCall implements WireCall {
   readonly tool;
   readonly kind?: string;
   readonly long?: WireLong;
-  readonly #reading: Reading;
+  readonly #wire: Wire;
+  readonly #message: StoredMessage;
   readonly #at: number;
 
-  constructor(reading: Reading, { id, tool, kind, long }: WireCall, at: number) {
+  constructor(wire: Wire, message: StoredMessage, { id, tool, kind, long }: WireCall, at: number) {
     this.id = id;
     this.tool = tool;
     if (kind !== undefined) this.kind = kind;
-    if (long !== undefined) this.long = new StoredLong(reading, long, at);
-    this.#reading = reading;
+    if (long !== undefined) this.long = new StoredLong(this, long);
+    this.#wire = wire;
+    this.#message = message;
     this.#at = at;
   }
 
+  again(): WireCall | undefined {
+    return this.#wire.read(this.#message.load()).calls[this.#at];
+  }
+
   get input(): unknown {
-    return this.#reading.again().calls[this.#at]?.input;
+    return this.again()?.input;
   }
 }
 
 class StoredLong implements WireLong {
   readonly at;
   readonly isJson;
-  readonly #reading: Reading;
-  readonly #call: number;
-  readonly #count: number;
+  readonly #call: StoredCall;
 
-  constructor(reading: Reading, { at, isJson, texts }: WireLong, call: number) {
+  constructor(call: StoredCall, { at, isJson }: WireLong) {
     this.at = at;
     this.isJson = isJson;
-    this.#reading = reading;
     this.#call = call;
-    this.#count = texts.length;
   }
 
   get texts(): string[] {
-    return laterTexts(this.#count, () => this.#reading.again().calls[this.#call]?.long?.texts ?? []);
+    return this.#call.again()?.long?.texts ?? [];
   }
 }
 
@@ -140,50 +117,40 @@ class StoredResult implements WireResult {
   readonly isError;
   readonly fixed;
   readonly media;
-  readonly #reading: Reading;
-  readonly #at: number;
-  readonly #count: number;
+  readonly #wire: Wire;
+  readonly #message: StoredMessage;
+  readonly #place: number;
 
-  constructor(reading: Reading, { at, id, tool, isError, fixed, media, texts }: WireResult, place: number) {
-    this.at = at;
-    this.id = id;
-    this.tool = tool;
-    this.isError = isError;
-    this.fixed = fixed;
-    this.media = laterMedia(media, () => reading.again().results[place]?.media);
-    this.#reading = reading;
-    this.#at = place;
-    this.#count = texts.length;
+  constructor(wire: Wire, message: StoredMessage, result: WireResult, place: number) {
+    this.at = result.at;
+    this.id = result.id;
+    this.tool = result.tool;
+    this.isError = result.isError;
+    this.fixed = result.fixed;
+    this.media = laterMedia(result.media, () => this.#again()?.media);
+    this.#wire = wire;
+    this.#message = message;
+    this.#place = place;
+  }
+
+  #again(): WireResult | undefined {
+    return this.#wire.read(this.#message.load()).results[this.#place];
   }
 
   get texts(): string[] {
-    return laterTexts(this.#count, () => this.#reading.again().results[this.#at]?.texts ?? []);
+    return this.#again()?.texts ?? [];
   }
 
   get json(): object | undefined {
-    return this.#reading.again().results[this.#at]?.json;
+    return this.#again()?.json;
   }
-}
-
-const NONE: never[] = [];
-
-function listOf<T, U>(list: readonly T[], make: (one: T, at: number) => U): U[] {
-  return list.length === 0 ? NONE : list.map(make);
-}
-
-function laterTexts(count: number, read: () => readonly string[]): string[] {
-  const texts: string[] = Array.from({ length: count }, () => "");
-  for (let at = 0; at < count; at++) later(texts, at, () => read()[at] ?? "");
-  return texts;
 }
 
 const NO_MEDIA: WireMedia = Object.freeze({ count: 0, bytes: 0 });
 
 function laterMedia({ data, ...media }: WireMedia, read: () => WireMedia | undefined): WireMedia {
-  if (data !== undefined) return later({ ...media, data: [] as readonly unknown[] }, "data", () => read()?.data ?? []);
-  return media.count === 0 && media.bytes === 0 && media.tokens === undefined ? NO_MEDIA : media;
-}
-
-function later<T extends object, Name extends keyof T>(value: T, name: Name, get: () => T[Name]): T {
-  return Object.defineProperty(value, name, { enumerable: true, configurable: true, get });
+  if (data === undefined)
+    return media.count === 0 && media.bytes === 0 && media.tokens === undefined ? NO_MEDIA : media;
+  const get = () => read()?.data ?? [];
+  return Object.defineProperty(media, "data", { enumerable: true, configurable: true, get });
 }

@@ -21,7 +21,7 @@ export interface WeighedMessage {
   outside: Weight;
   /** Of what is outside: images, audio and files. */
   outsideMedia: Weight;
-  results: { texts: Weight & { lines: number }; media: Weight }[];
+  results: { texts: Weight & { lines: number }; media: Weight /** Of texts. */; count: number }[];
   /** Long strings of calls, for each call that has some. They are apart from what is outside. */
   calls: { call: WireCall; long: WireLong; texts: Weight & { lines: number }; lengths: number[] }[];
 }
@@ -69,7 +69,7 @@ function weighWhole(wire: Wire, message: unknown, count: Count): WeighedMessage 
   const results = view.results.map(({ texts, json, media }) => {
     const weight = weighText(joinTexts(texts), count);
     const lines = json === undefined ? weight.lines : weight.lines + breaksIn(texts);
-    return { texts: { ...weight, lines }, media: weighMedia(media) };
+    return { texts: { ...weight, lines }, media: weighMedia(media), count: texts.length };
   });
   const calls = view.calls.flatMap((call) => {
     const { long } = call;

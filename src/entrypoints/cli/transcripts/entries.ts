@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { isRecord } from "../../../values.ts";
-import { isBlank, parseLine, readLines } from "./read-lines.ts";
+import { isBlank, lookAtLine, readLines } from "./read-lines.ts";
 import type { Snapshot } from "./rewrite-file.ts";
 
 /** A line of a pi or OpenClaw session. */
@@ -46,6 +46,22 @@ export interface Survey {
 /** Only versions of pi that know context_edit write these. */
 const SIGNS_OF_EDITS = new Set(["context_edit", "usage"]);
 
+/** The signs as JSON has them. In a text of a message its quotes have backslashes. */
+const SIGN = new RegExp(`"type"\\s*:\\s*"(?:${[...SIGNS_OF_EDITS].join("|")})"`);
+
+const NOTHING = new Uint8Array();
+
+/** Whether the program that wrote a session knows context_edit. Only lines that may say so are parsed. */
+export function knowsEdits({ descriptor, bytes }: Snapshot): boolean {
+  for (const line of readLines(descriptor, 0, bytes)) {
+    const { buffer, byteOffset, byteLength } = line.bytes ?? NOTHING;
+    if (!SIGN.test(Buffer.from(buffer, byteOffset, byteLength).toString("latin1"))) continue;
+    const entry = lookAtLine(line);
+    if (isEntry(entry) && SIGNS_OF_EDITS.has(entry.type)) return true;
+  }
+  return false;
+}
+
 /** Reads a session's tree. Memory grows with the number of entries, not with what they hold. */
 export function surveyEntries({ descriptor, bytes }: Snapshot): Survey {
   const parents = new Map<string, string | null>();
@@ -55,7 +71,7 @@ export function surveyEntries({ descriptor, bytes }: Snapshot): Survey {
   let isComplete = true;
   for (const line of readLines(descriptor, 0, bytes)) {
     isComplete = line.hasBreak;
-    const entry = isBlank(line) ? undefined : parseLine(line);
+    const entry = isBlank(line) ? undefined : lookAtLine(line);
     if (!isEntry(entry)) continue;
     parents.set(entry.id, entry.parentId);
     leaf = entry.id;

@@ -2,9 +2,9 @@ import { badInput } from "../../../errors.ts";
 import type { PrepareOptions, PruneReport, Spillway } from "../../../index.ts";
 import { loaded } from "../../../wire/stored-message.ts";
 import { appendEdits } from "./append-edits.ts";
-import { isEntry, isPlainEntry, surveyEntries } from "./entries.ts";
+import { isEntry, isPlainEntry, knowsEdits } from "./entries.ts";
 import { readDocument, readSnapshot, type Transcript, tryOut } from "./open-transcript.ts";
-import { type Context, readContext, type Source } from "./read-context.ts";
+import { readContext, StoredLine } from "./read-context.ts";
 import { breakOf, parseLine, readLines } from "./read-lines.ts";
 import { rewriteFile, type Sink, type Snapshot } from "./rewrite-file.ts";
 
@@ -44,67 +44,77 @@ export async function pruneFile(
 ): Promise<PruneFileReport> {
   const { by, dryRun, ...prepare } = options;
   const { path, kind, wire } = transcript;
-  let made: Pruned | null = null;
+  let report: PruneReport | null = null;
+  let changed = 0;
   const prune = async (old: Snapshot): Promise<Pruned> => {
-    const context = readContext(transcript, old);
-    const { messages, report } = await spillway.prepare(context.messages, { ...prepare, wire: wire.name });
-    made = { messages, report, changes: changesOf(context, messages) };
-    return made;
+    const { messages } = readContext(transcript, old);
+    const prepared = await spillway.prepare(messages, { ...prepare, wire: wire.name });
+    report = prepared.report;
+    changed = 0;
+    return { before: messages, after: prepared.messages };
   };
-  const usesEdits =
-    kind === "entries" && (by ?? (readSnapshot(path, surveyEntries).hasEdits ? "edits" : "rewrite")) === "edits";
+  const usesEdits = kind === "entries" && (by ?? (readSnapshot(path, knowsEdits) ? "edits" : "rewrite")) === "edits";
   let done: { backup: string | null; appendedBytes: number } = { backup: null, appendedBytes: 0 };
   if (usesEdits) {
     await appendEdits(path, dryRun, async function* (old) {
-      for (const { source, message } of (await prune(old)).changes) {
-        yield { targetId: String(source.id), content: (loaded(message) as { content?: unknown }).content };
+      for (const { line, message } of changesOf(await prune(old))) {
+        changed++;
+        yield { targetId: String(line.id), content: (loaded(message) as { content?: unknown }).content };
       }
     });
   } else {
     const make = async (old: Snapshot, sink: Sink): Promise<boolean> => {
       const pruned = await prune(old);
-      if (kind === "document") sink.write(readDocument(path, old, wire).text(pruned.messages));
-      else writeLines(old, sink, pruned.changes);
-      return pruned.changes.length > 0;
+      if (kind !== "document") changed = writeLines(old, sink, [...changesOf(pruned)]);
+      else {
+        changed = pruned.after.filter((message, index) => message !== pruned.before[index]).length;
+        sink.write(readDocument(path, old, wire).text(pruned.after));
+      }
+      return changed > 0;
     };
     done = dryRun ? await tryOut(path, make) : await rewriteFile(path, make);
   }
-  const pruned = made as Pruned | null;
-  if (pruned === null) throw new Error("the transcript was not read");
-  return { by: usesEdits ? "edits" : "rewrite", changed: pruned.changes.length, report: pruned.report, ...done };
+  if (report === null) throw new Error("the transcript was not read");
+  return { by: usesEdits ? "edits" : "rewrite", changed, report, ...done };
 }
 
+/** Messages as they were, and as they are now. */
 interface Pruned {
-  messages: unknown[];
-  report: PruneReport;
-  changes: Change[];
+  before: readonly unknown[];
+  after: readonly unknown[];
 }
 
-/** A message in its new form, and where it comes from. */
+/** A message in its new form, and the line that it comes from. */
 interface Change {
-  source: Source;
+  line: StoredLine;
   message: unknown;
 }
 
-function changesOf({ messages, sources }: Context, prepared: readonly unknown[]): Change[] {
-  return sources.flatMap((source, index) => {
-    const message = prepared[index];
-    return source !== null && message !== messages[index] ? [{ source, message }] : [];
-  });
+function* changesOf({ before, after }: Pruned): Generator<Change> {
+  for (const [index, line] of before.entries()) {
+    const message = after[index];
+    if (message !== line && line instanceof StoredLine) yield { line, message };
+  }
 }
 
-/** Writes the file with these changes. Lines that do not change are copied unread. */
-function writeLines({ descriptor, bytes }: Snapshot, sink: Sink, changes: readonly Change[]): void {
+/** Writes the file with these changes, and says how many. Lines that do not change are copied unread. */
+function writeLines({ descriptor, bytes }: Snapshot, sink: Sink, changes: Change[]): number {
   let at = 0;
-  for (const { source, message } of changes.toSorted((a, b) => a.source.from - b.source.from)) {
-    sink.copy(at, source.from);
-    for (const line of readLines(descriptor, source.from, source.to)) {
+  let changed = 0;
+  for (const { line: stored, message } of changes.sort((a, b) => a.line.place.from - b.line.place.from)) {
+    const { from, to } = stored.place;
+    for (const line of readLines(descriptor, from, to)) {
       const value = parseLine(line);
+      // It holds bytes that JSON cannot write: what is shown of them is not what they are.
+      if (value === undefined) continue;
+      sink.copy(at, from);
       const now = loaded(message);
       const isWrapped = isEntry(value) || isPlainEntry(value);
       sink.write(`${JSON.stringify(isWrapped ? { ...(value as object), message: now } : now)}${breakOf(line)}`);
+      at = to;
+      changed++;
     }
-    at = source.to;
   }
   sink.copy(at, bytes);
+  return changed;
 }

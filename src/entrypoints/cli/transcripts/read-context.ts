@@ -4,78 +4,103 @@ import { StoredMessage } from "../../../wire/stored-message.ts";
 import { type Entry, isEntry, isPlainEntry } from "./entries.ts";
 import type { Transcript } from "./open-transcript.ts";
 import { readDocument } from "./open-transcript.ts";
-import { isBlank, type Line, parseLine, readLines } from "./read-lines.ts";
+import { isBlank, type Line, lookAtLine, readLines } from "./read-lines.ts";
 import type { Snapshot } from "./rewrite-file.ts";
 
-/** What a model would be sent next, and where each message comes from. */
+/** What a model would be sent next. Of JSON lines each message is a stored line, which can be loaded while the file is open. */
 export interface Context {
-  /** Those of JSON lines are stored messages, which can be loaded while the file is open. */
   messages: unknown[];
-  /** Null if the message stands on no line of its own. */
-  sources: (Source | null)[];
   /** How many of the messages the context before had too, or a summary that stands for them. */
   carried: number;
-}
-
-/** Where a message stands: the first byte of its line and the one after it; of a document, the number of the message. */
-export interface Source extends Place {
-  /** The entry's id, if it has one. */
-  id?: string | undefined;
 }
 
 /** What is read of a file at a time: messages are asked for in about the order of their lines. */
 const BLOCK_BYTES = 256 * 1024;
 
-/** Reads the lines of a file again, and keeps the one that was read last. */
+type Place = Pick<Line, "from" | "to">;
+
+/** The lines of a file: a few numbers and names of each, and the one that was read last. */
 class Lines {
   readonly #descriptor: number;
-  #from = -1;
+  readonly #kind: Transcript["kind"];
+  readonly #from: number[] = [];
+  readonly #to: number[] = [];
+  readonly types: unknown[] = [];
+  readonly ids: (string | undefined)[] = [];
+  readonly parents: (string | null | undefined)[] = [];
+  #last = -1;
   #value: unknown;
   #block: Buffer = Buffer.alloc(0);
   #blockFrom = 0;
 
-  constructor({ descriptor }: Snapshot) {
+  constructor({ descriptor }: Snapshot, kind: Transcript["kind"]) {
     this.#descriptor = descriptor;
+    this.#kind = kind;
   }
 
-  at({ from, to }: Place): unknown {
-    if (from === this.#from) return this.#value;
+  get count(): number {
+    return this.#from.length;
+  }
+
+  add({ from, to }: Place, { type, id, parentId }: Partial<Entry>): number {
+    this.#from.push(from);
+    this.#to.push(to);
+    this.types.push(type);
+    this.ids.push(id);
+    return this.parents.push(parentId) - 1;
+  }
+
+  place(at: number): Place {
+    return { from: this.#from[at] as number, to: this.#to[at] as number };
+  }
+
+  /** The entry on a line. */
+  whole(at: number): Partial<Entry> {
+    const value = at === this.#last ? this.#value : this.#read(at);
+    return this.#kind === "messages" ? { type: "message", message: value } : (value as Entry);
+  }
+
+  #read(at: number): unknown {
+    const { from, to } = this.place(at);
     if (from < this.#blockFrom || to > this.#blockFrom + this.#block.length) {
       const block = Buffer.allocUnsafe(Math.max(BLOCK_BYTES, to - from));
       this.#block = block.subarray(0, readSync(this.#descriptor, block, 0, block.length, from));
       this.#blockFrom = from;
     }
     const bytes = this.#block.subarray(from - this.#blockFrom, to - this.#blockFrom);
-    this.#value = parseLine({ from, to, bytes, hasBreak: true });
-    this.#from = from;
+    this.#value = lookAtLine({ from, to, bytes, hasBreak: true });
+    this.#last = at;
     return this.#value;
   }
 }
 
-type Place = Pick<Line, "from" | "to">;
-
-/** The references of an entry, and its place. */
-type Held = Place & ReturnType<typeof referencesOf>;
-
-const NOTHING = () => undefined;
-
 /** A message on a line of the file, as it was edited. */
-class StoredLine extends StoredMessage {
-  readonly #whole: (held: Held) => Partial<Entry>;
-  readonly #held: Held;
-  readonly #edit: Held | undefined;
+export class StoredLine extends StoredMessage {
+  readonly #lines: Lines;
+  readonly #at: number;
+  readonly #edit: number | undefined;
 
-  constructor(whole: (held: Held) => Partial<Entry>, held: Held, edit: Held | undefined) {
-    super(NOTHING);
-    this.#whole = whole;
-    this.#held = held;
+  constructor(lines: Lines, at: number, edit: number | undefined) {
+    super();
+    this.#lines = lines;
+    this.#at = at;
     this.#edit = edit;
   }
 
+  /** The first byte of its line and the one after it. */
+  get place(): Place {
+    return this.#lines.place(this.#at);
+  }
+
+  /** The entry's id, if it has one. */
+  get id(): string | undefined {
+    return this.#lines.ids[this.#at];
+  }
+
   override load(): unknown {
-    const { message } = this.#whole(this.#held);
+    const { message } = this.#lines.whole(this.#at);
     if (this.#edit === undefined) return message;
-    const { replacement } = this.#whole(this.#edit) as { replacement?: { content?: unknown } };
+    const { replacement } = this.#lines.whole(this.#edit) as { replacement?: { content?: unknown } };
     return replacement === undefined ? message : { ...(message as object), content: replacement.content };
   }
 }
@@ -94,39 +119,29 @@ export function readContexts(
   snapshot: Snapshot,
 ): { contexts: Context[] /** Answers on other branches. */; answersBeside: number } {
   const { descriptor, bytes } = snapshot;
-  if (transcript.kind === "document") {
+  const { kind } = transcript;
+  if (kind === "document") {
     const messages = [...readDocument(transcript.path, snapshot, transcript.wire).messages];
-    return {
-      contexts: [{ messages, sources: messages.map((_, from) => ({ from, to: from })), carried: 0 }],
-      answersBeside: 0,
-    };
+    return { contexts: [{ messages, carried: 0 }], answersBeside: 0 };
   }
-  const entries = new Map<string, Held>();
-  // The oldest sessions are plain lists, and name entries by their place.
-  const list: Held[] = [];
-  const answers = new Set<Held>();
+  const lines = new Lines(snapshot, kind);
+  const entries = new Map<string, number>();
+  const answers = new Set<number>();
   let leaf: string | null = null;
   for (const line of readLines(descriptor, 0, bytes)) {
-    if (isBlank(line)) continue;
-    const value = parseLine(line);
-    const { from, to } = line;
-    const entry: Partial<Entry> =
-      transcript.kind === "messages" ? { type: "message", message: value } : isUsable(value) ? value : {};
-    const held = { from, to, ...referencesOf(entry) };
-    if (transcript.kind === "entries" || value !== undefined) list.push(held);
+    const value = isBlank(line) ? undefined : lookAtLine(line);
+    // The oldest sessions are plain lists, and name entries by their place, where a line that cannot be read counts too.
+    if (value === undefined && (kind === "messages" || isBlank(line))) continue;
+    const at = lines.add(line, kind === "messages" ? { type: "message" } : isUsable(value) ? value : {});
     if (!isEntry(value)) continue;
-    entries.set(value.id, held);
+    entries.set(value.id, at);
     leaf = value.type !== "leaf" ? value.id : typeof value.targetId === "string" ? value.targetId : null;
-    if ((value.message as { role?: unknown } | undefined)?.role === "assistant") answers.add(held);
+    if ((value.message as { role?: unknown } | undefined)?.role === "assistant") answers.add(at);
   }
-  const lines = new Lines(snapshot);
-  const whole = (held: Held): Partial<Entry> => {
-    const value = lines.at(held);
-    return transcript.kind === "messages" ? { type: "message", message: value } : (value as Entry);
-  };
-  const branch = entries.size === 0 ? list : branchOf(entries, leaf);
-  for (const held of branch) answers.delete(held);
-  return { contexts: contextsOf(branch, whole), answersBeside: answers.size };
+  const branch =
+    entries.size === 0 ? Array.from({ length: lines.count }, (_, at) => at) : branchOf(lines, entries, leaf);
+  for (const at of branch) answers.delete(at);
+  return { contexts: contextsOf(branch, lines), answersBeside: answers.size };
 }
 
 /** False for what is no object, and for a line of a plain list that should have a message and has none. */
@@ -134,40 +149,36 @@ function isUsable(value: unknown): value is Partial<Entry> {
   return isRecord(value) && (value.type !== "message" || isEntry(value) || isPlainEntry(value));
 }
 
-function referencesOf({ type, id, parentId, targetId, firstKeptEntryId, firstKeptEntryIndex }: Partial<Entry>) {
-  return { type, id, parentId, targetId, firstKeptEntryId, firstKeptEntryIndex };
-}
-
-function branchOf(entries: ReadonlyMap<string, Held>, leaf: string | null): Held[] {
-  const branch = new Set<Held>();
-  for (let at = entries.get(leaf ?? ""); at !== undefined && !branch.has(at); at = entries.get(at.parentId ?? "")) {
+function branchOf({ parents }: Lines, entries: ReadonlyMap<string, number>, leaf: string | null): number[] {
+  const branch = new Set<number>();
+  for (let at = entries.get(leaf ?? ""); at !== undefined && !branch.has(at); at = entries.get(parents[at] ?? "")) {
     branch.add(at);
   }
   return [...branch].reverse();
 }
 
-function contextsOf(branch: readonly Held[], whole: (held: Held) => Partial<Entry>): Context[] {
-  const edits = new Map<unknown, Held>();
-  for (const held of branch) if (held.type === "context_edit") edits.set(held.targetId, held);
-  const add = (context: Context, held: Held) => {
-    const { id, type } = held;
+function contextsOf(branch: readonly number[], lines: Lines): Context[] {
+  const { types, ids } = lines;
+  const edits = new Map<unknown, number>();
+  for (const at of branch) if (types[at] === "context_edit") edits.set(lines.whole(at).targetId, at);
+  const add = (context: Context, at: number) => {
+    const id = ids[at];
     const edit = id === undefined ? undefined : edits.get(id);
-    if (type !== "message" || (edit !== undefined && whole(edit).replacement === null)) return;
-    context.messages.push(new StoredLine(whole, held, edit));
-    context.sources.push(held);
+    if (types[at] !== "message" || (edit !== undefined && lines.whole(edit).replacement === null)) return;
+    context.messages.push(new StoredLine(lines, at, edit));
   };
-  let context: Context = { messages: [], sources: [], carried: 0 };
+  let context: Context = { messages: [], carried: 0 };
   const contexts = [context];
-  for (const [at, held] of branch.entries()) {
-    if (held.type !== "compaction") add(context, held);
+  for (const [index, at] of branch.entries()) {
+    if (types[at] !== "compaction") add(context, at);
     else {
-      const { summary, timestamp, firstKeptEntryId, firstKeptEntryIndex } = whole(held);
-      context = { messages: [{ role: "compactionSummary", summary, timestamp }], sources: [null], carried: 0 };
+      const { summary, timestamp, firstKeptEntryId, firstKeptEntryIndex } = lines.whole(at);
+      context = { messages: [{ role: "compactionSummary", summary, timestamp }], carried: 0 };
       const first =
         typeof firstKeptEntryIndex === "number"
           ? firstKeptEntryIndex
-          : branch.findIndex(({ id }) => id !== undefined && id === firstKeptEntryId);
-      if (first >= 0) for (const kept of branch.slice(first, at)) add(context, kept);
+          : branch.findIndex((one) => ids[one] !== undefined && ids[one] === firstKeptEntryId);
+      if (first >= 0) for (const kept of branch.slice(first, index)) add(context, kept);
       context.carried = context.messages.length;
       contexts.push(context);
     }

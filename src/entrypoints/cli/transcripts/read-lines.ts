@@ -52,11 +52,23 @@ export function* readLines(
   if (heldBytes > 0) yield line(lineFrom + heldBytes, false);
 }
 
+const STRICT = new TextDecoder("utf-8", { fatal: true });
+const LENIENT = new TextDecoder();
+
 /** A line's JSON value; undefined if it has none, or is not valid UTF-8: such a line could not be written again as it was. */
-export function parseLine({ bytes }: Line): unknown {
+export function parseLine(line: Line): unknown {
+  return valueOf(line, STRICT);
+}
+
+/** A line's JSON value as programs read it that only read: bytes that are not UTF-8 are U+FFFD. */
+export function lookAtLine(line: Line): unknown {
+  return valueOf(line, LENIENT);
+}
+
+function valueOf({ bytes }: Line, decoder: TextDecoder): unknown {
   if (bytes === null) return undefined;
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return JSON.parse(decoder.decode(bytes));
   } catch {
     return undefined;
   }

@@ -16,6 +16,7 @@ import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { writeChildModule } from "../../../../test/child-module.ts";
 import { heldChars } from "../../../../test/held-chars.ts";
+import { formats } from "../../../../test/recovery/formats.ts";
 import { createSpillway } from "../../../index.ts";
 import { LOST_RESULT } from "../../../stages/mark/texts.ts";
 import { memoryStore } from "../../../storage/stores/memory.ts";
@@ -672,6 +673,59 @@ describe("prune FILE", () => {
       expect(held[0]).toBeLessThan(lines(400).length / 4);
     },
   );
+
+  it.each(Object.entries(formats))(
+    "of any messages of %s does what it does with them in memory",
+    async (_name, format) => {
+      const { wire, user, turn: turnOf } = format;
+      const turn = fc.record({
+        // Few ids, so that some repeat.
+        id: fc.constantFrom("1", "2", "3", "4"),
+        text: fc.oneof(
+          fc.string({ unit: "binary" }).map((text) => text.toWellFormed()),
+          fc.nat(400).map(lines),
+        ),
+        note: fc.option(fc.nat(200).map(lines), { nil: undefined }),
+      });
+      const open = () => createSpillway({ store: memoryStore({ secret: new Uint8Array(32) }), ledger: null, env: {} });
+      const { dryRun: _dryRun, pruning: _pruning, ...prepare } = options;
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(turn, { minLength: 1, maxLength: 12 }),
+          fc.boolean(),
+          fc.constantFrom("aggressive", "adaptive"),
+          async (turns, isWrapped, mode) => {
+            const told = [user("go"), ...turns.flatMap(({ id, text, note }) => turnOf(id, text, note))];
+            const messages: object[] = JSON.parse(JSON.stringify(told));
+            const entries = messages.map((one, at) => message(`e${at}`, at === 0 ? null : `e${at - 1}`, one));
+            const path = save(isWrapped ? jsonl(header, ...entries) : jsonl(...messages));
+            const asked = { ...prepare, pruning: { mode } };
+            const whole = await (await open()).prepare<unknown>(messages, { ...asked, wire });
+            const pruned = await pruneFile(openTranscript(path, wire), await open(), { ...asked, dryRun: false });
+            expect(pruned.report).toEqual(whole.report);
+            expect(pruned.changed).toBe(whole.messages.filter((one, at) => one !== messages[at]).length);
+            const now = isWrapped
+              ? entries.map((one, at) => ({ ...one, message: whole.messages[at] }))
+              : whole.messages;
+            expect(readFileSync(path, "utf8")).toBe(isWrapped ? jsonl(header, ...now) : jsonl(...now));
+          },
+        ),
+        { numRuns: 25 },
+      );
+    },
+  );
+
+  it("sees what stands before a line with a byte that is not UTF-8, and leaves that line as it is", async () => {
+    const path = session();
+    const bytes = readFileSync(path, "latin1").replace("line 7 of some output", "line \xff of some output");
+    writeFileSync(path, bytes, "latin1");
+    const pruned = await pruneFile(openTranscript(path), spillway, options);
+    expect(pruned.report.results.total).toBe(6);
+    expect(pruned.report.results.cleared).toBe(pruned.changed + 1);
+    const damaged = bytes.split("\n").find((line) => line.includes("\xff"));
+    expect(readFileSync(path, "latin1").split("\n")).toContain(damaged);
+    expect(read(path)).toHaveLength(14);
+  });
 
   it("shows edits that stand on long lines", async () => {
     const long = lines(100);
