@@ -182,7 +182,8 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
   it("shows every figure of the overview as the raw events have it", async () => {
     const { page } = await open("#/overview?range=all");
     await page.waitForSelector(".chart canvas");
-    const outputs = "from events where kind in ('output-clamped', 'output-passed')";
+    const outputs =
+      "from events where kind in ('output-clamped', 'output-passed') and json_extract(more, '$.isRecut') is null";
     const shown = (unit: string) => `coalesce(sum(json_extract(receipt, '$.shown.${unit}')), 0)`;
     // What a host would have cut itself does not count, nor what was cut before in its session.
     const isRerun = `exists (select 1 from events e where e.kind = 'output-clamped' and e.artifact = events.artifact

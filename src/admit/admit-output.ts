@@ -57,7 +57,7 @@ type Trial = Awaited<Returned> & { record(): Promise<string[]> };
  * It never throws for what the output is: if a step fails by a fault of ours, a plain clamp stands in.
  */
 export function newAdmit(ports: AdmitPorts): Admits {
-  const pass = async (request: AdmitRequest, level: "info" | "warn"): Promise<Trial> => {
+  const pass = async (request: AdmitRequest, level: "info" | "warn", isRecovery = false): Promise<Trial> => {
     const plan = ports.planFor(request);
     const { output, isUpdate = false } = request;
     const tool = await ports.safeName(plan.tool);
@@ -83,7 +83,7 @@ export function newAdmit(ports: AdmitPorts): Admits {
         folder: made.folder ?? undefined,
         ...request.via,
       });
-      return ports.recorder.receipt(receipt, Object.keys(more).length === 0 ? null : more);
+      return ports.recorder.receipt(receipt, Object.keys(more).length === 0 ? null : more, isRecovery);
     };
     return { ...admitted, receipt, record };
   };
@@ -94,7 +94,7 @@ export function newAdmit(ports: AdmitPorts): Admits {
   return {
     admit: (request) => admit(request, "info"),
     admitOld: (request) => admit({ ...request, summarize: false, since: false }, "warn"),
-    tryOld: (request) => pass({ ...request, summarize: false, since: false }, "info"),
+    tryOld: (request) => pass({ ...request, summarize: false, since: false }, "info", true),
   };
 }
 

@@ -50,8 +50,11 @@ export interface RecorderPorts {
 
 /** Tells ledger, logs and listeners what happened. Nothing that goes wrong there reaches an agent. */
 export interface Recorder {
-  /** `more` goes with the event of the output itself. Gives what could not be recorded, and why. */
-  receipt(receipt: Receipt, more: SpillwayEvent["more"]): Promise<string[]>;
+  /**
+   * `more` goes with the event of the output itself. What recovery cut may have been told before, and then is no second call.
+   * Gives what could not be recorded, and why.
+   */
+  receipt(receipt: Receipt, more: SpillwayEvent["more"], isRecovery?: boolean): Promise<string[]>;
   event(...events: SpillwayEvent[]): Promise<void>;
 }
 
@@ -94,11 +97,14 @@ export function newRecorder(ports: RecorderPorts): Recorder {
     async event(...events) {
       await record(events);
     },
-    async receipt(receipt, more) {
+    async receipt(receipt, more, isRecovery) {
       void (async () => listeners.onReceipt?.(receipt))().catch(() => {});
       const isAsked = ledger !== null && kept[0]?.breaker.allows() === true;
-      const isRerun =
-        isAsked && (await within(wasCutBefore(ledger, receipt), deadlineMs, "reading").catch(() => false));
+      const ask = async (was: typeof wasCutBefore) =>
+        isAsked && (await within(was(ledger, receipt), deadlineMs, "reading").catch(() => false));
+      if (isRecovery && (await ask(wasTold)))
+        return record(receiptEvents(receipt, ports.now(), { ...more, isRecut: true }));
+      const isRerun = await ask(wasCutBefore);
       return record(receiptEvents(receipt, ports.now(), isRerun ? { ...more, isRerun } : more));
     },
   };
@@ -111,6 +117,12 @@ async function wasCutBefore(ledger: Ledger, receipt: Receipt): Promise<boolean> 
   const { artifact, session, tool } = receipt;
   if (artifact === null || session === null || !isCut(receipt)) return false;
   return (await ledger.events({ artifact, session, tool, kinds: ["output-clamped"], max: 1 })).length > 0;
+}
+
+/** True if this call's output was told before: it is one call, though it is cut a second time. */
+async function wasTold(ledger: Ledger, { session, call, tool }: Receipt): Promise<boolean> {
+  if (session === null || call === null) return false;
+  return (await ledger.events({ session, call, tool, kinds: ["output-clamped", "output-passed"], max: 1 })).length > 0;
 }
 
 async function redacted(events: SpillwayEvent[], redaction: Redaction | null): Promise<SpillwayEvent[]> {

@@ -12,7 +12,7 @@ const logOf = (at: number) =>
   Array.from({ length: 1500 }, (_, line) => `${(line * 7919) % 9973} ${at} ${(line * 31_337) % 65_521}`).join("\n");
 
 /** Sends nine results that no model has seen to a provider that takes `limit` tokens. */
-async function send(limit: number) {
+async function send(limit: number, records: "cut" | "all" = "cut") {
   const ledger = memoryLedger();
   const spillway = await createSpillway({ store: memoryStore(), ledger, env: {} });
   const turns = Array.from({ length: RESULTS }, (_, at) => turn(`c${at}`, logOf(at)));
@@ -26,13 +26,19 @@ async function send(limit: number) {
       if (tokens <= limit) return "answer";
       throw Object.assign(new Error("Prompt exceeds max length"), { status: 400, code: "1261" });
     },
-    { wire: "anthropic", session: "s", pruning: { insure: false, batch: { maxChars: 1_000_000, windowShare: 1 } } },
+    {
+      wire: "anthropic",
+      session: "s",
+      records,
+      pruning: { insure: false, batch: { maxChars: 1_000_000, windowShare: 1 } },
+    },
   );
   await answer.catch(() => {});
   const events = await ledger.events();
   const cut = events.filter(({ kind }) => kind === "output-clamped");
   const rungs = events.filter(({ kind }) => kind === "overflow-reduced").length;
-  return { cut: cut.map(({ call }) => call).toSorted(), sends, rungs };
+  const [sums] = await ledger.stats({ by: "all" });
+  return { cut: cut.map(({ call }) => call).toSorted(), sends, rungs, calls: sums?.calls };
 }
 
 const ALL = Array.from({ length: RESULTS }, (_, at) => `c${at}`);
@@ -48,3 +54,12 @@ it("if the request is refused to the end, the cuts of the last send count", asyn
   expect(sends).toBeGreaterThan(1);
   expect(cut).toEqual(ALL);
 });
+
+it.each(["cut", "all"] as const)(
+  "a result that is told as it came and cut in recovery is one call: %s",
+  async (records) => {
+    const { cut, calls } = await send(8000, records);
+    expect(cut).toEqual(ALL);
+    expect(calls).toBe(RESULTS);
+  },
+);

@@ -2,7 +2,7 @@ import type { Receipt } from "./receipt.ts";
 
 /** What happened, noun-verb. */
 export type EventKind =
-  /** An output came in and something of it was cut; has the receipt. `more` can say `command`, `folder`, `hostTokens` (what the agent would have shown itself) and `isRerun`. */
+  /** An output came in and something of it was cut; has the receipt. `more` can say `command`, `folder`, `hostTokens` (what the agent would have shown itself), `isRerun`, and `isRecut` (recovery cut it once more). */
   | "output-clamped"
   /** An output came in and is shown whole; has the receipt. */
   | "output-passed"

@@ -145,6 +145,8 @@ const USUAL_BYTES_PER_TOKEN = 4;
 
 /** Returns what one event adds to the sums. */
 function eventSums({ kind, receipt, more }: SpillwayEvent): Totals {
+  // What recovery cut once more counts where it came in.
+  if (CALLS.has(kind) && more?.["isRecut"] === true) return NO_TOTALS;
   if (CALLS.has(kind)) {
     return {
       ...NO_TOTALS,
