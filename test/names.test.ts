@@ -6,7 +6,7 @@ import { readTree } from "./tree.ts";
 const NAMES: Record<string, [theirs: string, ours: string][]> = {
   "One output": [
     [
-      "`truncate_output`, `truncate_tool_result`, `truncateTextByLinesAndBytesUtf8`",
+      "`truncate_output`, `_truncate_by_chars`, `_truncate_by_lines`, `truncate_tool_result`, `truncateTextByLinesAndBytesUtf8`",
       "`clampText` of `spillway/stages`, or `admit`, which also saves",
     ],
     [
@@ -50,6 +50,10 @@ const NAMES: Record<string, [theirs: string, ours: string][]> = {
     ],
     ["`grep_search`", "another name of `search_files`"],
     ["`repo_map`, `full_map`, `get_repo_structure`", "the bounded tools `repo_map` and `get_repo_structure`"],
+    [
+      "`BaseTool`, `RepoMapTool`, `ReadFileTool`, `GrepSearchTool`",
+      "`wrapTool` around any tool, in place of a base class; the bounded tools `repo_map`, `read_file` and `search_files`",
+    ],
     [
       "`show_context`, `max_files`, `max_depth`",
       "`showContext`, `maxFiles`, `maxDepth` of a row; a config takes both spellings",
