@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -48,6 +49,7 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
   let server: Served;
   let browser: Browser;
   let closeAll: () => Promise<void>;
+  let admitOne: (session: string, output: string) => Promise<unknown>;
   const ids: Record<string, string> = {};
 
   beforeAll(async () => {
@@ -61,7 +63,8 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     });
     const policy = { contextTokens: 64_000 };
     const spillway = await createSpillway({ store: place.store, ledger: place.ledger, policy, env: {} });
-    const { url: anthropic } = provider;
+    const cache = await startCache(provider.url);
+    const anthropic = cache.url;
     server = await startServe({
       spillway,
       policy,
@@ -73,7 +76,9 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
       gateway: { upstreams: { anthropic, openai: anthropic, gemini: anthropic }, allowed: [] },
       warn: () => {},
     });
-    await playThroughGateway(server.url);
+    admitOne = (session, output) => spillway.admit({ tool: "late", session, call: session, output });
+    await playThroughGateway(server.url, "agent", 14);
+    await playThroughGateway(server.url, CACHED, 6);
     const admit = async (name: string, tool: string, output: string, exitCode?: number) => {
       const { receipt } = await spillway.admit({ tool, session: `<b>${name}</b>`, call: name, output, exitCode });
       ids[name] = receipt.artifact ?? "";
@@ -92,6 +97,7 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     closeAll = async () => {
       await browser.close();
       await server.stop({ now: true });
+      await cache.stop();
       await provider.stop();
       await place.close();
       await rm(dir, { recursive: true, force: true });
@@ -134,6 +140,22 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
       .locator(".figures > div", { has: page.locator(`dt:text-is("${name}")`) })
       .locator("data")
       .evaluateAll((all) => all.map((each) => Number((each as HTMLDataElement).value)));
+
+  /** What stands under a heading of a page's figures, in words. */
+  const words = (page: Page, name: string): Promise<string[]> =>
+    page
+      .locator(".figures > div", { has: page.locator(`dt:text-is("${name}")`) })
+      .locator("dd")
+      .allTextContents();
+
+  /** The rows of a table: exact values where there are any, else the words. */
+  const cells = (page: Page, label: string) =>
+    page
+      .locator(`[aria-label='${label}'] tbody tr`)
+      .evaluateAll((all) =>
+        all.map((row) => [...row.children].map((cell) => cell.querySelector("data")?.value ?? cell.textContent)),
+      );
+  const percent = (share: number) => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 
   const PAGES: [name: string, hash: () => string, ready: string][] = [
     ["overview", () => "#/overview", ".chart canvas"],
@@ -200,7 +222,8 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     );
     expect(sql(`select * ${read}`).length).toBe((recalls?.["count"] ?? 0) + 1);
     const [requests] = sql<Record<string, number>>(
-      "select count(*) count, sum(json_extract(more, '$.inputTokens')) tokens from events where kind = 'request-answered'",
+      `select count(*) count, sum(json_extract(more, '$.inputTokens')) tokens, sum(coalesce(json_extract(more, '$.cacheReadTokens'), 0)) cached,
+        sum(coalesce(json_extract(more, '$.cacheWriteTokens'), 0)) written from events where kind = 'request-answered'`,
     );
     expect(await figure(page, "Tools printed")).toEqual([sums?.["tokens"], sums?.["bytes"], sums?.["calls"]]);
     expect(await figure(page, "Models were shown")).toEqual([
@@ -212,37 +235,66 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     expect(await figure(page, "Net saved")).toEqual([saved]);
     expect(await figure(page, "Read back")).toEqual([recalls?.["count"], recalls?.["tokens"]]);
     expect(await figure(page, "Requests answered")).toEqual([requests?.["count"], requests?.["tokens"]]);
-    const cost = ((requests?.["tokens"] ?? 0) * 3) / 1e6;
-    const inputCost = page.locator(".figures > div", { has: page.locator('dt:text-is("Input cost")') });
-    expect(await inputCost.locator("dd").first().textContent()).toBe(`$${cost.toFixed(cost < 1 ? 4 : 2)}`);
+    const { tokens: input = 0, cached = 0, written = 0 } = requests ?? {};
+    expect(Math.min(cached, written)).toBeGreaterThan(0);
+    const dollars = (cost: number) => `$${cost.toFixed(cost < 1 ? 4 : 2)}`;
+    const cost = ((input - cached - written) * 3 + cached * 0.3 + written * 3.75) / 1e6;
+    expect(await words(page, "Input cost")).toEqual([dollars(cost), `without the cache ${dollars((input * 3) / 1e6)}`]);
+    expect((await words(page, "From the cache"))[0]).toBe(percent(cached / input));
+    expect(await figure(page, "From the cache")).toEqual([cached]);
+    expect((await words(page, "Net saved is worth"))[0]).toBe(dollars((saved * 3) / 1e6));
     const refusals = sql<{ count: number }>("select count(*) count from events where kind = 'overflow-detected'")[0]
       ?.count;
     expect(refusals).toBeGreaterThan(0);
     expect(Number(await page.locator("#overflows + p data").first().getAttribute("value"))).toBe(refusals);
-    const tools = sql<{ tool: string; count: number; cut: number; read: number; mean: number }>(
-      `select tool, count(*) count, 1.0 * sum(json_extract(receipt, '$.omitted.bytes') > 0) / count(*) cut,
+    const [recovered] = sql<{ count: number }>("select count(*) count from events where kind = 'overflow-recovered'");
+    expect(Number(await page.locator("#overflows + p data").nth(1).getAttribute("value"))).toBe(recovered?.count);
+    // The chart's table, hour by hour. Hours without events have a row too.
+    const hours = sql<{ shown: number; read: number; printed: number }>(
+      `with o as (select at_ms / 3600000 hour, sum(json_extract(receipt, '$.shown.tokens')) shown, sum(iif(${isRerun}, 0, ${whole})) printed ${outputs} group by 1),
+        r as (select at_ms / 3600000 hour, sum(json_extract(more, '$.tokens')) read ${read} and json_extract(more, '$.reads') = 'model' group by 1)
+        select shown, coalesce(read, 0) read, printed from o left join r using (hour) order by hour`,
+    );
+    await page.getByRole("button", { name: "As a table" }).click();
+    const english = new Intl.NumberFormat("en");
+    expect((await cells(page, "The figures of the chart")).map((row) => row.slice(1))).toEqual(
+      hours.map(({ shown, read, printed }) =>
+        [shown, read, printed - shown - read].map((each) => english.format(each)),
+      ),
+    );
+    const tools = sql<
+      Record<"count" | "cut" | "read" | "mean" | "printed" | "shown" | "saved", number> & { tool: string }
+    >(
+      `select tool, count(*) count, sum(json_extract(receipt, '$.total.bytes')) printed, ${shown("bytes")} shown,
+        sum(iif(is_rerun, 0, ${whole})) - ${shown("tokens")} - coalesce((select sum(json_extract(more, '$.tokens')) ${read}
+          and json_extract(more, '$.reads') = 'model' and tool = outputs.tool), 0) saved, 1.0 * sum(json_extract(receipt, '$.omitted.bytes') > 0) / count(*) cut,
         coalesce((select count(*) ${read} and json_extract(more, '$.reads') = 'model' and tool = outputs.tool)
           / nullif(1.0 * sum(json_extract(receipt, '$.omitted.bytes') > 0), 0), 0) read,
         round(1.0 * sum(json_extract(receipt, '$.total.bytes')) / count(*)) mean
-        from (select * ${outputs}) outputs group by tool`,
+        from (select *, ${isRerun} is_rerun ${outputs}) outputs group by tool`,
     );
     expect(tools.filter(({ cut, read }) => cut > 0 && read > 0)).not.toEqual([]);
-    const cells = (label: string) =>
-      page
-        .locator(`[aria-label='${label}'] tbody tr`)
-        .evaluateAll((all) =>
-          all.map((row) => [...row.children].map((cell) => cell.querySelector("data")?.value ?? cell.textContent)),
-        );
-    const percent = (share: number) => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
     const byTool = (rows: unknown[][]) => new Set(rows.map((row) => JSON.stringify(row)));
     expect(
-      byTool((await cells("Sums by tool")).map((row) => [row[0], row[1], row[2]?.replace(" !", ""), row[3]])),
-    ).toEqual(byTool(tools.map(({ tool, count, cut, read }) => [tool, String(count), percent(cut), percent(read)])));
+      byTool((await cells(page, "Sums by tool")).map((row) => row.map((cell) => cell?.replace(" !", "")))),
+    ).toEqual(
+      byTool(
+        tools.map(({ tool, saved, count, cut, read, printed, shown }) => [
+          tool,
+          english.format(saved),
+          `${count}`,
+          percent(cut),
+          percent(read),
+          `${printed}`,
+          `${shown}`,
+        ]),
+      ),
+    );
     await page.evaluate(() => {
       location.hash = "#/tools";
     });
     await page.waitForSelector("[aria-label=Tools] tbody tr");
-    expect(byTool((await cells("Tools")).map(([tool, _suggestion, ...row]) => [tool, ...row]))).toEqual(
+    expect(byTool((await cells(page, "Tools")).map(([tool, _suggestion, ...row]) => [tool, ...row]))).toEqual(
       byTool(
         tools.map(({ tool, count, mean, cut, read }) => [tool, `${count}`, `${mean}`, percent(cut), percent(read)]),
       ),
@@ -283,8 +335,15 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     );
     expect(fill?.breaks).toBeGreaterThan(0);
     expect(await figure(page, "Cache breaks")).toEqual([fill?.breaks, fill?.lost]);
-    const fullest = page.locator(".figures > div", { has: page.locator('dt:text-is("Fullest request")') });
-    expect(await fullest.locator("dd").first().textContent()).toBe(`${((fill?.fullest ?? 0) * 100).toFixed(0)} %`);
+    expect((await words(page, "Fullest request"))[0]).toBe(percent(fill?.fullest ?? 0));
+    const sent = answered.reduce((sum, { inputTokens }) => sum + inputTokens, 0);
+    expect(await figure(page, "Sent in all")).toEqual([sent]);
+    expect(await figure(page, "Read back")).toEqual([0]);
+    // What came in has the tokens of its receipt. What was made shorter says that first, and then what is left.
+    const sizes = await page
+      .locator(".lane-size")
+      .evaluateAll((all) => all.map((each) => Number(each.querySelector("data")?.value)));
+    expect(sizes).toEqual(receipts.map(({ shown }) => shown.tokens));
     // Every result that an event names as shorter, and no other, has become shorter.
     const changed = events.flatMap(({ kind, more }): { call: string; of?: string; to?: string }[] => {
       const { changes = [] } = JSON.parse(more ?? "{}");
@@ -302,6 +361,124 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     await page.close();
   });
 
+  it("tells what a provider's cache gave, where it broke and what that cost", async () => {
+    const { page } = await open(`#/sessions/${CACHED}`);
+    await page.waitForSelector(".lane");
+    const [sums] = sql<Record<"sent" | "cached" | "breaks" | "lost", number>>(
+      `with requests as (
+        select json_extract(more, '$.inputTokens') tokens, json_extract(more, '$.cacheReadTokens') cached,
+          lag(json_extract(more, '$.inputTokens')) over (order by id) had from events where kind = 'request-answered' and session = ?
+      )
+      select sum(tokens) sent, sum(cached) cached, sum(cached < had * 0.9 and had >= 1024) breaks,
+        sum(iif(cached < had * 0.9 and had >= 1024, min(had, tokens) - cached, 0)) lost from requests`,
+      CACHED,
+    );
+    const { sent = 0, cached = 0, breaks, lost = 0 } = sums ?? {};
+    expect(breaks).toBe(1);
+    expect(await words(page, "Sent in all")).toContain(`${percent(cached / sent)} from the cache`);
+    expect(await figure(page, "Cache breaks")).toEqual([breaks, lost]);
+    expect((await words(page, "Cache breaks"))[1]).toContain(`about $${((lost * 3.45) / 1e6).toFixed(4)}`);
+    expect(await page.locator(".break-label").count()).toBe(1);
+    await page.getByRole("button", { name: "As a table" }).click();
+    const told = sql<{ cached: number }>(
+      "select json_extract(more, '$.cacheReadTokens') cached from events where kind = 'request-answered' and session = ? order by id",
+      CACHED,
+    );
+    expect((await cells(page, "Requests")).map((row) => row[7])).toEqual(told.map((each) => String(each.cached)));
+    await page.close();
+  });
+
+  it("lists sessions and outputs with the sums of their events", async () => {
+    const { page } = await open("#/sessions");
+    await page.waitForSelector("tbody tr");
+    const sessions = sql<Record<string, string | number>>(
+      `select session, sum(kind like 'output-%') calls, sum(kind = 'output-clamped' and json_extract(receipt, '$.omitted.bytes') > 0) cut,
+        sum(kind in ('artifact-recalled', 'artifact-searched') and json_extract(more, '$.reads') = 'model') recalls,
+        coalesce(sum(json_extract(receipt, '$.total.bytes')), 0) printed, coalesce(sum(json_extract(receipt, '$.shown.bytes')), 0) shown
+        from events where session is not null group by session`,
+    );
+    const listed = await cells(page, "Sessions");
+    const inOrder = (rows: unknown[][]) => rows.map((row) => row.join(" ")).toSorted();
+    expect(inOrder(listed.map(([session, _seen, ...row]) => [session, ...row.slice(0, 5)]))).toEqual(
+      inOrder(sessions.map((row) => Object.values(row))),
+    );
+    await page.evaluate(() => {
+      location.hash = "#/outputs";
+    });
+    await page.waitForSelector("[aria-label='Saved outputs'] tbody tr");
+    const links = await page
+      .locator("[aria-label='Saved outputs'] td:first-child a")
+      .evaluateAll((all) => all.map((link) => link.getAttribute("href")?.split("/").at(-1)));
+    const outputs = await cells(page, "Saved outputs");
+    const sizes = new Map(
+      sql<{ artifact: string; bytes: number; lines: number }>(
+        "select artifact, json_extract(receipt, '$.total.bytes') bytes, json_extract(receipt, '$.total.lines') lines from events where receipt is not null and artifact is not null",
+      ).map(({ artifact, bytes, lines }) => [artifact, [`${bytes}`, `${lines}`]]),
+    );
+    const known = links.flatMap((id, at) => (sizes.has(id ?? "") ? { id: id ?? "", row: outputs[at] ?? [] } : []));
+    expect(known.length).toBeGreaterThan(30);
+    for (const { id, row } of known) expect(row.slice(2, 4)).toEqual(sizes.get(id));
+    await page.close();
+  });
+
+  it("shows a tool's sizes by its receipts, and each refusal by its events", async () => {
+    const { page } = await open("#/tools/grep");
+    await page.waitForSelector(".sizes tr");
+    const receipts = sql<{ bytes: number; omitted: number }>(
+      "select json_extract(receipt, '$.total.bytes') bytes, json_extract(receipt, '$.omitted.bytes') omitted from events where receipt is not null and tool = 'grep'",
+    );
+    const cut = receipts.filter(({ omitted }) => omitted > 0).length;
+    expect(await figure(page, "Outputs")).toEqual([
+      receipts.length,
+      receipts.reduce((sum, { bytes }) => sum + bytes, 0),
+    ]);
+    expect(await figure(page, "Cut")).toEqual([cut]);
+    expect(await figure(page, "Read back")).toEqual([0]);
+    const bins = new Map<number, [number, number]>();
+    for (const { bytes, omitted } of receipts) {
+      let top = 256;
+      while (top < bytes) top *= 2;
+      const [all, some] = bins.get(top) ?? [0, 0];
+      bins.set(top, [all + 1, some + (omitted > 0 ? 1 : 0)]);
+    }
+    const rows = (await cells(page, "Sizes")).filter((row) => row[2] !== "0");
+    expect(rows.map(([top, _bar, ...counts]) => [Number(top?.split(" ")[0]) * 1024, ...counts.map(Number)])).toEqual(
+      [...bins].toSorted(([one], [other]) => one - other).map(([top, counts]) => [top, ...counts]),
+    );
+    // Every limit that is in force is in the lines to paste, not only those that are most usual.
+    const limits = Object.keys((await (await fetch(`${server.url}/api/policy/grep`)).json()).limits);
+    const pasted = (await page.locator(".config").textContent()) ?? "";
+    expect(limits.filter((name) => !pasted.includes(`${name}:`))).toEqual([]);
+    await page.evaluate(() => {
+      location.hash = "#/overflows";
+    });
+    await page.waitForSelector(".incident");
+    const events = sql<{ kind: string; more: string }>(
+      "select kind, more from events where kind like 'overflow-%' order by id",
+    ).map(({ kind, more }) => ({ kind, ...JSON.parse(more) }));
+    const first = events.find(({ kind }) => kind === "overflow-detected");
+    const english = new Intl.NumberFormat("en");
+    const told = (estimate: number) =>
+      english.format(Math.round((estimate * first.observedTokens) / first.estimatedTokens));
+    const text = (await page.locator(".incident").last().textContent()) ?? "";
+    expect(text).toContain(first.evidence);
+    expect(text).toContain(`${english.format(first.observedTokens)} tokens, 20,000 allowed`);
+    const reduced = events.find(({ kind }) => kind === "overflow-reduced");
+    expect(text).toContain(`${told(reduced.leftTokens + reduced.freedTokens)} → ${told(reduced.leftTokens)} tokens`);
+    const recovered = events.find(({ kind }) => kind === "overflow-recovered");
+    expect(text).toContain(`after ${recovered.sends} sends, with about ${told(recovered.estimatedTokens)} tokens`);
+    await page.close();
+  });
+
+  it("shows what is new by itself, without being asked again", async () => {
+    const { page } = await open("#/sessions");
+    await page.waitForSelector("tbody tr");
+    await page.waitForTimeout(300);
+    await admitOne("just begun", "one line");
+    await page.getByRole("link", { name: "just begun" }).waitFor();
+    await page.close();
+  });
+
   it("shows an output's sizes, every gap of its receipt, and the text as the model read it", async () => {
     const { page } = await open(`#/outputs/${ids["many"]}`);
     await page.waitForSelector(".pieces li");
@@ -312,6 +489,9 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     const receipt = JSON.parse(event?.receipt ?? "{}");
     expect(await figure(page, "Whole output")).toEqual([receipt.total.bytes, 1_000_000]);
     expect(await figure(page, "The model read")).toEqual([receipt.shown.bytes, receipt.shown.tokens]);
+    expect(await figure(page, "Of the source kept")).toEqual([receipt.kept.lines]);
+    expect((await words(page, "Decided by")).join(" ")).toContain(`${receipt.strategy} `);
+    expect((await words(page, "Decided by"))[1]).toContain(`the limit of ${receipt.cutBy}`);
     const gaps = await page.locator(".pieces button.gap .piece-lines").allTextContents();
     const english = new Intl.NumberFormat("en");
     expect(gaps).toEqual(
@@ -426,9 +606,9 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     await page.getByLabel("Strategy").selectOption("tail");
     await page.getByLabel("Lines at most").fill("12");
     await page.getByRole("button", { name: "Try it" }).click();
-    await page.waitForSelector(".compare .text-row .text-line:not(:empty)");
+    await page.waitForSelector(".compare section:last-child .text-row .text-line:not(:empty)");
     expect(await page.locator(".compare [role=status]").textContent()).toMatch(/in 12 lines/);
-    expect(await page.locator(".compare .text-row").count()).toBe(12);
+    expect(await page.locator(".compare section:last-child .text-row").count()).toBe(12);
     await page.close();
   });
 
@@ -484,19 +664,47 @@ function numbered(count: number): string[] {
   return Array.from({ length: count }, (_none, at) => `entry ${at + 1} of the log`);
 }
 
+const CACHED = "cached";
+
+/** Stands before a provider that has no cache, and tells of one for requests of one model. It breaks once, at the fifth request. */
+async function startCache(provider: string): Promise<{ url: string; stop: () => Promise<void> }> {
+  let [had, answered] = [0, 0];
+  const server = createServer(async (request, response) => {
+    const body = (await request.toArray()).join("");
+    const headers = { "content-type": "application/json", "anthropic-version": "2023-06-01", "x-api-key": "k" };
+    const answer = await fetch(provider + request.url, { method: "POST", headers, body });
+    const told = JSON.parse(await answer.text());
+    if (answer.ok && JSON.parse(body).model === CACHED) {
+      const total = told.usage.input_tokens;
+      const read = ++answered === 5 ? 0 : had;
+      const written = total - read > 100 ? 100 : 0;
+      had = total;
+      told.usage.input_tokens = total - read - written;
+      Object.assign(told.usage, { cache_read_input_tokens: read, cache_creation_input_tokens: written });
+    }
+    response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(told));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stop: () => new Promise((resolve) => void server.close(() => resolve()).closeAllConnections()),
+  };
+}
+
 /** An agent that reads files until its window is full, and runs one command that prints much. */
-async function playThroughGateway(url: string): Promise<void> {
+async function playThroughGateway(url: string, session: string, steps: number): Promise<void> {
   const messages: object[] = [{ role: "user", content: "Why does the build fail?" }];
   const tools = ["bash", "read_file"].map((name) => ({ name, input_schema: { type: "object" } }));
-  for (let step = 0; step < 14; step++) {
+  for (let step = 0; step < steps; step++) {
     const response = await fetch(`${url}/v1/messages`, {
       method: "POST",
-      headers: { "content-type": "application/json", "x-spillway-session": "agent" },
-      body: JSON.stringify({ model: "m", max_tokens: 1000, tools, messages }),
+      headers: { "content-type": "application/json", "x-spillway-session": session },
+      body: JSON.stringify({ model: session, max_tokens: 1000, tools, messages }),
     });
     await response.text();
     const [name, output] = step === 0 ? ["bash", numbered(30_000)] : ["read_file", numbered(450)];
-    const id = `call_${step}`;
+    const id = `${session}_${step}`;
     messages.push(
       { role: "assistant", content: [{ type: "tool_use", id, name, input: { path: `src/${step}.ts` } }] },
       { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: output.join("\n") }] },

@@ -22,8 +22,9 @@ export function bytesText(bytes: number): string {
   return `${at === 0 ? whole.format(left) : left.toPrecision(left >= 1000 ? 4 : 3)} ${UNITS[at]}`;
 }
 
-/** 12.3 % */
+/** 12.3 %; what is hardly anything is not nothing. */
 export function percent(share: number): string {
+  if (share > 0 && share < 0.001) return "< 0.1 %";
   return `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 }
 

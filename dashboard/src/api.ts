@@ -63,11 +63,25 @@ export function hasToken(): boolean {
   return sessionStorage.getItem(TOKEN) !== null;
 }
 
+const begun = new Map<string, Promise<Response>>();
+
+/** Begins a request that a page is about to make, while the rest of the script is not yet run. */
+export function askAhead(path: string): void {
+  const answer = withToken(path);
+  answer.catch(() => {});
+  begun.set(path, answer);
+}
+
+function withToken(path: string, init: RequestInit = {}): Promise<Response> {
+  const token = sessionStorage.getItem(TOKEN);
+  return fetch(path, { ...init, headers: { ...init.headers, ...(token && { authorization: `Bearer ${token}` }) } });
+}
+
 /** Sends a request with the token, if there is one. */
 export async function send(path: string, init: RequestInit = {}): Promise<Response> {
-  const token = sessionStorage.getItem(TOKEN);
-  const headers = { ...init.headers, ...(token !== null && { authorization: `Bearer ${token}` }) };
-  const response = await fetch(path, { ...init, headers }).catch((error: unknown) => {
+  const asked = begun.get(path) ?? withToken(path, init);
+  begun.delete(path);
+  const response = await asked.catch((error: unknown) => {
     if (init.signal?.aborted) throw error;
     throw new ApiFault(0, "unreachable", "The server does not answer. Is `spillway serve` still running?");
   });
@@ -134,11 +148,6 @@ const NOTHING = { path: null, data: null, fault: null };
 /** More items than this of one list are not read. */
 export const MOST_ITEMS = 20_000;
 
-/** Where the events of a session are, the oldest first. */
-export function eventsPath(session: string): string {
-  return `/api/events?session=${encodeURIComponent(session)}&order=oldest`;
-}
-
 /** Reads all pages of a list, up to a number of items. */
 export async function askAll<T>(path: string, signal?: AbortSignal): Promise<T[]> {
   const all: T[] = [];
@@ -154,16 +163,17 @@ export async function askAll<T>(path: string, signal?: AbortSignal): Promise<T[]
   return all;
 }
 
-/** Calls back when something happens, at most once in two seconds. The answer is "live", "waiting" or "off". */
-export function useLive(changed: () => void): "live" | "waiting" {
+/** Calls back when something happens, in one session or anywhere, at most once in two seconds. */
+export function useLive(changed: () => void, session?: string): "live" | "waiting" {
   const [state, setState] = useState<"live" | "waiting">("waiting");
   const latest = useRef(changed);
   latest.current = changed;
   useEffect(() => {
     const leaving = new AbortController();
-    void follow(leaving.signal, setState, () => latest.current());
+    const path = `/api/events/live${session === undefined ? "" : `?session=${encodeURIComponent(session)}`}`;
+    void follow(path, leaving.signal, setState, () => latest.current());
     return () => leaving.abort();
-  }, []);
+  }, [session]);
   return state;
 }
 
@@ -171,6 +181,7 @@ const RETRY_MS = 5000;
 const AT_MOST_EVERY_MS = 2000;
 
 async function follow(
+  path: string,
   signal: AbortSignal,
   tell: (state: "live" | "waiting") => void,
   changed: () => void,
@@ -179,7 +190,7 @@ async function follow(
   signal.addEventListener("abort", () => clearTimeout(timer));
   while (!signal.aborted) {
     try {
-      const { body } = await send("/api/events/live", { signal });
+      const { body } = await send(path, { signal });
       tell("live");
       const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
       for (let part = await reader?.read(); part !== undefined && !part.done; part = await reader?.read()) {

@@ -56,8 +56,10 @@ const HEIGHT = 240;
 /** Each layer on top of those before it; the topmost is drawn first. */
 function stacked(times: number[], layers: Layer[]): UPlot.AlignedData {
   const sums = layers.map((_layer, upTo) =>
-    times.map((_time, at) =>
-      layers.slice(0, upTo + 1).reduce((sum, { values }) => sum + Math.max(0, values[at] ?? 0), 0),
+    // Where nothing is, no bar is drawn.
+    times.map(
+      (_time, at) =>
+        layers.slice(0, upTo + 1).reduce((sum, { values }) => sum + Math.max(0, values[at] ?? 0), 0) || null,
     ),
   );
   return [times.map((ms) => ms / 1000), ...sums.toReversed()];
@@ -75,13 +77,16 @@ function optionsFor(element: HTMLElement, layers: Layer[]): UPlot.Options {
   return {
     width: element.clientWidth,
     height: HEIGHT,
-    padding: [8, 8, 0, 0],
+    padding: [8, 30, 0, 0],
     // A bar stands for the hour that begins where it does.
     scales: {
       x: { range: (_chart, min, max) => [min, max + 3600] },
       y: { range: (_chart, _min, max) => [0, Math.max(1, max * 1.05)] },
     },
-    axes: [axis, { ...axis, size: 56, values: (_chart, ticks) => ticks.map(short) }],
+    axes: [
+      { ...axis, space: 90, values: timeLabels },
+      { ...axis, size: 56, values: (_chart, ticks) => ticks.map(short) },
+    ],
     legend: { live: true },
     series: [
       { value: (_chart, seconds) => (seconds === null ? "" : new Date(seconds * 1000).toLocaleString()) },
@@ -98,6 +103,16 @@ function optionsFor(element: HTMLElement, layers: Layer[]): UPlot.Options {
       ),
     ],
   };
+}
+
+/** Hours by the reader's own clock; at midnight, and where days are far apart, the day. */
+function timeLabels(_chart: UPlot, seconds: number[]): string[] {
+  return seconds.map((each) => {
+    const time = new Date(each * 1000);
+    return time.getHours() === 0
+      ? time.toLocaleDateString(undefined, { day: "numeric", month: "short" })
+      : time.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+  });
 }
 
 /** The colour that a variable stands for here: a canvas knows no light-dark(). */

@@ -8,8 +8,15 @@ import { PlainText } from "./text-view.tsx";
 const NAMES = "auto signal head-tail head tail json table diff listing matches sections outline";
 export const STRATEGIES: readonly string[] = NAMES.split(" ");
 
+interface CompareProps {
+  artifact: Artifact;
+  shown: Receipt | null;
+  /** What the model read; null while that is not known. */
+  before: string | null;
+}
+
 /** The same output under other limits or another strategy. Nothing of it is kept. */
-export function ComparePanel({ artifact, shown }: { artifact: Artifact; shown: Receipt | null }): ReactNode {
+export function ComparePanel({ artifact, shown, before }: CompareProps): ReactNode {
   const [state, setState] = useState<{ trial: Trial | null; fault: ApiFault | null; isBusy: boolean }>(IDLE);
   const panel = useRef<HTMLElement>(null);
   // It stands below the text, where nobody would see that it is there.
@@ -89,7 +96,18 @@ export function ComparePanel({ artifact, shown }: { artifact: Artifact; shown: R
             )}
             .
           </p>
-          <PlainText name="What the model would read" text={trial.text} />
+          <div className={before === null ? "" : "both"}>
+            {before !== null && (
+              <section>
+                <h3>What the model read</h3>
+                <PlainText name="What the model read" text={before} />
+              </section>
+            )}
+            <section>
+              <h3>What it would read</h3>
+              <PlainText name="What the model would read" text={trial.text} />
+            </section>
+          </div>
         </>
       )}
     </section>

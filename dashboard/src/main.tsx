@@ -1,3 +1,4 @@
+import "./ahead.ts";
 import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
 

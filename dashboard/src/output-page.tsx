@@ -8,13 +8,13 @@ import {
   useRef,
   useState,
 } from "react";
+import { eventsPath, linesPath, outputPaths } from "./ahead.ts";
 import { bytesText, counted, exact, percent } from "./amounts.ts";
 import {
   ApiFault,
   type Artifact,
   ask,
   askAll,
-  eventsPath,
   hasToken,
   type Line,
   type Receipt,
@@ -25,9 +25,8 @@ import {
 } from "./api.ts";
 import { ComparePanel } from "./compare-panel.tsx";
 import { useKeys } from "./keys.ts";
-import { LINE_BYTES } from "./line-bytes.ts";
 import { Minimap } from "./minimap.tsx";
-import { Answer, Bytes, Count, type Figure, Figures, Name, Raw, Time } from "./parts.tsx";
+import { Answer, Bytes, Count, type Figure, Figures, Name, Raw, SessionLink, Time } from "./parts.tsx";
 import { go, hrefTo } from "./route.ts";
 import { lifeText, storyOf } from "./session-story.ts";
 import { type Stretch, stretchAt, stretchesOf } from "./stretches.ts";
@@ -35,10 +34,9 @@ import { type Heading, PlainText, type ReadLines, type Seen, TextView, type Text
 
 /** One output: what there was, what the model saw of it, and why. */
 export function OutputPage({ id, params }: { id: string; params: URLSearchParams }): ReactNode {
-  const artifact = useAsked<Artifact>(`/api/artifacts/${encodeURIComponent(id)}`);
-  const receipts = useAsked<{ items: { event: number; atMs: number; receipt: Receipt }[] }>(
-    `/api/receipts?artifact=${encodeURIComponent(id)}&max=100`,
-  );
+  const paths = outputPaths(id);
+  const artifact = useAsked<Artifact>(paths.artifact);
+  const receipts = useAsked<{ items: { event: number; atMs: number; receipt: Receipt }[] }>(paths.receipts);
   const { session = null, call = null } = artifact.data ?? {};
   const events = useAsked<RecordedEvent[]>(session === null || call === null ? null : eventsPath(session), askAll);
   const life = useMemo(
@@ -91,8 +89,11 @@ interface OutputProps {
 
 function Output({ artifact, recorded, event, life, params }: OutputProps): ReactNode {
   const { id, lines, tool } = artifact;
-  const view = useAsked<View>(event === null ? null : `/api/artifacts/${id}/view?event=${event}`);
   const [isModel, setModel] = useState(event !== null && params.get("as") === "model");
+  // Making the text again keeps the server busy, so that the lines are read first.
+  const [isRead, setRead] = useState(isModel);
+  const isAsked = event !== null && (isRead || isModel);
+  const view = useAsked<View>(isAsked ? `/api/artifacts/${id}/view?event=${event}` : null);
   const [isComparing, setComparing] = useState(false);
   const [selected, setSelected] = useState<number | null>(Number(params.get("line")) || null);
   const [seen, setSeen] = useState<Seen>({ from: 1, to: 1 });
@@ -105,9 +106,10 @@ function Output({ artifact, recorded, event, life, params }: OutputProps): React
   );
   const headings = useMemo(() => stretches.flatMap(headingOf), [stretches]);
   const read = useCallback<ReadLines>(
-    async (from, to, signal) => {
-      const path = `/api/artifacts/${id}/lines?from=${from}&to=${to}&lineBytes=${LINE_BYTES}`;
-      return (await ask<{ lines: Line[] }>(path, signal)).lines;
+    async (from, _to, signal) => {
+      const { lines: found } = await ask<{ lines: Line[] }>(linesPath(id, from), signal);
+      setRead(true);
+      return found;
     },
     [id],
   );
@@ -119,6 +121,7 @@ function Output({ artifact, recorded, event, life, params }: OutputProps): React
     [id, params],
   );
   const isOpened = useRef(false);
+  const [openedMs] = useState(() => performance.now());
   const jump = useCallback(
     (line: number) => {
       isOpened.current = true;
@@ -128,14 +131,15 @@ function Output({ artifact, recorded, event, life, params }: OutputProps): React
     },
     [select],
   );
-  // A page opens at the line of its address, else at what looks like a failure, if nobody has moved by then.
+  // A page opens at the line of its address, else at what looks like a failure, if nobody has begun to read by then.
   const failure = stretches.find(({ isFailure }) => isFailure)?.from ?? 0;
   const opening = Number(params.get("line")) || failure;
   useEffect(() => {
     if (opening === 0 || isOpened.current) return;
     isOpened.current = true;
-    if (seen.from === 1) text.current?.goTo(opening);
-  }, [opening, seen.from]);
+    const isFresh = params.has("line") || performance.now() - openedMs < BEFORE_READING_MS;
+    if (seen.from === 1 && isFresh) text.current?.goTo(opening);
+  }, [opening, seen.from, params, openedMs]);
   const step = (by: 1 | -1) => {
     const at = selected ?? (seen.from === 1 ? 1 : opening || seen.from);
     const next = by === 1 ? stretches.find(({ from }) => from > at) : stretches.findLast(({ from }) => from < at);
@@ -232,12 +236,14 @@ function Output({ artifact, recorded, event, life, params }: OutputProps): React
           )}
         </div>
       )}
-      {isComparing && <ComparePanel artifact={artifact} shown={recorded} />}
+      {isComparing && <ComparePanel artifact={artifact} shown={recorded} before={view.data?.text ?? null} />}
     </>
   );
 }
 
 const NO_LINES: readonly number[] = [];
+/** After this time somebody may read, and the text must not move under their eyes. */
+const BEFORE_READING_MS = 1500;
 
 /** Which text of a structured result an artifact is; null where there is one only. */
 function blockOf(receipt: Receipt, id: string): number | null {
@@ -278,11 +284,7 @@ function Head({ artifact, recorded, life }: Pick<OutputProps, "artifact" | "reco
       <p className="quiet">
         {session !== null && (
           <>
-            session{" "}
-            <a href={hrefTo("sessions", session)}>
-              <Name text={session} />
-            </a>{" "}
-            ·{" "}
+            session <SessionLink session={session} /> ·{" "}
           </>
         )}
         <Time atMs={createdAtMs} />
@@ -314,7 +316,6 @@ const NOT_RECORDED = ["The model read", "Of the source kept", "Decided by"].map(
 );
 
 function figuresOf({ shown, kept, total, estimated, strategy, kind, cutBy }: Receipt): Figure[] {
-  const share = total.bytes === 0 ? null : kept.bytes / total.bytes;
   return [
     {
       name: "The model read",
@@ -328,7 +329,7 @@ function figuresOf({ shown, kept, total, estimated, strategy, kind, cutBy }: Rec
     },
     {
       name: "Of the source kept",
-      value: share === null ? "—" : share > 0 && share < 0.001 ? "< 0.1 %" : percent(share),
+      value: total.bytes === 0 ? "—" : percent(kept.bytes / total.bytes),
       note: <Count of={kept.lines} unit="lines" />,
     },
     {

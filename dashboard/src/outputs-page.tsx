@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
-import { type Artifact, ask, type Page, useAsked } from "./api.ts";
-import { Answer, Bytes, type Column, Count, Name, NothingYet, Table, Time } from "./parts.tsx";
+import { type Artifact, ask, type Page, useAsked, useLive } from "./api.ts";
+import { Answer, Bytes, type Column, Count, Name, NothingYet, SessionLink, Table, Time } from "./parts.tsx";
 import { hrefTo } from "./route.ts";
 
 /** Saved outputs, the newest first. */
@@ -8,6 +8,7 @@ export function OutputsPage({ params }: { params: URLSearchParams }): ReactNode 
   const session = params.get("session");
   const path = `/api/artifacts?max=100${session === null ? "" : `&session=${encodeURIComponent(session)}`}`;
   const asked = useAsked<Page<Artifact>>(path);
+  useLive(asked.again, session ?? undefined);
   return (
     <>
       <h1>Outputs</h1>
@@ -34,7 +35,7 @@ const COLUMNS: Column<Artifact>[] = [
   { head: "What made it", kind: "long", cell: ({ command }) => <Name text={command ?? "—"} /> },
   { head: "Size", kind: "right", cell: ({ bytes }) => <Bytes of={bytes} /> },
   { head: "Lines", kind: "right", cell: ({ lines }) => <Count of={lines} /> },
-  { head: "Session", kind: "long", cell: ({ session }) => <Name text={session ?? "—"} /> },
+  { head: "Session", kind: "long", cell: ({ session }) => <SessionLink session={session} /> },
   { head: "Saved", cell: ({ createdAtMs }) => <Time atMs={createdAtMs} /> },
 ];
 const keyOf = ({ id, session, createdAtMs }: Artifact) => `${id} ${session} ${createdAtMs}`;

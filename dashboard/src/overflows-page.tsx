@@ -1,14 +1,14 @@
 import type { ReactNode } from "react";
 import { counted, exact } from "./amounts.ts";
-import { type Page, type RecordedEvent, useAsked } from "./api.ts";
-import { Answer, Empty, Name, Raw, Time } from "./parts.tsx";
-import { hrefTo } from "./route.ts";
+import { type Page, type RecordedEvent, useAsked, useLive } from "./api.ts";
+import { Answer, Empty, Name, Raw, SessionLink, Time } from "./parts.tsx";
 
 const KINDS = "overflow-detected,overflow-reduced,overflow-recovered,overflow-failed";
 
 /** Each refusal for size: what the provider said, and what was done. */
 export function OverflowsPage(): ReactNode {
   const asked = useAsked<Page<RecordedEvent>>(`/api/events?kind=${KINDS}&max=1000`);
+  useLive(asked.again);
   return (
     <>
       <h1>Overflows</h1>
@@ -81,6 +81,9 @@ function Incident({ events }: { events: RecordedEvent[] }): ReactNode {
           ? "answer kept"
           : "not ended";
   const kind = text("kind") ?? "unknown";
+  const [observed, limit] = [said["observedTokens"], said["limitTokens"]].map((count) => Number(count) || null);
+  const estimated = Number(said["estimatedTokens"]) || null;
+  const scale = observed && limit && estimated ? { observed, limit, estimated } : null;
   return (
     <article className="incident">
       <header>
@@ -93,11 +96,7 @@ function Incident({ events }: { events: RecordedEvent[] }): ReactNode {
         <p className="quiet">
           {first.session !== null && (
             <>
-              session{" "}
-              <a href={hrefTo("sessions", first.session)}>
-                <Name text={first.session} />
-              </a>{" "}
-              ·{" "}
+              session <SessionLink session={first.session} /> ·{" "}
             </>
           )}
           <Name text={text("provider") ?? "unknown provider"} />, <Name text={text("model") ?? "unknown model"} />
@@ -118,33 +117,42 @@ function Incident({ events }: { events: RecordedEvent[] }): ReactNode {
             </code>
           </>
         )}
-        {typeof said["observedTokens"] === "number" &&
-          typeof said["limitTokens"] === "number" &&
-          `. ${exact(said["observedTokens"])} tokens, ${exact(said["limitTokens"])} allowed`}
-        .
+        {observed && limit ? `. ${exact(observed)} tokens, ${exact(limit)} allowed` : ""}.
       </p>
       <ol className="rungs">
         {events.map((event) => (
-          <Rung key={event.id} event={event} />
+          <Rung key={event.id} event={event} scale={scale} />
         ))}
       </ol>
+      {scale !== null && (
+        <p className="quiet">
+          We had estimated {exact(scale.estimated)} tokens. Later estimates are told by the provider's measure.
+        </p>
+      )}
     </article>
   );
 }
 
-function Rung({ event: { kind, more } }: { event: RecordedEvent }): ReactNode {
+/** What the provider counted of a request that we estimated too. Our later estimates are shown by its measure. */
+interface Scale {
+  observed: number;
+  limit: number;
+  estimated: number;
+}
+
+function tokensOf(estimate: number | null, scale: Scale | null): string {
+  const factor = scale === null ? 1 : scale.observed / scale.estimated;
+  return exact(Math.round((estimate ?? 0) * factor));
+}
+
+function Rung({ event: { kind, more }, scale }: { event: RecordedEvent; scale: Scale | null }): ReactNode {
   const said = more ?? {};
   const count = (name: string) => (typeof said[name] === "number" ? said[name] : null);
   if (kind === "overflow-detected") {
     return (
       <li>
         Send {count("attempt") ?? 1} was refused
-        {count("estimatedTokens") !== null && (
-          <>
-            : about <span className="number">{exact(count("estimatedTokens") ?? 0)} tokens</span>
-          </>
-        )}
-        .
+        {count("estimatedTokens") !== null && `: about ${tokensOf(count("estimatedTokens"), scale)} tokens`}.
       </li>
     );
   }
@@ -155,10 +163,7 @@ function Rung({ event: { kind, more } }: { event: RecordedEvent }): ReactNode {
         <strong>
           <Raw text={String(said["rung"] ?? "")} />
         </strong>
-        :{" "}
-        <span className="number">
-          {exact(left + freed)} → {exact(left)} tokens
-        </span>
+        : about {tokensOf(left + freed, scale)} → {tokensOf(left, scale)} tokens
         {said["fits"] === true ? ", which fits" : ""}
         {typeof said["fault"] === "string" && (
           <>
@@ -167,6 +172,9 @@ function Rung({ event: { kind, more } }: { event: RecordedEvent }): ReactNode {
         )}
         <span className="rung-bar" aria-hidden="true">
           <span style={{ width: `${(left / Math.max(1, left + freed)) * 100}%` }} />
+          {scale !== null && (
+            <span className="rung-limit" style={{ left: `${(scale.limit / scale.observed) * 100}%` }} />
+          )}
         </span>
       </li>
     );
@@ -174,8 +182,8 @@ function Rung({ event: { kind, more } }: { event: RecordedEvent }): ReactNode {
   if (kind === "overflow-recovered")
     return (
       <li>
-        Answered after {counted(count("sends") ?? 1, "send")}, with about{" "}
-        <span className="number">{exact(count("estimatedTokens") ?? 0)} tokens</span>.
+        Answered after {counted(count("sends") ?? 1, "send")}, with about {tokensOf(count("estimatedTokens"), scale)}{" "}
+        tokens.
       </li>
     );
   return (

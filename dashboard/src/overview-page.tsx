@@ -1,26 +1,25 @@
 import { type ReactNode, useMemo, useState } from "react";
 import { PRICES, type Prices } from "../../src/entrypoints/replay/prices.ts";
+import { overviewPaths, RANGES, rangeIn, thisHourMs } from "./ahead.ts";
 import { bytesText, dollars, exact, percent } from "./amounts.ts";
 import { type Page, type RecordedEvent, type Stat, useAsked, useLive } from "./api.ts";
 import { Sparkline, StackedChart } from "./chart.tsx";
-import { Answer, Bar, Bytes, type Column, Count, Figures, Name, NothingYet, Table, Time } from "./parts.tsx";
+import { Answer, Bar, Bytes, type Column, Count, Figures, NothingYet, SessionLink, Table, Time } from "./parts.tsx";
 import { go, hrefTo } from "./route.ts";
 import { TOOL_COLUMN } from "./tools-page.tsx";
 
-const RANGES: Record<string, number> = { "24 hours": 24, "7 days": 168, "30 days": 720, all: 0 };
 const HOUR_MS = 3_600_000;
 
 /** Does it pay, and is anything wrong? */
 export function OverviewPage({ params }: { params: URLSearchParams }): ReactNode {
-  const range = params.get("range") ?? "24 hours";
-  const hours = RANGES[range] ?? 24;
-  // By the whole hour, so that asking again asks the same.
-  const [since] = useState(() => Math.floor(Date.now() / HOUR_MS) * HOUR_MS);
-  const from = hours === 0 ? "" : `&since=${since - hours * HOUR_MS}`;
-  const all = useAsked<{ rows: Stat[] }>(`/api/stats?by=all${from}`);
-  const byHour = useAsked<{ rows: Stat[] }>(`/api/stats?by=hour${from}`);
-  const byTool = useAsked<{ rows: Stat[] }>(`/api/stats?by=tool${from}`);
-  const overflows = useAsked<Page<RecordedEvent>>("/api/events?kind=overflow-recovered,overflow-failed&max=5");
+  const range = rangeIn(params);
+  const hours = RANGES[range] ?? 0;
+  const [since] = useState(thisHourMs);
+  const paths = overviewPaths(since, hours);
+  const all = useAsked<{ rows: Stat[] }>(paths.all);
+  const byHour = useAsked<{ rows: Stat[] }>(paths.byHour);
+  const byTool = useAsked<{ rows: Stat[] }>(paths.byTool);
+  const overflows = useAsked<Page<RecordedEvent>>(paths.overflows);
   const live = useLive(() => {
     for (const asked of [all, byHour, byTool, overflows]) asked.again();
   });
@@ -156,6 +155,11 @@ function ByTool({ rows }: { rows: Stat[] }): ReactNode {
   const most = Math.max(1, ...tools.map(({ tokensSaved }) => Math.abs(tokensSaved)));
   const columns: Column<Stat>[] = [
     TOOL_COLUMN,
+    {
+      head: "Net saved, tokens",
+      kind: "right",
+      cell: ({ tokensSaved }) => <Bar share={tokensSaved / most} label={exact(tokensSaved)} />,
+    },
     { head: "Outputs", kind: "right", cell: ({ calls }) => <Count of={calls} /> },
     {
       head: "Cut",
@@ -170,11 +174,6 @@ function ByTool({ rows }: { rows: Stat[] }): ReactNode {
     { head: "Read back", kind: "right", cell: ({ recallRate }) => percent(recallRate) },
     { head: "Printed", kind: "right", cell: ({ bytesIn }) => <Bytes of={bytesIn} /> },
     { head: "Shown", kind: "right", cell: ({ bytesShown }) => <Bytes of={bytesShown} /> },
-    {
-      head: "Net saved, tokens",
-      kind: "right",
-      cell: ({ tokensSaved }) => <Bar share={tokensSaved / most} label={exact(tokensSaved)} />,
-    },
   ];
   return (
     <section aria-labelledby="by-tool">
@@ -253,7 +252,7 @@ function LastOverflows({ sums, events }: { sums: Stat; events: RecordedEvent[] }
             {events.map(({ id, kind, session, atMs, more }) => (
               <li key={id}>
                 {kind === "overflow-recovered" ? "✓ recovered" : "✕ given up"}, <Time atMs={atMs} />, session{" "}
-                <Name text={session ?? "—"} />
+                <SessionLink session={session} />
                 {typeof more?.["fromBytes"] === "number" &&
                   typeof more["bytes"] === "number" &&
                   `: ${bytesText(more["fromBytes"])} to ${bytesText(more["bytes"])}`}

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { ago, bytesText, exact, exactTime, short } from "./amounts.ts";
 import type { ApiFault, Asked } from "./api.ts";
+import { hrefTo } from "./route.ts";
 
 // Small parts that every page uses.
 
@@ -59,7 +60,8 @@ export function Answer<T>({ asked, children }: { asked: Asked<T>; children: (dat
   );
 }
 
-function Reading(): ReactNode {
+/** Says that something is on its way, once it takes long. */
+export function Reading({ what = "Reading" }: { what?: string }): ReactNode {
   const [isLate, setLate] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setLate(true), 200);
@@ -67,7 +69,7 @@ function Reading(): ReactNode {
   }, []);
   return (
     <p className="quiet" role="status">
-      {isLate ? "Reading…" : ""}
+      {isLate ? `${what}…` : ""}
     </p>
   );
 }
@@ -283,6 +285,16 @@ export function Name({ text }: { text: string }): ReactNode {
     <bdi>
       <Raw text={text} />
     </bdi>
+  );
+}
+
+/** The name of a session, which leads to it. */
+export function SessionLink({ session }: { session: string | null }): ReactNode {
+  if (session === null) return "—";
+  return (
+    <a href={hrefTo("sessions", session)}>
+      <Name text={session} />
+    </a>
   );
 }
 

@@ -3,7 +3,7 @@ import { counted, exact, percent } from "./amounts.ts";
 import type { Receipt } from "./api.ts";
 import type { Ask, Told } from "./clamp-worker.ts";
 import { STRATEGIES } from "./compare-panel.tsx";
-import { Bytes, Copy, Count, Figures } from "./parts.tsx";
+import { Bytes, Copy, Count, Figures, Reading } from "./parts.tsx";
 import { hrefTo } from "./route.ts";
 import { stretchAt, stretchesOf } from "./stretches.ts";
 import { PlainText, type ReadLines, TextView, type TextViewHandle } from "./text-view.tsx";
@@ -50,6 +50,7 @@ export function PlaygroundPage({ params }: { params: URLSearchParams }): ReactNo
   const [strategy, setStrategy] = useState(params.get("strategy") ?? "auto");
   const [result, setResult] = useState<Result | null>(null);
   const [fault, setFault] = useState("");
+  const [isBusy, setBusy] = useState(false);
   const [link, setLink] = useState("");
   const field = useRef<HTMLTextAreaElement>(null);
 
@@ -58,7 +59,10 @@ export function PlaygroundPage({ params }: { params: URLSearchParams }): ReactNo
       setFault("");
       setLink("");
       setResult(null);
+      if (typeof source !== "string" && field.current !== null) field.current.value = "";
+      setBusy(true);
       const told = await work({ load: source });
+      setBusy(false);
       if ("fault" in told) setFault(told.fault);
       else if ("lineCount" in told) {
         const name = typeof source === "string" ? "pasted text" : source.name;
@@ -80,11 +84,13 @@ export function PlaygroundPage({ params }: { params: URLSearchParams }): ReactNo
   useEffect(() => {
     if (given === null || given.lineCount === 0) return;
     let isOld = false;
+    setBusy(true);
     // Who moves a slider means its last place.
     const timer = setTimeout(async () => {
       const wanted = Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit > 0));
       const told = await work({ clamp: { limits: wanted, strategy, tool: "run_command" } });
       if (isOld) return;
+      setBusy(false);
       if ("fault" in told) setFault(told.fault);
       else if ("receipt" in told) {
         setFault("");
@@ -142,6 +148,8 @@ export function PlaygroundPage({ params }: { params: URLSearchParams }): ReactNo
           File
           <input type="file" onChange={(event) => event.target.files?.[0] && void load(event.target.files[0])} />
         </label>
+      </div>
+      <div className="fields">
         <label>
           Strategy
           <select value={strategy} onChange={(event) => setStrategy(event.target.value)}>
@@ -178,6 +186,7 @@ export function PlaygroundPage({ params }: { params: URLSearchParams }): ReactNo
           {fault}
         </p>
       )}
+      {isBusy && <Reading what="Cutting" />}
       {given !== null && result !== null && <Both given={given} result={result} work={work} />}
     </div>
   );

@@ -30,7 +30,7 @@ function subscribe(changed: () => void): () => void {
 }
 
 /** Reads an address. */
-function placeOf(hash: string): Place {
+export function placeOf(hash: string): Place {
   const [, page = "", id = "", query = ""] = /^#?\/?([^/?]*)\/?([^?]*)\??(.*)$/.exec(hash) ?? [];
   const params = new URLSearchParams(query);
   try {

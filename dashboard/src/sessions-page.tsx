@@ -1,19 +1,33 @@
 import { type ReactNode, useMemo, useState } from "react";
 import { deriveRates } from "../../src/stages/record/derive-rates.ts";
+import { eventsPath } from "./ahead.ts";
 import { counted, dollars, exact, exactTime, percent, short } from "./amounts.ts";
 import {
   ApiFault,
   type Artifact,
   askAll,
-  eventsPath,
   MOST_ITEMS,
   type Page,
   type RecordedEvent,
   type SessionRow,
   type Stat,
   useAsked,
+  useLive,
 } from "./api.ts";
-import { Answer, Bytes, type Column, Count, Empty, Fault, Figures, Name, NothingYet, Table, Time } from "./parts.tsx";
+import {
+  Answer,
+  Bytes,
+  type Column,
+  Count,
+  Empty,
+  Fault,
+  Figures,
+  Name,
+  NothingYet,
+  SessionLink,
+  Table,
+  Time,
+} from "./parts.tsx";
 import { hrefTo } from "./route.ts";
 import {
   FORM_WORDS,
@@ -28,6 +42,7 @@ import {
 /** All sessions, the last seen first. */
 export function SessionsPage(): ReactNode {
   const asked = useAsked<Page<SessionRow>>("/api/sessions?max=200");
+  useLive(asked.again);
   return (
     <>
       <h1>Sessions</h1>
@@ -49,11 +64,7 @@ const COLUMNS: Column<SessionRow>[] = [
   {
     head: "Session",
     kind: "long",
-    cell: ({ session }) => (
-      <a href={hrefTo("sessions", session)}>
-        <Name text={session} />
-      </a>
-    ),
+    cell: ({ session }) => <SessionLink session={session} />,
   },
   { head: "Last seen", cell: ({ lastSeenMs }) => <Time atMs={lastSeenMs} /> },
   { head: "Outputs", kind: "right", cell: ({ calls }) => <Count of={calls} /> },
@@ -89,6 +100,7 @@ function NoSession(): ReactNode {
 /** One session: how its context filled, and the life of each result in it. */
 export function SessionPage({ session }: { session: string }): ReactNode {
   const asked = useAsked<RecordedEvent[]>(eventsPath(session), askAll);
+  useLive(asked.again, session);
   return (
     <>
       <h1>
@@ -124,6 +136,9 @@ function Story({ session, events }: { session: string; events: RecordedEvent[] }
   );
   const printed = lives.reduce((sum, { bytes }) => sum + bytes, 0);
   const sumOf = (of: (request: RequestStory) => number) => requests.reduce((sum, each) => sum + of(each), 0);
+  const sent = sumOf(({ tokens }) => tokens);
+  const isCacheTold = requests.some(({ cacheReadTokens }) => cacheReadTokens !== null);
+  const cached = isCacheTold ? sumOf(({ cacheReadTokens }) => cacheReadTokens ?? 0) : null;
   return (
     <>
       <p className="quiet">
@@ -141,6 +156,11 @@ function Story({ session, events }: { session: string; events: RecordedEvent[] }
                 <Bytes of={printed} /> printed
               </>
             ),
+          },
+          {
+            name: "Sent in all",
+            value: <Count of={sent} unit="tokens" />,
+            note: cached === null ? "the cache's share is not told" : `${percent(cached / sent)} from the cache`,
           },
           { name: "Fullest request", value: percent(fullest), note: "of the window" },
           { name: "Read back", value: <Count of={sumOf(({ recalls }) => recalls)} />, note: "times, by the model" },
@@ -282,8 +302,8 @@ function FillChart({ story, selected }: { story: SessionStory; selected: LifeSto
                   >{`⚡ ${request.cacheBreak.isCounted ? "" : "≈ "}${short(request.cacheBreak.tokens)}`}</text>
                 )}
                 {request.refusals > 0 && (
-                  <text className="refused" x={x(at) + bar / 2} y={y(request.tokens) - 6} textAnchor="middle">
-                    ⟲ refused
+                  <text className="refused" x={x(at) + bar / 2} y={y(request.tokens) - 8} textAnchor="middle">
+                    ⟲
                   </text>
                 )}
                 {requests.length <= 40 && (
@@ -447,6 +467,11 @@ function Lanes({
                 </span>
               </span>
               <span className="lane-size">
+                {life.steps.length > 1 && (
+                  <>
+                    <Count of={life.steps[0]?.tokens ?? 0} /> →{" "}
+                  </>
+                )}
                 <Count of={life.steps.at(-1)?.tokens ?? 0} unit="tokens" />
               </span>
               <span className="lane-track">

@@ -11,7 +11,7 @@ import {
 } from "react";
 import { bytesText } from "./amounts.ts";
 import type { Line } from "./api.ts";
-import { LINE_BYTES } from "./line-bytes.ts";
+import { BLOCK, LINE_BYTES } from "./line-bytes.ts";
 import { Raw } from "./parts.tsx";
 
 /** Gives lines from one number to another, both included. */
@@ -50,8 +50,6 @@ interface TextViewProps {
 const ROW_PX = 20;
 /** Browsers draw no element that is much higher. Above it the scroll bar goes in larger steps than the rows. */
 const MOST_PX = 12_000_000;
-/** Lines that are asked for together. */
-const BLOCK = 100;
 const MOST_BLOCKS = 80;
 const SETTLE_MS = 25;
 
@@ -89,10 +87,13 @@ export function TextView(props: TextViewProps): ReactNode {
 
   const goTo = useCallback(
     (line: number) => {
-      const row = rowOf(Math.max(1, Math.min(line, lines)), headings);
+      const there = Math.max(1, Math.min(line, lines));
+      const row = rowOf(there, headings);
+      // Who goes there wants to read it: nothing to wait for.
+      known.want(Math.max(1, there - count), Math.min(lines, there + count));
       if (box.current !== null) box.current.scrollTop = Math.max(0, (row - Math.floor(height / ROW_PX / 3)) * perRow);
     },
-    [lines, headings, height, perRow],
+    [lines, headings, height, perRow, count, known.want],
   );
   useImperativeHandle(handle, () => ({ goTo }), [goTo]);
 

@@ -1,12 +1,13 @@
 import type { ReactNode } from "react";
 import { bytesText, counted, exact, percent } from "./amounts.ts";
-import { type Limits, type Receipt, type Stat, useAsked } from "./api.ts";
+import { type Limits, type Receipt, type Stat, useAsked, useLive } from "./api.ts";
 import { Answer, Bytes, type Column, Count, Empty, Figures, Name, NothingYet, Table } from "./parts.tsx";
 import { hrefTo } from "./route.ts";
 
 /** Which limit is wrong? */
 export function ToolsPage(): ReactNode {
   const asked = useAsked<{ rows: Stat[] }>("/api/stats?by=tool");
+  useLive(asked.again);
   return (
     <>
       <h1>Tools</h1>
@@ -16,7 +17,9 @@ export function ToolsPage(): ReactNode {
       </p>
       <Answer asked={asked}>
         {({ rows }) => {
-          const tools = rows.filter(({ calls, recalls }) => calls + recalls > 0);
+          const tools = rows
+            .filter(({ calls, recalls }) => calls + recalls > 0)
+            .toSorted((one, other) => urgencyOf(one) - urgencyOf(other));
           if (tools.length === 0) return <NothingYet />;
           return <Table label="Tools" columns={COLUMNS} rows={tools} keyOf={({ tool }) => tool ?? ""} />;
         }}
@@ -65,11 +68,16 @@ const OFTEN = 0.5;
 function suggestionFor({ calls, cutCalls, recalls, recallRate }: Stat): Suggestion {
   if (cutCalls === 0) return { word: "keep", evidence: `none of ${counted(calls, "output")} was cut` };
   const read = `read back ${counted(recalls, "time")} for ${counted(cutCalls, "cut output")}`;
-  if (cutCalls < LEAST_CUT) return { word: "wait", evidence: `${read}: too few to tell` };
+  if (cutCalls < LEAST_CUT) return { word: "wait", evidence: `${counted(cutCalls, "cut output")}: too few to tell` };
   if (recallRate >= OFTEN) return { word: "raise", evidence: `${read}: models miss what is cut` };
   if (recalls === 0 && cutCalls >= LEAST_UNMISSED)
     return { word: "lower", evidence: `${read}: nobody missed what was cut` };
   return { word: "keep", evidence: read };
+}
+
+/** What asks for a change stands first. */
+function urgencyOf(row: Stat): number {
+  return ["raise", "lower", "keep", "wait"].indexOf(suggestionFor(row).word);
 }
 
 const SIGNS = { raise: "▲ raise", lower: "▼ lower", keep: "= keep", wait: "… wait" };
@@ -122,12 +130,10 @@ export function ToolPage({ tool }: { tool: string }): ReactNode {
 
 function Tool({ row, limits, strategy }: { row: Stat; limits: Limits; strategy: string }): ReactNode {
   const { word } = suggestionFor(row);
-  const { maxLines, maxChars } = limits;
   const by = word === "raise" ? 2 : 0.5;
-  const lines = [
-    maxLines && `maxLines: ${Math.round(maxLines * by)}`,
-    maxChars && `maxChars: ${Math.round(maxChars * by)}`,
-  ].filter(Boolean);
+  const given = LIMITS.filter(([name]) => limits[name] !== undefined);
+  const [first = "—", ...others] = given.map(([name, unit]) => `${exact(limits[name] ?? 0)} ${unit}`);
+  const lines = given.map(([name]) => `${name}: ${Math.round((limits[name] ?? 0) * by)}`);
   return (
     <>
       <Figures
@@ -138,8 +144,8 @@ function Tool({ row, limits, strategy }: { row: Stat; limits: Limits; strategy: 
           {
             name: "Limits now",
             isWord: true,
-            value: maxLines === undefined ? "—" : `${exact(maxLines)} lines`,
-            note: `${maxChars === undefined ? "" : `${exact(maxChars)} characters; `}${strategy}`,
+            value: first,
+            note: [...others, strategy].join("; "),
           },
         ]}
       />
@@ -157,6 +163,13 @@ function Tool({ row, limits, strategy }: { row: Stat; limits: Limits; strategy: 
     </>
   );
 }
+
+const LIMITS = [
+  ["maxLines", "lines"],
+  ["maxChars", "characters"],
+  ["maxBytes", "bytes"],
+  ["maxTokens", "tokens"],
+] as const;
 
 /** Sizes double from one to the next. */
 const FIRST = 256;

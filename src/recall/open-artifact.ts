@@ -98,8 +98,8 @@ export interface WholeArtifact extends Artifact {
   stream(): AsyncGenerator<Uint8Array>;
 }
 
-/** How many bytes a stream yields at a time. */
-const PIECE_BYTES = 1024 * 1024;
+/** How many bytes a stream yields at a time. A server answers others between two pieces, so that they are small. */
+const PIECE_BYTES = 128 * 1024;
 
 /** Finds an artifact and gives access to all of it. */
 export async function wholeArtifact(store: Store, id: string, scope: Scope): Promise<WholeArtifact> {
