@@ -1,7 +1,7 @@
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import UPlot from "uplot";
 import { exact, short } from "./amounts.ts";
-import { type Column, Table } from "./parts.tsx";
+import { ChartOrTable, type Column, Table } from "./parts.tsx";
 
 /** One layer of a stacked chart. */
 export interface Layer {
@@ -13,8 +13,12 @@ export interface Layer {
 
 /** Amounts over time, one on top of another. What is pointed at stands in the legend, and a table has all of it. */
 export function StackedChart({ title, times, layers }: { title: string; times: number[]; layers: Layer[] }): ReactNode {
+  const chart = <Bars title={title} times={times} layers={layers} />;
+  return <ChartOrTable title={title} chart={chart} table={<ChartTable times={times} layers={layers} />} />;
+}
+
+function Bars({ title, times, layers }: { title: string; times: number[]; layers: Layer[] }): ReactNode {
   const box = useRef<HTMLDivElement>(null);
-  const [isTable, setTable] = useState(false);
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
@@ -33,22 +37,8 @@ export function StackedChart({ title, times, layers }: { title: string; times: n
       themes.disconnect();
       chart?.destroy();
     };
-  }, [times, layers, isTable]);
-  return (
-    <section aria-label={title}>
-      <div className="section-head">
-        <h2>{title}</h2>
-        <button type="button" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
-          As a table
-        </button>
-      </div>
-      {isTable ? (
-        <ChartTable times={times} layers={layers} />
-      ) : (
-        <div ref={box} className="chart" role="img" aria-label={`${title}. The table has every figure.`} />
-      )}
-    </section>
-  );
+  }, [times, layers]);
+  return <div ref={box} className="chart" role="img" aria-label={`${title}. The table has every figure.`} />;
 }
 
 const HEIGHT = 240;

@@ -190,6 +190,42 @@ export function Table<Row>(props: TableProps<Row>): ReactNode {
   );
 }
 
+/** A chart under its title, with a button that shows its figures as a table instead. */
+export function ChartOrTable(props: { title: string; chart: ReactNode; table: ReactNode }): ReactNode {
+  const { title, chart, table } = props;
+  const [isTable, setTable] = useState(false);
+  return (
+    <section aria-label={title}>
+      <div className="section-head">
+        <h2>{title}</h2>
+        <button type="button" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
+          As a table
+        </button>
+      </div>
+      {isTable ? table : chart}
+    </section>
+  );
+}
+
+/** What the signs of a chart mean. */
+export function Legend({ items }: { items: readonly (readonly [sign: ReactNode, meaning: string])[] }): ReactNode {
+  return (
+    <ul className="legend">
+      {items.map(([sign, meaning]) => (
+        <li key={meaning}>
+          <span aria-hidden="true">{sign}</span>
+          {meaning}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The form of a result, as lanes and bars draw it. */
+export function FormSample({ form }: { form: string }): ReactNode {
+  return <span className={`lane-part form-${form} sample`} />;
+}
+
 /** A figure with its name, what stands under it, and how it went. */
 export interface Figure {
   name: string;

@@ -17,11 +17,14 @@ import {
 import {
   Answer,
   Bytes,
+  ChartOrTable,
   type Column,
   Count,
   Empty,
   Fault,
   Figures,
+  FormSample,
+  Legend,
   Name,
   NothingYet,
   SessionLink,
@@ -125,7 +128,6 @@ export function SessionPage({ session }: { session: string }): ReactNode {
 function Story({ session, events }: { session: string; events: RecordedEvent[] }): ReactNode {
   const story = useMemo(() => storyOf(events), [events]);
   const [selected, setSelected] = useState<LifeStory | null>(null);
-  const [isTable, setTable] = useState(false);
   const { requests, lives } = story;
   const breaks = requests.flatMap(({ cacheBreak }) => cacheBreak ?? []);
   const lost = breaks.reduce((sum, { tokens }) => sum + tokens, 0);
@@ -186,19 +188,11 @@ function Story({ session, events }: { session: string; events: RecordedEvent[] }
         ]}
       />
       {requests.length > 0 && (
-        <section aria-labelledby="fill">
-          <div className="section-head">
-            <h2 id="fill">The context, request by request, in tokens</h2>
-            <button type="button" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
-              As a table
-            </button>
-          </div>
-          {isTable ? (
-            <Table label="Requests" columns={REQUEST_COLUMNS} rows={requests} keyOf={({ event }) => event} />
-          ) : (
-            <FillChart story={story} selected={selected} />
-          )}
-        </section>
+        <ChartOrTable
+          title="The context, request by request, in tokens"
+          chart={<FillChart story={story} selected={selected} />}
+          table={<Table label="Requests" columns={REQUEST_COLUMNS} rows={requests} keyOf={({ event }) => event} />}
+        />
       )}
       <section aria-labelledby="lives">
         <h2 id="lives">The life of each result</h2>
@@ -337,38 +331,24 @@ function FillChart({ story, selected }: { story: SessionStory; selected: LifeSto
             )}
         </svg>
       </div>
-      <ul className="legend">
-        {used.map(({ name, className }) => (
-          <li key={name}>
-            <svg width="14" height="12" aria-hidden="true">
-              <rect className={className} width="14" height="12" />
-            </svg>
-            {name}
-          </li>
-        ))}
-        <li>
-          <svg width="14" height="12" aria-hidden="true">
-            <circle className="counted" cx="7" cy="6" r="4" />
-          </svg>
-          as the provider counted
-        </li>
-        <li>
-          <svg width="18" height="12" aria-hidden="true">
-            <path className="window" d="M0 6 H18" />
-          </svg>
-          {requests.some(({ isWindowStated }) => isWindowStated) ? "window, as the provider stated it" : "window"}
-        </li>
-        {requests.some(({ cacheBreak }) => cacheBreak !== null) && (
-          <li>
-            <span aria-hidden="true">⚡</span>cache broken, tokens read anew (≈ estimated)
-          </li>
-        )}
-        {requests.some(({ refusals }) => refusals > 0) && (
-          <li>
-            <span aria-hidden="true">⟲</span>refused for size, made smaller and sent again
-          </li>
-        )}
-      </ul>
+      <Legend
+        items={[
+          ...used.map(
+            ({ name, className }) => [sign(<rect className={className} width="18" height="12" />), name] as const,
+          ),
+          [sign(<circle className="counted" cx="9" cy="6" r="4" />), "as the provider counted"],
+          [
+            sign(<path className="window" d="M0 6 H18" />),
+            requests.some(({ isWindowStated }) => isWindowStated) ? "window, as the provider stated it" : "window",
+          ],
+          ...(requests.some(({ cacheBreak }) => cacheBreak !== null)
+            ? [["⚡", "cache broken, tokens read anew (≈ estimated)"] as const]
+            : []),
+          ...(requests.some(({ refusals }) => refusals > 0)
+            ? [["⟲", "refused for size, made smaller and sent again"] as const]
+            : []),
+        ]}
+      />
       {skipped > 0 && (
         <p className="quiet">
           The last {exact(MOST_BARS)} of {exact(story.requests.length)} requests. The table has all.
@@ -377,6 +357,12 @@ function FillChart({ story, selected }: { story: SessionStory; selected: LifeSto
     </>
   );
 }
+
+const sign = (shape: ReactNode) => (
+  <svg width="18" height="12">
+    {shape}
+  </svg>
+);
 
 /** The largest round number that is not over it. */
 function niceUnder(value: number): number {
@@ -430,6 +416,8 @@ const REQUEST_COLUMNS: Column<RequestStory>[] = [
 ];
 
 const MOST_LANES = 200;
+const FORMS = ["whole", "cut", "trimmed", "cleared"] as const;
+
 function Lanes({
   session,
   story,
@@ -503,17 +491,12 @@ function Lanes({
           </li>
         ))}
       </ul>
-      <ul className="legend">
-        {(["whole", "cut", "trimmed", "cleared"] as const).map((form) => (
-          <li key={form}>
-            <span className={`lane-part form-${form} sample`} aria-hidden="true" />
-            {FORM_WORDS[form]}
-          </li>
-        ))}
-        <li>
-          <span aria-hidden="true">↩</span>read back by the model
-        </li>
-      </ul>
+      <Legend
+        items={[
+          ...FORMS.map((form) => [<FormSample key={form} form={form} />, FORM_WORDS[form]] as const),
+          ["↩", "read back by the model"],
+        ]}
+      />
       {lives.length > MOST_LANES && (
         <p className="quiet">
           The {MOST_LANES} largest of {exact(lives.length)} results.

@@ -1,7 +1,19 @@
 import type { ReactNode } from "react";
 import { bytesText, counted, exact, percent } from "./amounts.ts";
 import { type Limits, type Receipt, type Stat, useAsked, useLive } from "./api.ts";
-import { Answer, Bytes, type Column, Count, Empty, Figures, Name, NothingYet, Table } from "./parts.tsx";
+import {
+  Answer,
+  Bytes,
+  type Column,
+  Count,
+  Empty,
+  Figures,
+  FormSample,
+  Legend,
+  Name,
+  NothingYet,
+  Table,
+} from "./parts.tsx";
 import { hrefTo } from "./route.ts";
 
 /** Which limit is wrong? */
@@ -221,16 +233,12 @@ function Sizes({ receipts, limits }: { receipts: Receipt[]; limits: Limits }): R
         keyOf={({ top }) => top}
         classOf={({ top }) => (isAtLimit(top, limit) ? "at-limit" : "")}
       />
-      <ul className="legend">
-        <li>
-          <span className="lane-part form-whole sample" aria-hidden="true" />
-          shown whole
-        </li>
-        <li>
-          <span className="lane-part form-cut sample" aria-hidden="true" />
-          cut
-        </li>
-      </ul>
+      <Legend
+        items={[
+          [<FormSample key="whole" form="whole" />, "shown whole"],
+          [<FormSample key="cut" form="cut" />, "cut"],
+        ]}
+      />
     </section>
   );
 }
