@@ -211,9 +211,10 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     const isRerun = `exists (select 1 from events e where e.kind = 'output-clamped' and e.artifact = events.artifact
       and e.session = events.session and e.tool = events.tool and e.id < events.id) and kind = 'output-clamped'`;
     const whole = `round(1.0 * json_extract(receipt, '$.shown.tokens') * json_extract(receipt, '$.total.bytes') / json_extract(receipt, '$.shown.bytes'))`;
+    const printed = `min(${whole}, coalesce(json_extract(more, '$.hostTokens'), 1e15))`;
     const [sums] = sql<Record<string, number>>(
       `select count(*) calls, sum(json_extract(receipt, '$.total.bytes')) bytes, ${shown("bytes")} shownBytes, ${shown("tokens")} shownTokens,
-        sum(json_extract(receipt, '$.omitted.bytes') > 0) cut, sum(iif(${isRerun}, 0, min(${whole}, coalesce(json_extract(more, '$.hostTokens'), 1e15)))) tokens, sum(${isRerun}) reruns ${outputs}`,
+        sum(json_extract(receipt, '$.omitted.bytes') > 0) cut, sum(iif(${isRerun}, 0, ${printed})) tokens, sum(${isRerun}) reruns ${outputs}`,
     );
     expect(sums?.["reruns"]).toBe(1);
     const read = "from events where kind in ('artifact-recalled', 'artifact-searched')";
@@ -251,7 +252,7 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     expect(Number(await page.locator("#overflows + p data").nth(1).getAttribute("value"))).toBe(recovered?.count);
     // The chart's table, hour by hour. Hours without events have a row too.
     const hours = sql<{ shown: number; read: number; printed: number }>(
-      `with o as (select at_ms / 3600000 hour, sum(json_extract(receipt, '$.shown.tokens')) shown, sum(iif(${isRerun}, 0, ${whole})) printed ${outputs} group by 1),
+      `with o as (select at_ms / 3600000 hour, sum(json_extract(receipt, '$.shown.tokens')) shown, sum(iif(${isRerun}, 0, ${printed})) printed ${outputs} group by 1),
         r as (select at_ms / 3600000 hour, sum(json_extract(more, '$.tokens')) read ${read} and json_extract(more, '$.reads') = 'model' group by 1)
         select shown, coalesce(read, 0) read, printed from o left join r using (hour) order by hour`,
     );
@@ -266,7 +267,7 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
       Record<"count" | "cut" | "read" | "mean" | "printed" | "shown" | "saved", number> & { tool: string }
     >(
       `select tool, count(*) count, sum(json_extract(receipt, '$.total.bytes')) printed, ${shown("bytes")} shown,
-        sum(iif(is_rerun, 0, ${whole})) - ${shown("tokens")} - coalesce((select sum(json_extract(more, '$.tokens')) ${read}
+        sum(iif(is_rerun, 0, ${printed})) - ${shown("tokens")} - coalesce((select sum(json_extract(more, '$.tokens')) ${read}
           and json_extract(more, '$.reads') = 'model' and tool = outputs.tool), 0) saved, 1.0 * sum(json_extract(receipt, '$.omitted.bytes') > 0) / count(*) cut,
         coalesce((select count(*) ${read} and json_extract(more, '$.reads') = 'model' and tool = outputs.tool)
           / nullif(1.0 * sum(json_extract(receipt, '$.omitted.bytes') > 0), 0), 0) read,
@@ -315,7 +316,7 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     const receipts = events.flatMap(({ receipt }) => (receipt === null ? [] : JSON.parse(receipt)));
     const printed = receipts.reduce((sum, { total }) => sum + total.bytes, 0);
     expect(await figure(page, "Results")).toEqual([receipts.length, printed]);
-    expect(await figure(page, "Refused, recovered")).toEqual([
+    expect(await figure(page, "Refused for size")).toEqual([
       events.filter(({ kind }) => kind === "overflow-detected").length,
     ]);
     expect(await page.locator(".lane").count()).toBe(receipts.length);
@@ -388,6 +389,20 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     await page.close();
   });
 
+  it("counts what was read back in a session without a request, and not what a person read", async () => {
+    const session = "<b>bad</b>";
+    const { page } = await open(`#/sessions/${encodeURIComponent(session)}`);
+    await page.waitForSelector(".lane");
+    const [read] = sql<{ count: number }>(
+      "select count(*) count from events where kind in ('artifact-recalled', 'artifact-searched') and json_extract(more, '$.reads') = 'model' and session = ?",
+      session,
+    );
+    expect(read?.count).toBe(1);
+    expect(await figure(page, "Read back")).toEqual([1]);
+    expect((await words(page, "Fullest request"))[0]).toBe("—");
+    await page.close();
+  });
+
   it("lists sessions and outputs with the sums of their events", async () => {
     const { page } = await open("#/sessions");
     await page.waitForSelector("tbody tr");
@@ -455,17 +470,17 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     await page.waitForSelector(".incident");
     const events = sql<{ kind: string; more: string }>(
       "select kind, more from events where kind like 'overflow-%' order by id",
-    ).map(({ kind, more }) => ({ kind, ...JSON.parse(more) }));
-    const first = events.find(({ kind }) => kind === "overflow-detected");
+    ).map(({ kind, more }) => ({ event: kind, ...JSON.parse(more) }));
+    const first = events.find(({ event }) => event === "overflow-detected");
     const english = new Intl.NumberFormat("en");
     const told = (estimate: number) =>
       english.format(Math.round((estimate * first.observedTokens) / first.estimatedTokens));
     const text = (await page.locator(".incident").last().textContent()) ?? "";
     expect(text).toContain(first.evidence);
     expect(text).toContain(`${english.format(first.observedTokens)} tokens, 20,000 allowed`);
-    const reduced = events.find(({ kind }) => kind === "overflow-reduced");
+    const reduced = events.find(({ event }) => event === "overflow-reduced");
     expect(text).toContain(`${told(reduced.leftTokens + reduced.freedTokens)} → ${told(reduced.leftTokens)} tokens`);
-    const recovered = events.find(({ kind }) => kind === "overflow-recovered");
+    const recovered = events.find(({ event }) => event === "overflow-recovered");
     expect(text).toContain(`after ${recovered.sends} sends, with about ${told(recovered.estimatedTokens)} tokens`);
     await page.close();
   });

@@ -60,6 +60,9 @@ export interface LifeStory {
 export interface SessionStory {
   requests: RequestStory[];
   lives: LifeStory[];
+  /** How often the model read back and was refused, before a request or with none after it. */
+  recalls: number;
+  refusals: number;
 }
 
 /** A change that leaves less than this is a line that says where the rest is. */
@@ -71,6 +74,7 @@ export function storyOf(events: readonly RecordedEvent[]): SessionStory {
   const lives: LifeStory[] = [];
   const byCall = new Map<string, LifeStory>();
   const stated = new Map<unknown, number>();
+  let [recalls, refusals] = [0, 0];
   let now: Pending = newPending();
   for (const event of events) {
     const { kind, receipt, call, artifact } = event;
@@ -98,7 +102,10 @@ export function storyOf(events: readonly RecordedEvent[]): SessionStory {
         if (shorten(byCall.get(change.call), request, form, change) && form !== "cut") now.isPrefixChanged = true;
       }
     } else if (kind === "overflow-detected") {
-      if (more["isKept"] !== true) now.refusals += 1;
+      if (more["isKept"] !== true) {
+        now.refusals += 1;
+        refusals += 1;
+      }
       const limit = numberIn(more, "limitTokens");
       if (limit !== null && more["kind"] === "context-overflow") stated.set(more["model"], limit);
     } else if (kind === "overflow-reduced") {
@@ -111,6 +118,7 @@ export function storyOf(events: readonly RecordedEvent[]): SessionStory {
       // What a person reads reaches no model.
       if (more["reads"] === "person") continue;
       now.recalls += 1;
+      recalls += 1;
       life?.recalledAt.push(request);
     } else if (kind === "request-answered") {
       requests.push(requestOf(event, now, lives, requests.at(-1)));
@@ -122,7 +130,7 @@ export function storyOf(events: readonly RecordedEvent[]): SessionStory {
     const limit = stated.get(request.model);
     if (limit !== undefined) Object.assign(request, { windowTokens: limit, isWindowStated: true });
   }
-  return { requests, lives };
+  return { requests, lives, recalls, refusals };
 }
 
 /** What happened since the last answer. */

@@ -128,7 +128,7 @@ export function SessionPage({ session }: { session: string }): ReactNode {
 function Story({ session, events }: { session: string; events: RecordedEvent[] }): ReactNode {
   const story = useMemo(() => storyOf(events), [events]);
   const [selected, setSelected] = useState<LifeStory | null>(null);
-  const { requests, lives } = story;
+  const { requests, lives, recalls, refusals } = story;
   const breaks = requests.flatMap(({ cacheBreak }) => cacheBreak ?? []);
   const lost = breaks.reduce((sum, { tokens }) => sum + tokens, 0);
   const cost = breaks.reduce((sum, each) => sum + each.dollars, 0);
@@ -164,11 +164,11 @@ function Story({ session, events }: { session: string; events: RecordedEvent[] }
             value: <Count of={sent} unit="tokens" />,
             note: cached === null ? "the cache's share is not told" : `${percent(cached / sent)} from the cache`,
           },
-          { name: "Fullest request", value: percent(fullest), note: "of the window" },
-          { name: "Read back", value: <Count of={sumOf(({ recalls }) => recalls)} />, note: "times, by the model" },
+          { name: "Fullest request", value: requests.length === 0 ? "—" : percent(fullest), note: "of the window" },
+          { name: "Read back", value: <Count of={recalls} />, note: "times, by the model" },
           {
-            name: "Refused, recovered",
-            value: <Count of={sumOf(({ refusals }) => refusals)} />,
+            name: "Refused for size",
+            value: <Count of={refusals} />,
             note: <a href={hrefTo("overflows")}>overflow log</a>,
           },
           {
