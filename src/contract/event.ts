@@ -8,9 +8,9 @@ export type EventKind =
   | "output-passed"
   /** A whole output was saved; `more` says how much of it. */
   | "artifact-spilled"
-  /** Part of a saved output was read back; `more` says how much (`bytes`, `tokens`) and who read (`reads`, `readBy`). */
+  /** Part of a saved output was read back; `more` says how much (`bytes`, `tokens`), which `lines`, and who read (`reads`, `readBy`). */
   | "artifact-recalled"
-  /** A saved output was searched; `more` says the same. */
+  /** A saved output was searched; `more` says the same, and the `pattern` in place of the lines. */
   | "artifact-searched"
   /** An output could not be saved; `more.faults` says why. */
   | "spill-failed"

@@ -31,19 +31,28 @@ export interface ReadBack {
   since(id: string, options?: SinceOptions): Promise<SincePage>;
 }
 
+/** So much of a pattern is recorded. */
+const MAX_PATTERN_CHARS = 200;
+
 /** Makes the four ways to read back. Each throws if there is no store. */
 export function newReadBack({ store, ledger, scope, counter, searcher, record, now }: ReadBackPorts): ReadBack {
   const stored = (): Store => {
     if (store !== null) return store;
     throw new SpillwayError("missing-part", "nothing is kept here: this Spillway was made with store: null");
   };
-  const tell = async (kind: EventKind, id: string, text: string | null, by: ReadBy = {}): Promise<void> => {
+  const tell = async (
+    kind: EventKind,
+    id: string,
+    text: string | null,
+    by: ReadBy = {},
+    what: { pattern?: string; literal?: boolean; lines?: readonly number[] } = {},
+  ): Promise<void> => {
     // Counted for the tool whose output was read back.
     const about = await store?.find(id, scope).catch(() => null);
     const { session = null, tool = null, call = null } = about ?? {};
     const { reads = "model", readBy } = by;
     const size = text === null ? {} : { bytes: measureText(text).bytes, tokens: counter.count(text) };
-    const more = { reads, ...(readBy !== undefined && { readBy }), ...size };
+    const more = { reads, ...(readBy !== undefined && { readBy }), ...size, ...what };
     await record({ kind, atMs: now(), session, tool, call, artifact: id, receipt: null, more });
   };
   return {
@@ -54,12 +63,14 @@ export function newReadBack({ store, ledger, scope, counter, searcher, record, n
     },
     async recall(id, want, options) {
       const page = await recall(stored(), id, scope, want, { searcher: await searcher(), ...options });
-      await tell("artifact-recalled", id, recallText(page), options);
+      await tell("artifact-recalled", id, recallText(page), options, { lines: page.lines });
       return page;
     },
     async search(id, query, options) {
       const page = await search(stored(), id, scope, query, { ...options, searcher: await searcher() });
-      await tell("artifact-searched", id, searchText(page), options);
+      const pattern = query.pattern.slice(0, MAX_PATTERN_CHARS);
+      const literal = query.literal === true;
+      await tell("artifact-searched", id, searchText(page), options, { pattern, ...(literal && { literal }) });
       return page;
     },
     async since(id, options) {

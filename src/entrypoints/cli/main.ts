@@ -13,6 +13,7 @@ export const COMMANDS: Record<string, () => Promise<(program: Command) => void |
   search: async () => (await import("./commands/search.ts")).addSearchCommand,
   diff: async () => (await import("./commands/diff.ts")).addDiffCommand,
   explain: async () => (await import("./commands/explain.ts")).addExplainCommand,
+  discover: async () => (await import("./commands/discover.ts")).addDiscoverCommand,
   ls: async () => (await import("./commands/ls.ts")).addLsCommand,
   show: async () => (await import("./commands/show.ts")).addShowCommand,
   last: async () => (await import("./commands/show.ts")).addLastCommand,

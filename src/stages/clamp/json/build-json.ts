@@ -39,6 +39,7 @@ export class JsonBuilder implements JsonListener {
   #rares: (RareElements | null)[] = [new RareElements()];
   #key: JsonMember["key"] = null;
   #keyWords = 0;
+  #isKeyExact = false;
   /** The key is longer than what is held of it, so it cannot be shown. */
   #keyIsLost = false;
   /** Groups open below the deepest one that is held, and the values in them. */
@@ -95,7 +96,9 @@ export class JsonBuilder implements JsonListener {
     const whole = token.whole();
     this.#key = { bytes: whole ?? NOTHING, from: token.from, line: token.line };
     this.#keyIsLost = whole === null;
-    this.#keyWords = this.#find(this.#key.bytes.subarray(1, -1));
+    const name = this.#key.bytes.subarray(1, -1);
+    this.#keyWords = this.#find(name);
+    this.#isKeyExact = this.#isExact(name, this.#keyWords);
   }
 
   text(token: JsonToken): void {
@@ -103,7 +106,8 @@ export class JsonBuilder implements JsonListener {
     const whole = token.whole();
     const { head, tail } = whole === null ? token.ends() : { head: whole, tail: null };
     const words = this.#find(head) | (tail === null ? 0 : this.#find(tail));
-    const node: JsonText = { kind: "text", head, tail, ...placed(token), words };
+    const isExact = tail === null && this.#isExact(head.subarray(1, -1), words);
+    const node: JsonText = { kind: "text", head, tail, ...placed(token), words, isExact };
     // The ends were cut at any byte. This cuts them between characters.
     this.#addLeaf(tail === null ? node : shortenText(node, head.length + tail.length));
   }
@@ -122,6 +126,13 @@ export class JsonBuilder implements JsonListener {
     return this.#focus?.find(bytes) ?? 0;
   }
 
+  /** True if a text is one of the words that were found in it, and nothing more. */
+  #isExact(text: Uint8Array, words: number): boolean {
+    return (
+      words !== 0 && (this.#focus?.texts ?? []).some((word, at) => words & (1 << at) && word.length === text.length)
+    );
+  }
+
   #addLeaf(node: JsonNode): void {
     this.#add(node);
     this.#finished(node);
@@ -130,6 +141,7 @@ export class JsonBuilder implements JsonListener {
   #add(node: JsonNode): void {
     const group = this.#top;
     node.words |= this.#keyWords;
+    if (this.#isKeyExact) node.isExact = true;
     const member: JsonMember = { index: group.count++, key: this.#key, node, sorts: [] };
     if (this.#keyIsLost) addSkip(group.entries, member);
     else {
@@ -138,6 +150,7 @@ export class JsonBuilder implements JsonListener {
     }
     this.#key = null;
     this.#keyWords = 0;
+    this.#isKeyExact = false;
     this.#keyIsLost = false;
   }
 
@@ -153,9 +166,10 @@ export class JsonBuilder implements JsonListener {
     if (this.#heldBytes > this.#mostBytes * 2) this.#shrink();
   }
 
-  #countWords(group: JsonGroup, { words }: JsonNode): void {
+  #countWords(group: JsonGroup, { words, isExact = false }: JsonNode): void {
     if (words === 0 || this.#focus === undefined) return;
     group.words |= words;
+    if (isExact) group.isExact = true;
     group.counts ??= new WordCounts(this.#focus, true);
     group.counts.add(words);
   }

@@ -9,6 +9,8 @@ interface Placed {
   size: number;
   /** Which words of a focus stand in it, in its key or in something inside it. */
   words: number;
+  /** One of these words is a whole key or value. */
+  isExact?: boolean;
 }
 
 /** A number, true, false or null: never changed. */

@@ -310,6 +310,8 @@ function specialPlaces(group: JsonGroup, places: readonly number[]): number[] {
 
 /** An entry of a higher rank is one that a call looks for. */
 const WANTED = 2;
+/** What its words are worth more if one of them is a whole key or value. */
+const EXACT_GAIN = 1.5;
 /** A wanted entry whose words are worth less than this share of the best one's is like the others. */
 const LEAST_OF_BEST = 0.5;
 
@@ -323,7 +325,7 @@ function specialRanks({ entries, counts, count }: JsonGroup): Map<JsonEntry, num
   let best = 0;
   for (const entry of entries) {
     if (!isMember(entry)) continue;
-    const weight = counts?.weight(entry.node.words) ?? 0;
+    const weight = (counts?.weight(entry.node.words) ?? 0) * (entry.node.isExact ? EXACT_GAIN : 1);
     const rank = weight > 0 ? WANTED + weight : rarityOf(entry, count);
     if (rank > 0) ranks.set(entry, rank);
     best = Math.max(best, weight);

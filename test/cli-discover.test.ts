@@ -1,0 +1,89 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+const CLI = new URL("../dist/cli.cjs", import.meta.url).pathname;
+const folder = mkdtempSync(join(tmpdir(), "spillway-discover-"));
+const config = join(folder, "spillway.yaml");
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const spillway = (...args: string[]) =>
+  spawnSync(process.execPath, [CLI, ...args], {
+    cwd: folder,
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"], HOME: folder, SPILLWAY_DIR: join(folder, "data") },
+    timeout: 30_000,
+  });
+const discover = (...args: string[]) => JSON.parse(spillway("discover", "--json", ...args).stdout).proposals;
+
+beforeAll(() => {
+  // Three runs of a build in which only those who know it see what matters: the lease of a shard.
+  const words = "abcdefghijklmnopqrstuvwxyz";
+  for (const run of [1, 2, 3]) {
+    const lines = Array.from({ length: 3000 }, (_, n) =>
+      n === 1400 + run
+        ? `lease of shard ${run} went to node ${run + 4}`
+        : `step ${words[n % 26]}${words[(n >> 3) % 26]}${words[(n >> 6) % 26]} took its place in plan ${n}`,
+    );
+    writeFileSync(join(folder, `run-${run}.txt`), `${lines.join("\n")}\n`);
+    spillway("run", "--", "cat", `run-${run}.txt`);
+    expect(spillway("search", "last", "lease of shard [0-9]+").status).toBe(0);
+    expect(spillway("recall", "last", "--lines", `${1400 + run}-${1402 + run}`).status).toBe(0);
+  }
+}, 120_000);
+
+it("proposes what was searched for and what was read back, with what each would change", () => {
+  const proposals = discover();
+  expect(proposals).toContainEqual(
+    expect.objectContaining({
+      list: "focus",
+      pattern: "/lease of shard [0-9]+/",
+      because: "searched for 3 times",
+      outputs: 3,
+      lines: { before: 0, after: 3 },
+    }),
+  );
+  expect(proposals).toContainEqual(
+    expect.objectContaining({ list: "keep", pattern: "lease of shard", because: "read back 3 times" }),
+  );
+  for (const { chars } of proposals) expect(chars.after).toBeGreaterThan(0);
+  expect(discover("--least", "4")).toEqual([]);
+  expect(discover("--tool", "another")).toEqual([]);
+});
+
+it("writes nothing unless somebody accepts", () => {
+  const { stdout, status } = spillway("discover");
+  expect(status).toBe(0);
+  expect(stdout).toMatch(
+    /^\d\. tools\.\w+\.focus: "\/lease of shard \[0-9\]\+\/"\n {3}searched for 3 times\n {3}on 3 outputs: /m,
+  );
+  expect(existsSync(config)).toBe(false);
+});
+
+it("writes what is accepted beside what stands in the config, and the next run shows it", () => {
+  writeFileSync(config, "# ours\nprofile: balanced\n");
+  const number = 1 + discover().findIndex(({ list }: { list: string }) => list === "focus");
+  expect(spillway("discover", "--accept", String(number)).status).toBe(0);
+  expect(readFileSync(config, "utf8")).toMatch(
+    /^# ours\nprofile: balanced\ntools:\n {2}\w+:\n {4}focus:\n {6}- \/lease of shard \[0-9\]\+\/\n$/,
+  );
+  expect(spillway("run", "--", "cat", "run-2.txt").stdout).toContain("lease of shard 2 went to node 6");
+  expect(discover().map(({ list }: { list: string }) => list)).not.toContain("focus");
+});
+
+it.each(["0", "1,x"])("refuses to accept %j", (numbers) => {
+  const { status, stderr } = spillway("discover", "--accept", numbers);
+  expect(status).toBe(2);
+  expect(stderr).toContain("--accept takes all, or numbers from 1 to ");
+});
+
+it("leaves a config alone that it cannot read", () => {
+  const broken = join(folder, "broken.yaml");
+  writeFileSync(broken, "tools: [\n");
+  const { status, stderr } = spillway("discover", "--accept", "all", "--file", broken);
+  expect(status).toBe(2);
+  expect(stderr).toContain("is not read and not changed");
+  expect(readFileSync(broken, "utf8")).toBe("tools: [\n");
+});
