@@ -189,3 +189,34 @@ describe("in a request", () => {
     ).not.toContain("acme-5500");
   });
 });
+
+it("shows the JSON entry of which the word is a whole value before those that contain it", async () => {
+  const releases = Array.from({ length: 300 }, (_, n) => ({
+    version: `${n % 9}.${n}.1`,
+    needs: n % 4 === 0 ? "^4.2.0 or newer" : "nothing",
+    checksum: `sum-${n}-${"x".repeat(40)}`,
+  }));
+  const output = JSON.stringify(releases.with(151, { version: "4.2.0", needs: "nothing", checksum: "sum-of-it" }));
+  const spillway = await createSpillway({ store: null, ledger: null, env: {} });
+  const { text } = await spillway.admit({
+    tool: "http_get",
+    output,
+    limits: { maxChars: 2000 },
+    intent: "What is the checksum of release 4.2.0?",
+  });
+  expect(text).toContain("sum-of-it");
+});
+
+it("shows the lines around those that a call is for in a source file", async () => {
+  const part = (n: number) => `function part${n}(input) {\n  const before = ${n};\n  return input + before;\n}\n`;
+  const source = Array.from({ length: 200 }, (_, n) => part(n)).join("\n");
+  const output = source.replace(
+    "return input + before;\n}\n\nfunction part101",
+    "sendGreeting(input);\n}\n\nfunction part101",
+  );
+  const spillway = await createSpillway({ store: null, ledger: null, env: {} });
+  const call = { tool: "read_file", output, limits: { maxChars: 1500 }, intent: "where is sendGreeting called?" };
+  expect((await spillway.admit(call)).text).toContain(
+    "function part100(input) {\n  const before = 100;\n  sendGreeting(input);\n}\n",
+  );
+});

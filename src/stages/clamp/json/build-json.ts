@@ -39,7 +39,7 @@ export class JsonBuilder implements JsonListener {
   #rares: (RareElements | null)[] = [new RareElements()];
   #key: JsonMember["key"] = null;
   #keyWords = 0;
-  #isKeyExact = false;
+  #exactKey = 0;
   /** The key is longer than what is held of it, so it cannot be shown. */
   #keyIsLost = false;
   /** Groups open below the deepest one that is held, and the values in them. */
@@ -98,7 +98,7 @@ export class JsonBuilder implements JsonListener {
     this.#keyIsLost = whole === null;
     const name = this.#key.bytes.subarray(1, -1);
     this.#keyWords = this.#find(name);
-    this.#isKeyExact = this.#isExact(name, this.#keyWords);
+    this.#exactKey = this.#exactIn(name, this.#keyWords);
   }
 
   text(token: JsonToken): void {
@@ -106,8 +106,8 @@ export class JsonBuilder implements JsonListener {
     const whole = token.whole();
     const { head, tail } = whole === null ? token.ends() : { head: whole, tail: null };
     const words = this.#find(head) | (tail === null ? 0 : this.#find(tail));
-    const isExact = tail === null && this.#isExact(head.subarray(1, -1), words);
-    const node: JsonText = { kind: "text", head, tail, ...placed(token), words, isExact };
+    const exact = tail === null ? this.#exactIn(head.subarray(1, -1), words) : 0;
+    const node: JsonText = { kind: "text", head, tail, ...placed(token), words, exact };
     // The ends were cut at any byte. This cuts them between characters.
     this.#addLeaf(tail === null ? node : shortenText(node, head.length + tail.length));
   }
@@ -126,11 +126,11 @@ export class JsonBuilder implements JsonListener {
     return this.#focus?.find(bytes) ?? 0;
   }
 
-  /** True if a text is one of the words that were found in it, and nothing more. */
-  #isExact(text: Uint8Array, words: number): boolean {
-    return (
-      words !== 0 && (this.#focus?.texts ?? []).some((word, at) => words & (1 << at) && word.length === text.length)
-    );
+  /** The words that were found in a text and are all of it. */
+  #exactIn(text: Uint8Array, words: number): number {
+    if (words === 0) return 0;
+    const texts = this.#focus?.texts ?? [];
+    return texts.reduce((bits, word, at) => (word.length === text.length ? bits | (words & (1 << at)) : bits), 0);
   }
 
   #addLeaf(node: JsonNode): void {
@@ -141,7 +141,7 @@ export class JsonBuilder implements JsonListener {
   #add(node: JsonNode): void {
     const group = this.#top;
     node.words |= this.#keyWords;
-    if (this.#isKeyExact) node.isExact = true;
+    if (this.#exactKey !== 0) node.exact = (node.exact ?? 0) | this.#exactKey;
     const member: JsonMember = { index: group.count++, key: this.#key, node, sorts: [] };
     if (this.#keyIsLost) addSkip(group.entries, member);
     else {
@@ -150,7 +150,7 @@ export class JsonBuilder implements JsonListener {
     }
     this.#key = null;
     this.#keyWords = 0;
-    this.#isKeyExact = false;
+    this.#exactKey = 0;
     this.#keyIsLost = false;
   }
 
@@ -166,10 +166,10 @@ export class JsonBuilder implements JsonListener {
     if (this.#heldBytes > this.#mostBytes * 2) this.#shrink();
   }
 
-  #countWords(group: JsonGroup, { words, isExact = false }: JsonNode): void {
+  #countWords(group: JsonGroup, { words, exact = 0 }: JsonNode): void {
     if (words === 0 || this.#focus === undefined) return;
     group.words |= words;
-    if (isExact) group.isExact = true;
+    if (exact !== 0) group.exact = (group.exact ?? 0) | exact;
     group.counts ??= new WordCounts(this.#focus, true);
     group.counts.add(words);
   }

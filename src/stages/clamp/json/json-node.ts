@@ -9,8 +9,8 @@ interface Placed {
   size: number;
   /** Which words of a focus stand in it, in its key or in something inside it. */
   words: number;
-  /** One of these words is a whole key or value. */
-  isExact?: boolean;
+  /** Those of these words that are a whole key or value. */
+  exact?: number;
 }
 
 /** A number, true, false or null: never changed. */

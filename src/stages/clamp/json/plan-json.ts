@@ -310,8 +310,8 @@ function specialPlaces(group: JsonGroup, places: readonly number[]): number[] {
 
 /** An entry of a higher rank is one that a call looks for. */
 const WANTED = 2;
-/** What its words are worth more if one of them is a whole key or value. */
-const EXACT_GAIN = 1.5;
+/** What a word is worth more if it is a whole key or value. */
+const EXACT_GAIN = 0.5;
 /** A wanted entry whose words are worth less than this share of the best one's is like the others. */
 const LEAST_OF_BEST = 0.5;
 
@@ -325,7 +325,8 @@ function specialRanks({ entries, counts, count }: JsonGroup): Map<JsonEntry, num
   let best = 0;
   for (const entry of entries) {
     if (!isMember(entry)) continue;
-    const weight = (counts?.weight(entry.node.words) ?? 0) * (entry.node.isExact ? EXACT_GAIN : 1);
+    const { words, exact = 0 } = entry.node;
+    const weight = counts === null ? 0 : counts.weight(words) + EXACT_GAIN * counts.weight(exact);
     const rank = weight > 0 ? WANTED + weight : rarityOf(entry, count);
     if (rank > 0) ranks.set(entry, rank);
     best = Math.max(best, weight);

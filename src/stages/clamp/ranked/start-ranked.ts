@@ -65,7 +65,9 @@ export function startRanked(request: StrategyRequest, ranker: LineRanker): Sieve
   const wanted = focus === undefined ? null : new WantedLines(heldBytes, focus);
   const classes = Array.from({ length: ranks }, (_, rank): LineHolder => {
     if (rank === late?.rank) return late.holder(MOST_HELD_BYTES);
-    return ranker.isSpread?.(rank) ? new SpreadLines(heldBytes) : new RankedLines(heldBytes);
+    if (ranker.isSpread?.(rank)) return new SpreadLines(heldBytes);
+    const isAround = focus !== undefined && ranker.lastHasAll && rank === ranks - 1;
+    return new RankedLines(isAround ? Math.max(heldBytes, AROUND_BYTES) : heldBytes);
   });
   let continues = false;
   const take = (source: SourceLine): void => {
@@ -119,7 +121,15 @@ export function startRanked(request: StrategyRequest, ranker: LineRanker): Sieve
         }),
       );
       if (ranker.isForWanted && tiers.length === 0 && plain !== undefined) return plain;
-      const ranked = [...own.slice(0, headerRanks), ...tiers, ...own.slice(headerRanks)];
+      const around = ranker.lastHasAll && !ranker.isForWanted ? aroundLines(tiers, own.at(-1)?.lines ?? []) : [];
+      const near: RankClass = {
+        name: "around the focus",
+        lines: around,
+        share: AROUND_SHARE,
+        headShare,
+        take: "first",
+      };
+      const ranked = [...own.slice(0, headerRanks), ...tiers, near, ...own.slice(headerRanks)];
       const unscanned = rest === null ? null : addRest(ranked, rest.region().bytes, total, splitter, focus);
       return {
         cut: (room) => {
@@ -130,6 +140,29 @@ export function startRanked(request: StrategyRequest, ranker: LineRanker): Sieve
       };
     },
   };
+}
+
+/** Of the room, what lines that a call is after may take with those around them. */
+const AROUND_SHARE = 0.75;
+/** So much is held to show it: a source file of the usual size. */
+const AROUND_BYTES = 512 * 1024;
+const BEFORE = 4;
+const BEHIND = 8;
+const MOST_WANTED = 40;
+
+/** Lines around those that a call is after, the nearest to the most wanted first. */
+function aroundLines(tiers: readonly RankClass[], all: readonly HeldLine[]): HeldLine[] {
+  const byNumber = new Map(all.map((line) => [line.line, line]));
+  const around = new Set<HeldLine>();
+  for (const { line } of tiers.flatMap(({ lines }) => lines).slice(0, MOST_WANTED)) {
+    for (let step = 0; step <= BEHIND; step++) {
+      for (const at of step > BEFORE ? [line + step] : [line + step, line - step]) {
+        const near = byNumber.get(at);
+        if (near !== undefined) around.add(near);
+      }
+    }
+  }
+  return [...around];
 }
 
 /** Adds the lines of an output's end that were not looked at: as good as the least. Gives what is between. */
