@@ -38,8 +38,11 @@ type Returned = Promise<Omit<AdmittedOutput, "totalChars">>;
 /** Admits outputs: new ones, and old ones that are in a request, which is not held up for a model's summary. */
 export interface Admits {
   admit(request: AdmitRequest): Returned;
-  /** For a result that no `admit` has seen. It is logged as a warning. */
-  admitOld(request: AdmitRequest): Returned;
+  /**
+   * For a result that no `admit` has seen. It is logged as a warning. With `isRecordedLater` nobody waits for the ledger, whose
+   * faults are logged and do not stand on the receipt.
+   */
+  admitOld(request: AdmitRequest & { isRecordedLater?: boolean }): Returned;
   /** For a cut that may never be sent: it is recorded only when `record` is called. */
   tryOld(request: AdmitRequest): Promise<Trial>;
 }
@@ -93,7 +96,13 @@ export function newAdmit(ports: AdmitPorts): Admits {
   };
   return {
     admit: (request) => admit(request, "info"),
-    admitOld: (request) => admit({ ...request, summarize: false, since: false }, "warn"),
+    async admitOld({ isRecordedLater = false, ...request }) {
+      const old = { ...request, summarize: false, since: false } as const;
+      if (!isRecordedLater) return admit(old, "warn");
+      const { record, ...admitted } = await pass(old, "warn");
+      void record().catch(() => {});
+      return admitted;
+    },
     tryOld: (request) => pass({ ...request, summarize: false, since: false }, "info", true),
   };
 }

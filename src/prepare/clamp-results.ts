@@ -84,6 +84,8 @@ async function clampItem(item: Item, preparation: Preparation, limits?: Limits):
     // Only what stands before it: what is said later must not change how it is shown.
     intent: lastWords(preparation.messages, item.message) ?? undefined,
     via,
+    // A gateway records every result, and holds no request up for it.
+    isRecordedLater: preparation.records === "all",
     ...(limits?.maxChars !== undefined && { limits: { maxChars: limits.maxChars } }),
   };
   const admitted = await ports.admit(request);

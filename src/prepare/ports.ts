@@ -54,6 +54,8 @@ export interface ResultRequest {
   intent?: Intent | undefined;
   via: RequestVia;
   limits?: { maxChars: number };
+  /** Does not wait until it is recorded. */
+  isRecordedLater?: boolean;
   reader?: PrepareOptions["reader"];
 }
 
