@@ -248,10 +248,13 @@ export interface Whole {
   strong: number;
   shapes: ShapeCounts;
   starts: ShapeCounts;
+  sorts: ShapeCounts;
   /** How rare the words of a focus are, if there is one. */
   words: WordCounts | null;
   /** Lines of sorts that the last good run does not have; 0 too if none is known. */
   added: number;
+  /** How many failures the last summary counts. */
+  counted: number;
 }
 
 /** Looks at lines once the output ended; rows are to be asked for in order. */

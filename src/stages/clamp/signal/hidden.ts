@@ -23,27 +23,28 @@ const MAX_BYTES = 400;
 /** Counts the lines that name a failure, and knows how many failures the last summary counts. */
 export class FailureNames {
   readonly #counts = new Int32Array(FORMS.length);
-  #counted = 0;
+  /** How many failures the last summary counts. */
+  counted = 0;
 
   see(line: Uint8Array): void {
     const text = textOf(line);
     const form = FORMS.findIndex(({ is }) => is.test(text));
     if (form !== -1) this.#counts[form] = (this.#counts[form] as number) + 1;
     const numbers = [...text.matchAll(COUNTED)].map(([, before, behind]) => Number(before ?? behind));
-    if (numbers.length > 0) this.#counted = Math.max(...numbers);
+    if (numbers.length > 0) this.counted = Math.max(...numbers);
   }
 
   /** What is missing of the lines that name a failure, given those that are shown and those that are not; null if nothing is. */
   missingIn(shown: readonly Line[], others: readonly Line[]): { hidden: Hidden; rows: number[] } | null {
     // The form that stands as often as is counted, or a little more often: others are found in the failures' own texts.
-    const enough = this.#counts.filter((count) => count >= this.#counted);
+    const enough = this.#counts.filter((count) => count >= this.counted);
     const most = enough.length > 0 ? Math.min(...enough) : Math.max(...this.#counts);
     const form = FORMS[this.#counts.indexOf(most)];
-    if (most === 0 || this.#counted === 0 || form === undefined) return null;
+    if (most === 0 || this.counted === 0 || form === undefined) return null;
     const isNaming = ({ bytes }: Line) => form.is.test(textOf(bytes));
     const named = shown.filter(isNaming).length;
     // Any line may claim a number: no more are told of than were seen.
-    const counted = Math.min(most, this.#counted);
+    const counted = Math.min(most, this.counted);
     if (named >= counted) return null;
     // Lines of a form that is rarer than the count are perhaps not what is counted.
     const rows = enough.length === 0 ? [] : others.filter(isNaming).map(({ row }) => row);

@@ -5,6 +5,7 @@ import {
   type LineCounts,
   MOST_TELLING,
   messageRows,
+  nameRows,
   newRows,
   oddFinder,
   oddRows,
@@ -46,7 +47,9 @@ export interface Judged {
   telling: number[];
   /** Rows that say what an exception was. */
   messages: number[];
-  /** Rows that stand out; none if they are many. */
+  /** Rows that name failures, one for each text. */
+  names: number[];
+  /** Rows that stand out. */
   odd: number[];
   /** Rows that the last good run has nothing like; none if they are many. */
   added: number[];
@@ -82,11 +85,13 @@ export function judge(store: UnitStore, whole: Whole, isFailure: boolean, focus?
   const dropped = new Set(drops === 0 ? [] : rowsWith(store, drops).filter((row) => !kept.has(row)));
   for (const row of dropped) values[row] = ownValues[row] = DROPPED;
   const shown = (rows: number[]) => (dropped.size === 0 ? rows : rows.filter((row) => !dropped.has(row)));
-  const telling = shown(tellingRows(store));
+  const telling = shown(tellingRows(store, whole.shapes));
   const odd = shown(oddRows(store, whole));
   const messages = shown(messageRows(store));
   const added = shown(newRows(store));
-  return { store, words, scores, values, ownValues, units, chars, telling, messages, odd, added, isFailure, isUnsure };
+  const names = isFailure ? shown(nameRows(store, whole)) : [];
+  const rows = { telling, messages, names, odd, added };
+  return { store, words, scores, values, ownValues, units, chars, ...rows, isFailure, isUnsure };
 }
 
 /** The value of a row that is never shown. */
@@ -299,7 +304,8 @@ export function evict(held: Held, roomChars: number, judged: number): number {
   const isOdd = oddFinder(store, held);
   let signs = 0;
   for (let row = head; row < tail; row++) {
-    if (keeps[row] === 0 && signs < MOST_TELLING && (isSign(row) || isOdd(row))) {
+    const isCommon = held.shapes.of(store.shapeSlot[row] as number) > MOST_TELLING;
+    if (keeps[row] === 0 && signs < MOST_TELLING && ((!isCommon && isSign(row)) || isOdd(row) > 0)) {
       keeps[row] = 1;
       signs++;
     }

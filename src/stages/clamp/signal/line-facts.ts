@@ -95,7 +95,12 @@ export function pastTimestamp(bytes: Uint8Array, start: number, stop: number): n
     }
   }
   if (colons < 2 || at - start < 8) return pastUnixTime(bytes, start, stop);
-  return bracket === 1 && bytes[at] === 93 ? at + 1 : at;
+  return pastBar(bytes, bracket === 1 && bytes[at] === 93 ? at + 1 : at, stop);
+}
+
+/** Past the mark that parts a time from the text: ` | `. */
+function pastBar(bytes: Uint8Array, at: number, stop: number): number {
+  return at + 2 < stop && bytes[at] === 32 && bytes[at + 1] === 124 && bytes[at + 2] === 32 ? at + 2 : at;
 }
 
 /** `1120972565` or `1286536308.779`: seconds or milliseconds since 1970, as servers, proxies and kernels write them. */
@@ -164,6 +169,11 @@ const MOST_FEATURES = 160;
 /** Beside a word of one of these a level says nothing. */
 const FAILING = [CONCEPT.error, CONCEPT.fail, CONCEPT.fatal, CONCEPT.panic, CONCEPT.exception];
 
+/** True for a concept that tells of a failure by itself. */
+export function isFailing(concept: number): boolean {
+  return FAILING.includes(concept);
+}
+
 /** What one line is like. One object serves line after line. */
 export class LineFacts {
   /** Sum of the weights of its features. */
@@ -178,6 +188,8 @@ export class LineFacts {
   /** Hash of its shape, and of the shape of its start. */
   shape = 0;
   startShape = 0;
+  /** Hash of its first two tokens; one with a number or a path in it is like any other such. */
+  sort = 0;
   /** Hash of its text. */
   textHash = 0;
   /** Hash of its words, without numbers and names. */
@@ -192,6 +204,8 @@ export class LineFacts {
   isWarning = false;
   /** Says that something failed. */
   tellsFailure = false;
+  /** Its first word, or a word in its first name, is one for a failure. */
+  isVerdict = false;
   /** The concept of its first word, or -1. */
   firstConcept = -1;
   /** How many letters and digits it has. */
@@ -251,7 +265,7 @@ export class LineFacts {
     this.indent = 0;
     this.exit = 0;
     this.firstConcept = -1;
-    this.isFrame = this.isHeader = this.isCommand = this.isWarning = this.tellsFailure = false;
+    this.isFrame = this.isHeader = this.isCommand = this.isWarning = this.tellsFailure = this.isVerdict = false;
     this.#stamp++;
     this.#infoWays = 0;
   }

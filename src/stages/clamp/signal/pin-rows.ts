@@ -4,7 +4,18 @@ import { type Budget, decode, overBudget, shareOf } from "../fit.ts";
 import type { WordCounts } from "../focus/word-counts.ts";
 import { mayTell, mayTellAtAll } from "./quick-scan.ts";
 import { addGaps, type UnitCosts } from "./select-rows.ts";
-import { IS_BLANK, IS_FOCUSED, IS_MESSAGE, IS_NEW, REWRITTEN, type ShapeCounts, type UnitStore } from "./unit-store.ts";
+import {
+  IS_BLANK,
+  IS_FOCUSED,
+  IS_HEADER,
+  IS_MESSAGE,
+  IS_NEW,
+  IS_VERDICT,
+  MOST_RARE,
+  REWRITTEN,
+  type ShapeCounts,
+  type UnitStore,
+} from "./unit-store.ts";
 
 /** Shares of the room that the start and the end get if something failed, whatever they are worth. */
 const FAILURE_SHARES = { head: 0.005, tail: 0.03 };
@@ -45,6 +56,7 @@ const SIGN_SHARE = 0.3;
 /** The first of them may take more: in little room it is all that matters. */
 const FIRST_SHARE = 0.5;
 const MOST_SIGNS = 5;
+const MOST_ODD = 12;
 /** Share of the room for lines that somebody is after: some is left for what is around them. */
 const FOCUS_SHARE = 0.7;
 /** Share of the room for lines that a call seems to be for: nobody asked for them. */
@@ -72,6 +84,11 @@ export interface Pinning {
 /** Marks the few lines that by themselves tell of a failure, or stand out: in a quiet output they are what matters. */
 export function pinSigns(pinning: Pinning, telling: number[]): void {
   if (telling.length <= MOST_TELLING) pinBest(pinning, telling, MOST_SIGNS, SIGN_SHARE);
+}
+
+/** Marks lines that stand out. */
+export function pinOdd(pinning: Pinning, odd: number[]): void {
+  pinBest(pinning, odd, MOST_ODD, SIGN_SHARE);
 }
 
 /** Share of the room for what exceptions say; the newest may take all of it. */
@@ -208,12 +225,42 @@ function pinBest(
   }
 }
 
-/** Rows that stand out. If they are many, none does, and the list is empty. */
+/** Rows that stand out, those of the rarest sorts first. */
 export function oddRows(store: UnitStore, counts: LineCounts): number[] {
-  const isOdd = oddFinder(store, counts);
-  const rows: number[] = [];
-  for (let row = 0; row < store.length && rows.length <= MOST_TELLING; row++) if (isOdd(row)) rows.push(row);
-  return rows.length > MOST_TELLING ? [] : rows;
+  const rarity = oddFinder(store, counts);
+  const rows: { row: number; times: number }[] = [];
+  for (let row = 0; row < store.length; row++) {
+    const times = rarity(row);
+    if (times > 0) rows.push({ row, times });
+  }
+  rows.sort((a, b) => a.times - b.times || a.row - b.row);
+  // If lines of a sort are more than there may be, the sort does not stand out, nor does a commoner one.
+  const most = rows[MOST_TELLING]?.times ?? Number.POSITIVE_INFINITY;
+  return rows.filter(({ times }) => times < most).map(({ row }) => row);
+}
+
+/** Lines of a sort that names failures come no more often than this, or than the summary counts. */
+const MOST_NAMES = 40;
+
+/** Rows that name failures, one for each text. */
+export function nameRows(store: UnitStore, { sorts, counted }: LineCounts & { counted: number }): number[] {
+  const most = Math.max(MOST_NAMES, 2 * counted);
+  const rows = new Map<number, number>();
+  for (let row = 0; row < store.length; row++) {
+    if (((store.flags[row] as number) & (IS_HEADER | IS_VERDICT)) === 0) continue;
+    const text = store.textHash[row] as number;
+    if (sorts.of(store.sortSlot[row] as number) <= most && !rows.has(text)) rows.set(text, row);
+  }
+  return [...rows.values()];
+}
+
+/** Share of the room for lines that name failures, if they are about as many as a summary counts: they come before context. */
+const NAME_SHARE = 0.7;
+
+/** Marks lines that name failures, those that tell most first. `counted` is how many failures the last summary counts. */
+export function pinNames(pinning: Pinning, rows: number[], counted: number): void {
+  const areCounted = counted > 1 && rows.length >= counted && rows.length <= 2 * counted;
+  if (areCounted) pinBest(pinning, rows, rows.length, NAME_SHARE);
 }
 
 /** Rows of sorts that the last good run does not have. If they are many, none stands out, and the list is empty. */
@@ -223,13 +270,17 @@ export function newRows({ flags, length }: UnitStore): number[] {
   return rows.length > MOST_TELLING ? [] : rows;
 }
 
-/** Rows that tell of a failure: all of them, or some if they are many. */
-export function tellingRows(store: UnitStore): number[] {
-  const rows: number[] = [];
-  for (let row = 0; row < store.length && rows.length <= MOST_TELLING; row++) {
-    if (tells(store, row)) rows.push(row);
-  }
-  return rows;
+/** Rows that tell of a failure: all of them; if they are many, those of rare shapes; some if these are many too. */
+export function tellingRows(store: UnitStore, shapes: ShapeCounts): number[] {
+  const some = (may: (row: number) => boolean) => {
+    const rows: number[] = [];
+    for (let row = 0; row < store.length && rows.length <= MOST_TELLING; row++) {
+      if (may(row) && tells(store, row)) rows.push(row);
+    }
+    return rows;
+  };
+  const rows = some(() => true);
+  return rows.length <= MOST_TELLING ? rows : some((row) => shapes.of(store.shapeSlot[row] as number) <= MOST_RARE);
 }
 
 /** Rows that say what an exception was, each text once. */
@@ -244,7 +295,7 @@ export function messageRows(store: UnitStore): number[] {
 export function signFinder(store: UnitStore): (row: number) => boolean {
   const { bytes, byteAt, byteLength } = store;
   return (row) => {
-    if (((store.flags[row] as number) & (IS_FOCUSED | IS_MESSAGE)) !== 0) return true;
+    if (((store.flags[row] as number) & (IS_FOCUSED | IS_MESSAGE | IS_VERDICT)) !== 0) return true;
     const at = byteAt[row] as number;
     // The quick look first: this is asked of every row that may be let go.
     return mayTell(bytes, at, at + (byteLength[row] as number)) && tells(store, row);
@@ -261,31 +312,35 @@ function tells(store: UnitStore, row: number): boolean {
   return SIGN.test(text) && !NO_SIGN.test(text);
 }
 
-/** If an output has this many lines, and this many for each shape, its lines are alike: a line of another shape is odd. */
+/** If an output has this many lines, and this many for each rare sort, its lines are alike: a line of a rare sort is odd. */
 const LEAST_LINES = 200;
-const LINES_OF_SHAPE = 50;
-/** A shape, or a status, that comes more often is not odd. */
-const MOST_OF_SHAPE = 2;
+const LINES_OF_RARE = 20;
+/** In a long output a sort is odd up to one line of so many. */
+const LINES_OF_ODD = 500;
+/** A status that comes more often is not odd. */
 const MOST_OF_STATUS = 5;
 /** Rows that are asked whether they have an HTTP status, and the share that must. */
 const ASKED = 64;
 const WITH_STATUS = 0.5;
 
-/** How often lines of each shape came, and lines that start so. */
+/** How often lines of each shape came, and lines of each sort. */
 export interface LineCounts {
   shapes: ShapeCounts;
-  starts: ShapeCounts;
+  sorts: ShapeCounts;
 }
 
 /**
- * Tells which rows stand out from an output whose lines are otherwise alike: by their shape, by their start where lines start
- * alike and go on in many ways, or by a failed HTTP status.
+ * Tells how often lines of a row's sort came if it stands out from an output whose lines are otherwise alike, else 0. It may stand
+ * out by its words, by its start where lines start alike and go on in many ways, or by a failed HTTP status.
  */
-export function oddFinder(store: UnitStore, { shapes, starts }: LineCounts): (row: number) => boolean {
-  const areAlike = ({ lines, distinct }: ShapeCounts) => lines >= LEAST_LINES && distinct * LINES_OF_SHAPE <= lines;
-  const isRare = areAlike(shapes)
-    ? (row: number) => shapes.of(store.shapeSlot[row] as number) <= MOST_OF_SHAPE
-    : (row: number) => areAlike(starts) && starts.of(store.startSlot[row] as number) <= MOST_OF_SHAPE;
+export function oddFinder(store: UnitStore, { shapes, sorts }: LineCounts): (row: number) => number {
+  const areAlike = ({ lines, rare }: ShapeCounts) => lines >= LEAST_LINES && rare * LINES_OF_RARE <= lines;
+  const most = ({ lines }: ShapeCounts) => Math.max(MOST_RARE, Math.min(MOST_TELLING, lines / LINES_OF_ODD));
+  const rarity = areAlike(shapes)
+    ? (row: number) => within(shapes.of(store.shapeSlot[row] as number), most(shapes))
+    : areAlike(sorts)
+      ? (row: number) => within(sorts.of(store.sortSlot[row] as number), most(sorts))
+      : () => 0;
   const statuses = hasStatuses(store) ? new Map<number, number>() : null;
   if (statuses !== null)
     for (let row = 0; row < store.length; row++) {
@@ -294,12 +349,17 @@ export function oddFinder(store: UnitStore, { shapes, starts }: LineCounts): (ro
     }
   return (row) => {
     const isLine = (store.kind[row] as number) <= REWRITTEN && ((store.flags[row] as number) & IS_BLANK) === 0;
-    if (!isLine) return false;
-    if (isRare(row)) return true;
-    if (statuses === null) return false;
+    if (!isLine) return 0;
+    const times = rarity(row);
+    if (times > 0 || statuses === null) return times;
     const status = statusOf(store, row);
-    return status !== 0 && (statuses.get(status) as number) <= MOST_OF_STATUS;
+    return status === 0 ? 0 : within(statuses.get(status) as number, MOST_OF_STATUS);
   };
+}
+
+/** A count that is not above the most, else 0. */
+function within(count: number, most: number): number {
+  return count <= most ? count : 0;
 }
 
 function hasStatuses(store: UnitStore): boolean {

@@ -22,6 +22,7 @@ describe("what stands before a line", () => {
     "[task 2024-05-01T10:00:00.123Z] 10:00:00     INFO - ",
     "2024-05-01 10:00:00 ERROR: ",
     "10:00:00 WARNING | ",
+    "10:00:00 | ",
     "[2024-05-01 10:00:00] [info] ",
     "Jun  3 15:42:50 ",
     "Jun 13 15:42:50 ",
@@ -70,6 +71,30 @@ it("words in joined names count as parts, those in paths as paths", () => {
   expect(scanned("run onFailure").features).toContain("fail (part)");
   expect(scanned("run tests/failure/a").features).toContain("fail (path)");
   expect(scanned("TEST-UNEXPECTED-FAIL x").features).toContain("fail (caps)");
+});
+
+it.each([
+  "TestUnexpectedFail :: a/b.html",
+  "CASE_FAILED a/b.html",
+  "TEST-UNEXPECTED-FAIL | x",
+  "10:00:00 | caseFailed x",
+])("a failure word in the first name of a line is a verdict: %s", (line) => {
+  scanned(line);
+  expect(scan.isVerdict).toBe(true);
+});
+
+it.each(["ran TestUnexpectedFail", "src/fail/a.ts ran", "TestPass :: a/fail.html"])("is no verdict: %s", (line) => {
+  scanned(line);
+  expect(scan.isVerdict).toBe(false);
+});
+
+it("lines that begin with the same word and then a path are of one sort", () => {
+  const sort = (line: string) => {
+    scanned(line);
+    return scan.sort;
+  };
+  expect(sort("TestPass dom/tests/a.html one two")).toBe(sort("TestPass net/b_7.js three"));
+  expect(sort("TestPass dom/tests/a.html one")).not.toBe(sort("TestFail dom/tests/a.html one"));
 });
 
 it("lines with a time that differ in numbers and paths have one template", () => {

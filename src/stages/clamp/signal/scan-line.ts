@@ -6,6 +6,7 @@ import {
   ESCAPE,
   HIGH,
   highMark,
+  isFailing,
   LineFacts,
   LOWER,
   lengthBin,
@@ -58,7 +59,7 @@ export class LineScan extends LineFacts {
     }
     if (at >= last) {
       this.blank = true;
-      this.shape = this.startShape = this.textHash = this.template = 0;
+      this.shape = this.startShape = this.sort = this.textHash = this.template = 0;
       return;
     }
     let tag = 0;
@@ -84,7 +85,7 @@ export class LineScan extends LineFacts {
     }
     if (at >= last) {
       this.blank = true;
-      this.shape = this.startShape = this.textHash = this.template = 0;
+      this.shape = this.startShape = this.sort = this.textHash = this.template = 0;
       return;
     }
     this.indent = indent;
@@ -115,7 +116,9 @@ export class LineScan extends LineFacts {
     let shape = 0x811c9dc5 | 0;
     let numbers = 0;
     let startShape = 0;
+    let sort = 0;
     let tokens = 0;
+    let named = 0; // tokens with a word in them
     // Words of a token are told apart, and so are tokens; one with a number or a path in it is like any other such.
     let template = 0x811c9dc5 | 0;
     let token = 0;
@@ -171,13 +174,17 @@ export class LineScan extends LineFacts {
             (next === 46 && at + 1 < stop && CLASS[bytes[at + 1] as number] === LOWER)
           )
             this.put(base + WAY.path);
-          else if (isPart || splits || previous === 95 || next === 95) this.put(base + WAY.part);
-          else {
+          else if (isPart || splits || previous === 95 || next === 95) {
+            // The first name on a line is often a verdict: TestUnexpectedFail, CASE_FAILED.
+            this.put(base + WAY.part);
+            if (named === 0 && tellsVerdict(number, negated)) this.isVerdict = true;
+          } else {
             this.putConcept(number, WAY.plain);
             if (wordUppers === wordLength) {
               this.putConcept(number, WAY.caps);
               if (number === CONCEPT.fail) this.tellsFailure = true;
             }
+            if (named <= (negated ? 1 : 0) && tellsVerdict(number, negated)) this.isVerdict = true;
             if (next === 58 || next === 33) this.putConcept(number, WAY.called);
             if (words === 1) {
               this.putConcept(number, WAY.first);
@@ -235,10 +242,14 @@ export class LineScan extends LineFacts {
       } else if (kind === BLANK) {
         if (previous !== 32) {
           template = Math.imul(template ^ (isMasked ? 35 : token), 0x01000193);
+          if (token !== 0) named++;
           token = 0;
           isMasked = false;
           shape = Math.imul(shape ^ 32, 0x01000193);
-          if (++tokens === 2) startShape = shape;
+          if (++tokens === 2) {
+            startShape = shape;
+            sort = template;
+          }
         }
       } else {
         if (kind === HIGH) {
@@ -261,6 +272,7 @@ export class LineScan extends LineFacts {
     this.shape = shape;
     this.template = Math.imul(template ^ (isMasked ? 35 : token), 0x01000193);
     this.startShape = tokens >= 2 ? startShape : shape;
+    this.sort = tokens >= 2 ? sort : this.template;
     this.textHash = shape ^ Math.imul(numbers, 0x9e3779b1) ^ (end - start);
     const length = end - start;
     const lastByte = bytes[end - 1] as number;
@@ -278,6 +290,11 @@ export class LineScan extends LineFacts {
     this.putNew(BASE.first + (EDGE[first] as number));
     this.putNew(BASE.last + (EDGE[lastByte] as number));
   }
+}
+
+/** True for a word that says that something failed: by itself, or `ok` after `not`. */
+function tellsVerdict(concept: number, negated: boolean): boolean {
+  return negated ? concept === CONCEPT.pass : isFailing(concept);
 }
 
 /** A log puts no more than so many things before a line. */

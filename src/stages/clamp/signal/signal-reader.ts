@@ -32,6 +32,7 @@ import {
   IS_HEADER,
   IS_NEW,
   IS_NEWLY_NAMED,
+  IS_VERDICT,
   IS_WARNING,
   NOTE_FOLDED,
   NOTE_OMITTED,
@@ -64,6 +65,7 @@ export class SignalReader {
   readonly words: WordCounts | null;
   readonly failures = new FailureNames();
   readonly starts = new ShapeCounts();
+  readonly sorts = new ShapeCounts();
   readonly #failed = new StepList();
   readonly #good = new StepList();
   readonly #traces = new TraceFinder();
@@ -119,8 +121,10 @@ export class SignalReader {
       strong: ranks[STRONG] as number,
       shapes: this.shapes,
       starts: this.starts,
+      sorts: this.sorts,
       words: this.words,
       added: this.#added,
+      counted: this.failures.counted,
     };
   }
 
@@ -214,7 +218,7 @@ export class SignalReader {
     let level = 0;
     let words = 0;
     const { focus, known } = this.#reading;
-    store.shapeSlot[row] = store.startSlot[row] = 0;
+    store.shapeSlot[row] = store.startSlot[row] = store.sortSlot[row] = 0;
     if (scan.blank) flags |= IS_BLANK;
     else if (kind <= REWRITTEN) {
       const shape = this.shapes.slot(scan.shape);
@@ -223,6 +227,9 @@ export class SignalReader {
       scan.putNew(BASE.seen + doubling(seen, 6));
       if (scan.isWarning && seen < RARE) flags |= IS_WARNING;
       scan.putNew(BASE.startSeen + doubling(this.starts.add(startShape), 7));
+      const sort = this.sorts.slot(scan.sort);
+      this.sorts.add(sort);
+      store.sortSlot[row] = sort;
       store.shapeSlot[row] = shape;
       store.startSlot[row] = startShape;
       const text = known === undefined ? "" : decode(held.subarray(at, Math.min(stop, at + MAX_KNOWN_BYTES)));
@@ -283,6 +290,7 @@ export class SignalReader {
     let flags = 0;
     if (scan.isHeader) flags |= IS_HEADER;
     if (scan.isCommand) flags |= IS_COMMAND;
+    if (scan.isVerdict) flags |= IS_VERDICT;
     if (scan.isFrame) flags |= IS_FRAME;
     if (scan.isFrame) this.#frames++;
     if (scan.exit === 1) {

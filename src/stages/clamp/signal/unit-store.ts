@@ -16,6 +16,8 @@ export const ENDS_INSIDE = 128;
 export const IS_WARNING = 256;
 /** Somebody is after it. */
 export const IS_FOCUSED = 512;
+/** It begins with a word for a failure, alone or in a name. */
+export const IS_VERDICT = 1024;
 /** The last good run has no line of its sort. */
 export const IS_NEW = 4096;
 /** That run has lines like it, with other names in them. */
@@ -28,6 +30,8 @@ export const IS_MESSAGE = 2048;
 export const WARNING_GAIN = 2;
 
 const FIRST_UNITS = 1024;
+/** Bytes up to so many are copied one by one: that is faster than to make a view of them. */
+const SHORT_BYTES = 96;
 
 /** Lines (or parts of very long ones) that may be shown, in order; each is a row of these columns. */
 export class UnitStore {
@@ -59,6 +63,7 @@ export class UnitStore {
   indent = new Uint8Array(FIRST_UNITS);
   shapeSlot = new Uint16Array(FIRST_UNITS);
   startSlot = new Uint16Array(FIRST_UNITS);
+  sortSlot = new Uint16Array(FIRST_UNITS);
   textHash = new Int32Array(FIRST_UNITS);
   template = new Int32Array(FIRST_UNITS);
   /** The number of the stack trace that it is part of; 0 for none. */
@@ -75,7 +80,8 @@ export class UnitStore {
     if (this.length === this.sequence.length) this.#grow();
     const byteLength = end - start;
     this.#makeRoom(this.bytesLength + byteLength);
-    this.bytes.set(source.subarray(start, end), this.bytesLength);
+    if (byteLength > SHORT_BYTES) this.bytes.set(source.subarray(start, end), this.bytesLength);
+    else for (let at = start, to = this.bytesLength; at < end; ) this.bytes[to++] = source[at++] as number;
     const row = this.length++;
     this.byteAt[row] = this.bytesLength;
     this.byteLength[row] = byteLength;
@@ -116,7 +122,7 @@ export class UnitStore {
     moveInt32([this.textHash, this.trace, this.strongBefore, this.words, this.template], rows, count);
     moveFloat64([this.from, this.to, this.line, this.sourceCharsBefore, this.charsBefore], rows, count);
     moveUint8([this.kind, this.level, this.indent, this.failedBefore], rows, count);
-    moveUint16([this.flags, this.shapeSlot, this.startSlot], rows, count);
+    moveUint16([this.flags, this.shapeSlot, this.startSlot, this.sortSlot], rows, count);
     moveFloat32([this.lineScore, this.score], rows, count);
     this.length = count;
     this.bytesLength = bytesTo;
@@ -147,6 +153,7 @@ export class UnitStore {
     this.indent = larger(Uint8Array, this.indent);
     this.shapeSlot = larger(Uint16Array, this.shapeSlot);
     this.startSlot = larger(Uint16Array, this.startSlot);
+    this.sortSlot = larger(Uint16Array, this.sortSlot);
     this.textHash = larger(Int32Array, this.textHash);
     this.template = larger(Int32Array, this.template);
     this.trace = larger(Int32Array, this.trace);
@@ -179,11 +186,14 @@ function moveFloat32(columns: Float32Array[], rows: Int32Array, count: number): 
 
 const SLOTS = 1 << 15;
 
+/** Lines of a sort that came no more often are rare. */
+export const MOST_RARE = 2;
+
 /** How often lines of a shape came. Shapes share slots where they must: a count may be too high, never too low. */
 export class ShapeCounts {
-  /** Lines in all, and of how many shapes. */
+  /** Lines in all, and how many shapes are rare. */
   lines = 0;
-  distinct = 0;
+  rare = 0;
   readonly #counts = new Uint16Array(SLOTS);
 
   slot(shape: number): number {
@@ -194,7 +204,8 @@ export class ShapeCounts {
   add(slot: number): number {
     const count = this.#counts[slot] as number;
     this.lines++;
-    if (count === 0) this.distinct++;
+    if (count === 0) this.rare++;
+    else if (count === MOST_RARE) this.rare--;
     if (count < 65_535) this.#counts[slot] = count + 1;
     return count;
   }

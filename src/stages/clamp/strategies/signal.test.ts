@@ -32,6 +32,38 @@ describe("signal", () => {
       }
   });
 
+  it("names as many failures as the summary counts, before what is around them and before commoner complaints", () => {
+    const log = Array.from({ length: 6000 }, (_, line) => {
+      const file = `dom/tests/test_${line % 700}.html`;
+      if (line % 500 === 250) return `09:00:0${line % 10} INFO - CheckFailed | ${file} | the panel stays open ${line}`;
+      if (line % 7 === 0) return `09:00:0${line % 10} INFO - WARNING: setPref(${line}) failed with result 0x8${line}`;
+      return `09:00:0${line % 10} INFO - CheckPassed | ${file} | step ${line}`;
+    });
+    const housekeeping = Array.from(
+      { length: 3000 },
+      (_, file) => `09:10:00 INFO - uploading part-${file}.json, 0 errors`,
+    );
+    const all = [...log, "09:09:00 INFO - Failed: 12", ...housekeeping].join("\n");
+    const { text } = clampText(all, { maxChars: 4000 }, { strategy: "signal", exitCode: 1 });
+    expect(text.match(/CheckFailed/g)?.length).toBeGreaterThanOrEqual(10);
+    expect(text).toContain("Failed: 12");
+  });
+
+  it("shows lines of rare sorts in a log of a few sorts, whatever their words", () => {
+    const routine = (line: number) =>
+      `Jun  3 09:00:0${line % 10} node${line % 64} kernel: ${line % 3 === 0 ? "INFO" : "WARNING"} ${["cache parity error corrected", `lease ${line} renewed`, `session ${line} opened`][line % 3 === 0 ? 0 : line % 2 === 0 ? 1 : 2]}`;
+    const odd = [
+      "power module U24 is not accessible",
+      "clock drifted, taken out of the pool",
+      "scratch went read-only",
+    ];
+    const log = Array.from({ length: 400 }, (_, line) => routine(line));
+    for (const [index, said] of odd.entries())
+      log.splice(90 + 100 * index, 0, `Jun  3 09:00:05 node7 kernel: INFO ${said}`);
+    const { text } = clampText(log.join("\n"), { maxChars: 4000 }, { strategy: "signal" });
+    for (const said of odd) expect(text).toContain(said);
+  });
+
   it("accounts for a last line without a break that is repeated", () => {
     const log = [...failure, ...passing(90), ...Array(40).fill("waiting for the database")].join("\n");
     const { text, receipt } = clampText(log, { maxLines: 30 }, { strategy: "signal", fold: true });

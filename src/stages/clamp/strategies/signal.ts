@@ -18,6 +18,8 @@ import {
   pinIntent,
   pinKept,
   pinMessages,
+  pinNames,
+  pinOdd,
   pinSigns,
   tellingRows,
 } from "../signal/pin-rows.ts";
@@ -64,7 +66,7 @@ export function startSignal(request: StrategyRequest): Sieve & { tellsFailure():
       reader.add(span);
     },
     tellsFailure: () =>
-      reader.tellsFailure || tellingRows(reader.store).length > 0 || messageRows(reader.store).length > 0,
+      reader.tellsFailure || tellingRows(reader.store, reader.shapes).length > 0 || messageRows(reader.store).length > 0,
     hasOdd: () => oddRows(reader.store, reader).length > 0,
     end(total: Total, exitCode = request.exitCode): Cutter {
       const plain = edges.end(total);
@@ -153,12 +155,12 @@ function hasRoom({ request, judged: { store, telling, messages }, total }: Ended
 
 /** The rows that are shown, with those of `missed` that have room, or null if no line tells more than another. */
 function chooseRows(
-  { request, judged, costs }: Ended,
+  { request, judged, failures, costs }: Ended,
   budget: Budget,
   gap: Size,
   missed: readonly number[] = [],
 ): Uint8Array | null {
-  const { store, words, values, ownValues, units, telling, messages, odd, added, isFailure, isUnsure } = judged;
+  const { store, words, values, ownValues, units, telling, messages, names, odd, added, isFailure, isUnsure } = judged;
   const pinned = new Uint8Array(store.length);
   const pinning = { store, costs, budget, gap, pinned };
   const asked = isAsked(request);
@@ -169,7 +171,9 @@ function chooseRows(
     const { keeps = 0 } = request.focus ?? {};
     if (keeps !== 0) pinKept(pinning, keeps);
     pinMessages(pinning, messages);
-    for (const rows of [telling, odd, added]) pinSigns(pinning, rows);
+    for (const rows of [telling, added]) pinSigns(pinning, rows);
+    pinOdd(pinning, odd);
+    pinNames(pinning, names, failures.counted);
   }
   // Large ends would leave too little for what somebody is after.
   pinEdges(pinning, isFailure || asked, request.headShare);
