@@ -10,6 +10,9 @@ const PACKAGES = {
   gemini: "@google/gemini-cli-core",
   cline: "@cline/core",
   qwen: "@qwen-code/qwen-code",
+  tokenjuice: "tokenjuice",
+  "context-chef": "context-chef",
+  "openai-agents": "@openai/agents-core",
 };
 
 /** True when `npm ci --prefix bench` installed this peer. */
@@ -98,7 +101,45 @@ const CALLS = [
       return (text, limits) => ({ text: truncateCommandOutput(text, { maxChars: limits.maxBytes }), totalLines: null });
     },
   },
+  {
+    peer: "tokenjuice",
+    name: "reduceExecution",
+    note: "rules by the command, which it is told",
+    async load() {
+      const { reduceExecution } = await import(peerFile("tokenjuice", "dist/core/reduce.js"));
+      return async (text, limits, { command = "", exitCode = null } = {}) => {
+        const input = { toolName: "exec", command, exitCode: exitCode ?? 1, stdout: text };
+        const { inlineText } = await reduceExecution(input, { maxInlineChars: limits.maxBytes });
+        return { text: inlineText, totalLines: null };
+      };
+    },
+  },
+  {
+    peer: "context-chef",
+    name: "Offloader",
+    note: "the end, in whole lines",
+    async load(workDir) {
+      const { Offloader } = await import(peerFile("context-chef", "dist/index.mjs"));
+      const offloader = new Offloader({ storageDir: mkdtempSync(join(workDir, "chef-")) });
+      return (text, limits) => {
+        const tailChars = Math.max(0, limits.maxBytes - OFFLOAD_NOTE_CHARS);
+        return { text: offloader.offload(text, { threshold: limits.maxBytes, tailChars }).content, totalLines: null };
+      };
+    },
+  },
+  {
+    peer: "openai-agents",
+    name: "truncateOutput",
+    note: "of its sandbox; its trimmer of tool outputs is in Python only",
+    async load() {
+      const { truncateOutput } = await import(peerFile("openai-agents", "dist/sandbox/shared/output.mjs"));
+      return (text, limits) => ({ text: truncateOutput(text, Math.floor(limits.maxBytes / 4)).text, totalLines: null });
+    },
+  },
 ];
+
+/** About what context-chef's note on an offloaded text takes. */
+const OFFLOAD_NOTE_CHARS = 120;
 
 /** Every peer's call, installed or not. */
 export const peerCalls = CALLS.map(({ peer, name, note = "", load }) => ({

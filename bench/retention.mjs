@@ -46,6 +46,7 @@ const SETS = {
     budgets: [2000, 4000, 8000],
     folder: fileURLToPath(new URL("../test", import.meta.url)),
   },
+  "made-logs": { what: "made logs", folder: factoryFolder },
   tools: {
     what: "outputs of tools, each with weights that did not see the tool,",
     budgets: [2000, 4000, 8000],
@@ -139,7 +140,7 @@ const peers = await Promise.all(
       const call = await load("/tmp");
       return {
         name: label,
-        cut: async (text, maxChars) => (await call(text, { maxBytes: maxChars, maxLines: 1_000_000 })).text,
+        cut: async (text, maxChars, one) => (await call(text, { maxBytes: maxChars, maxLines: 1_000_000 }, one)).text,
       };
     }),
 );
@@ -164,10 +165,10 @@ for (const set of sets) {
   const groups = [...new Set(some.map(({ group }) => group))].sort();
   const cases = some.filter(({ group }) => groups.indexOf(group) % parts === part);
   const shares = new Map();
-  const note = (way, budget, fold, share) => {
+  const note = (way, budget, fold, share, group) => {
     const key = `${way}|${budget}`;
     if (!shares.has(key)) shares.set(key, []);
-    shares.get(key).push({ share, fold });
+    shares.get(key).push({ share, fold, group });
   };
   for (const one of cases) {
     const fold = folds.findIndex((each) => each.groups.includes(one.group));
@@ -181,7 +182,7 @@ for (const set of sets) {
       for (const budget of budgetsOf(set)) {
         if (fixed !== undefined && fixed !== budget) continue;
         const share = shareKept(one, await cut(text, budget, one));
-        note(name, budget, fold, share);
+        note(name, budget, fold, share, one.group);
         if (name.startsWith("spillway")) lines.push(`${name} ${budget}: ${(100 * share).toFixed(0)}`);
       }
     }
@@ -200,6 +201,12 @@ for (const set of sets) {
       budget,
       ...summarize(scored.map(({ share }) => share)),
       folds: byFold.filter((one) => one.length > 0).map(summarize),
+      byGroup: Object.fromEntries(
+        [...new Set(scored.map(({ group }) => group))].map((group) => [
+          group,
+          summarize(scored.filter((one) => one.group === group).map(({ share }) => share)),
+        ]),
+      ),
     });
   }
   process.stderr.write(`${set}: ${cases.length} logs\n`);
@@ -226,6 +233,19 @@ const sections = sets.map((set) => {
     rows,
   )}${bySplit}`;
 });
+/** Each tool of the factory by itself, and the mean over tools: a tool with many cases counts no more than another. */
+function toolSection(set) {
+  const budgets = budgetsOf(set);
+  const found = budgets.map((budget) => find(set, "spillway signal", budget).byGroup);
+  const tools = Object.keys(found[0]).sort();
+  const means = found.map((byGroup) => tools.reduce((sum, tool) => sum + byGroup[tool].mean, 0) / tools.length);
+  const rows = tools.map((tool) => [tool, ...found.map((byGroup) => cell(byGroup[tool]))]);
+  return `### ${set}, tool by tool: \`signal\` none of them learned from\n\n${table(
+    ["", ...budgets.map((budget) => `${budget / 1000}k characters`)],
+    [["mean over tools", ...means.map((mean) => mean.toFixed(1))], ...rows],
+  )}`;
+}
+if (sets.includes("tools")) sections.push(toolSection("tools"));
 const shippedRows = defaults.map(({ name }) => [name, ...sets.map((set) => cell(find(set, name, "shipped")))]);
 sections.push(`### As shipped: 20,000 characters and 200 lines\n\n${table(["", ...sets], shippedRows)}`);
 if (options.split === "0/1" && !options.own) {

@@ -1,21 +1,33 @@
-// Makes cases with known truth: real tools run on a project of many parts, once as it should be and once with one fault in
-// it; and real JSON answers with a question. What names the fault is known because it was put there, and counts only if the
-// run without the fault does not have it. `node bench/corpus-factory/make.mjs [--tool NAME ...]`
-//   SPILLWAY_FACTORY says where the cases go (by default a folder of the temporary folder): sets `tools` and
-//   `json-questions`, in the form of the corpus. A tool that is not installed is left out and said.
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+// Makes cases with known truth: real tools run on a generated project, once as it should be and once with faults in it; logs
+// of kinds that no tool here writes; and real JSON answers with a question. What names a fault is known because it was put
+// there, and counts only if the run without the fault does not have it.
+//   node bench/corpus-factory/make.mjs [--tool NAME ...] [--seeds N] [--again]
+//   SPILLWAY_FACTORY says where the cases go (by default a folder of the temporary folder), in the form of the corpus: sets
+//   `tools`, `made-logs` and `json-questions`. What was made before stays; --again makes it anew. A tool that is not installed is left
+//   out and said.
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { factoryFolder } from "../corpus.mjs";
+import { buildTools } from "./builds.mjs";
+import { DRESS_COUNT, dress } from "./dress.mjs";
 import { jsonCases } from "./json-questions.mjs";
-import { tools } from "./tools.mjs";
+import { madeLogs } from "./made-logs.mjs";
+import { runTools } from "./runs.mjs";
+import { testTools } from "./tests.mjs";
 
 const { values: options } = parseArgs({
-  options: { tool: { type: "string", multiple: true }, seeds: { type: "string", default: "4" } },
+  options: {
+    tool: { type: "string", multiple: true },
+    seeds: { type: "string", default: "3" },
+    again: { type: "boolean", default: false },
+  },
 });
+const AT_ONCE = 2;
+const TIMEOUT_MS = 240_000;
 
 /** The same numbers for the same seed. */
 function seeded(seed) {
@@ -34,77 +46,97 @@ function writeFiles(folder, files) {
 }
 
 /** Runs a tool on files: what it printed, on both channels in the order it came. */
-function run(command, files) {
+async function run(command, files) {
   const folder = mkdtempSync(join(tmpdir(), "factory-"));
   try {
     writeFiles(folder, files);
-    const { stdout, status } = spawnSync("sh", ["-c", `(${command}) 2>&1`], {
+    const child = spawn("bash", ["-c", `(${command}) 2>&1`], {
       cwd: folder,
-      encoding: "buffer",
-      maxBuffer: 1 << 28,
-      timeout: 240_000,
-      env: { ...process.env, CI: "1", NO_COLOR: "1", FORCE_COLOR: "0" },
+      stdio: ["ignore", "pipe", "ignore"],
+      timeout: TIMEOUT_MS,
+      env: { ...process.env, CI: "1", NO_COLOR: "1", FORCE_COLOR: "0", NODE_TEST_CONTEXT: undefined },
     });
-    return {
-      output: Buffer.from(stdout.toString("latin1").replaceAll(folder, "/builds/project"), "latin1"),
-      exitCode: status ?? 1,
-    };
+    const chunks = [];
+    child.stdout.on("data", (chunk) => chunks.push(chunk));
+    const status = await new Promise((done) => child.on("close", done));
+    const text = Buffer.concat(chunks).toString("latin1").replaceAll(folder, "/builds/project");
+    return { output: Buffer.from(text, "latin1"), exitCode: status ?? 1 };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function keep(set, { id, output, ...about }, lines) {
+function keep(set, { id, output, ...about }) {
   const file = `logs/${id}.gz`;
   mkdirSync(join(factoryFolder, set, "logs"), { recursive: true });
   writeFileSync(join(factoryFolder, set, file), gzipSync(output));
-  lines.push(JSON.stringify({ id, file, bytes: output.length, match: "substring", ...about }));
+  return JSON.stringify({ id, file, bytes: output.length, match: "substring", ...about });
 }
 
-const lines = [];
-for (const tool of tools) {
-  if (options.tool !== undefined && !options.tool.includes(tool.name)) continue;
-  if (spawnSync("sh", ["-c", `${tool.probe} >/dev/null 2>&1`]).status !== 0) {
-    console.error(`${tool.name}: not installed, left out`);
-    continue;
-  }
-  let made = 0;
-  for (let seed = 0; seed < Number(options.seeds); seed++) {
-    for (const fault of tool.faults) {
-      const good = run(tool.command, tool.project(seeded(seed), null).files);
-      const project = tool.project(seeded(seed), fault);
-      const bad = run(tool.command, project.files);
-      const text = bad.output.toString();
-      const truth = project.truth.filter((one) => text.includes(one) && !good.output.includes(one));
-      if (truth.length === 0) {
-        console.error(`${tool.name}, ${fault}: the output does not name the fault\n${text.slice(-600)}`);
-        continue;
-      }
-      const id = `${tool.name}-${fault}-${seed}`;
-      keep(
-        "tools",
-        {
-          id,
-          group: tool.name,
-          output: bad.output,
-          truth,
-          exitCode: bad.exitCode,
-          tool: "run_command",
-          command: tool.shown ?? tool.command,
-        },
-        lines,
-      );
-      made++;
+/** Of each thing that must be told the first form that only the run with the fault has. */
+function toldIn(bad, good, truth) {
+  const found = truth.map((forms) =>
+    forms.map((form) => form.split("\n")[0]).find((form) => bad.includes(form) && !good.includes(form)),
+  );
+  return [...new Set(found.filter((form) => form !== undefined))];
+}
+
+/** All cases of one tool and seed, each with another dress. */
+async function toolCases(tool, seed) {
+  const lines = [];
+  const good = await run(tool.command, tool.project(seeded(seed), null).files);
+  for (const [number, fault] of tool.faults.entries()) {
+    const project = tool.project(seeded(seed), fault);
+    const bad = await run(tool.command, project.files);
+    const truth = toldIn(bad.output, good.output, project.truth);
+    if (truth.length === 0) {
+      console.error(`${tool.name}, ${fault}: the output does not name the fault\n${bad.output.toString().slice(-600)}`);
+      continue;
     }
+    const command = tool.shown ?? tool.command;
+    const which = (seed * tool.faults.length + number + tool.name.length) % DRESS_COUNT;
+    const output = dress(bad.output, { which, command, seed, failed: bad.exitCode !== 0 });
+    const id = `${tool.name}-${fault}-${seed}`;
+    const about = { exitCode: bad.exitCode, tool: "run_command", command };
+    lines.push(keep("tools", { id, group: tool.name, output, truth, ...about }));
   }
-  console.error(`${tool.name}: ${made} cases`);
+  return lines;
 }
-if (lines.length > 0) writeFileSync(join(factoryFolder, "tools", "cases.jsonl"), `${lines.join("\n")}\n`);
 
-if (options.tool === undefined || options.tool.includes("json")) {
-  const asked = [];
-  for (const one of await jsonCases(seeded)) keep("json-questions", one, asked);
-  if (asked.length > 0) writeFileSync(join(factoryFolder, "json-questions", "cases.jsonl"), `${asked.join("\n")}\n`);
-  console.error(`json-questions: ${asked.length} cases`);
+const parts = join(factoryFolder, "tools", "parts");
+mkdirSync(parts, { recursive: true });
+const all = [...testTools, ...buildTools, ...runTools].filter(
+  ({ name }) => options.tool === undefined || options.tool.includes(name),
+);
+const installed = all.filter(({ name, probe }) => {
+  const isThere = spawnSync("bash", ["-c", `(${probe}) >/dev/null 2>&1`]).status === 0;
+  if (!isThere) console.error(`${name}: not installed, left out`);
+  return isThere;
+});
+const waiting = Array.from({ length: Number(options.seeds) }, (_, seed) => installed.map((tool) => ({ tool, seed })))
+  .flat()
+  .map((one) => ({ ...one, file: join(parts, `${one.tool.name}-${one.seed}.jsonl`) }))
+  .filter(({ file }) => options.again || !existsSync(file));
+async function work() {
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const lines = await toolCases(next.tool, next.seed);
+    writeFileSync(next.file, lines.map((line) => `${line}\n`).join(""));
+    console.error(`${next.tool.name}, seed ${next.seed}: ${lines.length} cases`);
+  }
 }
-if (!existsSync(factoryFolder)) process.exit(2);
+await Promise.all(Array.from({ length: AT_ONCE }, work));
+const made = readdirSync(parts).sort();
+writeFileSync(
+  join(factoryFolder, "tools", "cases.jsonl"),
+  made.map((name) => readFileSync(join(parts, name), "utf8")).join(""),
+);
+
+const others = { "made-logs": () => madeLogs(seeded), "json-questions": () => jsonCases(seeded) };
+for (const [set, make] of Object.entries(others)) {
+  const wanted =
+    options.tool === undefined ? options.again || !existsSync(join(factoryFolder, set)) : options.tool.includes(set);
+  if (!wanted) continue;
+  const lines = (await make()).map((one) => keep(set, one));
+  if (lines.length > 0) writeFileSync(join(factoryFolder, set, "cases.jsonl"), `${lines.join("\n")}\n`);
+  console.error(`${set}: ${lines.length} cases`);
+}

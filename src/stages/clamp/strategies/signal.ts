@@ -66,7 +66,9 @@ export function startSignal(request: StrategyRequest): Sieve & { tellsFailure():
       reader.add(span);
     },
     tellsFailure: () =>
-      reader.tellsFailure || tellingRows(reader.store, reader.shapes).length > 0 || messageRows(reader.store).length > 0,
+      reader.tellsFailure ||
+      tellingRows(reader.store, reader.shapes).length > 0 ||
+      messageRows(reader.store).length > 0,
     hasOdd: () => oddRows(reader.store, reader).length > 0,
     end(total: Total, exitCode = request.exitCode): Cutter {
       const plain = edges.end(total);
