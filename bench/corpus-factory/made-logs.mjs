@@ -85,12 +85,13 @@ function largeRun(pick, megabytes, failures) {
     bytes += line.length + 1;
   };
   const target = megabytes * 1e6;
+  const isShorter = (share) => bytes < share * target;
   for (let index = 0; index < 300; index++)
     say(`setup: copying /builds/fetches/package-${index}.tar.zst (${pick(90_000)} bytes)`);
   const places = range(failures)
     .map(() => 0.1 + 0.5 * (pick(1000) / 1000))
     .sort();
-  while (bytes < target * 0.7) {
+  while (isShorter(0.7)) {
     const test = path();
     say(`${join(["test", "start"])}${between}${test}`);
     for (let each = pick(4); each > 0; each--) say(`${good}${between}${test}${between}${deed()}`);
@@ -108,7 +109,7 @@ function largeRun(pick, megabytes, failures) {
   say(`Passed: ${lines.length}`);
   say(`Failed: ${failures}`);
   say("Todo: 12");
-  while (bytes < target) {
+  while (isShorter(1)) {
     say(`uploading public/logs/part-${pick(99_999)}.json (${pick(90_000)} bytes), 0 errors`);
     if (pick(9) === 0) say(`cleanup: removed /builds/worker/artifacts/crash-${pick(9999)}.extra`);
   }
@@ -118,7 +119,7 @@ function largeRun(pick, megabytes, failures) {
 const ROUTINE = [
   (pick) => `generating core.${pick(9000)}`,
   (pick) => `${pick(90)} ddr errors(s) detected and corrected on rank 0, symbol ${pick(30)}, bit ${pick(8)}`,
-  (pick) => `instruction cache parity error corrected`,
+  () => "instruction cache parity error corrected",
   (pick) => `CE sym ${pick(30)}, at 0x0${pick(9999)}c0, mask 0x0${pick(9)}`,
   (pick) => `lease of ${pick(255)} renewed for ${pick(9000)} s`,
   (pick) => `session ${pick(90_000)} of user u${pick(300)} opened`,

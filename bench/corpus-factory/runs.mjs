@@ -84,7 +84,7 @@ export const runTools = [
         [`in ${part}_step `],
         [`Direct leak of ${4000 + index} byte(s) in 1 object(s)`],
       ],
-      overflow: (part) => [`{ volatile int n = 2147483647; n = n + 1; }`, ["runtime error: signed integer overflow"]],
+      overflow: () => [`{ volatile int n = 2147483647; n = n + 1; }`, ["runtime error: signed integer overflow"]],
       crash: (part) => [
         `{ int *volatile p = malloc(40); p[20] = 1; }`,
         ["ERROR: AddressSanitizer: heap-buffer-overflow"],
@@ -117,11 +117,11 @@ export const runTools = [
     step: (part, lines) => `echo "== ${part}"\n${lines.join("\n")}`,
     faults: {
       "not-found": (part) => [`lost_${part} --now`, [`lost_${part}: command not found`]],
-      disk: (part) => [
+      disk: () => [
         `dd if=/dev/zero of=/dev/full bs=1k count=4`,
         ["dd: error writing '/dev/full': No space left on device"],
       ],
-      killed: (part) => [`bash -c 'kill -9 $$'`, ["Killed"]],
+      killed: () => [`bash -c 'kill -9 $$'`, ["Killed"]],
       refused: (part, index) => [
         `curl -sS http://127.0.0.1:${2 + (index % 7)}/${part}`,
         [`Failed to connect to 127.0.0.1 port ${2 + (index % 7)}`],
