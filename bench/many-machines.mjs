@@ -7,8 +7,14 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { cpuMs, eventAt } from "./dashboard.mjs";
 import { runAlone } from "./entry.mjs";
-import { bodyOf, freePort, post, startProcess, startProvider, turn } from "./gateway.mjs";
 import { median } from "./median.mjs";
+
+// Loading undici makes its agent that of fetch, which then refuses the uploads of s3mini. So Node's own is put back.
+const DISPATCHER = Symbol.for("undici.globalDispatcher.1");
+await fetch("data:,");
+const ofNode = globalThis[DISPATCHER];
+const { bodyOf, freePort, post, startProcess, startProvider, turn } = await import("./gateway.mjs");
+if (ofNode !== undefined) globalThis[DISPATCHER] = ofNode;
 
 const TARGET = { ofLocal: 0.7, ledgerMs: 1 };
 const GATEWAYS = 3;
@@ -231,7 +237,9 @@ async function unitCosts(options, { workDir, progress }, { database, s3 }) {
   const save = async (bytes) => {
     const writer = await shared.store.begin(about);
     await writer.add(bytes);
-    return writer.end();
+    const kept = await writer.end();
+    if (kept.saved !== "yes") throw new Error(`an output is saved: ${kept.saved}`);
+    return kept;
   };
   const small = randomBytes(8000);
   const smallMs = await timed(times, () => save(randomBytes(8000)));
