@@ -231,9 +231,10 @@ function readSizes({ signature, provider }: Rule, evidence: Evidence, match: Tex
   const field = (name: string | undefined) => (name === undefined ? undefined : evidence.numbers.get(name));
   const named = { observed: field(fields?.observed), limit: field(fields?.limit) ?? signature.limitTokens };
   if (match === null) return toSizes(named);
-  // Words that anybody may use come with numbers in any form.
-  const isShared = provider === null && kind === "context-overflow" && Object.keys(match.numbers).length === 0;
-  return toSizes({ ...named, ...(isShared ? readNamedSizes(match.text) : match.numbers) });
+  // Words that anybody may use come with numbers in any form, and a proxy's words with those of the provider.
+  const isShared = provider === null || provider === litellm.provider;
+  const isInWords = isShared && kind === "context-overflow" && Object.keys(match.numbers).length === 0;
+  return toSizes({ ...named, ...(isInWords ? readNamedSizes(match.text) : match.numbers) });
 }
 
 function toSizes(numbers: { [Name in keyof Numbers]: number | undefined }): Sizes {

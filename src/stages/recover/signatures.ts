@@ -200,6 +200,7 @@ export const providers: readonly ProviderSignatures[] = [
           "input token count exceeds the maximum number of tokens allowed {limit}",
           "input token count is {observed} but ... only supports up to {limit}",
           "input token count ... exceeds the maximum number of",
+          "cannot truncate to {limit}, required {observed}",
         ],
       },
       {
@@ -316,7 +317,10 @@ export const providers: readonly ProviderSignatures[] = [
       {
         rule: "xai-prompt-length",
         kind: "context-overflow",
-        text: ["this model's maximum prompt length is {limit} but the request contains {observed} tokens"],
+        text: [
+          "this model's maximum prompt length is {limit} but the request contains {observed} tokens",
+          "current message ({observed} tokens) exceeds budget ({limit} tokens)",
+        ],
       },
     ],
   },
@@ -684,6 +688,7 @@ export const last: ProviderSignatures = {
         "maximum context length of {limit} tokens. you requested a total of {observed} tokens: {number} tokens from the input messages and {output} tokens for the completion",
         "maximum context length",
         "context limited to {limit} tokens",
+        "context window exceeded: {observed} tokens exceeds the limit of {limit} tokens",
         "maximum prompt length",
         "reduce the length of the messages",
         "prompt ... exceeds the limit of {limit}",
@@ -719,7 +724,11 @@ export const last: ProviderSignatures = {
     {
       rule: "any-max-tokens",
       kind: "output-limit",
-      text: ["maximum allowed number of output tokens", "max_tokens is too large"],
+      text: [
+        "max_tokens ({output}) exceeds model's maximum output tokens ({limit})",
+        "maximum allowed number of output tokens",
+        "max_tokens is too large",
+      ],
     },
   ],
 };

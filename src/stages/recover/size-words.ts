@@ -60,8 +60,9 @@ export function findSizeWords(text: string): string | null {
   if (said !== undefined) return said;
   // Some only state both sizes: "Prompt is 11543 tokens but the model context window is 4096 tokens."
   const { observed, limit } = readNamedSizes(text);
-  const isBoth = observed !== undefined && limit !== undefined && REQUEST.test(text) && MEASURE.test(text);
-  return isBoth && !OTHER_LIMIT.test(text) && !ANSWER.test(text) ? text : null;
+  const words = text.replace(PARAMETER, "");
+  const isBoth = observed !== undefined && limit !== undefined && REQUEST.test(words) && MEASURE.test(words);
+  return isBoth && !OTHER_LIMIT.test(words) && !ANSWER.test(words) ? text : null;
 }
 
 function saysTooMuch(whole: string): boolean {
@@ -82,7 +83,7 @@ const NUMBER = String.raw`(?<![\w.-])(\d{1,3}(?:[,_.']\d{3})+(?!\d)|\d+)(k)?(?![
 const UP_TO_NUMBER = String.raw`(?:[^\d.;。]|(?<=[a-z-])\d[\d.]*){0,60}?`;
 /** "{observed} ... exceeds ... {limit}": what stands before such words is what was sent, what stands after is the limit. */
 const COMPARED = new RegExp(
-  `(?:${NUMBER} \\+ )?${NUMBER}${UP_TO_NUMBER}(?:exceed|than |more |over |>|must be|超过|超出|大于)${UP_TO_NUMBER}${NUMBER}`,
+  `(?:${NUMBER} \\+ )?${NUMBER}${UP_TO_NUMBER}(?:exceed|than |more |over |>| / |must be|超过|超出|大于)${UP_TO_NUMBER}${NUMBER}`,
 );
 const LIMIT = new RegExp(
   `(?:max|maximum|limit|context (?:length|window|size)|exceed\\w*|than|supports?|up to|at most|上限|最大|超过|超出)${UP_TO_NUMBER}${NUMBER}`,
@@ -91,13 +92,13 @@ const OBSERVED = new RegExp(
   `(?:requested|resulted in|contains?|has|got|given|received|supplied|passed|provided|sent|take|used|(?:input|prompt) length of|too (?:long|large|big)|(?:prompt|input|request) (?:is|was|\\()|实际|当前)${UP_TO_NUMBER}${NUMBER}`,
 );
 
-const STATUS_FIRST = /^\D{0,30}[45]\d\d\b(?! tokens)/;
+const STATUS = /(?:^\D{0,30}|\b(?:code|status|http|error)\W{1,3})[45]\d\d\b(?! tokens)/g;
 /** A smaller number that stands alone counts something else, such as tries. */
 const LEAST_TOKENS = 100;
 
 /** Reads what was sent and what is allowed. Leaves both out if the first is not over the second. */
 export function readNamedSizes(whole: string): NamedSizes {
-  const text = whole.replace(STATUS_FIRST, "");
+  const text = whole.replace(STATUS, "");
   const compared = COMPARED.exec(text);
   if (compared !== null) {
     const observed = toNumber(compared[1], compared[2]) + toNumber(compared[3], compared[4]);
