@@ -46,6 +46,19 @@ describe.each(
   });
 });
 
+it("of two secrets side by side with nothing between them, none is left", () => {
+  const whole = secretSamples
+    .map(([, sample]) => spelled(sample))
+    .filter((sample) => /^x \[redacted:[a-z0-9-]+\] y$/.test(redactAll(defaultRules, encode(`x ${sample} y`)).text));
+  expect(whole.length).toBeGreaterThan(150);
+  const left = whole.flatMap((one) =>
+    whole
+      .map((other) => redactAll(defaultRules, encode(`x ${one}${other} y`)).text)
+      .filter((text) => !/^x (\[redacted:[a-z0-9-]+\]){1,2} y$/.test(text)),
+  );
+  expect(left).toEqual([]);
+});
+
 it("every rule has a sample and a near miss, in the order of the rules", () => {
   expect(secretSamples.map(([name]) => name)).toEqual(defaultRules.map(({ name }) => name));
 });

@@ -301,6 +301,11 @@ describe("redaction", () => {
     `SK${"0a".repeat(16)}AKIAABCDEFGHIJKLMN12`,
     `SK${"0a".repeat(16)}dop_v1_${"a1b2".repeat(16)}`,
     `LTAI${"a1B2".repeat(5)}ghp_${"a1B2".repeat(9)}`,
+    // Neither begins or ends at a word's border but for the other.
+    `key-${"0a1b".repeat(8)}key-${"9c8d".repeat(8)}`,
+    `cio${"a1B2".repeat(8)}LTAI${"a1B2".repeat(5)}`,
+    `LTAI${"a1B2".repeat(5)}SK${"0a1b".repeat(8)}`,
+    `SK${"0a1b".repeat(8)}hf_${"a1B2".repeat(8)}`,
   ])("replaces both of %s", (text) => {
     const bytes = new TextEncoder().encode(text);
     const whole = redactAll(defaultRules, bytes);

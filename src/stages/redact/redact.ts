@@ -40,6 +40,7 @@ export function startRedact(
   const lookAt = (place: number): boolean => {
     let decided = true;
     replacer.lookFrom(place);
+    const touches = replacer.touches(place);
     const pair = (window.bytes[place] as number) | ((window.bytes[place + 1] ?? 0) << 8);
     const third = window.bytes[place + 2];
     const fourth = window.bytes[place + 3];
@@ -47,7 +48,7 @@ export function startRedact(
       // What is not there yet may be any byte.
       if (entry.third[third ?? 0] === 0 && third !== undefined) continue;
       if (entry.fourth[fourth ?? 0] === 0 && fourth !== undefined) continue;
-      const seen = look(window, entry, place);
+      const seen = look(window, entry, place, touches);
       if (seen === "more") decided = false;
       else if (seen !== "none" && "least" in seen) replacer.waits(seen, entry);
       else if (seen !== "none") {
@@ -117,9 +118,9 @@ export function startRedact(
   };
 }
 
-/** Looks whether a rule's program has a secret that begins at a place. */
-function look(window: Window, entry: Entry, start: number): Look | Touching {
-  if (!mayStartAt(window, entry, start)) return "none";
+/** Looks whether a rule's program has a secret that begins at a place; `touches` if one may end there. */
+function look(window: Window, entry: Entry, start: number, touches: boolean): Look | Touching {
+  if (!mayStartAt(window, entry, start, touches)) return "none";
   const { program, rule } = entry;
   const { items, secret } = program;
   let at = start;
@@ -155,10 +156,12 @@ function look(window: Window, entry: Entry, start: number): Look | Touching {
 }
 
 /** True if what stands before a place lets a rule's secret begin there. */
-function mayStartAt(window: Window, { program, rule }: Entry, place: number): boolean {
-  if (program.startsAfter !== null && !window.wordStarts(place, program.startsAfter)) return false;
+function mayStartAt(window: Window, { program, rule }: Entry, place: number, touches: boolean): boolean {
+  if (program.startsAfter !== null && !touches && !window.wordStarts(place, program.startsAfter)) return false;
   const { before } = rule;
-  return before === undefined || before.every((set, index) => set[window.byteAt(place - before.length + index)] === 1);
+  return (
+    before === undefined || before.every((set, index) => set[window.sourceAt(place - before.length + index)] === 1)
+  );
 }
 
 /** Whether a word that ends at a place goes on there. */
@@ -193,6 +196,8 @@ interface Waiting extends Touching {
   entry: Entry;
 }
 
+/** So many of the keys that wait are looked at where another begins: a place costs the same whatever came before. */
+const MOST_TOUCHED = 8;
 const OUT_BYTES = 64 * 1024;
 const encoder = new TextEncoder();
 const marks = new Map<string, Uint8Array>();
@@ -247,6 +252,14 @@ export class Replacer {
     waiting.push({ ...touching, entry });
   }
 
+  /** True if a key that waits may end here: each of the two is the other's border. */
+  touches(place: number): boolean {
+    return this.waiting.slice(-MOST_TOUCHED).some(({ least, most, from, entry: { rule } }) => {
+      const mayEnd = least <= place && place <= most;
+      return mayEnd && rule.accept?.(this.window.bytes, from, place) !== false;
+    });
+  }
+
   /** All finds that begin before `known` are known. Finds what they touch; returns up to where all is known with that. */
   settle(known: number): number {
     const { waiting, pending, window } = this;
@@ -254,9 +267,12 @@ export class Replacer {
     let next = pending.length;
     for (const { from, least, most, entry } of waiting.filter((one) => !isOpen(one)).reverse()) {
       while (next > 0 && (pending[next - 1] as Pending).from > from) next--;
-      const to = pending[next]?.from ?? -1;
+      const follower = pending[next];
+      if (follower === undefined || follower.from > most || follower.to < least) continue;
+      // What follows may take the last bytes for its own.
+      const to = Math.max(follower.from, least);
       const { rule, rank } = entry;
-      if (to < least || to > most || rule.accept?.(window.bytes, from, to) === false) continue;
+      if (rule.accept?.(window.bytes, from, to) === false) continue;
       this.found({ from, to }, rule.name, rank);
     }
     this.waiting = waiting.filter(isOpen);

@@ -88,7 +88,11 @@ export class Window {
 
   /** The byte at a place, which may be one that went before; -1 where there is none. */
   byteAt(at: number): number {
-    if (at < this.contextFrom) return REPLACED;
+    return at < this.contextFrom ? REPLACED : this.sourceAt(at);
+  }
+
+  /** The same, replaced or not: a secret that touches another may show itself by what both have. */
+  sourceAt(at: number): number {
     if (at >= 0) return this.bytes[at] ?? -1;
     return this.behind[this.behindLength + at] ?? -1;
   }
