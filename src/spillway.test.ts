@@ -694,6 +694,18 @@ describe("what is kept", () => {
     await expect(spillway.recall("abcdefghijkl")).rejects.toThrow(/artifact/);
   });
 
+  it("records what was searched for without its secrets, wherever they stand in the pattern", async () => {
+    const patterns: unknown[] = [];
+    const spillway = await make({
+      onEvent: ({ kind, more }) => kind === "artifact-searched" && patterns.push(more?.pattern),
+    });
+    const { receipt } = await spillway.admit({ tool: "bash", output: lines(5000) });
+    const secret = `ghp_${"a1B2".repeat(9)}`;
+    for (const before of ["", `${"x".repeat(190)} `])
+      await spillway.search(receipt.artifact ?? "", { pattern: `${before}${secret}`, literal: true });
+    expect(patterns).toEqual(["[redacted:github-token]", `${"x".repeat(190)} [redacted:github-token]`]);
+  });
+
   it("is on this machine by default, and counted by tool", async () => {
     const dir = await mkdtemp(join(tmpdir(), "spillway-"));
     const spillway = await createSpillway({ dir, env: {} });

@@ -30,6 +30,7 @@ beforeAll(() => {
     writeFileSync(join(folder, `run-${run}.txt`), `${lines.join("\n")}\n`);
     spillway("run", "--", "cat", `run-${run}.txt`);
     spillway("search", "last", "lease of shard [0-9]+");
+    spillway("search", "last", `ghp_${"a1B2".repeat(9)}`);
     spillway("recall", "last", "--lines", `${1400 + run}-${1402 + run}`);
   }
 }, 120_000);
@@ -48,6 +49,7 @@ it("proposes what was searched for and what was read back, with what each would 
   expect(proposals).toContainEqual(
     expect.objectContaining({ list: "keep", pattern: "lease of shard", because: "read back 3 times" }),
   );
+  expect(JSON.stringify(proposals)).not.toContain("redacted");
   for (const { chars } of proposals) expect(chars.after).toBeGreaterThan(0);
   expect(discover("--least", "4")).toEqual([]);
   expect(discover("--tool", "another")).toEqual([]);

@@ -1,5 +1,5 @@
 import type { Cut } from "../contract/cut.ts";
-import type { Limits } from "../contract/limits.ts";
+import type { Limits, Unit } from "../contract/limits.ts";
 import type { Receipt } from "../contract/receipt.ts";
 import type { Extent, Size } from "../contract/size.ts";
 import type { Focus, KnownLines, Strategy } from "../contract/strategy.ts";
@@ -287,10 +287,13 @@ function writeText(ended: Ended, savedCopy: SavedCopy, original: string | undefi
   const kind = describeBinary(new TextEncoder().encode(text.slice(0, SAMPLE_BYTES)).subarray(0, SAMPLE_BYTES));
   if (kind !== null) return described(kind);
   if (cut.omitted.bytes === 0) return { text, cut, binary };
-  // Where only our markers went over a limit, what bound is the limit that the output was over.
-  const { cutBy } = cut;
+  return { text, cut: { ...cut, cutBy: boundBy(cut, overBy, limits) }, binary };
+}
+
+/** What bound a cut: where only our markers went over a limit, it is the limit that the output was over. */
+export function boundBy({ cutBy, total }: Cut, overBy: Unit | null, limits: Limits): Unit | null {
   const isBound = cutBy !== null && (cutBy === "tokens" || total[cutBy] > (limits[LIMIT_OF[cutBy]] ?? 0));
-  return { text, cut: { ...cut, cutBy: isBound ? cutBy : (overBy ?? cutBy) }, binary };
+  return isBound ? cutBy : (overBy ?? cutBy);
 }
 
 function withClosing(text: string, lines: string[], plan: AdmitPlan): string {

@@ -66,6 +66,15 @@ describe("web pages", () => {
     expect((await spillway.admit({ tool: "web_fetch", output: text, limits: { maxChars: 2000 } })).text).toBe(text);
   });
 
+  it("of which only the note about them has no room are bound by the limit that the page is over", async () => {
+    const { spillway } = await open();
+    const html = `<html><head><title>A page</title></head><body>\n${"<p>One sentence.</p>\n".repeat(2)}</body></html>\n`;
+    const limits = { maxBytes: 80, maxLines: 5 };
+    const { receipt } = await spillway.admit({ tool: "web_fetch", output: html, limits });
+    expect(receipt).toMatchObject({ kind: "html", cutBy: "bytes", total: { lines: 4 } });
+    expect(receipt.omitted.bytes).toBeGreaterThan(0);
+  });
+
   it("are cut anew from their text where they come back to be made smaller", async () => {
     const { spillway } = await open();
     const { text, receipt } = await spillway.admit({ tool: "web_fetch", output: page(200), limits: LIMITS });

@@ -1,3 +1,4 @@
+import type { Cut } from "../contract/cut.ts";
 import type { Unit } from "../contract/limits.ts";
 import type { Total } from "../contract/size.ts";
 import { within } from "../deadline.ts";
@@ -6,7 +7,7 @@ import { pageNote } from "../stages/mark/access.ts";
 import { encodeText } from "../stages/measure/scan.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { startSpill } from "../stages/spill/spill.ts";
-import { type Ended, isCutPage, type SourceAccount, startAdmission } from "./admission.ts";
+import { boundBy, type Ended, isCutPage, type SourceAccount, startAdmission } from "./admission.ts";
 import { type KnownText, knownText } from "./known-texts.ts";
 import type { LoadHtmlReader, OutputPorts } from "./ports.ts";
 import { addRedactions } from "./receipts.ts";
@@ -67,7 +68,7 @@ async function admitPage(
   const view = (await loadView?.())?.source();
   const text = view?.readText(read) ?? read;
   const note = pageNote(total.bytes, raw);
-  const source = pageAccount(total, overBy, plan.source, view?.redactions);
+  const source = pageAccount(total, (cut) => boundBy(cut, overBy, plan.limits), plan.source, view?.redactions);
   const admission = startAdmission({ ...plan, note, source });
   for (const bytes of encodeText(text)) admission.add(bytes);
   const ended = { ...admission.end(fault, exitCode), page: raw };
@@ -93,7 +94,7 @@ async function readPage(html: string, load: LoadHtmlReader): Promise<string | { 
 /** What is shown of a page's text counts as kept of the page, as far as that goes; all else was left out. */
 function pageAccount(
   total: Total,
-  overBy: Unit | null,
+  cutBy: (cut: Cut) => Unit | null,
   source: SourceAccount | undefined,
   redactions: SourceAccount["redactions"] = { count: 0, bytes: 0 },
 ): SourceAccount {
@@ -107,7 +108,7 @@ function pageAccount(
       return {
         ...cut,
         total: whole,
-        cutBy: cut.cutBy ?? overBy,
+        cutBy: cutBy(cut),
         kept: { bytes: kept("bytes"), lines: kept("lines") },
         folded: nothing,
         redacted,

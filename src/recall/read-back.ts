@@ -31,9 +31,6 @@ export interface ReadBack {
   since(id: string, options?: SinceOptions): Promise<SincePage>;
 }
 
-/** So much of a pattern is recorded. */
-const MAX_PATTERN_CHARS = 200;
-
 /** Makes the four ways to read back. Each throws if there is no store. */
 export function newReadBack({ store, ledger, scope, counter, searcher, record, now }: ReadBackPorts): ReadBack {
   const stored = (): Store => {
@@ -68,8 +65,8 @@ export function newReadBack({ store, ledger, scope, counter, searcher, record, n
     },
     async search(id, query, options) {
       const page = await search(stored(), id, scope, query, { ...options, searcher: await searcher() });
-      const pattern = query.pattern.slice(0, MAX_PATTERN_CHARS);
-      const literal = query.literal === true;
+      // Whole: part of a secret that somebody looks for would not be known as one.
+      const { pattern, literal = false } = query;
       await tell("artifact-searched", id, searchText(page), options, { pattern, ...(literal && { literal }) });
       return page;
     },

@@ -158,8 +158,8 @@ async function lookedFor({ ledger }: ReadPlace, outputs: readonly SavedOutput[])
     const { pattern, literal, lines } = more ?? {};
     if (typeof pattern === "string") {
       const text = literal === true ? pattern : `/${pattern}/`;
-      // What cannot be a pattern of a row cannot be proposed.
-      if (tried(() => compileFocus(text)) !== null)
+      // What cannot be a pattern of a row cannot be proposed, nor one of which a secret was replaced.
+      if (!pattern.includes("[redacted:") && tried(() => compileFocus(text)) !== null)
         add("focus", text, (count) => `searched for ${counted(count, "time")}`);
     } else if (Array.isArray(lines)) {
       const [from = 1, to = 0] = lines as number[];
