@@ -7,14 +7,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { cpuMs, eventAt } from "./dashboard.mjs";
 import { runAlone } from "./entry.mjs";
+import { bodyOf, freePort, post, startProcess, startProvider, turn } from "./gateway.mjs";
 import { median } from "./median.mjs";
-
-// Loading undici makes its agent that of fetch, which then refuses the uploads of s3mini. So Node's own is put back.
-const DISPATCHER = Symbol.for("undici.globalDispatcher.1");
-await fetch("data:,");
-const ofNode = globalThis[DISPATCHER];
-const { bodyOf, freePort, post, startProcess, startProvider, turn } = await import("./gateway.mjs");
-if (ofNode !== undefined) globalThis[DISPATCHER] = ofNode;
 
 const TARGET = { ofLocal: 0.7, ledgerMs: 1 };
 const GATEWAYS = 3;

@@ -53,6 +53,7 @@ export async function openBucket(address: string, env: Environment = process.env
     endpoint: `${endpoint}/${bucket}`,
     region,
     requestAbortTimeout: NUMBERS.objectRequestMs.default,
+    fetch: fetchWithoutLength,
   });
 
   /** Tries again what may succeed a little later. */
@@ -135,6 +136,16 @@ export async function openBucket(address: string, env: Environment = process.env
     },
   };
 }
+
+/**
+ * Fetch counts a body itself. If the package undici is loaded, Node 20 sends through it, and a length that stands among the
+ * headers as well is refused there. The signature does not cover it.
+ */
+const fetchWithoutLength: typeof fetch = (url, init) => {
+  const headers = new Headers(init?.headers);
+  headers.delete("content-length");
+  return fetch(url, { ...init, headers });
+};
 
 async function loadS3(): Promise<typeof S3> {
   try {

@@ -1,6 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startFaultyProxy } from "../../../test/faulty-proxy.ts";
 import { startPostgres } from "../../../test/postgres.ts";
@@ -293,6 +296,47 @@ it("removes nothing from a full spool to make room: what is there is nowhere els
   await expect(keep(again, [text("more")])).rejects.toMatchObject({ code: "store-full" });
   expect(await again.find(id, "local")).toMatchObject({ id });
   await database.close();
+});
+
+it("uploads, whole and in parts, in a process that has loaded the package undici", async () => {
+  const { Agent, getGlobalDispatcher, setGlobalDispatcher } = await import("undici");
+  const before = getGlobalDispatcher();
+  // Loading the package does this, if nothing was fetched before.
+  const agent = new Agent();
+  setGlobalDispatcher(agent);
+  const kept = new Map<string, Buffer>();
+  const server = createServer(async (request, response) => {
+    const { method, url = "" } = request;
+    const body = await buffer(request);
+    const { pathname, searchParams } = new URL(url, "http://bucket");
+    const part = searchParams.get("partNumber");
+    if (method === "PUT") kept.set(part === null ? pathname : `${pathname} ${part}`, body);
+    const result = searchParams.has("uploads") ? "InitiateMultipartUploadResult" : "CompleteMultipartUploadResult";
+    response.setHeader("etag", '"e"');
+    response.end(method === "POST" ? `<${result}><UploadId>u</UploadId><ETag>e</ETag></${result}>` : "");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    const { port } = server.address() as AddressInfo;
+    const keys = { AWS_ACCESS_KEY_ID: "key", AWS_SECRET_ACCESS_KEY: "secret" };
+    const bucket = await openBucket(`s3://b/p?endpoint=http://127.0.0.1:${port}`, keys);
+    const whole = Buffer.alloc(NUMBERS.objectPartBytes.default + 5, "parts ");
+    const sourceOf = (bytes: Buffer) => ({
+      bytes: bytes.length,
+      read: async (from: number, to: number) => bytes.subarray(from, to),
+    });
+    await bucket.put("small", sourceOf(Buffer.from("a few bytes")));
+    await bucket.put("none", sourceOf(Buffer.alloc(0)));
+    await bucket.put("large", sourceOf(whole));
+    expect(String(kept.get("/b/p/small"))).toBe("a few bytes");
+    expect(kept.get("/b/p/none")?.length).toBe(0);
+    const parts = [1, 2].map((part) => kept.get(`/b/p/large ${part}`) ?? Buffer.alloc(0));
+    expect(Buffer.concat(parts).equals(whole)).toBe(true);
+  } finally {
+    setGlobalDispatcher(before);
+    await agent.close();
+    server.close();
+  }
 });
 
 it("reads a bucket's address, and takes keys from the environment only", async () => {
