@@ -83,7 +83,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     hostLimits,
     placeFaults,
   });
-  const wrapping = { admit, check: (request: AdmitRequest) => void planFor(request) };
+  const wrapping = { admit, check: (request: AdmitRequest) => planFor(request).limits };
 
   const histories = ports.histories?.({
     planFor: (tool, call, session, limits) => planFor({ tool, session, call: call ?? undefined, limits, output: null }),

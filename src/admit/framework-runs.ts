@@ -1,3 +1,4 @@
+import type { Limits } from "../contract/limits.ts";
 import { isRecord, setNewest, tried } from "../values.ts";
 import { type CallFacts, type Run } from "./tool-shapes.ts";
 
@@ -220,8 +221,20 @@ async function admitView(view: unknown, admit: Admit): Promise<unknown> {
 /** Wraps a function as a tool of this name. */
 export type WrapInner = (run: Run, name: string, more: { boundDetails: boolean }) => Run;
 
+/** Claude Code shows 2 KB of a result of more than 50,000 characters, unless its tool states more here. */
+const SIZE_KEY = "anthropic/maxResultSizeChars";
+/** The most that a tool may state. */
+const MAX_STATED_CHARS = 500_000;
+
+/** What a tool of MCP says of itself, with how long its results are once they are clamped. */
+export function statedMeta(meta: unknown, { maxChars, maxBytes }: Limits): { _meta?: object } {
+  const most = Math.min(maxChars ?? Infinity, maxBytes ?? Infinity, MAX_STATED_CHARS);
+  const isBound = maxChars !== undefined || maxBytes !== undefined;
+  return isBound ? { _meta: { ...(isRecord(meta) && meta), [SIZE_KEY]: most } } : {};
+}
+
 /** Stands before a server: what is registered at it is clamped. All else is the server's own. */
-export function wrapServer<T extends object>(server: T, wrap: WrapInner): T {
+export function wrapServer<T extends object>(server: T, wrap: WrapInner, limitsOf: (name: string) => Limits): T {
   return new Proxy(server, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key, target);
@@ -231,10 +244,10 @@ export function wrapServer<T extends object>(server: T, wrap: WrapInner): T {
         const name = String(args[0]);
         const given = args.map((arg) => {
           if (typeof arg === "function") return wrap(arg as Run, name, { boundDetails: true });
+          if (key !== "registerTool" || !isRecord(arg)) return arg;
           // What is shortened is not what the schema promises.
-          if (key !== "registerTool" || !isRecord(arg) || !("outputSchema" in arg)) return arg;
           const { outputSchema: _, ...rest } = arg;
-          return rest;
+          return { ...rest, ...statedMeta(rest._meta, limitsOf(name)) };
         });
         return value.apply(target, given);
       };

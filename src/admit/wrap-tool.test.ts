@@ -243,6 +243,18 @@ describe("what runs a tool", () => {
     expect(await tool[name]?.({}, {})).toBe(long);
   });
 
+  it("says of a tool of MCP how long its results are, so that Claude Code shows them whole", async () => {
+    const { spillway } = await watched();
+    const key = "anthropic/maxResultSizeChars";
+    const tool = { name: "q", inputSchema: {}, _meta: { "anthropic/alwaysLoad": true }, handler: async () => long };
+    const metaOf = (options?: object) => (spillway.wrapTool(tool, options) as { _meta: object })._meta;
+    expect(metaOf()).toEqual({ "anthropic/alwaysLoad": true, [key]: 51_200 });
+    expect(metaOf({ limits: { maxChars: 900 } })).toMatchObject({ [key]: 900 });
+    expect(tool._meta).toEqual({ "anthropic/alwaysLoad": true });
+    // Another framework's tool gets nothing.
+    expect(Object.keys(spillway.wrapTool({ name: "q", handler: tool.handler }))).toEqual(["name", "handler"]);
+  });
+
   it("is asked for where its name is not known", async () => {
     const { spillway } = await watched();
     const run = async () => long;

@@ -12,6 +12,7 @@ import {
   admitMessages,
   clampedRunnable,
   modelViewed,
+  statedMeta,
   type ToolClamp,
   type WrapInner,
   wrapServer,
@@ -129,8 +130,8 @@ export interface WrapOptions extends AskOptions {
 /** What wrapping needs of a Spillway. */
 export interface Wrapping {
   admit(request: WrappedRequest): Promise<{ output: unknown; text: string }>;
-  /** Throws if the request is a mistake, so that it shows when the tool is wrapped. */
-  check(request: WrappedRequest): void;
+  /** The limits that apply. Throws if the request is a mistake, so that it shows when the tool is wrapped. */
+  check(request: WrappedRequest): Limits;
 }
 
 interface WrappedRequest extends Omit<WrapOptions, "name" | "ask" | "context"> {
@@ -160,10 +161,11 @@ export function wrapTool<T extends Tool>(
   if (options.off || ownTools.has(tool) || (isPlain && wrapped.get(tool) === wrapping)) return tool as Wrapped<T>;
   const wrapInner: WrapInner = (run, named, more) =>
     wrapTool(run, wrapping, { name: named, ask, context, ...more, ...options });
-  if (isServer(tool)) return wrapServer(tool, wrapInner) as Wrapped<T>;
+  const limitsOf = (named: string) => wrapping.check({ ...options, tool: named, output: "" });
+  if (isServer(tool)) return wrapServer(tool, wrapInner, limitsOf) as Wrapped<T>;
   const shape: ToolShape | null = typeof tool === "function" ? functionShape(tool as Run) : shapeOf(tool);
   if (shape === null) return (withInner(tool, wrapInner) ?? tool) as Wrapped<T>;
-  if (wrapRegistered(tool, name ?? nameOf(tool), wrapInner)) return tool as Wrapped<T>;
+  if (wrapRegistered(tool, name ?? nameOf(tool), wrapInner, limitsOf)) return tool as Wrapped<T>;
   const toolName = name ?? nameOf(tool) ?? "tool";
   const declared = declaredBy(tool);
   const request = {
@@ -173,7 +175,7 @@ export function wrapTool<T extends Tool>(
     ...(declared && { declared }),
     output: "",
   };
-  wrapping.check(request);
+  const limits = wrapping.check(request);
   const asked = (args: readonly unknown[]) => askedBy(args, ask, (part) => wrapping.check({ ...request, ...part }));
   const clamp: ToolClamp<Call> = {
     callOf: (at, args) => {
@@ -190,7 +192,8 @@ export function wrapTool<T extends Tool>(
   const { execute } = runs;
   if (shape.hasModelView && execute !== undefined)
     Object.assign(runs, modelViewed(tool, shape.runs.get("execute") as Run, execute, clamp));
-  const copy = typeof tool === "function" ? (runs.call as unknown as T) : withRuns(tool, runs, shape.isRunnable);
+  const meta = shape.isMcp && "inputSchema" in tool ? statedMeta((tool as { _meta?: unknown })._meta, limits) : {};
+  const copy = typeof tool === "function" ? (runs.call as unknown as T) : withRuns(tool, runs, meta, shape.isRunnable);
   if (isPlain) wrapped.set(copy, wrapping);
   return copy as Wrapped<T>;
 }
@@ -233,7 +236,8 @@ function isServer(tools: object): tools is ToolServer {
 interface RegisteredTool {
   handler: Run;
   outputSchema?: unknown;
-  update(changes: { callback: Run }): void;
+  _meta?: unknown;
+  update(changes: { callback: Run; _meta?: object }): void;
 }
 
 function isRegistered(tool: object): tool is RegisteredTool {
@@ -242,7 +246,12 @@ function isRegistered(tool: object): tool is RegisteredTool {
 }
 
 /** For a registered tool a copy would change nothing, so the server is told of the wrapped callback. False for any other. */
-function wrapRegistered(tool: object, name: string | undefined, wrap: WrapInner): boolean {
+function wrapRegistered(
+  tool: object,
+  name: string | undefined,
+  wrap: WrapInner,
+  limitsOf: (name: string) => Limits,
+): boolean {
   if (!isRegistered(tool)) return false;
   if (tool.outputSchema !== undefined || name === undefined) {
     const why =
@@ -251,7 +260,8 @@ function wrapRegistered(tool: object, name: string | undefined, wrap: WrapInner)
         : `the registered tool "${name}" has an outputSchema, which a shortened result would not fit`;
     throw badInput(`${why}. Or wrap the server, and register tools at that: wrapTools(server)`);
   }
-  tool.update({ callback: wrap(tool.handler, name, { boundDetails: true }) });
+  const callback = wrap(tool.handler, name, { boundDetails: true });
+  tool.update({ callback, ...statedMeta(tool._meta, limitsOf(name)) });
   return true;
 }
 
@@ -351,13 +361,13 @@ function askedBy(args: readonly unknown[], ask: WrapOptions["ask"], check: (part
   return asked;
 }
 
-function withRuns<T extends object>(tool: T, runs: Record<string, Run>, isRunnable: boolean): T {
+function withRuns<T extends object>(tool: T, runs: Record<string, Run>, meta: object, isRunnable: boolean): T {
   const prototype: unknown = Object.getPrototypeOf(tool);
   const isInstance = prototype !== null && prototype !== Object.prototype;
   // An instance may have private members, which no copy has.
   if (isRunnable || (isInstance && !Object.keys(runs).every((name) => Object.hasOwn(tool, name))))
     return standIn(tool, runs, isRunnable);
-  const fields = Object.entries(runs).map(([name, value]) => [
+  const fields = Object.entries({ ...runs, ...meta }).map(([name, value]) => [
     name,
     { value, writable: true, enumerable: true, configurable: true },
   ]);

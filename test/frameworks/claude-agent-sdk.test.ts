@@ -178,8 +178,7 @@ async function runAgent(run: AdapterRun) {
       }),
     );
     const readBack = run.readBack && spillway ? spillway.readBack("claude-agent-sdk", { z }) : null;
-    // Claude Code puts results of more than 50,000 characters of JSON into files of its own.
-    const tools = spillway ? spillway.wrapTools(made, { limits: { maxChars: 40_000 } }) : made;
+    const tools = spillway ? spillway.wrapTools(made) : made;
     const t = createSdkMcpServer({ name: "t", tools, alwaysLoad: true });
     const messages = query({
       prompt: run.prompt,

@@ -195,6 +195,9 @@ describe("MCP", () => {
     await client.close();
   });
 
+  /** Where Claude Code looks how long a result may be. */
+  const SIZE_KEY = "anthropic/maxResultSizeChars";
+
   it.each([
     ["v1", () => new McpServer({ name: "s", version: "1" }), InMemoryTransport],
     ["v2", () => new McpServer2({ name: "s", version: "1" }), InMemoryTransport2],
@@ -219,6 +222,11 @@ describe("MCP", () => {
     expect(() => spillway.wrapTool(untouched, { name: "typed" })).toThrow(/outputSchema.*wrapTools\(server\)/);
     expect(typed.enabled).toBe(true);
     const client = await connect(bounded as never, transport.createLinkedPair());
+    const stated = (await client.listTools()).tools.map(({ name, _meta }) => [name, _meta?.[SIZE_KEY]]);
+    expect(stated.slice(0, 2)).toEqual([
+      ["early", 51_200],
+      ["late", 51_200],
+    ]);
     expectBounded(await client.callTool({ name: "early" }));
     expectBounded(await client.callTool({ name: "late", arguments: { q: "x" } }));
     expect(receipts.map(({ tool: name, call }) => [name, call === null])).toEqual([

@@ -1,3 +1,5 @@
+import type { Limits } from "../../contract/limits.ts";
+
 /**
  * An agent whose tools Spillway bounds through a hook. `spillway init` and `spillway hook` ask this value and never test an
  * agent's name; agents/ has a file for each.
@@ -91,6 +93,8 @@ export interface ToolResult {
   exitCode?: number | undefined;
   /** A text that the model gets beside the response. It counts against the limits. */
   beside?: string;
+  /** The longest response that the agent shows: of a longer one it shows the beginning, without our marker. */
+  most?: Limits | undefined;
   /** Tells the agent to show its model another response, which has the same shape. */
   answer(response: unknown): object;
 }

@@ -52,6 +52,20 @@ test("lines of a file keep the numbers that the agent gives them", async () => {
   expect(updated.file.content.startsWith(content.slice(0, 1000))).toBe(true);
 });
 
+test("what is cut is short enough for Claude Code to show it whole; what is within our limits is left to it", async () => {
+  const lines = Array.from({ length: 1500 }, (_, i) => JSON.stringify({ at: i, path: "C:\\new", says: 'a "b"' }));
+  const texts = async (tool: string, response: unknown) =>
+    (await after(tool, response))?.hookSpecificOutput.updatedToolOutput as unknown as string;
+  const long = lines.join("\n").padEnd(70_000, "x");
+  const cut = await texts("mcp__a__b", long);
+  expect(cut).toContain("spillway recall");
+  expect(cut.length).toBeLessThanOrEqual(50_000);
+  expect(cut.length).toBeGreaterThan(45_000);
+  expect(await texts("mcp__a__b", long.slice(0, 51_000))).toBeUndefined();
+  const found = (await texts("Grep", { mode: "content", content: long })) as unknown as { content: string };
+  expect(found.content.length).toBeLessThanOrEqual(20_000);
+});
+
 test("clamps what MCP tools give: texts and blocks", async () => {
   const text = (await after("mcp__a__b", log.repeat(9)))?.hookSpecificOutput.updatedToolOutput as unknown as string;
   expect(typeof text).toBe("string");

@@ -17,7 +17,9 @@ export async function clampResult(
 ): Promise<object | null> {
   const { tool, session, call, made, response, isNumbered, beside = "", exitCode } = result;
   const intent = result.transcript === undefined ? undefined : await readIntent(result.transcript);
-  const about = { tool, session, call, intent, ...made, ...(isNumbered && { strategy: "head", fold: false }) };
+  // What is within our limits is the agent's to show. That may be what another of us cut already.
+  const size = result.most === undefined || fitOf(spillway, result) === "within" ? undefined : result.most;
+  const about = { tool, session, call, intent, size, ...made, ...(isNumbered && { strategy: "head", fold: false }) };
   const limited = beside === "" ? about : { ...about, limits: roomBeside(beside, spillway.resolve(tool).limits) };
   const whole = result.whole === undefined ? null : await admitFile(spillway, { ...limited, exitCode }, result.whole);
   const updated =

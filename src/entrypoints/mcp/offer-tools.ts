@@ -1,3 +1,4 @@
+import { statedMeta } from "../../admit/framework-runs.ts";
 import { READ_BACK_TOOLS } from "../../recall/index.ts";
 import type { Spillway } from "../../spillway.ts";
 import { isRecord } from "../../values.ts";
@@ -7,11 +8,6 @@ export interface ToolNames {
   recall: string;
   search: string;
 }
-
-/** Claude Code itself cuts a result over this, unless the tool states a higher limit. */
-const SIZE_KEY = "anthropic/maxResultSizeChars";
-/** The highest limit that a tool may state there. */
-const MAX_STATED_CHARS = 500_000;
 
 /** Gives our tools names that none of the server's has. A name that was changed once stays changed. */
 export function avoidNames(names: ToolNames, tools: readonly unknown[]): void {
@@ -28,10 +24,7 @@ export function offerTool(spillway: Spillway, tool: unknown): unknown {
   if (off) return tool;
   // A cut result does not fit the schema any more, and a client that checks it would refuse it.
   const { outputSchema: _, ...rest } = tool;
-  const mostChars = limits.maxChars ?? limits.maxBytes;
-  if (mostChars === undefined) return rest;
-  const meta = isRecord(tool._meta) ? tool._meta : {};
-  return { ...rest, _meta: { ...meta, [SIZE_KEY]: Math.min(mostChars, MAX_STATED_CHARS) } };
+  return { ...rest, ...statedMeta(tool._meta, limits) };
 }
 
 /** The argument by which a model may say what it is after. */

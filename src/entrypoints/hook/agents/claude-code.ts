@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
+import type { Limits } from "../../../contract/limits.ts";
 import { isRecord, type JsonRecord } from "../../../values.ts";
 import type { Agent, AgentFile, CommandCall, ToolResult } from "../agent.ts";
 import { madeBy, startOf, textOf } from "../read-event.ts";
@@ -78,6 +79,7 @@ function readCommand({ permission_mode, cwd, tool_name: tool, tool_input: input 
 function readResult(event: JsonRecord): ToolResult {
   const { session_id: session, cwd, tool_name: tool, tool_input: args, tool_response, tool_use_id: call } = event;
   const { file } = (tool_response ?? {}) as { file?: { startLine?: unknown } | null };
+  const whole = typeof tool_response === "string" ? savedResult(tool_response, event) : readWhole(tool, tool_response);
   return {
     kind: "result",
     tool: textOf(tool) ?? "tool",
@@ -86,11 +88,25 @@ function readResult(event: JsonRecord): ToolResult {
     made: madeBy(args, cwd),
     transcript: textOf(event.transcript_path),
     response: tool_response,
-    whole: typeof tool_response === "string" ? savedResult(tool_response, event) : readWhole(tool, tool_response),
+    whole,
+    most: mostOf(textOf(tool), whole),
     // Lines of a file are counted on from here.
     isNumbered: typeof file?.startLine === "number",
     answer: (updatedToolOutput) => ({ hookSpecificOutput: { hookEventName: "PostToolUse", updatedToolOutput } }),
   };
+}
+
+/** Of a longer result Claude Code shows the first 2 KB. Of Bash it says itself how much it shows, and Read has no such limit. */
+const MOST_CHARS = 50_000;
+const MOST_GREP_CHARS = 20_000;
+/** The least that its users can set for Bash. */
+const LEAST_BASH_CHARS = 4000;
+
+function mostOf(tool: string | undefined, whole: AgentFile | undefined): Limits | undefined {
+  if (tool === "Read") return undefined;
+  if (tool === "Bash")
+    return typeof whole?.part === "string" ? { maxChars: Math.max(whole.part.length, LEAST_BASH_CHARS) } : undefined;
+  return { maxChars: tool === "Grep" ? MOST_GREP_CHARS : MOST_CHARS };
 }
 
 /** Claude Code writes a long output of Bash to a file, and puts its beginning into the response. Other tools name what they like. */
