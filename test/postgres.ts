@@ -18,7 +18,7 @@ export interface PostgresServer {
 
 /**
  * Starts a real server: the one of SPILLWAY_TEST_POSTGRES, or one whose programs are among our packages. Where neither runs,
- * returns why.
+ * returns why; in CI it throws.
  */
 export async function startPostgres(): Promise<PostgresServer | string> {
   const given = process.env["SPILLWAY_TEST_POSTGRES"];
@@ -48,7 +48,10 @@ export async function startPostgres(): Promise<PostgresServer | string> {
     await server.start();
   } catch (error) {
     await rm(dir, { recursive: true, force: true });
-    return `no PostgreSQL server could be started (${String(error)}; ${log.slice(-3).join(" ").trim()}); name one in SPILLWAY_TEST_POSTGRES`;
+    const why = `no PostgreSQL server could be started (${String(error)}; ${log.slice(-3).join(" ").trim()}); name one in SPILLWAY_TEST_POSTGRES`;
+    // In CI these tests must run: a server that does not start is a fault there.
+    if (process.env["CI"]) throw new Error(why);
+    return why;
   }
   return {
     fresh: () => freshSchema(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`),
