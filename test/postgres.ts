@@ -50,7 +50,7 @@ export async function startPostgres(): Promise<PostgresServer | string> {
     await rm(dir, { recursive: true, force: true });
     const why = `no PostgreSQL server could be started (${String(error)}; ${log.slice(-3).join(" ").trim()}); name one in SPILLWAY_TEST_POSTGRES`;
     // In CI these tests must run: a server that does not start is a fault there.
-    if (process.env["CI"]) throw new Error(why);
+    if (process.env["CI"]) throw new Error(why, { cause: error });
     return why;
   }
   return {
