@@ -216,6 +216,36 @@ describe("spillway serve", () => {
     ]);
   });
 
+  it("a marker's command works as it stands in a shell that has neither the flags nor the variables of the gateway", async () => {
+    const upstream = await provider();
+    const token = "0123456789abcdef-team-a";
+    writeFileSync(join(folder, "tokens"), `write ${token} team-a\nwrite 0123456789abcdef-own\n`);
+    const { url } = await serve(["--tokens", "tokens", "--anthropic", upstream.url]);
+    const content = Array.from({ length: 9000 }, (_, at) => `row ${at + 1} of a table\n`).join("");
+    const shown = async (as: string, more = {}) => {
+      const messages = [
+        { role: "user", content: `go ${JSON.stringify(more)}` },
+        { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "bash", input: { command: "seq" } }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content }] },
+      ];
+      const body = { tools: [{ name: "bash" }], messages };
+      const headers = { "content-type": "application/json", "x-spillway-token": as, ...more };
+      await fetch(`${url}/v1/messages`, { method: "POST", headers, body: JSON.stringify(body) });
+      return JSON.stringify(upstream.bodies.at(-1)?.messages);
+    };
+    for (const as of [token, "0123456789abcdef-own"]) {
+      const [, words = ""] = /spillway (recall .*?) --lines FROM-TO/.exec(await shown(as)) ?? [];
+      const args = [CLI, ...words.split(" "), "--lines", "5000-5001"];
+      const { SPILLWAY_DIR: _dir, ...bare } = env();
+      const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, env: bare, encoding: "utf8" });
+      expect([words, stderr, stdout]).toEqual([words, "", expect.stringContaining("row 5000 of a table\n")]);
+    }
+    // On another machine that command would find nothing.
+    expect(await shown(token, { "x-forwarded-for": "10.1.2.3" })).toMatch(
+      /artifact [a-z2-7]{12}, which the operator can/,
+    );
+  });
+
   it.each([
     [["--host", "0.0.0.0"], "so a token is needed"],
     [["--openai", "api.example.com"], "the upstream of openai must be an address"],

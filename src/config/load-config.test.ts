@@ -363,6 +363,9 @@ describe("values", () => {
     expect((await load()).options).toMatchObject(addresses);
     const env = { SPILLWAY_LEDGER: "postgres://other/db", SPILLWAY_STORE: "s3://other" };
     expect(Object.keys((await load({ env })).options)).toEqual(["policy"]);
+    // A variable that names a place is a source as one of the policy is.
+    for (const one of [{ SPILLWAY_DIR: "/data" }, { SPILLWAY_SCOPE: "team" }, env])
+      expect((await load({ env: one })).sources.map(({ kind }) => kind)).toEqual(["user", "environment"]);
     await put(USER, "store: { path: x }");
     await expect(load()).rejects.toThrow(/store: expected an address such as s3:/);
     await put(USER, "ledger: mysql://db");

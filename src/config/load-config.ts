@@ -100,7 +100,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   const ignore = (error: unknown) => loaded.warnings.push(`${messageOf(error)}; it is ignored`);
   const environment = policyFromEnvironment(env, lenient ? ignore : undefined);
   if (lenient && environment.force?.strategy !== undefined) await checkStrategy(environment.force, ignore);
-  if (Object.keys(environment).length > 0) {
+  if (Object.keys(environment).length > 0 || PLACE_VARIABLES.some((name) => env[name])) {
     loaded.policy = mergeInputs(loaded.policy, environment);
     loaded.sources.push({ kind: "environment", path: null, policy: loaded.policy });
   }
@@ -120,6 +120,9 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   if (env.SPILLWAY_SCOPE) userOptions.scope = env.SPILLWAY_SCOPE;
   return { policy, options: { policy, ...userOptions }, upstreams, sources, warnings };
 }
+
+/** Variables that say where and whose, beside those of the policy. */
+const PLACE_VARIABLES = ["SPILLWAY_DIR", "SPILLWAY_LEDGER", "SPILLWAY_STORE", "SPILLWAY_SCOPE"];
 
 /** Takes a strategy that there is not out of what the environment says. */
 async function checkStrategy(force: ForcedRow, ignore: (error: unknown) => void): Promise<void> {

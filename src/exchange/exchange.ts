@@ -67,6 +67,8 @@ export interface ExchangeOptions
   addRecallTool?: boolean | undefined;
   /** Who sent the request, for the events of what its model reads back with these tools. */
   readBy?: string | undefined;
+  /** The client runs on another machine: a shell of its model does not reach what is kept here. */
+  isElsewhere?: boolean | undefined;
 }
 
 /**
@@ -240,17 +242,18 @@ class Exchanges {
 
   #about(
     { headers }: ExchangeRequest,
-    { session, nameSession }: ExchangeOptions,
+    { session, nameSession, isElsewhere }: ExchangeOptions,
     { endpoint, body }: Pick<Asked, "endpoint" | "body">,
   ) {
     const named = sessionNamed(headers, session);
     const { model = endpoint.model } = body.about;
     const answerTokens = endpoint.shape.answerTokens(body.about);
+    const { access } = this.#ports;
     return {
       session: named ?? nameSession?.(firstText(endpoint, body)),
       model: typeof model === "string" ? model : undefined,
       answerTokens: answerTokens >= 0 ? answerTokens : undefined,
-      reader: readerOf(body.beside, this.#ports.access),
+      reader: readerOf(body.beside, isElsewhere && access.by === "shell" ? { by: "operator" } : access),
     };
   }
 

@@ -462,6 +462,12 @@ describe("who may ask", () => {
     expect([await status("PUT", pin, read), await status("PUT", pin, write)]).toEqual([403, 200]);
     const one = `/api/artifacts/${artifact}`;
     expect([await status("DELETE", one, write), await status("DELETE", one, admin)]).toEqual([403, 204]);
+    const asked = async (headers: { [name: string]: string }) =>
+      (await fetch(`${server.url}/api/sessions`, { headers })).json() as Promise<{ error: { message: string } }>;
+    // Agents send it in this header, and a wrong token is not called a missing one.
+    expect(await asked({ "x-spillway-token": tokens[0].token })).toHaveProperty("items");
+    expect((await asked({})).error.message).toMatch(/^this needs a token, as the header Authorization: Bearer/);
+    expect((await asked({ "x-spillway-token": "wrong-token-0123456789" })).error.message).toMatch(/not known here/);
     // A token in the address would stand in logs.
     expect(await status("GET", `/api/sessions?token=${read}`)).toBe(401);
   });

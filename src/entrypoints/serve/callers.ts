@@ -19,6 +19,9 @@ export interface Token {
   name?: string | undefined;
 }
 
+/** Where a token stands in a request to a provider: the usual header holds the provider's key. */
+export const TOKEN_HEADER = "x-spillway-token";
+
 /** Who may ask. */
 export interface CallerRules {
   /** With "none", everybody who reaches the port may do everything: that is for this machine only. */
@@ -31,7 +34,7 @@ export interface CallerRules {
 export interface Callers {
   /** Checks where a request comes from: pages of elsewhere must not reach this server through somebody's browser. */
   checkOrigin(request: IncomingMessage): void;
-  /** Checks the token. `header` names where it stands if the usual header belongs to somebody else. */
+  /** Checks the token. `header` names the only one in which it may stand, if the usual one belongs to somebody else. */
   checkRole(request: IncomingMessage, role: Role, header?: string): void;
   /** The name of the token that a request bears, or the start of its hash. Undefined if no token is needed. */
   nameOf(request: IncomingMessage, header?: string): string | undefined;
@@ -67,11 +70,13 @@ export function newCallers({ tokens, hostNames }: CallerRules, now: () => number
     },
     checkRole({ headers }, role, header) {
       if (tokens === "none") return;
-      const rank = Math.max(-1, ...matching(known, tokenOf(headers, header)).map((one) => one.rank));
+      const given = tokenOf(headers, header);
+      const rank = Math.max(-1, ...matching(known, given).map((one) => one.rank));
       if (rank >= ROLES.indexOf(role)) return;
       if (rank >= 0) throw new Refusal(403, "forbidden", `this needs a token of the role ${role}`);
-      const where = header === undefined ? "Authorization: Bearer <token>" : `${header}: <token>`;
-      throw new Refusal(401, "unauthorized", `this needs a token, as the header ${where}`, {
+      const usual = header === undefined ? "Authorization: Bearer <token> or " : "";
+      const why = given === "" ? "this needs a token" : "this token is not known here: send one that is";
+      throw new Refusal(401, "unauthorized", `${why}, as the header ${usual}${TOKEN_HEADER}: <token>`, {
         "www-authenticate": 'Bearer realm="spillway"',
       });
     },
@@ -131,7 +136,7 @@ function matching(known: readonly Hashed[], given: string): Hashed[] {
 }
 
 function tokenOf(headers: IncomingMessage["headers"], header: string | undefined): string {
-  const given = header === undefined ? bearerOf(headers.authorization) : headers[header];
+  const given = (header === undefined && bearerOf(headers.authorization)) || headers[header ?? TOKEN_HEADER];
   return typeof given === "string" ? given : "";
 }
 

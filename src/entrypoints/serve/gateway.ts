@@ -10,7 +10,7 @@ import { RefusedBodies } from "../../exchange/refused-bodies.ts";
 import type { Spillway } from "../../spillway.ts";
 import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { Refusal, readBody } from "./answer.ts";
-import type { Callers } from "./callers.ts";
+import { type Callers, TOKEN_HEADER } from "./callers.ts";
 import type { Metrics } from "./metrics.ts";
 import { sendUpstream, type UpstreamResponse } from "./send-upstream.ts";
 import { type Destination, errorBody, newDestinations, type Upstreams } from "./upstreams.ts";
@@ -39,9 +39,6 @@ export interface Gateway {
   pass(to: Destination, request: IncomingMessage, response: ServerResponse): Promise<void>;
   stop(): Promise<void>;
 }
-
-/** The caller's token, where one is needed: the usual header holds the provider's key. */
-export const TOKEN_HEADER = "x-spillway-token";
 
 /** Passes requests on. Connections to providers are opened as they are needed, and kept. */
 export function newGateway(options: GatewayOptions, { spillway, callers, metrics, warn }: GatewayPorts): Gateway {
@@ -99,6 +96,7 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
           ...options.exchange,
           ...callerOf(request, hashes),
           readBy: callers.nameOf(request, TOKEN_HEADER),
+          isElsewhere: isElsewhere(request),
         }),
       ));
     metrics.took("spillway_upstream_seconds", { api }, waitedMs / 1000);
@@ -124,6 +122,13 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
     },
     stop: () => agent.destroy(),
   };
+}
+
+/** Whether a request comes from another machine, straight or by way of a proxy. A shell there does not reach this store. */
+function isElsewhere({ socket, headers }: IncomingMessage): boolean {
+  const isHere =
+    socket.remoteAddress === socket.localAddress || /^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? "");
+  return !isHere || headers.forwarded !== undefined || headers["x-forwarded-for"] !== undefined;
 }
 
 /**

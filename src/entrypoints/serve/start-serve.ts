@@ -6,8 +6,8 @@ import type { Spillway } from "../../spillway.ts";
 import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { Refusal, sendError } from "./answer.ts";
 import { type ApiPorts, apiRoutes } from "./api.ts";
-import { type CallerRules, newCallers, newScopeFinder, type Token } from "./callers.ts";
-import { type GatewayOptions, newGateway, TOKEN_HEADER } from "./gateway.ts";
+import { type CallerRules, newCallers, newScopeFinder, TOKEN_HEADER, type Token } from "./callers.ts";
+import { type GatewayOptions, newGateway } from "./gateway.ts";
 import { newMetrics } from "./metrics.ts";
 import { newRoutes } from "./route.ts";
 

@@ -2,13 +2,15 @@ import { readFile } from "node:fs/promises";
 import { hostname, networkInterfaces } from "node:os";
 import { Readable } from "node:stream";
 import { InvalidArgumentError } from "commander";
+import type { Reader } from "../../../admit/reader.ts";
 import { badInput, messageOf } from "../../../errors.ts";
 import { createSpillway } from "../../../index.ts";
+import { definedOnly } from "../../../stages/policy/check-row.ts";
 import { ROLES, type Role, type Token } from "../../serve/callers.ts";
 import { PUBLIC_UPSTREAMS } from "../../serve/upstreams.ts";
 import type { Command } from "../command.ts";
 import { addPolicyFlags, configFromFlags, type PolicyFlags } from "../flags.ts";
-import { addPlaceFlag, openPlace, type PlaceFlags, shellReader } from "../open-place.ts";
+import { addPlaceFlag, LOCAL_SCOPE, openPlace, type Place, type PlaceFlags, shellReader } from "../open-place.ts";
 import { tell } from "../tell.ts";
 import { VERSION } from "../version.ts";
 import { writeOut } from "../write-out.ts";
@@ -51,7 +53,8 @@ cut and saved, old ones are shown shorter when the window fills, and a request t
 and sent again. Everything else passes as it came.
 
 The variable SPILLWAY_TOKEN is a token of the role admin. Without any token everybody who can reach the port may ask for
-everything, so that only this machine's own address is served then. Agents send a token as x-spillway-token.
+everything, so that only this machine's own address is served then. Agents send a token as x-spillway-token;
+the API and /metrics take it in that header too, or as Authorization: Bearer.
 
 A line of the file of tokens is "ROLE TOKEN", "ROLE TOKEN SCOPE" or "ROLE TOKEN SCOPE NAME". Whoever bears a token reaches the
 artifacts, events and sessions of its scope, and learns nothing of those of any other. If a saved output is read with a token,
@@ -75,9 +78,9 @@ async function serve(flags: ServeFlags): Promise<void> {
       import("../../serve/gather-events.ts"),
     ]);
     const { store, spool } = place;
-    const reader = shellReader(flags, place);
     const open = (scope: string) => {
       const ledger = gatherEvents(place.ledgerOf(scope));
+      const reader = agentReader(flags, place, scope);
       return createSpillway({ ...userOptions, scope, store, ledger, policy, env: {}, reader });
     };
     const spillway = await open(place.scope);
@@ -107,11 +110,26 @@ async function serve(flags: ServeFlags): Promise<void> {
   }
 }
 
+/**
+ * The shell of an agent has neither the flags nor the variables of this process. What can be named again is named; the
+ * address of a bucket's ledger cannot, since it holds a password.
+ */
+function agentReader(flags: ServeFlags, place: Place, scope: string): Reader {
+  const { SPILLWAY_DIR, SPILLWAY_STORE } = process.env;
+  if (flags.store ?? SPILLWAY_STORE) return { by: "operator" };
+  const named = definedOnly({
+    dir: flags.dir ?? (SPILLWAY_DIR || undefined),
+    scope: scope === LOCAL_SCOPE ? undefined : scope,
+  });
+  return shellReader({ ...flags, ...named }, place);
+}
+
 /** What to set for an agent. */
 function greeting(listens: string, hostNames: readonly string[], needsToken: boolean): string {
   const url = listens.replace(/(?<=\/\/)(?:0\.0\.0\.0|\[::\])(?=:)/, () => hostNames[0] ?? ownAddress());
-  const token = `Every request needs a token, as the header x-spillway-token. For Claude Code:
+  const token = `Agents need a token, as the header x-spillway-token. For Claude Code:
   export ANTHROPIC_CUSTOM_HEADERS="x-spillway-token: TOKEN"
+The API and /metrics take it in the same header, or as Authorization: Bearer TOKEN.
 `;
   return `Spillway ${VERSION} listens at ${listens}. For your agent, set the one that it reads:
   export ANTHROPIC_BASE_URL=${url}
