@@ -1,6 +1,7 @@
 // Two lines have one shape if they differ only in numbers (with decimals, times, units), hex ids, and the blanks that
 // align those. Zero and other whole numbers are different shapes: a count that leaves zero is news.
-import { BLANK, BYTE_KIND, DIGIT, HEX, JOINT, LETTER, SPACE, ZERO } from "./line.ts";
+// That of a measure or the number of a worker is not.
+import { BLANK, BYTE_KIND, DIGIT, HEX, JOINT, LETTER, NUMBERED_NAME, SPACE, UNIT_WORD, ZERO } from "./line.ts";
 
 /** The text of a line, without its line feed. */
 export interface Text {
@@ -136,7 +137,9 @@ function haveOneShape(first: Text, from: number, second: Text, otherFrom: number
     const end = quantityEnd(first, number);
     const otherEnd = quantityEnd(second, otherNumber);
     if (end === number || otherEnd === otherNumber) return false;
-    if (isZero(first, number, end) !== isZero(second, otherNumber, otherEnd)) return false;
+    const zero = isZero(first, number, end);
+    if (zero !== isZero(second, otherNumber, otherEnd))
+      if (zero ? isCount(first, number) : isCount(second, otherNumber)) return false;
     const aligned = (kindAt(first, end) & kindAt(second, otherEnd) & BLANK) !== 0;
     at = aligned ? afterSpaces(first, end) : end;
     other = aligned ? afterSpaces(second, otherEnd) : otherEnd;
@@ -163,10 +166,27 @@ function quantityEnd(text: Text, start: number): number {
   return at;
 }
 
-/** True for a plain 0 without decimals, unit or percent sign. */
-function isZero({ bytes, end }: Text, start: number, quantity: number): boolean {
-  return quantity === start + 1 && bytes[start] === ZERO && !(quantity < end && bytes[quantity] === 0x25);
+/** True for a plain 0 without decimals or unit. */
+function isZero({ bytes }: Text, start: number, quantity: number): boolean {
+  return quantity === start + 1 && bytes[start] === ZERO;
 }
+
+/** What stands right before a number that is no count: `latency_ms=`, `"durationMs": `, `worker-`. */
+const NAME_BEFORE = new RegExp(
+  String.raw`(?<![a-z])(?:(?:(?:duration|elapsed|latency|took|time)_?(?:ms|secs?|seconds)?|ms|secs|seconds|bytes|size)(?:=|": ?)|${NUMBERED_NAME})$`,
+  "i",
+);
+const UNIT_AFTER = new RegExp(`^ ?(?:%|${UNIT_WORD})`, "i");
+
+/** False if a plain 0 says how long, how large, how far or which one: by the unit after it or the name before it. */
+function isCount({ bytes, start, end }: Text, zero: number): boolean {
+  return !(
+    UNIT_AFTER.test(decoder.decode(bytes.subarray(zero + 1, Math.min(end, zero + 12)))) ||
+    NAME_BEFORE.test(decoder.decode(bytes.subarray(Math.max(start, zero - 20), zero)))
+  );
+}
+
+const decoder = new TextDecoder();
 
 /** The end of an id in hex digits that is the word here, else `start`: six or more with a digit among them, or a part of a UUID. */
 function hexEnd(text: Text, start: number): number {

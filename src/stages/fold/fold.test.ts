@@ -226,6 +226,8 @@ describe("runs of one shape", () => {
     ["timestamps", (index: number) => `2024-05-01T10:00:${String(index + 10)}.123Z tick of the clock`],
     ["aligned numbers", (index: number) => `[${String(index * 5).padStart(3)}%] copying the files over`],
     ["durations with other units", (index: number) => `finished in ${index % 2 ? "1.5s" : "300ms"} this time`],
+    ["durations of 0 ms", (index: number) => `request ${index} served in ${index % 5} ms`],
+    ["workers numbered from 0", (index: number) => `10:00:01 worker ${index % 4} handled job ${index}`],
     ["UUIDs", (index: number) => `job ${index + 10}a4c1f-beef-4abc-9d0e-0123456789a${index % 10} queued`],
   ])("see through %s", (_, line) => {
     expect(fold(numbered(12, line).join(""))).toContain("[10 lines like these omitted: lines 2-11]\n");

@@ -37,6 +37,13 @@ export const ESCAPE = 0x1b;
 export const SPACE = 0x20;
 export const ZERO = 0x30;
 
+/** Matches what a measure is counted in, as a whole word: `ms`, `seconds`, `MiB/s`. */
+export const UNIT_WORD = String.raw`(?:[mnu\u00b5\u03bc]?s|secs?|seconds?|mins?|minutes?|hours?|bytes|[kmgt]i?b)(?:\/s|ps)?(?!\w)`;
+
+/** Matches the name of one of several that are numbered from 0, up to its number. */
+export const NUMBERED_NAME =
+  "(?<![a-z])(?:chunk|core|[cg]pu|node|partition|pod|rank|replica|shard|slot|thread|worker)[-_ =#]?";
+
 // What a byte can be, as bits of BYTE_KIND.
 /** A code to a terminal, line feeds included. */
 export const CONTROL = 1;

@@ -1,5 +1,5 @@
 // Tells noise (progress and status), which may be left out, from data and failures, which stay.
-import type { Line } from "./line.ts";
+import { type Line, NUMBERED_NAME, UNIT_WORD } from "./line.ts";
 
 // What may happen to lines of a shape, once judged.
 /** Lines of this shape are data or tell of failures: none is left out. */
@@ -27,10 +27,10 @@ export function lineStays(line: Line): boolean {
 const FAILURE =
   /abort|assert|broken|can't|cannot|caused by|conflict|core dumped|corrupt|could not|couldn't|crash|critical|deadlock|denied|did not|disconnect|error|exception|exceeded|exhausted|expected|fail|fatal|forbidden|illegal|incompatible|incorrect|invalid|kill|leak|mismatch|missing|no such|not allowed|not defined|not found|not ok|not permitted|not supported|out of memory|overflow|panic|refused|reject|segfault|segmentation|severe|sigabrt|sigbus|sigkill|sigsegv|sigterm|stack trace|time out|timed out|timeout|traceback|unable|unauthorized|undefined|unexpected|unhandled|unknown|unreachable|unrecognized|unresolved|unsupported|violation|warn|wrong|✗|✘|✖|❌|💥|(?<![a-z])(?:bad|err|errno|ko|nok|oom)(?![a-z])/gi;
 
-/** Matches a plain 0 before a failure word, but not the end of a longer number. */
-const ZERO_BEFORE = /(?<=(?<![\da-z.%\u0080-\uffff]|\d[,:])0 +)/iy;
+/** Matches a plain 0 before a failure word, but not the end of a longer number, `worker 0 failed` or `retries=0 errors=5`. */
+const ZERO_BEFORE = new RegExp(String.raw`(?<=(?<![\da-z.%=\u0080-\uffff]|\d[,:]|${NUMBERED_NAME})0 +)`, "iy");
 /** Matches, after a failure word, the rest of its letters and a plain 0 without decimals, unit or percent sign. */
-const ZERO_AFTER = /[a-z]*[ \t:=]+0(?![\d%]|[.,:]\d|(?:ns|us|ms|[smhdbk]|min|sec|[kmgt]i?b)(?![a-z]))/iy;
+const ZERO_AFTER = new RegExp(String.raw`[a-z]*[ \t:=]+0(?![\d%]|[.,:]\d| ?%| ?${UNIT_WORD}|[hdbkm](?![a-z]))`, "iy");
 
 /**
  * True if the text holds a failure word that no zero takes back ("0 errors", "failures: 0" do). For two texts of one
@@ -48,8 +48,7 @@ export function hasFailureWord(text: string): boolean {
 }
 
 /** `12%`, `3/10`, `3 of 10`, `1.5s`, `300 ms`, `4 MiB/s`: how far, how long, how much. */
-const MEASURE =
-  /\d ?%|(?<![\w./:-])\d+ ?\/ ?\d+(?![\d/]|\.\d)|\d of \d|\d ?(?:[mnuµμ]?s|secs?|seconds?|mins?|minutes?|hours?|bytes|[kmgt]i?b)(?:\/s|ps)?(?!\w)/i;
+const MEASURE = new RegExp(String.raw`\d ?%|(?<![\w./:-])\d+ ?\/ ?\d+(?![\d/]|\.\d)|\d of \d|\d ?${UNIT_WORD}`, "i");
 
 /** Clock times, date stamps. */
 const STAMP = /(?<!\d)\d\d?:\d\d:\d\d(?![\d:])|(?<![\w:.])\d\d:\d\d(?![\w:])|(?<!\d)\d{4}([-/])\d\d\1\d\d(?!\d)/i;
