@@ -253,6 +253,23 @@ describe("restarts and faults", () => {
     expect(sent[4]).toEqual(before.messages[4]);
   });
 
+  it("nor where the forms of one step take more than a row of the ledger holds", async () => {
+    const parts = { store: memoryStore(), ledger: memoryLedger() };
+    const write = vi.spyOn(parts.ledger, "saveProjection");
+    const pruning: PruningInput = {
+      insure: false,
+      softTrim: { maxChars: 41_000, headChars: 20_000, tailChars: 20_000 },
+      hardClear: { enabled: false },
+    };
+    const messages = session(50, 60_000);
+    const before = await run((await open(parts)).spillway, messages, 600_000, pruning);
+    expect(before.report.results.trimmed).toBeGreaterThan(25);
+    expect(write.mock.calls.length).toBeGreaterThan(1);
+    const after = await run((await open(parts)).spillway, structuredClone(messages), 100_000_000, pruning);
+    expect(after.report.results.replayed).toBe(before.report.results.trimmed);
+    expect(after.messages).toEqual(before.messages);
+  });
+
   it("with the ledger down memory serves, for copies of the messages too", async () => {
     const ledger = memoryLedger();
     ledger.projection = () => Promise.reject(new Error("down"));
@@ -372,6 +389,7 @@ describe("restarts and faults", () => {
     ]) {
       const { report } = await run(spillway, messages, 1_000_000, { mode: "aggressive", insure: false });
       expect(report.results.cleared).toBe(5000);
+      expect([report.changes.length, report.moreChanges]).toEqual([200, 4800]);
     }
   });
 

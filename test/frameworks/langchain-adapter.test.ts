@@ -1,7 +1,8 @@
 import { ContextOverflowError } from "@langchain/core/errors";
 import type { BaseMessage } from "@langchain/core/messages";
 import { AIMessage, createAgent, fakeModel, tool } from "langchain";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { z } from "zod";
 import { spillwayMiddleware } from "../../src/entrypoints/adapters/langchain.ts";
 import { memoryStore } from "../../src/extend.ts";
 import { createSpillway } from "../../src/index.ts";
@@ -94,6 +95,24 @@ describe("spillway/langchain", () => {
     const middleware = [spillwayMiddleware(await open(), { toolErrors: "throw" })];
     const agent = createAgent({ model: calling(), tools: [failing], middleware });
     await expect(agent.invoke({ messages })).rejects.toThrow(/boom/);
+  });
+
+  it("counts the schema of a tool as a provider gets it", async () => {
+    const schema = z.object({ path: z.string().describe("where it lies") });
+    const look = tool(async () => "", { name: "look", description: "Looks.", schema });
+    const spillway = await open();
+    const call = vi.spyOn(spillway, "call");
+    const model = fakeModel().respond(new AIMessage("done"));
+    const agent = createAgent({
+      model,
+      tools: [look],
+      systemPrompt: "Be brief.",
+      middleware: [spillwayMiddleware(spillway)],
+    });
+    await agent.invoke({ messages });
+    const said = JSON.stringify(call.mock.calls[0]?.[2]?.systemAndTools);
+    for (const part of ["Be brief.", "Looks.", '"description":"where it lies"']) expect(said).toContain(part);
+    expect(said.length).toBeLessThan(9000);
   });
 
   it("recovers from LangChain's own ContextOverflowError", async () => {

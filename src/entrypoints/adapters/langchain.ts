@@ -2,6 +2,7 @@ import type { CallOptions } from "../../call/call-options.ts";
 import { loadPackage } from "../../load-package.ts";
 import type { ReadBackKinds, ReadBackOptions } from "../../recall/index.ts";
 import type { Spillway } from "../../spillway.ts";
+import { isRecord } from "../../values.ts";
 
 /** What may be said for an agent. */
 export interface LangChainMiddlewareOptions
@@ -82,10 +83,10 @@ export function spillwayMiddleware(
         }) as never;
       }
     },
-    wrapModelCall: (request, handler) =>
+    wrapModelCall: async (request, handler) =>
       spillway.call(request.messages, async (messages) => handler({ ...request, messages }), {
         wire: "langchain",
-        systemAndTools: besides(request),
+        systemAndTools: await besides(request),
         ...signalOf(request),
         ...options,
       }),
@@ -103,14 +104,36 @@ function isSignal(error: unknown): boolean {
   return bubbles === true || /^(AbortError|MiddlewareError|ToolInvocationError)$/.test(String(name));
 }
 
-/** What is sent beside the messages; of tools, what is surely JSON. */
-function besides({ systemMessage, tools = [] }: ModelRequest): unknown {
-  const { content } = Object(systemMessage) as { content?: unknown };
-  return [content, ...tools.map((tool) => pick(Object(tool)))];
+interface SchemaPackage {
+  toJsonSchema(schema: unknown): unknown;
 }
 
-function pick({ name, description }: { name?: unknown; description?: unknown }): object {
-  return { name, description };
+let schemas: Promise<SchemaPackage | null> | undefined;
+
+/** What is sent beside the messages. */
+async function besides({ systemMessage, tools = [] }: ModelRequest): Promise<unknown> {
+  const { content } = Object(systemMessage) as { content?: unknown };
+  schemas ??= loadPackage<SchemaPackage>("@langchain/core/utils/json_schema").catch(() => null);
+  const loaded = await schemas;
+  return [content, ...tools.map((tool) => sentOf(Object(tool), loaded))];
+}
+
+/** What a provider gets of a tool. */
+function sentOf(tool: Record<string, unknown>, loaded: SchemaPackage | null): unknown {
+  const { name, description, schema } = tool;
+  // A provider's own tool is JSON already.
+  if (isPlain(tool) && schema === undefined) return tool;
+  // Where the package is not to be found, no more is known than what is JSON by itself.
+  if (loaded === null) return { name, description, ...(isPlain(schema) && { schema }) };
+  try {
+    return { name, description, schema: loaded.toJsonSchema(schema) };
+  } catch {
+    return { name, description };
+  }
+}
+
+function isPlain(value: unknown): boolean {
+  return isRecord(value) && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 function signalOf({ runtime }: ModelRequest): { signal?: AbortSignal } {

@@ -71,7 +71,7 @@ export function recoverStream<Fn extends StreamFunction>(
           throw error;
         },
         // No signal: pi's own function ends with an event if it is aborted.
-        { wire: "pi", ...options },
+        { wire: "pi", systemAndTools: besides(context), ...options },
       );
     } catch (error) {
       // pi's failures are events; ours are the last of them.
@@ -85,6 +85,13 @@ export function recoverStream<Fn extends StreamFunction>(
 
 interface Context {
   messages: readonly unknown[];
+  systemPrompt?: unknown;
+  tools?: readonly { name?: unknown; description?: unknown; parameters?: unknown }[] | undefined;
+}
+
+/** What is sent beside the messages. A tool of an agent holds more than a provider gets. */
+function besides({ systemPrompt, tools = [] }: Context): unknown {
+  return [systemPrompt, ...tools.map(({ name, description, parameters }) => ({ name, description, parameters }))];
 }
 
 type Events = AsyncIterable<unknown> & object;

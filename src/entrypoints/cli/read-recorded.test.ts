@@ -50,13 +50,19 @@ const list: object[] = tree
     ...(first !== undefined && { firstKeptEntryIndex: first === "3" ? 3 : 11 }),
   }));
 list.push({ type: "message", timestamp: 1 });
+/** The same, with one line more that was cut off and still counts as a place. */
+const damaged: (object | null)[] = list.map((entry) =>
+  "firstKeptEntryIndex" in entry ? { ...entry, firstKeptEntryIndex: Number(entry.firstKeptEntryIndex) + 1 } : entry,
+);
+damaged.splice(1, 0, null);
 
 it.each([
   ["a tree", tree, 1],
   ["a plain list", list, 0],
+  ["a plain list with a damaged line", damaged, 0],
 ])("every request of %s is played as it was sent, across compactions", async (_, lines, leftOut) => {
   const path = join(folder, "session.jsonl");
-  writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  writeFileSync(path, lines.map((line) => `${line === null ? '{"type":' : JSON.stringify(line)}\n`).join(""));
   const recorded = readRecorded(path);
   const texts = recorded.map(({ messages }) =>
     (messages as { summary?: string; content: { text: string }[] }[]).map((one) => one.summary ?? one.content[0]?.text),

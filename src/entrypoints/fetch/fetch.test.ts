@@ -236,7 +236,8 @@ describe("the event of an answer", () => {
             response.end(isStreamed ? events : JSON.stringify({ usage, content: [{ type: "text", text: "ok" }] }));
           });
         });
-        const ask = asked(name as "anthropic", conversation(4, 2000));
+        const tools = [{ name: "look", description: textOf(1, 8000, 1) }];
+        const ask = asked(name as "anthropic", conversation(4, 2000), { tools });
         await (await wrapped()(`${url}${ask.path}`, { ...POST, body: ask.body })).text();
         const more = await answered(isStreamed ? 2 : 1);
         expect(more).toMatchObject({ inputTokens: 95, outputTokens: 3, cacheReadTokens: 70, isStreamed });
@@ -244,6 +245,7 @@ describe("the event of an answer", () => {
         const request = (more?.["request"] ?? {}) as Record<string, number>;
         const { tokens, systemAndToolsTokens, resultTokens, windowTokens } = request;
         expect(resultTokens).toBeGreaterThan(0);
+        expect(systemAndToolsTokens).toBeGreaterThan(1000);
         expect(tokens).toBeGreaterThan((resultTokens ?? 0) + (systemAndToolsTokens ?? 0));
         expect(windowTokens).toBeGreaterThan(tokens ?? 0);
       }

@@ -1,0 +1,73 @@
+import { expect, it } from "vitest";
+import type { CallOptions } from "../../call/call-options.ts";
+import { spillwayMiddleware as forAi } from "./ai.ts";
+import { spillwayMiddleware as forAnthropic } from "./anthropic.ts";
+import { spillwayMiddleware as forLangChain } from "./langchain.ts";
+import { wrapModel as forAgents } from "./openai-agents.ts";
+import { recoverStream } from "./pi.ts";
+
+// What is sent beside the messages takes room in the window, and each adapter knows it.
+
+const tool = { name: "look", description: "Looks.", input_schema: { type: "object", properties: { path: {} } } };
+
+/** Notes what it is told of a request, and answers it. */
+function listening() {
+  const told: unknown[] = [];
+  const call = async (_messages: readonly unknown[], _send: unknown, { systemAndTools }: CallOptions = {}) => {
+    told.push(systemAndTools);
+    return { first: [], rest: [][Symbol.iterator]() } as never;
+  };
+  return { told, spillway: { call, store: null, wrapTool: (run: unknown) => run, readBack: () => [] } as never };
+}
+
+it("Anthropic's client, the AI SDK and OpenAI Agents say their system prompt and tools", async () => {
+  const { told, spillway } = listening();
+  const body = JSON.stringify({ model: "m", system: "Be brief.", tools: [tool], messages: [] });
+  const request = { url: "http://127.0.0.1/v1/messages", method: "POST", headers: {}, body };
+  await forAnthropic(spillway)(request as never, (async () => new Response("{}")) as never);
+  // Its system prompt is one of the messages.
+  const params = { prompt: [], tools: [tool] };
+  const given = { params, model: { modelId: "m" }, doGenerate: async () => ({}), doStream: async () => ({}) };
+  await forAi(spillway).wrapGenerate(given as never);
+  const model = forAgents(spillway, { getResponse: async () => ({}), getStreamedResponse: () => [] } as never);
+  const asked = { input: [], systemInstructions: "Be brief.", tools: [tool] };
+  await (model as { getResponse(request: unknown): Promise<unknown> }).getResponse(asked);
+  for await (const _ of (
+    model as { getStreamedResponse(request: unknown): AsyncIterable<unknown> }
+  ).getStreamedResponse(asked));
+  expect(told).toEqual([["Be brief.", [tool]], [tool], ["Be brief.", [tool]], ["Be brief.", [tool]]]);
+});
+
+it("LangChain says what a provider gets of its tools, and nothing else that they hold", async () => {
+  const { told, spillway } = listening();
+  class Tool {
+    readonly name = "look";
+    readonly description = "Looks.";
+    readonly run = { of: this };
+    readonly schema: unknown;
+    constructor(schema: unknown) {
+      this.schema = schema;
+    }
+  }
+  const json = { type: "object", properties: { path: { type: "string" } } };
+  class NotJson {
+    readonly self = this;
+  }
+  const tools = [new Tool(json), new Tool(new NotJson()), { type: "web_search", max_uses: 3 }];
+  const request = { messages: [], systemMessage: { content: "Be brief." }, tools };
+  await forLangChain(spillway).wrapModelCall(request, async () => ({}));
+  const { name, description } = new Tool(json);
+  expect(told).toEqual([
+    ["Be brief.", { name, description, schema: json }, { name, description }, { type: "web_search", max_uses: 3 }],
+  ]);
+});
+
+it("pi says its system prompt and what a provider gets of its tools", async () => {
+  const { told, spillway } = listening();
+  const { input_schema: parameters, ...about } = tool;
+  const tools = [{ ...about, parameters, label: "Look", execute: () => {} }];
+  const stream = recoverStream(spillway, (() => {}) as () => unknown) as (...given: unknown[]) => unknown;
+  await stream({ id: "m" }, { systemPrompt: "Be brief.", messages: [], tools });
+  await stream({ id: "m" }, { messages: [] });
+  expect(told).toEqual([["Be brief.", { ...about, parameters }], [undefined]]);
+});
