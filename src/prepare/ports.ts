@@ -25,6 +25,8 @@ export interface PrepareOptions {
   reader?: Exclude<Access, { by: "file" }> | undefined;
   /** What is sent besides the messages (system prompt, tools). With it, the weight is that of the whole request. */
   systemAndTools?: unknown;
+  /** An older name of `systemAndTools`, which wins if both are there. */
+  beside?: unknown;
   /** The program that sends the request: events name it. */
   agent?: string | undefined;
   /**

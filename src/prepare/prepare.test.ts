@@ -103,6 +103,19 @@ describe("steps", () => {
     expect(events.filter(({ kind }) => kind === "request-pruned")).toHaveLength(1);
   });
 
+  it.each(["systemAndTools", "beside"])("what %s says takes room in the window too", async (name) => {
+    const { spillway } = await open();
+    const messages = session(40, 3000);
+    const { report: whole } = await run(spillway, messages, 10_000_000);
+    const window = Math.floor(whole.after.tokens / 0.35);
+    expect((await run(spillway, messages, window)).report.triggers.pressure.active).toBe(false);
+    const options = { wire: "anthropic", window, session: "s", [name]: { system: words(2.5 * window) } } as const;
+    const { report } = await spillway.prepare(messages, options);
+    expect(report.triggers.pressure.active).toBe(true);
+    expect(report.results.cleared).toBeGreaterThan(0);
+    expect(report.afterParts.systemAndToolsTokens).toBeGreaterThan(0.2 * window);
+  });
+
   it("a step that would free too little waits, and the report says so", async () => {
     const { spillway } = await open();
     const messages = [user(words(40_000)), ...session(10, 1000).slice(1)];

@@ -166,7 +166,7 @@ class Preparer {
       via: { wire: wire.name, model: options.model, agent: options.agent },
       records: options.records ?? "cut",
       messages,
-      systemAndTools: options.systemAndTools,
+      systemAndTools: options.systemAndTools ?? options.beside,
     });
     const { model, agent } = options;
     const isOdd = warnOfOdd(preparation);

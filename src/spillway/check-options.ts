@@ -40,13 +40,13 @@ const PREPARE: { [key in keyof Required<PrepareOptions>]: true } = {
   pruning: true,
   reader: true,
   systemAndTools: true,
+  beside: true,
   agent: true,
   records: true,
 };
 
 const CALL: { [key in keyof Required<CallOptions>]: true } = {
   ...PREPARE,
-  beside: true,
   onPrepared: true,
   answerTokens: true,
   lowersAnswer: true,
