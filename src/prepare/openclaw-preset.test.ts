@@ -166,7 +166,9 @@ function randomSettings(random: () => number): Partial<Settings> {
 }
 
 describe("pruning.preset openclaw", () => {
-  it("gives what the published rules give, to the byte, on 2,000 random conversations, with a store", async () => {
+  it("gives what the published rules give, to the byte, on 2,000 random conversations, with a store", {
+    timeout: 300_000,
+  }, async () => {
     const random = seededRandom(17);
     const spillway = await createSpillway({
       store: memoryStore(),
