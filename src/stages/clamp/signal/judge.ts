@@ -11,6 +11,7 @@ import {
   oddRows,
   rowsWith,
   signFinder,
+  type Telling,
   tellingRows,
 } from "./pin-rows.ts";
 import {
@@ -43,8 +44,7 @@ export interface Judged {
   units: number;
   /** Characters of the whole, folded; where some were not judged it may be bytes. */
   chars: number;
-  /** Rows that tell of a failure: all of them, or some if they are many. */
-  telling: number[];
+  telling: Telling;
   /** Rows that say what an exception was. */
   messages: number[];
   /** Rows that name failures, one for each text. */
@@ -85,7 +85,8 @@ export function judge(store: UnitStore, whole: Whole, isFailure: boolean, focus?
   const dropped = new Set(drops === 0 ? [] : rowsWith(store, drops).filter((row) => !kept.has(row)));
   for (const row of dropped) values[row] = ownValues[row] = DROPPED;
   const shown = (rows: number[]) => (dropped.size === 0 ? rows : rows.filter((row) => !dropped.has(row)));
-  const telling = shown(tellingRows(store, whole.shapes));
+  const told = tellingRows(store, whole.shapes);
+  const telling = { rows: shown(told.rows), share: told.share };
   const odd = shown(oddRows(store, whole));
   const messages = shown(messageRows(store));
   const added = shown(newRows(store));

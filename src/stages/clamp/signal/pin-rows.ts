@@ -53,6 +53,8 @@ export function fitsPinned({ store, costs, budget, gap, pinned }: Pinning): bool
 
 /** Share of the room that lone signs of a failure get, whatever their surroundings say. */
 const SIGN_SHARE = 0.3;
+/** What they get if many lines tell of failures, and only those of rare shapes are taken for signs. */
+const RARE_SIGN_SHARE = 0.15;
 /** The first of them may take more: in little room it is all that matters. */
 const FIRST_SHARE = 0.5;
 const MOST_SIGNS = 5;
@@ -81,9 +83,9 @@ export interface Pinning {
   pinned: Uint8Array;
 }
 
-/** Marks the few lines that by themselves tell of a failure, or stand out: in a quiet output they are what matters. */
-export function pinSigns(pinning: Pinning, telling: number[]): void {
-  if (telling.length <= MOST_TELLING) pinBest(pinning, telling, MOST_SIGNS, SIGN_SHARE);
+/** Marks the few lines that by themselves tell of a failure, or are new: in a quiet output they are what matters. */
+export function pinSigns(pinning: Pinning, rows: number[], share = SIGN_SHARE): void {
+  if (rows.length <= MOST_TELLING) pinBest(pinning, rows, MOST_SIGNS, share);
 }
 
 /** Marks lines that stand out. */
@@ -270,8 +272,14 @@ export function newRows({ flags, length }: UnitStore): number[] {
   return rows.length > MOST_TELLING ? [] : rows;
 }
 
-/** Rows that tell of a failure: all of them; if they are many, those of rare shapes; some if these are many too. */
-export function tellingRows(store: UnitStore, shapes: ShapeCounts): number[] {
+/** Rows that tell of a failure, and the share of the room for those that are signs of it. */
+export interface Telling {
+  /** All of them; if they are many, those of rare shapes; some if these are many too. */
+  rows: number[];
+  share: number;
+}
+
+export function tellingRows(store: UnitStore, shapes: ShapeCounts): Telling {
   const some = (may: (row: number) => boolean) => {
     const rows: number[] = [];
     for (let row = 0; row < store.length && rows.length <= MOST_TELLING; row++) {
@@ -280,7 +288,8 @@ export function tellingRows(store: UnitStore, shapes: ShapeCounts): number[] {
     return rows;
   };
   const rows = some(() => true);
-  return rows.length <= MOST_TELLING ? rows : some((row) => shapes.of(store.shapeSlot[row] as number) <= MOST_RARE);
+  if (rows.length <= MOST_TELLING) return { rows, share: SIGN_SHARE };
+  return { rows: some((row) => shapes.of(store.shapeSlot[row] as number) <= MOST_RARE), share: RARE_SIGN_SHARE };
 }
 
 /** Rows that say what an exception was, each text once. */

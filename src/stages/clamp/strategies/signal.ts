@@ -67,7 +67,7 @@ export function startSignal(request: StrategyRequest): Sieve & { tellsFailure():
     },
     tellsFailure: () =>
       reader.tellsFailure ||
-      tellingRows(reader.store, reader.shapes).length > 0 ||
+      tellingRows(reader.store, reader.shapes).rows.length > 0 ||
       messageRows(reader.store).length > 0,
     hasOdd: () => oddRows(reader.store, reader).length > 0,
     end(total: Total, exitCode = request.exitCode): Cutter {
@@ -148,7 +148,7 @@ function isAsked({ focus }: StrategyRequest): boolean {
 
 /** True if there are lines to choose from, and room for choosing. */
 function hasRoom({ request, judged: { store, telling, messages }, total }: Ended, budget: Budget): boolean {
-  const isTelling = messages.length > 0 || (telling.length > 0 && telling.length <= MOST_TELLING);
+  const isTelling = messages.length > 0 || (telling.rows.length > 0 && telling.rows.length <= MOST_TELLING);
   const least = isAsked(request) || isTelling ? LEAST_WITH_AIM : LEAST;
   // Parts of a line or two are not judged by what they say.
   const hasLines = store.length > 0 && (total.lines >= FEWEST_LINES || isAsked(request));
@@ -169,11 +169,12 @@ function chooseRows(
   const intended = asked || words === null ? [] : intendedRows(store, words);
   if (asked && words !== null) pinFocus(pinning, words);
   else {
-    if (isUnsure && [messages, telling, odd, added, intended].every((rows) => rows.length === 0)) return null;
+    if (isUnsure && [messages, telling.rows, odd, added, intended].every((rows) => rows.length === 0)) return null;
     const { keeps = 0 } = request.focus ?? {};
     if (keeps !== 0) pinKept(pinning, keeps);
     pinMessages(pinning, messages);
-    for (const rows of [telling, added]) pinSigns(pinning, rows);
+    pinSigns(pinning, telling.rows, telling.share);
+    pinSigns(pinning, added);
     pinOdd(pinning, odd);
     pinNames(pinning, names, failures.counted);
   }
