@@ -2,18 +2,22 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const CLI = new URL("../dist/cli.cjs", import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), "spillway-discover-"));
 const config = join(folder, "spillway.yaml");
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const env = { PATH: process.env["PATH"], HOME: folder, SPILLWAY_DIR: join(folder, "data") };
 const spillway = (...args: string[]) =>
+  spawnSync(process.execPath, [CLI, ...args], { cwd: folder, encoding: "utf8", env, timeout: 30_000 });
+/** The same command, with a store of its own. */
+const elsewhere = (name: string, ...args: string[]) =>
   spawnSync(process.execPath, [CLI, ...args], {
     cwd: folder,
     encoding: "utf8",
-    env: { PATH: process.env["PATH"], HOME: folder, SPILLWAY_DIR: join(folder, "data") },
+    env: { ...env, SPILLWAY_DIR: join(folder, name) },
     timeout: 30_000,
   });
 const discover = (...args: string[]) => JSON.parse(spillway("discover", "--json", ...args).stdout).proposals;
@@ -64,6 +68,34 @@ it("writes nothing unless somebody accepts", () => {
   expect(existsSync(config)).toBe(false);
 });
 
+describe.runIf(process.platform === "linux")("on a terminal", () => {
+  const asked = join(folder, "asked.yaml");
+  const answer = (input: string) =>
+    spawnSync("script", ["-qec", `"${process.execPath}" "${CLI}" discover --file "${asked}"`, "/dev/null"], {
+      cwd: folder,
+      encoding: "utf8",
+      input,
+      env: { ...env, PAGER: "cat", TERM: "dumb" },
+      timeout: 30_000,
+    }).stdout;
+
+  it("asks about each proposal, and writes those that get a yes", () => {
+    const count = discover().length;
+    expect(count).toBeGreaterThan(1);
+    const stdout = answer(`y\n${"no\n".repeat(count - 1)}`);
+    // What was proposed is all there before the first question, also through a pager.
+    expect(stdout.indexOf("Write 1?")).toBeGreaterThan(stdout.indexOf(`${count}. tools.`));
+    expect(stdout.match(/Write \d\? \[y\/N\]/g)).toHaveLength(count);
+    expect(readFileSync(asked, "utf8").match(/^ {6}- /gm)).toHaveLength(1);
+  });
+
+  it("takes the end of the input for no", () => {
+    rmSync(asked, { force: true });
+    expect(answer("no\n\x04")).toContain("Write 2? [y/N]");
+    expect(existsSync(asked)).toBe(false);
+  });
+});
+
 it("writes what is accepted beside what stands in the config, and the next run shows it", () => {
   writeFileSync(config, "# ours\nprofile: balanced\n");
   const number = 1 + discover().findIndex(({ list }: { list: string }) => list === "focus");
@@ -88,4 +120,47 @@ it("leaves a config alone that it cannot read", () => {
   expect(status).toBe(2);
   expect(stderr).toContain("is not read and not changed");
   expect(readFileSync(broken, "utf8")).toBe("tools: [\n");
+});
+
+it("proposes to keep what summaries count and cuts do not show", () => {
+  for (const run of [1, 2]) {
+    const lines = Array.from({ length: 4000 }, (_, n) =>
+      n % 8 === 0
+        ? `not ok ${n} - part ${n} of run ${run} keeps ${"its long promise to the reader ".repeat(5)}`
+        : `ok ${n} - part ${n}`,
+    );
+    writeFileSync(join(folder, "tests.txt"), `${lines.join("\n")}\n500 failed\n`);
+    elsewhere("counted", "run", "--", "cat", "tests.txt");
+  }
+  const { proposals } = JSON.parse(elsewhere("counted", "discover", "--json").stdout);
+  expect(proposals).toEqual([
+    expect.objectContaining({
+      list: "keep",
+      pattern: "/^ *not ok /",
+      because: "2 outputs count more of these than are shown",
+      outputs: 2,
+    }),
+  ]);
+  const [{ lines }] = proposals;
+  expect(lines.after).toBeGreaterThan(lines.before);
+});
+
+it("proposes to drop a sort of lines that takes much of what is shown, unless it tells of trouble", () => {
+  for (const run of [1, 2, 3]) {
+    const lines = Array.from({ length: 3000 }, (_, n) => {
+      const said = n % 2 === 0 ? "heartbeat of the worker came" : "warning: the disk is nearly full,";
+      return `2026-01-02 10:${String(n % 60).padStart(2, "0")}:00 ${said} place ${n * run}`;
+    });
+    writeFileSync(join(folder, "beats.txt"), `${lines.join("\n")}\n`);
+    elsewhere("noisy", "run", "--", "cat", "beats.txt");
+  }
+  const { proposals } = JSON.parse(elsewhere("noisy", "discover", "--json").stdout);
+  expect(proposals).toEqual([
+    expect.objectContaining({
+      list: "drop",
+      pattern: "heartbeat of the worker came place",
+      because: "takes a sixth or more of what is shown in 3 outputs",
+      lines: { before: expect.any(Number), after: 0 },
+    }),
+  ]);
 });

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { createInterface } from "node:readline/promises";
+import { createInterface } from "node:readline";
 import type { PolicyInput } from "../../../contract/policy.ts";
 import type { Artifact } from "../../../contract/store.ts";
 import { badInput } from "../../../errors.ts";
@@ -15,7 +15,7 @@ import { describeChange, planChange, writeChange } from "../init/change-file.ts"
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readArtifact, readPlace } from "../open-place.ts";
 import { addScreenFlags, harmless, onScreen, type Paints, type ScreenFlags } from "../screen.ts";
 import { tell } from "../tell.ts";
-import { writeJson, writeOut } from "../write-out.ts";
+import { writeError, writeJson, writeOut } from "../write-out.ts";
 
 interface DiscoverFlags extends PolicyFlags, PlaceFlags, ScreenFlags {
   tool?: string;
@@ -61,7 +61,12 @@ Examples:
   spillway discover --tool run_command --json | jq .proposals
   spillway discover --accept 1,3`)
     .action((flags: DiscoverFlags) =>
-      onScreen(flags, ({ paints }) => readPlace(flags, (place) => discover(place, flags, paints))),
+      readPlace(flags, async (place) => {
+        // A pager would read the answers: it has ended before the first question.
+        const proposals = await onScreen(flags, ({ paints }) => propose(place, flags, paints));
+        const accepted = await accept(proposals, flags);
+        if (accepted.length > 0) await write(accepted, flags.file ?? join(process.cwd(), "spillway.yaml"));
+      }),
     );
 }
 
@@ -71,7 +76,8 @@ const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_EVENTS = 5000;
 const MOST_PROPOSALS = 5;
 
-async function discover(place: ReadPlace, flags: DiscoverFlags, { bold, dim }: Paints): Promise<void> {
+/** Finds proposals and writes them out. */
+async function propose(place: ReadPlace, flags: DiscoverFlags, { bold, dim }: Paints): Promise<Proposal[]> {
   const { policy = {} } = await optionsFromFlags(flags, { warn: () => {} });
   const tools = new Map<string, SavedOutput[]>();
   for (const artifact of await place.store.list({ scope: place.scope, max: 500 })) {
@@ -104,8 +110,7 @@ async function discover(place: ReadPlace, flags: DiscoverFlags, { bold, dim }: P
       );
     }
   }
-  const accepted = await accept(proposals, flags);
-  if (accepted.length > 0) await write(accepted, flags.file ?? join(process.cwd(), "spillway.yaml"));
+  return proposals;
 }
 
 interface SavedOutput {
@@ -259,10 +264,15 @@ async function accept(proposals: readonly Proposal[], { accept: said, json }: Di
     });
   }
   if (json || !process.stdin.isTTY) return [];
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // Lines are read one by one, so that answers which come before their question are not lost. The end of input says no.
+  const terminal = createInterface({ input: process.stdin });
+  const lines = terminal[Symbol.asyncIterator]();
   const accepted: Proposal[] = [];
   for (const [index, one] of proposals.entries()) {
-    if (/^y(es)?$/i.test((await terminal.question(`Write ${index + 1}? [y/N] `)).trim())) accepted.push(one);
+    writeError(`Write ${index + 1}? [y/N] `);
+    const { value, done } = await lines.next();
+    if (done) break;
+    if (/^y(es)?$/i.test(value.trim())) accepted.push(one);
   }
   terminal.close();
   return accepted;

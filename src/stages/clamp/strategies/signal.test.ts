@@ -49,6 +49,22 @@ describe("signal", () => {
     expect(text).toContain("Failed: 12");
   });
 
+  it("leaves the failure its block where many lines complain, some of them once", () => {
+    const words = ["alpha", "beta", "gamma", "delta", "omega", "kappa"];
+    const once = words.map((word) => `the ${word} service: error, refused ${`${word} `.repeat(25)}`);
+    const lines = Array.from({ length: 1200 }, (_, line) =>
+      line % 10 === 0 ? `retry of call ${line}: connection refused` : `ok ${line} - test number ${line} works`,
+    );
+    for (const [index, line] of once.entries()) lines.splice(40 * index, 0, line);
+    const block = [
+      ...failure,
+      ...Array.from({ length: 24 }, (_, n) => `      at step${n} (src/parse/deep.ts:${n}:12)`),
+    ];
+    lines.splice(900, 0, "", ...block, "");
+    const { text } = clampText(lines.join("\n"), { maxChars: 1500 }, { strategy: "signal", exitCode: 1 });
+    expect(text).toContain(block.join("\n"));
+  });
+
   it("shows lines of rare sorts in a log of a few sorts, whatever their words", () => {
     const routine = (line: number) =>
       `Jun  3 09:00:0${line % 10} node${line % 64} kernel: ${line % 3 === 0 ? "INFO" : "WARNING"} ${["cache parity error corrected", `lease ${line} renewed`, `session ${line} opened`][line % 3 === 0 ? 0 : line % 2 === 0 ? 1 : 2]}`;
