@@ -71,6 +71,11 @@ const TRACES: Record<string, Trace> = {
     `/srv/app/pay.rb:12:in \`charge': ${said} (Gw::Declined)`,
     ...each(frames, (n) => `\tfrom /srv/app/step${n}.rb:${n * 7}:in \`step${n}'`),
   ],
+  Haskell: (frames, said) => [
+    `pay: ${said}`,
+    "CallStack (from HasCallStack):",
+    ...each(frames, (n) => `  step${n}, called at src/Pay.hs:${n * 7}:3 in main:Pay`),
+  ],
   PHP: (frames, said) => [
     `PHP Fatal error:  Uncaught Gw\\Declined: ${said} in /srv/app/pay.php:12`,
     "Stack trace:",
@@ -110,7 +115,7 @@ const TRACES: Record<string, Trace> = {
   ],
   Perl: (frames, said) => [
     `${said} at pay.pl line 12.`,
-    ...each(frames, (n) => `\tmain::step${n}(51) called at step${n}.pl line ${n * 7}`),
+    ...each(frames, (n) => `\tmain::step${n - 1}("x") called at pay.pl line ${n - 1}`),
   ],
 };
 
@@ -129,22 +134,34 @@ const limits = fc.oneof(
 );
 
 describe.each(Object.entries(TRACES))("a trace of %s", (_, trace) => {
-  const said = "card_declined (code 51)";
+  // Also in words that tell of no failure by themselves.
+  const sayings = fc.constantFrom("card_declined (code 51)", "the issuer said 51");
 
   it.each(["auto", "signal"])("shows the message before its frames in little room, by %s", (strategy) => {
     const frames = fc.integer({ min: 3, max: 40 });
-    const options = fc.record({ fold: fc.boolean(), exitCode: fc.constantFrom(undefined, 1) });
+    const options = fc.record({ fold: fc.boolean(), exitCode: fc.constantFrom(undefined, 1), said: sayings });
     const property = fc.property(log(60), frames, log(60), limits, options, (before, count, after, within, given) => {
+      const { exitCode, fold, said } = given;
       const text = [...before, ...trace(count, said), ...after].join("\n");
-      const { exitCode, fold } = given;
       const shown = clampText(text, within, { strategy, fold, ...(exitCode !== undefined && { exitCode }) }).text;
       expect(shown).toContain(said);
     });
     fc.assert(property, { numRuns: 40 });
   });
 
+  it.each([9, 10, 12, 16])("also in the middle of a long log, at %i lines", (maxLines) => {
+    const served = (name: string) =>
+      each(
+        60,
+        (n) =>
+          `2026-11-18 10:00:${String((n - 1) % 60).padStart(2, "0")} INFO worker-${(n - 1) % 4} handled request ${name}${n - 1}`,
+      );
+    const text = [...served("a"), ...trace(25, "the issuer said 51"), ...served("b"), ""].join("\n");
+    expect(clampText(text, { maxLines }).text).toContain("the issuer said 51");
+  });
+
   it("also where lines of a log stand between", () => {
-    const property = fc.property(log(30), log(4), log(30), limits, (before, between, after, within) => {
+    const property = fc.property(log(30), log(4), log(30), limits, sayings, (before, between, after, within, said) => {
       const lines = trace(12, said);
       const at = lines.findLastIndex((line) => line.includes(said));
       const inside = lines.toSpliced(at === lines.length - 1 ? at : at + 1, 0, ...between);

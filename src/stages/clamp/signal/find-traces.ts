@@ -9,7 +9,7 @@ const MAX_CHARS = 400;
 
 /** Stands over frames. */
 const HEADER =
-  /^\W*(?:Traceback \(most recent call last\)|(?:current )?(?:stack ?(?:trace|traceback|backtrace)|call (?:trace|stack)|backtrace)|goroutine \d+ \[.*\]|thread \d+.* crashed):$/i;
+  /^\W*(?:Traceback \(most recent call last\)|(?:current )?(?:stack ?(?:trace|traceback|backtrace)|call (?:trace|stack)|backtrace|CallStack \(from HasCallStack\))|goroutine \d+ \[.*\]|thread \d+.* crashed):$/i;
 /** Where frames begin so, the message stands below them. */
 const FRAMES_FIRST = /Traceback \(most recent call last\)|^\s*File "/;
 /** What was thrown, by its name or with its place, or the words of a program that gave up. */
@@ -17,6 +17,8 @@ const MESSAGE =
   /^\W*(?:[A-Za-z_$][\w$]*(?:\.|\\|::))+[\w$]+(?:: |$)|[A-Za-z](?:Error|Exception|Interrupt)\b|^\W*(?:\*\* |panic: |fatal |uncaught |unhandled |caused by: |exception |what\(\):)|fatal error: |panicked at|Sanitizer: |:\d+:in [`']| at \S+ line \d+\.?$/i;
 /** A frame as macOS writes it, below a header: `2    pay    0x0000000103a2b step3 + 24`. */
 const ADDRESS_FRAME = /^\s*\d+ +\S+ +0x[\da-f]+ /i;
+/** A frame as Perl writes it: `main::pay("7") called at pay.pl line 12`. */
+const CALLED_FRAME = / called at \S+ line \d+$/;
 /** A line of a log that tells of no failure. */
 const CALM = /^(?:\S+ ){0,4}\[?(?:TRACE|DEBUG|INFO|NOTICE)\b/;
 
@@ -39,7 +41,8 @@ export class TraceFinder {
     const flags = store.flags[row] as number;
     if ((flags & IS_BLANK) !== 0 || (store.kind[row] as number) > REWRITTEN) return;
     const isFrame = (flags & IS_FRAME) !== 0;
-    const isWeak = scan.indent > 0 && scan.has(FLAG["file:line"]);
+    const isCalled = () => scan.has(FLAG["::"]) && CALLED_FRAME.test(textOf(store, row));
+    const isWeak = scan.indent > 0 && (scan.has(FLAG["file:line"]) || isCalled());
     const isOpen = ++this.#since <= REACH;
     const isHeader = !isFrame && scan.has(FLAG["colon end"]) && HEADER.test(textOf(store, row));
     const isInTrace = isOpen && (isWeak || ADDRESS_FRAME.test(textOf(store, row)));

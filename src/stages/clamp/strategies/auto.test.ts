@@ -151,3 +151,10 @@ it.each([
   const { receipt } = clampText(text, { maxLines: 60 }, { exitCode, command, tool: "bash" });
   expect(receipt.strategy).toBe(strategy);
 });
+
+it("knows in little time what a very long word is", () => {
+  const began = process.cpuUsage();
+  for (let n = 0; n < 40; n++) clampText(`${"x".repeat(50_000)}${n}`, { maxChars: 2000 });
+  // A pattern that tried every place of the word with all of its rest took over 2 s.
+  expect(process.cpuUsage(began).user).toBeLessThan(1_000_000);
+});

@@ -69,7 +69,7 @@ function isSource({ lines, tool, command }: KindSample): boolean {
   return lines.length >= 5 && code >= (isRead ? 0.25 : 0.5);
 }
 
-const SENTENCE = /[a-z]{2,}[.!?]["')]?(?: |$)/;
+const SENTENCE = /[a-z]{2}[.!?]["')]?(?: |$)/;
 
 /** Text for people, by its headings and sentences. */
 function isProse({ lines, tool }: KindSample): boolean {
