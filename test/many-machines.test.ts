@@ -149,6 +149,48 @@ async function startSilent() {
   };
 }
 
+it.skipIf(typeof server === "string")(
+  "a bucket that does not answer holds up no output after the first, and both its end and its return are told once",
+  async () => {
+    for (const [name, value] of Object.entries(KEYS)) vi.stubEnv(name, value);
+    let isDown = true;
+    const bucket = createHttpServer((request, response) => {
+      request.resume();
+      const answer = () => response.writeHead(isDown ? 503 : 200).end("<ListBucketResult></ListBucketResult>");
+      setTimeout(answer, isDown ? 500 : 0).unref();
+    });
+    await once(bucket.listen(0, "127.0.0.1"), "listening");
+    const store = `s3://outputs?endpoint=http://127.0.0.1:${(bucket.address() as AddressInfo).port}`;
+    const told: string[] = [];
+    const shared = { ledger: await fresh(), store, tell: (news: string) => told.push(news) };
+    const opened = await openRemote(join(folder, "dead-bucket"), shared);
+    const save = async (at: number) => {
+      const writer = await opened.store.begin({ tool: "t", call: null, session: "s", scope: "local" });
+      await writer.add(Buffer.from(`${at}\n${text.repeat(4)}`));
+      const startedMs = performance.now();
+      const { saved } = await writer.end();
+      expect(saved).toBe("local");
+      return performance.now() - startedMs;
+    };
+    await expect(opened.spool.reach()).rejects.toThrow(/does not take or give objects/);
+    await save(0);
+    await vi.waitFor(async () => expect((await opened.spool.state()).fault).not.toBeNull(), 20_000);
+    // The next attempts fall into this time, and each takes seconds.
+    for (let at = 1; at <= 12; at += 1) {
+      expect(await save(at)).toBeLessThan(1500);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    isDown = false;
+    await vi.waitFor(async () => expect((await opened.spool.state()).artifacts).toBe(0), 40_000);
+    await opened.spool.reach();
+    expect(told).toEqual([expect.stringMatching(/^outputs wait .*does not take/), "outputs are uploaded again"]);
+    await opened.close();
+    bucket.close();
+    vi.unstubAllEnvs();
+  },
+  90_000,
+);
+
 describe("a database that does not answer from the start", () => {
   it.skipIf(typeof server === "string" || process.env["SPILLWAY_TEST_POSTGRES"])(
     "or refuses the password loses no output either, and everybody is told",

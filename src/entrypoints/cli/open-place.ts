@@ -191,7 +191,7 @@ export async function resolveId(place: Pick<ReadPlace, "store" | "dir" | "scope"
   if (!/^[a-z2-7]{6,12}$/.test(wanted)) {
     throw badInput(`${name} is no artifact's id: those have 12 letters a-z and digits 2-7, and 6 of them may do`);
   }
-  const where = "it was removed or is kept elsewhere";
+  const where = "it was removed, or is in another --dir or --scope";
   throw unknownArtifact(
     `there is no artifact ${name} in ${placeText(place)}: ${where}; "spillway ls" lists what there is`,
   );

@@ -419,7 +419,10 @@ describe("the API", () => {
     const broken = { ...memoryLedger(), sessions: async () => Promise.reject(new Error("gone")) };
     const { get: from } = await start({}, { ledger: broken });
     expect(await from("/healthz")).toEqual({ ok: true });
-    await from("/readyz", 503);
+    expect(await from("/readyz", 503)).toMatchObject({ error: { message: "the ledger does not answer" } });
+    const spool = { state: async () => Promise.reject(), upload: async () => {}, reach: async () => Promise.reject() };
+    const { get: without } = await start({ spool });
+    expect(await without("/readyz", 503)).toMatchObject({ error: { message: "the store does not answer" } });
   });
 
   it("tells no secret of a fault of ours", async () => {

@@ -49,10 +49,17 @@ export function apiRoutes({ spillway, policy, version, metrics, spool, stopping 
       answers: okShape,
       async answer() {
         if (stopping.aborted) throw new Refusal(503, "stopping", "the server is about to stop");
-        const asked = Promise.all([store?.list({ scope, max: 1 }), ledger?.sessions({ max: 1 })]);
-        await within(asked, NUMBERS.spillDeadlineMs.default, "reading").catch(() => {
-          throw new Refusal(503, "store-unavailable", "the store or the ledger does not answer");
+        // The rows of a bucket's outputs stand in the ledger's database.
+        const asked = { store: spool?.reach() ?? store?.list({ scope, max: 1 }), ledger: ledger?.sessions({ max: 1 }) };
+        const silent = Object.entries(asked).map(async ([name, answer]) => {
+          const fails = within(Promise.resolve<unknown>(answer), NUMBERS.spillDeadlineMs.default, "reading");
+          return fails.then(
+            () => [],
+            () => [`the ${name} does not answer`],
+          );
         });
+        const faults = (await Promise.all(silent)).flat();
+        if (faults.length > 0) throw new Refusal(503, "store-unavailable", faults.join(", and "));
         return { ok: true };
       },
     }),

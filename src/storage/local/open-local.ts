@@ -51,6 +51,8 @@ export interface OpenLocalOptions {
   scope?: string | undefined;
   /** The secret that ids are made with, if there is none yet. Without it a new one is made. */
   firstSecret?: Uint8Array | undefined;
+  /** Told when a database or a bucket does not answer any more, and when it does again. */
+  tell?: ((news: string) => void) | undefined;
 }
 
 /** Opens the folder in which a user's artifacts and events are kept, and makes it if it is missing. */
@@ -62,7 +64,7 @@ export async function openLocal(dir: string = dataFolder(), options: OpenLocalOp
   }
   if (options.ledger === undefined) return openFolder(dir, options);
   const { openPostgres } = await import("../remote/postgres.ts");
-  const database = await openPostgres(options.ledger, join(dir, LEDGER_DOWN));
+  const database = await openPostgres(options.ledger, join(dir, LEDGER_DOWN), options.tell);
   const local = await openFolder(dir, options, database).catch(async (error: unknown) => {
     await database.close();
     throw error;

@@ -28,6 +28,7 @@ interface RemoteOptions {
   readsOnly?: boolean;
   scope?: string | undefined;
   firstSecret?: Uint8Array | undefined;
+  tell?: ((news: string) => void) | undefined;
 }
 
 /** What many machines share: artifacts in a bucket, everything else in a PostgreSQL database. */
@@ -52,7 +53,7 @@ export async function openRemote(dir: string, options: RemoteOptions): Promise<R
     );
   }
   const bucket = await openBucket(bucketAddress);
-  const database = await openPostgres(address, join(dir, LEDGER_DOWN));
+  const database = await openPostgres(address, join(dir, LEDGER_DOWN), options.tell);
   const spoolDir = join(dir, "uploads", hashOf(`${database.place}\n${bucket.place}`));
   const spoolDatabase = await openDatabase(spoolDir).catch(async (error: unknown) => {
     await database.close();
@@ -80,7 +81,15 @@ export async function openRemote(dir: string, options: RemoteOptions): Promise<R
     };
     // While the database does not answer, the folder is believed.
     if (database.hasAnswered()) await settle().catch(unlessUnavailable);
-    const store = remoteStore({ shared: database, bucket, spool, spoolDatabase, settle, uploads: !readsOnly });
+    const store = remoteStore({
+      shared: database,
+      bucket,
+      spool,
+      spoolDatabase,
+      settle,
+      uploads: !readsOnly,
+      tell: options.tell,
+    });
     const ledgerOf = (scope: string) => sqlLedger(database, "postgres", scope);
     const isOff = retention === "off";
     const place = { dir, store, database, inTurn: sharedTurn(database) };

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { sql } from "kysely";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { startPostgres } from "../../../test/postgres.ts";
 import { eventOf } from "../../testing/arbitrary-event.ts";
 import { testLedger } from "../../testing/test-ledger.ts";
@@ -256,6 +256,34 @@ describe.skipIf(typeof server === "string")("in PostgreSQL", () => {
     );
     expect(await wrong((url) => void (url.port = "1"))).toMatch(/cannot be reached: .*ECONNREFUSED/);
   }, 30_000);
+
+  it.skipIf(typeof server === "string" || server.stop === undefined)(
+    "holds nobody up for a server that was given up, and tells once that it is down and that it is back",
+    async () => {
+      if (typeof server === "string") return;
+      const told: string[] = [];
+      const opened = await openPostgres(await fresh(), undefined, (news) => told.push(news));
+      const ledger = sqlLedger(opened, "postgres");
+      await ledger.record(eventOf({ call: "before" }));
+      await server.stop?.();
+      await expect(ledger.record(eventOf({ call: "first" }))).rejects.toThrow(/cannot be reached/);
+      const startedMs = performance.now();
+      for (let at = 0; at < 6; at += 1) {
+        await expect(ledger.sessions({ max: 1 })).rejects.toThrow(/cannot be reached/);
+        await new Promise((resolve) => setTimeout(resolve, 300));
+      }
+      expect(performance.now() - startedMs).toBeLessThan(4500);
+      expect(told).toEqual([
+        expect.stringMatching(/cannot be reached: .*; nothing is recorded there until it answers$/),
+      ]);
+      await server.start?.();
+      await vi.waitFor(() => ledger.record(eventOf({ call: "after" })), { timeout: 15_000, interval: 200 });
+      expect(told.slice(1)).toEqual([expect.stringMatching(/ answers again$/)]);
+      expect((await ledger.events({ max: 9 })).map(({ call }) => call)).toEqual(["before", "after"]);
+      await opened.close();
+    },
+    60_000,
+  );
 
   it.skipIf(typeof server === "string" || server.stop === undefined)(
     "waits for a server that is started again, and loses nothing that it acknowledged",

@@ -42,9 +42,14 @@ const LAST_PAUSE_MS = 1000;
 /**
  * Opens a database of a PostgreSQL server, and brings its tables to the newest version. A server that does not answer soon, or
  * that refuses the user, is asked again with each query, so that an agent can start without it. Any other fault is thrown here. `downFile` says for a
- * while that it did not answer: the processes that are opened meanwhile hardly wait for it.
+ * while that it did not answer: the processes that are opened meanwhile hardly wait for it. `tell` hears when it stops to answer
+ * and when it answers again.
  */
-export async function openPostgres(address: string, downFile?: string): Promise<Postgres> {
+export async function openPostgres(
+  address: string,
+  downFile?: string,
+  tell: (news: string) => void = () => {},
+): Promise<Postgres> {
   const place = placeOf(address);
   const isKnownDown = downFile !== undefined && (await isDownSince(downFile, place));
   const patienceMs = NUMBERS[isKnownDown ? "postgresDownMs" : "postgresOpenMs"].default;
@@ -106,15 +111,43 @@ export async function openPostgres(address: string, downFile?: string): Promise<
     await ready;
   };
 
+  // Since the server, which had answered, was given up: why, and when it may be asked again.
+  let down: { error: unknown; untilMs: number } | null = null;
+  let asking: Promise<void> | null = null;
+
+  /** Rejects while a server that was given up does not answer. It is asked once for all, and not all the time. */
+  const isBack = async (error: unknown): Promise<void> => {
+    try {
+      await within(pool.query("select 1"), NUMBERS.postgresDownMs.default, "the connection");
+      down = null;
+      tell(`${place} answers again`);
+    } catch {
+      down = { error, untilMs: performance.now() + LAST_PAUSE_MS };
+      throw error;
+    } finally {
+      asking = null;
+    }
+  };
+
   /** Tries again what may succeed a little later, until the deadline. */
   async function attempt<T>(act: () => Promise<T>): Promise<T> {
+    if (down !== null) {
+      if (performance.now() < down.untilMs) throw fault(down.error);
+      await (asking ??= isBack(down.error)).catch((error: unknown) => Promise.reject(fault(error)));
+    }
     const untilMs = performance.now() + (hasAnswered ? NUMBERS.postgresWaitMs.default : 0);
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LAST_PAUSE_MS, pauseMs * 2)) {
       try {
         await preparedSoon();
         return await act();
       } catch (error) {
-        if (!isOpen || !isPassing(error) || performance.now() + pauseMs >= untilMs) throw fault(error);
+        if (!isOpen || !isPassing(error)) throw fault(error);
+        const isOver = performance.now() + pauseMs >= untilMs;
+        if (isOver && hasAnswered && down === null && isConnectionLost(error)) {
+          down = { error, untilMs: performance.now() + LAST_PAUSE_MS };
+          tell(`${messageOf(fault(error))}; nothing is recorded there until it answers`);
+        }
+        if (isOver || down !== null) throw fault(error);
       }
       // Not all at the same time again.
       await setTimeout(pauseMs * (0.5 + Math.random()));
@@ -188,6 +221,7 @@ export async function openPostgres(address: string, downFile?: string): Promise<
       await opened.close();
       throw fault(error);
     }
+    void connected.then(() => tell(`${place} answers`));
     if (downFile !== undefined && !isKnownDown && isPassing(error)) await rememberDown(downFile, place).catch(() => {});
   }
   return opened;

@@ -42,6 +42,8 @@ export interface Spool {
   state(): Promise<SpoolState>;
   /** Tries to upload all of them once. */
   upload(): Promise<void>;
+  /** Asks the bucket. Rejects with the reason if it does not answer. */
+  reach(): Promise<void>;
 }
 
 /** A store that many machines share: rows and small artifacts in a database, larger ones in a bucket. */
@@ -60,6 +62,8 @@ export interface RemoteParts {
   settle?: () => Promise<void>;
   /** Uploads at once what an earlier process left; true where it is not said. */
   uploads?: boolean;
+  /** Told when uploads begin to fail, and when they succeed again. */
+  tell?: ((news: string) => void) | undefined;
   now?: () => number;
 }
 
@@ -76,7 +80,7 @@ const LAST_PAUSE_MS = 15_000;
 
 /** Keeps outputs on this machine first, and in the shared store as soon as that takes them. */
 export function remoteStore(parts: RemoteParts): RemoteStore {
-  const { shared, bucket, spool, spoolDatabase, settle, uploads = true, now = Date.now } = parts;
+  const { shared, bucket, spool, spoolDatabase, settle, uploads = true, tell, now = Date.now } = parts;
   const rows = artifactRows(shared);
   const spooled = artifactRows(spoolDatabase);
   const machine = hostname();
@@ -99,11 +103,13 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
       try {
         const artifact = await sendNow(row);
         counts.uploaded += 1;
+        if (counts.fault !== null) tell?.("outputs are uploaded again");
         counts.fault = null;
         pauseMs = FIRST_PAUSE_MS;
         return artifact;
       } catch (error) {
         counts.failed += 1;
+        if (counts.fault === null) tell?.(`outputs wait on this machine for their upload: ${messageOf(error)}`);
         counts.fault = messageOf(error);
         tryLater();
         throw error;
@@ -234,7 +240,8 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
     // Another process of this machine has uploaded it already.
     if (row === null) return local;
     // While uploads fail nobody waits for another one; the next attempt sends all that is here.
-    if (timer === undefined) {
+    if (counts.fault !== null) tryLater();
+    else {
       const sent = send(row);
       sent.catch(() => {});
       try {
@@ -461,7 +468,13 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
       });
       return [...new Set([...found, ...own])];
     },
-    spool: { upload: uploadAll, state: spoolState },
+    spool: {
+      upload: uploadAll,
+      state: spoolState,
+      async reach() {
+        await bucket.list().next();
+      },
+    },
   };
 }
 

@@ -71,7 +71,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   const { options, upstreams: config } = await configFromFlags(flags, { strict: true });
   const { policy, dir: _dir, retention: _retention, ...userOptions } = options;
   const tokens = await readTokens(flags.tokens);
-  const place = await openPlace(flags, { collects: true });
+  const place = await openPlace(flags, { collects: true, tell });
   try {
     const [{ startServe }, { gatherEvents }] = await Promise.all([
       import("../../serve/start-serve.ts"),
