@@ -61,6 +61,11 @@ describe("spillway hook", () => {
     expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
   });
 
+  it("an empty input is told in words of ours", () => {
+    const { stderr } = spillway(["hook"], "");
+    expect(stderr).toBe("spillway: standard input has no event of an agent in JSON: it is empty\n");
+  });
+
   describe("before a command", () => {
     const config = join(folder, "config");
     const before = (cwd: string) =>

@@ -51,7 +51,7 @@ describe("spillway run", () => {
   it("tells the model that time was up", () => {
     const { stdout, stderr, status } = spillway(["run", "--timeout", "0.3", "--", "sh", "-c", "echo begun; sleep 60"]);
     expect(status).toBe(124);
-    expect(stdout).toBe("begun\n[output ended early: its time was up after 0.3 s]\n[exit code 124]");
+    expect(stdout).toBe("begun\n[output ended early: its time was up after 0.3 s]\n[exit code 124]\n");
     expect(stderr.match(/time was up/g)).toHaveLength(1);
   });
 
@@ -178,8 +178,8 @@ describe("reading back", () => {
     spillway(["run", "--session", "pages", "--", "seq", "1", "9999"]);
     const [name = ""] = copies("pages");
     const id = name.slice(-16, -4);
-    expect(spillway(["search", id, "9"]).stdout).toMatch(/; next: --from \d+\]$/);
-    expect(spillway(["recall", id]).stdout).toMatch(/; next: --lines \d+-\d+\]$/);
+    expect(spillway(["search", id, "9"]).stdout).toMatch(/; next: --from \d+\]\n$/);
+    expect(spillway(["recall", id]).stdout).toMatch(/; next: --lines \d+-\d+\]\n$/);
     expect(spillway(["recall", id, "--lines", "20000-"]).stdout).toContain("asked for lines from 20000 on");
     expect(spillway(["recall", id, "--lines", "20000-", "--raw"])).toMatchObject({
       stdout: "",

@@ -27,7 +27,7 @@ describe("spillway run", () => {
     const { stdout, stderr, status } = run(["--max-lines", "40", "--", "sh", "-c", script]);
     expect(status).toBe(2);
     expect(stdout).toContain("out 1\nerr 1\n");
-    expect(stdout.endsWith("[exit code 2]")).toBe(true);
+    expect(stdout.endsWith("[exit code 2]\n")).toBe(true);
     expect(stderr).toMatch(/^spillway: cut by lines: 600 lines/);
     const [, way = "", id = ""] = /(spillway recall ([a-z2-7]{12}) --lines )FROM-TO/.exec(stdout) ?? [];
     expect(way).not.toBe("");

@@ -26,8 +26,9 @@ describe("spillway clamp", () => {
   it("prints exactly what a model would see, and a line for people on standard error", () => {
     const { stdout, stderr, status } = spillway(["clamp", "--max-lines", "10"], log(500));
     expect(status).toBe(0);
-    expect(stdout.split("\n")).toHaveLength(10);
-    expect(stdout).toContain("The rest was not saved");
+    // A line break ends the last line, which is ours.
+    expect(stdout.match(/\n/g)).toHaveLength(10);
+    expect(stdout).toMatch(/The rest was not saved.*\]\n$/);
     expect(stderr).toMatch(/^spillway: cut by lines: 500 lines, 7\.5 KiB -> 10 lines, \d+ B, about \d+ tokens\n$/);
   });
 
@@ -108,6 +109,11 @@ describe("spillway clamp", () => {
 
   it.each([
     [["clamp", "--max-lines", "-5"], /--max-lines takes a whole number of 0 or more/],
+    [["clamp", "--max-lines", "0"], /: --max-lines 0 shows nothing: give 1 or more$/m],
+    [["clamp", "--max-bytes", "0"], /: --max-bytes 0 shows nothing/],
+    [["completion", "tcsh"], /^spillway: 'tcsh' is unknown\. Allowed choices are bash, /],
+    [["config"], /missing required argument 'check\|show'/],
+    [["recall", "last", "--lines", "abc"], /^spillway: --lines takes two numbers, such as 120-180; got "abc"/],
     [["clamp", "--max-bytes", "NaN"], /a size is a number of bytes, or one with a unit/],
     [["clamp", "--max-tokens", ""], /--max-tokens takes a whole number/],
     [["clamp", "--head-share", "2"], /--head-share takes a number from 0 to 1/],

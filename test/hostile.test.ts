@@ -161,8 +161,8 @@ describe("texts", () => {
     const text = `${Array.from({ length: 30 }, (_, index) => `${words[index % 10]} ${words[(index * 3) % 10]} ${words[(index * 7) % 9]}`).join("\n")}\n${"same\n".repeat(9)}same`;
     const shown = clampText(text, { maxLines: 8 }, { strategy: "tail", fold: true }).text;
     const omitted = Number(/lines 1-(\d+) omitted/.exec(shown)?.[1]);
-    const [, whole, folded] = /\[Last (\d+) lines of 40, (\d+) more folded\]/.exec(shown) ?? [];
-    expect(Number(whole) + Number(folded)).toBe(40 - omitted);
+    const [, from, folded] = /\[Lines (\d+)-40 of 40, (\d+) of them folded\]/.exec(shown) ?? [];
+    expect(Number(from)).toBe(omitted + 1);
     expect(shown).toContain(`same\n[previous line repeated ${folded} more times]`);
   });
 

@@ -130,6 +130,7 @@ const PLAIN = /^(?:[\w\s:;,=<>@%"'/!-]|\\[\\.+*?()|[\]{}^$#&~-])+$/;
 export function checkQuery(query: SearchQuery): SearchRequest {
   const { pattern, literal = false, ignoreCase = false } = query;
   const most = NUMBERS.searchPatternChars.default;
+  if (typeof query === "string") throw badInput(`Name what to find: { pattern: ${JSON.stringify(query)} }.`);
   if (typeof pattern !== "string" || pattern === "") throw badInput("The pattern is empty: say what to find.");
   if (pattern.length > most)
     throw badInput(`The pattern has ${pattern.length} characters; at most ${most} are allowed.`);

@@ -166,6 +166,7 @@ describe("search", () => {
   it.each<[unknown, RegExp]>([
     [{ pattern: "" }, /empty/],
     [{ pattern: 5 }, /empty/],
+    ["connection refused", /Name what to find: \{ pattern: "connection refused" \}/],
     [{ pattern: "a\nb" }, /line break/],
     [{ pattern: "x".repeat(1001) }, /1001 characters; at most 1000/],
     [{ pattern: "a", context: -1 }, /context must be a whole number from 0; got -1/],

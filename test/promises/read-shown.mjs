@@ -9,14 +9,15 @@ const number = (text) => Number(text.replaceAll(",", ""));
 const MARKERS = Object.entries({
   range: `\\.\\.\\. (part of )?lines? (\\d+)(?:-(\\d+))? omitted(?: \\((?:${COUNT} (?:whole )?lines?, )?${COUNT} bytes?, ${COUNT} characters?\\))?<tag> \\.\\.\\.`,
   short: `\\.\\.\\. ${COUNT} (lines?|bytes?) cut(?:; (?:rest not saved|(?:part saved as )?artifact \\w+))?<tag> \\.\\.\\.`,
-  first: `First ${COUNT} lines? of ${COUNT}(?:, ${COUNT} more folded)?(, the last in part)?<tag>`,
-  last: `Last ${COUNT} lines? of ${COUNT}(?:, ${COUNT} more folded)?(, the first in part)?<tag>`,
+  first: `First ${COUNT} lines? of ${COUNT}(, the last in part)?<tag>`,
+  last: `Last ${COUNT} lines? of ${COUNT}(, the first in part)?<tag>`,
+  among: `Lines (\\d+-\\d+) of ${COUNT}, ${COUNT} of them folded(?:, the (?:first|last) in part)?<tag>`,
   startOf: `Start of line ${COUNT} of ${COUNT}<tag>`,
   endOf: `End of line ${COUNT} of ${COUNT}<tag>`,
   footer: `(?:Output cut to fit|Repeats and terminal codes folded|White space left out): ${COUNT} of ${COUNT} bytes shown\\..*`,
   lean: `cut from ${COUNT} lines?, ${COUNT} bytes?; .*<tag>`,
   suffix: "tool output truncated: exceeded .*<tag>",
-  access: `(?:First ${COUNT} lines? of ${COUNT}(?:, [\\d,]+ more folded)?(?:, the last in part)?\\. |Start of line ${COUNT} of ${COUNT}\\. |[\\d,]+ lines?, [\\d,]+ bytes? not shown\\. )?(?:Do not guess the rest|Only the first ).*<tag>`,
+  access: `(?:First ${COUNT} lines? of ${COUNT}(?:, the last in part)?\\. |Lines [\\d-]+ of [\\d,]+, [\\d,]+ of them folded(?:, the last in part)?\\. |Start of line ${COUNT} of ${COUNT}\\. |[\\d,]+ lines?, [\\d,]+ bytes? not shown\\. )?(?:Do not guess the rest|Only the first ).*<tag>`,
   page: "HTML of .*",
   blocks: `${COUNT} blocks as one text, each from a line of its own: .*<tag>`,
   exit: "exit code (-?\\d+)<tag>",
@@ -130,7 +131,8 @@ function closed(parts, exitCode) {
   if (exitCode !== null && said.exit === undefined) problems.push(`no exit line`);
   const body = [];
   for (const part of rest) {
-    if (["first", "last", "startOf", "endOf"].includes(part.name)) heads.push({ ...part, before: body.length });
+    if (["first", "last", "among", "startOf", "endOf"].includes(part.name))
+      heads.push({ ...part, before: body.length });
     else body.push(part);
   }
   return { body, heads, said, problems };
@@ -146,6 +148,9 @@ function checkSaid({ heads, said }, source, lines, missing, problems) {
     if (shown === undefined) problems.push(`header over nothing: ${line}`);
     else if (name === "first" || name === "last") {
       if (shown.count !== number(count)) problems.push(`false header, ${shown.count} lines are shown: ${line}`);
+    } else if (name === "among") {
+      if (`${shown.from}-${shown.to}` !== count)
+        problems.push(`false header, lines ${shown.from}-${shown.to} are shown: ${line}`);
     } else if (number(count) !== (name === "startOf" ? shown.to : shown.from))
       problems.push(`false header, line ${shown.from}-${shown.to} is shown: ${line}`);
   }

@@ -73,6 +73,9 @@ export async function configFromFlags(
   const { policy } = options;
   warnings.forEach((warning) => warn(warning));
   const limits: Limits = definedOnly({ maxBytes, maxChars, maxLines, maxTokens });
+  const none = Object.entries(limits).find(([, most]) => most === 0)?.[0];
+  if (none !== undefined)
+    throw badInput(`--${none.replace("max", "max-").toLowerCase()} 0 shows nothing: give 1 or more`);
   const force = definedOnly({ strategy, headShare });
   if (profile === "off" && Object.keys({ ...limits, ...force }).length > 0) {
     throw badInput("--profile off shows everything, so it takes no limits and no strategy");

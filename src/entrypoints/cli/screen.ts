@@ -1,7 +1,8 @@
 import { Option } from "commander";
+import type { Receipt } from "../../contract/receipt.ts";
 import { quotesMarker, tagAtEnd } from "../../stages/mark/texts.ts";
 import type { Command } from "./command.ts";
-import { isTerminal } from "./write-out.ts";
+import { isTerminal, writeEnded, writeOut } from "./write-out.ts";
 
 /** Flags that say how things look on a terminal. */
 export interface ScreenFlags {
@@ -61,6 +62,12 @@ export function dimMarkers(text: string, { dim }: Paints): string {
     .split("\n")
     .map((line) => (isOurs(line) ? dim(line) : line))
     .join("\n");
+}
+
+/** Writes what a model would see. An output that passes whole stays as it is, with a line break at its end or without. */
+export function writeShown(text: string, { shown, total }: Receipt, flags: ScreenFlags): Promise<void> {
+  const painted = dimMarkers(harmless(text), paintsFor(flags));
+  return shown.bytes === total.bytes ? writeOut(painted) : writeEnded(painted);
 }
 
 /**

@@ -32,5 +32,10 @@ function plainMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof CommanderError)) return message;
   const hint = error.code === "commander.unknownCommand" ? '; "spillway --help" lists them all' : "";
-  return message.replace(/^error: /, "") + hint;
+  // A reader of ours that names its flag says all of it.
+  return (
+    message
+      .replace(/^error: (?:option .* is invalid\. (?=--))?/s, "")
+      .replace(/^command-argument value (.*) is invalid for argument '.*?'\./s, "$1 is unknown.") + hint
+  );
 }

@@ -89,6 +89,11 @@ function writeNow(descriptor: 1 | 2, chunk: string | Uint8Array): Uint8Array {
   return rest;
 }
 
+/** Writes a text that a line of ours ends, and ends that line. */
+export function writeEnded(text: string): Promise<void> {
+  return writeOut(text === "" || text.endsWith("\n") ? text : `${text}\n`);
+}
+
 /** Writes a value as one line of JSON. */
 export function writeJson(value: unknown): Promise<void> {
   return writeOut(`${JSON.stringify(value)}\n`);

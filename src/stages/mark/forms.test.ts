@@ -71,10 +71,10 @@ describe("forms of a marked text, the one that says most first", () => {
     `);
   });
 
-  it("a header counts the lines that are shown, and says apart how many were folded among them", () => {
+  it("a header says which lines it stands over where some among them were folded", () => {
     const folded = { ...piece(0, 6, "first\n[previous line repeated 5 more times]\n"), foldedLines: 5 };
     const [full] = write(cutOf([folded, gap(7, 9), piece(9, 10, "last.\n")], 3));
-    expect(full?.split("\n")[0]).toBe("[First 1 line of 10, 5 more folded]");
+    expect(full?.split("\n")[0]).toBe("[Lines 1-6 of 10, 5 of them folded]");
   });
 
   it("with several: where each is; only the first of them says where the rest is", () => {

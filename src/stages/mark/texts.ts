@@ -16,23 +16,26 @@ export function exitLine(exitCode: number): string {
   return `[exit code ${exitCode}]`;
 }
 
-/** Stands before the kept start: how many lines of it are shown, and how many were folded among them. */
-export function firstLines({ lines: [from, to], endsInside, foldedLines }: Piece, total: Extent, tag: string): string {
-  const count = to - from + 1;
-  if (endsInside && count === 1) return `[Start of line ${grouped(to)} of ${grouped(total.lines)}${tag}]`;
-  return `[First ${ofLines(count, total, foldedLines)}${endsInside ? ", the last in part" : ""}${tag}]`;
+/** Stands before the kept start: how many lines of it are shown; which they are if some among them were folded. */
+export function firstLines(piece: Piece, total: Extent, tag: string): string {
+  const { lines, endsInside } = piece;
+  if (endsInside && lines[0] === lines[1])
+    return `[Start of line ${grouped(lines[1])} of ${grouped(total.lines)}${tag}]`;
+  return `[${ofLines("First", piece, total)}${endsInside ? ", the last in part" : ""}${tag}]`;
 }
 
 /** Stands before the kept end: as above. */
-export function lastLines({ lines: [from, to], startsInside, foldedLines }: Piece, total: Extent, tag: string): string {
-  const count = to - from + 1;
-  if (startsInside && count === 1) return `[End of line ${grouped(from)} of ${grouped(total.lines)}${tag}]`;
-  return `[Last ${ofLines(count, total, foldedLines)}${startsInside ? ", the first in part" : ""}${tag}]`;
+export function lastLines(piece: Piece, total: Extent, tag: string): string {
+  const { lines, startsInside } = piece;
+  if (startsInside && lines[0] === lines[1])
+    return `[End of line ${grouped(lines[0])} of ${grouped(total.lines)}${tag}]`;
+  return `[${ofLines("Last", piece, total)}${startsInside ? ", the first in part" : ""}${tag}]`;
 }
 
-function ofLines(count: number, total: Extent, folded = 0): string {
-  const shown = `${counted(count - folded, "line")} of ${grouped(total.lines)}`;
-  return folded === 0 ? shown : `${shown}, ${grouped(folded)} more folded`;
+function ofLines(which: "First" | "Last", { lines: [from, to], foldedLines = 0 }: Piece, total: Extent): string {
+  const all = grouped(total.lines);
+  if (foldedLines === 0) return `${which} ${counted(to - from + 1, "line")} of ${all}`;
+  return `Lines ${from}-${to} of ${all}, ${grouped(foldedLines)} of them folded`;
 }
 
 /** Between kept pieces: which lines are missing and how much they are. */

@@ -14,7 +14,7 @@ import {
   wholeNumber,
 } from "../flags.ts";
 import { addPlaceFlag, openPlace, type Place, type PlaceFlags, shellReader } from "../open-place.ts";
-import { addColorFlag, dimMarkers, harmless, paintsFor, type ScreenFlags } from "../screen.ts";
+import { addColorFlag, paintsFor, type ScreenFlags, writeShown } from "../screen.ts";
 import { watched } from "../status-line.ts";
 import { explainText, summarize } from "../summarize.ts";
 import { EXIT_BAD_INPUT, tell, tellFault } from "../tell.ts";
@@ -53,7 +53,8 @@ export function addClampCommand(program: Command): void {
     .option("--explain", "say why each part is kept or omitted: on standard error, or in the receipt with --json")
     .option("-q, --quiet", "print no summary on standard error")
     .notes(`
-Standard output is exactly the text a model would see; a summary goes to standard error.
+Standard output is exactly the text a model would see, and a line break where a line of ours ends it; a summary goes
+to standard error.
 Nothing is saved without --save: the text says so where something was cut.
 
 Examples:
@@ -84,7 +85,7 @@ async function clampInput(file: string | undefined, flags: ClampFlags): Promise<
     ...callOptions(flags),
     ...definedOnly({ command: flags.command, session: flags.session, exitCode, explain: flags.explain }),
   });
-  await (flags.json ? writeJson({ text, receipt }) : writeOut(dimMarkers(harmless(text), paintsFor(flags))));
+  await (flags.json ? writeJson({ text, receipt }) : writeShown(text, receipt, flags));
   if (receipt.faults !== undefined) process.exitCode = EXIT_BAD_INPUT;
   if (flags.explain && !flags.json) writeError(explainText(receipt.explained ?? [], paintsFor(flags)));
   if (!flags.quiet && !flags.json) writeError(`${summarize(receipt)}\n`);

@@ -9,7 +9,7 @@ export function addCompletionCommand(program: Command): void {
   program
     .command("completion")
     .description("print a script that completes commands and flags in a shell, or the man page")
-    .addArgument(new Argument("<for>", "what it is for").choices(["bash", "zsh", "fish", "man"]))
+    .addArgument(new Argument("<bash|zsh|fish|man>", "what it is for").choices(["bash", "zsh", "fish", "man"]))
     .notes(`
 Examples:
   source <(spillway completion bash)

@@ -22,7 +22,7 @@ export function addConfigCommand(program: Command): void {
     .description(
       "check: say which config files and variables are in force, and what is wrong in them; show: what they set",
     )
-    .addArgument(new Argument("<action>", "what to do").choices(["check", "show"]))
+    .addArgument(new Argument("<check|show>", "what to do").choices(["check", "show"]))
     .argument("[file]", "a config file to read instead of those that would be read here");
   addScreenFlags(command)
     .option("--tool <name>", "with show: what holds for this tool")

@@ -259,7 +259,11 @@ async function accept(proposals: readonly Proposal[], { accept: said, json }: Di
     return said.split(",").map((number) => {
       const one = /^\d+$/.test(number.trim()) ? proposals[Number(number) - 1] : undefined;
       if (one === undefined)
-        throw badInput(`--accept takes all, or numbers from 1 to ${proposals.length}; got "${number}"`);
+        throw badInput(
+          proposals.length === 0
+            ? "--accept: nothing is proposed"
+            : `--accept takes all, or numbers from 1 to ${proposals.length}; got "${number}"`,
+        );
       return one;
     });
   }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { messageOf } from "../../../errors.ts";
+import { badInput, messageOf } from "../../../errors.ts";
 import { openSpillway } from "../../../open-spillway.ts";
 import type { Access } from "../../../stages/mark/access.ts";
 import type { Agent, ToolResult } from "../../hook/agent.ts";
@@ -51,7 +51,7 @@ Examples:
         throw new FaultWithCode(error, EXIT_WRONG_FLAG);
       });
       try {
-        const event: unknown = JSON.parse(await readInput());
+        const event = readEvent(await readInput());
         const other = told === undefined ? otherAgentOf(event) : undefined;
         // The tools that the flag names have other names there.
         const { recallTools: _, ...plain } = flags;
@@ -64,6 +64,15 @@ Examples:
         tell(messageOf(error));
       }
     });
+}
+
+function readEvent(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const found = text.trim() === "" ? "it is empty" : messageOf(error);
+    throw badInput(`standard input has no event of an agent in JSON: ${found}`, { cause: error });
+  }
 }
 
 async function readInput(): Promise<string> {

@@ -11,7 +11,7 @@ import { wholeNumber } from "../flags.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readArtifact, readPlace, resolveId } from "../open-place.ts";
 import { addScreenFlags, dimMarkers, harmless, onScreen, type Paints, type ScreenFlags } from "../screen.ts";
 import { tell } from "../tell.ts";
-import { readsHere, writeJson, writeOut } from "../write-out.ts";
+import { readsHere, writeEnded, writeJson, writeOut } from "../write-out.ts";
 
 interface RecallFlags extends PlaceFlags, ScreenFlags {
   lines?: [number, number];
@@ -75,7 +75,7 @@ async function recallPart(place: ReadPlace, typed: string, flags: RecallFlags, p
   if (flags.json) return writeJson(page);
   // Only the note is ours: the artifact may have lines that look like it.
   const text = recallText({ ...page, note });
-  await writeOut(harmless(text.slice(0, text.length - note.length)) + dimMarkers(note, paints));
+  await writeEnded(harmless(text.slice(0, text.length - note.length)) + dimMarkers(note, paints));
 }
 
 function wantsOf({ lines, bytes, head, tail, around: line }: RecallFlags): RecallWant[] {

@@ -12,7 +12,7 @@ import { addScreenFlags, harmless, onScreen, type Paint, type Paints, type Scree
 import { startStatus } from "../status-line.ts";
 import { cell, filterText } from "../table.ts";
 import { EXIT_NO, tell } from "../tell.ts";
-import { readsHere, writeJson, writeOut } from "../write-out.ts";
+import { readsHere, writeEnded, writeJson, writeOut } from "../write-out.ts";
 
 interface SearchFlags extends PlaceFlags, ScreenFlags {
   context?: number;
@@ -88,7 +88,7 @@ async function searchOne(
   const page = await spillway.search(await resolveId(place, typed), query, { reads: readsHere() });
   // The note is written for a tool's arguments; here the next page is a flag.
   const note = page.note.replace(/; next: from line (\d+)\]$/, "; next: --from $1]");
-  await (json ? writeJson(page) : writeOut(await pageText({ ...page, note }, query, paints)));
+  await (json ? writeJson(page) : writeEnded(await pageText({ ...page, note }, query, paints)));
   if (page.total === 0) process.exitCode = EXIT_NO;
 }
 

@@ -11,7 +11,7 @@ import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { startSpill } from "../../../stages/spill/spill.ts";
 import { type CallFlags, callOptions, optionsFromFlags, type PolicyFlags } from "../flags.ts";
 import { openPlace, type Place, type PlaceFlags, shellReader } from "../open-place.ts";
-import { dimMarkers, harmless, paintsFor, type ScreenFlags } from "../screen.ts";
+import { type ScreenFlags, writeShown } from "../screen.ts";
 import { watched } from "../status-line.ts";
 import { summarize, summarizeKept } from "../summarize.ts";
 import { tell } from "../tell.ts";
@@ -64,7 +64,7 @@ export async function runCommand(words: string[], flags: RunFlags): Promise<numb
     const { text, receipt } = isRaw ? await passOn(place) : await admit(place);
     const exitCode = await guard.exitCode;
     if (flags.json) await writeJson({ text, receipt, exitCode });
-    else if (!isRaw) await writeOut(dimMarkers(harmless(text), paintsFor(flags)));
+    else if (!isRaw) await writeShown(text, receipt, flags);
     const isSummed = !flags.quiet && !flags.json;
     if (guard.isTimedOut() && (isRaw || !isSummed)) tell(timeUp(flags));
     if (isSummed) writeError(`${isRaw ? summarizeKept(receipt) : summarize(receipt)}\n`);
