@@ -367,11 +367,14 @@ function remembered(resolve: PreparePorts["resolve"]): PreparePorts["resolve"] {
   };
 }
 
+/** Tells of a pruned request. With `records: "all"`, as a gateway has it, nobody waits for the ledger. */
 async function tell(
   ports: PreparePorts,
-  { session = null }: { session?: string | null | undefined },
+  { session, records }: Pick<PrepareOptions, "session" | "records">,
   more: Record<string, unknown>,
 ) {
-  const about = { tool: null, call: null, artifact: null, receipt: null };
-  await ports.recorder.event({ kind: "request-pruned", atMs: ports.now(), session, ...about, more });
+  const about = { session: session ?? null, tool: null, call: null, artifact: null, receipt: null };
+  const told = ports.recorder.event({ kind: "request-pruned", atMs: ports.now(), ...about, more });
+  if (records === "all") void told.catch(() => {});
+  else await told;
 }

@@ -596,6 +596,12 @@ describe("hostile requests", () => {
     ["another server's address", "GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\n", 400],
     ["two slashes", "GET //evil.example/healthz HTTP/1.1\r\nHost: localhost\r\n", 400],
     ["an empty host", "GET /healthz HTTP/1.1\r\nHost:\r\n", 421],
+    ["two hosts", "GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n", 421],
+    [
+      "two origins",
+      "GET /api/events HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nOrigin: http://evil.example\r\n",
+      403,
+    ],
     ["no host", "GET /healthz HTTP/1.1\r\n", 400],
     ["a name that no object should have", "GET /api/events?__proto__=1 HTTP/1.1\r\nHost: localhost\r\n", 400],
     [

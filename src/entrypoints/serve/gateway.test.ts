@@ -1,9 +1,11 @@
 import { createServer, request as httpRequest, type IncomingMessage, type RequestListener } from "node:http";
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import Anthropic from "@anthropic-ai/sdk";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type RandomConversation, speeches, textOf } from "../../../test/recovery/conversation.ts";
 import { clients } from "../../../test/sdk-clients.ts";
+import type { ExchangeOptions } from "../../exchange/exchange.ts";
 import { createSpillway, type SpillwayOptions } from "../../index.ts";
 import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { memoryLedger } from "../../storage/ledgers/memory.ts";
@@ -35,12 +37,16 @@ async function gateway(
     port: 0,
     tokens: [],
     hostNames: [],
-    gateway: { upstreams: { anthropic: upstream, openai: `${upstream}/v1`, gemini: upstream }, allowed: [] },
+    gateway: gatewayTo(upstream),
     warn: (fault) => warned.push(fault),
     ...options,
   });
   stops.unshift(() => server.stop({ now: true }));
   return { server, spillway, url: server.url };
+}
+
+function gatewayTo(upstream: string, exchange?: ExchangeOptions) {
+  return { upstreams: { anthropic: upstream, openai: `${upstream}/v1`, gemini: upstream }, allowed: [], exchange };
 }
 
 async function provider(options: FakeProviderOptions): Promise<FakeProvider> {
@@ -573,6 +579,71 @@ describe("faults", () => {
     const receipts = ((await spillway.ledger?.events({})) ?? []).flatMap(({ receipt }) => receipt ?? []);
     expect(receipts.map(({ saved }) => saved)).toContain("no");
     expect(receipts.flatMap(({ faults = [] }) => faults).join()).toContain("ENOSPC");
+  });
+
+  it("requests do not wait for the ledger; what it refuses is told once, and it has the events in the end", async () => {
+    const bodies: string[] = [];
+    const to = await upstream(async (request, response) => {
+      bodies.push(String(await bodyOf(request)));
+      response.writeHead(200, JSON_TYPE).end("{}");
+    });
+    const told: string[] = [];
+    const logger = { info() {}, warn: (said: string, fields: object) => void ("fault" in fields && told.push(said)) };
+    const { path, body } = asked("anthropic", conversation(3, 90_000));
+    const ledger = memoryLedger();
+    const held: (() => void)[] = [];
+    const slow = (event: Parameters<typeof ledger.record>[0]) =>
+      new Promise<void>((resolve) => held.push(resolve)).then(() => ledger.record(event));
+    const { url } = await gateway(to, { spillway: { ledger: { ...ledger, record: slow }, logger } });
+    expect((await post(url + path, body)).status).toBe(200);
+    expect(bodies[0]?.length).toBeLessThan(body.length / 2);
+    expect(await ledger.events()).toEqual([]);
+    await vi.waitFor(async () => {
+      for (const goOn of held.splice(0)) goOn();
+      const clamped = (await ledger.events()).filter(({ kind }) => kind === "output-clamped");
+      expect(clamped.map(({ receipt }) => receipt?.saved)).toEqual(["yes", "yes", "yes"]);
+    });
+    expect(told).toEqual([]);
+    const refuses = { ...ledger, record: async () => Promise.reject(new Error("disk full")) };
+    const other = await gateway(to, { spillway: { ledger: refuses, logger } });
+    for (const _ of [1, 2]) expect((await post(other.url + path, body)).status).toBe(200);
+    await vi.waitFor(() => expect(told).toEqual(["not recorded: disk full"]));
+  });
+
+  it.each([
+    ["gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["br", brotliCompressSync],
+  ] as const)("an answer that a provider compresses by %s all the same is read", async (encoding, compress) => {
+    const refusal = { type: "invalid_request_error", message: "prompt is too long: 30000 tokens > 20000 maximum" };
+    const events = `event: message_start\ndata: ${JSON.stringify({ type: "message_start", message: { usage: {} } })}\n\n`;
+    const sent: number[] = [];
+    let isBroken = false;
+    const to = await upstream(async (request, response) => {
+      const { length } = await bodyOf(request);
+      sent.push(length);
+      const isRefused = length > 40_000;
+      const type = isRefused ? "application/json" : "text/event-stream";
+      const whole = compress(isRefused ? JSON.stringify({ type: "error", error: refusal }) : events);
+      const bytes = isBroken ? whole.subarray(0, -9) : whole;
+      const head = {
+        "content-type": type,
+        "Content-Encoding": encoding,
+        "x-other": "kept",
+        "content-length": bytes.length,
+      };
+      response.writeHead(isRefused ? 400 : 200, head).end(bytes);
+    });
+    const { url } = await gateway(to, { gateway: gatewayTo(to, { addRecallTool: true }) });
+    const tools = [{ name: "bash", input_schema: { type: "object" } }];
+    const { path, body } = asked("anthropic", conversation(8, 7000), { stream: true, tools });
+    const response = await post(url + path, body);
+    expect(await response.text()).toBe(events);
+    expect(response.headers.get("content-encoding")).toBeNull();
+    expect(response.headers.get("x-other")).toBe("kept");
+    expect(sent.length).toBeGreaterThan(1);
+    isBroken = true;
+    await expect(post(url + path, body).then((broken) => broken.text())).rejects.toThrow();
   });
 
   it.each(["application/json", "text/plain"])("no byte of a short answer of %s is changed", async (type) => {

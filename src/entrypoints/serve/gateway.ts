@@ -12,7 +12,7 @@ import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { Refusal, readBody } from "./answer.ts";
 import { type Callers, TOKEN_HEADER } from "./callers.ts";
 import type { Metrics } from "./metrics.ts";
-import { sendUpstream, type UpstreamResponse } from "./send-upstream.ts";
+import { type Answered, decoded, sendUpstream } from "./send-upstream.ts";
 import { type Destination, errorBody, newDestinations, type Upstreams } from "./upstreams.ts";
 
 /** How requests are passed on. */
@@ -44,7 +44,7 @@ export interface Gateway {
 export function newGateway(options: GatewayOptions, { spillway, callers, metrics, warn }: GatewayPorts): Gateway {
   const find = newDestinations(options.upstreams, options.allowed);
   const hashes = new Map<string, string>();
-  const refused = new RefusedBodies<UpstreamResponse>();
+  const refused = new RefusedBodies<Answered>();
   const agent = new Agent({
     connectTimeout: SERVE_NUMBERS.gatewayConnectMs.default,
     headersTimeout: SERVE_NUMBERS.gatewaySilentMs.default,
@@ -84,9 +84,9 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
       body,
       signal: gone.signal,
     };
-    const sendOn = (sent: Uint8Array | null, { signal }: ExchangeContext) => {
+    const sendOn = async (sent: Uint8Array | null, { signal }: ExchangeContext) => {
       metrics.add("spillway_request_bytes_total", { api, as: "sent" }, sent?.length ?? 0);
-      return send(sent, signal);
+      return decoded(await send(sent, signal));
     };
     const exchanged =
       refused.find(asked) ??
@@ -208,8 +208,8 @@ function headerOf({ headers }: IncomingMessage, name: string): string | null {
 
 /** Writes a provider's answer as it comes. What breaks off there breaks off here too, so that nobody takes it for whole. */
 async function handOn(
-  { status, rawHeaders }: UpstreamResponse,
-  { body = null, whole = null, isChanged = false, isFinal = false }: Partial<Exchanged<UpstreamResponse>>,
+  { status, rawHeaders }: Answered,
+  { body = null, whole = null, isChanged = false, isFinal = false }: Partial<Exchanged<Answered>>,
   response: ServerResponse,
 ): Promise<void> {
   const kept = (name: string) => !HOP_BY_HOP.has(name) && !(isChanged && name === "content-length");

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from "node:http";
+import { pipeline, Readable } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import type { Dispatcher } from "undici";
 import type { ExchangeResponse } from "../../exchange/answer.ts";
 
@@ -49,6 +51,35 @@ export function sendUpstream(dispatcher: Dispatcher, request: UpstreamRequest): 
       },
     });
   });
+}
+
+/** A provider's answer as the gateway hands it on. */
+export interface Answered extends ExchangeResponse {
+  /** Names and values by turns. */
+  rawHeaders: string[];
+}
+
+const DECODERS = new Map([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["deflate", createInflate],
+  ["br", createBrotliDecompress],
+]);
+
+/** An answer that can be looked into. Some servers compress although they were told not to. */
+export function decoded(answer: UpstreamResponse): Answered {
+  const decoder = DECODERS.get(answer.headers.get("content-encoding")?.trim().toLowerCase() ?? "");
+  if (decoder === undefined) return answer;
+  const { status, url, headers } = answer;
+  const isLeft = (name = "") => /^content-(encoding|length)$/i.test(name);
+  return {
+    status,
+    url,
+    headers: { get: (name) => (isLeft(name) ? null : headers.get(name)) },
+    rawHeaders: answer.rawHeaders.filter((_, at, all) => !isLeft(all[at - (at % 2)])),
+    // Where one breaks off, the other does too.
+    body: pipeline(Readable.from(answer), decoder(), () => {}),
+  };
 }
 
 type Chunk = IteratorResult<Uint8Array, undefined>;

@@ -88,6 +88,8 @@ export async function startServe(options: ServeOptions): Promise<Served> {
       keepAliveTimeout: SERVE_NUMBERS.serveIdleMs.default,
       connectionsCheckingInterval: 1000,
       requireHostHeader: true,
+      // So that a second host or origin is seen, and refused.
+      joinDuplicateHeaders: true,
       noDelay: true,
     },
     (request, response) => {

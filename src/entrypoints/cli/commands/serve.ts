@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { InvalidArgumentError } from "commander";
 import type { Reader } from "../../../admit/reader.ts";
 import { badInput, messageOf } from "../../../errors.ts";
-import { createSpillway } from "../../../index.ts";
+import { createSpillway, type Logger } from "../../../index.ts";
 import { definedOnly } from "../../../stages/policy/check-row.ts";
 import { ROLES, type Role, type Token } from "../../serve/callers.ts";
 import { PUBLIC_UPSTREAMS } from "../../serve/upstreams.ts";
@@ -67,6 +67,12 @@ Examples:
     .action(serve);
 }
 
+/** Requests do not wait for the ledger, so nobody else tells that it fails. What is cut stands in the events. */
+const FAULTS: Logger = {
+  info() {},
+  warn: (said, fields) => "fault" in fields && tell(said),
+};
+
 async function serve(flags: ServeFlags): Promise<void> {
   const { options, upstreams: config } = await configFromFlags(flags, { strict: true });
   const { policy, dir: _dir, retention: _retention, ...userOptions } = options;
@@ -81,7 +87,7 @@ async function serve(flags: ServeFlags): Promise<void> {
     const open = (scope: string) => {
       const ledger = gatherEvents(place.ledgerOf(scope));
       const reader = agentReader(flags, place, scope);
-      return createSpillway({ ...userOptions, scope, store, ledger, policy, env: {}, reader });
+      return createSpillway({ ...userOptions, scope, store, ledger, policy, env: {}, reader, logger: FAULTS });
     };
     const spillway = await open(place.scope);
     const otherScopes = new Set(tokens.flatMap(({ scope }) => scope ?? []));
