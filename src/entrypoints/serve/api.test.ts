@@ -10,6 +10,7 @@ import { createSpillway, type Rates, type Spillway, type SpillwayOptions } from 
 import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { memoryLedger } from "../../storage/ledgers/memory.ts";
 import { memoryStore } from "../../storage/stores/memory.ts";
+import { eventOf } from "../../testing/arbitrary-event.ts";
 import { apiRoutes } from "./api.ts";
 import { newCallers } from "./callers.ts";
 import { newMetrics } from "./metrics.ts";
@@ -404,10 +405,21 @@ describe("the API", () => {
     expectTypeOf<keyof z.output<typeof statShape>>().toEqualTypeOf<keyof (StatRow & Rates)>();
   });
 
+  it("says in words what a query takes and what is missing", async () => {
+    const { get } = await start();
+    const said = async (path: string) => ((await get(path, 400)) as { error: { message: string } }).error.message;
+    expect(await said("/api/sessions?limit=3")).toMatch(
+      /^the query cannot be used: it has no limit; it takes .*\bmax\b/,
+    );
+    expect(await said("/api/artifacts/aaaaaaaaaaaa/search")).toMatch(/pattern is missing/);
+  });
+
   it("counts for Prometheus, with any tool's name", async () => {
     const { spillway, ask } = await start();
     await spillway.admit({ tool: 'a"b\\c\nd', output: "x" });
+    await spillway.ledger?.record(eventOf({ kind: "request-answered", tool: null, receipt: null }));
     const text = await (await ask("/metrics")).text();
+    expect(text).not.toContain('tool=""');
     expect(text).toContain('spillway_outputs_total{tool="a\\"b\\\\c\\nd"} 1\n');
     for (const line of text.trim().split("\n")) expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{.*\})? [\d.e+-]+)$/);
   });

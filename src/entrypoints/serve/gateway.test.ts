@@ -361,6 +361,7 @@ describe("what passes", () => {
     ]);
     for (const evil of [`${other}`, "http://169.254.169.254", "file:///etc/passwd", "", `${other}/proxy/../x`]) {
       const refused = await ask("/v1/messages", { "x-spillway-upstream": evil });
+      expect(await refused.clone().json()).toEqual(SHAPES.anthropic);
       expect([evil, refused.status]).toEqual([evil, 403]);
     }
     expect(seen).toHaveLength(7);

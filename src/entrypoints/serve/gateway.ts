@@ -110,6 +110,7 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
       callers.checkOrigin(request);
       try {
         callers.checkRole(request, "write", TOKEN_HEADER);
+        if (to.refusal !== undefined) throw to.refusal;
         const run = () => pass(to, request, response);
         const telemetry = hasTelemetry() ? await loadTelemetry() : null;
         await (telemetry === null

@@ -19,8 +19,9 @@ const COUNTERS = {
 } as const;
 
 const DURATIONS = {
-  spillway_upstream_seconds: "From a request's arrival to the first byte of the provider's answer.",
-  spillway_own_seconds: "What Spillway itself took of that.",
+  spillway_upstream_seconds:
+    "From sending a request on to the first byte of the provider's answer, all its sends together.",
+  spillway_own_seconds: "What Spillway itself took for a request beside that.",
 } as const;
 
 const LEDGER_COUNTERS: Record<keyof Totals, [name: string, help: string]> = {
@@ -142,7 +143,11 @@ export async function ledgerLines(ledger: Pick<Ledger, "stats">): Promise<string
     const [name, help] = LEDGER_COUNTERS[sum];
     const series = OF_REQUESTS.has(sum)
       ? [`${name} ${rows.reduce((total, row) => total + row[sum], 0)}`]
-      : rows.slice(0, MOST_TOOLS).map((row) => `${seriesOf(name, { tool: row.tool ?? "" })} ${row[sum]}`);
+      : rows
+          // What belongs to no tool is a row too: mostly requests.
+          .filter((row) => row.tool !== null || row[sum] !== 0)
+          .slice(0, MOST_TOOLS)
+          .map((row) => `${seriesOf(name, { tool: row.tool ?? "" })} ${row[sum]}`);
     return [`# HELP ${name} ${help}`, `# TYPE ${name} counter`, ...series];
   });
 }

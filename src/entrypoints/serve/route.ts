@@ -124,6 +124,14 @@ async function jsonOf(request: IncomingMessage, shape: z.ZodType): Promise<unkno
 function checked(shape: z.ZodType, value: unknown, where: string): unknown {
   const { success, data, error } = shape.safeParse(value);
   if (success) return data;
-  const faults = error.issues.map(({ path, message }) => `${path.length > 0 ? `${path.join(".")}: ` : ""}${message}`);
+  const faults = error.issues.map((issue) => {
+    const name = issue.path.join(".");
+    if (issue.code === "unrecognized_keys" && name === "") {
+      const takes = shape instanceof z.ZodObject ? Object.keys(shape.shape).join(", ") : "";
+      return `it has no ${issue.keys.join(", ")}; it takes ${takes || "nothing"}`;
+    }
+    if (issue.code === "invalid_type" && issue.message.endsWith("received undefined")) return `${name} is missing`;
+    return name === "" ? issue.message : `${name}: ${issue.message}`;
+  });
   throw new Refusal(400, "bad-input", `${where} cannot be used: ${faults.slice(0, 5).join("; ").slice(0, 500)}`);
 }

@@ -107,7 +107,7 @@ export async function startServe(options: ServeOptions): Promise<Served> {
   });
   server.listen(port, host);
   await once(server, "listening").catch((error: unknown) => {
-    const way = "the port may be in use; --port 0 takes a free one";
+    const way = "another program may listen there, perhaps a Spillway already; --port 0 takes a free port";
     throw badInput(`cannot listen at ${host}:${port}: ${messageOf(error)} (${way})`);
   });
   const address = server.address();

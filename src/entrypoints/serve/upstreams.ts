@@ -24,6 +24,8 @@ export interface Destination {
   origin: string;
   /** The path with the query. */
   path: string;
+  /** Why nothing is sent there. */
+  refusal?: Refusal;
 }
 
 /** Names another upstream for one request, if it is among those that are allowed. */
@@ -46,7 +48,8 @@ export function newDestinations(upstreams: Upstreams, allowed: readonly string[]
     const named = headers[UPSTREAM_HEADER];
     const base = bases.get(typeof named === "string" ? named.replace(/\/+$/, "") : api);
     if (base === undefined) {
-      throw new Refusal(403, "bad-upstream", `this upstream is not allowed here; name it with --allow-upstream`);
+      const why = "this upstream is not allowed here; name it with --allow-upstream";
+      return { api, origin: "", path: rawUrl, refusal: new Refusal(403, "bad-upstream", why) };
     }
     // OpenAI's clients have /v1 in the address of their API, the others in each path.
     const rest = api === "openai" ? rawUrl.replace(/^\/v1(?=[/?]|$)/, "") : rawUrl;
