@@ -42,6 +42,11 @@ export async function openPlace() {
   };
 }
 
+/** Limits that flags can set: the command line refuses 0. */
+function fromOne(limits) {
+  return Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, Math.max(1, limit)]));
+}
+
 function flagsOf({ limits, strategy, fold }) {
   const named = {
     maxBytes: "--max-bytes",
@@ -95,7 +100,8 @@ async function checkDoor(given, shown, found, place, { spillway, request }) {
 }
 
 /** The door `clamp`, in a process of its own. */
-export async function throughClamp(given, place) {
+export async function throughClamp(case_, place) {
+  const given = { ...case_, limits: fromOne(case_.limits) };
   const found = new Findings();
   const { tool, exitCode } = given;
   writeFileSync(place.file, given.bytes);
@@ -141,7 +147,7 @@ export async function throughClamp(given, place) {
 /** The door `run`: a command that prints the output and ends with the exit code. */
 export async function throughRun(case_, place) {
   const found = new Findings();
-  const given = { ...case_, exitCode: case_.exitCode ?? 0 };
+  const given = { ...case_, limits: fromOne(case_.limits), exitCode: case_.exitCode ?? 0 };
   writeFileSync(place.file, given.bytes);
   const words = ["sh", "-c", `cat ${place.file}; exit ${given.exitCode}`];
   const args = [
@@ -221,7 +227,7 @@ async function serverFor({ seed }, place, [door, ...rest]) {
   if (serving?.first !== first || serving.door !== door) {
     await endServing();
     const { limits, strategy, fold } = makeCase(first);
-    const common = { limits, strategy, fold };
+    const common = { limits: fromOne(limits), strategy, fold };
     const flags = [door, "--no-redact", "--dir", place.dir, "--session", "s1", ...flagsOf(common)];
     serving = { door, first, common, client: startClient(place, [...flags, ...rest]) };
     await serving.client.start();
