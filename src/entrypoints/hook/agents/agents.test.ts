@@ -125,7 +125,7 @@ describe("a result of which the model should see less, in the only form that the
       const { decision, reason } = (await answer("codex", event(response))) ?? {};
       expect(decision).toBe("block");
       expectWhole(reason, 51_200);
-      expect(reason).toContain("\nstep 2 of the build");
+      expect(reason).toContain("\nstep 3999 of the build");
     }
     const other = await answer("codex", event({ content, structuredContent: { rows: lines, more: 1 } }));
     expect(other?.reason).toContain('"rows"');
