@@ -1,5 +1,6 @@
 import type { Limits } from "../contract/limits.ts";
 import { isRecord, setNewest, tried } from "../values.ts";
+import { statedMeta } from "../wire/mcp.ts";
 import { type CallFacts, type Run } from "./tool-shapes.ts";
 
 /** Clamps what comes of a tool. */
@@ -220,18 +221,6 @@ async function admitView(view: unknown, admit: Admit): Promise<unknown> {
 
 /** Wraps a function as a tool of this name. */
 export type WrapInner = (run: Run, name: string, more: { boundDetails: boolean }) => Run;
-
-/** Claude Code shows 2 KB of a result of more than 50,000 characters, unless its tool states more here. */
-const SIZE_KEY = "anthropic/maxResultSizeChars";
-/** The most that a tool may state. */
-const MAX_STATED_CHARS = 500_000;
-
-/** What a tool of MCP says of itself, with how long its results are once they are clamped. */
-export function statedMeta(meta: unknown, { maxChars, maxBytes }: Limits): { _meta?: object } {
-  const most = Math.min(maxChars ?? Infinity, maxBytes ?? Infinity, MAX_STATED_CHARS);
-  const isBound = maxChars !== undefined || maxBytes !== undefined;
-  return isBound ? { _meta: { ...(isRecord(meta) && meta), [SIZE_KEY]: most } } : {};
-}
 
 /** Stands before a server: what is registered at it is clamped. All else is the server's own. */
 export function wrapServer<T extends object>(server: T, wrap: WrapInner, limitsOf: (name: string) => Limits): T {

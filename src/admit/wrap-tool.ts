@@ -8,11 +8,11 @@ import { LIMIT_NAMES } from "../stages/policy/check-limits.ts";
 import { definedOnly } from "../stages/policy/check-row.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { isRecord, tried } from "../values.ts";
+import { statedMeta } from "../wire/mcp.ts";
 import {
   admitMessages,
   clampedRunnable,
   modelViewed,
-  statedMeta,
   type ToolClamp,
   type WrapInner,
   wrapServer,

@@ -1,3 +1,4 @@
+import type { Limits } from "../contract/limits.ts";
 import type { Wire, WireEdit, WireMessage } from "../contract/wire.ts";
 import { isRecord, type JsonRecord } from "../values.ts";
 import { addCall, addResult } from "./blocks.ts";
@@ -121,4 +122,16 @@ function sign(message: JsonRecord): number {
   if (!isToolResult(message)) return -1;
   const hasOwn = "isError" in message || "structuredContent" in message || "_meta" in message;
   return hasOwn ? 0.9 : 0.75;
+}
+
+/** Claude Code shows 2 KB of a result of more than 50,000 characters, unless its tool states more here. */
+const SIZE_KEY = "anthropic/maxResultSizeChars";
+/** The most that a tool may state. */
+const MAX_STATED_CHARS = 500_000;
+
+/** What a tool of MCP says of itself, with how long its results are once they are clamped. */
+export function statedMeta(meta: unknown, { maxChars, maxBytes }: Limits): { _meta?: object } {
+  const most = Math.min(maxChars ?? Infinity, maxBytes ?? Infinity, MAX_STATED_CHARS);
+  const isBound = maxChars !== undefined || maxBytes !== undefined;
+  return isBound ? { _meta: { ...(isRecord(meta) && meta), [SIZE_KEY]: most } } : {};
 }

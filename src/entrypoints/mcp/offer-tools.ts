@@ -1,7 +1,7 @@
-import { statedMeta } from "../../admit/framework-runs.ts";
 import { READ_BACK_TOOLS } from "../../recall/index.ts";
 import type { Spillway } from "../../spillway.ts";
 import { isRecord } from "../../values.ts";
+import { statedMeta } from "../../wire/mcp.ts";
 
 /** The names of our two tools here. If the server has a tool of that name, ours gets another one. */
 export interface ToolNames {
