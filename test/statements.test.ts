@@ -51,7 +51,7 @@ describe("statements of the docs", () => {
     const { status, stdout, stderr } = runAlone("try.mjs", block?.text ?? "");
     expect([status, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/^\[.* saved as artifact [a-z2-7]{12}, /m);
-    expect(stdout).toMatch(/\]\n(?:text, bytes, a stream or an object\n){3}\n$/);
+    expect(stdout).toMatch(/\]\n(?:text, bytes, a stream or an object\n){3}\n50000\n$/);
   });
 
   it("the guide to the library: what the logger of its example is told", async () => {
