@@ -18,7 +18,8 @@ import { findAgent } from "./find-agent.ts";
 import { CLI } from "./mcp-clients.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-real-agents-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+// The agent may still be writing there.
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 }));
 
 interface RealAgent {
   /** The package without its version. */

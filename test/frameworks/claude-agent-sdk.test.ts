@@ -16,7 +16,8 @@ const claude = findAgent("@anthropic-ai/claude-code", ["@anthropic-ai/claude-cod
 if ("why" in claude) process.stderr.write(`The Claude Agent SDK is not run with Claude Code: ${claude.why}\n`);
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-agent-sdk-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+// The agent may still be writing there.
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 }));
 
 /** How a query starts Claude Code against a provider, with a home of its own. */
 function options(url: string) {

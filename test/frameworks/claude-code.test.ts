@@ -13,7 +13,8 @@ if (why !== "") process.stderr.write(`Claude Code is not tested: ${why}\n`);
 const [claude = ""] = "words" in found ? found.words : [];
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-claude-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+// The agent may still be writing there.
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 }));
 
 describe.runIf(why === "")("Claude Code, in a mode that asks nothing", () => {
   test.each([
