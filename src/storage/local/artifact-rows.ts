@@ -54,7 +54,6 @@ export function artifactRows({ kysely, takeTurn }: Sql) {
     return (yield* all(kysely.selectFrom("artifacts").selectAll().where("key", "=", key)))[0] ?? null;
   }
 
-  /** Deletes the row with its bytes and its sessions. Returns null if the row was gone already. */
   /** Says that an object belongs to nobody any more, so that it is removed though this process ends before it is. */
   const disown = (place: string): Steps<number> =>
     change(
@@ -64,6 +63,7 @@ export function artifactRows({ kysely, takeTurn }: Sql) {
         .onConflict((conflict) => conflict.column("place").doUpdateSet({ began_ms: 0 })),
     );
 
+  /** Deletes the row with its bytes and its sessions. Returns null if the row was gone already. */
   function* drop(key: string): Steps<ArtifactTable | null> {
     yield* takeTurn("artifacts");
     const row = yield* findByKey(key);

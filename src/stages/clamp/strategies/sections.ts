@@ -87,10 +87,7 @@ class SectionReader {
       this.#isAfterBlank = true;
       return { said: { values: [] }, depth: RANKS, place: 0, isRepeated: false, hasKey: false };
     }
-    const isHead = HEAD.test(text);
-    const item = isHead ? "" : (ITEM.exec(body)?.[0] ?? "");
-    const keyed = isHead ? null : KEYED.exec(body.slice(item.length));
-    const key = isHead ? headKey(text) : (keyed?.[1] ?? "");
+    const { isHead, item, key, value } = partsOf(text, body);
     // If the output begins with an indented key, keys are set to the right, and this one begins every record.
     this.#recordKey ??= text.startsWith(" ") ? key : "";
     const isSet = key !== "" && key === this.#recordKey;
@@ -107,7 +104,6 @@ class SectionReader {
     const isSubject = !isHead && this.#isAfterBlank && this.#isSubject;
     const place = isSubject ? 0 : (parent?.lines ?? 0);
     if (parent !== undefined) parent.lines++;
-    const value = keyed?.[2] ?? (isHead ? "" : body);
     if (NAMES.test(key)) for (const section of this.#open.slice(-2)) section.named ??= number;
     const depth = isSubject ? 0 : this.#open.length;
     const above = this.#open.flatMap(({ line, named }) => (named === null ? [line] : [line, named]));
@@ -122,7 +118,7 @@ class SectionReader {
     this.#isAfterBlank = false;
     if (isHead) this.#isSubject = text.startsWith("commit ");
     else if (isSubject) this.#isSubject = false;
-    return { said, depth, place, isRepeated: nth > 0, hasKey: isHead || keyed !== null };
+    return { said, depth, place, isRepeated: nth > 0, hasKey: key !== "" };
   }
 }
 
@@ -132,6 +128,14 @@ const MOST_ALIKE = 15;
 const MOST_DEPTH = 32;
 /** The path of records whose keys are set to the right. */
 const RECORD = "record";
+
+/** A line as a head, or as an item with a key and its value. `body` is the line without its indent. */
+function partsOf(text: string, body: string) {
+  if (HEAD.test(text)) return { isHead: true, item: "", key: headKey(text), value: "" };
+  const item = ITEM.exec(body)?.[0] ?? "";
+  const keyed = KEYED.exec(body.slice(item.length));
+  return { isHead: false, item, key: keyed?.[1] ?? "", value: keyed?.[2] ?? body };
+}
 
 function headKey(text: string): string {
   if (text.startsWith("[")) return /[\s:."]/.test(text.trim()) ? (/^\[[\w-]*/.exec(text)?.[0] ?? "[") : "[";
