@@ -22,5 +22,5 @@ function ownCalls(stagesFile) {
 
 /** Everyone who is measured on whole texts, Spillway first. */
 export function contestants(stagesFile) {
-  return [...ownCalls(stagesFile), ...peerCalls];
+  return [...ownCalls(stagesFile), ...peerCalls.filter(({ isTimed }) => isTimed)];
 }

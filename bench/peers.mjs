@@ -103,6 +103,7 @@ const CALLS = [
   },
   {
     peer: "tokenjuice",
+    isTimed: false,
     name: "reduceExecution",
     note: "rules by the command, which it is told",
     async load() {
@@ -116,11 +117,12 @@ const CALLS = [
   },
   {
     peer: "context-chef",
+    isTimed: false,
     name: "Offloader",
     note: "the end, in whole lines",
     async load(workDir) {
       const { Offloader } = await import(peerFile("context-chef", "dist/index.mjs"));
-      const offloader = new Offloader({ storageDir: mkdtempSync(join(workDir, "chef-")) });
+      const offloader = new Offloader({ storageDir: workDir });
       return (text, limits) => {
         const tailChars = Math.max(0, limits.maxBytes - OFFLOAD_NOTE_CHARS);
         return { text: offloader.offload(text, { threshold: limits.maxBytes, tailChars }).content, totalLines: null };
@@ -129,6 +131,7 @@ const CALLS = [
   },
   {
     peer: "openai-agents",
+    isTimed: false,
     name: "truncateOutput",
     note: "of its sandbox; its trimmer of tool outputs is in Python only",
     async load() {
@@ -142,10 +145,12 @@ const CALLS = [
 const OFFLOAD_NOTE_CHARS = 120;
 
 /** Every peer's call, installed or not. */
-export const peerCalls = CALLS.map(({ peer, name, note = "", load }) => ({
+export const peerCalls = CALLS.map(({ peer, name, note = "", load, isTimed = true }) => ({
   id: `${peer} ${name}`,
   label: hasPeer(peer) ? `${peer} ${version(peer)} ${name}` : `${peer} ${name}`,
   note,
   installed: hasPeer(peer),
+  /** False if it takes minutes for the largest texts: then only what it keeps is compared. */
+  isTimed,
   load,
 }));
