@@ -282,7 +282,8 @@ async function saidUpTo(database: Sql, last: number): Promise<Set<string>> {
 
 function formOf({ id, scope: _scope, at_ms, ...row }: EventRow, isSummed: boolean): EventForm {
   const form = { ...row, atMs: Number(at_ms) };
-  return { ...form, sums: isSummed ? eventForm(readEventForm(Number(id), form)).sums : NO_TOTALS };
+  // Sessions are copied by themselves.
+  return { ...form, usesSession: false, sums: isSummed ? eventForm(readEventForm(Number(id), form)).sums : NO_TOTALS };
 }
 
 /** Copies sessions and frozen forms, which may be copied again without harm. */

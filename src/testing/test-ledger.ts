@@ -223,6 +223,20 @@ export function testLedger(
       });
     });
 
+    it("does not take what a person reads for a use of the session", async () => {
+      await use(async (ledger) => {
+        const read = (atMs: number, reads: string) =>
+          ledger.record(eventOf({ kind: "artifact-recalled", session: "s", atMs, receipt: null, more: { reads } }));
+        const lastSeen = async () => (await ledger.sessions()).map(({ lastSeenMs }) => lastSeenMs);
+        await ledger.record(eventOf({ session: "s", atMs: 1000 }));
+        await read(5000, "person");
+        assert.deepEqual(await lastSeen(), [1000]);
+        await read(6000, "model");
+        assert.deepEqual(await lastSeen(), [6000]);
+        assert.equal((await ledger.events({ session: "s" })).length, 3);
+      });
+    });
+
     it("pages through sessions, also those that were seen at the same time", async () => {
       await use(async (ledger) => {
         for (const session of ["a", "b", "c", "d", "e"]) await ledger.record(eventOf({ session, atMs: 7 }));

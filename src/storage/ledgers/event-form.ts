@@ -16,6 +16,8 @@ export interface EventForm {
   receipt: string | null;
   more: string | null;
   sums: Totals;
+  /** False for what a person read: it does not show that the agent is at work. */
+  usesSession: boolean;
 }
 
 const LISTED = 100;
@@ -35,11 +37,12 @@ export function eventForm(event: SpillwayEvent): EventForm {
     receipt: receipt === null ? null : receiptJson(receipt),
     more: event.more === null ? null : moreJson(event.more),
     sums: eventSums(event),
+    usesSession: !isPersonsRead(event),
   };
 }
 
 /** Turns a kept event back into the form that callers get. */
-export function readEventForm(id: number, form: Omit<EventForm, "sums">): RecordedEvent {
+export function readEventForm(id: number, form: Omit<EventForm, "sums" | "usesSession">): RecordedEvent {
   const { kind, atMs, session, tool, call, artifact } = form;
   const receipt = form.receipt === null ? null : (JSON.parse(form.receipt) as Receipt);
   const more = form.more === null ? null : (JSON.parse(form.more) as Record<string, unknown>);
@@ -48,7 +51,7 @@ export function readEventForm(id: number, form: Omit<EventForm, "sums">): Record
 
 /** Returns the event as one line of JSON, without a line break. */
 export function eventLine(event: SpillwayEvent): string {
-  const { sums: _sums, receipt, more, ...about } = eventForm(event);
+  const { sums: _sums, usesSession: _uses, receipt, more, ...about } = eventForm(event);
   const start = JSON.stringify(about).slice(0, -1);
   return `${start},"receipt":${receipt ?? "null"},"more":${more ?? "null"}}`;
 }
@@ -143,8 +146,13 @@ const CALLS = new Set(["output-clamped", "output-passed"]);
 const RECALLS = new Set(["artifact-recalled", "artifact-searched"]);
 const USUAL_BYTES_PER_TOKEN = 4;
 
+function isPersonsRead({ kind, more }: SpillwayEvent): boolean {
+  return RECALLS.has(kind) && more?.["reads"] === "person";
+}
+
 /** Returns what one event adds to the sums. */
-function eventSums({ kind, receipt, more }: SpillwayEvent): Totals {
+function eventSums(event: SpillwayEvent): Totals {
+  const { kind, receipt, more } = event;
   // What recovery cut once more counts where it came in.
   if (CALLS.has(kind) && more?.["isRecut"] === true) return NO_TOTALS;
   if (CALLS.has(kind)) {
@@ -158,7 +166,7 @@ function eventSums({ kind, receipt, more }: SpillwayEvent): Totals {
       tokensIn: tokensWithoutUs(receipt, more),
     };
   }
-  if (RECALLS.has(kind) && more?.["reads"] !== "person") {
+  if (RECALLS.has(kind) && !isPersonsRead(event)) {
     return {
       ...NO_TOTALS,
       recalls: 1,

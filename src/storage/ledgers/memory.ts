@@ -105,7 +105,7 @@ export function memoryLedger({ maxEvents = NUMBERS.memoryLedgerEvents.default }:
       events.set(lastId, form);
       bound(events, maxEvents);
       if (Object.values(form.sums).some((sum) => sum !== 0)) addSums(form);
-      if (form.session !== null) see(form.session, form.atMs);
+      if (form.session !== null && form.usesSession) see(form.session, form.atMs);
     },
     async events(query = {}) {
       const max = pageSize(query.max);

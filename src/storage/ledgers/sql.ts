@@ -194,8 +194,8 @@ function sumsOf(scope: string, forms: readonly EventForm[]): RollupTable[] {
 /** The sessions of events, each with the first time and the last, in the order of their names. */
 function seenIn(scope: string, forms: readonly EventForm[]): SessionTable[] {
   const seen = new Map<string, SessionTable>();
-  for (const { session, atMs } of forms) {
-    if (session === null) continue;
+  for (const { session, atMs, usesSession } of forms) {
+    if (session === null || !usesSession) continue;
     const { first_seen_ms = atMs, last_seen_ms = atMs } = seen.get(session) ?? {};
     const span = { first_seen_ms: Math.min(first_seen_ms, atMs), last_seen_ms: Math.max(last_seen_ms, atMs) };
     seen.set(session, { scope, session, ...span, pinned: 0 });
