@@ -34,7 +34,7 @@ it("clamp --explain says on standard error what is kept and omitted, and why", (
   expect(status).toBe(0);
   expect(stdout).toContain("AssertionError: expected 3 to equal 4");
   expect(stdout).not.toContain("score");
-  expect(stderr).toMatch(/^kept {4}lines? [\d,]+(-[\d,]+)?: it looks like a failure \(.+\)$/m);
+  expect(stderr).toMatch(/^kept {4}lines [\d,]+-[\d,]+, for line 90[23]: it looks like a failure \(.+\)$/m);
   expect(stderr).toMatch(/^omitted lines [\d,]+-[\d,]+: /m);
 });
 
@@ -59,7 +59,7 @@ it("explain has each line once, also where a note in what is shown stands for li
     }).stdout;
   const shown = cli(["run", "--", "cat"], `${modules.join("\n")}\n`);
   const said = cli(["explain", "last"]);
-  const rows = [...said.matchAll(/^(kept|omitted) +lines? ([\d,]+)(?:-([\d,]+))?: (.+)$/gm)].map(
+  const rows = [...said.matchAll(/^(kept|omitted) +lines? ([\d,]+)(?:-([\d,]+))?(?:, for line [\d,]+)?: (.+)$/gm)].map(
     ([, what, from = "", to = from, why]) => ({
       what,
       from: Number(from.replaceAll(",", "")),

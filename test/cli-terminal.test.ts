@@ -153,6 +153,14 @@ describe("on a terminal", () => {
       expect(rows.join("\n")).toContain("…");
     }
     expect(piped("ls").stdout).toContain("a long command with many words");
+    // Columns are left out before the others could no longer be read.
+    for (const line of ["$S ls --color never", "$S stats --color never"]) {
+      const rows = onTerminal(line, { columns: 60 }).trimEnd().split("\n");
+      expect(Math.max(...rows.map((row) => row.length))).toBeLessThanOrEqual(60);
+      expect(rows[0]).not.toContain("…");
+      expect(rows[0]).toMatch(/^(ID .* EXIT  SESSION +COMMAND|TOOL .* CUT RATE +RECALLS)$/);
+      expect(rows[1]).toMatch(/sh -c seq|run_command/);
+    }
     expect(onTerminal("$S ls")).toContain("ESC[1;31m3ESC[0m");
   });
 
@@ -163,9 +171,23 @@ describe("on a terminal", () => {
     expect(lines.length).toBeGreaterThan(2);
     expect(lines[1]).toMatch(/^running \d s, 2 lines, 18 B: \\u001b\[31mnewest$/);
     // After it is taken away, what is printed is as without it.
-    expect(lines.at(-1)).toMatch(/^spillway: within its limits: 2 lines, 18 B\nfirst\nESC\[31mnewest\n$/);
+    expect(lines.at(-1)).toBe("first\nESC[31mnewest\n");
     expect(onTerminal("$S run -q -- sleep 1.3")).not.toContain("running");
     expect(piped("run", "--", "sleep", "1.2").stderr).not.toContain("running");
+  });
+
+  it("adds no summary to an output that passed as it came", () => {
+    expect(onTerminal("$S run -- echo hello")).toBe("hello\n");
+    expect(onTerminal("echo hello | $S clamp")).toBe("hello\n");
+    expect(onTerminal("seq 1 90 | $S clamp --max-lines 9")).toContain("spillway: cut by lines: 90 lines");
+    expect(onTerminal("$S run -- printf 'a\\377'")).toContain("not all of it is UTF-8: saved as");
+    expect(piped("run", "--", "echo", "hello").stderr).toBe("spillway: within its limits: 1 line, 6 B\n");
+  });
+
+  it("lists the strategies once in the help", () => {
+    const help = piped("run", "--help").stdout;
+    expect(help.match(/\boutline\b/g)).toHaveLength(1);
+    expect(help).not.toContain('choices: "balanced"');
   });
 
   it("ends the last line, on the terminal only", () => {

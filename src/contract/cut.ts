@@ -79,4 +79,6 @@ export interface ExplainedBlock {
   features: string[];
   /** The line itself, shortened. */
   line: string;
+  /** Its number. */
+  lineNumber?: number;
 }

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { SuggestingOption } from "./command.ts";
 
 /** A flag, as help, completions, the man page and the reference tell it. */
 export interface FlagRow {
@@ -44,12 +45,12 @@ export function tableOf(program: Command): CommandRow[] {
     flags: [
       ...command.options
         .filter(({ hidden }) => !hidden)
-        .map(({ flags, short, long, required, optional, argChoices, description }) => ({
-          flags,
-          names: [short, long].filter((name) => name !== undefined),
-          takesValue: required || optional,
-          choices: argChoices ?? [],
-          description,
+        .map((option) => ({
+          flags: option.flags,
+          names: [option.short, option.long].filter((name) => name !== undefined),
+          takesValue: option.required || option.optional,
+          choices: (option instanceof SuggestingOption ? option.suggests : option.argChoices) ?? [],
+          description: option.description,
         })),
       HELP,
     ],

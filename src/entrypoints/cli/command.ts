@@ -1,4 +1,4 @@
-import { Command as Commander } from "commander";
+import { Command as Commander, Option } from "commander";
 import { writeOut } from "./write-out.ts";
 
 /** A command of `spillway`. What it declares is what help, completions, the man page and the reference tell. */
@@ -16,6 +16,19 @@ export class Command extends Commander {
   wireFlag(): this {
     const what = "the message format, if it cannot be told from the file (anthropic, openai-chat, gemini ...)";
     return this.option("--wire <name>", what);
+  }
+}
+
+/**
+ * An option whose values shells suggest, and whose description names them. A wrong value is named by the code that reads it,
+ * with more to say.
+ */
+export class SuggestingOption extends Option {
+  readonly suggests: readonly string[];
+
+  constructor(flags: string, description: string, suggests: readonly string[]) {
+    super(flags, description);
+    this.suggests = suggests;
   }
 }
 

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError } from "commander";
 import { openRedaction } from "../../admit/redaction.ts";
 import type { AskOptions } from "../../admit/wrap-tool.ts";
 import type { Limits } from "../../contract/limits.ts";
@@ -8,7 +8,7 @@ import { type LoadedConfig, loadConfig } from "../../index.ts";
 import { definedOnly } from "../../stages/policy/check-row.ts";
 import { counted } from "../../values.ts";
 import { readBytes } from "./amounts.ts";
-import type { Command } from "./command.ts";
+import { type Command, SuggestingOption } from "./command.ts";
 import { tell } from "./tell.ts";
 
 /** Flags that say which policy applies. */
@@ -29,11 +29,6 @@ export const STRATEGIES = "auto signal json table diff matches listing sections 
 
 const PROFILES = ["balanced", "frugal", "off"];
 
-/** An option whose values shells suggest. A wrong one is named by the code that reads it, with more to say. */
-function suggesting(flags: string, description: string, values: string[]): Option {
-  return Object.assign(new Option(flags, description), { argChoices: values });
-}
-
 /** Adds them to a command. */
 export function addPolicyFlags(command: Command): Command {
   return command
@@ -42,12 +37,18 @@ export function addPolicyFlags(command: Command): Command {
     .option("--max-lines <n>", "most lines shown", wholeNumber("--max-lines"))
     .option("--max-tokens <n>", "most tokens shown, as estimated", wholeNumber("--max-tokens"))
     .addOption(
-      suggesting("--strategy <name>", `what to keep: auto (default), ${STRATEGIES.slice(1).join(", ")}`, STRATEGIES),
+      new SuggestingOption(
+        "--strategy <name>",
+        `what to keep: auto (default), ${STRATEGIES.slice(1).join(", ")}`,
+        STRATEGIES,
+      ),
     )
     .option("--head-share <share>", "the start's share of the room, 0 to 1 (default 0.3)", readShare("--head-share"))
     .option("--fold", "drop terminal codes and repeats if the output is over a limit")
     .option("--no-fold", "keep terminal codes and repeats")
-    .addOption(suggesting("--profile <name>", "built-in numbers: balanced (default), frugal or off", PROFILES))
+    .addOption(
+      new SuggestingOption("--profile <name>", "built-in numbers: balanced (default), frugal or off", PROFILES),
+    )
     .option("--config <file>", "read this config file and no other");
 }
 
@@ -133,7 +134,7 @@ export interface CallFlags {
 /** Adds them to a command. */
 export function addCallFlags(command: Command): Command {
   return command
-    .addOption(suggesting("--keep <name>", "what this call wants kept: any strategy's name", STRATEGIES))
+    .addOption(new SuggestingOption("--keep <name>", "what this call wants kept, as a name of --strategy", STRATEGIES))
     .option("--focus <words>", "words, or /a pattern/: lines that match are kept before others")
     .option(
       "--size <chars>",

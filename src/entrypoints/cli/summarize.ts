@@ -4,9 +4,17 @@ import type { Extent } from "../../contract/size.ts";
 import { counted, grouped } from "../../values.ts";
 import { sizeText } from "./amounts.ts";
 import type { Paints } from "./screen.ts";
+import { isTerminal, writeError } from "./write-out.ts";
+
+/** Tells on standard error what became of an output. If it passed as it came, a terminal needs no line of ours. */
+export function writeSummary(receipt: Receipt): void {
+  const { omitted, folded, binary, artifact, faults = [] } = receipt;
+  const isAsItCame = omitted.bytes + folded.bytes + faults.length === 0 && binary === undefined && artifact === null;
+  if (!isAsItCame || !isTerminal(2)) writeError(`${summarize(receipt)}\n`);
+}
 
 /** A receipt on one line, for people. */
-export function summarize(receipt: Receipt): string {
+function summarize(receipt: Receipt): string {
   const { total, shown, omitted, folded, cutBy, binary, artifact, faults = [] } = receipt;
   const size = sizeOf(total);
   const early = faults.length === 0 ? "" : ` (${faults.join("; ")})`;
@@ -41,7 +49,7 @@ const WORDS: Record<string, string> = {
   keep: "the policy's keep names it",
   start: "it is the start",
   end: "it is the end",
-  surroundings: "it is around a line that counts",
+  surroundings: "of the rest it counts most",
   repeats: "these lines are like those beside them",
   "let go early": "nothing in it stands out",
 };
@@ -50,8 +58,10 @@ const WORDS: Record<string, string> = {
 export function explainText(blocks: readonly ExplainedBlock[], { dim, green }: Paints): string {
   return blocks
     .map((block) => {
-      const { fromLine, toLine, shown, line } = block;
-      const where = fromLine === toLine ? `line ${grouped(fromLine)}` : `lines ${grouped(fromLine)}-${grouped(toLine)}`;
+      const { fromLine, toLine, shown, kind, line, lineNumber } = block;
+      const isNamed = shown && fromLine < toLine && lineNumber !== undefined && !["start", "end"].includes(kind);
+      const lines = fromLine === toLine ? `line ${grouped(fromLine)}` : `lines ${grouped(fromLine)}-${grouped(toLine)}`;
+      const where = `${lines}${isNamed ? `, for line ${grouped(lineNumber)}` : ""}`;
       const what = shown ? green("kept   ") : dim("omitted");
       return `${what} ${where}: ${whyOf(block)}\n${line === "" ? "" : `          ${dim(line)}\n`}`;
     })

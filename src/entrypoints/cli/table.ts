@@ -6,25 +6,36 @@ interface TableLook {
   width?: Screen["width"];
   /** Columns that may be cut for that, the widest first. */
   cuts?: readonly number[];
+  /** Columns that are left out before, in this order, as long as those in `cuts` could not be read otherwise. */
+  drops?: readonly number[];
   /** The style of a cell, if it has one. */
   paint?: (cell: string, row: number, column: number) => Paint | undefined;
 }
 
 /** Of a column that is cut to fit, this much stays. */
 const LEAST_WIDTH = 4;
+/** A cut column can be read from here on. */
+const READABLE_WIDTH = 10;
 
 /**
  * Writes rows with aligned columns. Columns of numbers (`right`) are aligned at their ends. If the rows are wider than the
- * screen, the columns in `cuts` are cut.
+ * screen, the columns in `drops` are left out and those in `cuts` are cut.
  */
 export function alignTable(
   rows: readonly (readonly string[])[],
   right: ReadonlySet<number>,
-  { width = null, cuts = [], paint }: TableLook = {},
+  { width = null, cuts = [], drops = [], paint }: TableLook = {},
 ): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => textWidth(row[column] ?? ""))));
-  for (let over = width === null ? 0 : sum(widths) + 2 * (widths.length - 1) - width; over > 0; over--) {
-    const [widest = -1] = cuts.toSorted((a, b) => (widths[b] ?? 0) - (widths[a] ?? 0));
+  const overBy = (columns: readonly number[], mostOf = (column: number) => widths[column] ?? 0) =>
+    width === null ? 0 : sum(columns.map(mostOf)) + 2 * (columns.length - 1) - width;
+  const leastOf = (column: number) => Math.min(widths[column] ?? 0, cuts.includes(column) ? READABLE_WIDTH : Infinity);
+  let columns = [...widths.keys()];
+  for (const drop of drops) if (overBy(columns, leastOf) > 0) columns = columns.filter((column) => column !== drop);
+  for (let over = overBy(columns); over > 0; over--) {
+    const [widest = -1] = columns
+      .filter((column) => cuts.includes(column))
+      .sort((a, b) => (widths[b] ?? 0) - (widths[a] ?? 0));
     const wide = widths[widest] ?? 0;
     if (wide <= LEAST_WIDTH) break;
     widths[widest] = wide - 1;
@@ -39,8 +50,8 @@ export function alignTable(
   return rows
     .map(
       (row, at) =>
-        `${row
-          .map((text, column) => write(text, at, column))
+        `${columns
+          .map((column) => write(row[column] ?? "", at, column))
           .join("  ")
           .trimEnd()}\n`,
     )

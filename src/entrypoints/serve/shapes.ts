@@ -60,6 +60,7 @@ export const receiptShape = z
           score: z.number(),
           features: z.array(z.string()),
           line: z.string(),
+          lineNumber: count.optional(),
         }),
       )
       .optional(),

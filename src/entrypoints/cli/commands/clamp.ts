@@ -16,7 +16,7 @@ import {
 import { addPlaceFlag, openPlace, type Place, type PlaceFlags, shellReader } from "../open-place.ts";
 import { addColorFlag, paintsFor, type ScreenFlags, writeShown } from "../screen.ts";
 import { watched } from "../status-line.ts";
-import { explainText, summarize } from "../summarize.ts";
+import { explainText, writeSummary } from "../summarize.ts";
 import { EXIT_BAD_INPUT, tell, tellFault } from "../tell.ts";
 import { isTerminal, writeError, writeJson, writeOut } from "../write-out.ts";
 
@@ -88,7 +88,7 @@ async function clampInput(file: string | undefined, flags: ClampFlags): Promise<
   await (flags.json ? writeJson({ text, receipt }) : writeShown(text, receipt, flags));
   if (receipt.faults !== undefined) process.exitCode = EXIT_BAD_INPUT;
   if (flags.explain && !flags.json) writeError(explainText(receipt.explained ?? [], paintsFor(flags)));
-  if (!flags.quiet && !flags.json) writeError(`${summarize(receipt)}\n`);
+  if (!flags.quiet && !flags.json) writeSummary(receipt);
   await place?.collect();
   await place?.close();
 }

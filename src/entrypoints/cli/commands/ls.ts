@@ -60,7 +60,7 @@ async function list(place: ReadPlace, flags: LsFlags, { paints, width }: Screen)
   // On a terminal, room goes to the command.
   if (width !== null && rows.every((row, at) => at === 0 || row[SESSION] === "-"))
     for (const row of rows) row.splice(SESSION, 1);
-  await writeOut(alignTable(rows, new Set([2, 3, EXIT]), { width, cuts: [5, 6, 7], paint }));
+  await writeOut(alignTable(rows, new Set([2, 3, EXIT]), { width, cuts: [5, 6, 7], drops: [5, 3, 1], paint }));
   if (next !== null) tell(`there are more: --before ${next}`);
 }
 

@@ -84,7 +84,7 @@ async function printStats({ ledger }: ReadPlace, flags: StatsFlags, { paints, wi
     if (all !== null) table.push(columns("all", all));
     const paint = (text: string, row: number) =>
       row === 0 ? paints.bold : text.endsWith(" !") ? paints.red : undefined;
-    await writeOut(alignTable(table, NUMBER_COLUMNS, { width, cuts: [0], paint }));
+    await writeOut(alignTable(table, NUMBER_COLUMNS, { width, cuts: [0], drops: [2, 3, 4], paint }));
   }
   if (summaries.calls > 0) tell(summariesText(summaries));
 }

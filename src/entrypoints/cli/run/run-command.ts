@@ -13,7 +13,7 @@ import { type CallFlags, callOptions, optionsFromFlags, type PolicyFlags } from 
 import { openPlace, type Place, type PlaceFlags, shellReader } from "../open-place.ts";
 import { type ScreenFlags, writeShown } from "../screen.ts";
 import { watched } from "../status-line.ts";
-import { summarize, summarizeKept } from "../summarize.ts";
+import { summarizeKept, writeSummary } from "../summarize.ts";
 import { tell } from "../tell.ts";
 import { outputFault, writeError, writeJson, writeOut } from "../write-out.ts";
 import { readOutput, sweepPipeFolders } from "./pipe-reader.ts";
@@ -67,7 +67,8 @@ export async function runCommand(words: string[], flags: RunFlags): Promise<numb
     else if (!isRaw) await writeShown(text, receipt, flags);
     const isSummed = !flags.quiet && !flags.json;
     if (guard.isTimedOut() && (isRaw || !isSummed)) tell(timeUp(flags));
-    if (isSummed) writeError(`${isRaw ? summarizeKept(receipt) : summarize(receipt)}\n`);
+    if (isSummed && isRaw) writeError(`${summarizeKept(receipt)}\n`);
+    else if (isSummed) writeSummary(receipt);
     else for (const fault of receipt.faults ?? []) if (fault.startsWith("not recorded")) tell(fault);
     if (await place?.collect()) sweepPipeFolders();
     return exitCode;

@@ -222,9 +222,10 @@ export function explainLines(cut: Cut, ranked: readonly RankClass[]): ExplainedB
     const [fromLine, toLine] = shown ? part.lines : [part.fromLine, part.toLine];
     const found = best.get(place);
     if (found === undefined) return { fromLine, toLine, shown, kind: "let go early", score: 0, features: [], line: "" };
-    const text = decode(found.line.bytes).trim().slice(0, MAX_LINE_CHARS).toWellFormed();
+    const line = decode(found.line.bytes).trim().slice(0, MAX_LINE_CHARS).toWellFormed();
     const features = [`rank ${found.rank + 1} of ${ranked.length}`];
-    return { fromLine, toLine, shown, kind: found.name, score: -found.rank, features, line: text };
+    const lineNumber = found.line.line;
+    return { fromLine, toLine, shown, kind: found.name, score: -found.rank, features, line, lineNumber };
   });
 }
 

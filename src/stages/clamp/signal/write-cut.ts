@@ -170,6 +170,7 @@ export function explainCut(cut: Cut, judged: Judged, asked: "focus" | "keep"): E
       score: Math.round((scores[best] as number) * 100) / 100,
       features: featuresOf(bytes),
       line: decode(bytes).trim().slice(0, MAX_LINE_CHARS).toWellFormed(),
+      lineNumber: store.line[best] as number,
     };
   });
 }
