@@ -47,8 +47,8 @@ interface Candidate {
 
 /** The bytes of artifacts that have no row any more. */
 export interface CollectedFiles {
-  /** Removes the bytes of an artifact whose row was dropped. */
-  remove(row: ArtifactTable): Promise<void>;
+  /** Removes the bytes of artifacts whose rows were dropped. */
+  remove(rows: readonly ArtifactTable[]): Promise<void>;
   /** Removes what no row names. Returns the names. */
   sweep(how: Sweep): Promise<string[]>;
 }
@@ -170,7 +170,7 @@ export async function collect(
       report.removedBytes += bytes;
       if (report.artifacts.length < LISTED) report.artifacts.push({ id, bytes, createdAtMs, reason });
     }
-    if (!dryRun) await Promise.all(removed.map(files.remove));
+    if (!dryRun) await files.remove(removed);
   }
 
   /** Goes through artifacts, oldest first. Ends at the first one for which `wants` returns false. */
@@ -333,15 +333,11 @@ export async function removeSession(
       }
       return dropped;
     });
-    for (const row of untied) {
-      if (row === null) {
-        report.untied += 1;
-        continue;
-      }
-      await files.remove(row);
-      report.removed += 1;
-      report.removedBytes += row.bytes;
-    }
+    const removed = untied.filter((row) => row !== null);
+    await files.remove(removed);
+    report.removed += removed.length;
+    report.removedBytes += removed.reduce((bytes, row) => bytes + row.bytes, 0);
+    report.untied += untied.length - removed.length;
     if (untied.length < PAGE) return report;
   }
 }

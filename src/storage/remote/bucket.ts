@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import type * as S3 from "s3mini";
 import { newTurns } from "../../deadline.ts";
@@ -20,8 +21,8 @@ export interface Bucket {
   put(key: string, source: ObjectSource): Promise<void>;
   /** Null if there is no such object. Throws if the answer is shorter than asked for. */
   read(key: string, from: number, to: number): Promise<Uint8Array | null>;
-  /** Does nothing if there is no such object. */
-  remove(key: string): Promise<void>;
+  /** Passes over objects that are not there. */
+  remove(keys: readonly string[]): Promise<void>;
   /** Every object below the prefix, page by page. */
   list(): AsyncGenerator<{ key: string; bytes: number; changedMs: number }>;
 }
@@ -32,6 +33,7 @@ type Environment = { readonly [name: string]: string | undefined };
 const TRIES = 3;
 const FIRST_PAUSE_MS = 100;
 const PARTS_AT_ONCE = 3;
+const REMOVED_AT_ONCE = 4;
 /** The most that the protocol allows. */
 const MOST_PARTS = 10_000;
 
@@ -53,7 +55,7 @@ export async function openBucket(address: string, env: Environment = process.env
     endpoint: `${endpoint}/${bucket}`,
     region,
     requestAbortTimeout: NUMBERS.objectRequestMs.default,
-    fetch: fetchWithoutLength,
+    fetch: fetchAsServersTakeIt,
   });
 
   /** Tries again what may succeed a little later. */
@@ -72,21 +74,10 @@ export async function openBucket(address: string, env: Environment = process.env
     const partBytes = Math.max(NUMBERS.objectPartBytes.default, Math.ceil(bytes / MOST_PARTS));
     const upload = await attempt(() => client.getMultipartUploadId(name));
     try {
-      const turns = newTurns(PARTS_AT_ONCE);
-      const sendPart = async (index: number) => {
-        await turns.take();
-        try {
-          const piece = await read(index * partBytes, Math.min(bytes, (index + 1) * partBytes));
-          return await attempt(() => client.uploadPart(name, upload, new Uint8Array(piece), index + 1));
-        } finally {
-          turns.give();
-        }
-      };
-      const count = Math.ceil(bytes / partBytes);
-      const sent = await Promise.allSettled(Array.from({ length: count }, (_none, index) => sendPart(index)));
-      const parts = sent.map((part) => {
-        if (part.status === "rejected") throw part.reason;
-        return part.value;
+      const starts = Array.from({ length: Math.ceil(bytes / partBytes) }, (_none, index) => index * partBytes);
+      const parts = await eachInTurn(starts, PARTS_AT_ONCE, async (from, index) => {
+        const piece = new Uint8Array(await read(from, Math.min(bytes, from + partBytes)));
+        return attempt(() => client.uploadPart(name, upload, piece, index + 1));
       });
       await attempt(() => client.completeMultipartUpload(name, upload, parts));
     } catch (error) {
@@ -119,12 +110,19 @@ export async function openBucket(address: string, env: Environment = process.env
           throw error;
         }
       }),
-    remove: (key) =>
-      attempt(async () => {
-        await client.deleteObject(prefix + key).catch((error: unknown) => {
-          if (statusOf(error) !== 404) throw error;
-        });
-      }),
+    async remove(keys) {
+      const names = keys.map((key) => prefix + key);
+      // One request removes many. Not every server knows it, so what is left after it is removed one by one.
+      const gone = names.length > 1 ? await client.deleteObjects(names).catch(() => []) : [];
+      const left = names.filter((_name, index) => !gone[index]);
+      await eachInTurn(left, REMOVED_AT_ONCE, (name) =>
+        attempt(async () => {
+          await client.deleteObject(name).catch((error: unknown) => {
+            if (statusOf(error) !== 404) throw error;
+          });
+        }),
+      );
+    },
     async *list() {
       for (let next: string | undefined, isFirst = true; isFirst || next !== undefined; isFirst = false) {
         const page = await attempt(() => client.listObjectsPaged("/", prefix, 1000, next));
@@ -137,13 +135,31 @@ export async function openBucket(address: string, env: Environment = process.env
   };
 }
 
+/** Does something with each of many, only so many at once. Waits for all of them before it throws what one of them threw. */
+async function eachInTurn<T, R>(all: readonly T[], atOnce: number, act: (one: T, index: number) => Promise<R>) {
+  const turns = newTurns(atOnce);
+  const ended = await Promise.allSettled(
+    all.map(async (one, index) => {
+      await turns.take();
+      return act(one, index).finally(turns.give);
+    }),
+  );
+  return ended.map((end) => {
+    if (end.status === "rejected") throw end.reason;
+    return end.value;
+  });
+}
+
 /**
  * Fetch counts a body itself. If the package undici is loaded, Node 20 sends through it, and a length that stands among the
- * headers as well is refused there. The signature does not cover it.
+ * headers as well is refused there. A list of objects to remove needs an MD5 on servers that do not read newer checksums.
+ * The signature covers neither.
  */
-const fetchWithoutLength: typeof fetch = (url, init) => {
+const fetchAsServersTakeIt: typeof fetch = (url, init) => {
   const headers = new Headers(init?.headers);
   headers.delete("content-length");
+  const { body } = init ?? {};
+  if (typeof body === "string") headers.set("content-md5", createHash("md5").update(body).digest("base64"));
   return fetch(url, { ...init, headers });
 };
 

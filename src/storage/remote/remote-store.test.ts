@@ -226,6 +226,30 @@ describe.skipIf(missing !== null)("in S3 and PostgreSQL", () => {
     await a.close();
   });
 
+  it("removes many objects by one request, and one by one where the server refuses that", async () => {
+    const proxy = await startFaultyProxy(s3Endpoint());
+    const { open, objects } = await newShared(proxy.url);
+    const a = await open("a");
+    const keepThree = () =>
+      Promise.all(
+        ["one", "two", "three"].map((name) => keep(a.store, [large(text(name))], { ...ABOUT, session: null })),
+      );
+    const collect = () => a.store.collect({ nowMs: Date.now() + 30 * 86_400_000 });
+    await keepThree();
+    // Lets single removals pass and counts them.
+    proxy.fault = { delayMs: 0 };
+    proxy.filter = (method) => method === "DELETE";
+    expect((await collect()).removed).toBe(3);
+    expect([proxy.met, await objects()]).toEqual([0, []]);
+    await keepThree();
+    proxy.fault = { answer: 501 };
+    proxy.filter = (method, path) => method === "POST" && path.includes("delete");
+    expect((await collect()).removed).toBe(3);
+    expect([proxy.met > 0, await objects()]).toEqual([true, []]);
+    await a.close();
+    await proxy.close();
+  });
+
   it("removes the objects of a process that ended after their rows were gone", async () => {
     const { open, objects } = await newShared();
     const a = await open("a");
@@ -263,7 +287,7 @@ describe.skipIf(missing !== null)("in S3 and PostgreSQL", () => {
     await expect(a.store.read(id, "local", { from: 99_990, to: 100_010 })).rejects.toThrow(/damaged/);
     assertBytes(await a.store.read(id, "local", { from: 0, to: 100 }), LARGE.subarray(0, 100));
     expect((await a.store.verify()).damaged).toHaveLength(1);
-    await bucket.remove(name);
+    await bucket.remove([name]);
     expect((await a.store.verify()).missing).toHaveLength(1);
     await a.close();
   });

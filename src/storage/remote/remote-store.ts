@@ -86,7 +86,6 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
   const machine = hostname();
   const counts = { uploaded: 0, failed: 0, fault: null as string | null };
   const turns = newTurns(NUMBERS.uploadsAtOnce.default);
-  const removing = newTurns(NUMBERS.uploadsAtOnce.default);
   const uploading = new Map<string, Promise<Artifact>>();
   const indexes = new Map<string, LineIndex>();
   let timer: NodeJS.Timeout | undefined;
@@ -149,7 +148,7 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
       const isThere = found?.form === "object";
       if (row.form !== "row" && !isThere && place === null) return null;
       const object = row.form === "row" ? null : isThere ? found.place : place;
-      if (place !== null && object === place) yield* change(unclaimed(place));
+      if (place !== null && object === place) yield* change(unclaimed([place]));
       const form = row.form === "row" ? ("row" as const) : ("object" as const);
       const saved = yield* rows.save({ ...unsaved(row), form, place: object }, row.saved_ms, { data, isCopy: true });
       const spare = isThere && object === null ? found.place : isThere ? place : null;
@@ -157,7 +156,7 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
       return { saved, spare };
     });
     if (kept === null) return keep(row, data, open);
-    if (kept.spare !== null) await removeObject(kept.spare).catch(() => {});
+    if (kept.spare !== null) await removeObjects([kept.spare]);
     return kept.saved;
   }
 
@@ -171,7 +170,7 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
       await bucket.put(place, bytes);
       await bucket.put(`${place}${INDEX}`, { bytes: data.length, read: async (from, to) => data.subarray(from, to) });
     } catch (error) {
-      await removeObject(place).catch(() => {});
+      await removeObjects([place]);
       throw error;
     } finally {
       await bytes.close();
@@ -179,19 +178,15 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
     return place;
   }
 
-  async function removeObject(place: string): Promise<void> {
-    await bucket.remove(place);
-    await bucket.remove(`${place}${INDEX}`);
-    await shared.commit(() => change(unclaimed(place)));
+  /** Those that cannot be removed now are removed by the next sweep. */
+  async function removeObjects(places: string[]): Promise<void> {
+    if (places.length === 0) return;
+    try {
+      await bucket.remove(places.flatMap((place) => [place, `${place}${INDEX}`]));
+      await shared.commit(() => change(unclaimed(places)));
+    } catch {}
   }
-  /** One that cannot be removed now is removed by the next sweep. */
-  async function removeInTurn(place: string): Promise<void> {
-    await removing.take();
-    await removeObject(place)
-      .catch(() => {})
-      .finally(removing.give);
-  }
-  const unclaimed = (place: string) => shared.kysely.deleteFrom("uploads").where("place", "=", place);
+  const unclaimed = (places: string[]) => shared.kysely.deleteFrom("uploads").where("place", "in", places);
 
   /** Says in the shared store that an output is on this machine still, so that others know. */
   async function announce(row: ArtifactRow): Promise<void> {
@@ -306,9 +301,8 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
   }
 
   const files: CollectedFiles = {
-    async remove({ place, form }) {
-      if (form === "object" && place !== null) await removeInTurn(place);
-    },
+    remove: (removed) =>
+      removeObjects(removed.flatMap(({ place, form }) => (form === "object" && place !== null ? [place] : []))),
     async sweep({ nowMs, staleMs, dryRun }) {
       const { kysely } = shared;
       const stale = kysely
@@ -317,7 +311,7 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
         .where("began_ms", "<", nowMs - staleMs)
         .limit(PAGE);
       const swept = (await shared.read(() => all(stale))).map(({ place }) => place);
-      if (!dryRun) await Promise.all(swept.map(removeInTurn));
+      if (!dryRun) await removeObjects(swept);
       return swept.map((place) => `${bucket.place}${place}`);
     },
   };
@@ -419,7 +413,7 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
     async remove(id, scope) {
       if (!isArtifactId(id)) return false;
       const row = await shared.commit(() => rows.remove(id, storedName(scope) ?? ""));
-      if (row !== null) await files.remove(row);
+      if (row !== null) await files.remove([row]);
       return (await spool.remove(id, scope)) || row !== null;
     },
     async close() {

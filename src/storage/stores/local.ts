@@ -101,7 +101,9 @@ export async function localStore(options: LocalStoreOptions): Promise<LocalStore
     },
   );
   const collected: CollectedFiles = {
-    remove: ({ key }) => files.tidy(key),
+    async remove(removed) {
+      await Promise.all(removed.map(({ key }) => files.tidy(key)));
+    },
     sweep: (how) => sweepFiles(database, rows, files, how),
   };
   const logPath = `${database.path}-wal`;
