@@ -1,4 +1,3 @@
-import { isUtf8 } from "node:buffer";
 import { badInput } from "../../../errors.ts";
 import type { PrepareOptions, PruneReport, Spillway } from "../../../index.ts";
 import { loaded } from "../../../wire/stored-message.ts";
@@ -6,7 +5,7 @@ import { appendEdits } from "./append-edits.ts";
 import { isEntry, isPlainEntry, knowsEdits } from "./entries.ts";
 import { readDocument, readSnapshot, type Transcript, tryOut } from "./open-transcript.ts";
 import { readContext, StoredLine } from "./read-context.ts";
-import { breakOf } from "./read-lines.ts";
+import { breakOf, parseLine, readLines } from "./read-lines.ts";
 import { rewriteFile, type Sink, type Snapshot } from "./rewrite-file.ts";
 
 /** What pruning a transcript did, or would do. */
@@ -99,21 +98,22 @@ function* changesOf({ before, after }: Pruned): Generator<Change> {
 }
 
 /** Writes the file with these changes, and says how many. Lines that do not change are copied unread. */
-function writeLines({ bytes }: Snapshot, sink: Sink, changes: Change[]): number {
+function writeLines({ descriptor, bytes }: Snapshot, sink: Sink, changes: Change[]): number {
   let at = 0;
   let changed = 0;
   for (const { line: stored, message } of changes.sort((a, b) => a.line.place.from - b.line.place.from)) {
-    const { line } = stored;
-    // It holds bytes that JSON cannot write: what is shown of them is not what they are.
-    if (line.bytes === null || !isUtf8(line.bytes)) continue;
-    const end = breakOf(line);
-    const { value } = stored;
-    const now = loaded(message);
-    const isWrapped = isEntry(value) || isPlainEntry(value);
-    sink.copy(at, line.from);
-    sink.write(`${JSON.stringify(isWrapped ? { ...(value as object), message: now } : now)}${end}`);
-    at = line.to;
-    changed++;
+    const { from, to } = stored.place;
+    for (const line of readLines(descriptor, from, to)) {
+      const value = parseLine(line);
+      // It holds bytes that JSON cannot write: what is shown of them is not what they are.
+      if (value === undefined) continue;
+      sink.copy(at, from);
+      const now = loaded(message);
+      const isWrapped = isEntry(value) || isPlainEntry(value);
+      sink.write(`${JSON.stringify(isWrapped ? { ...(value as object), message: now } : now)}${breakOf(line)}`);
+      at = to;
+      changed++;
+    }
   }
   sink.copy(at, bytes);
   return changed;

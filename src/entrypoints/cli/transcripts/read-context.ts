@@ -4,7 +4,7 @@ import { StoredMessage } from "../../../wire/stored-message.ts";
 import { type Entry, isEntry, isPlainEntry } from "./entries.ts";
 import type { Transcript } from "./open-transcript.ts";
 import { readDocument } from "./open-transcript.ts";
-import { BREAK, isBlank, type Line, lookAtLine, readLines } from "./read-lines.ts";
+import { isBlank, type Line, lookAtLine, readLines } from "./read-lines.ts";
 import type { Snapshot } from "./rewrite-file.ts";
 
 /** What a model would be sent next. Of JSON lines each message is a stored line, which can be loaded while the file is open. */
@@ -19,13 +19,15 @@ const BLOCK_BYTES = 256 * 1024;
 
 type Place = Pick<Line, "from" | "to">;
 
-/** The lines of a file: where each stands, its type, and the value that was read last. */
+/** The lines of a file: a few numbers and names of each, and the one that was read last. */
 class Lines {
   readonly #descriptor: number;
   readonly #kind: Transcript["kind"];
   readonly #from: number[] = [];
   readonly #to: number[] = [];
   readonly types: unknown[] = [];
+  readonly ids: (string | undefined)[] = [];
+  readonly parents: (string | null | undefined)[] = [];
   #last = -1;
   #value: unknown;
   #block: Buffer = Buffer.alloc(0);
@@ -40,10 +42,12 @@ class Lines {
     return this.#from.length;
   }
 
-  add({ from, to }: Place, type: unknown): number {
+  add({ from, to }: Place, { type, id, parentId }: Partial<Entry>): number {
     this.#from.push(from);
     this.#to.push(to);
-    return this.types.push(type) - 1;
+    this.types.push(type);
+    this.ids.push(id);
+    return this.parents.push(parentId) - 1;
   }
 
   place(at: number): Place {
@@ -52,18 +56,11 @@ class Lines {
 
   /** The entry on a line. */
   whole(at: number): Partial<Entry> {
-    const value = this.value(at);
+    const value = at === this.#last ? this.#value : this.#read(at);
     return this.#kind === "messages" ? { type: "message", message: value } : (value as Entry);
   }
 
-  /** The value on a line. */
-  value(at: number): unknown {
-    if (at !== this.#last) this.#value = lookAtLine(this.line(at));
-    this.#last = at;
-    return this.#value;
-  }
-
-  line(at: number): Line {
+  #read(at: number): unknown {
     const { from, to } = this.place(at);
     if (from < this.#blockFrom || to > this.#blockFrom + this.#block.length) {
       const block = Buffer.allocUnsafe(Math.max(BLOCK_BYTES, to - from));
@@ -71,8 +68,9 @@ class Lines {
       this.#blockFrom = from;
     }
     const bytes = this.#block.subarray(from - this.#blockFrom, to - this.#blockFrom);
-    const hasBreak = bytes.at(-1) === BREAK;
-    return { from, to, bytes: hasBreak ? bytes.subarray(0, -1) : bytes, hasBreak };
+    this.#value = lookAtLine({ from, to, bytes, hasBreak: true });
+    this.#last = at;
+    return this.#value;
   }
 }
 
@@ -96,17 +94,7 @@ export class StoredLine extends StoredMessage {
 
   /** The entry's id, if it has one. */
   get id(): string | undefined {
-    return this.#lines.whole(this.#at).id;
-  }
-
-  /** Its line. The bytes are valid until another message is loaded. */
-  get line(): Line {
-    return this.#lines.line(this.#at);
-  }
-
-  /** The value on its line. */
-  get value(): unknown {
-    return this.#lines.value(this.#at);
+    return this.#lines.ids[this.#at];
   }
 
   override load(): unknown {
@@ -116,14 +104,6 @@ export class StoredLine extends StoredMessage {
     return replacement === undefined ? message : { ...(message as object), content: replacement.content };
   }
 }
-
-/** The names on lines, which are needed only until the branch is known. */
-interface Names {
-  ids: (string | undefined)[];
-  parents: (string | null | undefined)[];
-}
-
-const MESSAGE: Partial<Entry> = { type: "message" };
 
 /** Reads a session's next request: its current branch from the last compaction on, with edits applied. */
 export function readContext(transcript: Transcript, snapshot: Snapshot): Context {
@@ -145,7 +125,6 @@ export function readContexts(
     return { contexts: [{ messages, carried: 0 }], answersBeside: 0 };
   }
   const lines = new Lines(snapshot, kind);
-  const names: Names = { ids: [], parents: [] };
   const entries = new Map<string, number>();
   const answers = new Set<number>();
   let leaf: string | null = null;
@@ -153,19 +132,16 @@ export function readContexts(
     const value = isBlank(line) ? undefined : lookAtLine(line);
     // The oldest sessions are plain lists, and name entries by their place, where a line that cannot be read counts too.
     if (value === undefined && (kind === "messages" || isBlank(line))) continue;
-    const { type, id, parentId } = kind === "messages" ? MESSAGE : isUsable(value) ? value : {};
-    const at = lines.add(line, type);
-    names.ids.push(id);
-    names.parents.push(parentId);
+    const at = lines.add(line, kind === "messages" ? { type: "message" } : isUsable(value) ? value : {});
     if (!isEntry(value)) continue;
     entries.set(value.id, at);
     leaf = value.type !== "leaf" ? value.id : typeof value.targetId === "string" ? value.targetId : null;
     if ((value.message as { role?: unknown } | undefined)?.role === "assistant") answers.add(at);
   }
   const branch =
-    entries.size === 0 ? Array.from({ length: lines.count }, (_, at) => at) : branchOf(names, entries, leaf);
+    entries.size === 0 ? Array.from({ length: lines.count }, (_, at) => at) : branchOf(lines, entries, leaf);
   for (const at of branch) answers.delete(at);
-  return { contexts: contextsOf(branch, lines, names), answersBeside: answers.size };
+  return { contexts: contextsOf(branch, lines), answersBeside: answers.size };
 }
 
 /** False for what is no object, and for a line of a plain list that should have a message and has none. */
@@ -173,7 +149,7 @@ function isUsable(value: unknown): value is Partial<Entry> {
   return isRecord(value) && (value.type !== "message" || isEntry(value) || isPlainEntry(value));
 }
 
-function branchOf({ parents }: Names, entries: ReadonlyMap<string, number>, leaf: string | null): number[] {
+function branchOf({ parents }: Lines, entries: ReadonlyMap<string, number>, leaf: string | null): number[] {
   const branch = new Set<number>();
   for (let at = entries.get(leaf ?? ""); at !== undefined && !branch.has(at); at = entries.get(parents[at] ?? "")) {
     branch.add(at);
@@ -181,8 +157,8 @@ function branchOf({ parents }: Names, entries: ReadonlyMap<string, number>, leaf
   return [...branch].reverse();
 }
 
-function contextsOf(branch: readonly number[], lines: Lines, { ids }: Names): Context[] {
-  const { types } = lines;
+function contextsOf(branch: readonly number[], lines: Lines): Context[] {
+  const { types, ids } = lines;
   const edits = new Map<unknown, number>();
   for (const at of branch) if (types[at] === "context_edit") edits.set(lines.whole(at).targetId, at);
   const add = (context: Context, at: number) => {

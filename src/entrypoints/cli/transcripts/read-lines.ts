@@ -2,8 +2,7 @@ import { readSync } from "node:fs";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 
 const READ_BYTES = 1024 * 1024;
-/** The byte of a line break. */
-export const BREAK = 10;
+const BREAK = 10;
 
 /** A line of a file: its bytes without the break. */
 export interface Line {
