@@ -21,9 +21,9 @@ describe("the checker notices", () => {
   const limits = { maxBytes: 900 };
   const { text, receipt } = clampText(output, limits, { strategy: "head-tail", exitCode: 1 });
   const given = { bytes: Buffer.from(output), limits, strategy: "head-tail", fold: false, exitCode: 1 };
-  const findings = (shown: { text: string; receipt: object }) => {
+  const findings = (shown: { text: string; receipt: object }, of: object = given) => {
     const found = new Findings();
-    checkText(given, shown, found, { saves: false, hasCeiling: false });
+    checkText(of, shown, found, { saves: false, hasCeiling: false });
     return found.list;
   };
   // The sizes of what is shown follow the text, so that only what it says is wrong.
@@ -66,6 +66,22 @@ describe("the checker notices", () => {
   ])("%s", (_, change) => {
     expect(change(text)).not.toBe(text);
     expect(findings(withText(change(text)))).not.toEqual([]);
+  });
+
+  it.each([
+    ["repeats", "tail", (n: number) => (n % 40 < 30 ? "waiting" : `step ${n}`)],
+    ["lines alike", "auto", (n: number) => (n % 40 === 39 ? `GET /x ${n}9,999 ms timeout` : `GET /items/${n} 17 ms`)],
+  ])("a header over folded lines that counts falsely: %s", (_, strategy, line) => {
+    const folded = `${Array.from({ length: 400 }, (_, n) => line(n)).join("\n")}\n`;
+    const of = { bytes: Buffer.from(folded), limits: { maxLines: 20 }, strategy, fold: true, exitCode: null };
+    const shown = clampText(folded, of.limits, { strategy, fold: true });
+    expect(findings(shown, of)).toEqual([]);
+    for (const number of [1, 2, 3, 4]) {
+      const header = new RegExp(`^(\\[Lines ${"\\d+\\D+".repeat(number - 1)})(\\d+)`, "m");
+      const changed = shown.text.replace(header, (_, before, value) => before + (Number(value) - 1));
+      expect(changed).not.toBe(shown.text);
+      expect(findings({ ...shown, text: changed }, of)).not.toEqual([]);
+    }
   });
 
   it.each<[string, object]>([

@@ -139,11 +139,11 @@ function closed(parts, exitCode) {
 }
 
 /** Holds the numbers of header and footer against what is shown. `lines[i]` are first and last source line of body[i]. */
-function checkSaid({ heads, said }, source, lines, missing, problems) {
+function checkSaid({ body, heads, said }, source, lines, missing, problems) {
   const { total } = source;
   for (const { name, match, line, before } of heads) {
-    const shown = lines[before];
-    const [, count, of] = match;
+    const shown = shownUnder(body, lines, before);
+    const [, count, of, folded] = match;
     if (number(of) !== total.lines) problems.push(`false header, the output has ${total.lines} lines: ${line}`);
     if (shown === undefined) problems.push(`header over nothing: ${line}`);
     else if (name === "first" || name === "last") {
@@ -151,6 +151,8 @@ function checkSaid({ heads, said }, source, lines, missing, problems) {
     } else if (name === "among") {
       if (`${shown.from}-${shown.to}` !== count)
         problems.push(`false header, lines ${shown.from}-${shown.to} are shown: ${line}`);
+      const left = shown.to - shown.from + 1 - shown.count;
+      if (number(folded) !== left) problems.push(`false header, ${left} lines are folded: ${line}`);
     } else if (number(count) !== (name === "startOf" ? shown.to : shown.from))
       problems.push(`false header, line ${shown.from}-${shown.to} is shown: ${line}`);
   }
@@ -217,6 +219,7 @@ function walkExact(closedParts, reading) {
     const gap = gapBetween(source, char, end);
     const why = falseGap(part, gap, listed);
     if (why !== null) return fail(at, why);
+    if (part.name === "alike") lines[at] = { from: gap.fromLine, to: gap.toLine, count: 0 };
     return walk(at + 1, end, cut + 1, { bytes: missing.bytes + listed.bytes, lines: missing.lines + gap.lines });
   };
   const missing = walk(0, 0, 0, { bytes: 0, lines: 0 });
@@ -313,6 +316,7 @@ function walkFolded(closedParts, { source }) {
     }
     const step = stepOver(part, source, next, before, isAfterGap);
     if (typeof step === "string") return { problems: [...problems, step], missing: null };
+    if (!isGap(part)) lines[at] = { from: next, to: step - 1, count: 0 };
     next = step;
     isAfterGap = isGap(part);
     isAfterShort = part.name === "short";
@@ -320,7 +324,7 @@ function walkFolded(closedParts, { source }) {
   // A last line of nothing but codes to a terminal may be folded away.
   while (next <= count && matches("", source, next)) next++;
   if (next !== count + 1) problems.push(`lines ${next}-${count} are neither shown nor marked`);
-  checkSaid(closedParts, source, countFolded(body, lines), null, problems);
+  checkSaid(closedParts, source, lines, null, problems);
   return { problems, missing: null };
 }
 
@@ -337,13 +341,12 @@ const isGap = (part) => ["range", "short", "rest"].includes(part?.name);
 
 const sourceLine = (source, at) => (at <= source.total.lines ? source.line(at) : null);
 
-/** A header counts what is shown under it up to the next gap; a note of folding may stand first. */
-function countFolded(body, lines) {
-  return body.map((_, at) => {
-    let count = 0;
-    for (let to = at; to < body.length && !isGap(body[to]); to++) count += lines[to]?.count ?? 0;
-    return count === 0 ? undefined : { ...lines.slice(at).find((shown) => shown !== undefined), count };
-  });
+/** What a header stands over: runs and notes of folding up to the next gap. A note stands for lines and shows none. */
+function shownUnder(body, lines, at) {
+  const end = body.findIndex((part, index) => index >= at && isGap(part));
+  const under = lines.slice(at, end < 0 ? undefined : end).filter((part) => part !== undefined);
+  const count = under.reduce((sum, part) => sum + part.count, 0);
+  return count === 0 ? undefined : { from: under[0].from, to: under.at(-1).to, count };
 }
 
 /** The line after a gap or a note of folding, or what is false in it. */
