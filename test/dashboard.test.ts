@@ -8,6 +8,7 @@ import axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Served, startServe } from "../src/entrypoints/serve/start-serve.ts";
+import { PUBLIC_UPSTREAMS } from "../src/entrypoints/serve/upstreams.ts";
 import { createSpillway } from "../src/index.ts";
 import { clampText } from "../src/stages.ts";
 import { openLocal } from "../src/storage/local/open-local.ts";
@@ -200,6 +201,43 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
       }
     },
   );
+
+  it("asks for a token where the server has tokens, says where it comes from, and takes one of the role read", async () => {
+    const token = "a token of the role read".replaceAll(" ", "-");
+    const spillway = await createSpillway({ dir: join(dir, "guarded"), env: {} });
+    const guarded = await startServe({
+      spillway,
+      policy: {},
+      version: "1.0.0",
+      host: "127.0.0.1",
+      port: 0,
+      tokens: [{ role: "read", token }],
+      hostNames: [],
+      gateway: { upstreams: PUBLIC_UPSTREAMS, allowed: [] },
+      warn: () => {},
+    });
+    try {
+      const page = await browser.newPage();
+      page.setDefaultTimeout(10_000);
+      await page.goto(`${guarded.url}/#/sessions`);
+      const box = page.locator("form", { hasText: "This server asks for a token." });
+      const said = (await box.innerText()).replaceAll(/\s+/g, " ");
+      for (const where of ["SPILLWAY_TOKEN", "spillway serve --tokens FILE", "Any role will do"])
+        expect(said).toContain(where);
+      const give = async (text: string) => {
+        await box.getByLabel("Token").fill(text);
+        await box.getByRole("button", { name: "Use it" }).click();
+      };
+      await give("some-other-token-of-theirs");
+      await page.waitForSelector(".fault:not(form)");
+      await give(token);
+      await page.waitForSelector(".empty");
+      expect(await page.locator(".fault").count()).toBe(0);
+      await page.close();
+    } finally {
+      await guarded.stop({ now: true });
+    }
+  });
 
   it("shows every figure of the overview as the raw events have it", async () => {
     const { page } = await open("#/overview?range=all");

@@ -166,10 +166,12 @@ function TokenForm({ give }: { give: (token: string) => void }): ReactNode {
   return (
     <form className="fault" onSubmit={submit}>
       <p>
-        <strong>This server asks for a token.</strong> It is kept in this tab only.
+        <strong>This server asks for a token.</strong> Whoever runs the server has it: it is the server's variable
+        SPILLWAY_TOKEN, or the second word of a line in the file that <code>spillway serve --tokens FILE</code> reads.
+        Any role will do. It is kept in this tab only.
       </p>
       <label>
-        Token of the role read <input name="token" type="password" autoComplete="off" required />
+        Token <input name="token" type="password" autoComplete="off" required />
       </label>
       <button type="submit">Use it</button>
     </form>

@@ -95,7 +95,7 @@ export function Fault({ fault, again, isOld }: { fault: ApiFault; again: () => v
 const FAULT_ADVICE: Record<string, string> = {
   "unknown-artifact": "It may have been removed by age or by hand. The list of outputs has those that are there.",
   "unknown-session": "It may have been removed by age or by hand. The list of sessions has those that are there.",
-  unauthorized: "Enter a token of the role read above.",
+  unauthorized: "Enter a token above.",
   unreachable: "Start it again with: spillway serve",
 };
 
