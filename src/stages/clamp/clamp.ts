@@ -269,6 +269,7 @@ class RunningClamp implements Clamp {
   }
 }
 
+/** So many times what may be shown is held, and not more: memory is that of the limits, whatever the output. */
 const RAW_ROOMS = 4;
 const MOST_RAW_BYTES = 1024 * 1024;
 

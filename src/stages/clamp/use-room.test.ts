@@ -24,6 +24,18 @@ describe("room that is left", () => {
     expect(clampText(text, { maxLines: 200 }, { strategy: "auto", fold: true }).text).toContain("took 9999 ms");
   });
 
+  it.each([
+    [3.9, true],
+    [4.1, false],
+  ])("goes to folded lines of an output of %d times the room: %s", (rooms, isUsed) => {
+    // What is longer is not held, so that memory stays that of the limits.
+    const maxBytes = 5000;
+    const lines = Array.from({ length: (rooms * maxBytes) / 21 }, (_, n) => `step ${n + 1000} took ${n % 9}.5 s\n`);
+    expect(lines[0]).toHaveLength(21);
+    const { text } = clampText(lines.join(""), { maxBytes }, { strategy: "signal", fold: true });
+    expect(text.length > 0.8 * maxBytes).toBe(isUsed);
+  });
+
   it("goes to all of them where all fit", () => {
     const lines = Array.from({ length: 120 }, (_, n) => `step ${n + 1} of 120: ok`);
     const text = [...lines, ...Array(90).fill("waiting for the lock")].join("\n");

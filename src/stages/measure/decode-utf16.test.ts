@@ -115,3 +115,18 @@ test("an odd byte at the end is told, and UTF-32 is no UTF-16", () => {
   expect(utf16Of(Buffer.from([0xff, 0xfe, 0, 0]))).toBeNull();
   expect(utf16Of(Buffer.from([0xff, 0xfe]))).toBe("utf-16le");
 });
+
+test("letters of other scripts are waited for up to 128 bytes, and no longer", () => {
+  const text = Buffer.from("系统找不到指定的文件。请检查名称，然后再试一次。".repeat(4), "utf16le");
+  const decoder = startUtf16();
+  expect(decoder.add(text.subarray(0, 127))).toHaveLength(0);
+  expect(decoder.add(text.subarray(127, 128))).not.toHaveLength(0);
+  expect(decoder.isUtf16).toBe(true);
+});
+
+test("what follows the first 128 bytes does not decide whether they are text", () => {
+  const text = Buffer.from("系统找不到指定的文件。请检查名称，然后再试一次。".repeat(4), "utf16le").subarray(0, 128);
+  const strange = Buffer.from("\ue000\uffff".repeat(40), "utf16le");
+  expect(utf16Of(Buffer.concat([text, strange]))).toBe("utf-16le");
+  expect(utf16Of(Buffer.concat([text.subarray(0, 126), strange]))).toBeNull();
+});
