@@ -87,6 +87,8 @@ describe("carriage returns, backspaces and the cursor", () => {
     ["progress around a line that is taken back", "Build 10%\ralpha one\r\x1b[2KBuild 99%\n", "Build 99%\n"],
     ["CRLF stays", "a\r\nb\r\n", "a\r\nb\r\n"],
     ["CR CR LF keeps its text", "text\r\r\nmore\n", "text\r\nmore\n"],
+    ["CR CR CR LF keeps its text", "t\u00e9xt\r\r\r\nmore\n", "t\u00e9xt\r\nmore\n"],
+    ["a line of nothing but CR CR LF stays", "text\n\r\r\nmore\n", "text\n\r\nmore\n"],
     ["real lines that end in CR keep their text", "alpha one\rbeta two\rgamma", "alpha one\rbeta two\rgamma"],
     ["data lines that end in CR", "1,2,3\r4,5,6\r7,8,9\n", "1,2,3\r4,5,6\r7,8,9\n"],
     ["a CR at the very end", "50%\r100%\r", "100%"],

@@ -34,6 +34,9 @@ class Folding implements Fold {
   private readonly out: SpanWriter;
   private readonly runs: Runs;
   private readonly counter = new CharCounter();
+  /** Lines that are shown without all of their returns. What is full is let go, not written again: lines may still be held. */
+  private rewritten = new Uint8Array(0);
+  private rewrittenLength = 0;
   private terminal: TerminalLine | null = null;
   private state = BETWEEN;
   private chunkFrom = 0;
@@ -75,14 +78,17 @@ class Folding implements Fold {
     this.runs.close();
   }
 
-  /** Reads whole lines without control codes. The first other line is left to the terminal. */
+  /** Reads whole lines without control codes before their ends. The first other line is left to the terminal. */
   private addPlain(bytes: Uint8Array, from: number): number {
     let start = from;
     for (;;) {
       const stop = nextControl(bytes, start);
-      const end = bytes[stop] === CARRIAGE_RETURN && bytes[stop + 1] === LINE_FEED ? stop + 2 : stop + 1;
+      let end = stop + 1;
+      if (bytes[stop] === CARRIAGE_RETURN) while (bytes[end - 1] === CARRIAGE_RETURN) end++;
       if (bytes[end - 1] !== LINE_FEED || stop - start > MAX_LINE_BYTES) break;
-      this.runs.addPlain(bytes, start, end, this.chunkFrom + start, this.lineNumber++);
+      if (end - stop > 2) this.addReturned(bytes, start, stop, end);
+      else this.runs.addPlain(bytes, start, end, this.chunkFrom + start, this.lineNumber);
+      this.lineNumber++;
       start = end;
     }
     this.lineFrom = this.chunkFrom + start;
@@ -93,6 +99,31 @@ class Folding implements Fold {
       this.state = ON_TERMINAL;
     }
     return start;
+  }
+
+  /** Reads a line that ends at `stop` in several carriage returns and a line feed. One of the returns is shown. */
+  private addReturned(bytes: Uint8Array, start: number, stop: number, end: number): void {
+    const line = new Line();
+    const size = stop + 2 - start;
+    if (this.rewrittenLength + size > this.rewritten.length) {
+      this.rewritten = new Uint8Array(MAX_LINE_BYTES + 2);
+      this.rewrittenLength = 0;
+    }
+    line.bytes = this.rewritten;
+    line.start = this.rewrittenLength;
+    let to = line.start;
+    let all = 0;
+    for (let at = start; at <= stop; at++) all |= line.bytes[to++] = bytes[at]!;
+    line.bytes[to] = LINE_FEED;
+    line.end = to;
+    this.rewrittenLength = to + 1;
+    line.breaks = 1;
+    line.from = this.chunkFrom + start;
+    line.to = this.chunkFrom + end;
+    line.number = this.lineNumber;
+    if (all >= 0x80) this.counter.add(bytes.subarray(start, end));
+    line.rewrittenChars = all < 0x80 ? end - start : this.counter.end();
+    this.runs.add(line);
   }
 
   private feedTerminal(bytes: Uint8Array, start: number): number {

@@ -70,8 +70,9 @@ const DIGIT_OR_JOINT_ONLY = /^[\d\s.,;:|+-]*$/;
 /** True if the text shows a percentage, ratio, duration, size, rate, time stamp, hex id, or a word of status or progress. */
 export function hasTick(text: string): boolean {
   if (DIGIT_OR_JOINT_ONLY.test(text)) return false;
-  if (MEASURE.test(text) || STATUS.test(text)) return true;
-  return (STAMP.test(text) || (HEX_ID.test(text) && !PLACE.test(text))) && WORD.test(text);
+  // A stamp is found soonest, since it stands at the start of most lines that have one.
+  if ((STAMP.test(text) && WORD.test(text)) || MEASURE.test(text) || STATUS.test(text)) return true;
+  return HEX_ID.test(text) && !PLACE.test(text) && WORD.test(text);
 }
 
 /** Where HTTP statuses stand: after `" `, `status` or `HTTP/1.1`, or after a method and a path. */
