@@ -9,14 +9,13 @@ import { isRecord } from "../values.ts";
 import { wireNamed } from "../wire/index.ts";
 import { Answer, type AnswerUsage, type Exchanged, type ExchangeResponse, UsageInStream, usageOf } from "./answer.ts";
 import { type Endpoint, endpointOf } from "./endpoint.ts";
-import type { Span } from "./json-spans.ts";
 import { Elements, ListAsEvents, listOf } from "./list-stream.ts";
 import { OWN_SPEECHES } from "./own-speech.ts";
 import { type ClientRequest, HiddenTurns, OWN_TOOLS, type ReadsBack } from "./own-tools.ts";
 import { OwnTurns } from "./own-turns.ts";
-import { BodyReader, type ExchangeBody, replaceSpans } from "./read-body.ts";
+import { BodyReader, type ExchangeBody } from "./read-body.ts";
 import { offersOwn, readerOf } from "./tool-names.ts";
-import { appendList, writeList, writeValue } from "./write-body.ts";
+import { appendList, type Change, writeBody, writeList, writeValue } from "./write-body.ts";
 
 /** One HTTP request to a model provider, as a client made it. */
 export interface ExchangeRequest {
@@ -146,7 +145,7 @@ class Exchanges {
       hidden: this.#hidden,
       next: async (messages) => {
         const changes = [{ span: withOwn.list, pieces: appendList(withOwn, messages) }];
-        const longer = this.#bodies.read(replaceSpans(withOwn.bytes, changes), endpoint.shape);
+        const longer = this.#bodies.read(writeBody(withOwn.bytes, changes), endpoint.shape);
         return this.#answer(request, send, options, { endpoint, body: longer ?? withOwn });
       },
     });
@@ -176,11 +175,9 @@ class Exchanges {
     const offered = speech.offer(body.beside.tools, OWN_TOOLS);
     if (offered === null) return null;
     const restored = this.#hidden.restore(asked, shape.isHeld(body.about));
-    const changes: { span: Span; pieces: Uint8Array[] }[] = [
-      { span: tools, pieces: writeValue(body.bytes, tools, body.beside.tools, offered) },
-    ];
+    const changes: Change[] = [{ span: tools, pieces: writeValue(body.bytes, tools, body.beside.tools, offered) }];
     if (restored !== body.messages) changes.push({ span: body.list, pieces: writeList(body, restored) });
-    return this.#bodies.read(replaceSpans(body.bytes, changes), shape);
+    return this.#bodies.read(writeBody(body.bytes, changes), shape);
   }
 
   #plainly<R extends ExchangeResponse>({ body, signal }: ExchangeRequest, send: ExchangeSend<R>): Promise<R> {
@@ -427,7 +424,7 @@ class Sending<R extends ExchangeResponse> {
   /** Returns the body with these messages, and with fewer tokens reserved for the answer if that is asked for. */
   #write(messages: unknown[], { answerTokens }: SendContext): Uint8Array {
     const { bytes, list, shape, about, members } = this.#body;
-    const changes: { span: Span; pieces: Uint8Array[] }[] = [];
+    const changes: Change[] = [];
     if (!isSameList(messages, this.#body.messages))
       changes.push({ span: list, pieces: writeList(this.#body, messages) });
     const lower = answerTokens === null ? {} : shape.withAnswerTokens(about, answerTokens);
@@ -435,7 +432,7 @@ class Sending<R extends ExchangeResponse> {
       const span = members.findLast(({ name }) => name === field);
       if (span !== undefined) changes.push({ span, pieces: writeValue(bytes, span, about[field], value) });
     }
-    return changes.length === 0 ? bytes : replaceSpans(bytes, changes);
+    return changes.length === 0 ? bytes : writeBody(bytes, changes);
   }
 
   /** Returns the response that this refusal stands for, or null if it is something else. */

@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord, joinBytes } from "../values.ts";
+import { isRecord, type JsonRecord } from "../values.ts";
 import type { BodyShape } from "./endpoint.ts";
 import { asBuffer, type MemberSpan, moreElements, parseSpan, readObject, type Span } from "./json-spans.ts";
 import type { BodyMessages } from "./write-body.ts";
@@ -201,18 +201,4 @@ function isSameBeside(
 
 function valuesOf(bytes: Uint8Array, members: readonly MemberSpan[]): JsonRecord {
   return Object.fromEntries(members.map((member) => [member.name, parseSpan(bytes, member)]));
-}
-
-/** Returns the body with other spans in place of some. They do not overlap. */
-export function replaceSpans(
-  bytes: Uint8Array,
-  changes: readonly { span: Span; pieces: readonly Uint8Array[] }[],
-): Uint8Array<ArrayBuffer> {
-  const pieces: Uint8Array[] = [];
-  let done = 0;
-  for (const { span, pieces: instead } of changes.toSorted((one, other) => one.span.from - other.span.from)) {
-    pieces.push(bytes.subarray(done, span.from), ...instead);
-    done = span.to;
-  }
-  return joinBytes([...pieces, bytes.subarray(done)]);
 }

@@ -2,10 +2,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isRecord } from "../values.ts";
 import { wireNamed } from "../wire/index.ts";
+import { withField } from "../wire/record.ts";
 import { endpointOf } from "./endpoint.ts";
 import { membersOf } from "./json-spans.ts";
-import { BodyReader, type ExchangeBody, replaceSpans } from "./read-body.ts";
-import { writeList } from "./write-body.ts";
+import { BodyReader, type ExchangeBody } from "./read-body.ts";
+import { writeBody, writeList } from "./write-body.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
@@ -26,7 +27,7 @@ function read(name: Name, text: string, reader = new BodyReader(LIMITS)): Exchan
 }
 
 const write = (body: ExchangeBody, messages: readonly unknown[]) =>
-  textOf(replaceSpans(body.bytes, [{ span: body.list, pieces: writeList(body, messages) }]));
+  textOf(writeBody(body.bytes, [{ span: body.list, pieces: writeList(body, messages) }]));
 
 /** JSON as nobody writes it: white space anywhere, escapes, numbers that no double holds, names that occur twice. */
 const space = fc.constantFrom("", " ", "\n", "\t", "\r\n  ");
@@ -164,6 +165,49 @@ describe.each(Object.keys(PATHS) as Name[])("a body of %s", (name) => {
       }),
       { numRuns: 100 },
     );
+  });
+});
+
+describe("a changed body", () => {
+  const came = read(
+    "anthropic",
+    '{"x":[1.0],"messages":[{"role":"user","content":"a","n":1.0},{"role":"user"}],"tools":[ ]}',
+  );
+  const [first = {}, second = {}] = came.messages.filter(isRecord);
+  const span = (name: string) => came.members.find((member) => member.name === name) ?? came.list;
+
+  it("has every change where it belongs, in whatever order they are named", () => {
+    const changes = [
+      { span: span("tools"), pieces: [bytesOf("[2]")] },
+      { span: span("x"), pieces: [bytesOf("[]")] },
+      { span: came.list, pieces: writeList(came, [second]) },
+    ];
+    const expected = '{"x":[],"messages":[{"role":"user"}],"tools":[2]}';
+    expect(textOf(writeBody(came.bytes, changes))).toBe(expected);
+    expect(textOf(writeBody(came.bytes, changes.toReversed()))).toBe(expected);
+  });
+
+  it("ends where its messages end now", () => {
+    expect(write(came, [first])).toContain('"messages":[{"role":"user","content":"a","n":1.0}],');
+  });
+
+  it("loses and gains fields and elements, and keeps the bytes of the others", () => {
+    const without = withField(first, "role", undefined);
+    expect(write(came, [without, second])).toContain('[{"content":"a","n":1.0},');
+    expect(write(came, [withField(without, "more", true), second])).toContain('[{"content":"a","n":1.0,"more":true},');
+    expect(write(came, [withField(first, "more", true), second])).toContain(',"n":1.0,"more":true},');
+    const list = read(
+      "anthropic",
+      '{"messages":[{"role":"user","content":[{"type":"a","n":1.0},{"type":"b","n":2.0}]}]}',
+    );
+    const message = list.messages.find(isRecord) ?? {};
+    const content = message.content as object[];
+    expect(write(list, [withField(message, "content", content.slice(0, 1))])).toContain('[{"type":"a","n":1.0}]}');
+    expect(write(list, [withField(message, "content", [...content, 3])])).toContain(
+      '"n":1.0},{"type":"b","n":2.0},3]}',
+    );
+    const changed = withField(message, "content", [{ ...content[1], is: "new" }]);
+    expect(write(list, [changed])).toContain('[{"type":"b","n":2.0,"is":"new"}]}');
   });
 });
 
