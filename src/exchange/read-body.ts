@@ -24,7 +24,7 @@ interface FoundList extends Omit<BodyMessages, "bytes"> {
   like: ExchangeBody | null;
 }
 
-/** The earlier body that is most like one, and how many bytes of their lists are the same from the start on. */
+/** The earlier body that is most like one, and with how many of its messages this one begins. */
 interface Alike {
   like: ExchangeBody | null;
   same: number;
@@ -49,35 +49,12 @@ export class BodyReader {
    */
   read(bytes: Uint8Array, shape: BodyShape): ExchangeBody | null {
     try {
-      const body = this.#readAgain(bytes, shape) ?? this.#read(bytes, 0, shape);
+      const body = this.#read(bytes, 0, shape);
       if (body !== null) this.#remember(body);
       return body;
     } catch {
       return null;
     }
-  }
-
-  /** Reads a body that differs from an earlier one only in its messages, as most do. Returns null for others. */
-  #readAgain(bytes: Uint8Array, shape: BodyShape): ExchangeBody | null {
-    const alike = this.#mostAlike(bytes);
-    const { like } = alike;
-    if (like?.shape !== shape) return null;
-    const { list: before, about, beside } = like;
-    if (!isSame(like.bytes, { from: 0, to: before.from }, bytes, 0)) return null;
-    const found = this.#messages(bytes, before.from, alike);
-    if (found === null || found.messages.length === 0 || !found.messages.every(isRecord)) return null;
-    const { list, spans, messages } = found;
-    const after = { from: before.to, to: like.bytes.length };
-    const moved = list.to - before.to;
-    if (bytes.length - after.to !== moved || !isSame(like.bytes, after, bytes, list.to)) return null;
-    const members = like.members.map((member) => {
-      const { name, nameFrom, from, to } = member;
-      if (to < before.to) return member;
-      return from === before.from
-        ? { name, nameFrom, ...list }
-        : { name, nameFrom: nameFrom + moved, from: from + moved, to: to + moved };
-    });
-    return { bytes, shape, list, spans, messages, about, beside, members };
   }
 
   #read(bytes: Uint8Array, from: number, shape: BodyShape): ExchangeBody | null {
@@ -110,13 +87,10 @@ export class BodyReader {
   #messages(bytes: Uint8Array, from: number, { like, same }: Alike): FoundList | null {
     const spans: Span[] = [];
     const messages: unknown[] = [];
-    if (like !== null) {
-      const moved = from - like.list.from;
-      for (const [at, span] of like.spans.entries()) {
-        if (span.to - like.list.from > same) break;
-        spans.push({ from: span.from + moved, to: span.to + moved });
-        messages.push(like.messages[at]);
-      }
+    for (const [at, span] of (like?.spans ?? []).slice(0, same).entries()) {
+      const moved = from - (like?.list.from ?? 0);
+      spans.push({ from: span.from + moved, to: span.to + moved });
+      messages.push(like?.messages[at]);
     }
     const to = moreElements(bytes, spans.at(-1)?.to ?? from + 1, spans);
     if (to === null) return null;
@@ -124,25 +98,18 @@ export class BodyReader {
     return { list: { from, to }, spans, messages, like };
   }
 
-  /**
-   * Finds the earlier body whose list has the longest common start with this one, and how long that is. The list starts at
-   * `place`, or where the earlier body has it.
-   */
-  #mostAlike(bytes: Uint8Array, place?: number): Alike {
-    let [like, same]: [ExchangeBody | null, number] = [null, 0];
-    for (let at = this.#known.length - 1; at >= 0; at--) {
-      const known = this.#known[at] as ExchangeBody;
-      const { list } = known;
-      const from = place ?? list.from;
-      const most = Math.min(list.to - list.from, bytes.length - from);
-      // One that differs no later than the best so far is no better.
-      if (most <= same || known.bytes[list.from + same] !== bytes[from + same]) continue;
-      const common = commonBytes(known.bytes, list.from, bytes, from, most);
-      if (common > same) [like, same] = [known, common];
+  /** Finds the earlier body of which a list that starts at a place has most bytes in messages that are the same. */
+  #mostAlike(bytes: Uint8Array, place: number): Alike {
+    let best: Alike = { like: null, same: 0 };
+    let bestBytes = -1;
+    for (const known of this.#known.toReversed()) {
+      const same = sameMessages(known, bytes, place);
+      const sameBytes = endOf(known, same) - known.list.from;
+      if (sameBytes > bestBytes) [best, bestBytes] = [{ like: known, same }, sameBytes];
       // Nothing is likelier than a list that goes on after all that came before.
-      if (common >= list.to - list.from - 1) break;
+      if (same === known.spans.length) break;
     }
-    return { like, same };
+    return best;
   }
 
   #remember(body: ExchangeBody): void {
@@ -165,25 +132,32 @@ export class BodyReader {
 }
 
 const OPEN_ARRAY = 0x5b;
-const NEAR_BYTES = 64;
 
-/** Counts the bytes that two places have in common. */
-function commonBytes(one: Uint8Array, oneFrom: number, other: Uint8Array, otherFrom: number, most: number): number {
-  const near = Math.min(most, NEAR_BYTES);
-  for (let at = 0; at < near; at++) if (one[oneFrom + at] !== other[otherFrom + at]) return at;
-  let [same, step] = [near, most - near];
-  // What differs mostly stands at the end, so long stretches are compared first.
+/** Where so many messages end. */
+function endOf({ list, spans }: ExchangeBody, count: number): number {
+  return spans[count - 1]?.to ?? list.from;
+}
+
+/** Counts the messages with which an earlier body and a list that starts at a place begin in the same bytes. */
+function sameMessages(known: ExchangeBody, bytes: Uint8Array, place: number): number {
+  const { list, spans } = known;
+  let [same, step] = [0, 1];
+  // Most bodies differ in the first message or go on after the last one.
   while (step > 0) {
-    const length = Math.min(step, most - same);
-    const span = { from: oneFrom + same, to: oneFrom + same + length };
-    if (length > 0 && isSame(one, span, other, otherFrom + same)) same += length;
-    else step = Math.floor(Math.min(step, length) / 2);
+    const more = Math.min(step, spans.length - same);
+    const span = { from: endOf(known, same), to: endOf(known, same + more) };
+    if (more > 0 && isSame(known.bytes, span, bytes, place + span.from - list.from)) {
+      same += more;
+      step *= 2;
+    } else step = Math.floor(more / 2);
   }
   return same;
 }
 
+/** Whether the bytes of a span stand at a place of other bytes too. */
 function isSame(one: Uint8Array, { from, to }: Span, other: Uint8Array, otherFrom: number): boolean {
-  return to === from || asBuffer(one).compare(other, otherFrom, otherFrom + to - from, from, to) === 0;
+  const otherTo = otherFrom + to - from;
+  return otherTo <= other.length && asBuffer(one).compare(other, otherFrom, otherTo, from, to) === 0;
 }
 
 function isSameBeside(
